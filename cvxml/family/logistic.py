@@ -86,6 +86,11 @@ class Logistic(NamedTuple):
         return np.broadcast_to(np.asarray(self.w, dtype=np.float64), self.t.shape)
 
     @property
+    def is_rounded(self) -> bool:
+        """True if the weights may be floats next to fractions; such a float may be 1 where its fraction is not."""
+        return np.ndim(self.w) > 0
+
+    @property
     def kept(self) -> float:
         """See `Loss`."""
         return math.inf
@@ -123,7 +128,8 @@ class Logistic(NamedTuple):
         H = w * (-xlogy(x, x) - xlog1py(1 - x, -x))
         shift = 0.0 * a if self.b is None else float(self.b) * a
         # the slope of w H(alpha / w) in w is -log(1 - x), as much as x says of it
-        rounded = np.where(w == 1, 0.0, 4 * EPS * alpha * (1 - np.log(np.maximum(1 - x, EPS))))
+        steep = 1 - np.log(np.maximum(1 - x, EPS))
+        rounded = 4 * EPS * alpha * steep if self.is_rounded else 0.0
         value, off = sharp_total(H + shift, 8 * EPS * (H + np.abs(shift)) + 2 * EPS * alpha + rounded)
         return Sum(value, off + TINY)
 
@@ -150,7 +156,8 @@ class Logistic(NamedTuple):
                 own = np.where(share > 0, np.where(d < 1, near, of - share * (1 + d)), of)
                 beside += np.maximum(0.0, own)
                 wide += 8 * EPS * (share * np.abs(d) + np.abs(own)) + 2 * EPS * (1 + np.abs(d))
-                wide += np.where(w == 1, 0.0, 2 * EPS * (1 + np.abs(d)))  # x is rounded
+                if self.is_rounded:  # and x with the weight
+                    wide += 2 * EPS * (1 + np.abs(d))
             moved = np.abs(s - x) * e + np.minimum(steep * e, e**2)
         excess = sharp_total(w * beside, w * (moved + wide))
         missed += TINY  # what is next to nothing underflows

@@ -22,6 +22,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -109,8 +110,8 @@ def weighed(pairs: Pairs, weighing: Weighing) -> tuple[list[float], list[float],
         #: for class means:  w_ij over the sum of w_ij of its kind, and w_0 over that of similar pairs
         #:   | \text{for class means: } w_{ij} \text{ over the sum of } w_{ij} \text{ of its kind, and } w_0
         #:     \text{ over that of similar pairs}
-        w_0 = w_0 / math.fsum(near)
-        near, far = ([w_ij / math.fsum(kind) for w_ij in kind] for kind in (near, far))
+        of_near, of_far = math.fsum(near), math.fsum(far)
+        near, far, w_0 = [w_ij / of_near for w_ij in near], [w_ij / of_far for w_ij in far], w_0 / of_near
     return near, far, w_0
 
 
@@ -249,7 +250,7 @@ def counts(given: Instance) -> Counted:
     losses, weights, alone = given.weighing
     listed = [1.0] * sum(map(len, given.pairs)) if weights is None else weights.tolist()
     near, far = listed[: len(given.pairs.similar)], listed[len(given.pairs.similar) :]
-    of_near, of_far = (sum(near), sum(far)) if losses == MEANS else (1.0, 1.0)
+    of_near, of_far = (math.fsum(near), math.fsum(far)) if losses == MEANS else (1.0, 1.0)
     return Counted([w / of_near for w in near], [w / of_far for w in far], len(given.X) * alone / of_near)
 
 
@@ -578,7 +579,8 @@ def _weights(given: Instance, number: Callable[[Any], Any]) -> Any:
     if losses == SUM and weights is None and not self_pairs:
         return 1
     w = [number(1)] * (near + far) if weights is None else list(map(number, weights.tolist()))
-    total = (sum(w[:near]), sum(w[near:])) if losses == MEANS else (number(1), number(1))
+    # as floats too these sums are rounded once, however many pairs there are
+    total = [number(sum(map(Fraction, kind)) if losses == MEANS else 1) for kind in (w[:near], w[near:])]
     of_rows = [w[k] / total[k >= near] for k in range(near + far)]
     if self_pairs:
         of_rows.append(len(given.X) * number(self_pairs) / total[0])

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from cvxml.core.balls import ends, precision
+from cvxml.core.balls import ball, ends, precision, total
 from cvxml.family.free import Free
-from cvxml.family.logistic import Labelled, Logistic, best
+from cvxml.family.logistic import Labelled, Logistic, _slope, best
 from cvxml.family.logistic_path import MiddleOfThePath, of_pairs, separated
 from cvxml.family.rational import plane
 from cvxml.family.rows import Block, Weights
@@ -120,12 +120,69 @@ def test_a_weight_that_is_rounded_moves_the_bound_by_no_more_than_is_said(share:
                 assert max(abs(Fraction(k.value) - end) for end in ends(true)) <= Fraction(k.off)
 
 
+def test_a_weight_whose_float_is_1_is_rounded_too() -> None:
+    """The class mean of the weights 1 and 1e-17 gives 1 / (1 + 1e-17), whose float is 1."""
+    exact = 1 / (1 + Fraction(10) ** -17)
+    assert float(exact) == 1 != exact
+    a = np.array([-(1 - 2.0**-53)])
+    k = Logistic(T[:1], 0.7, np.ones(1)).conjugate(a)
+    with precision():
+        true = Logistic(T[:1], 0.7, np.array([exact])).exact_conjugate([-exact])
+        assert max(abs(Fraction(k.value) - end) for end in ends(true)) <= Fraction(k.off)
+
+
+@pytest.mark.parametrize("size", [1e-3, 1.0, 30.0])
+@pytest.mark.parametrize("kind", ["ones", "floats", "fractions"])
+def test_value_and_excess_are_those_of_exact_numbers_but_for_what_is_said(kind: str, size: float) -> None:
+    """At prices next to the slopes, which leave nothing but rounding."""
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        exact = [Fraction(int(k), int(n)) for k, n in rng.integers(1, 9, (len(T), 2))]
+        if kind != "fractions":
+            exact = [Fraction(float(each)) if kind == "floats" else Fraction(1) for each in exact]
+        w = np.array([float(each) for each in exact])
+        b = float(rng.uniform(-size, size))
+        D = b + size * rng.uniform(-1, 1, len(T))
+        a = -T * w / (1 + np.exp(-T * (D - b)))
+        part = Logistic(T, b, 1 if kind == "ones" else w).part(Block(D, np.zeros(len(D)), a))
+        of, at, prices = Logistic(T, b, np.array(exact)), list(map(Fraction, D)), list(map(Fraction, a))
+        with precision():
+            value, paid = of.exactly(at), sum(x * y for x, y in zip(prices, at, strict=True))
+            left = value - of.exact_conjugate(prices) + ball(paid)
+            for said, true in ((part.value, value), (part.excess, left)):
+                assert max(abs(Fraction(said.value) - end) for end in ends(true)) <= Fraction(said.off)
+
+
+def test_the_slope_lies_between_its_ends() -> None:
+    """Of far pairs every share is next to 1 or to 0, so that the sum alone is rounded."""
+    rng = np.random.default_rng(0)
+    for size in (1e-3, 1.0, 100.0):
+        for _ in range(50):
+            w, D, b = (
+                10.0 ** rng.uniform(-1, 3, len(T)),
+                rng.uniform(-size, size, len(T)),
+                float(rng.uniform(-1, 1)),
+            )
+            low, high = _slope(T, D, w, b)
+            with precision():
+                z = [ball(-int(t) * (Fraction(d) - Fraction(b))) for t, d in zip(T, D, strict=True)]
+                parts = [
+                    ball(-int(t) * Fraction(c)) / (1 + each.exp()) for t, c, each in zip(T, w, z, strict=True)
+                ]
+                true = ends(total(parts))
+            assert Fraction(low) <= true[0]
+            assert true[1] <= Fraction(high)
+
+
 def test_one_heavy_row_leaves_the_others_their_digits() -> None:
     """With b free prices are multiples of a power of two. It is small beside all prices, not beside the weight."""
     w = np.where(np.arange(len(T)) == 0, 1e9, 1.0)
     alpha = np.where(T > 0, 1 / 3, 1 / 4)
     kept = np.abs(Logistic(T, None, w).repaired(-T * alpha))
     np.testing.assert_allclose(kept, alpha, rtol=1e-14)
+    # nor beside the sum of the heavier kind, which is shrunk
+    shrunk = np.abs(Logistic(T, None, w).repaired(-T * np.where(T > 0, w, 1e-9)))
+    np.testing.assert_allclose(shrunk[T < 0], 1e-9, rtol=1e-14)
 
 
 def test_where_the_slope_is_flat_by_rounding_the_best_b_is_not_known() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,9 @@ import cvxml
 import cvxml.core.method
 from cvxml.core.method import ConvexMethod
 from cvxml.core.metric import FloatArray
-from cvxml.core.moved import with_points
-from cvxml.core.result import Status
+from cvxml.core.moved import moved, with_points
+from cvxml.core.result import Status, Step
+from cvxml.core.run import Found, Start
 from cvxml.methods import get, names
 from tests.instances import checked, random_data, small
 
@@ -126,6 +128,95 @@ def test_an_interrupted_proof_in_the_features_as_given_loses_no_metric(
     solution = quietly("frobmetric", MANY)
     assert solution.certificate.proves(1e-6)
     assert solution.metric.any()
+
+
+def test_of_two_searches_the_better_metric_and_the_better_dual_are_kept_with_their_own_proof() -> None:
+    of, given = checked("frobmetric", *random_data(2, n=N, d=3))
+    best = of.solve(given)
+    metrics = [best.metric, 2 * best.metric]
+    duals = [best.dual, {**best.dual, "price": np.zeros_like(best.dual["price"])}]
+    found = {
+        (m, d): Found(metrics[m], duals[d], Status.STALLED, d, proof=of.certify(given, metrics[m], duals[d]))
+        for m, d in product((0, 1), repeat=2)
+    }
+    for first, last in product(found, repeat=2):
+        both = of._best_of(given, found[last], found[first])
+        m, d = map(min, first, last)
+        proved = found[m, d].proof
+        assert (both.metric == metrics[m]).all()
+        assert (both.dual["price"] == duals[d]["price"]).all()
+        assert (both.proof.objective, both.proof.lower_bound) == (proved.objective, proved.lower_bound)
+        assert both.n_iter == found[last].n_iter
+
+
+def test_a_search_without_a_proof_leaves_the_metric_of_the_one_before_it() -> None:
+    of, given = checked("frobmetric", *random_data(2, n=N, d=3))
+    best = of.solve(given)
+    proved = Found(best.metric, best.dual, Status.STALLED, 3, proof=best.certificate)
+    stopped = Found(np.eye(3), best.dual, Status.INTERRUPTED, 4)
+    both = of._best_of(given, stopped, proved)
+    assert both.proof is best.certificate
+    assert both.metric is best.metric
+    assert both.status is Status.INTERRUPTED
+
+
+@pytest.mark.parametrize("most", [3, 4, 1000])
+def test_a_search_has_the_steps_that_the_one_before_it_left(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each search takes three steps where it may and proves nothing; all begin where the one before it ended."""
+    of, given = checked("frobmetric", MANY, Y)
+    asked, starts = list[int](), list[Any]()
+
+    def stalls(self: Any, given: Any, tol: float, max_iter: int, start: Any, callback: Any) -> Found:
+        asked.append(max_iter)
+        starts.append(start)
+        count, size = min(3, max_iter), given.X.shape[1]
+        history = tuple(Step(k, 1.0, 0.0, 1.0, 0.0) for k in range(count + 1))
+        dual = {"price": np.zeros(given.count), "triplets": given.triplets()}
+        return Found(2.0 ** -len(asked) * np.eye(size), dual, Status.STALLED, count, history)
+
+    monkeypatch.setattr(type(of), "search", stalls)
+    begin = Start(
+        np.diag(np.arange(1.0, 41.0)), {"price": np.zeros(given.count), "triplets": given.triplets()}
+    )
+    found = of.find(given, "fast", 1e-6, most, begin, None)
+    assert [step.iteration for step in found.history] == list(range(found.n_iter + 1))
+    at = moved(MANY)[0]
+    np.testing.assert_allclose(starts[0].metric, at.inside(begin.metric), atol=1e-12)
+    if most == 3:  # nothing is left
+        assert asked == [3]
+        assert found.status is Status.MAX_ITER
+        return
+    assert asked == [most, most - 3]
+    np.testing.assert_allclose(starts[1].metric, at.outside(np.eye(N - 1) / 2), atol=1e-12)
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_an_interrupted_search_loses_nothing_of_the_one_before_it(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A wide feature is divided twice, and last the features as given are searched."""
+    of, asked = get("frobmetric"), list[int]()
+    X = MANY[:, :3] * [1.0, 1e7, 1.0]
+    given = of.instance(X, Y)
+
+    def stalls(self: Any, given: Any, *_: Any) -> Found:
+        asked.append(1)
+        if len(asked) == number:
+            raise KeyboardInterrupt
+        dual = {"price": np.zeros(given.count), "triplets": given.triplets()}
+        return Found(np.eye(3) / 2 ** len(asked), dual, Status.STALLED, 1)
+
+    monkeypatch.setattr(type(of), "search", stalls)
+    if number == 1:
+        with pytest.raises(KeyboardInterrupt):
+            of.find(given, "fast", 1e-6, 100, None, None)
+        return
+    found = of.find(given, "fast", 1e-6, 100, None, None)
+    assert len(asked) == number
+    assert found.status is Status.INTERRUPTED
+    assert found.metric.any()
 
 
 # ---------------------------------------------------------------- one feature of a large scale

@@ -10,6 +10,7 @@ import pytest
 
 import cvxml
 from cvxml.core.metric import FloatArray
+from cvxml.core.misreading import Question
 from cvxml.core.report import Report, Verdict
 from cvxml.methods import get
 from cvxml.oracle.diagnose import numbers
@@ -498,3 +499,50 @@ def test_off_diagonals_that_count_once_are_named(method: str) -> None:
     else:
         cost, params = 5 * upper(M) + cp.sum(cp.pos(missed)), {**params, "width": 0.0}
     assert_named(name, "off_diagonals", X, y, least(cost, M), n_neighbors=K, **params)
+
+
+@pytest.mark.parametrize("method", ["frobmetric", "rtml", "rtml hinge"])
+def test_what_is_left_where_off_diagonals_count_once_is_no_less_than_it_is(method: str) -> None:
+    """At the optimum of cvxpy next to nothing; at other metrics at least what they cost more than it."""
+    import cvxpy as cp
+
+    rng, y = np.random.default_rng(3), np.arange(12) % 2
+    X = rng.standard_normal((12, 2)) @ [[1.0, 0.8], [0.0, 1.0]] + np.outer(y, [1.0, 0.5])
+    width = 0.5 if method == "rtml" else 0.0
+    own = {"C": 30.0} if method == "frobmetric" else {"lam": 10.0, "width": width}
+    name, params = method.split()[0], {"n_neighbors": K, **own}
+    given = get(name).instance(X, y, **params)
+    rows, M = given.triplets(), psd(X)
+    lam, c = (1.0, 30.0 / len(rows)) if method == "frobmetric" else (10.0, 1.0)
+
+    def cost(metric: Any) -> tuple[Any, Any]:
+        """The norm, and all of the cost."""
+        missed, norm = cp.pos(1 - margins(X, metric, rows)), lam / 2 * upper(metric)
+        losses = cp.huber(missed, width) / (2 * width) if width else c * missed
+        return norm, norm + cp.sum(losses)
+
+    best = least(cost(M)[1], M)
+    optimum = float(cost(best)[1].value)
+
+    def left(metric: Any) -> float:
+        found = get(name).MISREADINGS["off_diagonals"].left
+        assert found is not None
+        return found(Question(X, y, metric, 1e-6, params))
+
+    assert -1e-9 <= left(best) <= 1e-5
+    for turn in ([[1.2, 0.0], [0.0, 1.2]], [[1.0, 0.1], [0.0, 1.0]], [[0.5, 0.0], [0.3, 0.7]]):
+        metric = np.array(turn) @ best @ np.array(turn).T
+        norm, value = (float(part.value) for part in cost(metric))
+        assert left(metric) * norm >= value - optimum > 1e-3 * optimum
+    for size in (1e-12, 1e-4):  # next to 0 rounding is more than the tolerance
+        assert left(size * np.eye(2)) == np.inf
+
+
+def test_a_price_at_the_margin_is_no_more_than_a_loss_may_cost() -> None:
+    """One triplet, v = 3 m, and C = 0.01: the optimum is m = 3 C. At m = 1/3 the margin is 1; a price would be 1/9."""
+    left = get("frobmetric").MISREADINGS["off_diagonals"].left
+    assert left is not None
+    params = {"C": 0.01, "triplets": [[0, 1, 2]]}
+    question = Question([[0.0], [1.0], [2.0]], None, np.array([[1 / 3]]), 1e-6, params)
+    optimum = 0.03**2 / 2 + 0.01 * (1 - 0.09)
+    assert left(question) >= 1 - optimum * 18 > 0.8

@@ -13,6 +13,7 @@ import pytest
 import cvxml
 from cvxml import datasets
 from cvxml.core.metric import FloatArray
+from cvxml.core.misreading import Question
 from cvxml.core.report import Verdict
 from cvxml.methods import get
 from cvxml.methods.mlsvm import misreadings
@@ -196,6 +197,34 @@ def test_two_classes_left_out_of_the_impostors_are_named() -> None:
     report = judged(X, y, mistaken(X, y, kept))
     assert names(report, "class_pair"), report.diagnosis
     assert says(report, "1 and 2")
+
+
+def test_what_is_left_where_off_diagonals_count_once_is_no_less_than_it_is() -> None:
+    """At the optimum of cvxpy next to nothing; at other metrics at least what they cost more than it."""
+    X, y = data()[0][:16, :2] @ [[1.0, 0.7], [0.0, 1.0]], np.arange(16) % 2
+    lists = [nearest(X, i, K) for i in range(16)]
+
+    def cost(A: FloatArray) -> tuple[float, float]:
+        """The norm, and all of the cost."""
+        D = np.einsum("ija,ab,ijb->ij", X[:, None] - X, A, X[:, None] - X)
+        missed = 0.0
+        for i, listed in enumerate(lists):
+            near, far = ([D[i, j] for j in listed if (y[j] == y[i]) == own] for own in (True, False))
+            missed += max(0.0, 1 + max(near) - min(far)) if near and far else 0.0
+        norm = LAM / 2 * float(np.sum(np.triu(A) ** 2))
+        return norm, norm + missed / 16
+
+    best = mistaken(X, y, lists, norm=lambda A: cp.sum_squares(cp.upper_tri(A)) + cp.sum_squares(cp.diag(A)))
+
+    def left(A: FloatArray) -> float:
+        question = Question(X, y, A, 1e-6, {"lam": LAM, "n_neighbors": K})
+        return misreadings.other_problem(question, "once")
+
+    assert -1e-9 <= left(best) <= 1e-5
+    for turn in ([[1.2, 0.0], [0.0, 1.2]], [[1.0, 0.1], [0.0, 1.0]], [[0.5, 0.0], [0.3, 0.7]]):
+        A = np.array(turn) @ best @ np.array(turn).T
+        norm, value = cost(A)
+        assert left(A) * norm >= value - cost(best)[1] > 1e-4
 
 
 @pytest.mark.slow

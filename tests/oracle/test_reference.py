@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import cvxml
 from cvxml import Verdict
+from cvxml.core.result import Status
 from cvxml.methods import get, names
 from cvxml.oracle import reference as module
 from cvxml.oracle.asked import Asked
@@ -105,7 +107,50 @@ def test_what_is_known_serves_another_metric_where_it_is_tight_enough(
     assert second.tight
     assert second.solution.certificate.proves(1e-7)
     assert reference(of, given, far, 1e-6, second) is second
+    assert reference(of, given, best, 1e-6, second) is second
     assert len(told) == 4
+
+
+@pytest.mark.usefixtures("many")
+@pytest.mark.parametrize("method", [m for m in CONVEX if get(m).MAX_ITER == 1])
+def test_a_closed_form_is_solved_once(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = solves(monkeypatch, method)
+    cvxml.check(method, *data(), np.diag([1.0, 2.0, 3.0]), diagnosed=False)
+    assert [options["tol"] for options in told] == [pytest.approx(1e-7)]
+
+
+@pytest.mark.usefixtures("many")
+def test_a_rough_solution_that_ended_at_the_time_limit_is_the_last_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    of, given = checked("lmnn", *data())
+    best = of.solve(given)
+    told, late = list[float](), dataclasses.replace(best, status=Status.TIME_LIMIT)
+
+    def solve(self: Any, given: Any, *, tol: float, **_: Any) -> Any:
+        told.append(tol)
+        return late
+
+    monkeypatch.setattr(type(of), "solve", solve)
+    found = reference(of, given, best.metric, 1e-6)
+    assert found.solution is late
+    assert told == [ROUGH]
+
+
+@pytest.mark.usefixtures("many")
+def test_a_rough_solution_refutes_nothing_where_double_precision_decides_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    of, given = checked("lmnn", *data())
+    first = reference(of, given, 100 * np.eye(3), 1e-6)
+    assert not first.tight
+    certify, said = type(of).certify, iter(["no digits"])
+
+    def undecided(self: Any, *asked: Any) -> Any:
+        return dataclasses.replace(certify(self, *asked), undecided=next(said, ""))
+
+    monkeypatch.setattr(type(of), "certify", undecided)
+    assert reference(of, given, 100 * np.eye(3), 1e-6, first).tight
 
 
 @pytest.mark.usefixtures("many")

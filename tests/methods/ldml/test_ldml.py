@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import cvxpy as cp
 import numpy as np
 import pytest
+from scipy.optimize import minimize_scalar
 from sklearn.linear_model import LogisticRegression
 
 import cvxml
@@ -351,6 +353,77 @@ def test_similar_pairs_that_are_all_equal_are_refused() -> None:
     pairs = {"similar": [[0, 1]], "dissimilar": [[0, 2]]}
     with pytest.raises(ValueError, match="equal"):
         cvxml.solve("ldml", [[0.0], [0.0], [1.0]], None, pairs=pairs)
+
+
+WEIGHINGS: list[dict[str, Any]] = [
+    {"losses": losses, "weights": weights, "self_pairs": self_pairs}
+    for losses in ("sum", "means")
+    for weights in (None, [0.5, 1.0, 3.0, 1.0, 0.25])
+    for self_pairs in (0.0, 0.7)
+]
+
+
+def weighed_loss(X: Any, pairs: Any, weighing: dict[str, Any], M: Any, b: float) -> float:
+    """One probability after another, of two similar pairs and three dissimilar ones."""
+    w, self_pairs = weighing["weights"] or [1.0] * 5, weighing["self_pairs"]
+    of = [sum(w[:2]), sum(w[2:])] if weighing["losses"] == "means" else [1.0, 1.0]
+
+    def p(i: int, j: int) -> float:
+        return float(1 / (1 + math.exp((X[i] - X[j]) @ M @ (X[i] - X[j]) - b)))
+
+    near = sum(c * math.log(p(*pair)) for c, pair in zip(w[:2], pairs["similar"], strict=True)) / of[0]
+    far = sum(c * math.log(1 - p(*pair)) for c, pair in zip(w[2:], pairs["dissimilar"], strict=True)) / of[1]
+    return -near - far - sum(self_pairs * math.log(p(i, i)) for i in range(len(X))) / of[0]
+
+
+@pytest.mark.parametrize("b", [0.8, "free"])
+@pytest.mark.parametrize("weighing", WEIGHINGS, ids=str)
+def test_every_weighing_is_one_problem_in_all_places(weighing: dict[str, Any], b: Any) -> None:
+    """The literal problem and its dual, the objective, the intermediates and the bound, at any metric and prices."""
+    X, rng = random_data(5, n=6, d=2)[0], np.random.default_rng(0)
+    pairs: Any = {"similar": [[0, 1], [2, 3]], "dissimilar": [[0, 2], [1, 4], [3, 5]]}
+    given = METHOD.instance(X, None, pairs=pairs, b=b, **weighing)
+    M = np.array([[0.5, 0.2], [0.2, 0.3]])
+    if b == "free":
+        losses = minimize_scalar(
+            lambda t: weighed_loss(X, pairs, weighing, M, t), bounds=(-50, 50), method="bounded"
+        )
+        value, at = losses.fun, losses.x
+    else:
+        value, at = weighed_loss(X, pairs, weighing, M, b), b
+    found = METHOD.evaluate(given, M)
+    assert found["objective"] == pytest.approx(value, rel=1e-9)
+    assert found["b"] == pytest.approx(at, abs=1e-4)
+    literal = METHOD.problem(given)
+    for variable in literal.variables():
+        variable.save_value(M if variable.name() == "M" else np.array(found["b"]))
+    assert literal.objective.value == pytest.approx(value, rel=1e-9)
+    E = 1e-6 * np.array([[1.0, 2.0], [2.0, -1.0]])
+    change = METHOD.objective(given, M + E) - METHOD.objective(given, M - E)
+    assert float(np.sum(found["gradient"] * 2 * E)) == pytest.approx(change, rel=1e-4)
+    dual = METHOD.dual(given)
+    (a,) = dual.variables()
+    (prices,) = METHOD.read(given, {"a": rng.random(given.rows)})
+    loss = METHOD.member(given).terms[0].loss
+    repaired = loss.repaired(prices.a)
+    a.save_value(np.abs(repaired))
+    assert dual.objective.value == pytest.approx(loss.conjugate(repaired).value, rel=1e-9)
+    linear = dual.constraints[-1] if b == "free" else dual.constraints[1]
+    assert linear.violation().max() <= 1e-9
+
+
+@pytest.mark.parametrize("self_pairs", [0.0, 0.5])
+def test_weights_of_class_means_are_rounded_a_few_times_however_many_pairs_there_are(
+    self_pairs: float,
+) -> None:
+    """The proof allows for a few units in the last place of each weight."""
+    X, y = random_data(4, n=80, d=2, classes=2)
+    w = 0.1 + np.random.default_rng(0).random(80 * 79 // 2)
+    given = METHOD.instance(X, y, losses="means", weights=w, self_pairs=self_pairs)
+    found, exact = (METHOD.member(given, number).terms[0].loss.w for number in (float, Fraction))
+    assert len(found) == len(w) + (self_pairs > 0)
+    for own, true in zip(found.tolist(), exact.tolist(), strict=True):
+        assert abs(Fraction(own) - true) <= Fraction(2 * np.finfo(float).eps) * true
 
 
 def test_the_estimator_takes_pairs() -> None:

@@ -307,6 +307,49 @@ def test_classes_that_weigh_the_same_are_named(method: str) -> None:
     assert_named(method, "class_weights", X, y, weighted(X, pull, push, a, b, "squared" in method), **ASKED)
 
 
+@every_hinge
+@pytest.mark.parametrize("name", ["class_weights", "unsquared_pull"])
+def test_what_is_left_of_other_weights_is_what_the_metric_costs_more_than_the_best(
+    method: str, name: str
+) -> None:
+    """Uneven classes; a pull that is not squared is that of the tangents at the metric."""
+    X, y = misread_data("push_per_point")
+    kept = np.flatnonzero((y == 0) | (np.arange(len(y)) < 9))
+    X, y = X[kept], y[kept]
+    lists = nearest(X, y, 2)
+    pull, push = np.array(pairs(lists)), np.array(list(triplets(y, lists)))
+    squared, weight = "squared" in method, len(y) / (2 * np.bincount(y))
+
+    def cost(M: Any, a: Any, b: Any) -> float:
+        missed = np.maximum(
+            0.0, 1 + (distances(X, M, *push[:, :2].T) - distances(X, M, *push[:, ::2].T)).value
+        )
+        return float(a @ distances(X, M, *pull.T).value + b @ missed ** (2 if squared else 1))
+
+    found = get(method).MISREADINGS[name].left
+    assert found is not None
+    for metric in (np.array([[0.05, 0.02], [0.02, 0.1]]), np.diag([0.03, 0.01])):
+        if name == "class_weights":
+            a, b = 0.7 * weight[y[pull[:, 0]]], 0.3 * weight[y[push[:, 0]]]
+        else:
+            a, b = 0.35 / np.sqrt(distances(X, metric, *pull.T).value), np.full(len(push), 0.3)
+        best = weighted(X, pull, push, a, b, squared)
+        more = 1 - cost(best, a, b) / cost(metric, a, b)
+        left = found(Question(X, y, metric, 1e-6, ASKED))
+        if name == "class_weights":  # prices are found for the margins that the metric misses: a bound
+            assert left >= more - 1e-9
+            assert found(Question(X, y, best, 1e-6, ASKED)) <= 1e-6
+        else:
+            assert left == pytest.approx(more, abs=1e-5)
+
+
+def test_where_a_target_is_at_distance_0_a_pull_that_is_not_squared_has_no_tangent() -> None:
+    X, y = misread_data()
+    left = get("lmnn").MISREADINGS["unsquared_pull"].left
+    assert left is not None
+    assert left(Question([X[0], *X], [y[0], *y], np.eye(2), 1e-6, ASKED)) == math.inf
+
+
 @pytest.mark.slow
 def test_one_impostor_of_each_target_in_place_of_all_is_named() -> None:
     """max for sum; what any other metric leaves is never said to be less than it is."""
