@@ -111,7 +111,8 @@ def _power(A: FloatArray, p: float) -> FloatArray:
     return found
 
 
-def _mean(A: FloatArray, B: FloatArray, t: float) -> FloatArray:
+def geometric_mean(A: FloatArray, B: FloatArray, t: float) -> FloatArray:
+    """A^(1/2) (A^(-1/2) B A^(-1/2))^t A^(1/2)"""
     root, inverse = _power(A, 0.5), _power(A, -0.5)
     return root @ _power(inverse @ B @ inverse, t) @ root
 
@@ -122,7 +123,8 @@ def _differences(X: FloatArray, y: Any, params: dict[str, Any]) -> tuple[FloatAr
     return near, far
 
 
-def _sums(X: FloatArray, y: Any, params: dict[str, Any]) -> tuple[FloatArray, FloatArray]:
+def sums(X: FloatArray, y: Any, params: dict[str, Any]) -> tuple[FloatArray, FloatArray]:
+    """S with the ridge mu I, and D, of GMML."""
     near, far = _differences(X, y, params)
     ridge = params.get("mu", 0.0) * np.eye(X.shape[1])
     return near.T @ near + ridge, far.T @ far + ridge
@@ -130,22 +132,22 @@ def _sums(X: FloatArray, y: Any, params: dict[str, Any]) -> tuple[FloatArray, Fl
 
 def unit_differences(X: FloatArray, y: Any, params: dict[str, Any]) -> FloatArray:
     """GMML with D = sum v v^T / |v|."""
-    S, _ = _sums(X, y, params)
+    S, _ = sums(X, y, params)
     _, far = _differences(X, y, params)
-    return _mean(
+    return geometric_mean(
         np.linalg.inv(S), (far / np.linalg.norm(far, axis=1)[:, None]).T @ far, params.get("weight", 0.5)
     )
 
 
 def arithmetic_mean(X: FloatArray, y: Any, params: dict[str, Any]) -> FloatArray:
     """GMML with the arithmetic mean of S^-1 and D."""
-    (S, D), t = _sums(X, y, params), params.get("weight", 0.5)
+    (S, D), t = sums(X, y, params), params.get("weight", 0.5)
     return (1 - t) * np.linalg.inv(S) + t * D
 
 
 def logarithmic_mean(X: FloatArray, y: Any, params: dict[str, Any]) -> FloatArray:
     """GMML with the exponential of the mean logarithm."""
-    (S, D), t = _sums(X, y, params), params.get("weight", 0.5)
+    (S, D), t = sums(X, y, params), params.get("weight", 0.5)
     logs = []
     for A in (np.linalg.inv(S), D):
         values, vectors = np.linalg.eigh(A)

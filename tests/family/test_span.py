@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from types import ModuleType
 
 import numpy as np
 import pytest
 
+import cvxml
 from cvxml.family import span
 from cvxml.family.span import cosets, rank, rank_along
+from cvxml.methods import gmml, rca
 
 
 def rank_of(rows: list[list[Fraction]]) -> int:
@@ -112,3 +115,14 @@ def test_what_vanishes_modulo_the_prime_is_looked_at_over_the_integers(
     # modulo 3 the third point is the first but for what the pair spans
     with pytest.raises(ArithmeticError, match="rationals"):
         span.cosets(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 3.0], [0.0, 1.0]]), np.array([[0, 1]]))
+
+
+@pytest.mark.parametrize(("module", "exact"), [(gmml, "rationals"), (rca, "within_groups")])
+def test_too_few_points_are_refused_before_exact_sums_are_computed(
+    module: ModuleType, exact: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """200 features, of which 150 points in ten classes see 140: exact sums take long."""
+    monkeypatch.delattr(module, exact)
+    points = np.random.default_rng(0).standard_normal((150, 200))
+    with pytest.raises(ValueError, match="140 of 200"):
+        cvxml.solve(module.__name__.split(".")[-1], points, np.arange(150) % 10)

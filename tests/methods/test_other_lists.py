@@ -467,7 +467,7 @@ def test_rows_of_length_one_are_named(method: str) -> None:
         method, X, y, theirs, **params, **({"n_neighbors": K} if method in OF_TRIPLETS else {})
     )
     assert report.verdict is Verdict.REFUTED
-    assert any("divided by its length" in line for line in report.diagnosis), str(report)
+    assert any("length" in line for line in report.diagnosis), str(report)
 
 
 # the norm

@@ -143,7 +143,7 @@ def test_the_clock_is_looked_at_while_neighbours_are_searched(
         get(method).instance(points, y)
     assert counted[0] >= len(points) / 2
     looks(len(points) // 2)
-    with pytest.raises(OutOfTime, match="time_limit of 100 s passed while the problem was being built"):
+    with pytest.raises(OutOfTime, match=r"time_limit.* 100 s.*built"):
         cvxml.solve(method, points, y, time_limit=100.0)
 
 

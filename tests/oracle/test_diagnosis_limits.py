@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
-
 import cvxpy as cp
 import numpy as np
 import pytest
 
 import cvxml
 from cvxml import datasets
-from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.core.result import SavedSolution
 from cvxml.oracle.saved import recertify
 from tests.instances import checked, objective_of, random_data
 from tests.oracle.test_diagnosis import LAM, K, data, judged, mistaken
+from validation import wrong
 
 
 @pytest.mark.slow
@@ -258,59 +256,31 @@ def test_a_metric_that_is_not_exact_is_no_factor_of_one() -> None:
 # --- programs that are wrong in a way that no misreading lists ------------------------------------------------------
 
 
-def power(A: FloatArray, p: float) -> FloatArray:
-    values, vectors = np.linalg.eigh(A)
-    found: FloatArray = (vectors * values**p) @ vectors.T
-    return found
-
-
-def geometric_mean(A: FloatArray, B: FloatArray, t: float) -> FloatArray:
-    root, inverse = power(A, 0.5), power(A, -0.5)
-    return root @ power(inverse @ B @ inverse, t) @ root
-
-
-@pytest.mark.parametrize("t", [0.02, 0.3, 0.5, 0.9, 0.98])
+@pytest.mark.quick(2)
+@pytest.mark.parametrize("t", [0.98, 0.02, 0.3, 0.5, 0.9])
 @pytest.mark.parametrize("d", [3, 4])
 def test_a_wrong_geometric_mean_is_no_answer_for_another_weight(d: int, t: float) -> None:
     """With D = sum v v^T / |v|, the arithmetic mean, and a multiple of the optimum with noise."""
-    X, y = random_data(3, n=30, d=d, classes=3)
-    one, two = np.triu_indices(len(X), 1)
-    E, same = X[one] - X[two], np.asarray(y)[one] == np.asarray(y)[two]
-    S, D, unit = (
-        V.T @ V for V in (E[same], E[~same], E[~same] / np.linalg.norm(E[~same], axis=1)[:, None] ** 0.5)
-    )
-    best = geometric_mean(np.linalg.inv(S), D, t)
+    X, y = random_data(3, n=20, d=d, classes=3)
+    S, D = wrong.sums(X, y, {})
+    best = wrong.geometric_mean(np.linalg.inv(S), D, t)
     assert cvxml.check("gmml", X, y, best, weight=t).verdict is Verdict.CERTIFIED
-    rng, wrong = (
-        np.random.default_rng(0),
-        [geometric_mean(np.linalg.inv(S), unit, t), (1 - t) * np.linalg.inv(S) + t * D],
-    )
+    rng, asked = np.random.default_rng(0), {"weight": t}
+    metrics = [wrong.unit_differences(X, y, asked), wrong.arithmetic_mean(X, y, asked)]
     for size in (1e-3, 1e-2, 3e-2):
         turn = np.eye(d) + size / d * rng.standard_normal((d, d))
-        wrong.append(1.25 * turn @ best @ turn.T)
-    for k, metric in enumerate(wrong):
+        metrics.append(1.25 * turn @ best @ turn.T)
+    for k, metric in enumerate(metrics):
         report = cvxml.check("gmml", X, y, metric, weight=t)
         assert all("factor" in line and k > 1 for line in report.diagnosis), str(report)
         assert not report.nearest, str(report)
 
 
-def balanced(X: FloatArray, y: Any) -> FloatArray:
-    """LDML of two means, of similar pairs and of dissimilar ones."""
-    one, two = np.triu_indices(len(X), 1)
-    E, same = X[one] - X[two], np.asarray(y)[one] == np.asarray(y)[two]
-    M = cp.Variable((X.shape[1],) * 2, PSD=True)
-    D = np.einsum("ta,tb->tab", E, E).reshape(len(E), -1) @ cp.vec(M, order="C")
-    loss = cp.sum(cp.logistic(D[same] - 1)) / same.sum() + cp.sum(cp.logistic(1 - D[~same])) / (~same).sum()
-    cp.Problem(cp.Minimize(loss)).solve(solver="CLARABEL")
-    found: FloatArray = M.value
-    return found
-
-
-@pytest.mark.quick(3)
-@pytest.mark.parametrize("seed", [3, 4])
-def test_a_balanced_ldml_is_no_answer_for_another_b(seed: int) -> None:
-    X, y = random_data(seed, n=30, d=3, classes=3)
-    report = cvxml.check("ldml", X, y, balanced(X, y))
+@pytest.mark.quick(1)
+@pytest.mark.parametrize(("seed", "n"), [(4, 9), (3, 12), (3, 30), (4, 30)])
+def test_a_balanced_ldml_is_no_answer_for_another_b(seed: int, n: int) -> None:
+    X, y = random_data(seed, n=n, d=3, classes=3)
+    report = cvxml.check("ldml", X, y, wrong.balanced(X, y, {}))
     assert report.verdict in (Verdict.REFUTED, Verdict.CLOSE)
     assert all("class means" in line for line in report.diagnosis), str(report)  # that is the mistake
     assert not report.nearest, str(report)
@@ -325,11 +295,12 @@ def test_a_small_factor_is_named_where_our_solution_is_as_fine() -> None:
     assert factors == [pytest.approx(1 / 1.003, rel=1e-5)], said
 
 
-def test_any_metric_of_one_number_is_no_answer_to_a_misreading_that_normalises_it() -> None:
+@pytest.mark.quick(1)
+@pytest.mark.parametrize("c", [3.0, 1.0, 7.0])
+def test_any_metric_of_one_number_is_no_answer_to_a_misreading_that_normalises_it(c: float) -> None:
     """The misreading with a budget of its own finds any diag(c, 0) optimal, where the first feature alone counts."""
     X, y = random_data(8, n=20, d=2)
-    for c in (1.0, 3.0, 7.0):
-        for metric in (np.diag([c, 0.0]), np.diag([0.0, c])):
-            report = cvxml.check("mmc:diagonal", X, y, metric)
-            assert report.verdict is Verdict.REFUTED
-            assert not report.diagnosis, str(report)
+    for metric in (np.diag([c, 0.0]), np.diag([0.0, c])):
+        report = cvxml.check("mmc:diagonal", X, y, metric)
+        assert report.verdict is Verdict.REFUTED
+        assert not report.diagnosis, str(report)

@@ -384,13 +384,3 @@ def test_the_ranks_of_differences_are_those_of_their_sums(pairs: Any) -> None:
         given = gmml.Instance(p.X, p.y, p.listed, 0.5, 0.0, np.eye(points.shape[1]))
         for sum_of, linked in ((given.S, given.linked), (given.D, given.parted)):
             assert rank_along(points, linked) == sum_of.rank()
-
-
-def test_too_few_points_are_refused_before_the_sums_are_computed(monkeypatch: pytest.MonkeyPatch) -> None:
-    def asked(*_: Any) -> None:
-        raise AssertionError("the sums were computed")
-
-    monkeypatch.setattr(gmml, "rationals", asked)
-    points = np.random.default_rng(0).standard_normal((150, 200))
-    with pytest.raises(ValueError, match="similar pairs differ in 140 of 200"):
-        cvxml.solve("gmml", points, np.arange(150) % 10)
