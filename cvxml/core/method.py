@@ -45,10 +45,8 @@ class HasData(Protocol):
 Given = TypeVar("Given", bound=HasData)
 # maps of the features: any linear map; a factor for each feature; rotations; another order of the features
 MAPS = ("linear", "scaling", "rotation", "order")
-AGAIN = (
-    Status.CONVERGED,
-    Status.STALLED,
-)  # what is not proved of a search that ended so is searched for again
+# if a search ends with one of these and its proof is not sufficient, the next coordinates are tried
+AGAIN = (Status.CONVERGED, Status.STALLED)
 METRIC_IS = ("A", "B", "M", "W", "X")  # the variable that is the metric, as a paper names it
 
 

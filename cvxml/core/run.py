@@ -33,9 +33,8 @@ class Found(NamedTuple):
     n_iter: int
     history: tuple[Step, ...] = ()
     notes: tuple[str, ...] = ()  # what only the algorithm knows, as sentences
-    proof: Certificate | None = (
-        None  # the method's certificate of the metric and the dual, where it is known already
-    )
+    # the method's certificate of the metric and the dual; None if it is not yet computed
+    proof: Certificate | None = None
 
 
 class Watch:

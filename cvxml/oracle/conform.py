@@ -31,9 +31,8 @@ from cvxml.oracle.check import check
 from cvxml.oracle.parts import compare
 from cvxml.oracle.programs import MEMORY_LIMIT, SAID, TIME_LIMIT, Surroundings, run
 
-Program = (
-    Sequence[str] | Callable[[dict[str, Any]], Any]
-)  # a command, or a function from a question to an answer
+# a command, or a function from a question to an answer
+Program = Sequence[str] | Callable[[dict[str, Any]], Any]
 
 
 @dataclass(frozen=True)

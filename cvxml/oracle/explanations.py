@@ -42,9 +42,8 @@ class Explanation(NamedTuple):
     number: bool = False  # it says no more than that a number is another one than was asked for
     choices: int = 1  # problems that it was chosen from, as the likeliest of them
     slight: bool = False  # the number is next to what was asked for, as where a program stopped early
-    again: Callable[[FloatArray], Left] | None = (
-        None  # what another metric leaves there, if that costs little
-    )
+    # computes the gap that another metric leaves in the same problem; None if that would be expensive
+    again: Callable[[FloatArray], Left] | None = None
 
 
 def misreadings(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:

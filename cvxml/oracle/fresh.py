@@ -22,7 +22,7 @@ from cvxml.core.result import Status
 from cvxml.oracle.cases import Case
 
 SPREAD = 0.3  # standard deviation of the noise, as a share of the feature's standard deviation
-DIGITS = 3  # significant digits of that deviation that the points keep
+DIGITS = 3  # decimal places of the points after the leading digit of that deviation
 DRAWS = 5  # attempts for each case to find a problem with a certified solution
 # flags of a case that stay true with other points; cases with another flag, such as ties, are left out
 STILL_TRUE = {"offset", "scales", "soft labels", "single-class", "underflow"}
@@ -63,7 +63,7 @@ def _fresh(seed: int, case: Case) -> Case:
 
 
 def _points(stream: random.Random, X: Any) -> list[list[float]]:
-    """Return the points X (n, d) with noise, each feature rounded to `DIGITS` digits of its standard deviation."""
+    """Return the points X (n, d) with noise, rounded `DIGITS` places after the leading digit of a feature's spread."""
     sizes = [float(size) or 1.0 for size in np.std(np.array(X, dtype=float), axis=0)]
     decimals = [DIGITS - math.floor(math.log10(size)) for size in sizes]
     return [

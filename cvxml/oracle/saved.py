@@ -26,10 +26,8 @@ from cvxml.oracle.exactly import ANOTHER, stands_for
 
 SAME = 1e-9  # relative: figures closer than this are the same
 BY_LISTS = {"n_neighbors", "neighborhood"}  # numbers and names that stand beside the lists they name
-BY_NUMBER = (
-    "targets",
-    "triplets",
-)  # lists that n_neighbors names: it is null in a file where they were given
+# lists that n_neighbors decides; n_neighbors is null in a file if the user gave the list
+BY_NUMBER = ("targets", "triplets")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

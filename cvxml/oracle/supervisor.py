@@ -23,9 +23,8 @@ from contextlib import suppress
 
 ADOPT_ORPHANS, DIE_WITH_PARENT = 36, 1  # options of prctl: PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG
 ENDING, REMOVING = 10.0, 30.0  # seconds: time to end all processes, and time to remove the folder
-LONG = (
-    700  # bytes; a longer path is moved up, because a name adds up to 255 bytes and macOS allows 1024 in all
-)
+# bytes; a folder with a longer path is moved up, because a name adds up to 255 bytes and macOS allows 1024 in all
+LONG = 700
 
 
 def main(words: Sequence[str]) -> int:

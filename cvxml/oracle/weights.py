@@ -23,11 +23,8 @@ STEP = 4.0  # the first factor that is tried
 NEAR = 1e-4  # a bracket in log w that is narrow enough
 TRIES = 40  # to cut a bracket down
 LEFT = 1.2  # times what is certainly left: no weight that is much better is to be found
-EDGE, FURTHER, CLOSER = (
-    8,
-    8.0,
-    1.5,
-)  # tries for an end, factors of a step outward, and between inside and outside
+# tries for each end, the factor of a step outward, and the final ratio between a point outside and one inside
+EDGE, FURTHER, CLOSER = 8, 8.0, 1.5
 DOUBLE = 2.0  # the factors of weights that are tried where the share is no convex function of the weight
 DOUBLINGS = 6  # at most
 ROUND = 8  # weights between two of these

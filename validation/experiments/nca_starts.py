@@ -12,7 +12,7 @@ from validation.experiments.page import Groups
 from validation.experiments.tasks import Result
 from validation.experiments.verdicts import Verdict
 
-EQUAL = 4  # decimals; starts with the same rounded value count as equal
+EQUAL = 4  # decimals of f / n; starts with the same rounded value count as equal
 DEFAULT = "auto"  # the default start of the package
 CHOICES = {
     "first": "the first start of the best f, which the tables show",
