@@ -448,7 +448,7 @@ class LDML(FamilyMethod[Instance]):
                 (FREE, None, math.log(4) + 3 * math.log(4 / 3)),
             )
         ),
-        # The same pairs. With means, and with a weight of 3, both kinds have the same total weight, so that M = b. The five
+        # The same pairs. With means, and with a weight of 3, both kinds have equal total weights: M = b. The five
         # self-pairs add 5/2 log(1 + exp(-b)) to the mean over one similar pair.
         Hand(
             *_LINE,
@@ -507,7 +507,7 @@ class LDML(FamilyMethod[Instance]):
         return evaluate(given, M)
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
-        """No regularizer. The logistic loss has a row for each pair, similar pairs first, and one for all self-pairs."""
+        """No regularizer. The loss has a row for each pair, similar pairs first, and one for all self-pairs."""
         b = None if given.number is None else number(given.number)
         t, listed = np.repeat([1, -1], [len(kind) for kind in given.pairs]), np.concatenate(given.pairs)
         if given.weighing.self_pairs:
