@@ -133,8 +133,8 @@ def luck(explanation: Explanation, own: Left, tol: float, p: int, tried: int) ->
 
     If gaps are squares of distances, what is left after the best fit of f numbers is a beta variable of the other p - f
     directions and these f; and a misreading is a point, that as near to hits by the p-th power of the distance. That
-    is no proof, but a measure of how little few numbers can tell. An explanation chosen from several problems counts as
-    that many tries.
+    is no proof, but it measures how little information a few numbers hold. An explanation chosen from several problems
+    counts as that many tries.
     """
     tried += explanation.choices - 1
     f, whole = explanation.fitted, _whole(own)

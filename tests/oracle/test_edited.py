@@ -157,9 +157,7 @@ def another_list(file: File, content: dict[str, Any], asked: Any) -> str:
             return "other neighbours"
     for name in file.made & set(params):
         own, made = params[name], of.stored(asked)[name]
-        if (
-            name == "weights"
-        ):  # the weights come from a solver, so their objective is compared with a tolerance
+        if name == "weights":  # they come from a solver, so their objective is compared with a tolerance
             left = weights_objective(asked.smooth, np.array(own)) / weights_objective(asked.smooth, asked.W)
             same = left <= 1 + 1e-6
         elif name in ("basis", "anchors"):
@@ -327,9 +325,8 @@ def test_a_file_that_does_not_say_what_was_derived_is_certified_for_its_lists_as
     assert found.verdict is Verdict.CERTIFIED
     for name in set(saved(method).content["derived"]) - {"targets", "triplets"}:
         assert name in found.reason
-    if (
-        "triplets" in saved(method).content["derived"]
-    ):  # in such a file, too, n_neighbors decides the triplets
+    # in such a file, too, n_neighbors decides the triplets
+    if "triplets" in saved(method).content["derived"]:
         content["params"] = {**content["params"], "n_neighbors": content["params"]["n_neighbors"] + 1}
         assert not certified(content, path)
 

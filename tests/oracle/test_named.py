@@ -177,9 +177,8 @@ def test_two_weights_are_not_looked_for_where_a_tangent_shows_that_none_explains
     report = cvxml.check("plml", X, y, np.eye(3), **params)
     assert report.verdict is Verdict.REFUTED
     assert not report.diagnosis
-    assert (
-        len(looks) <= 12 + 2 * 9
-    )  # two weights alone took 74 tries here; a multiple for another weight takes nine each
+    # two weights alone took 74 tries here; a multiple for another weight takes nine for each weight
+    assert len(looks) <= 12 + 2 * 9
 
 
 @pytest.mark.slow
