@@ -49,9 +49,8 @@ NOTHING = 1e-9  # of what M = 0 costs: an objective below that counts as 0
 VIOLATED = 1e-9  # a margin that is missed by less is kept
 ROUNDS = 50  # of constraint generation
 MAX_ITER = 100
-AT_A_CUSP = (
-    1e-9  # relative to the largest squared target distance: at a smaller one the root has no usable slope
-)
+# relative to the largest squared target distance: at a smaller distance the root has no usable slope
+AT_A_CUSP = 1e-9
 NEXT_TO_IT = 1e-2  # triplets that keep their margin by at most this get a dual variable too
 FEW, MOST = 6, 20_000  # impostors of a target, and triplets, for the misreading that counts one impostor
 

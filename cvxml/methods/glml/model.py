@@ -20,7 +20,7 @@ from cvxml.core.wide import wide_of
 from cvxml.family.span import rank
 from cvxml.methods.glml.whitening import departure, whitening, whitening_of
 
-# A covariance is inverted directly if d times the ratio of its smallest to its largest eigenvalue is at least this.
+# A covariance (d, d) is inverted directly if the ratio of its smallest to its largest eigenvalue is above d times this.
 # Otherwise the inverse is computed from the points, because their condition number is the square root.
 SINGULAR = 1e-12
 REMEDY = "give alpha > 0, which is added to its diagonal, or fewer features"
