@@ -149,7 +149,7 @@ _INNER = ("api", "core", "family", "methods", "oracle")
 
 
 def __getattr__(name: str) -> Any:
-    # numpy and scipy take a second, in which the command line must be able to answer Ctrl-C; scikit-learn takes another
+    # importing numpy and scipy takes a second, and scikit-learn another; Ctrl-C must work during that time
     of = _FUNCTIONS.get(name) or _ESTIMATORS.get(name)
     if of is not None:
         found = globals()[name] = getattr(import_module(of), name)
@@ -157,9 +157,8 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f"cvxml.{name}")
     if name in _INNER:
-        import_module(
-            "cvxml.oracle.fitted"
-        )  # with all that it needs, so that cvxml.core.report, say, is there
+        # this also imports other modules, so that for example cvxml.core.report exists
+        import_module("cvxml.oracle.fitted")
         return import_module(f"cvxml.{name}")
     raise AttributeError(f"module 'cvxml' has no attribute {name!r}")
 

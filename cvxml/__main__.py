@@ -9,10 +9,10 @@ import sys
 def main() -> None:
     """Run the command line and exit with its code."""
     for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # closed by whoever started us; files must not get their numbers
+        if getattr(sys, name) is None:  # the parent process closed it; no other file may get its number
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     try:
-        from cvxml.cli.main import run  # which takes a second, and may be interrupted
+        from cvxml.cli.main import run  # this import takes a second, and may be interrupted
 
         code = run(sys.argv[1:])
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""Edits of a saved file, one field at a time: every field at every depth, each as its type allows."""
+"""Edits of a saved file, one field at a time: every field at every depth, with edits that fit its type."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from cvxml.core.result import Status
 from cvxml.methods import names
 
-# what a word is replaced by: names of methods and statuses, and every word that a parameter of some method takes
+# words that replace a word: names of methods and statuses, and every word that a parameter of some method accepts
 WORDS = (
     *names(),
     *Status.__members__,
@@ -35,15 +35,15 @@ WORDS = (
 class Edit(NamedTuple):
     """One change of a file."""
 
-    field: str  # the names that lead to it, with points between them
+    field: str  # the path of names, joined by points
     kind: str  # up, down, another word, null, a number, swapped, shorter, longer, removed, unknown
-    old: Any  # the value there; None where a field is removed or added
-    new: Any
-    content: dict[str, Any]  # of the file, edited
+    old: Any  # the value before the edit
+    new: Any  # the value after the edit; None if the field is removed
+    content: dict[str, Any]  # content of the edited file
 
 
 def edits(content: dict[str, Any], scale: float, few: int) -> Iterator[Edit]:
-    """Every edit of a file; of a list `few` entries at most, spread evenly. scale: of its figures."""
+    """Yield every edit of a file. few: most entries of a list that are edited. scale: the scale of the problem."""
     for path, value in _places(content, (), few):
         field = ".".join(name for name in path if isinstance(name, str))
         if path and isinstance(path[-1], str):
@@ -53,7 +53,7 @@ def edits(content: dict[str, Any], scale: float, few: int) -> Iterator[Edit]:
 
 
 def swapped(value: list[Any]) -> list[Any]:
-    """With the first entry and the next that differs swapped: for example two labels of different classes."""
+    """Swap the first entry and the next different entry: for example, two labels of different classes."""
     k = next(k for k, entry in enumerate(value) if entry != value[0])
     return [value[k], *value[1:k], value[0], *value[k + 1 :]]
 
@@ -70,7 +70,7 @@ def _places(value: Any, path: tuple[Any, ...], few: int) -> Iterator[tuple[tuple
 
 
 def _others(path: tuple[Any, ...], value: Any, scale: float) -> Iterator[tuple[str, Any]]:
-    """The kind of an edit, and the value in its place."""
+    """Yield the kind of each edit of a value, and the new value."""
     if isinstance(value, dict):
         yield "unknown", {**value, "unknown": 1}
     elif isinstance(value, list):

@@ -1,7 +1,7 @@
-"""Metrics of programs that are wrong in a way that no misreading lists: whatever is named of them is a false name.
+"""Metrics of wrong programs with mistakes that are in no list of misreadings: each name given to them is false.
 
-`changed` asks the method itself with other inputs: a feature in other units, features with noise, a label that is
-wrong, pairs or triplets that are lost. `BUGS` are programs written down here, a line or a cvxpy problem each.
+`changed` solves the method itself with other inputs: a feature in other units, features with noise, a wrong label, or
+lost pairs or triplets. `BUGS` holds wrong programs, each a formula or a cvxpy problem.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from cvxml.core.pairs import Pairs, pairs_of
 from cvxml.methods import get
 
 SOLVED = 1e-9  # the tolerance of a wrong program
-LOST = 0.1  # of the pairs or triplets at most
+LOST = 0.1  # largest share of the pairs or triplets that is lost; at least one is lost
 
 
 def changed(
     method: str, X: FloatArray, y: Any, params: dict[str, Any], rng: np.random.Generator
 ) -> Iterator[tuple[str, FloatArray]]:
-    """Each kind that the method has, one after the other, until it refuses all. Inputs that it refuses are left out."""
+    """Yield the kind and the metric of wrong inputs. The kinds take turns, until the method refuses all of them."""
     kinds = [_feature, _noise, _label, _lost_pairs, _lost_classes, _lost_triplets]
     found = True
     while found:
@@ -118,7 +118,7 @@ def geometric_mean(A: FloatArray, B: FloatArray, t: float) -> FloatArray:
 
 
 def _differences(X: FloatArray, y: Any, params: dict[str, Any]) -> tuple[FloatArray, FloatArray]:
-    """Of similar pairs and of dissimilar pairs: (p, d) and (q, d)."""
+    """Return the differences of the similar pairs (p, d), and of the dissimilar pairs (q, d)."""
     near, far = (X[each[:, 0]] - X[each[:, 1]] for each in pairs_of(params.get("pairs"), y, len(X)))
     return near, far
 
@@ -170,7 +170,7 @@ def medians(X: FloatArray, y: Any, params: dict[str, Any]) -> FloatArray:
 
 
 def _distances(E: FloatArray, M: Any) -> Any:
-    """E_t^T M E_t of each row, in cvxpy."""
+    """Return E_t^T M E_t for each row of E, as a cvxpy expression."""
     import cvxpy as cp
 
     return np.einsum("ta,tb->tab", E, E).reshape(len(E), -1) @ cp.vec(M, order="C")
@@ -188,7 +188,7 @@ def _solved(M: Any, objective: Any) -> FloatArray:
 
 
 def unsquared_pull(X: FloatArray, y: Any, params: dict[str, Any]) -> FloatArray:
-    """LMNN whose targets are pulled by D / |x_i - x_j|."""
+    """LMNN with the pull D_M(x_i, x_j) / |x_i - x_j| for each target j of i."""
     import cvxpy as cp
 
     given = get("lmnn").instance(X, y, **params)
@@ -201,7 +201,7 @@ def unsquared_pull(X: FloatArray, y: Any, params: dict[str, Any]) -> FloatArray:
 
 
 def off_diagonals_once(X: FloatArray, y: Any, params: dict[str, Any]) -> FloatArray:
-    """FrobMetric whose norm has the off-diagonal entries once."""
+    """FrobMetric with a norm that counts each off-diagonal pair of entries once."""
     import cvxpy as cp
 
     given = get("frobmetric").instance(X, y, **params)
@@ -213,7 +213,7 @@ def off_diagonals_once(X: FloatArray, y: Any, params: dict[str, Any]) -> FloatAr
 
 
 def balanced(X: FloatArray, y: Any, params: dict[str, Any]) -> FloatArray:
-    """LDML of two means, of the similar and of the dissimilar pairs, with b = 1 or as given."""
+    """LDML with one mean loss for the similar pairs and one for the dissimilar pairs; b = 1, or a given number."""
     import cvxpy as cp
 
     near, far = _differences(X, y, params)
@@ -233,6 +233,6 @@ BUGS: dict[str, tuple[Callable[[FloatArray, Any, dict[str, Any]], FloatArray], .
 
 
 def bugs(method: str, X: FloatArray, y: Any, params: dict[str, Any]) -> Iterator[tuple[str, FloatArray]]:
-    """The metric of each of the method's bugs."""
+    """Yield the name and the metric of each wrong program for the method."""
     for bug in BUGS.get(method, ()):
         yield bug.__name__, bug(X, y, params)

@@ -1,7 +1,7 @@
-"""The guard in front of the server of a lesson: it lets requests through that the page of the lesson makes.
+"""The guard in front of the server of a lesson: it accepts only the requests of the lesson's own page.
 
-The server listens on this machine alone, but any page that the browser shows can send requests to it, and so can the
-programs of other users. The guard therefore asks for a secret token in the path, and checks Host and Origin.
+The server listens on this machine only. But any page in the browser can send requests to it, and so can the programs
+of other users. The guard therefore requires a secret token in the path, and checks Host and Origin.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Message, Receive, Send], Awaitable[None]]
 
-PAGES = 8  # sessions at a time; each has a thread that computes
+PAGES = 8  # most sessions at a time; each has a thread that computes
 KEPT = 10  # seconds that marimo keeps a session after its page is closed
 FORBIDDEN = 403
 
 
 def new_token() -> str:
-    """A secret of 128 random bits, in characters that an address may hold."""
+    """Return a secret of 128 random bits, in characters that a web address may hold."""
     return secrets.token_urlsafe(16)
 
 
 class Guard:
     """An ASGI app that passes the requests of one page on, and answers all others with 403.
 
-    A request passes if its path begins with the token, if its Host is this machine with this port, and if its Origin
-    is that too. A browser names no Origin when it opens a page, but always when it opens a websocket: without one a
-    websocket is refused. Sessions begin at the websocket `/ws` only, and at most `pages` of them run at a time.
+    A request passes if its path begins with the token, and if its Host and its Origin are this machine with this port.
+    A browser sends no Origin when it opens a page, but always when it opens a websocket. Therefore a page may lack an
+    Origin, and a websocket may not. Sessions begin only at the websocket `/ws`, and at most `pages` run at a time.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ async def _refuse(scope: Message, send: Send) -> None:
 
 
 def _without_referrer(send: Send) -> Send:
-    """Send, with the word to the browser that it tells no other site the address, which holds the token."""
+    """Add the header that keeps the address, which holds the token, from being sent to other sites."""
 
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":

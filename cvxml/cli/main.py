@@ -108,7 +108,7 @@ def _complain(text: str) -> None:
 
 
 def _drop_output() -> None:
-    """Let what is not yet written vanish, where Python would try it again when it ends, and complain."""
+    """Discard the output that is not yet written. Otherwise Python would write it again at its end, and complain."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

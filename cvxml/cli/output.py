@@ -1,4 +1,4 @@
-"""Files that commands write: looked at before any work, so that no input and no other file of the user is lost."""
+"""Check the output files of a command before any work, so that the user does not lose an input or another file."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-XML, ROWS, HEAD = b"<?xml", b'<testsuite name="cvxml"', 200  # how --junit begins, within so many bytes
+XML, ROWS, HEAD = b"<?xml", b'<testsuite name="cvxml"', 200  # a --junit file has both in its first HEAD bytes
 
 
 def add_force(command: argparse.ArgumentParser) -> None:
-    """Add the option that goes with an output."""
+    """Add the option --force to a command with an output file."""
     command.add_argument(
         "--force",
         action="store_true",
@@ -22,10 +22,11 @@ def add_force(command: argparse.ArgumentParser) -> None:
 
 
 def check_out(parsed: argparse.Namespace, name: str, endings: Sequence[str] = ()) -> None:
-    """Raise ValueError if the option `name` of a command names a file that must not, or cannot, be written.
+    """Raise ValueError if the option `name` of a command names a file that must not be written, or cannot be.
 
-    The ending must be known, and the folder be there and writable. A file that the command reads is never replaced,
-    by whatever path or link it is named. Another file is replaced if it is empty, if cvxml wrote it, or with --force.
+    The ending must be one of `endings`, and the folder must exist and be writable. A file that the command reads is
+    never replaced, even through another path or a link. Any other file is replaced if it is empty, if cvxml wrote it,
+    or with --force.
     """
     from cvxml.core.files import check_writable
     from cvxml.core.files.common import named
@@ -40,7 +41,7 @@ def check_out(parsed: argparse.Namespace, name: str, endings: Sequence[str] = ()
     for read in _inputs(parsed, name):
         if _same(path, read):
             raise ValueError(
-                f"{called} is a file that is read, {named(read)}, and would replace it; give another name"
+                f"{called} is the same file as the input {named(read)}, and would replace it; give another name"
             )
     check_writable(path)
     if os.path.exists(path):
@@ -48,12 +49,12 @@ def check_out(parsed: argparse.Namespace, name: str, endings: Sequence[str] = ()
             raise ValueError(f"{called} is a device, not a file; give the name of a file")
         if not parsed.force and os.path.getsize(path) and not _is_ours(path):
             raise ValueError(
-                f"{called} is there, and cvxml is not known to have written it; --force replaces it"
+                f"{called} already exists, and cvxml is not known to have written it; --force replaces it"
             )
 
 
 def _inputs(parsed: argparse.Namespace, output: str) -> Iterator[str]:
-    """Every file that a word of the command may name, itself or as a set of data or a folder of cases."""
+    """Yield every file that a word of the command may name: a path, a stored data set, or the cases of a folder."""
     from cvxml.datasets import stored_files
     from cvxml.oracle.cases import case_files
 
@@ -71,12 +72,12 @@ def _inputs(parsed: argparse.Namespace, output: str) -> Iterator[str]:
 def _same(one: str, other: str) -> bool:
     try:
         return os.path.samefile(one, other)
-    except (OSError, ValueError):  # one of them is not there, or is no name of a file
+    except (OSError, ValueError):  # one of the two does not exist, or is not a valid file name
         return False
 
 
 def _is_ours(path: str) -> bool:
-    """True for a solution, for the hints beside it, and for rows of `conform`, each by what it says of its format."""
+    """Return True if the format of the file is a solution, the hints beside it, or rows of `conform`."""
     from cvxml.core.files import read_json, read_npz
 
     with open(path, "rb") as stream:

@@ -1,10 +1,10 @@
-"""The clock of a solve: long work looks at it between its blocks, and ends once the time limit is over.
+"""The time limit of a solve: long work checks the clock between its blocks, and ends once the limit is over.
 
-`limited` begins a time limit, and `look` looks at it. Whoever works for long calls `look` after each block of about a
-second or less; `side_by_side` (core/threads.py) and `watched` do so themselves. Outside a limit `look` does nothing.
-The end comes as Ctrl-C does: an algorithm that has a metric returns the best one. It comes from `look` once, so that an
-algorithm can finish the metric that it returns, and its certificate can be computed. For both there is as long again as
-the limit, or 10 s: `look` raises the end again after that.
+`limited` begins a time limit, and `look` checks it. Long work calls `look` after each block of about a second or less;
+`side_by_side` (core/threads.py) and `watched` call it themselves. Without a time limit, `look` does not act.
+The end works like Ctrl-C: an algorithm that has a metric returns its best one. `look` raises the end once, so that the
+algorithm can then finish its metric, and the certificate can be computed. Both together get as much time as the limit,
+and at least 10 s. After that `look` raises the end again.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
 
-GRACE = 10.0  # seconds at least, for the metric that a time limit ends with, and for its certificate
+GRACE = 10.0  # least number of seconds to finish the metric and its certificate after the time limit
 
 
 class TimeUp(KeyboardInterrupt):
-    """The end of a time limit: an algorithm ends as at the user's interrupt."""
+    """The time limit is over: an algorithm ends as if the user had pressed Ctrl-C."""
 
 
 class OutOfTime(TimeoutError):
-    """A time limit was over before there was a metric with its certificate."""
+    """The time limit was over before a metric and its certificate were computed."""
 
 
 class Deadline:
-    """The end of a time limit of `seconds` from now on, or `before` if that is earlier.
+    """A time limit that ends `seconds` from now, or at `before` if that is earlier.
 
-    up: True once somebody was told that it is over; last: the end of all that follows it.
+    up: True once `look` has raised the end. last: the time at which the work after the limit must end too.
     """
 
     def __init__(self, seconds: float, before: float = math.inf):
@@ -39,7 +39,7 @@ class Deadline:
         self.up = False
 
     def look(self) -> None:
-        """Raise TimeUp once it is over."""
+        """Raise TimeUp if the time limit is over."""
         if time.perf_counter() >= self.until:
             self.up = True
             raise TimeUp
@@ -50,7 +50,7 @@ _current: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
 
 
 def look() -> None:
-    """Raise TimeUp where the current time limit is over: the first time that this is seen, and at its very last."""
+    """Raise TimeUp if the current time limit is over. Between the first raise and `Deadline.last` it returns."""
     deadline = _current.get()
     if deadline is None or (deadline.up and time.perf_counter() < deadline.last):
         return
@@ -58,7 +58,7 @@ def look() -> None:
 
 
 def watched(parts: Iterable[Part]) -> Iterator[Part]:
-    """The parts, one after the other; the clock is looked at between two of them."""
+    """Yield the parts one after the other, and check the clock between two parts."""
     for k, part in enumerate(parts):
         if k:
             look()
@@ -66,16 +66,16 @@ def watched(parts: Iterable[Part]) -> Iterator[Part]:
 
 
 def limited(seconds: float, late: str) -> AbstractContextManager[Deadline]:
-    """A time limit for the block. An earlier end of a limit around it holds too.
+    """Return a context with a time limit. If an outer limit ends earlier, the outer end holds.
 
-    Raises OutOfTime where the end leaves the block; late: its sentence.
+    Raises OutOfTime, with the sentence `late`, if the block does not catch the end of its time limit.
     """
     around = _current.get()
     return _within(Deadline(seconds, math.inf if around is None else around.until), late)
 
 
 def finishing(ended: Deadline, late: str) -> AbstractContextManager[Deadline]:
-    """The time that is left after a time limit, for the block: see `limited`."""
+    """Return a context for the work that follows the time limit `ended`, until `ended.last`. See `limited`."""
     return _within(Deadline(math.inf, ended.last), late)
 
 

@@ -1,6 +1,6 @@
-"""Stored parameters that other fields of a file name: lists made of labels, points drawn with a seed.
+"""Stored parameters that follow from other fields of a file: lists made from labels, points drawn with a seed.
 
-`Solution.derived` says which of them were not given. `certify` derives these again and compares.
+`Solution.derived` lists those that the user did not give. `certify` derives them again and compares.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ import numpy as np
 
 from cvxml.core.parameter import LISTS, Kind
 
-SAME = 1e-9  # of the largest entry: the same numbers but for rounding
+SAME = 1e-9  # relative to the largest entry: a smaller difference counts as rounding
 
 
 class Derived(NamedTuple):
-    """A parameter that other fields of a saved file name."""
+    """How a parameter of a saved file follows from other fields."""
 
-    by: tuple[str, ...]  # the fields that name it
-    # False: another version of a library may draw others, so a difference refutes nothing
+    by: tuple[str, ...]  # the fields that decide the parameter
+    # False: another version of a library may draw other values, so a difference is no proof of a change
     repeats: bool = True
 
     def differs(self, name: str, params: Mapping[str, Any]) -> str:
-        """That the parameter `name` is not the one that these fields name, with their values where they are short."""
+        """Return the message that parameter `name` does not follow from its fields; short values are shown."""
         by = [
             f"{field}={params[field]!r}" if isinstance(params.get(field), (int, float, str)) else field
             for field in self.by
@@ -34,7 +34,10 @@ class Derived(NamedTuple):
 
 
 def alike(kind: Kind, own: Any, other: Any) -> bool:
-    """True if two values of a parameter are the same: lists of points in any order, numbers but for rounding."""
+    """Return True if two values of a parameter are equal.
+
+    Each list of points may be in any order, and numbers may differ by rounding (`SAME`).
+    """
     if own is None or other is None:
         return own is other
     if kind is LISTS:

@@ -11,8 +11,8 @@ from pathlib import Path
 FLOAT = 8  # bytes, and of an index too
 # bytes for each entry of the d x d coefficients of a constraint of cvxpy, which copies them: at least
 COPIED = 8 * FLOAT
-INTEGER = 48  # bytes of an integer of any size in a list
-BALL = 48  # bytes of a ball of a matrix (core/balls.py)
+INTEGER = 48  # bytes of a Python integer in a list
+BALL = 48  # bytes of one entry of a ball matrix (core/balls.py)
 UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 
@@ -31,7 +31,7 @@ def check_room(needed: int, what: str, instead: str = "give fewer points") -> No
 
 @contextmanager
 def enough_memory() -> Iterator[None]:
-    """Raise TooLarge in place of a MemoryError of the block, with the size of the array where numpy knows it."""
+    """Replace a MemoryError of the block by TooLarge, with the size of the array if numpy reports it."""
     try:
         yield
     except MemoryError as error:

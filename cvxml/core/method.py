@@ -45,10 +45,8 @@ class HasData(Protocol):
 Given = TypeVar("Given", bound=HasData)
 # maps of the features: any linear map; a factor for each feature; rotations; another order of the features
 MAPS = ("linear", "scaling", "rotation", "order")
-AGAIN = (
-    Status.CONVERGED,
-    Status.STALLED,
-)  # what is not proved of a search that ended so is searched for again
+# if a search ends with one of these and its proof is not sufficient, the next coordinates are tried
+AGAIN = (Status.CONVERGED, Status.STALLED)
 METRIC_IS = ("A", "B", "M", "W", "X")  # the variable that is the metric, as a paper names it
 
 
@@ -71,7 +69,7 @@ class Method(ABC, Generic[Given]):
     MISREADINGS: ClassVar[dict[str, Misreading]] = {}  # the common misreadings, by name
     # the numbers among the parameters that the objective is linear in, and what each is less than
     WEIGHTS: ClassVar[Mapping[str, float]] = MappingProxyType({})
-    # the stored parameters that other fields of a saved file name, in the order in which `instance` makes them
+    # the stored parameters that follow from other fields of a saved file, in the order in which `instance` makes them
     DERIVED: ClassVar[Mapping[str, Derived]] = MappingProxyType({})
     EXAMPLES: ClassVar[tuple[Example, ...]] = ()  # what tests, `cvxml verify` and the benchmarks run
     # where the problem is not convex: the starts whose solutions a claim to be optimal is compared with
@@ -178,13 +176,13 @@ class Method(ABC, Generic[Given]):
         """The value of every parameter, as a file can hold it, explicit lists in place of what names them."""
 
     def derived(self, given: Given) -> tuple[str, ...]:
-        """Which of `DERIVED` were not given: `instance` made them."""
+        """Return the names among `DERIVED` that `instance` made, because the user did not give them."""
         return ()
 
     def differs(self, given: Given, name: str, params: Mapping[str, Any]) -> str:
-        """Why the stored parameter `name` is not the one that the fields `DERIVED[name].by` name; empty if it is.
+        """Return a message if the stored parameter `name` does not follow from `DERIVED[name].by`; else empty.
 
-        given: the instance of all stored `params`. Raises ValueError where these fields name none.
+        given: the instance of all stored `params`. Raises ValueError if the parameter cannot be derived.
         """
         others = {other: value for other, value in params.items() if other != name}
         again = self.instance(given.X, given.y if given.y.any() else None, **others)
@@ -243,11 +241,11 @@ class Method(ABC, Generic[Given]):
         solver: "fast", or "clarabel" / "scs": the literal problem and its dual through cvxpy. tol: stop at
         gap <= tol * scale. max_iter: iterations of the fast solver (default `MAX_ITER`). warm_start: a Solution to
         start from. callback: called with a `cvxml.core.result.Step` each time the gap is measured. time_limit: seconds;
-        the clock is looked at between the blocks of long steps (core/clock.py), but not within a back end. At its end
-        the best metric so far is finished and certified, within as long again, or 10 s. own: as in `SOLVE_PARAMETERS`.
-        Ctrl-C ends the fast solver with the best so far, as Status.INTERRUPTED, and the time limit does, as
-        Status.TIME_LIMIT. Raises ValueError for bad input, and OutOfTime where the time limit passes before there is a
-        metric with its certificate; warns (ConvergenceWarning) whenever tol is not met.
+        the clock is checked between the blocks of long steps (core/clock.py), but not within a back end. When the limit
+        ends, the best metric so far is finished and certified, in at most as much time again, or 10 s if that is more.
+        own: as in `SOLVE_PARAMETERS`. Ctrl-C ends the fast solver with its best metric, as Status.INTERRUPTED, and the
+        time limit does, as Status.TIME_LIMIT. Raises ValueError for bad input, and OutOfTime if the time ends without a
+        certified metric; warns (ConvergenceWarning) whenever tol is not met.
         """
         check_choice(solver, "solver", self.SOLVERS)
         tol = check_tol(tol)
@@ -284,7 +282,7 @@ class Method(ABC, Generic[Given]):
         return solution
 
     def _noted(self, given: Given, found: Found, certificate: Certificate) -> tuple[str, ...]:
-        """See `notes`. At the end of the time limit the notes are left out, and a sentence says so."""
+        """Return `notes`. If the time is over, the remaining notes are left out, and one sentence reports this."""
         try:
             return tuple(self.notes(given, found, certificate))
         except TimeUp:
@@ -307,20 +305,20 @@ class ConvexMethod(Method[Given]):
     """A convex problem: its literal form and the fast solver each give a metric with a dual."""
 
     CLAIM = "optimal"
-    # True if the fast solver may work in other coordinates of the points (moved.py). In an orthonormal basis of the
-    # span of their differences it must be the same problem, whose optimum `outside` takes back
+    # True if the fast solver may work in other coordinates of the points (moved.py). The problem must be the same in
+    # an orthonormal basis of the span of their differences, and `outside` must map its optimum back
     MOVES = False
 
     def moved(self, given: Given, at: Moved) -> Given:
-        """The problem in other coordinates: the same lists and parameters."""
+        """Return the problem in other coordinates, with the same lists and parameters."""
         return with_points(given, at.X)
 
     def inside(self, given: Given, at: Moved, M: FloatArray) -> FloatArray:
-        """A metric M in these coordinates."""
+        """Return the metric in the coordinates `at` for a metric M of the features."""
         return at.inside(M)
 
     def outside(self, given: Given, at: Moved, M: FloatArray) -> FloatArray:
-        """The metric of the features for a metric M in these coordinates; symmetric to the last bit."""
+        """Return the metric of the features for a metric M in the coordinates `at`; symmetric to the last bit."""
         return at.outside(M)
 
     @abstractmethod
@@ -376,7 +374,7 @@ class ConvexMethod(Method[Given]):
                     raise
                 return found._replace(status=Status.INTERRUPTED)
             except (ValueError, ArithmeticError):
-                continue  # a search in the features as given says what is wrong with the data, if anything
+                continue  # the search in the original features raises an error if the data are at fault
             if found.status not in AGAIN or found.proof is None or found.proof.proves(tol):
                 return found
             if found.n_iter >= max_iter:
@@ -398,7 +396,7 @@ class ConvexMethod(Method[Given]):
         max_iter: int,
         callback: Callback,
     ) -> Found:
-        """A search elsewhere, from what one before it found; the best of both, with the steps of both."""
+        """Search in the coordinates `at` from the result `before`. Return the best of both, with the steps of both."""
         if before is None:
             return self._elsewhere(given, at, tol, max_iter, start, callback)
         steps, start = before.history, Start(before.metric, before.dual)
@@ -413,7 +411,7 @@ class ConvexMethod(Method[Given]):
     def _searched(
         self, given: Given, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """`search`; of an interrupted one its best so far."""
+        """Call `search`; if it is interrupted, return its best result so far."""
         try:
             return self.search(given, tol, max_iter, start, callback)
         except Interrupted as stopped:
@@ -428,7 +426,10 @@ class ConvexMethod(Method[Given]):
         start: Start | None,
         callback: Callback,
     ) -> Found:
-        """The same in other coordinates; None: in the features as given. Metric, dual and proof are those of these."""
+        """Search in the coordinates `at`, or in the original features if `at` is None.
+
+        Metric, dual and proof of the result are those of the original features.
+        """
         if at is None:
             found = self._searched(given, tol, max_iter, start, callback)
         else:
@@ -443,7 +444,7 @@ class ConvexMethod(Method[Given]):
             return found._replace(status=Status.INTERRUPTED)
 
     def _best_of(self, given: Given, last: Found, first: Found) -> Found:
-        """The metric with the smaller objective, and the dual with the larger bound; the rest is that of `last`."""
+        """Return the metric with the smaller objective, and the dual with the larger bound; the rest is from `last`."""
         if last.proof is None or first.proof is None:  # interrupted before its proof
             return first._replace(status=last.status)
         metric = last if last.proof.objective <= first.proof.objective else first

@@ -44,18 +44,19 @@ class Other(NamedTuple):
     metric: FloatArray | None = None  # that of the question
     method: str | None = None  # that of the question
     told: str = ""  # the choice among several problems, for the sentence: ": the pair [0, 1]"
-    choices: int = 1  # the number of problems that it was chosen from
+    choices: int = 1  # the number of problems from which this one was chosen
 
 
 @dataclass(frozen=True)
 class Misreading:
-    """What somebody may have solved instead, as "X where the paper has Y", in one of three ways.
+    """Another problem that an implementation may have solved by mistake, stated in one of three ways.
 
-    problem: the misreading is the method itself with other inputs; None where it does not apply.
-    several: it is the method itself with one of several inputs, of which the oracle takes the likeliest. Arguments:
-        the question, its checked inputs, and all parameters as explicit values, which `Method.stored` gives.
-    left: it is neither; what the metric may still gain in it, relative to its scale, proved; inf if nothing is.
-    fits: the parameter that `problem` chooses to fit the metric, whose value is told.
+    sentence: "X where the paper has Y".
+    problem: the misreading is the method itself with other inputs. The function returns None if it does not apply.
+    several: the misreading is the method itself with one of several inputs; the oracle takes the likeliest. Arguments
+        of the function: the question, its checked inputs, and all parameters as explicit values from `Method.stored`.
+    left: any other problem. The function returns a proved upper bound of the relative gap of the metric, or inf.
+    fits: the parameter that `problem` chooses to fit the metric; the report gives its value.
     """
 
     sentence: str

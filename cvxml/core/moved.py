@@ -1,12 +1,13 @@
-"""The points in other coordinates, where a solver has less work or loses fewer digits.
+"""Move the points to other coordinates, in which a solver has less work or loses fewer digits.
 
-More features than points: sixty points of a thousand features differ in 59 directions. An orthonormal basis of these
-has 59 coordinates, and the metric found there is mapped back.
+More features than points: for example, sixty points with a thousand features differ in 59 directions. In an orthonormal
+basis of these directions the solver works with 59 coordinates, and the metric is mapped back.
 
-One feature of a large scale, for example an index up to 1e9 beside features of about 1: of its products double
-precision has no digits left for the others. It is divided by a power of two.
+One feature with a large scale: for example, a row number up to 1e9 beside features of about 1. Products of that
+feature use all digits of double precision, and the other features are lost in rounding. The wide feature is divided by
+a power of two.
 
-Nothing is proved in other coordinates: the certificate is that of the metric in the features as they are given.
+The proof does not use the other coordinates: the certificate is computed for the metric of the original features.
 """
 
 from __future__ import annotations
@@ -22,36 +23,38 @@ from cvxml.core.result import Dual
 from cvxml.core.wide import Wide, wide
 
 Given = TypeVar("Given")
-METRIC = "metric"  # the part of a dual that is a metric, and stands for its prices (family/all_pairs.py)
-RANK = 1e-13  # of the largest singular value: a direction with less is rounding
-SPREADS = (
-    2.0**5,
-    2.0**10,
-)  # times the spread of the other features: a wide feature once it is divided, in turn
+# an entry of a dual that holds a metric; the multipliers follow from this metric (family/all_pairs.py)
+METRIC = "metric"
+RANK = 1e-13  # relative to the largest singular value: a direction with a smaller one is rounding
+# spread of a wide feature after the division, relative to the other features; each is tried in turn
+SPREADS = (2.0**5, 2.0**10)
 
 
 class Moved(NamedTuple):
-    """The points (n, r), and two matrices (d, r): the differences E become E to, and E is E to back^T."""
+    """The moved points X (n, r), and two matrices (d, r). Differences E become E @ to, and E = E @ to @ back.T."""
 
     X: FloatArray
     to: FloatArray
     back: FloatArray
 
     def inside(self, M: FloatArray) -> FloatArray:
-        """The matrix (r, r) with the distances of M (d, d)."""
+        """Return the matrix (r, r) that gives the moved points the distances of M (d, d)."""
         own: FloatArray = self.back.T @ M @ self.back
         return (own + own.T) / 2
 
     def outside(self, M: FloatArray) -> FloatArray:
-        """The matrix (d, d) with the distances of M (r, r), and 0 across the span; symmetric to the last bit."""
+        """Return the matrix (d, d) that gives the original points the distances of M (r, r).
+
+        It is 0 outside the span of the differences, and symmetric to the last bit.
+        """
         own: FloatArray = self.to @ M @ self.to.T
         return (own + own.T) / 2
 
 
 def moved(X: FloatArray) -> tuple[Moved, ...]:
-    """The points X (n, d) where a solver should work, in turn; empty if the features as given are best.
+    """Return the coordinates in which a solver should try the points X (n, d); empty if the original ones are best.
 
-    The first is easiest, and the last nearest to the features as given.
+    The first entry is the easiest for a solver, and the last is the closest to the original features.
     """
     found = wide(X)
     if not found.columns:
@@ -61,13 +64,13 @@ def moved(X: FloatArray) -> tuple[Moved, ...]:
 
 
 def _narrower(at: Moved) -> Moved:
-    """The same in the span of the differences, where that helps."""
+    """Move the points into the span of their differences, if that leaves fewer coordinates."""
     place = narrow(at.X)
     return at if place is None else Moved(place.X, at.to @ place.to, at.back @ place.back)
 
 
 def evened(X: FloatArray, found: Wide, spread: float) -> Moved:
-    """Each wide feature divided by a power of two: it spreads over `spread` times as much as the others."""
+    """Divide each wide feature by a power of two, so that it spreads about `spread` times as much as the others."""
     unit = np.ones(X.shape[1])
     for column, times in zip(found.columns, found.times, strict=True):
         unit[column] = 2.0 ** np.round(np.log2(times / spread))
@@ -75,9 +78,10 @@ def evened(X: FloatArray, found: Wide, spread: float) -> Moved:
 
 
 def narrow(X: FloatArray) -> Moved | None:
-    """The points X (n, d) in an orthonormal basis of their differences. None if there are fewer features than points.
+    """Return the points X (n, d) in an orthonormal basis of their differences. Equal points stay equal.
 
-    Equal points stay equal. None too where all points are equal, or their differences overflow.
+    Returns None if there are fewer features than points, if the differences span all features, if all points are equal,
+    or if their differences overflow.
     """
     n, d = X.shape
     if d < n:
@@ -97,12 +101,12 @@ def narrow(X: FloatArray) -> Moved | None:
 
 
 def with_points(given: Given, X: FloatArray) -> Given:
-    """The same instance of other points: what was chosen among the points, and every parameter, stays."""
+    """Return the same instance with other points: its parameters and the lists chosen among the points stay."""
     if is_dataclass(given):
         return cast(Given, replace(cast(Any, given), X=X))
     return cast(Given, cast(Any, given)._replace(X=X))
 
 
 def in_dual(dual: Dual, change: Callable[[FloatArray], FloatArray]) -> Dual:
-    """The dual with its metric changed, where it has one."""
+    """Return the dual with `change` applied to its metric, if the dual has a metric."""
     return {**dual, METRIC: change(dual[METRIC])} if METRIC in dual else dual

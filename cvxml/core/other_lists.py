@@ -1,10 +1,10 @@
-"""Misreadings of lists that many methods share: targets, triplets, pairs and quadruplets that differ from those asked.
+"""Misreadings that many methods share: targets, triplets, pairs or quadruplets that differ from the user's problem.
 
-For example a program loses the last pair, reads indices that count from 0 as indices that count from 1, or takes points
-of every class for impostors. Each is the same method with other explicit lists, so its own certificate proves it. All
-other parameters keep the values that they have in the problem asked, an automatic prior or basis too.
+For example, a program loses the last pair, reads indices that count from 0 as indices that count from 1, or uses points
+of every class as impostors. Each misreading is the same method with other explicit lists, so the method's certificate
+proves it. All other parameters keep the values of the user's problem, including an automatic prior or basis.
 
-`TARGETS`, `TRIPLETS`, `PAIRS` and `QUADRUPLETS` are parts of the `MISREADINGS` of the methods with such lists.
+`TRIPLETS`, `PAIRS` and `QUADRUPLETS` are parts of the `MISREADINGS` of the methods with such lists.
 """
 
 from __future__ import annotations
@@ -23,18 +23,17 @@ from cvxml.core.pairs import KINDS
 from cvxml.core.targets import nearest_of_class
 from cvxml.core.triplets import nearest_of_the_rest
 
-MOST_ROWS = 100_000  # rows of explicit lists, beyond which a misreading is not tried
-MOST_POINTS = 2_000  # points of which all distances are sorted
-SEARCHED = (
-    100  # rows of a given list, each of which may be the one that was lost; of more, the first and the last
-)
-MOST_CLASSES = 8  # of which every two are tried
+MOST_ROWS = 100_000  # a misreading with more rows in its explicit lists is not tried
+MOST_POINTS = 2_000  # misreadings that sort all distances are not tried with more points
+# every row of a given list is tried as the lost row; in a longer list only the first and the last row
+SEARCHED = 100
+MOST_CLASSES = 8  # with more classes, pairs of classes are not tried
 
 Several = Callable[[Question, Any, dict[str, Any]], Iterable[Other]]
 
 
 def _codes(question: Question) -> tuple[IntArray, list[str]] | None:
-    """The labels as codes (n,), and their names; None without labels."""
+    """Return the labels as codes (n,), and the class names, or None without labels."""
     if question.y is None:
         return None
     try:
@@ -51,7 +50,10 @@ def _with(question: Question, params: dict[str, Any], told: str = "", X: FloatAr
 
 
 def counted_from_one(*names: str) -> Misreading:
-    """The lists named are given, and a program reads their indices with another first index: the points move by one."""
+    """Return the misreading that indices in the named lists count from another first index.
+
+    It applies if the user gave one of the lists. The lists stay, and the points move by one place.
+    """
 
     def several(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[Other]:
         listed = [np.asarray(part).ravel() for part in _parts(question, names)]
@@ -68,7 +70,7 @@ def counted_from_one(*names: str) -> Misreading:
 
 
 def _parts(question: Question, names: Iterable[str]) -> Iterator[Any]:
-    """The lists that were given under these names."""
+    """Yield the lists that the user gave under these names."""
     for name in names:
         given = question.params.get(name)
         if given is not None:
@@ -81,18 +83,18 @@ def _parts(question: Question, names: Iterable[str]) -> Iterator[Any]:
 def _triplets(
     question: Question, stored: dict[str, Any], rows: Any, told: str = "", X: FloatArray | None = None
 ) -> Other:
-    """The problem with these triplets (t, 3) in place of its own."""
+    """Return the problem with these triplets (t, 3) instead of the user's triplets."""
     params = {name: value for name, value in stored.items() if name not in ("targets", "n_neighbors")}
     return _with(question, {**params, "triplets": np.asarray(rows).tolist()}, told, X)
 
 
 def _by_class(question: Question) -> bool:
-    """True where the labels decide the targets, and no list was given."""
+    """Return True if the labels decide the targets, because the user gave neither targets nor triplets."""
     return question.params.get("targets") is None and question.params.get("triplets") is None
 
 
 def _size(given: Any) -> int:
-    """The number of triplets, which may be too many to list."""
+    """Return the number of triplets without listing them, because the list may be too long."""
     counts = given.impostors
     return int(counts.count()) if hasattr(counts, "count") else int(np.count_nonzero(counts))
 
@@ -101,13 +103,16 @@ def _other_targets(
     targets_of: Callable[[Question, Any], IntArray],
     embed: Callable[[Question, Any], FloatArray] | None = None,
 ) -> Several:
-    """Other targets (p, 2) of every point; impostors stay, or are the nearest in `embed`."""
+    """Replace the targets of every point by `targets_of` (p, 2).
+
+    The impostors stay; with `embed`, they become the nearest points of other classes in the embedded space.
+    """
 
     def several(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[Other]:
         if not _by_class(question) or given.n_neighbors is None or len(given.X) > MOST_POINTS:
             return
         targets = targets_of(question, given)
-        if "targets" in stored:  # every point of another class is an impostor
+        if "targets" in stored:  # in such methods every point of another class is an impostor
             if not _same(targets, given.targets):
                 lists: list[list[int]] = [[] for _ in given.X]
                 for i, j in targets.tolist():
@@ -128,7 +133,7 @@ def _other_targets(
 
 
 def _joined(targets: IntArray, near: np.ndarray) -> IntArray:
-    """(t, 3) i, j, l: every target of i with every l that `near` (n, n) has in row i."""
+    """Return triplets (t, 3) i, j, l: every target j of i, with every l that is True in row i of `near` (n, n)."""
     row, l = np.nonzero(near[targets[:, 0]])
     return np.concatenate([targets[row], l[:, None]], axis=1)
 
@@ -153,9 +158,9 @@ def _furthest(_: Question, given: Any) -> IntArray:
 
 
 def learnt_space(question: Question, given: Any) -> FloatArray:
-    """The points (n, d) where Euclid's distances are those of the metric. ValueError for a metric of other size."""
+    """Return points (n, d) with Euclidean distances equal to those of the metric. ValueError if its size is not d."""
     if len(question.metric) != given.X.shape[1]:
-        raise ValueError("the metric is of several spaces")
+        raise ValueError("the size of the metric is not the number of features")
     values, vectors = np.linalg.eigh(project_psd(question.metric))
     embedded: FloatArray = given.X @ (vectors * np.sqrt(np.maximum(values, 0.0)))
     return embedded
@@ -167,7 +172,7 @@ def _nearest_as_learnt(question: Question, given: Any) -> IntArray:
 
 
 def _any_label(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[Other]:
-    """Impostors of which nobody asked whether their class is another one."""
+    """Yield the problem in which impostors may have any label, including the label of the point."""
     n = len(given.X)
     if not _by_class(question) or n > MOST_POINTS:
         return
@@ -198,7 +203,7 @@ def _lost_triplets(question: Question, given: Any, stored: dict[str, Any]) -> It
 
 
 def _one_of(count: int) -> Iterable[int]:
-    """The rows that may have been lost, where others are left."""
+    """Return the indices of the rows to try as the lost row; empty for a list of one row."""
     if count < 2:
         return ()
     return range(count) if count <= SEARCHED else (0, count - 1)
@@ -216,7 +221,7 @@ def _without_two_classes(question: Question, given: Any, stored: dict[str, Any])
 
 
 def two_classes(codes: IntArray) -> Iterable[tuple[int, int]]:
-    """Every two of three classes or more."""
+    """Return every pair of classes; empty with two classes, and with more than `MOST_CLASSES`."""
     count = int(codes.max()) + 1
     return combinations(range(count), 2) if 2 < count <= MOST_CLASSES else ()
 
@@ -247,7 +252,7 @@ TRIPLETS: dict[str, Misreading] = {
 def _pairs(
     question: Question, stored: dict[str, Any], kind: str, rows: IntArray, others: IntArray, told: str
 ) -> Other:
-    """The problem with these `rows` of a kind, and these `others` of the other kind."""
+    """Return the problem with `rows` as pairs of one kind, and `others` as pairs of the other kind."""
     other = KINDS[1 - KINDS.index(kind)]
     return _with(question, {**stored, "pairs": {kind: rows.tolist(), other: others.tolist()}}, told)
 
@@ -301,7 +306,7 @@ PAIRS: dict[str, Misreading] = {
 def _quadruplets(
     question: Question, given: Any, stored: dict[str, Any], kept: np.ndarray, told: str
 ) -> Other:
-    """The problem without some quadruplets; those that are left keep the ratios of their weights."""
+    """Return the problem with the `kept` quadruplets only; their weights keep their ratios."""
     rows = {"quadruplets": given.quadruplets[kept].tolist(), "weights": given.weights[kept].tolist()}
     return _with(question, {**stored, **rows}, told)
 

@@ -21,7 +21,7 @@ from cvxml.core.shown import cut
 from cvxml.core.squares import whole, within_groups
 
 KINDS = ("similar", "dissimilar")
-BLOCK = 2**18  # differences at a time
+BLOCK = 2**18  # most differences that are computed at a time
 MANY = 500  # points, beyond which solvers and proofs list no pairs by labels
 MOST = 5000  # points, beyond which nothing does
 BY_PAIRS = {
@@ -76,15 +76,15 @@ class Paired:
         return pairs_by_labels(self.y)
 
     def check_listable(self) -> None:
-        """Raise ValueError where pairs by labels are so many that their list would fill the memory."""
+        """Raise TooLarge if the list of pairs by labels is too large for the memory, or for more than `MOST` points."""
         if self.listed is not None:
             return
         n, d = self.X.shape
         needed = n * (n - 1) // 2 * (2 + d) * FLOAT
         if n > MOST:
             raise TooLarge(
-                f"every two of {n} points are a pair, a list of {said(needed)}; pairs of more than {MOST} points are "
-                "not listed: give pairs, or fewer points"
+                f"{n} points have {n * (n - 1) // 2} pairs, a list of {said(needed)}; at most {MOST} points are "
+                "allowed for such a list: give pairs, or fewer points"
             )
         check_room(
             needed,
@@ -142,7 +142,7 @@ class Paired:
 
     @cached_property
     def _within_classes(self) -> tuple[Any, int]:
-        """`sum_of_squares` of the similar pairs by labels."""
+        """Return `sum_of_squares` of the similar pairs by labels."""
         return within_groups(self.X, self.y, [1] * (int(self.y.max()) + 1))
 
     # What of all pairs a check needs, without a list of them.
@@ -159,7 +159,7 @@ class Paired:
 
     @property
     def parted(self) -> IntArray:
-        """Dissimilar pairs (s, 2) along which all of them connect the same points."""
+        """Return dissimilar pairs (s, 2) that connect the same sets of points as all dissimilar pairs do."""
         if self.listed is not None:
             return self.listed.dissimilar
         other = np.flatnonzero(self.y != self.y[0])

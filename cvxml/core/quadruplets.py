@@ -29,9 +29,9 @@ BY_QUADRUPLETS = {
         INDICES,
         otherwise="drawn from the labels",
     ),
-    "weights": Parameter("one for each quadruplet, none negative", POINTS, otherwise="all the same"),
+    "weights": Parameter("one for each quadruplet, >= 0", POINTS, otherwise="all the same"),
     "losses": Parameter(
-        '"mean": weights are divided by their sum; "sum": they count as they are, 1 where none are given',
+        '"mean": weights are divided by their sum; "sum": weights are used unchanged, by default 1 each',
         WORD,
         MEAN,
     ),
@@ -49,9 +49,9 @@ class Quadrupled:
     X: FloatArray  # (n, d)
     y: IntArray  # (n,) codes, zeros where quadruplets were given without labels
     quadruplets: IntArray  # (q, 4)
-    weights: FloatArray  # (q,) none negative; of sum 1 where losses is "mean"
+    weights: FloatArray  # (q,) >= 0; their sum is 1 if losses is "mean"
     losses: str
-    n_quadruplets: int | None  # as it was asked
+    n_quadruplets: int | None  # the user's value
     random_state: int
     by_labels: bool  # False where quadruplets were given
 
@@ -122,9 +122,9 @@ def check_quadruplets(quadruplets: Any, n: int) -> IntArray:
 
 
 def check_weights(weights: Any, count: int, losses: str) -> FloatArray:
-    """(q,), for the sum as they are, for the mean of sum 1; the same for all where none are given.
+    """Return the weights (q,): unchanged for the sum, and divided by their sum for the mean. Default: all equal.
 
-    For the mean, weights that sum to 1 but for rounding are left as they are.
+    For the mean, weights with the sum 1 (up to rounding) stay unchanged.
     """
     if weights is None:
         return np.full(count, 1 / count if losses == MEAN else 1.0)

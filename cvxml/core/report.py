@@ -19,7 +19,7 @@ from cvxml.core.shown import few, printable, shown
 from cvxml.core.tolerance import tol_name
 
 SHOWN = 60  # characters of the sizes of classes
-SURE = 1000  # times less is left in what is most likely
+SURE = 1000  # "most likely" requires a relative gap that is this many times smaller
 
 
 class Verdict(StrEnum):

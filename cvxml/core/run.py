@@ -33,13 +33,12 @@ class Found(NamedTuple):
     n_iter: int
     history: tuple[Step, ...] = ()
     notes: tuple[str, ...] = ()  # what only the algorithm knows, as sentences
-    proof: Certificate | None = (
-        None  # the method's certificate of the metric and the dual, where it is known already
-    )
+    # the method's certificate of the metric and the dual; None if it is not yet computed
+    proof: Certificate | None = None
 
 
 class Watch:
-    """A callback that tells another of each step, and raises TimeUp once a time limit is over."""
+    """A callback that passes each step to another callback, and raises TimeUp if the time limit is over."""
 
     def __init__(self, deadline: Deadline, callback: Callback):
         self.deadline, self.callback = deadline, callback
@@ -66,22 +65,22 @@ def silent(callback: Callback) -> Callback:
 
 
 class Following(Watch):
-    """The watch of a search that follows another one, whose last step was `last`: its steps count on from there."""
+    """The watch of a second search: its steps are numbered after `last`, the last step of the first search."""
 
     def __init__(self, watch: Watch, last: Step):
         self.watch, self.last = watch, last
 
     def __call__(self, step: Step) -> None:
-        """Tell of the step, and look at the time."""
+        """Pass the step on, and check the time."""
         self.watch(follows(step, self.last))
 
     def look(self, _: Step | None = None) -> None:
-        """Look at the time, and tell nobody."""
+        """Check the time only; the step is not passed on."""
         self.watch.look()
 
 
 def follows(step: Step, last: Step) -> Step:
-    """The step, numbered from 1 after `last`."""
+    """Return the step with its number and its time counted on from `last`."""
     iteration, seconds = last.iteration + 1 + step.iteration, last.seconds + step.seconds
     return replace(step, iteration=iteration, seconds=seconds)
 

@@ -1,4 +1,4 @@
-"""What a prompt shows of an object: ten lines at most, whatever it holds; and what a terminal shows of a string."""
+"""Show an object at a prompt, in at most ten lines, and show a string on a terminal, with printable characters."""
 
 from __future__ import annotations
 

@@ -23,11 +23,11 @@ Result = TypeVar("Result")
 
 
 class _OneBlasThread:
-    """The limit of the whole process: the first of several blocks sets it, the last one to end takes it back."""
+    """The BLAS limit of the process: the first block to begin sets it, and the last block to end removes it."""
 
     def __init__(self) -> None:
         self.lock, self.blocks = Lock(), 0
-        self.limit: Any = None  # of threadpoolctl, with the numbers of threads before
+        self.limit: Any = None  # threadpoolctl's limit, which holds the original numbers of threads
 
     def begin(self) -> None:
         with self.lock:
@@ -48,9 +48,9 @@ _ONE = _OneBlasThread()
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """BLAS has one thread in the block: several gain little on small matrices, and stall when the machine is shared.
+    """Limit BLAS to one thread in the block. More threads help little on small matrices, and stall on a shared machine.
 
-    BLAS has one number of threads for the process. Blocks may be nested, and may overlap in several Python threads.
+    The number of BLAS threads holds for the whole process. Blocks may be nested, and may overlap in several threads.
     """
     _ONE.begin()
     try:
@@ -79,7 +79,7 @@ def side_by_side(work: Callable[[Part], Result], parts: Iterable[Part]) -> Itera
     """What `work` makes of each part, in their order, so that sums of it are the same on every machine.
 
     On a thread for each of the `cores`, with two parts for each under way at most. One part needs no thread.
-    The clock is looked at between two parts (core/clock.py).
+    The clock is checked between two parts (core/clock.py).
     """
     rest = iter(parts)
     first = list(islice(rest, 2))

@@ -1,4 +1,4 @@
-"""Features of another scale than the others, and how a message names columns."""
+"""Find features with a much larger spread than the others, and write column numbers for a message."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ import numpy as np
 
 from cvxml.core.metric import FloatArray
 
-NAMED = 10  # features in a message
-WIDE = 1e4  # times the spread of the other features: a feature of another scale
+NAMED = 10  # most columns that a message lists
+WIDE = 1e4  # a feature is wide if its spread is more than this many times that of the others
 
 
 def named(columns: Sequence[int]) -> str:
-    """The first of these columns of X, for a message."""
+    """Return the first `NAMED` of these column numbers as text."""
     return ", ".join(map(str, columns[:NAMED])) + (", ..." if len(columns) > NAMED else "")
 
 
 class Wide(NamedTuple):
-    """Columns of X, and how many times as wide as the other features each is."""
+    """Wide columns of X, and for each column the ratio of its spread to that of the other features."""
 
     columns: list[int]
     times: list[float]
 
     @property
     def warning(self) -> str:
-        """A sentence; empty if there is none."""
+        """A sentence that lists the wide columns; empty if all features have similar spreads."""
         if not self.columns:
             return ""
         what = "columns" if len(self.columns) > 1 else "column"
@@ -38,16 +38,16 @@ class Wide(NamedTuple):
 
 
 def wide(X: FloatArray) -> Wide:
-    """The features of X (n, d) whose spread is more than `WIDE` times that of half of the features.
+    """Return the features of X (n, d) with a spread of more than `WIDE` times the (lower) median spread.
 
-    Constant features do not count. Of two features the wider is compared with the other.
+    Constant features do not count. If only two features vary, the wider one is compared with the other one.
     """
     with np.errstate(over="ignore"):
         return wide_of(X.max(axis=0) - X.min(axis=0))
 
 
 def wide_of(spread: FloatArray) -> Wide:
-    """The same of features with these spreads (d,)."""
+    """Return the wide features, given the spread of each feature (d,). See `wide`."""
     varying = np.flatnonzero((spread > 0) & np.isfinite(spread))
     if len(varying) == 0:
         return Wide([], [])

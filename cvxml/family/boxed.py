@@ -93,7 +93,7 @@ class BoxDual:
         return E, self.shares_of(pairs)
 
     def of(self, prices: Sequence[Prices]) -> FloatArray:
-        """Prices of the terms of the family, as a (t,), moved into the box; 0 where a row has none."""
+        """Return the dual variables of the family's terms as an array (t,), clipped to the box; 0 for missing rows."""
         each = []
         for place, keys in zip(self.places, self.keys, strict=True):
             a, order = np.zeros(len(keys)), np.argsort(keys)

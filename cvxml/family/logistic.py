@@ -2,13 +2,14 @@
 
     k(a) = sum w H(alpha / w) - b sum t alpha,  a = -t alpha, 0 <= alpha <= w,   H(x) = -x log x - (1 - x) log(1 - x)
 
-With b free the loss is the least over b, and its domain has sum t alpha = 0. With x = alpha / w it leaves w times the
-divergence of x from s = 1 / (1 + exp(-t (D - b))), pair by pair: x log(x / s) + (1 - x) log((1 - x) / (1 - s)), each of
-the two beside s - x as a term that is not negative. With b free, at any b; the best is found by bisection.
+With b free the loss is the minimum over b, and the domain of k requires sum t alpha = 0. Let x = alpha / w and
+s = 1 / (1 + exp(-t (D - b))). The gap of a pair is w times the divergence of x from s, which is
+x log(x / s) + (1 - x) log((1 - x) / (1 - s)). The code adds s - x to the first part and subtracts it from the second,
+so that both parts are nonnegative. With b free this holds at any b; the best b is found by bisection.
 
 With b free, alpha are whole multiples of one power of two, so that sums are exact and agree to the last digit.
 
-A pair (i, i) is a point with itself: D = 0. It says something of b alone.
+A pair (i, i) is a point with itself. It has D = 0, so its loss depends only on b.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from cvxml.family.proved import TINY
 from cvxml.family.rows import Block, PairRows, Prices, View, Weights
 
 BITS = 50  # of a sum of alpha, with b free
-LEAST = -1000  # the power of two of a unit
+LEAST = -1000  # smallest exponent of the power of two
 HALVINGS = 200
 NEAR = 1e-9  # of the size of b: how near the best it is looked for
 
@@ -74,7 +75,7 @@ class Labelled(NamedTuple):
 
 
 class Logistic(NamedTuple):
-    """Of pairs with labels t and weights w."""
+    """The logistic loss of pairs with labels t and weights w."""
 
     t: IntArray  # (p,) 1 similar, -1 dissimilar
     b: Any  # a float, or a fraction for exact arithmetic; None: the best
@@ -82,7 +83,7 @@ class Logistic(NamedTuple):
 
     @property
     def weights(self) -> FloatArray:
-        """(p,)"""
+        """The weights as floats (p,)."""
         return np.broadcast_to(np.asarray(self.w, dtype=np.float64), self.t.shape)
 
     @property
@@ -127,14 +128,14 @@ class Logistic(NamedTuple):
         x = alpha / w
         H = w * (-xlogy(x, x) - xlog1py(1 - x, -x))
         shift = 0.0 * a if self.b is None else float(self.b) * a
-        # the slope of w H(alpha / w) in w is -log(1 - x), as much as x says of it
+        # the derivative of w H(alpha / w) in w is -log(1 - x); it bounds the effect of a rounded w
         steep = 1 - np.log(np.maximum(1 - x, EPS))
         rounded = 4 * EPS * alpha * steep if self.is_rounded else 0.0
         value, off = sharp_total(H + shift, 8 * EPS * (H + np.abs(shift)) + 2 * EPS * alpha + rounded)
         return Sum(value, off + TINY)
 
     def ray(self, a: FloatArray) -> Ray:
-        """Until a price is the weight of its pair."""
+        """The ray ends where a dual variable reaches the weight of its pair."""
         top = float((np.abs(a) / self.weights).max(initial=0.0))
         return Ray(lambda t: self.conjugate(t * a).value, 1 / top if top > 0 else 1.0)
 
@@ -173,7 +174,7 @@ class Logistic(NamedTuple):
         return total_of([ball(w) * loss for w, loss in zip(self._fractions(), losses, strict=True)])
 
     def _fractions(self) -> list[Fraction]:
-        """The weights."""
+        """Return the weights as fractions."""
         return [Fraction(w) for w in np.broadcast_to(np.asarray(self.w), self.t.shape).tolist()]
 
     def exact_prices(self, a: Sequence[Fraction]) -> list[Fraction]:
@@ -200,9 +201,10 @@ class Logistic(NamedTuple):
 
 
 def best(t: IntArray | FloatArray, D: FloatArray, w: FloatArray) -> tuple[float, float]:
-    """About the b with the least sum w log(1 + exp(t (D - b))), and what the sum may be above the least.
+    """Return a b that nearly minimizes sum w log(1 + exp(t (D - b))), and a bound of the excess over the minimum.
 
-    Its slope, -sum t w s, grows with b: where it is p, within a width of the best, no more than p times that is missed.
+    The derivative in b, -sum t w s, grows with b. If it is p at a b within a width of the minimum, the excess is at
+    most |p| times the width.
     """
     if not np.isfinite(D).all():
         return 0.0, math.inf
@@ -221,7 +223,7 @@ def best(t: IntArray | FloatArray, D: FloatArray, w: FloatArray) -> tuple[float,
 
 
 def _slope(t: IntArray | FloatArray, D: FloatArray, w: FloatArray, b: float) -> tuple[float, float]:
-    """-sum t w s at b lies between these, however its terms are rounded."""
+    """Return a lower and an upper bound of -sum t w s at b; rounding of the terms is included."""
     z, e = D - b, 4 * EPS * (np.abs(D) + abs(b))
     ends = [float(np.sum(-t * w * expit(t * (z + side * e)))) for side in (1, -1)]
     off = 4 * EPS * float(w.sum()) * (len(t) + 1)

@@ -35,11 +35,8 @@ from cvxml.family.symmetric import smat, squares, svec, weighted
 MOST_FEATURES = 24  # beyond, bounds in all directions take long
 UP_TO_ONE = Ray(lambda t: t, 1.0)
 LESS = (1e-12, 1e-9, 1e-6, 1e-3, 1e-2)  # of a share, so that there is room for rounding
-WORK, FEWEST, MOST_PAIRS = (
-    2**25,
-    100,
-    2000,
-)  # numbers in the rows of all pairs that have a proof, and such pairs
+# most numbers in the rows of all pairs that have a proof, and bounds on the number of such pairs
+WORK, FEWEST, MOST_PAIRS = 2**25, 100, 2000
 HALF = 0.5
 TINY = 1e-200  # more than underflow takes
 SPANS = 1e-10

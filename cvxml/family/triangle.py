@@ -1,13 +1,14 @@
-"""A misreading of lam/2 ||M||^2: entries off the diagonal are counted once, where M_ij and M_ji both count.
+"""A misreading of lam/2 ||M||^2: each pair of entries M_ij, M_ji counts once instead of twice.
 
     min_{M psd}  lam/2 sum_{i <= j} M_ij^2  +  sum_t phi([1 - v_t]_+),     v_t = <M, H_t>,
-where phi is a hinge c [1 - v]_+, or one of weight c = 1 that is rounded over a width.
+Here phi is a hinge c [1 - v]_+, or a hinge of weight c = 1 that is rounded over a width.
 
-Bound. For prices 0 <= a <= c, G = sum_t a_t H_t and any psd S,
+Bound. For dual variables 0 <= a <= c, G = sum_t a_t H_t and any psd S,
     optimum  >=  sum_t (a_t - width/2 a_t^2)  -  1/(2 lam) ||W o (G + S)||^2,    W_ii = 1, W_ij = sqrt(2) for i != j.
-The optimum has G + S = lam Y with Y_ii = M_ii and Y_ij = M_ij / 2, and S M = 0. So the prices follow from the metric
-itself: they are c where the margin is missed, 0 where it is kept, and a least-squares fit of S M = 0 where v = 1. No
-solver is needed, and the bound proves whatever comes of it.
+At the optimum, G + S = lam Y with Y_ii = M_ii and Y_ij = M_ij / 2, and S M = 0. So the dual variables follow from the
+metric M. For the hinge, a_t is c if v_t < 1, and 0 if v_t > 1. If v_t = 1, a least-squares fit of S M = 0 gives a_t.
+For the rounded hinge, a_t is (1 - v_t) / width, clipped to [0, 1]. No solver is needed, and the bound is valid for
+every such a and S, including inexact ones.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ from cvxml.core.misreading import Question
 from cvxml.core.triplets import Compared
 
 SENTENCE = "entries off the diagonal counted once in the norm, where M_ij and M_ji both count"
-AT_THE_MARGIN = 1e-5  # a margin that is as near to 1 may have any price
-MOST = 2_000  # triplets at the margin
-ROUNDING = 1e-13  # of the objective and the bound
+AT_THE_MARGIN = 1e-5  # if |1 - v| is at most this, the dual variable is fitted
+MOST = 2_000  # most triplets at the margin; with more, the misreading is not tried
+ROUNDING = 1e-13  # relative rounding error of the objective and the bound
 
 
 def left(question: Question, given: Compared, lam: float, c: float, width: float = 0.0) -> float:
-    """What the metric may still gain there, a share of its regularizer; proved, inf if nothing is."""
+    """Return a proved upper bound of the gap in this misreading, relative to the regularizer; inf without a proof."""
     s = unit_scale(given.X)
     X, M = given.X / s, question.metric * s**2
     if len(M) != X.shape[1] or not examine(M)[1].feasible or given.count == 0:
@@ -56,13 +57,13 @@ def left(question: Question, given: Compared, lam: float, c: float, width: float
     objective = own + float(np.sum(_losses(v, c, width)))
     bound = float(np.sum(a - width / 2 * a**2)) - float(np.sum((W * (G + S)) ** 2)) / (2 * lam)
     rounding = (ROUNDING + EPS * len(v)) * (abs(objective) + float(np.sum(a)))
-    if not own > rounding / question.tol:  # a metric next to 0 tells nothing
+    if not own > rounding / question.tol:  # rounding is too large relative to a metric this small
         return math.inf
     return (objective - bound + rounding) / own
 
 
 def _prices(v: FloatArray, c: float, width: float) -> tuple[FloatArray, np.ndarray]:
-    """(t,) by the margins, and where these leave them open."""
+    """Return the dual variables (t,) that follow from the margins v (t,), and a mask of those still to be fitted."""
     if width > 0:
         return np.clip((1 - v) / width, 0.0, 1.0), np.zeros(len(v), dtype=bool)
     return np.where(v < 1, c, 0.0), np.abs(1 - v) <= AT_THE_MARGIN
@@ -76,7 +77,7 @@ def _losses(v: FloatArray, c: float, width: float) -> FloatArray:
 
 
 def _fitted(rest: FloatArray, far: FloatArray, near: FloatArray, M: FloatArray, c: float) -> FloatArray:
-    """Prices (t,) between 0 and c with sum_t a_t H_t M next to `rest`."""
+    """Return dual variables a (t,) in [0, c] that minimize || sum_t a_t H_t M - rest ||."""
     H = np.einsum("ta,tb->tab", far, far @ M) - np.einsum("ta,tb->tab", near, near @ M)
     fitted: FloatArray = np.clip(
         lsq_linear(H.reshape(len(H), -1).T, rest.ravel(), (0.0, c), tol=1e-14).x, 0.0, c

@@ -330,7 +330,7 @@ class BoostMetric(TripletMethod[Instance]):
 
 
 def _next_to(decided: Decided, v: float) -> str:
-    """Why nothing is proved of a v about v*."""
+    """Return the reason why no lower bound is proved for a v near v*."""
     lower, upper = decided.sides.lower, decided.sides.upper
     return f"v={v:g} is v* or next to it (v* is about {lower:.9g} to {upper:.9g}), where no lower bound is proved"
 

@@ -2,8 +2,8 @@
 
 Problem, with S and D the sums of X_ij = (x_i - x_j)(x_i - x_j)^T over similar and over dissimilar pairs
     min_{A pd}  tr AS + tr A^-1 D,
-whose solution is the geometric mean of S^-1 and D: the A with A S A = D. mu A_0^-1 is added to S and mu A_0 to D, as
-the authors' code adds them; the prior A_0 is I by default. With t other than 1/2 the problem is another,
+The solution is the geometric mean of S^-1 and D: the A with A S A = D. As in the authors' code, mu A_0^-1 is added to S
+and mu A_0 to D; the prior A_0 is I by default. With t other than 1/2 the problem is another,
     min_{A pd}  (1 - t) delta^2(A, S^-1) + t delta^2(A, D),    delta^2(A, B) = sum_k log^2 lambda_k(A^-1 B),
 convex along geodesics only, so that there is no cvxpy of it. Its solution is the point t of the geodesic from S^-1 to
 D, at t = 1/2 the same as above.
@@ -136,7 +136,7 @@ class Instance(Paired):
 
     @property
     def _A_0(self) -> Any:
-        """The prior, as flint's rationals."""
+        """The prior A_0 as exact rationals of flint."""
         A_0, at = symmetric_whole(self.prior)
         return rationals(A_0, scaled(1, at))
 
@@ -184,7 +184,7 @@ def _check_attained(given: Instance) -> None:
     """ValueError where S or D is singular, which is decided in rationals, and where the optimum is no float."""
     d = given.X.shape[1]
     if given.mu == 0:
-        # the rank of a sum of squares is that of its differences, which is found in much less time
+        # the rank of a sum of squares equals the rank of its differences, which is much faster to compute
         similar, dissimilar = (rank_along(given.X, pairs) for pairs in (given.linked, given.parted))
     else:
         similar = dissimilar = d
@@ -201,7 +201,7 @@ def _check_attained(given: Instance) -> None:
 
 
 def _rank(of: Any) -> int:
-    """The rank of a matrix of flint's rationals, exactly."""
+    """Return the exact rank of a matrix of flint's rationals."""
     return rank_of(np.array(of.numer_denom()[0].tolist(), dtype=object))
 
 
@@ -369,7 +369,7 @@ def _another_weight(question: Question) -> float | None:
 
 
 def _other_prior(change: Callable[[Instance], FloatArray]) -> Any:
-    """Another prior, unless it is the same or does not count."""
+    """Return the misreading with the prior `change(given)`. It does not apply if mu = 0, or the prior is the same."""
 
     def value(question: Question) -> FloatArray | None:
         given = question.checked(instance)
@@ -394,7 +394,7 @@ MISREADINGS = {
         changed("mu", lambda q: q.params["mu"] / 2 if q.params.get("mu") else None),
     ),
     "identity_prior": Misreading(
-        "mu I in both sums where a prior was asked for", _other_prior(lambda given: np.eye(given.X.shape[1]))
+        "mu I in both sums, in place of the given prior", _other_prior(lambda given: np.eye(given.X.shape[1]))
     ),
     "inverse_prior": Misreading(
         "mu A_0 beside S and mu A_0^-1 beside D where the paper has mu A_0^-1 and mu A_0",
@@ -530,7 +530,7 @@ class GMML(ConvexMethod[Instance]):
         return in_one_step(A, {"Y": A}, lambda *_: proof, callback)
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """The pairs where they were given; else the labels say it. The prior where it counts and is not I."""
+        """Weight, mu, and the pairs if they were given. The prior is stored if mu > 0 and the prior is not I."""
         own = {"weight": given.t, "mu": given.mu, "pairs": given.stored}
         plain = given.mu == 0 or np.array_equal(given.prior, np.eye(given.X.shape[1]))
         return own if plain else {**own, "prior": given.prior.tolist()}

@@ -4,8 +4,9 @@ Problem, over similar and dissimilar pairs, p_ij = 1 / (1 + exp(D_M(i, j) - b)) 
     min_{M psd, b}  - sum over similar pairs of w_ij log p_ij  -  sum over dissimilar pairs of w_ij log(1 - p_ij)
                     - w_0 sum over points of log p_ii,
 the likelihood of a logistic regression of the labels of pairs on their distances; b is learnt with M, or given. By
-default w_ij = 1 and w_0 = 0. The authors' program takes class means, losses="means": w_ij over the sum of the weights
-of their kind, w_0 over that of similar pairs. It counts each point with itself half as much as a pair: w_0 = 1/2.
+default w_ij = 1 and w_0 = 0. The authors' program uses class means, losses="means": each w_ij is divided by the sum of
+the weights of its kind, and w_0 by the sum for similar pairs. It counts each point with itself as half a pair,
+w_0 = 1/2.
 
 No metric attains the infimum where pairs can be separated, or a dissimilar pair differs where no similar one does
 (family/logistic_path.py): that is said with its proof, as a status and a note.
@@ -52,16 +53,16 @@ FREE = "free"
 SUM, MEANS = "sum", "means"
 EXTREME = 700.0  # exp of more is no number
 LARGEST = 1e6  # of a given b: beyond, every exponential of a distance is 0 or infinite
-HEAVIEST = 1e100  # of a weight, and of its inverse
-ONCE_IN_TWO = 0.5  # the weight of a point with itself beside a pair that is there in both orders
+HEAVIEST = 1e100  # largest weight, and largest inverse of a weight
+ONCE_IN_TWO = 0.5  # weight of a point with itself, relative to a pair that is counted in both orders
 
 
 class Weighing(NamedTuple):
-    """How much each loss counts, as it is asked for."""
+    """The weights of the losses, as the user gives them."""
 
     losses: str = SUM
-    weights: FloatArray | None = None  # (p,) of the pairs, the similar first; None: 1
-    self_pairs: float = 0.0  # of each point with itself
+    weights: FloatArray | None = None  # (p,) weights of the pairs, similar pairs first; None: all 1
+    self_pairs: float = 0.0  # weight of each point with itself
 
 
 def problem(X: FloatArray, pairs: Pairs, b: float | str, weighing: Weighing) -> Any:
@@ -100,7 +101,7 @@ def problem(X: FloatArray, pairs: Pairs, b: float | str, weighing: Weighing) -> 
 
 
 def weighed(pairs: Pairs, weighing: Weighing) -> tuple[list[float], list[float], float]:
-    """Its weights: w_ij of similar and of dissimilar pairs, and w_0."""
+    """Return the weights of the problem: w_ij of similar pairs, w_ij of dissimilar pairs, and w_0."""
     #: w_ij = 1 and w_0 = 0, or as they are given
     #:   | w_{ij} = 1 \text{ and } w_0 = 0 \text{, or as they are given}
     w_0, given = weighing.self_pairs, weighing.weights
@@ -116,7 +117,7 @@ def weighed(pairs: Pairs, weighing: Weighing) -> tuple[list[float], list[float],
 
 
 def dual(X: FloatArray, pairs: Pairs, b: float | str, weighing: Weighing) -> Any:
-    """Its dual. Variable: "a" (p,), similar pairs first; where points count with themselves (p + 1,), these last."""
+    """Its dual. Variable: "a" (p,), similar pairs first; if w_0 > 0, one more entry (p + 1,) for all self-pairs."""
     import cvxpy as cp
 
     d, listed = X.shape[1], np.concatenate(pairs)
@@ -154,7 +155,7 @@ def dual(X: FloatArray, pairs: Pairs, b: float | str, weighing: Weighing) -> Any
 
 @dataclass(frozen=True, eq=False)
 class Instance(Paired):
-    """Checked data, b, a number or "free", and how much each loss counts."""
+    """Checked data, b (a number or "free"), and the weights of the losses."""
 
     b: float | str
     weighing: Weighing
@@ -166,7 +167,7 @@ class Instance(Paired):
 
     @property
     def rows(self) -> int:
-        """Pairs, and one more where points count with themselves."""
+        """The number of pairs, plus one if points count with themselves."""
         return sum(map(len, self.pairs)) + (self.weighing.self_pairs > 0)
 
 
@@ -205,7 +206,7 @@ def instance(
 
 
 def check_weighing(losses: str, weights: Any, self_pairs: float, count: int) -> Weighing:
-    """Of so many pairs. Raises ValueError for a weight that is not positive, or of which there are too many or few."""
+    """Return the checked weights for `count` pairs. Raises ValueError for a bad value, or a wrong number of weights."""
     check_choice(losses, "losses", (SUM, MEANS))
     w_0 = check_number(self_pairs, "self_pairs")
     if not (w_0 == 0 or 1 / HEAVIEST <= w_0 <= HEAVIEST):
@@ -219,7 +220,7 @@ def check_weighing(losses: str, weights: Any, self_pairs: float, count: int) -> 
     if not (w.min() >= 1 / HEAVIEST and w.max() <= HEAVIEST):
         raise ValueError(
             f"weights must be within {1 / HEAVIEST:g} and {HEAVIEST:g}, they are from {w.min():g} to {w.max():g}; "
-            "leave a pair of weight 0 out of pairs"
+            "remove pairs of weight 0 from pairs"
         )
     return Weighing(losses, w, w_0)
 
@@ -238,15 +239,15 @@ def objective(given: Instance, M: FloatArray) -> float:
 
 
 class Counted(NamedTuple):
-    """How often each loss counts."""
+    """The final weight of each loss in the objective."""
 
     near: list[float]  # similar pairs
     far: list[float]
-    alone: float  # the loss of a point with itself
+    alone: float  # the loss of a point with itself, summed over all points
 
 
 def counts(given: Instance) -> Counted:
-    """As the problem asks for, from the definition."""
+    """Return the weights of the losses, computed from the definition."""
     losses, weights, alone = given.weighing
     listed = [1.0] * sum(map(len, given.pairs)) if weights is None else weights.tolist()
     near, far = listed[: len(given.pairs.similar)], listed[len(given.pairs.similar) :]
@@ -341,7 +342,11 @@ def _another(question: Question) -> float | None:
 
 
 def _weighing(losses: str, self_pairs: float) -> Callable[[Question], Other | None]:
-    """Losses that count otherwise. None where they count so, and where b is given and points alone add a constant."""
+    """Return the misreading with other weights of the losses.
+
+    It does not apply if the user's problem has these weights. With b given, self-pairs only add a constant. So for a
+    given b the variants with self-pairs do not apply, and a difference in self_pairs alone does not count.
+    """
 
     def problem(question: Question) -> Other | None:
         given = question.checked(instance)
@@ -406,7 +411,9 @@ class LDML(FamilyMethod[Instance]):
             'squared distance of even odds: a number, or "free"', words(FREE, otherwise=NUMBER), FREE
         ),
         "losses": Parameter(
-            '"sum" over all pairs, or "means": that of similar pairs plus that of dissimilar ones', WORD, SUM
+            '"sum" over all pairs, or "means": mean over similar pairs plus mean over dissimilar pairs',
+            WORD,
+            SUM,
         ),
         "weights": Parameter(
             "one for each pair, > 0, the similar first, each in their order", POINTS, otherwise="all 1"
@@ -442,8 +449,8 @@ class LDML(FamilyMethod[Instance]):
                 (FREE, None, math.log(4) + 3 * math.log(4 / 3)),
             )
         ),
-        # The same pairs. By means, and with a weight of 3, both kinds count as much, so that M = b. Five points with
-        # themselves add 5/2 log(1 + exp(-b)) to the mean over one similar pair.
+        # The same pairs. With means, and with a weight of 3, both kinds have equal total weights: M = b. The five
+        # self-pairs add 5/2 log(1 + exp(-b)) to the mean over one similar pair.
         Hand(
             *_LINE,
             {"pairs": _ON_LINE, "b": 2.0, "losses": MEANS, "self_pairs": 0.5},
@@ -453,7 +460,7 @@ class LDML(FamilyMethod[Instance]):
         Hand(
             *_LINE, {"pairs": _ON_LINE, "b": 2.0, "weights": [3.0, 1.0, 1.0, 1.0]}, [[2.0]], 6 * math.log(2)
         ),
-        # A similar pair at 2, a dissimilar one at 1, and 3 points with themselves, which count half. At M = 0 the best
+        # A similar pair at 2, a dissimilar pair at 1, and 3 points with themselves of weight 1/2. At M = 0 the best
         # p is 5/7, the share of 1 + 3/2 among 1 + 3/2 + 1. M = 0 is optimal, because 4 (1 - p) > p.
         Hand(
             [[0.0], [2.0], [1.0]],
@@ -501,7 +508,7 @@ class LDML(FamilyMethod[Instance]):
         return evaluate(given, M)
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
-        """No regularizer, and the logistic loss on all pairs, the similar first; last all points with themselves."""
+        """No regularizer. The loss has a row for each pair, similar pairs first, and one for all self-pairs."""
         b = None if given.number is None else number(given.number)
         t, listed = np.repeat([1, -1], [len(kind) for kind in given.pairs]), np.concatenate(given.pairs)
         if given.weighing.self_pairs:
@@ -512,7 +519,7 @@ class LDML(FamilyMethod[Instance]):
         return Family(regularizer, (Term(loss, rows),), anchors=anchors)
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
-        """ "a" (p,), one number a pair, the similar first, and one for points with themselves; any but NaN."""
+        """Read "a" (p,): one number for each pair, similar pairs first, and one for all self-pairs; NaN is refused."""
         a = dual_array(dual, "a", (given.rows,))
         similar = np.arange(len(a)) < len(given.pairs.similar)
         similar[sum(map(len, given.pairs)) :] = True  # points with themselves
@@ -552,7 +559,7 @@ class LDML(FamilyMethod[Instance]):
         return found if found is Status.NOT_ATTAINED else super().status(found, certificate, tol, solver)
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """The pairs where they were given, and what weighs the losses where it is not the default."""
+        """The value of b, the pairs if they were given, and the weights of the losses that are not the default."""
         losses, weights, self_pairs = given.weighing
         own = {
             "losses": losses if losses != SUM else None,
@@ -573,7 +580,7 @@ class LDML(FamilyMethod[Instance]):
 
 
 def _weights(given: Instance, number: Callable[[Any], Any]) -> Any:
-    """Of the rows of the family."""
+    """Return the weights of the rows of the family; 1 if all weights are 1."""
     losses, weights, self_pairs = given.weighing
     near, far = map(len, given.pairs)
     if losses == SUM and weights is None and not self_pairs:

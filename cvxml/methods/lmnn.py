@@ -49,8 +49,9 @@ NOTHING = 1e-9  # of what M = 0 costs: an objective below that counts as 0
 VIOLATED = 1e-9  # a margin that is missed by less is kept
 ROUNDS = 50  # of constraint generation
 MAX_ITER = 100
-AT_A_CUSP = 1e-9  # of the largest squared distance of a target: one that is as small has no derivative
-NEXT_TO_IT = 1e-2  # a margin that is kept by less may have a price
+# relative to the largest squared target distance: at a smaller distance the root has no usable slope
+AT_A_CUSP = 1e-9
+NEXT_TO_IT = 1e-2  # triplets that keep their margin by at most this get a dual variable too
 FEW, MOST = 6, 20_000  # impostors of a target, and triplets, for the misreading that counts one impostor
 
 
@@ -401,7 +402,7 @@ class LMNN(FamilyMethod[Instance]):
         return {"mu": given.mu, "n_neighbors": given.n_neighbors, "targets": given.target_lists()}
 
     def derived(self, given: Instance) -> tuple[str, ...]:
-        """The targets, where a number of neighbours names them."""
+        """Return "targets" if n_neighbors decides them."""
         return () if given.n_neighbors is None else ("targets",)
 
     def ties(self, given: Instance) -> int:
@@ -599,7 +600,7 @@ def _left_of_hardest(method: LMNN, question: Question) -> float:
 
 
 class WeightedTargets(LMNN):
-    """A misreading that is another problem: LMNN, where each target has a weight of its own (p,)."""
+    """A misreading that is another problem: LMNN with a separate weight (p,) for each target."""
 
     def __init__(self, squared: bool, weights: FloatArray):
         super().__init__(squared)
@@ -613,17 +614,24 @@ class WeightedTargets(LMNN):
 
 
 def _left_of_unsquared(method: LMNN, question: Question) -> float:
-    """sqrt D lies below its tangents D / (2 sqrt D_M) + constant: an M that is optimal for them is stationary."""
+    """Return the gap of LMNN with unsquared pull, to first order.
+
+    sqrt D lies below its tangents D / (2 sqrt D_M) + constant. A metric M that is optimal with the tangents is
+    stationary for the unsquared pull.
+    """
     p = question.checked(method.instance)
     e = p.X[p.targets[:, 0]] - p.X[p.targets[:, 1]]
     D = np.sum((e @ question.metric) * e, axis=1)
-    if D.min() <= AT_A_CUSP * D.max():  # where a target is at distance 0 there is no tangent
+    if D.min() <= AT_A_CUSP * D.max():  # at distance 0 the square root has no tangent
         return math.inf
     return WeightedTargets(method.squared, 1 / (2 * np.sqrt(D))).left(p, question, MAX_ITER)
 
 
 def _left_of_class_weights(method: LMNN, question: Question) -> float:
-    """Points of a class weigh n / (classes n_c). Prices are found for the triplets that M misses, or next to it."""
+    """Return the gap of LMNN in which each point of a class weighs n / (number of classes * n_c).
+
+    Dual variables are computed for the triplets that M violates, or nearly violates.
+    """
     import cvxpy as cp
 
     p, M = question.checked(method.instance), question.metric

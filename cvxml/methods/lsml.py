@@ -4,8 +4,8 @@ Problem, over quadruplets k = (a, b, c, d), with u_k = d_M(x_a, x_b)^2 of the ne
 far one, weights w >= 0, and a prior A_0
     min_{M pd}  D_ld(M, A_0) + sum_k w_k (sqrt u_k - sqrt v_k)_+^2:
 the residual is of distances, not of squared ones. D_ld is tr A_0^-1 M - log det M, and constants that make it 0 at the
-prior: metric-learn leaves them out. By default the weights are divided by their sum, as metric-learn's code does it;
-losses="sum" takes them as they are, as metric-learn's documentation and the authors' experiments do. The residual is
+prior: metric-learn leaves them out. By default the weights are divided by their sum, as in metric-learn's code.
+losses="sum" uses them unchanged, as in metric-learn's documentation and the authors' experiments. The residual is
 convex, and stated as the minimum that it is (`comparison`).
 Quadruplets are an input; by default they are drawn from labels (core/quadruplets.py).
 
@@ -221,7 +221,11 @@ def _inverse(given: Instance) -> FloatArray:
 
 
 def _sum(question: Question) -> Other | None:
-    """The weights as they are given; where these have the sum 1, q times, as q weights of 1 would have been divided."""
+    """Return the problem with losses="sum" and the user's weights; None if losses is "sum" already.
+
+    If the q weights already have the sum 1, the sum would be the same problem. Then q times the weights are used, as if
+    they were q weights of mean 1 that were divided by their sum.
+    """
     given = question.checked(instance)
     if given.losses == SUM:
         return None
@@ -281,7 +285,7 @@ class LSML(FamilyMethod[Instance]):
     STATEMENT = Statement("cvxml.methods.lsml", ("problem", "comparison", "dual"))
     MISREADINGS: ClassVar = MISREADINGS
     DUAL: ClassVar = {"s": "t"}
-    # numpy may draw others in another version
+    # another version of numpy may draw other quadruplets
     DERIVED: ClassVar = {"quadruplets": Derived(("y", "n_quadruplets", "random_state"), repeats=False)}
     SMALL: ClassVar = {"n_quadruplets": 30}
     FOLLOWS = "linear"
@@ -380,7 +384,7 @@ class LSML(FamilyMethod[Instance]):
         return evaluate(given, M)
 
     def moved(self, given: Instance, at: Moved) -> Instance:
-        """The prior of these coordinates."""
+        """Return the problem in the coordinates `at`, with the prior in these coordinates."""
         return replace(with_points(given, at.X), prior=at.inside(given.prior))
 
     def outside(self, given: Instance, at: Moved, M: FloatArray) -> FloatArray:
@@ -413,7 +417,7 @@ class LSML(FamilyMethod[Instance]):
         return {"prior": given.prior.tolist(), **given.stored}
 
     def derived(self, given: Instance) -> tuple[str, ...]:
-        """The quadruplets, where they were drawn."""
+        """Return "quadruplets" if they were drawn from the labels."""
         return ("quadruplets",) if given.by_labels else ()
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:

@@ -93,7 +93,7 @@ class Instance(WithVectors):
 
     beta: float
     vectors: FloatArray = field(repr=False)  # (K, d)
-    n_basis: int | None  # as it was asked
+    n_basis: int | None  # the user's value
     by_triplets: bool  # False where vectors were given
 
     @property

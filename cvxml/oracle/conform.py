@@ -6,8 +6,8 @@ The program gets one question, as JSON, on its standard input and answers with o
     {"answer": {...}}                                   the numbers of a part
     {"unsupported": "why"}                              the case is skipped
 It is started anew for each case, in an empty folder, with few environment variables and with limits (`programs.py`).
-The question is all that it is told. This is not a sandbox: the program has the rights of the user who starts it. It can
-read what that user can read, the answers in this package too. Problems drawn anew (`fresh.py`) have no stored answers.
+The program gets only the question. This is not a sandbox: it has the rights of the user who starts it. It can read all
+files of that user, including the answers in this package. Problems drawn anew (`fresh.py`) have no stored answers.
 """
 
 from __future__ import annotations
@@ -31,9 +31,8 @@ from cvxml.oracle.check import check
 from cvxml.oracle.parts import compare
 from cvxml.oracle.programs import MEMORY_LIMIT, SAID, TIME_LIMIT, Surroundings, run
 
-Program = (
-    Sequence[str] | Callable[[dict[str, Any]], Any]
-)  # a command, or a function from a question to an answer
+# a command, or a function from a question to an answer
+Program = Sequence[str] | Callable[[dict[str, Any]], Any]
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,7 @@ def conform(
 def conform_case(
     program: Program, case: Case, within: Surroundings | None = None, *, tol: Tolerance = "normal"
 ) -> Row:
-    """What becomes of one case. A function of Python is called here, and none of the surroundings hold for it."""
+    """Run one case, and return its row. A Python function is called in this process, so `within` does not limit it."""
     started = time.perf_counter()
     if callable(program):
         answer = called(program, case.question)

@@ -149,9 +149,7 @@ def _judge(
     if undecided := proof.undecided or reference.certificate.undecided:
         return Verdict.INCONCLUSIVE, [undecided]
     if math.isfinite(reference.objective) and reference.lower_bound == -math.inf:
-        return Verdict.INCONCLUSIVE, [
-            "our search found no lower bound, so that nothing is proved of any metric"
-        ]
+        return Verdict.INCONCLUSIVE, ["our search found no lower bound, so no metric can be judged"]
     if not math.isfinite(reference.gap) or any(map(math.isnan, (proof.gap, proof.rounding, scale))):
         return Verdict.INCONCLUSIVE, [
             "the objective or the bound overflows in double precision: rescale the data"

@@ -1,16 +1,17 @@
 """For a refuted metric: which misreading of the problem does it solve, or which is it nearest to?
 
-Of everything that may explain it (explanations.py), what the metric leaves to gain there is compared with what it
-leaves in the problem itself, each as a share of its own scale. A misreading is named where the metric is certified for
-it at the tolerance asked for, or to `LOOSE`, with the figure; in both cases it must explain the metric a thousand times
-better. A number that was fitted to the metric, such as a factor or a weight, explains much of most errors: it is named
-only where it leaves at most the tolerance, and `FITTED` of what the problem itself leaves, and only where no misreading
-without such a number explains the metric. The gap must be less as a number too: a tolerance of a problem of a large
-scale may be more than all that is wrong. Where 0 is as good as optimal, no slip in how a metric is written down is
-named.
+For each possible explanation (explanations.py), the relative gap of the metric in the other problem is compared with
+its relative gap in the user's problem. A misreading is named if the metric is certified for it at the tolerance, or at
+`LOOSE`; then the gap is given too. In both cases the relative gap must be `SURELY` times smaller than in the user's
+problem. A number that was fitted to the metric, such as a factor or a weight, explains much of most errors. So it is
+named only if its relative gap is at most the tolerance, and at most `FITTED` times that of the user's problem, and only
+if no misreading without a fitted number explains the metric. The absolute gap must be smaller too, because a problem of
+a large scale may allow more than the whole error. If 0 is as good as optimal, slips in writing down a metric are left
+out.
 
-Where none is named, a program may have stopped early: then those are listed that leave a hundred times less than the
-problem itself, with what they leave. None is told that an error in some random direction would be as near to (`luck`).
+If no misreading is named, the program may have stopped early. Then the misreadings with a relative gap `BETTER` times
+smaller are listed with their gaps. An explanation that would fit an error in a random direction as well is left out
+(`luck`).
 """
 
 from __future__ import annotations
@@ -40,15 +41,15 @@ from cvxml.oracle.explanations import (
 from cvxml.oracle.judge import NO_ANSWER, Judge, Left
 from cvxml.oracle.reference import Reference
 
-BETTER = 100  # times less of its scale must be left in what is listed as nearest
+BETTER = 100  # a misreading is listed as nearest if its relative gap is this many times smaller
 LESS = 10  # times less must be left in a misreading, as a number
 NOT_BY_LUCK = 1e-6  # what may be left where the optimum is not unique
-NEARER = 10  # times less must be left than a metric next to 0, or a turned error, leaves
-SURELY = 1000  # times less must be left, as a share, in what is named
-FITTED = 1e-5  # of what the metric leaves in the problem itself: the most that a fitted number may leave
+NEARER = 10  # a metric near 0, or a turned error, must have a gap that is this many times larger
+SURELY = 1000  # a misreading is named if its relative gap is this many times smaller
+FITTED = 1e-5  # largest relative gap with a fitted number, relative to that of the user's problem
 LISTED = 3  # of these at most
 TURNS = 8  # of an error, none of which is explained nearly as well
-NEXT_TO_0 = 1e-6  # of the largest eigenvalue
+NEXT_TO_0 = 1e-6  # relative to the largest eigenvalue: smaller ones count as 0
 ROUNDED = 1e-3  # of the tolerance: what is left may be noise
 PART = 2  # times less must be left in one misreading before it is tried together with another
 SELDOM = 1e-3  # of random errors are explained as well by one of all that were tried
@@ -120,7 +121,10 @@ def told(found: list[Explanation], own: Left, tol: float, p: int) -> Diagnosis:
 
 
 def simplest(found: list[Explanation]) -> list[Explanation]:
-    """Those for which no number was fitted, if there are any: with a number of its own more fits a metric."""
+    """Return the explanations without a fitted number, or all of them if each has one.
+
+    A fitted number lets an explanation fit more metrics, so the others are preferred.
+    """
     return [each for each in found if not each.fitted] or found
 
 
@@ -129,7 +133,8 @@ def luck(explanation: Explanation, own: Left, tol: float, p: int, tried: int) ->
 
     If gaps are squares of distances, what is left after the best fit of f numbers is a beta variable of the other p - f
     directions and these f; and a misreading is a point, that as near to hits by the p-th power of the distance. That
-    is no proof, but a measure of how little few numbers can tell. One of several problems counts as all of them.
+    is no proof, but it measures how little information a few numbers hold. An explanation chosen from several problems
+    counts as that many tries.
     """
     tried += explanation.choices - 1
     f, whole = explanation.fitted, _whole(own)
@@ -140,7 +145,10 @@ def luck(explanation: Explanation, own: Left, tol: float, p: int, tried: int) ->
 
 
 def numbers(metric: FloatArray) -> int:
-    """How many a metric (d, d) of its rank r holds: r d - r (r - 1)/2; where it is diagonal, how many are not 0."""
+    """Return the number of free numbers in a metric (d, d) of rank r: r d - r (r - 1)/2.
+
+    For a diagonal metric it is the number of nonzero entries.
+    """
     d = len(metric)
     if np.count_nonzero(metric - np.diag(np.diag(metric))) == 0:
         return _count(np.asarray(np.diag(metric), dtype=np.float64))
@@ -149,7 +157,7 @@ def numbers(metric: FloatArray) -> int:
 
 
 def _count(values: FloatArray) -> int:
-    """Of those that are not next to 0 beside the largest."""
+    """Return the number of values that are larger than `NEXT_TO_0` times the largest one."""
     return int(np.count_nonzero(np.abs(values) > NEXT_TO_0 * np.abs(values).max()))
 
 
@@ -157,8 +165,8 @@ def turned(judge: Judge) -> list[FloatArray]:
     """Metrics (d, d) with the error of the candidate, what it is more than the best, in other directions.
 
     The last is on the way to the multiple of the identity with the trace of the best: what a program may return that
-    began there and stopped early. A metric of one number is explained by chance if twice the metric is: then any
-    number is.
+    began there and stopped early. For a metric with one free number, the list also holds twice the metric: an
+    explanation that fits it too would fit any number.
     """
     metric = judge.asked.candidate
     if metric is None:
@@ -193,7 +201,7 @@ def by_chance(each: Explanation, others: Sequence[FloatArray], tol: float) -> bo
 
 
 def _is_told(each: Explanation, own: Left, tol: float) -> bool:
-    """True of all that may be named or listed."""
+    """Return True if the explanation may be named or listed."""
     return _is_less(each.left, own) and each.left.share <= max(tol, own.share / BETTER)
 
 
@@ -204,45 +212,49 @@ def _is_less(left: Left, own: Left) -> bool:
 
 
 def _is_exact(each: Explanation, own: Left, tol: float) -> bool:
-    """True where the metric is the answer to `tol`, and what is left is next to nothing of what is to be explained."""
+    """Return True if the relative gap is at most `tol`, and small enough relative to that of the user's problem."""
     part = FITTED if _is_chosen(each) else 1 / SURELY
     return _is_less(each.left, own) and each.left.share <= min(tol, part * _whole(own))
 
 
 def _is_near(each: Explanation, own: Left) -> bool:
-    """True of what may be listed: nothing chosen to fit. Another number, or one of many optima, is near by luck."""
+    """Return True if the explanation may be listed as nearest.
+
+    Explanations that were chosen to fit the metric are excluded. For another value of a number, and for a problem with
+    many optima, the limits are stricter, because such an explanation may fit by chance.
+    """
     if _is_chosen(each) or each.slight or not math.isfinite(own.share) or not _is_less(each.left, own):
         return False
     if each.number:
         return each.left.share <= min(LOOSE, _whole(own) / SURELY)
-    many = each.left.gap is not None and not each.left.unique  # of a bound alone the optima are not known
+    many = each.left.gap is not None and not each.left.unique  # without a gap, the set of optima is not known
     return each.left.share <= _whole(own) / (SURELY if many else BETTER)
 
 
 def _is_chosen(each: Explanation) -> bool:
-    """True where a number of it, or one of several problems, was chosen to fit the metric."""
+    """Return True if a number, or one of several problems, was chosen to fit the metric."""
     return each.fitted > 0 or each.choices > 1
 
 
 def _whole(own: Left) -> float:
-    """What is to be explained, as a share of the scale; beyond the scale gaps are no squares of distances."""
+    """Return the relative gap in the user's problem, at most 1. Larger gaps do not grow like squared distances."""
     return min(own.share, 1.0)
 
 
 def unnamed(asked: Asked) -> str:
-    """What a report says where none was found."""
+    """Return the note of a report without a named misreading."""
     if asked.late:
         return "no misreading is named: not all were tried before time_limit"
     method = asked.method
     count = len(get(method).MISREADINGS)
     if asked.candidate is not None and asked.candidate.size == 1:
         return (
-            "no misreading is named: with one feature a metric is one number, which tells too little of what was "
-            "computed; judge it with two features or more"
+            "no misreading is named: with one feature a metric is one number, which is too little information; "
+            "use two features or more"
         )
     return (
-        f"no misreading is named: none of the {count} that are known of {method} leaves {BETTER} times less to gain "
-        "than the problem itself, and less than an error in some other direction would; next: compare the parts of "
-        f"your program with those of `cvxml evaluate {method} DATA --metric FILE`, in Python "
+        f"no misreading is named: for the {count} known ones of {method}, the relative gap is not {BETTER} times "
+        "smaller than for the problem itself, or the match may be chance; next: compare the parts of your program "
+        f"with those of `cvxml evaluate {method} DATA --metric FILE`, in Python "
         f"cvxml.evaluate({method!r}, X, y, metric)"
     )

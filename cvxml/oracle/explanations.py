@@ -27,10 +27,10 @@ from cvxml.oracle.weights import Tried, around, between, inward, least, least_sh
 BEST = 3  # misreadings that are combined with others, and with weights
 SLIGHT = 0.01  # relative: a number that is nearer to what was asked for was not meant
 STEPS = 30  # of a descent in two weights
-SPREAD = math.log(10)  # to both sides: where the best factor is looked for
-STANDARD = 1e-6  # relative: how near to 1 the deviation of a standardized feature is
-BESIDE = 1e-5  # of a metric: how far off another one is, for which a fitted number is another one
-SAME = 1e-9  # relative: two numbers that are the same but for rounding
+SPREAD = math.log(10)  # the logarithm of the best factor is searched up to this far on both sides
+STANDARD = 1e-6  # a feature is standardized if its standard deviation is 1 within this tolerance
+BESIDE = 1e-5  # relative change of a metric; a number that changes with the metric was fitted
+SAME = 1e-9  # two numbers with a smaller relative difference are equal up to rounding
 
 
 class Explanation(NamedTuple):
@@ -39,12 +39,11 @@ class Explanation(NamedTuple):
     left: Left
     sentence: str
     fitted: int = 0  # numbers that were chosen to fit the metric
-    number: bool = False  # it says no more than that a number is another one than was asked for
-    choices: int = 1  # problems that it was chosen from, as the likeliest of them
+    number: bool = False  # True if only a number differs from the user's problem
+    choices: int = 1  # number of problems from which the likeliest was chosen
     slight: bool = False  # the number is next to what was asked for, as where a program stopped early
-    again: Callable[[FloatArray], Left] | None = (
-        None  # what another metric leaves there, if that costs little
-    )
+    # computes the gap that another metric leaves in the same problem; None if that would be expensive
+    again: Callable[[FloatArray], Left] | None = None
 
 
 def misreadings(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
@@ -58,9 +57,9 @@ def misreadings(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
 def _read(
     judge: Judge, metric: FloatArray, misreading: Misreading, base: Other, also: str = "", fitted: int = 0
 ) -> Explanation | None:
-    """What `metric` leaves where `base` is misread; None where that is not known.
+    """Return the gap of `metric` in the problem in which `base` is misread; None if it is not known.
 
-    also: what else was misread, and how many numbers of it were fitted.
+    also: the sentence of a misreading that `base` already contains. fitted: the number of fitted numbers in `base`.
     """
 
     def again(each: FloatArray) -> Left:
@@ -94,7 +93,7 @@ def _read(
 
 
 def _is_number(other: Other, base: Other, metric: FloatArray) -> bool:
-    """True where the two differ in a number alone: a parameter, or a factor of the metric."""
+    """Return True if the two problems differ only in a number: a parameter, or a factor of the metric."""
     if other.X is not base.X or other.y is not base.y or (other.method or base.method) != base.method:
         return False
     changed = [value for name, value in other.params.items() if value is not base.params.get(name)]
@@ -104,10 +103,10 @@ def _is_number(other: Other, base: Other, metric: FloatArray) -> bool:
 
 
 def _is_fitted(misreading: Misreading, question: Question, other: Other) -> bool:
-    """True where the number that is another one, or the factor of the metric, was chosen to fit the metric.
+    """Return True if the changed number, or the factor of the metric, was chosen to fit the metric.
 
-    Then it is another one for another metric, or there is none. Lists are no number, whether they follow from the
-    metric or are the likeliest of several.
+    The test: for a slightly different metric, the number changes or does not exist. Lists are not numbers, even if they
+    follow from the metric or were chosen from several.
     """
     if misreading.problem is None:
         return False
@@ -129,7 +128,7 @@ def _is_fitted(misreading: Misreading, question: Question, other: Other) -> bool
 
 
 def _factor(of: FloatArray, metric: FloatArray) -> float | None:
-    """c where `of` is c times `metric`; None where it is no multiple."""
+    """Return c if `of` is c times `metric`; None if it is not a multiple."""
     if of.shape != metric.shape or not metric.any():
         return None
     c = float(np.sum(of * metric) / np.sum(metric * metric))
@@ -165,9 +164,10 @@ def _misread(judge: Judge, misreading: Misreading, question: Question, base: Oth
 def two_misreadings(
     judge: Judge, metric: FloatArray, shares: Sequence[float], part: float
 ) -> Iterator[Explanation]:
-    """The misreadings that leave no more than `part`, each with another. shares: what all leave, in their order.
+    """Try each misreading with a relative gap of at most `part` together with another misreading.
 
-    A choice among several lists is not combined with others: it would be fitted anew to each.
+    shares: the relative gaps of all misreadings, in their order. A misreading with a choice among several lists is not
+    added to another one, because the choice would be fitted again for each.
     """
     listed = [*get(judge.method).MISREADINGS.values()]
     for first, base, fitted in _partly(judge, metric, shares, part):
@@ -184,9 +184,9 @@ def two_misreadings(
 def _partly(
     judge: Judge, metric: FloatArray, shares: Sequence[float], part: float
 ) -> Iterator[tuple[Misreading, Other, int]]:
-    """The misreadings of the method itself that leave no more than `part`, the best first.
+    """Yield the misreadings of the method itself with a relative gap of at most `part`, the best first.
 
-    Each with its inputs, and how many numbers of it were fitted.
+    Each comes with its inputs and its number of fitted numbers.
     """
     listed = [*get(judge.method).MISREADINGS.values()]
     for k in sorted(range(len(shares)), key=lambda k: shares[k])[:BEST]:
@@ -217,9 +217,9 @@ def other_weights(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
 
 
 def multiples_at_weights(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
-    """For each weight w of the method: c times the optimum for w, at the c and w that are nearest to `metric`.
+    """For each weight w of the method, find c and w so that `metric` is closest to c times the optimum for w.
 
-    A margin other than 1, other units and another standardization are of this form.
+    A margin other than 1, other units and another standardization have this form.
     """
     for name in get(judge.method).WEIGHTS:
         try:
@@ -231,7 +231,7 @@ def multiples_at_weights(judge: Judge, metric: FloatArray) -> Iterator[Explanati
 
 
 def _multiple_at_weight(judge: Judge, metric: FloatArray, name: str) -> Explanation | None:
-    """The weight is looked for at which the metric, multiplied by its best factor, leaves the least share."""
+    """Search the weight for which the metric, multiplied by its best factor, has the smallest relative gap."""
     module = get(judge.method)
     most, asked = module.WEIGHTS[name], float(getattr(judge.given, name))
     if not 0 < asked < most:
@@ -257,9 +257,9 @@ def _multiple_at_weight(judge: Judge, metric: FloatArray, name: str) -> Explanat
 
 
 def best_factor(objective: Callable[[FloatArray], float], metric: FloatArray, near: FloatArray) -> float:
-    """By which `metric` is to be multiplied, so that the objective, which is convex, is least.
+    """Return the factor of `metric` that minimizes the convex objective.
 
-    near: a metric whose size the multiple is near to. Raises ValueError where one of the two is 0.
+    near: a metric with about the size of the best multiple. Raises ValueError if `metric` or `near` is 0.
     """
     sizes = float(np.linalg.norm(near)), float(np.linalg.norm(metric))
     if min(sizes) == 0:
@@ -402,17 +402,17 @@ def _other_features(judge: Judge, metric: FloatArray) -> Iterator[tuple[Slip, Ot
     for theirs, ours in ((1, 0), (0, 1)):
         deviation = _deviation(X, theirs)
         if _is_standardized(X, ours) and np.isfinite(deviation).all():
-            said = f"{judge.claim} for features standardized with ddof = {theirs}, where these are with ddof = {ours}"
+            said = f"{judge.claim} for features standardized with ddof = {theirs}; your features have ddof = {ours}"
             yield Slip(said, np.asarray), _scaled(judge, X, deviation)
     divided = _normalised_rows(judge, X)
-    # where the problem is convex, one that is clearly not the metric's needs no solve
+    # for a convex method, the cheap test of `likeliest` can exclude the problem without a solve
     if divided is not None and (judge.claim != "optimal" or likeliest(judge, metric, [divided]) is not None):
-        said = f"{judge.claim} for points of which each was divided by its length first"
+        said = f"{judge.claim} for X with each point divided by its length first"
         yield Slip(said, np.asarray), divided
 
 
 def _normalised_rows(judge: Judge, X: FloatArray) -> Other | None:
-    """Each point, and each query, divided by its length; None where that is the same for all."""
+    """Return the problem with each point and query divided by its length; None if all points have equal lengths."""
 
     def normalised(points: FloatArray) -> FloatArray:
         lengths = np.linalg.norm(points, axis=-1, keepdims=True)
@@ -428,7 +428,7 @@ def _normalised_rows(judge: Judge, X: FloatArray) -> Other | None:
 
 
 def _scaled(judge: Judge, X: FloatArray, scale: FloatArray) -> Other:
-    """The problem of the features that are centred and divided by `scale` (d,)."""
+    """Return the problem with features that are centred and divided by `scale` (d,)."""
     params = dict(judge.params)
     if params.get("query") is not None:
         params["query"] = (np.asarray(params["query"], dtype=np.float64) - X.mean(axis=0)) / scale
@@ -436,7 +436,7 @@ def _scaled(judge: Judge, X: FloatArray, scale: FloatArray) -> Other:
 
 
 def _deviation(X: FloatArray, ddof: int) -> FloatArray:
-    """The standard deviations (d,); 1 where a feature is constant."""
+    """Return the standard deviations (d,) of the features, with 1 for constant features."""
     deviation = X.std(axis=0, ddof=ddof) if len(X) > 1 else np.ones(X.shape[1])
     found: FloatArray = np.where(deviation > 0, deviation, 1.0)
     return found

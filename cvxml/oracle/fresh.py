@@ -1,8 +1,8 @@
-"""Cases drawn anew from a seed: the golden cases' problems with other points, so that no stored answer is right.
+"""Draw new problems from a seed: the golden cases with other points, so that stored answers do not fit.
 
-A case keeps its labels, its parameters and its lists of neighbours, pairs or triplets. Each feature of each point gets
-a normal random number added, a fraction of the feature's standard deviation. Every problem so drawn is solved here, and
-is kept if its solution is certified. Answers are then judged by `check`, as those to the golden cases are.
+A case keeps its labels, its parameters and its lists of neighbours, pairs or triplets. Each entry of X gets normal
+noise with `SPREAD` times the standard deviation of its feature. Our own solver solves each new problem, and the problem
+is kept if the solution is certified. `check` then judges the answers, as for the golden cases.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from cvxml.core.inputs import check_count
 from cvxml.core.result import Status
 from cvxml.oracle.cases import Case
 
-SPREAD = 0.3  # of the standard deviation of a feature
-DIGITS = 3  # of that deviation to which the points are rounded
-DRAWS = 5  # for each case, until the solution of one is certified
-# what is still true of a case with other points; cases with other flags, such as ties, are not drawn anew
+SPREAD = 0.3  # standard deviation of the noise, as a share of the feature's standard deviation
+DIGITS = 3  # decimal places of the points after the leading digit of that deviation
+DRAWS = 5  # attempts for each case to find a problem with a certified solution
+# flags of a case that stay true with other points; cases with another flag, such as ties, are left out
 STILL_TRUE = {"offset", "scales", "soft labels", "single-class", "underflow"}
 
 
 def fresh_cases(
     seed: int, cases: Sequence[Case], say: Callable[[str], None] = lambda text: None
 ) -> list[Case]:
-    """For each problem among `cases` whose flags stay true (`STILL_TRUE`), one with other points; parts are left out.
+    """Return a new case for each problem among `cases` that has only flags of `STILL_TRUE`; parts are left out.
 
-    The same seed draws the same cases on every machine. Raises ValueError for a seed that is no integer of at least 0,
-    where no case can be drawn anew, and where no certified solution is found.
+    The same seed gives the same draws on every machine. Raises ValueError if the seed is not an integer >= 0, if no
+    case can be drawn anew, or if all `DRAWS` draws of a case lack a certified solution.
     """
     seed = check_count(seed, "seed", 0)
     kept = [case for case in cases if case.kind == "problem" and STILL_TRUE.issuperset(case.flags)]
     if not kept:
         raise ValueError(
-            "seed: none of these cases can be drawn anew; choose problems whose flags are none, or among "
+            "seed: these cases cannot be drawn anew; choose problems without flags, or only with these flags: "
             f"{', '.join(sorted(STILL_TRUE))}"
         )
     found = []
@@ -56,11 +56,14 @@ def _fresh(seed: int, case: Case) -> Case:
         drawn = _with_points(case, X, seed)
         if _is_certified(drawn):
             return drawn
-    raise ValueError(f"seed {seed}: no problem like {case.id} with a certified solution in {DRAWS} draws")
+    raise ValueError(
+        f"seed {seed}: {DRAWS} problems like {case.id} were drawn, all without a certified solution; "
+        "try another seed"
+    )
 
 
 def _points(stream: random.Random, X: Any) -> list[list[float]]:
-    """Points next to those of X (n, d), with decimals enough for the size of each feature."""
+    """Return the points X (n, d) with noise, rounded `DIGITS` places after the leading digit of a feature's spread."""
     sizes = [float(size) or 1.0 for size in np.std(np.array(X, dtype=float), axis=0)]
     decimals = [DIGITS - math.floor(math.log10(size)) for size in sizes]
     return [
@@ -79,15 +82,15 @@ def _with_points(case: Case, X: list[list[float]], seed: int) -> Case:
         "inputs": {**case.inputs, "X": X},
     }
     same = {name: case.content[name] for name in ("kind", "formula", "asks")}
-    return replace(case, **new, content={**new, **same})  # without the stored proof
+    return replace(case, **new, content={**new, **same})  # the stored proof is left out
 
 
 def _is_certified(case: Case) -> bool:
-    """Whether our own solver finds a solution, and the lower bound proves it."""
+    """Return True if our own solver finds a solution that its lower bound proves."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the status says it
+        warnings.simplefilter("ignore")  # the status holds the same information
         try:
             solution = solve(case.formula, case.X, case.y, **case.params)
-        except ValueError:  # these points have no optimum, for example
+        except ValueError:  # for example, the new points have no optimum
             return False
     return solution.status in (Status.CONVERGED, Status.STATIONARY)

@@ -19,12 +19,13 @@ from cvxml.oracle.asked import Asked
 from cvxml.oracle.reference import Reference, reference
 from cvxml.oracle.weights import Tried
 
-NO_ANSWER = (ValueError, ArithmeticError, SolverFailure, OutOfTime)  # on these data, or in the time there is
+# errors of a problem without an answer, for these data or within the time limit
+NO_ANSWER = (ValueError, ArithmeticError, SolverFailure, OutOfTime)
 NOTHING = 1e-12  # a scale below this share of the objective: as good as 0, and so is whatever is made of it
 SEARCH = 1e-6  # the tolerance of solutions among which a weight is looked for
 SMALL = 1e-3  # times a metric is next to 0, which is stationary
 PATIENCE = 2000  # iterations for another problem
-FINEST = 1e-2  # of the tolerance
+FINEST = 1e-2  # the finest tolerance of our solutions, relative to the user's tolerance
 BESIDE = 2.0**-10  # of a weight: how far off the next one is, for a slope
 
 
@@ -50,8 +51,8 @@ class Judge:
         self.claim = asked.module.CLAIM
         self.itself = Other(asked.X, asked.y, asked.params)
         self.given = asked.given
-        self.sharp = asked.tol  # the tolerance of our solutions: a small error needs a finer one
-        self.sharpened: set[tuple[int, int, int, str]] = set()  # problems that were solved once more for it
+        self.sharp = asked.tol  # the tolerance of our solutions; `sharpen` makes it finer for a small error
+        self.sharpened: set[tuple[int, int, int, str]] = set()  # problems that were solved again for it
         # of each problem, by what it is made of, which is kept so that no other takes its place
         self.solved: dict[tuple[int, int, int, str], tuple[Other, Reference]] = {}
         self.weighed: dict[tuple[int, str, float, float], tuple[Other, Any, Any, Solution]] = {}
@@ -88,11 +89,11 @@ class Judge:
         return Left(gap / scale, gap, math.isfinite(proof.radius), nothing)
 
     def sharpen(self, share: float) -> None:
-        """Solve finely enough to see `share`, of the scale; not more finely than `FINEST` times the tolerance."""
+        """Make our solutions fine enough to resolve a relative gap of `share`, at the finest `FINEST` * tolerance."""
         self.sharp = min(self.tol, max(share, FINEST * self.tol))
 
     def at(self, base: Other, name: str, weight: float) -> tuple[Any, Any, Solution]:
-        """The inputs where a weight of `base` is another, those beside them, and our solution."""
+        """Return the inputs of `base` with another weight, those with a slightly smaller weight, and our solution."""
         if self.asked.late:
             raise SolverFailure("stopped at time_limit")
         tol = min(SEARCH, self.sharp)
@@ -107,7 +108,7 @@ class Judge:
         return self.weighed[key][1:]
 
     def tried(self, metric: FloatArray, base: Other, name: str, weight: float) -> Tried:
-        """What `metric` leaves where a weight of `base` is another, as `weights.least` takes it."""
+        """Return the gap of `metric` in `base` with another weight, in the form that `weights.least` needs."""
         metric = metric if base.metric is None else base.metric
         module = get(base.method or self.method)
         given, beside, ours = self.at(base, name, weight)
@@ -177,7 +178,7 @@ class Judge:
         return best.solution
 
     def _is_blunt(self, key: tuple[int, int, int, str], known: Reference) -> bool:
-        """True of a solution that was found before `sharpen`, and is not as tight as is needed now."""
+        """Return True if a solution was found before `sharpen`, and its gap is too large now."""
         fine = self.sharp < self.tol and key not in self.sharpened
         return fine and not known.solution.certificate.proves(self.sharp / 10)
 

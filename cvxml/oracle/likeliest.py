@@ -1,9 +1,9 @@
-"""Which of several problems may a metric be the answer of? Decided without a solve, by metrics that are better there.
+"""Choose the problem that a metric most likely solves, from several problems, mostly without a solver.
 
-A few metrics are tried in each problem: the optimum of the problem asked, multiples of the candidate and of that
-optimum, mixtures of both, and metrics next to the candidate in random directions. If one of them is better than the
-candidate, the candidate is no answer of that problem, and the improvement is a lower bound of the gap. The problem with
-the least improvement is the likeliest. Problems in which none is better are solved, if they are few.
+In each problem we try a few other metrics: the optimum of the user's problem, multiples of the candidate and of that
+optimum, mixtures of both, and small random changes of the candidate. If one of them has a lower objective, the
+candidate does not solve that problem, and the improvement is a lower bound of its gap. The problem with the smallest
+improvement is the likeliest. If several problems share the smallest improvement, at most `FEW` of them are solved.
 """
 
 from __future__ import annotations
@@ -20,33 +20,31 @@ from cvxml.core.misreading import FAR, MULTIPLES, Other
 from cvxml.methods import get
 from cvxml.oracle.judge import NO_ANSWER, Judge
 
-TOWARD_IT = (0.01, 0.1, 0.5)  # shares of the way from the candidate to it
-BESIDE, DIRECTIONS = (
-    1e-3,
-    4,
-)  # relative: a step beside the candidate; random directions of such steps, and their reverse
-FEW = 3  # problems in which no metric tried is better, and that are solved
-FORBIDDEN = (
-    1e-4  # of the largest entry: a metric that is further from all that a problem allows is no answer of it
-)
-SAME = 1e-7  # of the objective: an improvement that small may be rounding, or the tolerance of a program
-TINY = 1e-300  # of an objective, so that a share of 0 is a number
+TOWARD_IT = (0.01, 0.1, 0.5)  # shares of the way from the candidate to the optimum of the user's problem
+BESIDE = 1e-3  # relative size of a small random change of the candidate
+DIRECTIONS = 4  # random changes; the reverse of each is tried too
+FEW = 3  # problems that are solved if several have the smallest improvement
+# relative to the largest entry: a candidate that moves by more when it is made feasible is not feasible
+FORBIDDEN = 1e-4
+SAME = 1e-7  # relative to the objective: an improvement up to this may come from rounding or a program's tolerance
+TINY = 1e-300  # least divisor, so that a relative improvement of 0 is defined
 
 
 class Improvement(NamedTuple):
-    """What the metrics tried say of a candidate, as shares of the objective. The smaller tuple is the likelier one."""
+    """How much the tried metrics improve on the candidate, relative to the objective. Smaller tuples are likelier."""
 
-    best: float  # by how much the best of them is better; 0 if none is
-    optimum: float  # by how much the optimum of the problem asked is better, negative where it is worse
+    best: float  # improvement of the best tried metric; 0 if all are worse
+    optimum: float  # improvement of the optimum of the user's problem; negative if that optimum is worse here
 
 
 def likeliest(judge: Judge, metric: FloatArray, others: Iterable[Other]) -> Other | None:
-    """The problem in which the metrics tried improve least; None where they improve by more than `FAR` in each.
+    """Return the problem with the smallest improvement; None if the improvement is above `FAR` in every problem.
 
-    It says how many problems there were.
+    The field `choices` of the result holds the number of problems. The result is None too if the time limit is over.
 
-    Where none improves in several problems, `FEW` of them are solved, and the proofs decide. First come those in which
-    the optimum of the problem asked is worst: the row that a program lost costs its metric much.
+    If several problems have the same smallest improvement, at most `FEW` of them are solved, and the proved gaps
+    decide. Problems come first if the optimum of the user's problem is worst there. For example, if a program lost one
+    pair, the optimum with this pair is clearly worse in the problem without it.
     """
     found: list[tuple[Improvement, Other]] = []
     enough, count = FAR, 0
@@ -56,7 +54,7 @@ def likeliest(judge: Judge, metric: FloatArray, others: Iterable[Other]) -> Othe
         count += 1
         try:
             improved = improvement(judge, metric, other, enough)
-        except NO_ANSWER:  # the problem has no answer, or forbids the metric
+        except NO_ANSWER:  # the problem has no optimum, or the candidate is not feasible
             continue
         if improved.best <= enough:
             found.append((improved, other))
@@ -74,9 +72,9 @@ def _left(judge: Judge, metric: FloatArray, other: Other) -> float:
 
 
 def improvement(judge: Judge, metric: FloatArray, other: Other, enough: float = math.inf) -> Improvement:
-    """How much better than `metric` the metrics tried are. The search ends at an improvement above `enough`.
+    """Return how much the tried metrics improve on `metric`. The search ends at an improvement above `enough`.
 
-    Raises ValueError where the problem forbids the metric.
+    Raises ValueError if `metric` is not feasible for the problem.
     """
     module, given = get(other.method or judge.method), judge.inputs(other)
     M = module.metric(given, metric if other.metric is None else other.metric)

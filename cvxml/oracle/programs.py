@@ -1,7 +1,7 @@
 """Run a stranger's program: one question on its standard input, one answer on its standard output.
 
-On POSIX the program is started by `supervisor.py`, which ends it with everything that it started, also where this
-process is killed. On Windows it is started directly, without limits, and ended alone.
+On POSIX, `supervisor.py` starts the program and ends it with every process that it started, even if this process is
+killed. On Windows this process starts the program without a memory limit, and ends only the program itself.
 """
 
 from __future__ import annotations
@@ -25,27 +25,27 @@ from cvxml.core.files import parse_json
 from cvxml.core.inputs import check_positive
 from cvxml.oracle.supervisor import ENDING, REMOVING, remove
 
-MOST_BYTES = 64 * 1024**2  # of an answer
-FILE_BYTES = 256 * 1024**2  # of each file that a program writes
-SAID = 300  # characters of a program's last words that are shown
+MOST_BYTES = 64 * 1024**2  # largest answer
+FILE_BYTES = 256 * 1024**2  # largest file that a program can write
+SAID = 300  # characters from the end of a program's output that are shown
 TIME_LIMIT, MEMORY_LIMIT = 60.0, 8.0  # seconds for each case, 1e9 bytes for each process
 SUPERVISOR = Path(__file__).parent / "supervisor.py"
-# variables that a program is given as they are here: where programs and libraries are, language, threads, Windows
+# variables copied from our environment: places of programs and libraries, language, threads, Windows
 KEPT = (
     "PATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ",
     "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS",
     "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT",
 )  # fmt: skip
-FOLDERS = ("HOME", "TMPDIR", "TEMP", "TMP", "USERPROFILE")  # variables that name the empty folder
+FOLDERS = ("HOME", "TMPDIR", "TEMP", "TMP", "USERPROFILE")  # variables set to the empty folder
 
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Where and within which limits a program runs.
+    """The folder, the environment variables and the limits of a program.
 
-    time_limit: seconds for each case. memory_limit: 1e9 bytes (GB) of data for each process; Linux alone enforces it.
-    env: names of environment variables that the program is given besides `KEPT`. workdir: the folder in which it runs;
-    None for an empty folder, which is also its HOME and TMPDIR, and is removed after each case.
+    time_limit: seconds for each case. memory_limit: GB (1e9 bytes) of data for each process; enforced on Linux only.
+    env: names of environment variables that the program gets in addition to `KEPT`. workdir: the folder in which the
+    program runs. None means a new empty folder, which is also HOME and TMPDIR and is removed after each case.
 
     Raises ValueError for limits that are not positive, a variable that is not set, or a folder that does not exist.
     """
@@ -63,17 +63,20 @@ class Surroundings:
             if name not in os.environ:
                 raise ValueError(f"env: no environment variable {name!r} is set; set it, or leave it out")
         if self.workdir is not None and not os.path.isdir(self.workdir):
-            raise ValueError(f"workdir: {self.workdir!r} is no folder; name one that exists, such as .")
+            raise ValueError(f"workdir: {self.workdir!r} is no folder; name an existing folder, such as .")
 
     def variables(self, folder: str) -> dict[str, str]:
-        """The whole environment of a program whose empty folder is `folder`."""
+        """Return all environment variables of a program; `folder` is its empty folder."""
         given = {name: os.environ[name] for name in (*KEPT, *self.env) if name in os.environ}
         if not {"LANG", "LC_ALL", "LC_CTYPE"} & given.keys():
             given["LANG"] = "C.UTF-8"
         return {**dict.fromkeys(FOLDERS, folder), **given}
 
     def command(self, words: Sequence[str]) -> list[str]:
-        """The command with the full path of its program, and of each word that names a file if there is no workdir."""
+        """Return the command with the full path of its program.
+
+        Without a workdir, every other word that names an existing file also becomes a full path.
+        """
         if isinstance(words, str) or not words:
             raise ValueError(f"a command is a list, the program and its arguments, such as [{words!r}]")
         first = words[0]
@@ -82,7 +85,7 @@ class Surroundings:
         program = shutil.which(first)
         if program is None:
             raise ValueError(
-                f"the command {words[0]!r} cannot be started: it is no program that may be executed"
+                f"the command {words[0]!r} cannot be started: no executable program has this name"
             )
         rest = words[1:]
         if self.workdir is None:
@@ -91,13 +94,16 @@ class Surroundings:
 
 
 class _TooMuch(Exception):
-    """A program printed more than MOST_BYTES."""
+    """Raised if a program printed more than MOST_BYTES."""
 
 
 def run(command: Sequence[str], question: dict[str, Any], within: Surroundings) -> dict[str, Any] | str:
-    """The program's answer, or what went wrong as a sentence. Raises ValueError if it cannot be started."""
+    """Return the program's answer, or a sentence that describes the error.
+
+    Raises ValueError if the program cannot be started.
+    """
     words = within.command(command)
-    # Files without a name: the program has an open handle alone, and cannot put another file, a pipe or a link there.
+    # These files have no name. The program gets open handles, so it cannot put another file, a pipe or a link there.
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         text = json.dumps(question, allow_nan=False, sort_keys=True, indent=1) + "\n"
         given.write(text.encode())
@@ -127,11 +133,11 @@ def run(command: Sequence[str], question: dict[str, Any], within: Surroundings) 
 
 
 Files = tuple[IO[bytes], IO[bytes], IO[bytes]]  # standard input, output and error of a program
-LOST = "unknown, as the process that watched the program was killed"  # in place of an exit code
+LOST = "unknown, as the process that watched the program was killed"  # shown instead of an exit code
 
 
 def _alone(words: list[str], files: Files, folder: str, within: Surroundings) -> int | None:
-    """The exit code; None where the time is over. For Windows."""
+    """Run a program on Windows. Return its exit code, or None if the time limit ended first."""
     os.mkdir(folder)
     stdin, stdout, stderr = files
     process = subprocess.Popen(
@@ -150,7 +156,10 @@ def _alone(words: list[str], files: Files, folder: str, within: Surroundings) ->
 
 
 def _supervised(words: list[str], files: Files, folder: str, within: Surroundings) -> int | str | None:
-    """The exit code; None where the time is over; LOST where the supervisor died. Raises OSError if it cannot start."""
+    """Run a program under the supervisor. Return its exit code, or None if the time limit ended first.
+
+    Returns LOST if the supervisor was killed. Raises OSError if the program cannot be started.
+    """
     asked, alive = os.pipe()
     told, said = os.pipe()
     memory = int(min(within.memory_limit * 1e9, 2**62))
@@ -169,7 +178,7 @@ def _supervised(words: list[str], files: Files, folder: str, within: Surrounding
         )
         ended = _wait(process, files, within.time_limit)
     finally:
-        for pipe in (alive, asked, said):  # the end of `alive` asks for the end of the program
+        for pipe in (alive, asked, said):  # when `alive` closes, the supervisor ends the program
             os.close(pipe)
         report = {} if process is None else _stop(process, told)
         os.close(told)
@@ -179,7 +188,7 @@ def _supervised(words: list[str], files: Files, folder: str, within: Surrounding
 
 
 def _wait(process: subprocess.Popen[bytes], files: Files, time_limit: float) -> int | None:
-    """The exit code; None where the time is over. Raises _TooMuch of a program that prints without end."""
+    """Return the exit code, or None if the time limit ended first. Raises _TooMuch if the program prints too much."""
     deadline = time.perf_counter() + time_limit
     pause = 0.005
     while time.perf_counter() < deadline:
@@ -193,9 +202,9 @@ def _wait(process: subprocess.Popen[bytes], files: Files, time_limit: float) -> 
 
 
 def _stop(process: subprocess.Popen[bytes], told: int) -> dict[str, int]:
-    """Wait until the supervisor has ended everything, and return its report; kill it if it does not end."""
+    """Wait until the supervisor has ended all processes, and return its report; kill the supervisor if it hangs."""
     with suppress(ProcessLookupError, PermissionError):
-        os.kill(process.pid, signal.SIGCONT)  # the program may have stopped it
+        os.kill(process.pid, signal.SIGCONT)  # the program may have stopped the supervisor
     try:
         process.wait(2 * (ENDING + REMOVING))
     except subprocess.TimeoutExpired:
@@ -223,7 +232,7 @@ def _bytes(file: IO[bytes], start: int = 0) -> bytes:
 
 
 def _last_words(file: IO[bytes]) -> str:
-    """The end of what it wrote, on one line."""
+    """Return the end of a program's output on one line, with at most `SAID` characters."""
     words = _bytes(file, max(_size(file) - 10 * SAID, 0)).decode("utf-8", "replace").split()
     said = " ".join(words)
     return said if len(said) <= SAID else f"...{said[-SAID:]}"

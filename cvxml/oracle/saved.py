@@ -1,7 +1,7 @@
-"""Recompute the proof in a saved solution: nothing of it is believed but the problem.
+"""Recompute the proof of a saved solution. Only the problem is taken from the file, and not its claims.
 
-That is the data, the parameters, and the lists where they are parameters themselves. Lists that other fields of the
-file name are made again, and must be the same: neighbours, and what the file says was `derived`.
+The problem is the data, the parameters, and the lists that are parameters themselves. Lists that follow from other
+fields are made again, and must be equal: the neighbours, and the parameters in the field `derived`.
 """
 
 from __future__ import annotations
@@ -26,10 +26,8 @@ from cvxml.oracle.exactly import ANOTHER, stands_for
 
 SAME = 1e-9  # relative: figures closer than this are the same
 BY_LISTS = {"n_neighbors", "neighborhood"}  # numbers and names that stand beside the lists they name
-BY_NUMBER = (
-    "targets",
-    "triplets",
-)  # lists that n_neighbors names: it is null in a file where they were given
+# lists that n_neighbors decides; n_neighbors is null in a file if the user gave the list
+BY_NUMBER = ("targets", "triplets")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -138,9 +136,10 @@ def params_of(saved: SavedSolution) -> dict[str, Any]:
 def _as_named(
     saved: SavedSolution, given: Any, params: dict[str, Any], derived: list[str], reason: str
 ) -> tuple[Verdict, str]:
-    """The verdict on a proved file: refuted where its lists and numbers are not those that its other fields name.
+    """Return the verdict on a file with a valid proof, and its reason.
 
-    Inconclusive where they may be those of another version of a library. `reason` is that of a certified file.
+    The file is refuted if its lists or numbers do not follow from its other fields. It is inconclusive if the
+    difference may come from another version of a library. `reason` is the reason of a certified file.
     """
     of = get(saved.method)
     if not _lists_are_as_claimed(saved, params):
@@ -150,17 +149,20 @@ def _as_named(
     for name in derived:
         try:
             wrong = of.differs(given, name, params)
-        except ValueError as error:  # for example there are no labels, or too few points
+        except ValueError as error:  # for example, labels are missing, or there are too few points
             wrong = f"its {name} cannot be derived: {error}"
         if wrong and of.DERIVED[name].repeats:
             return Verdict.REFUTED, wrong
         if wrong:
-            return Verdict.INCONCLUSIVE, f"{wrong}; without {name} in `derived` they count as given"
+            return Verdict.INCONCLUSIVE, f"{wrong}; if you remove {name} from `derived`, it counts as given"
     return Verdict.CERTIFIED, reason + _unsaid(saved)
 
 
 def _derived(saved: SavedSolution) -> list[str]:
-    """The parameters that the file says were derived. Raises ValueError for what cannot be."""
+    """Return the parameters to derive again: those in `derived`, and the lists that n_neighbors decides.
+
+    Raises ValueError if `derived` holds a name that this method cannot derive.
+    """
     can, listed = get(saved.method).DERIVED, saved.derived or ()
     for name in listed:
         if name not in can:
@@ -168,20 +170,20 @@ def _derived(saved: SavedSolution) -> list[str]:
                 f"derived has {cut(repr(name), 40)}; of {saved.method} it can have: {', '.join(can) or 'none'}"
             )
         if saved.params.get(name) is None:
-            raise ValueError(f"derived has {name}, and its params hold none")
+            raise ValueError(f"derived has {name}, but its params do not hold it")
     by_number = () if saved.params.get("n_neighbors") is None else BY_NUMBER
     return [name for name in can if saved.params.get(name) is not None and name in (*listed, *by_number)]
 
 
 def _unsaid(saved: SavedSolution) -> str:
-    """That a file of cvxml 0.2 does not say how its lists came about, as the end of a reason; else empty."""
+    """Return the end of the reason for a file of cvxml 0.2, which does not record derived lists; else empty."""
     if saved.derived is not None:
         return ""
     can = get(saved.method).DERIVED
     found = [name for name in can if name not in BY_NUMBER and saved.params.get(name) is not None]
     if not found:
         return ""
-    return f"; {' and '.join(found)} are taken as they are: the file does not say whether they were given or derived"
+    return f"; {' and '.join(found)} are taken from the file, which does not record if they were given or derived"
 
 
 def _lists_are_as_claimed(saved: SavedSolution, params: dict[str, Any]) -> bool:
@@ -267,18 +269,16 @@ def _false_claim(proof: Certificate, claimed: dict[str, Any], slack: float) -> s
 
 
 def _false_status(proof: Certificate, status: Any) -> str:
-    """That the status claims an optimum where at most a stationary metric is proved; empty otherwise.
+    """Return a message if the status claims an optimum and the proof can only show a stationary metric; else empty.
 
-    Every other status claims no more than is proved. Raises ValueError for a word that is no status.
+    Raises ValueError for an unknown status.
     """
     if status is None:
         return ""
     check_choice(status, "status", tuple(Status.__members__))
     if Status[status] is not Status.CONVERGED or proof.claim == "optimal":
         return ""
-    return (
-        f"the file claims status {status}, an optimum; its dual can prove no more than a {proof.claim} metric"
-    )
+    return f"the file claims status {status}, an optimum; its dual can only prove a {proof.claim} metric"
 
 
 def _least(proof: Certificate, slack: float) -> dict[str, float]:

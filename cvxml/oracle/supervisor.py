@@ -1,14 +1,14 @@
-"""Run one command under limits, and end everything that it started. POSIX alone: `programs.py` starts this file.
+"""Run one command under limits, and end every process that it started. POSIX only; `programs.py` starts this file.
 
     python -I -S supervisor.py ALIVE SAID FOLDER WORKDIR MEMORY SIZE PROGRAM [ARGUMENT ...]
 
-ALIVE is a pipe that cvxml holds open. When it closes, cvxml has died or wants the end. Then, or when the program has
-ended, all processes are killed and FOLDER is removed. That holds too where cvxml was killed and could do nothing.
-FOLDER is made here, so that it never exists without the process that removes it; WORKDIR is where the program runs.
-SAID is a pipe for lines: pid=NUMBER, exit=CODE, or start=ERRNO where the program cannot be started.
-MEMORY is a limit in bytes for each process, SIZE one for each file.
+ALIVE is a pipe that cvxml holds open. It closes when cvxml ends the run or is itself killed. When ALIVE closes or the
+program ends, this process kills all processes of the program and removes FOLDER. Therefore the cleaning works even if
+cvxml is killed. FOLDER is made here, so that it exists only while there is a process that will remove it.
+The program runs in WORKDIR. SAID is a pipe for the report, with the lines pid=NUMBER, exit=CODE,
+or start=ERRNO if the program cannot be started. MEMORY limits each process, SIZE limits each file, both in bytes.
 
-This process is a program of its own, and imports nothing of cvxml: it starts in a hundredth of a second.
+This file does not import cvxml, so that the process starts in a hundredth of a second.
 """
 
 from __future__ import annotations
@@ -21,16 +21,17 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 
-ADOPT_ORPHANS, DIE_WITH_PARENT = 36, 1  # of prctl: PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG
-ENDING, REMOVING = 10.0, 30.0  # seconds in which all processes must have ended, and the folder must be gone
-LONG = 700  # bytes of a path, which a name of 255 may be added to: macOS allows 1024 in all
+ADOPT_ORPHANS, DIE_WITH_PARENT = 36, 1  # options of prctl: PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG
+ENDING, REMOVING = 10.0, 30.0  # seconds: time to end all processes, and time to remove the folder
+# bytes; a folder with a longer path is moved up, because a name adds up to 255 bytes and macOS allows 1024 in all
+LONG = 700
 
 
 def main(words: Sequence[str]) -> int:
     """Run the command; returns 0."""
     alive, said = int(words[0]), int(words[1])
     for pipe in (alive, said):
-        os.set_inheritable(pipe, False)  # the program gets neither
+        os.set_inheritable(pipe, False)  # the program does not get the pipes
     prctl(ADOPT_ORPHANS, 1)
     prctl(DIE_WITH_PARENT, signal.SIGTERM)
     woken = _wake()
@@ -53,7 +54,7 @@ def main(words: Sequence[str]) -> int:
 
 
 def prctl(option: int, value: int) -> None:
-    """Ask Linux for it; other systems do not have it."""
+    """Set an option of this process on Linux. Other systems lack prctl, and the call is ignored."""
     if sys.platform.startswith("linux"):
         with suppress(ImportError, OSError, AttributeError):
             import ctypes
@@ -62,7 +63,7 @@ def prctl(option: int, value: int) -> None:
 
 
 def _wake() -> int:
-    """A pipe from which the number of each signal is read that should end the waiting."""
+    """Return the reading end of a pipe that receives the number of each signal that ends the wait."""
     woken, wake = os.pipe()
     os.set_blocking(wake, False)
     os.set_blocking(woken, False)
@@ -93,7 +94,8 @@ def limit(memory: int, size: int) -> None:
     """Limit the data of this process and the size of each file that it writes, in bytes; no core dump."""
     import resource
 
-    # RLIMIT_DATA is what a process writes to. RLIMIT_AS would count what Java or Julia only reserve.
+    # RLIMIT_DATA counts the memory that a process can write to. RLIMIT_AS would also count the memory that Java or
+    # Julia reserve and do not use.
     for kind, most in (
         (resource.RLIMIT_DATA, memory),
         (resource.RLIMIT_FSIZE, size),
@@ -106,7 +108,7 @@ def limit(memory: int, size: int) -> None:
 
 
 def _wait(child: int, alive: int, woken: int) -> int | None:
-    """The exit code of the program; None where the end was asked for first."""
+    """Return the exit code of the program; None if cvxml or a signal asked for the end first."""
     import select
 
     while True:
@@ -122,7 +124,7 @@ def _wait(child: int, alive: int, woken: int) -> int | None:
 
 
 def _ended() -> list[tuple[int, int]]:
-    """Process ids and statuses of the children that have ended; [(0, 0)] at the end where others have not."""
+    """Return (process id, status) of each ended child; (0, 0) is the last entry if other children still run."""
     found: list[tuple[int, int]] = []
     with suppress(ChildProcessError):
         while not found or found[-1][0] != 0:
@@ -131,7 +133,10 @@ def _ended() -> list[tuple[int, int]]:
 
 
 def _end(child: int) -> None:
-    """Kill the process group of the program; on Linux also what left the group, for all orphans are adopted here."""
+    """Kill the process group of the program.
+
+    On Linux also kill the processes that left the group: they become children of this process when their parent ends.
+    """
     until = time.monotonic() + ENDING
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(child, signal.SIGKILL)
@@ -143,7 +148,7 @@ def _end(child: int) -> None:
 
 
 def _children() -> list[int]:
-    """Ids of this process's children, read from /proc; empty where there is no /proc."""
+    """Return the ids of this process's children, read from /proc; an empty list on systems without /proc."""
     found: list[int] = []
     with suppress(OSError):
         for name in os.listdir("/proc"):
@@ -156,9 +161,9 @@ def _children() -> list[int]:
 
 
 def remove(folder: str) -> None:
-    """Remove a folder and all in it, however deep or unreadable; give up after `REMOVING` seconds.
+    """Remove a folder with its content, even if it is deep or unreadable; give up after `REMOVING` seconds.
 
-    Links are removed, not followed, also where the folder itself was replaced by one.
+    Links are removed and not followed, even if `folder` itself was replaced by a link.
     """
     until, before = time.monotonic() + REMOVING, [""]
     with suppress(OSError):
@@ -172,9 +177,9 @@ def remove(folder: str) -> None:
 
 
 def _clear(folder: str) -> None:
-    """Remove what is in a folder. A folder whose path is long is moved up instead, and is left for the next time."""
+    """Empty a folder. An inner folder with a path longer than `LONG` is moved up, and the next call removes it."""
     found = [folder]
-    for each in found:  # which grows
+    for each in found:  # the loop appends inner folders to this list
         names = []
         with suppress(OSError):
             names = os.listdir(each)
@@ -193,7 +198,7 @@ def _clear(folder: str) -> None:
 
 
 def _opened(path: str) -> bool:
-    """Whether it is a folder; if so, its owner may do everything with it from now on."""
+    """Return True if `path` is a folder, and give its owner all rights to it."""
     mode = os.lstat(path).st_mode
     if stat.S_ISDIR(mode) and mode & stat.S_IRWXU != stat.S_IRWXU:
         os.chmod(path, stat.S_IRWXU)

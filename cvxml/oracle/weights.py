@@ -23,16 +23,13 @@ STEP = 4.0  # the first factor that is tried
 NEAR = 1e-4  # a bracket in log w that is narrow enough
 TRIES = 40  # to cut a bracket down
 LEFT = 1.2  # times what is certainly left: no weight that is much better is to be found
-EDGE, FURTHER, CLOSER = (
-    8,
-    8.0,
-    1.5,
-)  # tries for an end, factors of a step outward, and between inside and outside
-DOUBLE = 2.0  # the factors of weights that are tried where the share is no convex function of the weight
-DOUBLINGS = 6  # at most
-ROUND = 8  # weights between two of these
-BESIDE = 0.02  # of the scale: what the optimum for such a weight leaves at the nearest of these at most
-PROMISING = 1e-2  # of the share at the weight asked for: after the first round less must be left
+# tries for each end, the factor of a step outward, and the final ratio between a point outside and one inside
+EDGE, FURTHER, CLOSER = 8, 8.0, 1.5
+DOUBLE = 2.0  # ratio of the weights that `least_share` tries first
+DOUBLINGS = 6  # most steps by this ratio in one direction
+ROUND = 8  # most weights that one round of the search between them tries
+BESIDE = 0.02  # the search stops if the best of the first weights has a larger relative gap
+PROMISING = 1e-2  # after the first round the gap must be below this share of the gap at the user's weight
 DIGITS = 6  # of an end
 SAME = 0.01  # relative: a ratio that is so near to a number is that number
 
@@ -152,9 +149,10 @@ def _end(
 
 
 def least_share(asked: float, most: float, enough: float, share: Callable[[float], float]) -> float | None:
-    """The weight at which the share is least, of any function of the weight; None where none leaves next to nothing.
+    """Return the weight with the smallest relative gap `share`, for a share that need not be convex in the weight.
 
-    Weights that differ by factors of `DOUBLE` are tried first, so that a margin of 2 or 1/2 is met at once.
+    Returns None if the smallest gap found is not small enough. Weights that differ by factors of `DOUBLE` are tried
+    first, so that a margin of 2 or 1/2 is found at once.
     """
     start, step, known = _place(asked, most), math.log(DOUBLE), dict[float, float]()
 

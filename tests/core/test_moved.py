@@ -29,7 +29,7 @@ MOVED = {
 
 
 def distances(X: FloatArray, M: FloatArray) -> FloatArray:
-    """By the definition."""
+    """Compute all squared distances of M by the definition."""
     return np.array([[(a - b) @ M @ (a - b) for b in X] for a in X])
 
 
@@ -77,13 +77,13 @@ def test_a_wide_feature_is_named_with_the_remedy() -> None:
 
 
 def log_det_divergence(A: FloatArray, B: FloatArray) -> float:
-    """By the definition."""
+    """Compute the log-det divergence by the definition."""
     ratio = A @ np.linalg.inv(B)
     return float(np.trace(ratio) - np.linalg.slogdet(ratio)[1] - len(A))
 
 
 def test_the_matrix_nearest_to_a_prior_has_the_distances_and_the_least_divergence() -> None:
-    """Against the divergence itself, of this matrix and of others with the same distances."""
+    """Compare the divergence of this matrix with those of other matrices that have the same distances."""
     X = RNG.standard_normal((5, 8))
     (at,) = moved(X)
     root = RNG.standard_normal((8, 8))

@@ -187,10 +187,8 @@ def test_a_served_lesson_is_for_its_own_page_alone(served: str) -> None:
     for origin in elsewhere:
         assert status_of(served, page, parts.netloc, origin) == 403
         assert status_of(served, opening, parts.netloc, origin, websocket=True) == 403
-    for host in (
-        f"evil.example:{parts.port}",
-        "evil.example",
-    ):  # DNS rebinding: a name of theirs, an address of ours
+    # DNS rebinding: an attacker's name with the address of our server
+    for host in (f"evil.example:{parts.port}", "evil.example"):
         assert status_of(served, page, host, None) == 403
         assert status_of(served, opening, host, f"http://{host}", websocket=True) == 403
     for path in ("/", "/health", "/assets/index.js"):

@@ -352,9 +352,8 @@ def test_a_claimed_value_below_the_bound_is_refuted(
     explicit = with_lists(method, params, solution.neighbors)
     honest = cvxml.check(method, X, y, claimed_objective=solution.objective, **explicit)
     assert honest.verdict is Verdict.CERTIFIED
-    low = (
-        solution.lower_bound - 0.01 * solution.certificate.scale - 1e-6
-    )  # the scale of a local metric may be 0
+    # the scale of a local metric may be 0
+    low = solution.lower_bound - 0.01 * solution.certificate.scale - 1e-6
     report = cvxml.check(method, X, y, solution.metric, claimed_objective=low, **explicit)
     assert report.verdict is Verdict.REFUTED
     assert "below the certified lower bound" in str(report)

@@ -1,4 +1,4 @@
-"""Every method on more features than points, and beside one feature of a large scale."""
+"""Every method on data with more features than points, and on data with one feature of a large scale."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MORE_FEATURES = {
     "flat": RNG.integers(-9, 9, (N, 3)) @ RNG.integers(-3, 4, (3, 20)).astype(float),
 }
 MOVES = [name for name in names() if isinstance(get(name), ConvexMethod) and get(name).MOVES]  # type: ignore[attr-defined]
-REFUSED = {  # there is no optimum: differences of dissimilar pairs are beyond those of similar ones
+REFUSED = {  # no optimum: differences of dissimilar pairs lie outside the span of the similar differences
     "mmc": ("many", "one more", "twins", "constant"),
     "dml_eig": ("many", "one more", "twins", "constant"),
     "boostmetric": ("many", "one more", "twins", "constant"),
@@ -57,7 +57,7 @@ def quietly(method: str, X: FloatArray, y: Any = Y, **params: Any) -> cvxml.Solu
 def test_the_optimum_is_that_of_the_features_as_given(
     method: str, data: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The solver works in the span of the differences; the certificate is that of all features."""
+    """The solver works in the span of the differences; the certificate holds for all features."""
     X, params = MORE_FEATURES[data], parameters(method)
     ours = quietly(method, X, **params)
     assert (ours.metric == ours.metric.T).all()
@@ -223,20 +223,20 @@ def test_an_interrupted_search_loses_nothing_of_the_one_before_it(
 
 
 def zeros_and_ones(of: Any, given: Any) -> list[FloatArray]:
-    """The zero matrix and the identity, made feasible by the method's own rule."""
+    """Return the zero matrix and the identity, made feasible by `allowed` of the method."""
     size, made = of.metric_size(given), []
     for M in (np.zeros((size, size)), np.eye(size)):
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             try:
                 made.append(of.allowed(given, M))
-            except ValueError:  # no multiple of 0 has determinant 1
+            except ValueError:  # for example, the metric must have determinant 1, which no multiple of 0 has
                 continue
     return made
 
 
 def value(of: Any, given: Any, M: FloatArray) -> float:
-    """The objective by its definition; infinite where it has none."""
+    """Return the naive objective, or infinity if it is undefined."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
@@ -249,7 +249,7 @@ def value(of: Any, given: Any, M: FloatArray) -> float:
 @pytest.mark.quick(8)
 @pytest.mark.parametrize("method", names())
 def test_beside_a_wide_feature_it_is_certified_or_the_warning_names_the_feature(method: str) -> None:
-    """And no simple metric is better, of all features or without the wide one."""
+    """No simple metric may be better: zero, the identity, or a metric that ignores the wide feature."""
     X, y = random_data(2, n=N, d=3)
     X = X * [1.0, 1e6, 1.0]
     params = parameters(method)

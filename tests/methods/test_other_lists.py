@@ -1,4 +1,7 @@
-"""Misreadings of lists that methods share: each is made by a program of cvxpy or numpy here, and `check` names it."""
+"""Misreadings of shared lists: a program of cvxpy or numpy makes each wrong metric, and `check` must name the mistake.
+
+The programs share no code with the methods.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +25,12 @@ K = 2
 
 
 def quick(one: str, methods: Iterable[str]) -> list[Any]:
-    """The methods, of which all but one are slow."""
+    """Return the methods as test parameters; all except `one` are marked slow."""
     return [each if each == one else pytest.param(each, marks=pytest.mark.slow) for each in methods]
 
 
 def squared(X: FloatArray, M: Any, pairs: Any) -> Any:
-    """D_M of pairs of indices (p, 2), as an expression (p,)."""
+    """Return the squared distances D_M of pairs of indices (p, 2), as an expression (p,)."""
     import cvxpy as cp
 
     i, j = np.asarray(pairs, dtype=int).T
@@ -56,7 +59,7 @@ def psd(X: FloatArray) -> Any:
     return cp.Variable((X.shape[1],) * 2, PSD=True)
 
 
-# programs for triplets: X, rows, and nothing of cvxml
+# programs for triplets: they take X and rows, and do not use cvxml
 
 
 def lmnn(X: FloatArray, rows: Any, power: int = 1) -> FloatArray:
@@ -75,7 +78,7 @@ def frobmetric(X: FloatArray, rows: Any) -> FloatArray:
 
 
 def rtml(X: FloatArray, rows: Any) -> FloatArray:
-    """The hinge rounded over 0.05: the least of (1 - v - r)_+ + r^2 / (2 width)."""
+    """The hinge rounded over 0.05 is the minimum over r of (1 - v - r)_+ + r^2 / (2 width)."""
     import cvxpy as cp
 
     M, r, width = psd(X), cp.Variable(len(rows)), 0.05
@@ -129,7 +132,7 @@ OF_TRIPLETS: dict[str, tuple[Program, dict[str, Any]]] = {
 
 
 def points() -> tuple[FloatArray, Any]:
-    """Three classes that one feature tells apart, which others hide from Euclid's distance."""
+    """Return points of three classes: one feature separates them, but the others dominate the Euclidean distance."""
     rng, y = np.random.default_rng(5), np.arange(18) % 3
     X = rng.standard_normal((18, 3)) * [0.7, 1.0, 1.5]
     return X + np.outer(y, [2.0, 0.0, 0.0]), y
@@ -141,7 +144,7 @@ def distances(X: FloatArray) -> FloatArray:
 
 
 def nearest(D: FloatArray, allowed: Any, k: int) -> list[list[int]]:
-    """The k columns of each row that are nearest and allowed."""
+    """Return, for each row, the k allowed columns with the smallest distance."""
     return [
         [int(j) for j in np.argsort(np.where(ok, row, np.inf), kind="stable")[:k]]
         for row, ok in zip(D, allowed, strict=True)
@@ -157,7 +160,7 @@ def rows_of(targets: Any, impostors: Any) -> list[list[int]]:
 
 
 def others_of(method: str, D: FloatArray, y: Any) -> list[list[int]]:
-    """All of other classes for LMNN, the nearest of them for the rest."""
+    """Return the impostors of each point: all points of other classes for LMNN, otherwise the K nearest of them."""
     apart = np.not_equal.outer(y, y)
     return (
         nearest(D, apart, K)
@@ -184,7 +187,7 @@ def any_label(method: str, X: FloatArray, y: Any, program: Program) -> FloatArra
 
 
 def learnt_neighbors(method: str, X: FloatArray, y: Any, program: Program) -> FloatArray:
-    """Lists by the metric of the round before, until they stay."""
+    """Choose the lists with the metric of the previous round, and repeat until they do not change."""
     M, before = np.eye(X.shape[1]), None
     for _ in range(30):
         values, vectors = np.linalg.eigh((M + M.T) / 2)
@@ -197,7 +200,7 @@ def learnt_neighbors(method: str, X: FloatArray, y: Any, program: Program) -> Fl
 
 
 def lost(method: str, X: FloatArray, y: Any, program: Program) -> FloatArray:
-    """The loop over points ends one too early."""
+    """End the loop over the points one point too early."""
     D = distances(X)
     rows = rows_of(nearest(D, mates(y), K), others_of(method, D, y))
     return program(X, [row for row in rows if row[0] < len(X) - 1])
@@ -212,7 +215,10 @@ def class_pair(method: str, X: FloatArray, y: Any, program: Program) -> FloatArr
 def assert_named_or_one_number(
     method: str, name: str, X: FloatArray, y: Any, metric: FloatArray, **params: Any
 ) -> Report:
-    """The misreading is named. A metric of one number tells too little for a name, but gets no other one."""
+    """Assert that the misreading is named.
+
+    A metric with one free number holds too little information for a name; then no other name may be given.
+    """
     if numbers(metric) > 1:
         return assert_named(method, name, X, y, metric, **params)
     report = cvxml.check(method, X, y, metric, **params)
@@ -222,7 +228,7 @@ def assert_named_or_one_number(
 
 
 BY_CLASS: list[Mistake] = [second_targets, furthest_targets, any_label, learnt_neighbors, lost, class_pair]
-ZERO = ("boostmetric", "any_label")  # there the metric is 0, which tells nothing
+ZERO = ("boostmetric", "any_label")  # this metric is 0, so the mistake cannot be identified
 
 
 @pytest.mark.parametrize("mistake", BY_CLASS, ids=lambda mistake: str(mistake.__name__))
@@ -237,7 +243,7 @@ def test_other_triplets_are_named(method: str, mistake: Mistake) -> None:
 
 
 def given_triplets(X: FloatArray, y: Any) -> Any:
-    """Some that leave out the first point, so that indices that count from 1 may stand for them."""
+    """Return every second triplet without point 0, so that the indices stay valid if they are counted from 1."""
     rows = rows_of(nearest(distances(X), mates(y), K), others_of("", distances(X), y))
     return np.array([row for row in rows if min(row) > 0])[::2]
 
@@ -245,7 +251,7 @@ def given_triplets(X: FloatArray, y: Any) -> Any:
 @pytest.mark.parametrize("method", quick("frobmetric", OF_TRIPLETS))
 @pytest.mark.parametrize("off", [-1, 1])
 def test_triplets_that_count_from_another_first_point_are_named(method: str, off: int) -> None:
-    """A program in numpy, where the index -1 is that of the last point; then one that added 1 once too often."""
+    """off = -1: the program subtracts 1, and numpy takes index -1 for the last point. off = 1: it adds 1."""
     program, params = OF_TRIPLETS[method]
     X, y = points()
     rows = given_triplets(X, y) - (off > 0)
@@ -256,7 +262,7 @@ def test_triplets_that_count_from_another_first_point_are_named(method: str, off
 
 @pytest.mark.parametrize("method", quick("frobmetric", OF_TRIPLETS))
 def test_the_triplet_that_was_lost_is_named(method: str) -> None:
-    """Of all the one whose loss makes most of a difference, wherever it stands in the list."""
+    """Lose the triplet that changes the metric most (of every fifth triplet), at any place in the list."""
     program, params = OF_TRIPLETS[method]
     X, y = points()
     rows = given_triplets(X, y)
@@ -265,7 +271,7 @@ def test_the_triplet_that_was_lost_is_named(method: str) -> None:
     t = 5 * int(np.argmax(off))
     theirs = program(X, np.delete(rows, t, axis=0))
     report = assert_named(method, "lost", X, None, theirs, triplets=rows.tolist(), **params)
-    if method != "scml":  # there the metric is a vertex, the optimum without several other triplets too
+    if method != "scml":  # SCML's metric is a vertex, and remains optimal without any of several triplets
         assert any(str(rows[t].tolist()) in line for line in report.diagnosis), str(report)
 
 
@@ -314,7 +320,7 @@ def scatter(X: FloatArray, pairs: Any) -> FloatArray:
 
 
 def gmml(X: FloatArray, S: Any, D: Any) -> FloatArray:
-    """The point in the middle between S^-1 and D: S^(-1/2) (S^(1/2) D S^(1/2))^(1/2) S^(-1/2)."""
+    """Return the geometric mean of S^-1 and D: S^(-1/2) (S^(1/2) D S^(1/2))^(1/2) S^(-1/2)."""
     values, vectors = np.linalg.eigh(scatter(X, S))
     root, inverse = ((vectors * values**power) @ vectors.T for power in (0.5, -0.5))
     inner, turned = np.linalg.eigh(root @ scatter(X, D) @ root)
@@ -344,7 +350,7 @@ OF_PAIRS: dict[str, tuple[Program, dict[str, Any]]] = {
 
 
 def overlapping() -> tuple[FloatArray, Any]:
-    """Three classes that no metric tells apart: there logistic losses have an optimum."""
+    """Return points of three overlapping classes, for which the logistic losses have an optimum."""
     return random_data(3, n=15, d=3)
 
 
@@ -374,7 +380,7 @@ def test_pairs_without_the_last_point_are_named(method: str) -> None:
 
 
 def some_pairs(y: Any) -> tuple[Any, Any]:
-    """Not those of the first point."""
+    """Return some of the similar and dissimilar pairs, without those of point 0."""
     S, D = pairs_of(y)
     return S[S[:, 0] > 0][::2], D[D[:, 0] > 0][::3]
 
@@ -387,7 +393,7 @@ def test_the_pair_that_was_lost_is_named(method: str, kind: int) -> None:
     pairs = [*some_pairs(y)]
     given = {"similar": pairs[0].tolist(), "dissimilar": pairs[1].tolist()}
     D = distances(X)[tuple(pairs[kind].T)]
-    bounded = kind == 1 and method in ("itml", "ldml", "dml_eig")  # then what is far costs nothing
+    bounded = kind == 1 and method in ("itml", "ldml", "dml_eig")  # far dissimilar pairs barely matter here
     gone = int(D.argmin() if bounded else D.argmax())
     row = pairs[kind][gone].tolist()
     pairs[kind] = np.delete(pairs[kind], gone, axis=0)
@@ -411,7 +417,7 @@ def test_pairs_that_count_from_one_are_named(method: str) -> None:
 
 
 def lsml(X: FloatArray, rows: Any) -> FloatArray:
-    """[sqrt a - sqrt c]_+^2 is the least of b + c - 2 sqrt(b c) over b >= a."""
+    """[sqrt a - sqrt c]_+^2 is the minimum of b + c - 2 sqrt(b c) over b >= a."""
     import cvxpy as cp
 
     M, rows = psd(X), np.asarray(rows)
@@ -458,7 +464,7 @@ ON_ROWS: dict[str, Callable[[FloatArray, Any], FloatArray]] = {
 
 @pytest.mark.parametrize("method", quick("gmml", (name for name in ON_ROWS if name != "boostmetric")))
 def test_rows_of_length_one_are_named(method: str) -> None:
-    """The points as text is counted: each divided by its length. With BoostMetric's v its metric is then 0."""
+    """Divide each point by its length, as is usual for texts. BoostMetric is left out: its metric would be 0."""
     X, y = points() if method in OF_TRIPLETS else overlapping()
     X = X + np.array([2.0, 1.0, 0.0])
     theirs = ON_ROWS[method](X / np.linalg.norm(X, axis=1, keepdims=True), y)
@@ -474,7 +480,7 @@ def test_rows_of_length_one_are_named(method: str) -> None:
 
 
 def upper(M: Any) -> Any:
-    """The squares of the entries on the diagonal and above it."""
+    """Return the sum of squares of the entries on the diagonal and above it."""
     import cvxpy as cp
 
     return cp.sum_squares(cp.diag(M)) + cp.sum_squares(cp.upper_tri(M))

@@ -56,12 +56,8 @@ def test_a_tolerance_is_a_share_of_the_scale_of_the_reference(
     t = 0.1
     for _ in range(60):  # the gap is all but quadratic in t
         t *= (share * TOL * best.certificate.scale / multiple(1 + t, best).gap) ** 0.5
-    asked = {
-        "tol": "loose",
-        "exact": exact,
-        "diagnosed": False,
-        **GIVEN,
-    }  # a diagnosis names the factor 1 + t
+    # without a diagnosis, which would name the factor 1 + t
+    asked = {"tol": "loose", "exact": exact, "diagnosed": False, **GIVEN}
     report = cvxml.check("mlsvm", KNOWN.X, KNOWN.y, (1 + t) * KNOWN.A, **asked)
     assert report.verdict is (CERTIFIED if share < 1 else Verdict.CLOSE)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+
 import cvxpy as cp
 import numpy as np
 import pytest

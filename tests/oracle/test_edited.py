@@ -1,8 +1,8 @@
-"""A saved file of which one field was edited is not certified, or the edit cannot matter for a reason named here.
+"""`certify` does not certify a saved file after the edit of one field, unless the edit is harmless.
 
-Every field at every depth is edited (tests/edits.py). `certify` then refutes the file, refuses it, or is inconclusive.
-Where it still certifies the file, `REASONS` must name the field, or the edited file must be true: a fresh solution of
-the problem that its fields name certifies its metric, and the naive objective is the one that it claims.
+Every field at every depth is edited (tests/edits.py). `certify` must then refute the file, refuse it, or be
+inconclusive. If it still certifies the file, `REASONS` must hold a reason for the field, or the edited file must be
+true. It is true if `check` certifies its metric for its problem, and its objective equals the naive objective.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from cvxml.methods.plml.weights import objective as weights_objective
 from cvxml.oracle.saved import Recertified, recertify
 from tests.edits import Edit, edits, swapped
 
-# lists and numbers that stand for themselves in a file: no other field of it names them
+# lists and numbers in a file that do not follow from its other fields
 STATED = {
     "itml": ("prior", "bounds"),
     "sdml": ("prior",),
@@ -33,20 +33,20 @@ STATED = {
     "ssvm": ("loss_matrix",),
     "glml": ("query",),
 }
-# examples of which more is drawn than of those in the class
+# parameters for larger lists than those of the class's example
 MORE: dict[str, dict[str, Any]] = {"lsml": {"n_quadruplets": 25, "random_state": 3}}
 
 
 class File(NamedTuple):
-    """A saved file as it was written."""
+    """A saved file before any edit."""
 
     content: dict[str, Any]
-    made: frozenset[str]  # the parameters that were not given, and that other fields name
+    made: frozenset[str]  # the parameters that were not given, and that follow from other fields
     scale: float
     objective: float
 
     def named(self, content: dict[str, Any]) -> dict[str, Any]:
-        """The parameters of an edited file, without those that other fields name."""
+        """Return the parameters of an edited file, without those that follow from other fields."""
         params = {name: value for name, value in content["params"].items() if name not in self.made}
         if params.get("neighborhood") == "explicit":
             params = {
@@ -58,7 +58,7 @@ class File(NamedTuple):
 
 @cache
 def saved(method: str, given: bool = False) -> File:
-    """The file of a solution of the method's first example. given: every list that can be given is."""
+    """Return the file of a solution of the method's first example. given: pass every list explicitly."""
     of = get(method)
     example = next(each for each in of.EXAMPLES if each.use == "tested")
     X, y = datasets.of_example(example)
@@ -84,7 +84,7 @@ every_method = pytest.mark.parametrize("method", names())
 
 
 def claims_less(edit: Edit) -> bool:
-    """A larger gap or radius; a status short of an optimum; a parameter that is no longer said to be derived."""
+    """The edit weakens a claim: a larger gap or radius, a weaker status, or a parameter removed from `derived`."""
     if edit.field == "status":
         return edit.new != "CONVERGED"
     if edit.field == "derived":
@@ -93,17 +93,17 @@ def claims_less(edit: Edit) -> bool:
 
 
 def claims_nothing(edit: Edit) -> bool:
-    """A claim that is left out."""
+    """The edit removes a claim."""
     return edit.new is None
 
 
 def is_beside(edit: Edit) -> bool:
-    """A field that no program knows: programs pass over it (RELEASING.md)."""
+    """The edit adds an unknown field, which programs ignore (RELEASING.md)."""
     return edit.kind == "unknown"
 
 
 def is_of_the_run(edit: Edit) -> bool:
-    """How the solution came about, which is no evidence (docs/duality.md): `certify` reads none of it."""
+    """The field describes the run of the solver. It is no evidence, and `certify` ignores it (docs/duality.md)."""
     return True
 
 
@@ -120,7 +120,7 @@ REASONS: dict[str, tuple[Callable[[Edit], bool], ...]] = {
 
 
 def has_a_reason(edit: Edit) -> bool:
-    """True if the edit cannot matter, by the name of its field."""
+    """Return True if the edit is harmless, judged by the name of its field."""
     return any(reason(edit) for reason in REASONS.get(edit.field.split(".")[0], ()))
 
 
@@ -128,7 +128,7 @@ def has_a_reason(edit: Edit) -> bool:
 
 
 def why_false(file: File, content: dict[str, Any]) -> str:
-    """Why an edited file is false; empty if it is true. Nothing of `certify` is used."""
+    """Return the reason why an edited file is false; empty if it is true. The function does not use `certify`."""
     method, of = content["method"], get(content["method"])
     X, y = np.array(content["X"]), np.array(content["y"])
     params = file.named(content)
@@ -149,7 +149,7 @@ def why_false(file: File, content: dict[str, Any]) -> str:
 
 
 def another_list(file: File, content: dict[str, Any], asked: Any) -> str:
-    """Which list of the file is not the one that its other fields name."""
+    """Return a message if a list of the file differs from the list made from its other fields; else empty."""
     of, params = get(content["method"]), content["params"]
     if content["neighbors"]:
         lists = [sorted(one.tolist()) for one in of.neighbor_lists(asked)]
@@ -157,7 +157,7 @@ def another_list(file: File, content: dict[str, Any], asked: Any) -> str:
             return "other neighbours"
     for name in file.made & set(params):
         own, made = params[name], of.stored(asked)[name]
-        if name == "weights":  # the best ones are found but for rounding
+        if name == "weights":  # they come from a solver, so their objective is compared with a tolerance
             left = weights_objective(asked.smooth, np.array(own)) / weights_objective(asked.smooth, asked.W)
             same = left <= 1 + 1e-6
         elif name in ("basis", "anchors"):
@@ -177,7 +177,7 @@ def another_list(file: File, content: dict[str, Any], asked: Any) -> str:
 
 
 def judged(content: dict[str, Any], path: Path, exact: bool = False) -> Recertified | None:
-    """What `certify` says of a file; None where it refuses the file with a sentence."""
+    """Return the result of `certify` for a file; None if `certify` refuses the file with a message."""
     path.write_text(json.dumps(content), encoding="utf-8")
     try:
         return recertify(cvxml.load(path), 1e-6, exact)
@@ -186,19 +186,19 @@ def judged(content: dict[str, Any], path: Path, exact: bool = False) -> Recertif
 
 
 def certified(content: dict[str, Any], path: Path, exact: bool = False) -> bool:
-    """True if `certify` certifies a file."""
+    """Return True if `certify` certifies a file."""
     found = judged(content, path, exact)
     return found is not None and found.verdict is Verdict.CERTIFIED
 
 
 def holes(file: File, tried: Iterable[Edit], path: Path) -> list[str]:
-    """The edits that are certified although they matter."""
+    """Return a line for each edit that makes the file false and is still certified."""
     found = []
     for edit in tried:
         again = judged(edit.content, path)
         if again is None or again.verdict is not Verdict.CERTIFIED or has_a_reason(edit):
             continue
-        # other prices are of the same metric and problem
+        # an edit of the dual variables leaves the metric and the problem unchanged
         prices = edit.field.startswith("dual")
         wrong = false_bound(file, again) if prices else why_false(file, edit.content)
         if wrong:
@@ -207,14 +207,14 @@ def holes(file: File, tried: Iterable[Edit], path: Path) -> list[str]:
 
 
 def false_bound(file: File, again: Recertified) -> str:
-    """That prices give a bound above the objective of the metric."""
+    """Return a message if the dual variables give a lower bound above the objective of the metric; else empty."""
     bound = again.certificate.lower_bound
     above = bound > file.objective + 1e-9 * file.scale
     return f"the bound {bound} is above the objective {file.objective}" if above else ""
 
 
 def brief(value: Any) -> str:
-    """The start of a value."""
+    """Return the start of a value as text."""
     return repr(value)[:60]
 
 
@@ -223,7 +223,7 @@ FEW = ("params", "y", "objective", "status")
 
 @every_method
 def test_a_parameter_a_label_and_a_claim_that_were_edited_are_noticed(method: str, tmp_path: Path) -> None:
-    """A few edits of each method; all of them are in the next test."""
+    """Try a few edits for each method; the next test tries all of them."""
     file = saved(method)
     assert certified(file.content, tmp_path / "s.json")
     assert why_false(file, file.content) == ""
@@ -260,7 +260,7 @@ def test_no_file_with_given_lists_is_certified_of_which_a_field_was_edited(
 
 @every_method
 def test_a_list_that_was_not_given_is_derived_or_stands_for_itself(method: str) -> None:
-    """Of a new method: add the parameter to `DERIVED`, or to `STATED` if no other field of a file names it."""
+    """For a new method: add the parameter to `DERIVED`, or to `STATED` if it does not follow from other fields."""
     file = saved(method)
     example = next(each for each in get(method).EXAMPLES if each.use == "tested")
     lists = {
@@ -270,8 +270,8 @@ def test_a_list_that_was_not_given_is_derived_or_stands_for_itself(method: str) 
     }
     known = {*file.content["derived"], *STATED.get(method, ())}
     assert lists == known, (
-        f"{method}: a saved file holds {sorted(lists ^ known)}. If other fields of the file name it, add it to DERIVED "
-        "and `derived` of the method; if it stands for itself, to STATED of this test"
+        f"{method}: check {sorted(lists ^ known)} in saved files. If a parameter follows from other fields, add it to "
+        "DERIVED and `derived` of the method; otherwise add it to STATED of this test"
     )
 
 
@@ -281,7 +281,7 @@ def test_a_list_that_was_not_given_is_derived_or_stands_for_itself(method: str) 
 EDITED: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
     "plml-lam1": ("plml", lambda c: c["params"].update(lam1=1.1)),
     "plml-lam2": ("plml", lambda c: c["params"].update(lam2=90.0)),
-    # the bound of the weights sees changes that leave the metric near its optimum
+    # the metric stays near its optimum after these small changes, but the bound of the weights reveals them
     "plml-lam1-little": ("plml", lambda c: c["params"].update(lam1=1 + 1e-5)),
     "plml-lam2-little": ("plml", lambda c: c["params"].update(lam2=100 * (1 + 1e-4))),
     "plml-graph": ("plml", lambda c: c["params"].update(graph_neighbors=5)),
@@ -312,10 +312,10 @@ def test_what_was_derived_is_derived_again(case: str, exact: bool, tmp_path: Pat
 def test_a_file_that_does_not_say_what_was_derived_is_certified_for_its_lists_as_they_are(
     method: str, tmp_path: Path
 ) -> None:
-    """The format of cvxml 0.2, which has no `derived`; the reason names the lists."""
+    """The format of cvxml 0.2 lacks `derived`; the reason of the verdict then names the lists."""
     path = tmp_path / "s.json"
     content = {name: value for name, value in saved(method).content.items() if name != "derived"}
-    for name in ("n_quadruplets", "n_basis"):  # which it did not hold
+    for name in ("n_quadruplets", "n_basis"):  # the format of 0.2 did not hold these numbers
         if name in content["params"]:
             content["params"] = {**content["params"], name: None}
     if method == "lsml":
@@ -325,7 +325,8 @@ def test_a_file_that_does_not_say_what_was_derived_is_certified_for_its_lists_as
     assert found.verdict is Verdict.CERTIFIED
     for name in set(saved(method).content["derived"]) - {"targets", "triplets"}:
         assert name in found.reason
-    if "triplets" in saved(method).content["derived"]:  # which their number names in such a file too
+    # in such a file, too, n_neighbors decides the triplets
+    if "triplets" in saved(method).content["derived"]:
         content["params"] = {**content["params"], "n_neighbors": content["params"]["n_neighbors"] + 1}
         assert not certified(content, path)
 

@@ -1,4 +1,4 @@
-"""Programs that misbehave on purpose, run by `cvxml conform`: one sentence each, and nothing is left of them."""
+"""Programs that misbehave on purpose, run by `cvxml conform`: each gets one row, and leaves no process or file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def command(folder: Path, body: str) -> list[str]:
 
 @pytest.fixture
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder in which temporary ones are made, empty."""
+    """Make an empty folder, in which `conform` then makes its temporary folders."""
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(folder))
@@ -40,7 +40,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def row_of(folder: Path, body: str, **options: Any) -> Row:
-    """The row of mlsvm-line, whose answer is RIGHT."""
+    """Return the row of the case mlsvm-line; its correct answer is RIGHT."""
     (row,) = conform(command(folder, body), load_cases(pattern="mlsvm-line"), **options)
     assert len(row.message) < 1000
     assert "Traceback" not in as_table([row]).split("exit code")[0]
@@ -48,7 +48,7 @@ def row_of(folder: Path, body: str, **options: Any) -> Row:
 
 
 def ended(pid: int, seconds: float = 10.0) -> bool:
-    """Whether a process has ended, or does so soon; a zombie has."""
+    """Return True if a process ends within `seconds`; a zombie counts as ended."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         try:
@@ -62,7 +62,7 @@ def ended(pid: int, seconds: float = 10.0) -> bool:
     return False
 
 
-# what a program does, and the verdict on it with the right answer after it, or a word of the message
+# name: code of a program, and then "certified", or a word of the error message
 LINKS = "place = os.readlink('/proc/self/fd/1')\n"
 REPLACED = {
     "fifo": "os.mkfifo(place)",
@@ -106,7 +106,7 @@ def test_a_hostile_program_is_one_row_and_leaves_nothing(name: str, tmp_path: Pa
     row = row_of(tmp_path, body, time_limit=3.0)
     assert row.verdict == ("certified" if expected == "certified" else "error"), row
     assert expected == "certified" or expected in row.message, row
-    # a program that looks for the name of its answer file finds one that does not exist, and may make such a file
+    # /proc shows the nameless answer file under a path with "(deleted)"; the program may make a file with this path
     assert [each for each in os.listdir(temporary) if "deleted" not in each] == []
 
 
@@ -114,13 +114,12 @@ def test_a_hostile_program_is_one_row_and_leaves_nothing(name: str, tmp_path: Pa
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("end", [RIGHT, "time.sleep(60)", "os.kill(os.getppid(), signal.SIGKILL)"])
 def test_what_a_program_started_ends_with_it(end: str, tmp_path: Path, temporary: Path) -> None:
-    """Its children, and those that left its session: orphans of the program are the supervisor's."""
+    """Children of the program end, including those that left its session, because the supervisor adopts orphans."""
     ids = tmp_path / "ids"
     note = f"with open({str(ids)!r}, 'a') as file: file.write(f'{{os.getpid()}} ')"
     last = "killed" if "getppid" in end else ""
-    leaves = (
-        "" if last else "os.setsid() if os.fork() == 0 else os._exit(0)"
-    )  # its adopter is killed otherwise
+    # if the supervisor is killed, no process adopts the child that left the session
+    leaves = "" if last else "os.setsid() if os.fork() == 0 else os._exit(0)"
     child = f"if os.fork() == 0:\n {leaves or 'pass'}\n {note}\n time.sleep(60)\n"
     body = f"{note}\n{child}while open({str(ids)!r}).read().count(' ') < 2: time.sleep(0.01)\n{end}"
     row = row_of(tmp_path, body, time_limit=3.0)
@@ -153,7 +152,7 @@ def test_a_cancelled_conform_leaves_no_process_and_no_folder(number: str, tmp_pa
         until = time.monotonic() + 60
         while (not ids.exists() or ids.read_text().count(" ") < 2) and time.monotonic() < until:
             time.sleep(0.02)
-        assert len(os.listdir(temporary)) == 1  # without a name are the question and the answer
+        assert len(os.listdir(temporary)) == 1  # the files of the question and the answer have no name
         running.send_signal(getattr(signal, number))
         _, err = running.communicate(timeout=60)
     finally:

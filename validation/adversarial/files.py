@@ -1,4 +1,4 @@
-"""Saved solutions of which one entry was changed: what a certificate of them claims of the problem that they state."""
+"""Change one entry of a saved solution, and test that a certificate of the file is true for the file's own problem."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from cvxml.oracle.saved import recertify
 from validation import recompute
 from validation.adversarial.exact import real
 
-TOL = 1e-6  # what the independent script uses
-SHARE = 1 + 1e-9  # of a tolerance: two computations of the limit may differ by that much
+TOL = 1e-6  # the tolerance of the independent script validation/recompute.py
+SHARE = 1 + 1e-9  # factor for a tolerance, because two computations of the limit may differ by rounding
 
 
 def numbers(content: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The places of all numbers and truth values in nested lists and dictionaries."""
+    """Yield the path to each number and truth value in nested lists and dictionaries."""
     if isinstance(content, dict):
         for key, value in content.items():
             yield from numbers(value, (*path, key))
@@ -37,19 +37,19 @@ def numbers(content: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...
 
 
 def part_of(path: tuple[Any, ...]) -> str:
-    """The name of a field, or of a parameter or dual variable: params.mu."""
+    """Return the name of a field, with the parameter or dual variable in it: for example params.mu."""
     return ".".join(key for key in path[:2] if isinstance(key, str))
 
 
 def at(content: Any, path: tuple[Any, ...]) -> Any:
-    """The value at a place."""
+    """Return the value at a path."""
     for key in path:
         content = content[key]
     return content
 
 
 def edited(content: dict[str, Any], rng: Any) -> tuple[dict[str, Any], tuple[Any, ...]]:
-    """A copy with another number at one place, and the place. Each part of the file is chosen equally often."""
+    """Return a copy with another number at one path, and the path. Each part of the file is equally likely."""
     places = list(numbers(content))
     parts = sorted({part_of(path) for path in places})
     part = parts[int(rng.integers(len(parts)))]
@@ -70,7 +70,10 @@ def edited(content: dict[str, Any], rng: Any) -> tuple[dict[str, Any], tuple[Any
 
 
 def says(content: dict[str, Any], tol: float) -> tuple[list[str], str]:
-    """Who certifies the file (the package in floats, exactly, the independent script), and what it is refused for."""
+    """Return the names of the checkers that certify the file, and the error message if the package refuses it.
+
+    The checkers are `certify` in floats, `certify --exact`, and the independent script validation/recompute.py.
+    """
     certified, refused = [], ""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "saved.json"
@@ -89,7 +92,7 @@ def says(content: dict[str, Any], tol: float) -> tuple[list[str], str]:
 
 
 def problem_of(content: dict[str, Any], given: Any) -> Any:
-    """The instance that a file states. Raises KeyError or ValueError if it is no problem."""
+    """Return the problem instance in a file. Raises KeyError or ValueError if the file holds no valid problem."""
     X, y, stored = np.array(content["X"], float), np.array(content["y"]), content["params"]
     if not np.isfinite(X).all():
         raise ValueError("X is not finite")
@@ -103,10 +106,10 @@ def problem_of(content: dict[str, Any], given: Any) -> Any:
 
 
 def edited_file(attack: Any, solved: Any) -> tuple[str, str, list[str]]:
-    """Which entry was changed, the verdict, and what is wrong with it.
+    """Return the changed entry, the verdict, and a list of faults of the verdict.
 
-    A certificate of the file is wrong if a metric attains less than its metric by more than is allowed, for the data
-    and parameters that stand in the file. The objective that it states must be that of its metric.
+    A certificate is false if, for the data and parameters in the file, another metric is better than the file's metric
+    by more than the tolerance allows. It is also false if the stated objective is not that of the metric.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "saved.json"
@@ -116,7 +119,9 @@ def edited_file(attack: Any, solved: Any) -> tuple[str, str, list[str]]:
     what = f"file with another {part_of(place)}"
     try:
         certified, refused = says(content, TOL)
-    except Exception as error:  # whatever it is, it is wrong
+    except (
+        Exception
+    ) as error:  # a checker must refuse a bad file with ValueError; any other exception is a fault
         return what, "raised", [f"raised: {type(error).__name__}: {error!s:.200}"]
     if not certified:
         return what, "refused" if refused else "inconclusive", []
@@ -130,13 +135,13 @@ def edited_file(attack: Any, solved: Any) -> tuple[str, str, list[str]]:
 
 
 def judged(attack: Any, content: dict[str, Any], solved: Any) -> list[str]:
-    """What is wrong with a certificate of the file, on the problem that it states."""
+    """Return the faults of a certificate of the file, judged on the file's own problem."""
     A = np.array(content["metric"], float)
-    attack.look([solved])  # its metric is one that attains what it attains
+    attack.look([solved])  # the metric of the unchanged file is one of the metrics to compare with
     with contextlib.suppress(ValueError):
         attack.add(own_metric(attack))
     if attack.excluded(A):
-        return ["certified: a file with no metric"]
+        return ["certified: a file without a valid metric"]
     wrong: list[str] = attack.beyond(A, TOL, 1e-12)
     claimed = content.get("objective")
     value = attack.problem.value(attack.problem.image(A))
@@ -150,5 +155,5 @@ def judged(attack: Any, content: dict[str, Any], solved: Any) -> list[str]:
 
 
 def own_metric(attack: Any) -> Any:
-    """A good metric for the problem of the file."""
+    """Return our own solution of the problem in the file."""
     return cvxml.solve(*attack.asked, tol=1e-7, max_iter=2000, **attack.given.params).metric

@@ -1,4 +1,4 @@
-"""Verdicts in exact mode beside a reference of ours that did not converge, or whose scale is far too large."""
+"""Verdicts in exact mode if our own reference solution did not converge, or has a far too large scale."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from cvxml.oracle import convex
 from cvxml.oracle.reference import Reference
 from validation.adversarial.exact import real
 
-SHARE = 1 + 1e-9  # of a tolerance: two computations of the limit may differ by that much
+SHARE = 1 + 1e-9  # factor for a tolerance, because two computations of the limit may differ by rounding
 
 
 @contextlib.contextmanager
 def reference_of(make: Any) -> Iterator[None]:
-    """`check` compares with `make(module, given)` in place of its own solution."""
+    """Make `check` compare with `make(module, given)` instead of its own solution."""
     before = convex.beside
     convex.beside = lambda module, given, *_, **__: Reference(make(module, given), tight=True)  # type: ignore[assignment]
     try:
@@ -29,7 +29,7 @@ def reference_of(make: Any) -> Iterator[None]:
 
 
 def started(module: Any, given: Any, best: Any, rng: Any) -> Any:
-    """A solution after at most three steps, or one whose metric is up to 1e8 times too large."""
+    """Return a solution after at most three steps, or a solution with a metric up to 1e8 times too large."""
     if module.MAX_ITER > 1 and rng.random() < 0.5:
         return module.solve(given, tol=1e-9, max_iter=int(rng.integers(1, 4)))
     far = 10.0 ** rng.uniform(1, 8)
@@ -38,10 +38,10 @@ def started(module: Any, given: Any, best: Any, rng: Any) -> Any:
 
 
 def beside_a_bad_reference(attack: Any, A: Any, best: Any, optimal: bool) -> tuple[str, list[str]]:
-    """The verdict of `check(exact=True)` on A, and what is wrong with it. best: a solution that converged.
+    """Return the verdict of `check(exact=True)` on A, and a list of its faults. best: a solution that converged.
 
-    A certificate may use the scale of A or that of the optimum, and nothing is allowed for rounding. A refutation
-    needs a metric that is better.
+    A certificate may use the scale of A or of the optimum, without a margin for rounding. A refutation needs a metric
+    with a lower objective.
     """
     tol = float(10.0 ** attack.rng.choice([-3, -6, -9]))
     with reference_of(lambda module, given: started(module, given, best, attack.rng)):
@@ -50,7 +50,7 @@ def beside_a_bad_reference(attack: Any, A: Any, best: Any, optimal: bool) -> tup
     at = attack.problem.image(A)
     if report.verdict == "certified":
         if attack.excluded(A):
-            wrong.append("certified: no metric, beside a bad reference")
+            wrong.append("certified: an invalid metric, beside a bad reference")
         scales = (attack.problem.scale(each) for each in (at, attack.problem.image(best.metric)))
         wrong += attack.proved(real(tol) * real(SHARE), 0.0, max(scales, key=float), at)
     if report.verdict in ("refuted", "close") and attack.feasible(A):

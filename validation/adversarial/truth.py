@@ -495,9 +495,8 @@ class LSML(NearPrior):
     def cost(self, at: Image) -> Any:
         losses, total_weight = arb(0), sum(self.params["weights"])
         apart_of = {**at.D, **{(i, i): arb(0) for i in range(self.n)}}
-        if (
-            self.params.get("losses", "mean") == "sum" or abs(total_weight - 1) < 1e-9
-        ):  # or they sum to 1 already
+        # weights with the sum 1 are not divided
+        if self.params.get("losses", "mean") == "sum" or abs(total_weight - 1) < 1e-9:
             total_weight = 1.0
         for (a, b, c, d), w in zip(self.params["quadruplets"], self.params["weights"], strict=True):
             apart = apart_of[min(a, b), max(a, b)].sqrt() - apart_of[min(c, d), max(c, d)].sqrt()

@@ -1,6 +1,6 @@
-"""Which start of NCA counts: three choices, and a verdict only where all three agree.
+"""Three ways to choose a start of NCA, and a verdict only if all three agree.
 
-f is not concave, and the note does not say how it starts. So a verdict must not depend on our choice among the starts.
+f is not concave, and the note does not give its start. So a verdict must not depend on our choice among the starts.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from validation.experiments.page import Groups
 from validation.experiments.tasks import Result
 from validation.experiments.verdicts import Verdict
 
-EQUAL = 4  # digits of f / n: starts that differ by less are taken to have come to the same
-DEFAULT = "auto"  # the package's
+EQUAL = 4  # decimals of f / n; starts with the same rounded value count as equal
+DEFAULT = "auto"  # the default start of the package
 CHOICES = {
     "first": "the first start of the best f, which the tables show",
     "last": "the last start of the best f",
@@ -22,7 +22,7 @@ CHOICES = {
 
 
 def start_of(starts: dict[str, Result], choice: str) -> str:
-    """The start that a choice takes from `starts`, start -> its run."""
+    """Return the start that a choice takes from `starts`, a dictionary from a start to its run."""
     if choice == DEFAULT and DEFAULT in starts:
         return DEFAULT
     best = max(round(run["f"], EQUAL) for run in starts.values())
@@ -31,7 +31,7 @@ def start_of(starts: dict[str, Result], choice: str) -> str:
 
 
 def chosen(groups: Groups, choice: str) -> Groups:
-    """The same results, with the accuracies of NCA from the start that a choice takes."""
+    """Return the same results, with NCA's accuracies taken from the start of a choice."""
 
     def changed(result: Result) -> Result:
         if "starts" not in result:
@@ -47,9 +47,9 @@ def chosen(groups: Groups, choice: str) -> Groups:
 
 
 def agreed(claims: Sequence[Judged]) -> Judged:
-    """The first of one sentence's claims, a claim for each choice, with the verdicts that all choices agree on.
+    """Return the first of `claims`, with the verdicts on which all choices agree. `claims` holds one claim per choice.
 
-    A comparison is undecided if its verdict depends on the choice. A choice without the comparison has no say.
+    A comparison is undecided if its verdict depends on the choice. A choice without the comparison does not count.
     """
     first = claims[0]
 
@@ -63,7 +63,7 @@ def agreed(claims: Sequence[Judged]) -> Judged:
 
 
 def by_choice(claims: Sequence[Judged]) -> list[str]:
-    """For these points: the sets on which the verdict of a sentence depends on the choice, with each verdict."""
+    """Return a line for each data set on which the verdict of a sentence depends on the choice, with each verdict."""
     found = []
     for data in sets(claims[0]):
         each = [of_set(claim.here, data) for claim in claims]

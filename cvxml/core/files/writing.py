@@ -26,7 +26,7 @@ _ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(si
 
 @contextmanager
 def _whole() -> Iterator[None]:
-    """SIGTERM and SIGHUP wait for the end of the block, and end the process then, if that is what they do.
+    """Delay SIGTERM and SIGHUP to the end of the block, if they have their default action: to end the process.
 
     Python lets only the main thread handle signals: within another thread they end the process at once.
     """
@@ -52,9 +52,8 @@ def _replace(path: Path, write: Callable[[BinaryIO], object]) -> None:
     with _whole():
         try:
             with open(temporary, "xb") as stream:
-                with suppress(
-                    FileNotFoundError
-                ):  # a replaced file keeps its mode: a private one stays private
+                # a replaced file keeps its permissions: a private file stays private
+                with suppress(FileNotFoundError):
                     os.chmod(temporary, os.stat(target).st_mode & 0o777)
                 write(stream)
                 stream.flush()

@@ -5,8 +5,7 @@ Problem, over a row w_m of W for each class
 The paper has no intercept: `fit_intercept=False`. With `fit_intercept=True`, the default, a 1 is appended to every x.
 The last column of W is then the intercepts, and ||W|| includes them. scikit-learn's
 LinearSVC(multi_class="crammer_singer") states the same problem, with the same argument and default. The SVM learns no
-metric, so it is none of `cvxml.methods`; it has a problem, a dual, an objective, a certificate and an exact mode of
-its own.
+metric, so `cvxml.methods` does not list it. This package has its problem, dual, objective, certificate, and exact mode.
 
 Dual and bound: mu >= 0, mu_im = 0 for m = y_i, sum_m mu_im <= C give sum mu - 1/2 ||W(mu)||^2 (`dual`). A mu that is
 none is clipped, its rows scaled. Data, W and mu are floats, so all of it is rational: floats come last. Scale:

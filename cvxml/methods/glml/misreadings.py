@@ -31,7 +31,7 @@ from cvxml.methods.glml.instance import Instance, check_priors, instance
 from cvxml.methods.glml.model import SINGULAR, Generative
 
 VANISHES = 1e-6
-MOST_CLASSES = 8  # of which every two are tried
+MOST_CLASSES = 8  # with more classes, pairs of classes are not tried
 
 Pair = tuple[FloatArray, FloatArray]  # B (1, d, d) of norm 1, and what rounding may have done to it (1,)
 Misread = Callable[[Question, Instance], Pair | None]  # None where it does not apply
@@ -222,7 +222,7 @@ def _summed(weight: Callable[[float, float], float], without: tuple[int, int] | 
 
 
 def _left_without_two(question: Question) -> float:
-    """The least of what the metric leaves where one pair of classes is left out of (14)."""
+    """Return the smallest relative gap of the metric over the problems that leave one pair of classes out of (14)."""
     C = int(question.checked(instance).y.max()) + 1
     if not 2 < C <= MOST_CLASSES:
         return math.inf

@@ -20,8 +20,8 @@ from cvxml.core.wide import wide_of
 from cvxml.family.span import rank
 from cvxml.methods.glml.whitening import departure, whitening, whitening_of
 
-# The least ratio of eigenvalues of a covariance, times d, from which it is inverted itself. Below, the inverse is
-# computed from the points, of which the condition is the square root.
+# A covariance (d, d) is inverted directly if the ratio of its smallest to its largest eigenvalue is above d times this.
+# Otherwise the inverse is computed from the points, because their condition number is the square root.
 SINGULAR = 1e-12
 REMEDY = "give alpha > 0, which is added to its diagonal, or fewer features"
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from cvxml.core.metric import EPS, FloatArray
 
-ENOUGH = 100  # times rounding: what a least singular value is above, so that it has digits
+ENOUGH = 100  # the least singular value must be more than this many times the rounding error
 
 
 def whitening(S: FloatArray) -> FloatArray:

@@ -29,7 +29,7 @@ from cvxml.methods.mlsvm.instance import Instance, instance, scaled_lam
 from cvxml.methods.mlsvm.neighborhood import Neighborhood
 from cvxml.methods.mlsvm.rows import Row, losses, mean_losses, stays_at_scale, usable_rows
 
-MOST_POINTS = 2_000  # of which all distances are sorted
+MOST_POINTS = 2_000  # misreadings that sort all distances are not tried with more points
 MOST_PAIRS = 1_000_000  # a misreading with more pairs than this is not tried
 
 
@@ -186,7 +186,7 @@ def _squared_distances(given: Instance, _: Question) -> FloatArray:
 
 
 def _second(given: Instance, question: Question) -> FloatArray:
-    """The nearest point is as far as it gets."""
+    """Return the squared distances with the nearest point of each row at infinity, so that the second is chosen."""
     D = _squared_distances(given, question)
     np.fill_diagonal(D, np.inf)
     D[np.arange(len(D)), D.argmin(axis=1)] = np.inf
@@ -198,7 +198,7 @@ def _furthest(given: Instance, question: Question) -> FloatArray:
 
 
 def _one_less(given: Instance, question: Question) -> list[Row] | None:
-    """Explicit lists, of which each index less 1 is read; a target that is the point itself is at distance 0."""
+    """Read each index of explicit lists less 1. A target that becomes the point itself is at distance 0."""
     listed = question.params.get("neighbors")
     if listed is None:
         return None
@@ -275,7 +275,7 @@ def _bound(
 ) -> float:
     """The dual value of any prices, made feasible: u and w one number a pair, in the order of the lists.
 
-    A: the metric, which tells S where the norm is another one: at the optimum lam (A + diag A)/2 = G + S.
+    A: the metric. With another norm it determines S, because lam (A + diag A)/2 = G + S at the optimum.
     """
     n, d = X.shape
     G, total, at_u, at_w = np.zeros((d, d)), 0.0, 0, 0

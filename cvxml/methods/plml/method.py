@@ -288,12 +288,12 @@ class PLML(TripletMethod[Instance]):
         }
 
     def derived(self, given: Instance) -> tuple[str, ...]:
-        """The triplets, the anchors and the weights, as far as they were not given."""
+        """Return those of the triplets, the anchors and the weights that the user did not give."""
         anchors, weights = ("anchors",) if given.drawn else (), ("weights",) if given.solved else ()
         return (*super().derived(given), *anchors, *weights)
 
     def differs(self, given: Instance, name: str, params: Mapping[str, Any]) -> str:
-        """Anchors are drawn again. Weights are judged by the proof in their own problem, so none is solved for."""
+        """Draw the anchors again and compare. The weights are judged by a bound of their problem, without a solve."""
         if name == "anchors":
             drawn = k_means(given.X, given.m, given.random_state)
             if given.smooth is not None and alike(POINTS, drawn, given.smooth.U):

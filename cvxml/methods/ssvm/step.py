@@ -144,9 +144,8 @@ class StepSolver:
     def _newton(self, here: Descent, lowest: float, tol: float) -> Descent:
         """Newton rounds from `here` while they take most of their step; each begins with a gradient step."""
         columns, reach = self.columns, self.reach
-        for _ in watched(
-            range(NEWTON_ROUNDS)
-        ):  # where ||W||^2 is next to nothing beside F they could go on for ever
+        # the rounds are limited, because they may not end if ||W||^2 is tiny relative to F
+        for _ in watched(range(NEWTON_ROUNDS)):
             if self._enough(here, lowest, tol):
                 break
             base = columns.at(here.step(self.step))

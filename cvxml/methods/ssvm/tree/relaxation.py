@@ -32,9 +32,8 @@ from cvxml.methods.ssvm.tree.membership import IN, OUT
 ROUNDS = 20
 ENOUGH = 0.1  # of what is missing: a relaxation that cannot reach the threshold need not be solved further
 VIOLATED = 1e-9
-WEIGHT = (
-    1e-8  # smaller multipliers are dropped; those of a point that miss the sum 1 by less are scaled to it
-)
+# smaller multipliers are dropped; those of a point that miss the sum 1 by less are scaled to it
+WEIGHT = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
