@@ -31,7 +31,7 @@ BY_QUADRUPLETS = {
     ),
     "weights": Parameter("one for each quadruplet, >= 0", POINTS, otherwise="all the same"),
     "losses": Parameter(
-        '"mean": weights are divided by their sum; "sum": weights are used unchanged, by default 1 each',
+        '"mean": weights are divided by their sum; "sum": weights are used unchanged, or are 1 each if none are given',
         WORD,
         MEAN,
     ),

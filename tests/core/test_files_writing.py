@@ -170,6 +170,7 @@ SIGNALLED = """
 import os, signal, sys
 from cvxml.core import files
 number, step, path = getattr(signal, sys.argv[1]), sys.argv[2], sys.argv[3]
+signal.signal(number, signal.SIG_DFL)  # nohup makes its children ignore SIGHUP
 before = getattr(os, step)
 def signalled(*given):
     os.kill(os.getpid(), number)
