@@ -16,7 +16,7 @@ from cvxml.core.threads import side_by_side
 from cvxml.family.all_pairs import ROOM, Classes, Table, classes, off_of, rounded
 from cvxml.family.budget import budget, examine_budget
 from cvxml.family.proved import Distances, Images, Seen, least_eigenvalue, points, seen
-from cvxml.family.regularizers import Budget, Looked
+from cvxml.family.regularizers import Budget, Looked, Scaled
 from cvxml.family.rows import Block, Entries, Prices, Weights, between
 
 KNOWN = 0.5  # of the budget: where rounding may be more of it, the share is as large as it can be
@@ -89,6 +89,9 @@ class AllSimilar(Budget):
         beyond = (most - 1 + share) * float(np.trace(matrix))
         feasibility = replace(feasibility, away=feasibility.away + beyond)
         return Looked(view, feasibility, finite and math.isfinite(spent + wide))
+
+    def cost(self, at: Scaled, G: Weights) -> None:
+        """Not known."""
 
 
 class Across(NamedTuple):

@@ -36,7 +36,7 @@ from cvxml.family import rational
 from cvxml.family.frobenius import TINY, Flat, Frobenius
 from cvxml.family.losses import Sum
 from cvxml.family.proved import Distances
-from cvxml.family.regularizers import Looked
+from cvxml.family.regularizers import Looked, Scaled
 from cvxml.family.rows import Block, Prices, Triplets, View, Weights
 
 
@@ -187,6 +187,9 @@ class Blocks(Frobenius):
         if G.w.dtype == object and len(G.w):
             shares = np.vectorize(Fraction, otypes=[object])(shares)
         return [Weights(G.pairs, G.w * share) for share in shares.T]
+
+    def second_derivative(self, at: Scaled) -> None:
+        """Not known."""
 
 
 def _sum(parts: list[Sum]) -> Sum:

@@ -28,7 +28,7 @@ from cvxml.family.budget import FLOOR, BudgetFeasibility, Judged, examine_budget
 from cvxml.family.ground import Ground
 from cvxml.family.losses import Sum
 from cvxml.family.proved import points, squares_of_pairs
-from cvxml.family.regularizers import Budget, Linear, Looked, Surplus, Within, fractions, of_last
+from cvxml.family.regularizers import Budget, Linear, Looked, Scaled, Surplus, Within, fractions, of_last
 from cvxml.family.rows import Weights
 
 
@@ -135,6 +135,9 @@ class DiagonalBudget(Budget):
         S = X.diagonal(self.similar, [Fraction(1)] * len(self.similar))
         gained = zip(X.diagonal(G.pairs, fractions(G.w)), S, strict=True)
         return -max([Fraction(0), *(own / cost for own, cost in gained if cost > 0)])
+
+    def cost(self, at: Scaled, G: Weights) -> None:
+        """Not known."""
 
 
 class DiagonalLinear(Linear):

@@ -10,7 +10,7 @@ import numpy as np
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.family import rational
 from cvxml.family.losses import Sum
-from cvxml.family.regularizers import Linear, Surplus, fractions, product
+from cvxml.family.regularizers import Linear, Scaled, Surplus, fractions, product
 from cvxml.family.rows import Weights
 
 
@@ -41,3 +41,7 @@ class Free(Linear):
     def exact_bound(self, X: rational.Plane, G: Weights, hint: Any = None) -> Fraction | None:
         """0 where -G is psd"""
         return Fraction(0) if X.psd(G.pairs, [-w for w in fractions(G.w)]) else None
+
+    def cost(self, at: Scaled, G: Weights) -> FloatArray:
+        """0"""
+        return np.zeros_like(at.A)

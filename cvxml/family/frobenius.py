@@ -28,8 +28,9 @@ from cvxml.core.squares import given_rows, is_psd, missing_to_psd, whole
 from cvxml.family import rational
 from cvxml.family.losses import Ray, Sum, summed
 from cvxml.family.proved import Distances, Products
-from cvxml.family.regularizers import Everywhere, Looked, best, fractions
+from cvxml.family.regularizers import Everywhere, Looked, Scaled, best, fractions
 from cvxml.family.rows import Weights
+from cvxml.family.symmetric import triangle
 
 TINY = 1e-301  # more than all that underflow loses
 ROOM = 1.01  # for products of errors
@@ -191,6 +192,11 @@ class Frobenius(Everywhere):
         both = M * (1 << (at - low)) + L * L.transpose() * (common << (2 * L_at - low))
         left = scaled(sum_of_squares(both), 2 * low) / common**2
         return -left / (2 * Fraction(self.lam))
+
+    def second_derivative(self, at: Scaled) -> FloatArray | None:
+        """lam"""
+        rows, columns = triangle(len(at.spread))
+        return np.diag(float(self.lam) / (at.spread[rows] * at.spread[columns]) ** 2)
 
 
 def missing(M: Any, common: int, at: int) -> FloatArray:

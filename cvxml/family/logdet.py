@@ -32,9 +32,9 @@ from cvxml.family import rational
 from cvxml.family.definite import Definite, definite, few
 from cvxml.family.losses import Ray, Sum
 from cvxml.family.proved import Distances
-from cvxml.family.regularizers import Everywhere, Looked, best, fractions, of_last
+from cvxml.family.regularizers import Everywhere, Looked, Scaled, best, fractions, of_last
 from cvxml.family.rows import Weights
-from cvxml.family.symmetric import quadratic
+from cvxml.family.symmetric import congruence, quadratic
 
 BLOCK = 1024  # pairs at a time: the fewer, the less a sum of so many can be off
 LONGEST = 1e200  # multiple of prices
@@ -237,6 +237,13 @@ class LogDet(Everywhere):
         d = len(self.prior)
         logs = ball(determinant).log() - ball(prior.det()).log() - d * ball(common).log()
         return logs + d * (low - at) * ball(2).log()
+
+    def second_derivative(self, at: Scaled) -> FloatArray | None:
+        """S -> M^-1 S M^-1"""
+        try:
+            return congruence(np.asarray(np.linalg.inv(at.A), dtype=np.float64))
+        except np.linalg.LinAlgError:
+            return None
 
 
 def _of(view: Positive) -> tuple[Known, Definite]:

@@ -26,9 +26,9 @@ from cvxml.core.balls import ball
 from cvxml.core.balls import total as total_of
 from cvxml.core.clock import watched
 from cvxml.core.metric import EPS, FloatArray, IntArray
-from cvxml.family.losses import NONE, Part, Ray, Sum, sharp_total
+from cvxml.family.losses import NONE, Part, Ray, Sensitivity, Sum, sharp_total
 from cvxml.family.proved import TINY
-from cvxml.family.rows import Block, PairRows, Prices, View, Weights
+from cvxml.family.rows import Block, Entries, PairRows, Prices, View, Weights
 
 BITS = 50  # of a sum of alpha, with b free
 LEAST = -1000  # smallest exponent of the power of two
@@ -72,6 +72,10 @@ class Labelled(NamedTuple):
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[Any]:
         """See `Rows`."""
         return self.pairs.exactly(D)
+
+    def entries(self, key: IntArray) -> Entries:
+        """See `WithEntries`."""
+        return self.pairs.entries(key)
 
 
 class Logistic(NamedTuple):
@@ -198,6 +202,12 @@ class Logistic(NamedTuple):
         terms = [-ball(w * x) * ball(x).log() for w, share in shares for x in (share, 1 - share) if x > 0]
         shift = NONE if self.b is None else Fraction(self.b) * sum(a, NONE)
         return total_of(terms) + ball(shift)
+
+    def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:
+        """See `Sensitive`."""
+        alpha = np.abs(a)
+        threshold = np.zeros(len(a), dtype=np.intp) if self.b is None else None
+        return Sensitivity(alpha * (1 - alpha / self.weights), threshold)
 
 
 def best(t: IntArray | FloatArray, D: FloatArray, w: FloatArray) -> tuple[float, float]:

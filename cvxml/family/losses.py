@@ -27,14 +27,14 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from itertools import islice
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from scipy.special import xlogy
 
 from cvxml.core.balls import ball
 from cvxml.core.balls import total as total_of
-from cvxml.core.metric import EPS, FloatArray
+from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.family.proved import doubled
 from cvxml.family.rows import Block
 
@@ -88,6 +88,25 @@ class Box(NamedTuple):
     low: float
     high: float
     width: float = 0.0
+
+
+class Sensitivity(NamedTuple):
+    """How much each dual variable moves near an optimum.
+
+    w (t,): the dual variable of a row moves by -w times what its v gains. group (t,): within a group the dual variables
+    have a fixed sum; None where there is no such sum.
+    """
+
+    w: FloatArray
+    group: IntArray | None = None
+
+
+@runtime_checkable
+class Sensitive(Protocol):
+    """A loss that knows how its dual variables move. It is a guess for a search, and no proof rests on it."""
+
+    def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:
+        """Of dual variables (t,) near an optimum, where the objective may grow by `room`."""
 
 
 class Loss(Protocol):
@@ -208,6 +227,10 @@ class Hinge(NamedTuple):
         """See `Loss`."""
         return sum(a, NONE)
 
+    def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:
+        """See `Sensitive`."""
+        return Sensitivity(np.minimum(a, self.c - a) ** 2 / room)
+
 
 def _missed(block: Block) -> tuple[FloatArray, FloatArray, FloatArray]:
     """v, what it and 1 - v may be off by, and a."""
@@ -261,6 +284,10 @@ class SquaredHinge(NamedTuple):
     def exact_conjugate(self, a: Sequence[Fraction]) -> Fraction:
         """See `Loss`."""
         return sum(a, NONE) - sum((price**2 for price in a), NONE) / (4 * Fraction(self.c))
+
+    def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:
+        """See `Sensitive`."""
+        return Sensitivity(np.where(a > 0, 2 * self.c, 0.0))
 
 
 class SmoothedHinge(NamedTuple):
@@ -318,6 +345,10 @@ class SmoothedHinge(NamedTuple):
         """See `Loss`."""
         return sum(a, NONE) - Fraction(self.g) / 2 * sum((price**2 for price in a), NONE)
 
+    def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:
+        """See `Sensitive`."""
+        return Sensitivity(np.where((a > 0) & (a < 1), 1 / self.g, 0.0))
+
 
 class Straight(NamedTuple):
     """c sum v, all of whose rows have the one price -c."""
@@ -356,6 +387,10 @@ class Straight(NamedTuple):
     def exact_conjugate(self, a: Sequence[Fraction]) -> Fraction:
         """0"""
         return NONE
+
+    def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:
+        """See `Sensitive`."""
+        return Sensitivity(np.zeros(len(a)))
 
 
 class Least(NamedTuple):
@@ -408,6 +443,10 @@ class Least(NamedTuple):
     def exact_conjugate(self, a: Sequence[Fraction]) -> Fraction:
         """See `Loss`."""
         return NONE
+
+    def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:
+        """See `Sensitive`."""
+        return Sensitivity(a**2 / room, np.zeros(len(a), dtype=np.intp))
 
 
 class Root(NamedTuple):
@@ -463,6 +502,10 @@ class Root(NamedTuple):
     def exact_conjugate(self, a: Sequence[Fraction]) -> Any:
         """In balls: the denominator of a sum of so many fractions could fill the memory."""
         return -total_of([ball(1 / (4 * price)) for price in a])
+
+    def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:
+        """See `Sensitive`."""
+        return Sensitivity(2 * a**3)
 
 
 class Bounded(NamedTuple):
@@ -536,6 +579,10 @@ class Bounded(NamedTuple):
     def exact_conjugate(self, a: Sequence[Fraction]) -> Any:
         """In balls."""
         return ball(self.c) * total_of([ball(1 + price / Fraction(self.c)).log() for price in a])
+
+    def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:
+        """See `Sensitive`."""
+        return Sensitivity(np.where(a != 0, self.c * (1 + a / self.c) ** 2, 0.0))
 
 
 def away(x: FloatArray) -> FloatArray:
@@ -651,6 +698,10 @@ class LogSumExp(NamedTuple):
                 if price > 0
             ]
         )
+
+    def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:
+        """See `Sensitive`."""
+        return Sensitivity(a.copy(), np.repeat(np.arange(len(self.c)), len(a) // len(self.c)))
 
 
 def _of_groups(terms: FloatArray, off: FloatArray) -> Sum:

@@ -10,17 +10,15 @@ some multiples the one with a large least eigenvalue is taken; that it is positi
 from __future__ import annotations
 
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from cvxml.core.metric import EPS, FloatArray
-from cvxml.family.logistic import Labelled, Logistic
-from cvxml.family.losses import LogSumExp
+from cvxml.family.losses import LogSumExp, Loss
 from cvxml.family.proved import least_eigenvalue
 from cvxml.family.regularizers import Linear, Surplus
-from cvxml.family.rows import ByPoint, Plain, Prices
-from cvxml.family.together import Together
+from cvxml.family.rows import Plain, Prices, Rows
 
 # Multiples of the metric for which C is about 1 and the mean distance is 1. 16 is seldom much worse than the best.
 MULTIPLES = (16.0, 64.0, 4.0, 256.0, 1.0, 1024.0, 0.25)
@@ -34,6 +32,13 @@ class Anchor(NamedTuple):
     surplus: Surplus
 
 
+class TableRows(Rows, Protocol):
+    """Rows of groups of one size."""
+
+    def prices(self, table: FloatArray) -> Prices:
+        """Of all rows, from a table (g, n) of g groups."""
+
+
 class Anchors:
     """What other prices of a log sum exp may be mixed with, or replaced by.
 
@@ -43,8 +48,8 @@ class Anchors:
     def __init__(
         self,
         regularizer: Linear,
-        loss: LogSumExp | Logistic,
-        rows: ByPoint | Together | Labelled,
+        loss: Loss,
+        rows: TableRows,
         level: Prices | None = None,
     ):
         self.regularizer, self.loss, self.rows, self.level = regularizer, loss, rows, level

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, wraps
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -42,6 +42,7 @@ from cvxml.family.proved import (
     squares_of_pairs,
 )
 from cvxml.family.rows import View, Weights
+from cvxml.family.symmetric import weighted_pairs
 
 PAIRS = 2**16  # at a time
 MOST = 1e200  # an eigenvalue beyond is as good as infinite, and prices that pay for it are none
@@ -121,6 +122,34 @@ class Regularizer(Protocol):
 
         hint: what proves it and only floating point finds, where that is known; no digit is then decided by BLAS.
         """
+
+
+class Scaled(NamedTuple):
+    """Points and a metric in units in which features spread over about 1."""
+
+    X: FloatArray  # (n, d)
+    spread: FloatArray  # (d,): the units, powers of two
+    A: FloatArray  # (d, d)
+
+    def total(self, G: Weights) -> FloatArray:
+        """The matrix (d, d) of weights on pairs."""
+        return weighted_pairs(self.X, G.pairs, G.w)
+
+
+@runtime_checkable
+class Smooth(Protocol):
+    """A regularizer with a second derivative. Like `Priced` it guides a search, and no proof rests on it."""
+
+    def second_derivative(self, at: Scaled) -> FloatArray | None:
+        """On the vectors `svec` of symmetric matrices (p, p); None where it is not known."""
+
+
+@runtime_checkable
+class Priced(Protocol):
+    """A regularizer for which C - G is psd at an optimum."""
+
+    def cost(self, at: Scaled, G: Weights) -> FloatArray | None:
+        """C (d, d); None where it is not known."""
 
 
 def of_last(work: Callable[[S, U], T]) -> Callable[[S, U], T]:
@@ -271,6 +300,10 @@ class Linear:
         left = self._left(G)
         return Fraction(0) if X.psd(left.pairs, fractions(left.w)) else None
 
+    def cost(self, at: Scaled, G: Weights) -> FloatArray | None:
+        """C"""
+        return at.total(self.C)
+
 
 @dataclass(frozen=True, eq=False)
 class Within:
@@ -379,6 +412,10 @@ class Budget:
         return -rational.least_factor(
             enough, Fraction(guess) if math.isfinite(guess) and guess > 0 else Fraction(1)
         )
+
+    def cost(self, at: Scaled, G: Weights) -> FloatArray | None:
+        """C = s sum over similar pairs of X_p, with the largest s for which it is at least G."""
+        return -self.bound(G).value * at.total(Weights(self.similar, np.ones(len(self.similar))))
 
 
 def fractions(w: Any) -> list[Fraction]:

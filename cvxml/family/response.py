@@ -20,19 +20,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.sparse import csr_matrix
 
 from cvxml.core.metric import FloatArray, IntArray, middle, units_of
 from cvxml.family.bound import Family, Term
-from cvxml.family.free import Free
-from cvxml.family.frobenius import Frobenius
-from cvxml.family.logdet import LogDet
-from cvxml.family.logistic import Labelled, Logistic
-from cvxml.family.losses import Bounded, Hinge, Least, LogSumExp, Root, SmoothedHinge, SquaredHinge, Straight
-from cvxml.family.regularizers import Budget, Linear
-from cvxml.family.rows import ByPoint, PairRows, Prices, Triplets, Weights, joined
-from cvxml.family.symmetric import squares, svec, triangle, weighted
-from cvxml.family.together import Together
-from cvxml.family.trace import Trace
+from cvxml.family.losses import Sensitive
+from cvxml.family.regularizers import Priced, Scaled, Smooth
+from cvxml.family.rows import Entries, Prices, Weights, WithEntries, joined
+from cvxml.family.symmetric import congruence, squares, svec, weighted
 
 MOST = 2**26  # numbers of all rows
 
@@ -101,7 +96,7 @@ def respond(family: Family, prices: list[Prices], A: FloatArray, room: float) ->
         return None
     moving = [_moving(term, own, X, room) for term, own in zip(family.terms, prices, strict=True)]
     G = joined([term.rows.weights(own) for term, own in zip(family.terms, prices, strict=True)])
-    P = _of_regularizer(R, G, X, spread, A * spread * spread[:, None], room)
+    P = _of_regularizer(R, G, Scaled(X, spread, A * spread * spread[:, None]), room)
     if P is None:
         return None
     K = P
@@ -123,111 +118,41 @@ def respond(family: Family, prices: list[Prices], A: FloatArray, room: float) ->
 
 
 def _moving(term: Term, prices: Prices, X: FloatArray, room: float) -> Moving | None:
-    shares = _shares(term.loss, prices.a, room)
-    if shares is None:
+    if not isinstance(term.loss, Sensitive) or not isinstance(term.rows, WithEntries):
         return None
-    w, group = shares
+    w, group = term.loss.sensitivity(prices.a, room)
     at = np.flatnonzero((w > 0) & np.isfinite(w))
-    V = _vectors(term.rows, prices.key[at], X)
-    if V is None:
-        return None
+    V = _vectors(term.rows.entries(prices.key[at]), len(at), X)
     return Moving(at, V, w[at], None if group is None else group[at])
 
 
-def _shares(loss: Any, a: FloatArray, room: float) -> tuple[FloatArray, IntArray | None] | None:
-    one = np.zeros(len(a), dtype=np.intp)
-    if isinstance(loss, Hinge):
-        return np.minimum(a, loss.c - a) ** 2 / room, None
-    if isinstance(loss, SquaredHinge):
-        return np.where(a > 0, 2 * loss.c, 0.0), None
-    if isinstance(loss, SmoothedHinge):
-        return np.where((a > 0) & (a < 1), 1 / loss.g, 0.0), None
-    if isinstance(loss, Straight):
-        return np.zeros(len(a)), None
-    if isinstance(loss, Least):
-        return a**2 / room, one
-    if isinstance(loss, Root):
-        return 2 * a**3, None
-    if isinstance(loss, Bounded):
-        return np.where(a != 0, loss.c * (1 + a / loss.c) ** 2, 0.0), None
-    if isinstance(loss, LogSumExp):
-        return a.copy(), np.repeat(np.arange(len(loss.c)), len(a) // len(loss.c))
-    if isinstance(loss, Logistic):
-        alpha = np.abs(a)
-        return alpha * (1 - alpha / loss.weights), one if loss.b is None else None
-    return None
+def _vectors(entries: Entries, count: int, X: FloatArray) -> FloatArray:
+    """svec(V_t) of `count` rows (t, p)."""
+    i, j = entries.pairs.T
+    of_row = csr_matrix((entries.sign, (entries.row, np.arange(len(i)))), shape=(count, len(i)))
+    V: FloatArray = of_row @ squares(X[i] - X[j])
+    return V
 
 
-def _vectors(rows: Any, key: IntArray, X: FloatArray) -> FloatArray | None:
-    """svec(V_t) of the rows named."""
-    if isinstance(rows, Labelled):
-        rows = rows.pairs
-    if isinstance(rows, PairRows):
-        i, j = rows.listed[key].T
-        return squares(X[i] - X[j]) / float(rows.unit)
-    if isinstance(rows, ByPoint):
-        group, k = np.divmod(key, rows.n)
-        return squares(X[rows.points[group]] - X[k])
-    if isinstance(rows, Triplets):
-        i, j, l = rows.named(Prices(np.zeros(len(key)), key)).T
-        return squares(X[i] - X[l]) - squares(X[i] - X[j])
-    if isinstance(rows, Together):
-        i, j, l = rows.listed[key].T
-        return squares(X[i] - X[l]) - squares(X[i] - X[j])
-    return None
+def _of_regularizer(R: Any, G: Weights, at: Scaled, room: float) -> FloatArray | None:
+    """P, for a metric in units."""
+    if isinstance(R, Smooth):
+        return R.second_derivative(at)
+    cost = R.cost(at, G) if isinstance(R, Priced) else None
+    return None if cost is None else _of_cone(cost, at.total(G), at.A, room)
 
 
-def _of_regularizer(
-    R: Any, G: Weights, X: FloatArray, spread: FloatArray, A: FloatArray, room: float
-) -> FloatArray | None:
-    """P, for the metric A in units."""
-    d = X.shape[1]
-    rows, columns = triangle(d)
-    if type(R) is Frobenius:
-        return np.diag(float(R.lam) / (spread[rows] * spread[columns]) ** 2)
-    if type(R) is LogDet:
-        try:
-            return _congruence(_inverse(A))
-        except LinAlgError:
-            return None
-    paid = _total(G, X)
-    if isinstance(R, Free):
-        cost = 0 * paid
-    elif isinstance(R, Trace):
-        cost = float(R.v) * np.diag(1 / spread**2)
-    elif isinstance(R, Linear):
-        cost = _total(R.C, X)
-    elif type(R) is Budget:
-        S = _total(Weights(R.similar, np.ones(len(R.similar))), X)
-        cost = -R.bound(G).value * S
-    else:
-        return None
+def _of_cone(cost: FloatArray, paid: FloatArray, A: FloatArray, room: float) -> FloatArray | None:
+    """P where Z = cost - paid is psd, and Z A is near 0."""
+    d = len(A)
     Z = cost - paid
     values, vectors = np.linalg.eigh((Z + Z.T) / 2)
     Z = (vectors * np.maximum(values, 0.0)) @ vectors.T
     size, mu = max(float(values[-1]), 1e-9 * float(np.trace(cost)) / d, 1e-300), room / d
     N = A + mu / size * np.eye(d)
     try:
-        P: FloatArray = mu * _congruence(Z / mu + _inverse(N))
-        return P
+        inverse: FloatArray = np.linalg.inv(N).astype(np.float64)
     except LinAlgError:
         return None
-
-
-def _inverse(S: FloatArray) -> FloatArray:
-    inverse: FloatArray = np.linalg.inv(S).astype(np.float64)
-    return inverse
-
-
-def _total(G: Weights, X: FloatArray) -> FloatArray:
-    return weighted(X[G.pairs[:, 0]] - X[G.pairs[:, 1]], np.asarray(G.w, dtype=float))
-
-
-def _congruence(H: FloatArray) -> FloatArray:
-    """S -> H S H as a matrix (p, p) of vectors."""
-    rows, columns = triangle(len(H))
-    scale = np.where(rows == columns, 1.0, math.sqrt(2))
-    left = H[np.ix_(rows, rows)] * H[np.ix_(columns, columns)]
-    right = H[np.ix_(rows, columns)] * H[np.ix_(columns, rows)]
-    both: FloatArray = (left + right) / 2 * scale[:, None] * scale
-    return both
+    P: FloatArray = mu * congruence(Z / mu + inverse)
+    return P

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -94,7 +94,15 @@ class Rows(Protocol):
         """v of all rows from the distances of every two points, integers of any unit."""
 
 
-class MarginRows(Rows, Protocol):
+@runtime_checkable
+class WithEntries(Protocol):
+    """Rows that can be named one by one."""
+
+    def entries(self, key: IntArray) -> Entries:
+        """B of the rows named, in their order."""
+
+
+class MarginRows(Rows, WithEntries, Protocol):
     """Rows that a solver lets in one after the other. z (n, r): images of the points, whose distances count."""
 
     def within(self, labels: IntArray, key: IntArray) -> Any:
@@ -105,9 +113,6 @@ class MarginRows(Rows, Protocol):
 
     def near(self, z: FloatArray, below: float) -> tuple[IntArray, FloatArray]:
         """Keys and v of all rows with v < below."""
-
-    def entries(self, key: IntArray) -> Entries:
-        """B of the rows named, in their order."""
 
     @property
     def size(self) -> int:
@@ -210,7 +215,7 @@ class PairRows(NamedTuple):
         return np.arange(len(self.listed))
 
     def entries(self, key: IntArray) -> Entries:
-        """See `MarginRows`."""
+        """See `WithEntries`."""
         return Entries(np.arange(len(key)), self.listed[key], np.full(len(key), 1 / float(self.unit)))
 
     def least(self, z: FloatArray) -> float:
@@ -226,6 +231,13 @@ class PairRows(NamedTuple):
     def sample(self, every: int) -> PairRows:
         """See `MarginRows`."""
         return PairRows(self.listed[::every], self.unit)
+
+
+def triplet_entries(i: IntArray, j: IntArray, l: IntArray) -> Entries:
+    """Of v = D_il - D_ij for triplets, each (t,)."""
+    t = np.arange(len(i))
+    pairs = np.stack([np.concatenate([i, i]), np.concatenate([l, j])], axis=1)
+    return Entries(np.concatenate([t, t]), pairs, np.repeat([1.0, -1.0], len(i)))
 
 
 class Triplets(NamedTuple):
@@ -358,11 +370,8 @@ class Triplets(NamedTuple):
         return np.flatnonzero(np.asarray(self.impostors))
 
     def entries(self, key: IntArray) -> Entries:
-        """See `MarginRows`."""
-        t = np.arange(len(key))
-        i, j, l = self.named(Prices(np.zeros(len(key)), key)).T
-        pairs = np.stack([np.concatenate([i, i]), np.concatenate([l, j])], axis=1)
-        return Entries(np.concatenate([t, t]), pairs, np.repeat([1.0, -1.0], len(key)))
+        """See `WithEntries`."""
+        return triplet_entries(*self.named(Prices(np.zeros(len(key)), key)).T)
 
 
 class ByPoint(NamedTuple):
@@ -405,6 +414,11 @@ class ByPoint(NamedTuple):
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[int]:
         """See `Rows`."""
         return (d for i in self.points.tolist() for d in D[i])
+
+    def entries(self, key: IntArray) -> Entries:
+        """See `WithEntries`."""
+        group, k = np.divmod(key, self.n)
+        return Entries(np.arange(len(key)), np.stack([self.points[group], k], axis=1), np.ones(len(key)))
 
 
 def _checked(dual: Mapping[str, Any], n: int) -> tuple[FloatArray, IntArray]:

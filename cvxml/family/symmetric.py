@@ -54,3 +54,18 @@ def quadratic(E: FloatArray, S: FloatArray) -> FloatArray:
     """e_t^T S e_t of every row of E (t, d)."""
     values: FloatArray = np.einsum("tj,tj->t", E @ S, E)
     return values
+
+
+def congruence(H: FloatArray) -> FloatArray:
+    """The matrix (p, p), p = d (d + 1) / 2, of the map S -> H S H of symmetric S (d, d) as vectors `svec`."""
+    rows, columns = triangle(len(H))
+    scale = np.where(rows == columns, 1.0, ROOT2)
+    left = H[np.ix_(rows, rows)] * H[np.ix_(columns, columns)]
+    right = H[np.ix_(rows, columns)] * H[np.ix_(columns, rows)]
+    both: FloatArray = (left + right) / 2 * scale[:, None] * scale
+    return both
+
+
+def weighted_pairs(X: FloatArray, pairs: IntArray, w: FloatArray) -> FloatArray:
+    """sum_p w_p (x_i - x_j)(x_i - x_j)^T (d, d) over the pairs (p, 2) of the points X (n, d)."""
+    return weighted(X[pairs[:, 0]] - X[pairs[:, 1]], np.asarray(w, dtype=float))

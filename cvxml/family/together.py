@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cvxml.core.metric import EPS, FloatArray, IntArray
-from cvxml.family.rows import Block, Prices, View, Weights
+from cvxml.family.rows import Block, Entries, Prices, View, Weights, triplet_entries
 
 
 class Together(NamedTuple):
@@ -56,3 +56,8 @@ class Together(NamedTuple):
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[Any]:
         """See `Rows`."""
         return (D[i][l] - D[i][j] for i, j, l in self.listed.tolist())
+
+    def entries(self, key: IntArray) -> Entries:
+        """See `WithEntries`."""
+        i, j, l = self.listed[key].T
+        return triplet_entries(i, j, l)

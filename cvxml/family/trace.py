@@ -16,7 +16,7 @@ from cvxml.family import rational
 from cvxml.family.ground import Ground
 from cvxml.family.losses import Sum, sharp
 from cvxml.family.proved import Seen, points
-from cvxml.family.regularizers import Linear, Looked, SeenBy, Surplus, fractions, product
+from cvxml.family.regularizers import Linear, Looked, Scaled, SeenBy, Surplus, fractions, product
 from cvxml.family.rows import Weights
 
 NOTHING = Weights(np.zeros((0, 2), dtype=np.intp), np.zeros(0))
@@ -77,3 +77,7 @@ class Trace(Linear):
         d = pulled.nrows()
         one = flint().fmpz_mat(np.eye(d, dtype=int).tolist())
         return Fraction(0) if is_psd(one * level.numerator - pulled * level.denominator) else None
+
+    def cost(self, at: Scaled, G: Weights) -> FloatArray:
+        """v I"""
+        return float(self.v) * np.diag(1 / at.spread**2)

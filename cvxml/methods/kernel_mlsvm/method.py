@@ -37,6 +37,7 @@ from cvxml.family.bound import NEARLY, Family
 from cvxml.family.frobenius import Frobenius
 from cvxml.family.losses import Ray
 from cvxml.family.method import FamilyMethod
+from cvxml.family.regularizers import Scaled
 from cvxml.family.rows import Prices, Weights
 from cvxml.methods.kernel_mlsvm.instance import Instance, in_feature_space, instance
 from cvxml.methods.kernel_mlsvm.misreadings import MISREADINGS
@@ -54,6 +55,9 @@ class OfKernel(Frobenius):
     def multiple(self, G: Weights, ray: Ray) -> float:
         """1: what is best for E may be too much for the kernel, of which E E^T may be far off (rounding.py)."""
         return 1.0
+
+    def second_derivative(self, at: Scaled) -> None:
+        """Not known."""
 
 
 class KernelMLSVM(FamilyMethod[Instance]):
