@@ -47,7 +47,12 @@ STAGES = {
     "package": Stage(("tests/test_package.py",), ("pyproject.toml", "MANIFEST.in", "tests/test_package.py")),
     "proofs": Stage(
         ("validation/verified/",),
-        ("validation/verified/", "cvxml/core/exact.py", "cvxml/family/exact.py", "cvxml/oracle/saved.py"),
+        (
+            "validation/verified/",
+            "cvxml/core/exact.py",
+            "cvxml/family/theorem/exact.py",
+            "cvxml/oracle/saved.py",
+        ),
     ),
 }
 
@@ -64,7 +69,7 @@ def files() -> Iterator[str]:
 def place_of(path: str) -> str:
     """Where the tests of a file are: a folder, or the start of file names. Empty for pages and pictures.
 
-    cvxml/family/rows.py is tested in tests/family/, cvxml/methods/lmnn.py in tests/methods/lmnn/, and
+    cvxml/family/rows/base.py is tested in tests/family/, cvxml/methods/lmnn.py in tests/methods/lmnn/, and
     cvxml/datasets.py in tests/test_datasets. The file of a test is in its own place.
     """
     if path.startswith("docs/adding/"):

@@ -159,7 +159,10 @@ def reached(start: set[tuple[str, str]]) -> set[str]:
 
 
 # which rank a candidate has is asked in coordinates of unit covariance; what is evaluated then is row by row
-KNOWN = {"nca": {"cvxml.family.coordinates", "cvxml.family.rank"}, "mlkr": {"cvxml.family.coordinates"}}
+KNOWN = {
+    "nca": {"cvxml.family.geometry.coordinates", "cvxml.family.stationary.rank"},
+    "mlkr": {"cvxml.family.geometry.coordinates"},
+}
 
 
 @pytest.mark.parametrize("method", cvxml.list_methods())
@@ -171,12 +174,12 @@ def test_what_a_method_states_reaches_nothing_of_the_family(method: str) -> None
 
 
 def test_the_reader_of_names_sees_what_a_proof_reaches() -> None:
-    assert "cvxml.family.losses" in reached({("cvxml.methods.lmnn", "LMNN")})
-    assert "cvxml.family.budget" in reached({("cvxml.methods.dml_eig", "_sum")})
-    assert "cvxml.family.span" in reached(
+    assert "cvxml.family.losses.base" in reached({("cvxml.methods.lmnn", "LMNN")})
+    assert "cvxml.family.geometry.budget" in reached({("cvxml.methods.dml_eig", "_sum")})
+    assert "cvxml.numbers.span" in reached(
         {("cvxml.methods.mmc", "instance")}
     )  # in a function that this one calls
-    assert "cvxml.family.frobenius" in reached({("cvxml.methods.mlsvm.method", "METHOD")})
+    assert "cvxml.family.regularizers.frobenius" in reached({("cvxml.methods.mlsvm.method", "METHOD")})
 
 
 def test_only_the_backend_calls_problem_solve() -> None:

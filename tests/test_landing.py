@@ -102,7 +102,7 @@ def test_changed_places_run_whole_or_by_their_share(conftest: ModuleType) -> Non
 @pytest.mark.parametrize(
     ("path", "place"),
     [
-        ("cvxml/family/rows.py", "tests/family/"),
+        ("cvxml/family/rows/base.py", "tests/family/"),
         ("tests/family/test_rows.py", "tests/family/"),
         ("cvxml/methods/lmnn.py", "tests/methods/lmnn/"),
         ("cvxml/methods/ssvm/tree/bounds.py", "tests/methods/ssvm/"),
@@ -134,7 +134,7 @@ def test_every_slow_test_file_is_in_the_place_of_its_code(landing: ModuleType) -
 def test_a_change_is_seen_where_it_is_and_nowhere_else(
     landing: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for path in ("cvxml/family/rows.py", "cvxml/core/metric.py", "docs/a.md", "pyproject.toml"):
+    for path in ("cvxml/family/rows/base.py", "cvxml/core/metric.py", "docs/a.md", "pyproject.toml"):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text("1", encoding="utf-8")
     monkeypatch.setattr(landing, "ROOT", tmp_path)
@@ -142,7 +142,7 @@ def test_a_change_is_seen_where_it_is_and_nowhere_else(
     passed = landing.fingerprints()
     assert landing.changed(passed) == []
     assert set(landing.changed({})) == {"tests/family/", "tests/core/", "site", "package"}
-    (tmp_path / "cvxml/family/rows.py").write_text("2", encoding="utf-8")
+    (tmp_path / "cvxml/family/rows/base.py").write_text("2", encoding="utf-8")
     assert landing.changed(passed) == ["tests/family/"]
     (tmp_path / "docs/a.md").write_text("2", encoding="utf-8")
     assert landing.changed(passed) == ["site", "tests/family/"]

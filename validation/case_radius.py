@@ -11,14 +11,14 @@ import numpy as np
 from cvxml.core.balls import ball, precision
 from cvxml.core.exact import Exact, flint, root_upward, scaled, sum_of_squares
 from cvxml.core.squares import is_psd
-from cvxml.family.bound import Family
-from cvxml.family.combinations import NormOfCombination
-from cvxml.family.diagonal import DiagonalBudget
-from cvxml.family.frobenius import Frobenius
-from cvxml.family.logdet import LogDet
-from cvxml.family.losses import Root
-from cvxml.family.rational import Squares, least_factor, plane
-from cvxml.family.regularizers import Budget
+from cvxml.family.losses.base import Root
+from cvxml.family.regularizers.base import Budget
+from cvxml.family.regularizers.combinations import NormOfCombination
+from cvxml.family.regularizers.diagonal import DiagonalBudget
+from cvxml.family.regularizers.frobenius import Frobenius
+from cvxml.family.regularizers.logdet import LogDet
+from cvxml.family.theorem.theorem import Family
+from cvxml.numbers.rational import Squares, least_factor, plane
 
 Integers = Any  # an array of integers of any size
 
@@ -45,7 +45,7 @@ def norm(metric: Squares) -> Fraction:
 
 
 def relative(gap: Fraction) -> Fraction:
-    """s with log(1 + s) - s/(1 + s), which grows with s, at least the gap: e^w - 1 of family/logdet.py."""
+    """s with log(1 + s) - s/(1 + s), which grows with s, at least the gap: e^w - 1 of family/regularizers/logdet.py."""
     s = Fraction(root_upward(2 * gap))
     s *= 1 + s
     with precision():
@@ -63,7 +63,8 @@ def beyond(within: Budget, metric: Squares) -> Fraction:
 def flatness(family: Family) -> Fraction | None:
     """1/m, where -sum sqrt D within the budget has a second derivative of at least m ||A||^2 along A; None for m = 0.
 
-    That of -sqrt is at least k = reach^-3/2 / 4, reach being the largest D within the budget (family/curvature.py).
+    That of -sqrt is at least k = reach^-3/2 / 4, reach being the largest D within the budget
+    (methods/mmc/budget_radius.py).
     """
     within, (term,) = family.regularizer, family.terms
     assert isinstance(within, Budget)

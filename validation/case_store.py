@@ -20,20 +20,20 @@ from cvxml.core.exact import upward
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.core.squares import root_of
-from cvxml.family.blocks import Blocks
-from cvxml.family.bound import Family, in_domain
-from cvxml.family.combinations import NormOfCombination
-from cvxml.family.frobenius import Frobenius, missing
-from cvxml.family.method import FamilyMethod
-from cvxml.family.rational import plane
-from cvxml.family.regularizers import Budget, fractions
-from cvxml.family.rows import Prices, joined
-from cvxml.family.triplets import CombinationMethod
+from cvxml.family.regularizers.base import Budget, fractions
+from cvxml.family.regularizers.combinations import NormOfCombination
+from cvxml.family.regularizers.frobenius import Frobenius, missing
+from cvxml.family.rows.base import Prices, joined
+from cvxml.family.theorem.theorem import Family, in_domain
 from cvxml.methods import get
 from cvxml.methods.kernel_mlsvm import exact as kernel
+from cvxml.methods.plml.blocks import Blocks
 from cvxml.methods.ssvm import member
 from cvxml.methods.ssvm.exact import inferred
+from cvxml.numbers.rational import plane
 from cvxml.oracle.cases import parameters
+from cvxml.solvers.family_method import FamilyMethod
+from cvxml.solvers.triplet_method import CombinationMethod
 
 MU = {"mmc": 2}  # times the family's: c is twice its price
 UP_TO_A_FACTOR = ("glml", "rca")

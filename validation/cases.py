@@ -30,12 +30,12 @@ from case_store import MU, to_store
 from cvxml.core.exact import Exact, decimal, flint, scaled
 from cvxml.core.metric import FloatArray
 from cvxml.core.squares import distance_to_square, is_psd, whole
-from cvxml.family.bound import Family
-from cvxml.family.method import FamilyMethod
-from cvxml.family.rational import Squares, least_factor, plane
-from cvxml.family.regularizers import Budget
+from cvxml.family.regularizers.base import Budget
+from cvxml.family.theorem.theorem import Family
 from cvxml.methods import get_exact
+from cvxml.numbers.rational import Squares, least_factor, plane
 from cvxml.oracle.cases import FOLDER, FORMAT, VERSION, case_files, parameters
+from cvxml.solvers.family_method import FamilyMethod
 
 PROBLEMS = (*OWN, *RELATIVES)
 TOL = Fraction(1, 10**6)  # "normal": every wrong metric is refuted at it

@@ -4,8 +4,8 @@
 
 mlr-1.2 (B. McFee, D. Lim, 2013), separationOracle/*.m, whose ways of finding a ranking are written again here: D of the
 relevant points `near` and of the others `far`, from near to far, give the numbers g_p of others before each relevant
-one. What differs from cvxml/family/interleaving.py is said at each function. An instance is missed where its ranking is
-worth less than the worst by more than `MISSED`.
+one. What differs from cvxml/methods/mlr/interleaving.py is said at each function. An instance is missed where its
+ranking is worth less than the worst by more than `MISSED`.
 
 Random: distances independent, exponential with mean 1/2 (`alike`); in a normal space of DIMENSION features, the query
 and the relevant points around 0, the others around a point that is SPREAD away (`clusters`), over their mean times 2.

@@ -11,10 +11,10 @@ import pytest
 from cvxml.core.balls import ball, precision
 from cvxml.core.metric import FloatArray
 from cvxml.core.squares import root_of
-from cvxml.family.bound import Family
-from cvxml.family.method import FamilyMethod
+from cvxml.family.theorem.theorem import Family
 from cvxml.methods import get
 from cvxml.oracle.cases import Case, load_cases
+from cvxml.solvers.family_method import FamilyMethod
 from validation.case_radius import flatness, radius, relative
 
 CASES = [case for case in load_cases() if "radius" in case.content.get("reference", {})]

@@ -23,7 +23,7 @@ from cvxml.core.result import Dual
 from cvxml.core.wide import Wide, wide
 
 Given = TypeVar("Given")
-# an entry of a dual that holds a metric; the multipliers follow from this metric (family/all_pairs.py)
+# an entry of a dual that holds a metric; the multipliers follow from this metric (family/unlisted/all_pairs.py)
 METRIC = "metric"
 RANK = 1e-13  # relative to the largest singular value: a direction with a smaller one is rounding
 # spread of a wide feature after the division, relative to the other features; each is tried in turn

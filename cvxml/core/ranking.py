@@ -8,7 +8,7 @@ The p-th relevant point of P has the rank r = p + g, g being how many of the N i
 | mrr       | 1 / r of the first                                                 |
 | ndcg      | [r <= k] c(r) / (c(1) + .. + c(k)), k at most P, c(r) = 1/log2 r, and c(1) = 1 |
 
-None is more where g is more, which is what makes the worst ranking easy to find (family/interleaving.py).
+None is more where g is more, which is what makes the worst ranking easy to find (methods/mlr/interleaving.py).
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Convex methods as members of one family, whose theorem is proved once (bound.py); its parts, and solvers."""
+"""Convex methods as members of one family, whose theorem is proved once (theorem.py); its parts, and solvers."""

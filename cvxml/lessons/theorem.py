@@ -20,13 +20,13 @@ with app.setup:
     from cvxml.core.backend import solve_problem
     from cvxml.core.metric import FloatArray, IntArray, project_psd
     from cvxml.displays import MetricEllipseDisplay
-    from cvxml.family.bound import Family, Proof, Term, prove, value
-    from cvxml.family.frobenius import Frobenius
-    from cvxml.family.groups import Spread
-    from cvxml.family.losses import Hinge, LogSumExp, SquaredHinge
-    from cvxml.family.mixing import Anchors
-    from cvxml.family.regularizers import Linear
-    from cvxml.family.rows import Block, ByPoint, PairRows, Prices, Triplets, View, Weights
+    from cvxml.family.losses.base import Hinge, LogSumExp, SquaredHinge
+    from cvxml.family.losses.groups import Spread
+    from cvxml.family.regularizers.base import Linear
+    from cvxml.family.regularizers.frobenius import Frobenius
+    from cvxml.family.rows.base import Block, ByPoint, PairRows, Prices, Triplets, View, Weights
+    from cvxml.family.theorem.strict_prices import Anchors
+    from cvxml.family.theorem.theorem import Family, Proof, Term, prove, value
     from cvxml.lessons._page import BENEATH, COLOURS, drawn, page
 
     PULL, NORM = "⟨C, M⟩: targets near", "½ ‖M‖²: M small"
@@ -310,7 +310,7 @@ def _():
         two meet at the best of both, and only there. The gap is what the two inequalities leave: neither part is ever
         negative, and both must vanish.
 
-        **What is proved.** The shaded band, by `family/bound.py` alone, whatever you choose. A solver found the ends
+        **What is proved.** The shaded band, by `family/theorem` alone, whatever you choose. A solver found the ends
         of the two sliders; nothing rests on it. Prices outside of their domain are moved into it first.
 
         ### Try

@@ -6,7 +6,7 @@ in coordinates where X_S, the sum over similar pairs, is the identity; what is m
 changed. Every line of `problem` is literal. X_S must be invertible for its root; where it is not, the pseudo-inverse
 serves, if no dissimilar pair differs in a direction that costs nothing. Their (DML-eig) is the dual.
 
-Dual and bound: family/bound.py, with the budget and the least margin. The optimum need not be unique: there is no
+Dual and bound: family/theorem, with the budget and the least margin. The optimum need not be unique: there is no
 radius.
 
 Reference: Y. Ying, P. Li, Distance metric learning with eigenvalue optimization, JMLR 13, 2012.
@@ -32,15 +32,15 @@ from cvxml.core.pairs import BAD_PAIRS_OF_ONE_KIND, BY_PAIRS, KINDS, Paired, Pai
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
 from cvxml.core.statement import Statement
-from cvxml.family.all_budget import Across, AllSimilar
-from cvxml.family.bound import Family, Term
-from cvxml.family.budget import budget, check_units, examine_budget, most
-from cvxml.family.losses import Least
-from cvxml.family.method import FamilyMethod
-from cvxml.family.regularizers import Budget
-from cvxml.family.rows import MOST, PairRows, Prices
-from cvxml.family.span import cosets
-from cvxml.family.symmetric import quadratic, weighted
+from cvxml.family.geometry.budget import budget, check_units, examine_budget, most
+from cvxml.family.geometry.symmetric import quadratic, weighted
+from cvxml.family.losses.base import Least
+from cvxml.family.regularizers.base import Budget
+from cvxml.family.rows.base import MOST, PairRows, Prices
+from cvxml.family.theorem.theorem import Family, Term
+from cvxml.family.unlisted.all_budget import Across, AllSimilar
+from cvxml.numbers.span import cosets
+from cvxml.solvers.family_method import FamilyMethod
 
 NOT_BY_LUCK = 1e-6  # what a metric may leave where it need not be the only one
 
@@ -149,7 +149,7 @@ def _squared(X: FloatArray, A: FloatArray, i: int, j: int) -> float:
 class Instance(Paired):
     """Checked data.
 
-    labels (n,), rank: of what the similar pairs' differences span, exactly (family/span.py); those of the dissimilar
+    labels (n,), rank: of what the similar pairs' differences span, exactly (numbers/span.py); those of the dissimilar
     pairs lie in it.
     """
 

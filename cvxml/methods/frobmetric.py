@@ -5,7 +5,7 @@ Problem, over m triplets t = (i, j, l), with H_t = X_il - X_ij and X_ij = (x_i -
 stated with slacks. Triplets are an input, as in the paper; by default they are the targets of a point, the nearest of
 its class, with as many points of other classes, the nearest.
 
-Dual and bound: family/bound.py, with the Frobenius norm and a hinge. The optimum is unique, within sqrt(2 gap) of a
+Dual and bound: family/theorem, with the Frobenius norm and a hinge. The optimum is unique, within sqrt(2 gap) of a
 metric. Gaps are relative to 1/2 ||X||^2.
 
 Reference: C. Shen, J. Kim, L. Wang, A scalable dual approach to semidefinite metric learning, CVPR 2011.
@@ -29,11 +29,11 @@ from cvxml.core.other_lists import TRIPLETS
 from cvxml.core.parameter import NUMBER, Parameter
 from cvxml.core.statement import Statement
 from cvxml.core.triplets import BAD_TRIPLETS, BY_TRIPLETS, Compared, check_units, compared
-from cvxml.family import triangle
-from cvxml.family.bound import Family, Term
-from cvxml.family.frobenius import Frobenius
-from cvxml.family.losses import Hinge
-from cvxml.family.triplets import TripletMethod
+from cvxml.family.losses.base import Hinge
+from cvxml.family.regularizers import off_diagonals_once
+from cvxml.family.regularizers.frobenius import Frobenius
+from cvxml.family.theorem.theorem import Family, Term
+from cvxml.solvers.triplet_method import TripletMethod
 
 
 def problem(X: FloatArray, triplets: IntArray, C: float) -> Any:
@@ -104,7 +104,7 @@ def objective(given: Instance, M: FloatArray) -> float:
 
 def _off_diagonals_once(question: Question) -> float:
     given = question.checked(instance)
-    return triangle.left(question, given, 1.0, given.C / given.count)
+    return off_diagonals_once.left(question, given, 1.0, given.C / given.count)
 
 
 MISREADINGS = {
@@ -116,7 +116,7 @@ MISREADINGS = {
         "||X||^2 where there is half of it", changed("C", lambda q: q.params.get("C", 1.0) / 2)
     ),
     "exchanged": triplets_exchanged(instance),
-    "off_diagonals": Misreading(triangle.SENTENCE, left=_off_diagonals_once),
+    "off_diagonals": Misreading(off_diagonals_once.SENTENCE, left=_off_diagonals_once),
     **TRIPLETS,
 }
 

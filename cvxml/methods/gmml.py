@@ -56,8 +56,8 @@ from cvxml.core.run import Callback, Found, Start, in_one_step
 from cvxml.core.spectrum import eigenvectors, enclosed, inverted
 from cvxml.core.squares import is_definite, rationals, symmetric_whole, whole
 from cvxml.core.statement import Statement
-from cvxml.family.enclosed import certificate, definite
-from cvxml.family.span import rank_along, rank_of
+from cvxml.family.theorem.ball_certificate import certificate, definite
+from cvxml.numbers.span import rank_along, rank_of
 
 LARGEST = 1e280  # of an objective, and of its inverse
 UNMOVED = 1e-6  # times d: the least scale for t other than 1/2, where the optimum is 0 if D is S^-1

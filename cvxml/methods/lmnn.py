@@ -6,7 +6,7 @@ as printed, with slacks for the hinge; "lmnn:squared_hinge", which is not in the
 `problem` is literal. Targets are the nearest of the point's class, as in the paper, or given; or triplets are, and no
 labels: their j are the targets, and what counts as an impostor is what they list.
 
-Dual and bound: family/bound.py, with <C, M>, C = (1 - mu) sum_ij X_ij, and a hinge on the triplets. The objective is 0
+Dual and bound: family/theorem, with <C, M>, C = (1 - mu) sum_ij X_ij, and a hinge on the triplets. The objective is 0
 where all margins can be kept at no cost, of which nothing is a share: the scale is at least `NOTHING` of mu times the
 number of triplets, which is what M = 0 costs. The optimum need not be unique: there is no radius.
 
@@ -38,11 +38,11 @@ from cvxml.core.run import Found
 from cvxml.core.statement import Statement
 from cvxml.core.targets import OtherClasses, count, given_targets, nearest_of_class
 from cvxml.core.triplets import BAD_TRIPLETS, GIVEN_TRIPLETS, given_triplets
-from cvxml.family.bound import Family, Term, certify
-from cvxml.family.losses import Hinge, SquaredHinge
-from cvxml.family.method import FamilyMethod
-from cvxml.family.regularizers import Linear
-from cvxml.family.rows import Prices, Triplets, Weights
+from cvxml.family.losses.base import Hinge, SquaredHinge
+from cvxml.family.regularizers.base import Linear
+from cvxml.family.rows.base import Prices, Triplets, Weights
+from cvxml.family.theorem.theorem import Family, Term, certify
+from cvxml.solvers.family_method import FamilyMethod
 
 LEAST = 1e-12  # of mu and of 1 - mu
 NOTHING = 1e-9  # of what M = 0 costs: an objective below that counts as 0

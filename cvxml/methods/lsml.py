@@ -9,9 +9,9 @@ losses="sum" uses them unchanged, as in metric-learn's documentation and the aut
 convex, and stated as the minimum that it is (`comparison`).
 Quadruplets are an input; by default they are drawn from labels (core/quadruplets.py).
 
-Dual and bound: family/bound.py, with the log det divergence and family/residual.py. A weight of 0 is no row. Scale: at
-least `UNMOVED` d, for problems whose optimum is the prior, where the objective is 0. The optimum is unique; radius:
-family/logdet.py.
+Dual and bound: family/theorem, with the log det divergence and family/losses/residual.py. A weight of 0 is no row.
+Scale: at least `UNMOVED` d, for problems whose optimum is the prior, where the objective is 0. The optimum is unique;
+radius: family/regularizers/logdet.py.
 
 Reference: E. Y. Liu, Z. Guo, X. Zhang, V. Jojic, W. Wang, Metric learning from relative comparisons by minimizing
 squared residual, ICDM 2012. The printed equations were not at hand: docs/lsml.md says what was read.
@@ -39,12 +39,12 @@ from cvxml.core.quadruplets import BY_QUADRUPLETS, MEAN, SUM, Quadrupled, check_
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Found
 from cvxml.core.statement import Statement
-from cvxml.family import logdet_path
-from cvxml.family.bound import Family, Term
-from cvxml.family.logdet import LogDet, radius
-from cvxml.family.method import FamilyMethod
-from cvxml.family.residual import Residual
-from cvxml.family.rows import PairRows, Prices
+from cvxml.family.losses.residual import Residual
+from cvxml.family.regularizers.logdet import LogDet, radius
+from cvxml.family.rows.base import PairRows, Prices
+from cvxml.family.theorem.theorem import Family, Term
+from cvxml.solvers import logdet_path
+from cvxml.solvers.family_method import FamilyMethod
 
 LARGEST = 1e100  # of a squared distance under the prior, and of its inverse
 UNMOVED = 1e-6  # times d: the least scale
@@ -400,7 +400,7 @@ class LSML(FamilyMethod[Instance]):
         return Family(LogDet(given.X, given.prior), terms, UNMOVED * given.X.shape[1], radius=radius)
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
-        """ "s", one number a quadruplet; any but NaN. The prices of far pairs follow (family/residual.py)."""
+        """ "s", one number a quadruplet; any but NaN. The prices of far pairs follow (family/losses/residual.py)."""
         s = dual_array(dual, "s", (len(given.quadruplets),))[given.counts]
         with np.errstate(over="ignore"):
             near = -given.weights[given.counts] * s

@@ -9,8 +9,8 @@ well, and programs take C^-1. So a metric is judged as that multiple of it whose
 Dual and bound: one number l > 0 (`dual`), the arithmetic and the geometric mean. All of it is computed in rationals
 and balls (core/balls.py), in floats only at the end. With B of determinant 1 and B* the optimum
     gap / l* = D_ld(B, B*),   l* = |C|^(1/d),
-so that the optimum is unique, and how far it may be follows as for ITML (family/logdet.py). Scale: the optimum d l*.
-Where C is singular the infimum is 0 and no metric attains it: `instance` refuses that, by the exact rank.
+so that the optimum is unique, and how far it may be follows as for ITML (family/regularizers/logdet.py). Scale: the
+optimum d l*. Where C is singular the infimum is 0 and no metric attains it: `instance` refuses that, by the exact rank.
 
 Reference: A. Bar-Hillel, T. Hertz, N. Shental, D. Weinshall, Learning a Mahalanobis metric from equivalence
 constraints, JMLR 6, 2005. The printed equations were not at hand: docs/rca.md says what was read.
@@ -40,9 +40,9 @@ from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, Start, in_one_step
 from cvxml.core.squares import is_definite, rationals, symmetric_whole, within_groups
 from cvxml.core.statement import Statement
-from cvxml.family.enclosed import certificate, definite
-from cvxml.family.logdet import distance
-from cvxml.family.span import rank_along
+from cvxml.family.regularizers.logdet import distance
+from cvxml.family.theorem.ball_certificate import certificate, definite
+from cvxml.numbers.span import rank_along
 
 LARGEST = 1e280  # of the optimum, and of its inverse
 OUTSIDE = -1  # the chunklet of points that are in none

@@ -7,7 +7,7 @@ but for two things: the width is at most 1, so that at M = 0 every loss is on it
 does not depend on it; and a class of too few points is refused, where the authors' program takes fewer neighbours.
 Triplets are an input; by default each of the K nearest of a point's class goes with each of the K nearest of the rest.
 
-Dual and bound: family/bound.py, with the Frobenius norm and a smoothed hinge. The optimum is unique, within
+Dual and bound: family/theorem, with the Frobenius norm and a smoothed hinge. The optimum is unique, within
 sqrt(2 gap / lam) of a metric. Gaps are relative to lam/2 ||M||^2.
 
 Reference: T. Yoshida, I. Takeuchi, M. Karasuyama, Safe triplet screening for distance metric learning, KDD 2018; Neural
@@ -32,11 +32,11 @@ from cvxml.core.other_lists import TRIPLETS
 from cvxml.core.parameter import NUMBER, Parameter
 from cvxml.core.statement import Statement
 from cvxml.core.triplets import BAD_TRIPLETS, BY_TRIPLETS, Compared, check_units, compared
-from cvxml.family import triangle
-from cvxml.family.bound import Family, Term
-from cvxml.family.frobenius import Frobenius
-from cvxml.family.losses import Hinge, SmoothedHinge
-from cvxml.family.triplets import TripletMethod
+from cvxml.family.losses.base import Hinge, SmoothedHinge
+from cvxml.family.regularizers import off_diagonals_once
+from cvxml.family.regularizers.frobenius import Frobenius
+from cvxml.family.theorem.theorem import Family, Term
+from cvxml.solvers.triplet_method import TripletMethod
 
 LEAST_WIDTH = 1e-9  # a positive one: below, it is the hinge to more digits than anything is computed to
 
@@ -165,7 +165,7 @@ def _lam_times(factor: Callable[[Instance], float]) -> Any:
 
 def _off_diagonals_once(question: Question) -> float:
     given = question.checked(instance)
-    return triangle.left(question, given, given.lam, 1.0, given.width)
+    return off_diagonals_once.left(question, given, given.lam, 1.0, given.width)
 
 
 # Not named are distances where there are squared ones (dlib's documentation), which are not convex in M.
@@ -179,7 +179,7 @@ MISREADINGS = {
         changed("width", lambda q: 0.0 if q.checked(instance).width else None),
     ),
     "exchanged": triplets_exchanged(instance),
-    "off_diagonals": Misreading(triangle.SENTENCE, left=_off_diagonals_once),
+    "off_diagonals": Misreading(off_diagonals_once.SENTENCE, left=_off_diagonals_once),
     **TRIPLETS,
 }
 

@@ -6,7 +6,7 @@ where w^T L w = ||A W A^T||^2. With A = I, the default, w weighs features. With 
 themselves, it is what the paper states for kernels. The metric M = A W A^T is learnt and judged; which M are of this
 form is decided by core/bases.py. Triplets are an input, as in the paper; by default they are drawn from labels.
 
-Dual and bound: family/bound.py, with the norm of a combination (combinations.py) and a hinge. M is unique, and within
+Dual and bound: family/theorem, with the norm of a combination (combinations.py) and a hinge. M is unique, and within
 sqrt(2 gap) of a metric; w is where the matrices a_k a_k^T of the columns of A are independent. Gaps are relative
 to 1/2 ||M||^2.
 
@@ -32,10 +32,10 @@ from cvxml.core.other_lists import TRIPLETS
 from cvxml.core.parameter import NUMBER, VECTORS, Parameter
 from cvxml.core.statement import Statement
 from cvxml.core.triplets import BAD_TRIPLETS, BY_TRIPLETS, WithVectors, check_units, compared
-from cvxml.family.bound import Family, Term
-from cvxml.family.combinations import NormOfCombination
-from cvxml.family.losses import Hinge
-from cvxml.family.triplets import CombinationMethod
+from cvxml.family.losses.base import Hinge
+from cvxml.family.regularizers.combinations import NormOfCombination
+from cvxml.family.theorem.theorem import Family, Term
+from cvxml.solvers.triplet_method import CombinationMethod
 
 
 def problem(X: FloatArray, triplets: IntArray, C: float, A: FloatArray) -> Any:

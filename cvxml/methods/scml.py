@@ -7,7 +7,7 @@ a linear programme. Triplets and vectors, the `basis`, are inputs; by default tr
 basis by a rule that is ours (`basis_of`): the authors take Fisher discriminants of regions that k-means finds. What is
 learnt and judged is M, by the weights of the least sum that give it; core/bases.py says which matrix is a combination.
 
-Dual and bound: family/bound.py, with the sum of the weights (combinations.py) and a hinge. The optimum is attained, and
+Dual and bound: family/theorem, with the sum of the weights (combinations.py) and a hinge. The optimum is attained, and
 need not be unique. Gaps are relative to the objective, which is between 0 and 1 at the optimum, and positive.
 
 Reference: Y. Shi, A. Bellet, F. Sha, Sparse compositional metric learning, AAAI 2014.
@@ -34,10 +34,10 @@ from cvxml.core.other_lists import TRIPLETS
 from cvxml.core.parameter import COUNT, NUMBER, VECTORS, Parameter
 from cvxml.core.statement import Statement
 from cvxml.core.triplets import BAD_TRIPLETS, BY_TRIPLETS, WithVectors, check_units, compared
-from cvxml.family.bound import Family, Term
-from cvxml.family.combinations import SumOfWeights
-from cvxml.family.losses import Hinge
-from cvxml.family.triplets import CombinationMethod
+from cvxml.family.losses.base import Hinge
+from cvxml.family.regularizers.combinations import SumOfWeights
+from cvxml.family.theorem.theorem import Family, Term
+from cvxml.solvers.triplet_method import CombinationMethod
 
 A_FEATURE = 20  # vectors of a basis for each feature, at most
 

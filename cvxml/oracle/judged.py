@@ -13,10 +13,10 @@ from cvxml.core.metric import FloatArray
 from cvxml.core.predictions import Region
 from cvxml.core.report import Judged
 from cvxml.core.result import Certificate, Dual
-from cvxml.family.method import FamilyMethod
-from cvxml.family.sublevel import Sublevel
+from cvxml.family.nearby.sublevel import Sublevel
 from cvxml.methods import get
 from cvxml.oracle.asked import Asked
+from cvxml.solvers.family_method import FamilyMethod
 
 
 def judged_of(asked: Asked, proof: Certificate, beside: FloatArray) -> Judged | None:

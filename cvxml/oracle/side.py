@@ -1,9 +1,9 @@
 """The side file of a saved solution: prices and factors, from which validation/verified/ proves an interval.
 
 The checker there is a program whose proof was checked by Coq. Data, lists and parameters it reads from the saved file
-itself. What it is told here it believes nothing of: prices that exact mode (family/exact.py) has moved into their
-domain, as whole numbers over one denominator, and vectors whose squares prove a matrix psd. So its interval is that of
-exact mode, to the last digit.
+itself. What it is told here it believes nothing of: prices that exact mode (family/theorem/exact.py) has moved into
+their domain, as whole numbers over one denominator, and vectors whose squares prove a matrix psd. So its interval is
+that of exact mode, to the last digit.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from cvxml.core.metric import FloatArray
 from cvxml.core.result import SavedSolution
 from cvxml.core.squares import is_psd, root_of
 from cvxml.core.threads import one_blas_thread
-from cvxml.family.all_budget import Across
-from cvxml.family.bound import Family, prove
-from cvxml.family.combinations import Combinations, NormOfCombination
-from cvxml.family.exact import feasible_prices
-from cvxml.family.frobenius import Frobenius, missing
-from cvxml.family.method import FamilyMethod
-from cvxml.family.rational import Plane, judged, plane
-from cvxml.family.regularizers import Budget, Regularizer, fractions
-from cvxml.family.rows import Prices, Weights, joined
+from cvxml.family.regularizers.base import Budget, Regularizer, fractions
+from cvxml.family.regularizers.combinations import Combinations, NormOfCombination
+from cvxml.family.regularizers.frobenius import Frobenius, missing
+from cvxml.family.rows.base import Prices, Weights, joined
+from cvxml.family.theorem.exact import feasible_prices
+from cvxml.family.theorem.theorem import Family, prove
+from cvxml.family.unlisted.all_budget import Across
 from cvxml.methods import get_exact
+from cvxml.numbers.rational import Plane, judged, plane
 from cvxml.oracle.saved import params_of
+from cvxml.solvers.family_method import FamilyMethod
 
 FORMAT, VERSION = "cvxml-side", 1
 Whole = Callable[[Fraction], str]

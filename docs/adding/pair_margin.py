@@ -6,7 +6,7 @@ method") explains the steps. A file of your own names the authors, the venue and
 Problem, over p similar and q dissimilar pairs of points, with D_M(i, j) = (x_i - x_j)^T M (x_i - x_j)
     min_{M psd}  lam/2 ||M||^2 + (1/p) sum_similar [D_M - 1]_+ + (1/q) sum_dissimilar [2 - D_M]_+ .
 
-Dual and bound: family/bound.py, with the Frobenius norm. The loss of the dissimilar pairs is the hinge of the family.
+Dual and bound: family/theorem, with the Frobenius norm. The loss of the dissimilar pairs is the hinge of the family.
 The loss of the similar pairs is not in the family, so this file has its class. The optimum is unique, within
 sqrt(2 gap / lam) of a metric. Gaps are relative to lam/2 ||M||^2.
 """
@@ -31,11 +31,11 @@ from cvxml.core.parameter import NUMBER, Parameter
 from cvxml.core.result import Dual
 from cvxml.core.statement import Statement
 from cvxml.core.triplets import check_units
-from cvxml.family.bound import Family, Term
-from cvxml.family.frobenius import Frobenius
-from cvxml.family.losses import Box, Hinge, Part, Ray, Sum, total
-from cvxml.family.method import FamilyMethod
-from cvxml.family.rows import Block, PairRows, Prices
+from cvxml.family.losses.base import Box, Hinge, Part, Ray, Sum, total
+from cvxml.family.regularizers.frobenius import Frobenius
+from cvxml.family.rows.base import Block, PairRows, Prices
+from cvxml.family.theorem.theorem import Family, Term
+from cvxml.solvers.family_method import FamilyMethod
 
 NEAR, FAR = 1, 2  # the distances that similar and dissimilar pairs should keep
 

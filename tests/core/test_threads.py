@@ -12,8 +12,9 @@ import pytest
 import cvxml
 from cvxml.core import pairs, threads
 from cvxml.core.threads import cores, one_blas_thread, side_by_side
-from cvxml.family import all_pairs, all_softmaxes, rows
+from cvxml.family.unlisted import all_pairs
 from cvxml.methods import mcml
+from cvxml.methods.mcml import all_softmaxes
 from tests.instances import random_data
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from cvxml.core.metric import FloatArray
-from cvxml.family.barrier import Smooth
-from cvxml.family.symmetric import svec
+from cvxml.family.geometry.symmetric import svec
+from cvxml.solvers.barrier import Smooth
 
 STEP = 1e-4
 

@@ -14,17 +14,18 @@ from cvxml.core import pairs
 from cvxml.core.metric import FloatArray, IntArray, units_of
 from cvxml.core.pairs import KINDS, Paired, pairs_by_labels
 from cvxml.core.result import Solution
-from cvxml.family import all_pairs, all_softmaxes
-from cvxml.family.all_budget import Across, AllSimilar, Kept
-from cvxml.family.all_pairs import Laplacian, Table, classes, off_of
-from cvxml.family.all_roots import AllRoots
-from cvxml.family.all_softmaxes import AllSoftmaxes
-from cvxml.family.bound import UNPRICED
-from cvxml.family.budget import BudgetFeasibility
-from cvxml.family.proved import EPS, Distances, Images, Seen, seen
-from cvxml.family.regularizers import Budget
-from cvxml.family.rows import PairRows, Prices
+from cvxml.family.geometry.budget import BudgetFeasibility
+from cvxml.family.regularizers.base import Budget
+from cvxml.family.rows.base import PairRows, Prices
+from cvxml.family.theorem.theorem import UNPRICED
+from cvxml.family.unlisted import all_pairs
+from cvxml.family.unlisted.all_budget import Across, AllSimilar, Kept
+from cvxml.family.unlisted.all_pairs import Laplacian, Table, classes, off_of
 from cvxml.methods import dml_eig, mcml, mmc
+from cvxml.methods.mcml import all_softmaxes
+from cvxml.methods.mcml.all_softmaxes import AllSoftmaxes
+from cvxml.methods.mmc.all_roots import AllRoots
+from cvxml.numbers.rounding import EPS, Distances, Images, Seen, seen
 from tests.instances import random_data
 
 METHODS = {"mmc": mmc, "mcml": mcml, "dml_eig": dml_eig}

@@ -12,14 +12,16 @@ import pytest
 
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.pairs import pairs_by_labels
-from cvxml.family import all_budget, all_roots, all_softmaxes
-from cvxml.family.all_budget import Across, AllSimilar, Kept
-from cvxml.family.all_pairs import Laplacian, classes, rounded
-from cvxml.family.all_roots import AllRoots
-from cvxml.family.all_softmaxes import AllSoftmaxes
-from cvxml.family.bound import UNPRICED
-from cvxml.family.budget import BudgetFeasibility
-from cvxml.family.proved import Images, Points, Seen, seen
+from cvxml.family.geometry.budget import BudgetFeasibility
+from cvxml.family.theorem.theorem import UNPRICED
+from cvxml.family.unlisted import all_budget
+from cvxml.family.unlisted.all_budget import Across, AllSimilar, Kept
+from cvxml.family.unlisted.all_pairs import Laplacian, classes, rounded
+from cvxml.methods.mcml import all_softmaxes
+from cvxml.methods.mcml.all_softmaxes import AllSoftmaxes
+from cvxml.methods.mmc import all_roots
+from cvxml.methods.mmc.all_roots import AllRoots
+from cvxml.numbers.rounding import Images, Points, Seen, seen
 
 MOVED = 1e-3
 

@@ -9,14 +9,14 @@ import pytest
 
 import cvxml
 from cvxml.core.metric import FloatArray
-from cvxml.family.coordinates import coordinates
-from cvxml.family.proved import points, squares_of_pairs
-from cvxml.family.regularizers import Linear
+from cvxml.family.geometry.coordinates import coordinates
+from cvxml.family.regularizers.base import Linear
 from cvxml.methods.mcml import METHOD as MCML
 from cvxml.methods.mcml import weights
 from cvxml.methods.nca import certify as nca
 from cvxml.methods.nca.instance import instance
 from cvxml.methods.nca.rows import Metric, Softmax
+from cvxml.numbers.rounding import points, squares_of_pairs
 from tests.instances import random_data
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from cvxml.core.metric import FloatArray, project_psd
-from cvxml.family.barrier import SHRINK, Smooth, State, _direction, _Point, path
-from cvxml.family.symmetric import smat, svec
+from cvxml.family.geometry.symmetric import smat, svec
+from cvxml.solvers.barrier import SHRINK, Smooth, State, _direction, _Point, path
 
 SEEDS = range(6)
 

@@ -10,14 +10,14 @@ import pytest
 from scipy.linalg import block_diag
 
 from cvxml.core.metric import FloatArray
-from cvxml.family.blocks import Blocks, Listed, examine_blocks
-from cvxml.family.bound import Family, Term, certify, prove, value
-from cvxml.family.boxed import BoxDual, Boxed
-from cvxml.family.exact import interval
-from cvxml.family.frobenius import Frobenius
-from cvxml.family.losses import Hinge, Straight
-from cvxml.family.rational import plane
-from cvxml.family.rows import PairRows, Prices, Triplets, Weights
+from cvxml.family.losses.base import Hinge, Straight
+from cvxml.family.regularizers.frobenius import Frobenius
+from cvxml.family.rows.base import PairRows, Prices, Triplets, Weights
+from cvxml.family.theorem.exact import interval
+from cvxml.family.theorem.theorem import Family, Term, certify, prove, value
+from cvxml.methods.plml.blocks import Blocks, Listed, examine_blocks
+from cvxml.numbers.rational import plane
+from cvxml.solvers.box_dual import BoxDual, Boxed
 from tests.instances import fractions, random_data
 
 SEEDS = pytest.mark.parametrize("seed", range(6))

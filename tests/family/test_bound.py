@@ -7,11 +7,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from cvxml.family import bound
-from cvxml.family.bound import Family, Term
-from cvxml.family.losses import Hinge, Sum
-from cvxml.family.regularizers import Linear
-from cvxml.family.rows import PairRows, Prices, Weights
+from cvxml.family.losses.base import Hinge, Sum
+from cvxml.family.regularizers.base import Linear
+from cvxml.family.rows.base import PairRows, Prices, Weights
+from cvxml.family.theorem import theorem
+from cvxml.family.theorem.theorem import Family, Term
 from cvxml.methods import get
 from tests.instances import random_data
 
@@ -38,7 +38,9 @@ def test_prices_that_prove_nothing_bound_nothing() -> None:
     y = np.arange(12) % 2
     method = get("dml_eig")
     given = method.instance(X, y)
-    proof = bound.prove(method.member(given), method.read(given, {"q": np.ones(len(given.pairs.dissimilar))}))  # type: ignore[attr-defined]
+    proof = theorem.prove(
+        method.member(given), method.read(given, {"q": np.ones(len(given.pairs.dissimilar))})
+    )  # type: ignore[attr-defined]
     assert proof.bound.value == -np.inf
     certificate = method.certify(given, np.eye(3) / 1e3, {"q": np.ones(len(given.pairs.dissimilar))})
     assert certificate.lower_bound == -np.inf
@@ -46,11 +48,11 @@ def test_prices_that_prove_nothing_bound_nothing() -> None:
 
 
 def test_a_sum_of_exact_numbers_is_off_by_its_own_rounding() -> None:
-    value, off = bound.added([Sum(1.0, 0.0), Sum(1e-17, 0.0)])
+    value, off = theorem.added([Sum(1.0, 0.0), Sum(1e-17, 0.0)])
     assert abs(Fraction(value) - 1 - Fraction(1e-17)) <= Fraction(off)
-    assert bound.added([Sum(1.0, np.inf), Sum(1.0, 0.0)]) == Sum(2.0, np.inf)
-    assert bound.added([Sum(1e308, 0.0), Sum(1e308, 0.0)]) == Sum(np.inf, 0.0)
-    assert bound.added([Sum(np.nan, 0.0), Sum(1.0, np.nan)]) == Sum(np.inf, 0.0)
+    assert theorem.added([Sum(1.0, np.inf), Sum(1.0, 0.0)]) == Sum(2.0, np.inf)
+    assert theorem.added([Sum(1e308, 0.0), Sum(1e308, 0.0)]) == Sum(np.inf, 0.0)
+    assert theorem.added([Sum(np.nan, 0.0), Sum(1.0, np.nan)]) == Sum(np.inf, 0.0)
 
 
 def test_parts_that_are_exactly_0_are_no_gap_where_there_is_no_bound() -> None:
@@ -58,10 +60,12 @@ def test_parts_that_are_exactly_0_are_no_gap_where_there_is_no_bound() -> None:
     regularizer = Linear(np.array([[0.0], [1.0]]), Weights(np.array([[0, 1]]), np.ones(1)), "points differ")
     none = Family(regularizer, (Term(Hinge(1.0), PairRows(np.zeros((0, 2), dtype=np.intp))),))
     nothing = Prices(np.zeros(0), np.zeros(0, dtype=np.intp))
-    assert bound.certify(none, np.zeros((1, 1)), [nothing])[0].gap == 0
-    unbounded = bound.Proof((nothing,), bound.NO_BOUND, Weights(np.zeros((0, 2), dtype=np.intp), np.zeros(0)))
+    assert theorem.certify(none, np.zeros((1, 1)), [nothing])[0].gap == 0
+    unbounded = theorem.Proof(
+        (nothing,), theorem.NO_BOUND, Weights(np.zeros((0, 2), dtype=np.intp), np.zeros(0))
+    )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bound, "prove", lambda *a: unbounded)
-        patch.setattr(bound, "_at", lambda *a: bound._Value(0.0, Sum(0.0, 0.0), Sum(0.0, 0.0)))
-        found = bound.certify(none, np.zeros((1, 1)), [nothing])[0]
+        patch.setattr(theorem, "prove", lambda *a: unbounded)
+        patch.setattr(theorem, "_at", lambda *a: theorem._Value(0.0, Sum(0.0, 0.0), Sum(0.0, 0.0)))
+        found = theorem.certify(none, np.zeros((1, 1)), [nothing])[0]
     assert (found.lower_bound, found.gap) == (-np.inf, np.inf)

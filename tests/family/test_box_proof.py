@@ -8,7 +8,7 @@ import pytest
 from cvxml.core.balls import TooFewBits, precision, rounded
 from cvxml.core.exact import flint
 from cvxml.core.squares import whole
-from cvxml.family.box_proof import descent, log_determinant, repaired, serves
+from cvxml.methods.sdml.box_proof import descent, log_determinant, repaired, serves
 
 
 def test_a_direction_is_proved_in_rationals() -> None:

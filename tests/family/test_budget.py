@@ -18,9 +18,9 @@ import cvxml
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.core.result import Solution, Status
-from cvxml.family.budget import budget, examine_budget, most
-from cvxml.family.losses import Root
-from cvxml.family.rows import Block
+from cvxml.family.geometry.budget import budget, examine_budget, most
+from cvxml.family.losses.base import Root
+from cvxml.family.rows.base import Block
 from tests.instances import random_data, real_data
 
 METHODS = ["mmc", "mmc:diagonal", "dml_eig"]

@@ -11,10 +11,10 @@ import pytest
 
 from cvxml.core.bases import combined
 from cvxml.core.metric import FloatArray
-from cvxml.family import combinations
-from cvxml.family.combinations import Combinations, NormOfCombination, SumOfWeights, projected
-from cvxml.family.rational import plane
-from cvxml.family.rows import Weights
+from cvxml.family.regularizers.base import combinations
+from cvxml.family.regularizers.combinations import Combinations, NormOfCombination, SumOfWeights, projected
+from cvxml.family.rows.base import Weights
+from cvxml.numbers.rational import plane
 from tests.instances import fractions
 
 KINDS = ["features", "few", "many"]

@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from cvxml.family.curvature import radius
-from cvxml.family.diagonal import DiagonalBudget, examine_diagonal
-from cvxml.family.regularizers import Budget
-from cvxml.family.span import cosets
+from cvxml.family.regularizers.base import Budget
+from cvxml.family.regularizers.diagonal import DiagonalBudget, examine_diagonal
+from cvxml.methods.mmc.budget_radius import radius
+from cvxml.numbers.span import cosets
 
 SIMILAR = np.array([[0, 1]])
 

@@ -11,8 +11,8 @@ import pytest
 from scipy.linalg import LinAlgError
 
 from cvxml.core.metric import FloatArray
-from cvxml.family import cutting
-from cvxml.family.cutting import BOUNDARY, IDLE, Cuts, CuttingPlanes
+from cvxml.methods.mlr import cutting_planes
+from cvxml.methods.mlr.cutting_planes import BOUNDARY, IDLE, Cuts, CuttingPlanes
 
 
 class Pool:
@@ -126,8 +126,10 @@ def test_the_linear_system(rounded: bool, monkeypatch: pytest.MonkeyPatch) -> No
         raise LinAlgError
 
     if rounded:
-        monkeypatch.setattr("cvxml.family.cutting.cho_factor", fails)
-    np.testing.assert_allclose(cutting._solved(roots, centred, mean, b), np.linalg.solve(K, b), rtol=1e-9)
+        monkeypatch.setattr("cvxml.methods.mlr.cutting_planes.cho_factor", fails)
+    np.testing.assert_allclose(
+        cutting_planes._solved(roots, centred, mean, b), np.linalg.solve(K, b), rtol=1e-9
+    )
 
 
 def test_the_longest_step() -> None:
@@ -144,7 +146,7 @@ def test_the_longest_step() -> None:
             return min(1.0, BOUNDARY * low)
 
         at = bisected(lambda t, x=x, dx=dx: (x + t * dx > 0).all())
-        assert cutting._longest(x, dx) == pytest.approx(at, rel=1e-9)
+        assert cutting_planes._longest(x, dx) == pytest.approx(at, rel=1e-9)
         at = bisected(lambda t, S=S: np.linalg.eigvalsh(np.eye(4) + t * S)[0] > 0)
-        assert cutting._longest_of(S) == pytest.approx(at, rel=1e-9)
-    assert cutting._longest(np.ones(2), np.ones(2)) == cutting._longest_of(np.eye(2)) == 1.0
+        assert cutting_planes._longest_of(S) == pytest.approx(at, rel=1e-9)
+    assert cutting_planes._longest(np.ones(2), np.ones(2)) == cutting_planes._longest_of(np.eye(2)) == 1.0

@@ -7,10 +7,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from cvxml.family.diagonal import DiagonalBudget, DiagonalLinear, examine_diagonal
-from cvxml.family.losses import Ray
-from cvxml.family.rational import plane
-from cvxml.family.rows import Weights
+from cvxml.family.losses.base import Ray
+from cvxml.family.regularizers.diagonal import DiagonalBudget, DiagonalLinear, examine_diagonal
+from cvxml.family.rows.base import Weights
+from cvxml.numbers.rational import plane
 from tests.family.test_frobenius import exact_weights
 
 SIMILAR, OTHER = np.array([[0, 1]]), np.array([[0, 2]])

@@ -13,7 +13,7 @@ from cvxml.core.balls import ball, precision
 from cvxml.core.inputs import dual_array
 from cvxml.core.metric import examine
 from cvxml.core.result import Certificate
-from cvxml.family.enclosed import certificate, definite
+from cvxml.family.theorem.ball_certificate import certificate, definite
 
 FEASIBILITY = examine(np.eye(2))[1]
 

@@ -6,7 +6,7 @@ import pytest
 
 import cvxml
 from cvxml.core.balls import precision
-from cvxml.family import exact
+from cvxml.family.theorem import exact
 from tests.instances import exact_of, random_data
 
 

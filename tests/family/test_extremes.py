@@ -9,12 +9,12 @@ import pytest
 from flint import arb, ctx
 
 import cvxml
-from cvxml.family.bound import Family, Term, certify
-from cvxml.family.frobenius import Flat, Frobenius
-from cvxml.family.logdet import distance
-from cvxml.family.losses import Hinge, Ray
-from cvxml.family.regularizers import Linear
-from cvxml.family.rows import PairRows, Prices, Weights
+from cvxml.family.losses.base import Hinge, Ray
+from cvxml.family.regularizers.base import Linear
+from cvxml.family.regularizers.frobenius import Flat, Frobenius
+from cvxml.family.regularizers.logdet import distance
+from cvxml.family.rows.base import PairRows, Prices, Weights
+from cvxml.family.theorem.theorem import Family, Term, certify
 from tests.instances import random_data
 
 

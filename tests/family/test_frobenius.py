@@ -8,10 +8,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from cvxml.family.frobenius import Flat, Frobenius
-from cvxml.family.losses import Ray
-from cvxml.family.rational import judged, plane
-from cvxml.family.rows import Weights
+from cvxml.family.losses.base import Ray
+from cvxml.family.regularizers.frobenius import Flat, Frobenius
+from cvxml.family.rows.base import Weights
+from cvxml.numbers.rational import judged, plane
 
 SEEDS = pytest.mark.parametrize("seed", range(10))
 

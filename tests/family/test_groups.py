@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cvxml.family.groups import Slack, Spread
-from cvxml.family.rows import Block
+from cvxml.family.losses.groups import Slack, Spread
+from cvxml.family.rows.base import Block
 
 SIZES = (2, 3, 5, 2, 7)  # of groups
 GROUP = np.repeat(np.arange(len(SIZES)), SIZES)

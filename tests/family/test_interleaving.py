@@ -13,9 +13,9 @@ import pytest
 from cvxml.core.metric import FloatArray
 from cvxml.core.queries import Queried, queried
 from cvxml.core.ranking import MEASURES, earned, earned_exactly
-from cvxml.family.interleaving import Interleavings
-from cvxml.family.rankings import Rankings, distances, named, read
-from cvxml.family.rows import Plain, Prices
+from cvxml.family.rows.base import Plain, Prices
+from cvxml.methods.mlr.interleaving import Interleavings
+from cvxml.methods.mlr.rankings import Rankings, distances, named, read
 
 N = 6
 EVERY = pytest.mark.parametrize("measure", MEASURES)
@@ -175,7 +175,7 @@ def test_many_queries_are_taken_in_parts(monkeypatch: pytest.MonkeyPatch) -> Non
     D = table(asked.X)
     whole = Interleavings(asked, "map", 3)
     assert len(whole.alike) == 2  # as many as sizes of classes
-    monkeypatch.setattr("cvxml.family.interleaving.BLOCK", 1000)
+    monkeypatch.setattr("cvxml.methods.mlr.interleaving.BLOCK", 1000)
     parts = Interleavings(asked, "map", 3)
     assert len(parts.alike) > 2
     np.testing.assert_array_equal(parts.worst(D).order, whole.worst(D).order)
@@ -231,7 +231,7 @@ def test_weights_and_exact_values_of_rows() -> None:
 
 def test_distances_are_those_of_the_queries(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = drawn(6)
-    monkeypatch.setattr("cvxml.family.rankings.PAIRS", 7)
+    monkeypatch.setattr("cvxml.methods.mlr.rankings.PAIRS", 7)
     D, off = distances(Plain(asked.X), Interleavings(asked, "auc", 3))
     np.testing.assert_allclose(D, table(asked.X)[asked.queries], atol=1e-12)
     assert not off.any()

@@ -9,14 +9,14 @@ import pytest
 
 import cvxml
 from cvxml.core.result import Status
-from cvxml.family import active, linear
-from cvxml.family.active import Active, Curvature
-from cvxml.family.linear import WHOLE, LinearMargins
-from cvxml.family.multipliers import Multipliers
-from cvxml.family.rows import Triplets
-from cvxml.family.search import PARTS, _sizes
-from cvxml.family.symmetric import squares
+from cvxml.family.geometry.symmetric import squares
+from cvxml.family.rows.base import Triplets
 from cvxml.methods.lmnn import METHOD, instance
+from cvxml.solvers import active_rows, linear_margins
+from cvxml.solvers.active_rows import Active, Curvature
+from cvxml.solvers.choose_solver import PARTS, _sizes
+from cvxml.solvers.linear_margins import WHOLE, LinearMargins
+from cvxml.solvers.multipliers import Multipliers
 
 METHODS = pytest.mark.parametrize("method", ["lmnn", "lmnn:squared_hinge"])
 
@@ -33,7 +33,7 @@ def wide(seed: int = 0, n: int = 70, d: int = 40) -> tuple[np.ndarray, np.ndarra
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """From 4 directions on."""
-    monkeypatch.setattr(linear, "DIRECTIONS", 4)
+    monkeypatch.setattr(linear_margins, "DIRECTIONS", 4)
 
 
 def staged(seed: int = 0) -> LinearMargins:
@@ -50,8 +50,8 @@ def test_few_directions_first_end_at_the_same_optimum(
 ) -> None:
     X, y = wide(seed)
     at_once = cvxml.solve(method, X, y, tol=1e-7)
-    monkeypatch.setattr(linear, "DIRECTIONS", 4)
-    monkeypatch.setattr(linear, "CHANGES", changes)
+    monkeypatch.setattr(linear_margins, "DIRECTIONS", 4)
+    monkeypatch.setattr(linear_margins, "CHANGES", changes)
     found = cvxml.solve(method, X, y, tol=1e-7)
     for solution in (at_once, found):
         assert solution.status is Status.CONVERGED
@@ -64,7 +64,7 @@ def test_few_directions_first_end_at_the_same_optimum(
 @METHODS
 def test_a_sample_without_a_price_is_left_at_once(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What separates the classes costs nothing, so the rest could shrink for ever: each round to a quarter."""
-    monkeypatch.setattr(linear, "ENOUGH_ROWS", 30)
+    monkeypatch.setattr(linear_margins, "ENOUGH_ROWS", 30)
     rng, rounds, stages = np.random.default_rng(0), [0], []
     y = np.repeat(np.arange(3), 20)
     X = np.column_stack([rng.standard_normal((60, 2)), y])
@@ -74,7 +74,7 @@ def test_a_sample_without_a_price_is_left_at_once(method: str, monkeypatch: pyte
         rounds[0] += 1
         return step(self)
 
-    def noted(self: LinearMargins, stage: linear.Stage, *given: Any) -> None:
+    def noted(self: LinearMargins, stage: linear_margins.Stage, *given: Any) -> None:
         stages.append(stage.every)
         enter(self, stage, *given)
 
@@ -110,7 +110,7 @@ def test_directions_join_until_none_that_is_left_out_would_win_more_than_is_left
 @pytest.mark.usefixtures("few")
 def test_new_directions_have_negative_slopes_and_old_ones_stay() -> None:
     solver = staged()
-    while solver.solver.left() > linear.CLOSE * solver.solver.value():
+    while solver.solver.left() > linear_margins.CLOSE * solver.solver.value():
         solver.step()
     before, M = solver.stage.W, solver.found()
     prices = solver.prices()
@@ -132,7 +132,7 @@ def test_new_directions_have_negative_slopes_and_old_ones_stay() -> None:
 @pytest.mark.usefixtures("few")
 def test_after_many_changes_all_directions_are_taken() -> None:
     solver = staged()
-    solver.changes = linear.CHANGES
+    solver.changes = linear_margins.CHANGES
     assert solver.stage.W is not None
     assert solver._more()
     assert solver.stage == WHOLE
@@ -216,9 +216,9 @@ def test_the_best_multiple_of_a_shape_is_not_above_the_first_that_is_tried() -> 
 def test_sums_and_products_do_not_depend_on_how_many_pairs_there_are(
     dense: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rows = active_rows()
-    monkeypatch.setattr(active, "DENSE", 10**9 if dense else 0)
-    monkeypatch.setattr(active, "CACHED", 16)
+    rows = some_rows()
+    monkeypatch.setattr(active_rows, "DENSE", 10**9 if dense else 0)
+    monkeypatch.setattr(active_rows, "CACHED", 16)
     assert rows.dense is dense
     rng = np.random.default_rng(3)
     S, a = rng.standard_normal((4, 4)), rng.standard_normal(rows.B.shape[0])
@@ -231,7 +231,7 @@ def test_sums_and_products_do_not_depend_on_how_many_pairs_there_are(
     np.testing.assert_allclose(rows.total(a), direct, atol=1e-10)
 
 
-def active_rows(n: int = 40) -> Active:
+def some_rows(n: int = 40) -> Active:
     rng = np.random.default_rng(2)
     y = np.arange(n) % 2
     targets = np.array([(i, j) for i in range(n) for j in range(n) if i != j and y[i] == y[j]])
@@ -242,12 +242,12 @@ def active_rows(n: int = 40) -> Active:
 
 
 def test_the_diagonal_is_that_of_every_pair_or_of_enough_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = active_rows()
+    rows = some_rows()
     often = np.asarray((rows.B**2).sum(axis=0)).ravel()
     direct = 0.1 + 2.0 * often @ squares(rows.Y[rows.i] - rows.Y[rows.j]) ** 2
     curvature = Curvature(rows, np.eye(4), 0.1, 2.0)
     np.testing.assert_allclose(curvature._diagonal(), direct, rtol=1e-10)
-    monkeypatch.setattr(active, "SEEN", len(rows.i) // 3)
+    monkeypatch.setattr(active_rows, "SEEN", len(rows.i) // 3)
     some = curvature._diagonal()
     assert (some != curvature.tau).all()
     assert np.abs(some / direct - 1).max() < 0.5

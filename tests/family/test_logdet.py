@@ -11,11 +11,11 @@ from flint import arb, arb_mat
 
 from cvxml.core.balls import precision
 from cvxml.core.metric import FloatArray
-from cvxml.family.definite import definite
-from cvxml.family.logdet import Known, LogDet, Positive, radius
-from cvxml.family.losses import Ray, Sum
-from cvxml.family.rational import plane
-from cvxml.family.rows import Weights
+from cvxml.family.losses.base import Ray, Sum
+from cvxml.family.regularizers.definite import definite
+from cvxml.family.regularizers.logdet import Known, LogDet, Positive, radius
+from cvxml.family.rows.base import Weights
+from cvxml.numbers.rational import plane
 from tests.family.test_frobenius import exact_weights
 
 SEEDS = pytest.mark.parametrize("seed", range(12))

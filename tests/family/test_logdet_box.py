@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import minimize
 
 from cvxml.core.metric import FloatArray
-from cvxml.family.logdet_box import Solver, decided
+from cvxml.methods.sdml.logdet_box import Solver, decided
 
 
 def correlation(rng: np.random.Generator, d: int) -> FloatArray:

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cvxml.family import logdet_costs
-from cvxml.family.logdet_costs import APART, Bounds, Ends, Ranks, Residuals, cost_of, ends_if_quicker
-from cvxml.family.symmetric import svec
+from cvxml.family.geometry.symmetric import svec
 from cvxml.methods import itml
+from cvxml.solvers import logdet_costs
+from cvxml.solvers.logdet_costs import APART, Bounds, Ends, Ranks, Residuals, cost_of, ends_if_quicker
 
 SEEDS = pytest.mark.parametrize("seed", range(6))
 

@@ -10,11 +10,11 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from cvxml.core.balls import ball, ends, precision, total
-from cvxml.family.free import Free
-from cvxml.family.logistic import Labelled, Logistic, _slope, best
-from cvxml.family.logistic_path import MiddleOfThePath, of_pairs, separated
-from cvxml.family.rational import plane
-from cvxml.family.rows import Block, Weights
+from cvxml.family.rows.base import Block, Weights
+from cvxml.methods.ldml.logistic import Labelled, Logistic, _slope, best
+from cvxml.methods.ldml.logistic_path import MiddleOfThePath, of_pairs, separated
+from cvxml.methods.ldml.no_regularizer import Free
+from cvxml.numbers.rational import plane
 from tests.family.derivatives import assert_derivatives
 from tests.instances import random_data
 

@@ -11,7 +11,7 @@ import pytest
 
 from cvxml.core.balls import ends, precision
 from cvxml.core.metric import FloatArray
-from cvxml.family.losses import (
+from cvxml.family.losses.base import (
     Bounded,
     Hinge,
     Least,
@@ -24,9 +24,9 @@ from cvxml.family.losses import (
     sharp,
     together,
 )
-from cvxml.family.rational import end
-from cvxml.family.residual import Residual
-from cvxml.family.rows import Block
+from cvxml.family.losses.residual import Residual
+from cvxml.family.rows.base import Block
+from cvxml.numbers.rational import end
 
 
 class Case(NamedTuple):

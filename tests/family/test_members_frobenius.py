@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from cvxml.core.result import Certificate
-from cvxml.family.bound import Proof, certify
-from cvxml.family.exact import interval
+from cvxml.family.theorem.exact import interval
+from cvxml.family.theorem.theorem import Proof, certify
 from cvxml.methods.kernel_mlsvm.method import METHOD as KERNEL
 from cvxml.methods.mlsvm.method import METHOD as MLSVM
 

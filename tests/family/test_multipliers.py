@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from cvxml.core.targets import OtherClasses, count
-from cvxml.family import active
-from cvxml.family.active import Curvature
-from cvxml.family.frobenius import Frobenius
-from cvxml.family.multipliers import Margin, Multipliers
-from cvxml.family.rows import PairRows, Plain, Prices, Triplets
-from cvxml.family.symmetric import quadratic, smat, squares, svec, weighted
+from cvxml.family.geometry.symmetric import quadratic, smat, squares, svec, weighted
+from cvxml.family.regularizers.frobenius import Frobenius
+from cvxml.family.rows.base import PairRows, Plain, Prices, Triplets
+from cvxml.solvers import active_rows
+from cvxml.solvers.active_rows import Curvature
+from cvxml.solvers.multipliers import Margin, Multipliers
 
 UNPRICED = Prices(np.zeros(0), np.zeros(0, dtype=np.intp))
 
@@ -141,7 +141,7 @@ def test_conjugate_gradients_find_what_a_dense_matrix_does(
     b = np.random.default_rng(0).standard_normal(6)
     expected = np.linalg.solve(at.tau * np.eye(6) + 3.0 * V.T @ V, b)
     for name, value in {"FEW": 0, "MANY": 0, "FIRST": first, "INEXACT": 1e-12, "MOST": 100}.items():
-        monkeypatch.setattr(active, name, value)
+        monkeypatch.setattr(active_rows, name, value)
     assert Curvature(at.active, L, at.tau, 3.0).solve(b) == pytest.approx(expected, rel=1e-6)
 
 

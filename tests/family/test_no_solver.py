@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cvxml.family.bound import Family, Term
-from cvxml.family.free import Free
-from cvxml.family.losses import Hinge, Least, Root, SquaredHinge
-from cvxml.family.regularizers import Budget
-from cvxml.family.rows import PairRows
-from cvxml.family.search import search
-from cvxml.family.task import Task
+from cvxml.family.losses.base import Hinge, Least, Root, SquaredHinge
+from cvxml.family.regularizers.base import Budget
+from cvxml.family.rows.base import PairRows
+from cvxml.family.theorem.theorem import Family, Term
+from cvxml.methods.ldml.no_regularizer import Free
+from cvxml.solvers.choose_solver import search
+from cvxml.solvers.task import Task
 
 X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0], [3.0, 1.0]])
 SIMILAR, OTHER = np.array([[0, 1], [0, 2]]), PairRows(np.array([[0, 3], [1, 3]]))

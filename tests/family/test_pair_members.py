@@ -14,13 +14,13 @@ import cvxml
 from cvxml.core.balls import precision
 from cvxml.core.metric import FloatArray, examine
 from cvxml.core.result import Certificate
-from cvxml.family.bound import Family, Proof, certify
-from cvxml.family.exact import interval
-from cvxml.family.logdet import METRIC, PRIOR, LogDet
-from cvxml.family.method import FamilyMethod
-from cvxml.family.rational import end, plane
-from cvxml.family.rows import Weights
+from cvxml.family.regularizers.logdet import METRIC, PRIOR, LogDet
+from cvxml.family.rows.base import Weights
+from cvxml.family.theorem.exact import interval
+from cvxml.family.theorem.theorem import Family, Proof, certify
 from cvxml.methods import get
+from cvxml.numbers.rational import end, plane
+from cvxml.solvers.family_method import FamilyMethod
 from tests.instances import random_data
 from tests.methods.glml.test_glml_sound import fractions, inverse
 from tests.methods.itml.problems import random_metric

@@ -7,8 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from cvxml.family import proved
-from cvxml.family.proved import (
+from cvxml.family.regularizers.base import SeenBy
+from cvxml.numbers import rounding
+from cvxml.numbers.rounding import (
     EPS,
     Images,
     Points,
@@ -24,7 +25,6 @@ from cvxml.family.proved import (
     squares_of,
     squares_of_pairs,
 )
-from cvxml.family.regularizers import SeenBy
 
 SEEDS = pytest.mark.parametrize("seed", range(8))
 
@@ -315,7 +315,7 @@ def test_a_sum_of_squares_does_not_depend_on_its_blocks(monkeypatch: pytest.Monk
     X, pairs, w = rng.standard_normal((40, 3)), np.argwhere(np.triu(np.ones((40, 40)), 1)), rng.random(780)
     at = points(X, np.eye(3))
     whole_of, off = squares_of_pairs(at, pairs, w)
-    monkeypatch.setattr(proved, "CACHED", 0)
+    monkeypatch.setattr(rounding, "CACHED", 0)
     S, moved = squares_of_pairs(at, pairs, w)
     assert np.abs(S - whole_of).max() <= off + moved < 1e-8
     slow = sum(a * np.outer(X[i] - X[j], X[i] - X[j]) for (i, j), a in zip(pairs, w, strict=True))

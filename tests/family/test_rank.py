@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cvxml.family.rank import of_rank
+from cvxml.family.stationary.rank import of_rank
 
 
 @pytest.mark.parametrize("rank", [1, 2, 3])

@@ -15,9 +15,9 @@ from cvxml.core.metric import FloatArray
 from cvxml.core.queries import Queried, queried
 from cvxml.core.ranking import MEASURES
 from cvxml.core.result import Dual
-from cvxml.family.ranked import Ranked, _Iterate
-from cvxml.family.rankings import Rankings, read
-from cvxml.family.rows import Prices
+from cvxml.family.rows.base import Prices
+from cvxml.methods.mlr.ranking_margins import Ranked, _Iterate
+from cvxml.methods.mlr.rankings import Rankings, read
 from tests.family.test_interleaving import cost, loss
 from tests.instances import fractions
 

@@ -8,12 +8,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from cvxml.family.diagonal import DiagonalBudget
-from cvxml.family.ground import Ground
-from cvxml.family.losses import Ray
-from cvxml.family.proved import Distances, points
-from cvxml.family.regularizers import Budget, Linear, Surplus, Within, product
-from cvxml.family.rows import View, Weights
+from cvxml.family.geometry.span_coordinates import Ground
+from cvxml.family.losses.base import Ray
+from cvxml.family.regularizers.base import Budget, Linear, Surplus, Within, product
+from cvxml.family.regularizers.diagonal import DiagonalBudget
+from cvxml.family.rows.base import View, Weights
+from cvxml.numbers.rounding import Distances, points
 
 X = np.array([[0.0], [1.0], [3.0]])
 PAIRS = np.array([[0, 1]])

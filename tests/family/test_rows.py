@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from cvxml.core.metric import FloatArray, IntArray
-from cvxml.family.bound import UNPRICED
-from cvxml.family.proved import Distances, Products
-from cvxml.family.rows import PairRows, Plain, Prices, Triplets
+from cvxml.family.rows.base import PairRows, Plain, Prices, Triplets
+from cvxml.family.theorem.theorem import UNPRICED
+from cvxml.numbers.rounding import Distances, Products
 
 IMPOSTORS = np.array([[False, False, True, True], [False, False, True, False]])
 TRIPLETS = Triplets(np.array([[0, 1], [1, 0]]), IMPOSTORS)

@@ -11,15 +11,16 @@ from scipy.special import logsumexp
 from sklearn.datasets import load_wine
 
 from cvxml.core.balls import ends, precision
-from cvxml.family import mixing, proved, rational, regularizers, rows
-from cvxml.family.bound import certify, prove
-from cvxml.family.exact import interval
-from cvxml.family.losses import LogSumExp
-from cvxml.family.mixing import Anchor, _mixed, least_share
-from cvxml.family.regularizers import Surplus
-from cvxml.family.rows import Block, ByPoint, Prices
-from cvxml.family.softmax import Softmaxes
+from cvxml.family.losses.base import LogSumExp
+from cvxml.family.regularizers.base import Surplus, base
+from cvxml.family.rows.base import Block, ByPoint, Prices, base
+from cvxml.family.theorem import strict_prices
+from cvxml.family.theorem.exact import interval
+from cvxml.family.theorem.strict_prices import Anchor, _mixed, least_share
+from cvxml.family.theorem.theorem import certify, prove
 from cvxml.methods.mcml import METHOD, Instance, family, instance, objective, weights
+from cvxml.methods.mcml.softmax import Softmaxes
+from cvxml.numbers import rational, rounding
 
 EPS = float(np.finfo(float).eps)
 
@@ -162,8 +163,8 @@ def test_the_rows_are_the_distances_of_points(monkeypatch):
     given = own.prices(a)
     M = np.diag([1.0, 2.0, 0.5])
     D = np.array([[(x - z) @ M @ (x - z) for z in X] for x in X])
-    monkeypatch.setattr(rows, "BLOCK", 14)  # two groups at a time
-    blocks = list(own.blocks(regularizers.SeenBy(X, proved.seen(X, M)), given))
+    monkeypatch.setattr(base, "BLOCK", 14)  # two groups at a time
+    blocks = list(own.blocks(base.SeenBy(X, rounding.seen(X, M)), given))
     assert [block.groups for block in blocks] == [slice(0, 2), slice(2, 4)]
     assert np.concatenate([block.v for block in blocks]) == pytest.approx(D[points], abs=1e-12)
     assert np.concatenate([block.a for block in blocks]).tolist() == a.tolist()
@@ -176,10 +177,10 @@ def test_the_rows_are_the_distances_of_points(monkeypatch):
 def test_sums_of_squares_in_blocks(monkeypatch):
     rng = np.random.default_rng(0)
     X, w = rng.standard_normal((9, 3)), rng.standard_normal(36)
-    pairs, images = np.argwhere(np.triu(np.ones((9, 9)), 1)), proved.points(X, np.eye(3))
-    whole, _ = proved.squares_of_pairs(images, pairs, w)
-    monkeypatch.setattr(proved, "BLOCK", 15)
-    S, off = proved.squares_of_pairs(images, pairs, w)
+    pairs, images = np.argwhere(np.triu(np.ones((9, 9)), 1)), rounding.points(X, np.eye(3))
+    whole, _ = rounding.squares_of_pairs(images, pairs, w)
+    monkeypatch.setattr(rounding, "BLOCK", 15)
+    S, off = rounding.squares_of_pairs(images, pairs, w)
     exact = sum(one * np.outer(X[i] - X[k], X[i] - X[k]) for (i, k), one in zip(pairs, w, strict=True))
     assert np.linalg.norm(S - exact) <= off < 1e-12
     assert np.linalg.norm(S - whole) <= off
@@ -434,7 +435,7 @@ def test_a_mixture_is_looked_at_again(monkeypatch):
     inner = Anchor(Prices(np.zeros(1), none), Surplus(np.eye(2), 0.01))
     own = Anchor(Prices(np.ones(1), none), Surplus(-np.eye(2), 0.3))
     for share, kept in ((0.2, True), (0.45, False), (0.6, False)):
-        monkeypatch.setattr(mixing, "least_share", lambda *_, share=share: 1 - share)
+        monkeypatch.setattr(strict_prices, "least_share", lambda *_, share=share: 1 - share)
         found = _mixed(inner, own)
         assert found is not None
         assert found.a[0] == pytest.approx(share if kept else 0.0)

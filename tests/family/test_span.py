@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import cvxml
-from cvxml.family import span
-from cvxml.family.span import cosets, rank, rank_along
 from cvxml.methods import gmml, rca
+from cvxml.numbers import span
+from cvxml.numbers.span import cosets, rank, rank_along
 
 
 def rank_of(rows: list[list[Fraction]]) -> int:

@@ -13,14 +13,14 @@ import pytest
 import cvxml
 from cvxml.core.metric import project_psd
 from cvxml.core.predictions import predictions
-from cvxml.family import sublevel as bounding
-from cvxml.family.bound import value
-from cvxml.family.budget import budget, most
-from cvxml.family.method import FamilyMethod
-from cvxml.family.rows import Weights
-from cvxml.family.sublevel import Box, Sublevel
-from cvxml.family.symmetric import smat, svec
+from cvxml.family.geometry.budget import budget, most
+from cvxml.family.geometry.symmetric import smat, svec
+from cvxml.family.nearby import sublevel as bounding
+from cvxml.family.nearby.sublevel import Box, Sublevel
+from cvxml.family.rows.base import Weights
+from cvxml.family.theorem.theorem import value
 from cvxml.methods import get
+from cvxml.solvers.family_method import FamilyMethod
 from tests.instances import real_data
 
 METHODS = (

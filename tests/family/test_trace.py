@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from cvxml.core.metric import FloatArray
-from cvxml.family import rational
-from cvxml.family.rows import Plain, Prices, Triplets
-from cvxml.family.threshold import AT, BELOW, gains, sides
-from cvxml.family.together import Together
-from cvxml.family.trace import Trace
-from cvxml.family.trace_path import OverTriplets, differences
+from cvxml.family.regularizers.trace import Trace
+from cvxml.family.rows.base import Plain, Prices, Triplets
+from cvxml.methods.boostmetric.one_group import Together
+from cvxml.methods.boostmetric.threshold import AT, BELOW, gains, sides
+from cvxml.methods.boostmetric.trace_path import OverTriplets, differences
+from cvxml.numbers import rational
 from tests.family.derivatives import assert_derivatives
 from tests.instances import fractions, random_data
 

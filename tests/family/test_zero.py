@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import cvxml
-from cvxml.family.combinations import SumOfWeights
-from cvxml.family.losses import Hinge, SmoothedHinge, SquaredHinge
-from cvxml.family.rows import Prices, Triplets
-from cvxml.family.zero import zero_is_optimal
+from cvxml.family.losses.base import Hinge, SmoothedHinge, SquaredHinge
+from cvxml.family.regularizers.combinations import SumOfWeights
+from cvxml.family.rows.base import Prices, Triplets
+from cvxml.family.theorem.zero_is_optimal import zero_is_optimal
 
 X = np.array([[0.0], [1.0], [2.0]])
 ROWS = Triplets(np.array([[0, 1]]), np.array([[False, False, True]]))

@@ -24,9 +24,9 @@ from cvxml.core.example import Drawn, Hand
 from cvxml.core.method import MAPS, METRIC_IS, ConvexMethod
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
-from cvxml.family.method import FamilyMethod
 from cvxml.methods import get, names
 from cvxml.oracle.saved import recertify
+from cvxml.solvers.family_method import FamilyMethod
 from tests.instances import (
     CLOSED_FORM,
     NOT_OPTIMAL,

@@ -148,10 +148,10 @@ def test_the_clock_is_looked_at_while_neighbours_are_searched(
 
 
 IN_BLOCKS = {
-    "mcml": "cvxml.family.all_softmaxes.BLOCK",
-    "mmc": "cvxml.family.all_pairs.BLOCK",
-    "dml_eig": "cvxml.family.all_pairs.BLOCK",
-    "lmnn": "cvxml.family.rows.BLOCK",
+    "mcml": "cvxml.methods.mcml.all_softmaxes.BLOCK",
+    "mmc": "cvxml.family.unlisted.all_pairs.BLOCK",
+    "dml_eig": "cvxml.family.unlisted.all_pairs.BLOCK",
+    "lmnn": "cvxml.family.rows.base.BLOCK",
     "nca": "cvxml.methods.nca.fast.BLOCK",
     "itml": "cvxml.core.pairs.BLOCK",
     "ldml": "cvxml.core.pairs.BLOCK",

@@ -28,9 +28,9 @@ import cvxml
 from cvxml.core.backend import solve_problem
 from cvxml.core.example import Hand
 from cvxml.core.method import Method
-from cvxml.family.method import FamilyMethod
-from cvxml.family.rows import Block
+from cvxml.family.rows.base import Block
 from cvxml.methods import get
+from cvxml.solvers.family_method import FamilyMethod
 from tests.core import test_bad_input as bad_input
 from tests.instances import assert_named, objective_of, random_data, wrong_dimensions
 from tests.methods import test_contract as contract

@@ -11,9 +11,9 @@ from sklearn.decomposition import PCA
 import cvxml
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.neighbors import k_nearest
-from cvxml.family.threshold import sides
-from cvxml.family.together import Together
 from cvxml.methods import boostmetric
+from cvxml.methods.boostmetric.one_group import Together
+from cvxml.methods.boostmetric.threshold import sides
 from validation.experiments.glml_methods import FINAL, Found, folds, nn, once, subset
 from validation.experiments.splits import some_pairs
 from validation.experiments.table1_others import CHOOSING, WEIGHTS, Choice, choose, of_lmnn

@@ -17,8 +17,8 @@ from scipy.special import logsumexp
 
 from cvxml.core.metric import EPS, FloatArray, IntArray, middle, unit_scale
 from cvxml.core.wide import wide_of
-from cvxml.family.span import rank
 from cvxml.methods.glml.whitening import departure, whitening, whitening_of
+from cvxml.numbers.span import rank
 
 # A covariance (d, d) is inverted directly if the ratio of its smallest to its largest eigenvalue is above d times this.
 # Otherwise the inverse is computed from the points, because their condition number is the square root.

@@ -5,10 +5,10 @@ Problem, as quoted (the paper was not at hand), with slack variables: over psd A
 xi_0 = u for similar pairs S and l for dissimilar pairs D. Every line of `problem` is literal. u and l bound squared
 distances. For diagonal matrices D_ld is a sum over the pairs. Algorithm 1 of the paper is in projections.py.
 
-Dual and bound: family/bound.py, with the log det divergence and a loss for each kind of pair on D / u and D / l. lambda
+Dual and bound: family/theorem, with the log det divergence and a loss for each kind of pair on D / u and D / l. lambda
 is -a / u of a similar pair with the price a and a / l of a dissimilar one. A similar pair of equal points keeps any
 bound: it is no row, and its lambda is 0. Scale: at least `UNMOVED` d, for problems whose optimum is the prior, where
-the objective is 0. Radius: family/logdet.py.
+the objective is 0. Radius: family/regularizers/logdet.py.
 
 Reference: J. Davis, B. Kulis, P. Jain, S. Sra, I. Dhillon, Information-theoretic metric learning, ICML 2007.
 """
@@ -42,13 +42,13 @@ from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
 from cvxml.core.shown import cut
 from cvxml.core.statement import Statement
-from cvxml.family import logdet_path
-from cvxml.family.bound import Family, Term
-from cvxml.family.logdet import LogDet, radius
-from cvxml.family.losses import Bounded
-from cvxml.family.method import FamilyMethod
-from cvxml.family.rows import PairRows, Prices
-from cvxml.family.symmetric import quadratic
+from cvxml.family.geometry.symmetric import quadratic
+from cvxml.family.losses.base import Bounded
+from cvxml.family.regularizers.logdet import LogDet, radius
+from cvxml.family.rows.base import PairRows, Prices
+from cvxml.family.theorem.theorem import Family, Term
+from cvxml.solvers import logdet_path
+from cvxml.solvers.family_method import FamilyMethod
 
 NAMES = ("lam_S", "lam_D")
 PERCENTILES = (5.0, 95.0)

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from cvxml.core.exact import Exact, flint, root_upward, scaled, sum_of_squares
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.squares import all_distances, given_rows, is_psd, missing_to_psd, of_sum, root_of, whole
-from cvxml.family.groups import AT_THE_CAP
+from cvxml.family.losses.groups import AT_THE_CAP
 from cvxml.methods.kernel_mlsvm.instance import Instance, in_feature_space
 
 FEW = 100  # points

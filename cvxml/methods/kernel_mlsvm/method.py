@@ -33,18 +33,18 @@ from cvxml.core.parameter import COUNT, LISTS, NUMBER, WORD, Parameter
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Callback, Found, Start
 from cvxml.core.statement import Statement
-from cvxml.family.bound import NEARLY, Family
-from cvxml.family.frobenius import Frobenius
-from cvxml.family.losses import Ray
-from cvxml.family.method import FamilyMethod
-from cvxml.family.regularizers import Scaled
-from cvxml.family.rows import Prices, Weights
+from cvxml.family.losses.base import Ray
+from cvxml.family.regularizers.base import Scaled
+from cvxml.family.regularizers.frobenius import Frobenius
+from cvxml.family.rows.base import Prices, Weights
+from cvxml.family.theorem.theorem import NEARLY, Family
 from cvxml.methods.kernel_mlsvm.instance import Instance, in_feature_space, instance
 from cvxml.methods.kernel_mlsvm.misreadings import MISREADINGS
 from cvxml.methods.kernel_mlsvm.rounding import entries_off, objective_off, with_kernel_rounding
 from cvxml.methods.mlsvm.evaluate import evaluate as evaluate_metric
 from cvxml.methods.mlsvm.method import MLSVM, member_of
 from cvxml.methods.mlsvm.solve import duals_of_zero, may_be_zero, notes_on, search, through_cvxpy
+from cvxml.solvers.family_method import FamilyMethod
 
 LINEAR = MLSVM()  # on the points E
 

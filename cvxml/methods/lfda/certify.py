@@ -17,7 +17,7 @@ from cvxml.core.inputs import dual_array
 from cvxml.core.metric import FEASIBILITY_TOL, Feasibility, FloatArray, examine
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.squares import given_rows, whole
-from cvxml.family.enclosed import certificate
+from cvxml.family.theorem.ball_certificate import certificate
 from cvxml.methods.lfda.bound import bound, optimum, radius
 from cvxml.methods.lfda.embedding import axes
 from cvxml.methods.lfda.figures import Figures, figures

@@ -14,10 +14,10 @@ from cvxml.core.balls import floats, precision, with_enough_bits
 from cvxml.core.inputs import check_choice, check_count, check_labels, check_number, check_X, class_names
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.squares import whole
-from cvxml.family.span import rank_of
 from cvxml.methods.lfda.embedding import EMBEDDINGS, axes
 from cvxml.methods.lfda.figures import figures
 from cvxml.methods.lfda.known import Known, known, scatter
+from cvxml.numbers.span import rank_of
 
 USUAL = 7  # K by default, where no class is too small
 

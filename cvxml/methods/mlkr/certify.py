@@ -1,4 +1,4 @@
-"""How stationary a metric is for MLKR, in balls: what is proved of it, by family/stationary.py."""
+"""How stationary a metric is for MLKR, in balls: what is proved of it, by family/stationary/stationary.py."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from cvxml.core.exact import flint
 from cvxml.core.metric import EPS, FloatArray, examine
 from cvxml.core.result import Certificate, Stationarity
 from cvxml.core.squares import whole
-from cvxml.family.rank import examine_rank
-from cvxml.family.rational import Plane, Squares
-from cvxml.family.stationary import (
+from cvxml.family.stationary.rank import examine_rank
+from cvxml.family.stationary.stationary import (
     NOTHING,
     PLENTY,
     FirstOrder,
@@ -30,6 +29,7 @@ from cvxml.family.stationary import (
     won_at_most,
 )
 from cvxml.methods.mlkr.instance import Instance
+from cvxml.numbers.rational import Plane, Squares
 
 
 def tends_to_0(given: Instance, Q: FloatArray) -> bool:

@@ -1,7 +1,7 @@
 """F and how far a metric is from stationary for MLKR, with rational ends: an interval that is a theorem.
 
-At M M^T of rank m at most, psd whatever M is, by family/stationary.py. All of it comes from distances that are
-integers, in balls; the square roots are rounded upward. M comes from floating point, or is given.
+At M M^T of rank m at most, psd whatever M is, by family/stationary/stationary.py. All of it comes from distances that
+are integers, in balls; the square roots are rounded upward. M comes from floating point, or is given.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from cvxml.core.balls import precision
 from cvxml.core.exact import Exact
 from cvxml.core.metric import FloatArray
-from cvxml.family.stationary import interval, root_of_rank, squared, won_at_most
+from cvxml.family.stationary.stationary import interval, root_of_rank, squared, won_at_most
 from cvxml.methods.mlkr.certify import figures, scale
 from cvxml.methods.mlkr.instance import Instance
 

@@ -13,7 +13,7 @@ from cvxml.core.inputs import check_count, check_targets, check_X
 from cvxml.core.memory import BALL, INTEGER, check_room
 from cvxml.core.metric import FloatArray
 from cvxml.core.squares import basis_of, from_the_first
-from cvxml.family.coordinates import Coordinates, coordinates
+from cvxml.family.geometry.coordinates import Coordinates, coordinates
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,7 +37,7 @@ from cvxml.core.parameter import COUNT, START, Parameter
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Callback, Found, Start
 from cvxml.core.statement import Statement
-from cvxml.family.rank import examine_rank, of_rank
+from cvxml.family.stationary.rank import examine_rank, of_rank
 from cvxml.methods.mlkr.certify import certify, rows_of, tends_to_0
 from cvxml.methods.mlkr.evaluate import evaluate, objective
 from cvxml.methods.mlkr.instance import Instance, instance

@@ -10,7 +10,7 @@ import numpy as np
 
 from cvxml.core.metric import FloatArray
 from cvxml.core.misreading import Misreading, Question
-from cvxml.family.rank import examine_rank
+from cvxml.family.stationary.rank import examine_rank
 from cvxml.methods.mlkr.instance import Instance, instance
 
 

@@ -16,7 +16,7 @@ from cvxml.core.inputs import check_count, real_array
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import Status, Step
 from cvxml.core.run import Callback, Found, Start, untried
-from cvxml.family.stationary import CLOSE, ROUNDING
+from cvxml.family.stationary.stationary import CLOSE, ROUNDING
 from cvxml.methods.mlkr.certify import certify, rows_of, tends_to_0
 from cvxml.methods.mlkr.instance import Instance
 

@@ -179,7 +179,7 @@ class CompactDual:
 
 
 class Descent:
-    """The gradient of the compact dual at one v, ready to be followed (family/firstorder.py)."""
+    """The gradient of the compact dual at one v, ready to be followed (solvers/first_order.py)."""
 
     def __init__(self, problem: CompactDual, v: FloatArray, image: FloatArray):
         self.problem, self.v, self.image = problem, v, image

@@ -1,6 +1,6 @@
 """The fast certified solver of MLSVM: accelerated gradient on the compact dual, then Newton on its face.
 
-Accelerated gradient (family/firstorder.py) finds which constraints matter; semismooth Newton steps (newton.py) then
+Accelerated gradient (solvers/first_order.py) finds which constraints matter; semismooth Newton steps (newton.py) then
 reach any accuracy in a few rounds, a few gradient steps between them letting constraints in and out. Newton is tried
 after each batch of gradient steps and given up, until the next batch, as soon as a round takes next to none of its
 step. Where the features differ so much in scale that gradient steps get nowhere, the interior-point method
@@ -21,11 +21,11 @@ import numpy as np
 from cvxml.core.clock import look
 from cvxml.core.metric import EPS, FloatArray
 from cvxml.core.result import Status, Step
-from cvxml.family.firstorder import State, accelerated
-from cvxml.family.newton import MAX_ENTRIES
 from cvxml.methods.mlsvm.dual import CompactDual
 from cvxml.methods.mlsvm.interior import interior
 from cvxml.methods.mlsvm.newton import newton_point, reach_of
+from cvxml.solvers.first_order import State, accelerated
+from cvxml.solvers.newton import MAX_ENTRIES
 
 CHECK_EVERY = 10
 LONG = 1500  # iterations without a smaller gap

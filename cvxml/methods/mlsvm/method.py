@@ -2,9 +2,9 @@
 
     min_{A psd}  lam/2 ||A||^2 + 1/n sum_i [1 + max_{l in T_i} d_A(x_i, x_l) - min_{j in I_i} d_A(x_i, x_j)]_+
 over the points that have both targets T_i and impostors I_i: of the others the paper says nothing, their constraint is
-vacuous, xi_i = 0 and the 1/n stays. The rows are the pairs (i, j) and (i, l), a group is a point (family/groups.py,
-`Spread`), and the scale of a tolerance is lam/2 ||A||^2. By strong convexity a metric with a gap is within
-sqrt(2 gap / lam) of the optimum (family/frobenius.py).
+vacuous, xi_i = 0 and the 1/n stays. The rows are the pairs (i, j) and (i, l), a group is a point
+(family/losses/groups.py, `Spread`), and the scale of a tolerance is lam/2 ||A||^2. By strong convexity a metric with a
+gap is within sqrt(2 gap / lam) of the optimum (family/regularizers/frobenius.py).
 
 Reference: N. Nguyen, Y. Guo, Metric Learning: A Support Vector Approach, ECML PKDD 2008.
 """
@@ -26,11 +26,10 @@ from cvxml.core.parameter import COUNT, LISTS, NUMBER, WORD, Parameter
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Callback, Found, Start
 from cvxml.core.statement import Statement
-from cvxml.family.bound import Family, Term
-from cvxml.family.frobenius import Frobenius
-from cvxml.family.groups import Spread
-from cvxml.family.method import FamilyMethod
-from cvxml.family.rows import PairRows, Prices
+from cvxml.family.losses.groups import Spread
+from cvxml.family.regularizers.frobenius import Frobenius
+from cvxml.family.rows.base import PairRows, Prices
+from cvxml.family.theorem.theorem import Family, Term
 from cvxml.methods.mlsvm.algorithm1 import Run
 from cvxml.methods.mlsvm.algorithm1 import algorithm1 as run_algorithm1
 from cvxml.methods.mlsvm.evaluate import evaluate as evaluate_metric
@@ -39,6 +38,7 @@ from cvxml.methods.mlsvm.instance import Instance, instance
 from cvxml.methods.mlsvm.misreadings import MISREADINGS
 from cvxml.methods.mlsvm.neighborhood import Neighborhood
 from cvxml.methods.mlsvm.solve import notes_on, search, through_cvxpy
+from cvxml.solvers.family_method import FamilyMethod
 
 LINE = ([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
 

@@ -1,4 +1,4 @@
-"""Regularised semismooth Newton steps on the face of the compact dual that holds v (cvxml/family/newton.py).
+"""Regularised semismooth Newton steps on the face of the compact dual that holds v (cvxml/solvers/newton.py).
 
 Once accelerated gradient has found which u_ij and w_il are positive, the dual is smooth on the face they span, up to
 P_+, and a step solves (B B^T + 1 / sigma) z = -gradient, sigma a number for each row. A step that leaves the feasible
@@ -14,8 +14,8 @@ import numpy as np
 
 from cvxml.core.clock import watched
 from cvxml.core.metric import FloatArray, IntArray
-from cvxml.family.newton import MAX_ENTRIES, contrasts, derivative_weights, solve_regularised
 from cvxml.methods.mlsvm.dual import CompactDual, project_rows
+from cvxml.solvers.newton import MAX_ENTRIES, contrasts, derivative_weights, solve_regularised
 
 STEPS = 4  # in one model
 OWN = 0.5  # of its cap: how far a row goes where no other holds it

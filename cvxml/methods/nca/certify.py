@@ -10,7 +10,8 @@ Dual. The rows are given by two symmetric matrices: q = (1 - theta) softmax(-<R,
 "R" and "interior". Repair: theta (any that is given is not looked at) is the least that makes Z psd beyond rounding; if
 none does, the bound of the objective itself is taken.
 
-Stationarity, in units of the objective, in coordinates of unit covariance (family/coordinates.py), G = dF/dQ there:
+Stationarity, in units of the objective, in coordinates of unit covariance (family/geometry/coordinates.py), G = dF/dQ
+there:
     gradient           max(|A|, 1) |dF/dA|, dF/dA = 2 A G
     scale_derivative   d F(t A) / dt at t = 1
     dc_residual        max(trace Q, 1) max(0, -least eigenvalue of G): what a row of A that is free would win
@@ -35,10 +36,10 @@ from cvxml.core.clock import watched
 from cvxml.core.inputs import real_array
 from cvxml.core.metric import EPS, FloatArray, examine
 from cvxml.core.result import Certificate, Dual, Stationarity
-from cvxml.family.coordinates import Coordinates, coordinates
-from cvxml.family.mixing import least_share
-from cvxml.family.rank import examine_rank
-from cvxml.family.stationary import NOTHING, PLENTY
+from cvxml.family.geometry.coordinates import Coordinates, coordinates
+from cvxml.family.stationary.rank import examine_rank
+from cvxml.family.stationary.stationary import NOTHING, PLENTY
+from cvxml.family.theorem.strict_prices import least_share
 from cvxml.methods.nca.infinity import limit
 from cvxml.methods.nca.instance import Instance
 from cvxml.methods.nca.rows import FirstOrder, Metric, Point, Softmax, finite

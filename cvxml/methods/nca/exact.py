@@ -8,7 +8,8 @@ Z is proved positive definite on what the differences of the points span, in fea
 the least for which it is, to `BISECTIONS` bits. Where no theta will do, or that is better, the bound is that no p_i is
 above the largest s_ij. Distances are integers; M comes from floating point (core/squares.py), or is given.
 
-Where the rank allowed is less than that of the points, the first-order step is bounded (family/stationary.py).
+Where the rank allowed is less than that of the points, the first-order step is bounded
+(family/stationary/stationary.py).
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from cvxml.core.exact import Exact, flint
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import Dual
 from cvxml.core.squares import all_distances, basis_of, distance_to_square, from_the_first, root_of, whole
-from cvxml.family.coordinates import coordinates
-from cvxml.family.stationary import (
+from cvxml.family.geometry.coordinates import coordinates
+from cvxml.family.stationary.stationary import (
     PLENTY,
     ROUNDING,
     first_order,

@@ -7,7 +7,7 @@ class. It is said only where it is so for all that may be nearest within the pro
 
 So it is where a direction exists in which the points of a class coincide and the classes do not all: any
 metric grows better along it for ever (only if the rank is not limited: it must be added to whatever is there). Whether
-there is one is a matter of ranks, decided in rationals (family/span.py).
+there is one is a matter of ranks, decided in rationals (numbers/span.py).
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from cvxml.family.span import cosets, rank
 from cvxml.methods.nca.instance import Instance
 from cvxml.methods.nca.rows import Metric
+from cvxml.numbers.span import cosets, rank
 
 CLOSE = 1e-9  # distances nearer than this share of the larger, and of rounding, are called equal
 

@@ -22,8 +22,8 @@ from cvxml.core.parameter import COUNT, MATRIX, START, WORD, Parameter
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, Start
 from cvxml.core.statement import Statement
-from cvxml.family.coordinates import coordinates
-from cvxml.family.rank import examine_rank, of_rank
+from cvxml.family.geometry.coordinates import coordinates
+from cvxml.family.stationary.rank import examine_rank, of_rank
 from cvxml.methods.nca import definitions
 from cvxml.methods.nca.certify import certify as certify_metric
 from cvxml.methods.nca.evaluate import evaluate as evaluate_metric

@@ -32,9 +32,9 @@ from scipy.special import logsumexp, xlogy
 
 from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.core.misreading import Misreading, Other, Question, changed
-from cvxml.family.coordinates import Coordinates, coordinates
-from cvxml.family.rank import INVISIBLE, examine_rank
-from cvxml.family.stationary import NOTHING
+from cvxml.family.geometry.coordinates import Coordinates, coordinates
+from cvxml.family.stationary.rank import INVISIBLE, examine_rank
+from cvxml.family.stationary.stationary import NOTHING
 from cvxml.methods.nca.infinity import limit
 from cvxml.methods.nca.instance import Instance, instance
 from cvxml.methods.nca.rows import Metric

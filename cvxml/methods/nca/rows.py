@@ -22,10 +22,10 @@ import numpy as np
 
 from cvxml.core.clock import watched
 from cvxml.core.metric import EPS, FloatArray
-from cvxml.family.coordinates import Coordinates
-from cvxml.family.proved import two_sum
-from cvxml.family.rank import INVISIBLE
+from cvxml.family.geometry.coordinates import Coordinates
+from cvxml.family.stationary.rank import INVISIBLE
 from cvxml.methods.nca.instance import Instance
+from cvxml.numbers.rounding import two_sum
 
 TINY = 2.0**-1020  # no underflow is a fact: what is summed of n numbers may be off by n times this
 FEW = 1000  # points of which all rows are kept: some 50 megabytes
@@ -132,7 +132,7 @@ class FirstOrder(NamedTuple):
 
 
 class Metric:
-    """A metric Q (d, d) of an instance: objective, and its gradient in the coordinates of `family/coordinates.py`."""
+    """A metric Q (d, d) of an instance: objective, and its gradient in coordinates of unit covariance."""
 
     def __init__(self, p: Instance, Q: FloatArray, at: Coordinates):
         self.p, self.Y = p, at.Y

@@ -11,8 +11,8 @@ import numpy as np
 from cvxml.core.clock import look
 from cvxml.core.metric import EPS, FloatArray
 from cvxml.core.result import Dual, Status, Step
-from cvxml.family.coordinates import Coordinates, coordinates
-from cvxml.family.rank import INVISIBLE, examine_rank
+from cvxml.family.geometry.coordinates import Coordinates, coordinates
+from cvxml.family.stationary.rank import INVISIBLE, examine_rank
 from cvxml.methods.nca.certify import certify
 from cvxml.methods.nca.descent import LARGEST, Descent, Point
 from cvxml.methods.nca.fast import Held, Pairs

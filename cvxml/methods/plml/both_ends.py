@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cvxml.core.metric import FloatArray, IntArray
-from cvxml.family.blocks import Blocks
+from cvxml.methods.plml.blocks import Blocks
 
 
 class MeanShares(Blocks):

@@ -11,8 +11,8 @@ claimed of both together, which would not be convex.
 Judged, as the method's metric, is M (m d, m d), the blocks M_b on its diagonal, at the weights given, or at those that
 the first problem has. A query takes the weights of the nearest training point (the estimator does).
 
-Dual and bound: family/bound.py, with the Frobenius norm of blocks (family/blocks.py), a hinge, and a straight loss on
-the pairs. The metrics are unique, and within sqrt(gap / alpha1). Gaps are relative to alpha1 sum_b ||M_b||^2.
+Dual and bound: family/theorem, with the Frobenius norm of blocks (methods/plml/blocks.py), a hinge, and a straight loss
+on the pairs. The metrics are unique, and within sqrt(gap / alpha1). Gaps are relative to alpha1 sum_b ||M_b||^2.
 
 Reference: J. Wang, A. Woznica, A. Kalousis, Parametric local metric learning for nearest neighbor classification, NIPS
 2012. The printed equations were not at hand: docs/plml.md has the sources. That G_bi is a squared distance, and which
@@ -41,15 +41,15 @@ from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
 from cvxml.core.statement import Statement
 from cvxml.core.triplets import BAD_TRIPLETS, BY_TRIPLETS
-from cvxml.family.blocks import Blocks, Listed, examine_blocks
-from cvxml.family.bound import Family, Term
-from cvxml.family.losses import Hinge, Straight
-from cvxml.family.rows import PairRows, Prices, Triplets
-from cvxml.family.triplets import TripletMethod
+from cvxml.family.losses.base import Hinge, Straight
+from cvxml.family.rows.base import PairRows, Prices, Triplets
+from cvxml.family.theorem.theorem import Family, Term
+from cvxml.methods.plml.blocks import Blocks, Listed, examine_blocks
 from cvxml.methods.plml.both_ends import MeanShares
 from cvxml.methods.plml.evaluate import evaluate, objective
 from cvxml.methods.plml.instance import WELL, Instance, instance, k_means
 from cvxml.methods.plml.misreadings import MISREADINGS
+from cvxml.solvers.triplet_method import TripletMethod
 
 ONE_CLAIM_EACH = (
     "weights and metrics are optima of two problems, one after the other: no joint optimum is claimed"

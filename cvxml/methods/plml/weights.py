@@ -25,7 +25,7 @@ from cvxml.core.exact import integers, nearest, scaled, upward
 from cvxml.core.inputs import real_array
 from cvxml.core.metric import EPS, FEASIBILITY_TOL, Feasibility, FloatArray, middle, unit_scale
 from cvxml.core.result import Certificate
-from cvxml.family.firstorder import accelerated
+from cvxml.solvers.first_order import accelerated
 
 TOL = 1e-10  # of g: where the solver stops, if it can
 MAX_ITER = 20000

@@ -1,7 +1,7 @@
 """The certificate of a metric for gerrymandering: F, and a bound of its own convex step.
 
 The step is a member of the family (member.py): bound, gap and what rounding may take from them are those of
-cvxml/family/bound.py, at the sets h* that the exact inference finds, with the worst sets that it finds. That it may
+cvxml/family/theorem, at the sets h* that the exact inference finds, with the worst sets that it finds. That it may
 have found others than the best is counted beside (rounding.py). The tests hold it against enumeration and an integer
 program.
 
@@ -20,7 +20,7 @@ import numpy as np
 
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import Certificate, Dual
-from cvxml.family import bound
+from cvxml.family.theorem import theorem
 from cvxml.methods.ssvm.instance import Instance
 from cvxml.methods.ssvm.member import members, named, of_points, priced, read, step, zero_is_optimal
 from cvxml.methods.ssvm.rounding import inferred
@@ -38,7 +38,7 @@ def certify(p: Instance, W: FloatArray, dual: Dual) -> Certificate:
         return certify_tree(p, W, dual)
     found, (q, with_q) = inferred(p, W), read(p, dual)
     sets = np.concatenate([with_q, of_points(found.worst)])
-    proof, repaired = bound.certify(step(p, found.latent, sets), W, [priced(p, q, len(sets))])
+    proof, repaired = theorem.certify(step(p, found.latent, sets), W, [priced(p, q, len(sets))])
     if found.zero and zero_is_optimal(p, members(found.latent), found.largest, q, with_q):
         proof = replace(proof, lower_bound=proof.objective, gap=0.0, rounding=0.0)
     off, rounding = proof.value_rounding + found.off, proof.rounding + found.off

@@ -131,7 +131,7 @@ class Columns:
 
 
 class Descent:
-    """The gradient of the restricted dual at one q, ready to be followed (family/firstorder.py)."""
+    """The gradient of the restricted dual at one q, ready to be followed (solvers/first_order.py)."""
 
     def __init__(self, problem: Columns, q: FloatArray, image: FloatArray):
         self.problem, self.q, self.image = problem, q, image

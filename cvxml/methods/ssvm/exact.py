@@ -1,4 +1,4 @@
-"""The step's certificate in exact arithmetic (cvxml/family/exact.py), and the inferences that it rests on.
+"""The step's certificate in exact arithmetic (cvxml/family/theorem/exact.py), and the inferences that it rests on.
 
 These are by enumeration of all vote counts (the nearest points of each class are the cheapest), with distances in
 integers: what ties, ties exactly, and then the first set is taken. At V = 0 all sets tie, and h* is that of the
@@ -18,12 +18,12 @@ from numpy.typing import ArrayLike
 from cvxml.core.exact import Exact
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.result import Dual
-from cvxml.family.bound import in_domain, prove
-from cvxml.family.exact import interval
-from cvxml.family.rational import Distances, judged, plane
+from cvxml.family.theorem.exact import interval
+from cvxml.family.theorem.theorem import in_domain, prove
 from cvxml.methods.ssvm.enumeration import Neighbors, nearest_sets, task_loss, votes, wins
 from cvxml.methods.ssvm.instance import Instance
 from cvxml.methods.ssvm.member import members, of_points, priced, read, step, zero_is_optimal
+from cvxml.numbers.rational import Distances, judged, plane
 
 SPLITS = 2000  # vote counts that are enumerated for a point
 

@@ -1,4 +1,4 @@
-"""The convex step of gerrymandering as a member of the family (cvxml/family/bound.py).
+"""The convex step of gerrymandering as a member of the family (cvxml/family/theorem).
 
     min_{W psd}  ||W||^2 + C sum_i max(0, max_h [Delta_ih - v_ih]),   v_ih = sum_{j in h} D_ij - sum_{j in known_i} D_ij
 
@@ -23,13 +23,13 @@ from scipy.sparse import csr_array
 from cvxml.core.inputs import real_array
 from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.core.result import Dual
-from cvxml.family.bound import Family, Term
-from cvxml.family.frobenius import Frobenius
-from cvxml.family.groups import Slack
-from cvxml.family.rational import plane
-from cvxml.family.rows import Block, Prices, View, Weights
+from cvxml.family.losses.groups import Slack
+from cvxml.family.regularizers.frobenius import Frobenius
+from cvxml.family.rows.base import Block, Prices, View, Weights
+from cvxml.family.theorem.theorem import Family, Term
 from cvxml.methods.ssvm.inference import task_loss
 from cvxml.methods.ssvm.instance import Instance
+from cvxml.numbers.rational import plane
 
 NOTHING, NO_EXCHANGES = np.empty(0), np.empty((0, 3), dtype=np.intp)
 

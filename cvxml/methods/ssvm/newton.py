@@ -1,12 +1,12 @@
-"""A regularised semismooth Newton step on the face of the restricted dual that holds q (cvxml/family/newton.py)."""
+"""A regularised semismooth Newton step on the face of the restricted dual that holds q (cvxml/solvers/newton.py)."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from cvxml.core.metric import FloatArray
-from cvxml.family.newton import MAX_ENTRIES, contrasts, derivative_weights, solve_regularised
 from cvxml.methods.ssvm.columns import Columns, Descent
+from cvxml.solvers.newton import MAX_ENTRIES, contrasts, derivative_weights, solve_regularised
 
 
 def gradient_steps(columns: Columns, here: Descent) -> float:

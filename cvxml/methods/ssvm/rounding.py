@@ -15,13 +15,13 @@ import numpy as np
 
 from cvxml.core.clock import watched
 from cvxml.core.metric import EPS, FloatArray, IntArray, examine, psd_root, unit_scale
-from cvxml.family.frobenius import Frobenius
-from cvxml.family.proved import Seen, images
-from cvxml.family.rows import View
+from cvxml.family.regularizers.frobenius import Frobenius
+from cvxml.family.rows.base import View
 from cvxml.methods.ssvm.inference import loss_augmented, table, task_loss
 from cvxml.methods.ssvm.instance import Instance
 from cvxml.methods.ssvm.nearest import nearest
 from cvxml.methods.ssvm.point import point_at
+from cvxml.numbers.rounding import Seen, images
 
 ROOM = 1.01  # for products of errors
 TINY = 1e-300  # more than all that underflow loses

@@ -14,12 +14,12 @@ import numpy as np
 
 from cvxml.core.clock import look, watched
 from cvxml.core.metric import EPS, FloatArray, IntArray
-from cvxml.family.firstorder import accelerated
 from cvxml.methods.ssvm.columns import Columns, Descent
 from cvxml.methods.ssvm.inference import sets_of
 from cvxml.methods.ssvm.instance import Instance
 from cvxml.methods.ssvm.newton import gradient_steps, newton_direction
 from cvxml.methods.ssvm.point import Point, point_at
+from cvxml.solvers.first_order import accelerated
 
 CLASSES = 3  # whose best sets are taken in, for each point and round
 SHARE = 0.5  # of what is open, to which the restricted dual is solved

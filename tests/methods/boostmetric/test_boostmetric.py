@@ -16,9 +16,9 @@ import cvxml
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
-from cvxml.family.threshold import BELOW
 from cvxml.methods import get
 from cvxml.methods.boostmetric import threshold
+from cvxml.methods.boostmetric.threshold import BELOW
 from cvxml.oracle.saved import recertify
 from tests.instances import assert_named, fractions, random_data, real_data
 from tests.methods.frobmetric.test_frobmetric import triplets

@@ -19,8 +19,8 @@ from cvxml.core.metric import FloatArray
 from cvxml.core.pairs import paired
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
-from cvxml.family.span import rank_along
 from cvxml.methods import get, gmml
+from cvxml.numbers.span import rank_along
 from cvxml.oracle.saved import recertify
 from tests.cli.commands import Cli
 from tests.instances import (

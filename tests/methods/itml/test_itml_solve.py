@@ -13,10 +13,10 @@ import cvxml
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
-from cvxml.family import logdet_path
-from cvxml.family.logdet_costs import Ranks
 from cvxml.methods.itml import instance
 from cvxml.methods.itml.projections import projections
+from cvxml.solvers import logdet_path
+from cvxml.solvers.logdet_costs import Ranks
 from tests.instances import assert_named, objective_of, random_data, real_data
 from tests.methods.itml.problems import FEW, PRIOR0, X1, dual_value, random_metric, solved
 

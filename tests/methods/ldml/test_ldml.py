@@ -19,8 +19,8 @@ import cvxml
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
-from cvxml.family.logistic_path import ACROSS
 from cvxml.methods import get
+from cvxml.methods.ldml.logistic_path import ACROSS
 from cvxml.oracle.saved import recertify
 from tests.cli.commands import Cli
 from tests.instances import NOT_OPTIMAL, assert_named, fractions, own_misreadings, random_data, real_data

@@ -17,8 +17,8 @@ from cvxml.core.metric import FloatArray
 from cvxml.core.quadruplets import drawn
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
-from cvxml.family import logdet_path
 from cvxml.methods import get
+from cvxml.solvers import logdet_path
 from tests.cli.commands import Cli
 from tests.instances import assert_named, own_misreadings, random_data, real_data
 from validation import recompute

@@ -14,14 +14,14 @@ from sklearn.exceptions import ConvergenceWarning
 import cvxml
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
-from cvxml.family.barrier import path
-from cvxml.family.bound import value as bound_value
-from cvxml.family.coordinates import coordinates
-from cvxml.family.infinity import NOT_ATTAINED, SEEMS
-from cvxml.family.mixing import Anchors
-from cvxml.family.softmax import Objective, OfDiagonal, Softmaxes
+from cvxml.family.geometry.coordinates import coordinates
+from cvxml.family.theorem.strict_prices import Anchors
+from cvxml.family.theorem.theorem import value as bound_value
 from cvxml.methods.mcml import METHOD, weights
+from cvxml.methods.mcml.no_attainment import NOT_ATTAINED, SEEMS
+from cvxml.methods.mcml.softmax import Objective, OfDiagonal, Softmaxes
 from cvxml.oracle.saved import recertify
+from cvxml.solvers.barrier import path
 from tests.family.derivatives import assert_derivatives
 from tests.instances import objective_of, random_data
 from tests.methods.mcml.problems import SETS, Data, solved

@@ -16,9 +16,9 @@ import cvxml
 from cvxml.core.misreading import LOOSE, Question
 from cvxml.core.report import Verdict
 from cvxml.core.result import Solution
-from cvxml.family import bound
-from cvxml.family.losses import Sum
-from cvxml.family.symmetric import smat, svec
+from cvxml.family.geometry.symmetric import smat, svec
+from cvxml.family.losses.base import Sum
+from cvxml.family.theorem import theorem
 from cvxml.methods.mcml import METHOD, weights
 from cvxml.oracle.convex import _judge
 from tests.instances import assert_named, fractions, random_data
@@ -149,17 +149,17 @@ def test_what_near_collinear_features_hide_is_in_the_rounding(k: int) -> None:
 def test_an_objective_below_the_bound_is_said_and_not_clipped(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = random_data(0, 12, 3)
     solution = cvxml.solve("mcml", X, y)
-    honest, parts = bound._of, bound._at
+    honest, parts = theorem._of, theorem._at
 
-    def too_high(*given: Any) -> bound.Proof:
+    def too_high(*given: Any) -> theorem.Proof:
         proof = honest(*given)
         return proof._replace(bound=proof.bound._replace(value=proof.bound.value + 1.0))
 
     def none_summed(*given: Any) -> Any:
         return parts(*given)._replace(gap=Sum(0.0, math.inf))
 
-    monkeypatch.setattr(bound, "_of", too_high)
-    monkeypatch.setattr(bound, "_at", none_summed)  # the gap is the difference
+    monkeypatch.setattr(theorem, "_of", too_high)
+    monkeypatch.setattr(theorem, "_at", none_summed)  # the gap is the difference
     certificate = cvxml.certify("mcml", X, y, solution.metric, solution.dual)
     assert certificate.gap == pytest.approx(-1.0, abs=1e-3)
     assert not certificate.proves(1e-3)

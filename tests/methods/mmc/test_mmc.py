@@ -14,8 +14,8 @@ import cvxml
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
-from cvxml.family.budget import examine_budget
-from cvxml.family.budget_path import Free
+from cvxml.family.geometry.budget import examine_budget
+from cvxml.methods.mmc.budget_path import Free
 from tests.family.derivatives import assert_derivatives
 from tests.instances import fractions, objective_of, random_data, real_data
 from tests.methods.mmc.problems import both, differences, distances, spent

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import cvxml
 from cvxml.core.metric import FloatArray
-from cvxml.family.coordinates import coordinates
+from cvxml.family.geometry.coordinates import coordinates
 from cvxml.methods.nca import definitions, fast
 from cvxml.methods.nca.certify import certify
 from cvxml.methods.nca.infinity import collapsible, limit

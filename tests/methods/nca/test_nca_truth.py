@@ -19,7 +19,7 @@ from cvxml.core.metric import FloatArray, examine
 from cvxml.core.report import Verdict
 from cvxml.core.result import Certificate, Status
 from cvxml.core.tolerance import TOLERANCES
-from cvxml.family.coordinates import coordinates
+from cvxml.family.geometry.coordinates import coordinates
 from cvxml.methods.nca.instance import instance
 from cvxml.methods.nca.rows import Metric, Softmax
 from tests.instances import random_data

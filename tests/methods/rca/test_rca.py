@@ -13,8 +13,8 @@ import cvxml
 from cvxml.core.metric import FloatArray, components_of
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
-from cvxml.family.span import rank_along
 from cvxml.methods import get, rca
+from cvxml.numbers.span import rank_along
 from tests.instances import assert_named, checked, fractions, objective_of, random_data
 
 X, Y = random_data(3, n=30, d=4, classes=3)

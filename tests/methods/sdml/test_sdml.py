@@ -16,8 +16,8 @@ from cvxml.core.exact import flint
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
-from cvxml.family.box_proof import ROUNDED, descent, directions, repaired
 from cvxml.methods import sdml
+from cvxml.methods.sdml.box_proof import ROUNDED, descent, directions, repaired
 from tests.instances import assert_named, checked, fractions, objective_of, own_misreadings, random_data
 
 X, Y = random_data(3, n=24, d=4, classes=3)

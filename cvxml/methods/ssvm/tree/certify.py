@@ -27,10 +27,10 @@ import numpy as np
 from cvxml.core.inputs import real_array
 from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.core.result import Certificate, Dual
-from cvxml.family import bound as family_bound
-from cvxml.family.frobenius import Frobenius
-from cvxml.family.groups import Slack
-from cvxml.family.rows import Prices
+from cvxml.family.losses.groups import Slack
+from cvxml.family.regularizers.frobenius import Frobenius
+from cvxml.family.rows.base import Prices
+from cvxml.family.theorem import theorem as family_bound
 from cvxml.methods.ssvm.instance import Instance
 from cvxml.methods.ssvm.member import (
     Sets,

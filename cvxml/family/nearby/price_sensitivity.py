@@ -1,0 +1,158 @@
+"""How the prices of an optimum move as its problem is tilted: a guess, of which nothing is believed (sublevel.py).
+
+With K the second derivative of what the prices leave of f, the optimum of f - s <D, A> moves by s S where K S = D, and
+the price of a row by -s w <V_t, S>, w the share that the row has in K = sum_t w_t V_t V_t^T + P:
+
+| loss                        | w                                                                 |
+| hinge, least                | (how far the price is from the ends of its domain)^2 / room       |
+| squared, smoothed hinge     | the second derivative                                             |
+| log sum exp, logistic, root | the same                                                          |
+
+as much as the excess of the row allows where f may grow by `room`. Where prices have a sum that is fixed, rows count by
+their difference from the mean row. P is the same of the cone, for psd Z and M with Z M near 0: mu H (x) H with
+H = Z / mu + (M + mu / |Z|)^-1, or of R. All in units in which features spread over about 1.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.sparse import csr_matrix
+
+from cvxml.core.metric import FloatArray, IntArray, middle, units_of
+from cvxml.family.geometry.symmetric import congruence, squares, svec, weighted
+from cvxml.family.losses.base import Sensitive
+from cvxml.family.regularizers.base import Priced, Scaled, Smooth
+from cvxml.family.rows.base import Entries, Prices, Weights, WithEntries, joined
+from cvxml.family.theorem.theorem import Family, Term
+
+MOST = 2**26  # numbers of all rows
+
+
+class Moving(NamedTuple):
+    """Rows of a term whose prices move: that of row t by -w_t (<V_t, S> - the mean of its group)."""
+
+    at: IntArray  # (t,) places among the prices
+    V: FloatArray  # (t, p)
+    w: FloatArray  # (t,)
+    group: IntArray | None  # (t,), where prices of a group have a fixed sum
+
+    def centred(self, values: FloatArray) -> FloatArray:
+        """Values (t, ...) less the mean of their group, weighted with w."""
+        if self.group is None or not len(self.w):
+            return values
+        groups = int(self.group.max()) + 1
+        total = np.bincount(self.group, self.w, minlength=groups)
+        shape = (-1,) + (1,) * (values.ndim - 1)
+        sums = np.zeros((groups, *values.shape[1:]))
+        np.add.at(sums, self.group, self.w.reshape(shape) * values)
+        mean = sums / np.where(total > 0, total, 1.0).reshape(shape)
+        own: FloatArray = values - mean[self.group]
+        return own
+
+
+class Response(NamedTuple):
+    """K, factored, and the rows."""
+
+    X: FloatArray  # (n, d) in units
+    units: FloatArray  # (d,) powers of two
+    K: FloatArray  # (p, p)
+    factor: Any
+    moving: list[Moving]
+    sizes: list[int]
+    room: float
+
+    def shift(self, D: FloatArray) -> FloatArray:
+        """S = K^-1 D, as vectors of symmetric matrices in units."""
+        S: FloatArray = cho_solve(self.factor, D)
+        return S
+
+    def along(self, D: Weights) -> tuple[list[FloatArray], float] | None:
+        """How prices move for each unit of tilt, and the tilt that should be best."""
+        E = self.X[D.pairs[:, 0]] - self.X[D.pairs[:, 1]]
+        vector = svec(weighted(E, D.w))
+        S = self.shift(vector)
+        q = float(S @ vector)
+        if not (math.isfinite(q) and q > 0):
+            return None
+        moves = []
+        for rows, size in zip(self.moving, self.sizes, strict=True):
+            move = np.zeros(size)
+            move[rows.at] = -rows.w * rows.centred(rows.V @ S)
+            moves.append(move)
+        return moves, math.sqrt(self.room / q)
+
+
+def respond(family: Family, prices: list[Prices], A: FloatArray, room: float) -> Response | None:
+    """Of a metric A (d, d) near the optimum and prices near its own; None where no formula is known."""
+    R = family.regularizer
+    spread = units_of(R.X - middle(R.X))
+    X = (R.X - middle(R.X)) / spread
+    p = X.shape[1] * (X.shape[1] + 1) // 2
+    if sum(len(own.a) for own in prices) * p > MOST:
+        return None
+    moving = [_moving(term, own, X, room) for term, own in zip(family.terms, prices, strict=True)]
+    G = joined([term.rows.weights(own) for term, own in zip(family.terms, prices, strict=True)])
+    P = _of_regularizer(R, G, Scaled(X, spread, A * spread * spread[:, None]), room)
+    if P is None:
+        return None
+    K = P
+    known: list[Moving] = []
+    for rows in moving:
+        if rows is None:
+            return None
+        V = rows.centred(rows.V)
+        K = K + V.T @ (rows.w[:, None] * V)
+        known.append(rows)
+    if not np.isfinite(K).all():
+        return None
+    K = (K + K.T) / 2 + 1e-13 * np.diag(np.diag(K))
+    try:
+        factor = cho_factor(K)
+    except LinAlgError:
+        return None
+    return Response(X, spread, K, factor, known, [len(own.a) for own in prices], room)
+
+
+def _moving(term: Term, prices: Prices, X: FloatArray, room: float) -> Moving | None:
+    if not isinstance(term.loss, Sensitive) or not isinstance(term.rows, WithEntries):
+        return None
+    w, group = term.loss.sensitivity(prices.a, room)
+    at = np.flatnonzero((w > 0) & np.isfinite(w))
+    V = _vectors(term.rows.entries(prices.key[at]), len(at), X)
+    return Moving(at, V, w[at], None if group is None else group[at])
+
+
+def _vectors(entries: Entries, count: int, X: FloatArray) -> FloatArray:
+    """svec(V_t) of `count` rows (t, p)."""
+    i, j = entries.pairs.T
+    of_row = csr_matrix((entries.sign, (entries.row, np.arange(len(i)))), shape=(count, len(i)))
+    V: FloatArray = of_row @ squares(X[i] - X[j])
+    return V
+
+
+def _of_regularizer(R: Any, G: Weights, at: Scaled, room: float) -> FloatArray | None:
+    """P, for a metric in units."""
+    if isinstance(R, Smooth):
+        return R.second_derivative(at)
+    cost = R.cost(at, G) if isinstance(R, Priced) else None
+    return None if cost is None else _of_cone(cost, at.total(G), at.A, room)
+
+
+def _of_cone(cost: FloatArray, paid: FloatArray, A: FloatArray, room: float) -> FloatArray | None:
+    """P where Z = cost - paid is psd, and Z A is near 0."""
+    d = len(A)
+    Z = cost - paid
+    values, vectors = np.linalg.eigh((Z + Z.T) / 2)
+    Z = (vectors * np.maximum(values, 0.0)) @ vectors.T
+    size, mu = max(float(values[-1]), 1e-9 * float(np.trace(cost)) / d, 1e-300), room / d
+    N = A + mu / size * np.eye(d)
+    try:
+        inverse: FloatArray = np.linalg.inv(N).astype(np.float64)
+    except LinAlgError:
+        return None
+    P: FloatArray = mu * congruence(Z / mu + inverse)
+    return P

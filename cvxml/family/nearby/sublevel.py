@@ -1,0 +1,315 @@
+"""What every metric has that is no worse than one: bounds of <D, A> over all A psd with f(A) <= F.
+
+For any s > 0 and any prices a of the family (theorem.py), f(A) - s <D, A> >= k(a) + r(G + s D), so that
+    <D, A> <= (F - k(a) - r(G + s D)) / s        wherever f(A) <= F:
+the certificate of the same problem with a linear term, whatever prices are put in. Good ones are those that follow the
+optimum as it is tilted: with K the curvature of what the prices of the optimum leave (the excess of each row, as far as
+F allows it, and that of the cone), K S = D and a - s w <V_t, S>. Nothing rests on K: it only finds them.
+
+A box holds all of them: bounds for as many directions as matrices have, each of them a sum over pairs of points.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from functools import cached_property, partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.linalg import LinAlgError
+from scipy.linalg import qr
+
+from cvxml.core.clock import look, watched
+from cvxml.core.metric import EPS, FloatArray, IntArray, examine, project_psd
+from cvxml.family.geometry.budget import BudgetFeasibility
+from cvxml.family.geometry.symmetric import smat, squares, svec, weighted
+from cvxml.family.losses.base import LogSumExp, Ray
+from cvxml.family.nearby.price_sensitivity import Response, respond
+from cvxml.family.regularizers.base import Linear, Looked
+from cvxml.family.regularizers.logdet import LogDet
+from cvxml.family.rows.base import Prices, Weights, joined
+from cvxml.family.theorem.strict_prices import Anchors, share_of
+from cvxml.family.theorem.theorem import Family, added, in_domain, value
+
+MOST_FEATURES = 24  # beyond, bounds in all directions take long
+UP_TO_ONE = Ray(lambda t: t, 1.0)
+LESS = (1e-12, 1e-9, 1e-6, 1e-3, 1e-2)  # of a share, so that there is room for rounding
+# most numbers in the rows of all pairs that have a proof, and bounds on the number of such pairs
+WORK, FEWEST, MOST_PAIRS = 2**25, 100, 2000
+HALF = 0.5
+TINY = 1e-200  # more than underflow takes
+SPANS = 1e-10
+FIRST = 0.25  # of the tilt that should be best, were there no cone
+LONGER = 3.0  # times, from one tilt to the next
+TRIES = 6  # tilts
+BEYOND = (1.02, 1.5)  # of the step at which two points are equally far
+
+
+class Box(NamedTuple):
+    """|<E_i, A - M>| <= r_i for every A, in units of features that are powers of two; Y (p, p) is near E^-1."""
+
+    units: FloatArray  # (d,)
+    M: FloatArray  # (d, d)
+    Y: FloatArray  # columns for svec: y(D) = svec(D) Y
+    r: FloatArray  # (p,)
+    share: float  # of the norm of D, times `reach`, that y leaves
+    reach: float  # of ||A - M||
+
+    def nearer(self, E: FloatArray, rows: IntArray) -> np.ndarray:
+        """(len(rows), m) True where of differences E (m, d) from a query row a is nearer than row b for every A."""
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            E = E / self.units
+            S, p = squares(E), len(self.r)
+            D = np.sum((E @ self.M) * E, axis=1)
+            y = S @ self.Y * self.r
+            lengths = np.sum(E**2, axis=1) * (1 + (len(self.M) + 4) * EPS)
+            off = 4 * (len(self.M) + 4) * EPS * np.sum((np.abs(E) @ np.abs(self.M)) * np.abs(E), axis=1)
+            off += (
+                4 * (p + 8) * EPS * (np.abs(S) @ (np.abs(self.Y) @ self.r))
+                + self.share * lengths * self.reach
+            )
+            nearer = np.zeros((len(rows), len(E)), dtype=bool)
+            for place, a in enumerate(rows.tolist()):
+                moved = np.abs(y - y[a]).sum(axis=1) * (1 + (p + 8) * EPS)
+                nearer[place] = D - D[a] > moved + off + off[a] + TINY
+        return nearer
+
+
+class Sublevel:
+    """All A with f(A) <= F = f(M), for a metric M (d, d) and prices that nearly prove how good it is."""
+
+    def __init__(self, family: Family, M: FloatArray, prices: list[Prices], beside: FloatArray):
+        """beside: another metric, which may be better."""
+        self.family, self.beside = family, beside
+        self.M = examine(M)[0]
+        self.prices = in_domain(family, prices)
+        self.F = value(family, M)
+        self.proofs = 0  # how many were tried
+
+    @cached_property
+    def response(self) -> Response | None:
+        """How prices follow a tilt; None where that is not known of this family."""
+        if not math.isfinite(self.F.value + self.F.off):
+            return None
+        with np.errstate(all="ignore"):
+            low, _ = self._proved(self.prices, None)
+        room = self.F.value + self.F.off - low
+        if not math.isfinite(room):
+            return None
+        best = min((self.M, self.beside), key=lambda A: value(self.family, A).value)
+        with np.errstate(all="ignore"):
+            return respond(self.family, self.prices, best, max(room, 8 * EPS * abs(self.F.value)))
+
+    def above(self, D: Weights) -> float:
+        """No <D, A> exceeds this; inf where nothing is known."""
+        response, labels = self.response, self.family.regularizer.labels
+        if response is None or (labels[D.pairs[:, 0]] != labels[D.pairs[:, 1]]).any():
+            return math.inf
+        found = response.along(D)
+        if found is None:
+            return math.inf
+        moves, s = found
+        return self._best(partial(self._at, D, moves), s * FIRST)
+
+    def _best(self, of: Callable[[float], float], s: float) -> float:
+        """The least bound of the tilts tried: longer ones as long as that gains, else shorter ones."""
+        least, tilt, factor, tries = of(s), s, LONGER, 1
+        while tries < TRIES:
+            look()
+            new, tries = of(tilt * factor), tries + 1
+            if new < least:
+                least, tilt = new, tilt * factor
+            elif factor == LONGER and tilt == s:
+                factor = 1 / LONGER
+            else:
+                break
+        return least
+
+    def _at(self, D: Weights, moves: list[FloatArray], tilt: float) -> float:
+        """The bound of one tilt."""
+        self.proofs += 1
+        prices = [Prices(own.a + tilt * move, own.key) for own, move in zip(self.prices, moves, strict=True)]
+        tilted = Weights(D.pairs, tilt * D.w)
+        with np.errstate(all="ignore"):
+            low, share = self._proved(in_domain(self.family, prices), tilted)
+        if not (share > 0 and math.isfinite(low)):
+            return math.inf
+        left = (self.F.value + self.F.off) - low + 4 * EPS * (abs(self.F.value) + abs(low))
+        return (left + 8 * EPS * abs(left)) / (tilt * share)
+
+    def _proved(self, prices: list[Prices], tilt: Weights | None) -> tuple[float, float]:
+        """A lower bound of f less a share of the tilt, and that share; -inf and 0 where nothing is proved."""
+        R, terms = self.family.regularizer, self.family.terms
+        if R.undecided:
+            return -math.inf, 0.0
+        parts = [term.rows.weights(own) for term, own in zip(terms, prices, strict=True)]
+        G = joined(parts if tilt is None else [*parts, tilt])
+        share = 1.0
+        if self.family.anchors is not None:
+            return self._mixed(prices[0], tilt, G, self.family.anchors)
+        if isinstance(R, (Linear, LogDet)):
+            share = R.multiple(G, UP_TO_ONE)
+            if not 0 < share <= 1:
+                return -math.inf, 0.0
+        if share != 1:
+            prices = [
+                Prices(term.loss.repaired(own.a * share), own.key)
+                for term, own in zip(terms, prices, strict=True)
+            ]
+            G = self._pulled(prices, tilt, share)
+        return self._low(prices, G), share
+
+    def _mixed(self, own: Prices, tilt: Weights | None, G: Weights, anchors: Anchors) -> tuple[float, float]:
+        """Prices of which no multiple is in the domain: with the anchor that keeps most of them, and that share."""
+        R, (loss, _) = self.family.regularizer, self.family.terms[0]
+        surplus = R.surplus(G)
+        if surplus is None:
+            return -math.inf, 0.0
+        if surplus.psd:
+            return self._low([own], G), 1.0
+        if anchors.strict is None:
+            return -math.inf, 0.0
+        most = share_of(anchors.strict.surplus, surplus)
+        for less in LESS if most else ():
+            t = (most or 0.0) * (1 - less)
+            a = (1 - t) * anchors.strict.prices.a + t * own.a
+            a = loss.repaired(np.where(a > 0, a, -np.inf) if isinstance(loss, LogSumExp) else a)
+            mixed = own._replace(a=a)
+            G = self._pulled([mixed], tilt, t)
+            again = R.surplus(G)
+            if again is not None and again.psd:  # repaired prices need not be the mixture
+                return self._low([mixed], G), t
+        return -math.inf, 0.0
+
+    def _pulled(self, prices: list[Prices], tilt: Weights | None, share: float) -> Weights:
+        """G of prices and of a share of the tilt."""
+        parts = [term.rows.weights(own) for term, own in zip(self.family.terms, prices, strict=True)]
+        return joined(parts if tilt is None else [*parts, Weights(tilt.pairs, share * tilt.w)])
+
+    def _low(self, prices: list[Prices], G: Weights) -> float:
+        """k + r, less what either may be off by."""
+        terms = self.family.terms
+        parts = [term.loss.conjugate(own.a) for term, own in zip(terms, prices, strict=True)]
+        value, off = added([*parts, self.family.regularizer.bound(G)])
+        return value - off if math.isfinite(value + off) else -math.inf
+
+    def closer(self, query: int, a: int, b: int) -> bool:
+        """True where, by every A, point a is nearer to point `query` than b is."""
+        return self.above(Weights(np.array([[query, a], [query, b]]), np.array([1.0, -1.0]))) < 0
+
+    @cached_property
+    def box(self) -> Box | None:
+        """Around all of them; None where some direction has no bound."""
+        response, d = self.response, len(self.M)
+        if response is None or d > MOST_FEATURES:
+            return None
+        X, p = response.X, d * (d + 1) // 2
+        corners = _corners(X)
+        if corners is None:
+            return None
+        pairs = np.array([(i, j) for k, i in enumerate(corners) for j in corners[:k]])
+        points = self.family.regularizer.X  # whose differences lose no digit, as those of moved points may
+        F = squares((points[pairs[:, 0]] - points[pairs[:, 1]]) / response.units)  # (p, p): svec of the pairs
+        try:
+            values, vectors = np.linalg.eigh(response.K)
+            wanted = (vectors * np.sqrt(np.maximum(values, 1e-15 * values[-1]))).T  # rows E_i
+            W: FloatArray = np.linalg.solve(
+                F.T, wanted.T
+            ).T  # E_i = sum_j W_ij X_j, which is what they are from here on
+            E = W @ F
+            Y: FloatArray = np.linalg.inv(E).astype(np.float64)
+        except LinAlgError:
+            return None
+        M = self.M * response.units * response.units[:, None]
+        at = E @ svec(M)
+        size = np.abs(W) @ np.abs(F)  # what rounding of E is a share of
+        moved = 4 * (p + d + 8) * EPS * (size @ np.abs(svec(M)))
+        r = np.empty(p)
+        for i in watched(range(p)):
+            ends = [self.above(Weights(pairs, sign * W[i])) - sign * at[i] for sign in (1.0, -1.0)]
+            r[i] = (max(0.0, *ends) + moved[i]) * (1 + 8 * EPS)
+            if not math.isfinite(r[i]):
+                return None
+        share = float(np.linalg.norm(np.eye(p) - Y @ E))
+        share += (p + 8) * EPS * float(np.linalg.norm(np.abs(Y) @ np.abs(E)))
+        share += (2 * p + 16) * EPS * float(np.linalg.norm(np.abs(Y) @ size))
+        if not share < HALF:
+            return None
+        reach = float(np.linalg.norm(Y, "fro") * np.linalg.norm(r)) / (1 - share) * (1 + 1e-6)
+        return Box(response.units, M, Y, r, share, reach)
+
+    @property
+    def affordable(self) -> int:
+        """How many pairs may have a proof of their own."""
+        d = len(self.M)
+        numbers = max(1, sum(len(own.a) for own in self.prices) * d * (d + 1) // 2)
+        return min(max(WORK // numbers, FEWEST), MOST_PAIRS)
+
+    @property
+    def unknown(self) -> str:
+        """Why there is no box, as a sentence without an end."""
+        if self.box is not None:
+            return ""
+        if len(self.M) > MOST_FEATURES:
+            return f"bounds in all directions are for {MOST_FEATURES} features at most"
+        return (
+            "no bound is known of this method's metrics within the gap"
+            if self.response is None
+            else "some direction has no bound within the gap"
+        )
+
+    def others(self, E: FloatArray) -> Iterator[FloatArray]:
+        """Metrics of these that are on the way from M, and from the one beside, to where e_1 is shorter than e_0."""
+        if self._beside_holds:
+            yield self.beside
+        response = self.response
+        if response is None:
+            return
+        u, d = response.units, len(self.M)
+        e = E / u
+        D = svec(weighted(e, np.array([1.0, -1.0])))
+        shift = response.shift(D)
+        S, gain = smat(shift, d) / u / u[:, None], float(shift @ D)
+        if not gain > 0:
+            return
+        for A in (self.M, self.beside):
+            missing = -float(np.sum((E @ A) * E, axis=1) @ (1.0, -1.0))
+            for beyond in BEYOND:
+                moved = self._kept(A + beyond * max(missing, 0.0) / gain * S)
+                if self.holds(moved):
+                    yield moved
+
+    def holds(self, A: FloatArray) -> bool:
+        """True where A (d, d) is a metric that is proved to be no worse."""
+        looked = self.family.regularizer.look(A)
+        own = value(self.family, A)
+        kept = looked.feasibility.exact and _spent(looked) <= 1
+        return kept and own.value + own.off <= self.F.value - self.F.off
+
+    @cached_property
+    def _beside_holds(self) -> bool:
+        return self.holds(self.beside)
+
+    def _kept(self, A: FloatArray) -> FloatArray:
+        """P_+(A), within the budget where there is one."""
+        psd = project_psd(A)
+        return psd / max(1.0, _spent(self.family.regularizer.look(psd)) * (1 + 1e-12))
+
+
+def _spent(looked: Looked) -> float:
+    """Of a budget of 1; 0 where there is none."""
+    return looked.feasibility.spent if isinstance(looked.feasibility, BudgetFeasibility) else 0.0
+
+
+def _corners(X: FloatArray) -> IntArray | None:
+    """d + 1 of the points X (n, d) that span all; None where they do not, as far as is seen."""
+    first = int(np.argmax(np.sum((X - X.mean(axis=0)) ** 2, axis=1)))
+    d = X.shape[1]
+    if len(X) <= d:
+        return None
+    R, order = qr((X - X[first]).T, mode="r", pivoting=True)
+    size = np.abs(np.diag(R))
+    if not size[d - 1] > SPANS * size[0]:
+        return None
+    return np.array([first, *order[:d].tolist()])

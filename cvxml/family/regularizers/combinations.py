@@ -1,0 +1,358 @@
+"""Regularizers of metrics M = sum_k w_k b_k b_k^T, w >= 0: the sum of the weights, and the norm.
+
+| regularizer | r(G), with c_k = b_k^T G b_k                           | part of the gap                         |
+| beta sum w  | 0 where c_k <= beta for every k, else -inf             | sum w_k (beta - c_k)                    |
+| 1/2 ||M||^2 | -1/2 ||N||^2, N with s_k = b_k^T N b_k >= c_k for all k | 1/2 ||M - N||^2 + sum w_k (s_k - c_k)   |
+
+Both hold because <M, G> = sum_k w_k c_k and <M, N> = sum_k w_k s_k. The best N is the projection of G on the cone of
+these M, and one of them: its weights are proposed by non-negative least squares, and those at which s_k misses c_k are
+raised, after which no other s_k is lower. With the features for b_k that is the diagonal of G, clipped at 0. A matrix
+is judged by the weights that core/bases.py finds; these are floats, and their combination is in the cone. Where the
+matrix is that combination but for rounding, of which no word is lost, what is proved is true of the matrix too: how far
+it is from the combination counts in every distance, and in the norm.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.core.bases import ROUNDING, ConeFeasibility, combined, is_identity, nearest, squares, weighted
+from cvxml.core.clock import watched
+from cvxml.core.exact import next_above, root_upward, scaled, sum_of_squares
+from cvxml.core.metric import EPS, FloatArray, IntArray, middle
+from cvxml.core.squares import given_rows, whole
+from cvxml.family.losses.base import SHARES, Ray, Sum, summed
+from cvxml.family.regularizers.base import Everywhere, Looked, SeenBy, best, fractions, of_last
+from cvxml.family.rows.base import Weights
+from cvxml.numbers import rational
+from cvxml.numbers.rounding import BLOCK, TINY, Distances, Products, Seen, doubled, images, points
+
+ROUNDS = 4  # the second finds what is missed in rounding
+ROOM = 1 + 1e-6  # for products of errors
+SHORTER = 1 - 64 * EPS  # of the longest multiple of prices: what is rounded after it was found
+
+
+class Combined(SeenBy):
+    """Points in the metric of weights w (K,), for which a matrix is taken that is off by so much, entry by entry.
+
+    A distance is then off by |e|^T off |e|, which is no more than sum_k per_k e_k^2 with per_k = (off u)_k / u_k for
+    any u > 0: here by how far features spread.
+    """
+
+    def __init__(self, X: FloatArray, sight: Seen, w: FloatArray, off: FloatArray):
+        super().__init__(X, sight)
+        self.w, self.off, self.P = w, off, X - middle(X)
+        u = np.abs(self.P).max(axis=0)
+        self.per = np.divide(off @ u, u, out=np.zeros_like(u), where=u > 0) * ROOM
+
+    def pairs(self, index: IntArray) -> Distances:
+        """See `View`."""
+        D, off = super().pairs(index)
+        return Distances(D, off + (self.X[index[:, 0]] - self.X[index[:, 1]]) ** 2 @ self.per)
+
+    def products(self) -> Products:
+        """See `WideView`."""
+        own = super().products()
+        # the square of a difference is at most twice the sum of the squares
+        return own._replace(reach=own.reach + 2 * self.P**2 @ self.per)
+
+    def from_points(self, i: IntArray) -> Distances:
+        """See `WideView`."""
+        D, off = super().from_points(i)
+        beside = self.P**2 @ self.per
+        return Distances(D, off + 2 * (beside[i, None] + beside))
+
+
+class Gains(NamedTuple):
+    """c_k = b_k^T G b_k (K,), and what each may be off by."""
+
+    c: FloatArray
+    off: FloatArray
+
+
+class Combinations(Everywhere):
+    """What both have. B (K, d): the vectors, as rows."""
+
+    def __init__(self, X: FloatArray, B: FloatArray):
+        self.X, self.B = X, B
+        self.images = points(X, np.ascontiguousarray(B.T))
+
+    def look(self, A: FloatArray) -> Looked:
+        """The combination that A stands for; where nothing is said of how far A is from it, that counts as rounding."""
+        w, M, feasibility = weighted(A, self.B, self.X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            off = np.zeros_like(M)
+            if feasibility.beyond <= ROUNDING:
+                off = np.abs(A / 2 + A.T / 2 - M) + (0 if is_identity(self.B) else _rounded(self.B, w)[1])
+            sight = seen(self.X, self.B, w)
+            view = Combined(self.X, sight, w, off)
+        finite = bool(np.isfinite(sight.images.at).all() and np.isfinite(M).all()) and math.isfinite(
+            sight.miss
+        )
+        return Looked(view, feasibility, finite, not A.any())
+
+    @of_last
+    def gains(self, G: Weights) -> Gains:
+        """Also where every weight is rounded a few times more."""
+        K, used = len(self.B), np.asarray(G.w != 0)
+        w, pairs = G.w[used].astype(float), G.pairs[used]
+        sums, size, moved = [np.zeros(K)], np.zeros(K), np.zeros(K)
+        step = max(1, BLOCK // K)
+        for first in watched(range(0, len(w), step)):
+            part = slice(first, first + step)
+            z, off = self.images.apart(*pairs[part].T)
+            sums.append(doubled((w[part, None] * z**2).T))
+            size += np.abs(w[part]) @ z**2
+            # off is of the whole row, and so of each entry
+            moved += np.abs(w[part] * off) @ (2 * np.abs(z) + off[:, None])
+        # of each term a few roundings; of sums to twice the digits the last
+        rounded = (8 * EPS + len(w) ** 2 * EPS**2 + len(sums) * EPS) * size
+        return Gains(np.sum(sums, axis=0), (rounded + moved) * ROOM + TINY)
+
+    def surplus(self, G: Weights) -> None:
+        """Nothing must be psd."""
+
+    def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
+        """The combination that A stands for; root (K,): its weights, if they are known. A root (d, r) says nothing."""
+        w = _known(root, len(self.B))
+        w = weighted(A, self.B, self.X).w if w is None else w
+        V, at = _combination(self.B, fractions(w))
+        rest, low = whole(A)
+        least = min(at, low)
+        away = rest * (1 << (low - least)) - V * (1 << (at - least))
+        distance = root_upward(scaled(sum_of_squares(away), 2 * least))
+        return rational.Squares(V, at, distance, sum(fractions(w), Fraction(0)))
+
+    def exact_distances(self, X: rational.Plane, metric: rational.Squares) -> rational.Distances:
+        """See `Regularizer`."""
+        return X.distances(metric)
+
+    def exact_gains(self, X: rational.Plane, G: Weights) -> list[Fraction]:
+        """c_k"""
+        M, common = X.outer(G.pairs, fractions(G.w))
+        return [value / common * scaled(1, 2 * X.at) for value in _exact_forms(self.B, M)]
+
+
+class SumOfWeights(Combinations):
+    """beta sum w; beta: a float, or a fraction for exact arithmetic."""
+
+    def __init__(self, X: FloatArray, B: FloatArray, beta: Any):
+        super().__init__(X, B)
+        self.beta = beta
+
+    def value(self, view: Combined) -> Sum:
+        """beta sum w"""
+        value = float(self.beta) * summed(view.w)
+        return Sum(value, 4 * EPS * value)
+
+    def multiple(self, G: Weights, ray: Ray) -> float:
+        """The best of those that keep every c_k within beta."""
+        c, off = self.gains(G)
+        most = float(np.max(c + 2 * off))  # twice: a multiple is rounded, and terms of a sum may cancel
+        if not math.isfinite(most):
+            return 0.0
+        longest = float(self.beta) / most * SHORTER if most > 0 else math.inf
+        if (c + off <= self.beta).all():  # they are feasible as they are
+            longest = max(longest, 1.0)
+        return best(ray.value, min(longest, ray.longest))
+
+    def bound(self, G: Weights) -> Sum:
+        """0 where prices are feasible"""
+        c, off = self.gains(G)
+        return Sum(0.0 if (c + off <= self.beta).all() else -math.inf, 0.0)
+
+    def excess(self, view: Combined, G: Weights) -> Sum:
+        """sum w (beta - c)"""
+        c, off = self.gains(G)
+        left = float(self.beta) - c
+        return _weighted(view.w, left, off + 2 * EPS * (self.beta + np.abs(c)))
+
+    def exact_value(self, metric: rational.Squares, D: rational.Distances) -> Fraction:
+        """beta sum w"""
+        return Fraction(self.beta) * metric.weights
+
+    def exact_bound(self, X: rational.Plane, G: Weights, hint: Any = None) -> Fraction | None:
+        """0 where no c_k is above beta"""
+        return Fraction(0) if max(self.exact_gains(X, G)) <= self.beta else None
+
+
+class Norm(NamedTuple):
+    """N (d, d), what each entry may be off by, s (K,), and what each of these may be."""
+
+    N: FloatArray
+    off_N: FloatArray
+    s: FloatArray
+    off_s: FloatArray
+
+
+class NormOfCombination(Combinations):
+    """1/2 ||M||^2"""
+
+    def value(self, view: Combined) -> Sum:
+        """1/2 ||M||^2"""
+        M, off = _rounded(self.B, view.w)
+        return _half_square(M, off + view.off)
+
+    def multiple(self, G: Weights, ray: Ray) -> float:
+        """That with the best bound, less what rounding may take from it."""
+        value, off = self.bound(G)
+        paid = off - value
+        if not math.isfinite(paid):
+            return 1.0
+        return best(lambda t: ray.value(t) - paid * t * t, ray.longest)
+
+    def bound(self, G: Weights) -> Sum:
+        """-1/2 ||N||^2"""
+        at = self._norm(G)
+        paid = _half_square(at.N, at.off_N)
+        return Sum(-paid.value, paid.off)
+
+    def excess(self, view: Combined, G: Weights) -> Sum:
+        """1/2 ||M - N||^2 + sum w (s - c)"""
+        (c, off), at = self.gains(G), self._norm(G)
+        M, off_M = _rounded(self.B, view.w)
+        apart = _half_square(M - at.N, off_M + view.off + at.off_N + EPS * (np.abs(M) + np.abs(at.N)))
+        beside = _weighted(view.w, at.s - c, off + at.off_s + EPS * (np.abs(c) + at.s))
+        return Sum(apart.value + beside.value, apart.off + beside.off)
+
+    def radius(self, gap: float) -> float:
+        """sqrt(2 gap)"""
+        return math.sqrt(2 * gap)
+
+    def around(self, looked: Looked, gap: float) -> float:
+        """How far the optimum may be from a matrix, of which a combination near is judged."""
+        assert isinstance(looked.feasibility, ConeFeasibility)
+        return self.radius(gap) + looked.feasibility.away
+
+    @of_last
+    def _norm(self, G: Weights) -> Norm:
+        c, off = self.gains(G)
+        above, lengths = np.maximum(c + off, 0.0), np.sum(self.B**2, axis=1)
+        z = above if is_identity(self.B) else self.proposed(G)
+        for _ in watched(range(ROUNDS)):
+            N, off_N = _rounded(self.B, z)
+            s, off_s = _forms(self.B, N, off_N)
+            missed = above - (s - off_s)
+            if not (missed > 0).any():
+                return Norm(N, off_N, s, off_s)
+            z = z + np.where(missed > 0, missed + 4 * off_s, 0.0) / lengths**2
+        return Norm(np.full_like(N, np.inf), off_N, s, off_s)  # which bounds nothing
+
+    def proposed(self, G: Weights) -> FloatArray:
+        """Weights near those of the projection of G."""
+        E = self.X[G.pairs[:, 0]] - self.X[G.pairs[:, 1]]
+        return projected(self.B, (E.T @ (E * G.w.astype(float)[:, None])))
+
+    def exact_value(self, metric: rational.Squares, D: rational.Distances) -> Fraction:
+        """1/2 ||M||^2"""
+        return scaled(sum_of_squares(metric.V), 2 * metric.at) / 2
+
+    def exact_bound(self, X: rational.Plane, G: Weights, hint: ArrayLike | None = None) -> Fraction:
+        """-1/2 ||N||^2; z (K,) is the hint."""
+        V, at = _combination(self.B, self.exact_norm(X, G, hint))
+        return -scaled(sum_of_squares(V), 2 * at) / 2
+
+    def exact_norm(self, X: rational.Plane, G: Weights, hint: ArrayLike | None = None) -> list[Fraction]:
+        """z (K,) of N = sum z_k b_k b_k^T, whose forms are no less than c_k."""
+        c = self.exact_gains(X, G)
+        if max(c) <= 0:
+            return [Fraction(0)] * len(c)
+        known = _known(hint, len(self.B))
+        if known is not None:
+            z = fractions(known)
+        elif is_identity(self.B):
+            z = [Fraction(0)] * len(c)
+        else:
+            z = fractions(self.proposed(G))
+        V, at = _combination(self.B, z)
+        lengths = [sum((Fraction(b) ** 2 for b in row), Fraction(0)) for row in self.B.tolist()]
+        s = [value * scaled(1, at) for value in _exact_forms(self.B, V)]
+        return [
+            own + next_above((gain - paid) / length**2, SHARES)
+            for own, gain, paid, length in zip(z, c, s, lengths, strict=True)
+        ]
+
+
+def seen(X: FloatArray, B: FloatArray, w: FloatArray) -> Seen:
+    """X (n, d) as the combination of w sees them, whose root has the columns sqrt(w_k) b_k but for rounding."""
+    used = w > 0
+    root = np.ascontiguousarray((B[used] * np.sqrt(w[used])[:, None]).T)
+    P, length = X - middle(X), np.linalg.norm(root, axis=1)
+    some = length > 0
+    unit = np.where(some, 2.0 ** np.round(np.log2(np.where(some, length, 1.0))), 0.0)
+    # every entry is off by two units of rounding at most: |e^T (M - root root^T) e| is within 4 of sum_k (|r_k| |e|)^2
+    own = np.divide(root, unit[:, None], out=np.zeros_like(root), where=some[:, None])
+    miss = 4 * EPS * float(np.sum(own**2)) * ROOM
+    return Seen(root, unit, miss, images(P, root), P * unit)
+
+
+def projected(B: FloatArray, G: FloatArray) -> FloatArray:
+    """Weights (K,) of the combination of the rows of B that is nearest to G (d, d), nearly."""
+    lengths = np.sum(B**2, axis=1)
+    size = float(np.abs(G).max()) or 1.0
+    V = squares(B / np.sqrt(lengths)[:, None]).T
+    weights: FloatArray = nearest(V, (G / size).ravel()) * size / lengths
+    return weights
+
+
+def _rounded(B: FloatArray, w: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """sum w b b^T, and what each entry may be off by."""
+    size = np.abs(B).T @ (np.abs(B) * w[:, None])
+    return combined(B, w), (len(B) + 8) * EPS * (size + size.T) / 2 + TINY
+
+
+def _forms(B: FloatArray, N: FloatArray, off: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """b_k^T N b_k (K,) of a matrix that is off by so much, and what each may be off by."""
+    size = np.abs(B)
+    wide = off + (2 * len(N) + 8) * EPS * np.abs(N)
+    return np.sum((B @ N) * B, axis=1), np.sum((size @ wide) * size, axis=1) * ROOM + TINY
+
+
+def _half_square(M: FloatArray, off: FloatArray) -> Sum:
+    """1/2 ||M||^2 of a matrix that is off by so much."""
+    value = summed((M**2).ravel()) / 2
+    moved = float(np.sum(np.abs(M) * off + off**2 / 2)) + 4 * EPS * value
+    return Sum(value if math.isfinite(value) else math.inf, ROOM * moved + TINY)
+
+
+def _weighted(w: FloatArray, left: FloatArray, off: FloatArray) -> Sum:
+    """sum w left, none of which is negative but for rounding."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        value = summed(w * left)
+        moved = float(w @ off) + 4 * EPS * float(w @ np.abs(left))
+    if not math.isfinite(value):
+        return Sum(math.inf, 0.0)
+    return Sum(value, moved * ROOM + TINY)
+
+
+def _combination(B: FloatArray, w: list[Fraction]) -> tuple[Any, int]:
+    """sum w b b^T for weights whose denominators are powers of two: integers, and the exponent they are times."""
+    V, at = whole(B)
+    low = max((weight.denominator.bit_length() - 1 for weight in w), default=0)
+    heavy = [
+        [int(weight * (1 << low)) * int(b) for b in row] for weight, row in zip(w, V.tolist(), strict=True)
+    ]
+    return V.transpose() * type(V)(heavy), 2 * at - low
+
+
+def _exact_forms(B: FloatArray, M: Any) -> list[Fraction]:
+    """b_k^T M b_k of integers M (d, d)."""
+    V, at = whole(B)
+    products = (V * M).tolist()
+    values = (
+        sum(int(a) * int(b) for a, b in zip(*rows, strict=True))
+        for rows in zip(products, V.tolist(), strict=True)
+    )
+    return [scaled(value, 2 * at) for value in values]
+
+
+def _known(values: ArrayLike | None, count: int) -> FloatArray | None:
+    """Weights (count,), clipped at 0; None for a matrix, or nothing. Raises ValueError for another length."""
+    if values is None or np.ndim(values) != 1:
+        return None
+    return np.maximum(given_rows(np.reshape(values, (-1, 1)), count, "weights")[:, 0], 0.0)

@@ -1,0 +1,174 @@
+"""Regularizers of diagonal metrics: a budget, and <C, M>.
+
+The budget is 0 where M is diagonal and sum over similar pairs of D is at most 1. Only the diagonals of G and of S = sum
+over similar pairs of X_p count: for M = diag(m), <S, M> = sum_k m_k S_kk, so
+R(M) - <M, G> >= r(G) = -max(0, max_k G_kk / S_kk) over the features with S_kk > 0. A row in a feature in which no
+similar pair differs may have no price: floats differ, or do not, exactly.
+
+The other is <C, M> where M is diagonal: r(G) is 0 where no diagonal entry of C - G is negative, else -inf. Again a row
+in a feature in which no pair of C differs may have no price.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.core.exact import root_upward, scaled, sum_of_squares
+from cvxml.core.metric import EPS, FEASIBILITY_TOL, FloatArray, IntArray, in_units, units_of
+from cvxml.core.squares import whole
+from cvxml.family.geometry.budget import FLOOR, BudgetFeasibility, Judged, examine_budget
+from cvxml.family.geometry.span_coordinates import Ground
+from cvxml.family.losses.base import Sum
+from cvxml.family.regularizers.base import Budget, Linear, Looked, Scaled, Surplus, Within, fractions, of_last
+from cvxml.family.rows.base import Weights
+from cvxml.numbers import rational
+from cvxml.numbers.rounding import points, squares_of_pairs
+
+
+@dataclass(frozen=True)
+class DiagonalFeasibility(BudgetFeasibility):
+    """A metric that must also be diagonal: `beyond` is its largest other entry, as a share of the norm."""
+
+    beyond: float = 0.0
+
+    @property
+    def feasible(self) -> bool:
+        """True within `FEASIBILITY_TOL`, of the norm and of the budget, or within rounding."""
+        return self._diagonal and super().feasible
+
+    @property
+    def _diagonal(self) -> bool:
+        return self.beyond <= FEASIBILITY_TOL
+
+    def __str__(self) -> str:
+        if self._diagonal:
+            return super().__str__()
+        return f"{super().__str__()}; an entry off the diagonal is {self.beyond:.3g} of the norm"
+
+
+def examine_diagonal(
+    A: FloatArray, similar: FloatArray, unit: FloatArray | None = None
+) -> tuple[Judged, DiagonalFeasibility]:
+    """The diagonal of A (d, d), clipped at 0, over max(1, spent), and how far A was from it.
+
+    What is off the diagonal is looked at in the units given and in those of the features. unit (d,): these, if known.
+    """
+    other = A - np.diag(np.diag(A))
+    judged, found = examine_budget(A - other, similar, unit)
+    whole_of = examine_budget(A, similar, unit)[1] if other.any() else found
+    own = in_units(A, judged.unit)[0]
+    beyond = max(share_of(other, A), share_of(own - np.diag(np.diag(own)), own))
+    with np.errstate(over="ignore"):
+        away = found.away + float(np.linalg.norm(other))
+    return judged, DiagonalFeasibility(
+        whole_of.asymmetry,
+        whole_of.min_eigenvalue,
+        whole_of.distance,
+        whole_of.norm,
+        found.spent,
+        found.rounded,
+        away,
+        beyond,
+    )
+
+
+def share_of(part: FloatArray, of: FloatArray) -> float:
+    """The largest entry of a part, relative to the norm of the whole; 0 of nothing."""
+    size = float(np.abs(of).max())
+    return float(np.abs(part).max() / size / np.linalg.norm(of / size)) if size > 0 else 0.0
+
+
+class DiagonalBudget(Budget):
+    """0 where M is diagonal and sum over similar pairs of D is at most 1."""
+
+    def __init__(self, X: FloatArray, similar: IntArray):
+        self.X, self.similar = X, similar
+        self.E = X[similar[:, 0]] - X[similar[:, 1]]
+        self.unit = units_of(self.E)
+        # the diagonal of sum e e^T over similar pairs, each feature in its own unit
+        self.S: FloatArray = np.sum((self.E / self.unit) ** 2, axis=0)
+        self.labels = np.zeros(len(X), dtype=np.intp)
+
+    @property
+    def undecided(self) -> str:
+        """Nothing depends on a rank."""
+        return ""
+
+    def look(self, A: FloatArray) -> Looked:
+        """The diagonal, clipped, / max(1, spent)."""
+        judged, feasibility = examine_diagonal(A, self.E, self.unit)
+        return Looked(Within(self.apart, judged), feasibility, True)
+
+    @of_last
+    def _squares(self, pairs: IntArray) -> FloatArray:
+        """Of the differences of pairs (p, 2), in units of the features: (p, d)."""
+        squares: FloatArray = (self.apart(pairs) / self.unit) ** 2
+        return squares
+
+    @of_last
+    def _largest(self, G: Weights) -> Sum:
+        squares = self._squares(G.pairs)
+        used = self.S > 0
+        scale = float(np.abs(G.w).max(initial=0.0)) or 1.0
+        terms = len(squares) + len(self.E) + 8
+        with np.errstate(over="ignore", invalid="ignore"):
+            ratio = ((G.w / scale) @ squares)[used] / self.S[used]
+            size = ((np.abs(G.w) / scale) @ squares + FLOOR)[used] / self.S[used]
+        off = terms * EPS * float(size.max())
+        return Sum((max(0.0, float(ratio.max())) + off) * scale, off * scale)
+
+    def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
+        """The diagonal, clipped at 0."""
+        D = np.diag(np.maximum(np.diag(A), 0.0))
+        (V, at), (rest, low) = whole(D), whole(A - D)
+        return rational.Squares(V, at, root_upward(scaled(sum_of_squares(rest), 2 * low)))
+
+    def exact_bound(self, X: rational.Plane, G: Weights, hint: Any = None) -> Fraction:
+        """-max_k G_kk / S_kk"""
+        S = X.diagonal(self.similar, [Fraction(1)] * len(self.similar))
+        gained = zip(X.diagonal(G.pairs, fractions(G.w)), S, strict=True)
+        return -max([Fraction(0), *(own / cost for own, cost in gained if cost > 0)])
+
+    def cost(self, at: Scaled, G: Weights) -> None:
+        """Not known."""
+
+
+class DiagonalLinear(Linear):
+    """<C, M> for C = sum_p w_p X_p, w > 0, where M is diagonal; matrices that are looked at must be so."""
+
+    @cached_property
+    def ground(self) -> Ground:
+        """The features in which pairs of C differ, in units in which C has the diagonal 1."""
+        E = self.X[self.C.pairs[:, 0]] - self.X[self.C.pairs[:, 1]]
+        used = E.any(axis=0)
+        unit = np.sqrt(np.asarray(self.C.w, dtype=float) @ E[:, used] ** 2)
+        images = points(self.X, np.eye(self.X.shape[1])[:, used] / unit)
+        S, off = _diagonal(Surplus(*squares_of_pairs(images, self.C.pairs, self.C.w)))
+        least = float(np.diag(S).min(initial=math.inf)) - off
+        labels = np.zeros(len(self.X), dtype=np.intp)
+        if not used.all():
+            labels = np.unique(self.X[:, ~used], axis=0, return_inverse=True)[1].reshape(-1)
+        undecided = (
+            "" if least > 0 else "features of which double precision cannot square differences: rescale X"
+        )
+        return Ground(labels, int(used.sum()), images, least, undecided)
+
+    def _on_ground(self, G: Weights) -> Surplus:
+        return _diagonal(super()._on_ground(G))
+
+    def exact_bound(self, X: rational.Plane, G: Weights, hint: Any = None) -> Fraction | None:
+        """0 where the diagonal of C - G is not negative"""
+        left = self._left(G)
+        return None if min(X.diagonal(left.pairs, fractions(left.w))) < 0 else Fraction(0)
+
+
+def _diagonal(S: Surplus) -> Surplus:
+    """Its diagonal alone, which is off by no more."""
+    return S._replace(Z=np.diag(np.diag(S.Z)))

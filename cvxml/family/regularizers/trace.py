@@ -1,0 +1,83 @@
+"""v tr M, with r(G) = 0 where v I - G is psd, else -inf: a linear regularizer whose C is a multiple of the identity."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from cvxml.core.exact import flint, scaled
+from cvxml.core.metric import EPS, FloatArray, examine
+from cvxml.core.squares import is_psd
+from cvxml.family.geometry.span_coordinates import Ground
+from cvxml.family.losses.base import Sum, sharp
+from cvxml.family.regularizers.base import Linear, Looked, Scaled, SeenBy, Surplus, fractions, product
+from cvxml.family.rows.base import Weights
+from cvxml.numbers import rational
+from cvxml.numbers.rounding import Seen, points
+
+NOTHING = Weights(np.zeros((0, 2), dtype=np.intp), np.zeros(0))
+
+
+class Traced(SeenBy):
+    """Points in a psd metric, and its trace: that of the matrix, which has entries that no distance shows."""
+
+    def __init__(self, X: FloatArray, sight: Seen, psd: FloatArray):
+        super().__init__(X, sight)
+        self.trace = sharp(np.diag(psd)).value
+
+
+class Trace(Linear):
+    """v tr M. v > 0: a float, or a fraction for exact arithmetic."""
+
+    def __init__(self, X: FloatArray, v: Any):
+        super().__init__(X, NOTHING, "the points differ")
+        self.v = v
+
+    @cached_property
+    def ground(self) -> Ground:
+        """Coordinates in which v I is 1, but for rounding of a root: the features themselves, whatever they span."""
+        n, d = self.X.shape
+        images = points(self.X, np.eye(d) / math.sqrt(self.v))
+        return Ground(np.zeros(n, dtype=np.intp), d, images, 1 - 4 * EPS, "")
+
+    def look(self, A: FloatArray) -> Looked:
+        """P_+(A); what only rounding takes from the cone is counted as such."""
+        looked = super().look(A)
+        assert isinstance(looked.view, SeenBy)
+        return looked._replace(view=Traced(self.X, looked.view.sight, examine(A)[0]))
+
+    def value(self, view: Any) -> Sum:
+        """v tr M"""
+        value = float(self.v) * view.trace
+        return Sum(value, (4 * self.X.shape[1] + 8) * EPS * value)  # a projection rounds every eigenvalue
+
+    def surplus(self, G: Weights) -> Surplus:
+        """I - G / v. Also where every price is rounded a few times more."""
+        own, off = self._on_ground(G)
+        return Surplus(self.ground.least * np.eye(len(own)) - own, off + 4 * EPS * float(np.abs(own).max()))
+
+    def excess(self, view: Any, G: Weights) -> Sum:
+        """<v I - G, M>"""
+        (cost, off_cost), (paid, off) = self.value(view), product(view, G)
+        return Sum(cost - paid, off_cost + off + 4 * EPS * (cost + abs(paid)))
+
+    def exact_value(self, metric: rational.Squares, D: rational.Distances) -> Fraction:
+        """v tr M"""
+        trace = sum(int(metric.V[k, k]) for k in range(metric.V.nrows()))
+        return Fraction(self.v) * scaled(trace, metric.at)
+
+    def exact_bound(self, X: rational.Plane, G: Weights, hint: Any = None) -> Fraction | None:
+        """0 where v I - G is psd"""
+        pulled, common = X.outer(G.pairs, fractions(G.w))
+        level = Fraction(self.v) * common / scaled(1, 2 * X.at)
+        d = pulled.nrows()
+        one = flint().fmpz_mat(np.eye(d, dtype=int).tolist())
+        return Fraction(0) if is_psd(one * level.numerator - pulled * level.denominator) else None
+
+    def cost(self, at: Scaled, G: Weights) -> FloatArray:
+        """v I"""
+        return float(self.v) * np.diag(1 / at.spread**2)

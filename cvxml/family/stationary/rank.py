@@ -1,0 +1,70 @@
+"""A metric whose rank is limited, as one A^T A with A (m, d)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cvxml.core.metric import FEASIBILITY_TOL, Feasibility, FloatArray, examine
+from cvxml.family.geometry.coordinates import Coordinates
+
+INVISIBLE = 1e-6  # a row of A of that squared length moves no distance by more: it is as good as free
+
+
+@dataclass(frozen=True)
+class RankFeasibility(Feasibility):
+    """A metric whose rank is limited: `beyond` is the largest eigenvalue that should not be there.
+
+    It is that of the metric in coordinates of unit covariance, relative to the norm there.
+    """
+
+    rank: int = 0
+    beyond: float = 0.0
+
+    @property
+    def feasible(self) -> bool:
+        """True within `FEASIBILITY_TOL`, relative to the norm."""
+        return self.beyond <= FEASIBILITY_TOL and super().feasible
+
+    @property
+    def nearest(self) -> str:
+        """The psd matrices of this rank, if the rank is too large; the distance is to the one that is judged."""
+        if self.beyond <= FEASIBILITY_TOL:
+            return super().nearest
+        return f"a psd matrix of rank {self.rank}"
+
+    def __str__(self) -> str:
+        if self.beyond <= FEASIBILITY_TOL:
+            return super().__str__()
+        return (
+            f"{super().__str__()}; rank {self.rank} is asked for, and eigenvalue {self.rank + 1}, in units of the "
+            f"points' covariance, is {self.beyond:.3g} of the norm"
+        )
+
+
+def examine_rank(Q: FloatArray, m: int, at: Coordinates) -> tuple[FloatArray, Feasibility]:
+    """The nearest metric of rank m at most, in the coordinates, (r, r), and how far Q (d, d) was from it."""
+    found = examine(Q, at.Y @ at.back.T)[1]
+    values, vectors = np.linalg.eigh(at.inside(Q))
+    values = np.maximum(values, 0)
+    norm = float(np.linalg.norm(values))
+    limited = max(0, len(values) - m)
+    beyond = float(values[limited - 1]) / norm if limited and norm > 0 else 0.0
+    values[:limited] = 0
+    metric = (vectors * values) @ vectors.T
+    distance = found.distance
+    if beyond > FEASIBILITY_TOL:
+        distance = float(np.linalg.norm(Q - at.outside(metric)))
+    feasibility = RankFeasibility(
+        found.asymmetry, found.min_eigenvalue, distance, found.norm, rank=m, beyond=beyond
+    )
+    return (metric + metric.T) / 2, feasibility
+
+
+def of_rank(M: FloatArray, rank: int) -> FloatArray:
+    """The matrix of at most this rank that is nearest to a psd M (d, d)."""
+    values, vectors = np.linalg.eigh(M)
+    values[: len(M) - rank] = 0.0
+    near: FloatArray = (vectors * values) @ vectors.T
+    return (near + near.T) / 2

@@ -1,0 +1,213 @@
+"""The one certificate of the family: a lower bound from any prices of any rows, and the gap of any matrix to it.
+
+    min_{M psd}  R(M) + sum_m phi_m(v_m),      v_t = sum_p B_tp D_p,   D_p = <M, X_p> over pairs p of points.
+
+Theorem. For prices a in the domain of k and G = sum_t a_t V_t, V_t = sum_p B_tp X_p,
+    inf  >=  k(a) + r(G),     because  phi(v) >= k(a) - a v  (losses/base.py)  and  R(M) - <M, G> >= r(G)
+    (regularizers/base.py).
+The gap of M is the sum of what the two inequalities leave: none of its terms is negative, and each is computed as such.
+
+Repair. Prices are moved into the domain; rows that have a pair across the range of the regularizer get none, which is
+decided in rationals (span.py); then the multiple of the prices is taken that is feasible and has the best bound. Where
+no multiple is in the domain and C - G must be psd, prices are mixed with strict ones (strict_prices.py).
+
+Rounding. Distances are those of the features as they are, each with what it may be off by (rounding.py, budget.py); a
+term of the gap moves by its slope times that. The gap is also the objective less the bound: whichever of the two
+rounding moves less is taken. That 0 is optimal is decided in rationals (zero_is_optimal.py): its gap is then 0, and not
+rounded.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from cvxml.core.metric import EPS, FloatArray
+from cvxml.core.result import Certificate
+from cvxml.family.losses.base import Loss, Sum, summed, together
+from cvxml.family.regularizers.base import Looked, Regularizer
+from cvxml.family.rows.base import Prices, Rows, Weights, joined
+from cvxml.family.theorem.strict_prices import Anchors
+from cvxml.family.theorem.zero_is_optimal import zero_is_optimal
+
+NEARLY = 1e-6  # of the objective: a gap at 0 that is worth exact arithmetic
+
+
+NO_BOUND = Sum(-math.inf, 0.0)
+UNPRICED = Prices(np.zeros(0), np.zeros(0, dtype=np.intp))
+
+
+class Term(NamedTuple):
+    """A loss on its rows."""
+
+    loss: Loss
+    rows: Rows
+
+
+def unknown(looked: Looked, gap: float) -> float:
+    """No radius."""
+    return math.inf
+
+
+class Family(NamedTuple):
+    """A convex method on its data."""
+
+    regularizer: Regularizer
+    terms: tuple[Term, ...]
+    least_scale: float = 0.0  # of the objective, where that is next to 0
+    anchors: Anchors | None = None  # of a loss of which no multiple of prices is in the domain
+    # from a matrix looked at and a bound of its gap: how far the optimum may be from it
+    radius: Callable[[Looked, float], float] = unknown
+    of_regularizer: bool = False  # the scale is R(M), without the losses
+
+
+class Proof(NamedTuple):
+    """Repaired prices of each term, their bound, and G."""
+
+    prices: tuple[Prices, ...]
+    bound: Sum
+    G: Weights
+
+
+class _Value(NamedTuple):
+    """Of a matrix: R, the objective, and the gap summed from its parts."""
+
+    own: float
+    objective: Sum
+    gap: Sum
+
+
+def certify(
+    family: Family, A: FloatArray, prices: Sequence[Prices], strict: Sequence[Prices] = ()
+) -> tuple[Certificate, Proof]:
+    """The certificate of the matrix A (d, d) from any prices, and the repaired prices; its dual is left empty.
+
+    strict: other prices, to mix with, where there are anchors.
+    """
+    proof = prove(family, prices, strict)
+    looked = family.regularizer.look(A)
+    value = _at(family, looked, proof)
+    objective, bound = value.objective, proof.bound
+    # A bound above the objective by no more than both may be off by is equal to it, but for rounding.
+    if objective.value < bound.value <= objective.value + objective.off + bound.off:
+        bound = Sum(objective.value, bound.off)
+    apart = _difference(objective, bound)
+    # Without a bound the parts are those of prices that are not feasible: then the difference is infinite, and counts.
+    gap = min(apart, value.gap, key=lambda way: way.off)
+    # A bound clearly above an objective that is attained is a mistake. A sum of parts that are not negative
+    # could not show it, so the difference is reported.
+    if apart.value < -apart.off:
+        gap = apart
+    near = gap.value <= NEARLY * objective.value < math.inf
+    if looked.zero and near and zero_is_optimal(family.regularizer, family.terms, proof.prices):
+        bound, gap = objective, Sum(0.0, 0.0)
+    left = max(0.0, gap.value) + gap.off
+    return (
+        Certificate(
+            kind="global",
+            objective=objective.value,
+            lower_bound=bound.value,
+            gap=gap.value,
+            scale=max(value.own if family.of_regularizer else abs(objective.value), family.least_scale),
+            rounding=gap.off,
+            value_rounding=max(objective.off, bound.off),
+            radius=family.radius(looked, left) if math.isfinite(left) else math.inf,
+            feasibility=looked.feasibility,
+            dual={},
+            undecided=""
+            if gap.value <= gap.off < math.inf
+            else family.regularizer.undecided or looked.undecided,
+        ),
+        proof,
+    )
+
+
+def value(family: Family, A: FloatArray) -> Sum:
+    """The objective at the matrix A (d, d); infinite where its distances overflow."""
+    looked = family.regularizer.look(A)
+    if not looked.finite:
+        return Sum(math.inf, 0.0)
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # without a price
+        parts = [family.regularizer.value(looked.view)]
+        for loss, rows in family.terms:
+            parts += [loss.part(block).value for block in rows.blocks(looked.view, UNPRICED, loss.kept)]
+    return added(parts)
+
+
+def prove(family: Family, prices: Sequence[Prices], strict: Sequence[Prices] = ()) -> Proof:
+    """The bound of the prices that are nearest in the domain, feasible, and the best multiple or mixture of them."""
+    repaired = in_domain(family, prices)
+    if family.anchors is not None:
+        return _best_of(family, repaired[0], family.anchors.feasible(repaired[0], list(strict)))
+    rays = [term.loss.ray(own.a) for term, own in zip(family.terms, repaired, strict=True)]
+    t = family.regularizer.multiple(_weights(family, repaired), together(rays))
+    if t != 1:
+        repaired = [
+            Prices(term.loss.repaired(own.a * t), own.key)
+            for term, own in zip(family.terms, repaired, strict=True)
+        ]
+    return _of(family, repaired)
+
+
+def in_domain(family: Family, prices: Sequence[Prices]) -> list[Prices]:
+    """The nearest prices in the domain, of rows within the range of the regularizer."""
+    repaired = []
+    for term, given in zip(family.terms, prices, strict=True):
+        inside = term.rows.inside(family.regularizer.labels, given)
+        repaired.append(Prices(term.loss.repaired(inside.a), inside.key))
+    return repaired
+
+
+def _of(family: Family, kept: Sequence[Prices]) -> Proof:
+    """The bound of feasible prices."""
+    G = _weights(family, kept)
+    parts = [term.loss.conjugate(own.a) for term, own in zip(family.terms, kept, strict=True)]
+    bound = added([*parts, family.regularizer.bound(G)])
+    return Proof(tuple(kept), bound if math.isfinite(bound.value + bound.off) else NO_BOUND, G)
+
+
+def _weights(family: Family, prices: Sequence[Prices]) -> Weights:
+    """G of all terms."""
+    return joined([term.rows.weights(own) for term, own in zip(family.terms, prices, strict=True)])
+
+
+def _best_of(family: Family, own: Prices, feasible: Sequence[Prices]) -> Proof:
+    """The best bound of feasible prices; that of those given is -inf where there are none."""
+    (term,) = family.terms
+    if not feasible:
+        return Proof((own,), NO_BOUND, term.rows.weights(own))
+    return _of(family, [max(feasible, key=lambda prices: term.loss.conjugate(prices.a).value)])
+
+
+def _at(family: Family, looked: Looked, proof: Proof) -> _Value:
+    if not looked.finite:
+        return _Value(math.inf, Sum(math.inf, 0.0), Sum(math.inf, 0.0))
+    with np.errstate(over="ignore", invalid="ignore"):
+        own, beyond = family.regularizer.value(looked.view), family.regularizer.excess(looked.view, proof.G)
+        values, excesses = [own], [Sum(max(0.0, beyond.value), beyond.off)]
+        for term, prices in zip(family.terms, proof.prices, strict=True):
+            for block in term.rows.blocks(looked.view, prices, term.loss.kept):
+                part = term.loss.part(block)
+                values.append(part.value)
+                excesses.append(part.excess)
+    return _Value(own.value, added(values), added(excesses))
+
+
+def added(parts: Sequence[Sum]) -> Sum:
+    """The sum of sums; infinite where one is no number."""
+    value, off = (summed(numbers) for numbers in zip(*parts, strict=True))
+    if not math.isfinite(value):
+        return Sum(math.inf, 0.0)
+    return Sum(value, (off + 4 * EPS * abs(value)) * (1 + 1e-6) if math.isfinite(off) else math.inf)
+
+
+def _difference(objective: Sum, bound: Sum) -> Sum:
+    value = objective.value - bound.value
+    return (
+        Sum(value, objective.off + bound.off + 2 * EPS * abs(value))
+        if math.isfinite(value)
+        else Sum(math.inf, 0.0)
+    )

@@ -1,0 +1,186 @@
+"""A budget over all similar pairs by labels, and rows of all dissimilar ones: none is listed (all_pairs.py)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from cvxml.core.metric import EPS, FloatArray, IntArray, units_of
+from cvxml.core.pairs import pairs_by_labels
+from cvxml.core.threads import side_by_side
+from cvxml.family.geometry.budget import budget, examine_budget
+from cvxml.family.regularizers.base import Budget, Looked, Scaled
+from cvxml.family.rows.base import Block, Entries, Prices, Weights, between
+from cvxml.family.unlisted.all_pairs import ROOM, Classes, Table, classes, off_of, rounded
+from cvxml.numbers.rounding import Distances, Images, Seen, least_eigenvalue, points, seen
+
+KNOWN = 0.5  # of the budget: where rounding may be more of it, the share is as large as it can be
+NOISE = 64 * EPS  # of the longest image squared: a distance from a table of them
+
+
+class Kept(NamedTuple):
+    """Points in a metric within the budget: factor times that of the images."""
+
+    X: FloatArray
+    sight: Seen
+    factor: float
+    share: float  # of a distance: what rounding of the budget may do to it
+
+    def pairs(self, index: IntArray) -> Distances:
+        """See `View`."""
+        D, off = self.sight.of(self.X[index[:, 0]] - self.X[index[:, 1]])
+        with np.errstate(over="ignore", invalid="ignore"):
+            share = 2 * self.share + 4 * EPS
+            return Distances(D * self.factor, ((1 + share) * off + share * D) * self.factor)
+
+
+class AllSimilar(Budget):
+    """The budget of every two points of X (n, d) that y (n,) says are similar; all differ in what these span.
+
+    rank: of that, or None for what double precision sees, which is for a solver and proves nothing.
+    """
+
+    def __init__(self, X: FloatArray, y: IntArray, rank: int | None):
+        self.X, self.y, self.rank = X, y, rank
+        self.labels = np.zeros(len(X), dtype=np.intp)
+        self.classes = classes(y)
+        self.sizes = self.classes.sizes.astype(float)
+        # Differences with the same sum of squares as those of all similar pairs, but for rounding.
+        # From the first of each class they keep their digits, wherever the points are.
+        own = np.repeat(np.arange(len(self.sizes)), self.classes.sizes)
+        ordered, first = X[self.classes.order], self.classes.first[:-1]
+        D = ordered - ordered[first[own]]
+        means = np.add.reduceat(D, first) / self.sizes[:, None]
+        self.E = (D - means[own]) * np.sqrt(self.sizes)[own, None]
+        self.unit = units_of(np.maximum.reduceat(ordered, first) - np.minimum.reduceat(ordered, first))
+        self.at = budget(self.E, rank)
+        self.images = rounded(points(X, self.at.to))
+        if rank is not None:
+            S, off = self.classes.scatter(self.images, self.sizes)
+            self.at = self.at._replace(least=least_eigenvalue(S) - off)
+
+    @property
+    def similar(self) -> IntArray:  # type: ignore[override]
+        """A list of them, for exact arithmetic."""
+        return pairs_by_labels(self.y).similar
+
+    def seen(self) -> AllSimilar:
+        """As double precision sees it."""
+        return AllSimilar(self.X, self.y, None)
+
+    def look(self, A: FloatArray) -> Looked:
+        """P_+(A) / max(1, spent)."""
+        judged, feasibility = examine_budget(A, self.E, self.unit)
+        matrix = judged.matrix
+        finite = bool(np.isfinite(matrix).all())
+        sight = seen(self.X, matrix if finite else 0 * np.nan_to_num(matrix))
+        S, off = self.classes.scatter(sight.images, self.sizes)
+        Q, Q_off = self.classes.scatter(Images(sight.P, EPS * np.linalg.norm(sight.P, axis=1)), self.sizes)
+        spent = float(np.trace(S))
+        wide = (len(S) * off + sight.miss * (float(np.trace(Q)) + len(Q) * Q_off)) * ROOM
+        most = max(1.0, spent)  # the distances are divided by that, and by 1 at least
+        share = wide / most if wide <= KNOWN * most else most
+        view = Kept(self.X, sight, 1 / most, share)
+        beyond = (most - 1 + share) * float(np.trace(matrix))
+        feasibility = replace(feasibility, away=feasibility.away + beyond)
+        return Looked(view, feasibility, finite and math.isfinite(spent + wide))
+
+    def cost(self, at: Scaled, G: Weights) -> None:
+        """Not known."""
+
+
+class Across(NamedTuple):
+    """v = D of every two points of two classes; key: i n + j."""
+
+    classes: Classes
+
+    @property
+    def n(self) -> int:
+        """The number of points."""
+        return len(self.classes.order)
+
+    def listed(self, key: IntArray) -> IntArray:
+        """The pairs (t, 2)."""
+        return np.stack(np.divmod(key, self.n), axis=1)
+
+    def below(self, z: FloatArray, limit: float, off: float) -> IntArray:
+        """Keys of the rows with v < limit at images z (n, m) but for `off`, and of those that may be the least."""
+        table, order = Table(z[self.classes.order]), self.classes.order
+        leasts, none = [math.inf], np.zeros(0, dtype=np.intp)
+
+        def look(block: tuple[slice, slice]) -> tuple[IntArray, FloatArray]:
+            D = table.of(*block)
+            lowest = float(D.min())
+            leasts.append(lowest)
+            some = max(limit, min(leasts)) + 2 * off
+            if lowest > some:
+                return none, D[:0, 0]
+            i, j = np.nonzero(some >= D)
+            pairs = np.sort(np.stack([order[block[0]][i], order[block[1]][j]]), axis=0)
+            return pairs[0] * self.n + pairs[1], D[i, j]
+
+        key, v = map(np.concatenate, zip(*side_by_side(look, self.classes.across()), strict=True))
+        least = min(leasts)
+        return np.sort(key[v <= max(limit, least) + 2 * off])
+
+    def blocks(self, view: Kept, prices: Prices, kept: float = math.inf) -> Iterator[Block]:
+        """Those that have a price, and those that may be the least: another says nothing of a least distance."""
+        off = 2 * float(off_of(view.sight).max())
+        key = np.union1d(self.below(view.sight.images.at, -math.inf, off), prices.key)
+        a = np.zeros(len(key))
+        a[np.searchsorted(key, prices.key)] = prices.a
+        yield Block(*view.pairs(self.listed(key)), a)
+
+    def weights(self, prices: Prices) -> Weights:
+        """a_t X_t"""
+        return Weights(self.listed(prices.key), prices.a)
+
+    def inside(self, labels: IntArray, prices: Prices) -> Prices:
+        """All: they differ in what the similar pairs span."""
+        return prices
+
+    def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[int | Fraction]:
+        """See `Rows`."""
+        order = self.classes.order
+        for rows, columns in self.classes.across():
+            yield from (D[i][j] for i in order[rows].tolist() for j in order[columns].tolist())
+
+    def within(self, labels: IntArray, key: IntArray) -> np.ndarray:
+        """See `MarginRows`."""
+        i, j = labels[self.listed(key)].T
+        same: np.ndarray = i == j
+        return same
+
+    def margins(self, z: FloatArray, key: IntArray) -> FloatArray:
+        """See `MarginRows`."""
+        return between(z, *self.listed(key).T)
+
+    def near(self, z: FloatArray, below: float) -> tuple[IntArray, FloatArray]:
+        """See `MarginRows`."""
+        key = self.below(z, below, NOISE * float(np.sum(z**2, axis=1).max()))
+        v = self.margins(z, key)
+        return key[v < below], v[v < below]
+
+    def entries(self, key: IntArray) -> Entries:
+        """See `MarginRows`."""
+        return Entries(np.arange(len(key)), self.listed(key), np.ones(len(key)))
+
+    def least(self, z: FloatArray) -> float:
+        """See `Nearest`."""
+        return float(
+            self.margins(z, self.below(z, -math.inf, NOISE * float(np.sum(z**2, axis=1).max()))).min()
+        )
+
+    @property
+    def size(self) -> int:
+        """The number of pairs."""
+        return int(self.n**2 - np.sum(self.classes.sizes**2)) // 2
+
+    def sample(self, every: int) -> Across:
+        """See `MarginRows`: no sample is asked for."""
+        raise NotImplementedError

@@ -1,0 +1,338 @@
+"""BoostMetric (Shen, Kim, Wang, van den Hengel 2009, 2012): triplets, their exponential loss, and the trace.
+
+Problem, over triplets t = (i, j, l), with H_t = X_il - X_ij and X_ij = (x_i - x_j)(x_i - x_j)^T
+    min_{X psd}  log sum_t exp(-<X, H_t>) + v tr X.
+The paper states it over the weights of all matrices of rank one and trace 1, which are the psd matrices. Literal.
+Triplets are an input, as in the paper; by default they are the targets of a point, the nearest of its class, with as
+many points of other classes, the nearest.
+
+There is an optimum for every v above some v* (methods/boostmetric/threshold.py). Below it the objective has no lower
+bound, which is said with a proof, and nothing is solved: wherever a metric keeps every triplet, v* > 0. A v next to
+nothing, as 1e-7, is then below it, and what boosting ends with depends on the number of its rounds alone.
+
+Dual and bound: family/theorem, with v tr X (family/regularizers/trace.py) and log sum exp of all triplets. Scale: the
+objective, in nats, and 1 at least. The objective is not strongly convex: there is no radius.
+
+Reference: C. Shen, J. Kim, L. Wang, A. van den Hengel, Positive semidefinite metric learning with boosting, NIPS 2009;
+Positive semidefinite metric learning using boosting-like algorithms, JMLR 13, 2012. The printed equations were not at
+hand: docs/boostmetric.md says what was read.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.core.exact import Exact
+from cvxml.core.example import Hand, drawn, sample, timed, verified
+from cvxml.core.inputs import check_positive, check_X
+from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.misreading import Misreading, Question, changed, triplets_exchanged
+from cvxml.core.other_lists import TRIPLETS
+from cvxml.core.parameter import NUMBER, Parameter
+from cvxml.core.result import Certificate, Dual, Status
+from cvxml.core.run import Found
+from cvxml.core.statement import Statement
+from cvxml.core.triplets import BAD_TRIPLETS, BY_TRIPLETS, Compared, check_units, compared
+from cvxml.family.losses.base import LogSumExp
+from cvxml.family.regularizers.trace import Trace
+from cvxml.family.rows.base import Prices
+from cvxml.family.theorem.theorem import Family, Term
+from cvxml.methods.boostmetric import trace_path
+from cvxml.methods.boostmetric.one_group import Together
+from cvxml.methods.boostmetric.threshold import AT, BELOW, AboveThreshold, Decided, Sides, sides
+from cvxml.solvers.triplet_method import TripletMethod
+
+NATS = 1.0  # the least scale
+NONE_IS_OPTIMAL = (
+    "v={v:g} is v*, or less: no metric attains the infimum, since more of some metric is always better, as rational "
+    "numbers prove"
+)
+
+
+def problem(X: FloatArray, triplets: IntArray, v: float) -> Any:
+    """The problem, triplet by triplet. Variable: "X" (d, d)."""
+    import cvxpy as cp
+
+    X_ = cp.Variable((X.shape[1],) * 2, symmetric=True, name="X")
+    margins = []
+    for i, j, l in triplets.tolist():
+        #: H_t = (x_i - x_l)(x_i - x_l)^T - (x_i - x_j)(x_i - x_j)^T
+        #:   | H_t = (\mathbf{x}_i - \mathbf{x}_l)(\mathbf{x}_i - \mathbf{x}_l)^T
+        #:     - (\mathbf{x}_i - \mathbf{x}_j)(\mathbf{x}_i - \mathbf{x}_j)^T
+        H = np.outer(X[i] - X[l], X[i] - X[l]) - np.outer(X[i] - X[j], X[i] - X[j])
+        margins += [cp.trace(X_ @ H)]
+    cost = cp.log_sum_exp(-cp.hstack(margins)) + v * cp.trace(X_)
+    #: min over X:  log sum_t exp(-<X, H_t>) + v tr X
+    #:   | \min_{\mathbf{X}}\ \log \sum_t \exp(-\langle \mathbf{X}, H_t \rangle)
+    #:     + v \operatorname{tr} \mathbf{X}
+    #: X psd | \mathbf{X} \succeq 0
+    return cp.Problem(cp.Minimize(cost), [X_ >> 0])
+
+
+def dual(X: FloatArray, triplets: IntArray, v: float) -> Any:
+    """Its dual. Variable: "u" (m,), a share a triplet."""
+    import cvxpy as cp
+
+    m, d = len(triplets), X.shape[1]
+    #: u_t >= 0,  sum_t u_t = 1 | u_t \ge 0, \quad \textstyle\sum_t u_t = 1
+    u = cp.Variable(m, nonneg=True, name="u")
+    i, j, l = triplets.T
+    H = np.einsum("ta,tb->tab", X[i] - X[l], X[i] - X[l]) - np.einsum("ta,tb->tab", X[i] - X[j], X[i] - X[j])
+    pulled = cp.reshape(H.reshape(m, -1).T @ u, (d, d), order="C")
+    #: max over u:  - sum_t u_t log u_t | \max_{u}\ - \textstyle\sum_t u_t \log u_t
+    #: v I - sum_t u_t H_t psd | v I - \textstyle\sum_t u_t H_t \succeq 0
+    return cp.Problem(cp.Maximize(cp.sum(cp.entr(u))), [cp.sum(u) == 1, v * np.eye(d) - pulled >> 0])
+    #: [What is proved]
+    #: u_t = exp(-<X, H_t>) / sum_s exp(-<X, H_s>) at the optimum
+    #:   | u_t = \exp(-\langle \mathbf{X}, H_t \rangle) / \textstyle\sum_s \exp(-\langle \mathbf{X}, H_s \rangle)
+    #:     \text{ at the optimum}
+    #: any feasible u gives a lower bound | \text{any feasible } u \text{ gives a lower bound}
+    #: attained for v > v*, unbounded for v < v*
+    #:   | \text{attained for } v > v^*, \text{ unbounded for } v < v^*
+    #: v* = min over u of lambda_max(sum_t u_t H_t) = max over X psd, tr X = 1, of min_t <X, H_t>
+    #:   | v^* = \min_u \lambda_{\max}(\textstyle\sum_t u_t H_t)
+    #:     = \max_{\mathbf{X} \succeq 0,\ \operatorname{tr} \mathbf{X} = 1} \min_t \langle \mathbf{X}, H_t \rangle
+
+
+@dataclass(frozen=True, eq=False)
+class Instance(Compared):
+    """Checked data, and v."""
+
+    v: float
+
+
+def instance(
+    X: ArrayLike, y: ArrayLike | None, *, v: float = 0.5, n_neighbors: int | None = 3, triplets: Any = None
+) -> Instance:
+    """Everything checked. Raises ValueError for bad input."""
+    points, v = check_X(X), check_positive(v, "v")
+    check_units(points, v, "v", "v / s^2")
+    return Instance(**vars(compared(points, y, n_neighbors, triplets)), v=v)
+
+
+def threshold(
+    X: ArrayLike, y: ArrayLike | None = None, *, n_neighbors: int | None = 3, triplets: Any = None
+) -> Sides:
+    """v* between its sides, each with what proves it: a metric, and shares of the triplets (m,).
+
+    The sides end where double precision has no more digits: within about 1e-6 of the largest H. Raises ValueError for
+    bad input.
+    """
+    given = instance(X, y, n_neighbors=n_neighbors, triplets=triplets)
+    *_, last = sides(given.X, Together(given.triplets()))
+    return last
+
+
+def objective(given: Instance, M: FloatArray) -> float:
+    """log sum_t exp(-<M, H_t>) + v tr M"""
+    margins = given.margins(M)
+    least = float(margins.min())
+    total = math.fsum(math.exp(least - margin) for margin in margins.tolist())
+    return math.log(total) - least + given.v * float(np.trace(M))
+
+
+def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
+    """Intermediates at M (d, d).
+
+    objective; triplets (m, 3), their margins <M, H_t> and shares u = softmax(-margins); trace; gradient (d, d) in M;
+    unbounded_below: there is no optimum for any v below this, which is min_t <M, H_t> / tr M; NaN for M = 0.
+    """
+    margins = given.margins(M)
+    u = np.exp(margins.min() - margins)
+    u /= u.sum()
+    trace = float(np.trace(M))
+    return {
+        "objective": objective(given, M),
+        "triplets": given.triplets(),
+        "margins": margins,
+        "u": u,
+        "trace": trace,
+        "gradient": given.v * np.eye(len(M)) - given.weighted_sum(u),
+        "unbounded_below": float(margins.min()) / trace if trace > 0 else math.nan,
+    }
+
+
+def _v_times(factor: Callable[[Instance, FloatArray], float]) -> Any:
+    def value(question: Question) -> float | None:
+        given = question.checked(instance)
+        by = factor(given, np.asarray(question.metric))
+        return given.v * by if 0 < by < math.inf and abs(by - 1) > 1e-9 else None
+
+    return changed("v", value)
+
+
+def _without_logarithm(given: Instance, M: FloatArray) -> float:
+    """The gradient of the sum is that of its logarithm times the sum."""
+    return float(1 / math.fsum(math.exp(-margin) for margin in given.margins(M)))
+
+
+def _another(given: Instance, M: FloatArray) -> float:
+    """Of which a multiple of the metric would be no better, to first order."""
+    found = evaluate(given, M)
+    return float(found["u"] @ found["margins"] / (given.v * found["trace"]))
+
+
+MISREADINGS = {
+    "no_log": Misreading(
+        "the sum of exponentials where there is its logarithm", _v_times(_without_logarithm)
+    ),
+    "mean": Misreading(
+        "the mean of exponentials where there is the logarithm of their sum",
+        _v_times(lambda given, M: given.count * _without_logarithm(given, M)),
+    ),
+    "exchanged": triplets_exchanged(instance),
+    **TRIPLETS,
+    "another_v": Misreading("another v than was asked for, or for none at all", _v_times(_another), fits="v"),
+}
+
+
+_LINE = [[0.0], [1.0], [3.0], [-1.0]]
+_OF_LINE = [[0, 1, 2], [0, 1, 3]]  # margins of 8 and 0 times the metric
+
+
+class BoostMetric(TripletMethod[Instance]):
+    """Triplets with an exponential loss, and the trace."""
+
+    id = "boostmetric"
+    TITLE = "BoostMetric: triplets, exponential loss, trace (Shen et al. 2009, 2012)"
+    EXPONENTIAL = True
+    PATH = staticmethod(trace_path.search)
+    PARAMETERS: ClassVar = {
+        "v": Parameter("weight of the trace, > 0; below some v* there is no optimum", NUMBER, 0.5),
+        **BY_TRIPLETS,
+    }
+    STATEMENT = Statement("cvxml.methods.boostmetric", ("problem", "dual"))
+    MISREADINGS: ClassVar = MISREADINGS
+    WEIGHTS: ClassVar = {"v": math.inf}
+    SMALL: ClassVar = {"n_neighbors": 2, "v": 0.5}
+    UNITS: ClassVar = {"v": 2}
+    MOVES = True
+    BAD: ClassVar = {**BAD_TRIPLETS, "v": (0, -1.0, 1e-200)}
+    # log(1 + exp(-8 X)) + v X has the derivative 0 where exp(8 X) = 8 / v - 1.
+    HAND: ClassVar = tuple(
+        Hand(_LINE, None, {"v": v, "triplets": _OF_LINE}, [[metric]], objective)
+        for v, metric, objective in (
+            (0.5, math.log(15) / 8, math.log(16 / 15) + math.log(15) / 16),
+            (2.0, math.log(3) / 8, math.log(4 / 3) + math.log(3) / 4),
+            (5.0, 0.0, math.log(2)),
+        )
+    )
+    EXAMPLES: ClassVar = (
+        drawn(5, 18, 3, v=0.1),
+        drawn(6, 12, 14, 2, v=4.5, n_neighbors=1),  # more features than points
+        drawn(7, 18, 5, v=0.1, degenerate=True),
+        sample("iris", 24, v=0.5, n_neighbors=2),
+        verified("iris", 60, v=0.1),
+        verified("wine", 40, v=2.0, n_neighbors=2),
+        timed("iris", v=0.1),
+        timed("wine", v=0.5),
+    )
+
+    def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
+        """See `instance`."""
+        return instance(X, y, **params)
+
+    def problem(self, given: Instance) -> Any:
+        """Variable "X" (d, d)."""
+        return problem(given.X, given.triplets(), given.v)
+
+    def dual(self, given: Instance) -> Any:
+        """Variable "u" (m,)."""
+        return dual(given.X, given.triplets(), given.v)
+
+    def prices(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
+        """One share a triplet."""
+        return {"price": values["u"], "triplets": given.triplets()}
+
+    def objective(self, given: Instance, M: FloatArray) -> float:
+        """From the definition."""
+        return objective(given, M)
+
+    def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
+        """See `evaluate`."""
+        return evaluate(given, M)
+
+    def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
+        """v tr M, and log sum exp of all triplets at once."""
+        regularizer, rows = Trace(given.X, number(given.v)), Together(given.triplets())
+        loss = LogSumExp(np.array([number(1)]), np.ones((1, given.count), dtype=bool))
+        return Family(regularizer, (Term(loss, rows),), NATS, anchors=AboveThreshold(regularizer, loss, rows))
+
+    def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
+        """ "price" (t,) with "triplets" (t, 3)."""
+        rows = self.rows(given)
+        some = rows.read(dual)
+        a = np.zeros(given.count)
+        a[np.searchsorted(rows.keys(), some.key)] = some.a
+        return (Prices(a, np.arange(given.count)),)
+
+    def named(self, given: Instance, prices: Prices) -> Dual:
+        """The triplets that have a price."""
+        has = np.flatnonzero(prices.a > 0)
+        return {"price": prices.a[has], "triplets": given.triplets()[prices.key[has]]}
+
+    def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
+        """See family/theorem. Without prices that are strictly feasible, which v > v* has, there may be no bound."""
+        certificate = super().certify(given, M, dual)
+        if math.isinf(certificate.lower_bound) and not certificate.undecided:
+            return replace(certificate, undecided=_next_to(self.decided(given), given.v))
+        return certificate
+
+    def find(self, given: Instance, *asked: Any, **own: Any) -> Found:
+        """See `ConvexMethod`. Raises ValueError for a v below v*, which is proved."""
+        decided = self.decided(given)
+        if decided.what == BELOW:
+            raise ValueError(
+                f"v={given.v:g} is below v*, about {decided.sides.lower:.3g}: there is no optimum, as "
+                "rational numbers prove. The objective falls without end along a metric of trace 1 that gives every "
+                "triplet a margin above v; give v above v*, or other triplets"
+            )
+        found = super().find(given, *asked, **own)
+        return found._replace(status=Status.NOT_ATTAINED) if decided.what == AT else found
+
+    def unattained(self, given: Instance) -> str:
+        """At v*, and below it."""
+        return NONE_IS_OPTIMAL.format(v=given.v) if self.decided(given).what else ""
+
+    def exact_as_stored(
+        self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike, hint: Any = None
+    ) -> Exact:
+        """See `FamilyMethod`; a dual that is not feasible as it is is mixed with strict prices."""
+        try:
+            return super().exact_as_stored(given, M, dual, root=root, hint=hint)
+        except ArithmeticError:
+            return self.exact(given, M, dual, root=root)
+
+    def decided(self, given: Instance) -> Decided:
+        """Whether v is above v*, and how much is known of that."""
+        anchors = self.family(given).anchors
+        assert isinstance(anchors, AboveThreshold)
+        return anchors.decided
+
+    def stored(self, given: Instance) -> dict[str, Any]:
+        """With explicit triplets."""
+        return {"v": given.v, **given.stored}
+
+    def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
+        """Where v is about v*."""
+        decided, anchors = self.decided(given), self.family(given).anchors
+        if decided.what == AT:
+            return [NONE_IS_OPTIMAL.format(v=given.v)]
+        if anchors is not None and anchors.strict is None:
+            return [_next_to(decided, given.v)]
+        return []
+
+
+def _next_to(decided: Decided, v: float) -> str:
+    """Return the reason why no lower bound is proved for a v near v*."""
+    lower, upper = decided.sides.lower, decided.sides.upper
+    return f"v={v:g} is v* or next to it (v* is about {lower:.9g} to {upper:.9g}), where no lower bound is proved"
+
+
+METHOD = BoostMetric()

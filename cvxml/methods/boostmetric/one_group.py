@@ -1,0 +1,63 @@
+"""All triplets as one group: the rows of a log sum exp over them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cvxml.core.metric import EPS, FloatArray, IntArray
+from cvxml.family.rows.base import Block, Entries, Prices, View, Weights, triplet_entries
+
+
+class Together(NamedTuple):
+    """v = D_il - D_ij of triplets (i, j, l); key: which of them."""
+
+    listed: IntArray  # (m, 3)
+
+    @property
+    def near(self) -> IntArray:
+        """The pairs i, j (m, 2)."""
+        return self.listed[:, :2]
+
+    @property
+    def far(self) -> IntArray:
+        """The pairs i, l (m, 2)."""
+        return self.listed[:, [0, 2]]
+
+    def table(self, prices: Prices) -> FloatArray:
+        """All of them (m,)."""
+        a = np.zeros(len(self.listed), dtype=prices.a.dtype)
+        a[prices.key] = prices.a
+        return a
+
+    def prices(self, table: FloatArray) -> Prices:
+        """Of all rows, from (1, m)."""
+        return Prices(table.ravel(), np.arange(table.size))
+
+    def blocks(self, view: View, prices: Prices, kept: float = math.inf) -> Iterator[Block]:
+        """All at once."""
+        (near, off_near), (far, off_far) = view.pairs(self.near), view.pairs(self.far)
+        off = off_near + off_far + 2 * EPS * (near + far)
+        yield Block((far - near)[None], off[None], self.table(prices)[None], slice(0, 1))
+
+    def weights(self, prices: Prices) -> Weights:
+        """a_t (X_il - X_ij)."""
+        pairs = np.concatenate([self.far[prices.key], self.near[prices.key]])
+        return Weights(pairs, np.concatenate([prices.a, -prices.a]))
+
+    def inside(self, labels: IntArray, prices: Prices) -> Prices:
+        """All rows: -inf, which is no price, where a pair has two labels (n,)."""
+        i, j, l = labels[self.listed].T
+        return self.prices(np.where((i == j) & (i == l), self.table(prices), -np.inf))
+
+    def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[Any]:
+        """See `Rows`."""
+        return (D[i][l] - D[i][j] for i, j, l in self.listed.tolist())
+
+    def entries(self, key: IntArray) -> Entries:
+        """See `WithEntries`."""
+        i, j, l = self.listed[key].T
+        return triplet_entries(i, j, l)

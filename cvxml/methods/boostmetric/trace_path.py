@@ -1,0 +1,142 @@
+"""How a metric is found for a log sum exp over triplets and a charge on its trace: the path of barrier.py.
+
+    f(M) = log sum_t exp(-<M, H_t>) + charge(tr M),      H_t = f f^T - e e^T of the differences f of i, l and e of i, j
+
+With p = softmax(-<M, H_t>), at M = G G^T for M = G (I + dX) G^T, T = G^T G and h_t = svec(G^T H_t G):
+    gradient   charge' T - sum p_t G^T H_t G
+    Hessian    sum p_t h_t h_t^T - (sum p_t h_t) (sum p_t h_t)^T + charge'' svec(T) svec(T)^T
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from cvxml.core.clock import watched
+from cvxml.core.metric import FloatArray, middle
+from cvxml.core.result import Status
+from cvxml.core.run import Found
+from cvxml.family.geometry.symmetric import quadratic, smat, squares, svec
+from cvxml.family.regularizers.trace import Trace
+from cvxml.family.rows.base import Prices
+from cvxml.family.theorem.theorem import Family
+from cvxml.methods.boostmetric.one_group import Together
+from cvxml.solvers.barrier import path
+from cvxml.solvers.task import Along, Task, inside_the_cone
+
+ROWS = 2**20  # numbers in a block of rows of the Hessian's factor
+SEEN = 1e-14  # of the largest spread: directions with less are for rounding
+AWAY = 1e-3  # of a start, so that it is no boundary point
+PATIENCE = 5  # steps without a better gap
+Charge = Callable[[float], tuple[float, float, float]]  # value, slope and curvature at a trace
+
+
+class Differences(NamedTuple):
+    """Those of triplets in an orthonormal basis of what the points span, in a unit in which no H is larger than 1."""
+
+    near: FloatArray  # (m, r) of i and j
+    far: FloatArray  # (m, r) of i and l
+    basis: FloatArray  # (d, r)
+    unit: float
+
+    def outside(self, M: FloatArray) -> FloatArray:
+        """The metric (d, d) of a matrix (r, r)."""
+        A: FloatArray = self.basis @ (M / self.unit**2) @ self.basis.T
+        return (A + A.T) / 2
+
+    def inside(self, A: FloatArray) -> FloatArray:
+        """The matrix (r, r) of a metric (d, d)."""
+        M: FloatArray = self.basis.T @ A @ self.basis * self.unit**2
+        return (M + M.T) / 2
+
+
+def differences(X: FloatArray, rows: Together) -> Differences:
+    """Of the points X (n, d)."""
+    P = X - middle(X)
+    near, far = (P[pairs[:, 0]] - P[pairs[:, 1]] for pairs in (rows.near, rows.far))
+    largest = math.sqrt(max(float(np.max(np.sum(E**2, axis=1))) for E in (near, far))) or 1.0
+    _, s, Vt = np.linalg.svd(np.linalg.qr(np.concatenate([near, far]) / largest, mode="r"))
+    basis = Vt[: max(1, int(np.count_nonzero(s > SEEN * s[0])))].T
+    return Differences(near @ basis / largest, far @ basis / largest, basis, largest)
+
+
+class OverTriplets(NamedTuple):
+    """f as a function of M (r, r): a `cvxml.solvers.barrier.Smooth`."""
+
+    of: Differences
+    charge: Charge
+
+    def margins(self, M: FloatArray) -> FloatArray:
+        """<M, H_t> (m,)"""
+        return quadratic(self.of.far, M) - quadratic(self.of.near, M)
+
+    def prices(self, M: FloatArray) -> FloatArray:
+        """p (m,)"""
+        return _softmax(self.margins(M))[1]
+
+    def value(self, M: FloatArray) -> float:
+        """f(M)"""
+        found = _softmax(self.margins(M))[0] + self.charge(float(np.trace(M)))[0]
+        return found if math.isfinite(found) else math.inf
+
+    def gradient(self, p: FloatArray, slope: float) -> FloatArray:
+        """slope I - sum p_t H_t (r, r)"""
+        near, far = self.of.near, self.of.far
+        Z: FloatArray = (
+            slope * np.eye(far.shape[1]) - far.T @ (p[:, None] * far) + near.T @ (p[:, None] * near)
+        )
+        return Z
+
+    def derivatives(self, G: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The gradient (r, r) and the Hessian by svec, of dX at M = G (I + dX) G^T."""
+        near, far, T = self.of.near @ G, self.of.far @ G, G.T @ G
+        _, slope, curvature = self.charge(float(np.trace(T)))
+        p = _softmax(np.sum(far**2, axis=1) - np.sum(near**2, axis=1))[1]
+        size = len(svec(T))
+        mean, H = np.zeros(size), curvature * np.outer(svec(T), svec(T))
+        step = max(1, ROWS // size)
+        for first in watched(range(0, len(p), step)):
+            some = slice(first, first + step)
+            h = squares(far[some]) - squares(near[some])
+            mean += p[some] @ h
+            H += (h * p[some, None]).T @ h
+        H -= np.outer(mean, mean)
+        return slope * T - smat(mean, len(T)), (H + H.T) / 2
+
+
+def _softmax(v: FloatArray) -> tuple[float, FloatArray]:
+    """log sum exp(-v), and the shares of its terms."""
+    least = v.min()
+    e = np.exp(least - v)
+    total = e.sum()
+    return float(np.log(total) - least), e / total
+
+
+def states(family: Family, start: FloatArray | None) -> Iterator[tuple[FloatArray, Prices]]:
+    """Metrics (d, d) along the path of v tr M and a log sum exp over triplets, and the softmax there.
+
+    start: a psd matrix (d, d).
+    """
+    assert isinstance(family.regularizer, Trace)
+    ((_, rows),) = family.terms
+    assert isinstance(rows, Together)
+    of = differences(family.regularizer.X, rows)
+    v = float(family.regularizer.v) / of.unit**2
+    f = OverTriplets(of, lambda trace: (v * trace, v, 0.0))
+    M = np.eye(of.far.shape[1]) if start is None else inside_the_cone(of.inside(start), AWAY)
+    Z = f.gradient(f.prices(M), v)
+    sizes = np.abs(np.linalg.eigvalsh(M @ Z + Z @ M)) / 2
+    for state in path(f, M, max(float(sizes.mean()), np.finfo(float).tiny)):
+        yield of.outside(state.M), Prices(f.prices(state.M), np.arange(len(of.far)))
+
+
+def search(task: Task) -> Found:
+    """Solve to a gap of `tol`, certified after every step."""
+    found = task.run(Along(states(task.family, task.near), task.named), "path", PATIENCE)
+    zero = found._replace(metric=0 * found.metric)
+    of_zero, own = (task.proved(each.metric, each.dual) for each in (zero, found))
+    as_good = of_zero.proves(task.tol) and of_zero.objective <= own.objective
+    return zero if as_good and found.status is Status.CONVERGED else found

@@ -1,0 +1,691 @@
+"""MCML, metric learning by collapsing classes (Globerson, Roweis 2005): whom a point picks at random is of its class.
+
+Problem, as printed
+    min_{A psd}  sum_i KL[ p0(.|i) || p_A(.|i) ],      p_A(.|i) the softmax of -D_A(i, k) over k != i.
+The paper drops the entropy of p0, a constant, and so does `problem`. Literal: every line. The paper lets p0(j|i) be
+"uniform" without its constant: 1 / (n_c - 1), as a distribution must. It is silent on a point that is alone in its
+class, which has no p0: it is left out of the sum over i, and stays a k.
+
+Dual and bound: family/theorem, with <C, A>, C = sum_ij p0(j|i) X_ij, and log sum exp of each point. Prices are
+distributions q_i over k != i; with q = p0 nothing is left of C, which proves sum_i log(n_c - 1) whatever the data.
+Other prices are mixed with strict ones where they are not feasible (family/theorem/strict_prices.py). The objective is
+not strongly convex: there is no radius. Where no metric attains the infimum, that is said
+(methods/mcml/no_attainment.py).
+
+Solver: methods/mcml/softmax.py. The literal problem is solved in coordinates of unit covariance.
+
+Reference: A. Globerson, S. Roweis, Metric Learning by Collapsing Classes, NIPS 2005 (equations 2 to 5).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import logsumexp
+
+from cvxml.core.example import Hand, drawn, sample, timed, verified
+from cvxml.core.inputs import check_labels, check_X, real_array
+from cvxml.core.memory import FLOAT, check_room
+from cvxml.core.metric import FloatArray, IntArray, components_of, examine
+from cvxml.core.misreading import FAR, LOOSE, Misreading, Other, Question
+from cvxml.core.moved import METRIC
+from cvxml.core.pairs import MANY
+from cvxml.core.result import Certificate, Dual, Status
+from cvxml.core.run import Callback, Found, Keep, Start, interruptible
+from cvxml.core.statement import Statement
+from cvxml.family.geometry.coordinates import Coordinates, coordinates
+from cvxml.family.losses.base import LogSumExp
+from cvxml.family.regularizers.base import Linear
+from cvxml.family.regularizers.diagonal import DiagonalLinear
+from cvxml.family.rows.base import ByPoint, Plain, Prices, Weights
+from cvxml.family.theorem.strict_prices import Anchors
+from cvxml.family.theorem.theorem import UNPRICED, Family, Term, certify, value
+from cvxml.family.unlisted.all_pairs import metric_of, once
+from cvxml.methods.mcml.all_softmaxes import AllSoftmaxes
+from cvxml.methods.mcml.no_attainment import NOT_ATTAINED, recedes
+from cvxml.methods.mcml.softmax import Ended, Objective, OfDiagonal, Softmaxes, follow, value_and_gradient
+from cvxml.solvers.family_method import FamilyMethod
+
+LEVEL = 1e-9  # of c: what the sum of weights may miss it by, for rounding
+NEXT_TO_NOTHING = 1e-6  # of the objective, what rounding may be in it where a metric is kept unseen
+AT_MOST = 200  # times tol: what a proof of it leaves at most, with what rounding may be in it
+PATIENCE = 200  # steps for a misreading
+BY_LUCK = 1e-5  # of the objective, which is large: a metric may leave no more than that by luck
+BETTER = 100  # times what is left in a misreading must be won there, against no metric at all
+DIAGONAL = 1e-9  # of the norm, what is not on the diagonal of a diagonal matrix
+SYMMETRIC = 1e-9  # of the largest entry, what a symmetric matrix may miss
+TABLES = 12  # of n x n floats, at least, where every softmax is one row of a table
+MOST_POINTS = 1000  # for misreadings
+MOST_FEATURES = 64
+
+
+def problem(X: FloatArray, y: IntArray) -> Any:
+    """The same without the entropy of p0, row by row. Variable: "A" (d, d)."""
+    import cvxpy as cp
+
+    #: [The problem]
+    #: min over A psd:  sum_i KL[ p0(.|i) || p_A(.|i) ]
+    #:   | \min_{A \succeq 0}\ \sum_i \mathrm{KL}\bigl[ p_0(\cdot \mid i) \,\|\, p_A(\cdot \mid i) \bigr]
+    #: p_A(j|i) = exp(-D_A(i,j)) / sum_{k != i} exp(-D_A(i,k))
+    #:   | p_A(j \mid i) = \frac{\exp(-D_A(i,j))}{\sum_{k \ne i} \exp(-D_A(i,k))}
+    #: p0(j|i) = 1 / (n_c - 1) for the others j of the class of i, of size n_c; 0 for the rest
+    #:   | p_0(j \mid i) = \frac{1}{n_c - 1} \text{ for the others } j \text{ of the class of } i,
+    #:     \text{ of size } n_c \text{; } 0 \text{ for the rest}
+    #: below, the constant sum_i log(n_c - 1) is added
+    #:   | \text{below, the constant } \textstyle\sum_i \log(n_c - 1) \text{ is added}
+
+    n, d = X.shape
+    A = cp.Variable((d, d), symmetric=True, name="A")
+    terms = []
+    for i in range(n):
+        same, others = mates(y, i), [k for k in range(n) if k != i]
+        #: a point alone in its class is not among the i, but among the k
+        #:   | \text{a point alone in its class is not among the } i, \text{ but among the } k
+        if not same:
+            continue
+        x_i = X[i] - X  # row k: x_i - x_k
+        #: D_A(i,k) = (x_i - x_k)^T A (x_i - x_k)
+        #:   | D_A(i,k) = (\mathbf{x}_i - \mathbf{x}_k)^T A (\mathbf{x}_i - \mathbf{x}_k)
+        D_i = cp.sum(cp.multiply(x_i @ A, x_i), axis=1)
+        #: min over A:  sum_i [ mean_{j in class(i), j != i} D_A(i,j) + log sum_{k != i} exp(-D_A(i,k)) ]
+        #:   | \min_{A}\ \sum_i \Bigl[ \operatorname*{mean}_{j \in \mathrm{class}(i),\, j \ne i} D_A(i,j)
+        #:     + \log \sum_{k \ne i} \exp(-D_A(i,k)) \Bigr]
+        terms.append(cp.sum(D_i[same]) / len(same) + cp.log_sum_exp(-D_i[others]))
+    #: A psd | A \succeq 0
+    return cp.Problem(cp.Minimize(sum(terms)), [A >> 0])
+
+
+def dual(X: FloatArray, y: IntArray) -> Any:
+    """Its dual. Variable: "q" (rows, n - 1), a row for each i that is not alone, its entries over k != i in order."""
+    import cvxpy as cp
+
+    n, d = X.shape
+    rows = [i for i in range(n) if mates(y, i)]
+    #: q_ik >= 0 for k != i | q_{ik} \ge 0 \quad (k \ne i)
+    q = cp.Variable((len(rows), n - 1), nonneg=True, name="q")
+    surplus: Any = np.zeros((d, d))
+    for row, i in enumerate(rows):
+        same, others = mates(y, i), [k for k in range(n) if k != i]
+        #: X_ij = (x_i - x_j)(x_i - x_j)^T | X_{ij} = (\mathbf{x}_i - \mathbf{x}_j)(\mathbf{x}_i - \mathbf{x}_j)^T
+        pulled, pushed = X[i] - X[same], X[i] - X[others]
+        #: sum_ij (p0(j|i) - q_ij) X_ij psd | \sum_{i,j} (p_0(j \mid i) - q_{ij}) X_{ij} \succeq 0
+        surplus = surplus + pulled.T @ pulled / len(same) - pushed.T @ cp.diag(q[row]) @ pushed
+    #: max over q:  sum_i H(q_i),  H(q_i) = - sum_{k != i} q_ik log q_ik
+    #:   | \max_{q}\ \sum_i H(q_i), \quad H(q_i) = - \sum_{k \ne i} q_{ik} \log q_{ik}
+    #: for every i:  sum_{k != i} q_ik = 1 | \sum_{k \ne i} q_{ik} = 1 \quad \text{for every } i
+    return cp.Problem(cp.Maximize(cp.sum(cp.entr(q))), [cp.sum(q, axis=1) == 1, surplus >> 0])
+    #: [What is proved]
+    #: any feasible q gives a lower bound;   q = p_A at the optimum
+    #:   | \text{any feasible } q \text{ gives a lower bound;} \quad q = p_A \text{ at the optimum}
+
+
+def mates(y: IntArray, i: int) -> list[int]:
+    """The others of the class of i."""
+    return [j for j in range(len(y)) if j != i and y[j] == y[i]]
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """Checked data: X (n, d) float64, y (n,) codes."""
+
+    X: FloatArray
+    y: IntArray
+
+
+def instance(X: ArrayLike, y: ArrayLike | None) -> Instance:
+    """Everything checked. Raises ValueError for bad input (core/inputs.py), and where every class is a single point."""
+    points = check_X(X)
+    if y is None:
+        raise ValueError("y is None: it must be one-dimensional, one label a point")
+    codes = check_labels(y, len(points))
+    if np.bincount(codes).max() < 2:
+        raise ValueError(
+            "every class has a single point: none can collapse; give at least one class two points"
+        )
+    return Instance(points, codes)
+
+
+def alone(y: IntArray) -> int:
+    """How many points are alone in their class."""
+    return int(np.sum(np.bincount(y)[y] == 1))
+
+
+def objective(X: FloatArray, y: IntArray, A: FloatArray) -> float:
+    """sum_i [ mean_{j in class(i), j != i} D_A(i,j) + log sum_{k != i} exp(-D_A(i,k)) ] at A (d, d)."""
+    return math.fsum(term(X, y, A, i) for i in range(len(X)) if mates(y, i))
+
+
+def term(X: FloatArray, y: IntArray, A: FloatArray, i: int) -> float:
+    """What i adds: the mean of -log p_A(j|i) over the others of its class."""
+    mean = math.fsum(distance(X, A, i, j) for j in mates(y, i)) / len(mates(y, i))
+    return float(logsumexp([mean - distance(X, A, i, k) for k in range(len(X)) if k != i]))
+
+
+def distance(X: FloatArray, A: FloatArray, i: int, j: int) -> float:
+    """D_A(i,j) = (x_i - x_j)^T A (x_i - x_j)."""
+    return float((X[i] - X[j]) @ A @ (X[i] - X[j]))
+
+
+def evaluate(X: FloatArray, y: IntArray, A: FloatArray) -> dict[str, Any]:
+    """Intermediates at A (d, d).
+
+    p0, p_A (n, n), row i the distributions over j given i (rows of zeros: i is alone in its class); KL (n,) of the two;
+    objective = sum KL + sum_i log(n_c - 1); terms (n,) of the objective; gradient (d, d) of the objective;
+    scale_derivative, that of the objective at t A by t at 1; nearest (n,), and accuracy of it; alone: points dropped.
+    """
+    n, d = X.shape
+    p0, p_A, KL, terms = np.zeros((n, n)), np.zeros((n, n)), np.zeros(n), np.zeros(n)
+    gradient = np.zeros((d, d))
+    nearest = np.zeros(n, dtype=np.intp)
+    for i in range(n):
+        D = np.array([math.inf if k == i else distance(X, A, i, k) for k in range(n)])
+        nearest[i] = int(D.argmin())
+        same = mates(y, i)
+        if not same:
+            continue
+        p0[i, same] = 1 / len(same)
+        log_p = -D - logsumexp(-D)
+        p_A[i] = np.exp(log_p)
+        KL[i] = sum(p0[i, j] * (math.log(p0[i, j]) - log_p[j]) for j in same)
+        terms[i] = term(X, y, A, i)
+        for k in range(n):
+            gradient += (p0[i, k] - p_A[i, k]) * np.outer(X[i] - X[k], X[i] - X[k])
+    return {
+        "objective": objective(X, y, A),
+        "p0": p0,
+        "p_A": p_A,
+        "KL": KL,
+        "terms": terms,
+        "gradient": gradient,
+        "scale_derivative": float(np.sum(gradient * A)),
+        "nearest": nearest,
+        "accuracy": float(np.mean(y[nearest] == y)),
+        "alone": sum(not mates(y, i) for i in range(n)),
+    }
+
+
+def weights(y: IntArray, number: Callable[[float], Any] = float) -> Softmaxes:
+    """p0, uniform in the class of i without i itself; points that are alone in their class have no row."""
+    among = ~np.eye(len(y), dtype=bool)
+    mates = (y[:, None] == y) & among
+    count = mates.sum(axis=1).tolist()
+    share = np.array([number(1) / max(each, 1) for each in count])
+    return Softmaxes(mates * share[:, None], np.array([number(each > 0) for each in count]), among)
+
+
+def family(X: FloatArray, of: Softmaxes, diagonal: bool = False) -> Family:
+    """<C, A> + sum_i c_i log sum_{k among i} exp(-D_ik), C = sum_ij w_ij X_ij; of MCML, and of its misreadings.
+
+    Where w_i has the sum c_i, and is 0 but for some of the k, prices a = w have G = C.
+    """
+    both = of.w + of.w.T
+    pairs = np.argwhere(np.triu(both != 0, 1))
+    C = Weights(pairs, both[pairs[:, 0], pairs[:, 1]])
+    regularizer = (DiagonalLinear if diagonal else Linear)(X, C, "points of one class differ")
+    rows = _rows(of)
+    c, w, among = of.c[rows.points], of.w[rows.points], of.among[rows.points]
+    level = (np.abs(w.sum(axis=1) - c) <= LEVEL * c).all() and not (w[~among] > 0).any()
+    loss = LogSumExp(c, among)
+    anchors = Anchors(regularizer, loss, rows, rows.prices(w) if level else None)
+    return Family(regularizer, (Term(loss, rows),), anchors=anchors)
+
+
+def _rows(of: Softmaxes) -> ByPoint:
+    return ByPoint(np.flatnonzero(of.c), len(of.c))
+
+
+def prices_of(of: Softmaxes, dual: Dual, name: str) -> tuple[Prices, ...]:
+    """c_i q_ik from `dual[name]` (n, n), where there is one. Raises ValueError for what is none."""
+    if name not in dual:
+        return ()
+    q, n = real_array(dual[name], f"dual {name!r}"), len(of.c)
+    if q.shape != (n, n) or not np.isfinite(q).all():
+        raise ValueError(
+            f"dual {name!r} must be finite, of shape ({n}, {n}): a row a point; got shape {q.shape}"
+        )
+    rows = _rows(of)
+    return (rows.prices(q[rows.points]),)
+
+
+def named(of: Softmaxes, prices: Prices) -> Dual:
+    """ "q" (n, n): rows of zeros for the points that have none."""
+    rows, q = _rows(of), np.zeros((len(of.c),) * 2)
+    q[rows.points] = rows.table(prices)
+    return {"q": q}
+
+
+class Misread(NamedTuple):
+    """Other weights, and what the metric is times there; diagonal: the metric is one."""
+
+    of: Softmaxes
+    times: float = 1.0
+    diagonal: bool = False
+
+
+def with_weights(change: Callable[[Softmaxes, Instance], Misread]) -> Callable[[Question], float]:
+    """What the metric leaves to gain with other weights, as a share of the objective there; proved."""
+
+    def left(question: Question) -> float:
+        given = question.checked(instance)
+        psd, feasibility = examine(question.metric)
+        if not feasibility.feasible or too_large(given):
+            return math.inf
+        of, times, diagonal = change(weights(given.y), given)
+        if diagonal and not _is_diagonal(question.metric):
+            return math.inf
+        at = _features(given) if diagonal else coordinates(given.X)
+        A = times * (np.diag(np.diag(psd)) if diagonal else psd)
+        at.inside(A)  # refuses what is too large
+        member = family(given.X, of, diagonal)
+        here = value(member, A).value
+        if not _stays_at_scale(member, A, here):
+            return math.inf
+
+        def proof(A: FloatArray, dual: Dual) -> Certificate:
+            certificate, proof = certify(member, A, prices_of(of, dual, "q"), prices_of(of, dual, "interior"))
+            return replace(certificate, dual=named(of, *proof.prices))
+
+        def of_path(M: FloatArray, dual: Dual) -> Certificate:
+            return proof(at.outside(np.diag(np.diag(M)) if diagonal else M), dual)
+
+        f = OfDiagonal(at, of) if diagonal else Objective(at, of)
+        found = proof(A, follow(f, of_path, min(question.tol / 10, LOOSE / 10), PATIENCE).dual)
+        if not (math.isfinite(found.gap) and found.scale > 0 and found.decides(question.tol)):
+            return math.inf
+        # Both are differences of rounded values. Where 0 is optimal they are 0.
+        won, lost = value(member, 0 * A).value - here, found.objective - found.lower_bound
+        share = (found.gap + found.rounding) / found.scale
+        return share if share <= BY_LUCK and lost <= won / BETTER else math.inf
+
+    return left
+
+
+def _is_diagonal(A: FloatArray) -> bool:
+    return float(np.linalg.norm(A - np.diag(np.diag(A)))) <= DIAGONAL * float(np.linalg.norm(A))
+
+
+def _features(given: Instance) -> Coordinates:
+    """The features themselves, centred, in units of their spread: what is diagonal stays so."""
+    D = given.X - given.X[0]
+    D = D - D.mean(axis=0)
+    size = np.sqrt(np.mean(D**2, axis=0))
+    size = np.where(size > 0, size, 1.0)
+    return Coordinates(D / size, np.diag(1 / size), np.diag(size), np.ones(len(size)), 0)
+
+
+def _stays_at_scale(member: Family, A: FloatArray, here: float) -> bool:
+    """False where a multiple of A is better by more than `FAR`: then nothing is explained."""
+    best = min(value(member, t * A).value for t in (0.5, 0.9, 1.1, 2.0))
+    return bool(best >= here - 2 * FAR * abs(here))
+
+
+def too_large(given: Instance) -> bool:
+    return len(given.X) > MOST_POINTS or given.X.shape[1] > MOST_FEATURES
+
+
+def to_first_order(kind: str) -> Callable[[Question], float]:
+    """What a change as large as the metric may win to first order, as a share of the objective, for `kind`."""
+
+    def left(question: Question) -> float:
+        given = question.checked(instance)
+        free = kind == "no_cone"
+        if too_large(given) or examine(question.metric)[1].feasible is free:
+            return math.inf
+        at = coordinates(given.X)
+        A = (question.metric + question.metric.T) / 2
+        if np.abs(question.metric - A).max() > SYMMETRIC * np.abs(A).max():
+            return math.inf
+        M = at.inside(A if free else examine(A)[0])
+        with np.errstate(all="ignore"):  # what is no number is refused
+            objective, Z = value_and_gradient(at.Y, weights(given.y), M, plain=not free)
+            size = max(float(np.linalg.norm(M)), 1.0)
+            rest = size * float(np.linalg.norm(Z)) if free else _beside(M, Z)
+            share = rest / abs(objective)
+        return share if math.isfinite(share) else math.inf
+
+    return left
+
+
+def _beside(M: FloatArray, Z: FloatArray) -> float:
+    """What is left to first order at M psd: by changing a root of M, and by a direction that M does not use."""
+    values, vectors = np.linalg.eigh(M)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    size = max(float(np.linalg.norm(root)), 1.0)
+    least = float(np.linalg.eigvalsh(Z)[0])
+    return max(size * float(np.linalg.norm(2 * Z @ root)), size**2 * max(0.0, -least))
+
+
+def _counts(given: Instance) -> FloatArray:
+    """n_c of every point."""
+    return np.bincount(given.y)[given.y].astype(np.float64)
+
+
+def _others(given: Instance) -> FloatArray:
+    """n_c - 1 where it is not 0, else 1: (n, 1)."""
+    return np.maximum(_counts(given) - 1, 1.0)[:, None]
+
+
+def _self(w: Softmaxes, given: Instance) -> Misread:
+    return Misread(w._replace(among=np.ones_like(w.among)))
+
+
+def _self_in_both(w: Softmaxes, given: Instance) -> Misread:
+    return Misread(Softmaxes(w.w * (1 - 1 / _counts(given))[:, None], w.c, np.ones_like(w.among)))
+
+
+def _self_in_p0(w: Softmaxes, given: Instance) -> Misread:
+    return Misread(w._replace(w=w.w * (1 - 1 / _counts(given))[:, None]))
+
+
+def _sum(w: Softmaxes, given: Instance) -> Misread:
+    return Misread(w._replace(w=w.w * _others(given)))
+
+
+def _pairs(w: Softmaxes, given: Instance) -> Misread:
+    return Misread(w._replace(w=w.w * _others(given), c=w.c * _others(given)[:, 0]))
+
+
+def _per_class(w: Softmaxes, given: Instance) -> Misread:
+    return Misread(w._replace(w=w.w / _counts(given)[:, None], c=w.c / _counts(given)))
+
+
+def _half_exponent(w: Softmaxes, given: Instance) -> Misread:
+    return Misread(w._replace(w=2 * w.w), 0.5)
+
+
+def _half_pull(w: Softmaxes, given: Instance) -> Misread:
+    return Misread(w._replace(w=w.w / 2))
+
+
+def _impostors(w: Softmaxes, given: Instance) -> Misread:
+    return Misread(w._replace(among=given.y[:, None] != given.y))
+
+
+def _diagonal(w: Softmaxes, given: Instance) -> Misread:
+    return Misread(w, diagonal=True)
+
+
+def _gaussian(question: Question) -> Other:
+    return Other(question.X, question.y, question.params, np.asarray(question.metric) / 2)
+
+
+def _differs(change: Callable[[Softmaxes, Instance], Misread]) -> Callable[[Question], float]:
+    """As `with_weights`, but not where all classes are of one size: then it is the problem itself."""
+
+    def left(question: Question) -> float:
+        given = question.checked(instance)
+        sizes = np.bincount(given.y)
+        return math.inf if np.ptp(sizes[sizes > 1]) == 0 else with_weights(change)(question)
+
+    return left
+
+
+# What somebody may have minimised instead. Most have other weights in the same problem, are convex, and are solved and
+# bounded as it is: `left` is a proved gap there. Two are not: with plain distances the problem is not convex, and
+# without A psd a dual is feasible only where rounding makes it so. Of these two it is proved that to first order no
+# change of A, as large as A (or as a metric of trace 1 in coordinates of unit covariance), wins more.
+MISREADINGS: dict[str, Misreading] = {
+    "plain": Misreading(
+        "exp(-d_A) and d_A where the paper has the squared distance", left=to_first_order("plain")
+    ),
+    "self": Misreading("the point itself among the k, where the paper has k != i", left=with_weights(_self)),
+    "self_in_both": Misreading(
+        "the point itself among the k and in its own class, p0 = 1 / n_c, where the paper has j, k != i",
+        left=with_weights(_self_in_both),
+    ),
+    "self_in_p0": Misreading(
+        "the sum of D_A over the class divided by n_c where the mean is over the n_c - 1 others",
+        left=with_weights(_self_in_p0),
+    ),
+    "sum": Misreading(
+        "the sum of D_A over the class where the mean is asked for: p0 not normalised",
+        left=with_weights(_sum),
+    ),
+    "pairs": Misreading(
+        "the sum of -log p_A(j|i) over all pairs of a class where the mean over j is asked for",
+        left=_differs(_pairs),
+    ),
+    "per_class": Misreading(
+        "the mean over the points of each class where the sum over all points is asked for",
+        left=_differs(_per_class),
+    ),
+    "gaussian": Misreading("exp(-D_A / 2) in p_A where the paper has exp(-D_A)", problem=_gaussian),
+    "half_exponent": Misreading(
+        "exp(-D_A / 2) in the logarithm of the sum alone where the paper has exp(-D_A)",
+        left=with_weights(_half_exponent),
+    ),
+    "half_pull": Misreading(
+        "half of the mean of D_A over the class where it counts whole", left=with_weights(_half_pull)
+    ),
+    "impostors": Misreading(
+        "the sum over the k of other classes where it is over all k != i", left=with_weights(_impostors)
+    ),
+    "diagonal": Misreading("a diagonal A where it may be any psd matrix", left=with_weights(_diagonal)),
+    "no_cone": Misreading(
+        "the problem without A psd: P_+ is missing, at the end and in every step",
+        left=to_first_order("no_cone"),
+    ),
+}
+
+
+class MCML(FamilyMethod[Instance]):
+    """Metric learning by collapsing classes."""
+
+    id = "mcml"
+    TITLE = "MCML: metric learning by collapsing classes (Globerson, Roweis 2005)"
+    EXPONENTIAL = True
+    PARAMETERS: ClassVar = {}
+    STATEMENT = Statement("cvxml.methods.mcml", ("problem", "dual", "mates"))
+    MISREADINGS = MISREADINGS
+    DUAL: ClassVar = {"q": "n n"}
+    FOLLOWS = "linear"
+    MOVES = True
+    HAND: ClassVar = (
+        # all points are equal: p is 1/6, whatever the metric, for the six points that share a class
+        Hand([[1.5, 1.5]] * 7, [0, 0, 0, 1, 1, 1, 2], {}, None, 6 * math.log(6)),
+        # each class on a circle around 0: points of a class are farther apart than points of two, so that 0 is optimal
+        Hand(
+            [[3.0, 0], [-3, 0], [0, 3], [0, -3], [1, 0], [-1, 0], [0, 1], [0, -1]],
+            [0, 0, 0, 0, 1, 1, 1, 1],
+            {},
+            None,
+            8 * math.log(7),
+        ),
+    )
+    EXAMPLES: ClassVar = (
+        drawn(3, 12, 3),
+        drawn(1, 30, 6),
+        drawn(7, 14, 5, degenerate=True),
+        sample("iris", 24),
+        verified("rings", 20, raw=True),
+        timed("iris"),
+        timed("wine"),
+    )
+
+    def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
+        """See `instance`."""
+        return instance(X, y, **params)
+
+    def problem(self, given: Instance) -> Any:
+        """Variable "A" (d, d)."""
+        return problem(given.X, given.y)
+
+    def dual(self, given: Instance) -> Any:
+        """Variable "q" (rows, n - 1)."""
+        return dual(given.X, given.y)
+
+    def through_cvxpy(self, given: Instance, solver: str) -> Found:
+        """The literal problem of the points in coordinates of unit covariance: the same problem, in fit units."""
+        at = _coordinates(given)
+        found = super().through_cvxpy(Instance(at.Y, given.y), solver)
+        return found._replace(metric=at.outside(found.metric))
+
+    def literal_rows(self, given: Instance) -> int:
+        """An exponential for every two points."""
+        return len(given.X) ** 2
+
+    def prices(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
+        """q as a square."""
+        n = len(given.X)
+        q = np.zeros((n, n))
+        for i, row in zip(_weights(given).rows, values["q"], strict=True):
+            q[i, np.arange(n) != i] = row
+        return {"q": q}
+
+    def objective(self, given: Instance, M: FloatArray) -> float:
+        """From the definition."""
+        return objective(given.X, given.y, M)
+
+    def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
+        """See `evaluate`."""
+        return evaluate(given.X, given.y, M)
+
+    def everyone(self, given: Instance) -> AllSoftmaxes | None:
+        """See methods/mcml/all_softmaxes.py."""
+        return once(given, _everyone)
+
+    def member(self, given: Instance, number: Callable[[float], Any] = float) -> Family:
+        """See `family`."""
+        return family(given.X, weights(given.y, number))
+
+    def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
+        """ "q" (n, n), any real numbers, row i over k; or the "metric" (d, d) whose softmax it is."""
+        if isinstance(dual, Mapping) and METRIC in dual:
+            return (_softmax(given, metric_of(dual, given.X.shape[1])),)
+        if not isinstance(dual, Mapping) or "q" not in dual:
+            raise ValueError("the dual must be a mapping with \"q\" (n, n); there is no 'q'")
+        return prices_of(_weights(given), dual, "q")
+
+    def strict(self, given: Instance, dual: Dual) -> Sequence[Prices]:
+        """ "interior" (n, n), where there is one."""
+        return prices_of(_weights(given), dual, "interior")
+
+    def named(self, given: Instance, prices: Prices) -> Dual:
+        """Rows of the simplex."""
+        return named(_weights(given), prices)
+
+    def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
+        """See family/theorem. Raises ValueError for a metric next to overflow too."""
+        _coordinates(given).inside(M)
+        return super().certify(given, M, dual)
+
+    def find(self, given: Instance, *asked: Any, **own: Any) -> Found:
+        """See `ConvexMethod`; where its metric shows that none is optimal, that is the status, but of an interrupt."""
+        found = super().find(given, *asked, **own)
+        ended = found.status in (Status.STALLED, Status.CONVERGED)
+        none = ended and self._recedes(given, found.metric) == NOT_ATTAINED
+        return found._replace(status=Status.NOT_ATTAINED) if none else found
+
+    def search(
+        self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
+    ) -> Found:
+        """See methods/mcml/softmax.py; M = 0 where that is optimal."""
+        if self.everyone(given) is not None:
+            return super().search(given, tol, max_iter, start, callback)
+        check_room(TABLES * FLOAT * len(given.X) ** 2, "tables of every two points")
+        at, of, member = _coordinates(given), _weights(given), self.family(given)
+        inside = None if start is None else at.inside(start.metric)
+
+        def prove(M: FloatArray, dual: Dual) -> Certificate:
+            return self._certify(given, member, at.outside(M), dual)
+
+        def solve(keep: Keep, told: Callback) -> Found:
+            f = Objective(at, of)
+            ended = follow(
+                f,
+                prove,
+                tol,
+                max_iter,
+                inside,
+                told,
+                lambda M, dual: keep(at.outside(M), dual),
+            )
+            zero = 0 * ended.M
+            # no proof allows more, and rounding may be as much as that again
+            as_good = f.value(zero) * (1 - AT_MOST * tol) <= f.value(ended.M) * (1 + NEXT_TO_NOTHING)
+            best = zero if as_good and prove(zero, ended.dual).proves(tol) else _best(member, at, ended)
+            return Found(at.outside(best), ended.dual, ended.status, ended.n_iter, ended.history)
+
+        return interruptible(callback, solve)
+
+    def unattained(self, given: Instance) -> str:
+        """Where classes can collapse in a direction that the data show without a metric."""
+        said = self._recedes(given, np.zeros((given.X.shape[1],) * 2))
+        return said if said == NOT_ATTAINED else ""
+
+    def _recedes(self, given: Instance, M: FloatArray) -> str:
+        """See `recedes`; nothing is said of so many points that no table of them is made."""
+        if self.everyone(given) is not None:
+            return ""
+        at = _coordinates(given)
+        return recedes(given.X, at, _weights(given), at.inside(M))
+
+    def status(self, found: Status, certificate: Certificate, tol: float, solver: str) -> Status:
+        """That none is optimal stays, however near to the infimum this one is."""
+        return found if found is Status.NOT_ATTAINED else super().status(found, certificate, tol, solver)
+
+    def stored(self, given: Instance) -> dict[str, Any]:
+        """There is no parameter."""
+        return {}
+
+    def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
+        """Who is left out; and where the infimum is not attained, proved to tol or not."""
+        dropped, said = alone(given.y), self._recedes(given, found.metric)
+        left_out = f"{dropped} points are alone in their class: left out of the sum over i, not of the k"
+        return [*([left_out] if dropped else []), *([said] if said else [])]
+
+
+def _weights(given: Instance) -> Softmaxes:
+    """Found once: every proof asks for them."""
+    return once(given, lambda given: weights(given.y), "weights")
+
+
+def _coordinates(given: Instance) -> Coordinates:
+    """The same."""
+    return once(given, lambda given: coordinates(given.X), "coordinates")
+
+
+def _everyone(given: Instance) -> AllSoftmaxes | None:
+    """Where there are too many points for a table of them."""
+    if len(given.X) <= MANY:
+        return None
+    everyone = AllSoftmaxes(given.X, given.y)
+    return everyone if everyone.whole else None
+
+
+def _softmax(given: Instance, A: FloatArray) -> Prices:
+    """The prices at a psd A (d, d)."""
+    ((loss, rows),) = family(given.X, weights(given.y)).terms
+    assert isinstance(loss, LogSumExp)
+    assert isinstance(rows, ByPoint)
+    blocks = rows.blocks(Plain(given.X @ components_of(A).T), UNPRICED)
+    return rows.prices(np.concatenate([loss.slopes(block) for block in blocks]))
+
+
+def _best(member: Family, at: Coordinates, ended: Ended) -> FloatArray:
+    """What the path ended with; or what of all its metrics, or of the parts of the last, is best in double precision.
+
+    Where features are nearly collinear entries of the metric are so large that its distances are lost in rounding. The
+    parts are those of the widest coordinates, the least of which is no metric at all.
+    """
+
+    def at_most(M: FloatArray) -> float:
+        found = value(member, at.outside(M))
+        return found.value + found.off if math.isfinite(found.value) else math.inf
+
+    if ended.status is Status.CONVERGED:
+        return ended.M
+    last = value(member, at.outside(ended.M))
+    if last.off <= NEXT_TO_NOTHING * abs(last.value):
+        return ended.M
+    masks = [np.arange(len(ended.M)) < k for k in range(len(ended.M))]
+    parts = [np.where(np.outer(mask, mask), ended.M, 0.0) for mask in masks]
+    return min([ended.M, *ended.tried, *parts], key=at_most)
+
+
+METHOD = MCML()

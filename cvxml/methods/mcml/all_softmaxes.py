@@ -1,0 +1,220 @@
+"""Softmaxes over every two points by their labels, MCML's kind: proof and solver without a table of n^2 prices.
+
+    f(M) = sum_i [ mean_{j in class(i), j != i} D_ij + log sum_{k != i} exp(-D_ik) ]
+The theorem is that of theorem.py with <C, M> and log sum exp. Prices are the softmax of a metric, in floats divided by
+their sums; the metric itself stands for them in a dual. Where they are not feasible they are mixed with strict ones
+(strict_prices.py): entropy is concave, so that a mixture proves at least the mixture of what the two prove.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from cvxml.core.metric import EPS, FloatArray, IntArray, examine
+from cvxml.core.moved import METRIC
+from cvxml.core.result import Certificate, Dual
+from cvxml.core.run import Callback, Found, run
+from cvxml.core.threads import side_by_side
+from cvxml.family.geometry.coordinates import coordinates
+from cvxml.family.regularizers.base import Surplus
+from cvxml.family.theorem.strict_prices import ENOUGH, MULTIPLES, share_of
+from cvxml.family.unlisted.all_pairs import (
+    BLOCK,
+    ROOM,
+    Descent,
+    Laplacian,
+    Looked,
+    Table,
+    Weighed,
+    classes,
+    off_of,
+    root,
+    rounded,
+)
+from cvxml.numbers.rounding import Images, least_eigenvalue, points, seen
+from cvxml.numbers.span import cosets
+
+FAR = 1e300  # of a point from itself, which does not count
+BARRIER = 0.25  # of tol: what it may leave
+PATIENCE = 5  # steps without a better gap
+
+
+class Softmax(NamedTuple):
+    """Of a metric: the sum of log sum exp(-D), of the entropies of p, and of p z z^T."""
+
+    value: float
+    entropy: float
+    off: float  # what either may be off by for the distances as they are in floats
+    G: Laplacian
+
+
+class Priced(NamedTuple):
+    """What prices prove, once C - G is psd: their entropy less what that may be off by, and C - G."""
+
+    entropy: float
+    surplus: Surplus
+
+
+class AllSoftmaxes:
+    """Every two points of X (n, d) with codes y (n,)."""
+
+    rho = 0.0  # weight of the barrier
+
+    def __init__(self, X: FloatArray, y: IntArray):
+        order, n = classes(y).order, len(X)
+        self.X, self.classes = X[order], classes(y[order])
+        sizes = self.classes.sizes.astype(float)
+        others = np.maximum(sizes - 1, 1.0)
+        self.w = np.where(
+            sizes > 1, 2 * sizes / others, 0.0
+        )  # <C, X> is that many times the scatter of each class
+        self.used = np.repeat(sizes > 1, self.classes.sizes)
+        self.level = float(np.sum(sizes * np.log(others)))  # what p0 proves: nothing is left of C
+        first = np.repeat(self.classes.first[:-1], self.classes.sizes)
+        span = cosets(self.X, np.stack([first, np.arange(n)], axis=1)[first != np.arange(n)])
+        at = coordinates(self.X)
+        # Classes that differ in a direction of which they have nothing themselves are another matter.
+        self.whole = not (span.labels.any() or at.hidden or at.undecided) and at.Y.shape[1] == span.rank
+        S, _ = self.classes.scatter(Images(at.Y, np.zeros(n)), self.w)
+        values, vectors = np.linalg.eigh(S)
+        self.whole &= bool(values[0] > 0)
+        if self.whole:
+            scale = np.sqrt(values)
+            self.to, self.back = at.to @ (vectors / scale), at.back @ (vectors * scale)
+            self.images = rounded(points(self.X, self.to))
+            self.C = self.classes.scatter(self.images, self.w)
+            self.whole = least_eigenvalue(self.C[0]) > self.C[1]
+
+    def softmax(self, z: FloatArray) -> Softmax:
+        """At images z (n, m) of a metric."""
+        table, G, n = Table(z), Laplacian(self.images.at), len(z)
+        rows = np.flatnonzero(self.used)
+
+        def look(some: IntArray) -> tuple[float, float, float, Weighed]:
+            x = table.of(some, slice(None))
+            x[np.arange(len(some)), some] = FAR
+            least = x.min(axis=1)
+            np.subtract(least[:, None], x, out=x)
+            p = np.exp(x)
+            total = p @ np.ones(n)
+            log_sum = np.log(total)
+            p /= total[:, None]
+            mean = np.einsum("ik,ik->i", p, x)
+            moved = float((1 + np.abs(log_sum) + np.abs(mean) + least).sum())
+            value, entropy = float((log_sum - least).sum()), float((log_sum - mean).sum())
+            return value, entropy, moved, G.part(some, slice(None), p)
+
+        values, entropies, moved = [], [], 0.0
+        for value, entropy, more, weighed in side_by_side(
+            look, np.array_split(rows, max(1, len(rows) * n // BLOCK))
+        ):
+            values.append(value)
+            entropies.append(entropy)
+            moved += more
+            G.add(weighed)
+        return Softmax(math.fsum(values), math.fsum(entropies), 2 * (n + 32) * EPS * moved, G)
+
+    def priced(self, found: Softmax) -> Priced:
+        """Proved."""
+        (C, C_off), (S, off) = self.C, found.G.proved(self.images.off)
+        return Priced(found.entropy - found.off, Surplus(C - S, C_off + off))
+
+    @cached_property
+    def strict(self) -> Priced | None:
+        """Of the softmax at a multiple of the metric for which C is 1; None where none was found."""
+        best, most = None, 0.0
+        near = np.count_nonzero(self.used) / len(self.C[0])
+        for s in MULTIPLES:
+            own = self.priced(self.softmax(self.images.at * math.sqrt(s * near)))
+            least = least_eigenvalue(own.surplus.Z) - own.surplus.off
+            if least > most:
+                best, most = own, least
+            if most > ENOUGH:
+                break
+        return best
+
+    def bound(self, own: Priced) -> float:
+        """The best that is proved by these prices, by them and strict ones, and by p0."""
+        if own.surplus.psd:
+            return max(self.level, own.entropy)
+        t = None if self.strict is None else share_of(self.strict.surplus, own.surplus)
+        if t is None or self.strict is None:
+            return self.level
+        return max(self.level, t * own.entropy + (1 - t) * self.strict.entropy)
+
+    def certify(self, A: FloatArray, at: FloatArray) -> Certificate:
+        """Of the matrix A (d, d), with the prices of the metric `at` (d, d)."""
+        psd, feasibility = examine(A, self.X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            sight = seen(self.X, A / 2 + A.T / 2 if feasibility.exact else psd)
+            found = self.softmax(sight.images.at)
+            pull, pull_off = self._pull(sight.images, sight.miss, sight.P)
+        # A log sum exp moves by no more than the distances of its point.
+        reach = off_of(sight)
+        off = found.off + float(reach[self.used].sum() + np.count_nonzero(self.used) * reach.max())
+        objective = pull + found.value
+        off = (off + pull_off + 4 * EPS * (pull + abs(found.value))) * ROOM
+        finite = math.isfinite(objective) and math.isfinite(off)
+        # The bound is a matter of the dual alone: whoever compares two gaps to it compares objectives.
+        with np.errstate(over="ignore", invalid="ignore"):
+            priced_at = seen(self.X, at)
+            same = np.array_equal(priced_at.root, sight.root)
+            bound = self.bound(self.priced(found if same else self.softmax(priced_at.images.at)))
+        bound -= (len(self.w) + 16) * EPS * (abs(bound) + len(self.X) * math.log(len(self.X)))
+        return Certificate(
+            kind="global",
+            objective=objective if finite else math.inf,
+            lower_bound=bound,
+            gap=objective - bound if finite else math.inf,
+            scale=abs(objective),
+            rounding=off if finite else math.inf,
+            radius=math.inf,
+            feasibility=feasibility,
+            dual={METRIC: at},
+        )
+
+    def _pull(self, at: Images, miss: float, P: FloatArray) -> tuple[float, float]:
+        """<C, M> of a metric's images, and what it may be off by."""
+        S, off = self.classes.scatter(at, self.w)
+        Q, Q_off = self.classes.scatter(Images(P, EPS * np.linalg.norm(P, axis=1)), self.w)
+        wide = len(S) * off + miss * (float(np.trace(Q)) + len(Q) * Q_off)
+        return float(np.trace(S)), wide * ROOM
+
+    def look(self, M: FloatArray) -> Looked:
+        """f in coordinates where C is the identity, with a barrier where only that makes prices feasible."""
+        found = self.softmax(self.images.at @ root(M))
+        value, Z = float(np.trace(M)) + found.value, np.eye(len(M)) - found.G.total()
+        bound = self.bound(Priced(found.entropy, Surplus(Z, 0.0)))
+        left = (value - bound) / abs(value) if value else 0.0
+        if self.rho:
+            values, vectors = np.linalg.eigh(M)
+            values = np.maximum(values, EPS**2 * values[-1])
+            value -= self.rho * float(np.log(values).sum())
+            Z = Z - self.rho * (vectors / values) @ vectors.T
+        return Looked(value, Z, left)
+
+    def outside(self, M: FloatArray) -> FloatArray:
+        """(d, d)"""
+        A: FloatArray = self.to @ M @ self.to.T
+        return (A + A.T) / 2
+
+    def search(self, tol: float, max_iter: int, start: FloatArray | None, callback: Callback) -> Found:
+        """Solve to a gap of `tol`. start: a psd matrix (d, d)."""
+        r = len(self.C[0])
+        M = np.eye(r) * np.count_nonzero(self.used) / r
+        if start is not None and start.any():
+            M = self.back.T @ start @ self.back + 1e-3 * M
+
+        if (
+            self.strict is None
+        ):  # no prices to mix others with: those of a metric within the cone are feasible
+            self.rho = BARRIER * tol * self.level / r
+
+        def prove(A: FloatArray, dual: Dual) -> Certificate:
+            return self.certify(A, dual[METRIC])
+
+        return run(Descent(self, M, tol), prove, tol, max_iter, callback, "all pairs", PATIENCE)

@@ -1,0 +1,435 @@
+"""MLR, metric learning to rank (McFee, Lanckriet 2010): a structural SVM over the rankings that distances make.
+
+Problem, over n queries q, each with P relevant points i in q+ and N irrelevant ones j in q-, and all rankings y
+    min_{W psd, xi >= 0}  tr W + (C/n) sum_q xi_q    s.t.  <W, psi(q, y*) - psi(q, y)> >= Delta(q, y) - xi_q,
+psi(q, y) = sum_ij y_ij (phi_qi - phi_qj) / (P N), y_ij = 1 where i is before j, else -1, phi_qi = -(x_q - x_i)(x_q -
+x_i)^T; y* has all relevant points first. Delta is 1 less AUC, precision at k, average precision, reciprocal rank or
+NDCG at k. A row is listed once for rankings that differ in no y_ij: within q+ and q- an order changes nothing. Relevant
+are given points, or the others of a class; a point to which none or all others are relevant is no query.
+
+Dual and bound: family/theorem, with the trace and one slack for a query. The objective takes the worst ranking of each
+query, by an exact dynamic programme (methods/mlr/interleaving.py); the bound takes any rankings. The optimum is
+attained, and need not be unique; where C is small it is W = 0, which is decided in rationals. Solver:
+methods/mlr/cutting_planes.py.
+
+Reference: B. McFee, G. Lanckriet, Metric learning to rank, ICML 2010. docs/mlr.md says what was read.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import permutations
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.core.backend import solve_problem
+from cvxml.core.clock import watched
+from cvxml.core.derived import Derived
+from cvxml.core.exact import Exact
+from cvxml.core.example import Hand, drawn, sample, verified
+from cvxml.core.inputs import check_choice, check_count, check_positive, check_X
+from cvxml.core.memory import check_literal
+from cvxml.core.method import ConvexMethod
+from cvxml.core.metric import FloatArray, project_psd
+from cvxml.core.misreading import Misreading, Other, Question, changed
+from cvxml.core.parameter import COUNT, NUMBER, WORD, Parameter
+from cvxml.core.queries import BY_QUERIES, Queried, queried
+from cvxml.core.ranking import MEASURES, earned
+from cvxml.core.result import Certificate, Dual, Status
+from cvxml.core.run import Callback, Found, Start
+from cvxml.core.statement import Statement
+from cvxml.core.triplets import check_units
+from cvxml.family.unlisted.all_pairs import once
+from cvxml.methods.mlr.ranking_margins import Ranked
+
+Listed = list[list[list[int]]]  # of each query some rankings
+
+
+def problem(X: FloatArray, asked: Queried, measure: str, k: int, C: float, listed: Listed) -> Any:
+    """The problem, ranking by ranking. Variables: "W" (d, d) and "xi" (n,), of the queries."""
+    import cvxpy as cp
+
+    n = len(asked.queries)
+    W = cp.Variable((X.shape[1],) * 2, symmetric=True, name="W")
+    xi = cp.Variable(n, name="xi")
+    #: W psd,  xi >= 0 | \mathbf{W} \succeq 0, \quad \xi \ge 0
+    constraints = [W >> 0, xi >= 0]
+    for at, q in enumerate(asked.queries.tolist()):
+        plus, minus = asked.sides(q)
+        best = psi(X, q, plus, [*plus, *minus])
+        for y in listed[at]:
+            #: <W, psi(q, y*) - psi(q, y)> >= Delta(q, y) - xi_q for every query q and every ranking y
+            #:   | \langle \mathbf{W}, \psi(q, y^*) - \psi(q, y) \rangle \ge \Delta(q, y) - \xi_q
+            #:     \quad \text{for every query } q \text{ and every ranking } y
+            constraints += [cp.trace(W @ (best - psi(X, q, plus, y))) >= delta(measure, k, plus, y) - xi[at]]
+    #: min over W, xi:  tr W + (C/n) sum_q xi_q
+    #:   | \min_{\mathbf{W},\, \xi}\ \operatorname{tr} \mathbf{W} + \frac{C}{n} \sum_q \xi_q
+    return cp.Problem(cp.Minimize(cp.trace(W) + C / n * cp.sum(xi)), constraints)
+
+
+def psi(X: FloatArray, q: int, plus: Sequence[int], y: Sequence[int]) -> FloatArray:
+    """The features of a ranking."""
+    #: phi_qi = -(x_q - x_i)(x_q - x_i)^T
+    #:   | \varphi_{qi} = -(\mathbf{x}_q - \mathbf{x}_i)(\mathbf{x}_q - \mathbf{x}_i)^T
+    phi = {i: -np.outer(X[q] - X[i], X[q] - X[i]) for i in y}
+    minus, place = [j for j in y if j not in plus], {i: r for r, i in enumerate(y)}
+    total = np.zeros((X.shape[1],) * 2)
+    for i in plus:
+        for j in minus:
+            #: psi(q, y) = sum_{i in q+, j in q-} y_ij (phi_qi - phi_qj) / (P N)
+            #:   | \psi(q, y) = \sum_{i \in q^+,\, j \in q^-} y_{ij} (\varphi_{qi} - \varphi_{qj}) / (P N)
+            #: y_ij = 1 where i is before j, else -1
+            #:   | y_{ij} = 1 \text{ where } i \text{ is before } j \text{, else } -1
+            total += (1 if place[i] < place[j] else -1) * (phi[i] - phi[j])
+    return total / (len(plus) * len(minus))
+
+
+def rankings(plus: Sequence[int], minus: Sequence[int]) -> list[list[int]]:
+    """All that differ in which relevant point is before which irrelevant one."""
+    points = [*plus, *minus]
+    return [[points[place] for place in y] for y in _orders(len(plus), len(minus))]
+
+
+def every_ranking(asked: Queried) -> Listed:
+    """Of each query all that differ. Raises ValueError where they are too many to list."""
+    if len(asked.X) - 1 > MOST:
+        raise ValueError(
+            f"all rankings of {len(asked.X) - 1} points are too many to list: the literal problem takes {MOST + 1} "
+            "points at most; solve generates its rows"
+        )
+    return [rankings(*asked.sides(q)) for q in asked.queries.tolist()]
+
+
+@lru_cache
+def _orders(P: int, N: int) -> list[tuple[int, ...]]:
+    found: dict[tuple[bool, ...], tuple[int, ...]] = {}
+    for y in permutations(range(P + N)):
+        place = np.argsort(y)
+        found.setdefault(tuple((place[:P, None] < place[P:]).ravel().tolist()), y)
+    return list(found.values())
+
+
+def delta(measure: str, k: int, plus: Sequence[int], y: Sequence[int]) -> float:
+    """The loss of a ranking: 1 less its measure."""
+    of_plus = [i in plus for i in y]
+    P, N, ranks = len(plus), len(y) - len(plus), [r for r, own in enumerate(of_plus, start=1) if own]
+    if measure == "auc":
+        #: auc: the share of the pairs i, j with i before j
+        #:   | \text{auc: the share of the pairs } i, j \text{ with } i \text{ before } j
+        return 1 - sum(own and not other for r, own in enumerate(of_plus) for other in of_plus[r:]) / (P * N)
+    if measure == "precision":
+        #: precision: the share of the first k that is relevant, k at most P and N
+        #:   | \text{precision: the share of the first } k \text{ that is relevant, } k \text{ at most } P, N
+        return 1 - sum(of_plus[: min(k, P, N)]) / min(k, P, N)
+    if measure == "map":
+        #: map: 1/P sum_p p / r_p, with r_p the rank of the p-th relevant point
+        #:   | \text{map: } \textstyle \frac{1}{P} \sum_p p / r_p \text{, with } r_p
+        #:     \text{ the rank of the } p\text{-th relevant point}
+        return 1 - sum(p / r for p, r in enumerate(ranks, start=1)) / P
+    if measure == "mrr":
+        #: mrr: 1 / r_1 | \text{mrr: } 1 / r_1
+        return 1 - 1 / ranks[0]
+    #: ndcg: sum_p c(r_p) / sum_{r <= k} c(r), c(1) = 1, c(r) = 1 / log2 r up to k <= P
+    #:   | \text{ndcg: } \textstyle \sum_p c(r_p) / \sum_{r \le k} c(r),\ c(1) = 1,\ c(r) = 1 / \log_2 r
+    #:     \text{ up to } k \le P
+    c = [1 / np.log2(max(r, 2)) for r in range(1, min(k, P) + 1)]
+    return float(1 - sum(c[r - 1] for r in ranks if r <= len(c)) / sum(c))
+
+
+def dual(X: FloatArray, asked: Queried, measure: str, k: int, C: float, listed: Listed) -> Any:
+    """Its dual. Variable: "mu" (m,), a price a ranking."""
+    import cvxpy as cp
+
+    n, H, losses, sums, d = len(asked.queries), [], [], [], X.shape[1]
+    for own, q in zip(listed, asked.queries.tolist(), strict=True):
+        plus, minus = asked.sides(q)
+        best = psi(X, q, plus, [*plus, *minus])
+        H += [best - psi(X, q, plus, y) for y in own]
+        losses += [delta(measure, k, plus, y) for y in own]
+        sums += [len(own)]
+    mu, of_query = cp.Variable(len(H), name="mu"), np.repeat(np.arange(n), sums)
+    #: Z = I - sum_{q, y} mu_qy (psi(q, y*) - psi(q, y))
+    #:   | Z = I - \textstyle\sum_{q, y} \mu_{qy} \left( \psi(q, y^*) - \psi(q, y) \right)
+    Z = np.eye(d) - cp.reshape(np.array(H).reshape(len(H), -1).T @ mu, (d, d), order="C")
+    #: Z psd,  mu >= 0,  sum_y mu_qy <= C/n | Z \succeq 0, \quad \mu \ge 0, \quad \textstyle\sum_y \mu_{qy} \le C/n
+    constraints = [Z >> 0, mu >= 0, (of_query == np.arange(n)[:, None]) * 1.0 @ mu <= C / n]
+    #: max over mu:  sum_{q, y} mu_qy Delta(q, y) | \max_\mu\ \textstyle\sum_{q, y} \mu_{qy} \Delta(q, y)
+    return cp.Problem(cp.Maximize(np.array(losses) @ mu), constraints)
+    #: [What is proved]
+    #: <Z, W> = 0 at the optimum;  any mu that is feasible gives a lower bound
+    #:   | \langle Z, \mathbf{W} \rangle = 0 \text{ at the optimum;}
+    #:     \quad \text{any } \mu \text{ that is feasible gives a lower bound}
+
+
+@dataclass(frozen=True, eq=False)
+class Instance(Queried):
+    """Checked data, and the parameters."""
+
+    measure: str
+    k: int
+    C: float
+
+
+def instance(
+    X: ArrayLike,
+    y: ArrayLike | None,
+    *,
+    measure: str = "auc",
+    k: int = 3,
+    C: float = 1.0,
+    relevant: Any = None,
+) -> Instance:
+    """Everything checked. Raises ValueError for bad input."""
+    points, C = check_X(X), check_positive(C, "C")
+    check_units(points, C, "C", "C s^2")
+    of, k = check_choice(measure, "measure", MEASURES), check_count(k, "k")
+    return Instance(**vars(queried(points, y, relevant)), measure=of, k=k, C=C)
+
+
+def objective(given: Instance, W: FloatArray) -> float:
+    """tr W + (C/n) sum of the slacks that the worst rankings need"""
+    slacks = [_slack(given, W, q, y) for q, y in zip(given.queries.tolist(), _worst(given, W), strict=True)]
+    return float(np.trace(W)) + given.C * float(np.mean(slacks))
+
+
+def _slack(given: Instance, W: FloatArray, q: int, y: Sequence[int]) -> float:
+    """Delta - <W, psi* - psi>, which is not negative for the worst ranking."""
+    plus, minus = given.sides(q)
+    D = {i: float((given.X[q] - given.X[i]) @ W @ (given.X[q] - given.X[i])) for i in y}
+    cost, later = 0.0, list(plus)
+    for i in y:
+        if i in plus:
+            later.remove(i)
+        else:
+            cost += sum(D[i] - D[p] for p in later)
+    return max(0.0, delta(given.measure, given.k, plus, y) - 2 * cost / (len(plus) * len(minus)))
+
+
+def _worst(given: Instance, W: FloatArray) -> list[list[int]]:
+    """The worst ranking of each query: + and - from near to far, and how many - are before each +, one by one."""
+    found = []
+    for q in given.queries.tolist():
+        plus, minus = (
+            sorted((float((given.X[q] - given.X[i]) @ W @ (given.X[q] - given.X[i])), i) for i in side)
+            for side in given.sides(q)
+        )
+        P, N = len(plus), len(minus)
+        gain, before = earned(given.measure, given.k, P, N).tolist(), np.cumsum([0.0, *(D for D, _ in minus)])
+        # the most that + so far add with g - before the last; and all g
+        best: list[Any] = [(0.0, ())] * (N + 1)
+        for p in range(P):
+            most, values = best[0], []
+            for g in range(N + 1):
+                most = max(most, best[g], key=lambda one: one[0])
+                swapped = 2 / (P * N) * (before[g] - g * plus[p][0])
+                values.append((most[0] - gain[p][g] - swapped, (g, most[1])))
+            best = values
+        y, (_, counts) = [j for _, j in minus], max(best, key=lambda one: one[0])
+        for _, i in reversed(plus):
+            g, counts = counts
+            y.insert(g, i)
+        found.append(y)
+    return found
+
+
+def evaluate(given: Instance, W: FloatArray) -> dict[str, Any]:
+    """Intermediates at W: queries (n,), their worst rankings, Delta and slacks xi; tr W; a subgradient in W."""
+    worst, subgradient = _worst(given, W), np.eye(len(W))
+    slacks, losses = [], []
+    for q, y in zip(given.queries.tolist(), worst, strict=True):
+        plus, minus = given.sides(q)
+        slacks.append(_slack(given, W, q, y))
+        losses.append(delta(given.measure, given.k, plus, y))
+        apart = psi(given.X, q, plus, [*plus, *minus]) - psi(given.X, q, plus, y)
+        subgradient -= given.C / len(worst) * apart
+    return {
+        "objective": objective(given, W),
+        "trace": float(np.trace(W)),
+        "queries": given.queries,
+        "rankings": np.array(worst),
+        "Delta": np.array(losses),
+        "xi": np.array(slacks),
+        "subgradient": subgradient,
+    }
+
+
+def _weight(factor: Callable[[Instance], float]) -> Any:
+    return changed("C", lambda q: q.checked(instance).C * factor(q.checked(instance)))
+
+
+def _zero_one(question: Question) -> Other:
+    half = {**question.params, "C": question.checked(instance).C / 2}
+    return Other(question.X, question.y, half, metric=question.metric / 2)
+
+
+def _every_place(question: Question) -> int | None:
+    given = question.checked(instance)
+    return len(given.X) if given.measure in ("precision", "ndcg") else None
+
+
+MISREADINGS = {
+    "sum": Misreading(
+        "the sum of the slacks where there is their mean", _weight(lambda given: len(given.queries))
+    ),
+    "mean_trace": Misreading(
+        "the trace over the number of features where there is the trace (the authors' program)",
+        _weight(lambda given: given.X.shape[1]),
+    ),
+    "zero_one": Misreading("y_ij = 0 where it is -1: half the differences of features", _zero_one),
+    "auc": Misreading(
+        "AUC where there is another measure",
+        changed("measure", lambda q: None if q.checked(instance).measure == "auc" else "auc"),
+    ),
+    "whole_list": Misreading("the whole ranking where its first k places count", changed("k", _every_place)),
+}
+
+
+MOST = 7  # points of which all rankings are listed
+VIOLATED = 1e-7  # of the objective: a row that is missed by less is not generated
+ROUNDS = 100  # of rows
+
+
+def _stated(given: Instance) -> tuple[FloatArray, Instance, str, int, float]:
+    return given.X, given, given.measure, given.k, given.C
+
+
+_LINE = [[0.0], [1.0], [3.0], [4.0]]
+_OF_LINE = [0, 0, 1, 1]
+
+
+class MLR(ConvexMethod[Instance]):
+    """A structural SVM over rankings, and the trace."""
+
+    id = "mlr"
+    TITLE = "MLR: metric learning to rank (McFee, Lanckriet 2010)"
+    PARAMETERS: ClassVar = {
+        "measure": Parameter(f"of a ranking: {', '.join(MEASURES)}", WORD, "auc"),
+        "k": Parameter("places that count for precision and ndcg; without effect on others", COUNT, 3),
+        "C": Parameter("weight of the mean slack, > 0", NUMBER, 1.0),
+        **BY_QUERIES,
+    }
+    STATEMENT = Statement("cvxml.methods.mlr", ("problem", "psi", "delta", "dual"))
+    MISREADINGS: ClassVar = MISREADINGS
+    WEIGHTS: ClassVar = {"C": math.inf}
+    DUAL: ClassVar = {"price": "t", "rankings": "t n"}
+    DERIVED: ClassVar = {"relevant": Derived(("y",))}
+    SMALL: ClassVar = {"C": 1.0}
+    UNITS: ClassVar = {"C": -2, "objective": -2}
+    MOVES = True
+    BAD: ClassVar = {
+        "measure": ("knn",),
+        "C": (0, 1e300),
+        "k": (0,),
+        "relevant": ([[1]], [[0]] * 16, [[]] * 16),
+    }
+    # AUC: M + C * the mean of [1 - 2 a M]_+ over a = 8, 15, 3, 8; its slope changes its sign at M.
+    HAND: ClassVar = (
+        Hand(_LINE, _OF_LINE, {"C": 0.05}, [[0.0]], 0.05),
+        Hand(_LINE, _OF_LINE, {"C": 0.09}, [[1 / 30]], 1 / 30 + 0.09 * (14 + 24 + 14) / 30 / 4),
+        Hand(_LINE, _OF_LINE, {"C": 1.0}, [[1 / 6]], 1 / 6),
+    )
+    EXAMPLES: ClassVar = (
+        drawn(5, 6, 3, 2, C=20.0),
+        drawn(6, 6, 8, 2, measure="map", C=20.0),  # more features than points
+        drawn(7, 6, 5, 2, degenerate=True, measure="ndcg", C=20.0),
+        sample("wine", 6, measure="precision", k=2, C=20.0),
+        verified("iris", 6, C=20.0),
+        verified("wine", 6, measure="ndcg", C=20.0),
+    )
+
+    def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
+        """See `instance`."""
+        return instance(X, y, **params)
+
+    def problem(self, given: Instance) -> Any:
+        """Variables "W" (d, d) and "xi" (n,)."""
+        return problem(*_stated(given), every_ranking(given))
+
+    def dual(self, given: Instance) -> Any:
+        """Variable "mu" (m,)."""
+        return dual(*_stated(given), every_ranking(given))
+
+    def through_cvxpy(self, given: Instance, solver: str) -> Found:
+        """The literal problem of few rows, to which the worst ranking of each query is added until all hold."""
+        n, W = len(given.queries), np.zeros((given.X.shape[1],) * 2)
+        listed: Listed = [[] for _ in range(n)]
+        for _ in watched(range(ROUNDS)):
+            worst, value = _worst(given, W), objective(given, W)
+            known = [max([0.0, *(_slack(given, W, q, y) for y in own)]) for q, own in self._of(given, listed)]
+            missed = [
+                _slack(given, W, q, y) - slack
+                for q, y, slack in zip(given.queries.tolist(), worst, known, strict=True)
+            ]
+            if given.C / n * sum(missed) <= VIOLATED * value:
+                break
+            listed = [
+                [*own, y] if more > 0 else own for own, y, more in zip(listed, worst, missed, strict=True)
+            ]
+            check_literal(sum(map(len, listed)), given.X.shape[1])
+            W = project_psd(solve_problem(problem(*_stated(given), listed), solver)["W"])
+        mu = solve_problem(dual(*_stated(given), listed), solver)["mu"]
+        rows = [[q, *y] for q, own in self._of(given, listed) for y in own]
+        return Found(W, {"price": mu, "rankings": np.array(rows)}, Status.CONVERGED, 0)
+
+    def _of(self, given: Instance, listed: Listed) -> Iterator[tuple[int, list[list[int]]]]:
+        return zip(given.queries.tolist(), listed, strict=True)
+
+    def objective(self, given: Instance, M: FloatArray) -> float:
+        """From the definition."""
+        return objective(given, M)
+
+    def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
+        """See `evaluate`."""
+        return evaluate(given, M)
+
+    def member(self, given: Instance) -> Ranked:
+        """The trace and one slack a query."""
+        return once(given, lambda p: Ranked(p, p.measure, p.k, p.C), "member of mlr")
+
+    def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
+        """See methods/mlr/ranking_margins.py."""
+        return self.member(given).certify(M, dual)
+
+    def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
+        """See methods/mlr/ranking_margins.py."""
+        return self.member(given).exact(M, dual, root)
+
+    def exact_as_stored(
+        self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike, hint: Any = None
+    ) -> Exact:
+        """No best multiple of the prices is looked for."""
+        return self.member(given).exact(M, dual, root, as_stored=True)
+
+    def search(
+        self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
+    ) -> Found:
+        """See methods/mlr/ranking_margins.py."""
+        return self.member(given).search(tol, max_iter, start, callback)
+
+    def stored(self, given: Instance) -> dict[str, Any]:
+        """With explicit lists."""
+        return {"measure": given.measure, "k": given.k, "C": given.C, "relevant": given.lists}
+
+    def derived(self, given: Instance) -> tuple[str, ...]:
+        """The lists, where the labels name them."""
+        return ("relevant",) if given.by_labels else ()
+
+    def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
+        """Where 0 is optimal, and who is no query."""
+        said = []
+        if not found.metric.any() and certificate.gap == 0:
+            enough = self.member(given).zero_up_to(certificate.dual)
+            said.append(
+                f"0 is optimal, and it is for every C up to {enough:.6g} at least: no metric pays for its trace"
+            )
+        if left := len(given.X) - len(given.queries):
+            said.append(f"{left} points are no queries: none of the others is relevant to them, or all are")
+        return said
+
+
+METHOD = MLR()

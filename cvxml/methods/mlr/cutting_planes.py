@@ -1,0 +1,219 @@
+"""tr M with one slack for a group of rows that are too many to list: cutting planes along a central path.
+
+    min_{M psd, xi >= 0}  tr M + c sum_g xi_g     s.t.  b_t - <M, V_t> <= xi_g  for the rows t of g that are listed
+Primal and dual iterates, both strictly feasible, follow the central path of what is listed (the direction of Helmberg,
+Rendl, Vanderbei, Wolkowicz 1996, Kojima, Shindoh, Hara 1997 and Monteiro 1997) until its gap is a share of the gap of
+the whole problem; then the worst row of each group at M is listed too. A point that is still away from the boundary has
+deeper cuts than an optimum of what is listed has. Prices of few rows are prices of all. Nothing is proved here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, solve_triangular
+
+from cvxml.core.clock import watched
+from cvxml.core.metric import FloatArray, IntArray
+from cvxml.family.geometry.symmetric import ROOT2, smat, svec, triangle
+
+SHARE = 0.5  # of the gap of the whole problem, to which what is listed is solved
+TOWARDS = 0.15  # of the path's parameter, from one step to the next
+STEPS = 40  # between two looks at all rows, at most
+BOUNDARY = 0.95  # of the way to it
+IDLE = 8  # looks without a price, after which a row goes
+FAINT = 1e-3  # of an even share of c, or of the mean price if that is less: no price to speak of
+NEW = 0.05  # what goes to new rows
+NEW_WINS = 1e-3  # of its share of the gap: what a row that is let in wins at least
+
+
+class Cuts(NamedTuple):
+    """Rows: b_t - <M, V_t> of a group."""
+
+    group: IntArray  # (m,)
+    b: FloatArray  # (m,)
+    V: FloatArray  # (m, d, d)
+    name: Any  # (m, ...) what each is called
+
+    def some(self, rows: Any) -> Cuts:
+        """Of these rows."""
+        return Cuts(self.group[rows], self.b[rows], self.V[rows], self.name[rows])
+
+    def and_also(self, other: Cuts) -> Cuts:
+        """Both."""
+        return Cuts(*(np.concatenate(both) for both in zip(self, other, strict=True)))
+
+    def short(self, M: FloatArray) -> FloatArray:
+        """b - v (m,)."""
+        values: FloatArray = self.b - np.einsum("tij,ij->t", self.V, M)
+        return values
+
+
+class CuttingPlanes:
+    """M (d, d) and prices of the rows listed.
+
+    worst: of a metric, the value of the worst row of each group (g,), and these rows.
+    """
+
+    def __init__(
+        self,
+        worst: Callable[[FloatArray], tuple[FloatArray, Cuts]],
+        cuts: Cuts,
+        price: FloatArray,
+        groups: int,
+        c: float,
+    ):
+        self.worst, self.cuts, self.groups, self.c = worst, cuts, groups, c
+        self.d = cuts.V.shape[1]
+        self.M = np.zeros((self.d, self.d))
+        self.price, self.idle = price, np.zeros(len(price), dtype=np.intp)
+        self.best, self.objective = self.M, np.inf
+        self.best_cuts, self.best_price, self.bound = cuts, price, -np.inf
+
+    def begin(self, M: FloatArray) -> None:
+        """From M."""
+        self.M = M
+        self.price = self._inside(self.price)
+        self._look()
+
+    def step(self) -> bool:
+        """List the worst rows, and go along the path; False where rounding allows no step."""
+        gap = self.objective - self.bound
+        if not gap > 0:
+            return False
+        self._list(gap)
+        went = self._follow(SHARE * gap)
+        self._look()
+        return went
+
+    def _look(self) -> None:
+        """At all rows."""
+        value, self.found = self.worst(self.M)
+        self.value = np.maximum(value, 0.0)
+        objective = float(np.trace(self.M)) + self.c * float(self.value.sum())
+        if objective < self.objective:
+            self.best, self.objective = self.M, objective
+        bound = float(self.cuts.b @ self.price)
+        if bound > self.bound:
+            self.best_cuts, self.best_price, self.bound = self.cuts, self.price, bound
+
+    def _list(self, gap: float) -> None:
+        """What is worse than all that is listed; what has had no price for long goes."""
+        known = np.zeros(self.groups)
+        np.maximum.at(known, self.cuts.group, self.cuts.short(self.M))
+        new = self.value - known > NEW_WINS * gap / (self.c * self.groups)
+        counts = np.bincount(self.cuts.group, minlength=self.groups)
+        mean = float(self.price.sum()) / max(1, len(self.price))
+        faint = self.price <= FAINT * np.minimum(mean, self.c / np.maximum(1, counts)[self.cuts.group])
+        self.idle = np.where(faint, self.idle + 1, 0)
+        kept = self.idle < IDLE
+        more = self.found.some(new)
+        self.cuts = self.cuts.some(kept).and_also(more)
+        self.idle = np.concatenate([self.idle[kept], np.zeros(len(more.b), dtype=np.intp)])
+        even = self._inside(self.c / np.bincount(self.cuts.group, minlength=self.groups)[self.cuts.group])
+        before = self._inside(np.concatenate([self.price[kept], np.zeros(len(more.b))]))
+        self.price = (1 - NEW) * before + NEW * even
+        away = gap / (len(self.price) + self.groups + self.d) / 2
+        self.M = self.M + away * np.eye(self.d)
+        self.xi = np.zeros(self.groups)
+        np.maximum.at(self.xi, self.cuts.group, self.cuts.short(self.M))
+        self.xi += away / self.c
+
+    def _inside(self, price: FloatArray) -> FloatArray:
+        """A multiple that is strictly feasible."""
+        most = float(np.bincount(self.cuts.group, price, minlength=self.groups).max(initial=0.0)) / self.c
+        largest = float(np.linalg.eigvalsh(self._pull(price))[-1])
+        limit = max(most, largest)
+        return price * min(1.0, BOUNDARY / limit) if limit > BOUNDARY else price
+
+    def _pull(self, price: FloatArray) -> FloatArray:
+        """sum_t a_t V_t"""
+        G: FloatArray = np.tensordot(price, self.cuts.V, 1)
+        return G
+
+    def _sums(self, values: FloatArray) -> FloatArray:
+        """Of the rows of each group."""
+        return np.bincount(self.cuts.group, values, minlength=self.groups).astype(np.float64)
+
+    def _follow(self, goal: float) -> bool:
+        """Steps along the path until the gap of what is listed is down to the goal; False where none is possible."""
+        for step in watched(range(STEPS)):
+            try:
+                gap = self._newton(goal)
+            except (LinAlgError, ValueError):
+                return step > 0
+            if gap <= goal:
+                return True
+        return True
+
+    def _newton(self, goal: float) -> float:
+        """One step, unless the gap of what is listed, which is returned, is down to the goal already."""
+        group, d, a, xi, sums = self.cuts.group, self.d, self.price, self.xi, self._sums
+        s = xi[group] - self.cuts.short(self.M)
+        rest, Z = self.c - sums(a), np.eye(d) - self._pull(a)
+        gap = float(a @ s + rest @ xi + np.sum(self.M * Z))
+        count = len(a) + self.groups + d
+        if gap <= goal:
+            return gap
+        if not min(s.min(), rest.min(), self.xi.min()) > 0:
+            raise LinAlgError("rounding hides the boundary")
+        tau = max(TOWARDS * gap, goal / 2) / count
+        # In coordinates T in which M is 1 and Z is diagonal, M + T S T^T is sought.
+        L = np.linalg.cholesky(self.M)
+        z, turn = np.linalg.eigh(L.T @ Z @ L)
+        if not z[0] > 0:
+            raise LinAlgError("rounding hides the boundary")
+        T = L @ turn
+        V = T.T @ self.cuts.V @ T
+        rows, columns = triangle(d)
+        A = V[:, rows, columns] * np.where(rows == columns, 1.0, ROOT2)
+        weight, own = a / s, rest / xi
+        total = sums(weight)
+        mean = np.zeros((self.groups, A.shape[1]))  # of the rows of a group
+        np.add.at(mean, group, (weight / total[group])[:, None] * A)
+        centred, share = A - mean[group], total / (total + own)
+        left = tau / xi + sums(tau / s) - self.c
+        # The curvature is a sum of squares: what a slack takes from that of its rows is their mean's alone.
+        roots = [np.sqrt((z[rows] + z[columns]) / 2), np.sqrt(weight), np.sqrt(share * own)]
+        slope = svec(tau * np.eye(d) - T.T @ T) + A.T @ (tau / s) - mean.T @ (share * left)
+        S = smat(_solved(roots, centred, mean, slope), d)
+        along = A @ svec(S)
+        d_xi = (left - sums(weight * along)) / (total + own)
+        d_s = along + d_xi[group]
+        d_a = tau / s - a - weight * d_s
+        d_Z = -np.tensordot(d_a, V, 1) / np.sqrt(np.outer(z, z))
+        primal = min(_longest(s, d_s), _longest(xi, d_xi), _longest_of(S))
+        dual = min(_longest(a, d_a), _longest(rest, -sums(d_a)), _longest_of(d_Z))
+        moved = T @ S @ T.T
+        self.M = self.M + primal * (moved + moved.T) / 2
+        self.xi = xi + primal * d_xi
+        self.price = a + dual * d_a
+        return gap
+
+
+def _solved(roots: list[FloatArray], centred: FloatArray, mean: FloatArray, b: FloatArray) -> FloatArray:
+    """K^-1 b for K = diag(r)^2 + sum_t r_t^2 e_t e_t^T over the rows e of two matrices, r being the three roots."""
+    diagonal, *both = roots
+    rows = [both[0][:, None] * centred, both[1][:, None] * mean]
+    K = rows[0].T @ rows[0] + rows[1].T @ rows[1]
+    K[np.diag_indices_from(K)] += diagonal**2
+    try:
+        solved: FloatArray = cho_solve(cho_factor(K), b)
+    except LinAlgError:  # definite, but for rounding: a decomposition of its root loses half as many digits
+        R = np.linalg.qr(np.concatenate([np.diag(diagonal), *rows]), mode="r")
+        solved = solve_triangular(R, solve_triangular(R, b, trans="T"))
+    return solved
+
+
+def _longest(x: FloatArray, dx: FloatArray) -> float:
+    """Of a step that keeps x > 0, at most 1."""
+    down = dx < 0
+    return min(1.0, BOUNDARY * float(np.min(-x[down] / dx[down], initial=np.inf)))
+
+
+def _longest_of(S: FloatArray) -> float:
+    """Of a step that keeps 1 + S definite."""
+    least = float(np.linalg.eigvalsh(S)[0])
+    return min(1.0, -BOUNDARY / least) if least < 0 else 1.0

@@ -1,0 +1,193 @@
+"""tr W with one slack for each query, of rankings that are listed as they are needed: proof and solver.
+
+    min_{W psd}  tr W + C/n sum_q max(0, max_y [loss(y) - v_qy])        v of rankings.py
+
+A certificate lists the rankings that have a price and the worst ranking of each query (interleaving.py); how much worse
+another may be, as distances are rounded, is counted beside. Where W is 0 no scale is left that an error could be a
+share of: whether that is optimal is decided in rationals.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.core.balls import precision
+from cvxml.core.exact import Exact
+from cvxml.core.metric import EPS, FloatArray, unit_scale
+from cvxml.core.queries import Queried
+from cvxml.core.result import Certificate, Dual
+from cvxml.core.run import Callback, Found, Start, run
+from cvxml.family.losses.groups import Slack
+from cvxml.family.regularizers.trace import Trace
+from cvxml.family.rows.base import Plain, Prices
+from cvxml.family.theorem import theorem
+from cvxml.family.theorem.exact import interval
+from cvxml.family.theorem.theorem import Family, Term
+from cvxml.methods.mlr.cutting_planes import Cuts, CuttingPlanes
+from cvxml.methods.mlr.interleaving import Interleavings
+from cvxml.methods.mlr.rankings import Rankings, distances, named, read, with_worst
+from cvxml.numbers.rational import plane
+
+PATIENCE = 20  # rounds without a better gap, after which rounding is to blame
+START = 1e-3  # of the objective at 0: the trace of the first metric
+
+
+class Ranked:
+    """The queries `asked` and the measure."""
+
+    def __init__(self, asked: Queried, measure: str, k: int, C: float):
+        self.all_of, self.X, self.C = Interleavings(asked, measure, k), asked.X, C
+        self.n = len(asked.queries)
+        self.trace = Trace(asked.X, 1.0)
+
+    def family(self, rows: Rankings) -> Family:
+        """With these rankings."""
+        return Family(self.trace, (Term(Slack(self.C / self.n, rows.place, rows.loss), rows),))
+
+    def exact_family(self, rows: Rankings) -> Family:
+        """The same for exact arithmetic, with losses that are no more than they are."""
+        slack = Slack(
+            Fraction(self.C) / self.n, rows.place, np.array(rows.exact_loss(up=False), dtype=object)
+        )
+        return Family(Trace(self.X, Fraction(1)), (Term(slack, rows),))
+
+    def certify(self, M: FloatArray, dual: Dual) -> Certificate:
+        """Of a metric (d, d) and a dual as in rankings.py."""
+        mu, priced = read(self.all_of, dual)
+        looked = self.trace.look(M)
+        with np.errstate(all="ignore"):
+            D, off = distances(looked.view, self.all_of)
+        seen = np.isfinite(D) & np.isfinite(off)
+        worst = self.all_of.worst(np.where(seen, D, 0.0), np.where(seen, off, 0.0))
+        rows = with_worst(priced, worst)
+        listed = Prices(np.pad(mu, (0, self.n)), np.arange(len(rows.place)))
+        proof, repaired = theorem.certify(self.family(rows), M, [listed])
+        (prices,) = repaired.prices
+        beside = self.C * (float(worst.off.mean()) + 8 * (len(self.X) + 8) * EPS)
+        proof = replace(
+            proof,
+            rounding=proof.rounding + beside,
+            value_rounding=proof.value_rounding + beside,
+            dual=named(rows, prices),
+        )
+        if not M.any() and proof.gap <= theorem.NEARLY * proof.objective:
+            at_zero = self._at_zero(proof.dual)
+            if self._is_optimal(*at_zero):
+                stored = named(*at_zero)
+                return replace(proof, lower_bound=proof.objective, gap=0.0, rounding=0.0, dual=stored)
+        return proof
+
+    def _at_zero(self, dual: Dual) -> tuple[Rankings, Prices]:
+        """Prices of rankings whose loss is the largest there is, of sum C/n for each query."""
+        mu, rows = read(self.all_of, dual)
+        used = rows.all_swapped & (mu > 0)
+        rows = Rankings(self.all_of, rows.place[used], rows.order[used])
+        worst = self.all_of.worst(np.zeros((self.n, len(self.X))))
+        lacking = np.setdiff1d(np.arange(self.n), rows.place)
+        places = np.concatenate([rows.place, lacking])
+        rows = Rankings(self.all_of, places, np.concatenate([rows.order, worst.order[lacking]]))
+        share = np.concatenate([mu[used], np.ones(len(lacking))])
+        whole = np.bincount(places, share, minlength=self.n)[places]
+        a = Slack(self.C / self.n, places, rows.loss).repaired(share / whole * (self.C / self.n))
+        return rows, Prices(a, np.arange(len(a)))
+
+    def _is_optimal(self, rows: Rankings, prices: Prices) -> bool:
+        """True if these prove, in rationals, that no metric is better than 0: then they cost as much as 0 does."""
+        c = Fraction(self.C) / self.n
+        exact = Slack(c, rows.place, rows.loss).exact_prices([Fraction(price) for price in prices.a.tolist()])
+        sums = [Fraction(0)] * self.n
+        for place, price in zip(rows.place.tolist(), exact, strict=True):
+            sums[place] += price
+        if not bool(rows.all_swapped.all()) or any(total != c for total in sums):
+            return False
+        G = rows.weights(Prices(np.array(exact, dtype=object), prices.key))
+        return Trace(self.X, Fraction(1)).exact_bound(plane(self.X), G) == 0
+
+    def zero_up_to(self, dual: Dual) -> float:
+        """A weight C up to which 0 is optimal, by prices with which it is proved to be: not rounded down."""
+        rows, prices = self._at_zero(dual)
+        G = rows.weights(prices)
+        E = self.X[G.pairs[:, 0]] - self.X[G.pairs[:, 1]]
+        largest = float(np.linalg.eigvalsh((E * G.w[:, None]).T @ E)[-1])
+        return self.C / largest if largest > 0 else np.inf
+
+    def exact(self, M: FloatArray, dual: Dual, root: ArrayLike | None, as_stored: bool = False) -> Exact:
+        """Lower end: of the prices. Upper end: of the worst rankings at a psd matrix of rationals."""
+        mu, rows = read(self.all_of, dual)
+        family, prices = self.family(rows), [Prices(mu, np.arange(len(mu)))]
+        repaired = theorem.in_domain(family, prices) if as_stored else theorem.prove(family, prices).prices
+        found = interval(self.exact_family(rows), M, repaired, root)
+        regularizer = Trace(self.X, Fraction(1))
+        with precision():
+            metric = regularizer.exact_metric(M, root)
+            D = plane(self.X).distances(metric)
+            worst = sum((max(Fraction(0), value) for value in self.all_of.exactly(D.D, D.unit)), Fraction(0))
+            objective = regularizer.exact_value(metric, D) + Fraction(self.C) / self.n * worst
+        return replace(found, objective=objective)
+
+    def search(self, tol: float, max_iter: int, start: Start | None, callback: Callback) -> Found:
+        """See cutting_planes.py."""
+        at = _Iterate(self, start)
+        return run(at, self.certify, tol, max_iter, callback, "cutting planes", PATIENCE)
+
+
+class _Iterate:
+    """Cutting planes in units in which the points are about 1."""
+
+    def __init__(self, of: Ranked, start: Start | None):
+        self.of, self.scale = of, unit_scale(of.X)
+        self.X = (of.X - of.X.mean(axis=0)) / self.scale
+        c, d = of.C * self.scale**2 / of.n, of.X.shape[1]
+        if start is None:
+            price, rows = (
+                np.zeros(0),
+                Rankings(of.all_of, np.zeros(0, np.intp), np.zeros((0, len(of.X) - 1), np.intp)),
+            )
+            M = np.eye(d) * START * c * of.n / d
+        else:
+            price, rows = read(of.all_of, start.dual)
+            price, M = np.maximum(price, 0.0) * self.scale**2, start.metric * self.scale**2
+        self.solver = CuttingPlanes(self._worst, self._cuts(rows), price, of.n, c)
+        self.solver.begin(M)
+
+    def _worst(self, M: FloatArray) -> tuple[FloatArray, Cuts]:
+        values, vectors = np.linalg.eigh(M)
+        view = Plain(self.X @ (vectors * np.sqrt(np.maximum(values, 0.0))))
+        D = view.from_points(self.of.all_of.asked.queries).D
+        worst = self.of.all_of.worst(D)
+        return worst.value, self._cuts(Rankings(self.of.all_of, np.arange(self.of.n), worst.order))
+
+    def _cuts(self, rows: Rankings) -> Cuts:
+        m, d = len(rows.place), self.X.shape[1]
+        V, w = np.empty((m, d, d)), rows.swaps * rows.unit[:, None]
+        for t, q in enumerate(rows.query.tolist()):
+            E = self.X[q] - self.X
+            V[t] = (E * w[t][:, None]).T @ E
+        return Cuts(rows.place, rows.loss, (V + V.transpose(0, 2, 1)) / 2, rows.order)
+
+    def metric(self) -> FloatArray:
+        """The best so far; 0 where that is no worse than what is left to win."""
+        at = self.solver
+        zero = self.at_zero - at.bound <= max(at.objective - at.bound, 0.0)
+        M: FloatArray = (0 * at.best if zero else at.best) / self.scale**2
+        return M
+
+    @property
+    def at_zero(self) -> float:
+        """The objective of 0: the largest loss of each query."""
+        loss = [1 - part.earned[:, -1].sum() for part in self.of.all_of.alike for _ in part.place]
+        return self.solver.c * float(np.sum(loss))
+
+    def dual(self) -> Dual:
+        """Of the best bound so far."""
+        at = self.solver
+        rows = Rankings(self.of.all_of, at.best_cuts.group, at.best_cuts.name)
+        return named(rows, Prices(at.best_price / self.scale**2, np.arange(len(at.best_price))))
+
+    def step(self) -> bool:
+        """False where rounding allows none."""
+        return self.solver.step()

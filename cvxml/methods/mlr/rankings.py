@@ -1,0 +1,210 @@
+"""Rows that are rankings: v = <M, psi* - psi(y)> = 2/(P N) sum of (D_qj - D_qi) over the pairs i, j that y swaps.
+
+There are too many to list them. A few, the worst at a metric with them, have the objective of all there, and prices of
+few are prices of all: of those not listed they are 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from cvxml.core.clock import watched
+from cvxml.core.inputs import real_array
+from cvxml.core.metric import EPS, FloatArray, IntArray
+from cvxml.core.ranking import earned_exactly
+from cvxml.core.result import Dual
+from cvxml.family.rows.base import Block, Prices, View, Weights
+from cvxml.methods.mlr.interleaving import Interleavings, Worst
+from cvxml.numbers.rounding import doubled
+
+PAIRS = 2**18  # at a time
+
+
+class Rankings:
+    """Some rankings: of the query `place` (m,), all other points in order (m, n - 1); the key is the row."""
+
+    def __init__(self, all_of: Interleavings, place: IntArray, order: IntArray):
+        self.all_of, self.place, self.order = all_of, place, order
+
+    @property
+    def query(self) -> IntArray:
+        """(m,)"""
+        return self.all_of.asked.queries[self.place]
+
+    @cached_property
+    def _plus(self) -> Any:
+        """(m, n - 1) True where a relevant point is."""
+        return self.all_of.relevant[self.place[:, None], self.order]
+
+    @cached_property
+    def swaps(self) -> FloatArray:
+        """(m, n) of every point, how often it is swapped; minus that of a relevant one. Whole numbers."""
+        plus, minus = self._plus, ~self._plus
+        later = self.all_of.P[self.place][:, None] - np.cumsum(plus, axis=1)
+        counts = np.where(plus, -np.cumsum(minus, axis=1), later)
+        found = np.zeros((len(self.place), len(self.all_of.asked.X)))
+        np.put_along_axis(found, self.order, counts.astype(np.float64), axis=1)
+        return found
+
+    @cached_property
+    def unit(self) -> FloatArray:
+        """(m,) what a swap counts."""
+        return self.all_of.unit[self.place]
+
+    def _before(self, rows: Any) -> IntArray:
+        """(m, P): how many irrelevant points are before each relevant one, of rows with as many of these."""
+        before: IntArray = np.cumsum(~self._plus[rows], axis=1)[self._plus[rows]]
+        return before.reshape(int(np.count_nonzero(rows)), -1)
+
+    @cached_property
+    def loss(self) -> FloatArray:
+        """(m,)"""
+        found = np.empty(len(self.place))
+        for part in self.all_of.alike:
+            rows = np.isin(self.place, part.place)
+            if rows.any():
+                found[rows] = 1 - part.earned[np.arange(part.plus.shape[1]), self._before(rows)].sum(axis=1)
+        return found
+
+    @cached_property
+    def all_swapped(self) -> Any:
+        """(m,) True where no ranking has a larger loss.
+
+        None does where no relevant point earns more than it does behind all others: what a table says of that is right,
+        as its numbers are equal where they should be, and no others.
+        """
+        found = np.empty(len(self.place), dtype=bool)
+        for part in self.all_of.alike:
+            rows = np.isin(self.place, part.place)
+            if rows.any():
+                own = part.earned[np.arange(part.plus.shape[1]), self._before(rows)]
+                found[rows] = (own == part.earned[:, -1]).all(axis=1)
+        return found
+
+    def exact_loss(self, up: bool) -> list[Fraction]:
+        """As fractions; of ndcg, which is not rational, no less than it is, or no more."""
+        tables: dict[int, list[list[Fraction]]] = {}
+        found, of = [], self.all_of
+        for flags, place in zip(self._plus.tolist(), self.place.tolist(), strict=True):
+            P, N = int(of.P[place]), int(of.N[place])
+            if P not in tables:
+                tables[P] = earned_exactly(of.measure, of.k, P, N, not up)
+            loss, g, p = Fraction(1), 0, 0
+            for plus in flags:
+                if plus:
+                    loss -= tables[P][p][g]
+                    p += 1
+                else:
+                    g += 1
+            found.append(loss)
+        return found
+
+    def blocks(self, view: View, prices: Prices, kept: float = math.inf) -> Iterator[Block]:
+        """All at once."""
+        a = np.zeros(len(self.place))
+        a[prices.key] = prices.a
+        D, off = distances(view, self.all_of)
+        v, moved = np.empty(len(a)), np.empty(len(a))
+        for place in np.unique(self.place).tolist():
+            rows = self.place == place
+            own = self.swaps[rows] * self.unit[rows][:, None]
+            size = np.abs(own)
+            v[rows] = own @ D[place]
+            moved[rows] = size @ (off[place] + (own.shape[1] + 8) * EPS * np.abs(D[place]))
+        yield Block(v, moved * (1 + 1e-6), a)
+
+    def weights(self, prices: Prices) -> Weights:
+        """Of each point seen from a query once."""
+        place = self.place[prices.key]
+        pairs, weights = [], []
+        for own in np.unique(place).tolist():
+            rows = place == own
+            a, counts = prices.a[rows], self.swaps[prices.key[rows]]
+            if prices.a.dtype == object:
+                w = _whole_times(a, counts, Fraction(2, int(self.all_of.P[own] * self.all_of.N[own])))
+            else:
+                w = self.all_of.unit[own] * doubled((counts * a[:, None]).T)
+            used = np.flatnonzero(w != 0)
+            pairs.append(np.stack([np.full(len(used), self.all_of.asked.queries[own]), used], axis=1))
+            weights.append(w[used])
+        if not pairs:
+            return Weights(np.zeros((0, 2), dtype=np.intp), np.zeros(0, dtype=prices.a.dtype))
+        return Weights(np.concatenate(pairs), np.concatenate(weights))
+
+    def inside(self, labels: IntArray, prices: Prices) -> Prices:
+        """All: the regularizer has the whole space as its range."""
+        return prices
+
+    def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[Fraction]:
+        """See `Rows`."""
+        for place, q, swaps in zip(self.place.tolist(), self.query.tolist(), self.swaps, strict=True):
+            unit = Fraction(2, int(self.all_of.P[place] * self.all_of.N[place]))
+            yield unit * sum(int(count) * D[q][j] for j, count in enumerate(swaps) if count)
+
+
+def _whole_times(a: Any, counts: FloatArray, unit: Fraction) -> Any:
+    """unit sum_t a_t counts_tj (n,) for fractions a (t,) and whole numbers, in integers over one denominator."""
+    common = math.lcm(*(price.denominator for price in a))
+    whole = np.array([int(price * common) for price in a], dtype=object)
+    sums = whole @ counts.astype(np.int64).astype(object)
+    return np.array([unit * total / common for total in sums], dtype=object)
+
+
+def distances(view: View, all_of: Interleavings) -> Any:
+    """D (Q, n) of all points from the queries, and what each may be off by."""
+    queries, n = all_of.asked.queries, len(all_of.asked.X)
+    D, off = np.empty((len(queries), n)), np.empty((len(queries), n))
+    step = max(1, PAIRS // n)
+    for first in watched(range(0, len(queries), step)):
+        some = queries[first : first + step]
+        index = np.stack([np.repeat(some, n), np.tile(np.arange(n), len(some))], axis=1)
+        own = view.pairs(index)
+        D[first : first + step] = own.D.reshape(-1, n)
+        off[first : first + step] = own.off.reshape(-1, n)
+    return D, off
+
+
+def with_worst(rows: Rankings, found: Worst) -> Rankings:
+    """These, and then the worst of each query."""
+    places = np.concatenate([rows.place, np.arange(len(found.order))])
+    return Rankings(rows.all_of, places, np.concatenate([rows.order, found.order]))
+
+
+def read(all_of: Interleavings, dual: Dual) -> tuple[FloatArray, Rankings]:
+    """Weights "price" (m,) and "rankings" (m, n): a query, and all other points in order. Raises ValueError."""
+    for name in ("price", "rankings"):
+        if not isinstance(dual, Mapping) or name not in dual:
+            raise ValueError(f'the dual must be a mapping with "price" and "rankings"; there is no {name!r}')
+    n = len(all_of.asked.X)
+    mu, index = real_array(dual["price"], "dual 'price'"), np.asarray(dual["rankings"])
+    if index.size == 0:
+        index = index.reshape(0, n).astype(np.intp)
+    if mu.ndim != 1 or index.shape != (len(mu), n) or index.dtype.kind not in "iu":
+        raise ValueError(
+            f"dual 'price' must be one number a ranking, with rankings of shape (m, {n}) and integers; "
+            f"got shapes {mu.shape} and {index.shape}, dtype {index.dtype}"
+        )
+    if np.isnan(mu).any():
+        raise ValueError("dual 'price' holds NaN")
+    if (np.sort(index, axis=1) != np.arange(n)).any():
+        raise ValueError(
+            f"dual 'rankings' must be rows of a query and all {n - 1} other points, each of them once"
+        )
+    place = np.searchsorted(all_of.asked.queries, index[:, 0])
+    place = np.minimum(place, len(all_of.asked.queries) - 1)
+    if (all_of.asked.queries[place] != index[:, 0]).any():
+        raise ValueError("dual 'rankings' has a row of a point that is no query")
+    return mu, Rankings(all_of, place, index[:, 1:].astype(np.intp))
+
+
+def named(rows: Rankings, prices: Prices) -> Dual:
+    """Those that have a price."""
+    used = prices.a > 0
+    key = prices.key[used]
+    return {"price": prices.a[used], "rankings": np.column_stack([rows.query[key], rows.order[key]])}

@@ -1,0 +1,575 @@
+"""MMC, the first metric from pairs (Xing, Ng, Jordan, Russell 2002): dissimilar pairs move apart within a budget.
+
+Problem, equations (6) to (8) as quoted
+    max_{A psd}  sum over dissimilar pairs of sqrt(D_A)     such that  sum over similar pairs of D_A  <=  1,
+A any psd matrix, or diagonal ("mmc:diagonal"); what is maximised is minimised with its sign changed. Every line of
+`problem` is literal. The paper derives it from (3) to (5), the least sum over S of squares where the sum over D of
+distances is at least 1, whose solution is a multiple of this one. Where a dissimilar pair differs in a direction in
+which no similar pair does (diagonal: in a feature) there is no maximum, which is refused.
+
+Dual and bound: family/theorem, with the budget and -sum sqrt(D) on the dissimilar pairs whose points differ; c is
+twice the family's price, sqrt(D) <= 1/2 (1/c + c D). Radius: methods/mmc/budget_radius.py.
+
+Reference: E. Xing, A. Ng, M. Jordan, S. Russell, Distance metric learning with application to clustering with
+side-information, NIPS 2002.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from itertools import combinations
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.core.backend import solve_problem
+from cvxml.core.example import Hand, drawn, sample, timed, verified
+from cvxml.core.inputs import dual_array
+from cvxml.core.metric import FloatArray, IntArray, examine, project_psd
+from cvxml.core.misreading import LOOSE, Misreading, Other, Question, exchanged, multiple, other_pairs
+from cvxml.core.moved import METRIC
+from cvxml.core.other_lists import PAIRS
+from cvxml.core.pairs import BAD_PAIRS_OF_ONE_KIND, BY_PAIRS, KINDS, Paired, Pairs, check_budget, paired
+from cvxml.core.result import Certificate, Dual, Status
+from cvxml.core.run import Found
+from cvxml.core.statement import Statement
+from cvxml.family.geometry.budget import check_units
+from cvxml.family.geometry.symmetric import quadratic
+from cvxml.family.losses.base import Root
+from cvxml.family.regularizers.base import Budget
+from cvxml.family.regularizers.diagonal import DiagonalBudget
+from cvxml.family.rows.base import PairRows, Prices, Weights
+from cvxml.family.theorem.theorem import Family, Term
+from cvxml.family.unlisted.all_pairs import metric_of, once
+from cvxml.methods.mmc import budget_path
+from cvxml.methods.mmc.all_roots import AllRoots
+from cvxml.methods.mmc.budget_radius import radius
+from cvxml.numbers.rounding import seen
+from cvxml.numbers.span import cosets
+from cvxml.solvers.family_method import FamilyMethod
+
+SUGGESTION = "give more similar pairs, or fewer features (the first principal components, say)"
+UNIQUE = 1e-3  # what the second eigenvalue must be below the first, relatively
+FAINT = 1e-16  # of the largest squared distance: a price pays for no less
+MOST_VERTICES = 20_000  # of the metrics that are tried for "plain_budget"
+NOT_BY_LUCK = 1e-6  # what a metric may leave where it need not be the only one
+
+
+def problem(X: FloatArray, pairs: Pairs, diagonal: bool, budget: float = 1.0) -> Any:
+    """The problem, pair by pair, with the maximum negated. Variable: "A" (d, d).
+
+    budget: the 1 of (7); with another the solution is `budget` times A, in which a back end may have it easier.
+    """
+    import cvxpy as cp
+
+    d = X.shape[1]
+    A = cp.Variable((d, d), symmetric=True, name="A")
+    #: S: the similar pairs | \mathcal{S} \text{: the similar pairs}
+    S = np.array([X[i] - X[j] for i, j in pairs.similar])
+    #: D: the dissimilar pairs | \mathcal{D} \text{: the dissimilar pairs}
+    D = np.array([X[i] - X[j] for i, j in pairs.dissimilar])
+    #: ||x_i - x_j||_A = sqrt( (x_i - x_j)^T A (x_i - x_j) )
+    #:   | \lVert \mathbf{x}_i - \mathbf{x}_j \rVert_A
+    #:     = \sqrt{(\mathbf{x}_i - \mathbf{x}_j)^T A (\mathbf{x}_i - \mathbf{x}_j)}
+    squared_S = cp.sum(cp.multiply(S @ A, S), axis=1)
+    squared_D = cp.sum(cp.multiply(D @ A, D), axis=1)
+
+    #: sum_{(i, j) in S} ||x_i - x_j||_A^2 <= 1, the budget
+    #:   | \sum_{(\mathbf{x}_i, \mathbf{x}_j) \in \mathcal{S}} \lVert \mathbf{x}_i - \mathbf{x}_j \rVert_A^2
+    #:     \le 1 \text{, the budget} | (7)
+    constraints = [cp.sum(squared_S) <= budget]
+    #: if not diagonal: A psd | A \succeq 0 | (8)
+    #: if diagonal: A psd and diagonal | A \succeq 0 \text{ and diagonal} | (8)
+    constraints += [cp.diag(cp.diag(A)) == A, cp.diag(A) >= 0] if diagonal else [A >> 0]
+    #: min over A:  - sum_{(i, j) in D} ||x_i - x_j||_A
+    #:   | \min_{A}\ {-} \sum_{(\mathbf{x}_i, \mathbf{x}_j) \in \mathcal{D}}
+    #:     \lVert \mathbf{x}_i - \mathbf{x}_j \rVert_A | (6)
+    return cp.Problem(cp.Minimize(-cp.sum(cp.sqrt(squared_D))), constraints)
+
+
+def dual(X: FloatArray, pairs: Pairs, diagonal: bool, budget: float = 1.0) -> Any:
+    """Its dual, negated too. Variables: "c" (q,), one for each pair in D whose points differ, and "mu".
+
+    A pair of equal points is at distance 0 in every metric. With another budget the solution is c / sqrt(budget).
+    """
+    import cvxpy as cp
+
+    d = X.shape[1]
+    S = np.array([X[i] - X[j] for i, j in pairs.similar])
+    #: X_ij = (x_i - x_j)(x_i - x_j)^T;  t: a pair of D whose points differ
+    #:   | X_{ij} = (\mathbf{x}_i - \mathbf{x}_j)(\mathbf{x}_i - \mathbf{x}_j)^T,
+    #:     \quad t \text{: a pair of } \mathcal{D} \text{ whose points differ}
+    D = np.array([X[i] - X[j] for i, j in pairs.dissimilar if (X[i] != X[j]).any()])
+    #: c_t > 0, t in D | c_t > 0 \quad (t \in \mathcal{D})
+    c = cp.Variable(len(D), name="c")
+    mu = cp.Variable(name="mu")
+    if diagonal:
+        #: if diagonal: diagonal of ( mu sum_{(i, j) in S} X_ij - sum_t c_t X_t ) >= 0
+        #:   | \operatorname{diag} \Bigl( \mu \sum_{\mathcal{S}} X_{ij} - \sum_{t \in \mathcal{D}} c_t X_t \Bigr) \ge 0
+        constraints = [mu * np.sum(S**2, axis=0) - (D**2).T @ c >= 0]
+    else:
+        X_t = np.array([np.outer(x, x).ravel() for x in D])
+        #: if not diagonal: mu sum_{(i, j) in S} X_ij - sum_t c_t X_t psd
+        #:   | \mu \sum_{\mathcal{S}} X_{ij} - \sum_{t \in \mathcal{D}} c_t X_t \succeq 0
+        constraints = [mu * (S.T @ S) - cp.reshape(X_t.T @ c, (d, d), order="C") >> 0]
+    #: max over c, mu:  - 1/2 ( sum_t 1/c_t + mu ) for a budget of 1
+    #:   | \max_{c,\, \mu}\ {-} \frac{1}{2} \Bigl( \sum_{t \in \mathcal{D}} \frac{1}{c_t} + \mu \Bigr)
+    #:     \quad \text{for a budget of } 1
+    return cp.Problem(cp.Maximize(-(cp.sum(cp.inv_pos(c)) + budget * mu) / 2), constraints)
+    #: [What is proved]
+    #: any c > 0 gives a bound, with the least mu that the constraint allows:
+    #:   | \text{any } c > 0 \text{ gives a bound, with the least } \mu \text{ that the constraint allows:}
+    #: if not diagonal: the largest eigenvalue of sum_t c_t X_t relative to sum_{(i, j) in S} X_ij
+    #:   | \text{the largest eigenvalue of } \textstyle\sum_t c_t X_t \text{ relative to }
+    #:     \textstyle\sum_{\mathcal{S}} X_{ij}
+    #: if diagonal: the largest diagonal entry of sum_t c_t X_t relative to sum_{(i, j) in S} X_ij
+    #:   | \text{the largest diagonal entry of } \textstyle\sum_t c_t X_t \text{ relative to }
+    #:     \textstyle\sum_{\mathcal{S}} X_{ij}
+    #: the best multiple of any c gives - sqrt( mu sum_t 1/c_t )
+    #:   | \text{the best multiple of any } c \text{ gives } - \sqrt{\mu \textstyle\sum_t 1 / c_t}
+    #: c_t = 1 / ||x_i - x_j||_A at the optimum
+    #:   | c_t = 1 / \lVert \mathbf{x}_i - \mathbf{x}_j \rVert_A \text{ at the optimum}
+    #: if not diagonal: refused: a dissimilar pair differs in a direction in which no similar one does
+    #:   | \text{refused: a dissimilar pair differs in a direction in which no similar one does}
+    #: if diagonal: refused: a dissimilar pair differs in a feature in which no similar one does
+    #:   | \text{refused: a dissimilar pair differs in a feature in which no similar one does}
+
+
+def objective(X: FloatArray, pairs: Pairs, A: FloatArray) -> float:
+    """-sum over dissimilar pairs of ||x_i - x_j||_A at the metric `A` (d, d)."""
+    return -math.fsum(math.sqrt(_squared(X, A, i, j)) for i, j in pairs.dissimilar)
+
+
+def _squared(X: FloatArray, A: FloatArray, i: int, j: int) -> float:
+    """||x_i - x_j||_A^2 = (x_i - x_j)^T A (x_i - x_j), never below 0."""
+    return max(0.0, float((X[i] - X[j]) @ A @ (X[i] - X[j])))
+
+
+def evaluate(X: FloatArray, pairs: Pairs, A: FloatArray) -> dict[str, Any]:
+    """Intermediates at `A` (d, d).
+
+    objective; D_similar, D_dissimilar: squared distances of the pairs; spent: the sum over similar pairs, at most 1;
+    distances: of the dissimilar pairs; c: one over them (inf at 0); S: sum_similar X_ij (d, d); gradient: of the
+    objective, -1/2 sum_t c_t X_t over the pairs at positive distance; scaled_objective: that of A / spent, which no
+    multiple of A within the budget goes below.
+    """
+    D_similar = np.array([_squared(X, A, i, j) for i, j in pairs.similar])
+    D_dissimilar = np.array([_squared(X, A, i, j) for i, j in pairs.dissimilar])
+    S = np.zeros_like(A)
+    for i, j in pairs.similar:
+        S += np.outer(X[i] - X[j], X[i] - X[j])
+    gradient = np.zeros_like(A)
+    for (i, j), D_ij in zip(pairs.dissimilar, D_dissimilar, strict=True):
+        if D_ij > 0:
+            gradient -= np.outer(X[i] - X[j], X[i] - X[j]) / (2 * math.sqrt(D_ij))
+    value, spent = objective(X, pairs, A), math.fsum(D_similar)
+    with np.errstate(divide="ignore"):
+        c = 1 / np.sqrt(D_dissimilar)
+    return {
+        "objective": value,
+        "spent": spent,
+        "scaled_objective": value / math.sqrt(spent) if spent > 0 else 0.0,
+        "D_similar": D_similar,
+        "D_dissimilar": D_dissimilar,
+        "distances": np.sqrt(D_dissimilar),
+        "c": c,
+        "S": S,
+        "gradient": gradient,
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class Instance(Paired):
+    """Checked data; A diagonal or not.
+
+    rank: of what the similar pairs' differences span, exactly; those of the dissimilar pairs lie in it. Of a diagonal A
+    nothing depends on it: 0.
+    """
+
+    diagonal: bool
+    rank: int
+
+    @cached_property
+    def differ(self) -> IntArray:
+        """Which dissimilar pairs are of points that differ: the others are at distance 0 in every metric."""
+        return np.flatnonzero(self.dissimilar.any(axis=1))
+
+
+def instance(X: ArrayLike, y: ArrayLike | None, *, diagonal: bool = False, pairs: Any = None) -> Instance:
+    """Everything checked. Raises ValueError for bad input, and where there is no maximum, or nothing to maximise."""
+    p = paired(X, y, pairs)
+    check_budget(p, "MMC")
+    if not p.widest("dissimilar").any():
+        raise ValueError(
+            f"the points of every dissimilar pair {p.source} are equal: no metric moves them apart, there is nothing "
+            "to learn"
+        )
+    rank = 0
+    if diagonal:
+        _check_features(p)
+    else:
+        rank = _check_bounded(p)
+    check_units(*map(p.widest, KINDS))
+    return Instance(p.X, p.y, p.listed, diagonal, rank)
+
+
+def _check_features(p: Paired) -> None:
+    """ValueError where a dissimilar pair differs in a feature that costs nothing: floats differ, or do not, exactly."""
+    dissimilar = p.dissimilar
+    free = np.flatnonzero(dissimilar.any(axis=0) & ~p.similar.any(axis=0))
+    if len(free):
+        feature = int(free[0])
+        pair = p.pairs.dissimilar[int(np.abs(dissimilar[:, feature]).argmax())].tolist()
+        raise ValueError(
+            f"the maximum is infinite: the dissimilar pair {pair} differs in feature {feature}, in which no similar "
+            f"pair does, so its weight costs nothing; {SUGGESTION}"
+        )
+
+
+def _check_bounded(p: Paired) -> int:
+    """The rank; ValueError where a dissimilar pair differs in a direction that costs nothing, decided in rationals."""
+    span = cosets(p.X, p.linked)
+    if not span.labels.any():
+        return span.rank
+    first, second = span.labels[p.pairs.dissimilar].T
+    free = np.flatnonzero(first != second)
+    if len(free):
+        pair = p.pairs.dissimilar[int(free[0])].tolist()
+        raise ValueError(
+            f"the maximum is infinite: the dissimilar pair {pair} differs in a direction in which no similar pair "
+            f"does, so moving it apart costs nothing; {SUGGESTION}"
+        )
+    return span.rank
+
+
+class MMC(FamilyMethod[Instance]):
+    """Dissimilar pairs move apart within a budget; diagonal: by weights of the features."""
+
+    PARAMETERS: ClassVar = {
+        **BY_PAIRS,
+    }
+    PATH = staticmethod(budget_path.search)
+    EXPONENTIAL = True  # there is no exponential cone, but SCS crawls on square roots too
+    DUAL: ClassVar = {"c": "t"}
+    BAD: ClassVar = BAD_PAIRS_OF_ONE_KIND
+    HAND: ClassVar = (
+        # On a line the metric is 1 over the sum of squared similar differences. Similar 1, dissimilar 3 and 2:
+        Hand([[0.0], [1.0], [3.0]], [0, 0, 1], {}, [[1.0]], -5.0),
+        # similar 2 and 4, dissimilar 1, 5, 1 and 3:
+        Hand([[0.0], [2.0], [1.0], [5.0]], [0, 0, 1, 1], {}, [[0.05]], -10 / math.sqrt(20)),
+        # similar 1 and 3, dissimilar 0 and 3:
+        Hand(
+            [[0.0], [1.0], [0.0], [3.0]],
+            None,
+            {"pairs": {"similar": [[0, 1], [2, 3]], "dissimilar": [[0, 2], [0, 3]]}},
+            [[0.1]],
+            -3 / math.sqrt(10),
+        ),
+        # S = I, dissimilar pairs of length 3 and 4 along the axes: the diagonal is (9, 16) / 25, the rest is free
+        Hand(
+            [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [3.0, 0.0], [0.0, 4.0]],
+            None,
+            {"pairs": {"similar": [[0, 1], [0, 2]], "dissimilar": [[0, 3], [0, 4]]}},
+            None,
+            -5.0,
+        ),
+    )
+    RADIUS = True
+    EXAMPLES: ClassVar = (
+        drawn(3, 14, 3),
+        drawn(7, 14, 5, degenerate=True),
+        drawn(
+            8, 14, 2, 2, pairs={"similar": [[0, 2], [4, 1], [5, 3]], "dissimilar": [[0, 1], [2, 3], [9, 4]]}
+        ),
+        sample("iris", 24),
+        verified("iris", 40),
+        verified("rings", 30, raw=True),
+        timed("iris"),
+        timed("wine"),
+    )
+
+    def __init__(self, diagonal: bool):
+        self.diagonal = diagonal
+        self.FOLLOWS = "scaling" if diagonal else "linear"
+        self.MOVES = not diagonal
+        self.id = "mmc:diagonal" if diagonal else "mmc"
+        only = ", A diagonal" if diagonal else ""
+        self.TITLE = f"MMC: distance metric learning with side-information{only} (Xing et al. 2002)"
+        self.STATEMENT = Statement("cvxml.methods.mmc", ("problem", "dual"), {"diagonal": diagonal})
+
+    @property
+    def MISREADINGS(self) -> dict[str, Misreading]:  # type: ignore[override]
+        """See `misreadings`."""
+        return misreadings(self)
+
+    def allowed(self, given: Instance, M: FloatArray) -> FloatArray:
+        """M, or its diagonal, times the factor that spends the budget."""
+        M = np.diag(np.diag(M)) if self.diagonal else M
+        spent = float(np.sum(quadratic(given.similar, M)))
+        return M / spent if spent > 0 else M
+
+    def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
+        """See `instance`."""
+        return instance(X, y, diagonal=self.diagonal, **params)
+
+    def problem(self, given: Instance) -> Any:
+        """Variable "A" (d, d)."""
+        return problem(given.X, given.pairs, given.diagonal)
+
+    def dual(self, given: Instance) -> Any:
+        """Variables "c", one for each dissimilar pair whose points differ, and "mu"."""
+        return dual(given.X, given.pairs, given.diagonal)
+
+    def literal_rows(self, given: Instance) -> int:
+        """A root for each dissimilar pair."""
+        return 0 if given.diagonal else len(given.pairs.dissimilar)
+
+    def through_cvxpy(self, given: Instance, solver: str) -> Found:
+        """Both problems as printed but for the budget: with 1 for each similar pair, distances are about 1."""
+        budget = float(len(given.pairs.similar))
+        stated = given.X, given.pairs, given.diagonal, budget
+        A = project_psd(solve_problem(problem(*stated), solver, self.EXPONENTIAL)["A"])
+        c = np.ones(len(given.pairs.dissimilar))
+        c[given.differ] = solve_problem(dual(*stated), solver, self.EXPONENTIAL)["c"]
+        return Found(A / budget, {"c": c}, Status.CONVERGED, 0)
+
+    def objective(self, given: Instance, M: FloatArray) -> float:
+        """From the definition, whether M is within the budget or not."""
+        return objective(given.X, given.pairs, M)
+
+    def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
+        """See `evaluate`."""
+        return evaluate(given.X, given.pairs, M)
+
+    def member(self, given: Instance, number: Callable[[float], Any] = float) -> Family:
+        """The budget, and roots of the distances of the dissimilar pairs whose points differ; no constant."""
+        listed, similar = given.pairs.dissimilar[given.differ], given.pairs.similar
+        anywhere = np.zeros(len(given.X), dtype=np.intp)  # all rows are in the span (`instance`)
+        within = (
+            DiagonalBudget(given.X, similar)
+            if given.diagonal
+            else Budget(given.X, similar, anywhere, given.rank)
+        )
+        E = given.X[listed[:, 0]] - given.X[listed[:, 1]]
+        return Family(within, (Term(Root(), PairRows(listed)),), radius=partial(radius, E, within))
+
+    def everyone(self, given: Instance) -> AllRoots | None:
+        """See methods/mmc/all_roots.py."""
+        return once(given, _everyone)
+
+    def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
+        """ "c" (q,), a number for each dissimilar pair; or the "metric" (d, d) at which they are one over distances."""
+        if isinstance(dual, Mapping) and METRIC in dual:
+            D = seen(given.X, metric_of(dual, given.X.shape[1])).of(given.dissimilar).D
+            dual = {"c": 1 / np.sqrt(np.maximum(D, FAINT * float(D.max()) or 1.0))}
+        c = dual_array(dual, "c", (len(given.pairs.dissimilar),))
+        if not np.isfinite(c).all():
+            raise ValueError("dual 'c' holds NaN or infinity; every entry must be finite")
+        a = c[given.differ] / 2
+        return (Prices(a, np.arange(len(a))),)
+
+    def named(self, given: Instance, prices: Prices) -> Dual:
+        """1 for pairs of equal points."""
+        c = np.ones(len(given.pairs.dissimilar))
+        c[given.differ[prices.key]] = 2 * prices.a
+        return {"c": c}
+
+    def stored(self, given: Instance) -> dict[str, Any]:
+        """The pairs where they were given."""
+        return {"pairs": given.stored}
+
+    def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
+        """Of pairs that no metric moves apart."""
+        equal = len(given.equal)
+        if not equal:
+            return ()
+        return (f"{equal} dissimilar pairs are of equal points: they are at distance 0 in every metric",)
+
+
+def _everyone(given: Instance) -> AllRoots | None:
+    """Where there are too many points to list their pairs."""
+    if given.diagonal or not given.many:
+        return None
+    everyone = AllRoots(given.X, given.y, given.rank)
+    return None if everyone.undecided else everyone
+
+
+def misreadings(method: MMC) -> dict[str, Misreading]:
+    """What implementations of MMC compute instead, by name, for a full or a diagonal metric.
+
+    A multiple of the solution is judged as the solution once it is scaled back; the sentence says where it comes from.
+    Other budgets and other pairs are the same problem with other differences E and S, solved and proved by its own
+    means. Two are other problems over the same budget, with bounds of their own, C(c) = sum c X relative to S:
+        squared   max sum_t D_t:       the largest eigenvalue of C(1) (Fisher's discriminant): the optimum has rank one
+        log       max sum_t log D_t:   for any c > 0 at most  q log(mu / q) - sum log c,  mu the largest of C(c)
+    "plain_budget" is not convex, and its optimum is one of a finite number of metrics, tried where they are few.
+    """
+
+    def given(question: Question) -> Instance:
+        return question.checked(method.instance)
+
+    def times(factor: Callable[[Instance, FloatArray], float | None]) -> Callable[[Question], Other | None]:
+        return multiple(lambda question: factor(given(question), question.metric))
+
+    def left(share: Callable[[MMC, Question, Instance], float]) -> Callable[[Question], float]:
+        return lambda question: share(method, question, given(question))
+
+    def other(question: Question) -> Other:
+        name = "mmc" if method.diagonal else "mmc:diagonal"
+        return Other(question.X, question.y, dict(question.params), method=name)
+
+    crossed = (
+        "a full A where A must be diagonal"
+        if method.diagonal
+        else "a diagonal A where A may be any psd matrix"
+    )
+    return {
+        "squared": Misreading(
+            "sum D over dissimilar pairs, squared distances, where the paper has sum sqrt(D)",
+            left=left(_squares),
+        ),
+        "log": Misreading(
+            "sum log D over dissimilar pairs, the product of the distances, where the paper has sum sqrt(D)",
+            left=left(_logs),
+        ),
+        "plain_budget": Misreading(
+            "the least sum sqrt(D) over similar pairs where sum D over dissimilar ones is 1, as a program's "
+            "documentation prints it, where the paper has the squares the other way round",
+            left=left(_plain_budget),
+        ),
+        "exchanged": Misreading(
+            "the roles of similar and dissimilar pairs exchanged", other_pairs(exchanged)
+        ),
+        "all_pairs": Misreading(
+            "a sum of distances over all pairs where the paper has the dissimilar ones", left=left(_all_pairs)
+        ),
+        "trace": Misreading(
+            "the budget trace A <= 1 where the paper has the sum over similar pairs", left=left(_trace)
+        ),
+        "half": Misreading(
+            "a budget of 1/2: the minimiser of sum_similar D - log sum_dissimilar sqrt(D), the paper's own objective "
+            "for a diagonal A, is half the solution; so it is where each similar pair is counted twice",
+            times(lambda p, A: 2.0),
+        ),
+        "mean": Misreading(
+            "a mean over the similar pairs where the paper has their sum",
+            times(lambda p, A: 1 / len(p.similar)),
+        ),
+        "hundredth": Misreading(
+            "the budget sum_similar |x_i - x_j|^2 / 100, a hundredth of what a program spends that starts from the "
+            "identity, where the paper has 1",
+            times(partial(_of_the_identity, share=1e-2)),
+        ),
+        "thousandth": Misreading(
+            "the budget sum_similar |x_i - x_j|^2 / 1000, as the authors' program has it, which starts from 0.1 times "
+            "the identity, where the paper has 1",
+            times(partial(_of_the_identity, share=1e-3)),
+        ),
+        "reverse": Misreading(
+            "equations (3) to (5), the least sum over similar pairs with a sum of distances of at least 1, which is "
+            "the same but for a factor",
+            times(_of_the_reverse),
+        ),
+        "other": Misreading(crossed, other),
+        **PAIRS,
+    }
+
+
+def _of_the_identity(p: Instance, _: FloatArray, share: float) -> float:
+    """One over a share of what the identity spends."""
+    return 1 / (share * float(np.sum(p.similar**2)))
+
+
+def _of_the_reverse(p: Instance, A: FloatArray) -> float | None:
+    distances = float(np.sum(np.sqrt(np.maximum(quadratic(p.dissimilar, A), 0.0))))
+    return 1 / float(np.sum(quadratic(p.similar, A))) if abs(distances - 1) <= LOOSE else None
+
+
+def _all_pairs(method: MMC, question: Question, p: Instance) -> float:
+    listed = np.concatenate([p.pairs.dissimilar, p.pairs.similar])
+    return method.left(replace(p, listed=Pairs(p.pairs.similar, listed)), question)
+
+
+def _trace(method: MMC, question: Question, p: Instance) -> float:
+    """The similar pairs are of the unit vectors and 0, which are points more."""
+    n, d = p.X.shape
+    similar = np.array([(n + k, n + d) for k in range(d)], dtype=np.intp)
+    X = np.vstack([p.X, np.eye(d), np.zeros((1, d))])
+    return method.left(replace(p, X=X, listed=Pairs(similar, p.pairs.dissimilar), rank=d), question)
+
+
+def _mu(method: MMC, p: Instance, c: FloatArray) -> float:
+    """The largest eigenvalue of C(c) relative to S, or quotient; inf where nothing is proved."""
+    return -method.member(p).regularizer.bound(Weights(p.pairs.dissimilar, c)).value
+
+
+def _within(p: Instance, A: FloatArray) -> float | None:
+    """The share of the budget that A spends; None for what is no metric within it."""
+    spent = float(np.sum(quadratic(p.similar, A)))
+    off = float(np.abs(A - np.diag(np.diag(A))).max()) if p.diagonal else 0.0
+    feasible = examine(A)[1].feasible and off <= NOT_BY_LUCK * np.abs(A).max()
+    return spent if feasible and 0 < spent <= 1 + NOT_BY_LUCK else None
+
+
+def _squares(method: MMC, question: Question, p: Instance) -> float:
+    """What sum D may still gain, relative to its largest."""
+    spent = _within(p, question.metric)
+    if spent is None:
+        return math.inf
+    mu = _mu(method, p, np.ones(len(p.dissimilar)))
+    share = 1 - float(np.sum(quadratic(p.dissimilar, question.metric))) / max(1.0, spent) / mu
+    # Where two directions share the largest eigenvalue the optimum is not unique, and a metric may be near one by
+    # luck. No more than `NOT_BY_LUCK` may be left then.
+    return share if share <= NOT_BY_LUCK or _simple(p, mu) else math.inf
+
+
+def _plain_budget(method: MMC, question: Question, p: Instance) -> float:
+    """What sum sqrt(D) over similar pairs may still gain where sum D over dissimilar ones is 1, relative to it.
+
+    It is concave, so that an optimum has rank one, A = v v^T, where v^T C v is the most with sum |v^T e| <= 1: at a
+    vertex, where d - 1 independent e are orthogonal to v; if A is diagonal where one weight alone is not 0. All are
+    tried.
+    """
+    E, C, d = p.similar[p.similar.any(axis=1)], p.dissimilar.T @ p.dissimilar, p.X.shape[1]
+    if p.diagonal or d == 1:
+        vertices = np.eye(d)[E.any(axis=0)]
+    elif p.rank == d and math.comb(len(E), d - 1) <= MOST_VERTICES:
+        orthogonal = np.array(list(combinations(range(len(E)), d - 1)))
+        vertices = np.linalg.svd(E[orthogonal])[2][:, -1]
+    else:
+        return math.inf
+    length = np.abs(vertices @ E.T).sum(axis=1)
+    best = float(np.max(np.sum((vertices @ C) * vertices, axis=1) / length**2))
+    A = question.metric
+    spent = float(np.sum(np.sqrt(np.maximum(quadratic(E, A), 0.0))))
+    gained = float(np.sum(C * A))
+    full = p.diagonal and np.count_nonzero(A - np.diag(np.diag(A))) > 0
+    if full or not (examine(A)[1].feasible and spent > 0 and gained > 0):
+        return math.inf
+    return 1 - math.sqrt(gained / best) / spent
+
+
+def _simple(p: Instance, mu: float) -> bool:
+    """True if one direction alone has the largest eigenvalue mu of C(1)."""
+    C, S = p.dissimilar.T @ p.dissimilar, p.similar.T @ p.similar
+    relative = np.diag(C)[np.diag(S) > 0] / np.diag(S)[np.diag(S) > 0]
+    if not p.diagonal:
+        relative = np.sort(np.linalg.eigvals(np.linalg.pinv(S, hermitian=True) @ C).real)
+    return int(np.count_nonzero(relative > (1 - UNIQUE) * mu)) == 1
+
+
+def _logs(method: MMC, question: Question, p: Instance) -> float:
+    """What sum log D may still gain, relative to the number of pairs: so much a factor of the metric changes it."""
+    spent = _within(p, question.metric)
+    D = quadratic(p.dissimilar, question.metric)
+    if spent is None or not D.min() > 0:
+        return math.inf
+    return math.log(_mu(method, p, 1 / D) / len(D))
+
+
+METHOD = MMC(diagonal=False)
+DIAGONAL = MMC(diagonal=True)

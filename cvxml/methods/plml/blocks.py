@@ -1,0 +1,198 @@
+"""The regularizer lam/2 sum_b ||M_b||^2 of several metrics, each point seeing by a mixture of them of its own.
+
+    D_ij = sum_b W_ib (x_i - x_j)^T M_b (x_i - x_j),     W (n, m) >= 0,
+so that a pair has an order: it is its first point that sees. M is the one matrix (m d, m d) of the blocks M_b, psd
+where they are, and <M, X_ij> of the theorem counts the blocks of X_ij alone, W_ib (x_i - x_j)(x_i - x_j)^T. For prices
+of pairs w_p the blocks of G are G_b = sum_p w_p W_pb X_p, and
+    r(G) = -sum_b ||P_+(G_b)||^2 / (2 lam),   reached at M_b = P_+(G_b) / lam:
+all is a sum over blocks of what frobenius.py has for one metric, its rounding too.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.core.exact import flint, root_upward, scaled, sum_of_squares
+from cvxml.core.metric import (
+    EPS,
+    FEASIBILITY_TOL,
+    Feasibility,
+    FloatArray,
+    IntArray,
+    blocks_of,
+    examine,
+    in_blocks,
+)
+from cvxml.core.squares import whole
+from cvxml.family.losses.base import Sum
+from cvxml.family.regularizers.base import Looked, Scaled
+from cvxml.family.regularizers.frobenius import TINY, Flat, Frobenius
+from cvxml.family.rows.base import Block, Prices, Triplets, View, Weights
+from cvxml.numbers import rational
+from cvxml.numbers.rounding import Distances
+
+
+@dataclass(frozen=True)
+class BlocksFeasibility(Feasibility):
+    """Of a matrix that must also be 0 beside its blocks: `beyond` is the largest entry there."""
+
+    beyond: float = 0.0
+
+    @property
+    def feasible(self) -> bool:
+        """True within `FEASIBILITY_TOL` of the norm."""
+        return self._in_blocks and super().feasible
+
+    @property
+    def _in_blocks(self) -> bool:
+        return self.beyond <= FEASIBILITY_TOL * self.norm
+
+    @property
+    def nearest(self) -> str:
+        """Matrices of psd blocks, if an entry beside the blocks is too large."""
+        return super().nearest if self._in_blocks else "the matrices of psd blocks"
+
+    def __str__(self) -> str:
+        if self._in_blocks:
+            return super().__str__()
+        return f"{super().__str__()}; an entry beside the blocks is {self.beyond:.3g} (norm {self.norm:.3g})"
+
+
+def examine_blocks(A: FloatArray, X: FloatArray, m: int) -> tuple[FloatArray, BlocksFeasibility]:
+    """P_+ of the m blocks of A (m d, m d), as (m, d, d), and how far A was from a matrix of psd blocks.
+
+    X (n, d): the points; A must be a metric in the units of their features too.
+    """
+    own = blocks_of(A, m)
+    inside = in_blocks(own)
+    psd = np.stack([examine(block)[0] for block in own])
+    found = examine(inside, np.tile(X, m))[1]
+    with np.errstate(over="ignore", invalid="ignore"):
+        distance = float(np.linalg.norm(A - in_blocks(psd)))
+    fields = {**dataclasses.asdict(found), "distance": max(distance, found.distance)}
+    return psd, BlocksFeasibility(**fields, beyond=float(np.abs(A - inside).max()))
+
+
+class BlocksView(NamedTuple):
+    """Points in several metrics, mixed as the shares of a pair say."""
+
+    shares: Callable[[IntArray], FloatArray]  # of pairs (p, 2): (p, m)
+    each: tuple[Flat, ...]
+
+    def pairs(self, index: IntArray) -> Distances:
+        """See `View`."""
+        D, off = np.zeros(len(index)), np.zeros(len(index))
+        for share, view in zip(self.shares(index).T, self.each, strict=True):
+            own = view.pairs(index)
+            D += share * own.D
+            off += share * (own.off + (len(self.each) + 2) * EPS * np.abs(own.D))
+        return Distances(D, off * (1 + 1e-6) + TINY)
+
+
+class Listed(Triplets):
+    """Triplets of which all are looked at, by their pairs: an order of the two counts."""
+
+    def blocks(self, view: View, prices: Prices, kept: float = math.inf) -> Iterator[Block]:
+        """All at once."""
+        key = self.keys()
+        a = np.zeros(len(key))
+        a[np.searchsorted(key, prices.key)] = prices.a
+        i, j, l = self.named(Prices(a, key)).T
+        near, near_off = view.pairs(np.stack([i, j], axis=1))
+        far, far_off = view.pairs(np.stack([i, l], axis=1))
+        yield Block(far - near, near_off + far_off + 2 * EPS * (np.abs(near) + np.abs(far)), a)
+
+
+class Blocks(Frobenius):
+    """lam/2 sum_b ||M_b||^2 for the blocks of M (m d, m d).
+
+    W (n, m): shares, not negative. lam: a float, or a fraction for exact arithmetic.
+    """
+
+    def __init__(self, X: FloatArray, W: FloatArray, lam: Any):
+        super().__init__(X, lam)
+        self.W = W
+        self.one = Frobenius(X, lam)
+
+    def shares(self, pairs: IntArray) -> FloatArray:
+        """(p, m): those of the first point of each pair."""
+        own: FloatArray = self.W[pairs[:, 0]]
+        return own
+
+    def look(self, A: FloatArray) -> Looked:
+        """P_+ of the blocks."""
+        psd, feasibility = examine_blocks(A, self.X, self.W.shape[1])
+        each = [self.one.look(block) for block in psd]
+        view: Any = BlocksView(self.shares, tuple(own.view for own in each))  # type: ignore[misc]
+        return Looked(view, feasibility, all(own.finite for own in each), not psd.any())
+
+    def value(self, view: Any) -> Sum:
+        """lam/2 sum_b ||M_b||^2"""
+        return _sum([self.one.value(own) for own in view.each])
+
+    def bound(self, G: Weights) -> Sum:
+        """-sum_b ||Q_b||^2 / (2 lam)"""
+        return _sum([self.one.bound(own) for own in self.parts(G)])
+
+    def reached(self, G: Weights) -> tuple[FloatArray, float]:
+        """See `Frobenius`."""
+        Q, off = zip(*(self.one.reached(own) for own in self.parts(G)), strict=True)
+        return in_blocks(np.array(Q)), float(np.linalg.norm(off)) * (1 + 4 * EPS)
+
+    def excess(self, view: Any, G: Weights) -> Sum:
+        """The sum of those of the blocks."""
+        return _sum([self.one.excess(own, g) for own, g in zip(view.each, self.parts(G), strict=True)])
+
+    def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
+        """Each block as it is, or M_b M_b^T; root (m d, r): its rows of a block are M_b."""
+        m = self.W.shape[1]
+        roots = [None] * m if root is None else np.split(np.asarray(root, dtype=float), m)
+        own = [rational.judged(block, each) for block, each in zip(blocks_of(A, m), roots, strict=True)]
+        low = min(block.at for block in own)
+        each = [(block.V * (1 << (block.at - low))).tolist() for block in own]
+        entries = [[int(entry) for entry in row] for row in in_blocks(np.array(each, dtype=object)).tolist()]
+        beside, at = whole(A - in_blocks(blocks_of(A, m)))
+        away = [sum_of_squares(beside) * scaled(1, 2 * at), *(Fraction(block.distance) ** 2 for block in own)]
+        return rational.Squares(flint().fmpz_mat(entries), low, root_upward(sum(away, Fraction(0))))
+
+    def exact_distances(self, X: rational.Plane, metric: rational.Squares) -> rational.Distances:
+        """sum_b W_ib D_ij of the blocks: not the same from j to i."""
+        shares, at = whole(self.W)
+        rows, d = metric.V.tolist(), metric.V.nrows() // self.W.shape[1]
+        total: Any = 0
+        for b, share in enumerate(np.array(shares.tolist(), dtype=object).T):
+            block = [row[b * d : (b + 1) * d] for row in rows[b * d : (b + 1) * d]]
+            own = X.distances(metric._replace(V=flint().fmpz_mat(block)))
+            total = total + np.array(own.D, dtype=object) * share[:, None]
+        D = [[int(entry) for entry in row] for row in total.tolist()]
+        return rational.Distances(D, own.unit * scaled(1, at))
+
+    def exact_bound(self, X: rational.Plane, G: Weights, hint: ArrayLike | None = None) -> Fraction:
+        """The sum of those of the blocks, each with its rows of the hint (m d, r)."""
+        hints = [None] * self.W.shape[1] if hint is None else np.split(np.asarray(hint), self.W.shape[1])
+        exactly = [self.one.exact_bound(X, own, each) for own, each in zip(self.parts(G), hints, strict=True)]
+        return sum(exactly, Fraction(0))
+
+    def parts(self, G: Weights) -> list[Weights]:
+        """What each block has of G; fractions stay fractions, and floats are rounded once, which a block counts."""
+        shares: Any = self.shares(G.pairs)
+        if G.w.dtype == object and len(G.w):
+            shares = np.vectorize(Fraction, otypes=[object])(shares)
+        return [Weights(G.pairs, G.w * share) for share in shares.T]
+
+    def second_derivative(self, at: Scaled) -> None:
+        """Not known."""
+
+
+def _sum(parts: list[Sum]) -> Sum:
+    values, off = np.array(parts).T
+    moved = float(off.sum()) + (len(parts) + 2) * EPS * float(np.abs(values).sum())
+    return Sum(float(values.sum()), moved * (1 + 1e-6))

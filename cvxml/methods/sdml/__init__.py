@@ -1,0 +1,436 @@
+"""SDML, sparse distance metric learning (Qi et al. 2009): near a prior, with few features that depend on each other.
+
+Problem, with y_ij = 1 for a similar pair and -1 for a dissimilar one, and a prior M_0
+    min_{M pd}  tr S M - log det M + lam sum_{i != j} |M_ij|,    S = M_0^-1 + eta sum y_ij (x_i - x_j)(x_i - x_j)^T.
+Both M_ij and M_ji count, the diagonal does not. Where the documentation of metric-learn has M_0, its code has M_0^-1.
+As an estimate of a sparse inverse covariance S (graphical lasso) it is well known; but S need not be psd here.
+
+Dual and bound: any W = S + U with U_ii = 0, |U_ij| <= lam that is positive definite proves d + log det W (`dual`). S
+and W are rational numbers, logarithms are enclosed in balls (core/balls.py): floats come last. A U that is none is
+clipped, and mixed with one that is. Scale: d. The optimum is unique; radius: family/regularizers/logdet.py. Solver:
+methods/sdml/logdet_box.py. Where no such W exists the problem is unbounded: `instance` refuses that, with a direction.
+
+Reference: G.-J. Qi, J. Tang, Z.-J. Zha, T.-S. Chua, H.-J. Zhang, An efficient sparse metric learning in
+high-dimensional space via l1-penalized log-determinant regularization, ICML 2009. The printed equations were not at
+hand: docs/sdml.md says what was read.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.core.balls import ball, ends, rounded, total, with_enough_bits
+from cvxml.core.exact import Exact, flint, scaled
+from cvxml.core.example import Hand, drawn, sample, timed, verified
+from cvxml.core.inputs import check_number, check_positive, dual_array
+from cvxml.core.method import ConvexMethod
+from cvxml.core.metric import FloatArray, examine
+from cvxml.core.misreading import Misreading, Other, Question, exchanged
+from cvxml.core.other_lists import PAIRS
+from cvxml.core.pairs import BAD_PAIRS, BY_PAIRS, Paired, Pairs, paired, pairs_by_labels
+from cvxml.core.parameter import NUMBER, Parameter
+from cvxml.core.prior import PRIOR, prior_of
+from cvxml.core.result import Certificate, Dual
+from cvxml.core.run import Callback, Found, Start, run
+from cvxml.core.squares import is_definite, rationals, whole
+from cvxml.core.statement import Statement
+from cvxml.family.regularizers.logdet import distance
+from cvxml.family.theorem.ball_certificate import certificate, definite
+from cvxml.methods.sdml.box_proof import descent, directions, log_determinant, off_diagonal, repaired, serves
+from cvxml.methods.sdml.logdet_box import Solver, decided
+
+LARGEST = 1e280  # of S_ii, and of its inverse
+PATIENCE = 3  # steps that win nothing
+
+
+def problem(X: FloatArray, pairs: Pairs, eta: float, lam: float, M_0: FloatArray) -> Any:
+    """The problem. Variable: "M" (d, d)."""
+    import cvxpy as cp
+
+    S, d = weighted(X, pairs, eta, M_0), X.shape[1]
+    M = cp.Variable((d, d), symmetric=True, name="M")
+    #: ||M||_off = sum over i != j of |M_ij|: both (i, j) and (j, i), not the diagonal
+    #:   | \lVert \mathbf{M} \rVert_{\mathrm{off}} = \textstyle\sum_{i \ne j} |M_{ij}|
+    #:     \text{: both } (i, j) \text{ and } (j, i) \text{, not the diagonal}
+    off = cp.sum(cp.abs(cp.multiply(1 - np.eye(d), M)))
+    #: min over M positive definite:  tr(S M) - log det M + lam ||M||_off
+    #:   | \min_{\mathbf{M} \succ 0}\ \operatorname{tr}(S \mathbf{M}) - \log \det \mathbf{M}
+    #:     + \lambda \lVert \mathbf{M} \rVert_{\mathrm{off}}
+    return cp.Problem(cp.Minimize(cp.trace(S @ M) - cp.log_det(M) + lam * off))
+
+
+def weighted(X: FloatArray, pairs: Pairs, eta: float, M_0: FloatArray) -> FloatArray:
+    """Its prior and its pairs in one matrix (d, d)."""
+    #: S = M_0^-1 + eta sum over pairs of y_ij (x_i - x_j)(x_i - x_j)^T
+    #:   | S = M_0^{-1} + \eta \textstyle\sum_{ij} y_{ij} (\mathbf{x}_i - \mathbf{x}_j)(\mathbf{x}_i - \mathbf{x}_j)^T
+    S: FloatArray = np.asarray(np.linalg.inv(M_0), dtype=np.float64)
+    #: y_ij = 1 for a similar pair, -1 for a dissimilar one, and 0 for a pair that is not listed
+    #:   | y_{ij} = 1 \text{ for a similar pair, } -1 \text{ for a dissimilar one,}
+    #:     \text{ and } 0 \text{ for a pair that is not listed}
+    for y_ij, listed in ((1, pairs.similar), (-1, pairs.dissimilar)):
+        for i, j in listed:
+            S = S + eta * y_ij * np.outer(X[i] - X[j], X[i] - X[j])
+    return (S + S.T) / 2
+
+
+def dual(X: FloatArray, pairs: Pairs, eta: float, lam: float, M_0: FloatArray) -> Any:
+    """Its dual. Variable: "U" (d, d), by which S is changed where that costs nothing: off the diagonal."""
+    import cvxpy as cp
+
+    S, d = weighted(X, pairs, eta, M_0), X.shape[1]
+    U = cp.Variable((d, d), symmetric=True, name="U")
+    #: U_ii = 0,  |U_ij| <= lam | U_{ii} = 0, \quad |U_{ij}| \le \lambda
+    constraints = [cp.abs(U) <= lam * (1 - np.eye(d))]
+    #: max over U:  d + log det(S + U) | \max_{U}\ d + \log \det(S + U)
+    return cp.Problem(cp.Maximize(d + cp.log_det(S + U)), constraints)
+    #: [What is proved]
+    #: M = (S + U)^-1 and U_ij = lam sign(M_ij) where M_ij != 0, at the optimum
+    #:   | \mathbf{M} = (S + U)^{-1} \text{ and } U_{ij} = \lambda \operatorname{sign}(M_{ij})
+    #:     \text{ where } M_{ij} \ne 0 \text{, at the optimum}
+    #: any U of the box with S + U positive definite gives a lower bound
+    #:   | \text{any } U \text{ of the box with } S + U \succ 0 \text{ gives a lower bound}
+    #: refused: no S + U is positive definite, and the problem is unbounded
+    #:   | \text{refused: no } S + U \text{ is positive definite, and the problem is unbounded}
+    #: shown by a psd D with tr(S D) + lam ||D||_off <= 0: along it M grows without end
+    #:   | \text{shown by a psd } D \text{ with } \operatorname{tr}(S D)
+    #:     + \lambda \lVert D \rVert_{\mathrm{off}} \le 0 \text{: along it } \mathbf{M} \text{ grows without end}
+
+
+@dataclass(frozen=True, eq=False)
+class Instance(Paired):
+    """Checked data, with which the problem is bounded."""
+
+    eta: float
+    lam: float
+    prior: FloatArray  # M_0 (d, d)
+    S: Any  # (d, d), as flint's rationals: exactly
+    rounded: FloatArray  # S, in floats
+    start: FloatArray  # a U (d, d) of the box, S + U proved positive definite
+
+
+def instance(
+    X: ArrayLike,
+    y: ArrayLike | None = None,
+    *,
+    eta: float | None = None,
+    lam: float = 0.01,
+    prior: Any = "identity",
+    pairs: Any = None,
+) -> Instance:
+    """Everything checked. Raises ValueError for bad input, and where the problem is unbounded."""
+    lam = check_number(lam, "lam")
+    if lam < 0:
+        raise ValueError(f"lam must be at least 0, got {lam!r}")
+    p = paired(X, y, pairs)
+    M_0 = prior_of(p.X, prior)
+    T = signed_sum(p)
+    eta = _half_of_the_prior(rounded(T), M_0) if eta is None else check_positive(eta, "eta")
+    P, at = whole(M_0)
+    fmpq, fmpq_mat = flint().fmpq, flint().fmpq_mat
+    S = fmpq_mat(P).inv() * fmpq(*scaled(1, -at).as_integer_ratio()) + T * fmpq(*eta.as_integer_ratio())
+    floats = rounded(S)
+    _check_diagonal(S, floats)
+    return Instance(p.X, p.y, p.listed, eta, lam, M_0, S, floats, start_of(S, floats, lam))
+
+
+def signed_sum(p: Paired) -> Any:
+    """T (d, d), the sum of y_ij (x_i - x_j)(x_i - x_j)^T, as flint's rationals."""
+    (near, at), (far, low) = p.sum_of_squares("similar"), p.sum_of_squares("dissimilar")
+    return rationals(near, scaled(1, at)) - rationals(far, scaled(1, low))
+
+
+def _half_of_the_prior(T: FloatArray, M_0: FloatArray) -> float:
+    """1 / (2 ||C^T T C||), M_0 = C C^T: with it S is at least M_0^-1 / 2."""
+    C = np.linalg.cholesky(M_0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        of_pairs = C.T @ T @ C
+        size = float(np.linalg.norm(of_pairs, 2)) if np.isfinite(of_pairs).all() else math.inf
+    if not (size == 0 or 1 / LARGEST < size < LARGEST):
+        raise ValueError("X: sums over pairs are too large or too small for double precision; rescale X")
+    return 1 / (2 * size) if size else 1.0
+
+
+def _check_diagonal(S: Any, floats: FloatArray) -> None:
+    """ValueError where some S_kk is not positive, which is decided in rationals, or is no float."""
+    for k in range(S.nrows()):
+        if not S[k, k] > 0:
+            raise ValueError(
+                f"unbounded: S[{k}, {k}] is {floats[k, k]:.3g}, so that M[{k}, {k}] may grow without end; give a "
+                "smaller eta"
+            )
+    diagonal = floats.diagonal()
+    if not (diagonal.min() > 1 / LARGEST and diagonal.max() < LARGEST):
+        raise ValueError(
+            "X: entries of S are too large or too small for double precision; rescale X, or the prior"
+        )
+
+
+def start_of(S: Any, floats: FloatArray, lam: float) -> FloatArray:
+    """A U (d, d) with S + U proved positive definite: 0 where it will do. Raises ValueError where there is none."""
+    none = np.zeros_like(floats)
+    if serves(S, floats, lam, none):
+        return none
+    if lam == 0:
+        if is_definite(S.numer_denom()[0]):
+            raise ValueError(
+                "S is so near to singular that double precision has no solution; give a smaller eta"
+            )
+        raise ValueError(
+            "unbounded: lam is 0, and S is not positive definite; give a smaller eta, or lam > 0"
+        )
+    found = decided(floats, lam)
+    if found.U is not None and serves(S, floats, lam, found.U):
+        return found.U
+    for D in directions(found.D):
+        if (falls := descent(S, lam, *D)) is not None:
+            raise ValueError(
+                "unbounded: no positive definite matrix has the diagonal of S and is within lam of it elsewhere; along "
+                f"a psd D with tr S D + lam ||D||_off = {falls:.3g} the objective falls without end; give a smaller "
+                "eta, or a larger lam"
+            )
+    raise ValueError(
+        "it is not decided whether the problem is bounded: the matrices within lam of S are singular, or next to it; "
+        "give a smaller eta, or a larger lam"
+    )
+
+
+def objective(given: Instance, M: FloatArray) -> float:
+    """tr M_0^-1 M + eta sum y_ij d_M(i, j) - log det M + lam ||M||_off, pair by pair; inf where M is singular."""
+    return float(evaluate(given, M)["objective"])
+
+
+def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
+    """Intermediates at M (d, d).
+
+    objective; S (d, d); tr_SM; log_det; off, the sum of |M_ij| for i != j; zeros, how many of these M_ij are 0;
+    inverse (d, d), NaN where M is singular: at the optimum within lam of S, its diagonal that of S; gap_if_feasible,
+    tr S M + lam off - d, the gap of an M whose inverse is so, and of no other.
+    """
+    X, d = given.X, len(M)
+    spent = [float(np.trace(np.linalg.solve(given.prior, M)))]
+    for y_ij, listed in ((1, given.pairs.similar), (-1, given.pairs.dissimilar)):
+        for i, j in listed:
+            spent.append(given.eta * y_ij * float((X[i] - X[j]) @ M @ (X[i] - X[j])))
+    off = [abs(float(M[i, j])) for i in range(d) for j in range(d) if i != j]
+    sign, log_det = np.linalg.slogdet(M)
+    tr_SM = math.fsum(spent)
+    regular = sign > 0
+    return {
+        "objective": tr_SM - log_det + given.lam * math.fsum(off) if regular else math.inf,
+        "S": weighted(X, given.pairs, given.eta, given.prior),
+        "tr_SM": tr_SM,
+        "log_det": float(log_det) if regular else -math.inf,
+        "off": math.fsum(off),
+        "zeros": off.count(0.0),
+        "inverse": np.linalg.inv(M) if regular else np.full_like(M, math.nan),
+        "gap_if_feasible": tr_SM + given.lam * math.fsum(off) - d,
+    }
+
+
+def bound(given: Instance, U: FloatArray) -> Any:
+    """Below every objective, for U (d, d) of the box: a ball. Raises TooFewBits where S + U is not proved definite."""
+    return len(U) + log_determinant(given.S, U)
+
+
+def _in_the_box(given: Instance, dual: Dual) -> FloatArray:
+    """The "U" (d, d) of a dual, repaired."""
+    U = dual_array(dual, "U", given.prior.shape)
+    return repaired(given.S, given.rounded, given.lam, given.start, U)
+
+
+def value(given: Instance, V: Any, at: int) -> Any:
+    """The objective at positive definite integers V (d, d) times 2^at: a ball."""
+    d = V.nrows()
+    spent = total([ball(s) * v for s, v in zip(given.S.entries(), V.entries(), strict=True)])
+    return (
+        (spent + ball(given.lam) * off_diagonal(V)) * ball(1, at)
+        - ball(V.det()).log()
+        - d * at * ball(2).log()
+    )
+
+
+def _other(change: Callable[[Instance], dict[str, Any] | None], sentence: str) -> Misreading:
+    """The same problem with other parameters, eta as it was; None where the misreading does not apply."""
+
+    def other(question: Question) -> Other | None:
+        given = question.checked(instance)
+        others = change(given)
+        if others is None:
+            return None
+        return Other(question.X, question.y, {**question.params, "eta": given.eta, **others})
+
+    return Misreading(sentence, other)
+
+
+def _inverse(A: FloatArray) -> FloatArray:
+    inverse = np.linalg.inv(A)
+    return (inverse + inverse.T) / 2
+
+
+def _documented_prior(given: Instance) -> dict[str, Any] | None:
+    other = _inverse(given.prior)
+    return None if np.array_equal(other, given.prior) else {"prior": other}
+
+
+def _others_dissimilar(given: Instance) -> dict[str, Any] | None:
+    if given.listed is None:
+        return None
+    similar = {tuple(sorted(pair)) for pair in given.listed.similar.tolist()}
+    every = pairs_by_labels(np.zeros(len(given.X), dtype=np.intp)).similar.tolist()
+    others = [pair for pair in every if tuple(pair) not in similar]
+    return {"pairs": {"similar": given.listed.similar.tolist(), "dissimilar": others}}
+
+
+# What implementations compute instead. The inverse of M is what `check` names anyway.
+MISREADINGS = {
+    "prior": _other(_documented_prior, "M_0 where there is its inverse (metric-learn's documentation)"),
+    "not_listed": _other(
+        _others_dissimilar, "every pair that is not listed as dissimilar (metric-learn's documentation)"
+    ),
+    "diagonal": _other(
+        lambda p: {"prior": _inverse(_inverse(p.prior) + p.lam * np.eye(len(p.prior)))} if p.lam else None,
+        "the diagonal in the penalty, which is of the other entries",
+    ),
+    "once": _other(lambda p: {"lam": p.lam / 2} if p.lam else None, "each |M_ij| once, where i, j and j, i count"),
+    "mean": _other(
+        lambda p: {"eta": p.eta / max(1, len(p.pairs.similar) + len(p.pairs.dissimilar))},
+        "the mean over pairs where there is a sum",
+    ),
+    "ordered": _other(lambda p: {"eta": 2 * p.eta}, "every pair in both orders"),
+    "exchanged": _other(
+        lambda p: {"pairs": exchanged(p.pairs).to_dict()}, "similar and dissimilar pairs exchanged"
+    ),
+    **PAIRS,
+}  # fmt: skip
+
+
+class SDML(ConvexMethod[Instance]):
+    """The metric near a prior, similar pairs near in it and dissimilar ones far, that has few entries but 0."""
+
+    id = "sdml"
+    TITLE = "SDML: sparse distance metric learning (Qi et al. 2009)"
+    EXPONENTIAL = True
+    PARAMETERS: ClassVar = {
+        "eta": Parameter(
+            "weight of the pairs, > 0",
+            NUMBER,
+            otherwise="1/(2 ||C^T T C||), T the signed sum over pairs and M_0 = C C^T: half of what the prior weighs",
+        ),
+        "lam": Parameter("weight of sum |M_ij| for i != j, >= 0", NUMBER, 0.01),
+        "prior": PRIOR,
+        **BY_PAIRS,
+    }
+    STATEMENT = Statement("cvxml.methods.sdml", ("problem", "weighted", "dual"))
+    MISREADINGS: ClassVar = MISREADINGS
+    WEIGHTS: ClassVar = {"eta": math.inf, "lam": math.inf}
+    DUAL: ClassVar = {"U": "d d"}
+    SMALL: ClassVar = {"lam": 0.1}
+    FOLLOWS = "order"
+    UNITS = None  # the default of eta, the prior and the penalty follow three powers
+    BAD: ClassVar = {
+        **BAD_PAIRS,
+        "eta": (0, -1.0),
+        "lam": (-1.0,),
+        "prior": (np.diag([1.0, 1.0, 0.0]), np.eye(2), "nothing"),
+    }
+    # S = [[3/2, 1/2], [1/2, 3/2]]: lam takes up to lam off the 1/2, what is left is w, and M = [[3/2, w], [w, 3/2]]^-1
+    HAND: ClassVar = tuple(
+        Hand(
+            [[0.0, 0.0], [1.0, 1.0]],
+            None,
+            {"pairs": {"similar": [[0, 1]], "dissimilar": []}, "eta": 0.5, "lam": lam},
+            [[1.5 / (2.25 - w**2), -w / (2.25 - w**2)], [-w / (2.25 - w**2), 1.5 / (2.25 - w**2)]],
+            2 + math.log(2.25 - w**2),
+        )
+        for lam, w in ((0.0, 0.5), (0.25, 0.25), (0.75, 0.0))
+    )
+    RADIUS = True
+    EXAMPLES: ClassVar = (
+        drawn(5, 18, 3, lam=0.1),
+        drawn(7, 14, 5, degenerate=True, eta=0.002, lam=0.2),  # S is indefinite
+        drawn(
+            8, 14, 4, 2, pairs={"similar": [[0, 2], [4, 1], [5, 3]], "dissimilar": [[0, 1], [9, 4]]}, lam=0.2
+        ),
+        sample("iris", 24, prior="covariance"),
+        verified("iris", 60),
+        verified("wine", 40, lam=0.05),
+        timed("iris"),
+        timed("wine"),
+    )
+
+    def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
+        """See `instance`."""
+        return instance(X, y, **params)
+
+    def problem(self, given: Instance) -> Any:
+        """Variable "M" (d, d)."""
+        return problem(given.X, given.pairs, given.eta, given.lam, given.prior)
+
+    def dual(self, given: Instance) -> Any:
+        """Variable "U" (d, d)."""
+        return dual(given.X, given.pairs, given.eta, given.lam, given.prior)
+
+    def objective(self, given: Instance, M: FloatArray) -> float:
+        """From the definition."""
+        return objective(given, M)
+
+    def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
+        """See `evaluate`."""
+        return evaluate(given, M)
+
+    def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
+        """From "U" (d, d), any numbers but NaN. Singular metrics cost infinity."""
+        psd, feasibility = examine(M, given.X)
+        V, at = whole(psd)
+        U = _in_the_box(given, dual)
+        return certificate(
+            with_enough_bits(lambda: value(given, V, at)) if is_definite(V) else math.inf,
+            with_enough_bits(lambda: bound(given, U)),
+            scale=float(len(M)),
+            radius=partial(distance, psd),
+            feasibility=feasibility,
+            dual={"U": U},
+        )
+
+    def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
+        """The same, rounded outward. Raises ValueError for a singular metric."""
+        metric, U = definite(M, root), _in_the_box(given, dual)
+        low = with_enough_bits(lambda: ends(bound(given, U)))[0]
+        high = with_enough_bits(lambda: ends(value(given, metric.V, metric.at)))[1]
+        return Exact(low, high, metric.distance, scaled(len(M), 0))
+
+    def search(
+        self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
+    ) -> Found:
+        """Projected Newton steps on the dual."""
+        U = given.start if start is None else _in_the_box(given, start.dual)
+        at = Solver(given.rounded, given.lam, U)
+        return run(at, partial(self.certify, given), tol, max_iter, callback, "newton", PATIENCE)
+
+    def stored(self, given: Instance) -> dict[str, Any]:
+        """eta and the prior as numbers; the pairs where they were given, else the labels say it."""
+        return {"eta": given.eta, "lam": given.lam, "prior": given.prior.tolist(), "pairs": given.stored}
+
+    def notes(self, given: Instance, found: Found, certificate: Certificate) -> list[str]:
+        """How sparse the metric is, and that S is indefinite where it is."""
+        M, d = found.metric, len(found.metric)
+        said = (
+            [f"{d * d - np.count_nonzero(M)} of {d * (d - 1)} entries off the diagonal are 0"]
+            if d > 1
+            else []
+        )
+        if given.start.any():
+            said.append(
+                "S is not positive definite, or next to singular: that the problem is bounded is lam's doing"
+            )
+        return said
+
+
+METHOD = SDML()

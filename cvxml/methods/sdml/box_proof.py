@@ -1,0 +1,90 @@
+"""What is proved of a box of symmetric matrices S + U, S rational, U_ii = 0 and |U_ij| <= lam: SDML's dual."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from cvxml.core.balls import TooFewBits, ball, balls, pivots, precision, total
+from cvxml.core.exact import flint
+from cvxml.core.metric import FloatArray
+from cvxml.core.squares import whole
+from cvxml.family.regularizers.base import best
+from cvxml.methods.sdml.logdet_box import Solver
+
+ROUNDED = (0, 8, 26)  # bits of a direction that may be exact
+
+
+def log_determinant(S: Any, U: FloatArray) -> Any:
+    """log det(S + U): a ball. Raises TooFewBits where S + U is not proved positive definite."""
+    found = _pivots(S, U)
+    if found is None:
+        raise TooFewBits("S + U is next to singular")
+    return total([pivot.log() for pivot in found])
+
+
+def _pivots(S: Any, U: FloatArray) -> list[Any] | None:
+    """Of S + U, at the precision of now; None where they are not proved positive."""
+    return pivots(balls(S) + balls(*whole(U)))
+
+
+def serves(S: Any, floats: FloatArray, lam: float, U: FloatArray) -> bool:
+    """True if S + U is proved positive definite, and a solver can start there. floats: S, rounded."""
+    try:
+        Solver(floats, lam, U)
+    except np.linalg.LinAlgError:
+        return False
+    with precision():
+        return _pivots(S, U) is not None
+
+
+def repaired(S: Any, floats: FloatArray, lam: float, start: FloatArray, U: FloatArray) -> FloatArray:
+    """U (d, d) clipped into the box; where S + U is not proved definite, mixed with `start`, of which it is."""
+    U = np.clip(U, -lam, lam)
+    # halves of subnormal numbers are rounded: their sum may be beyond lam
+    U = np.where(np.eye(len(U)) > 0, 0.0, np.clip(U / 2 + U.T / 2, -lam, lam))
+    with precision():
+        if _pivots(S, U) is not None:
+            return U
+        W = np.linalg.inv(np.linalg.cholesky(floats + start))
+        w = np.linalg.eigvalsh(W @ (U - start) @ W.T)
+        longest = min(1.0, -1 / w[0]) if w[0] < 0 else 1.0
+        t = best(lambda t: float(np.sum(np.log(np.maximum(1 + t * w, 1e-300)))), longest)
+        for _ in range(3):
+            mixed = np.clip(start + t * (U - start), -lam, lam)
+            if _pivots(S, mixed) is not None:
+                return mixed
+            t /= 2
+    return start
+
+
+def directions(D: FloatArray) -> Iterator[tuple[Any, int]]:
+    """D (d, d), then matrices of rank 1 next to it, as integers and an exponent."""
+    yield whole(D / 2 + D.T / 2)
+    v = np.linalg.eigh(D)[1][:, -1:]
+    for bits in ROUNDED:
+        near, at = whole(np.round(np.ldexp(v / v[np.abs(v).argmax()], bits)))
+        yield near * near.transpose(), 2 * at
+
+
+def descent(S: Any, lam: float, D: Any, at: int) -> float | None:
+    """tr S D + lam ||D||_off for integers D times 2^at, where D is proved psd and this is not above 0; else None.
+
+    Then no matrix of the box is positive definite.
+    """
+    with precision():
+        of_rank_1 = D.rank() == 1 and balls(D).trace() > 0
+        if not of_rank_1 and pivots(balls(D)) is None:
+            return None
+    # D is symmetric: the trace of a product is the sum of products of entries
+    spent = sum((s * v for s, v in zip(S.entries(), D.entries(), strict=True)), start=flint().fmpq(0))
+    falls = spent + flint().fmpq(*lam.as_integer_ratio()) * off_diagonal(D)
+    return float(ball(falls, at)) if falls <= 0 else None
+
+
+def off_diagonal(D: Any) -> Any:
+    """||D||_off, the sum of |D_ij| over i != j, of integers."""
+    d = D.nrows()
+    return sum((abs(D[i, j]) for i in range(d) for j in range(d) if i != j), start=flint().fmpz(0))

@@ -1,0 +1,172 @@
+"""The rows that a solver looks at, and the curvature of those at their kink: products with points, not with pairs."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from scipy.sparse import csr_array
+from scipy.sparse.linalg import LinearOperator, cg
+
+from cvxml.core.clock import watched
+from cvxml.core.metric import FloatArray, IntArray
+from cvxml.family.geometry.symmetric import quadratic, smat, squares, svec, triangle, weighted
+from cvxml.family.rows.base import Entries
+
+BLOCK = 2**22  # numbers at a time
+CACHED = 2**18  # of coordinates of pairs: more are slow to come by
+DENSE = 20  # pairs of points for each of which that is a pair here: products of whole matrices cost less
+SEEN = 2**15  # pairs that are enough for a diagonal
+FIRST = 20  # directions whose curvature is known exactly
+FEW = 1500  # rows or entries for which a direct solution costs less
+MANY = 3000  # for which it fits
+INEXACT = 0.3  # of a Newton direction
+MOST = 40  # conjugate gradients
+
+
+class Active(NamedTuple):
+    """Some rows, v = B D, over the pairs (i, j) of points Y (n, r) that they have, in order."""
+
+    Y: FloatArray
+    B: Any  # csr_array (t, p)
+    i: IntArray  # (p,)
+    j: IntArray
+
+    @classmethod
+    def of(cls, Y: FloatArray, entries: Entries, count: int) -> Self:
+        """From the entries of B of `count` rows."""
+        n = len(Y)
+        pairs, place = np.unique(entries.pairs @ (n, 1), return_inverse=True)
+        B = csr_array((entries.sign, (entries.row, place.reshape(-1))), shape=(count, len(pairs)))
+        return cls(Y, B, *np.divmod(pairs, n))
+
+    def part(self, rows: IntArray) -> Self:
+        """Some of the rows."""
+        B = self.B[rows]
+        there = np.zeros(len(self.i), dtype=bool)
+        there[B.indices] = True
+        used = np.flatnonzero(there)
+        place = np.cumsum(there) - 1
+        B = csr_array((B.data, place[B.indices], B.indptr), shape=(len(rows), len(used)))
+        return self._replace(B=B, i=self.i[used], j=self.j[used])
+
+    def apart(self, z: FloatArray) -> FloatArray:
+        """Differences of the pairs, of points z (n, m): (p, m)."""
+        e: FloatArray = z[self.i] - z[self.j]
+        return e
+
+    def margins(self, S: FloatArray) -> FloatArray:
+        """v of any symmetric S (r, r)."""
+        values, vectors = np.linalg.eigh(S)
+        z = self.Y @ vectors
+        v: FloatArray = self.B @ self._of_pairs(lambda i, j: (z[i] - z[j]) ** 2 @ values)
+        return v
+
+    def along(self, S: FloatArray) -> FloatArray:
+        """The same in fewer steps, where a small share of the largest distance does not count."""
+        Y, z = self.Y, self.Y @ S
+        own = np.einsum("nk,nk->n", z, Y)
+        if self.dense:
+            products = (z @ Y.T)[self.i, self.j]
+        else:
+            products = self._of_pairs(lambda i, j: np.einsum("pk,pk->p", z[i], Y[j]))
+        v: FloatArray = self.B @ (own[self.i] + own[self.j] - 2 * products)
+        return v
+
+    @property
+    def dense(self) -> bool:
+        """True where the pairs are not few among all of these points."""
+        return len(self.Y) ** 2 <= DENSE * len(self.i)
+
+    def _of_pairs(self, values: Any) -> FloatArray:
+        found, size = np.empty(len(self.i)), max(1, CACHED // max(1, self.Y.shape[1]))
+        for first in watched(range(0, len(found), size)):
+            some = slice(first, first + size)
+            found[some] = values(self.i[some], self.j[some])
+        return found
+
+    def total(self, a: FloatArray) -> FloatArray:
+        """sum_t a_t V_t (r, r)."""
+        n, Y = len(self.Y), self.Y
+        W = csr_array((self.B.T @ a, self.j, np.searchsorted(self.i, np.arange(n + 1))), shape=(n, n))
+        degree = np.asarray(W.sum(axis=0)).ravel() + np.asarray(W.sum(axis=1)).ravel()
+        half = Y.T @ (degree[:, None] / 2 * Y - (W.toarray() if self.dense else W) @ Y)
+        S: FloatArray = half + half.T
+        return S
+
+
+class Curvature:
+    """tau I + w sum_t V_t V_t^T over rows, as a matrix of svec(S), in coordinates in which L L^T is 1.
+
+    The columns of L (r, r) are orthogonal and the longest come first: what they see of the rows is most of the matrix.
+    """
+
+    def __init__(self, rows: Active, L: FloatArray, tau: float, weight: float):
+        self.rows, self.r = rows._replace(Y=rows.Y @ L), len(L)
+        self.tau, self.weight = tau, weight
+
+    def along(self, x: FloatArray) -> FloatArray:
+        """<V_t, S> for x = svec(S)."""
+        return self.rows.along(smat(x, self.r))
+
+    def total(self, y: FloatArray) -> FloatArray:
+        """svec of sum_t y_t V_t."""
+        return svec(self.rows.total(y))
+
+    def times(self, x: FloatArray) -> FloatArray:
+        """The matrix times x."""
+        return self.tau * x + self.weight * self.total(self.along(x))
+
+    def solve(self, b: FloatArray) -> FloatArray:
+        """The inverse times b: directly where rows or entries are few, else by conjugate gradients if they can."""
+        p, few = len(b), min(len(b), self.rows.B.shape[0])
+        if few <= FEW:
+            return self._directly(b)
+        block, rest = self._of_entries(min(FIRST, self.r)), self._diagonal()
+        own = np.flatnonzero(triangle(self.r)[1] < FIRST)
+
+        def nearly(y: FloatArray) -> FloatArray:
+            z = y / rest
+            z[own] = cho_solve(block, y[own])
+            return z
+
+        H, P = (LinearOperator((p, p), matvec=matvec, dtype=float) for matvec in (self.times, nearly))
+        found, unfinished = cg(H, b, x0=nearly(b), rtol=INEXACT, maxiter=MOST, M=P)
+        solved: FloatArray = self._directly(b) if unfinished and few <= MANY else found
+        return solved
+
+    def _directly(self, b: FloatArray) -> FloatArray:
+        """By the smaller of two systems. Differences of pairs are at hand, which lose no digits."""
+        B, tau = self.rows.B, self.tau
+        if len(b) <= B.shape[0]:
+            direct: FloatArray = cho_solve(self._of_entries(self.r), b)
+            return direct
+        E = self.rows.apart(self.rows.Y)
+        # the inner products of e e^T are the squares of those of e
+        K = B @ (B @ (E @ E.T) ** 2).T
+        K[np.diag_indices(len(K))] += tau / self.weight
+        y = cho_solve(cho_factor(K, overwrite_a=True), B @ quadratic(E, smat(b, self.r)))
+        return (b - svec(weighted(E, B.T @ y))) / tau
+
+    def _of_entries(self, first: int) -> Any:
+        """Of the entries of S in the first rows and columns."""
+        t, p = self.rows.B.shape[0], first * (first + 1) // 2
+        K, size = self.tau * np.eye(p), max(1, BLOCK // p)
+        z = self.rows.Y[:, :first]
+        for start in watched(range(0, t, size)):
+            some = self.rows.part(np.arange(start, min(t, start + size)))
+            A = some.B @ squares(some.apart(z))
+            K += self.weight * (A.T @ A)
+        return cho_factor(K, overwrite_a=True)
+
+    def _diagonal(self) -> FloatArray:
+        """As if no two pairs were of one row; from some of them, where they are many."""
+        often = np.asarray((self.rows.B**2).sum(axis=0)).ravel()
+        every = -(-len(often) // SEEN)
+        i, j = self.rows.i[::every], self.rows.j[::every]
+        E, often = (self.rows.Y[i] - self.rows.Y[j]) ** 2, every * often[::every]
+        rows, columns = triangle(self.r)
+        twice: FloatArray = np.where(rows == columns, 1.0, 2.0)
+        found: FloatArray = self.tau + self.weight * twice * ((E * often[:, None]).T @ E)[rows, columns]
+        return found

@@ -1,0 +1,172 @@
+"""Minimisation over the psd cone by a primal-dual path: f(M) - rho log det M, rho going to 0.
+
+Problem
+    min f(M) over M psd, f convex and twice differentiable. On the central path the gradient of f is rho M^-1: it is
+    positive definite, and M leaves <M, gradient> = rho r to win.
+Coordinates
+    Everything is computed at M = G G^T for M = G (I + dX) G^T, where the barrier is -rho log det(I + dX) but for a
+    constant: however small the eigenvalues of M become, its Hessian is rho I. With a dual variable Z, scaled to
+    S = G^T Z G, and g, H the gradient and the Hessian of f there, the linear equations of
+    "the gradient is Z, and M Z = rho I" are
+        H dX + (S dX + dX S) / 2 = rho I - g,      dS = g + H dX - S.
+    G is turned after every step such that S is diagonal: the left side is then H plus a diagonal.
+Algorithm
+    rho is Mehrotra's: the cube of the share that a step with rho = 0 would leave. While the gradient of f is not Z
+    (f is not quadratic), rho stays above `AHEAD` of the difference, if that is no rise. The step goes at most `MOST` of
+    the way to the boundary, and back until f(M) - rho log det M falls; the left side is positive definite, so it does.
+    The eigenvalues of S are kept within a factor `APART` of rho, so that this holds uniformly.
+Source: S. Mehrotra, SIAM J. Optimization 2 (1992); C. Helmberg, F. Rendl, R. Vanderbei, H. Wolkowicz, SIAM J.
+Optimization 6 (1996), for the direction; A. Waechter, L. Biegler, Mathematical Programming 106 (2006), for `APART`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from cvxml.core.clock import look, watched
+from cvxml.core.metric import EPS, FloatArray
+from cvxml.family.geometry.symmetric import smat, svec
+
+SHRINK = 1e-4
+AHEAD = 0.1  # of the distance of S from the gradient, a dimension: rho stays above
+APART = 1e4  # an eigenvalue of S from rho, as a factor
+MOST = 0.99  # of the way to the boundary
+ENOUGH = 1e-4  # of the decrease that the slope promises
+HALVINGS = 40
+
+
+class Smooth(Protocol):
+    """A convex function of a positive definite matrix (r, r)."""
+
+    def value(self, M: FloatArray) -> float:
+        """f(M); inf outside its domain."""
+
+    def derivatives(self, G: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """At M = G G^T, for M = G (I + dX) G^T: the gradient (r, r), and the Hessian (p, p) by svec(dX)."""
+
+
+class State(NamedTuple):
+    """Where a step ended."""
+
+    M: FloatArray  # (r, r), positive definite
+    rho: float  # of the step
+    value: float  # f(M)
+    decrement: float  # Newton's, of the step: what its slope promised of f - rho log det, over rho
+
+
+class _Point(NamedTuple):
+    """M = G G^T, f(M), and s (r,): the diagonal of S = G^T Z G."""
+
+    G: FloatArray
+    value: float
+    s: FloatArray
+
+
+class _Direction(NamedTuple):
+    """The rho of a step, the step, and the slope of f - rho log det along it."""
+
+    rho: float
+    dX: FloatArray
+    dS: FloatArray
+    slope: float
+
+
+def path(f: Smooth, M: FloatArray, rho: float, shrink: float = SHRINK) -> Iterator[State]:
+    """Follow the path from `M` (r, r), positive definite, and `rho` > 0; yields the start, then every step.
+
+    shrink: the least factor of rho in one step. Ends where rounding leaves nothing to win, or derivatives are no
+    numbers. Raises ValueError for a start outside the domain of f.
+    """
+    G, value = _root(M), f.value(M)
+    if not math.isfinite(value):
+        raise ValueError("the start is outside the domain of f")
+    yield State(M, rho, value, math.inf)
+    at = _Point(G, value, np.full(len(M), rho))
+    while True:
+        look()
+        direction = _direction(f, at, shrink)
+        step = 0.0 if direction is None else _search(f, at, direction)
+        if direction is None or step == 0:
+            return
+        at = _moved(f, at, direction, step)
+        yield State(at.G @ at.G.T, direction.rho, at.value, max(0.0, -direction.slope / direction.rho))
+
+
+def _root(M: FloatArray) -> FloatArray:
+    try:
+        return np.linalg.cholesky(M).astype(np.float64)
+    except np.linalg.LinAlgError:
+        raise ValueError("the start must be positive definite") from None
+
+
+def _direction(f: Smooth, at: _Point, shrink: float) -> _Direction | None:
+    """Where to go, and with which rho; None where the equations have no solution in double precision."""
+    r = len(at.s)
+    g, H = f.derivatives(at.G)
+    if not (np.isfinite(g).all() and np.isfinite(H).all()):
+        return None
+    rows, columns = np.triu_indices(r)
+    left = H.copy()
+    left[np.diag_indices_from(left)] += (at.s[rows] + at.s[columns]) / 2
+    try:
+        factor = cho_factor(left, lower=True, overwrite_a=True)
+    except LinAlgError:
+        return None
+    one, S = np.eye(r), np.diag(at.s)
+    to_zero, to_one = cho_solve(factor, -svec(g)), cho_solve(factor, svec(one))
+
+    def towards(rho: float) -> tuple[FloatArray, FloatArray]:
+        dX = to_zero + rho * to_one
+        return smat(dX, r), g + smat(H @ dX, r) - S
+
+    dX, dS = towards(0.0)
+    X_left = one + min(1.0, _to_boundary(np.ones(r), dX)) * dX
+    S_left = S + min(1.0, _to_boundary(at.s, dS)) * dS
+    share = float(np.sum(X_left * S_left) / at.s.sum())
+    residual = float(np.linalg.norm(g - S)) / math.sqrt(r)
+    mu = float(at.s.mean())
+    rho = min(mu, max(mu * max(shrink, share**3), AHEAD * residual))
+    if not (math.isfinite(rho) and rho > 0):
+        return None
+    dX, dS = towards(rho)
+    return _Direction(rho, dX, dS, float(np.sum((g - rho * one) * dX)))
+
+
+def _to_boundary(s: FloatArray, dS: FloatArray) -> float:
+    """The step at which diag(s) + step dS is singular; inf if never."""
+    least = float(np.linalg.eigvalsh(dS / np.sqrt(np.outer(s, s)))[0])
+    return -1 / least if least < 0 else math.inf
+
+
+def _search(f: Smooth, at: _Point, direction: _Direction) -> float:
+    """A step that lowers f - rho log det, but for rounding; 0 if there is none."""
+    eigenvalues = np.linalg.eigvalsh(direction.dX)
+    step = min(1.0, MOST * _to_boundary(np.ones(len(eigenvalues)), direction.dX))
+    noise = 64 * EPS * max(1.0, abs(at.value))
+    for _ in watched(range(HALVINGS)):
+        G = _ahead(at, direction, step)
+        change = f.value(G @ G.T) - at.value - direction.rho * float(np.log1p(step * eigenvalues).sum())
+        if change <= ENOUGH * step * direction.slope + noise:
+            return step
+        step /= 2
+    return 0.0
+
+
+def _ahead(at: _Point, direction: _Direction, step: float) -> FloatArray:
+    """G with G G^T = M after the step."""
+    G: FloatArray = at.G @ _root(np.eye(len(at.s)) + step * direction.dX)
+    return G
+
+
+def _moved(f: Smooth, at: _Point, direction: _Direction, step: float) -> _Point:
+    """The point after the step; Z goes as far as it may, and G is turned until S is diagonal."""
+    S = np.diag(at.s) + min(1.0, MOST * _to_boundary(at.s, direction.dS)) * direction.dS
+    L = _root(np.eye(len(at.s)) + step * direction.dX)
+    s, turn = np.linalg.eigh(L.T @ S @ L)
+    G = at.G @ L @ turn
+    return _Point(G, f.value(G @ G.T), np.clip(s, direction.rho / APART, direction.rho * APART))

@@ -1,0 +1,184 @@
+"""How weights of given vectors are found: a primal-dual interior method for a sum or a norm, with a hinge on triplets.
+
+    min_{w >= 0, xi >= 0}  1/2 w^T L w + q^T w + sum xi,      y = H w + xi - 1 >= 0,
+in units in which the hinge costs 1, and the largest entry of every column of H is 1. Prices 0 <= a <= 1 belong to y,
+1 - a to xi, and z >= 0 to w, with z = L w + q - H^T a at the optimum. On the path a y, (1 - a) xi and z w are all rho.
+Steps are those of Mehrotra: to rho = 0 first, which says how small the next rho may be and what the linear model
+misses. A linear programme is the case L = 0.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from cvxml.core.bases import combined
+from cvxml.core.metric import EPS, FloatArray, middle
+from cvxml.family.losses.base import Hinge
+from cvxml.family.regularizers.combinations import NormOfCombination, SumOfWeights
+from cvxml.family.rows.base import Prices, Triplets
+from cvxml.family.theorem.theorem import Family
+
+MOST = 0.995  # of the way to the boundary
+NOISE = 1e-12  # of the terms of a sum: what its sign is not to be told from
+DEAREST = 1e130  # the norm of weights that move a margin by about 1: those that cost more are of no use
+LEAST_STEP = 1e-10  # a shorter one is none
+
+
+class Point(NamedTuple):
+    """An iterate, or a step: the three pairs whose products are rho."""
+
+    w: FloatArray  # (K,)
+    z: FloatArray
+    y: FloatArray  # (m,)
+    a: FloatArray
+    xi: FloatArray
+    r: FloatArray  # 1 - a, with digits of its own
+
+    @property
+    def products(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """z w, a y and r xi."""
+        return self.w * self.z, self.a * self.y, self.r * self.xi
+
+
+class Combining:
+    """The solver under way."""
+
+    def __init__(self, family: Family):
+        of, ((hinge, rows),) = family.regularizer, family.terms
+        assert isinstance(of, (SumOfWeights, NormOfCombination))
+        assert isinstance(hinge, Hinge)
+        assert isinstance(rows, Triplets)
+        self.B, self.cap = of.B, float(hinge.c)
+        self.key = rows.keys()
+        i, j, l = rows.named(Prices(np.zeros(0), self.key)).T
+        z = (of.X - middle(of.X)) @ of.B.T
+        H = (z[i] - z[l]) ** 2 - (z[i] - z[j]) ** 2
+        largest = np.abs(H).max(axis=0)
+        with np.errstate(over="ignore", divide="ignore"):
+            cost = np.sum(of.B**2, axis=1) / largest / np.sqrt(self.cap)
+        self.used = (largest > 0) & (cost < DEAREST)  # of the others the weight is 0
+        self.unit = 1 / largest[self.used]
+        self.H: FloatArray = H[:, self.used] * self.unit
+        own = of.B[self.used] * np.sqrt(self.unit)[:, None]
+        K = len(own)
+        self.L: FloatArray = np.zeros((K, K))
+        self.q: FloatArray = np.zeros(K)
+        if isinstance(of, SumOfWeights):
+            self.q = float(of.beta) / self.cap * self.unit
+        else:
+            self.L = (own @ own.T / np.sqrt(self.cap)) ** 2
+        K, all_prices = len(own), np.ones(len(self.key))
+        # looked at first: no weights at all, where prices that are as high as can be pay for none
+        unpaid = self._gradient(np.zeros(K), all_prices) + NOISE * (np.abs(self.H).T @ all_prices + self.q)
+        self.none = bool((unpaid >= 0).all())
+        self.at = self._begin()
+
+    def _begin(self) -> Point:
+        m, K = self.H.shape
+        w, a = np.full(K, 1 / max(K, 1)), np.full(m, 0.5)
+        # a multiple at which neither part of the objective is all of it
+        square, straight = float(w @ self.L @ w), float(self.q @ w)
+        w *= min(1.0, m / straight if straight > 0 else 1.0, np.sqrt(m / square) if square > 0 else 1.0)
+        margins = self.H @ w
+        xi = np.maximum(1 - margins, 0.0) + 0.5
+        z = np.maximum(self._gradient(w, a), 0.0)
+        rho = float(a @ (margins + xi - 1)) / m
+        return Point(w, np.maximum(z, rho / w if K else z), margins + xi - 1, a, xi, 1 - a)
+
+    def _gradient(self, w: FloatArray, a: FloatArray) -> FloatArray:
+        gradient: FloatArray = self.L @ w + self.q - self.H.T @ a
+        return gradient
+
+    def step(self) -> bool:
+        """One of Mehrotra's; False where rounding allows none."""
+        if self.none:
+            self.none = False
+            return True
+        w, z, y, a, xi, r = self.at
+        count = len(w) + 2 * len(a)
+        if not len(w):
+            return False
+        with np.errstate(all="ignore"):
+            D = 1 / (y / a + xi / r)
+            normal = self.L + (self.H.T * D) @ self.H
+            scale = np.sqrt(np.diag(normal) + z / w)
+            # of unit diagonal, and no less definite than rounding leaves it
+            normal = normal / scale / scale[:, None]
+            normal[np.diag_indices_from(normal)] += z / w / scale**2 + 16 * EPS
+            try:
+                factor = cho_factor(normal)
+            except (np.linalg.LinAlgError, ValueError):
+                return False
+            rest = self._gradient(w, a) - z
+
+            def towards(t_w: FloatArray, t_y: FloatArray, t_xi: FloatArray) -> Point:
+                """The step after which the products are about these."""
+                g = t_y / a - y - t_xi / r + xi
+                dw = (
+                    cho_solve(factor, (self.H.T @ (D * g) + t_w / w - z - rest) / scale, check_finite=False)
+                    / scale
+                )
+                da = D * (g - self.H @ dw)
+                dxi = t_xi / r - xi + xi / r * da
+                return Point(dw, t_w / w - z - z / w * dw, self.H @ dw + dxi, da, dxi, -da)
+
+            none = np.zeros(len(w)), np.zeros(len(a)), np.zeros(len(a))
+            ahead = towards(*none)
+            rho = sum(float(product.sum()) for product in self.at.products) / count
+            after = self._after(ahead, *self._lengths(ahead, 1.0))
+            left = sum(float(product.sum()) for product in after.products) / count
+            target = rho * min(1.0, max(left / rho, 0.0)) ** 3
+            missed = ahead.products
+            step = towards(*(target - product for product in missed))
+            lengths = self._lengths(step, MOST)
+            there = self._after(step, *lengths)
+        if not all(np.isfinite(part).all() for part in there) or max(lengths) < LEAST_STEP:
+            return False
+        self.at = there
+        return True
+
+    def _lengths(self, step: Point, most: float) -> tuple[float, float]:
+        """How far the weights may go, and how far the prices."""
+        at = self.at
+        primal = [(at.w, step.w), (at.y, step.y), (at.xi, step.xi)]
+        dual = [(at.z, step.z), (at.a, step.a), (at.r, step.r)]
+        far = [min(_longest(x, dx) for x, dx in side) for side in (primal, dual)]
+        if self.L.any():  # then the gradient couples both
+            far = [min(far)] * 2
+        return min(1.0, most * far[0]), min(1.0, most * far[1])
+
+    def _after(self, step: Point, primal: float, dual: float) -> Point:
+        at = self.at
+        return Point(
+            at.w + primal * step.w,
+            at.z + dual * step.z,
+            at.y + primal * step.y,
+            at.a + dual * step.a,
+            at.xi + primal * step.xi,
+            at.r + dual * step.r,
+        )
+
+    def weights(self) -> FloatArray:
+        """(K,)"""
+        w = np.zeros(len(self.B))
+        if not self.none:
+            w[self.used] = self.at.w * self.unit
+        return w
+
+    def metric(self) -> FloatArray:
+        """(d, d)"""
+        return combined(self.B, self.weights())
+
+    def prices(self) -> Prices:
+        """Of all rows."""
+        a = np.ones(len(self.key)) if self.none else np.clip(self.at.a, 0.0, 1.0)
+        return Prices(a * self.cap, self.key)
+
+
+def _longest(x: FloatArray, dx: FloatArray) -> float:
+    """t up to which x + t dx is not negative."""
+    falls = dx < 0
+    return float(np.min(-x[falls] / dx[falls], initial=np.inf))

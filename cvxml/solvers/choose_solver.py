@@ -1,0 +1,185 @@
+"""How a metric is found for members with margins: <C, M> or ||M||^2 with hinges, and a least distance in a budget.
+
+Everything is in coordinates in which nothing has a unit. Nothing is proved here: a certificate says after every step
+how far the iterate is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cvxml.core.metric import FloatArray
+from cvxml.core.result import Dual, Status
+from cvxml.core.run import Found, Iterate
+from cvxml.family.geometry.budget import budget, unproved
+from cvxml.family.losses.base import Hinge, Least, SquaredHinge
+from cvxml.family.regularizers.base import Budget, Linear
+from cvxml.family.regularizers.combinations import NormOfCombination, SumOfWeights
+from cvxml.family.regularizers.frobenius import Frobenius
+from cvxml.family.rows.base import UNSEEN, Nearest, Prices, Triplets
+from cvxml.family.theorem.theorem import Family
+from cvxml.solvers.basis_weights import Combining
+from cvxml.solvers.box_dual import BoxDual, Boxed
+from cvxml.solvers.linear_margins import LinearMargins
+from cvxml.solvers.multipliers import Margin, Multipliers, images
+from cvxml.solvers.task import Task
+
+AHEAD_OF_LEAST = 2.0  # of the least distance, where pairs are let in
+PARTS = 64  # of a metric that rounding spoilt, at most
+PATIENCE = 20  # rounds without a better gap, after which rounding is to blame
+
+
+class LeastMargin:
+    """-min D within the budget: with M / least in place of M it is min tr M with every D at 1 or more."""
+
+    def __init__(self, family: Family, start: FloatArray | None):
+        assert isinstance(family.regularizer, Budget)
+        rows: Nearest = family.terms[0].rows  # type: ignore[assignment]
+        X = family.regularizer.X
+        self.at = budget(family.regularizer.E, None)
+        Y = (X - X[0]) @ self.at.to
+        least = rows.least(Y)
+        if not math.isfinite(least):
+            raise ValueError("no pair differs in anything that double precision sees; rescale X")
+        Y, r = Y / math.sqrt(least), Y.shape[1]
+        M: FloatArray = np.eye(r)
+        if start is not None and start.any():
+            given = self.at.inside(start)
+            M = given / float(np.trace(given)) + 1e-2 / r * M
+        M *= 2 / rows.least(images(Y, M))
+        # A pair whose difference double precision does not see is left out.
+        self.solver = Multipliers(
+            Y, rows, lambda key: rows.margins(Y, key) > UNSEEN, np.eye(r), Margin(math.inf), AHEAD_OF_LEAST
+        )
+        self.solver.begin(M, 1.0)
+
+    def step(self) -> bool:
+        """False where rounding allows none."""
+        return self.solver.step()
+
+    def metric(self) -> FloatArray:
+        """(d, d), within the budget."""
+        M = self.solver.M
+        return self.at.outside(M / float(np.trace(M)))
+
+    def prices(self) -> Prices:
+        """Of any sum."""
+        return self.solver.prices()
+
+
+class _Iterate(NamedTuple):
+    """A solver under way, its prices by the method's own names."""
+
+    solver: LinearMargins | LeastMargin | Boxed | Combining
+    named: Callable[[Any], Dual]
+
+    def metric(self) -> FloatArray:
+        return self.solver.metric()
+
+    def dual(self) -> Dual:
+        return self.named(self.solver.prices())
+
+    def step(self) -> bool:
+        return self.solver.step()
+
+
+# A regularizer that `search` takes with one term: the losses and the rows of this term. Rows of a budget are `Nearest`.
+ONE_TERM = (
+    (Linear, (Hinge, SquaredHinge), Triplets),
+    (SumOfWeights, Hinge, Triplets),
+    (NormOfCombination, Hinge, Triplets),
+    (Budget, Least, object),
+)
+
+
+def check_solvable(family: Family) -> None:
+    """Raise TypeError if `search` has no solver for these terms. The Frobenius norm has its own check (box_dual.py)."""
+    for regularizer, losses, rows in ONE_TERM:
+        if isinstance(family.regularizer, regularizer) and len(family.terms) == 1:
+            (term,) = family.terms
+            if isinstance(term.loss, losses) and isinstance(term.rows, rows):
+                return
+    terms = ", ".join(f"{type(loss).__name__} on {type(rows).__name__}" for loss, rows in family.terms)
+    raise TypeError(
+        f"`search` has no solver for {type(family.regularizer).__name__} with {terms}: set PATH of the method to a "
+        "solver of a Task; CONTRIBUTING.md has a table of the solvers that there are"
+    )
+
+
+def search(task: Task) -> Found:
+    """Solve to a gap of `tol`, certified after every step. Raises TypeError for terms without a solver."""
+    family, named = task.family, task.named
+    if isinstance(family.regularizer, Frobenius):
+        start = None if task.start is None else task.read(task.start.dual)
+        boxed = _Iterate(Boxed(BoxDual(family), start), lambda prices: named(*prices))
+        return _or_zero(task, boxed, "dual", math.inf)
+    check_solvable(family)
+    if isinstance(family.regularizer, Linear):
+        return _linear(task)
+    if isinstance(family.regularizer, (SumOfWeights, NormOfCombination)):
+        return _or_zero(task, _Iterate(Combining(family), named), "interior", PATIENCE)
+    return within_budget(task, _Iterate(LeastMargin(family, task.near), named), "multipliers", PATIENCE)
+
+
+def _or_zero(task: Task, at: Iterate, phase: str, patience: float) -> Found:
+    """What a solver of a norm or of weights finds, or M = 0 where that alone is proved."""
+    found = task.run(at, phase, patience)
+    zero = found._replace(metric=0 * found.metric, status=Status.CONVERGED)
+    unproved_yet = found.status is not Status.CONVERGED
+    return zero if unproved_yet and task.proved(zero.metric, zero.dual).proves(task.tol) else found
+
+
+def within_budget(task: Task, at: Iterate, phase: str, patience: float) -> Found:
+    """Run a solver of a budget, which may be one of which double precision proves nothing."""
+    if not task.family.regularizer.undecided:
+        return task.run(at, phase, patience)
+    # The solver needs a gap to stop by. It proves nothing, so nobody else is told of it.
+    callback = task.callback
+    told = None if callback is None else lambda step: callback(unproved(step))
+    assert isinstance(task.family.regularizer, Budget)
+    seen = task.family._replace(regularizer=task.family.regularizer.seen())
+    found = task._replace(family=seen, callback=told).run(at, phase, patience)
+    return found._replace(history=tuple(map(unproved, found.history)))
+
+
+def _sizes(r: int) -> list[int]:
+    """Of parts of r coordinates: every one, or some of every order where each costs much."""
+    return list(range(1, r)) if r <= PARTS else sorted({int(k) for k in np.geomspace(1, r - 1, PARTS)})
+
+
+def _linear(task: Task) -> Found:
+    """What is found; or M = 0 where that is optimal, or what is best in double precision.
+
+    Where features are nearly collinear entries of the metric are so large that its distances are lost in rounding.
+    Tried in its place are its parts in the widest coordinates, the least of which is no metric at all.
+    """
+    solver = LinearMargins(task.family, task.tol)
+    at = _Iterate(solver, task.named)
+    if not solver.costs:  # nothing that C has differs: any large metric is optimal
+        return Found(at.metric(), at.dual(), Status.CONVERGED, 0)
+    if task.start is None:
+        solver.begin()
+    else:
+        solver.go_on(task.start.metric, task.proved(*task.start).rel_gap)
+    found = task.run(at, "multipliers", PATIENCE)
+    zero = 0 * found.metric
+    # At 0 every margin is missed: of many rows that is looked at where it may be as good only.
+    if solver.at_zero() <= 2 * solver.objective(solver.found()) and task.proved(zero, found.dual).proves(
+        task.tol
+    ):
+        return found._replace(metric=zero)
+    if found.status is Status.CONVERGED:
+        return found
+
+    def at_most(M: FloatArray) -> float:
+        proof = task.proved(M, found.dual)
+        return proof.objective + proof.rounding
+
+    whole = solver.whole()
+    masks = [np.arange(len(whole)) < k for k in _sizes(len(whole))]
+    parts = [solver.at.outside(np.where(np.outer(mask, mask), whole, 0.0)) for mask in masks]
+    return found._replace(metric=min([found.metric, zero, *parts], key=at_most))

@@ -1,0 +1,104 @@
+"""A member of the family as a method: its problem and what the theorem needs, and everything else follows."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from typing import Any, ClassVar
+
+from numpy.typing import ArrayLike
+
+from cvxml.core.exact import Exact
+from cvxml.core.method import ConvexMethod, Given
+from cvxml.core.metric import FloatArray
+from cvxml.core.misreading import Question
+from cvxml.core.moved import METRIC
+from cvxml.core.result import Certificate, Dual
+from cvxml.core.run import Callback, Found, Start
+from cvxml.family.rows.base import Prices
+from cvxml.family.theorem.exact import interval
+from cvxml.family.theorem.theorem import Family, certify, in_domain, prove, unknown
+from cvxml.family.unlisted.all_pairs import AllPairs, metric_of, once
+from cvxml.solvers.choose_solver import search
+from cvxml.solvers.task import Task
+
+
+class FamilyMethod(ConvexMethod[Given]):
+    """A convex method that the theorem covers (theorem.py)."""
+
+    PATH: ClassVar[Callable[..., Found]] = staticmethod(search)  # the solver, of a Task
+
+    @abstractmethod
+    def member(self, given: Given, number: Callable[[float], Any] = float) -> Family:
+        """Its regularizer and its losses; constants as `number` makes them, which is Fraction for exact arithmetic."""
+
+    def family(self, given: Given) -> Family:
+        """`member`, which keeps what every proof asks of the data: made once, where it can be kept beside them."""
+        kept = hasattr(given, "__dict__")
+        return once(given, self.member, f"member of {self.id}") if kept else self.member(given)
+
+    @abstractmethod
+    def read(self, given: Given, dual: Dual) -> Sequence[Prices]:
+        """The prices of a dual, by the names that it has in files. Raises ValueError for what is none."""
+
+    def strict(self, given: Given, dual: Dual) -> Sequence[Prices]:
+        """Prices to mix the others with, where the dual has any and the family has anchors (strict_prices.py)."""
+        return ()
+
+    @abstractmethod
+    def named(self, given: Given, prices: Prices) -> Dual:
+        """The dual of prices."""
+
+    def everyone(self, given: Given) -> AllPairs | None:
+        """Proof and solver for every two of so many points that pairs are not listed; None where they are."""
+        return None
+
+    def certify(self, given: Given, M: FloatArray, dual: Dual) -> Certificate:
+        """See theorem.py; of many points, whose prices are those of a metric, all_pairs.py."""
+        everyone = self.everyone(given) if isinstance(dual, Mapping) and METRIC in dual else None
+        if everyone is not None:
+            return everyone.certify(M, metric_of(dual, len(M)))
+        return self._certify(given, self.family(given), M, dual)
+
+    def _certify(self, given: Given, family: Family, M: FloatArray, dual: Dual) -> Certificate:
+        certificate, proof = certify(family, M, self.read(given, dual), self.strict(given, dual))
+        return replace(certificate, dual=self.named(given, *proof.prices))
+
+    def exact(self, given: Given, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
+        """See exact.py."""
+        family = self.member(given)
+        proof = prove(family, self.read(given, dual), self.strict(given, dual))
+        inner = None if family.anchors is None else family.anchors.strict
+        strict = None if inner is None else inner.prices
+        return interval(self.member(given, Fraction), M, proof.prices, root, strict)
+
+    def exact_as_stored(
+        self, given: Given, M: FloatArray, dual: Dual, *, root: ArrayLike, hint: Any = None
+    ) -> Exact:
+        """Neither a best multiple nor a mixture of the prices is looked for; hint: see `Regularizer.exact_bound`."""
+        prices = in_domain(self.member(given), self.read(given, dual))
+        return interval(self.member(given, Fraction), M, prices, root, hint=hint)
+
+    def search(
+        self, given: Given, tol: float, max_iter: int, start: Start | None, callback: Callback
+    ) -> Found:
+        """See `PATH`."""
+        everyone = self.everyone(given)
+        if everyone is not None:
+            return everyone.search(tol, max_iter, None if start is None else start.metric, callback)
+        family = self.family(given)._replace(radius=unknown)  # of which the solver has no need
+        proved, named = partial(self._certify, given), partial(self.named, given)
+        read = partial(self.read, given)
+        return self.PATH(Task(family, proved, named, tol, max_iter, start, callback, read))
+
+    def left(self, other: Given, question: Question, max_iter: int = 200) -> float:
+        """What the metric may still gain with other inputs, a share of its objective; inf if nothing is proved."""
+        found = self.search(other, question.tol / 10, max_iter, None, None)
+        proof = self.certify(other, question.metric, found.dual)
+        if not (proof.feasibility.feasible and proof.scale > 0 and proof.decides(question.tol)):
+            return math.inf
+        return max(0.0, proof.gap - proof.rounding) / proof.scale

@@ -1,0 +1,298 @@
+"""What distances cost beside a log det divergence, for Newton's method: ITML's bounds, and LSML's residuals.
+
+With rows free of units and of weights, in coordinates in which the metric is I, the cost at I + V is, to second order,
+    cost + <K, V> + 1/2 sum_t <F_t, V>^2,      F_t = p p^T - m m^T, or p p^T alone.
+ITML: a row e of length sqrt D costs D - 1 - log D if D is at the wrong side of 1: K = sum (1 - 1/D) e e^T, and
+p = e / sqrt D.
+LSML: a near pair a of length sqrt u and a far one b of length sqrt v cost (sqrt u - sqrt v)^2 if u > v. With the share
+s = 1 - sqrt(v/u): K = sum s a a^T - s/(1-s) b b^T, and F = (u v)^(1/4) / sqrt 2 (a a^T / u - b b^T / v).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from cvxml.core.metric import FloatArray, IntArray
+from cvxml.family.geometry.symmetric import quadratic, squares, weighted
+from cvxml.family.losses.base import Bounded
+from cvxml.family.losses.residual import Residual
+from cvxml.family.rows.base import PairRows
+from cvxml.family.theorem.theorem import Family
+
+# squared lengths of points over that of a row: with more, cancellation leaves less than nine digits
+APART = 1e7
+FEWEST = 64  # features: with fewer, to sum by points costs more than it saves
+
+
+class Ends(NamedTuple):
+    """Rows sqrt c_t (x_i - x_j) of few points: products of the points cost less than those of the rows.
+
+    For Newton's steps, which may be off a little; no proof is made from it.
+    """
+
+    x: FloatArray  # (n, k)
+    pairs: IntArray  # (t, 2)
+    c: FloatArray  # (t,)
+
+    def quadratic(self, V: FloatArray) -> FloatArray:
+        """e_t^T V e_t of every row (t,)."""
+        (i, j), Q = self.pairs.T, self.x @ V @ self.x.T
+        own = Q.diagonal()
+        values: FloatArray = self.c * (own[i] + own[j] - Q[i, j] - Q[j, i])
+        return values
+
+    def weighted(self, w: FloatArray) -> FloatArray:
+        """sum_t w_t e_t e_t^T (k, k), through the graph Laplacian of the weights."""
+        (i, j), n, w = self.pairs.T, len(self.x), self.c * w
+        degree = np.bincount(i, w, n) + np.bincount(j, w, n)
+        half = self.x.T @ (degree[:, None] / 2 * self.x - csr_array((w, (i, j)), (n, n)) @ self.x)
+        S: FloatArray = half + half.T
+        return S
+
+
+class Ranks(NamedTuple):
+    """Symmetric matrices F_t = p_t p_t^T - m_t m_t^T. ends: the same p by their ends, where that is quicker."""
+
+    p: FloatArray  # (t, k)
+    m: FloatArray | None = None  # (t, k)
+    ends: Ends | None = None
+
+    def __len__(self) -> int:
+        return len(self.p)
+
+    def gram(self) -> FloatArray:
+        """<F_t, F_s> (t, t)"""
+        G: FloatArray = (self.p @ self.p.T) ** 2
+        if self.m is not None:
+            mixed = (self.p @ self.m.T) ** 2
+            G += (self.m @ self.m.T) ** 2 - mixed - mixed.T
+        return G
+
+    def products(self, V: FloatArray) -> FloatArray:
+        """<F_t, V> (t,)"""
+        plus = quadratic(self.p, V) if self.ends is None else self.ends.quadratic(V)
+        return plus - (0.0 if self.m is None else quadratic(self.m, V))
+
+    def total(self, y: FloatArray) -> FloatArray:
+        """sum y_t F_t (k, k)"""
+        plus = weighted(self.p, y) if self.ends is None else self.ends.weighted(y)
+        return plus - (0.0 if self.m is None else weighted(self.m, y))
+
+    def rows(self, some: slice) -> FloatArray:
+        """svec(F_t) of some of them."""
+        return squares(self.p[some]) - (0.0 if self.m is None else squares(self.m[some]))
+
+
+class Point(Protocol):
+    """The cost at a metric I, in coordinates of its own."""
+
+    @property
+    def value(self) -> float:
+        """It."""
+
+    @property
+    def K(self) -> FloatArray:
+        """Its gradient (k, k)."""
+
+    @property
+    def F(self) -> Ranks:
+        """Its curvature."""
+
+    def along(self, V: FloatArray) -> Callable[[float], float]:
+        """Its slope at I + t V, of t."""
+
+
+class Cost(Protocol):
+    """A cost, and what it counts in the end."""
+
+    @property
+    def gamma(self) -> float:
+        """The weight."""
+
+    def at(self, G: FloatArray) -> Point:
+        """At the metric G G^T."""
+
+    def prices(self, point: Point) -> list[FloatArray]:
+        """Of the rows of each term, at which the cost leaves nothing."""
+
+
+class Sides(NamedTuple):
+    """Rows with D at one side of 1 or the other."""
+
+    e: FloatArray  # (t, k)
+    D: FloatArray  # (t,)
+    similar: NDArray[np.bool_]  # (t,): D should not be above 1, else not below
+    value: float
+    K: FloatArray
+    F: Ranks
+
+    def along(self, V: FloatArray) -> Callable[[float], float]:
+        """See `Point`."""
+        change = quadratic(self.e, V)
+
+        def slope(t: float) -> float:
+            D = self.D + t * change
+            active = np.where(self.similar, D > 1, D < 1)
+            with np.errstate(divide="ignore"):
+                return float(np.sum((1 - 1 / D[active]) * change[active]))
+
+        return slope
+
+
+class Bounds(NamedTuple):
+    """ITML's, on distances divided by their bounds."""
+
+    rows: FloatArray  # (t, k)
+    similar: NDArray[np.bool_]  # (t,)
+    counts: list[int]  # of each term
+    gamma: float
+    ends: Ends  # of the rows
+
+    def at(self, G: FloatArray) -> Sides:
+        """See `Cost`."""
+        e = self.rows @ G
+        D = np.einsum("tk,tk->t", e, e)
+        violated = np.where(self.similar, D > 1, D < 1)
+        u, w = e[violated] / np.sqrt(D[violated])[:, None], D[violated] - 1
+        F = Ranks(u, ends=ends_if_quicker(self.ends, G, violated, D))
+        return Sides(e, D, self.similar, float(np.sum(away(D[violated]))), weighted(u, w), F)
+
+    def prices(self, point: Point) -> list[FloatArray]:
+        """gamma (1 / D - 1) where a bound is violated."""
+        assert isinstance(point, Sides)
+        a = self.gamma * (1 / point.D - 1)
+        a = np.where(self.similar, np.minimum(a, 0), np.maximum(a, 0))
+        return np.split(a, np.cumsum(self.counts)[:-1])
+
+
+def ends_if_quicker(ends: Ends, G: FloatArray, some: NDArray[np.bool_], D: FloatArray) -> Ends | None:
+    """Some of the rows by their ends at the metric G G^T, divided by roots of D; None where that saves nothing.
+
+    Nor where a row is too short beside its points. The n^2 products that it takes are no more than entries of the rows.
+    """
+    rows, (n, k) = int(np.count_nonzero(some)), ends.x.shape
+    if k < FEWEST or n * (n + 2 * k) > rows * k:
+        return None
+    x = ends.x @ G
+    with np.errstate(divide="ignore", invalid="ignore"):  # of a row of length 0
+        c = ends.c[some] / D[some]
+        apart = float(np.max(np.sum(x**2, axis=1))) * float(np.max(c))
+    return Ends(x, ends.pairs[some], c) if apart <= APART else None
+
+
+class Compared(NamedTuple):
+    """Near and far pairs."""
+
+    a: FloatArray  # (q, k)
+    b: FloatArray  # (q, k)
+    u: FloatArray  # (q,)
+    v: FloatArray  # (q,)
+    value: float
+    K: FloatArray
+    F: Ranks
+
+    def along(self, V: FloatArray) -> Callable[[float], float]:
+        """See `Point`."""
+        du, dv = quadratic(self.a, V), quadratic(self.b, V)
+
+        def slope(t: float) -> float:
+            s, r = shares(self.u + t * du, self.v + t * dv)
+            return float(s @ du - r @ dv)
+
+        return slope
+
+
+class Residuals(NamedTuple):
+    """LSML's, on distances times their weights."""
+
+    rows: FloatArray  # (2 q, k), near pairs and then far ones
+    weights: FloatArray  # (q,)
+    gamma: float = 1.0
+
+    def at(self, G: FloatArray) -> Compared:
+        """See `Cost`."""
+        a, b = np.split(self.rows @ G, 2)
+        u, v = np.sum(a**2, axis=1), np.sum(b**2, axis=1)
+        s, r = shares(u, v)
+        value = float(np.sum(s**2 * u))  # sqrt u - sqrt v is s sqrt u
+        bent = (u > v) & (v > 0)
+        root = (u[bent] * v[bent]) ** 0.25 / np.sqrt(2.0)
+        F = Ranks(np.sqrt(root / u[bent])[:, None] * a[bent], np.sqrt(root / v[bent])[:, None] * b[bent])
+        return Compared(a, b, u, v, value, weighted(a, s) - weighted(b, r), F)
+
+    def prices(self, point: Point) -> list[FloatArray]:
+        """(-w s, w s / (1 - s))"""
+        assert isinstance(point, Compared)
+        s, r = shares(point.u, point.v)
+        return [np.concatenate([-self.weights * s, self.weights * r])]
+
+
+def shares(u: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """s = 1 - sqrt(v/u) and s / (1 - s) where u > v, else 0; s / (1 - s) = 0 also where v is 0."""
+    s, r, more = np.zeros(len(u)), np.zeros(len(u)), u > v
+    high, low = np.sqrt(u[more]), np.sqrt(np.maximum(v[more], 0.0))
+    apart = (u[more] - v[more]) / (high + low)
+    s[more] = apart / high
+    r[more] = np.divide(apart, low, out=np.zeros_like(low), where=low > 0)
+    return s, r
+
+
+def cost_of(family: Family, C: FloatArray) -> tuple[FloatArray | None, Cost]:
+    """An orthonormal basis (d, k) of what the rows show, None for all of it, and the cost in it."""
+    X, terms = family.regularizer.X, family.terms
+    e = np.concatenate([_differences(X, _pairs(term.rows)) for term in terms]) @ C
+    first = terms[0].loss
+    if isinstance(first, Residual):
+        e = e * np.sqrt(np.concatenate([first.weights] * 2))[:, None]
+    basis = _basis(e, X, C)
+    rows = e if basis is None else e @ basis
+    if isinstance(first, Residual):
+        return basis, Residuals(rows, first.weights)
+    losses = [term.loss for term in terms if isinstance(term.loss, Bounded)]
+    counts = [len(_pairs(term.rows).listed) for term in terms]
+    assert len(losses) == len(terms)
+    similar = np.repeat([loss.above for loss in losses], counts)
+    ends = _ends(X @ C if basis is None else X @ C @ basis, [_pairs(term.rows) for term in terms])
+    return basis, Bounds(rows, similar, counts, float(losses[0].c), ends)
+
+
+def _pairs(rows: object) -> PairRows:
+    assert isinstance(rows, PairRows)
+    return rows
+
+
+def _differences(X: FloatArray, rows: PairRows) -> FloatArray:
+    """(t, d), over the root of the unit."""
+    i, j = rows.listed.T
+    E: FloatArray = (X[i] - X[j]) / np.sqrt(rows.unit)
+    return E
+
+
+def _ends(X: FloatArray, rows: list[PairRows]) -> Ends:
+    """The points that are in a pair, about the first of them, and the pairs."""
+    used, pairs = np.unique(np.concatenate([each.listed for each in rows]), return_inverse=True)
+    x = X[used] - X[used[:1]].sum(axis=0)
+    c = np.concatenate([np.full(len(each.listed), 1 / each.unit) for each in rows])
+    return Ends(x, pairs.reshape(-1, 2), c)
+
+
+def _basis(e: FloatArray, X: FloatArray, C: FloatArray) -> FloatArray | None:
+    few = min(len(e), len(X) - 1)
+    if few >= len(C) or few == 0:
+        return None
+    spanned = e if len(e) <= len(X) else (X - X[0])[1:] @ C
+    return np.linalg.qr((spanned / np.linalg.norm(spanned, axis=1).max(initial=1e-300)).T)[0]
+
+
+def away(D: FloatArray) -> FloatArray:
+    """D - 1 - log D, without loss near 1."""
+    w = D - 1
+    near = np.abs(w) < 0.1
+    values: FloatArray = w - np.log(D)
+    values[near] = w[near] - np.log1p(w[near])
+    return values
