@@ -20,7 +20,8 @@ from cvxml.core.exact import upward
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.core.squares import root_of
-from cvxml.family.regularizers.base import Budget, fractions
+from cvxml.family.regularizers.base import fractions
+from cvxml.family.regularizers.budget import Budget
 from cvxml.family.regularizers.combinations import NormOfCombination
 from cvxml.family.regularizers.frobenius import Frobenius, missing
 from cvxml.family.rows.base import Prices, joined

@@ -30,7 +30,7 @@ from case_store import MU, to_store
 from cvxml.core.exact import Exact, decimal, flint, scaled
 from cvxml.core.metric import FloatArray
 from cvxml.core.squares import distance_to_square, is_psd, whole
-from cvxml.family.regularizers.base import Budget
+from cvxml.family.regularizers.budget import Budget
 from cvxml.family.theorem.theorem import Family
 from cvxml.methods import get_exact
 from cvxml.numbers.rational import Squares, least_factor, plane

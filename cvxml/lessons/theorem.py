@@ -20,11 +20,16 @@ with app.setup:
     from cvxml.core.backend import solve_problem
     from cvxml.core.metric import FloatArray, IntArray, project_psd
     from cvxml.displays import MetricEllipseDisplay
-    from cvxml.family.losses.base import Hinge, LogSumExp, SquaredHinge
     from cvxml.family.losses.groups import Spread
-    from cvxml.family.regularizers.base import Linear
+    from cvxml.family.losses.hinge import Hinge
+    from cvxml.family.losses.log_sum_exp import LogSumExp
+    from cvxml.family.losses.squared_hinge import SquaredHinge
     from cvxml.family.regularizers.frobenius import Frobenius
-    from cvxml.family.rows.base import Block, ByPoint, PairRows, Prices, Triplets, View, Weights
+    from cvxml.family.regularizers.linear import Linear
+    from cvxml.family.rows.base import Block, Prices, View, Weights
+    from cvxml.family.rows.by_point import ByPoint
+    from cvxml.family.rows.pairs import PairRows
+    from cvxml.family.rows.triplets import Triplets
     from cvxml.family.theorem.strict_prices import Anchors
     from cvxml.family.theorem.theorem import Family, Proof, Term, prove, value
     from cvxml.lessons._page import BENEATH, COLOURS, drawn, page

@@ -34,9 +34,10 @@ from cvxml.core.run import Found
 from cvxml.core.statement import Statement
 from cvxml.family.geometry.budget import budget, check_units, examine_budget, most
 from cvxml.family.geometry.symmetric import quadratic, weighted
-from cvxml.family.losses.base import Least
-from cvxml.family.regularizers.base import Budget
-from cvxml.family.rows.base import MOST, PairRows, Prices
+from cvxml.family.losses.least import Least
+from cvxml.family.regularizers.budget import Budget
+from cvxml.family.rows.base import MOST, Prices
+from cvxml.family.rows.pairs import PairRows
 from cvxml.family.theorem.theorem import Family, Term
 from cvxml.family.unlisted.all_budget import Across, AllSimilar
 from cvxml.numbers.span import cosets

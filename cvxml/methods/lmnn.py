@@ -38,9 +38,11 @@ from cvxml.core.run import Found
 from cvxml.core.statement import Statement
 from cvxml.core.targets import OtherClasses, count, given_targets, nearest_of_class
 from cvxml.core.triplets import BAD_TRIPLETS, GIVEN_TRIPLETS, given_triplets
-from cvxml.family.losses.base import Hinge, SquaredHinge
-from cvxml.family.regularizers.base import Linear
-from cvxml.family.rows.base import Prices, Triplets, Weights
+from cvxml.family.losses.hinge import Hinge
+from cvxml.family.losses.squared_hinge import SquaredHinge
+from cvxml.family.regularizers.linear import Linear
+from cvxml.family.rows.base import Prices, Weights
+from cvxml.family.rows.triplets import Triplets
 from cvxml.family.theorem.theorem import Family, Term, certify
 from cvxml.solvers.family_method import FamilyMethod
 

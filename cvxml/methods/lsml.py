@@ -41,7 +41,8 @@ from cvxml.core.run import Found
 from cvxml.core.statement import Statement
 from cvxml.family.losses.residual import Residual
 from cvxml.family.regularizers.logdet import LogDet, radius
-from cvxml.family.rows.base import PairRows, Prices
+from cvxml.family.rows.base import Prices
+from cvxml.family.rows.pairs import PairRows
 from cvxml.family.theorem.theorem import Family, Term
 from cvxml.solvers import logdet_path
 from cvxml.solvers.family_method import FamilyMethod

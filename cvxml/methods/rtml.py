@@ -32,7 +32,8 @@ from cvxml.core.other_lists import TRIPLETS
 from cvxml.core.parameter import NUMBER, Parameter
 from cvxml.core.statement import Statement
 from cvxml.core.triplets import BAD_TRIPLETS, BY_TRIPLETS, Compared, check_units, compared
-from cvxml.family.losses.base import Hinge, SmoothedHinge
+from cvxml.family.losses.hinge import Hinge
+from cvxml.family.losses.smoothed_hinge import SmoothedHinge
 from cvxml.family.regularizers import off_diagonals_once
 from cvxml.family.regularizers.frobenius import Frobenius
 from cvxml.family.theorem.theorem import Family, Term

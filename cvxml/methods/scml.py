@@ -34,7 +34,7 @@ from cvxml.core.other_lists import TRIPLETS
 from cvxml.core.parameter import COUNT, NUMBER, VECTORS, Parameter
 from cvxml.core.statement import Statement
 from cvxml.core.triplets import BAD_TRIPLETS, BY_TRIPLETS, WithVectors, check_units, compared
-from cvxml.family.losses.base import Hinge
+from cvxml.family.losses.hinge import Hinge
 from cvxml.family.regularizers.combinations import SumOfWeights
 from cvxml.family.theorem.theorem import Family, Term
 from cvxml.solvers.triplet_method import CombinationMethod

@@ -23,7 +23,8 @@ from cvxml.core.metric import FloatArray
 from cvxml.core.result import SavedSolution
 from cvxml.core.squares import is_psd, root_of
 from cvxml.core.threads import one_blas_thread
-from cvxml.family.regularizers.base import Budget, Regularizer, fractions
+from cvxml.family.regularizers.base import Regularizer, fractions
+from cvxml.family.regularizers.budget import Budget
 from cvxml.family.regularizers.combinations import Combinations, NormOfCombination
 from cvxml.family.regularizers.frobenius import Frobenius, missing
 from cvxml.family.rows.base import Prices, Weights, joined

@@ -16,9 +16,10 @@ from scipy.linalg import cho_factor, cho_solve
 
 from cvxml.core.bases import combined
 from cvxml.core.metric import EPS, FloatArray, middle
-from cvxml.family.losses.base import Hinge
+from cvxml.family.losses.hinge import Hinge
 from cvxml.family.regularizers.combinations import NormOfCombination, SumOfWeights
-from cvxml.family.rows.base import Prices, Triplets
+from cvxml.family.rows.base import Prices
+from cvxml.family.rows.triplets import Triplets
 from cvxml.family.theorem.theorem import Family
 
 MOST = 0.995  # of the way to the boundary

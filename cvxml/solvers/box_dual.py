@@ -22,9 +22,12 @@ from scipy.sparse import csr_array
 from cvxml.core.clock import watched
 from cvxml.core.metric import FloatArray, IntArray, in_blocks
 from cvxml.family.geometry.symmetric import quadratic, weighted
-from cvxml.family.losses.base import Box, Straight
+from cvxml.family.losses.base import Box
+from cvxml.family.losses.straight import Straight
 from cvxml.family.regularizers.frobenius import Frobenius
-from cvxml.family.rows.base import PairRows, Prices, Triplets
+from cvxml.family.rows.base import Prices
+from cvxml.family.rows.pairs import PairRows
+from cvxml.family.rows.triplets import Triplets
 from cvxml.family.theorem.theorem import Family
 from cvxml.solvers.first_order import accelerated
 from cvxml.solvers.newton import MAX_ENTRIES, derivative_weights, solve_regularised

@@ -16,11 +16,15 @@ from cvxml.core.metric import FloatArray
 from cvxml.core.result import Dual, Status
 from cvxml.core.run import Found, Iterate
 from cvxml.family.geometry.budget import budget, unproved
-from cvxml.family.losses.base import Hinge, Least, SquaredHinge
-from cvxml.family.regularizers.base import Budget, Linear
+from cvxml.family.losses.hinge import Hinge
+from cvxml.family.losses.least import Least
+from cvxml.family.losses.squared_hinge import SquaredHinge
+from cvxml.family.regularizers.budget import Budget
 from cvxml.family.regularizers.combinations import NormOfCombination, SumOfWeights
 from cvxml.family.regularizers.frobenius import Frobenius
-from cvxml.family.rows.base import UNSEEN, Nearest, Prices, Triplets
+from cvxml.family.regularizers.linear import Linear
+from cvxml.family.rows.base import UNSEEN, Nearest, Prices
+from cvxml.family.rows.triplets import Triplets
 from cvxml.family.theorem.theorem import Family
 from cvxml.solvers.basis_weights import Combining
 from cvxml.solvers.box_dual import BoxDual, Boxed

@@ -13,9 +13,11 @@ from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.core.targets import count
 from cvxml.family.geometry.coordinates import coordinates
 from cvxml.family.geometry.symmetric import weighted
-from cvxml.family.losses.base import Hinge, SquaredHinge
-from cvxml.family.regularizers.base import Linear
-from cvxml.family.rows.base import MarginRows, Prices, Triplets
+from cvxml.family.losses.hinge import Hinge
+from cvxml.family.losses.squared_hinge import SquaredHinge
+from cvxml.family.regularizers.linear import Linear
+from cvxml.family.rows.base import MarginRows, Prices
+from cvxml.family.rows.triplets import Triplets
 from cvxml.family.theorem.theorem import Family
 from cvxml.solvers.active_rows import Active
 from cvxml.solvers.multipliers import Margin, Multipliers, images

@@ -19,9 +19,9 @@ from scipy.sparse import csr_array
 
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.family.geometry.symmetric import quadratic, squares, weighted
-from cvxml.family.losses.base import Bounded
+from cvxml.family.losses.bounded import Bounded
 from cvxml.family.losses.residual import Residual
-from cvxml.family.rows.base import PairRows
+from cvxml.family.rows.pairs import PairRows
 from cvxml.family.theorem.theorem import Family
 
 # squared lengths of points over that of a row: with more, cancellation leaves less than nine digits

@@ -15,7 +15,8 @@ from cvxml.core.metric import FloatArray
 from cvxml.core.result import Dual, Status
 from cvxml.core.run import Found
 from cvxml.core.triplets import Compared, WithVectors
-from cvxml.family.rows.base import Prices, Triplets
+from cvxml.family.rows.base import Prices
+from cvxml.family.rows.triplets import Triplets
 from cvxml.solvers.family_method import FamilyMethod
 
 Data = TypeVar("Data", bound=Compared)

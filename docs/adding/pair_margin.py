@@ -31,9 +31,11 @@ from cvxml.core.parameter import NUMBER, Parameter
 from cvxml.core.result import Dual
 from cvxml.core.statement import Statement
 from cvxml.core.triplets import check_units
-from cvxml.family.losses.base import Box, Hinge, Part, Ray, Sum, total
+from cvxml.family.losses.base import Box, Part, Ray, Sum, total
+from cvxml.family.losses.hinge import Hinge
 from cvxml.family.regularizers.frobenius import Frobenius
-from cvxml.family.rows.base import Block, PairRows, Prices
+from cvxml.family.rows.base import Block, Prices
+from cvxml.family.rows.pairs import PairRows
 from cvxml.family.theorem.theorem import Family, Term
 from cvxml.solvers.family_method import FamilyMethod
 

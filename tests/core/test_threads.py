@@ -12,6 +12,7 @@ import pytest
 import cvxml
 from cvxml.core import pairs, threads
 from cvxml.core.threads import cores, one_blas_thread, side_by_side
+from cvxml.family.rows import base, triplets
 from cvxml.family.unlisted import all_pairs
 from cvxml.methods import mcml
 from cvxml.methods.mcml import all_softmaxes
@@ -159,7 +160,7 @@ def test_a_solution_is_the_same_to_the_last_digit_on_any_number_of_threads(
     method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     X, y = random_data(1, n=60, d=3, classes=3)
-    for module in (all_pairs, all_softmaxes, rows):
+    for module in (all_pairs, all_softmaxes, base, triplets):
         monkeypatch.setattr(module, "BLOCK", 600)
     for module in (pairs, mcml):  # the routes of many points
         monkeypatch.setattr(module, "MANY", 5)

@@ -15,8 +15,9 @@ from cvxml.core.metric import FloatArray, IntArray, units_of
 from cvxml.core.pairs import KINDS, Paired, pairs_by_labels
 from cvxml.core.result import Solution
 from cvxml.family.geometry.budget import BudgetFeasibility
-from cvxml.family.regularizers.base import Budget
-from cvxml.family.rows.base import PairRows, Prices
+from cvxml.family.regularizers.budget import Budget
+from cvxml.family.rows.base import Prices
+from cvxml.family.rows.pairs import PairRows
 from cvxml.family.theorem.theorem import UNPRICED
 from cvxml.family.unlisted import all_pairs
 from cvxml.family.unlisted.all_budget import Across, AllSimilar, Kept

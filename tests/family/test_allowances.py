@@ -10,7 +10,7 @@ import pytest
 import cvxml
 from cvxml.core.metric import FloatArray
 from cvxml.family.geometry.coordinates import coordinates
-from cvxml.family.regularizers.base import Linear
+from cvxml.family.regularizers.linear import Linear
 from cvxml.methods.mcml import METHOD as MCML
 from cvxml.methods.mcml import weights
 from cvxml.methods.nca import certify as nca

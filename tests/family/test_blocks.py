@@ -10,9 +10,12 @@ import pytest
 from scipy.linalg import block_diag
 
 from cvxml.core.metric import FloatArray
-from cvxml.family.losses.base import Hinge, Straight
+from cvxml.family.losses.hinge import Hinge
+from cvxml.family.losses.straight import Straight
 from cvxml.family.regularizers.frobenius import Frobenius
-from cvxml.family.rows.base import PairRows, Prices, Triplets, Weights
+from cvxml.family.rows.base import Prices, Weights
+from cvxml.family.rows.pairs import PairRows
+from cvxml.family.rows.triplets import Triplets
 from cvxml.family.theorem.exact import interval
 from cvxml.family.theorem.theorem import Family, Term, certify, prove, value
 from cvxml.methods.plml.blocks import Blocks, Listed, examine_blocks

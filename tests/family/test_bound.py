@@ -7,9 +7,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from cvxml.family.losses.base import Hinge, Sum
-from cvxml.family.regularizers.base import Linear
-from cvxml.family.rows.base import PairRows, Prices, Weights
+from cvxml.family.losses.base import Sum
+from cvxml.family.losses.hinge import Hinge
+from cvxml.family.regularizers.linear import Linear
+from cvxml.family.rows.base import Prices, Weights
+from cvxml.family.rows.pairs import PairRows
 from cvxml.family.theorem import theorem
 from cvxml.family.theorem.theorem import Family, Term
 from cvxml.methods import get

@@ -19,7 +19,7 @@ from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.core.result import Solution, Status
 from cvxml.family.geometry.budget import budget, examine_budget, most
-from cvxml.family.losses.base import Root
+from cvxml.family.losses.root import Root
 from cvxml.family.rows.base import Block
 from tests.instances import random_data, real_data
 

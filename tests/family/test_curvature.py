@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from cvxml.family.regularizers.base import Budget
+from cvxml.family.regularizers.budget import Budget
 from cvxml.family.regularizers.diagonal import DiagonalBudget, examine_diagonal
 from cvxml.methods.mmc.budget_radius import radius
 from cvxml.numbers.span import cosets

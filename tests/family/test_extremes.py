@@ -9,11 +9,13 @@ import pytest
 from flint import arb, ctx
 
 import cvxml
-from cvxml.family.losses.base import Hinge, Ray
-from cvxml.family.regularizers.base import Linear
+from cvxml.family.losses.base import Ray
+from cvxml.family.losses.hinge import Hinge
 from cvxml.family.regularizers.frobenius import Flat, Frobenius
+from cvxml.family.regularizers.linear import Linear
 from cvxml.family.regularizers.logdet import distance
-from cvxml.family.rows.base import PairRows, Prices, Weights
+from cvxml.family.rows.base import Prices, Weights
+from cvxml.family.rows.pairs import PairRows
 from cvxml.family.theorem.theorem import Family, Term, certify
 from tests.instances import random_data
 

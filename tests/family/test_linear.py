@@ -10,7 +10,7 @@ import pytest
 import cvxml
 from cvxml.core.result import Status
 from cvxml.family.geometry.symmetric import squares
-from cvxml.family.rows.base import Triplets
+from cvxml.family.rows.triplets import Triplets
 from cvxml.methods.lmnn import METHOD, instance
 from cvxml.solvers import active_rows, linear_margins
 from cvxml.solvers.active_rows import Active, Curvature

@@ -11,20 +11,16 @@ import pytest
 
 from cvxml.core.balls import ends, precision
 from cvxml.core.metric import FloatArray
-from cvxml.family.losses.base import (
-    Bounded,
-    Hinge,
-    Least,
-    LogSumExp,
-    Loss,
-    Root,
-    SmoothedHinge,
-    SquaredHinge,
-    Straight,
-    sharp,
-    together,
-)
+from cvxml.family.losses.base import Loss, sharp, together
+from cvxml.family.losses.bounded import Bounded
+from cvxml.family.losses.hinge import Hinge
+from cvxml.family.losses.least import Least
+from cvxml.family.losses.log_sum_exp import LogSumExp
 from cvxml.family.losses.residual import Residual
+from cvxml.family.losses.root import Root
+from cvxml.family.losses.smoothed_hinge import SmoothedHinge
+from cvxml.family.losses.squared_hinge import SquaredHinge
+from cvxml.family.losses.straight import Straight
 from cvxml.family.rows.base import Block
 from cvxml.numbers.rational import end
 

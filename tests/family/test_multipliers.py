@@ -10,7 +10,9 @@ import pytest
 from cvxml.core.targets import OtherClasses, count
 from cvxml.family.geometry.symmetric import quadratic, smat, squares, svec, weighted
 from cvxml.family.regularizers.frobenius import Frobenius
-from cvxml.family.rows.base import PairRows, Plain, Prices, Triplets
+from cvxml.family.rows.base import Plain, Prices
+from cvxml.family.rows.pairs import PairRows
+from cvxml.family.rows.triplets import Triplets
 from cvxml.solvers import active_rows
 from cvxml.solvers.active_rows import Curvature
 from cvxml.solvers.multipliers import Margin, Multipliers

@@ -7,9 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cvxml.family.losses.base import Hinge, Least, Root, SquaredHinge
-from cvxml.family.regularizers.base import Budget
-from cvxml.family.rows.base import PairRows
+from cvxml.family.losses.hinge import Hinge
+from cvxml.family.losses.least import Least
+from cvxml.family.losses.root import Root
+from cvxml.family.losses.squared_hinge import SquaredHinge
+from cvxml.family.regularizers.budget import Budget
+from cvxml.family.rows.pairs import PairRows
 from cvxml.family.theorem.theorem import Family, Term
 from cvxml.methods.ldml.no_regularizer import Free
 from cvxml.solvers.choose_solver import search

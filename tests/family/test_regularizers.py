@@ -10,8 +10,10 @@ import pytest
 
 from cvxml.family.geometry.span_coordinates import Ground
 from cvxml.family.losses.base import Ray
-from cvxml.family.regularizers.base import Budget, Linear, Surplus, Within, product
+from cvxml.family.regularizers.base import Surplus, product
+from cvxml.family.regularizers.budget import Budget, Within
 from cvxml.family.regularizers.diagonal import DiagonalBudget
+from cvxml.family.regularizers.linear import Linear
 from cvxml.family.rows.base import View, Weights
 from cvxml.numbers.rounding import Distances, points
 

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from cvxml.core.metric import FloatArray, IntArray
-from cvxml.family.rows.base import PairRows, Plain, Prices, Triplets
+from cvxml.family.rows.base import Plain, Prices
+from cvxml.family.rows.pairs import PairRows
+from cvxml.family.rows.triplets import Triplets
 from cvxml.family.theorem.theorem import UNPRICED
 from cvxml.numbers.rounding import Distances, Products
 

@@ -11,9 +11,11 @@ from scipy.special import logsumexp
 from sklearn.datasets import load_wine
 
 from cvxml.core.balls import ends, precision
-from cvxml.family.losses.base import LogSumExp
-from cvxml.family.regularizers.base import Surplus, base
-from cvxml.family.rows.base import Block, ByPoint, Prices, base
+from cvxml.family.losses.log_sum_exp import LogSumExp
+from cvxml.family.regularizers.base import SeenBy, Surplus
+from cvxml.family.rows import by_point
+from cvxml.family.rows.base import Block, Prices
+from cvxml.family.rows.by_point import ByPoint
 from cvxml.family.theorem import strict_prices
 from cvxml.family.theorem.exact import interval
 from cvxml.family.theorem.strict_prices import Anchor, _mixed, least_share
@@ -163,8 +165,8 @@ def test_the_rows_are_the_distances_of_points(monkeypatch):
     given = own.prices(a)
     M = np.diag([1.0, 2.0, 0.5])
     D = np.array([[(x - z) @ M @ (x - z) for z in X] for x in X])
-    monkeypatch.setattr(base, "BLOCK", 14)  # two groups at a time
-    blocks = list(own.blocks(base.SeenBy(X, rounding.seen(X, M)), given))
+    monkeypatch.setattr(by_point, "BLOCK", 14)  # two groups at a time
+    blocks = list(own.blocks(SeenBy(X, rounding.seen(X, M)), given))
     assert [block.groups for block in blocks] == [slice(0, 2), slice(2, 4)]
     assert np.concatenate([block.v for block in blocks]) == pytest.approx(D[points], abs=1e-12)
     assert np.concatenate([block.a for block in blocks]).tolist() == a.tolist()

@@ -10,7 +10,8 @@ import pytest
 
 from cvxml.core.metric import FloatArray
 from cvxml.family.regularizers.trace import Trace
-from cvxml.family.rows.base import Plain, Prices, Triplets
+from cvxml.family.rows.base import Plain, Prices
+from cvxml.family.rows.triplets import Triplets
 from cvxml.methods.boostmetric.one_group import Together
 from cvxml.methods.boostmetric.threshold import AT, BELOW, gains, sides
 from cvxml.methods.boostmetric.trace_path import OverTriplets, differences

@@ -13,9 +13,12 @@ import numpy as np
 import pytest
 
 import cvxml
-from cvxml.family.losses.base import Hinge, SmoothedHinge, SquaredHinge
+from cvxml.family.losses.hinge import Hinge
+from cvxml.family.losses.smoothed_hinge import SmoothedHinge
+from cvxml.family.losses.squared_hinge import SquaredHinge
 from cvxml.family.regularizers.combinations import SumOfWeights
-from cvxml.family.rows.base import Prices, Triplets
+from cvxml.family.rows.base import Prices
+from cvxml.family.rows.triplets import Triplets
 from cvxml.family.theorem.zero_is_optimal import zero_is_optimal
 
 X = np.array([[0.0], [1.0], [2.0]])

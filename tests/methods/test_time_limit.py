@@ -151,7 +151,7 @@ IN_BLOCKS = {
     "mcml": "cvxml.methods.mcml.all_softmaxes.BLOCK",
     "mmc": "cvxml.family.unlisted.all_pairs.BLOCK",
     "dml_eig": "cvxml.family.unlisted.all_pairs.BLOCK",
-    "lmnn": "cvxml.family.rows.base.BLOCK",
+    "lmnn": "cvxml.family.rows.triplets.BLOCK",
     "nca": "cvxml.methods.nca.fast.BLOCK",
     "itml": "cvxml.core.pairs.BLOCK",
     "ldml": "cvxml.core.pairs.BLOCK",

@@ -24,9 +24,11 @@ from cvxml.core.clock import look, watched
 from cvxml.core.metric import EPS, FloatArray, IntArray, examine, project_psd
 from cvxml.family.geometry.budget import BudgetFeasibility
 from cvxml.family.geometry.symmetric import smat, squares, svec, weighted
-from cvxml.family.losses.base import LogSumExp, Ray
+from cvxml.family.losses.base import Ray
+from cvxml.family.losses.log_sum_exp import LogSumExp
 from cvxml.family.nearby.price_sensitivity import Response, respond
-from cvxml.family.regularizers.base import Linear, Looked
+from cvxml.family.regularizers.base import Looked
+from cvxml.family.regularizers.linear import Linear
 from cvxml.family.regularizers.logdet import LogDet
 from cvxml.family.rows.base import Prices, Weights, joined
 from cvxml.family.theorem.strict_prices import Anchors, share_of

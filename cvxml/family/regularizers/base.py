@@ -13,9 +13,7 @@ price at all, and the multiple of prices that is best or feasible; what rounding
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, wraps
 from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
@@ -25,9 +23,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import fminbound
 
 from cvxml.core.clock import watched
-from cvxml.core.metric import EPS, Feasibility, FloatArray, IntArray, examine
-from cvxml.family.geometry.budget import Judged, budget, examine_budget, most
-from cvxml.family.geometry.span_coordinates import Ground, ground
+from cvxml.core.metric import EPS, Feasibility, FloatArray, IntArray
 from cvxml.family.geometry.symmetric import weighted_pairs
 from cvxml.family.losses.base import Ray, Sum, sharp, summed
 from cvxml.family.rows.base import View, Weights
@@ -40,8 +36,6 @@ from cvxml.numbers.rounding import (
     Seen,
     least_eigenvalue,
     points,
-    seen,
-    squares_of_pairs,
 )
 
 PAIRS = 2**16  # at a time
@@ -208,214 +202,6 @@ class SeenBy:
     def from_points(self, i: IntArray) -> Distances:
         """See `WideView`."""
         return self.sight.from_points(i)
-
-
-class Linear:
-    """<C, M> for C = sum_p w_p X_p, w > 0. what: "targets differ from their points", whose differences they are."""
-
-    def __init__(self, X: FloatArray, C: Weights, what: str):
-        self.X, self.C, self.what = X, C, what
-
-    @cached_property
-    def ground(self) -> Ground:
-        """Coordinates in which C is about 1."""
-        return ground(self.X, self.C, self.what)
-
-    @property
-    def labels(self) -> IntArray:
-        """Points that differ within the range of C."""
-        return self.ground.labels
-
-    @property
-    def undecided(self) -> str:
-        """See `Regularizer`."""
-        return self.ground.undecided
-
-    def look(self, A: FloatArray) -> Looked:
-        """P_+(A); what only rounding takes from the cone is counted as such."""
-        psd, feasibility = examine(A, self.X)
-        with np.errstate(over="ignore", invalid="ignore"):
-            sight = seen(self.X, A / 2 + A.T / 2 if feasibility.exact else psd)
-        finite = bool(np.isfinite(sight.images.at).all()) and math.isfinite(sight.miss)
-        return Looked(SeenBy(self.X, sight), feasibility, finite)
-
-    def value(self, view: View) -> Sum:
-        """sum w D"""
-        return product(view, self.C)
-
-    def multiple(self, G: Weights, ray: Ray) -> float:
-        """The best of those that keep C - G psd: 1/longest is the largest eigenvalue of G where C is 1.
-
-        C being definite on its range, of which T is a basis, C - G is psd where T^T (C - G) T is.
-        """
-        at = self.ground
-        if at.undecided:
-            return 0.0
-        if at.rank == 0 or len(G.w) == 0:
-            return best(ray.value, ray.longest)
-        with np.errstate(over="ignore", invalid="ignore"):
-            image, moved = self._on_ground(G)
-        largest = moved - least_eigenvalue(-image)
-        if not largest < MOST:
-            return 0.0
-        longest = at.least / largest * (1 - 8 * EPS) if largest > 0 else math.inf
-        return best(ray.value, min(longest, ray.longest))
-
-    def surplus(self, G: Weights) -> Surplus:
-        """T^T (C - G) T. Also where every price is rounded a few times more."""
-        if self.ground.undecided:
-            return Surplus(np.zeros((0, 0)), math.inf)
-        return self._on_ground(self._left(G))
-
-    def _on_ground(self, G: Weights) -> Surplus:
-        """T^T G T"""
-        return Surplus(*squares_of_pairs(self.ground.images, G.pairs, G.w))
-
-    def bound(self, G: Weights) -> Sum:
-        """0: prices are feasible."""
-        return Sum(0.0, 0.0)
-
-    def excess(self, view: View, G: Weights) -> Sum:
-        """<C - G, M>"""
-        return product(view, self._left(G))
-
-    def _left(self, G: Weights) -> Weights:
-        """C - G"""
-        return Weights(np.concatenate([self.C.pairs, G.pairs]), np.concatenate([self.C.w, -G.w]))
-
-    def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
-        """See `Regularizer`."""
-        return rational.judged(A, root)
-
-    def exact_distances(self, X: rational.Plane, metric: rational.Squares) -> rational.Distances:
-        """See `Regularizer`."""
-        return X.distances(metric)
-
-    def exact_value(self, metric: rational.Squares, D: rational.Distances) -> Fraction:
-        """sum w D"""
-        return D.total(self.C.pairs, fractions(self.C.w))
-
-    def exact_bound(self, X: rational.Plane, G: Weights, hint: Any = None) -> Fraction | None:
-        """0 where C - G is psd"""
-        left = self._left(G)
-        return Fraction(0) if X.psd(left.pairs, fractions(left.w)) else None
-
-    def cost(self, at: Scaled, G: Weights) -> FloatArray | None:
-        """C"""
-        return at.total(self.C)
-
-
-@dataclass(frozen=True, eq=False)
-class Within:
-    """Points in a metric within the budget."""
-
-    apart: Callable[[IntArray], FloatArray]  # the differences (p, d) of pairs (p, 2)
-    judged: Judged
-
-    @of_last
-    def pairs(self, index: IntArray) -> Distances:
-        """See `View`; also what rounding of the budget does to a distance."""
-        D, off = self.judged.distances(self.apart(index))
-        return Distances(D, off + 2 * self.judged.share * np.where(D > 0, D, 0.0))
-
-
-class Budget:
-    """0 where sum over similar pairs of D is at most 1.
-
-    labels: the points by what the pairs span, exactly; rank: of that, or None for what double precision sees, which is
-    for a solver and proves nothing.
-    """
-
-    def __init__(self, X: FloatArray, similar: IntArray, labels: IntArray, rank: int | None):
-        self.X, self.similar, self.labels, self.rank = X, similar, labels, rank
-        self.E = X[similar[:, 0]] - X[similar[:, 1]]
-        self.at = budget(self.E, rank)
-
-    def seen(self) -> Budget:
-        """As double precision sees it."""
-        return Budget(self.X, self.similar, self.labels, None)
-
-    @property
-    def undecided(self) -> str:
-        """See `Regularizer`."""
-        return self.at.undecided
-
-    def look(self, A: FloatArray) -> Looked:
-        """P_+(A) / max(1, spent)."""
-        judged, feasibility = examine_budget(A, self.E, self.at.unit)
-        return Looked(Within(self.apart, judged), feasibility, True)
-
-    @of_last
-    def apart(self, pairs: IntArray) -> FloatArray:
-        """x_i - x_j of the pairs (p, 2)."""
-        E: FloatArray = self.X[pairs[:, 0]] - self.X[pairs[:, 1]]
-        return E
-
-    def value(self, view: View) -> Sum:
-        """0"""
-        return Sum(0.0, 0.0)
-
-    def multiple(self, G: Weights, ray: Ray) -> float:
-        """That with the best bound."""
-        slope = self._largest(G).value
-        if not math.isfinite(slope):  # nothing is proved
-            return 1.0
-        if ray.against is not None:
-            t = ray.against(slope)
-            return t if ray.value(t) - slope * t > ray.value(1.0) - slope else 1.0
-        return best(lambda t: ray.value(t) - slope * t, ray.longest)
-
-    def surplus(self, G: Weights) -> None:
-        """Any G will do."""
-
-    def bound(self, G: Weights) -> Sum:
-        """-lambda_max"""
-        largest = self._largest(G)
-        return Sum(-largest.value, largest.off)
-
-    @of_last
-    def _largest(self, G: Weights) -> Sum:
-        scale = float(np.abs(G.w).max(initial=0.0)) or 1.0
-        found = most(self.at, self.apart(G.pairs), G.w / scale)
-        return Sum(found.value * scale, (found.off + 2 * EPS * found.value) * scale)
-
-    def excess(self, view: View, G: Weights) -> Sum:
-        """lambda_max - <G, M>"""
-        largest, (paid, off) = self._largest(G), product(view, G)
-        return Sum(largest.value - paid, largest.off + off + 2 * EPS * (largest.value + paid))
-
-    def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
-        """See `Regularizer`."""
-        return rational.judged(A, root)
-
-    def exact_distances(self, X: rational.Plane, metric: rational.Squares) -> rational.Distances:
-        """Over max(1, spent)."""
-        D = X.distances(metric)
-        spent = D.total(self.similar, [Fraction(1)] * len(self.similar))
-        return rational.Distances(D.D, D.unit / max(Fraction(1), spent))
-
-    def exact_value(self, metric: rational.Squares, D: rational.Distances) -> Fraction:
-        """0"""
-        return Fraction(0)
-
-    def exact_bound(self, X: rational.Plane, G: Weights, hint: float | None = None) -> Fraction:
-        """-lambda for a lambda that is proved to be no less than the largest, and next to it: the hint, if it is."""
-        weights = fractions(G.w)
-        pairs = np.concatenate([self.similar, G.pairs])
-
-        def enough(factor: Fraction) -> bool:
-            return X.psd(pairs, [*[factor] * len(self.similar), *(-w for w in weights)])
-
-        if enough(Fraction(0)):
-            return Fraction(0)
-        guess = self._largest(Weights(G.pairs, G.w.astype(float))).value if hint is None else hint
-        return -rational.least_factor(
-            enough, Fraction(guess) if math.isfinite(guess) and guess > 0 else Fraction(1)
-        )
-
-    def cost(self, at: Scaled, G: Weights) -> FloatArray | None:
-        """C = s sum over similar pairs of X_p, with the largest s for which it is at least G."""
-        return -self.bound(G).value * at.total(Weights(self.similar, np.ones(len(self.similar))))
 
 
 def fractions(w: Any) -> list[Fraction]:

@@ -14,7 +14,8 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from cvxml.core.metric import EPS, FloatArray
-from cvxml.family.losses.base import Sum, away
+from cvxml.family.losses.base import Sum
+from cvxml.family.losses.bounded import away
 
 
 class Definite(NamedTuple):

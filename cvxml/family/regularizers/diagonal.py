@@ -26,7 +26,9 @@ from cvxml.core.squares import whole
 from cvxml.family.geometry.budget import FLOOR, BudgetFeasibility, Judged, examine_budget
 from cvxml.family.geometry.span_coordinates import Ground
 from cvxml.family.losses.base import Sum
-from cvxml.family.regularizers.base import Budget, Linear, Looked, Scaled, Surplus, Within, fractions, of_last
+from cvxml.family.regularizers.base import Looked, Scaled, Surplus, fractions, of_last
+from cvxml.family.regularizers.budget import Budget, Within
+from cvxml.family.regularizers.linear import Linear
 from cvxml.family.rows.base import Weights
 from cvxml.numbers import rational
 from cvxml.numbers.rounding import points, squares_of_pairs

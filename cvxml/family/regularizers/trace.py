@@ -14,7 +14,8 @@ from cvxml.core.metric import EPS, FloatArray, examine
 from cvxml.core.squares import is_psd
 from cvxml.family.geometry.span_coordinates import Ground
 from cvxml.family.losses.base import Sum, sharp
-from cvxml.family.regularizers.base import Linear, Looked, Scaled, SeenBy, Surplus, fractions, product
+from cvxml.family.regularizers.base import Looked, Scaled, SeenBy, Surplus, fractions, product
+from cvxml.family.regularizers.linear import Linear
 from cvxml.family.rows.base import Weights
 from cvxml.numbers import rational
 from cvxml.numbers.rounding import Seen, points

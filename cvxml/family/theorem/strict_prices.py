@@ -15,8 +15,10 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from cvxml.core.metric import EPS, FloatArray
-from cvxml.family.losses.base import LogSumExp, Loss
-from cvxml.family.regularizers.base import Linear, Surplus
+from cvxml.family.losses.base import Loss
+from cvxml.family.losses.log_sum_exp import LogSumExp
+from cvxml.family.regularizers.base import Surplus
+from cvxml.family.regularizers.linear import Linear
 from cvxml.family.rows.base import Plain, Prices, Rows
 from cvxml.numbers.rounding import least_eigenvalue
 

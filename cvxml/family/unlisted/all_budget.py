@@ -14,7 +14,8 @@ from cvxml.core.metric import EPS, FloatArray, IntArray, units_of
 from cvxml.core.pairs import pairs_by_labels
 from cvxml.core.threads import side_by_side
 from cvxml.family.geometry.budget import budget, examine_budget
-from cvxml.family.regularizers.base import Budget, Looked, Scaled
+from cvxml.family.regularizers.base import Looked, Scaled
+from cvxml.family.regularizers.budget import Budget
 from cvxml.family.rows.base import Block, Entries, Prices, Weights, between
 from cvxml.family.unlisted.all_pairs import ROOM, Classes, Table, classes, off_of, rounded
 from cvxml.numbers.rounding import Distances, Images, Seen, least_eigenvalue, points, seen

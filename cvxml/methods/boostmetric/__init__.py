@@ -39,7 +39,7 @@ from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
 from cvxml.core.statement import Statement
 from cvxml.core.triplets import BAD_TRIPLETS, BY_TRIPLETS, Compared, check_units, compared
-from cvxml.family.losses.base import LogSumExp
+from cvxml.family.losses.log_sum_exp import LogSumExp
 from cvxml.family.regularizers.trace import Trace
 from cvxml.family.rows.base import Prices
 from cvxml.family.theorem.theorem import Family, Term

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cvxml.core.metric import EPS, FloatArray, IntArray
-from cvxml.family.rows.base import Block, Entries, Prices, View, Weights, triplet_entries
+from cvxml.family.rows.base import Block, Entries, Prices, View, Weights
+from cvxml.family.rows.triplets import triplet_entries
 
 
 class Together(NamedTuple):

@@ -43,9 +43,10 @@ from cvxml.core.run import Found
 from cvxml.core.shown import cut
 from cvxml.core.statement import Statement
 from cvxml.family.geometry.symmetric import quadratic
-from cvxml.family.losses.base import Bounded
+from cvxml.family.losses.bounded import Bounded
 from cvxml.family.regularizers.logdet import LogDet, radius
-from cvxml.family.rows.base import PairRows, Prices
+from cvxml.family.rows.base import Prices
+from cvxml.family.rows.pairs import PairRows
 from cvxml.family.theorem.theorem import Family, Term
 from cvxml.solvers import logdet_path
 from cvxml.solvers.family_method import FamilyMethod

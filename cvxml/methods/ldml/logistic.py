@@ -27,7 +27,8 @@ from cvxml.core.balls import total as total_of
 from cvxml.core.clock import watched
 from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.family.losses.base import NONE, Part, Ray, Sensitivity, Sum, sharp_total
-from cvxml.family.rows.base import Block, Entries, PairRows, Prices, View, Weights
+from cvxml.family.rows.base import Block, Entries, Prices, View, Weights
+from cvxml.family.rows.pairs import PairRows
 from cvxml.numbers.rounding import TINY
 
 BITS = 50  # of a sum of alpha, with b free

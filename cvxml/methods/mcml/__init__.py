@@ -39,10 +39,11 @@ from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Callback, Found, Keep, Start, interruptible
 from cvxml.core.statement import Statement
 from cvxml.family.geometry.coordinates import Coordinates, coordinates
-from cvxml.family.losses.base import LogSumExp
-from cvxml.family.regularizers.base import Linear
+from cvxml.family.losses.log_sum_exp import LogSumExp
 from cvxml.family.regularizers.diagonal import DiagonalLinear
-from cvxml.family.rows.base import ByPoint, Plain, Prices, Weights
+from cvxml.family.regularizers.linear import Linear
+from cvxml.family.rows.base import Plain, Prices, Weights
+from cvxml.family.rows.by_point import ByPoint
 from cvxml.family.theorem.strict_prices import Anchors
 from cvxml.family.theorem.theorem import UNPRICED, Family, Term, certify, value
 from cvxml.family.unlisted.all_pairs import metric_of, once

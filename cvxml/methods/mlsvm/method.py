@@ -28,7 +28,8 @@ from cvxml.core.run import Callback, Found, Start
 from cvxml.core.statement import Statement
 from cvxml.family.losses.groups import Spread
 from cvxml.family.regularizers.frobenius import Frobenius
-from cvxml.family.rows.base import PairRows, Prices
+from cvxml.family.rows.base import Prices
+from cvxml.family.rows.pairs import PairRows
 from cvxml.family.theorem.theorem import Family, Term
 from cvxml.methods.mlsvm.algorithm1 import Run
 from cvxml.methods.mlsvm.algorithm1 import algorithm1 as run_algorithm1

@@ -39,10 +39,11 @@ from cvxml.core.run import Found
 from cvxml.core.statement import Statement
 from cvxml.family.geometry.budget import check_units
 from cvxml.family.geometry.symmetric import quadratic
-from cvxml.family.losses.base import Root
-from cvxml.family.regularizers.base import Budget
+from cvxml.family.losses.root import Root
+from cvxml.family.regularizers.budget import Budget
 from cvxml.family.regularizers.diagonal import DiagonalBudget
-from cvxml.family.rows.base import PairRows, Prices, Weights
+from cvxml.family.rows.base import Prices, Weights
+from cvxml.family.rows.pairs import PairRows
 from cvxml.family.theorem.theorem import Family, Term
 from cvxml.family.unlisted.all_pairs import metric_of, once
 from cvxml.methods.mmc import budget_path

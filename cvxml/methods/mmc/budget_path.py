@@ -20,9 +20,10 @@ from cvxml.core.metric import FloatArray, units_of
 from cvxml.core.run import Found
 from cvxml.family.geometry.budget import budget
 from cvxml.family.geometry.symmetric import quadratic, squares
-from cvxml.family.regularizers.base import Budget
+from cvxml.family.regularizers.budget import Budget
 from cvxml.family.regularizers.diagonal import DiagonalBudget
-from cvxml.family.rows.base import PairRows, Prices
+from cvxml.family.rows.base import Prices
+from cvxml.family.rows.pairs import PairRows
 from cvxml.family.theorem.theorem import Family
 from cvxml.methods.mmc.diagonal_path import path as path_diagonal
 from cvxml.solvers.barrier import path

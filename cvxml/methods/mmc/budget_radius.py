@@ -14,7 +14,8 @@ import numpy as np
 from cvxml.core.metric import EPS, FloatArray
 from cvxml.family.geometry.budget import FLOOR, BudgetFeasibility
 from cvxml.family.geometry.symmetric import squares
-from cvxml.family.regularizers.base import Budget, Looked
+from cvxml.family.regularizers.base import Looked
+from cvxml.family.regularizers.budget import Budget
 from cvxml.family.regularizers.diagonal import DiagonalBudget
 
 MOST_FEATURES = 40  # beyond, no radius is computed of a full metric

@@ -35,7 +35,8 @@ from cvxml.core.squares import whole
 from cvxml.family.losses.base import Sum
 from cvxml.family.regularizers.base import Looked, Scaled
 from cvxml.family.regularizers.frobenius import TINY, Flat, Frobenius
-from cvxml.family.rows.base import Block, Prices, Triplets, View, Weights
+from cvxml.family.rows.base import Block, Prices, View, Weights
+from cvxml.family.rows.triplets import Triplets
 from cvxml.numbers import rational
 from cvxml.numbers.rounding import Distances
 

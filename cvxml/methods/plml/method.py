@@ -41,8 +41,11 @@ from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
 from cvxml.core.statement import Statement
 from cvxml.core.triplets import BAD_TRIPLETS, BY_TRIPLETS
-from cvxml.family.losses.base import Hinge, Straight
-from cvxml.family.rows.base import PairRows, Prices, Triplets
+from cvxml.family.losses.hinge import Hinge
+from cvxml.family.losses.straight import Straight
+from cvxml.family.rows.base import Prices
+from cvxml.family.rows.pairs import PairRows
+from cvxml.family.rows.triplets import Triplets
 from cvxml.family.theorem.theorem import Family, Term
 from cvxml.methods.plml.blocks import Blocks, Listed, examine_blocks
 from cvxml.methods.plml.both_ends import MeanShares

@@ -1,0 +1,127 @@
+"""The linear regularizer <C, M>."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cvxml.core.metric import EPS, FloatArray, IntArray, examine
+from cvxml.family.geometry.span_coordinates import Ground, ground
+from cvxml.family.losses.base import Ray, Sum
+from cvxml.family.regularizers.base import (
+    MOST,
+    Looked,
+    Scaled,
+    SeenBy,
+    Surplus,
+    best,
+    fractions,
+    product,
+)
+from cvxml.family.rows.base import View, Weights
+from cvxml.numbers import rational
+from cvxml.numbers.rounding import (
+    least_eigenvalue,
+    seen,
+    squares_of_pairs,
+)
+
+
+class Linear:
+    """<C, M> for C = sum_p w_p X_p, w > 0. what: "targets differ from their points", whose differences they are."""
+
+    def __init__(self, X: FloatArray, C: Weights, what: str):
+        self.X, self.C, self.what = X, C, what
+
+    @cached_property
+    def ground(self) -> Ground:
+        """Coordinates in which C is about 1."""
+        return ground(self.X, self.C, self.what)
+
+    @property
+    def labels(self) -> IntArray:
+        """Points that differ within the range of C."""
+        return self.ground.labels
+
+    @property
+    def undecided(self) -> str:
+        """See `Regularizer`."""
+        return self.ground.undecided
+
+    def look(self, A: FloatArray) -> Looked:
+        """P_+(A); what only rounding takes from the cone is counted as such."""
+        psd, feasibility = examine(A, self.X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            sight = seen(self.X, A / 2 + A.T / 2 if feasibility.exact else psd)
+        finite = bool(np.isfinite(sight.images.at).all()) and math.isfinite(sight.miss)
+        return Looked(SeenBy(self.X, sight), feasibility, finite)
+
+    def value(self, view: View) -> Sum:
+        """sum w D"""
+        return product(view, self.C)
+
+    def multiple(self, G: Weights, ray: Ray) -> float:
+        """The best of those that keep C - G psd: 1/longest is the largest eigenvalue of G where C is 1.
+
+        C being definite on its range, of which T is a basis, C - G is psd where T^T (C - G) T is.
+        """
+        at = self.ground
+        if at.undecided:
+            return 0.0
+        if at.rank == 0 or len(G.w) == 0:
+            return best(ray.value, ray.longest)
+        with np.errstate(over="ignore", invalid="ignore"):
+            image, moved = self._on_ground(G)
+        largest = moved - least_eigenvalue(-image)
+        if not largest < MOST:
+            return 0.0
+        longest = at.least / largest * (1 - 8 * EPS) if largest > 0 else math.inf
+        return best(ray.value, min(longest, ray.longest))
+
+    def surplus(self, G: Weights) -> Surplus:
+        """T^T (C - G) T. Also where every price is rounded a few times more."""
+        if self.ground.undecided:
+            return Surplus(np.zeros((0, 0)), math.inf)
+        return self._on_ground(self._left(G))
+
+    def _on_ground(self, G: Weights) -> Surplus:
+        """T^T G T"""
+        return Surplus(*squares_of_pairs(self.ground.images, G.pairs, G.w))
+
+    def bound(self, G: Weights) -> Sum:
+        """0: prices are feasible."""
+        return Sum(0.0, 0.0)
+
+    def excess(self, view: View, G: Weights) -> Sum:
+        """<C - G, M>"""
+        return product(view, self._left(G))
+
+    def _left(self, G: Weights) -> Weights:
+        """C - G"""
+        return Weights(np.concatenate([self.C.pairs, G.pairs]), np.concatenate([self.C.w, -G.w]))
+
+    def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
+        """See `Regularizer`."""
+        return rational.judged(A, root)
+
+    def exact_distances(self, X: rational.Plane, metric: rational.Squares) -> rational.Distances:
+        """See `Regularizer`."""
+        return X.distances(metric)
+
+    def exact_value(self, metric: rational.Squares, D: rational.Distances) -> Fraction:
+        """sum w D"""
+        return D.total(self.C.pairs, fractions(self.C.w))
+
+    def exact_bound(self, X: rational.Plane, G: Weights, hint: Any = None) -> Fraction | None:
+        """0 where C - G is psd"""
+        left = self._left(G)
+        return Fraction(0) if X.psd(left.pairs, fractions(left.w)) else None
+
+    def cost(self, at: Scaled, G: Weights) -> FloatArray | None:
+        """C"""
+        return at.total(self.C)

@@ -1,0 +1,94 @@
+"""Rows of pairs: v is the squared distance of a pair, over a unit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cvxml.core.metric import EPS, FloatArray, IntArray
+from cvxml.family.rows.base import (
+    UNSEEN,
+    Block,
+    Entries,
+    Prices,
+    View,
+    Weights,
+    between,
+)
+
+
+class PairRows(NamedTuple):
+    """v_t = D of the t-th pair over `unit`; the key is t."""
+
+    listed: IntArray  # (p, 2)
+    unit: Any = 1.0  # a float, or a fraction for exact arithmetic
+
+    def blocks(self, view: View, prices: Prices, kept: float = math.inf) -> Iterator[Block]:
+        """All at once: a loss may look at their least."""
+        D, off = view.pairs(self.listed)
+        a = np.zeros(len(D))
+        a[prices.key] = prices.a
+        if self.unit == 1:
+            yield Block(D, off, a)
+        else:
+            yield Block(D / self.unit, (off + 2 * EPS * np.abs(D)) / self.unit, a)
+
+    def weights(self, prices: Prices) -> Weights:
+        """a_t X_t over the unit."""
+        return Weights(self._of(prices.key), prices.a if self.unit == 1 else prices.a / self.unit)
+
+    def _of(self, key: IntArray) -> IntArray:
+        """Pairs (t, 2): all of them are the list itself, of which a regularizer may know something already."""
+        whole = len(key) == len(self.listed) and bool((key[1:] > key[:-1]).all())
+        return self.listed if whole else self.listed[key]
+
+    def inside(self, labels: IntArray, prices: Prices) -> Prices:
+        """See `Rows`."""
+        keep = self.within(labels, prices.key)
+        return prices if keep.all() else Prices(prices.a[keep], prices.key[keep])
+
+    def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[int | Fraction]:
+        """See `Rows`."""
+        unit = Fraction(self.unit)
+        return (D[i][j] / unit for i, j in self.listed.tolist())
+
+    def within(self, labels: IntArray, key: IntArray) -> Any:
+        """See `MarginRows`."""
+        i, j = labels[self._of(key)].T
+        return i == j
+
+    def margins(self, z: FloatArray, key: IntArray) -> FloatArray:
+        """See `MarginRows`."""
+        return between(z, *self._of(key).T) / float(self.unit)
+
+    def near(self, z: FloatArray, below: float) -> tuple[IntArray, FloatArray]:
+        """See `MarginRows`."""
+        v = between(z, *self.listed.T) / float(self.unit)
+        key = np.flatnonzero(v < below)
+        return key, v[key]
+
+    def keys(self) -> IntArray:
+        """Of all rows."""
+        return np.arange(len(self.listed))
+
+    def entries(self, key: IntArray) -> Entries:
+        """See `WithEntries`."""
+        return Entries(np.arange(len(key)), self.listed[key], np.full(len(key), 1 / float(self.unit)))
+
+    def least(self, z: FloatArray) -> float:
+        """See `Nearest`."""
+        v = between(z, *self.listed.T) / float(self.unit)
+        return float(np.min(v, where=v > UNSEEN, initial=math.inf))
+
+    @property
+    def size(self) -> int:
+        """The number of pairs."""
+        return len(self.listed)
+
+    def sample(self, every: int) -> PairRows:
+        """See `MarginRows`."""
+        return PairRows(self.listed[::every], self.unit)

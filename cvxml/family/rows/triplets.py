@@ -1,0 +1,187 @@
+"""Rows of triplets: v is the squared distance to an impostor less that to a target."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cvxml.core.clock import watched
+from cvxml.core.metric import EPS, FloatArray, IntArray, real_array
+from cvxml.core.targets import OtherClasses
+from cvxml.core.threads import side_by_side
+from cvxml.family.rows.base import (
+    BLOCK,
+    MOST,
+    Block,
+    Entries,
+    Plain,
+    Prices,
+    Weights,
+    WideView,
+    between,
+)
+
+
+def triplet_entries(i: IntArray, j: IntArray, l: IntArray) -> Entries:
+    """Of v = D_il - D_ij for triplets, each (t,)."""
+    t = np.arange(len(i))
+    pairs = np.stack([np.concatenate([i, i]), np.concatenate([l, j])], axis=1)
+    return Entries(np.concatenate([t, t]), pairs, np.repeat([1.0, -1.0], len(i)))
+
+
+class Triplets(NamedTuple):
+    """v = D_il - D_ij for each target (i, j) and the points l that count as its impostors; key: target n + l."""
+
+    targets: IntArray  # (p, 2)
+    impostors: Any  # (p, n) True where l counts
+
+    def blocks(self, view: WideView, prices: Prices, kept: float = math.inf) -> Iterator[Block]:
+        """Some points at a time; then what has a price and is further away."""
+        order = np.argsort(prices.key)
+        priced, a = prices.key[order], prices.a[order]
+        away = np.ones(len(priced), dtype=bool)
+        for key, v, off in self._near(view, kept):
+            if len(priced) == 0:
+                yield Block(v, off, np.zeros(len(v)))
+                continue
+            place = np.minimum(np.searchsorted(priced, key), len(priced) - 1)
+            has = priced[place] == key
+            away[place[has]] = False
+            yield Block(v, off, np.where(has, a[place], 0.0))
+        if away.any():
+            i, j, l = self.named(Prices(a, priced[away])).T
+            near, near_off = view.pairs(np.stack([i, j], axis=1))
+            far, far_off = view.pairs(np.stack([i, l], axis=1))
+            yield Block(far - near, near_off + far_off + 2 * EPS * (near + far), a[away])
+
+    def _near(self, view: WideView, kept: float) -> Iterator[tuple[IntArray, FloatArray, FloatArray]]:
+        """Key, v, and what it may be off by, of the rows with v < kept, and of some others.
+
+        One product of matrices tells which points are near enough to another one to be looked at.
+        """
+        n = self.impostors.shape[1]
+        D_ij, off_ij = view.pairs(self.targets)
+        by_point = np.argsort(self.targets[:, 0], kind="stable")
+        points, first, count = np.unique(self.targets[by_point, 0], return_index=True, return_counts=True)
+        with np.errstate(over="ignore", invalid="ignore"):
+            limit = kept + np.maximum.reduceat((D_ij + 2 * off_ij)[by_point], first)
+        between = view.products()
+
+        def look(some: IntArray) -> list[tuple[IntArray, FloatArray, FloatArray]]:
+            found = []
+            own, l, D, off = between.below(points[some], limit[some])
+            for extra in watched(range(int(count[some].max()))):
+                has = count[some][own] > extra
+                row = by_point[first[some][own[has]] + extra]
+                keep = self.impostors[row, l[has]]
+                row, at = row[keep], np.flatnonzero(has)[keep]
+                v = D[at] - D_ij[row]
+                moved = off[at] + (off_ij[row] + 2 * EPS * D_ij[row]) + 2 * EPS * np.abs(D[at])
+                # what is no number stays
+                low = ~(v - moved - 2 * EPS * (1 + np.abs(v)) >= kept)
+                found.append((row[low] * n + l[at[low]], v[low], moved[low]))
+            return found
+
+        parts = np.array_split(np.arange(len(points)), 1 + len(points) * n // BLOCK)
+        for found in side_by_side(look, [some for some in parts if len(some)]):
+            yield from found
+
+    def named(self, prices: Prices) -> IntArray:
+        """The triplets (t, 3) of i, j, l that have a price."""
+        row, l = np.divmod(prices.key, self.impostors.shape[1])
+        return np.concatenate([self.targets[row], l[:, None]], axis=1)
+
+    def read(self, dual: Mapping[str, Any]) -> Prices:
+        """The positive prices of "price" (t,) with "triplets" (t, 3) of i, j, l; what is no row is dropped.
+
+        Raises ValueError for a dual that is none.
+        """
+        n = self.impostors.shape[1]
+        price, triplets = _checked(dual, n)
+        known = self.targets @ (n, 1)
+        order = np.argsort(known)
+        wanted = triplets[:, :2] @ (n, 1)
+        row = order[np.minimum(np.searchsorted(known, wanted, sorter=order), len(known) - 1)]
+        keep = (known[row] == wanted) & (price > 0) & self.impostors[row, triplets[:, 2]]
+        key, place = np.unique(row[keep] * n + triplets[keep, 2], return_inverse=True)
+        summed = np.bincount(place, np.minimum(price[keep], MOST), minlength=len(key))
+        return Prices(summed.astype(np.float64), key)
+
+    def weights(self, prices: Prices) -> Weights:
+        """a_t (X_il - X_ij)."""
+        triplets = self.named(prices)
+        return Weights(
+            np.concatenate([triplets[:, [0, 2]], triplets[:, :2]]), np.concatenate([prices.a, -prices.a])
+        )
+
+    def inside(self, labels: IntArray, prices: Prices) -> Prices:
+        """See `Rows`."""
+        keep = self.within(labels, prices.key)
+        return Prices(prices.a[keep], prices.key[keep])
+
+    def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[int | Fraction]:
+        """See `Rows`."""
+        for (i, j), counts in zip(self.targets.tolist(), self.impostors, strict=True):
+            yield from (D[i][l] - D[i][j] for l in np.flatnonzero(counts).tolist())
+
+    def within(self, labels: IntArray, key: IntArray) -> Any:
+        """See `MarginRows`: with a target every point has one label."""
+        row, l = np.divmod(key, self.impostors.shape[1])
+        return labels[self.targets[row, 0]] == labels[l]
+
+    def margins(self, z: FloatArray, key: IntArray) -> FloatArray:
+        """See `MarginRows`."""
+        row, l = np.divmod(key, self.impostors.shape[1])
+        i, j = self.targets[row].T
+        return between(z, i, l) - between(z, i, j)
+
+    def near(self, z: FloatArray, below: float) -> tuple[IntArray, FloatArray]:
+        """See `MarginRows`."""
+        key, v, _ = zip(*self._near(Plain(z), below), strict=True)
+        keys, values = np.concatenate(key), np.concatenate(v)
+        low = values < below
+        return keys[low], values[low]
+
+    @property
+    def size(self) -> int:
+        """The number of targets."""
+        return len(self.targets)
+
+    def sample(self, every: int) -> Triplets:
+        """See `MarginRows`: all rows of one point in so many."""
+        points = np.unique(self.targets[:, 0])[::every]
+        rows = np.isin(self.targets[:, 0], points)
+        some = self.impostors.of(rows) if isinstance(self.impostors, OtherClasses) else self.impostors[rows]
+        return Triplets(self.targets[rows], some)
+
+    def keys(self) -> IntArray:
+        """Of all rows, which may be many."""
+        return np.flatnonzero(np.asarray(self.impostors))
+
+    def entries(self, key: IntArray) -> Entries:
+        """See `WithEntries`."""
+        return triplet_entries(*self.named(Prices(np.zeros(len(key)), key)).T)
+
+
+def _checked(dual: Mapping[str, Any], n: int) -> tuple[FloatArray, IntArray]:
+    """Price (t,) and triplets (t, 3) of n points."""
+    try:
+        price, triplets = real_array(dual["price"], "dual 'price'"), np.asarray(dual["triplets"])
+    except (KeyError, TypeError, IndexError) as error:
+        raise ValueError(
+            f'the dual must be a mapping with "price" and "triplets"; there is no {error}'
+        ) from None
+    if triplets.size == 0:
+        triplets = triplets.reshape(0, 3).astype(np.intp)
+    if price.ndim != 1 or triplets.shape != (len(price), 3) or triplets.dtype.kind not in "iu":
+        raise ValueError(
+            "dual 'price' must be one number a triplet, with triplets of shape (t, 3) and integers; "
+            f"got shapes {price.shape} and {triplets.shape}, dtype {triplets.dtype}"
+        )
+    if len(triplets) and (triplets.min() < 0 or triplets.max() >= n):
+        raise ValueError(f"dual 'triplets' names a point outside 0..{n - 1}")
+    return price, triplets.astype(np.intp)
