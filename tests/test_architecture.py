@@ -18,7 +18,9 @@ ROOT = Path(cvxml.__file__).parent
 LAYERS = (
     "cases",  # imports nothing of ours: it is copied
     "core",
+    "numbers",
     "family",
+    "solvers",
     "methods",
     "api",
     "datasets",
@@ -30,6 +32,8 @@ LAYERS = (
     "lessons",
     "cli",
 )
+# the rooms of the family: each may import those before it
+ROOMS = ("rows", "losses", "geometry", "regularizers", "theorem", "stationary", "unlisted", "nearby")
 
 
 def imports_of(path: Path) -> dict[str, bool]:
@@ -136,6 +140,9 @@ def stated_by(kind: type) -> set[tuple[str, str]]:
     return found
 
 
+PROVES = ("cvxml.numbers.", "cvxml.family.", "cvxml.solvers.")
+
+
 def reached(start: set[tuple[str, str]]) -> set[str]:
     """Modules of these names, and of all that they are made of; what the family's own are made of is not looked at."""
     waiting, seen = list(start), set(start)
@@ -154,7 +161,7 @@ def reached(start: set[tuple[str, str]]) -> set[str]:
             further = {(module, used) for used in names_in(what)} if not attribute else set()
         further = {(of, own) for of, own in further if of.startswith("cvxml.")} - seen
         seen |= further
-        waiting += [(of, own) for of, own in further if not of.startswith("cvxml.family")]
+        waiting += [(of, own) for of, own in further if not of.startswith(PROVES)]
     return {module for module, _ in seen if top_level(module)}
 
 
@@ -165,16 +172,28 @@ KNOWN = {
 }
 
 
+TERMS = (
+    *(f"cvxml.family.{room}" for room in ("rows", "losses", "regularizers", "theorem")),
+    "cvxml.solvers.",
+)
+
+
 @pytest.mark.parametrize("method", cvxml.list_methods())
 def test_what_a_method_states_reaches_nothing_of_the_family(method: str) -> None:
-    found = reached(stated_by(type(get(method))))
+    """Nor of its solvers, nor of losses and solvers that are in the folder of the method."""
+    stated = stated_by(type(get(method)))
+    found = reached(stated)
     assert len(found) > 1, "the reader of names sees nothing"
-    of_the_family = {module for module in found if module.startswith("cvxml.family.")}
-    assert of_the_family - KNOWN.get(method, set()) == set()
+    assert {module for module in found if module.startswith(PROVES)} - KNOWN.get(method, set()) == set()
+    where = {module for module, _ in stated}
+    for module in found - where:
+        imports = modules().get(module.removeprefix("cvxml."), {})
+        if module.startswith("cvxml.methods."):
+            assert not any(i.startswith(TERMS) for i in imports), (method, module)
 
 
 def test_the_reader_of_names_sees_what_a_proof_reaches() -> None:
-    assert "cvxml.family.losses.base" in reached({("cvxml.methods.lmnn", "LMNN")})
+    assert "cvxml.family.losses.hinge" in reached({("cvxml.methods.lmnn", "LMNN")})
     assert "cvxml.family.geometry.budget" in reached({("cvxml.methods.dml_eig", "_sum")})
     assert "cvxml.numbers.span" in reached(
         {("cvxml.methods.mmc", "instance")}
@@ -204,11 +223,22 @@ def test_every_layer_imports_only_those_below() -> None:
         above = LAYERS[LAYERS.index(layer) + 1 :]
         ours = {i.split(".")[1] for i in imports if i.startswith("cvxml.")}
         assert not ours & set(above), (name, ours)
-        if layer in ("core", "family", "methods"):
+        if layer in ("core", "numbers", "family", "solvers", "methods"):
             assert "cvxml" not in imports, name
 
 
-@pytest.mark.parametrize("layer", ["family", "methods", "oracle"])
+def test_every_room_of_the_family_imports_only_those_before() -> None:
+    rooms = set()
+    for name, imports in modules().items():
+        layer, *parts = name.split(".")
+        if layer == "family" and len(parts) == 2:
+            rooms.add(parts[0])
+            ours = {i.split(".")[2] for i in imports if i.startswith("cvxml.family.")}
+            assert not ours & set(ROOMS[ROOMS.index(parts[0]) + 1 :]), (name, ours)
+    assert rooms == set(ROOMS)
+
+
+@pytest.mark.parametrize("layer", ["family", "solvers", "methods", "oracle"])
 def test_no_module_imports_itself_by_way_of_others(layer: str) -> None:
     """Imports within functions count too."""
     known = {f"cvxml.{name}".removesuffix(".__init__"): imports for name, imports in modules().items()}
@@ -220,7 +250,7 @@ def test_no_module_imports_itself_by_way_of_others(layer: str) -> None:
 
 def test_there_are_few_things_at_the_top() -> None:
     seen = [path for path in ROOT.iterdir() if path.name != "__pycache__"]
-    assert len(seen) <= 19, sorted(path.name for path in seen)
+    assert len(seen) <= 21, sorted(path.name for path in seen)
 
 
 def test_methods_do_not_import_each_other() -> None:
@@ -248,7 +278,8 @@ def test_the_statement_the_proof_and_the_solver_share_no_algebra() -> None:
         imports = all_imports[f"methods.mlsvm.{name}"]
         for other in ("problem", "evaluate", "method"):
             assert not uses(imports, f"cvxml.methods.mlsvm.{other}"), (name, other)
-        for proof in ("bound", "frobenius", "groups"):
+        for proof in ("theorem.theorem", "regularizers.frobenius", "losses.groups"):
+            assert f"cvxml.family.{proof}" in {f"cvxml.{other}" for other in all_imports}
             assert not uses(imports, f"cvxml.family.{proof}"), (name, proof)
 
 

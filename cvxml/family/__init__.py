@@ -1,1 +1,12 @@
-"""Convex methods as members of one family, whose theorem is proved once (theorem.py); its parts, and solvers."""
+"""The family of problems that one theorem covers: a regularizer R(M) and losses phi(v) of squared distances.
+
+rows/          v_t = sum_p B_tp D_p over pairs p of points
+losses/        phi(v), with a conjugate bound k(a)
+geometry/      coordinates of the points, spans, symmetric matrices, budgets
+regularizers/  R(M), with a bound r(G)
+theorem/       the lower bound k(a) + r(G), and the gap, in floats, balls and rationals
+stationary/    how far a metric is from a stationary point
+unlisted/      all pairs of points without a list of them
+nearby/        all metrics whose objective is near the optimum
+Each room imports only the rooms above it.
+"""

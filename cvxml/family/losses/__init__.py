@@ -1,0 +1,1 @@
+"""Losses phi(v) with their conjugate bounds."""

@@ -1,0 +1,1 @@
+"""All metrics whose objective is near the optimum."""

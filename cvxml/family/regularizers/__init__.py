@@ -1,0 +1,1 @@
+"""Regularizers R(M) with their bounds r(G)."""

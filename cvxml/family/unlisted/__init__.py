@@ -1,0 +1,1 @@
+"""All pairs of points without a list of them."""

@@ -17,8 +17,8 @@ from cvxml.core.report import Verdict
 from cvxml.core.result import Status
 from cvxml.methods import get
 from cvxml.methods.mlr import MISREADINGS, MLR, delta, every_ranking, instance, objective, problem, rankings
-from tests.family.test_interleaving import MEASURES, cost, loss
 from tests.instances import NOT_OPTIMAL, assert_named, random_data, real_data
+from tests.methods.mlr.test_interleaving import MEASURES, cost, loss
 
 METHOD = get("mlr")
 EVERY = pytest.mark.parametrize("measure", MEASURES)

@@ -18,8 +18,8 @@ from cvxml.core.result import Dual
 from cvxml.family.rows.base import Prices
 from cvxml.methods.mlr.ranking_margins import Ranked, _Iterate
 from cvxml.methods.mlr.rankings import Rankings, read
-from tests.family.test_interleaving import cost, loss
 from tests.instances import fractions
+from tests.methods.mlr.test_interleaving import cost, loss
 
 EVERY = pytest.mark.parametrize("measure", MEASURES)
 K, C = 2, 6.0
