@@ -159,8 +159,10 @@ def solved(here: Setting, regularizer: str) -> tuple[FloatArray, FloatArray]:
 def left_over(here: Setting, M: FloatArray, proof: Proof) -> tuple[float, float]:
     """What the two inequalities leave at M: of the regularizer and of the loss. Their sum is the gap."""
     R, ((loss, rows),) = here.family.regularizer, here.family.terms
-    view = R.look(M).view
-    of_loss = sum(loss.part(block).excess.value for block in rows.blocks(view, proof.prices[0], loss.kept))
+    view = R.judge(M).view
+    of_loss = sum(
+        loss.part(block).excess.value for block in rows.blocks(view, proof.prices[0], loss.inactive_above)
+    )
     return max(0.0, R.excess(view, proof.G).value), of_loss
 
 

@@ -295,7 +295,7 @@ def spectrum(of: Any) -> list[Any]:
     return found
 
 
-def repaired(given: Instance, Y: FloatArray) -> FloatArray:
+def to_domain(given: Instance, Y: FloatArray) -> FloatArray:
     """Y (d, d), or next to the largest multiple of it, proved feasible; 0 where none with a bound above 0 is."""
     Y = Y / 2 + Y.T / 2
     if given.t == 0.5 and np.isfinite(Y).all() and Y.any():
@@ -501,7 +501,7 @@ class GMML(ConvexMethod[Instance]):
         """From "Y" (d, d), any numbers but NaN. Singular metrics cost infinity."""
         psd, feasibility = examine(M, given.X)
         V, at = symmetric_whole(M)
-        Y = repaired(given, dual_array(dual, "Y", M.shape))
+        Y = to_domain(given, dual_array(dual, "Y", M.shape))
         proved = with_enough_bits(lambda: bound(given, Y))
         here = with_enough_bits(lambda: value(given, V, at)) if is_definite(V) else math.inf
         return certificate(
@@ -515,7 +515,7 @@ class GMML(ConvexMethod[Instance]):
 
     def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
         """The same, rounded outward. Raises ValueError for a singular metric."""
-        metric, Y = definite(M, root), repaired(given, dual_array(dual, "Y", M.shape))
+        metric, Y = definite(M, root), to_domain(given, dual_array(dual, "Y", M.shape))
         low = with_enough_bits(lambda: ends(bound(given, Y)))[0]
         here = with_enough_bits(lambda: ends(value(given, metric.V, metric.at)))
         return Exact(low, here[1], metric.distance, max(here[0], Fraction(_least_scale(given))))

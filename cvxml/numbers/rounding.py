@@ -212,7 +212,7 @@ def seen(X: FloatArray, A: FloatArray) -> Seen:
     unit = np.where(shows, scale, 0.0)
     scaled = np.where(np.outer(shows, shows), A / scale[:, None] / scale, 0.0)
     values, vectors = np.linalg.eigh(scaled)
-    # What is no longer than rounding leaves goes; what is no number stays, for `Looked.finite` to see.
+    # What is no longer than rounding leaves goes; what is no number stays, for `JudgedMatrix.finite` to see.
     some = ~(values < d * EPS * max(values[-1], 0))
     root = vectors[:, some] * np.sqrt(values[some])
     miss = np.linalg.norm(scaled - root @ root.T)

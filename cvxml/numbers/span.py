@@ -18,7 +18,7 @@ from cvxml.core.exact import flint
 from cvxml.core.metric import FloatArray, IntArray
 
 PRIME = 2**61 - 1
-ENOUGH = 4  # times as many rows as columns: of more than these some are looked at first
+ENOUGH = 4  # times as many rows as columns: of more than these some are judged at first
 CHANCE = f"a rank modulo {PRIME} is not the rank over the rationals, which happens once in 1e18 times"
 
 
@@ -47,7 +47,7 @@ def cosets(X: FloatArray, pairs: IntArray) -> Cosets:
     if count == 1 or rank_of(np.concatenate([edges, among])) == dimension:
         return Cosets(np.zeros(len(X), dtype=np.intp), dimension)
     first = _first_alike(edges, dimension, among)
-    # Rows that differ modulo the prime do differ. Those that agree there are looked at again over the integers.
+    # Rows that differ modulo the prime do differ. Those that agree there are judged at again over the integers.
     if rank_of(np.concatenate([edges, among - among[first]])) != dimension:
         raise ArithmeticError(CHANCE)
     return Cosets(first[component], dimension)

@@ -31,7 +31,7 @@ from cvxml.core.parameter import NUMBER, Parameter
 from cvxml.core.result import Dual
 from cvxml.core.statement import Statement
 from cvxml.core.triplets import check_units
-from cvxml.family.losses.base import Box, Part, Ray, Sum, total
+from cvxml.family.losses.base import Box, Ray, Sum, ValueAndExcess, total
 from cvxml.family.losses.hinge import Hinge
 from cvxml.family.regularizers.frobenius import Frobenius
 from cvxml.family.rows.base import Block, Prices
@@ -159,11 +159,11 @@ class HingeFromAbove(NamedTuple):
         return Box(-float(self.c), 0.0)
 
     @property
-    def kept(self) -> float:
+    def inactive_above(self) -> float:
         """A row with a large v counts, so that no row may be left out."""
         return math.inf
 
-    def repaired(self, a: FloatArray) -> FloatArray:
+    def to_domain(self, a: FloatArray) -> FloatArray:
         """The nearest prices in the domain; 0 in place of NaN."""
         return np.clip(np.where(np.isnan(a), 0.0, a), -float(self.c), 0.0)
 
@@ -177,7 +177,7 @@ class HingeFromAbove(NamedTuple):
         mirrored = Hinge(self.c).ray(-a)
         return Ray(lambda t: -mirrored.value(t), mirrored.longest)
 
-    def part(self, block: Block) -> Part:
+    def part(self, block: Block) -> ValueAndExcess:
         """The values and the excesses of rows, each with a bound of its rounding error."""
         v, a = block.v, block.a
         off = block.off + EPS * (1 + np.abs(v))  # what 1 - v may be off by
@@ -186,7 +186,7 @@ class HingeFromAbove(NamedTuple):
         value = total(self.c * over, np.where(may_be_over, self.c * off, 0.0))
         excess = (self.c + a) * over - a * under
         slope = np.maximum(np.where(may_be_over, self.c + a, 0.0), np.where(may_be_under, -a, 0.0))
-        return Part(value, total(excess, slope * off + 4 * EPS * excess))
+        return ValueAndExcess(value, total(excess, slope * off + 4 * EPS * excess))
 
     def exactly(self, v: Iterable[Fraction]) -> Fraction:
         """The sum of phi, in fractions."""

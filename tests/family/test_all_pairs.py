@@ -182,7 +182,7 @@ def test_a_budget_and_rows_that_are_not_listed(seed: int) -> None:
     root, every = np.random.default_rng(seed).normal(size=(3, 3)), pairs_by_labels(y)
     listed, by_classes = Budget(X, every.similar, 0 * y, 3), AllSimilar(X, y, 3)
     A = root @ root.T
-    views = by_classes.look(A).view, listed.look(A).view
+    views = by_classes.judge(A).view, listed.judge(A).view
     D = [view.pairs(every.dissimilar) for view in views]
     assert (np.abs(D[0].D - D[1].D) <= D[0].off + D[1].off).all()
     rows, n = Across(by_classes.classes), len(X)
@@ -211,7 +211,7 @@ def test_a_budget_of_many_is_that_of_the_list_wherever_the_points_are(seed: int)
     similar = pairs_by_labels(y).similar
     listed, by_classes = Budget(X, similar, 0 * y, 3), AllSimilar(X, y, 3)
     A = np.diag([1.0, 1e4, 1e8]) / np.sum(listed.E**2) - 1e-3 * np.eye(3)
-    found, same = by_classes.look(A).feasibility, listed.look(A).feasibility
+    found, same = by_classes.judge(A).feasibility, listed.judge(A).feasibility
     assert isinstance(found, BudgetFeasibility)
     assert isinstance(same, BudgetFeasibility)
     assert abs(found.spent - same.spent) <= 1e-12 * same.spent
@@ -223,7 +223,7 @@ def test_a_budget_of_many_is_that_of_the_list_wherever_the_points_are(seed: int)
 def test_what_the_budget_is_off_by_is_in_every_distance() -> None:
     """Divided by half as much it is twice as large, and so is what it is off by."""
     X, y = data(0)
-    view = AllSimilar(X, y, 3).look(np.eye(3) * 1e-9).view
+    view = AllSimilar(X, y, 3).judge(np.eye(3) * 1e-9).view
     assert isinstance(view, Kept)
     index = pairs_by_labels(y).dissimilar
     D, off = view.sight.of(X[index[:, 0]] - X[index[:, 1]])
@@ -276,7 +276,7 @@ def test_a_solver_that_comes_to_nothing_goes_on() -> None:
     """All metrics of one feature are as good; and of an objective of 0 nothing is a share."""
     X = np.array([[1.1875], [0.5625], [-2], [0.375], [-0.0625], [0.375], [0.625], [-0.5], [-0.0625]]) + 1e7
     roots = AllRoots(X, np.array([0, 1, 0, 1, 1, 1, 0, 0, 0]), 1)
-    nothing = roots.look(np.zeros((1, 1)))
+    nothing = roots.slopes(np.zeros((1, 1)))
     assert nothing.value == nothing.left == np.inf
     assert np.isfinite(roots.search(1e-10, 20, None, None).metric).all()
     softmaxes = AllSoftmaxes(1000.0 * np.arange(6)[:, None] ** 2, np.arange(6) // 2)

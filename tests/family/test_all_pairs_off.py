@@ -123,7 +123,7 @@ def test_a_metric_that_is_off_moves_the_budget(
     scatter, _ = everyone.classes.scatter(Images(X, np.zeros(len(X))), everyone.sizes)
     A = np.eye(2) * (0.9 / np.trace(scatter))
     off_by(monkeypatch, all_budget, miss, moved)
-    view = everyone.look(A).view
+    view = everyone.judge(A).view
     assert isinstance(view, Kept)
     larger, _ = everyone.classes.scatter(Images(X * math.sqrt(A[0, 0]), np.zeros(len(X))), everyone.sizes)
     by_move = 2 * moved * math.sqrt(float(np.trace(larger)) * float(everyone.sizes @ everyone.sizes))
@@ -141,13 +141,13 @@ def test_similar_pairs_that_are_off_bound_nothing(monkeypatch: pytest.MonkeyPatc
 def test_what_the_budget_is_off_by_moves_every_root(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = data(0)
     everyone, A = AllRoots(X, y, 2), np.eye(2)
-    before, look = everyone.certify(A, A), everyone.budget.look
+    before, look = everyone.certify(A, A), everyone.budget.judge
 
     def wide(A: FloatArray) -> Any:
         looked = look(A)
         return looked._replace(view=looked.view._replace(share=MOVED))
 
-    monkeypatch.setattr(everyone.budget, "look", wide)
+    monkeypatch.setattr(everyone.budget, "judge", wide)
     assert everyone.certify(A, A).rounding >= before.rounding + MOVED * abs(before.objective)
 
 
@@ -224,7 +224,7 @@ def test_pairs_that_may_be_the_nearest_are_looked_at() -> None:
     X[:, 1] = np.where(np.arange(len(X)) < 4, 0.0, 1e8 * np.arange(len(X)))
     everyone = AllSimilar(X, y, 2)
     A = np.diag([1.0, 1e-30])
-    (block,) = Across(everyone.classes).blocks(everyone.look(A).view, UNPRICED)
+    (block,) = Across(everyone.classes).blocks(everyone.judge(A).view, UNPRICED)
     D = distances(X, A)
     least = min(D[min(i, j), max(i, j)] for i, j in pairs_by_labels(y).dissimilar.tolist())
     spent = max(1, sum(D[i, j] for i, j in pairs_by_labels(y).similar.tolist()))
@@ -239,7 +239,7 @@ def test_the_nearest_of_a_table_are_those_that_may_be(monkeypatch: pytest.Monkey
     for off in (0.0, 1e-3, 0.4):
         near = [key for key, d in D.items() if d <= min(D.values()) + 2 * off]
         assert rows.below(X, -math.inf, off).tolist() == near
-    view = AllSimilar(X, y, 1).look(A).view
+    view = AllSimilar(X, y, 1).judge(A).view
     assert isinstance(view, Kept)
     (told_apart,) = rows.blocks(view, UNPRICED)
     monkeypatch.setattr(all_budget, "off_of", lambda sight: np.full(5, 0.2))
@@ -252,7 +252,7 @@ def test_a_metric_that_the_budget_moves_is_away() -> None:
     X, y = data(0)
     everyone, A = AllSimilar(X, y, 2), np.eye(2)
     everyone.E = 0.9 * everyone.E
-    looked = everyone.look(A)
+    looked = everyone.judge(A)
     assert isinstance(looked.view, Kept)
     assert isinstance(looked.feasibility, BudgetFeasibility)
     root = looked.view.sight.root

@@ -49,7 +49,7 @@ def test_mcml_allows_for_what_is_in_its_surplus(ratio: float) -> None:
     family, (prices,) = MCML.member(given), MCML.read(given, {"q": np.random.default_rng(0).random((n, n))})
     (term,), linear = family.terms, family.regularizer
     assert isinstance(linear, Linear)
-    prices = prices._replace(a=term.loss.repaired(prices.a))
+    prices = prices._replace(a=term.loss.to_domain(prices.a))
     left = linear._left(term.rows.weights(prices))
     Z, allowance = squares_of_pairs(points(X, at.to), left.pairs, left.w)
     q = MCML.named(given, prices)["q"]

@@ -11,7 +11,7 @@ import pytest
 
 from cvxml.core.bases import combined
 from cvxml.core.metric import FloatArray
-from cvxml.family.regularizers.base import combinations
+from cvxml.family.regularizers import combinations
 from cvxml.family.regularizers.combinations import Combinations, NormOfCombination, SumOfWeights, projected
 from cvxml.family.rows.base import Weights
 from cvxml.numbers.rational import plane
@@ -105,8 +105,8 @@ def test_the_part_of_the_gap_is_what_the_inequality_leaves(kind: str, seed: int)
     M = combined(B, rng.random(len(B)))
     paid = float(np.sum(dense(X, G) * M))
     norm = NormOfCombination(X, B)
-    looked = norm.look(M)
-    own, bound, beyond = norm.value(looked.view), norm.bound(G), norm.excess(looked.view, G)
+    judged = norm.judge(M)
+    own, bound, beyond = norm.value(judged.view), norm.bound(G), norm.excess(judged.view, G)
     size = abs(bound.value) + own.value + abs(paid)
     assert own.value == pytest.approx(np.sum(M**2) / 2, rel=1e-12)
     assert beyond.value == pytest.approx(own.value - paid - bound.value, abs=1e-11 * size)
@@ -114,8 +114,8 @@ def test_the_part_of_the_gap_is_what_the_inequality_leaves(kind: str, seed: int)
 
     beta = float(max(slow_gains(X, B, G).max(), 1e-3)) * 1.01
     weights = SumOfWeights(X, B, beta)
-    looked = weights.look(M)
-    own, beyond = weights.value(looked.view), weights.excess(looked.view, G)
+    judged = weights.judge(M)
+    own, beyond = weights.value(judged.view), weights.excess(judged.view, G)
     assert weights.bound(G).value == 0
     assert weights.exact_bound(plane(X), G) == 0
     assert beyond.value == pytest.approx(own.value - paid, abs=1e-11 * (own.value + abs(paid)))
@@ -140,7 +140,7 @@ def test_what_a_sum_of_weights_leaves_is_within_its_rounding(kind: str, seed: in
     X, B, G, rng = drawn(seed, kind)
     exact = Combinations(X, B).exact_gains(plane(X), G)
     of = SumOfWeights(X, B, abs(float(max(exact))))
-    view: Any = of.look(combined(B, (np.arange(len(B)) == np.argmax(exact)) * rng.random(len(B)))).view
+    view: Any = of.judge(combined(B, (np.arange(len(B)) == np.argmax(exact)) * rng.random(len(B)))).view
     true = sum(
         (Fraction(w) * (Fraction(of.beta) - c) for w, c in zip(view.w.tolist(), exact, strict=True)),
         Fraction(0),
@@ -210,21 +210,21 @@ def test_a_matrix_next_to_a_combination_costs_what_is_said_of_it(seed: int, of_s
     A = combined(B, rng.random(3))
     A = A + 3e-14 * np.linalg.norm(A) * (E + E.T) / np.linalg.norm(E + E.T)
     of: Any = SumOfWeights(X, B, 0.5) if of_sum else NormOfCombination(X, B)
-    looked = of.look(A)
-    assert "combination" not in str(looked.feasibility)
+    judged = of.judge(A)
+    assert "combination" not in str(judged.feasibility)
     exact, x = fractions(A), fractions(X)
     every = np.array([(i, j) for i in range(8) for j in range(8) if i != j])
-    D, off = looked.view.pairs(every)
-    products = looked.view.products()
+    D, off = judged.view.pairs(every)
+    products = judged.view.products()
     own, k, other, reach = products.below(np.arange(8), np.full(8, np.inf))
     table, wide = np.zeros((8, 8)), np.full((8, 8), np.nan)
     table[own, k], wide[own, k] = other, reach
-    rows, far = looked.view.from_points(np.arange(8))
+    rows, far = judged.view.from_points(np.arange(8))
     for (i, j), value, moved in zip(every.tolist(), D.tolist(), off.tolist(), strict=True):
         true = (x[i] - x[j]) @ exact @ (x[i] - x[j])
         assert abs(true - Fraction(value)) <= moved
         assert abs(true - Fraction(float(table[i, j]))) <= wide[i, j]
         assert abs(true - Fraction(float(rows[i, j]))) <= far[i, j]
     if not of_sum:
-        norm = of.value(looked.view)
+        norm = of.value(judged.view)
         assert abs((exact**2).sum() / 2 - Fraction(norm.value)) <= norm.off

@@ -94,7 +94,7 @@ def test_distances_in_a_diagonal_metric_are_off_by_their_digits() -> None:
         X = np.vstack([np.zeros(2), np.diag(rng.random(2) + 0.5), rng.random(2)])
         m = rng.random(2) / 8
         (D,), (off,) = (
-            DiagonalBudget(X, np.array([[0, 1], [0, 2]])).look(np.diag(m)).view.pairs(np.array([[0, 3]]))
+            DiagonalBudget(X, np.array([[0, 1], [0, 2]])).judge(np.diag(m)).view.pairs(np.array([[0, 3]]))
         )
         exact = sum(Fraction(a) * Fraction(x) ** 2 for a, x in zip(m.tolist(), X[3].tolist(), strict=True))
         assert abs(Fraction(D) - exact) <= Fraction(off)

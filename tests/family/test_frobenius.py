@@ -68,7 +68,7 @@ def test_no_metric_is_below_the_bound_and_the_excess_is_what_it_is_above(seed: i
         value = exact.exact_value(metric, D)
         excess = value - D.total(G.pairs, weights.w.tolist()) - r
         assert excess >= 0
-        look = regularizer.look(A)
+        look = regularizer.judge(A)
         assert look.finite
         assert look.zero == (not A.any())
         own, beyond = regularizer.value(look.view), regularizer.excess(look.view, G)
@@ -84,7 +84,7 @@ def test_distances_are_those_of_the_metric_as_it_is(seed: int) -> None:
     every = np.array([(i, j) for i in range(9) for j in range(9)])
     for A in metrics(X, seed):
         exact = plane(X).distances(judged(A))
-        view = Frobenius(X, lam).look(A).view
+        view = Frobenius(X, lam).judge(A).view
         direct = view.pairs(every)
         i, j, D, off = view.products().below(np.arange(9), np.full(9, np.inf))
         products = dict(zip(zip(i.tolist(), j.tolist(), strict=True), zip(D, off, strict=True), strict=True))
@@ -103,9 +103,9 @@ def test_the_metric_of_the_prices_has_no_excess_and_the_radius_holds() -> None:
     e = X[G.pairs[:, 0]] - X[G.pairs[:, 1]]
     values, vectors = np.linalg.eigh((e * G.w[:, None]).T @ e)
     best = (vectors * np.maximum(values, 0)) @ vectors.T / lam
-    assert regularizer.excess(regularizer.look(best).view, G).value < 1e-15 * np.sum(best**2)
+    assert regularizer.excess(regularizer.judge(best).view, G).value < 1e-15 * np.sum(best**2)
     away = best + np.diag([1.0, 2.0, 3.0])
-    excess = regularizer.excess(regularizer.look(away).view, G)
+    excess = regularizer.excess(regularizer.judge(away).view, G)
     assert math.sqrt(14) <= regularizer.radius(excess.value + excess.off)
     assert regularizer.radius(excess.value) <= 2 * excess.value + 100
     larger = Frobenius(1024 * X, lam * 1024.0**4)
@@ -135,7 +135,7 @@ def test_the_multiple_is_the_best() -> None:
 
 def test_what_is_not_psd_is_judged_as_its_projection() -> None:
     X, _, lam = nasty(1)
-    look = Frobenius(X / np.abs(X).max(axis=0), lam).look(np.diag([1.0, 1.0, -0.5]))
+    look = Frobenius(X / np.abs(X).max(axis=0), lam).judge(np.diag([1.0, 1.0, -0.5]))
     assert not look.feasibility.feasible
     np.testing.assert_allclose(np.diag(look.view.A) / look.view.A[0, 0], [1, 1, 0], atol=1e-14)
 
@@ -143,8 +143,8 @@ def test_what_is_not_psd_is_judged_as_its_projection() -> None:
 def test_a_metric_that_overflows_has_no_figures() -> None:
     X, G, lam = nasty(1)
     regularizer = Frobenius(X, lam)
-    assert not regularizer.look(np.full((3, 3), 1e304)).finite
-    look = regularizer.look(np.full((3, 3), 1e200))
+    assert not regularizer.judge(np.full((3, 3), 1e304)).finite
+    look = regularizer.judge(np.full((3, 3), 1e200))
     with np.errstate(over="ignore", invalid="ignore"):
         assert regularizer.value(look.view).value == math.inf
         assert not math.isfinite(regularizer.excess(look.view, G).value)
@@ -175,7 +175,7 @@ def test_distances_of_a_known_matrix_are_off_by_their_digits(seed: int) -> None:
 def test_a_matrix_that_is_psd_but_for_rounding_is_as_far_from_one_that_is() -> None:
     """Along (1, -1) it is -2^-46: no psd matrix is nearer than that, entry by entry."""
     X = np.array([[0.0, 0.0], [1.0, -1.0]])
-    looked = Frobenius(X, 1.0).look(np.array([[1.0, 1 + 2.0**-47], [1 + 2.0**-47, 1.0]]))
+    looked = Frobenius(X, 1.0).judge(np.array([[1.0, 1 + 2.0**-47], [1 + 2.0**-47, 1.0]]))
     assert looked.feasibility.exact
     assert looked.view.off.sum() >= 2.0**-46 * looked.view.A[0, 0]
     of, size = Frobenius(X, 1.0), np.abs(looked.view.A) * looked.view.off
@@ -188,14 +188,14 @@ def test_a_diagonal_entry_that_is_rounding_costs_no_more_than_rounding() -> None
     """In the middle of the diagonal stands half of what a psd matrix with this row would have there."""
     a, b = 1e-3, 9e-12
     A = np.array([[a, b, 9 * a], [b, b * b / a / 2, 9 * b], [9 * a, 9 * b, 81 * a]])
-    looked = Frobenius(np.eye(3), 1.0, features=False).look(A)
+    looked = Frobenius(np.eye(3), 1.0, features=False).judge(A)
     assert looked.feasibility.feasible
     assert b * b / a / 2 <= looked.view.off.sum() <= 1e-14 * np.abs(looked.view.A).sum()
 
 
 def test_the_radius_counts_what_was_projected_away() -> None:
     of = Frobenius(np.array([[0.0, 0.0], [1.0, -1.0]]), 2.0)
-    looked = of.look(np.array([[1.0, 2e-7], [0.0, 1.0]]))
+    looked = of.judge(np.array([[1.0, 2e-7], [0.0, 1.0]]))
     assert of.around(looked, 0.0) == pytest.approx(np.sqrt(2) * 1e-7)
     assert of.around(looked, 1e-6) == pytest.approx(np.sqrt(2) * 1e-7 + 1e-3)
 

@@ -54,7 +54,7 @@ def product(a: list[Fraction], v: list[Fraction]) -> Fraction:
 @SEEDS
 def test_repaired_prices_are_in_the_domain_exactly(loss_of: Any, seed: int) -> None:
     c, a, _, _ = nasty(seed)
-    own = fractions(loss_of(c).repaired(a))
+    own = fractions(loss_of(c).to_domain(a))
     for g in range(len(SIZES)):
         of_group = [(price, up) for price, up, of in zip(own, NEAR, GROUP, strict=True) if of == g]
         if loss_of is spread:
@@ -72,10 +72,10 @@ def test_repaired_prices_are_in_the_domain_exactly(loss_of: Any, seed: int) -> N
 def test_what_is_repaired_stays(loss_of: Any, seed: int) -> None:
     c, a, _, _ = nasty(seed)
     loss = loss_of(c)
-    own = loss.repaired(a)
-    assert own.any() or not loss_of(c).repaired(a * 1e30).any()
-    np.testing.assert_allclose(loss.repaired(own), own, rtol=1e-12, atol=8 * np.spacing(c))
-    np.testing.assert_array_equal(loss.repaired(np.full(len(a), np.nan)), 0 * a)
+    own = loss.to_domain(a)
+    assert own.any() or not loss_of(c).to_domain(a * 1e30).any()
+    np.testing.assert_allclose(loss.to_domain(own), own, rtol=1e-12, atol=8 * np.spacing(c))
+    np.testing.assert_array_equal(loss.to_domain(np.full(len(a), np.nan)), 0 * a)
 
 
 @LOSSES
@@ -94,7 +94,7 @@ def test_a_price_bounds_the_loss_from_below(loss_of: Any, seed: int) -> None:
 def test_double_precision_says_what_it_may_be_off_by(loss_of: Any, seed: int) -> None:
     c, a, v, off = nasty(seed)
     loss, exact = loss_of(c), loss_of(Fraction(c))
-    own = loss.repaired(a)
+    own = loss.to_domain(a)
     k = exact.exact_conjugate(fractions(own))
     assert abs(Fraction(loss.conjugate(own).value) - k) <= Fraction(loss.conjugate(own).off)
     part, rng = loss.part(Block(v, off, own)), np.random.default_rng(seed)
@@ -120,7 +120,7 @@ def test_a_tight_price_has_no_excess_and_no_rounding_to_speak_of(loss_of: Any) -
     a = np.zeros(len(GROUP))
     a[first] = np.where(NEAR[first], 1.0, -1.0 if loss_of is spread else 1.0)
     loss = loss_of(1.0)
-    part = loss.part(Block(v, np.zeros(len(v)), loss.repaired(a)))
+    part = loss.part(Block(v, np.zeros(len(v)), loss.to_domain(a)))
     assert part.excess.value == 0
     assert part.excess.off < 1e-14
     assert part.value.value == pytest.approx(0.75 * len(SIZES) if loss_of is spread else 0.5 * len(SIZES))
@@ -131,20 +131,20 @@ def test_a_tight_price_has_no_excess_and_no_rounding_to_speak_of(loss_of: Any) -
 def test_the_ray_is_k_of_multiples_up_to_its_end(loss_of: Any, seed: int) -> None:
     c, a, _, _ = nasty(seed)
     loss = loss_of(c)
-    own = loss.repaired(a)
+    own = loss.to_domain(a)
     ray = loss.ray(own)
     for t in (0.3, 1.0, min(ray.longest, 1e3)):
         if t <= ray.longest:
-            assert loss.conjugate(loss.repaired(own * t)).value == pytest.approx(ray.value(t), abs=1e-13 * c)
+            assert loss.conjugate(loss.to_domain(own * t)).value == pytest.approx(ray.value(t), abs=1e-13 * c)
     assert ray.longest >= 1
     if own.any() and ray.longest < 1e6:
-        beyond = loss.conjugate(loss.repaired(own * ray.longest * 2)).value
+        beyond = loss.conjugate(loss.to_domain(own * ray.longest * 2)).value
         assert beyond < ray.value(2 * ray.longest)
 
 
 def test_a_group_without_rows_takes_no_price_from_others() -> None:
     loss = Slack(1.0, np.array([2, 0, 2]), np.ones(3))
-    np.testing.assert_array_equal(loss.repaired(np.array([0.25, 0.5, 0.75])), [0.25, 0.5, 0.75])
+    np.testing.assert_array_equal(loss.to_domain(np.array([0.25, 0.5, 0.75])), [0.25, 0.5, 0.75])
 
 
 def test_sums_at_the_cap_but_for_rounding_are_the_cap() -> None:
@@ -153,7 +153,7 @@ def test_sums_at_the_cap_but_for_rounding_are_the_cap() -> None:
     )
     third = Fraction(1, 3)
     loss = spread(float(third))
-    own = loss.repaired(a / 3 * (1 - 1e-14))
+    own = loss.to_domain(a / 3 * (1 - 1e-14))
     np.testing.assert_array_equal(np.bincount(GROUP[NEAR], own[NEAR]), float(third))
     exact = spread(third).exact_prices(fractions(own))
     assert (
@@ -173,7 +173,7 @@ def test_margins_next_to_nothing_are_off_by_the_digits_of_distances(loss_of: Any
     for _ in range(20):
         least = np.where(NEAR, 1.0, 0.0) if loss_of is spread else B
         v = least + 10.0 ** rng.integers(-9, -2) * rng.random(len(GROUP))
-        own = loss.repaired(c * rng.random(len(GROUP)) * np.where(NEAR | (loss_of is slack), 1, -1))
+        own = loss.to_domain(c * rng.random(len(GROUP)) * np.where(NEAR | (loss_of is slack), 1, -1))
         part, value = loss.part(Block(v, none, own)), exact.exactly(fractions(v))
         excess = value - exact.exact_conjugate(fractions(own)) + product(fractions(own), fractions(v))
         assert abs(Fraction(part.value.value) - value) <= Fraction(part.value.off)

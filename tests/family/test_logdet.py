@@ -212,8 +212,8 @@ def test_the_image_of_prices_is_off_by_all_its_roundings() -> None:
 
 def test_the_radius_counts_what_was_projected_away() -> None:
     A = np.array([[1.0, 2e-7], [0.0, 1.0]])
-    looked = LogDet(np.zeros((2, 2)), np.eye(2)).look(A)
-    assert radius(looked, 0.0) == pytest.approx(np.sqrt(2) * 1e-7)
+    judged = LogDet(np.zeros((2, 2)), np.eye(2)).judge(A)
+    assert radius(judged, 0.0) == pytest.approx(np.sqrt(2) * 1e-7)
 
 
 def test_exactly_no_bound_where_prices_are_singular_or_negative_twice() -> None:

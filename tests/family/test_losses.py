@@ -11,7 +11,7 @@ import pytest
 
 from cvxml.core.balls import ends, precision
 from cvxml.core.metric import FloatArray
-from cvxml.family.losses.base import Loss, sharp, together
+from cvxml.family.losses.base import Loss, accurate_sum, together
 from cvxml.family.losses.bounded import Bounded
 from cvxml.family.losses.hinge import Hinge
 from cvxml.family.losses.least import Least
@@ -75,7 +75,7 @@ def drawn(case: Case, seed: int, n: int = 10) -> tuple[FloatArray, FloatArray]:
         v[5:][ALONE] = 0.0
         if seed % 2:
             a[:5] = -W * np.maximum(0.0, 1 - np.sqrt(v[5:] / v[:5]))
-    return v, case.loss.repaired(a)
+    return v, case.loss.to_domain(a)
 
 
 def exactly(case: Case, v: FloatArray, a: FloatArray) -> tuple[Fraction, Fraction, Fraction]:
@@ -145,8 +145,8 @@ def test_rows_without_errors_are_off_by_the_rounding_of_the_loss_alone(name: str
     v, a = drawn(case, seed)
     alone = [] if isinstance(case.loss, Residual) else [slice(i, i + 1) for i in range(len(v))]
     for some in (slice(None), *alone):
-        part = case.loss.part(Block(v[some], np.zeros(len(v[some])), case.loss.repaired(a[some])))
-        phi, k, linear = exactly(case, v[some], case.loss.repaired(a[some]))
+        part = case.loss.part(Block(v[some], np.zeros(len(v[some])), case.loss.to_domain(a[some])))
+        phi, k, linear = exactly(case, v[some], case.loss.to_domain(a[some]))
         assert abs(phi - k + linear - Fraction(part.excess.value)) <= Fraction(part.excess.off)
 
 
@@ -160,7 +160,7 @@ def test_one_row_of_a_residual_is_covered_by_its_slopes(seed: int) -> None:
     )
     loss, exact = Residual(np.array([0.7]), np.array([False])), Residual([Fraction(0.7)], np.array([False]))
     case = Case(loss, exact, False, -1.0, 0.0)
-    a = loss.repaired(np.array([-0.7 * s, 0.0]))
+    a = loss.to_domain(np.array([-0.7 * s, 0.0]))
     off = np.array([u, v]) * 10.0 ** -rng.uniform(1, 12)
     for side in ((1, 1), (1, -1), (-1, 1), (-1, -1), (1, 0), (-1, 0), (0, 1), (0, -1)):
         if side[1] == 0:
@@ -180,10 +180,10 @@ def test_any_numbers_are_repaired_into_the_domain(name: str) -> None:
     given = [np.array(nasty), np.zeros(3), np.full(2, math.nan), np.array([1e308, -1e308])]
     given += [10.0 ** rng.uniform(-200, 200, 5) * rng.choice([1, -1], 5) for _ in range(5)]
     for a in given:
-        once = loss.repaired(np.resize(a, 10))
+        once = loss.to_domain(np.resize(a, 10))
         assert math.isfinite(loss.conjugate(once).value)
         assert math.isfinite(loss.part(Block(np.ones(len(once)), np.zeros(len(once)), once)).excess.value)
-        np.testing.assert_allclose(loss.repaired(once), once, rtol=1e-15)
+        np.testing.assert_allclose(loss.to_domain(once), once, rtol=1e-15)
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if name not in ("least", "residual", "straight")])
@@ -195,7 +195,7 @@ def test_a_ray_is_the_conjugate_of_the_multiples(name: str, seed: int) -> None:
     for share in (1e-3, 0.5, 0.999):
         t = share * min(ray.longest, 3.0)
         assert ray.value(t) == pytest.approx(loss.conjugate(a * t).value, rel=1e-9)
-        np.testing.assert_allclose(loss.repaired(a * t), a * t, rtol=1e-15)
+        np.testing.assert_allclose(loss.to_domain(a * t), a * t, rtol=1e-15)
         both = together([ray, Hinge(C).ray(np.array([1.0]))])
         assert both.value(t) == pytest.approx(ray.value(t) + t)
         assert both.longest <= min(ray.longest, C)
@@ -212,7 +212,7 @@ def test_a_smaller_multiple_of_residual_prices_is_repaired_to_one_that_proves_mo
     assert loss.ray(a).longest == 1
     for t in (1e-3, 0.5, 0.999):
         assert loss.ray(a).value(t) == 0
-        repaired = loss.repaired(t * a)
+        repaired = loss.to_domain(t * a)
         np.testing.assert_array_equal(repaired[:5], t * a[:5])
         assert (repaired[5:] <= t * a[5:] * (1 + 1e-15)).all()
         s = -repaired[:5] / W
@@ -226,7 +226,7 @@ def test_residual_prices_are_in_the_domain_whatever_rounding_does() -> None:
     loss = Residual(w, np.zeros(4, dtype=bool))
     exact = Residual([Fraction(x) for x in w.tolist()], loss.alone)
     for s in (0.0, 1e-300, 1e-9, 1 / 3, 0.999, 1 - 1e-9, 1 - 1e-15, 1.0, 7.0):
-        for a in (loss.repaired(np.concatenate([-w * s, 0 * w])).tolist(),):
+        for a in (loss.to_domain(np.concatenate([-w * s, 0 * w])).tolist(),):
             for prices in ([Fraction(x) for x in a], exact.exact_prices([Fraction(x) for x in a])):
                 for near, far, weight in zip(prices[:4], prices[4:], exact.w, strict=True):
                     assert 0 <= -near < weight
@@ -237,7 +237,7 @@ def test_residual_prices_are_in_the_domain_whatever_rounding_does() -> None:
 def test_prices_of_a_bound_may_come_near_to_their_limit() -> None:
     """The price is next to -c: b has one digit, and the allowance knows."""
     loss, a = Bounded(0.3, True), np.array([-0.3 * (1 - 2.0**-50)])
-    own: Any = loss.conjugate(loss.repaired(a))
+    own: Any = loss.conjugate(loss.to_domain(a))
     with precision():
         exact = end([Bounded(Fraction(0.3), True).exact_conjugate([Fraction(float(a[0]))])], up=False)
     assert abs(exact - Fraction(own.value)) <= Fraction(own.off)
@@ -262,7 +262,7 @@ def test_weights_on_the_simplex_sum_to_no_less_than_1_and_what_is_more_is_counte
     rng = np.random.default_rng(0)
     for n in (1, 2, 9, 40):
         for _ in range(50):
-            a = Least().repaired(rng.random(n) * 10.0 ** rng.integers(-9, 9, n))
+            a = Least().to_domain(rng.random(n) * 10.0 ** rng.integers(-9, 9, n))
             beyond = sum(map(Fraction, a.tolist()), Fraction(0)) - 1
             assert 0 <= beyond <= 4 * (n + 8) * Fraction(2) ** -52
             excess = part_of(Least(), [0.3] * n, [0.0] * n, a.tolist()).excess  # all are the least
@@ -273,24 +273,26 @@ def test_a_sharp_sum_says_what_it_is_off_by() -> None:
     rng = np.random.default_rng(0)
     for n in (0, 1, 5, 100, 3001):
         terms = rng.standard_normal(n) * 10.0 ** rng.integers(-12, 13, n)
-        value, off = sharp(terms)
+        value, off = accurate_sum(terms)
         exact = sum(map(Fraction, terms.tolist()), Fraction(0))
         assert abs(Fraction(value) - exact) <= Fraction(off) + abs(exact) / 2**53
         assert off <= 1e-25 * np.abs(terms).sum()
     terms = rng.standard_normal(3000) * 10.0 ** rng.integers(0, 17, 3000)
     terms = np.concatenate([terms, -terms, 1e-9 * rng.standard_normal(3000)])  # next to nothing is left
     rng.shuffle(terms)
-    value, off = sharp(terms)
+    value, off = accurate_sum(terms)
     assert 0 < abs(Fraction(value) - sum(map(Fraction, terms.tolist()), Fraction(0))) <= Fraction(off)
-    assert math.isnan(sharp(np.array([1e308, 1e308, -1e308])).value)  # as where a part of `summed` overflows
-    assert math.isnan(sharp(np.array([math.inf, -math.inf])).value)
+    assert math.isnan(
+        accurate_sum(np.array([1e308, 1e308, -1e308])).value
+    )  # as where a part of `summed` overflows
+    assert math.isnan(accurate_sum(np.array([math.inf, -math.inf])).value)
 
 
 def test_the_entropy_of_shares_is_rounded_by_no_more_than_is_said() -> None:
     rng = np.random.default_rng(0)
     for _ in range(10):
         of = LogSumExp(rng.uniform(0.5, 2, 2), np.ones((2, 5), dtype=bool))
-        a = of.repaired(rng.random(10))
+        a = of.to_domain(rng.random(10))
         found = of.conjugate(a)
         with precision():
             exact = LogSumExp(np.array([Fraction(c) for c in of.c.tolist()], dtype=object), of.among)

@@ -387,7 +387,7 @@ def test_distances_that_log_det_sees_are_off_by_no_more_than_they_say(seed: int)
     A = np.array([[1.0, 1.0 - 1e-9], [1.0 - 1e-9, 1.0]])
     A = np.array([[1.0, 1.0], [1.0, 1.0]]) * (1 - 1e-9) + 1e-9 * np.eye(2) if seed % 2 else A
     pairs = np.array([[i, j] for i in range(6) for j in range(i)])
-    D, off = LogDet(X, np.eye(2)).look(A).view.pairs(pairs)
+    D, off = LogDet(X, np.eye(2)).judge(A).view.pairs(pairs)
     metric, points = fractions(A), fractions(X)
     wrong = []
     for (i, j), seen, may in zip(pairs.tolist(), D.tolist(), off.tolist(), strict=True):

@@ -64,7 +64,7 @@ def test_a_product_is_off_by_its_roundings_and_by_what_distances_are(seed: int) 
 
 def test_distances_within_a_budget_are_off_by_what_it_is() -> None:
     budget = Budget(X, PAIRS, np.zeros(3, np.intp), 1)
-    view = budget.look(np.array([[7.0]])).view
+    view = budget.judge(np.array([[7.0]])).view
     assert isinstance(view, Within)
     rough = replace(view, judged=view.judged._replace(share=0.1))
     (D, off), (_, more) = view.pairs(np.array([[0, 2]])), rough.pairs(np.array([[0, 2]]))
@@ -81,7 +81,7 @@ def test_what_is_kept_of_pairs_is_of_these_pairs() -> None:
     diagonal, full = DiagonalBudget(points_of, similar), Budget(points_of, similar, np.zeros(6, np.intp), 2)
     for budget in (diagonal, full, diagonal):
         for A in (np.diag([0.01, 0.03]), np.diag([0.02, 0.001])):
-            view = budget.look(A).view
+            view = budget.judge(A).view
             for pairs in (some, others, some, some.copy()):
                 direct = [(points_of[i] - points_of[j]) @ A @ (points_of[i] - points_of[j]) for i, j in pairs]
                 D, off = view.pairs(pairs)

@@ -65,7 +65,7 @@ def test_a_row_is_off_by_what_either_of_its_pairs_is() -> None:
     X[1], root = X[0], np.random.default_rng(0).standard_normal((3, 3))
     M, rows = root @ root.T, Together(np.array([[0, 1, far] for far in range(2, 8)]))
     (block,) = rows.blocks(
-        Trace(X, 1.0).look((M + M.T) / 2).view, Prices(np.zeros(0), np.zeros(0, dtype=np.intp))
+        Trace(X, 1.0).judge((M + M.T) / 2).view, Prices(np.zeros(0), np.zeros(0, dtype=np.intp))
     )
     x, exact = fractions(X), fractions((M + M.T) / 2)
     for v, off, own in zip(block.v[0].tolist(), block.off[0].tolist(), x[2:], strict=True):
@@ -88,10 +88,10 @@ def test_the_bound_of_the_trace_is_that_of_eigenvalues(seed: int) -> None:
         bound = Trace(X, Fraction(share * top)).exact_bound(rational.plane(X), exactly)
         assert (bound == 0) if share > 1 else bound is None
     root = rng.standard_normal((4, 2))
-    looked = Trace(X, 0.3).look(root @ root.T)
-    value, off = Trace(X, 0.3).value(looked.view)
+    judged = Trace(X, 0.3).judge(root @ root.T)
+    value, off = Trace(X, 0.3).value(judged.view)
     assert abs(value - 0.3 * np.sum(root**2)) <= 1e-12 + off
-    gap, off = Trace(X, 2 * top).excess(looked.view, G)
+    gap, off = Trace(X, 2 * top).excess(judged.view, G)
     left = 2 * top * np.eye(4) - outer_sum(X, found, a)
     assert abs(gap - np.sum(left * (root @ root.T))) <= 1e-10 + off
 

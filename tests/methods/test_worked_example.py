@@ -89,7 +89,7 @@ def test_value_and_excess_are_off_by_no_more_than_is_said() -> None:
     c, rng = 1 / 3, np.random.default_rng(0)
     loss = sys.modules[f"cvxml.methods.{NAME}"].HingeFromAbove(c)
     v = np.concatenate([rng.uniform(0, 3, 40), 1 + rng.uniform(-1, 1, 20) * 1e-15, [1.0]])
-    a = loss.repaired(np.concatenate([rng.uniform(-0.5, 0.2, 60), [np.nan]]))
+    a = loss.to_domain(np.concatenate([rng.uniform(-0.5, 0.2, 60), [np.nan]]))
     assert ((a >= -c) & (a <= 0)).all()
     off = 1e-16 * np.abs(v)
     value, excess = loss.part(Block(v, off, a))
@@ -98,7 +98,7 @@ def test_value_and_excess_are_off_by_no_more_than_is_said() -> None:
         assert abs(loss.exactly(exact) - Fraction(value.value)) <= Fraction(value.off)
         each = [left(Fraction(c), Fraction(p), x) for p, x in zip(a.tolist(), exact, strict=True)]
         assert abs(sum(each) - Fraction(excess.value)) <= Fraction(excess.off)
-    assert (np.maximum(v - 1, 0)[v >= loss.kept] == 0).all()
+    assert (np.maximum(v - 1, 0)[v >= loss.inactive_above] == 0).all()
     ray = loss.ray(a)
     assert ray.longest == pytest.approx(c / -a.min())
     assert ray.value(0.5) == pytest.approx(0.5 * a.sum())

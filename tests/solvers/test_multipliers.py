@@ -100,7 +100,7 @@ def test_rows_with_a_price_are_there_however_far(seed: int, view: str) -> None:
     known = table(rows, z)
     rng = np.random.default_rng(seed)
     priced = rng.permutation(np.array(sorted(known)))[:9]
-    seen = Plain(z) if view == "plain" else Frobenius(z, 1.0).look(np.eye(3)).view
+    seen = Plain(z) if view == "plain" else Frobenius(z, 1.0).judge(np.eye(3)).view
     scale = 1.0 if view == "plain" else Frobenius(z, 1.0).scale ** 2
     blocks = list(rows.blocks(seen, Prices(np.arange(1.0, 10), priced), 1.0))
     v, a = (np.concatenate([getattr(block, name) for block in blocks]) for name in ("v", "a"))

@@ -49,7 +49,7 @@ class Sum(NamedTuple):
     off: float
 
 
-class Part(NamedTuple):
+class ValueAndExcess(NamedTuple):
     """What some rows have of the objective and of the gap."""
 
     value: Sum
@@ -109,10 +109,10 @@ class Loss(Protocol):
     """phi, and what a proof needs of it."""
 
     @property
-    def kept(self) -> float:
+    def inactive_above(self) -> float:
         """A row without a price whose v is no less has no part in value and excess."""
 
-    def repaired(self, a: FloatArray) -> FloatArray:
+    def to_domain(self, a: FloatArray) -> FloatArray:
         """The prices in the domain that `a` (t,), any numbers, name."""
 
     def conjugate(self, a: FloatArray) -> Sum:
@@ -121,7 +121,7 @@ class Loss(Protocol):
     def ray(self, a: FloatArray) -> Ray:
         """k of the multiples of prices."""
 
-    def part(self, block: Block) -> Part:
+    def part(self, block: Block) -> ValueAndExcess:
         """Of the rows of a block."""
 
     def exactly(self, v: Iterable[Fraction]) -> Any:
@@ -148,16 +148,16 @@ def total(terms: FloatArray, off: FloatArray) -> Sum:
     return Sum(float(terms.sum()), (float(off.sum()) + (len(terms) + 8) * EPS * size) * (1 + 1e-6))
 
 
-def sharp_total(terms: FloatArray, off: FloatArray) -> Sum:
+def accurate_total(terms: FloatArray, off: FloatArray) -> Sum:
     """The same, and no digit is lost in the summation; slower."""
     rough = float(terms.sum())
     if not math.isfinite(rough):
         return Sum(rough, math.inf)
-    value, beside = sharp(terms)
+    value, beside = accurate_sum(terms)
     return Sum(value, (float(off.sum()) + 2 * EPS * abs(value) + beside) * (1 + 1e-6))
 
 
-def sharp(terms: FloatArray) -> Sum:
+def accurate_sum(terms: FloatArray) -> Sum:
     """The sum; off is what it is off by beside its own rounding: nothing of few terms, of many next to nothing."""
     if len(terms) <= FEW:
         return Sum(summed(terms), 0.0)

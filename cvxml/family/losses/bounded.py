@@ -16,11 +16,11 @@ from cvxml.family.losses.base import (
     BELOW_ONE,
     MOST,
     NONE,
-    Part,
     Ray,
     Sensitivity,
     Sum,
-    sharp_total,
+    ValueAndExcess,
+    accurate_total,
 )
 from cvxml.family.rows.base import Block
 
@@ -36,11 +36,11 @@ class Bounded(NamedTuple):
     above: bool  # v above 1 costs; else v below 1
 
     @property
-    def kept(self) -> float:
+    def inactive_above(self) -> float:
         """See `Loss`."""
         return math.inf
 
-    def repaired(self, a: FloatArray) -> FloatArray:
+    def to_domain(self, a: FloatArray) -> FloatArray:
         """Clipped, and below c where prices are not positive."""
         a = np.clip(np.where(np.isnan(a), 0.0, a), -MOST * self.c, MOST * self.c)
         if not self.above:
@@ -52,7 +52,7 @@ class Bounded(NamedTuple):
         """c sum log b"""
         x = a / self.c
         terms = self.c * np.log1p(x)
-        return sharp_total(terms, self.c * EPS * np.abs(x) / (1 + x) + 4 * EPS * np.abs(terms))
+        return accurate_total(terms, self.c * EPS * np.abs(x) / (1 + x) + 4 * EPS * np.abs(terms))
 
     def ray(self, a: FloatArray) -> Ray:
         """Until a price is -c."""
@@ -60,7 +60,7 @@ class Bounded(NamedTuple):
         longest = -1 / float(x.min()) * (1 - 4 * EPS) if self.above and len(x) else math.inf
         return Ray(lambda t: self.c * float(np.log1p(t * x).sum()), longest)
 
-    def part(self, block: Block) -> Part:
+    def part(self, block: Block) -> ValueAndExcess:
         """Rows that may be at either side have the slope of the worse."""
         v, off, a = block.v, block.off, block.a
         x = a / self.c
@@ -70,13 +70,13 @@ class Bounded(NamedTuple):
             low = np.where(v > off, low, math.inf)
             slope = np.maximum(np.abs(1 - low), np.abs(1 - high))
             f = away(r)
-            value = sharp_total(self.c * f, self.c * (slope * off + 8 * EPS * (f + np.abs(r - 1))))
+            value = accurate_total(self.c * f, self.c * (slope * off + 8 * EPS * (f + np.abs(r - 1))))
             y, share = r * b, 4 * EPS + 2 * wrong / b
             own = away(y)
             excess = self.c * own + a * (v - r)
             slope = np.maximum(np.abs(b - low), np.abs(b - high)) + wrong + 4 * EPS * (b + inverse)
             moved = slope * off + np.abs(y - 1) * share + share**2 + 8 * EPS * (own + np.abs(y - 1))
-            return Part(value, sharp_total(excess, self.c * moved + 8 * EPS * a * (v - r)))
+            return ValueAndExcess(value, accurate_total(excess, self.c * moved + 8 * EPS * a * (v - r)))
 
     def _kept(self, v: Any) -> Any:
         return np.maximum(v, 1) if self.above else np.minimum(v, 1)

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cvxml.core.metric import EPS, FloatArray, IntArray
-from cvxml.family.losses.base import NONE, Part, Ray, Sum, summed
+from cvxml.family.losses.base import NONE, Ray, Sum, ValueAndExcess, summed
 from cvxml.family.rows.base import Block
 
 AT_THE_CAP = 1 - 1e-12  # of c: a sum above is c but for rounding
@@ -46,11 +46,11 @@ class Spread(NamedTuple):
         return int(self.group.max(initial=-1)) + 1
 
     @property
-    def kept(self) -> float:
+    def inactive_above(self) -> float:
         """See `Loss`."""
         return math.inf
 
-    def repaired(self, a: FloatArray) -> FloatArray:
+    def to_domain(self, a: FloatArray) -> FloatArray:
         """Clipped to the sign of their side; both sides of a group scaled to the lesser sum, at most c."""
         size = np.clip(np.nan_to_num(self._sizes(a), nan=0.0), 0.0, MOST)
         sums = [self._totals(size, side) for side in self._sides]
@@ -86,7 +86,7 @@ class Spread(NamedTuple):
     def _totals(self, size: FloatArray, side: IntArray) -> FloatArray:
         return np.bincount(self.group[side], size[side], minlength=self.groups).astype(np.float64)
 
-    def part(self, block: Block) -> Part:
+    def part(self, block: Block) -> ValueAndExcess:
         """A group is missed by 1 + its furthest in T - its nearest in I."""
         v, off, a, _ = block
         nearest, furthest, off_v = (
@@ -116,7 +116,7 @@ class Spread(NamedTuple):
         excess_off = (
             float(size @ off + self.c * moved[active].sum() + slope @ rounded) + 8 * EPS * excess + TINY
         )
-        return Part(Sum(value, value_off * (1 + 1e-6)), Sum(excess, excess_off * (1 + 1e-6)))
+        return ValueAndExcess(Sum(value, value_off * (1 + 1e-6)), Sum(excess, excess_off * (1 + 1e-6)))
 
     def exactly(self, v: Iterable[Fraction]) -> Fraction:
         """See `Loss`."""
@@ -161,11 +161,11 @@ class Slack(NamedTuple):
         return int(self.group.max(initial=-1)) + 1
 
     @property
-    def kept(self) -> float:
+    def inactive_above(self) -> float:
         """See `Loss`."""
         return math.inf
 
-    def repaired(self, a: FloatArray) -> FloatArray:
+    def to_domain(self, a: FloatArray) -> FloatArray:
         """Clipped at 0; a group with a larger sum scaled to c."""
         size = np.clip(np.nan_to_num(a, nan=0.0), 0.0, MOST)
         total = self._sums(size)
@@ -186,7 +186,7 @@ class Slack(NamedTuple):
         gained, largest = float(self.b @ a), float(self._sums(a).max(initial=0.0))
         return Ray(lambda t: gained * t, self.c / largest if largest > 0 else 1.0)
 
-    def part(self, block: Block) -> Part:
+    def part(self, block: Block) -> ValueAndExcess:
         """A group costs what its worst row does."""
         v, off, a, _ = block
         short, off = self.b - v, off + 2 * EPS * (np.abs(self.b) + np.abs(v))
@@ -200,7 +200,7 @@ class Slack(NamedTuple):
         excess = summed([*(rest * worst), *less])
         excess_off = float(rest @ moved + a @ (off + moved[self.group])) + 8 * EPS * excess + TINY
         value_off = self.c * float(moved.sum()) + 4 * EPS * value + TINY
-        return Part(Sum(value, value_off * (1 + 1e-6)), Sum(excess, excess_off * (1 + 1e-6)))
+        return ValueAndExcess(Sum(value, value_off * (1 + 1e-6)), Sum(excess, excess_off * (1 + 1e-6)))
 
     def exactly(self, v: Iterable[Fraction]) -> Fraction:
         """See `Loss`."""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cvxml.core.metric import EPS, FloatArray
-from cvxml.family.losses.base import NONE, Box, Part, Ray, Sensitivity, Sum, margins_of, total
+from cvxml.family.losses.base import NONE, Box, Ray, Sensitivity, Sum, ValueAndExcess, margins_of, total
 from cvxml.family.rows.base import Block
 
 
@@ -25,11 +25,11 @@ class Hinge(NamedTuple):
         return Box(0.0, float(self.c))
 
     @property
-    def kept(self) -> float:
+    def inactive_above(self) -> float:
         """See `Loss`."""
         return 1.0
 
-    def repaired(self, a: FloatArray) -> FloatArray:
+    def to_domain(self, a: FloatArray) -> FloatArray:
         """Clipped."""
         return np.clip(np.where(np.isnan(a), 0.0, a), 0.0, self.c)
 
@@ -46,7 +46,7 @@ class Hinge(NamedTuple):
         longest = float(self.c) / top
         return Ray(lambda t: total * t, longest if longest * top <= self.c else longest * (1 - 2 * EPS))
 
-    def part(self, block: Block) -> Part:
+    def part(self, block: Block) -> ValueAndExcess:
         """What is not missed costs nothing."""
         v, off, a = margins_of(block)
         missed = np.maximum(0.0, 1 - v)
@@ -54,7 +54,9 @@ class Hinge(NamedTuple):
         spare = np.maximum(0.0, v - 1)
         most = np.maximum(np.where(1 - v > -off, self.c - a, 0.0), np.where(v - 1 > -off, a, 0.0))
         excess = (self.c - a) * missed + a * spare
-        return Part(total(self.c * missed, self.c * counts), total(excess, most * off + 4 * EPS * excess))
+        return ValueAndExcess(
+            total(self.c * missed, self.c * counts), total(excess, most * off + 4 * EPS * excess)
+        )
 
     def exactly(self, v: Iterable[Fraction]) -> Fraction:
         """See `Loss`."""

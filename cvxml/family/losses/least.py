@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cvxml.core.metric import EPS, FloatArray
-from cvxml.family.losses.base import FIXED, NONE, Part, Ray, Sensitivity, Sum, total
+from cvxml.family.losses.base import FIXED, NONE, Ray, Sensitivity, Sum, ValueAndExcess, total
 from cvxml.family.rows.base import Block
 
 
@@ -18,11 +18,11 @@ class Least(NamedTuple):
     """-min v, over all rows at once."""
 
     @property
-    def kept(self) -> float:
+    def inactive_above(self) -> float:
         """See `Loss`."""
         return math.inf
 
-    def repaired(self, a: FloatArray) -> FloatArray:
+    def to_domain(self, a: FloatArray) -> FloatArray:
         """Clipped at 0 and divided by the sum; the same for all where nothing is left.
 
         The sum is no less than 1, and next to it: more proves less, since no D is negative, and what is proved is true.
@@ -41,7 +41,7 @@ class Least(NamedTuple):
         """No multiple of weights is in the simplex."""
         return FIXED
 
-    def part(self, block: Block) -> Part:
+    def part(self, block: Block) -> ValueAndExcess:
         """The least may be another row's."""
         v, off, a, _ = block
         least = float(v.min())
@@ -50,7 +50,9 @@ class Least(NamedTuple):
         excess = total(above, a * off + 2 * EPS * a * v)
         # The prices add up to a little more than 1, by no more than this.
         beyond = 4 * (len(a) + 8) * EPS
-        return Part(Sum(-least, moved), Sum(excess.value, excess.off + moved * (1 + beyond) + beyond * least))
+        return ValueAndExcess(
+            Sum(-least, moved), Sum(excess.value, excess.off + moved * (1 + beyond) + beyond * least)
+        )
 
     def exactly(self, v: Iterable[Fraction]) -> Fraction:
         """See `Loss`."""

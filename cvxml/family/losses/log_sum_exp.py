@@ -18,10 +18,10 @@ from cvxml.family.losses.base import (
     FIXED,
     NONE,
     SHARES,
-    Part,
     Ray,
     Sensitivity,
     Sum,
+    ValueAndExcess,
     summed,
 )
 from cvxml.family.rows.base import Block
@@ -35,11 +35,11 @@ class LogSumExp(NamedTuple):
     among: Any  # (g, n) True where a row counts
 
     @property
-    def kept(self) -> float:
+    def inactive_above(self) -> float:
         """See `Loss`."""
         return math.inf
 
-    def repaired(self, a: FloatArray) -> FloatArray:
+    def to_domain(self, a: FloatArray) -> FloatArray:
         """Clipped, and scaled to the sum c; where nothing is left of a group, the same for all. -inf stays without.
 
         The sum of a group is c but for 2 eps; or 0 where no row of it may have a price.
@@ -80,7 +80,7 @@ class LogSumExp(NamedTuple):
         log_sum = np.log(np.exp(least - v).sum(axis=1, keepdims=True))
         return (log_sum - least)[:, 0], (least - v) - log_sum + np.log(self.c[block.groups])[:, None]
 
-    def part(self, block: Block) -> Part:
+    def part(self, block: Block) -> ValueAndExcess:
         """Where v are off by e, c log sum exp(-v) moves by sum p (exp(e) - 1) at most, which is linear but for e^2."""
         v, off, a, groups = block
         c, counts = self.c[groups], self.among[groups]
@@ -101,7 +101,9 @@ class LogSumExp(NamedTuple):
             wide = np.where(most <= 1, wide, np.sum(a * e, axis=1) + c * most)
             # The prices are rounded, and so are the two terms of each difference.
             wide += np.sum(8 * EPS * (a * np.abs(d) + excess), axis=1)
-        return Part(value, _of_groups(excess.sum(axis=1), wide + v.shape[1] * EPS * excess.sum(axis=1)))
+        return ValueAndExcess(
+            value, _of_groups(excess.sum(axis=1), wide + v.shape[1] * EPS * excess.sum(axis=1))
+        )
 
     def exactly(self, v: Iterable[Fraction]) -> Any:
         """In balls."""

@@ -20,7 +20,7 @@ from cvxml.core.balls import ball
 from cvxml.core.balls import total as total_of
 from cvxml.core.exact import next_above
 from cvxml.core.metric import EPS, FloatArray
-from cvxml.family.losses.base import NONE, SHARES, Part, Ray, Sum, sharp_total
+from cvxml.family.losses.base import NONE, SHARES, Ray, Sum, ValueAndExcess, accurate_total
 from cvxml.family.rows.base import Block
 
 BELOW_ONE = 1 - 1e-12  # of w: what -w s at its limit, or beyond, becomes
@@ -38,11 +38,11 @@ class Residual(NamedTuple):
         return np.asarray(self.w, dtype=np.float64)
 
     @property
-    def kept(self) -> float:
+    def inactive_above(self) -> float:
         """See `Loss`."""
         return math.inf
 
-    def repaired(self, a: FloatArray) -> FloatArray:
+    def to_domain(self, a: FloatArray) -> FloatArray:
         """s clipped, and below 1 where it must be; of each u's price that of v which belongs to it, or next above."""
         near = np.clip(np.where(np.isnan(a), 0.0, -a)[: len(self.w)], 0.0, self.w)
         near = np.where(self.alone, near, np.minimum(near, BELOW_ONE * self.w))
@@ -62,7 +62,7 @@ class Residual(NamedTuple):
         """0 to the prices themselves: of smaller s those of v are smaller by more, so that a multiple is bettered."""
         return Ray(lambda t: 0.0, 1.0)
 
-    def part(self, block: Block) -> Part:
+    def part(self, block: Block) -> ValueAndExcess:
         """The slopes are between those at the corners of what u and v may be; or phi is taken at its ends."""
         q, w = len(self.w), self.w
         (u, v), a = np.split(block.v, 2), -block.a[:q]
@@ -89,8 +89,8 @@ class Residual(NamedTuple):
             )
             width = np.maximum(most - phi, phi - least) + 16 * EPS * most
             moved = np.fmin(by_slope, width + s * du + far * dv)
-            return Part(
-                sharp_total(w * phi, w * width), sharp_total(w * beside, w * (moved + 16 * EPS * size))
+            return ValueAndExcess(
+                accurate_total(w * phi, w * width), accurate_total(w * beside, w * (moved + 16 * EPS * size))
             )
 
     def exactly(self, v: Iterable[Fraction]) -> Any:

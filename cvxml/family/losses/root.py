@@ -15,10 +15,10 @@ from cvxml.core.metric import EPS, FloatArray
 from cvxml.family.losses.base import (
     LEAST,
     MOST,
-    Part,
     Ray,
     Sensitivity,
     Sum,
+    ValueAndExcess,
     total,
 )
 from cvxml.family.rows.base import Block
@@ -28,11 +28,11 @@ class Root(NamedTuple):
     """-sum sqrt v"""
 
     @property
-    def kept(self) -> float:
+    def inactive_above(self) -> float:
         """See `Loss`."""
         return math.inf
 
-    def repaired(self, a: FloatArray) -> FloatArray:
+    def to_domain(self, a: FloatArray) -> FloatArray:
         """None 0, nor next to it beside the largest; that within 1e-100 to 1e100."""
         a = np.where(np.isfinite(a) & (a > 0), a, 0.0)
         largest = float(a.max(initial=0.0))
@@ -54,7 +54,7 @@ class Root(NamedTuple):
             lambda t: -value / t, math.inf, lambda slope: math.sqrt(value / slope) if slope > 0 else 1.0
         )
 
-    def part(self, block: Block) -> Part:
+    def part(self, block: Block) -> ValueAndExcess:
         """Steep next to 0, where the interval of v is taken as it is."""
         v, off, a, _ = block
         roots = np.sqrt(v)
@@ -64,7 +64,7 @@ class Root(NamedTuple):
         beside_off = moved + 2 * EPS / a
         excess = a * beside**2
         wide = a * (2 * np.abs(beside) + beside_off) * beside_off + 4 * EPS * excess
-        return Part(total(-roots, moved), total(excess, wide))
+        return ValueAndExcess(total(-roots, moved), total(excess, wide))
 
     def exactly(self, v: Iterable[Fraction]) -> Any:
         """In balls."""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cvxml.core.metric import EPS, FloatArray
-from cvxml.family.losses.base import NONE, Box, Part, Ray, Sensitivity, Sum, margins_of, total
+from cvxml.family.losses.base import NONE, Box, Ray, Sensitivity, Sum, ValueAndExcess, margins_of, total
 from cvxml.family.losses.hinge import Hinge
 from cvxml.family.rows.base import Block
 
@@ -26,13 +26,13 @@ class SmoothedHinge(NamedTuple):
         return Box(0.0, 1.0, float(self.g))
 
     @property
-    def kept(self) -> float:
+    def inactive_above(self) -> float:
         """See `Loss`."""
         return 1.0
 
-    def repaired(self, a: FloatArray) -> FloatArray:
+    def to_domain(self, a: FloatArray) -> FloatArray:
         """Clipped."""
-        return Hinge(1.0).repaired(a)
+        return Hinge(1.0).to_domain(a)
 
     def conjugate(self, a: FloatArray) -> Sum:
         """sum a - g/2 a^2"""
@@ -44,7 +44,7 @@ class SmoothedHinge(NamedTuple):
         square, straight = float(a @ a) * float(self.g) / 2, Hinge(1.0).ray(a)
         return Ray(lambda t: straight.value(t) - square * t * t, straight.longest)
 
-    def part(self, block: Block) -> Part:
+    def part(self, block: Block) -> ValueAndExcess:
         """The slope is between those at the ends of what v may be."""
         v, off, a = margins_of(block)
         before = np.maximum(0.0, (1 - v) - self.g)
@@ -54,7 +54,7 @@ class SmoothedHinge(NamedTuple):
         excess = self.g / 2 * (p - a) ** 2 + (1 - a) * before + a * np.maximum(0.0, v - 1)
         most, share = np.maximum(np.abs(high - a), np.abs(low - a)), 4 * EPS * (high + a)
         wide = (most + share) * off + self.g * share * (np.abs(p - a) + share) + 8 * EPS * excess
-        return Part(total(value, high * off + 8 * EPS * value), total(excess, wide))
+        return ValueAndExcess(total(value, high * off + 8 * EPS * value), total(excess, wide))
 
     def exactly(self, v: Iterable[Fraction]) -> Fraction:
         """See `Loss`."""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cvxml.core.metric import EPS, FloatArray
-from cvxml.family.losses.base import NONE, Part, Ray, Sensitivity, Sum, margins_of, total
+from cvxml.family.losses.base import NONE, Ray, Sensitivity, Sum, ValueAndExcess, margins_of, total
 from cvxml.family.rows.base import Block
 
 
@@ -20,11 +20,11 @@ class SquaredHinge(NamedTuple):
     c: Any  # a float, or a fraction for exact arithmetic
 
     @property
-    def kept(self) -> float:
+    def inactive_above(self) -> float:
         """See `Loss`."""
         return 1.0
 
-    def repaired(self, a: FloatArray) -> FloatArray:
+    def to_domain(self, a: FloatArray) -> FloatArray:
         """Clipped at 0; what is beyond 1e100 could overflow."""
         return np.clip(np.where(np.isnan(a), 0.0, a), 0.0, 1e100)
 
@@ -38,7 +38,7 @@ class SquaredHinge(NamedTuple):
         total, square = float(a.sum()), float(a @ a) / (4 * self.c)
         return Ray(lambda t: total * t - square * t * t, math.inf if a.any() else 1.0)
 
-    def part(self, block: Block) -> Part:
+    def part(self, block: Block) -> ValueAndExcess:
         """As the hinge, with slopes that grow."""
         v, off, a = margins_of(block)
         missed, spare = np.maximum(0.0, 1 - v), np.maximum(0.0, v - 1)
@@ -48,7 +48,7 @@ class SquaredHinge(NamedTuple):
         beside_off = counts + EPS * (missed + a / self.c)
         excess = self.c * beside**2 + a * spare
         moved = self.c * (2 * np.abs(beside) + beside_off) * beside_off + np.where(v - 1 > -off, a * off, 0.0)
-        return Part(value, total(excess, moved + 4 * EPS * excess))
+        return ValueAndExcess(value, total(excess, moved + 4 * EPS * excess))
 
     def exactly(self, v: Iterable[Fraction]) -> Fraction:
         """See `Loss`."""

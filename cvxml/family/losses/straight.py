@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cvxml.core.metric import EPS, FloatArray
-from cvxml.family.losses.base import FIXED, NONE, Part, Ray, Sensitivity, Sum, total
+from cvxml.family.losses.base import FIXED, NONE, Ray, Sensitivity, Sum, ValueAndExcess, total
 from cvxml.family.rows.base import Block
 
 
@@ -20,11 +20,11 @@ class Straight(NamedTuple):
     c: Any  # a float, or a fraction for exact arithmetic
 
     @property
-    def kept(self) -> float:
+    def inactive_above(self) -> float:
         """See `Loss`."""
         return math.inf
 
-    def repaired(self, a: FloatArray) -> FloatArray:
+    def to_domain(self, a: FloatArray) -> FloatArray:
         """-c, whatever is given."""
         return np.full(len(a), -float(self.c))
 
@@ -36,9 +36,11 @@ class Straight(NamedTuple):
         """No other multiple is in the domain."""
         return FIXED
 
-    def part(self, block: Block) -> Part:
+    def part(self, block: Block) -> ValueAndExcess:
         """Nothing is left."""
-        return Part(total(self.c * block.v, self.c * (block.off + EPS * np.abs(block.v))), Sum(0.0, 0.0))
+        return ValueAndExcess(
+            total(self.c * block.v, self.c * (block.off + EPS * np.abs(block.v))), Sum(0.0, 0.0)
+        )
 
     def exactly(self, v: Iterable[Fraction]) -> Fraction:
         """See `Loss`."""

@@ -27,7 +27,7 @@ from cvxml.family.geometry.symmetric import smat, squares, svec, weighted
 from cvxml.family.losses.base import Ray
 from cvxml.family.losses.log_sum_exp import LogSumExp
 from cvxml.family.nearby.price_sensitivity import Response, respond
-from cvxml.family.regularizers.base import Looked
+from cvxml.family.regularizers.base import JudgedMatrix
 from cvxml.family.regularizers.linear import Linear
 from cvxml.family.regularizers.logdet import LogDet
 from cvxml.family.rows.base import Prices, Weights, joined
@@ -156,7 +156,7 @@ class Sublevel:
                 return -math.inf, 0.0
         if share != 1:
             prices = [
-                Prices(term.loss.repaired(own.a * share), own.key)
+                Prices(term.loss.to_domain(own.a * share), own.key)
                 for term, own in zip(terms, prices, strict=True)
             ]
             G = self._pulled(prices, tilt, share)
@@ -176,7 +176,7 @@ class Sublevel:
         for less in LESS if most else ():
             t = (most or 0.0) * (1 - less)
             a = (1 - t) * anchors.strict.prices.a + t * own.a
-            a = loss.repaired(np.where(a > 0, a, -np.inf) if isinstance(loss, LogSumExp) else a)
+            a = loss.to_domain(np.where(a > 0, a, -np.inf) if isinstance(loss, LogSumExp) else a)
             mixed = own._replace(a=a)
             G = self._pulled([mixed], tilt, t)
             again = R.surplus(G)
@@ -284,9 +284,9 @@ class Sublevel:
 
     def holds(self, A: FloatArray) -> bool:
         """True where A (d, d) is a metric that is proved to be no worse."""
-        looked = self.family.regularizer.look(A)
+        judged = self.family.regularizer.judge(A)
         own = value(self.family, A)
-        kept = looked.feasibility.exact and _spent(looked) <= 1
+        kept = judged.feasibility.exact and _spent(judged) <= 1
         return kept and own.value + own.off <= self.F.value - self.F.off
 
     @cached_property
@@ -296,12 +296,12 @@ class Sublevel:
     def _kept(self, A: FloatArray) -> FloatArray:
         """P_+(A), within the budget where there is one."""
         psd = project_psd(A)
-        return psd / max(1.0, _spent(self.family.regularizer.look(psd)) * (1 + 1e-12))
+        return psd / max(1.0, _spent(self.family.regularizer.judge(psd)) * (1 + 1e-12))
 
 
-def _spent(looked: Looked) -> float:
+def _spent(judged: JudgedMatrix) -> float:
     """Of a budget of 1; 0 where there is none."""
-    return looked.feasibility.spent if isinstance(looked.feasibility, BudgetFeasibility) else 0.0
+    return judged.feasibility.spent if isinstance(judged.feasibility, BudgetFeasibility) else 0.0
 
 
 def _corners(X: FloatArray) -> IntArray | None:

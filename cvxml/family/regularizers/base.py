@@ -25,7 +25,7 @@ from scipy.optimize import fminbound
 from cvxml.core.clock import watched
 from cvxml.core.metric import EPS, Feasibility, FloatArray, IntArray
 from cvxml.family.geometry.symmetric import weighted_pairs
-from cvxml.family.losses.base import Ray, Sum, sharp, summed
+from cvxml.family.losses.base import Ray, Sum, accurate_sum, summed
 from cvxml.family.rows.base import View, Weights
 from cvxml.numbers import rational
 from cvxml.numbers.rounding import (
@@ -47,7 +47,7 @@ CLOSEST = 1e-12  # of the longest multiple: no two are tried that are nearer
 NEAR = 1e-13  # of a bound: a multiple that wins less is not worth another price
 
 
-class Looked(NamedTuple):
+class JudgedMatrix(NamedTuple):
     """A matrix as it is judged."""
 
     view: View
@@ -84,7 +84,7 @@ class Regularizer(Protocol):
     def undecided(self) -> str:
         """Why double precision proves nothing of these data, as a sentence; empty where it may."""
 
-    def look(self, A: FloatArray) -> Looked:
+    def judge(self, A: FloatArray) -> JudgedMatrix:
         """At any matrix (d, d)."""
 
     def value(self, view: Any) -> Sum:
@@ -217,7 +217,7 @@ def product(view: View, G: Weights) -> Sum:
         pairs, w = G.pairs if len(G.w) <= PAIRS else G.pairs[some], G.w[some]
         D, off = view.pairs(pairs)
         terms = w * D
-        values.append(sharp(terms).value)  # which is off by less than the terms are
+        values.append(accurate_sum(terms).value)  # which is off by less than the terms are
         moved += float(np.abs(w) @ off) + 8 * EPS * float(np.abs(terms).sum())
     value = summed(values)
     return Sum(value, (moved + 4 * EPS * abs(value)) * (1 + 1e-6))

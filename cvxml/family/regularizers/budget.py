@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.family.geometry.budget import Judged, budget, examine_budget, most
 from cvxml.family.losses.base import Ray, Sum
-from cvxml.family.regularizers.base import Looked, Scaled, best, fractions, of_last, product
+from cvxml.family.regularizers.base import JudgedMatrix, Scaled, best, fractions, of_last, product
 from cvxml.family.rows.base import View, Weights
 from cvxml.numbers import rational
 from cvxml.numbers.rounding import (
@@ -56,10 +56,10 @@ class Budget:
         """See `Regularizer`."""
         return self.at.undecided
 
-    def look(self, A: FloatArray) -> Looked:
+    def judge(self, A: FloatArray) -> JudgedMatrix:
         """P_+(A) / max(1, spent)."""
         judged, feasibility = examine_budget(A, self.E, self.at.unit)
-        return Looked(Within(self.apart, judged), feasibility, True)
+        return JudgedMatrix(Within(self.apart, judged), feasibility, True)
 
     @of_last
     def apart(self, pairs: IntArray) -> FloatArray:

@@ -27,7 +27,7 @@ from cvxml.core.exact import next_above, root_upward, scaled, sum_of_squares
 from cvxml.core.metric import EPS, FloatArray, IntArray, middle
 from cvxml.core.squares import given_rows, whole
 from cvxml.family.losses.base import SHARES, Ray, Sum, summed
-from cvxml.family.regularizers.base import Everywhere, Looked, SeenBy, best, fractions, of_last
+from cvxml.family.regularizers.base import Everywhere, JudgedMatrix, SeenBy, best, fractions, of_last
 from cvxml.family.rows.base import Weights
 from cvxml.numbers import rational
 from cvxml.numbers.rounding import BLOCK, TINY, Distances, Products, Seen, doubled, images, points
@@ -82,7 +82,7 @@ class Combinations(Everywhere):
         self.X, self.B = X, B
         self.images = points(X, np.ascontiguousarray(B.T))
 
-    def look(self, A: FloatArray) -> Looked:
+    def judge(self, A: FloatArray) -> JudgedMatrix:
         """The combination that A stands for; where nothing is said of how far A is from it, that counts as rounding."""
         w, M, feasibility = weighted(A, self.B, self.X)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -94,7 +94,7 @@ class Combinations(Everywhere):
         finite = bool(np.isfinite(sight.images.at).all() and np.isfinite(M).all()) and math.isfinite(
             sight.miss
         )
-        return Looked(view, feasibility, finite, not A.any())
+        return JudgedMatrix(view, feasibility, finite, not A.any())
 
     @of_last
     def gains(self, G: Weights) -> Gains:
@@ -224,7 +224,7 @@ class NormOfCombination(Combinations):
         """sqrt(2 gap)"""
         return math.sqrt(2 * gap)
 
-    def around(self, looked: Looked, gap: float) -> float:
+    def around(self, looked: JudgedMatrix, gap: float) -> float:
         """How far the optimum may be from a matrix, of which a combination near is judged."""
         assert isinstance(looked.feasibility, ConeFeasibility)
         return self.radius(gap) + looked.feasibility.away

@@ -26,7 +26,7 @@ from cvxml.core.squares import whole
 from cvxml.family.geometry.budget import FLOOR, BudgetFeasibility, Judged, examine_budget
 from cvxml.family.geometry.span_coordinates import Ground
 from cvxml.family.losses.base import Sum
-from cvxml.family.regularizers.base import Looked, Scaled, Surplus, fractions, of_last
+from cvxml.family.regularizers.base import JudgedMatrix, Scaled, Surplus, fractions, of_last
 from cvxml.family.regularizers.budget import Budget, Within
 from cvxml.family.regularizers.linear import Linear
 from cvxml.family.rows.base import Weights
@@ -103,10 +103,10 @@ class DiagonalBudget(Budget):
         """Nothing depends on a rank."""
         return ""
 
-    def look(self, A: FloatArray) -> Looked:
+    def judge(self, A: FloatArray) -> JudgedMatrix:
         """The diagonal, clipped, / max(1, spent)."""
         judged, feasibility = examine_diagonal(A, self.E, self.unit)
-        return Looked(Within(self.apart, judged), feasibility, True)
+        return JudgedMatrix(Within(self.apart, judged), feasibility, True)
 
     @of_last
     def _squares(self, pairs: IntArray) -> FloatArray:

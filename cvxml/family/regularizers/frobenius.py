@@ -27,7 +27,7 @@ from cvxml.core.metric import EPS, FloatArray, IntArray, examine, middle, unit_s
 from cvxml.core.squares import given_rows, is_psd, missing_to_psd, whole
 from cvxml.family.geometry.symmetric import triangle
 from cvxml.family.losses.base import Ray, Sum, summed
-from cvxml.family.regularizers.base import Everywhere, Looked, Scaled, best, fractions
+from cvxml.family.regularizers.base import Everywhere, JudgedMatrix, Scaled, best, fractions
 from cvxml.family.rows.base import Weights
 from cvxml.numbers import rational
 from cvxml.numbers.rounding import Distances, Products
@@ -91,13 +91,13 @@ class Frobenius(Everywhere):
         """(p, 1): of each pair the one metric has all (blocks.py has several)."""
         return np.ones((len(pairs), 1))
 
-    def look(self, A: FloatArray) -> Looked:
+    def judge(self, A: FloatArray) -> JudgedMatrix:
         """P_+(A); what only rounding takes from the cone is counted as such."""
         with np.errstate(over="ignore", invalid="ignore"):
             psd, feasibility = examine(A, self.X if self.features else None)
             own = psd * self.scale**2
             view = Flat(self.unit, own, _off_square(own))
-        return Looked(view, feasibility, bool(np.isfinite(view.off).all()), not psd.any())
+        return JudgedMatrix(view, feasibility, bool(np.isfinite(view.off).all()), not psd.any())
 
     def value(self, view: Flat) -> Sum:
         """lam/2 ||M||^2"""
@@ -143,7 +143,7 @@ class Frobenius(Everywhere):
         """sqrt(2 gap / lam)"""
         return math.sqrt(2 * gap / self.weight) / self.scale**2
 
-    def around(self, looked: Looked, gap: float) -> float:
+    def around(self, looked: JudgedMatrix, gap: float) -> float:
         """How far the optimum may be from a matrix that was projected first: the radius of a family."""
         return self.radius(gap) + looked.feasibility.distance
 

@@ -15,7 +15,7 @@ from cvxml.family.geometry.span_coordinates import Ground, ground
 from cvxml.family.losses.base import Ray, Sum
 from cvxml.family.regularizers.base import (
     MOST,
-    Looked,
+    JudgedMatrix,
     Scaled,
     SeenBy,
     Surplus,
@@ -53,13 +53,13 @@ class Linear:
         """See `Regularizer`."""
         return self.ground.undecided
 
-    def look(self, A: FloatArray) -> Looked:
+    def judge(self, A: FloatArray) -> JudgedMatrix:
         """P_+(A); what only rounding takes from the cone is counted as such."""
         psd, feasibility = examine(A, self.X)
         with np.errstate(over="ignore", invalid="ignore"):
             sight = seen(self.X, A / 2 + A.T / 2 if feasibility.exact else psd)
         finite = bool(np.isfinite(sight.images.at).all()) and math.isfinite(sight.miss)
-        return Looked(SeenBy(self.X, sight), feasibility, finite)
+        return JudgedMatrix(SeenBy(self.X, sight), feasibility, finite)
 
     def value(self, view: View) -> Sum:
         """sum w D"""

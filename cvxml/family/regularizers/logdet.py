@@ -30,7 +30,7 @@ from cvxml.core.metric import EPS, FloatArray, IntArray, examine
 from cvxml.core.squares import is_psd, is_singular, whole
 from cvxml.family.geometry.symmetric import congruence, quadratic
 from cvxml.family.losses.base import Ray, Sum
-from cvxml.family.regularizers.base import Everywhere, Looked, Scaled, best, fractions, of_last
+from cvxml.family.regularizers.base import Everywhere, JudgedMatrix, Scaled, best, fractions, of_last
 from cvxml.family.regularizers.definite import Definite, definite, few
 from cvxml.family.rows.base import Weights
 from cvxml.numbers import rational
@@ -91,7 +91,7 @@ class LogDet(Everywhere):
         """See `Regularizer`."""
         return "" if self.beyond < 0.5 else PRIOR
 
-    def look(self, A: FloatArray) -> Looked:
+    def judge(self, A: FloatArray) -> JudgedMatrix:
         """P_+(A); R is infinite where that is singular, which is decided in rationals."""
         psd, feasibility = examine(A, self.X)
         with np.errstate(all="ignore"):  # an absurd metric has no numbers
@@ -101,7 +101,7 @@ class LogDet(Everywhere):
             at = Known((K + K.T) / 2, off)
             known = definite(*at)
         unknown = known is None and float(np.abs(K).max()) < HUGE and not is_singular(psd)
-        return Looked(
+        return JudgedMatrix(
             Positive(self.X, psd, at, known),
             feasibility,
             known is not None,
@@ -270,7 +270,7 @@ def distance(A: FloatArray, gap: float) -> float:
     return float(np.linalg.norm(A, 2)) * math.expm1(w * (1 + 1e-9))
 
 
-def radius(looked: Looked, gap: float) -> float:
+def radius(looked: JudgedMatrix, gap: float) -> float:
     """How far the optimum may be from a matrix looked at: of a family whose regularizer is `LogDet`."""
     view = looked.view
     assert isinstance(view, Positive)

@@ -13,8 +13,8 @@ from cvxml.core.exact import flint, scaled
 from cvxml.core.metric import EPS, FloatArray, examine
 from cvxml.core.squares import is_psd
 from cvxml.family.geometry.span_coordinates import Ground
-from cvxml.family.losses.base import Sum, sharp
-from cvxml.family.regularizers.base import Looked, Scaled, SeenBy, Surplus, fractions, product
+from cvxml.family.losses.base import Sum, accurate_sum
+from cvxml.family.regularizers.base import JudgedMatrix, Scaled, SeenBy, Surplus, fractions, product
 from cvxml.family.regularizers.linear import Linear
 from cvxml.family.rows.base import Weights
 from cvxml.numbers import rational
@@ -28,7 +28,7 @@ class Traced(SeenBy):
 
     def __init__(self, X: FloatArray, sight: Seen, psd: FloatArray):
         super().__init__(X, sight)
-        self.trace = sharp(np.diag(psd)).value
+        self.trace = accurate_sum(np.diag(psd)).value
 
 
 class Trace(Linear):
@@ -45,11 +45,11 @@ class Trace(Linear):
         images = points(self.X, np.eye(d) / math.sqrt(self.v))
         return Ground(np.zeros(n, dtype=np.intp), d, images, 1 - 4 * EPS, "")
 
-    def look(self, A: FloatArray) -> Looked:
+    def judge(self, A: FloatArray) -> JudgedMatrix:
         """P_+(A); what only rounding takes from the cone is counted as such."""
-        looked = super().look(A)
-        assert isinstance(looked.view, SeenBy)
-        return looked._replace(view=Traced(self.X, looked.view.sight, examine(A)[0]))
+        judged = super().judge(A)
+        assert isinstance(judged.view, SeenBy)
+        return judged._replace(view=Traced(self.X, judged.view.sight, examine(A)[0]))
 
     def value(self, view: Any) -> Sum:
         """v tr M"""

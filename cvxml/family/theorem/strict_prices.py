@@ -44,7 +44,7 @@ class TableRows(Rows, Protocol):
 class Anchors:
     """What other prices of a log sum exp may be mixed with, or replaced by.
 
-    level: prices whose G is C, exactly, if there are any: C - G is 0, and no number is looked at.
+    level: prices whose G is C, exactly, if there are any: C - G is 0, and no number is judged at.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Anchors:
     def anchor(self, prices: Prices) -> Anchor:
         """Of any prices, repaired."""
         inside = self.rows.inside(self.regularizer.labels, prices)
-        repaired = inside._replace(a=self.loss.repaired(inside.a))
+        repaired = inside._replace(a=self.loss.to_domain(inside.a))
         return Anchor(repaired, self.regularizer.surplus(self.rows.weights(repaired)))
 
     @cached_property
@@ -100,7 +100,7 @@ class Anchors:
         return [self._repaired(prices) for prices in mixed if prices is not None] + level
 
     def _repaired(self, prices: Prices) -> Prices:
-        return prices._replace(a=self.loss.repaired(np.where(prices.a > 0, prices.a, -np.inf)))
+        return prices._replace(a=self.loss.to_domain(np.where(prices.a > 0, prices.a, -np.inf)))
 
 
 def _mixed(anchor: Anchor, own: Anchor) -> Prices | None:

@@ -28,7 +28,7 @@ import numpy as np
 from cvxml.core.metric import EPS, FloatArray
 from cvxml.core.result import Certificate
 from cvxml.family.losses.base import Loss, Sum, summed, together
-from cvxml.family.regularizers.base import Looked, Regularizer
+from cvxml.family.regularizers.base import JudgedMatrix, Regularizer
 from cvxml.family.rows.base import Prices, Rows, Weights, joined
 from cvxml.family.theorem.strict_prices import Anchors
 from cvxml.family.theorem.zero_is_optimal import zero_is_optimal
@@ -47,7 +47,7 @@ class Term(NamedTuple):
     rows: Rows
 
 
-def unknown(looked: Looked, gap: float) -> float:
+def unknown(judged: JudgedMatrix, gap: float) -> float:
     """No radius."""
     return math.inf
 
@@ -59,8 +59,8 @@ class Family(NamedTuple):
     terms: tuple[Term, ...]
     least_scale: float = 0.0  # of the objective, where that is next to 0
     anchors: Anchors | None = None  # of a loss of which no multiple of prices is in the domain
-    # from a matrix looked at and a bound of its gap: how far the optimum may be from it
-    radius: Callable[[Looked, float], float] = unknown
+    # from a matrix judged at and a bound of its gap: how far the optimum may be from it
+    radius: Callable[[JudgedMatrix, float], float] = unknown
     of_regularizer: bool = False  # the scale is R(M), without the losses
 
 
@@ -88,8 +88,8 @@ def certify(
     strict: other prices, to mix with, where there are anchors.
     """
     proof = prove(family, prices, strict)
-    looked = family.regularizer.look(A)
-    value = _at(family, looked, proof)
+    judged = family.regularizer.judge(A)
+    value = _at(family, judged, proof)
     objective, bound = value.objective, proof.bound
     # A bound above the objective by no more than both may be off by is equal to it, but for rounding.
     if objective.value < bound.value <= objective.value + objective.off + bound.off:
@@ -102,7 +102,7 @@ def certify(
     if apart.value < -apart.off:
         gap = apart
     near = gap.value <= NEARLY * objective.value < math.inf
-    if looked.zero and near and zero_is_optimal(family.regularizer, family.terms, proof.prices):
+    if judged.zero and near and zero_is_optimal(family.regularizer, family.terms, proof.prices):
         bound, gap = objective, Sum(0.0, 0.0)
     left = max(0.0, gap.value) + gap.off
     return (
@@ -114,12 +114,12 @@ def certify(
             scale=max(value.own if family.of_regularizer else abs(objective.value), family.least_scale),
             rounding=gap.off,
             value_rounding=max(objective.off, bound.off),
-            radius=family.radius(looked, left) if math.isfinite(left) else math.inf,
-            feasibility=looked.feasibility,
+            radius=family.radius(judged, left) if math.isfinite(left) else math.inf,
+            feasibility=judged.feasibility,
             dual={},
             undecided=""
             if gap.value <= gap.off < math.inf
-            else family.regularizer.undecided or looked.undecided,
+            else family.regularizer.undecided or judged.undecided,
         ),
         proof,
     )
@@ -127,13 +127,15 @@ def certify(
 
 def value(family: Family, A: FloatArray) -> Sum:
     """The objective at the matrix A (d, d); infinite where its distances overflow."""
-    looked = family.regularizer.look(A)
-    if not looked.finite:
+    judged = family.regularizer.judge(A)
+    if not judged.finite:
         return Sum(math.inf, 0.0)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # without a price
-        parts = [family.regularizer.value(looked.view)]
+        parts = [family.regularizer.value(judged.view)]
         for loss, rows in family.terms:
-            parts += [loss.part(block).value for block in rows.blocks(looked.view, UNPRICED, loss.kept)]
+            parts += [
+                loss.part(block).value for block in rows.blocks(judged.view, UNPRICED, loss.inactive_above)
+            ]
     return added(parts)
 
 
@@ -146,7 +148,7 @@ def prove(family: Family, prices: Sequence[Prices], strict: Sequence[Prices] = (
     t = family.regularizer.multiple(_weights(family, repaired), together(rays))
     if t != 1:
         repaired = [
-            Prices(term.loss.repaired(own.a * t), own.key)
+            Prices(term.loss.to_domain(own.a * t), own.key)
             for term, own in zip(family.terms, repaired, strict=True)
         ]
     return _of(family, repaired)
@@ -157,7 +159,7 @@ def in_domain(family: Family, prices: Sequence[Prices]) -> list[Prices]:
     repaired = []
     for term, given in zip(family.terms, prices, strict=True):
         inside = term.rows.inside(family.regularizer.labels, given)
-        repaired.append(Prices(term.loss.repaired(inside.a), inside.key))
+        repaired.append(Prices(term.loss.to_domain(inside.a), inside.key))
     return repaired
 
 
@@ -182,14 +184,14 @@ def _best_of(family: Family, own: Prices, feasible: Sequence[Prices]) -> Proof:
     return _of(family, [max(feasible, key=lambda prices: term.loss.conjugate(prices.a).value)])
 
 
-def _at(family: Family, looked: Looked, proof: Proof) -> _Value:
-    if not looked.finite:
+def _at(family: Family, judged: JudgedMatrix, proof: Proof) -> _Value:
+    if not judged.finite:
         return _Value(math.inf, Sum(math.inf, 0.0), Sum(math.inf, 0.0))
     with np.errstate(over="ignore", invalid="ignore"):
-        own, beyond = family.regularizer.value(looked.view), family.regularizer.excess(looked.view, proof.G)
+        own, beyond = family.regularizer.value(judged.view), family.regularizer.excess(judged.view, proof.G)
         values, excesses = [own], [Sum(max(0.0, beyond.value), beyond.off)]
         for term, prices in zip(family.terms, proof.prices, strict=True):
-            for block in term.rows.blocks(looked.view, prices, term.loss.kept):
+            for block in term.rows.blocks(judged.view, prices, term.loss.inactive_above):
                 part = term.loss.part(block)
                 values.append(part.value)
                 excesses.append(part.excess)

@@ -14,7 +14,7 @@ from cvxml.core.metric import EPS, FloatArray, IntArray, units_of
 from cvxml.core.pairs import pairs_by_labels
 from cvxml.core.threads import side_by_side
 from cvxml.family.geometry.budget import budget, examine_budget
-from cvxml.family.regularizers.base import Looked, Scaled
+from cvxml.family.regularizers.base import JudgedMatrix, Scaled
 from cvxml.family.regularizers.budget import Budget
 from cvxml.family.rows.base import Block, Entries, Prices, Weights, between
 from cvxml.family.unlisted.all_pairs import ROOM, Classes, Table, classes, off_of, rounded
@@ -74,7 +74,7 @@ class AllSimilar(Budget):
         """As double precision sees it."""
         return AllSimilar(self.X, self.y, None)
 
-    def look(self, A: FloatArray) -> Looked:
+    def judge(self, A: FloatArray) -> JudgedMatrix:
         """P_+(A) / max(1, spent)."""
         judged, feasibility = examine_budget(A, self.E, self.unit)
         matrix = judged.matrix
@@ -89,7 +89,7 @@ class AllSimilar(Budget):
         view = Kept(self.X, sight, 1 / most, share)
         beyond = (most - 1 + share) * float(np.trace(matrix))
         feasibility = replace(feasibility, away=feasibility.away + beyond)
-        return Looked(view, feasibility, finite and math.isfinite(spent + wide))
+        return JudgedMatrix(view, feasibility, finite and math.isfinite(spent + wide))
 
     def cost(self, at: Scaled, G: Weights) -> None:
         """Not known."""

@@ -168,7 +168,7 @@ def once(given: G, make: Callable[[G], M], name: str = "everyone") -> M:
     return made
 
 
-class Looked(NamedTuple):
+class Slopes(NamedTuple):
     """A function at M: f(M), df/dM, and about what a proof would leave of the objective."""
 
     value: float
@@ -179,7 +179,7 @@ class Looked(NamedTuple):
 class Smooth(Protocol):
     """A function of every two points, in coordinates of its own."""
 
-    def look(self, M: FloatArray) -> Looked:
+    def slopes(self, M: FloatArray) -> Slopes:
         """At M (r, r), psd."""
 
     def outside(self, M: FloatArray) -> FloatArray:
@@ -208,7 +208,7 @@ class Descent:
         def value_and_gradient(entries: FloatArray) -> tuple[float, FloatArray]:
             L = entries.reshape(shape)
             with np.errstate(over="ignore", invalid="ignore"):
-                value, gradient, left = self.f.look(L @ L.T)
+                value, gradient, left = self.f.slopes(L @ L.T)
             near[0] = left <= NEAR * self.tol
             return value, (2 * gradient @ L).ravel()
 

@@ -128,7 +128,7 @@ def evaluate(given: Instance, W: FloatArray) -> dict[str, Any]:
     }
 
 
-def repaired(given: Instance, mu: ArrayLike) -> FloatArray:
+def to_domain(given: Instance, mu: ArrayLike) -> FloatArray:
     """mu (n, R), 0 for the own class, not negative, its rows no more than C in sum: exactly.
 
     Raises ValueError for another shape and for NaN.
@@ -154,7 +154,7 @@ def exact(given: Instance, W: ArrayLike, mu: ArrayLike) -> Exact:
     Raises ValueError for a W or mu of another shape, or with entries that are not finite (W) or NaN (mu).
     """
     rows = _checked(given, W)
-    return _exact(given, rows, repaired(given, mu))
+    return _exact(given, rows, to_domain(given, mu))
 
 
 def _checked(given: Instance, W: ArrayLike) -> FloatArray:
@@ -198,7 +198,7 @@ def certify(given: Instance, W: ArrayLike, mu: ArrayLike) -> Certificate:
 
     Raises ValueError for a W or mu of another shape, or with entries that are not finite (W) or NaN (mu).
     """
-    rows, prices = _checked(given, W), repaired(given, mu)
+    rows, prices = _checked(given, W), to_domain(given, mu)
     found = _exact(given, rows, prices)
     objective, bound, gap = nearest(found.objective), nearest(found.lower_bound), nearest(found.gap)
     return Certificate(

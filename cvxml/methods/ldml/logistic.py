@@ -26,7 +26,7 @@ from cvxml.core.balls import ball
 from cvxml.core.balls import total as total_of
 from cvxml.core.clock import watched
 from cvxml.core.metric import EPS, FloatArray, IntArray
-from cvxml.family.losses.base import NONE, Part, Ray, Sensitivity, Sum, sharp_total
+from cvxml.family.losses.base import NONE, Ray, Sensitivity, Sum, ValueAndExcess, accurate_total
 from cvxml.family.rows.base import Block, Entries, Prices, View, Weights
 from cvxml.family.rows.pairs import PairRows
 from cvxml.numbers.rounding import TINY
@@ -34,7 +34,7 @@ from cvxml.numbers.rounding import TINY
 BITS = 50  # of a sum of alpha, with b free
 LEAST = -1000  # smallest exponent of the power of two
 HALVINGS = 200
-NEAR = 1e-9  # of the size of b: how near the best it is looked for
+NEAR = 1e-9  # of the size of b: how near the best it is judged for
 
 
 class Labelled(NamedTuple):
@@ -97,11 +97,11 @@ class Logistic(NamedTuple):
         return np.ndim(self.w) > 0
 
     @property
-    def kept(self) -> float:
+    def inactive_above(self) -> float:
         """See `Loss`."""
         return math.inf
 
-    def repaired(self, a: FloatArray) -> FloatArray:
+    def to_domain(self, a: FloatArray) -> FloatArray:
         """Clipped; with b free the heavier kind is shrunk."""
         alpha = np.clip(np.where(np.isnan(a), 0.0, -self.t * a), 0.0, self.weights)
         return -self.t * (alpha if self.b is not None else self._level(alpha))
@@ -136,7 +136,7 @@ class Logistic(NamedTuple):
         # the derivative of w H(alpha / w) in w is -log(1 - x); it bounds the effect of a rounded w
         steep = 1 - np.log(np.maximum(1 - x, EPS))
         rounded = 4 * EPS * alpha * steep if self.is_rounded else 0.0
-        value, off = sharp_total(H + shift, 8 * EPS * (H + np.abs(shift)) + 2 * EPS * alpha + rounded)
+        value, off = accurate_total(H + shift, 8 * EPS * (H + np.abs(shift)) + 2 * EPS * alpha + rounded)
         return Sum(value, off + TINY)
 
     def ray(self, a: FloatArray) -> Ray:
@@ -144,7 +144,7 @@ class Logistic(NamedTuple):
         top = float((np.abs(a) / self.weights).max(initial=0.0))
         return Ray(lambda t: self.conjugate(t * a).value, 1 / top if top > 0 else 1.0)
 
-    def part(self, block: Block) -> Part:
+    def part(self, block: Block) -> ValueAndExcess:
         """At the best b that is found, of which what it misses is counted."""
         w = self.weights
         D, off, x = block.v, block.off, np.abs(block.a) / w
@@ -154,7 +154,7 @@ class Logistic(NamedTuple):
         loss, s = np.logaddexp(0, z), expit(z)
         with np.errstate(over="ignore", invalid="ignore"):
             steep = np.minimum(1.0, s * np.exp(np.minimum(e, 700.0)))
-            value = sharp_total(w * loss, w * (steep * e + 8 * EPS * loss))
+            value = accurate_total(w * loss, w * (steep * e + 8 * EPS * loss))
             beside, wide = np.zeros(len(D)), np.zeros(len(D))
             for share, of, log_of in ((x, s, -np.logaddexp(0, -z)), (1 - x, expit(-z), -loss)):
                 d = np.where(share > 0, log_of - np.log(np.where(share > 0, share, 1.0)), 0.0)
@@ -165,9 +165,9 @@ class Logistic(NamedTuple):
                 if self.is_rounded:  # and x with the weight
                     wide += 2 * EPS * (1 + np.abs(d))
             moved = np.abs(s - x) * e + np.minimum(steep * e, e**2)
-        excess = sharp_total(w * beside, w * (moved + wide))
+        excess = accurate_total(w * beside, w * (moved + wide))
         missed += TINY  # what is next to nothing underflows
-        return Part(Sum(value.value, value.off + missed), Sum(excess.value, excess.off + missed))
+        return ValueAndExcess(Sum(value.value, value.off + missed), Sum(excess.value, excess.off + missed))
 
     def exactly(self, v: Iterable[Fraction]) -> Any:
         """In balls; with b free at the float that is found, which is no less than the best."""

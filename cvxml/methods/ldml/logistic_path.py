@@ -109,7 +109,7 @@ class MiddleOfThePath(Anchors):
 
     @cached_property
     def shown(self) -> Shown:
-        """Looked for once."""
+        """JudgedMatrix for once."""
         assert isinstance(self.regularizer, Free)
         assert isinstance(self.rows, Labelled)
         assert isinstance(self.loss, Logistic)

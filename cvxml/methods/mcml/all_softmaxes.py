@@ -27,7 +27,7 @@ from cvxml.family.unlisted.all_pairs import (
     ROOM,
     Descent,
     Laplacian,
-    Looked,
+    Slopes,
     Table,
     Weighed,
     classes,
@@ -184,7 +184,7 @@ class AllSoftmaxes:
         wide = len(S) * off + miss * (float(np.trace(Q)) + len(Q) * Q_off)
         return float(np.trace(S)), wide * ROOM
 
-    def look(self, M: FloatArray) -> Looked:
+    def slopes(self, M: FloatArray) -> Slopes:
         """f in coordinates where C is the identity, with a barrier where only that makes prices feasible."""
         found = self.softmax(self.images.at @ root(M))
         value, Z = float(np.trace(M)) + found.value, np.eye(len(M)) - found.G.total()
@@ -195,7 +195,7 @@ class AllSoftmaxes:
             values = np.maximum(values, EPS**2 * values[-1])
             value -= self.rho * float(np.log(values).sum())
             Z = Z - self.rho * (vectors / values) @ vectors.T
-        return Looked(value, Z, left)
+        return Slopes(value, Z, left)
 
     def outside(self, M: FloatArray) -> FloatArray:
         """(d, d)"""

@@ -29,7 +29,7 @@ from cvxml.family.theorem.exact import interval
 from cvxml.family.theorem.theorem import Family, Term
 from cvxml.methods.mlr.cutting_planes import Cuts, CuttingPlanes
 from cvxml.methods.mlr.interleaving import Interleavings
-from cvxml.methods.mlr.rankings import Rankings, distances, named, read, with_worst
+from cvxml.methods.mlr.ranking_rows import Rankings, distances, named, read, with_worst
 from cvxml.numbers.rational import plane
 
 PATIENCE = 20  # rounds without a better gap, after which rounding is to blame
@@ -58,9 +58,9 @@ class Ranked:
     def certify(self, M: FloatArray, dual: Dual) -> Certificate:
         """Of a metric (d, d) and a dual as in rankings.py."""
         mu, priced = read(self.all_of, dual)
-        looked = self.trace.look(M)
+        judged = self.trace.judge(M)
         with np.errstate(all="ignore"):
-            D, off = distances(looked.view, self.all_of)
+            D, off = distances(judged.view, self.all_of)
         seen = np.isfinite(D) & np.isfinite(off)
         worst = self.all_of.worst(np.where(seen, D, 0.0), np.where(seen, off, 0.0))
         rows = with_worst(priced, worst)
@@ -92,7 +92,7 @@ class Ranked:
         rows = Rankings(self.all_of, places, np.concatenate([rows.order, worst.order[lacking]]))
         share = np.concatenate([mu[used], np.ones(len(lacking))])
         whole = np.bincount(places, share, minlength=self.n)[places]
-        a = Slack(self.C / self.n, places, rows.loss).repaired(share / whole * (self.C / self.n))
+        a = Slack(self.C / self.n, places, rows.loss).to_domain(share / whole * (self.C / self.n))
         return rows, Prices(a, np.arange(len(a)))
 
     def _is_optimal(self, rows: Rankings, prices: Prices) -> bool:

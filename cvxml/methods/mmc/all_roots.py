@@ -25,7 +25,7 @@ from cvxml.family.unlisted.all_pairs import (
     ROOM,
     Descent,
     Laplacian,
-    Looked,
+    Slopes,
     Table,
     Weighed,
     off_of,
@@ -83,8 +83,8 @@ class AllRoots:
 
     def certify(self, A: FloatArray, at: FloatArray) -> Certificate:
         """Of the matrix A (d, d), with the prices of the metric `at` (d, d)."""
-        looked = self.budget.look(A)
-        view = looked.view
+        judged = self.budget.judge(A)
+        view = judged.view
         assert isinstance(view, Kept)
         with np.errstate(over="ignore", invalid="ignore"):
             found, sight = self._at(view.sight), seen(self.X, at)
@@ -96,7 +96,7 @@ class AllRoots:
         # A root moves by `reach` over twice itself; one below the floor by no more than that.
         total_off = reach * float(found.G.degree.sum()) + (n + 64) * EPS * found.total
         root_of = math.sqrt(view.factor)
-        objective = -found.total * root_of if looked.finite else math.inf
+        objective = -found.total * root_of if judged.finite else math.inf
         share = view.share + 4 * EPS
         objective_off = ((1 + share) * total_off + share * found.total) * root_of * ROOM
         bound = -math.sqrt(2 * mu * priced.total)
@@ -111,8 +111,8 @@ class AllRoots:
             gap=gap,
             scale=abs(objective),
             rounding=off,
-            radius=radius(self._some, self.budget, looked, max(0.0, gap) + off) if proved else math.inf,
-            feasibility=looked.feasibility,
+            radius=radius(self._some, self.budget, judged, max(0.0, gap) + off) if proved else math.inf,
+            feasibility=judged.feasibility,
             dual={METRIC: at},
             undecided=self.undecided,
         )
@@ -135,17 +135,17 @@ class AllRoots:
         S, off = priced.G.proved(self.images.off)
         return (off - least_eigenvalue(-S)) / self.at.least * (1 + 8 * EPS) if self.at.least > 0 else math.inf
 
-    def look(self, M: FloatArray) -> Looked:
+    def slopes(self, M: FloatArray) -> Slopes:
         """-log sum sqrt(D) + 1/2 log trace M in coordinates where the similar pairs' sum is the identity."""
         z = self.images.at @ root(M)
         longest = float(np.linalg.norm(z, axis=1).max())
         if longest == 0:  # whatever the scale is, the value is the same; there is none
-            return Looked(math.inf, 0 * M, math.inf)
+            return Slopes(math.inf, 0 * M, math.inf)
         found = self.roots(z, FAINT * longest)
         G, size = found.G.total(), float(np.trace(M))
         bound = math.sqrt(2 * found.total * float(np.linalg.eigvalsh(G)[-1]))
         left = bound * math.sqrt(size) / found.total - 1
-        return Looked(
+        return Slopes(
             math.log(size) / 2 - math.log(found.total), np.eye(len(M)) / (2 * size) - G / found.total, left
         )
 

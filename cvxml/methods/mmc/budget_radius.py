@@ -14,18 +14,18 @@ import numpy as np
 from cvxml.core.metric import EPS, FloatArray
 from cvxml.family.geometry.budget import FLOOR, BudgetFeasibility
 from cvxml.family.geometry.symmetric import squares
-from cvxml.family.regularizers.base import Looked
+from cvxml.family.regularizers.base import JudgedMatrix
 from cvxml.family.regularizers.budget import Budget
 from cvxml.family.regularizers.diagonal import DiagonalBudget
 
 MOST_FEATURES = 40  # beyond, no radius is computed of a full metric
 
 
-def radius(E: FloatArray, within: Budget, looked: Looked, gap: float) -> float:
-    """From the matrix looked at; inf where the optimum is not unique. E (q, d): x_i - x_j of the rows."""
-    assert isinstance(looked.feasibility, BudgetFeasibility)
+def radius(E: FloatArray, within: Budget, judged: JudgedMatrix, gap: float) -> float:
+    """From the matrix judged at; inf where the optimum is not unique. E (q, d): x_i - x_j of the rows."""
+    assert isinstance(judged.feasibility, BudgetFeasibility)
     of = _diagonal(E, within, gap) if isinstance(within, DiagonalBudget) else _full(E, within, gap)
-    return of + looked.feasibility.away
+    return of + judged.feasibility.away
 
 
 def _full(E: FloatArray, within: Budget, gap: float) -> float:

@@ -33,7 +33,7 @@ from cvxml.core.metric import (
 )
 from cvxml.core.squares import whole
 from cvxml.family.losses.base import Sum
-from cvxml.family.regularizers.base import Looked, Scaled
+from cvxml.family.regularizers.base import JudgedMatrix, Scaled
 from cvxml.family.regularizers.frobenius import TINY, Flat, Frobenius
 from cvxml.family.rows.base import Block, Prices, View, Weights
 from cvxml.family.rows.triplets import Triplets
@@ -128,12 +128,12 @@ class Blocks(Frobenius):
         own: FloatArray = self.W[pairs[:, 0]]
         return own
 
-    def look(self, A: FloatArray) -> Looked:
+    def judge(self, A: FloatArray) -> JudgedMatrix:
         """P_+ of the blocks."""
         psd, feasibility = examine_blocks(A, self.X, self.W.shape[1])
-        each = [self.one.look(block) for block in psd]
+        each = [self.one.judge(block) for block in psd]
         view: Any = BlocksView(self.shares, tuple(own.view for own in each))  # type: ignore[misc]
-        return Looked(view, feasibility, all(own.finite for own in each), not psd.any())
+        return JudgedMatrix(view, feasibility, all(own.finite for own in each), not psd.any())
 
     def value(self, view: Any) -> Sum:
         """lam/2 sum_b ||M_b||^2"""

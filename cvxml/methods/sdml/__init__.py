@@ -43,7 +43,7 @@ from cvxml.core.squares import is_definite, rationals, whole
 from cvxml.core.statement import Statement
 from cvxml.family.regularizers.logdet import distance
 from cvxml.family.theorem.ball_certificate import certificate, definite
-from cvxml.methods.sdml.box_proof import descent, directions, log_determinant, off_diagonal, repaired, serves
+from cvxml.methods.sdml.box_proof import descent, directions, log_determinant, off_diagonal, serves, to_domain
 from cvxml.methods.sdml.logdet_box import Solver, decided
 
 LARGEST = 1e280  # of S_ii, and of its inverse
@@ -242,7 +242,7 @@ def bound(given: Instance, U: FloatArray) -> Any:
 def _in_the_box(given: Instance, dual: Dual) -> FloatArray:
     """The "U" (d, d) of a dual, repaired."""
     U = dual_array(dual, "U", given.prior.shape)
-    return repaired(given.S, given.rounded, given.lam, given.start, U)
+    return to_domain(given.S, given.rounded, given.lam, given.start, U)
 
 
 def value(given: Instance, V: Any, at: int) -> Any:

@@ -40,7 +40,7 @@ def serves(S: Any, floats: FloatArray, lam: float, U: FloatArray) -> bool:
         return _pivots(S, U) is not None
 
 
-def repaired(S: Any, floats: FloatArray, lam: float, start: FloatArray, U: FloatArray) -> FloatArray:
+def to_domain(S: Any, floats: FloatArray, lam: float, start: FloatArray, U: FloatArray) -> FloatArray:
     """U (d, d) clipped into the box; where S + U is not proved definite, mixed with `start`, of which it is."""
     U = np.clip(U, -lam, lam)
     # halves of subnormal numbers are rounded: their sum may be beyond lam

@@ -58,7 +58,7 @@ def inferred(p: Instance, W: FloatArray) -> Inferred:
 
 def _missed(p: Instance, W: FloatArray, latent: IntArray, worst: IntArray) -> FloatArray:
     """(n,): how much the cheapest and the worst set at W (d, d) are better than these (n, k), at most."""
-    view = Frobenius(p.X, 2.0).look(W).view
+    view = Frobenius(p.X, 2.0).judge(W).view
     off, k = _off_products(p.X, W), p.k
     J = nearest(p.X, p.y, p.R, W, k + 1).J
     low = _distances(view, J, -1.0)

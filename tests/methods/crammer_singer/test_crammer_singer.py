@@ -156,7 +156,7 @@ def test_figures_are_those_of_fractions(given: svm.Instance) -> None:
     rng = np.random.default_rng(0)
     for size in (1e-3, 1.0, 1e3):
         W = size * rng.standard_normal((3, given.x.shape[1]))
-        mu = svm.repaired(given, rng.standard_normal((24, 3)))
+        mu = svm.to_domain(given, rng.standard_normal((24, 3)))
         value, bound = slow(given, W, mu)
         found = svm.exact(given, W, mu)
         assert (found.objective, found.lower_bound) == (value, bound)
@@ -175,7 +175,7 @@ def test_figures_are_those_of_fractions(given: svm.Instance) -> None:
 def test_figures_are_those_of_fractions_in_any_unit(X_unit: float, W_unit: float, C: float) -> None:
     given = svm.instance(X_unit * X, Y, C)
     W = W_unit * np.random.default_rng(0).standard_normal((3, 4))
-    mu = svm.repaired(given, np.random.default_rng(1).random((24, 3)))
+    mu = svm.to_domain(given, np.random.default_rng(1).random((24, 3)))
     found = svm.exact(given, W, mu)
     assert (found.objective, found.lower_bound) == slow(given, W, mu)
 
@@ -197,7 +197,7 @@ def test_what_is_repaired_is_feasible_to_the_last_bit(size: float) -> None:
     points, y = make_blobs(n_samples=30, n_features=2, centers=7, random_state=0)
     given = svm.instance(points, y, 0.1)
     drawn = np.random.default_rng(0).random((30, 7))
-    mu = svm.repaired(given, size * np.ones((30, 7)) if math.isinf(size) else size * drawn)
+    mu = svm.to_domain(given, size * np.ones((30, 7)) if math.isinf(size) else size * drawn)
     assert (mu >= 0).all()
     assert not mu[np.arange(30), y].any()
     sums = [sum(row) for row in fractions(mu).tolist()]
@@ -209,7 +209,7 @@ def test_what_is_repaired_is_feasible_to_the_last_bit(size: float) -> None:
 def test_a_sum_above_c_by_less_than_a_float_shows_is_scaled() -> None:
     given = svm.instance([[0.0], [1.0], [2.0]], [0, 1, 2], 1.0)
     mu = np.array([[0.0, 1.0, 2.0**-70], [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
-    found = svm.repaired(given, mu)
+    found = svm.to_domain(given, mu)
     assert mu[0].sum() == 1.0
     assert sum(fractions(found[0])) <= 1
     np.testing.assert_array_equal(found[1:], mu[1:])

@@ -39,7 +39,7 @@ def loss(D: np.ndarray, b: float, w: np.ndarray = ONES) -> float:
 def test_value_bound_and_what_they_leave(seed: int, b: float | None, w: np.ndarray) -> None:
     rng = np.random.default_rng(seed)
     D, of = rng.uniform(0, 6, len(T)), Logistic(T, b, w)
-    a = of.repaired(rng.standard_normal(len(T)) * 10.0 ** rng.uniform(-6, 1))
+    a = of.to_domain(rng.standard_normal(len(T)) * 10.0 ** rng.uniform(-6, 1))
     alpha = -T * a
     assert alpha.min() >= 0
     assert (alpha <= w).all()
@@ -80,7 +80,7 @@ def test_what_distances_are_off_by_moves_value_and_excess_by_no_more_than_is_sai
     rng, of = np.random.default_rng(0), Logistic(T, b, w)
     D = rng.uniform(0, 6, len(T))
     off = size * rng.random(len(T))
-    a = of.repaired(-T * w * rng.random(len(T)))
+    a = of.to_domain(-T * w * rng.random(len(T)))
     said = of.part(Block(D, off, a))
     other = of.part(Block(D + side * off, 0 * off, a))
     assert abs(other.value.value - said.value.value) <= said.value.off + other.value.off
@@ -178,10 +178,10 @@ def test_one_heavy_row_leaves_the_others_their_digits() -> None:
     """With b free prices are multiples of a power of two. It is small beside all prices, not beside the weight."""
     w = np.where(np.arange(len(T)) == 0, 1e9, 1.0)
     alpha = np.where(T > 0, 1 / 3, 1 / 4)
-    kept = np.abs(Logistic(T, None, w).repaired(-T * alpha))
+    kept = np.abs(Logistic(T, None, w).to_domain(-T * alpha))
     np.testing.assert_allclose(kept, alpha, rtol=1e-14)
     # nor beside the sum of the heavier kind, which is shrunk
-    shrunk = np.abs(Logistic(T, None, w).repaired(-T * np.where(T > 0, w, 1e-9)))
+    shrunk = np.abs(Logistic(T, None, w).to_domain(-T * np.where(T > 0, w, 1e-9)))
     np.testing.assert_allclose(shrunk[T < 0], 1e-9, rtol=1e-14)
 
 
@@ -200,10 +200,10 @@ def test_prices_at_the_slopes_leave_nothing() -> None:
 
 
 def test_the_heavier_kind_is_shrunk() -> None:
-    a = Logistic(T, None).repaired(np.where(T > 0, -1.0, 0.25))
+    a = Logistic(T, None).to_domain(np.where(T > 0, -1.0, 0.25))
     assert np.abs(a[T < 0]) == pytest.approx(0.25)
     assert np.abs(a[T > 0]) == pytest.approx(1 / 3)
-    assert not Logistic(T, None).repaired(np.where(T > 0, -1.0, 0.0)).any()
+    assert not Logistic(T, None).to_domain(np.where(T > 0, -1.0, 0.0)).any()
 
 
 @pytest.mark.parametrize("size", [1e-8, 1.0, 1e6])

@@ -36,7 +36,7 @@ def loss_of(rng, g: int = 4, n: int = 6) -> LogSumExp:
 
 def block_of(loss: LogSumExp, rng, size: float, off: float = 0.0) -> Block:
     v = size * rng.exponential(size=loss.among.shape)
-    a = loss.repaired(rng.exponential(size=v.shape).ravel() ** 8).reshape(v.shape)
+    a = loss.to_domain(rng.exponential(size=v.shape).ravel() ** 8).reshape(v.shape)
     return Block(v, off * v, a)
 
 
@@ -78,7 +78,7 @@ def test_of_its_own_prices_nothing_is_left(seed):
     rng = np.random.default_rng(seed)
     loss = loss_of(rng)
     block = block_of(loss, rng, 3.0)
-    own = loss.repaired(loss.slopes(block).ravel()).reshape(block.v.shape)
+    own = loss.to_domain(loss.slopes(block).ravel()).reshape(block.v.shape)
     part = loss.part(block._replace(a=own))
     assert part.excess.value < 1e-29
     assert part.excess.off < 1e-26  # with no error of v it is far below eps
@@ -94,7 +94,7 @@ def test_rounding_covers_every_v_that_there_may_be(seed, size, off):
     loss = loss_of(rng)
     block = block_of(loss, rng, size, off)
     if seed % 2:  # next to its own prices
-        block = block._replace(a=loss.repaired(loss.slopes(block).ravel()).reshape(block.v.shape))
+        block = block._replace(a=loss.to_domain(loss.slopes(block).ravel()).reshape(block.v.shape))
     part = loss.part(block)
     share = rng.choice([-1.0, 1.0], size=block.v.shape)
     v = [
@@ -128,7 +128,7 @@ def test_any_numbers_name_prices_of_the_simplex():
             [-np.inf, -np.inf, -np.inf, 1e-320, 7],
         ]
     )
-    found = loss.repaired(a.ravel()).reshape(4, 5)
+    found = loss.to_domain(a.ravel()).reshape(4, 5)
     assert found[0].tolist() == [0, 0, 1, pytest.approx(1e-300), 0]
     assert found[1].tolist() == [1, 0, 1, 1, 0]
     assert found[3].tolist() == [0, 0, 0, 2, 0]
@@ -138,7 +138,7 @@ def test_any_numbers_name_prices_of_the_simplex():
 
 def test_a_group_that_may_have_no_price_has_no_bound():
     loss = LogSumExp(np.ones(2), np.ones((2, 2), dtype=bool))
-    a = loss.repaired(np.array([-np.inf, -np.inf, 1.0, 1.0]))
+    a = loss.to_domain(np.array([-np.inf, -np.inf, 1.0, 1.0]))
     assert a.tolist() == [0, 0, 0.5, 0.5]
     assert loss.conjugate(a).value == -math.inf
 
@@ -323,7 +323,7 @@ def test_the_exact_bound_of_what_is_not_feasible():
         METHOD.member(given, Fraction),
     )
     loss, inner = found.terms[0].loss, found.anchors.strict
-    own = own._replace(a=loss.repaired(own.a))
+    own = own._replace(a=loss.to_domain(own.a))
     alone = interval(exact, solution.metric, [own])
     assert float(alone.lower_bound) == pytest.approx(trivial, rel=1e-15)
     assert inner is not None

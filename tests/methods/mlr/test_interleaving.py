@@ -15,7 +15,7 @@ from cvxml.core.queries import Queried, queried
 from cvxml.core.ranking import MEASURES, earned, earned_exactly
 from cvxml.family.rows.base import Plain, Prices
 from cvxml.methods.mlr.interleaving import Interleavings
-from cvxml.methods.mlr.rankings import Rankings, distances, named, read
+from cvxml.methods.mlr.ranking_rows import Rankings, distances, named, read
 
 N = 6
 EVERY = pytest.mark.parametrize("measure", MEASURES)
@@ -231,7 +231,7 @@ def test_weights_and_exact_values_of_rows() -> None:
 
 def test_distances_are_those_of_the_queries(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = drawn(6)
-    monkeypatch.setattr("cvxml.methods.mlr.rankings.PAIRS", 7)
+    monkeypatch.setattr("cvxml.methods.mlr.ranking_rows.PAIRS", 7)
     D, off = distances(Plain(asked.X), Interleavings(asked, "auc", 3))
     np.testing.assert_allclose(D, table(asked.X)[asked.queries], atol=1e-12)
     assert not off.any()

@@ -17,7 +17,7 @@ from cvxml.core.ranking import MEASURES
 from cvxml.core.result import Dual
 from cvxml.family.rows.base import Prices
 from cvxml.methods.mlr.ranking_margins import Ranked, _Iterate
-from cvxml.methods.mlr.rankings import Rankings, read
+from cvxml.methods.mlr.ranking_rows import Rankings, read
 from tests.instances import fractions
 from tests.methods.mlr.test_interleaving import cost, loss
 
@@ -124,7 +124,7 @@ def test_a_row_is_off_by_what_its_distances_are() -> None:
     of, M = Ranked(asked(), "auc", K, C), root @ root.T
     M = (M + M.T) / 2
     mu, rows = read(of.all_of, priced(np.zeros(len(every_row()))))
-    (block,) = rows.blocks(of.trace.look(M).view, Prices(mu, np.arange(len(mu))))
+    (block,) = rows.blocks(of.trace.judge(M).view, Prices(mu, np.arange(len(mu))))
     x, exact = fractions(asked().X), fractions(M)
     for v, off, (q, plus, y) in zip(block.v.tolist(), block.off.tolist(), every_row(), strict=True):
         D = [(x[q] - other) @ exact @ (x[q] - other) for other in x]

@@ -23,7 +23,7 @@ def test_on_a_line_it_is_that_of_the_second_derivative(diagonal: bool, unit: flo
     E = X[[2]] - X[[0]]
     within = DiagonalBudget(X, SIMILAR) if diagonal else Budget(X, SIMILAR, np.zeros(3, np.intp), 1)
     for A in (0.5, 1.0, 3.0):
-        looked = within.look(np.array([[A]]) / unit**2)
+        looked = within.judge(np.array([[A]]) / unit**2)
         for gap in (1e-9, 1e-3, 0.4):
             away = max(0.0, A - 1) / unit**2  # what is judged is within the budget
             exact = math.sqrt(2 * gap / 0.5) / unit**2 + away
@@ -38,9 +38,9 @@ def test_curvature_that_is_rounding_is_none() -> None:
         budgets = (DiagonalBudget(X, pairs), Budget(X, pairs, cosets(X, pairs).labels, 2))
         E = X[[3, 4]] - X[0]
         for within in budgets:
-            assert radius(E, within, within.look(np.eye(2) / 4), 1e-6) == math.inf
+            assert radius(E, within, within.judge(np.eye(2) / 4), 1e-6) == math.inf
     E = X[[1, 2]] - X[0]
-    assert radius(E, budgets[0], budgets[0].look(np.eye(2) / 4), 1e-6) < 1
+    assert radius(E, budgets[0], budgets[0].judge(np.eye(2) / 4), 1e-6) < 1
 
 
 def test_what_is_judged_is_as_far_away_as_is_said() -> None:

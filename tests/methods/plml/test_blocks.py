@@ -60,7 +60,7 @@ def test_distances_are_within_what_they_may_be_off_by_and_exact_ones_are_exact(s
     M = metric(X, 3, seed)
     regularizer = Blocks(X, W, lam)
     every = np.array([(i, j) for i in range(9) for j in range(9)])
-    D, off = regularizer.look(M).view.pairs(every)
+    D, off = regularizer.judge(M).view.pairs(every)
     exact = regularizer.exact_distances(plane(X), regularizer.exact_metric(M, np.linalg.cholesky(M)))
     own = np.linalg.cholesky(M)
     rooted = fractions(own) @ fractions(own).T
@@ -77,7 +77,7 @@ def test_what_is_lost_beside_a_large_block_is_counted() -> None:
     """Each of 63 distances is less than half of the last digit of their sum."""
     X, W = np.array([[0.0], [1.0]]), np.ones((2, 64))
     M = np.diag([1.0, *[2.0**-54] * 63])
-    D, off = Blocks(X, W, 1.0).look(M).view.pairs(np.array([[0, 1]]))
+    D, off = Blocks(X, W, 1.0).judge(M).view.pairs(np.array([[0, 1]]))
     assert abs(Fraction(D[0]) - sum(map(Fraction, np.diag(M).tolist()))) <= Fraction(off[0])
 
 
@@ -85,7 +85,7 @@ def test_what_equal_blocks_are_off_by_adds_up() -> None:
     X, M = np.array([[0.0], [1.0]]), 0.7 * np.eye(64)
     for lam in (0.1, 0.3, 0.7, 1.1):
         of = Blocks(X, np.ones((2, 64)), lam)
-        found = of.value(of.look(M).view)
+        found = of.value(of.judge(M).view)
         true = Fraction(lam) / 2 * 64 * Fraction(0.7) ** 2
         assert abs(Fraction(found.value) - true) <= Fraction(found.off) <= true / 10**12
 
@@ -105,7 +105,7 @@ def test_a_triplet_is_off_by_what_either_of_its_pairs_is() -> None:
         X, W, lam = instance(seed)
         X[1] = X[0]
         M = metric(X, 3, seed)
-        rows, view = Listed(np.array([[0, 1]]), np.arange(9)[None] > 1), Blocks(X, W, lam).look(M).view
+        rows, view = Listed(np.array([[0, 1]]), np.arange(9)[None] > 1), Blocks(X, W, lam).judge(M).view
         (block,) = rows.blocks(view, Prices(np.zeros(0), rows.keys()[:0]))
         far = [true_distance(fractions(X), fractions(W), fractions(M), 0, k) for k in range(2, 9)]
         for v, off, true in zip(block.v.tolist(), block.off.tolist(), far, strict=True):
@@ -126,7 +126,7 @@ def test_the_sums_are_those_of_the_blocks_in_rationals(seed: int) -> None:
     X, W, lam = instance(seed)
     M, G = metric(X, 3, seed), weights(X, seed)
     regularizer, exact = Blocks(X, W, lam), Blocks(X, W, Fraction(lam))
-    look = regularizer.look(M)
+    look = regularizer.judge(M)
     squares = exact.exact_metric(M, np.linalg.cholesky(M))
     D = exact.exact_distances(plane(X), squares)
     own = exact.exact_value(squares, D)
@@ -150,9 +150,11 @@ def test_one_block_is_the_norm_of_one_metric(seed: int) -> None:
     assert blocks.bound(G).value == one.bound(G).value
     assert one.bound(G).off <= blocks.bound(G).off <= 1.1 * one.bound(G).off
     np.testing.assert_allclose(one.reached(G)[0], blocks.reached(G)[0], rtol=1e-12)
-    assert one.look(M).feasibility.feasible
-    assert blocks.look(M).feasibility.feasible
-    assert one.excess(one.look(M).view, G).value == pytest.approx(blocks.excess(blocks.look(M).view, G).value)
+    assert one.judge(M).feasibility.feasible
+    assert blocks.judge(M).feasibility.feasible
+    assert one.excess(one.judge(M).view, G).value == pytest.approx(
+        blocks.excess(blocks.judge(M).view, G).value
+    )
 
 
 @SEEDS
@@ -162,9 +164,9 @@ def test_the_metric_reached_leaves_nothing_and_any_other_its_distance(seed: int)
     regularizer, G = Blocks(X, W, lam), weights(X, seed)
     best, _ = regularizer.reached(G)
     size = lam * float(np.sum(best**2)) + 1e-300
-    assert regularizer.excess(regularizer.look(best).view, G).value <= 1e-12 * size
+    assert regularizer.excess(regularizer.judge(best).view, G).value <= 1e-12 * size
     away = best + metric(X, 3, seed)
-    excess = regularizer.excess(regularizer.look(away).view, G)
+    excess = regularizer.excess(regularizer.judge(away).view, G)
     assert np.linalg.norm(away - best) <= regularizer.radius(excess.value + excess.off)
 
 
@@ -173,8 +175,8 @@ def test_a_block_that_is_no_number_makes_none_of_all() -> None:
     M = metric(X, 3, 0)
     M[4, 4] = 1e308
     with np.errstate(all="ignore"):
-        assert not Frobenius(X, lam).look(M[3:6, 3:6]).finite
-        assert not Blocks(X, W, lam).look(M).finite
+        assert not Frobenius(X, lam).judge(M[3:6, 3:6]).finite
+        assert not Blocks(X, W, lam).judge(M).finite
 
 
 def test_what_is_no_matrix_of_psd_blocks_is_said_to_be_none() -> None:
@@ -242,7 +244,7 @@ def test_rows_are_listed_as_they_are_searched_for() -> None:
     X, y = random_data(4, n=14, d=3, classes=2)
     targets = np.array([(i, j) for i in range(14) for j in range(14) if i != j and y[i] == y[j]])[::3]
     impostors = y[targets[:, 0]][:, None] != y
-    view = Frobenius(X, 1.0).look(np.diag([1.0, 2.0, 0.5])).view
+    view = Frobenius(X, 1.0).judge(np.diag([1.0, 2.0, 0.5])).view
     searched, listed = Triplets(targets, impostors), Listed(targets, impostors)
     prices = Prices(np.full(5, 0.5), searched.keys()[::30][:5])
     (block,) = listed.blocks(view, prices)

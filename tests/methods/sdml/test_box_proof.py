@@ -8,7 +8,7 @@ import pytest
 from cvxml.core.balls import TooFewBits, precision, rounded
 from cvxml.core.exact import flint
 from cvxml.core.squares import whole
-from cvxml.methods.sdml.box_proof import descent, log_determinant, repaired, serves
+from cvxml.methods.sdml.box_proof import descent, log_determinant, serves, to_domain
 
 
 def test_a_direction_is_proved_in_rationals() -> None:
@@ -36,7 +36,7 @@ def test_a_logarithm_is_that_of_floats_and_none_is_proved_of_a_singular_matrix()
 def test_what_is_repaired_is_in_the_box_and_definite() -> None:
     S, start = flint().fmpq_mat([[1, 2], [2, 1]]), np.array([[0.0, -1.5], [-1.5, 0.0]])
     for U in (start, -start, np.full((2, 2), 1e300), np.full((2, 2), -np.inf), np.eye(2), np.triu(start)):
-        mended = repaired(S, rounded(S), 1.75, start, U)
+        mended = to_domain(S, rounded(S), 1.75, start, U)
         assert (mended == mended.T).all()
         assert not mended.diagonal().any()
         assert np.abs(mended).max() <= 1.75

@@ -17,7 +17,7 @@ from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
 from cvxml.methods import sdml
-from cvxml.methods.sdml.box_proof import ROUNDED, descent, directions, repaired
+from cvxml.methods.sdml.box_proof import ROUNDED, descent, directions, to_domain
 from tests.instances import assert_named, checked, fractions, objective_of, own_misreadings, random_data
 
 X, Y = random_data(3, n=24, d=4, classes=3)
@@ -315,5 +315,5 @@ def test_a_mistake_is_named(name: str) -> None:
 
 def test_what_is_clipped_is_in_the_box_where_its_half_is_rounded() -> None:
     given = sdml.instance(X, Y, lam=1.5e-323)
-    U = repaired(given.S, given.rounded, given.lam, given.start, np.full_like(given.rounded, np.inf))
+    U = to_domain(given.S, given.rounded, given.lam, given.start, np.full_like(given.rounded, np.inf))
     assert np.abs(U).max() <= given.lam

@@ -68,7 +68,7 @@ def certify_tree(p: Instance, W: FloatArray, dual: Dual) -> Certificate:
     """
     found = inferred(p, W)
     family = step(p, found.latent, of_points(found.worst))
-    looked = family.regularizer.look(W)
+    looked = family.regularizer.judge(W)
     F, F_off = family_bound.value(family, W)
     F_off += found.off
     rounding = F_off
@@ -188,7 +188,7 @@ def repair(p: Instance, known: IntArray, leaf: Leaf) -> Leaf:
 def _bound(p: Instance, known: IntArray, leaf: Leaf) -> tuple[FloatArray, float, float]:
     """V near P_+(M)/2, the bound less all that rounding may have added to it, and how far V may be off."""
     norm, loss = Frobenius(p.X, 2.0), Slack(p.C, leaf.sets[:, 0], delta(p, leaf.sets))
-    a = loss.repaired(p.C * leaf.q)
+    a = loss.to_domain(p.C * leaf.q)
     M = Sets(leaf.sets, np.argwhere(known == IN), len(p.X)).weights(Prices(a, np.arange(len(a))))
     M = exchanged(M, leaf.nu, leaf.exchanges)
     gained, paid, (V, off) = loss.conjugate(a), norm.bound(M), norm.reached(M)
