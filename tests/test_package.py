@@ -26,7 +26,7 @@ TESTS = (
     "tests/cli/test_cli.py",
     "tests/docs/test_docs.py",
     "tests/oracle/test_conform.py",
-    "validation/test_cases.py",
+    "validation/cases/test_generate.py",
 )
 
 

@@ -2,7 +2,7 @@
 
 A case is stated by its "inputs" alone: features, labels, parameters, and every list of neighbours. What an
 implementation is given is its `question`; what it must answer is in `Case`: an interval that holds the optimum, with
-the dual variables that prove it, or the numbers of a part. validation/cases.py writes the files.
+the dual variables that prove it, or the numbers of a part. validation/cases/generate.py writes the files.
 """
 
 from __future__ import annotations

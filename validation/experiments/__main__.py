@@ -22,7 +22,7 @@ from types import ModuleType
 from typing import Any
 
 from cvxml import datasets
-from validation import packaged
+from validation.experiments import packaged
 from validation.experiments.page import record, results_of, write_report
 from validation.experiments.run import exit_code, run
 from validation.experiments.tasks import Preset, Store, Task, as_stored

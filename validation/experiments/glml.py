@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from validation import packaged
+from validation.experiments import packaged
 from validation.experiments.glml_data import (
     PANELS,
     SCALED,
@@ -78,7 +78,7 @@ smaller. Sizes are the marks of the papers' axes. Panel (a), synthetic data, is 
 Spoken Digit Dataset). Its features are the means over a recording of the first ten cepstral coefficients; the papers
 say no more than "10 different filters in the Fourier domain". The papers' axis ends at 75 %, far below what there is
 here: it is an easier task, and says nothing of TI46 itself. The six speakers are in the training and in the test part,
-so that its *new points* are more recordings of these six. Fig. 8 is in `validation/glml_office.md`, with other
+so that its *new points* are more recordings of these six. Fig. 8 is in `validation/studies/glml_office.md`, with other
 images.
 
 The papers print curves and no numbers, so their sentences are tested. Beside the accuracies stand the marks of the

@@ -12,7 +12,7 @@ import numpy as np
 
 from cvxml import datasets
 from cvxml.core.metric import FloatArray, IntArray
-from validation import packaged
+from validation.experiments import packaged
 from validation.experiments.splits import Split, z_scored
 from validation.experiments.tasks import Preset
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from validation.experiments.packaged import SPOKEN
 from validation.experiments.quoted import QUOTED
-from validation.packaged import SPOKEN
 
 
 def of_alpha(data: str, what: str, count: int, size: int, *alphas: str) -> str:

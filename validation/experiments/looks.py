@@ -26,10 +26,10 @@ from validation.experiments.glml_methods import densities, fisher_predicted, gen
 from validation.experiments.glml_remarks import Z_SCORES
 from validation.experiments.mlsvm import K, scaled
 from validation.experiments.mlsvm_report import HINDSIGHT
+from validation.experiments.packaged import SPOKEN
 from validation.experiments.quoted import FILE
 from validation.experiments.splits import Split, shuffled, z_scored
 from validation.experiments.vote import error_of
-from validation.packaged import SPOKEN
 
 TIED = ("ionosphere", "wine", "german_numeric", "iris")
 EVERY_LAM = ("dermatology", "ionosphere")

@@ -19,8 +19,7 @@ import cvxml
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.methods.glml.fisher import fisher_metrics
 from cvxml.methods.glml.model import fit_gaussians
-from validation import packaged
-from validation.experiments import glml, glml_claims, glml_data, glml_learnt, glml_methods
+from validation.experiments import glml, glml_claims, glml_data, glml_learnt, glml_methods, packaged
 from validation.experiments.glml_data import PANELS, Realisation, realisation
 from validation.experiments.run import timed
 from validation.experiments.tasks import Task

@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from cvxml import datasets
-from validation import packaged
 from validation.experiments import __main__ as command
-from validation.experiments import looks, page, run, table1_looks, tasks
+from validation.experiments import looks, packaged, page, run, table1_looks, tasks
 from validation.experiments.quoted import QUOTED
 
 FOLDER = Path(command.__file__).with_name("reports")

@@ -17,9 +17,8 @@ from scipy import stats
 from sklearn.neighbors import KNeighborsClassifier
 
 from cvxml import datasets
-from validation import packaged
 from validation.experiments import __main__ as command
-from validation.experiments import nca, page, run, splits, statistics, tasks
+from validation.experiments import nca, packaged, page, run, splits, statistics, tasks
 from validation.experiments.tasks import Preset, Result, Store, Task
 
 needs_data = pytest.mark.skipif(

@@ -1,0 +1,1 @@
+"""The golden cases: how they are asked, solved, checked and stored."""

@@ -1,0 +1,1 @@
+"""Small studies, one file each; each writes its page or its picture."""
