@@ -179,7 +179,10 @@ def refuse_texts(values: Any, name: str, place: tuple[int, ...] = ()) -> None:
     if any(issubclass(kind, (str, bytes)) for kind in kinds):
         k = next(k for k, value in enumerate(values) if isinstance(value, (str, bytes)))
         at = "".join(f"[{each}]" for each in (*place, k))
-        raise ValueError(f"{name}{at} must be a number, got the text {printable(values[k], 40)!r}")
+        raise ValueError(
+            f"{name} must hold real numbers, got the text {printable(values[k], 40)!r} as {name}{at}; convert it, and "
+            "encode categories as numbers"
+        )
     if any(issubclass(kind, (list, tuple)) for kind in kinds):
         for k, value in enumerate(values):
             refuse_texts(value, name, (*place, k))
