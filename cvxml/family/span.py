@@ -97,6 +97,7 @@ def _first_alike(edges: np.ndarray, dimension: int, among: np.ndarray) -> IntArr
 
 def _whole(X: FloatArray) -> np.ndarray:
     """The rows of X (n, d) as integers of any size, each feature times a power of two of its own."""
+    check_exact(*X.shape, matrices=False)
     mantissas, exponents = np.frexp(X)
     whole = np.ldexp(mantissas, 53).astype(np.int64)
     least = np.where(whole == 0, 2**20, exponents).min(axis=0)

@@ -177,6 +177,8 @@ def instance(
     if mu < 0:
         raise ValueError(f"mu must be at least 0, got {mu!r}")
     p = paired(X, y, pairs)
+    if mu > 0:  # else the rank comes first, and refuses most of what is large
+        check_exact(*p.X.shape)
     given = Instance(p.X, p.y, p.listed, t, mu, prior_of(p.X, prior))
     _check_attained(given)
     return given
