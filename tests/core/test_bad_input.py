@@ -518,3 +518,16 @@ def test_no_dual_lifts_the_bound_of_a_step(method: str, odd: float, even: float,
     assert proof.step.gap >= 1 - below - 1e-12
     assert not proof.proves(1e-6)
     assert np.isfinite(proof.step.lower_bound)
+
+
+@pytest.mark.parametrize("name", ["X", "y", "metric", "components"])
+def test_texts_in_lists_are_refused_before_numpy_pads_them(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """numpy gives every entry the length of the longest text: here 4 GB."""
+    texts = [[0.0] * 1000, ["a" * 10**6]]
+    given: dict[str, Any] = {"X": [[float(k)] for k in range(8)], "y": [0, 1] * 4, name: texts}
+    if name not in ("components", "metric"):
+        given["metric"] = [[1.0]]
+    with pytest.raises(ValueError, match=name):
+        cvxml.check("mlsvm", given.pop("X"), given.pop("y"), n_neighbors=1, **given)

@@ -256,10 +256,15 @@ def memory_of_readers(folder: Path, files: dict[str, bytes | str], most: int) ->
 
 
 def test_a_small_file_takes_little_memory(tmp_path: Path) -> None:
-    files = written(2 * 10**5)
-    slow = ("list-", "columns", "wide", "pairs", "rows", "texts.")  # these grow with their size alone
-    few = {name: content for name, content in files.items() if not name.startswith(slow)}
-    assert memory_of_readers(tmp_path, {**few, **packed(100)}, 2 * 10**9) == []
+    names = ("case-X.json", "s-y.json", "X.npz")
+    files = {**written(10**5), **packed(100)}
+    assert memory_of_readers(tmp_path, {name: files[name] for name in names}, 2 * 10**9) == []
+
+
+@pytest.mark.slow
+@pytest.mark.full
+def test_compressed_files_take_little_memory(tmp_path: Path) -> None:
+    assert memory_of_readers(tmp_path, packed(200), 2 * 10**9) == []
 
 
 @pytest.mark.slow
