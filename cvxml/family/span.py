@@ -97,12 +97,12 @@ def _first_alike(edges: np.ndarray, dimension: int, among: np.ndarray) -> IntArr
 
 def _whole(X: FloatArray) -> np.ndarray:
     """The rows of X (n, d) as integers of any size, each feature times a power of two of its own."""
-    check_exact(*X.shape, matrices=False)
+    check_exact(len(X), X.shape[1], matrices=False)
     mantissas, exponents = np.frexp(X)
     whole = np.ldexp(mantissas, 53).astype(np.int64)
     least = np.where(whole == 0, 2**20, exponents).min(axis=0)
     shift = np.where(whole == 0, 0, exponents - least)
-    check_exact(*X.shape, matrices=False, more_bits=int(shift.max(initial=0)))
+    check_exact(len(X), X.shape[1], matrices=False, more_bits=int(shift.max(initial=0)))
     points: np.ndarray = whole.astype(object) << shift.astype(object)
     return points
 
@@ -148,11 +148,14 @@ def _is_at_most(rows: np.ndarray, modulo: Any, rank: int) -> bool:
         column = next(j for j in range(column, d) if reduced[k, j] != 0)
         pivots.append(column)
     others = sorted(set(range(d)) - set(pivots))
-    fractions = [_as_fractions([int(reduced[k, j]) for k in range(rank)]) for j in others]
-    if any(fraction is None for fraction in fractions):
-        return False
-    coefficients = np.array([fraction[0] for fraction in fractions], dtype=object).T
-    denominators = np.array([fraction[1] for fraction in fractions], dtype=object)
+    fractions = []
+    for j in others:
+        fraction = _as_fractions([int(reduced[k, j]) for k in range(rank)])
+        if fraction is None:
+            return False
+        fractions.append(fraction)
+    coefficients: np.ndarray = np.array([own for own, _ in fractions], dtype=object).T
+    denominators: np.ndarray = np.array([below for _, below in fractions], dtype=object)
     fmpz_mat = flint().fmpz_mat
     combined = fmpz_mat(rows[:, pivots].tolist()) * fmpz_mat(coefficients.tolist())
     return bool(combined == fmpz_mat((rows[:, others] * denominators).tolist()))

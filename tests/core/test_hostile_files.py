@@ -255,6 +255,7 @@ def memory_of_readers(folder: Path, files: dict[str, bytes | str], most: int) ->
     return wrong
 
 
+@pytest.mark.slow
 def test_a_small_file_takes_little_memory(tmp_path: Path) -> None:
     names = ("case-X.json", "s-y.json", "X.npz")
     files = {**written(10**5), **packed(100)}

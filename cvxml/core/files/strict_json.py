@@ -36,16 +36,16 @@ def check_depth(text: str) -> None:
             depth, left = depth + 1, left - _LIST
             if depth > MAX_DEPTH:
                 raise ValueError(f"brackets are nested deeper than {MAX_DEPTH}")
-            if left < 0:
-                raise ValueError(
-                    "it has so many short lists or texts that they would take over ten times its size"
-                )
         elif token in "]}":
             depth -= 1
         elif token == ":":
             keys += 1
             if keys > MAX_KEYS:
                 raise ValueError(f"it has more than {MAX_KEYS} keys")
+        if left < 0:
+            raise ValueError(
+                "it has so many short lists or texts that they would take over ten times its size"
+            )
 
 
 def _constant(token: str) -> float:

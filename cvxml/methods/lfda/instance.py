@@ -93,7 +93,7 @@ def instance(
 
 def _check_attained(given: Instance) -> None:
     """ValueError where S_w is singular, which is decided in rationals."""
-    check_exact(*given.X.shape, matrices=given.alpha > 0)
+    check_exact(len(given.X), given.X.shape[1], given.alpha > 0)
     d, every = given.X.shape[1], _rank(_from_first(whole(given.X)[0].tolist()))
     if every == 0:
         raise ValueError("all points are equal: every metric is optimal; give others")
