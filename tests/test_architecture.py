@@ -144,7 +144,7 @@ PROVES = ("cvxml.numbers.", "cvxml.family.", "cvxml.solvers.")
 
 
 def reached(start: set[tuple[str, str]]) -> set[str]:
-    """Modules of these names, and of all that they are made of; what the family's own are made of is not judged at."""
+    """Modules of these names, and of all that they are made of; what the family's own are made of is not looked at."""
     waiting, seen = list(start), set(start)
     while waiting:
         module, name = waiting.pop()

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.core.metric import FloatArray, IntArray, refuse_masked
+from cvxml.core.metric import FloatArray, IntArray, refuse_masked, refuse_texts
 from cvxml.core.metric import real_array as real_array  # one of the checks, offered here with the others
 from cvxml.core.shown import cut, printable
 
@@ -105,13 +105,17 @@ def class_sizes(y: ArrayLike | None) -> dict[str, int]:
 
 def _label_list(y: ArrayLike | None) -> list[Any]:
     """The labels as Python objects, one a point: a list is taken as it is, so that numpy merges no types."""
-    if isinstance(y, (list, tuple)) and not any(isinstance(v, (list, tuple, np.ndarray)) for v in y):
+    if isinstance(y, (list, tuple)) and not any(map(_is_listed, y)):
         return [v.item() if isinstance(v, np.generic) else v for v in y]
     refuse_masked(y, "y")
     if y is None:
         raise ValueError("y is None: it must be one-dimensional, one label a point")
     if hasattr(y, "toarray"):
         raise ValueError("y is a sparse matrix; one label a point is needed: use y.toarray().ravel()")
+    if isinstance(y, (list, tuple)):  # a label a list: as it is, too
+        if all(isinstance(v, (list, tuple)) and len(v) == 1 and not _is_listed(v[0]) for v in y):
+            return _label_list([v[0] for v in y])
+        refuse_texts([v for v in y if not isinstance(v, str)], "y as lists")
     try:
         labels = _flat(np.asarray(y))
     except (ValueError, TypeError) as error:
@@ -128,13 +132,18 @@ def _label_list(y: ArrayLike | None) -> list[Any]:
         ) from None
 
 
+def _is_listed(value: Any) -> bool:
+    return isinstance(value, (list, tuple, np.ndarray))
+
+
 def _flat(values: np.ndarray) -> np.ndarray:
     """(n,) of (n, 1), and all else as it is."""
     return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
 
 
 def _warn_of_a_column(y: Any) -> None:
-    if np.ndim(y) == 2:
+    # numpy would give every text of a list the length of the longest
+    if any(map(_is_listed, y)) if isinstance(y, (list, tuple)) else np.ndim(y) == 2:
         # imported here: scikit-learn takes a second to load, and what is right should not wait for it
         from sklearn.exceptions import DataConversionWarning
 
@@ -202,6 +211,7 @@ def check_rows(rows: Any, name: str, columns: str, n: int) -> IntArray:
     """Rows of indices of n points, as many as `columns` says, "three indices i, j, l". Raises ValueError for others."""
     width = columns.count(",") + 1
     must = f"{name} must be rows of {columns}"
+    refuse_texts(rows, name)
     try:
         given = np.asarray(rows)
     except ValueError as error:

@@ -13,6 +13,10 @@ FLOAT = 8  # bytes, and of an index too
 COPIED = 8 * FLOAT
 INTEGER = 48  # bytes of a Python integer in a list
 BALL = 48  # bytes of one entry of a ball matrix (core/balls.py)
+# Measured bytes for each entry of points (n, d) in exact arithmetic, and for each of a matrix (d, d) with its inverse
+EXACT_POINT, EXACT_SUM = 250, 3000
+COPIES_OF_BITS = 6  # of an exact entry are alive at a time
+SMALL = 2**24  # bytes that any process has
 UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 
@@ -26,6 +30,21 @@ def check_room(needed: int, what: str, instead: str = "give fewer points") -> No
     if there is not None and needed > there:
         raise TooLarge(
             f"{what} would take {said(needed)} of memory at least, and {said(there)} are free: {instead}"
+        )
+
+
+def check_exact(n: int, d: int, matrices: bool = True, more_bits: int = 0) -> None:
+    """`check_room` for exact arithmetic on points (n, d), and on sums over them (d, d) if `matrices`.
+
+    more_bits: of an entry, beyond those of a float. FLINT ends the process where there is not enough memory.
+    """
+    of_points = n * d * (EXACT_POINT + COPIES_OF_BITS * more_bits // 8)
+    needed = of_points + matrices * d**2 * EXACT_SUM
+    if needed > SMALL:
+        check_room(
+            needed,
+            f"exact arithmetic on {n} points in {d} features",
+            "give fewer features (the first principal components, say), or fewer points",
         )
 
 

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cvxml.core.shown import printable
+
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 EPS = float(np.finfo(float).eps)  # from 1 to the next float
@@ -19,6 +21,7 @@ EPS = float(np.finfo(float).eps)  # from 1 to the next float
 EXACT_INTEGERS = 2.0**53  # double precision has every integer up to this one
 ROUNDED = "which double precision rounds; subtract an offset, or divide by a unit, so that integers stay below 2**53"
 FEASIBILITY_TOL = 1e-6
+DEEPEST = 64  # lists within lists that are looked at: numpy has no more dimensions
 # Floats below this have few digits or only one, so that products of such entries are nothing but rounding.
 LEAST = 2.0**-1060
 
@@ -164,11 +167,33 @@ def refuse_masked(values: Any, name: str) -> None:
         )
 
 
+def refuse_texts(values: Any, name: str, place: tuple[int, ...] = ()) -> None:
+    """Raise ValueError for the first text in nested lists.
+
+    numpy would make a text of every number beside it, as long as the longest one: a million letters in a file of
+    1 MB would take gigabytes.
+    """
+    if not isinstance(values, (list, tuple)) or len(place) > DEEPEST:
+        return
+    kinds = set(map(type, values))
+    if any(issubclass(kind, (str, bytes)) for kind in kinds):
+        k = next(k for k, value in enumerate(values) if isinstance(value, (str, bytes)))
+        at = "".join(f"[{each}]" for each in (*place, k))
+        raise ValueError(
+            f"{name} must hold real numbers, got the text {printable(values[k], 40)!r} as {name}{at}; convert it, and "
+            "encode categories as numbers"
+        )
+    if any(issubclass(kind, (list, tuple)) for kind in kinds):
+        for k, value in enumerate(values):
+            refuse_texts(value, name, (*place, k))
+
+
 def real_array(values: ArrayLike, name: str) -> FloatArray:
     """`values` as a new C-ordered float64 array of whatever shape; ValueError unless they are real numbers."""
     refuse_masked(values, name)
     if hasattr(values, "toarray"):
         raise ValueError(f"{name} is a sparse matrix; a dense array is needed: use {name}.toarray()")
+    refuse_texts(values, name)
     try:
         array = np.asarray(values)
     except (ValueError, TypeError) as error:

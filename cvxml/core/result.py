@@ -8,18 +8,19 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from cvxml.core.files import MAX_BYTES, read_json, read_npz, write_json, write_matrix, write_npz
-from cvxml.core.files.arrays import real
+from cvxml.core.files.arrays import real, whole_or_real
 from cvxml.core.files.common import named
 from cvxml.core.files.strict_json import parse_json
 from cvxml.core.html import of_solution
 from cvxml.core.metric import Feasibility, FloatArray, IntArray
-from cvxml.core.shown import brief, cut, few, listed, shown
+from cvxml.core.shown import brief, cut, few, listed, printable, shown
 from cvxml.core.tolerance import Tolerance, check_tol
 from cvxml.core.wide import wide
 
@@ -421,11 +422,13 @@ def load(path: str | Path) -> SavedSolution:
         return SavedSolution(
             method=method,
             params=params,
-            X=real(np.asarray(content["X"])),
-            y=_targets(content["y"]),
+            X=real(_array(content["X"], "X")),
+            y=_targets(_array(content["y"], "y")),
             neighbors=content["neighbors"],
-            metric=real(np.asarray(content["metric"])),
-            dual={name: np.asarray(values) for name, values in content["dual"].items()},
+            metric=real(_array(content["metric"], "metric")),
+            dual={
+                name: _array(values, f"dual {printable(name)} ") for name, values in content["dual"].items()
+            },
             claimed={k: content.get(k) for k in CLAIMS},
             derived=_derived(content["derived"]) if "derived" in content else None,
         )
@@ -450,8 +453,11 @@ def _derived(listed: Any) -> tuple[str, ...]:
     return tuple(listed)
 
 
-def _targets(values: Any) -> IntArray | FloatArray:
-    targets = np.asarray(values)
+def _array(values: Any, name: str) -> np.ndarray:
+    return values if isinstance(values, np.ndarray) else whole_or_real(values, name)
+
+
+def _targets(targets: np.ndarray) -> IntArray | FloatArray:
     if targets.ndim != 1 or targets.dtype.kind not in "iuf":
         raise ValueError("y must be a list of numbers")
     return targets.astype(np.float64) if targets.dtype.kind == "f" else targets.astype(np.intp)
@@ -462,16 +468,17 @@ def _load_npz(path: str | Path) -> dict[str, Any]:
     content = parse_json(str(arrays.pop("header")), finite=False)
     counts = arrays.pop("neighbor_counts")
     flat = arrays.pop("neighbors")
-    if any(given.ndim != 1 or given.dtype.kind not in "iu" for given in (counts, flat)):
-        raise ValueError("neighbors and neighbor_counts are not lists of integers")
-    # lists of Python integers take some 64 bytes an entry, and a small file may unpack to very many
+    # each entry becomes a list or an integer of Python, of some 64 bytes: entries of one byte could fill the memory
+    if any(given.ndim != 1 or given.dtype != np.int64 for given in (counts, flat)):
+        raise ValueError("neighbors and neighbor_counts are not lists of integers of 8 bytes (int64)")
     if len(counts) not in (0, len(arrays["y"])) or (len(counts) + len(flat)) * 64 > MAX_BYTES:
         raise ValueError(f"it holds {len(counts)} neighbor_counts and {len(flat)} neighbors")
     if counts.min(initial=0) < 0 or counts.max(initial=0) > len(counts):
         raise ValueError(f"neighbor_counts are not all within 0..{len(counts)}")
     if counts.sum() != len(flat):
         raise ValueError(f"neighbor_counts add up to {counts.sum()}, there are {len(flat)} neighbors")
-    content["neighbors"] = [p.tolist() for p in np.split(flat, np.cumsum(counts))[:-1]]
+    found, ends = flat.tolist(), np.cumsum(counts).tolist()
+    content["neighbors"] = [found[start:end] for start, end in pairwise([0, *ends])]
     content["dual"] = {k[5:]: arrays.pop(k) for k in list(arrays) if k.startswith("dual_")}
     return {**content, **arrays}
 

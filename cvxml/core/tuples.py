@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from cvxml.core.metric import refuse_texts
+
 # How a list is given by indices into X, under the name of its parameter.
 BY_INDICES = {
     "pairs": 'pairs={"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}',
@@ -46,8 +48,9 @@ def _shape(X: Any) -> tuple[int, ...]:
     """The shape of an array or of nested lists; () for anything that has none."""
     if isinstance(X, (list, tuple)):
         try:
+            refuse_texts(X, "X")
             return np.shape(X)
-        except ValueError:  # ragged, which `check_X` refuses
+        except ValueError:  # texts or ragged lists, which `check_X` refuses
             return ()
     shape = getattr(X, "shape", ())
     return shape if isinstance(shape, tuple) else ()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import Any, cast
 
 from cvxml.core.inputs import did_you_mean
 from cvxml.core.method import Method, StationaryMethod
+from cvxml.core.metric import refuse_texts
+from cvxml.core.parameter import WORD
 
 METHODS = {
     "mlsvm": "cvxml.methods.mlsvm.method:METHOD",
@@ -84,3 +86,9 @@ def check_params(
         near = did_you_mean(unknown[0], (*known, *(beside or ())))
         has = ", ".join(known) or "none"
         raise ValueError(f"{method} has no parameter {unknown[0]!r}; it has: {has}{near}")
+    for name, value in params.items():
+        # a list of starts may hold words; a word is checked by `check_choice`
+        if name in extra or get(method).PARAMETERS[name].kind.metavar == WORD.metavar:
+            continue
+        for part in value.values() if isinstance(value, Mapping) else [value]:
+            refuse_texts(part, name)

@@ -44,6 +44,7 @@ from cvxml.core.dependent import refuse_inaccurate
 from cvxml.core.exact import Exact, flint, scaled, upward
 from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_number, dual_array
+from cvxml.core.memory import check_exact
 from cvxml.core.method import ConvexMethod
 from cvxml.core.metric import EPS, FloatArray, examine
 from cvxml.core.misreading import Misreading, Question, changed, exchanged, multiple, other_pairs
@@ -141,6 +142,7 @@ class Instance(Paired):
         return rationals(A_0, scaled(1, at))
 
     def _sum(self, kind: str, beside: Callable[[], Any]) -> Any:
+        check_exact(*self.X.shape)
         found, at = self.sum_of_squares(kind)
         own = rationals(found, scaled(1, at))
         return own + beside() * flint().fmpq(*self.mu.as_integer_ratio()) if self.mu else own
@@ -175,6 +177,8 @@ def instance(
     if mu < 0:
         raise ValueError(f"mu must be at least 0, got {mu!r}")
     p = paired(X, y, pairs)
+    if mu > 0:  # else the rank comes first, and refuses most of what is large
+        check_exact(*p.X.shape)
     given = Instance(p.X, p.y, p.listed, t, mu, prior_of(p.X, prior))
     _check_attained(given)
     return given

@@ -32,6 +32,7 @@ from cvxml.core.dependent import refuse_inaccurate
 from cvxml.core.exact import Exact, flint, scaled, upward
 from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_labels, check_number, check_X, dual_array
+from cvxml.core.memory import check_exact
 from cvxml.core.method import ConvexMethod
 from cvxml.core.metric import FloatArray, IntArray, examine, of_determinant_1
 from cvxml.core.misreading import Misreading, Other, Question
@@ -131,6 +132,7 @@ class Instance:
     @cached_property
     def C(self) -> Any:
         """The covariance within chunklets and alpha I, as flint's rationals (d, d): exactly."""
+        check_exact(*self.X.shape)
         inside = self.chunklets != OUTSIDE
         sizes = np.bincount(self.chunklets[inside]).tolist()
         common = math.lcm(*sizes)

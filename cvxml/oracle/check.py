@@ -17,7 +17,7 @@ from cvxml.core.clock import OutOfTime
 from cvxml.core.exact import flint
 from cvxml.core.inputs import check_choice, check_number, check_positive, check_X, real_array
 from cvxml.core.memory import enough_memory
-from cvxml.core.metric import FloatArray, as_matrix, from_components
+from cvxml.core.metric import FloatArray, as_matrix, from_components, refuse_texts
 from cvxml.core.report import Report, Verdict
 from cvxml.core.result import SavedSolution, Solution
 from cvxml.core.run import Callback
@@ -162,6 +162,7 @@ def _of_each_query(
     if len(queries) == 0:
         raise ValueError("query is empty: give at least one row")
     given = components if metric is None else metric
+    refuse_texts(given, "components" if metric is None else "metric")
     if given is None or np.ndim(given) != 3 or len(np.asarray(given)) != len(queries):
         shape = None if given is None else np.shape(given)
         raise ValueError(

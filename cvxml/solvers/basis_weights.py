@@ -72,7 +72,7 @@ class Combining:
         else:
             self.L = (own @ own.T / np.sqrt(self.cap)) ** 2
         K, all_prices = len(own), np.ones(len(self.key))
-        # judged at first: no weights at all, where prices that are as high as can be pay for none
+        # looked at first: no weights at all, where prices that are as high as can be pay for none
         unpaid = self._gradient(np.zeros(K), all_prices) + NOISE * (np.abs(self.H).T @ all_prices + self.q)
         self.none = bool((unpaid >= 0).all())
         self.at = self._begin()

@@ -171,7 +171,7 @@ def _linear(task: Task) -> Found:
         solver.go_on(task.start.metric, task.proved(*task.start).rel_gap)
     found = task.run(at, "multipliers", PATIENCE)
     zero = 0 * found.metric
-    # At 0 every margin is missed: of many rows that is judged at where it may be as good only.
+    # At 0 every margin is missed: of many rows that is looked at where it may be as good only.
     if solver.at_zero() <= 2 * solver.objective(solver.found()) and task.proved(zero, found.dual).proves(
         task.tol
     ):

@@ -79,7 +79,7 @@ class FamilyMethod(ConvexMethod[Given]):
     def exact_as_stored(
         self, given: Given, M: FloatArray, dual: Dual, *, root: ArrayLike, hint: Any = None
     ) -> Exact:
-        """Neither a best multiple nor a mixture of the prices is judged for; hint: see `Regularizer.exact_bound`."""
+        """Neither a best multiple nor a mixture of the prices is looked for; hint: see `Regularizer.exact_bound`."""
         prices = in_domain(self.member(given), self.read(given, dual))
         return interval(self.member(given, Fraction), M, prices, root, hint=hint)
 

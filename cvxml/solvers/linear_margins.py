@@ -38,7 +38,7 @@ DIRECTIONS = 64  # of the first metric, where there are more than twice as many
 
 
 class Stage(NamedTuple):
-    """What is judged at: one point's rows in so many, M = W M' W^T; None: every direction."""
+    """What is looked at: one point's rows in so many, M = W M' W^T; None: every direction."""
 
     every: int
     W: FloatArray | None  # (r, k)
@@ -230,7 +230,7 @@ class LinearMargins:
                 return False
             return self.solver.step()
         every, W = self.stage
-        # Of a sample without a price all that is judged at could shrink for ever.
+        # Of a sample without a price all that is looked at could shrink for ever.
         nothing = NEAREST * self._at_zero(self.rows.sample(every)) if every > 1 else 0.0
         if self.solver.left() > max(CLOSE * self.solver.value(), nothing) and self.solver.step():
             return True

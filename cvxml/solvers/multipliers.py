@@ -58,7 +58,7 @@ def images(Y: FloatArray, M: FloatArray) -> FloatArray:
 class Multipliers:
     """Points Y (n, r) in coordinates of a metric M (r, r), and the rows whose margins are less than 1 + ahead.
 
-    counts: of keys, which of these rows are to be judged at at all.
+    counts: of keys, which of these rows are to be looked at at all.
     """
 
     def __init__(
@@ -164,7 +164,7 @@ class Multipliers:
                     self.away()
                 before = self.decrement
                 self.look()
-            with np.errstate(all="ignore"):  # what is no number is judged for
+            with np.errstate(all="ignore"):  # what is no number is looked for
                 try:
                     if self.newton():
                         return True

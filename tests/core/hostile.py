@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import os
 import pickle
@@ -135,6 +136,110 @@ def build(folder: Path) -> list[str]:
         "sparse.csv",
         *others,
     ]
+
+
+def solution(**over: str) -> str:
+    """The text of a saved solution, some of whose fields are texts of JSON."""
+    fields = {"format": '"cvxml-solution"', "version": "1", "method": '"mlsvm"', "params": "{}", "dual": "{}",
+              "X": "[[0.0],[1.0]]", "y": "[0,1]", "metric": "[[1.0]]", "neighbors": "[[],[]]"}  # fmt: skip
+    return "{" + ",".join(f'"{name}":{value}' for name, value in {**fields, **over}.items()) + "}"
+
+
+def case(X: str = "[[0.0],[1.0]]", y: str = "[0,1]") -> str:
+    """The text of a golden case."""
+    return (
+        '{"format":"cvxml-case","version":1,"id":"a","kind":"problem","formula":"mlsvm","title":"","flags":[],'
+        f'"asks":{{}},"inputs":{{"X":{X},"y":{y}}}}}'
+    )
+
+
+def repeated(item: str, size: int, last: str = "") -> str:
+    """A list of JSON of about so many bytes: one item again and again, and then another."""
+    return f"[{','.join([item] * (size // (len(item) + 1)) + ([last] if last else []))}]"
+
+
+def written(size: int) -> dict[str, bytes | str]:
+    """Files of at most about `size` bytes that would take far more memory, by name."""
+    texts = repeated('""', 3000, f'"{"a" * size}"')
+    numbers = repeated("0", 2000, f'"{"a" * size}"')
+    labels = repeated('"b"', size, f'"{"a" * 999}"')
+    count = labels.count(",") + 1
+    lists = {name: repeated(item, size) for name, item in {
+        "empty": "[]", "one": "[0]", "deep": "[[]]", "objects": "{}", "keyed": '{"":0}', "words": '"ab"', "ints": "0",
+        "wide": "999"}.items()}  # fmt: skip
+    lists["letters"] = f'["\U0001f600",{repeated("[0]", size)[1:]}'
+    keys = ",".join(f'"{k:x}":0' for k in range(size // 8))
+    lists["keys"] = f"{{{keys}}}"
+    return {
+        **{f"list-{name}.json": value for name, value in lists.items()},
+        "metric-texts.json": f"[{texts}]",
+        "metric-mixed.json": f"[{numbers}]",
+        "data-labels.json": f'{{"X":[{",".join(["[1]"] * count)}],"y":{labels}}}',
+        "case-X.json": case(X=f"[{texts}]"),
+        "case-mixed.json": case(X=f"[{numbers}]"),
+        "case-y.json": case(y=texts),
+        "case-columns.json": case(y=f"[{texts}]"),
+        "s-y.json": solution(y=texts),
+        "s-X.json": solution(X=f"[{numbers}]"),
+        "s-metric.json": solution(metric=f"[{texts}]"),
+        "s-dual.json": solution(dual=f'{{"u":{texts}}}'),
+        "s-neighbors.json": solution(neighbors=texts),
+        "s-targets.json": solution(method='"lmnn"', neighbors="[]", params=f'{{"targets":[{texts}]}}'),
+        "s-chunklets.json": solution(method='"rca"', neighbors="[]", params=f'{{"chunklets":{texts}}}'),
+        "quoted.csv": b"0,0\n" + b'"\n",' * (size // 4),
+        "columns.csv": b"0," * (size // 2) + b"0\n",
+        "wide.csv": b"ab," * (size // 3) + b"ab\n",
+        "pairs.csv": b"0,0\n" * (size // 4),
+        "rows.csv": b"0\n" * (size // 2),
+        "texts.csv": "".join(f"{k * 7919 % 46656:03x},{k % 7}\n" for k in range(size // 6)),
+    }
+
+
+def packed(mebibytes: int) -> dict[str, bytes | str]:
+    """Compressed files that unpack to so much, by name."""
+    rows, long = b"0,0\n" * 2**18, b"0," + b"l" * 900 + b"\n"
+    zeros = np.zeros((mebibytes * 2**20, 1), dtype=np.int8)
+    few, saved = np.zeros((3, 1)), np.array(solution().replace('"neighbors":[[],[]]', '"more":0'))
+    arrays: dict[str, dict[str, Any]] = {
+        "y": {"X": few, "y": zeros[:, 0]},
+        "X": {"X": zeros, "y": few[:, 0]},
+        "both": {"X": zeros, "y": zeros[:, 0]},
+        "metric": {"metric": zeros},
+        "s-counts": {"X": zeros, "y": zeros[:, 0], "metric": few[:1], "neighbors": NONE, "header": saved,
+                     "neighbor_counts": zeros[:, 0]},
+    }  # fmt: skip
+    files: dict[str, bytes | str] = {}
+    for name, held in arrays.items():
+        stream = io.BytesIO()
+        np.savez_compressed(stream, **held)
+        files[f"{name}.npz"] = stream.getvalue()
+    return {
+        **files,
+        "rows.csv.gz": gz(rows, mebibytes),
+        "quoted.csv.gz": gz(b'"\n",' * 2**18, mebibytes),
+        "padded.csv.gz": gz(long, 1) + gz(b"0,l\n" * 2**18, mebibytes),
+    }
+
+
+def stored(size: int) -> dict[str, bytes | str]:
+    """Files of numpy with numbers of one byte, not compressed."""
+    bytes_of = {
+        name: np.zeros(size // parts, dtype=np.int8)
+        for name, parts in (("two", 2), ("three", 3), ("five", 5))
+    }
+    two, three, five = bytes_of.values()
+    arrays: dict[str, dict[str, Any]] = {
+        "stored": {"X": two[:, None], "y": two},
+        "stored-texts": {"X": five[:, None], "y": np.array(["a", "b"] * (len(five) // 2 + 1))[: len(five)]},
+        "s-stored": {"X": three[:, None], "y": three, "metric": np.eye(1), "neighbors": NONE,
+                     "neighbor_counts": three, "header": np.array(solution())},
+    }  # fmt: skip
+    files: dict[str, bytes | str] = {}
+    for name, held in arrays.items():
+        stream = io.BytesIO()
+        np.savez(stream, **held)
+        files[f"{name}.npz"] = stream.getvalue()
+    return files
 
 
 def nested(depth: int) -> Any:

@@ -518,3 +518,14 @@ def test_no_dual_lifts_the_bound_of_a_step(method: str, odd: float, even: float,
     assert proof.step.gap >= 1 - below - 1e-12
     assert not proof.proves(1e-6)
     assert np.isfinite(proof.step.lower_bound)
+
+
+@pytest.mark.parametrize("name", ["X", "y", "metric", "components"])
+def test_texts_in_lists_are_refused_before_numpy_pads_them(name: str) -> None:
+    """numpy gives every entry the length of the longest text. The place is known only where numpy was not asked."""
+    texts = [[0.0] * 10 + ["a" * 10**5]]
+    given: dict[str, Any] = {"X": [[float(k)] for k in range(8)], "y": [0, 1] * 4, name: texts}
+    if name not in ("components", "metric"):
+        given["metric"] = [[1.0]]
+    with pytest.raises(ValueError, match=rf"{name}.*\[0\]\[10\]"):
+        cvxml.check("mlsvm", given.pop("X"), given.pop("y"), n_neighbors=1, **given)

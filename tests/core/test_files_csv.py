@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from cvxml.core import files
+from cvxml.core.files import cells, common
 from tests.core.test_files import QUICK, READERS, put, refusal
 
 
@@ -179,3 +180,38 @@ def test_a_first_line_without_numbers_is_a_header(tmp_path: Path, first: str) ->
 
 def test_a_single_column_may_have_any_header(tmp_path: Path) -> None:
     assert files.read_array(put(tmp_path / "a.csv", "5.l\n1\n2\n")).tolist() == [[1.0], [2.0]]
+
+
+@pytest.mark.parametrize("reader", [files.read_table, files.read_array, files.read_indices])
+def test_a_row_that_quotes_make_endless_is_refused(
+    reader: Callable[[Path], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cells, "MAX_LINE_BYTES", 100)
+    put(tmp_path / "a.csv", "0,1\n1,0\n" + '"\n",' * 30)
+    with pytest.raises(ValueError, match="inside quotes"):
+        reader(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", " ", "   "])
+def test_too_many_columns_are_refused(
+    separator: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cells, "MAX_COLUMNS", 9)
+    for width in (10, 11):
+        put(tmp_path / "a.csv", f"{separator.join(['1.5'] * width)}\n" * 3)
+        if width == 10:
+            assert files.read_array(tmp_path / "a.csv").shape == (3, 10)
+        else:
+            with pytest.raises(ValueError, match="over 9 cells"):
+                files.read_array(tmp_path / "a.csv")
+
+
+def test_a_file_of_gzip_unpacks_to_a_bounded_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = b"0.5,1\n" * 10**4
+    put(tmp_path / "a.csv.gz", gzip.compress(content))
+    assert files.read_array(tmp_path / "a.csv.gz").shape == (10**4, 2)
+    monkeypatch.setattr(common, "FREE_BYTES", 0)
+    with pytest.raises(ValueError, match="unpacks to more than"):
+        files.read_array(tmp_path / "a.csv.gz")
+    put(tmp_path / "a.csv", content)
+    assert files.read_array(tmp_path / "a.csv").shape == (10**4, 2)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cvxml.core import files
+from cvxml.core.files import strict_json
 from tests.core.test_files import QUICK, attempt, put, refusal
 
 
@@ -144,3 +145,20 @@ def test_neighbors(tmp_path: Path) -> None:
 )
 def test_neighbors_refused(tmp_path: Path, text: str) -> None:
     assert "row numbers" in refusal(files.read_neighbors, put(tmp_path / "a.json", text))
+
+
+@pytest.mark.parametrize("item", ["[]", "{}", '"ab"', "[0]", "[[]]"])
+def test_many_short_lists_and_texts_are_refused(item: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = f"[{','.join([item] * 2000)}]"
+    strict_json.parse_json(text)
+    monkeypatch.setattr(strict_json, "FREE_BYTES", 0)
+    with pytest.raises(ValueError, match="short"):
+        strict_json.parse_json(text)
+    strict_json.parse_json(f"[{','.join(['[0.125, 1000]'] * 2000)}]")
+
+
+def test_many_keys_are_refused() -> None:
+    keys = ",".join(f'"{k}":":"' for k in range(strict_json.MAX_KEYS))
+    assert len(strict_json.parse_json("{" + keys + "}")) == strict_json.MAX_KEYS
+    with pytest.raises(ValueError, match="keys"):
+        strict_json.parse_json("{" + keys + ',"a":0}')

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from cvxml.core import files
+from cvxml.core.files import common
 from tests.core.test_files import QUICK, READERS, attempt, npy_bytes, put, put_npz, refusal
 
 
@@ -220,3 +221,19 @@ def test_npz_choice(tmp_path: Path) -> None:
     assert "'even'" in message
     files.write_npz(path)
     assert "nothing" in refusal(files.read_array, path)
+
+
+def test_an_npz_unpacks_to_a_bounded_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each number counts 8 bytes, as the float that is made of it."""
+    held = {"X": np.zeros((10**4, 2), dtype=np.int8), "y": np.zeros(10**4, dtype=np.int8)}
+    np.savez_compressed(tmp_path / "packed.npz", **held)
+    np.savez(tmp_path / "stored.npz", **held)
+    size = (tmp_path / "packed.npz").stat().st_size
+    for free in (24 * 10**4 - 100 * size, 24 * 10**4 - 100 * size - 1):
+        monkeypatch.setattr(common, "FREE_BYTES", free)
+        assert set(files.read_npz(tmp_path / "stored.npz")) == {"X", "y"}
+        if free + 100 * size == 24 * 10**4:
+            assert set(files.read_npz(tmp_path / "packed.npz")) == {"X", "y"}
+        else:
+            with pytest.raises(ValueError, match="unpacks"):
+                files.read_npz(tmp_path / "packed.npz")

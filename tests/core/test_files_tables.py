@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from cvxml.core import files
+from cvxml.core.files import common
 from cvxml.core.files.common import REMEDIES
 from tests.core.test_files import npy_bytes, put, refusal
 
@@ -233,3 +234,17 @@ def test_labels_of_npy_are_refused_with_their_row(tmp_path: Path, label: float) 
     message = refusal(lambda path: files.read_table(path, label="last"), tmp_path / "a.npy")
     assert "row 3" in message
     assert str(label) in message
+
+
+def test_labels_that_padding_makes_large_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(common, "FREE_BYTES", 1000)
+    for longest in (4, 900):
+        y = ["a"] * 500 + ["b" * longest]
+        put(tmp_path / "a.json", json.dumps({"X": [[1.0]] * 501, "y": y}))
+        put(tmp_path / "a.csv", "x,label\n" + "".join(f"1.5,{label}\n" for label in y))
+        for name in ("a.json", "a.csv"):
+            if longest == 4:
+                assert files.read_table(tmp_path / name)[1].tolist() == y
+            else:
+                with pytest.raises(ValueError, match="900 letters"):
+                    files.read_table(tmp_path / name)

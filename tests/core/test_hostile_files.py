@@ -17,7 +17,8 @@ import numpy as np
 import pytest
 
 from tests.cli.commands import X, Y, unsaid
-from tests.core.hostile import TAKEN, build, save_lies
+from tests.core.hostile import TAKEN, build, packed, save_lies, stored, written
+from tests.core.test_files import put
 from tests.core.test_files_numpy import Marker
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs RLIMIT_AS, /dev/zero")
@@ -36,6 +37,63 @@ for words in json.load(sys.stdin):
         code, escaped = -1, repr(error)
     seconds = time.perf_counter() - start
     print(json.dumps([words, code, out.getvalue(), err.getvalue(), escaped, seconds]), flush=True)
+"""
+# Each reader reads each file in a process of its own, forked where everything is imported. The high-water mark of its
+# memory starts at the memory it has.
+READERS = """
+import json, os, resource, signal, sys, time
+from pathlib import Path
+import cvxml
+from cvxml.core.files import load_table, read_array, read_indices, read_json, read_neighbors, read_npz
+from cvxml.methods import get
+from cvxml.oracle.cases import load_case
+from cvxml.oracle.saved import recertify
+
+X, Y = [[float(k), float(k * k)] for k in range(10)], [0, 1] * 5
+
+def case(path):
+    found = load_case(path)
+    get(found.formula).instance(found.X, found.y, **found.params)
+
+JSON = {
+    "json": read_json,
+    "neighbors": read_neighbors,
+    "case": case,
+    "check": lambda path: cvxml.check("mlsvm", X, Y, metric=json.loads(Path(path).read_text())),
+}
+SAVED = {"load": cvxml.load, "certify": lambda path: recertify(cvxml.load(path), 1e-6)}
+DATA = {"table": load_table, "array": read_array}
+OF = {".json": {**DATA, **JSON, **SAVED, "indices": read_indices}, ".npz": {**DATA, **SAVED, "npz": read_npz}}
+LINES = {**DATA, "indices": read_indices}
+get("mlsvm").instance(X, Y)
+
+def taken(what):
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith(what))
+
+def outcome(reader, path):
+    resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]),) * 2)
+    before, start = taken("VmRSS"), time.perf_counter()
+    signal.alarm(120)
+    try:
+        reader(path)
+        said = ""
+    except ValueError as error:
+        said = str(error)
+    except BaseException as error:
+        said = "escaped: " + repr(error)[:200]
+    return [taken("VmHWM") - before, time.perf_counter() - start, said]
+
+for name in sys.stdin.read().split():
+    for word, reader in OF.get(Path(name).suffix, LINES).items():
+        end, start = os.pipe()
+        if not (child := os.fork()):
+            os.write(start, json.dumps([name, word, *outcome(reader, name)])[:4000].encode())
+            os._exit(0)
+        os.close(start)
+        os.waitpid(child, 0)
+        print(os.read(end, 5000).decode() or json.dumps([name, word, 0, 0, "escaped: no answer"]), flush=True)
+        os.close(end)
 """
 PROBLEM = {
     "DATA": "mlsvm {}",
@@ -167,3 +225,51 @@ def test_a_folder_of_hostile_cases_is_one_line_and_code_2(
              zip(cases, answers(folder, cases), strict=True)]  # fmt: skip
     assert len(cases) > 30
     assert [text for text in wrong if text] == []
+
+
+def memory_of_readers(folder: Path, files: dict[str, bytes | str], most: int) -> list[str]:
+    """What is wrong with how the readers read these files; a reader ends at `most` bytes of addresses."""
+    for name, content in files.items():
+        put(folder / name, content)
+    done = subprocess.run(
+        [sys.executable, "-c", READERS, str(most)],
+        input=" ".join(files),
+        cwd=folder,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=1000,
+        check=True,
+    )
+    lines = done.stdout.splitlines()
+    assert len(lines) >= 3 * len(files)
+    wrong = []
+    for line in lines:
+        name, reader, memory, seconds, said = json.loads(line)
+        allowed = 20 * (folder / name).stat().st_size + 10**8
+        one_sentence = "\n" not in said and len(said) < 1000 and "allocate" not in said
+        if memory > allowed or seconds > SECONDS or said.startswith("escaped") or not one_sentence:
+            wrong.append(
+                f"{name} {reader}: {memory / 1e6:.0f} of {allowed / 1e6:.0f} MB, {seconds:.1f} s, {said[:200]}"
+            )
+    return wrong
+
+
+@pytest.mark.slow
+def test_a_small_file_takes_little_memory(tmp_path: Path) -> None:
+    names = ("case-X.json", "s-y.json", "X.npz")
+    files = {**written(10**5), **packed(100)}
+    assert memory_of_readers(tmp_path, {name: files[name] for name in names}, 2 * 10**9) == []
+
+
+@pytest.mark.slow
+@pytest.mark.full
+def test_compressed_files_take_little_memory(tmp_path: Path) -> None:
+    assert memory_of_readers(tmp_path, packed(200), 2 * 10**9) == []
+
+
+@pytest.mark.slow
+@pytest.mark.full
+@pytest.mark.parametrize("size", [10**6, 2 * 10**7])
+def test_no_file_takes_more_than_twenty_times_its_size(tmp_path: Path, size: int) -> None:
+    assert memory_of_readers(tmp_path, {**written(size), **stored(size)}, 10**9 + 40 * size) == []

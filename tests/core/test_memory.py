@@ -110,6 +110,24 @@ def test_an_array_that_does_not_fit_is_a_refusal_with_its_size(
         cvxml.solve(method, points, y, **PARAMS.get(method, {}))
 
 
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [("rca", {"alpha": 1.0}), ("gmml", {"mu": 1.0}), ("lfda", {"alpha": 1.0}), ("rca", {})],
+)
+def test_exact_arithmetic_is_refused_before_flint_is_asked(
+    method: str, params: dict[str, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """FLINT ends the process where there is not enough memory."""
+    asked = len(params) == 0  # the rank, of as many points as it needs
+    n, d = (400, 200) if asked else (10, 200)
+    points = np.random.default_rng(0).standard_normal((n, d))
+    monkeypatch.setattr(memory, "available", lambda: 2 * 10**7)
+    monkeypatch.setattr("cvxml.core.squares.flint", None)
+    monkeypatch.setattr("cvxml.numbers.span.flint", None)
+    with pytest.raises(TooLarge, match=f"{n} points in {d} features"):
+        cvxml.solve(method, points, [0, 1] * (n // 2), **params)  # type: ignore[arg-type]
+
+
 def test_an_error_of_memory_without_a_size_is_a_refusal_too() -> None:
     with pytest.raises(TooLarge, match="fewer points"), enough_memory():
         raise MemoryError

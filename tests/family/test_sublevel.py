@@ -301,7 +301,7 @@ def test_what_rounding_may_do_to_the_objective_is_counted_against_what_is_said()
 
 @pytest.mark.parametrize("method", ["mcml", "ldml", "boostmetric"])
 def test_a_share_that_is_too_large_proves_nothing(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Prices are judged at again once they are mixed: however the share came about."""
+    """Prices are looked at again once they are mixed: however the share came about."""
     X, y = data()
     region = sublevel(method, X, y)
     assert region.response is not None

@@ -382,7 +382,7 @@ def test_check_says_what_it_found_by_then(method: str, clock: Callable[[float], 
 
 
 def test_a_witness_of_the_first_steps_refutes(clock: Callable[[float], None]) -> None:
-    """Where it is better by more than what is allowed; no misreading is judged for any more."""
+    """Where it is better by more than what is allowed; no misreading is looked for any more."""
     points, y = real_data("wine", 60)
     callback, told = ticking(clock)
     report = cvxml.check("mlsvm", points, y, 100 * np.eye(13), time_limit=1, callback=callback)
@@ -450,7 +450,7 @@ def test_on_the_command_line(
 
 
 def test_the_look_is_of_one_clock(clock: Callable[[float], None]) -> None:
-    """`run` itself takes the seconds of its history from where the limit is judged at."""
+    """`run` itself takes the seconds of its history from where the limit is looked at."""
 
     class Still:
         def metric(self) -> FloatArray:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import cvxml
+from cvxml.core import memory
 from cvxml.methods import gmml, rca
 from cvxml.numbers import span
 from cvxml.numbers.span import cosets, rank, rank_along
@@ -126,3 +127,45 @@ def test_too_few_points_are_refused_before_exact_sums_are_computed(
     points = np.random.default_rng(0).standard_normal((150, 200))
     with pytest.raises(ValueError, match="140 of 200"):
         cvxml.solve(module.__name__.split(".")[-1], points, np.arange(150) % 10)
+
+
+@pytest.mark.parametrize("prime", [7, 101, span.PRIME])
+def test_no_prime_changes_a_rank(prime: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A small prime has wrong ranks and coefficients, which the equations in integers must not confirm."""
+    monkeypatch.setattr(span, "PRIME", prime)
+    monkeypatch.setattr(span, "LARGEST", int(((prime + 1) // 2) ** 0.5))
+    rng = np.random.default_rng(3)
+    for _ in range(60):
+        n, r, d = (int(size) for size in rng.integers(1, 7, size=3))
+        rows = rng.integers(-9, 10, size=(n, r)) @ rng.integers(-3, 4, size=(r, d))
+        assert span.rank_of(rows.astype(object)) == rank_of(
+            [[Fraction(v) for v in row] for row in rows.tolist()]
+        )
+
+
+@pytest.mark.parametrize("dependent", ["copy", "zero", "sum", "fraction", "points"])
+def test_small_coefficients_prove_a_rank_without_flint(
+    dependent: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = np.random.default_rng(5).integers(-(2**52), 2**52, size=(12, 6)).astype(object)
+    if dependent == "points":
+        rows[3:] = rows[[0, 1, 2] * 3]
+        rows = rows[:5]
+    else:
+        last = {"copy": rows[:, 1], "zero": 0 * rows[:, 0], "sum": rows[:, :5].sum(axis=1)}
+        rows[:, 0] *= 7
+        rows[:, 5] = last.get(dependent, rows[:, 0] // 7 * 3 + rows[:, 2])
+    expected = rank_of([[Fraction(v) for v in row] for row in rows.tolist()])
+    monkeypatch.setattr(span, "_check_room_for_rank", None)  # it is called before FLINT finds a rank
+    assert span.rank_of(rows) == expected == (3 if dependent == "points" else 5)
+
+
+def test_a_rank_that_needs_more_memory_than_there_is_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(5)
+    rows = rng.integers(-99, 99, size=(40, 12)).astype(object) @ rng.integers(-99, 99, size=(12, 24)).astype(
+        object
+    )
+    assert span.rank_of(rows) == 12
+    monkeypatch.setattr(memory, "available", lambda: 100)
+    with pytest.raises(memory.TooLarge, match="24 features"):
+        span.rank_of(rows)

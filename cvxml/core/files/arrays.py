@@ -16,6 +16,7 @@ from cvxml.core.files.csv_files import load_csv
 from cvxml.core.files.numpy_files import load_npy, load_npz
 from cvxml.core.files.strict_json import load_json, read_json
 from cvxml.core.metric import ROUNDED, is_rounded, refuse_rounded_integers
+from cvxml.core.shown import printable
 
 LARGEST_INDEX = 2**53
 PREFER = ("metric", "A", "M", "components", "X")
@@ -27,8 +28,9 @@ def real(values: NDArray[Any]) -> NDArray[np.float64]:
     if values.size * 8 > common.MAX_BYTES:
         raise ValueError(f"{values.size} numbers are more than {common.MAX_BYTES // 8}")
     with np.errstate(over="ignore"):  # a long double may become infinite: the caller looks
-        floats = np.array(values, dtype=np.float64, order="C")
-    refuse_rounded_integers(values, floats, "it")
+        floats = np.asarray(values, dtype=np.float64, order="C")
+    if values.dtype.kind in "iu" and values.itemsize == 8:  # double precision has all integers of 4 bytes
+        refuse_rounded_integers(values, floats, "it")
     return floats
 
 
@@ -40,23 +42,35 @@ class _Refused(ValueError):
         self.place: list[int] = []
 
 
-def _shape(value: object, numbers: array[float]) -> tuple[int, ...]:
+class _Numbers:
+    """The numbers of nested lists, and whether all are integers."""
+
+    def __init__(self) -> None:
+        self.found = array("d")
+        self.whole = True
+
+    def append(self, value: int | float, as_float: float) -> None:
+        self.found.append(as_float)
+        self.whole = self.whole and isinstance(value, int)
+
+
+def _shape(value: object, numbers: _Numbers) -> tuple[int, ...]:
     """The shape of nested lists, whose numbers are appended to `numbers`."""
     if isinstance(value, list):
         return _shape_of_list(value, numbers)
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise _Refused(f"{str(value)[:40]!r} is not a number")
+        raise _Refused(f"{printable(value, 40)!r} is not a number")
     try:
         as_float = float(value)
     except OverflowError:
         as_float = np.inf
     if isinstance(value, int) and is_rounded(value, as_float):
         raise _Refused(f"it holds the integer {value!r:.40}, {ROUNDED}")
-    numbers.append(as_float)
+    numbers.append(value, as_float)
     return ()
 
 
-def _shape_of_list(values: list[object], numbers: array[float]) -> tuple[int, ...]:
+def _shape_of_list(values: list[object], numbers: _Numbers) -> tuple[int, ...]:
     first: tuple[int, ...] = ()
     for k, value in enumerate(values):
         try:
@@ -70,15 +84,29 @@ def _shape_of_list(values: list[object], numbers: array[float]) -> tuple[int, ..
     return (len(values), *first)
 
 
-def nested(value: object, name: str = "") -> NDArray[np.float64]:
-    """The array in nested lists, as JSON has them. Raises ValueError that says the place, as X[1, 0]."""
-    numbers = array("d")
+def _read(value: object, name: str) -> tuple[NDArray[np.float64], bool]:
+    numbers = _Numbers()
     try:
         shape = _shape(value, numbers)
     except _Refused as error:
         place = f"{name or 'entry '}{error.place}: " if error.place else ""
         raise ValueError(f"{place}{error}") from None
-    return real(np.array(numbers, dtype=np.float64).reshape(shape))
+    return real(np.frombuffer(numbers.found, dtype=np.float64).reshape(shape)), numbers.whole
+
+
+def nested(value: object, name: str = "") -> NDArray[np.float64]:
+    """The array in nested lists, as JSON has them. Raises ValueError that says the place, as X[1, 0].
+
+    Types and shape are checked number by number: numpy would first make texts of all numbers beside one text, each as
+    long as the longest.
+    """
+    return _read(value, name)[0]
+
+
+def whole_or_real(value: object, name: str) -> NDArray[Any]:
+    """As `nested`; int64 if all the numbers are written as integers."""
+    array, whole = _read(value, name)
+    return array.astype(np.int64) if whole and array.size else array
 
 
 def _choose(held: Mapping[str, Any], prefer: Sequence[str]) -> Any:

@@ -10,19 +10,21 @@ import codecs
 import csv
 import gzip
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, BinaryIO
 
 from cvxml.core.files import common
-from cvxml.core.files.common import Path, Unsettled, open_regular
+from cvxml.core.files.common import Path, Unsettled, max_unpacked, open_regular
 from cvxml.core.inputs import check_choice
 
-MAX_LINE_BYTES = 16 * 1024**2  # one line of CSV
+MAX_LINE_BYTES = 16 * 1024**2  # one line of CSV, and one row of several lines
+MAX_COLUMNS = 10**6  # a cell of one letter takes 60 bytes
 MAX_BLANK = 10**5  # so many more blank lines than others: 2 GiB of them pack into 2 MiB, and take minutes
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "space": " "}
 MARKS = ("point", "comma")
+_CHUNK_BYTES = 2**20
 UNICODE = "utf-8-sig"  # with the mark that Excel puts in front, or without
 
 _WITH_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*", re.ASCII)
@@ -94,6 +96,19 @@ def _refuse_returns(count: int, line: str) -> None:
         )
 
 
+def _refuse_unpacked(stream: BinaryIO) -> None:
+    """Refuse a file of gzip that unpacks to too much, before its cells take more memory and time than that."""
+    most, total = max_unpacked(stream), 0
+    unpacked = gzip.GzipFile(fileobj=stream)
+    while chunk := unpacked.read(_CHUNK_BYTES):
+        total += len(chunk)
+        if total > most:
+            raise Unsettled(
+                f"it unpacks to more than {most} bytes, the limit for a file of its size; give the unpacked file"
+            )
+    stream.seek(0)
+
+
 class Cells:
     """The lines of a file that are not blank, each with its number from 1 on; numbers have points.
 
@@ -110,8 +125,7 @@ class Cells:
 
     def __iter__(self) -> Iterator[tuple[int, list[str]]]:
         with open_regular(self.path) as stream:
-            readline = gzip.GzipFile(fileobj=stream).readline if self.packed else stream.readline
-            lines = self._lines(readline)
+            lines = self._lines(stream)
             skipped, first = self._preamble(0, lines)
             if named := re.fullmatch(r"sep=(.)\s*", first):  # Excel's own line
                 skipped, first = self._preamble(skipped + 1, lines)
@@ -141,9 +155,15 @@ class Cells:
                 self.comments.append((above, line.strip(" \r\n").lstrip("#").strip(" ")))
         return above, ""
 
-    def commented(self) -> list[tuple[int, list[str]]]:
+    def commented(self) -> Iterator[tuple[int, list[str]]]:
         """The comments above the data as cells, each with its line; for use once the first row was read."""
-        return [(line, self._comment(text)) for line, text in self.comments]
+        return ((line, self._comment(text)) for line, text in self.comments if not self._is_wide(text))
+
+    def _is_wide(self, line: str) -> bool:
+        """True if a line has more than MAX_COLUMNS separators."""
+        if self.separator == " " and line.count(" ") > MAX_COLUMNS:  # any run of blanks is one separator
+            line = re.sub(" +", " ", line)
+        return line.count(self.separator) > MAX_COLUMNS
 
     def _comment(self, text: str) -> list[str]:
         try:
@@ -151,9 +171,12 @@ class Cells:
         except csv.Error:  # quotes as prose has them
             return [text]
 
-    def _lines(self, readline: Callable[[int], bytes]) -> Iterator[str]:
+    def _lines(self, stream: BinaryIO) -> Iterator[str]:
         total, encoding = 0, self.asked.encoding or UNICODE
         count = 0
+        if self.packed:
+            _refuse_unpacked(stream)
+        readline = gzip.GzipFile(fileobj=stream).readline if self.packed else stream.readline
         while raw := readline(MAX_LINE_BYTES + 1):
             total, count = total + len(raw), count + 1
             if len(raw) > MAX_LINE_BYTES or total > common.MAX_BYTES:
@@ -207,9 +230,22 @@ class Cells:
         return csv.reader(given, delimiter=self.separator, skipinitialspace=spaced, strict=True)
 
     def _rows(self, skipped: int, lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
-        reader = self._reader(lines)
+        length = 0  # letters since the last row
         blank = 0
+
+        def counted() -> Iterator[str]:
+            nonlocal length
+            for line in lines:
+                length += len(line)
+                if length > MAX_LINE_BYTES:
+                    raise ValueError(f"a row has over {MAX_LINE_BYTES} letters, with line ends inside quotes")
+                if self._is_wide(line):
+                    raise ValueError(f"a line has over {MAX_COLUMNS} cells")
+                yield line
+
+        reader = self._reader(counted())
         for row in reader:
+            length = 0
             if not row:
                 blank = self._blank(blank + 1, reader.line_num)
                 continue

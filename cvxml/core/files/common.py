@@ -17,6 +17,11 @@ from cvxml.core.inputs import did_you_mean
 from cvxml.core.shown import printable
 
 MAX_BYTES = 2 * 1024**3  # decompressed or declared array data, per file
+# Compressed data may unpack to FREE_BYTES and MAX_RATIO times the size of the file. Measured data rarely pack into less
+# than a tenth, and sparse counts rarely into less than a hundredth. Deflate packs a constant into a thousandth: a file
+# of 200 kB would take gigabytes. A user can unpack the few honest files beyond this limit.
+FREE_BYTES = 32 * 1024**2
+MAX_RATIO = 100
 
 Path = str | os.PathLike[str]
 
@@ -83,6 +88,11 @@ def suffix_of(path: Path) -> str:
         raise ValueError(f"{named(path)} is a folder; name a file in it")
     known = ", ".join((*COLUMNS, *(f"{ending}.gz" for ending in COLUMNS[:1]), ".json", ".npy", ".npz"))
     raise ValueError(f"{named(path)} has another ending than {known}; save it as one of these")
+
+
+def max_unpacked(stream: BinaryIO) -> int:
+    """The most bytes that a compressed file may unpack to."""
+    return FREE_BYTES + MAX_RATIO * os.fstat(stream.fileno()).st_size
 
 
 def open_regular(path: Path) -> BinaryIO:

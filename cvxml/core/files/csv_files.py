@@ -18,6 +18,7 @@ from cvxml.core.files.labels import MISSING
 from cvxml.core.metric import EXACT_INTEGERS, ROUNDED, is_rounded
 
 WHOLE = re.compile(r"[+-]?[0-9]+")
+SHARED = 10**5  # different texts
 SETTLE = "give --header yes if it names the columns, --header no if it is data"
 
 _MONTH = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
@@ -237,6 +238,7 @@ def load_csv(
     _refuse_empty(top)
     names, is_header = _header(first, written, settled.header, labelled)
     texts: dict[int, list[str]] = {column: [] for column in kept(names, width)}
+    known: dict[str, str] = {}  # equal texts are kept once: most labels come many times
     slips: dict[int, tuple[int, str]] = {}
     rounded: dict[int, tuple[int, str]] = {}
     numbers, lines = array("d"), array("q")
@@ -252,7 +254,10 @@ def load_csv(
         lines.append(line)
         for column, cell in enumerate(cells):
             if column in texts:
-                texts[column].append(cell.strip())
+                text = cell.strip()
+                texts[column].append(
+                    known.setdefault(text, text) if len(known) < SHARED else known.get(text, text)
+                )
             value = number(cell)
             if value is None:
                 if column not in texts:
@@ -270,7 +275,7 @@ def load_csv(
             raise ValueError(f"it holds more than {common.MAX_BYTES // 8} numbers")
     if not numbers:
         raise ValueError("it has no line below its header")
-    table = np.array(numbers, dtype=np.float64).reshape(-1, width)
+    table = np.frombuffer(numbers, dtype=np.float64).reshape(-1, width)
     found = Columns(names, table, texts, slips, rounded, str(written), lines)
     if settled.header is None and not names:
         if labelled:

@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 from cvxml.core.files import common
 from cvxml.core.files.cells import number
 from cvxml.core.files.common import Unsettled
-from cvxml.core.metric import is_rounded
+from cvxml.core.metric import is_rounded, refuse_texts
 
 MAX_LABEL = 1000  # characters: numpy pads every label to the longest one
 MISSING = ("", "na", "n/a", "?", "null", "none", "-", "nan")
+_LETTER = 4  # bytes in an array of texts
+_PADDING = 4  # times the letters of all labels: the most that an array of them has, beyond FREE_BYTES
 LARGEST = 2**53  # double precision has every integer up to it
 ANEW = "number the classes anew with np.unique(y, return_inverse=True)[1]"
 
@@ -149,7 +151,13 @@ def array_labels(y: NDArray[Any]) -> NDArray[Any]:
         raise Unsettled(
             f"y has dtype {y.dtype}, which double precision rounds; save y.astype(float), or {ANEW}"
         )
-    return list_labels(y.tolist())
+    if y.dtype.kind == "U":
+        return list_labels(y.tolist())
+    if y.dtype.kind == "f":
+        return _whole_if_all_are(y.astype(np.float64))
+    if y.dtype == np.uint64:
+        return _within_int64(y.tolist())
+    return y.astype(np.int64)
 
 
 def list_labels(values: list[Any]) -> NDArray[Any]:
@@ -208,7 +216,11 @@ def _reals(values: list[float]) -> NDArray[Any]:
             raise Unsettled(
                 f"y[{place}] is {value!r:.40} beside fractions, and double precision rounds it; {ANEW}"
             )
-    numbers = np.array(values, dtype=np.float64)
+    return _whole_if_all_are(np.array(values, dtype=np.float64))
+
+
+def _whole_if_all_are(numbers: NDArray[np.float64]) -> NDArray[Any]:
+    """Numbers as int64 if all are whole, else as they are. Raises ValueError for NaN and numbers beyond 2^53."""
     refuse_extreme(numbers, "y", "y[{}]".format)
     return numbers.astype(np.int64) if np.all(numbers == np.round(numbers)) else numbers
 
@@ -221,17 +233,22 @@ def _texts(values: Sequence[str], place: Callable[[int], str]) -> NDArray[Any]:
             )
         if "\0" in value:  # numpy cuts them off at the end of a text, so that two labels may become one
             raise Unsettled(f"{place(row)}: a label holds a null character; delete it, or write another one")
-    if 4 * len(values) * max(map(len, values), default=0) > common.MAX_BYTES:
-        raise ValueError(f"{len(values)} labels, padded to the longest, are over {common.MAX_BYTES} bytes")
+    longest, letters = max(map(len, values), default=0), sum(map(len, values))
+    if _LETTER * len(values) * longest > common.FREE_BYTES + _PADDING * _LETTER * letters:
+        raise Unsettled(
+            f"{len(values)} labels take too much memory, because numpy gives each the {longest} letters of "
+            "the longest; give the long ones shorter names"
+        )
     return np.array(values, dtype=np.str_)
 
 
 def _not_one_each(y: Any) -> Unsettled:
     """The complaint about labels that are a matrix, or lists."""
     try:
+        refuse_texts(y, "y")
         table = np.asarray(y)
-    except ValueError:  # lists of different lengths
-        return Unsettled("y holds lists of different lengths; give one label a point")
+    except ValueError:
+        return Unsettled("y holds lists of different lengths, or of texts; give one label a point")
     shape = f"y has shape {table.shape}, and one label a point, (n,), is needed"
     one_hot = table.ndim == 2 and table.dtype.kind in "biuf" and np.all((table == 0) | (table == 1))
     if one_hot and table.size and np.all(table.sum(axis=1) == 1):

@@ -14,7 +14,8 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from cvxml.core.files import common
-from cvxml.core.files.common import NUMPY, Path, naming, open_regular
+from cvxml.core.files.common import NUMPY, Path, Unsettled, max_unpacked, naming, open_regular
+from cvxml.core.memory import FLOAT
 
 _HEAD_BYTES = 1 << 14  # more than the longest .npy header that numpy accepts
 _CHUNK_BYTES = 1 << 20
@@ -60,16 +61,26 @@ def _typed(raw: NDArray[np.uint8], dtype: np.dtype[Any]) -> NDArray[Any]:
     return flat
 
 
-def _read_npy(stream: IO[bytes], size: int) -> NDArray[Any]:
+def _read_npy(stream: IO[bytes], size: int, most: float = math.inf) -> NDArray[Any]:
+    """The array of a stream of `size` bytes. most: its bytes, if each number takes 8, as a float does."""
     if size > common.MAX_BYTES:
         raise ValueError(f"it has {size} bytes, more than {common.MAX_BYTES}")
     head = stream.read(min(size, _HEAD_BYTES))
     shape, fortran, dtype, start = _header(head)
     declared = math.prod(shape) * dtype.itemsize
+    _refuse_unpacked(math.prod(shape) * max(dtype.itemsize, FLOAT), most)
     if declared != size - start:
         raise ValueError(f"the header declares {declared} bytes of data, there are {size - start}")
     flat = _typed(_fill(stream, head[start:], declared), dtype)
     return flat.reshape(shape, order="F" if fortran else "C")
+
+
+def _refuse_unpacked(size: int, most: float) -> None:
+    if size > most:
+        raise Unsettled(
+            f"it unpacks to {size} bytes, and {most} are the limit for a file of its size; write it uncompressed, with "
+            "numpy.savez"
+        )
 
 
 def _members(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
@@ -88,9 +99,14 @@ def _members(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
 def load_npz(path: Path) -> dict[str, NDArray[Any]]:
     result = {}
     with open_regular(path) as stream, zipfile.ZipFile(stream) as archive:
-        for info in _members(archive):
+        members = _members(archive)
+        most = max_unpacked(stream)
+        _refuse_unpacked(sum(info.file_size for info in members), most)
+        for info in members:
             with archive.open(info) as member:
-                result[info.filename[: -len(".npy")]] = _read_npy(member, info.file_size)
+                values = _read_npy(member, info.file_size, most)
+            most -= values.size * max(values.itemsize, FLOAT)
+            result[info.filename[: -len(".npy")]] = values
     return result
 
 
@@ -103,7 +119,7 @@ def read_npz(path: Path) -> dict[str, NDArray[Any]]:
     """All arrays of an .npz file by name: numbers, booleans or strings, in native byte order.
 
     Raises ValueError for objects, structured or other dtypes, for headers that do not match the
-    data, and for files that declare more than MAX_BYTES.
+    data, for files that declare more than MAX_BYTES, and for compressed files that unpack to more than `max_unpacked`.
     """
     with naming(path, "read", NUMPY):
         return load_npz(path)

@@ -8,25 +8,44 @@ import os
 import re
 from typing import Any
 
-from cvxml.core.files.common import REMEDIES, Path, naming, open_regular
+from cvxml.core.files.common import FREE_BYTES, REMEDIES, Path, naming, open_regular
 
 MAX_JSON_BYTES = 256 * 1024**2
 MAX_DEPTH = 64  # nested brackets in JSON
 MAX_DIGITS = 4300  # of one JSON integer
+MAX_KEYS = 10**5  # of all objects; one takes up to 300 bytes
+# Python takes so many bytes for a list with its first numbers, and for a short text. [] has 2 letters, and [0.1,0.2] 9.
+_LIST, _STRING = 96, 64
+BYTES_PER_LETTER = (
+    10  # and FREE_BYTES: the most for lists and texts. A number takes 32, and "0.1," has 4 letters.
+)
 
 
 def check_depth(text: str) -> None:
-    depth, in_string = 0, False
-    for match in re.finditer(r'\\.|["\[\]{}]', text, re.DOTALL):
+    """Raise ValueError for brackets nested too deep, for too many keys, and for objects that take too much memory."""
+    depth, keys, in_string = 0, 0, False
+    left = FREE_BYTES + BYTES_PER_LETTER * len(text)
+    for match in re.finditer(r'\\.|["\[\]{}:]', text, re.DOTALL):
         token = match[0]
         if token == '"':
             in_string = not in_string
-        elif not in_string and token in "[{":
-            depth += 1
+            left -= _STRING * in_string
+        elif in_string:
+            continue
+        elif token in "[{":
+            depth, left = depth + 1, left - _LIST
             if depth > MAX_DEPTH:
                 raise ValueError(f"brackets are nested deeper than {MAX_DEPTH}")
-        elif not in_string and token in "]}":
+        elif token in "]}":
             depth -= 1
+        elif token == ":":
+            keys += 1
+            if keys > MAX_KEYS:
+                raise ValueError(f"it has more than {MAX_KEYS} keys")
+        if left < 0:
+            raise ValueError(
+                "it has so many short lists or texts that they would take over ten times its size"
+            )
 
 
 def _constant(token: str) -> float:

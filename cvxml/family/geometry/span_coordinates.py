@@ -38,7 +38,7 @@ def ground(X: FloatArray, C: Weights, what: str) -> Ground:
         return nothing
     w = np.asarray(C.w, dtype=float)
     _, s, Vt = np.linalg.svd(_triangle(points(X, at.to), C.pairs, np.sqrt(w)), full_matrices=False)
-    with np.errstate(all="ignore"):  # what is no number is judged for
+    with np.errstate(all="ignore"):  # what is no number is looked for
         basis = at.to @ (Vt[:r].T / s[:r])
         try:  # once more: the first is off by eps times the condition
             half = np.linalg.cholesky(squares_of_pairs(points(X, basis), C.pairs, w)[0])

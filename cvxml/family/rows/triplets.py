@@ -61,7 +61,7 @@ class Triplets(NamedTuple):
     def _near(self, view: WideView, kept: float) -> Iterator[tuple[IntArray, FloatArray, FloatArray]]:
         """Key, v, and what it may be off by, of the rows with v < kept, and of some others.
 
-        One product of matrices tells which points are near enough to another one to be judged at.
+        One product of matrices tells which points are near enough to another one to be looked at.
         """
         n = self.impostors.shape[1]
         D_ij, off_ij = view.pairs(self.targets)

@@ -44,7 +44,7 @@ class TableRows(Rows, Protocol):
 class Anchors:
     """What other prices of a log sum exp may be mixed with, or replaced by.
 
-    level: prices whose G is C, exactly, if there are any: C - G is 0, and no number is judged at.
+    level: prices whose G is C, exactly, if there are any: C - G is 0, and no number is looked at.
     """
 
     def __init__(

@@ -59,7 +59,7 @@ class Family(NamedTuple):
     terms: tuple[Term, ...]
     least_scale: float = 0.0  # of the objective, where that is next to 0
     anchors: Anchors | None = None  # of a loss of which no multiple of prices is in the domain
-    # from a matrix judged at and a bound of its gap: how far the optimum may be from it
+    # from a matrix looked at and a bound of its gap: how far the optimum may be from it
     radius: Callable[[JudgedMatrix, float], float] = unknown
     of_regularizer: bool = False  # the scale is R(M), without the losses
 

@@ -34,7 +34,7 @@ from cvxml.numbers.rounding import TINY
 BITS = 50  # of a sum of alpha, with b free
 LEAST = -1000  # smallest exponent of the power of two
 HALVINGS = 200
-NEAR = 1e-9  # of the size of b: how near the best it is judged for
+NEAR = 1e-9  # of the size of b: how near the best it is looked for
 
 
 class Labelled(NamedTuple):

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from cvxml.core.affinity import Members, members
 from cvxml.core.balls import floats, precision, with_enough_bits
 from cvxml.core.inputs import check_choice, check_count, check_labels, check_number, check_X, class_names
+from cvxml.core.memory import check_exact
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.squares import whole
 from cvxml.methods.lfda.embedding import EMBEDDINGS, axes
@@ -41,6 +42,7 @@ class Instance:
     @cached_property
     def known(self) -> Known:
         """The scatter matrices and their eigenvalues, with as many bits as these need."""
+        check_exact(*self.X.shape)
         return with_enough_bits(lambda: known(*scatter(self.X, self.y, self.classes, self.alpha), self.r))
 
     @cached_property
@@ -91,6 +93,7 @@ def instance(
 
 def _check_attained(given: Instance) -> None:
     """ValueError where S_w is singular, which is decided in rationals."""
+    check_exact(len(given.X), given.X.shape[1], given.alpha > 0)
     d, every = given.X.shape[1], _rank(_from_first(whole(given.X)[0].tolist()))
     if every == 0:
         raise ValueError("all points are equal: every metric is optimal; give others")

@@ -190,7 +190,7 @@ def follow(
     """Follow the path until `prove` of a metric (r, r) and a dual proves `tol`.
 
     start: a psd matrix (r, r). keep: told every metric and its dual. The rows of the dual are those of the metric
-    itself; "interior", those of the last metric whose gradient was definite; if there was none, one is judged for once
+    itself; "interior", those of the last metric whose gradient was definite; if there was none, one is looked for once
     the gap seems small.
     """
     began, r = time.perf_counter(), f.Y.shape[1]

@@ -113,11 +113,11 @@ class MLKR(StationaryMethod[Instance]):
         return evaluate(given, M)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
-        """Of the metric alone: no dual is judged at."""
+        """Of the metric alone: no dual is looked at."""
         return certify(given, M)
 
     def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-        """Of the metric's first-order step, in balls (exact.py). No dual is judged at."""
+        """Of the metric's first-order step, in balls (exact.py). No dual is looked at."""
         from cvxml.methods.mlkr.exact import exact_interval
 
         return exact_interval(given, M, root=root)

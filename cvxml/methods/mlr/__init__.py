@@ -402,7 +402,7 @@ class MLR(ConvexMethod[Instance]):
     def exact_as_stored(
         self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike, hint: Any = None
     ) -> Exact:
-        """No best multiple of the prices is judged for."""
+        """No best multiple of the prices is looked for."""
         return self.member(given).exact(M, dual, root, as_stored=True)
 
     def search(

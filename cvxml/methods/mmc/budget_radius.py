@@ -22,7 +22,7 @@ MOST_FEATURES = 40  # beyond, no radius is computed of a full metric
 
 
 def radius(E: FloatArray, within: Budget, judged: JudgedMatrix, gap: float) -> float:
-    """From the matrix judged at; inf where the optimum is not unique. E (q, d): x_i - x_j of the rows."""
+    """From the matrix looked at; inf where the optimum is not unique. E (q, d): x_i - x_j of the rows."""
     assert isinstance(judged.feasibility, BudgetFeasibility)
     of = _diagonal(E, within, gap) if isinstance(within, DiagonalBudget) else _full(E, within, gap)
     return of + judged.feasibility.away

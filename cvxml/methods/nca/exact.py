@@ -62,7 +62,7 @@ def exact_interval(p: Instance, Q: FloatArray, dual: Dual, *, root: ArrayLike | 
     """The interval of the step of the metric `Q` (d, d), from any "R" and "interior" (d, d).
 
     root: M (d, r) where it is not to be found here. Where the rank is limited it is that of the first-order step, no
-    dual is judged at, and ValueError is raised for a root of a rank above n_components.
+    dual is looked at, and ValueError is raised for a root of a rank above n_components.
     """
     points, at = from_the_first(p.X)
     basis = basis_of(points)
