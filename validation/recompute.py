@@ -7,6 +7,8 @@ field of the file names. Lists that n_neighbors names, and those that the file s
 anchors of plml (k-means) and the neighbours of kernel_mlsvm are not: these are believed too.
 Nothing else is: no figure, no metric, no dual, no solver.
 Exit code 0 if the metric is proved optimal to 1e-6 of the scale, else 1; also 1 where no metric attains the infimum.
+A file that holds no proof is one line. A file may have 64 MiB, unpacked if it is .npz, and 64 brackets within brackets.
+Strings of a file are printed in ASCII, on one line, with at most 80 characters.
 
 Nothing is decided within a tolerance. A float is an integer times a power of two, and every sum, product, elimination
 and comparison that a proof rests on is one of integers or fractions. Floats (eigenvectors, a multiple) only propose.
@@ -90,7 +92,9 @@ import decimal
 import itertools
 import json
 import math
+import os
 import sys
+import zipfile
 from fractions import Fraction
 
 import numpy as np
@@ -105,6 +109,9 @@ INVISIBLE = Fraction(1, 10**6)  # a row of A of that squared length, in unit cov
 PLENTY = 4  # times what the scale derivative is a sum of: more than any distance, except where all is flat
 # Two distances are ties where they differ by less than 1/CLOSE of the least or 1/ROUNDING of the largest.
 CLOSE, ROUNDING = 10**9, 1 << 46
+BYTES, DEEP, PRINTED = 1 << 26, 64, 80  # of a file; brackets within brackets; characters of a string of it
+SETS = 10**6  # of neighbours, for a tree
+DEGREE = 100  # of a kernel: entries of K have that many times the digits of the data
 
 
 def require(holds, otherwise):
@@ -113,18 +120,116 @@ def require(holds, otherwise):
         raise ValueError(otherwise)
 
 
+# ---- the file ----
+
+
+def shown(value, letters=PRINTED):
+    """A value of a file as a terminal shows it: ASCII, on one line, with escapes such as \\x1b and \\n, and cut."""
+    if isinstance(value, (list, dict)):
+        return f"a {type(value).__name__}"
+    said = str(value)[: letters + 1].encode("unicode_escape").decode("ascii")
+    return said if len(said) <= letters else said[: letters - 3] + "..."
+
+
 def read(path):
-    """The stored fields, from either format."""
-    if not path.endswith(".npz"):
-        with open(path, encoding="utf-8") as file:
-            return json.load(file)
+    """The stored fields, from either format. Raises ValueError, with a sentence, if they cannot be read."""
+    require(os.path.isfile(path), "it is not a regular file")
+    require(os.path.getsize(path) <= BYTES, f"it has more than {BYTES >> 20} MiB")
+    return from_npz(path) if path.endswith(".npz") else from_json(path)
+
+
+def from_json(path):
+    with open(path, "rb") as file:
+        return parsed(file.read(BYTES).decode("utf-8"))
+
+
+def parsed(text):
+    """The content of JSON that is not too deep."""
+    try:
+        content = json.loads(text)
+    except RecursionError:
+        content = None
+    require(
+        content is not None and not is_deep(content, DEEP), f"it has more than {DEEP} brackets in brackets"
+    )
+    return content
+
+
+def is_deep(value, left):
+    """True if there are more than so many lists and objects within each other."""
+    if not isinstance(value, (list, dict)):
+        return False
+    within = value.values() if isinstance(value, dict) else value
+    return left == 0 or any(is_deep(each, left - 1) for each in within)
+
+
+def from_npz(path):
+    require_sizes(path)
     with np.load(path, allow_pickle=False) as arrays:
-        content = json.loads(str(arrays["header"]))
-        ends = np.cumsum(arrays["neighbor_counts"])[:-1]
-        content["neighbors"] = [part.tolist() for part in np.split(arrays["neighbors"], ends)]
+        content = parsed(str(arrays["header"]))
+        require(isinstance(content, dict), "its header is no JSON object")
         content["dual"] = {key[5:]: arrays[key].tolist() for key in arrays.files if key.startswith("dual_")}
         content |= {key: arrays[key] for key in ("X", "y", "metric")}
+        counts, flat = arrays["neighbor_counts"], arrays["neighbors"]
+    require(counts.shape in ((0,), np.shape(content["y"])) and flat.ndim == 1, "its neighbors are no lists")
+    content["neighbors"] = [part.tolist() for part in np.split(flat, np.cumsum(counts)[:-1])]
     return content
+
+
+def require_sizes(path):
+    """Refuse an .npz that unpacks to more than BYTES, or whose arrays are not of the numbers that are saved."""
+    with zipfile.ZipFile(path) as packed:
+        members = packed.infolist()
+        require(sum(m.file_size for m in members) <= BYTES, f"it unpacks to more than {BYTES >> 20} MiB")
+        for member in members:
+            with packed.open(member) as file:
+                version = np.lib.format.read_magic(file)
+                require(version in ((1, 0), (2, 0)), "an array of it has another version")
+                later = version == (2, 0)
+                of = np.lib.format.read_array_header_2_0 if later else np.lib.format.read_array_header_1_0
+                shape, _, dtype = of(file)
+            size = math.prod(shape) * dtype.itemsize
+            require(0 <= size <= member.file_size, "an array of it is shorter than it says")
+            number = dtype.kind in "iuf" and dtype.itemsize == 8
+            require(number or member.filename == "header.npy", "an array of it is not of 8-byte numbers")
+
+
+def require_types(content):
+    """Refuse fields of another type than `cvxml solve --out` writes.
+
+    The types are looked at before numpy converts: it gives every text of a list as much memory as the longest needs.
+    """
+    require(isinstance(content, dict), "it is no JSON object")
+    for name, kind in (("method", str), ("params", dict), ("dual", dict)):
+        require(isinstance(content.get(name), kind), f"its {name} is missing, or of another type")
+    fields = {name: content[name] for name in ("X", "y", "metric", "neighbors") if name in content}
+    for name, value in [*fields.items(), *content["dual"].items()]:
+        require(are_numbers(value), f"its {shown(name)} holds something else than numbers")
+    for name, value in content["params"].items():
+        parts = value.values() if isinstance(value, dict) else [value]
+        plain = all(part is None or isinstance(part, str) or are_numbers(part) for part in parts)
+        require(plain, f"its {shown(name)} is of another type")
+    derived = content.get("derived", [])
+    texts = isinstance(derived, list) and all(isinstance(name, str) for name in derived)
+    require(texts, "derived is no list of names")
+
+
+def are_numbers(value):
+    """True of a number of 64 bits, of an array of numbers, and of lists of such."""
+    if isinstance(value, (list, tuple)):
+        return all(map(are_numbers, value))
+    if isinstance(value, (np.ndarray, np.number)):
+        return value.dtype.kind in "iuf"
+    return isinstance(value, float) or (isinstance(value, int) and abs(value) < 1 << 63)
+
+
+def reason(error):
+    """Why a file holds no proof, on one line."""
+    if isinstance(error, KeyError):
+        return f"it has no {shown(error.args[0])}"
+    if isinstance(error, (MemoryError, RecursionError)):
+        return "its problem is too large for the memory"
+    return shown(str(error) or type(error).__name__, 400)
 
 
 # ---- integers, fractions and decimals ----
@@ -396,7 +501,9 @@ def slacks(D, unit, y, lists):
 def recompute_mlsvm(content):
     """(objective, bound, scale)."""
     kernel = content["method"] == "kernel_mlsvm"
-    require(kernel or content["method"] == "mlsvm", f"the method {content['method']!r} is not known here")
+    require(
+        kernel or content["method"] == "mlsvm", f"the method {shown(content['method'])} is not known here"
+    )
     y, n, lam = content["y"], len(content["X"]), Fraction(float(content["params"]["lam"]))
     lists = neighbor_lists(content["neighbors"], n)
     require(lam > 0, f"lam is {content['params']['lam']}, and must be above 0")
@@ -417,10 +524,12 @@ def kernel_matrix(content):
     """K as integers and their unit, and what an entry may be off by, in integers."""
     X, unit = whole(content["X"])
     params = content["params"]
-    require(params["kernel"] in ("poly", "rbf"), f"the kernel {params['kernel']!r} is not known here")
+    require(params["kernel"] in ("poly", "rbf"), f"the kernel {shown(params['kernel'])} is not known here")
     if params["kernel"] == "poly":
         p = int(params["degree"])
-        require(p == params["degree"] and p > 0, "the degree is no whole number above 0")
+        require(
+            p == params["degree"] and 0 < p <= DEGREE, f"the degree is no whole number from 1 to {DEGREE}"
+        )
         return X.dot(X.T) ** p, unit ** (2 * p), 0
     gamma = Fraction(float(params["gamma"] or 1 / X.shape[1]))
     require(gamma > 0, "gamma is not positive")
@@ -591,6 +700,7 @@ def tree_bound(X, unit, y, k, C, Lam, dual, _):
         )
 
     others = [[j for j in range(n) if j != i] for i in range(n)]
+    require(n * math.comb(n - 1, k) <= SETS, f"there are more than {SETS} sets of neighbours to list")
     return below(0, [[set(h) for h in itertools.combinations(others[i], k) if wins(i, h)] for i in range(n)])
 
 
@@ -651,12 +761,13 @@ def recompute_local(content):
     """Summed over the queries; the scale is such that gap / scale is that of the worst."""
     params, y, dual = content["params"], [int(c) for c in content["y"]], content["dual"]
     X, Q, A = (np.array(v, float) for v in (content["X"], params["query"], content["metric"]))
-    require(params["model"] == "gaussian", f"the model {params['model']!r} is not known here")
+    require(params["model"] == "gaussian", f"the model {shown(params['model'])} is not known here")
     Q, A = (Q, A) if Q.ndim == 2 else (Q[None], A[None])
+    require(len(X) == len(y) and y == list(content["y"]), f"there are no whole labels for {len(X)} points")
+    require(min(y) >= 0 and max(y) < len(y), "the labels are not 0, 1 and so on")
     counts = [y.count(c) for c in range(max(y) + 1)]
     priors = counts if params["priors"] == "empirical" else params["priors"] or [1.0] * len(counts)
     require(min(priors) > 0 and len(priors) == len(counts), "the priors are not positive, one a class")
-    require(len(X) == len(y) and y == list(content["y"]), f"there are no whole labels for {len(X)} points")
     require(len(Q) == len(A) == len(dual["y"]) == len(dual["u"]), "not one metric a query")
     points, unit = whole(np.concatenate([X, Q]))
     alpha, classes, rows = Fraction(float(params["alpha"])), [], []
@@ -1347,15 +1458,18 @@ def recompute_lsml(content):
     """No less than 1e-6 a feature stands in for a scale that is 0. Where far points are equal s may be 1: v is 0."""
     X, unit, found = squares(content)
     params, (n, d) = content["params"], X.shape
+    require(
+        all(len(row) == 4 and all(i in range(n) for i in row) for row in params["quadruplets"]),
+        "a quadruplet leaves the points",
+    )
     rows = np.array(params["quadruplets"], int).reshape(-1, 4)
-    require(((rows >= 0) & (rows < n)).all(), "a quadruplet leaves the points")
     weights = [Fraction(float(w)) for w in params["weights"]]
     require(
         len(weights) == len(rows) and min(weights, default=0) >= 0,
         "the weights are no weights of quadruplets",
     )
     losses = params.get("losses", "mean")
-    require(losses in ("mean", "sum"), f"losses {losses!r} are not known here")
+    require(losses in ("mean", "sum"), f"losses {shown(losses)} are not known here")
     to_one = abs(sum(weights) - 1) <= Fraction(len(rows), 2**50)
     require(losses == "sum" or to_one, "the weights do not sum to 1")
     a, b, c, e = rows.T
@@ -1426,7 +1540,7 @@ def recompute_ldml(content):
 def pair_weights(params, similar, dissimilar, n):
     """Of so many pairs, the similar first, and that of the n points with themselves in all: fractions."""
     losses, given = params.get("losses", "sum"), params.get("weights")
-    require(losses in ("sum", "means"), f"losses {losses!r} are not known here")
+    require(losses in ("sum", "means"), f"losses {shown(losses)} are not known here")
     w = [Fraction(1)] * (similar + dissimilar) if given is None else [Fraction(float(v)) for v in given]
     alone = n * Fraction(float(params.get("self_pairs", 0)))
     require(
@@ -1868,6 +1982,7 @@ def own_quadruplets(content):
     size, m = np.array([len(own) for own in classes], float), len(classes)
     pairs, across = size * (size - 1), np.outer(size, size) * (1 - np.eye(m))
     count, rng = params["n_quadruplets"] or 20 * m**2, np.random.default_rng(params["random_state"])
+    require(count == len(params["quadruplets"]), f"there are {len(params['quadruplets'])} quadruplets")
     near = rng.choice(m, count, p=pairs / pairs.sum())
     far = rng.choice(m * m, count, p=across.ravel() / across.sum())
     found = []
@@ -1951,7 +2066,7 @@ def require_named(content):
     if content["method"] == "mlsvm" and params.get("neighborhood", "explicit") != "explicit":
         names.add("neighbors")
     for name in sorted(names):
-        require(name in NAMED, f"{name!r} is nothing that is derived")
+        require(name in NAMED, f"{shown(name)} is nothing that is derived")
         require(NAMED[name](content), f"its {name} are not those that its other fields name")
 
 
@@ -2027,9 +2142,10 @@ def recompute(content):
     Raises ValueError if the lists are none, the metric is not symmetric, the dual variables are not feasible, or a
     parameter is not known here.
     """
+    require_types(content)
     known = METHODS | RELATIVES
-    require(content["method"] in known, f"the method {content['method']!r} is not known here")
-    strange = sorted(set(content["params"]) - PARAMETERS[content["method"]])
+    require(content["method"] in known, f"the method {shown(content['method'])} is not known here")
+    strange = [shown(name) for name in sorted(set(content["params"]) - PARAMETERS[content["method"]])]
     require(
         not strange, f"the parameters {strange} are not known here: the problem of the file is another one"
     )
@@ -2087,19 +2203,20 @@ def main(path):
     """Print the figures; True if they prove the metric optimal. A file that holds no proof is one line and False."""
     try:
         content = read(path)
-        objective, bound, gap, least, scale = recompute(content)
-        first, step, unattained = of_first_order(content), of_a_step(content), never(content)
-        claimed = content.get("step_lower_bound" if step else "lower_bound")
-        says = f"a share of {content.get('stationarity')} is won" if first else claimed
+        with np.errstate(all="ignore"):
+            objective, bound, gap, least, scale = recompute(content)
+            first, step, unattained = of_first_order(content), of_a_step(content), never(content)
+        claimed = shown(content.get("step_lower_bound" if step else "lower_bound"))
+        says = f"a share of {shown(content.get('stationarity'))} is won" if first else claimed
         lines = [
-            f"objective    {float(objective):.15g}   (the file says {content.get('objective')})",
+            f"objective    {float(objective):.15g}   (the file says {shown(content.get('objective'))})",
             f"lower bound  {float(bound):.15g}   (the file says {says})",
             f"gap          {float(gap):.3g}   gap / scale {float(gap / scale) if scale else math.inf:.3g}",
             f"least eigenvalue of the metric {least:.3g}",
             "believed: the data, the labels, the parameters, and the lists that no other field names",
         ]
-    except (OSError, KeyError, TypeError, IndexError, ValueError, ArithmeticError, AttributeError) as error:
-        print(f"not proved: {path} holds no proof: {error}")
+    except Exception as error:  # whatever a file does to this program, it does not prove anything
+        print(f"not proved: {shown(path)} holds no proof: {reason(error)}")
         return False
     print("\n".join(lines))
     # a bound above the objective contradicts itself
