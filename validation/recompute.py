@@ -172,7 +172,7 @@ def from_npz(path):
         content |= {key: arrays[key] for key in ("X", "y", "metric")}
         counts, flat = arrays["neighbor_counts"], arrays["neighbors"]
     require(counts.shape in ((0,), np.shape(content["y"])) and flat.ndim == 1, "its neighbors are no lists")
-    content["neighbors"] = [part.tolist() for part in np.split(flat, np.cumsum(counts)[:-1])]
+    content["neighbors"] = [part.tolist() for part in np.split(flat, np.cumsum(counts))[:-1]]
     return content
 
 
@@ -424,7 +424,18 @@ def candidates(metric, d, rank=None):
         return [given]
     require(np.linalg.eigvalsh(A)[0] >= -1e-6 * np.linalg.norm(A), "the metric is not psd")
     L, unit = root_near(metric, d, d if full else rank)
-    return [given, (L.dot(L.T) * unit.numerator, Fraction(1, unit.denominator))]
+    near = L.dot(L.T) * unit.numerator, Fraction(1, unit.denominator)
+    require(full or is_near(given, near), f"the metric is not of rank {rank}")
+    return [given, near]
+
+
+def is_near(given, near):
+    """True if each entry differs by at most 1e-6 of the root of the diagonal entries of its row and column."""
+    (A, a), (M, by) = given, near
+    own = np.abs(np.diag(A)) * a
+    off = np.abs(A * (a / by).numerator - M * (a / by).denominator) * by / (a / by).denominator
+    bounds = np.multiply.outer(own, own)
+    return bool((off * off * 10**12 <= bounds).all())
 
 
 def distances(X, A):
@@ -2145,6 +2156,8 @@ def recompute(content):
     require_types(content)
     known = METHODS | RELATIVES
     require(content["method"] in known, f"the method {shown(content['method'])} is not known here")
+    listed = content["method"] in ("mlsvm", "kernel_mlsvm")
+    require(listed or content.get("neighbors", []) == [], "it holds neighbour lists, and its method takes none")
     strange = [shown(name) for name in sorted(set(content["params"]) - PARAMETERS[content["method"]])]
     require(
         not strange, f"the parameters {strange} are not known here: the problem of the file is another one"

@@ -317,7 +317,12 @@ def judged_forms(given, formula, M):
         return [(B.T * w) @ B]
     if formula == "mmc:diagonal":
         return forms
-    if formula != "kernel_mlsvm" and np.linalg.eigvalsh(symmetric)[0] < 0:
+    if formula == "kernel_mlsvm":
+        root = kernel(given)[1]
+        S, back = root @ symmetric @ root, np.linalg.pinv(root, rcond=1e-10)
+        if np.linalg.eigvalsh(S)[0] < -(len(M) * EPS) * np.linalg.norm(S):
+            forms.append(back @ nearest_psd(S) @ back)
+    elif np.linalg.eigvalsh(symmetric)[0] < 0:
         forms.append(nearest_psd(M))
     if formula in ("mmc", "dml_eig"):
         return [A / max(1.0, squares(given.pairs()[0], A)[0].sum()) for A in forms]
