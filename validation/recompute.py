@@ -110,7 +110,7 @@ PLENTY = 4  # times what the scale derivative is a sum of: more than any distanc
 # Two distances are ties where they differ by less than 1/CLOSE of the least or 1/ROUNDING of the largest.
 CLOSE, ROUNDING = 10**9, 1 << 46
 BYTES, DEEP, PRINTED = 1 << 26, 64, 80  # of a file; brackets within brackets; characters of a string of it
-SETS = 10**6  # of neighbours, for a tree
+SETS, EMPTY = 10**6, 10**4  # sets of neighbours, for a tree; the longest side of an array without entries
 DEGREE = 100  # of a kernel: entries of K have that many times the digits of the data
 
 
@@ -164,34 +164,35 @@ def is_deep(value, left):
 
 
 def from_npz(path):
-    require_sizes(path)
-    with np.load(path, allow_pickle=False) as arrays:
-        content = parsed(str(arrays["header"]))
-        require(isinstance(content, dict), "its header is no JSON object")
-        content["dual"] = {key[5:]: arrays[key].tolist() for key in arrays.files if key.startswith("dual_")}
-        content |= {key: arrays[key] for key in ("X", "y", "metric")}
-        counts, flat = arrays["neighbor_counts"], arrays["neighbors"]
-    require(counts.shape in ((0,), np.shape(content["y"])) and flat.ndim == 1, "its neighbors are no lists")
+    with zipfile.ZipFile(path) as packed:
+        members = packed.infolist()
+        require(sum(m.file_size for m in members) <= BYTES, f"it unpacks to more than {BYTES >> 20} MiB")
+        arrays = {member.filename.removesuffix(".npy"): array_of(packed, member) for member in members}
+    content = parsed(str(arrays["header"]))
+    require(isinstance(content, dict), "its header is no JSON object")
+    content["dual"] = {key[5:]: array.tolist() for key, array in arrays.items() if key.startswith("dual_")}
+    content |= {key: arrays[key] for key in ("X", "y", "metric")}
+    counts, flat = arrays["neighbor_counts"], arrays["neighbors"]
+    require(counts.shape in ((0,), content["y"].shape) and flat.ndim == 1, "its neighbors are no lists")
     content["neighbors"] = [part.tolist() for part in np.split(flat, np.cumsum(counts))[:-1]]
     return content
 
 
-def require_sizes(path):
-    """Refuse an .npz that unpacks to more than BYTES, or whose arrays are not of the numbers that are saved."""
-    with zipfile.ZipFile(path) as packed:
-        members = packed.infolist()
-        require(sum(m.file_size for m in members) <= BYTES, f"it unpacks to more than {BYTES >> 20} MiB")
-        for member in members:
-            with packed.open(member) as file:
-                version = np.lib.format.read_magic(file)
-                require(version in ((1, 0), (2, 0)), "an array of it has another version")
-                later = version == (2, 0)
-                of = np.lib.format.read_array_header_2_0 if later else np.lib.format.read_array_header_1_0
-                shape, _, dtype = of(file)
-            size = math.prod(shape) * dtype.itemsize
-            require(0 <= size <= member.file_size, "an array of it is shorter than it says")
-            number = dtype.kind in "iuf" and dtype.itemsize == 8
-            require(number or member.filename == "header.npy", "an array of it is not of 8-byte numbers")
+def array_of(packed, member):
+    """An array of an archive, once its header says that it is no larger than its member, and of 8-byte numbers."""
+    with packed.open(member) as file:
+        version = np.lib.format.read_magic(file)
+        require(version in ((1, 0), (2, 0)), "an array of it has another version")
+        later = version == (2, 0)
+        of = np.lib.format.read_array_header_2_0 if later else np.lib.format.read_array_header_1_0
+        shape, _, dtype = of(file)
+    size = math.prod(shape) * dtype.itemsize
+    require(0 <= size <= member.file_size, "an array of it is shorter than it says")
+    require(size or max(shape, default=0) <= EMPTY, "an array of it has a side that is too long")
+    number = dtype.kind in "iuf" and dtype.itemsize == 8
+    require(number or member.filename == "header.npy", "an array of it is not of 8-byte numbers")
+    with packed.open(member) as file:
+        return np.lib.format.read_array(file, allow_pickle=False)
 
 
 def require_types(content):
@@ -204,7 +205,7 @@ def require_types(content):
         require(isinstance(content.get(name), kind), f"its {name} is missing, or of another type")
     fields = {name: content[name] for name in ("X", "y", "metric", "neighbors") if name in content}
     for name, value in [*fields.items(), *content["dual"].items()]:
-        require(are_numbers(value), f"its {shown(name)} holds something else than numbers")
+        require(are_numbers(value), f"in its {shown(name)} is something that is no number, or not finite")
     for name, value in content["params"].items():
         parts = value.values() if isinstance(value, dict) else [value]
         plain = all(part is None or isinstance(part, str) or are_numbers(part) for part in parts)
@@ -215,12 +216,14 @@ def require_types(content):
 
 
 def are_numbers(value):
-    """True of a number of 64 bits, of an array of numbers, and of lists of such."""
+    """True of a finite number of 64 bits, of an array of these, and of lists of these."""
     if isinstance(value, (list, tuple)):
         return all(map(are_numbers, value))
     if isinstance(value, (np.ndarray, np.number)):
-        return value.dtype.kind in "iuf"
-    return isinstance(value, float) or (isinstance(value, int) and abs(value) < 1 << 63)
+        return value.dtype.kind in "iuf" and bool(np.isfinite(value).all())
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, int) and abs(value) < 1 << 63
 
 
 def reason(error):
@@ -542,7 +545,7 @@ def kernel_matrix(content):
             p == params["degree"] and 0 < p <= DEGREE, f"the degree is no whole number from 1 to {DEGREE}"
         )
         return X.dot(X.T) ** p, unit ** (2 * p), 0
-    gamma = Fraction(float(params["gamma"] or 1 / X.shape[1]))
+    gamma = Fraction(1 / X.shape[1] if params["gamma"] is None else float(params["gamma"]))
     require(gamma > 0, "gamma is not positive")
     D = distances(X, np.diag([1] * X.shape[1]).astype(object))
     return np.array([exponentials(row, gamma * unit**2) for row in D], object), Fraction(1, ONE), 2
@@ -777,7 +780,8 @@ def recompute_local(content):
     require(len(X) == len(y) and y == list(content["y"]), f"there are no whole labels for {len(X)} points")
     require(min(y) >= 0 and max(y) < len(y), "the labels are not 0, 1 and so on")
     counts = [y.count(c) for c in range(max(y) + 1)]
-    priors = counts if params["priors"] == "empirical" else params["priors"] or [1.0] * len(counts)
+    priors = counts if params["priors"] == "empirical" else params["priors"]
+    priors = [1.0] * len(counts) if priors is None else priors
     require(min(priors) > 0 and len(priors) == len(counts), "the priors are not positive, one a class")
     require(len(Q) == len(A) == len(dual["y"]) == len(dual["u"]), "not one metric a query")
     points, unit = whole(np.concatenate([X, Q]))
@@ -833,6 +837,9 @@ def softmax(X, M, i):
 def recompute_nca(content):
     """Of the convex step at the metric; to first order where the rank is limited."""
     params, dual, y = content["params"], content["dual"], np.array(content["y"])
+    require(
+        params["criterion"] in ("f", "g"), f"the criterion {shown(params['criterion'])} is not known here"
+    )
     m, n = rank_asked(content), len(content["X"])
     X, unit, found = squares(content, m)
     d = X.shape[1]
@@ -1960,6 +1967,7 @@ def own_neighbors(content):
     """Of mlsvm: the nearest of any class, or as many of each side."""
     k, kind = content["params"]["n_neighbors"], content["params"]["neighborhood"]
     n = len(content["X"])
+    require(kind in ("knn", "per-class"), f"the neighborhood {shown(kind)} is not known here")
     if kind == "knn":
         return [sorted(nearest(content, i, range(n), k)) for i in range(n)]
     sides = [classes_of(content, i) for i in range(n)]
@@ -1992,7 +2000,8 @@ def own_quadruplets(content):
     classes = [[j for j, label in enumerate(y) if label == own] for own in dict.fromkeys(y)]
     size, m = np.array([len(own) for own in classes], float), len(classes)
     pairs, across = size * (size - 1), np.outer(size, size) * (1 - np.eye(m))
-    count, rng = params["n_quadruplets"] or 20 * m**2, np.random.default_rng(params["random_state"])
+    count, rng = params["n_quadruplets"], np.random.default_rng(params["random_state"])
+    count = 20 * m**2 if count is None else count
     require(count == len(params["quadruplets"]), f"there are {len(params['quadruplets'])} quadruplets")
     near = rng.choice(m, count, p=pairs / pairs.sum())
     far = rng.choice(m * m, count, p=across.ravel() / across.sum())
@@ -2009,7 +2018,8 @@ def is_own_basis(content):
     X, params = np.array(content["X"], float), content["params"]
     pairs = sorted({tuple(sorted(pair)) for i, j, k in params["triplets"] for pair in ((i, j), (i, k))})
     found = [X[i] - X[j] for i, j in pairs if (X[i] != X[j]).any()]
-    count = params["n_basis"] or 20 * X.shape[1]
+    count = 20 * X.shape[1] if params["n_basis"] is None else params["n_basis"]
+    require(count >= 1, f"n_basis is {count}, and must be at least 1")
     if len(found) > count:
         found = [found[k * len(found) // count] for k in range(count)]
     given, own = np.array(params["basis"], float), np.array(found)
@@ -2029,9 +2039,11 @@ def are_best_weights(content):
         np.array(of, float).astype(object) for of in (content["X"], params["anchors"], params["weights"])
     )
     X, U, W = (np.vectorize(Fraction, otypes=[object])(of) for of in (X, U, W))
-    for row in W:  # which sums to 1 but for rounding
+    for row in W:
+        require(abs(1 - row.sum()) <= Fraction(1, 10**9), "a row of the weights does not sum to 1")
         row[row.argmax()] += 1 - row.sum()
-    s = np.array(params["similarity"] or graph(content, min(params["graph_neighbors"], n - 1)), float)
+    s = params["similarity"]
+    s = np.array(graph(content, min(params["graph_neighbors"], n - 1)) if s is None else s, float)
     s = np.vectorize(Fraction, otypes=[object])(s)
     lam1, lam2 = (Fraction(float(params[name])) for name in ("lam1", "lam2"))
     D = np.array([[((x - u) ** 2).sum() for u in U] for x in X])
@@ -2074,7 +2086,7 @@ def require_named(content):
     names = set(content.get("derived", ()))
     if params.get("n_neighbors") is not None:
         names |= {"targets", "triplets"} & set(params)
-    if content["method"] == "mlsvm" and params.get("neighborhood", "explicit") != "explicit":
+    if content["method"] == "mlsvm" and params["neighborhood"] != "explicit":
         names.add("neighbors")
     for name in sorted(names):
         require(name in NAMED, f"{shown(name)} is nothing that is derived")
@@ -2157,7 +2169,9 @@ def recompute(content):
     known = METHODS | RELATIVES
     require(content["method"] in known, f"the method {shown(content['method'])} is not known here")
     listed = content["method"] in ("mlsvm", "kernel_mlsvm")
-    require(listed or content.get("neighbors", []) == [], "it holds neighbour lists, and its method takes none")
+    require(
+        listed or content.get("neighbors", []) == [], "it holds neighbour lists, and its method takes none"
+    )
     strange = [shown(name) for name in sorted(set(content["params"]) - PARAMETERS[content["method"]])]
     require(
         not strange, f"the parameters {strange} are not known here: the problem of the file is another one"
@@ -2181,7 +2195,8 @@ def of_a_step(content):
     """True if what is bounded is the convex step of the metric only."""
     if content["method"] == "nca":
         y, similarity = content["y"], content["params"]["similarity"]
-        rows = similarity or [[a == b and i != j for j, b in enumerate(y)] for i, a in enumerate(y)]
+        same = [[a == b and i != j for j, b in enumerate(y)] for i, a in enumerate(y)]
+        rows = same if similarity is None else similarity
         partners = [sum(v != 0 for v in row) for row in rows]
         return content["params"]["criterion"] != "g" or max(partners) > 1
     return content["method"] == "ssvm" and "tree" not in content["dual"]

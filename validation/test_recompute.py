@@ -323,6 +323,67 @@ def test_hostile_arrays_are_one_line(case: str, tmp_path: Path, capsys: pytest.C
     one_line_of(path, capsys)
 
 
+def test_a_rank_above_n_components_is_refused() -> None:
+    """The nearest metric of this rank may be stationary, but the metric of the file is no metric of its problem."""
+    X, y = random_data(0, n=10, d=2, classes=2)
+    targets = {"mlkr": X[:, 0] - X[:, 1], "nca": y}
+    for method, values in targets.items():
+        solution = cvxml.solve(method, X, values, n_components=1)
+        content = json.loads(json.dumps(solution.to_dict()))
+        recompute.recompute(content)
+        across = np.array([[0.0, -1.0], [1.0, 0.0]]) @ content["metric"] @ [[0.0, 1.0], [-1.0, 0.0]]
+        for share in (1e-3, 1e-5):
+            wider = {**content, "metric": (np.array(content["metric"]) + share * across).tolist()}
+            with pytest.raises(ValueError, match="rank"):
+                recompute.recompute(wider)
+
+
+def test_weights_that_do_not_sum_to_1_are_refused() -> None:
+    """The weights are best if a row is scaled, but the metrics of the file are judged with the row as it stands."""
+    X, y = random_data(0, n=10, d=2, classes=2)
+    solution = cvxml.solve("plml", X, y, n_neighbors=1, n_anchors=2, alpha1=1.0)
+    content = json.loads(json.dumps(solution.to_dict()))
+    recompute.require_named(content)
+    for more in (0.03, 1e-6):
+        weights = [[w + more * (k == 0) for k, w in enumerate(row)] for row in content["params"]["weights"]]
+        wrong = {**content, "params": {**content["params"], "weights": weights}}
+        with pytest.raises(ValueError, match="weights"):
+            recompute.require_named(wrong)
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "name", "value"),
+    [
+        ("nca", {}, "criterion", None),
+        ("nca", {}, "criterion", "another"),
+        ("mlsvm", {"lam": 0.1}, "neighborhood", None),
+        ("mlsvm", {"lam": 0.1}, "neighborhood", "another"),
+        ("kernel_mlsvm", {"lam": 0.1, "kernel": "rbf"}, "gamma", 0),
+        ("glml", {"query": [0.0, 0.0]}, "priors", []),
+        ("lsml", {}, "n_quadruplets", 0),
+        ("scml", {"n_neighbors": 1}, "n_basis", 0),
+    ],
+)
+def test_a_value_that_a_parameter_cannot_have_is_not_taken_for_its_default(
+    method: str, params: dict[str, Any], name: str, value: Any
+) -> None:
+    X, y = random_data(0, n=10, d=2, classes=2)
+    content = json.loads(json.dumps(cvxml.solve(method, X, y, **params).to_dict()))
+    recompute.recompute(content)
+    with pytest.raises((ValueError, ArithmeticError)):
+        recompute.recompute({**content, "params": {**content["params"], name: value}})
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, "1", 10**19])
+@pytest.mark.parametrize("name", ["X", "y", "metric"])
+def test_numbers_are_finite_and_of_64_bits(name: str, value: Any) -> None:
+    content = json.loads(json.dumps(good()))
+    holder = content[name] if name == "y" else content[name][0]
+    holder[0] = value
+    with pytest.raises(ValueError, match=name):
+        recompute.recompute(content)
+
+
 def test_a_file_that_is_no_archive_or_no_file_is_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

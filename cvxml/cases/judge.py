@@ -45,6 +45,7 @@ TOL, CLOSE = 1e-6, 1e-2  # of the scale
 METRIC = 1e-6  # of the norm: what a metric may be off from symmetric and psd
 BORDER = 0.005  # relative: figures within that of what is allowed are not decided here
 EPS = 2.0**-52
+LARGE = 1e100  # the largest entry of a metric; sums of its squares, times those of the data, do not overflow
 BYTES, DEEP, PRINTED = (
     2**26,
     64,
@@ -153,6 +154,11 @@ def verdict_on(case, M, claimed=None):
     strange = sorted(set(given.inputs) - {"X", "y"} - INPUTS[formula])
     if strange:
         return "inconclusive", "the inputs {} of {} are not known here".format(", ".join(strange), formula)
+    largest = np.abs(M).max()
+    if largest > LARGE or 0 < largest < 1 / LARGE:
+        return "inconclusive", "its largest entry is {:.3g}, whose square leaves double precision".format(
+            largest
+        )
     low, high = map(float, case["reference"]["interval"])
     scale = float(case["reference"]["scale"])
     offs = [off for off in deviations(given, formula, M) if off.share > METRIC * (1 - BORDER)]
@@ -266,9 +272,8 @@ def deviations(given, formula, M):
         yield Off(beside / (np.linalg.norm(M) or 1.0), "there is an entry beside its blocks")
         M = in_blocks(given, M)
     yield from of_cone(M, "")
-    if len(M) == given.d:
-        spread = np.abs(given.X - given.X.min(axis=0) / 2 - given.X.max(axis=0) / 2).max(axis=0)
-        seen = (given.X[0] != given.X).any(axis=0)
+    for spread in spreads(given, formula, len(M)):
+        seen = spread > 0
         unit = 2.0 ** np.round(np.log2(spread[seen]))
         for off in of_cone(M[np.ix_(seen, seen)] * np.outer(unit, unit), "in units of the features, "):
             yield off._replace(sure=False)  # asked of most methods
@@ -291,6 +296,17 @@ def deviations(given, formula, M):
         yield Off(abs(np.linalg.slogdet(M)[1]) / given.d, "its determinant is not 1")
     if formula == "lfda":
         yield Off(np.linalg.norm(M - embedded(given, M)) / norm, "it is not of the embedding asked for")
+
+
+def spreads(given, formula, size):
+    """How far the features spread: the points, and where similar pairs have a budget, the differences of these."""
+    if formula == "kernel_mlsvm":
+        return []
+    own = np.abs(given.X - given.X.min(axis=0) / 2 - given.X.max(axis=0) / 2).max(axis=0)
+    found = [np.tile(own, size // given.d)]
+    if formula in ("mmc", "mmc:diagonal", "dml_eig"):
+        found.append(np.abs(given.pairs()[0]).max(axis=0))
+    return found
 
 
 def of_cone(M, where):

@@ -183,6 +183,33 @@ def test_an_input_that_may_be_missing_is_read(method: str, hand: Hand) -> None:
         assert judging.judge(without, {"metric": hand.metric}).verdict != "certified", name
 
 
+def test_a_kernel_metric_that_is_nearly_psd_is_judged_with_the_psd_one_next_to_it() -> None:
+    """The objective is above the optimum by 6e-7 of the scale, and that of the psd metric next to it by 1.2e-6."""
+    (case,) = load_cases(pattern="kernel-poly")
+    phi = np.array(case.content["proof"]["metric"])
+    phi[1, 3] -= 1.88917091e-09
+    found = judged(case, phi)
+    assert found.verdict == "inconclusive"
+    assert found.gap[0] < 1e-6 < found.gap[1]
+    assert agree(case, "asymmetric", phi) == "inconclusive"
+
+
+@pytest.mark.parametrize(
+    ("name", "entry", "off"), [("plml-iris", (0, 1), 7.2e-7), ("mmc-iris", (0, 0), -6.34e-8)]
+)
+def test_what_is_no_metric_in_units_of_the_features_is_not_certified(
+    name: str, entry: tuple[int, int], off: float
+) -> None:
+    """PLML has blocks of features; MMC is judged in units of the differences of similar pairs."""
+    (case,) = load_cases(pattern=name)
+    metric = np.array(case.content["proof"]["metric"])
+    metric[entry] += off
+    assert not cvxml.check(
+        case.formula, case.X, case.y, metric, diagnosed=False, **case.params
+    ).feasibility.feasible
+    assert agree(case, "in units", metric) == "inconclusive"
+
+
 def test_a_judgement_says_why() -> None:
     (case,) = load_cases(pattern="mlsvm-iris")
     found = judged(case, case.content["wrong"][0]["metric"])
@@ -402,7 +429,6 @@ def test_what_is_no_file_is_an_error_and_the_next_is_judged(
 @pytest.mark.parametrize("entry", [0.0, 5e-324, 1e-200, 1e160, 1e200, 1.7e308, -1.7e308])
 @pytest.mark.parametrize("place", ["all", "one", "row"])
 def test_numbers_of_every_size_have_a_verdict(entry: float, place: str) -> None:
-    """No case has these metrics for an answer, but RCA and GLML divide by a power of the determinant."""
     for case in ATTAINED:
         A = np.array(case.content["proof"]["metric"], dtype=float)
         if place == "one":
@@ -412,7 +438,10 @@ def test_numbers_of_every_size_have_a_verdict(entry: float, place: str) -> None:
         else:
             A = np.full_like(A, entry)
         found = judged(case, A)
-        assert found.verdict in ("certified", "close", "refuted", "inconclusive"), (case.id, found)
+        allowed = ["refuted", "inconclusive"]
+        if abs(entry) < 1e-100:  # the optimum may have a 0 there
+            allowed += ["certified", "close"]
+        assert found.verdict in allowed, (case.id, found)
 
 
 @pytest.mark.parametrize("name", ["scml-iris", "schultz-joachims-iris"])
