@@ -336,7 +336,7 @@ def one(index: int, seed: int, folder: Path) -> tuple[str, str, str, Fault | Non
     """Make a mutation and feed it: the reader, the change, the outcome, and the fault."""
     rng = np.random.default_rng([seed, index])
     reader = TURNS[rng.integers(len(TURNS))]
-    path, packed = folder / "s.json", False
+    path = folder / f"{index}.json"  # a new file each time: a file that is written again waits for the disk
     subject: Any
     if reader == "judge":
         subject = cases()[rng.integers(len(cases()))]
@@ -345,7 +345,7 @@ def one(index: int, seed: int, folder: Path) -> tuple[str, str, str, Fault | Non
         subject = list(names())[rng.integers(len(names()))]
         packed = rng.random() < 0.15
         if packed:
-            path, way = folder / "s.npz", ("bytes", "cut", "token", "moved")[rng.integers(4)]
+            path, way = path.with_suffix(".npz"), ("bytes", "cut", "token", "moved")[rng.integers(4)]
             change, data = f"npz {way}", bytes_changed(archive(subject), way, rng)
         else:
             change, data = mutated(solution(subject)[1].content, rng)
@@ -362,6 +362,7 @@ def one(index: int, seed: int, folder: Path) -> tuple[str, str, str, Fault | Non
         outcome, wrong = "exception", f"{type(error).__name__}: {error}"
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
+        path.unlink()
     more = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
     if more > 20 * len(data) + 10**8:
         wrong = wrong or f"{more >> 20} MiB of memory"

@@ -223,7 +223,7 @@ def are_numbers(value):
         return value.dtype.kind in "iuf" and bool(np.isfinite(value).all())
     if isinstance(value, float):
         return math.isfinite(value)
-    return isinstance(value, int) and abs(value) < 1 << 63
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 63
 
 
 def reason(error):
@@ -978,8 +978,8 @@ def strict_rows(X, mates, rows):
 
 
 def rank_asked(content):
-    m = content["params"]["n_components"]
-    require(isinstance(m, int) and m >= 1, "n_components is no rank")
+    m, d = content["params"]["n_components"], np.shape(content["X"])[1]
+    require(isinstance(m, int) and 1 <= m <= d, f"n_components is no rank from 1 to {d}")
     return m
 
 

@@ -362,6 +362,8 @@ def test_weights_that_do_not_sum_to_1_are_refused() -> None:
         ("glml", {"query": [0.0, 0.0]}, "priors", []),
         ("lsml", {}, "n_quadruplets", 0),
         ("scml", {"n_neighbors": 1}, "n_basis", 0),
+        ("mlkr", {}, "n_components", 3),
+        ("nca", {}, "n_components", True),
     ],
 )
 def test_a_value_that_a_parameter_cannot_have_is_not_taken_for_its_default(
@@ -374,7 +376,7 @@ def test_a_value_that_a_parameter_cannot_have_is_not_taken_for_its_default(
         recompute.recompute({**content, "params": {**content["params"], name: value}})
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf, "1", 10**19])
+@pytest.mark.parametrize("value", [math.nan, math.inf, "1", 10**19, False])
 @pytest.mark.parametrize("name", ["X", "y", "metric"])
 def test_numbers_are_finite_and_of_64_bits(name: str, value: Any) -> None:
     content = json.loads(json.dumps(good()))
