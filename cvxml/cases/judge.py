@@ -1130,7 +1130,7 @@ def main(folder, patterns=(), cases=Path(__file__).parent):
     except ValueError as error:
         print(error)
         return 2
-    verdicts = Counter()
+    verdicts: Counter[str] = Counter()
     for path in sorted(Path(folder).glob("*.json")):
         if path.stem in asked:
             verdicts[judged(asked.pop(path.stem), path)] += 1
