@@ -293,7 +293,7 @@ def deviations(given, formula, M):
             yield Off(least * away / norm, "it is no combination with weights >= 0")
             yield Off(away / np.linalg.norm(w), "it is no combination with weights >= 0", False)
     if formula == "glml":
-        yield Off(abs(np.linalg.slogdet(M)[1]) / given.d, "its determinant is not 1")
+        yield Off(abs(np.linalg.slogdet((M + M.T) / 2)[1]) / given.d, "its determinant is not 1")
     if formula == "lfda":
         yield Off(np.linalg.norm(M - embedded(given, M)) / norm, "it is not of the embedding asked for")
 

@@ -210,6 +210,14 @@ def test_what_is_no_metric_in_units_of_the_features_is_not_certified(
     assert agree(case, "in units", metric) == "inconclusive"
 
 
+def test_the_determinant_is_that_of_the_symmetric_part() -> None:
+    """The asymmetry is 3e-7 of the norm, and the determinants to the power 1/40 are 1 + 4e-7 and 1 - 1.1e-6."""
+    (case,) = load_cases(pattern="glml-underflow")
+    metric = np.array(case.content["proof"]["metric"])
+    metric[31, 0] -= 0.003
+    assert agree(case, "another determinant", metric) == "refuted"
+
+
 def test_a_judgement_says_why() -> None:
     (case,) = load_cases(pattern="mlsvm-iris")
     found = judged(case, case.content["wrong"][0]["metric"])
