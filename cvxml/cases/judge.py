@@ -278,10 +278,10 @@ def deviations(given, formula, M):
         for off in of_cone(M[np.ix_(seen, seen)] * np.outer(unit, unit), "in units of the features, "):
             yield off._replace(sure=False)  # asked of most methods
     if formula in ("mmc", "mmc:diagonal", "dml_eig"):
-        yield Off(
-            float(squares(given.pairs()[0], nearest_psd(M))[0].sum()) - 1,
-            "the sum over similar pairs exceeds 1",
-        )
+        said, forms = "the sum over similar pairs exceeds 1", ((M + M.T) / 2, nearest_psd(M))
+        spent = [float(squares(given.pairs()[0], A)[0].sum()) for A in forms]
+        yield Off(min(spent) - 1, said)
+        yield Off(max(spent) - 1, said, False)
     norm = np.linalg.norm(M) or 1.0
     if formula == "mmc:diagonal":
         yield Off(np.linalg.norm(M - np.diag(np.diag(M))) / norm, "it is not diagonal")
@@ -295,7 +295,12 @@ def deviations(given, formula, M):
     if formula == "glml":
         yield Off(abs(np.linalg.slogdet((M + M.T) / 2)[1]) / given.d, "its determinant is not 1")
     if formula == "lfda":
-        yield Off(np.linalg.norm(M - embedded(given, M)) / norm, "it is not of the embedding asked for")
+        off, said = M - embedded(given, M), "it is not of the embedding asked for"
+        yield Off(np.linalg.norm(off) / norm, said)
+        root = np.linalg.cholesky(scatters(given)[0])  # in coordinates in which S_w is the identity
+        yield Off(
+            np.linalg.norm(root.T @ off @ root) / (np.linalg.norm(root.T @ M @ root) or 1.0), said, False
+        )
 
 
 def spreads(given, formula, size):
