@@ -1,6 +1,6 @@
 """Feed mutated files to the four programs that judge a stranger's file, and report each answer that is not allowed.
 
-    python validation/fuzz.py [--n 100000] [--seed 0] [--first 0] [--write]        (--write: also validation/fuzz.md)
+    python -m validation.fuzz [--n 100000] [--seed 0] [--first 0] [--write]        (--write: also validation/fuzz.md)
 
 A mutation is a saved solution, or an answer to a golden case, with one to three changes: an edit of a field, flipped
 bytes, a cut, nested brackets, huge numbers, surrogates, values of another type. The programs run in this process:
@@ -418,7 +418,7 @@ def lines(
 ) -> Iterator[str]:
     yield "# Fuzzing of the programs that judge a stranger's file"
     yield ""
-    yield f"`python validation/fuzz.py --n {n} --seed {seed} --write` made {n:,} mutations of saved solutions of"
+    yield f"`python -m validation.fuzz --n {n} --seed {seed} --write` made {n:,} mutations of saved solutions of"
     yield "every method (ten points, two features; JSON and .npz), and of the right answers to the golden cases."
     yield "Its docstring states the changes, the allowed answers, and the rule for a true file."
     yield ""
