@@ -7,6 +7,8 @@ field of the file names. Lists that n_neighbors names, and those that the file s
 anchors of plml (k-means) and the neighbours of kernel_mlsvm are not: these are believed too.
 Nothing else is: no figure, no metric, no dual, no solver.
 Exit code 0 if the metric is proved optimal to 1e-6 of the scale, else 1; also 1 where no metric attains the infimum.
+A file that holds no proof is one line. A file may have 64 MiB, unpacked if it is .npz, and 64 brackets within brackets.
+Strings of a file are printed in ASCII, on one line, with at most 80 characters.
 
 Nothing is decided within a tolerance. A float is an integer times a power of two, and every sum, product, elimination
 and comparison that a proof rests on is one of integers or fractions. Floats (eigenvectors, a multiple) only propose.
@@ -90,7 +92,9 @@ import decimal
 import itertools
 import json
 import math
+import os
 import sys
+import zipfile
 from fractions import Fraction
 
 import numpy as np
@@ -105,6 +109,9 @@ INVISIBLE = Fraction(1, 10**6)  # a row of A of that squared length, in unit cov
 PLENTY = 4  # times what the scale derivative is a sum of: more than any distance, except where all is flat
 # Two distances are ties where they differ by less than 1/CLOSE of the least or 1/ROUNDING of the largest.
 CLOSE, ROUNDING = 10**9, 1 << 46
+BYTES, DEEP, PRINTED = 1 << 26, 64, 80  # of a file; brackets within brackets; characters of a string of it
+SETS, EMPTY = 10**6, 10**4  # sets of neighbours, for a tree; the longest side of an array without entries
+DEGREE = 100  # of a kernel: entries of K have that many times the digits of the data
 
 
 def require(holds, otherwise):
@@ -113,18 +120,119 @@ def require(holds, otherwise):
         raise ValueError(otherwise)
 
 
+# ---- the file ----
+
+
+def shown(value, letters=PRINTED):
+    """A value of a file as a terminal shows it: ASCII, on one line, with escapes such as \\x1b and \\n, and cut."""
+    if isinstance(value, (list, dict)):
+        return f"a {type(value).__name__}"
+    said = str(value)[: letters + 1].encode("unicode_escape").decode("ascii")
+    return said if len(said) <= letters else said[: letters - 3] + "..."
+
+
 def read(path):
-    """The stored fields, from either format."""
-    if not path.endswith(".npz"):
-        with open(path, encoding="utf-8") as file:
-            return json.load(file)
-    with np.load(path, allow_pickle=False) as arrays:
-        content = json.loads(str(arrays["header"]))
-        ends = np.cumsum(arrays["neighbor_counts"])[:-1]
-        content["neighbors"] = [part.tolist() for part in np.split(arrays["neighbors"], ends)]
-        content["dual"] = {key[5:]: arrays[key].tolist() for key in arrays.files if key.startswith("dual_")}
-        content |= {key: arrays[key] for key in ("X", "y", "metric")}
+    """The stored fields, from either format. Raises ValueError, with a sentence, if they cannot be read."""
+    require(os.path.isfile(path), "it is not a regular file")
+    require(os.path.getsize(path) <= BYTES, f"it has more than {BYTES >> 20} MiB")
+    return from_npz(path) if path.endswith(".npz") else from_json(path)
+
+
+def from_json(path):
+    with open(path, "rb") as file:
+        return parsed(file.read(BYTES).decode("utf-8"))
+
+
+def parsed(text):
+    """The content of JSON that is not too deep."""
+    try:
+        content = json.loads(text)
+    except RecursionError:
+        content = None
+    require(
+        content is not None and not is_deep(content, DEEP), f"it has more than {DEEP} brackets in brackets"
+    )
     return content
+
+
+def is_deep(value, left):
+    """True if there are more than so many lists and objects within each other."""
+    if not isinstance(value, (list, dict)):
+        return False
+    within = value.values() if isinstance(value, dict) else value
+    return left == 0 or any(is_deep(each, left - 1) for each in within)
+
+
+def from_npz(path):
+    with zipfile.ZipFile(path) as packed:
+        members = packed.infolist()
+        require(sum(m.file_size for m in members) <= BYTES, f"it unpacks to more than {BYTES >> 20} MiB")
+        arrays = {member.filename.removesuffix(".npy"): array_of(packed, member) for member in members}
+    content = parsed(str(arrays["header"]))
+    require(isinstance(content, dict), "its header is no JSON object")
+    content["dual"] = {key[5:]: array.tolist() for key, array in arrays.items() if key.startswith("dual_")}
+    content |= {key: arrays[key] for key in ("X", "y", "metric")}
+    counts, flat = arrays["neighbor_counts"], arrays["neighbors"]
+    require(counts.shape in ((0,), content["y"].shape) and flat.ndim == 1, "its neighbors are no lists")
+    content["neighbors"] = [part.tolist() for part in np.split(flat, np.cumsum(counts))[:-1]]
+    return content
+
+
+def array_of(packed, member):
+    """An array of an archive, once its header says that it is no larger than its member, and of 8-byte numbers."""
+    with packed.open(member) as file:
+        version = np.lib.format.read_magic(file)
+        require(version in ((1, 0), (2, 0)), "an array of it has another version")
+        later = version == (2, 0)
+        of = np.lib.format.read_array_header_2_0 if later else np.lib.format.read_array_header_1_0
+        shape, _, dtype = of(file)
+    size = math.prod(shape) * dtype.itemsize
+    require(0 <= size <= member.file_size, "an array of it is shorter than it says")
+    require(size or max(shape, default=0) <= EMPTY, "an array of it has a side that is too long")
+    number = dtype.kind in "iuf" and dtype.itemsize == 8
+    require(number or member.filename == "header.npy", "an array of it is not of 8-byte numbers")
+    with packed.open(member) as file:
+        return np.lib.format.read_array(file, allow_pickle=False)
+
+
+def require_types(content):
+    """Refuse fields of another type than `cvxml solve --out` writes.
+
+    The types are looked at before numpy converts: it gives every text of a list as much memory as the longest needs.
+    """
+    require(isinstance(content, dict), "it is no JSON object")
+    for name, kind in (("method", str), ("params", dict), ("dual", dict)):
+        require(isinstance(content.get(name), kind), f"its {name} is missing, or of another type")
+    fields = {name: content[name] for name in ("X", "y", "metric", "neighbors") if name in content}
+    for name, value in [*fields.items(), *content["dual"].items()]:
+        require(are_numbers(value), f"in its {shown(name)} is something that is no number, or not finite")
+    for name, value in content["params"].items():
+        parts = value.values() if isinstance(value, dict) else [value]
+        plain = all(part is None or isinstance(part, str) or are_numbers(part) for part in parts)
+        require(plain, f"its {shown(name)} is of another type")
+    derived = content.get("derived", [])
+    texts = isinstance(derived, list) and all(isinstance(name, str) for name in derived)
+    require(texts, "derived is no list of names")
+
+
+def are_numbers(value):
+    """True of a finite number of 64 bits, of an array of these, and of lists of these."""
+    if isinstance(value, (list, tuple)):
+        return all(map(are_numbers, value))
+    if isinstance(value, (np.ndarray, np.number)):
+        return value.dtype.kind in "iuf" and bool(np.isfinite(value).all())
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 63
+
+
+def reason(error):
+    """Why a file holds no proof, on one line."""
+    if isinstance(error, KeyError):
+        return f"it has no {shown(error.args[0])}"
+    if isinstance(error, (MemoryError, RecursionError)):
+        return "its problem is too large for the memory"
+    return shown(str(error) or type(error).__name__, 400)
 
 
 # ---- integers, fractions and decimals ----
@@ -319,7 +427,18 @@ def candidates(metric, d, rank=None):
         return [given]
     require(np.linalg.eigvalsh(A)[0] >= -1e-6 * np.linalg.norm(A), "the metric is not psd")
     L, unit = root_near(metric, d, d if full else rank)
-    return [given, (L.dot(L.T) * unit.numerator, Fraction(1, unit.denominator))]
+    near = L.dot(L.T) * unit.numerator, Fraction(1, unit.denominator)
+    require(full or is_near(given, near), f"the metric is not of rank {rank}")
+    return [given, near]
+
+
+def is_near(given, near):
+    """True if each entry differs by at most 1e-6 of the root of the diagonal entries of its row and column."""
+    (A, a), (M, by) = given, near
+    own = np.abs(np.diag(A)) * a
+    off = np.abs(A * (a / by).numerator - M * (a / by).denominator) * by / (a / by).denominator
+    bounds = np.multiply.outer(own, own)
+    return bool((off * off * 10**12 <= bounds).all())
 
 
 def distances(X, A):
@@ -396,7 +515,9 @@ def slacks(D, unit, y, lists):
 def recompute_mlsvm(content):
     """(objective, bound, scale)."""
     kernel = content["method"] == "kernel_mlsvm"
-    require(kernel or content["method"] == "mlsvm", f"the method {content['method']!r} is not known here")
+    require(
+        kernel or content["method"] == "mlsvm", f"the method {shown(content['method'])} is not known here"
+    )
     y, n, lam = content["y"], len(content["X"]), Fraction(float(content["params"]["lam"]))
     lists = neighbor_lists(content["neighbors"], n)
     require(lam > 0, f"lam is {content['params']['lam']}, and must be above 0")
@@ -417,12 +538,14 @@ def kernel_matrix(content):
     """K as integers and their unit, and what an entry may be off by, in integers."""
     X, unit = whole(content["X"])
     params = content["params"]
-    require(params["kernel"] in ("poly", "rbf"), f"the kernel {params['kernel']!r} is not known here")
+    require(params["kernel"] in ("poly", "rbf"), f"the kernel {shown(params['kernel'])} is not known here")
     if params["kernel"] == "poly":
         p = int(params["degree"])
-        require(p == params["degree"] and p > 0, "the degree is no whole number above 0")
+        require(
+            p == params["degree"] and 0 < p <= DEGREE, f"the degree is no whole number from 1 to {DEGREE}"
+        )
         return X.dot(X.T) ** p, unit ** (2 * p), 0
-    gamma = Fraction(float(params["gamma"] or 1 / X.shape[1]))
+    gamma = Fraction(1 / X.shape[1] if params["gamma"] is None else float(params["gamma"]))
     require(gamma > 0, "gamma is not positive")
     D = distances(X, np.diag([1] * X.shape[1]).astype(object))
     return np.array([exponentials(row, gamma * unit**2) for row in D], object), Fraction(1, ONE), 2
@@ -591,6 +714,7 @@ def tree_bound(X, unit, y, k, C, Lam, dual, _):
         )
 
     others = [[j for j in range(n) if j != i] for i in range(n)]
+    require(n * math.comb(n - 1, k) <= SETS, f"there are more than {SETS} sets of neighbours to list")
     return below(0, [[set(h) for h in itertools.combinations(others[i], k) if wins(i, h)] for i in range(n)])
 
 
@@ -651,12 +775,14 @@ def recompute_local(content):
     """Summed over the queries; the scale is such that gap / scale is that of the worst."""
     params, y, dual = content["params"], [int(c) for c in content["y"]], content["dual"]
     X, Q, A = (np.array(v, float) for v in (content["X"], params["query"], content["metric"]))
-    require(params["model"] == "gaussian", f"the model {params['model']!r} is not known here")
+    require(params["model"] == "gaussian", f"the model {shown(params['model'])} is not known here")
     Q, A = (Q, A) if Q.ndim == 2 else (Q[None], A[None])
-    counts = [y.count(c) for c in range(max(y) + 1)]
-    priors = counts if params["priors"] == "empirical" else params["priors"] or [1.0] * len(counts)
-    require(min(priors) > 0 and len(priors) == len(counts), "the priors are not positive, one a class")
     require(len(X) == len(y) and y == list(content["y"]), f"there are no whole labels for {len(X)} points")
+    require(min(y) >= 0 and max(y) < len(y), "the labels are not 0, 1 and so on")
+    counts = [y.count(c) for c in range(max(y) + 1)]
+    priors = counts if params["priors"] == "empirical" else params["priors"]
+    priors = [1.0] * len(counts) if priors is None else priors
+    require(min(priors) > 0 and len(priors) == len(counts), "the priors are not positive, one a class")
     require(len(Q) == len(A) == len(dual["y"]) == len(dual["u"]), "not one metric a query")
     points, unit = whole(np.concatenate([X, Q]))
     alpha, classes, rows = Fraction(float(params["alpha"])), [], []
@@ -711,6 +837,9 @@ def softmax(X, M, i):
 def recompute_nca(content):
     """Of the convex step at the metric; to first order where the rank is limited."""
     params, dual, y = content["params"], content["dual"], np.array(content["y"])
+    require(
+        params["criterion"] in ("f", "g"), f"the criterion {shown(params['criterion'])} is not known here"
+    )
     m, n = rank_asked(content), len(content["X"])
     X, unit, found = squares(content, m)
     d = X.shape[1]
@@ -849,8 +978,8 @@ def strict_rows(X, mates, rows):
 
 
 def rank_asked(content):
-    m = content["params"]["n_components"]
-    require(isinstance(m, int) and m >= 1, "n_components is no rank")
+    m, d = content["params"]["n_components"], np.shape(content["X"])[1]
+    require(isinstance(m, int) and 1 <= m <= d, f"n_components is no rank from 1 to {d}")
     return m
 
 
@@ -1347,15 +1476,18 @@ def recompute_lsml(content):
     """No less than 1e-6 a feature stands in for a scale that is 0. Where far points are equal s may be 1: v is 0."""
     X, unit, found = squares(content)
     params, (n, d) = content["params"], X.shape
+    require(
+        all(len(row) == 4 and all(i in range(n) for i in row) for row in params["quadruplets"]),
+        "a quadruplet leaves the points",
+    )
     rows = np.array(params["quadruplets"], int).reshape(-1, 4)
-    require(((rows >= 0) & (rows < n)).all(), "a quadruplet leaves the points")
     weights = [Fraction(float(w)) for w in params["weights"]]
     require(
         len(weights) == len(rows) and min(weights, default=0) >= 0,
         "the weights are no weights of quadruplets",
     )
     losses = params.get("losses", "mean")
-    require(losses in ("mean", "sum"), f"losses {losses!r} are not known here")
+    require(losses in ("mean", "sum"), f"losses {shown(losses)} are not known here")
     to_one = abs(sum(weights) - 1) <= Fraction(len(rows), 2**50)
     require(losses == "sum" or to_one, "the weights do not sum to 1")
     a, b, c, e = rows.T
@@ -1426,7 +1558,7 @@ def recompute_ldml(content):
 def pair_weights(params, similar, dissimilar, n):
     """Of so many pairs, the similar first, and that of the n points with themselves in all: fractions."""
     losses, given = params.get("losses", "sum"), params.get("weights")
-    require(losses in ("sum", "means"), f"losses {losses!r} are not known here")
+    require(losses in ("sum", "means"), f"losses {shown(losses)} are not known here")
     w = [Fraction(1)] * (similar + dissimilar) if given is None else [Fraction(float(v)) for v in given]
     alone = n * Fraction(float(params.get("self_pairs", 0)))
     require(
@@ -1835,6 +1967,7 @@ def own_neighbors(content):
     """Of mlsvm: the nearest of any class, or as many of each side."""
     k, kind = content["params"]["n_neighbors"], content["params"]["neighborhood"]
     n = len(content["X"])
+    require(kind in ("knn", "per-class"), f"the neighborhood {shown(kind)} is not known here")
     if kind == "knn":
         return [sorted(nearest(content, i, range(n), k)) for i in range(n)]
     sides = [classes_of(content, i) for i in range(n)]
@@ -1867,7 +2000,9 @@ def own_quadruplets(content):
     classes = [[j for j, label in enumerate(y) if label == own] for own in dict.fromkeys(y)]
     size, m = np.array([len(own) for own in classes], float), len(classes)
     pairs, across = size * (size - 1), np.outer(size, size) * (1 - np.eye(m))
-    count, rng = params["n_quadruplets"] or 20 * m**2, np.random.default_rng(params["random_state"])
+    count, rng = params["n_quadruplets"], np.random.default_rng(params["random_state"])
+    count = 20 * m**2 if count is None else count
+    require(count == len(params["quadruplets"]), f"there are {len(params['quadruplets'])} quadruplets")
     near = rng.choice(m, count, p=pairs / pairs.sum())
     far = rng.choice(m * m, count, p=across.ravel() / across.sum())
     found = []
@@ -1883,7 +2018,8 @@ def is_own_basis(content):
     X, params = np.array(content["X"], float), content["params"]
     pairs = sorted({tuple(sorted(pair)) for i, j, k in params["triplets"] for pair in ((i, j), (i, k))})
     found = [X[i] - X[j] for i, j in pairs if (X[i] != X[j]).any()]
-    count = params["n_basis"] or 20 * X.shape[1]
+    count = 20 * X.shape[1] if params["n_basis"] is None else params["n_basis"]
+    require(count >= 1, f"n_basis is {count}, and must be at least 1")
     if len(found) > count:
         found = [found[k * len(found) // count] for k in range(count)]
     given, own = np.array(params["basis"], float), np.array(found)
@@ -1903,9 +2039,11 @@ def are_best_weights(content):
         np.array(of, float).astype(object) for of in (content["X"], params["anchors"], params["weights"])
     )
     X, U, W = (np.vectorize(Fraction, otypes=[object])(of) for of in (X, U, W))
-    for row in W:  # which sums to 1 but for rounding
+    for row in W:
+        require(abs(1 - row.sum()) <= Fraction(1, 10**9), "a row of the weights does not sum to 1")
         row[row.argmax()] += 1 - row.sum()
-    s = np.array(params["similarity"] or graph(content, min(params["graph_neighbors"], n - 1)), float)
+    s = params["similarity"]
+    s = np.array(graph(content, min(params["graph_neighbors"], n - 1)) if s is None else s, float)
     s = np.vectorize(Fraction, otypes=[object])(s)
     lam1, lam2 = (Fraction(float(params[name])) for name in ("lam1", "lam2"))
     D = np.array([[((x - u) ** 2).sum() for u in U] for x in X])
@@ -1948,10 +2086,10 @@ def require_named(content):
     names = set(content.get("derived", ()))
     if params.get("n_neighbors") is not None:
         names |= {"targets", "triplets"} & set(params)
-    if content["method"] == "mlsvm" and params.get("neighborhood", "explicit") != "explicit":
+    if content["method"] == "mlsvm" and params["neighborhood"] != "explicit":
         names.add("neighbors")
     for name in sorted(names):
-        require(name in NAMED, f"{name!r} is nothing that is derived")
+        require(name in NAMED, f"{shown(name)} is nothing that is derived")
         require(NAMED[name](content), f"its {name} are not those that its other fields name")
 
 
@@ -2027,9 +2165,14 @@ def recompute(content):
     Raises ValueError if the lists are none, the metric is not symmetric, the dual variables are not feasible, or a
     parameter is not known here.
     """
+    require_types(content)
     known = METHODS | RELATIVES
-    require(content["method"] in known, f"the method {content['method']!r} is not known here")
-    strange = sorted(set(content["params"]) - PARAMETERS[content["method"]])
+    require(content["method"] in known, f"the method {shown(content['method'])} is not known here")
+    listed = content["method"] in ("mlsvm", "kernel_mlsvm")
+    require(
+        listed or content.get("neighbors", []) == [], "it holds neighbour lists, and its method takes none"
+    )
+    strange = [shown(name) for name in sorted(set(content["params"]) - PARAMETERS[content["method"]])]
     require(
         not strange, f"the parameters {strange} are not known here: the problem of the file is another one"
     )
@@ -2052,7 +2195,8 @@ def of_a_step(content):
     """True if what is bounded is the convex step of the metric only."""
     if content["method"] == "nca":
         y, similarity = content["y"], content["params"]["similarity"]
-        rows = similarity or [[a == b and i != j for j, b in enumerate(y)] for i, a in enumerate(y)]
+        same = [[a == b and i != j for j, b in enumerate(y)] for i, a in enumerate(y)]
+        rows = same if similarity is None else similarity
         partners = [sum(v != 0 for v in row) for row in rows]
         return content["params"]["criterion"] != "g" or max(partners) > 1
     return content["method"] == "ssvm" and "tree" not in content["dual"]
@@ -2087,19 +2231,20 @@ def main(path):
     """Print the figures; True if they prove the metric optimal. A file that holds no proof is one line and False."""
     try:
         content = read(path)
-        objective, bound, gap, least, scale = recompute(content)
-        first, step, unattained = of_first_order(content), of_a_step(content), never(content)
-        claimed = content.get("step_lower_bound" if step else "lower_bound")
-        says = f"a share of {content.get('stationarity')} is won" if first else claimed
+        with np.errstate(all="ignore"):
+            objective, bound, gap, least, scale = recompute(content)
+            first, step, unattained = of_first_order(content), of_a_step(content), never(content)
+        claimed = shown(content.get("step_lower_bound" if step else "lower_bound"))
+        says = f"a share of {shown(content.get('stationarity'))} is won" if first else claimed
         lines = [
-            f"objective    {float(objective):.15g}   (the file says {content.get('objective')})",
+            f"objective    {float(objective):.15g}   (the file says {shown(content.get('objective'))})",
             f"lower bound  {float(bound):.15g}   (the file says {says})",
             f"gap          {float(gap):.3g}   gap / scale {float(gap / scale) if scale else math.inf:.3g}",
             f"least eigenvalue of the metric {least:.3g}",
             "believed: the data, the labels, the parameters, and the lists that no other field names",
         ]
-    except (OSError, KeyError, TypeError, IndexError, ValueError, ArithmeticError, AttributeError) as error:
-        print(f"not proved: {path} holds no proof: {error}")
+    except Exception as error:  # whatever a file does to this program, it does not prove anything
+        print(f"not proved: {shown(path)} holds no proof: {reason(error)}")
         return False
     print("\n".join(lines))
     # a bound above the objective contradicts itself

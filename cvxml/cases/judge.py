@@ -2,7 +2,12 @@
 """Judge answers to the golden cases beside this file. Python 3.8 and numpy; nothing else is imported.
 
     python judge.py ANSWERS             a folder of CASE-ID.json, each what a program answered (README.md)
+    python judge.py ANSWERS rca-*       the cases with such a name or formula alone
     judge(case, answer)                 both as they are in their files: a Judgement, with verdict and reasons
+
+The exit code is 0 if every case asked for is certified, and else 1. Without names or patterns all cases are asked for.
+A case without an answer is counted, and is not certified. The exit code is 2 if no case is asked for, or if ANSWERS is
+no folder. An answer that cannot be read is an error with a sentence, and the others are judged.
 
 The interval of a case, [low, high], holds the optimum exactly: it was proved in rational arithmetic. Here the objective
 F of an answer is computed from its definition, in double precision with a generous bound of what rounding does (of
@@ -29,7 +34,8 @@ import itertools
 import json
 import math
 import sys
-from collections import namedtuple
+from collections import Counter, namedtuple
+from fnmatch import fnmatchcase
 from fractions import Fraction
 from pathlib import Path
 
@@ -39,6 +45,12 @@ TOL, CLOSE = 1e-6, 1e-2  # of the scale
 METRIC = 1e-6  # of the norm: what a metric may be off from symmetric and psd
 BORDER = 0.005  # relative: figures within that of what is allowed are not decided here
 EPS = 2.0**-52
+LARGE = 1e100  # the largest entry of a metric; sums of its squares, times those of the data, do not overflow
+BYTES, DEEP, PRINTED = (
+    2**26,
+    64,
+    80,
+)  # of an answer's file; brackets within brackets; characters of a string of it
 
 Judgement = namedtuple("Judgement", "case verdict reasons gap")  # gap: (least, most) of the scale, or None
 Value = namedtuple("Value", "value size")  # size: the sum of the absolute values of what is added up
@@ -56,7 +68,7 @@ def judge(case, answer):
     if not isinstance(answer, dict):
         return said("error", "the answer is no JSON object")
     if "unsupported" in answer:
-        return said("skipped", str(answer["unsupported"]))
+        return said("skipped", shown(answer["unsupported"]))
     if case["kind"] == "part":
         wrong = of_part(case, answer.get("answer"))
         return said("refuted", wrong) if wrong else said("certified", "every number agrees")
@@ -74,9 +86,43 @@ def judge(case, answer):
         return said(
             "inconclusive", "no metric is optimal here, so that none is near it; the answer is a status"
         )
-    with np.errstate(all="ignore"):
-        verdict, reason, *gap = verdict_on(case, M, answer.get("objective"))
+    try:
+        with np.errstate(all="ignore"):
+            verdict, reason, *gap = verdict_on(case, M, answer.get("objective"))
+    except (
+        ArithmeticError,
+        ValueError,
+    ) as error:  # of numpy.linalg too: figures that overflow have no eigenvalues
+        return said("inconclusive", "its figures leave the range of double precision: {}".format(error))
     return said(verdict, reason, gap=gap[0] if gap else None)
+
+
+def shown(value, letters=PRINTED):
+    """A string of a file as a terminal shows it: ASCII, on one line, with escapes such as \\x1b and \\n, and cut."""
+    if not isinstance(value, str):
+        return "a {}".format(type(value).__name__)
+    said = value[: letters + 1].encode("unicode_escape").decode("ascii")
+    return said if len(said) <= letters else said[: letters - 3] + "..."
+
+
+def array_of(value):
+    """The array of lists of numbers. Raises ValueError for anything else.
+
+    The types are looked at before numpy converts: it gives every text of a list as much memory as the longest needs.
+    """
+    if not are_numbers(value):
+        raise ValueError("no array of numbers")
+    found = np.array(value)
+    if found.dtype.kind not in "fiub":  # lists of unequal lengths, or integers beyond 64 bits
+        raise ValueError("no array of numbers")
+    return found
+
+
+def are_numbers(value, depth=0):
+    """True if these are numbers alone, in at most 32 lists within lists."""
+    if isinstance(value, (list, tuple)):
+        return depth < 32 and all(are_numbers(each, depth + 1) for each in value)
+    return isinstance(value, (int, float, np.number, np.ndarray))
 
 
 def metric_of(case, answer):
@@ -86,14 +132,15 @@ def metric_of(case, answer):
         raise ValueError('the answer must have "metric" or "components"')
     size = len(case["proof"]["metric"])
     try:
-        M = np.array(answer[given[0]])
+        M = array_of(answer[given[0]])
     except ValueError:
-        M = np.array(None)
+        M = np.array(False)
     if M.dtype.kind not in "fiu" or M.ndim != 2 or M.shape[1] != size:
         raise ValueError("the {} is no matrix of numbers with {} columns".format(given[0], size))
     M = M.astype(float)
     if given == ["components"]:
-        M = M.T @ M
+        with np.errstate(all="ignore"):
+            M = M.T @ M
     if M.shape != (size, size) or not np.isfinite(M).all():
         raise ValueError("the metric must be ({0}, {0}) and finite".format(size))
     return M
@@ -107,6 +154,11 @@ def verdict_on(case, M, claimed=None):
     strange = sorted(set(given.inputs) - {"X", "y"} - INPUTS[formula])
     if strange:
         return "inconclusive", "the inputs {} of {} are not known here".format(", ".join(strange), formula)
+    largest = np.abs(M).max()
+    if largest > LARGE or 0 < largest < 1 / LARGE:
+        return "inconclusive", "its largest entry is {:.3g}, whose square leaves double precision".format(
+            largest
+        )
     low, high = map(float, case["reference"]["interval"])
     scale = float(case["reference"]["scale"])
     offs = [off for off in deviations(given, formula, M) if off.share > METRIC * (1 - BORDER)]
@@ -136,7 +188,9 @@ def verdict_on(case, M, claimed=None):
     if claimed is not None and not agrees(claimed, values, low, scale, rounding):
         return (
             "refuted",
-            "the objective it claims, {!r}, is not the metric's, {:.12g}".format(claimed, values[0].value),
+            "the objective it claims, {}, is not the metric's, {:.12g}".format(
+                figure(claimed), values[0].value
+            ),
             shares,
         )
     if scale == 0 and not M.any():
@@ -146,13 +200,20 @@ def verdict_on(case, M, claimed=None):
 
 def agrees(claimed, values, low, scale, rounding):
     """True unless the claimed objective is clearly another."""
-    if not isinstance(claimed, (int, float)) or not math.isfinite(claimed):
+    if not isinstance(claimed, (int, float)) or not abs(claimed) < sys.float_info.max:
         return False
     off = min(abs(claimed - v.value) for v in values)
     return (
         off <= 2 * TOL * abs(values[0].value) + 2 * rounding
         and claimed >= low - 2 * TOL * scale - 2 * rounding
     )
+
+
+def figure(claimed):
+    """A number that a file claims, as text."""
+    if isinstance(claimed, int) and abs(claimed) >= 10**20:
+        return "an integer of more than 20 digits"
+    return repr(claimed) if isinstance(claimed, (int, float)) else shown(claimed)
 
 
 def by_gap(least, most, scale, rounding):
@@ -211,17 +272,16 @@ def deviations(given, formula, M):
         yield Off(beside / (np.linalg.norm(M) or 1.0), "there is an entry beside its blocks")
         M = in_blocks(given, M)
     yield from of_cone(M, "")
-    if len(M) == given.d:
-        spread = np.abs(given.X - given.X.min(axis=0) / 2 - given.X.max(axis=0) / 2).max(axis=0)
-        seen = (given.X[0] != given.X).any(axis=0)
+    for spread in spreads(given, formula, len(M)):
+        seen = spread > 0
         unit = 2.0 ** np.round(np.log2(spread[seen]))
         for off in of_cone(M[np.ix_(seen, seen)] * np.outer(unit, unit), "in units of the features, "):
             yield off._replace(sure=False)  # asked of most methods
     if formula in ("mmc", "mmc:diagonal", "dml_eig"):
-        yield Off(
-            float(squares(given.pairs()[0], nearest_psd(M))[0].sum()) - 1,
-            "the sum over similar pairs exceeds 1",
-        )
+        said, forms = "the sum over similar pairs exceeds 1", ((M + M.T) / 2, nearest_psd(M))
+        spent = [float(squares(given.pairs()[0], A)[0].sum()) for A in forms]
+        yield Off(min(spent) - 1, said)
+        yield Off(max(spent) - 1, said, False)
     norm = np.linalg.norm(M) or 1.0
     if formula == "mmc:diagonal":
         yield Off(np.linalg.norm(M - np.diag(np.diag(M))) / norm, "it is not diagonal")
@@ -233,9 +293,25 @@ def deviations(given, formula, M):
             yield Off(least * away / norm, "it is no combination with weights >= 0")
             yield Off(away / np.linalg.norm(w), "it is no combination with weights >= 0", False)
     if formula == "glml":
-        yield Off(abs(np.linalg.slogdet(M)[1]) / given.d, "its determinant is not 1")
+        yield Off(abs(np.linalg.slogdet((M + M.T) / 2)[1]) / given.d, "its determinant is not 1")
     if formula == "lfda":
-        yield Off(np.linalg.norm(M - embedded(given, M)) / norm, "it is not of the embedding asked for")
+        off, said = M - embedded(given, M), "it is not of the embedding asked for"
+        yield Off(np.linalg.norm(off) / norm, said)
+        root = np.linalg.cholesky(scatters(given)[0])  # in coordinates in which S_w is the identity
+        yield Off(
+            np.linalg.norm(root.T @ off @ root) / (np.linalg.norm(root.T @ M @ root) or 1.0), said, False
+        )
+
+
+def spreads(given, formula, size):
+    """How far the features spread: the points, and where similar pairs have a budget, the differences of these."""
+    if formula == "kernel_mlsvm":
+        return []
+    own = np.abs(given.X - given.X.min(axis=0) / 2 - given.X.max(axis=0) / 2).max(axis=0)
+    found = [np.tile(own, size // given.d)]
+    if formula in ("mmc", "mmc:diagonal", "dml_eig"):
+        found.append(np.abs(given.pairs()[0]).max(axis=0))
+    return found
 
 
 def of_cone(M, where):
@@ -262,7 +338,12 @@ def judged_forms(given, formula, M):
         return [(B.T * w) @ B]
     if formula == "mmc:diagonal":
         return forms
-    if formula != "kernel_mlsvm" and np.linalg.eigvalsh(symmetric)[0] < 0:
+    if formula == "kernel_mlsvm":
+        root = kernel(given)[1]
+        S, back = root @ symmetric @ root, np.linalg.pinv(root, rcond=1e-10)
+        if np.linalg.eigvalsh(S)[0] < -(len(M) * EPS) * np.linalg.norm(S):
+            forms.append(back @ nearest_psd(S) @ back)
+    elif np.linalg.eigvalsh(symmetric)[0] < 0:
         forms.append(nearest_psd(M))
     if formula in ("mmc", "dml_eig"):
         return [A / max(1.0, squares(given.pairs()[0], A)[0].sum()) for A in forms]
@@ -974,10 +1055,10 @@ def same_sets(right, given):
 def other_numbers(right, given, tolerance):
     right = np.array(right, float)
     try:
-        found = np.array(given)
-    except ValueError:
-        return "no array of numbers"
-    if found.dtype.kind not in "fiub" or found.shape != right.shape:
+        found = array_of(given)
+    except ValueError as error:
+        return str(error)
+    if found.shape != right.shape:
         return "numbers of shape {} are asked for".format(right.shape)
     off = np.abs(found - right)
     if (off <= tolerance * max(np.abs(right).max(initial=0.0), 1.0)).all():
@@ -985,26 +1066,101 @@ def other_numbers(right, given, tolerance):
     return "off by {:.3g}".format(off.max())
 
 
-def main(folder, cases=Path(__file__).parent):
-    """Judge a folder of answers: a line each. True if every one is certified."""
-    found = []
+# ---- files ----
+
+
+def read(path):
+    """The content of an answer's file. Raises ValueError, with a sentence, if it cannot be read."""
+    try:
+        if not path.is_file():  # nothing is read of a folder, or of a pipe or device that has no end
+            raise ValueError("it is not a regular file")
+        with path.open("rb") as file:
+            content = file.read(BYTES + 1)
+        if len(content) > BYTES:
+            raise ValueError("it has more than {} MiB".format(BYTES >> 20))
+        answer = json.loads(content.decode("utf-8"))
+    except OSError as error:
+        raise ValueError("it cannot be read: {}".format(error.strerror)) from error
+    except UnicodeDecodeError as error:
+        raise ValueError("no JSON: it is not UTF-8") from error
+    except json.JSONDecodeError as error:
+        raise ValueError("no JSON: {} at line {}".format(error.msg, error.lineno)) from error
+    except (RecursionError, MemoryError) as error:
+        raise ValueError("no JSON that can be read: it is too deep or too large") from error
+    if is_deep(answer, DEEP):
+        raise ValueError("it has more than {} brackets within brackets".format(DEEP))
+    return answer
+
+
+def is_deep(value, left):
+    """True if there are more than so many lists and objects within each other."""
+    if not isinstance(value, (list, dict)):
+        return False
+    within = value.values() if isinstance(value, dict) else value
+    return left == 0 or any(is_deep(each, left - 1) for each in within)
+
+
+def row(name, verdict, *reasons):
+    """Print a line."""
+    print("{:<23} {:<13} {}".format(shown(name), verdict, shown("; ".join(reasons), 400)))
+    return verdict
+
+
+def asked_for(cases, patterns):
+    """The cases whose id or formula matches one of the patterns, by id. Raises ValueError if a pattern matches none."""
+    found = {}
+    for path in sorted(Path(cases).glob("*.json")):
+        if path.name != "case.schema.json":
+            found[path.stem] = json.loads(path.read_text(encoding="utf-8"))
+    chosen = set()
+    for pattern in patterns:
+        own = [name for name, case in found.items() if matches(pattern, name, case["formula"])]
+        if not own:
+            raise ValueError("no case has the name or formula {}".format(shown(pattern)))
+        chosen.update(own)
+    return {name: case for name, case in found.items() if name in chosen}
+
+
+def matches(pattern, *names):
+    return any(fnmatchcase(name, pattern) for name in names)
+
+
+def main(folder, patterns=(), cases=Path(__file__).parent):
+    """Judge a folder of answers: a line each, and one of all. The exit code."""
+    patterns = patterns or ["*"]
+    try:
+        asked = asked_for(cases, patterns)
+        if not Path(folder).is_dir():
+            raise ValueError("{} is no folder".format(shown(str(folder))))
+    except ValueError as error:
+        print(error)
+        return 2
+    verdicts: Counter[str] = Counter()
     for path in sorted(Path(folder).glob("*.json")):
-        case = Path(cases) / path.name
-        if not case.exists():
-            print("{:<24}error         there is no such case".format(path.stem))
-            found.append("error")
-            continue
-        try:
-            answer = json.loads(path.read_text(encoding="utf-8"))
-        except ValueError as error:
-            answer = "no JSON: {}".format(error)
-        judgement = judge(json.loads(case.read_text(encoding="utf-8")), answer)
-        print("{:<24}{:<14}{}".format(judgement.case, judgement.verdict, "; ".join(judgement.reasons)))
-        found.append(judgement.verdict)
-    return bool(found) and set(found) == {"certified"}
+        if path.stem in asked:
+            verdicts[judged(asked.pop(path.stem), path)] += 1
+        elif any(matches(pattern, path.stem) for pattern in patterns):
+            verdicts[row(path.stem, "error", "there is no such case")] += 1
+    if asked:
+        verdicts["without an answer"] = len(asked)
+    print(
+        "in all: " + ", ".join("{} {}".format(count, verdict) for verdict, count in sorted(verdicts.items()))
+    )
+    return 0 if set(verdicts) == {"certified"} else 1
+
+
+def judged(case, path):
+    """The verdict on a file, which is printed."""
+    try:
+        answer = read(path)
+    except ValueError as error:
+        return row(case["id"], "error", str(error))
+    judgement = judge(case, answer)
+    return row(case["id"], judgement.verdict, *judgement.reasons)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    sys.exit(0 if main(sys.argv[1]) else 1)
+    if len(sys.argv) < 2:
+        print(__doc__, file=sys.stderr)
+        sys.exit(2)
+    sys.exit(main(sys.argv[1], sys.argv[2:]))

@@ -178,7 +178,7 @@ def check_positive(value: Any, name: str) -> float:
 def check_count(value: Any, name: str, at_least: int = 1, at_most: int | None = None) -> int:
     """`value` as an int within [at_least, at_most]; ValueError otherwise (never clipped)."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise ValueError(f"{name} must be an integer of at least {at_least}, got {value!r}")
+        raise ValueError(f"{name} must be an integer of at least {at_least}, got {cut(repr(value))}")
     count = int(value)
     if count < at_least:
         raise ValueError(f"{name} must be at least {at_least}, got {value}")

@@ -25,6 +25,7 @@ from cvxml.methods import check_params, get, get_exact
 from cvxml.oracle.exactly import ANOTHER, stands_for
 
 SAME = 1e-9  # relative: figures closer than this are the same
+LONGEST = 800  # characters of a reason, which may quote a value of the file
 BY_LISTS = {"n_neighbors", "neighborhood"}  # numbers and names that stand beside the lists they name
 # lists that n_neighbors decides; n_neighbors is null in a file if the user gave the list
 BY_NUMBER = ("targets", "triplets")
@@ -91,7 +92,8 @@ def recertify(saved: SavedSolution, tol: Tolerance, exact: bool = False) -> Rece
     try:
         return _recertify(saved, tol, exact)
     except (KeyError, TypeError, AttributeError, OverflowError, ValueError) as error:
-        raise ValueError(f"the file does not hold a solution that can be checked: {error}") from error
+        reason = cut(str(error), LONGEST)
+        raise ValueError(f"the file does not hold a solution that can be checked: {reason}") from error
 
 
 def _recertify(saved: SavedSolution, tol: float, exact: bool) -> Recertified:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -79,13 +81,13 @@ def one_reference(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(convex, "beside", once)
 
 
-def agree(case: Case, name: str, metric: np.ndarray) -> str:
-    """The verdict of the judge, once `check` is known not to contradict it."""
+def agree(case: Case, name: str, metric: np.ndarray, undecided: tuple[str, ...] = ()) -> str:
+    """The verdict of the judge, once `check` is known not to contradict it. undecided: what `check` may also say."""
     ours = judged(case, metric)
     if ours.verdict == "inconclusive":
         return "inconclusive"
     report = cvxml.check(case.formula, case.X, case.y, metric, diagnosed=False, **case.params)
-    assert report.verdict.value == ours.verdict, (case.id, name, ours, str(report))
+    assert report.verdict.value in (ours.verdict, *undecided), (case.id, name, ours, str(report))
     return str(ours.verdict)
 
 
@@ -179,6 +181,54 @@ def test_an_input_that_may_be_missing_is_read(method: str, hand: Hand) -> None:
             continue
         without = {**content, "inputs": {k: v for k, v in content["inputs"].items() if k != name}}
         assert judging.judge(without, {"metric": hand.metric}).verdict != "certified", name
+
+
+def test_a_kernel_metric_that_is_nearly_psd_is_judged_with_the_psd_one_next_to_it() -> None:
+    """The objective is above the optimum by 6e-7 of the scale, and that of the psd metric next to it by 1.2e-6."""
+    (case,) = load_cases(pattern="kernel-poly")
+    phi = np.array(case.content["proof"]["metric"])
+    phi[1, 3] -= 1.88917091e-09
+    found = judged(case, phi)
+    assert found.verdict == "inconclusive"
+    assert found.gap[0] < 1e-6 < found.gap[1]
+    assert agree(case, "asymmetric", phi) == "inconclusive"
+
+
+@pytest.mark.parametrize(
+    ("name", "entry", "off"), [("plml-iris", (0, 1), 7.2e-7), ("mmc-iris", (0, 0), -6.34e-8)]
+)
+def test_what_is_no_metric_in_units_of_the_features_is_not_certified(
+    name: str, entry: tuple[int, int], off: float
+) -> None:
+    """PLML has blocks of features; MMC is judged in units of the differences of similar pairs."""
+    (case,) = load_cases(pattern=name)
+    metric = np.array(case.content["proof"]["metric"])
+    metric[entry] += off
+    assert not cvxml.check(
+        case.formula, case.X, case.y, metric, diagnosed=False, **case.params
+    ).feasibility.feasible
+    assert agree(case, "in units", metric) == "inconclusive"
+
+
+@pytest.mark.quick(4)
+@pytest.mark.usefixtures("one_reference")
+@each(ATTAINED)
+def test_one_entry_is_off_by_a_millionth_of_the_norm_or_less(case: Case) -> None:
+    """That is no metric in some units, or next to one that is not optimal."""
+    A, rng = np.array(case.content["proof"]["metric"]), np.random.default_rng(0)
+    norm = np.linalg.norm(A) or 1.0
+    for share in (-0.95e-6, -0.5e-6, 0.2e-6, 0.6e-6, 0.95e-6):
+        metric = A.copy()
+        metric[tuple(rng.integers(len(A), size=2))] += share * norm
+        agree(case, f"off by {share}", metric, undecided=("inconclusive",))
+
+
+def test_the_determinant_is_that_of_the_symmetric_part() -> None:
+    """The asymmetry is 3e-7 of the norm, and the determinants to the power 1/40 are 1 + 4e-7 and 1 - 1.1e-6."""
+    (case,) = load_cases(pattern="glml-underflow")
+    metric = np.array(case.content["proof"]["metric"])
+    metric[31, 0] -= 0.003
+    assert agree(case, "another determinant", metric) == "refuted"
 
 
 def test_a_judgement_says_why() -> None:
@@ -290,8 +340,129 @@ def test_neighbours_in_another_order_are_the_same() -> None:
     assert judging.judge(case.content, {"answer": answer}).verdict == "certified"
 
 
-def test_no_answer_at_all_is_no_success(tmp_path: Path) -> None:
-    assert not judging.main(tmp_path)
+RIGHT = '{"metric": [[0.125]]}'  # of mlsvm-line
+
+
+def said_of(folder: Path, asked: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, list[str]]:
+    """The exit code of the judge for the answers in a folder, and its lines."""
+    code = judging.main(folder, asked)
+    said = capsys.readouterr()
+    assert said.err == ""
+    return code, said.out.splitlines()
+
+
+def test_a_case_without_an_answer_is_counted_and_no_success(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert said_of(tmp_path, [], capsys) == (1, [f"in all: {len(CASES)} without an answer"])
+    (tmp_path / "mlsvm-line.json").write_text(RIGHT)
+    code, lines = said_of(tmp_path, [], capsys)
+    assert (code, lines[1:]) == (1, [f"in all: 1 certified, {len(CASES) - 1} without an answer"])
+    for asked in (["mlsvm-line"], ["mlsvm-lin?"], ["mlsvm-line", "mlsvm-l*e"]):
+        assert said_of(tmp_path, asked, capsys)[0] == 0
+    for asked in (["mlsvm-line", "rca-iris"], ["mlsvm"], ["mlsvm*"], ["rca-iris"]):
+        assert said_of(tmp_path, asked, capsys)[0] == 1
+    for folder, asked in ((tmp_path, ["mlsvm-line", "mlsvm-lime"]), (tmp_path / "other", ["mlsvm-line"])):
+        code, (line,) = said_of(folder, asked, capsys)
+        assert code == 2
+        assert (asked[-1] if len(asked) > 1 else "other") in line
+
+
+FORGED = "no\nmlsvm-line              certified     \x1b[2J\udc80\u202e\r" + 1000 * "l"
+WIDE = [""] * 1000 + ["l" * 10**6]  # numpy gives each of these texts 4 MB
+# contents of files in place of an answer to mlsvm-line, and the verdict
+HOSTILE: dict[str, tuple[bytes | Any, str]] = {
+    "empty": (b"", "error"),
+    "cut": (b'{"metric": [[0.1', "error"),
+    "not UTF-8": (b'{"metric": "\xff"}', "error"),
+    "deep": (b"[" * 10**5, "error"),
+    "deep and closed": (b'{"unsupported": ' + b"[" * 10**5 + b"]" * 10**5 + b"}", "error"),
+    "deep by 100": ({"unsupported": json.loads("[" * 100 + "]" * 100)}, "error"),
+    "objects by 100": (b'{"a":' * 100 + b"0" + b"}" * 100, "error"),
+    "digits": (b'{"metric": [[' + b"1" * 10**5 + b"]]}", "error"),
+    "large number": (b'{"metric": [[1' + b"0" * 400 + b"]]}", "error"),
+    "large claim": (b'{"metric": [[0.125]], "objective": 1' + b"0" * 400 + b"}", "refuted"),
+    "large claims": ({"metric": [[0.125]], "objective": [10**400]}, "refuted"),
+    "claim NaN": (b'{"metric": [[0.125]], "objective": NaN}', "refuted"),
+    "claim of words": ({"metric": [[0.125]], "objective": FORGED}, "refuted"),
+    "squares overflow": ({"metric": [[1e308]], "objective": 1e308}, "inconclusive"),
+    "rows overflow": ({"components": [[1e200], [1e200]]}, "error"),
+    "words": ({"unsupported": FORGED}, "skipped"),
+    "a list of words": ({"unsupported": [FORGED]}, "skipped"),
+    "status": ({"metric": [[0.125]], "status": FORGED}, "certified"),
+    "statuses": ({"status": [FORGED]}, "error"),
+    "texts": ({"metric": [WIDE]}, "error"),
+    "text beside a number": ({"metric": [[0.125, "l" * 10**6]] * 100}, "error"),
+    "numbers as texts": ({"metric": [["0.125"]]}, "error"),
+    "objects": ({"metric": [[{}]]}, "error"),
+    "nothing": ({"metric": [[None]]}, "error"),
+    "lists of no length": ({"metric": [[]] * 1000}, "error"),
+}
+
+
+def put_hostile(path: Path, content: Any) -> None:
+    path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_answer_is_one_line_and_the_next_is_judged(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    content, verdict = HOSTILE[name]
+    put_hostile(tmp_path / "mlsvm-line.json", content)
+    (tmp_path / "rca-iris.json").write_text('{"unsupported": "no"}')
+    tracemalloc.start()
+    code, lines = said_of(tmp_path, ["mlsvm-line", "rca-iris"], capsys)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert code == 1
+    assert [line.split()[:2] for line in lines[:-1]] == [["mlsvm-line", verdict], ["rca-iris", "skipped"]]
+    assert all(line.isprintable() and line.isascii() and len(line) < 450 for line in lines)
+    assert most <= 20 * (tmp_path / "mlsvm-line.json").stat().st_size + 10**8
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs pipes and links")
+def test_what_is_no_file_is_an_error_and_the_next_is_judged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    others = {
+        "folder": "mlsvm-iris", "pipe": "mlsvm-line", "device": "rca-iris", "loop": "rca-singular",
+        "nowhere": "lmnn-iris", "large": "mmc-iris",
+    }  # fmt: skip
+    path = {name: tmp_path / f"{case}.json" for name, case in others.items()}
+    path["folder"].mkdir()
+    os.mkfifo(path["pipe"])
+    path["device"].symlink_to("/dev/zero")
+    path["loop"].symlink_to(path["loop"])
+    path["nowhere"].symlink_to("nowhere")
+    path["large"].touch()
+    os.truncate(path["large"], 10**10)
+    (tmp_path / "no\ncase\x1b[2J certified.json").write_text("{}")
+    (tmp_path / "zca.json").write_text("{}")
+    code, lines = said_of(tmp_path, [], capsys)
+    assert code == 1
+    assert len(lines) == len(others) + 3
+    assert lines[-1].startswith(f"in all: {len(others) + 2} error,")
+    assert all(line.isprintable() and " error " in line for line in lines[:-1])
+    assert all(any(line.startswith(f"{case} ") for line in lines) for case in others.values())
+
+
+@pytest.mark.parametrize("entry", [0.0, 5e-324, 1e-200, 1e160, 1e200, 1.7e308, -1.7e308])
+@pytest.mark.parametrize("place", ["all", "one", "row"])
+def test_numbers_of_every_size_have_a_verdict(entry: float, place: str) -> None:
+    for case in ATTAINED:
+        A = np.array(case.content["proof"]["metric"], dtype=float)
+        if place == "one":
+            A[0, 0] = entry
+        elif place == "row":
+            A[:, 0] = entry
+        else:
+            A = np.full_like(A, entry)
+        found = judged(case, A)
+        allowed = ["refuted", "inconclusive"]
+        if abs(entry) < 1e-100:  # the optimum may have a 0 there
+            allowed += ["certified", "close"]
+        assert found.verdict in allowed, (case.id, found)
 
 
 @pytest.mark.parametrize("name", ["scml-iris", "schultz-joachims-iris"])
@@ -397,16 +568,16 @@ def test_a_copy_of_the_folder_judges_a_folder_of_answers(tmp_path: Path) -> None
         if path.is_file():
             (copy / path.name).write_bytes(path.read_bytes())
 
-    def answer(name: str, content: str) -> subprocess.CompletedProcess[str]:
+    def answer(name: str, content: str, *asked: str) -> subprocess.CompletedProcess[str]:
         (answers / f"{name}.json").write_text(content)
-        command = [sys.executable, "-I", str(copy / "judge.py"), str(answers)]
+        command = [sys.executable, "-I", str(copy / "judge.py"), str(answers), *asked]
         return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
 
     def verdicts(done: subprocess.CompletedProcess[str]) -> dict[str, str]:
         rows = [line.split() for line in done.stdout.splitlines()]
         return {row[0]: row[1] for row in rows if len(row) > 1 and row[1] in ("certified", "error")}
 
-    done = answer("mlsvm-line", '{"metric": [[0.125]]}')
+    done = answer("mlsvm-line", RIGHT, "mlsvm-line")
     assert (done.returncode, done.stderr) == (0, "")
     assert verdicts(done) == {"mlsvm-line": "certified"}
     done = answer("mlsvm-line-capped", "hello")

@@ -238,6 +238,23 @@ def test_a_parameter_a_label_and_a_claim_that_were_edited_are_noticed(method: st
     assert found == [], "\n".join(found)
 
 
+@every_method
+def test_a_refusal_is_one_short_line(method: str, tmp_path: Path) -> None:
+    """Each parameter in turn is a long text, and a text that a terminal would obey."""
+    path, content = tmp_path / "s.json", saved(method).content
+    for name in content["params"]:
+        for text in ("l" * 10**5, "no\nCERTIFIED \x1b[2J\udc80\u202e"):
+            path.write_text(json.dumps({**content, "params": {**content["params"], name: text}}))
+            try:
+                found = recertify(cvxml.load(path), 1e-6)
+                assert found.verdict is not Verdict.CERTIFIED
+                reason = found.reason
+            except ValueError as error:
+                reason = str(error)
+            assert reason.isprintable()
+            assert len(reason) < 1000
+
+
 @pytest.mark.slow
 @every_method
 def test_no_file_is_certified_of_which_a_field_that_matters_was_edited(method: str, tmp_path: Path) -> None:
