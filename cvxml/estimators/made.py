@@ -6,12 +6,11 @@ from dataclasses import KW_ONLY
 from typing import Any
 
 from cvxml.core.method import Method
-from cvxml.core.parameter import INDICES, LISTS, MEMBERS, PAIRS, Parameter
+from cvxml.core.parameter import OF_POINTS, Parameter
 from cvxml.estimators.base import Learner, PairsEstimator, TripletsEstimator
 from cvxml.estimators.parameters import estimator
 from cvxml.methods import get, names
 
-OF_POINTS = (LISTS, INDICES, PAIRS, MEMBERS)  # lists that belong to the points: `fit` takes them, if anything
 PLAIN = ("float", "int", "str")  # the types that an annotation repeats
 
 
