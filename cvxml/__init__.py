@@ -27,29 +27,31 @@ if TYPE_CHECKING:
     from cvxml.core.report import Report, Verdict
     from cvxml.core.result import Certificate, Evaluation, Solution, Status, load
     from cvxml.estimators.baselines import Euclidean, WithinClass
-    from cvxml.estimators.boostmetric import BoostMetric
     from cvxml.estimators.crammer_singer import CrammerSingerSVM
-    from cvxml.estimators.dml_eig import DMLEig
-    from cvxml.estimators.frobmetric import FrobMetric
+    from cvxml.estimators.generated import (
+        GMML,
+        ITML,
+        LMNN,
+        MCML,
+        MMC,
+        RTML,
+        SCML,
+        SDML,
+        BoostMetric,
+        DMLEig,
+        FrobMetric,
+        SchultzJoachims,
+    )
     from cvxml.estimators.glml import GLML
-    from cvxml.estimators.gmml import GMML
-    from cvxml.estimators.itml import ITML
     from cvxml.estimators.ldml import LDML
     from cvxml.estimators.lfda import LFDA
-    from cvxml.estimators.lmnn import LMNN
     from cvxml.estimators.lsml import LSML
-    from cvxml.estimators.mcml import MCML
     from cvxml.estimators.mlkr import MLKR
     from cvxml.estimators.mlr import MLR
     from cvxml.estimators.mlsvm import MLSVM, KernelMLSVM
-    from cvxml.estimators.mmc import MMC
     from cvxml.estimators.nca import NCA
     from cvxml.estimators.plml import PLML
     from cvxml.estimators.rca import RCA
-    from cvxml.estimators.rtml import RTML
-    from cvxml.estimators.schultz_joachims import SchultzJoachims
-    from cvxml.estimators.scml import SCML
-    from cvxml.estimators.sdml import SDML
     from cvxml.estimators.ssvm import Gerrymandering
     from cvxml.oracle.check import check
     from cvxml.oracle.fitted import certify_estimator
@@ -105,27 +107,16 @@ __all__ = [
     "typed",
 ]
 
+# the estimators with code of their own; the others are made of what their methods state
 _ESTIMATORS = {
     "MLSVM": "cvxml.estimators.mlsvm",
-    "FrobMetric": "cvxml.estimators.frobmetric",
-    "RTML": "cvxml.estimators.rtml",
-    "SCML": "cvxml.estimators.scml",
-    "SchultzJoachims": "cvxml.estimators.schultz_joachims",
-    "BoostMetric": "cvxml.estimators.boostmetric",
     "LSML": "cvxml.estimators.lsml",
     "KernelMLSVM": "cvxml.estimators.mlsvm",
     "GLML": "cvxml.estimators.glml",
     "NCA": "cvxml.estimators.nca",
-    "LMNN": "cvxml.estimators.lmnn",
-    "ITML": "cvxml.estimators.itml",
-    "MCML": "cvxml.estimators.mcml",
-    "MMC": "cvxml.estimators.mmc",
-    "DMLEig": "cvxml.estimators.dml_eig",
     "LDML": "cvxml.estimators.ldml",
     "RCA": "cvxml.estimators.rca",
-    "GMML": "cvxml.estimators.gmml",
     "LFDA": "cvxml.estimators.lfda",
-    "SDML": "cvxml.estimators.sdml",
     "PLML": "cvxml.estimators.plml",
     "MLKR": "cvxml.estimators.mlkr",
     "MLR": "cvxml.estimators.mlr",
@@ -156,6 +147,9 @@ def __getattr__(name: str) -> Any:
         return found
     if name in _MODULES:
         return import_module(f"cvxml.{name}")
+    if name in __all__:
+        found = globals()[name] = getattr(import_module("cvxml.estimators.generated"), name)
+        return found
     if name in _INNER:
         # this also imports other modules, so that for example cvxml.core.report exists
         import_module("cvxml.oracle.fitted")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import os
 import subprocess
 import sys
@@ -47,6 +48,8 @@ WRONG = {
     "typed.mlsmv.solve(X, y)": 'has no attribute "mlsmv"',
     "cvxml.MLSVM(lamda=0.1)": 'Unexpected keyword argument "lamda" for "MLSVM"',
     "cvxml.LMNN(mu='much')": 'Argument "mu" to "LMNN"',
+    "cvxml.SCML(1e-5, 3, 'fast')": 'Too many positional arguments for "SCML"',
+    "cvxml.DMLEig().fit(X, y, triplets=[])": 'Unexpected keyword argument "triplets" for "fit"',
     "cvxml.PLML(anchor=3)": 'Unexpected keyword argument "anchor" for "PLML"',
     "cvxml.CrammerSingerSVM(lam=1)": 'Unexpected keyword argument "lam" for "CrammerSingerSVM"',
     "cvxml.Gerrymandering(k=3)": 'Unexpected keyword argument "k" for "Gerrymandering"',
@@ -54,8 +57,8 @@ WRONG = {
 
 
 def test_the_stub_is_what_the_methods_say() -> None:
-    """To write it anew: python docs/_ext/stubs.py."""
-    program = "import sys; sys.path.insert(0, 'docs/_ext'); import stubs; sys.stdout.write(stubs.stub())"
+    """To write the stubs anew: python docs/_ext/stubs.py."""
+    program = "import json, sys; sys.path.insert(0, 'docs/_ext'); import stubs; json.dump(stubs.stubs(), sys.stdout)"
     clone = Path(__file__).parent.parent
     said = subprocess.run(
         [sys.executable, "-c", program],
@@ -65,7 +68,10 @@ def test_the_stub_is_what_the_methods_say() -> None:
         text=True,
     )
     assert said.returncode == 0, said.stderr
-    assert (ROOT / "cvxml" / "typed" / "__init__.pyi").read_text() == said.stdout
+    written = json.loads(said.stdout)
+    assert set(written) == {str(path.relative_to(ROOT / "cvxml")) for path in (ROOT / "cvxml").rglob("*.pyi")}
+    for name, text in written.items():
+        assert (ROOT / "cvxml" / name).read_text(encoding="utf-8") == text, name
 
 
 def test_every_method_is_there_by_its_id() -> None:

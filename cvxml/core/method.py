@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from cvxml.core.backend import solve_problem
 from cvxml.core.clock import TimeUp, finishing, limited
 from cvxml.core.derived import Derived, alike
+from cvxml.core.estimator import Estimator
 from cvxml.core.exact import Exact
 from cvxml.core.example import Example, Hand
 from cvxml.core.inputs import check_choice, check_count, check_positive
@@ -76,6 +77,8 @@ class Method(ABC, Generic[Given]):
     STARTS: tuple[str, ...] = ()
     EXPONENTIAL = False  # the literal problem has exponential cones
     STATEMENT: Statement  # the mathematics, row by row
+    # the scikit-learn estimator, for example Estimator("LMNN"); None if cvxml/estimators/ has a file for it
+    ESTIMATOR: ClassVar[Estimator | None] = None
 
     # What the contract's tests ask of a method: tests/methods/test_contract.py checks each of these attributes, and a
     # failure says what to add.

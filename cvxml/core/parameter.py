@@ -92,6 +92,7 @@ MEMBERS = Kind(_members, "FILE", ".csv of one number a line, or .json")
 MATRIX = Kind(lambda option, typed: read_array(typed, square=True), "FILE", ".npy, .npz, .csv or .json")
 VECTORS = Kind(lambda option, typed: read_array(typed), "FILE", ".npy, .npz, .csv or .json")
 POINTS = Kind(_points, "X,X|FILE", f"{WITH_COMMAS}, or a file")
+OF_POINTS = (LISTS, INDICES, PAIRS, MEMBERS)  # lists of points of X, which mean nothing for other data
 
 
 def words(*known: str, otherwise: Kind) -> Kind:

@@ -19,7 +19,6 @@ class LFDA(Learner):
     alpha: float = 0.0
 
     _method: ClassVar[str] = "lfda"
-    _says: ClassVar = {"max_iter": "Of no effect: the solution is a closed form"}
     _attributes: ClassVar[str] = """
         components_ : T^T (n_components, d), rows by their eigenvalues, the largest first.
         certificate_ : the proof; gap_ : its absolute gap; solution_ : everything, its notes too.

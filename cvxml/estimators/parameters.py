@@ -52,7 +52,8 @@ def refuse_a_preprocessor(cls: type[Estimator]) -> type[Estimator]:
 def _parameters(cls: Any) -> str:
     """A line for each parameter: first those of the method, then those of every solver."""
     method = get(cls()._method)
-    says = {**EVERYWHERE, **method.PARAMETERS, **method.SOLVE_PARAMETERS, **cls._says}
+    closed = {} if method.MAX_ITER > 1 else {"max_iter": "Of no effect: the solution is a closed form"}
+    says = {**EVERYWHERE, **closed, **method.PARAMETERS, **method.SOLVE_PARAMETERS, **cls._says}
     first, *others = (f'"{name}"' for name in method.SOLVERS)
     known = (
         f"{first} (default), {', '.join(others[:-1])} or {others[-1]}" if others else f"{first}, the only one"

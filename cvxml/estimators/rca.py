@@ -17,7 +17,6 @@ class RCA(Learner):
     alpha: float = 0.0
 
     _method: ClassVar[str] = "rca"
-    _says: ClassVar = {"max_iter": "Of no effect: the solution is a closed form"}
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, chunklets: Any = None) -> Self:
         """Learn the metric from X (n, d) and labels y (n,), or from chunklets, y then unused.

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.backend import solve_problem
+from cvxml.core.estimator import Estimator
 from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import dual_array
 from cvxml.core.metric import FloatArray, IntArray, project_psd
@@ -297,6 +298,7 @@ class DMLEig(FamilyMethod[Instance]):
             -0.8,
         ),
     )
+    ESTIMATOR: ClassVar = Estimator("DMLEig", scale="the least squared distance")
     EXAMPLES: ClassVar = (
         drawn(7, 20, 3),
         drawn(7, 14, 5, degenerate=True),

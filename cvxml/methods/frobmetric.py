@@ -21,6 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cvxml.core.estimator import Estimator
 from cvxml.core.example import LINE, Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_positive, check_X
 from cvxml.core.metric import FloatArray, IntArray
@@ -144,6 +145,7 @@ class FrobMetric(TripletMethod[Instance]):
         Hand(*LINE, {"C": 100.0, "n_neighbors": 1}, [[4 / 7]], (4 / 7) ** 2 / 2),
     )
     RADIUS = True
+    ESTIMATOR: ClassVar = Estimator("FrobMetric", scale="half the squared norm of the metric")
     EXAMPLES: ClassVar = (
         drawn(5, 18, 3),
         drawn(6, 12, 14, 2, C=0.1, n_neighbors=1),  # more features than points

@@ -41,6 +41,7 @@ from cvxml.core.balls import (
     with_enough_bits,
 )
 from cvxml.core.dependent import refuse_inaccurate
+from cvxml.core.estimator import Estimator
 from cvxml.core.exact import Exact, flint, scaled, upward
 from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_number, dual_array
@@ -466,6 +467,10 @@ class GMML(ConvexMethod[Instance]):
         ),
     )
     RADIUS = True
+    ESTIMATOR: ClassVar = Estimator(
+        "GMML",
+        "The metric of geometric mean metric learning (Zadeh et al. 2016), in closed form, with its proof.",
+    )
     EXAMPLES: ClassVar = (
         drawn(5, 18, 3),
         drawn(7, 14, 5, degenerate=True, mu=0.1),

@@ -26,6 +26,7 @@ from numpy.typing import ArrayLike
 from cvxml.core.backend import solve_problem
 from cvxml.core.clock import watched
 from cvxml.core.derived import Derived
+from cvxml.core.estimator import Estimator
 from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_count, check_labels, check_number, check_X, class_names
 from cvxml.core.metric import FloatArray, IntArray, project_psd
@@ -325,6 +326,7 @@ class LMNN(FamilyMethod[Instance]):
         "mu": (0, 1, -0.5, 1.5, "half"),
         "targets": ([[]] * 16, [[0]] + [[]] * 15, [[1]] + [[]] * 15, [[2]]),
     }
+    ESTIMATOR: ClassVar = Estimator("LMNN", positional=("mu", "n_neighbors"))
     EXAMPLES: ClassVar = (
         drawn(5, 18, 3, mu=0.3),
         drawn(6, 16, 4, 2, mu=0.8, n_neighbors=1),

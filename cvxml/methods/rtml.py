@@ -24,6 +24,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cvxml.core.estimator import Estimator
 from cvxml.core.example import LINE, Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_number, check_positive, check_X
 from cvxml.core.metric import FloatArray, IntArray
@@ -221,6 +222,9 @@ class RTML(TripletMethod[Instance]):
         Hand(*LINE, {"lam": 1e4, "n_neighbors": 1}, [[22.75e-4]], 3.9 - 22.75**2 / 2e4),
     )
     RADIUS = True
+    ESTIMATOR: ClassVar = Estimator(
+        "RTML", positional=("lam", "n_neighbors"), scale="lam/2 times the squared norm of the metric"
+    )
     EXAMPLES: ClassVar = (
         drawn(5, 18, 3),
         drawn(6, 12, 14, 2, lam=100.0, width=1.0, n_neighbors=1),  # more features than points

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.bases import check_bases, is_identity, weighted
+from cvxml.core.estimator import Estimator
 from cvxml.core.example import LINE, Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_positive, check_X
 from cvxml.core.metric import FloatArray, IntArray
@@ -190,6 +191,12 @@ class SchultzJoachims(CombinationMethod[Instance]):
         Hand(*LINE, {"C": 1.0, "n_neighbors": 1}, [[4 / 7]], (4 / 7) ** 2 / 2),
     )
     RADIUS = True
+    ESTIMATOR: ClassVar = Estimator(
+        "SchultzJoachims",
+        "The metric of Schultz and Joachims (2003), weights of features or columns, solved to a certified gap.",
+        positional=("C", "n_neighbors"),
+        scale="half the squared norm of the metric",
+    )
     EXAMPLES: ClassVar = (
         drawn(5, 18, 3),
         drawn(

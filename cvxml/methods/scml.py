@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.bases import above_least, check_bases, weighted
 from cvxml.core.derived import Derived
+from cvxml.core.estimator import Estimator
 from cvxml.core.example import LINE, Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_count, check_positive, check_X
 from cvxml.core.memory import check_room
@@ -229,6 +230,11 @@ class SCML(CombinationMethod[Instance]):
         Hand(*LINE, {"beta": 0.1, "n_neighbors": 1}, [[4 / 7]], 0.4 / 7),
         Hand(*LINE, {"beta": 4.0, "n_neighbors": 1}, [[0.1]], 0.4 + (0.2 + 0.7 + 0.825) / 4),
         Hand(*LINE, {"beta": 7.0, "n_neighbors": 1}, [[0.0]], 1.0),
+    )
+    ESTIMATOR: ClassVar = Estimator(
+        "SCML",
+        "The metric of SCML, global (Shi, Bellet, Sha 2014), solved to a certified gap.",
+        positional=("beta", "n_neighbors"),
     )
     EXAMPLES: ClassVar = (
         drawn(5, 18, 3, beta=0.01, n_basis=12),

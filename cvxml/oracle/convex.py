@@ -1,312 +1,180 @@
-"""Judge a metric, or a claimed optimum, of a problem that is convex.
+"""Judge a metric, or a claimed optimum, of a problem that is convex. The rules are in convex_rules.py.
 
-The fast solver provides a dual and a metric of our own; neither is believed: the dual becomes a lower bound by the
-method's certificate, the metric a witness.
+The fast solver gives a dual and a metric of our own. The method's certificate makes a lower bound of the dual. The
+metric is the witness against a candidate that is worse.
 """
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 
 from cvxml.core.exact import Exact, Unproved
-from cvxml.core.metric import EPS
 from cvxml.core.report import Report, Verdict, Witness
 from cvxml.core.result import Certificate, Solution, Status
 from cvxml.core.tolerance import TOLERANCES
 from cvxml.oracle.asked import LATE, Asked
+from cvxml.oracle.convex_rules import (
+    CLOSE_METRIC,
+    REVISIONS,
+    VALUE,
+    OnMetric,
+    OnValue,
+    Ruled,
+    judge_metric,
+)
 from cvxml.oracle.diagnose import Diagnosis, diagnose, unnamed
 from cvxml.oracle.exactly import judge_exactly
 from cvxml.oracle.judged import judged_of
+from cvxml.oracle.reference import Reference
 from cvxml.oracle.reference import reference as beside
-
-ABOVE = "but the objective of the candidate may be less by {:.3g} than what is computed"
-CLOSE = 1e-2  # of the scale: what a program that has not arrived leaves
+from cvxml.oracle.rules import Ruling, decide
 
 
 def check_convex(asked: Asked) -> Report:
     """The report on the metric, the claimed value, or both."""
-    module, given, candidate = asked.module, asked.given, asked.candidate
+    known = _reference(asked)
+    reference, proof = known.solution, None
+    ties, scale = asked.module.ties(asked.given), known.solution.certificate.scale
+    ruled, diagnosis = None, Diagnosis()
+    if asked.candidate is not None:
+        proof = asked.module.certify(asked.given, asked.candidate, reference.dual)
+        scale = proof.scale if asked.module.SCALE == "candidate" else scale
+        ruled = _rule(asked, OnMetric(proof, reference, scale, asked.tol, ties, asked.lists))
+        if _may_be_misread(ruled) and asked.diagnosed and not asked.late:
+            diagnosis = diagnose(asked, known)
+    ruling = None if ruled is None else ruled.ruling
+    if ruled is not None and not any(diagnosis):
+        ruling = decide((CLOSE_METRIC,), ruled) or ruling
+    if asked.value is not None:
+        value = OnValue(asked.value, asked.tol, proof, reference, scale, ties, asked.lists)
+        ruling = _with_value(ruling, decide(VALUE, value))
+    assert ruling is not None
+    if reference.status is Status.TIME_LIMIT and ruling.verdict is Verdict.INCONCLUSIVE:
+        ruling = ruling._replace(reasons=(*ruling.reasons, LATE))
+    report = _report(asked, ruling, reference, scale, ruled, diagnosis)
+    if ruled is None:
+        return report
+    notes = (*report.notes, *_notes(ruled, ruling.verdict, diagnosis))
+    return replace(report, notes=notes, judged=judged_of(asked, ruled.facts.proof, reference.metric))
+
+
+def _reference(asked: Asked) -> Reference:
+    """Our own solution. A value is judged by the bound itself, which is then tight."""
+    judged = asked.candidate if asked.value is None else None
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a reference that is not tight shows in the verdict
-        # a value is judged by the bound itself, which then is tight
-        judged = candidate if asked.value is None else None
-        known = beside(module, given, judged, asked.tol, time_limit=asked.left, callback=asked.callback)
-    reference = known.solution
-    proof = None
-    if candidate is not None:
-        proof = module.certify(given, candidate, reference.dual)
-    ties = module.ties(given)
-    scale = _scale(asked, proof, reference)
-    verdict, reasons = _judge(proof, reference, scale, asked.tol, ties, asked.lists)
-    exact = None
-    if asked.exact and candidate is not None and _may_be_judged_exactly(proof, verdict, ties):
-        try:
-            verdict, reason, exact = judge_exactly(asked, candidate, reference)
-            reasons = [reason]
-        except Unproved as error:
-            if verdict is not Verdict.REFUTED:
-                verdict, reasons = Verdict.INCONCLUSIVE, [str(error)]
-    if (
-        verdict is Verdict.REFUTED
-        and candidate is not None
-        and proof is not None
-        and proof.feasibility.feasible
-    ):
-        above = module.above(given, candidate)
-        better_by = proof.gap - reference.gap
-        if (
-            above > 0
-            and better_by - above <= asked.tol * scale + proof.rounding + reference.certificate.rounding
-        ):
-            verdict, reasons = (
-                Verdict.INCONCLUSIVE,
-                [f"our metric is better by {better_by:.3g}, {ABOVE.format(above)}"],
-            )
-    if verdict is Verdict.CERTIFIED and (never := module.unattained(given)):
-        verdict, reasons = Verdict.INCONCLUSIVE, [f"{never}; {reasons[0]} of the infimum"]
-    cut = reference.status is Status.TIME_LIMIT
-    unsolved = cut or (reference.status is not Status.CONVERGED and exact is None)
-    if unsolved and verdict is Verdict.CERTIFIED and proof is not None and not proof.proves(asked.tol):
-        verdict, reasons = (
-            Verdict.INCONCLUSIVE,
-            ["the scale is that of a metric of ours which is not optimal"],
+        warnings.simplefilter("ignore")  # the verdict shows a reference that is not tight
+        return beside(
+            asked.module, asked.given, judged, asked.tol, time_limit=asked.left, callback=asked.callback
         )
-    # a wrong value says nothing of how the metric came about
-    open_tie = bool(proof is not None and ties and verdict is Verdict.INCONCLUSIVE and not proof.undecided)
-    wrong = verdict is Verdict.REFUTED or open_tie
-    diagnosis = diagnose(asked, known) if wrong and asked.diagnosed and not asked.late else Diagnosis()
-    if verdict is Verdict.REFUTED and proof is not None and _is_close(proof, scale) and not any(diagnosis):
-        verdict = Verdict.CLOSE
-        reasons = [*reasons, _close(asked, _relative(proof, scale))]
-    verdict, reasons = _judge_value(asked, proof, reference, scale, ties, verdict, reasons)
-    if cut and verdict is Verdict.INCONCLUSIVE:
-        reasons = [*reasons, LATE]
-    report = _report(asked, verdict, reasons, reference, proof, scale, diagnosis, exact)
-    notes = (
-        []
-        if verdict in (Verdict.CERTIFIED, Verdict.INCONCLUSIVE)
-        else [*_looser(asked, proof, reference, scale, ties)]
-    )
-    if wrong and verdict is not Verdict.CLOSE and asked.diagnosed and not any(diagnosis):
-        notes += [unnamed(asked)]
-    judged_by = None if proof is None else judged_of(asked, proof, reference.metric)
-    return replace(report, notes=(*report.notes, *notes), judged=judged_by)
 
 
-def _close(asked: Asked, share: float) -> str:
-    """The sentence of the verdict `close`. A closed form has no run that could stop early."""
-    early = "the run stopped early" if asked.module.MAX_ITER > 1 else "the closed form lost digits"
-    unsought = "" if asked.diagnosed else "; misreadings were not looked for"
-    return (
-        f"{100 * share:.2g} % of the scale above the optimum: either {early}, or it solves a slightly different "
-        f"problem{unsought}"
-    )
+def _rule(asked: Asked, facts: OnMetric) -> Ruled:
+    """Judge the metric in double precision, then exactly if asked, and revise the ruling."""
+    ruling, exact = judge_metric(facts), None
+    if asked.exact and _may_be_judged_exactly(facts, ruling.verdict):
+        ruling, exact = _exactly(asked, facts.reference, ruling)
+    ruled = Ruled(asked, facts, ruling, exact)
+    return ruled._replace(ruling=decide(REVISIONS, ruled) or ruling)
 
 
-def _is_close(proof: Certificate, scale: float) -> bool:
-    """True of a metric that is worse by at most `CLOSE`."""
-    return proof.feasibility.feasible and scale > 0 and proof.gap + proof.rounding <= CLOSE * scale
+def _may_be_judged_exactly(facts: OnMetric, verdict: Verdict) -> bool:
+    """False for a matrix that is not a metric, and for a verdict that a tie may change."""
+    return facts.proof.feasibility.feasible and not (facts.ties and verdict is not Verdict.CERTIFIED)
 
 
-def _looser(
-    asked: Asked, proof: Certificate | None, reference: Solution, scale: float, ties: int
-) -> Iterator[str]:
-    """That a metric refuted at its tol would be certified at a looser one, if so."""
+def _exactly(asked: Asked, reference: Solution, in_floats: Ruling) -> tuple[Ruling, Exact | None]:
+    """Return the ruling in exact arithmetic with its interval; if it has no proof, a refutation in floats stands."""
+    assert asked.candidate is not None
+    try:
+        verdict, reason, exact = judge_exactly(asked, asked.candidate, reference)
+    except Unproved as error:
+        if in_floats.verdict is Verdict.REFUTED:
+            return in_floats, None
+        return Ruling(Verdict.INCONCLUSIVE, (str(error),)), None
+    return Ruling(verdict, (reason,)), exact
+
+
+def _may_be_misread(ruled: Ruled) -> bool:
+    """True for a refuted metric, and for one that only a tie saves. A wrong value says nothing about the metric."""
+    open_tie = ruled.facts.ties and not ruled.facts.proof.undecided
+    verdict = ruled.ruling.verdict
+    return verdict is Verdict.REFUTED or bool(open_tie and verdict is Verdict.INCONCLUSIVE)
+
+
+def _with_value(metric: Ruling | None, value: Ruling | None) -> Ruling | None:
+    """Return the ruling on the value, after the reasons against the metric; on the metric if there is none."""
+    if metric is None or value is None:
+        return value or metric
+    refuted = metric.verdict in (Verdict.REFUTED, Verdict.CLOSE)
+    kept = metric.reasons if refuted or value.verdict is Verdict.INCONCLUSIVE else ()
+    return value._replace(reasons=(*kept, *value.reasons))
+
+
+def _notes(ruled: Ruled, verdict: Verdict, diagnosis: Diagnosis) -> Iterator[str]:
+    """Yield notes on a looser tolerance that certifies the metric, and on misreadings that were not found."""
+    if verdict in (Verdict.REFUTED, Verdict.CLOSE):
+        yield from _looser(ruled.facts)
+    looked_for = _may_be_misread(ruled) and verdict is not Verdict.CLOSE and ruled.asked.diagnosed
+    if looked_for and not any(diagnosis):
+        yield unnamed(ruled.asked)
+
+
+def _looser(facts: OnMetric) -> Iterator[str]:
+    """Yield a note if the metric is certified at a looser tolerance with a name."""
     for name, tol in TOLERANCES.items():
-        if tol > asked.tol and _judge(proof, reference, scale, tol, ties)[0] is Verdict.CERTIFIED:
+        if tol > facts.tol and judge_metric(facts._replace(tol=tol)).verdict is Verdict.CERTIFIED:
             yield f"at the tolerance {name} ({tol:g}) the metric is certified: it is near the optimum, and not at it"
             return
 
 
-def _may_be_judged_exactly(proof: Certificate | None, verdict: Verdict | None, ties: int) -> bool:
-    """Not what is no metric, nor what a tie may turn."""
-    feasible = proof is not None and proof.feasibility.feasible
-    return feasible and not (ties and verdict is not Verdict.CERTIFIED)
-
-
-def _scale(asked: Asked, proof: Certificate | None, reference: Solution) -> float:
-    """What a tolerance is a share of."""
-    if proof is not None and asked.module.SCALE == "candidate":
-        return proof.scale
-    return reference.certificate.scale
-
-
-def _judge(
-    proof: Certificate | None,
-    reference: Solution,
-    scale: float,
-    tol: float,
-    ties: int,
-    lists: str = "neighbors",
-) -> tuple[Verdict | None, list[str]]:
-    if proof is None:
-        return None, []
-    if not proof.feasibility.feasible:
-        return Verdict.REFUTED, [f"not a metric: {proof.feasibility}"]
-    if undecided := proof.undecided or reference.certificate.undecided:
-        return Verdict.INCONCLUSIVE, [undecided]
-    if math.isfinite(reference.objective) and reference.lower_bound == -math.inf:
-        return Verdict.INCONCLUSIVE, ["our search found no lower bound, so no metric can be judged"]
-    if not math.isfinite(reference.gap) or any(map(math.isnan, (proof.gap, proof.rounding, scale))):
-        return Verdict.INCONCLUSIVE, [
-            "the objective or the bound overflows in double precision: rescale the data"
-        ]
-    allowed = tol * scale + proof.rounding
-    if scale == 0 and not reference.metric.any() and reference.certificate.proves(tol):
-        verdict, reasons = _judge_beside_zero(proof)
-        if verdict is not Verdict.REFUTED or not ties:
-            return verdict, reasons
-    if proof.gap <= allowed and not (reference.certificate.decides(tol) and proof.decides(tol)):
-        return Verdict.INCONCLUSIVE, [
-            f"double precision cannot decide at this tol: rounding may be {proof.rounding:.3g}, "
-            f"the scale is {scale:.3g}"
-        ]
-    if proof.gap < -allowed:
-        return Verdict.INCONCLUSIVE, [
-            f"the objective is {-proof.gap:.3g} below our bound: one of the two is wrong, and not by rounding only"
-        ]
-    if proof.gap <= allowed:
-        return Verdict.CERTIFIED, [f"feasible, and the gap is at most {allowed:.3g}"]
-    if proof.gap - reference.gap <= allowed + reference.certificate.rounding:
-        return Verdict.INCONCLUSIVE, [
-            f"the bound is not tight enough: it leaves a gap of {proof.gap:.3g}, and {_beside_ours(proof, reference)}; "
-            f"allowed is {allowed:.3g}"
-        ]
-    if ties:
-        return Verdict.INCONCLUSIVE, [
-            f"our metric is better by {proof.gap - reference.gap:.3g}, but {ties} neighbourhoods have a boundary "
-            f"tie: give the candidate's own lists as {lists}"
-        ]
-    return Verdict.REFUTED, [
-        f"a feasible metric is better by {proof.gap - reference.gap:.6g}; allowed is {allowed:.3g}"
-    ]
-
-
-def _beside_ours(proof: Certificate, reference: Solution) -> str:
-    """How the metric compares with our best one, which is no proof of anything."""
-    better_by = proof.gap - reference.gap
-    if better_by > 0:
-        return f"our best metric is better by {better_by:.3g} only"
-    return (
-        f"the objective of our best metric is larger by {-better_by:.3g}"
-        if better_by < 0
-        else "ours is as good"
-    )
-
-
-def _certain_scale(proof: Certificate, reference: Solution, scale: float, tol: float) -> float:
-    """`scale`, or the candidate's own where that is less and our reference is not certified."""
-    return scale if reference.certificate.proves(tol) else min(scale, proof.scale)
-
-
-def _judge_beside_zero(proof: Certificate) -> tuple[Verdict, list[str]]:
-    """The verdict where the optimum is proved to be 0: there is no scale, so that nothing but 0 is optimal."""
-    norm = proof.feasibility.norm
-    if norm == 0:
-        return Verdict.CERTIFIED, ["the optimum is the zero matrix, exactly, and so is the metric"]
-    said = (
-        "the optimum is the zero matrix, exactly, so that there is no scale of which an error could be a share: "
-        f"the metric has norm {norm:.3g}"
-    )
-    if proof.gap <= proof.rounding:
-        return Verdict.INCONCLUSIVE, [f"{said}, too small to be told from 0 by its objective; give 0 itself"]
-    return Verdict.REFUTED, [f"{said}, and an objective above the optimum by {proof.gap:.3g}"]
-
-
-def _judge_value(
-    asked: Asked,
-    proof: Certificate | None,
-    reference: Solution,
-    scale: float,
-    ties: int,
-    verdict: Verdict | None,
-    reasons: list[str],
-) -> tuple[Verdict, list[str]]:
-    value, tol = asked.value, asked.tol
-    if value is None:
-        assert verdict is not None
-        return verdict, reasons
-    bound, best = reference.lower_bound, reference.objective
-    proofs = [reference.certificate, *([proof] if proof is not None else [])]
-    rounding = max(64 * EPS * abs(best), *(max(p.rounding, p.value_rounding) for p in proofs))
-    interval = f"[{bound - rounding:.12g}, {best + rounding:.12g}]"
-    allowed = tol * scale + rounding
-    # as near as that to the optimum, wherever it lies
-    near = best - allowed <= value <= bound + allowed
-    if value < bound - allowed:
-        wrong = f"the claimed objective {value:.12g} is below the certified lower bound {bound:.12g}"
-    elif (
-        proof is not None
-        and abs(value - proof.objective) > tol * _certain_scale(proof, reference, scale, tol) + rounding
-    ):
-        wrong = f"the claimed objective {value:.12g} is not the metric's, {proof.objective:.12g}"
-    elif proof is None and value > best + allowed:
-        wrong = f"the claimed optimum {value:.12g} is above the objective {best:.12g} of a feasible metric"
-    elif proof is None and not (near and reference.certificate.proves(tol)):
-        return Verdict.INCONCLUSIVE, [f"no more is proved than that the optimum lies in {interval}"]
-    elif proof is None:
-        return Verdict.CERTIFIED, [f"the optimum lies in {interval}"]
+def _witness(asked: Asked, verdict: Verdict, reference: Solution, facts: OnMetric | None) -> Witness | None:
+    """Return our metric if it is better. It is not if the candidate is no metric, or no metric attains the value."""
+    if verdict not in (Verdict.REFUTED, Verdict.CLOSE):
+        return None
+    if facts is not None:
+        better_by = facts.better_by
     else:
-        assert verdict is not None
-        return verdict, reasons
-    if ties:
-        return Verdict.INCONCLUSIVE, [
-            *reasons,
-            f"{wrong}, but {ties} neighbourhoods have a boundary tie: give {asked.lists}",
-        ]
-    return Verdict.REFUTED, [
-        *([] if verdict in (None, Verdict.CERTIFIED, Verdict.INCONCLUSIVE) else reasons),
-        wrong,
-    ]
+        assert asked.value is not None
+        better_by = asked.value - reference.objective
+    return None if better_by <= 0 else Witness(reference.objective, better_by, reference.metric)
 
 
 def _report(
     asked: Asked,
-    verdict: Verdict,
-    reasons: list[str],
+    ruling: Ruling,
     reference: Solution,
-    proof: Certificate | None,
     scale: float,
+    ruled: Ruled | None,
     diagnosis: Diagnosis,
-    exact: Exact | None,
 ) -> Report:
-    witness = None
-    if verdict in (Verdict.REFUTED, Verdict.CLOSE):
-        better_by = float("nan") if proof is None else proof.gap - reference.gap
-        if proof is None and asked.value is not None:
-            better_by = asked.value - reference.objective
-        witness = Witness(reference.objective, better_by, reference.metric)
-        if better_by <= 0:  # not feasible, or a value that nothing attains: there is no better point
-            witness = None
-    return Report(
+    facts = None if ruled is None else ruled.facts
+    report = Report(
         method=asked.method,
-        verdict=verdict,
+        verdict=ruling.verdict,
         claim=asked.claim,
         tol=asked.tol,
-        reasons=tuple(reasons),
+        reasons=ruling.reasons,
         lower_bound=reference.lower_bound,
         scale=scale,
         reference_objective=reference.objective,
-        objective=None if proof is None else proof.objective,
-        gap=None if proof is None else proof.gap,
-        rel_gap=None if proof is None else _relative(proof, scale),
-        rounding=0.0 if proof is None else proof.rounding,
-        radius=None if proof is None else proof.radius,
-        feasibility=None if proof is None else proof.feasibility,
         claimed_objective=asked.value,
-        witness=witness,
+        witness=_witness(asked, ruling.verdict, reference, facts),
         diagnosis=diagnosis.named,
         nearest=diagnosis.nearest,
-        exact=exact,
         notes=reference.notes,
     )
-
-
-def _relative(proof: Certificate, scale: float) -> float:
-    """gap / scale; 0 for 0 of 0, inf if only the scale is 0, or both overflow."""
-    if scale > 0:
-        return proof.gap / scale if math.isfinite(proof.gap) else math.inf
-    return 0.0 if proof.gap <= 0 else math.inf
+    if ruled is None:
+        return report
+    proof: Certificate = ruled.facts.proof
+    return replace(
+        report,
+        objective=proof.objective,
+        gap=proof.gap,
+        rel_gap=ruled.facts.rel_gap,
+        rounding=proof.rounding,
+        radius=proof.radius,
+        feasibility=proof.feasibility,
+        exact=ruled.exact,
+    )

@@ -18,7 +18,7 @@ from cvxml.core.report import Report, Verdict, Witness
 from cvxml.core.result import Certificate
 from cvxml.methods import get, get_stationary
 from cvxml.oracle.asked import LATE, Asked, uninterrupted
-from cvxml.oracle.convex import CLOSE
+from cvxml.oracle.convex_rules import CLOSE
 from cvxml.oracle.diagnose import Diagnosis, diagnose, unnamed
 from cvxml.oracle.exactly import ANOTHER, stands_for
 

@@ -1,6 +1,6 @@
-"""`python docs/_ext/stubs.py` writes the stub of cvxml.typed: the parameters of each method, for type checkers.
+"""`python docs/_ext/stubs.py` writes the stubs of cvxml.typed and of the generated estimators, for type checkers.
 
-tests/test_typed.py compares it with what the methods say of themselves.
+They hold the parameters of each method. tests/test_typed.py compares them with the methods.
 """
 
 from __future__ import annotations
@@ -8,10 +8,11 @@ from __future__ import annotations
 import inspect
 from pathlib import Path
 
+import cvxml
 from cvxml import typed
+from cvxml.estimators import generated
 from cvxml.methods import get
 
-FILE = Path(typed.__file__).with_suffix(".pyi")
 HEAD = '''"""{text}"""
 
 # Written by docs/_ext/stubs.py.
@@ -26,12 +27,36 @@ from cvxml.core.report import Report
 from cvxml.core.run import Callback
 from cvxml.core.tolerance import Tolerance
 '''
+ESTIMATORS_HEAD = '''"""{text}"""
+
+# Written by docs/_ext/stubs.py.
+
+from typing import Any
+
+from cvxml.core.tolerance import Tolerance
+from cvxml.estimators.base import Learner, PairsEstimator, TripletsEstimator
+'''
 
 
 def stub() -> str:
-    """The text of the file."""
+    """The text of cvxml/typed/__init__.pyi."""
     classes = [_class(name, method) for name, method in typed.named().items()]
     return "\n\n".join([HEAD.format(text=inspect.getdoc(typed)), *classes]) + "\n"
+
+
+def estimators() -> str:
+    """The text of cvxml/estimators/generated.pyi."""
+    classes = [_estimator(getattr(generated, name)) for name in dir(generated)]
+    return "\n\n".join([ESTIMATORS_HEAD.format(text=inspect.getdoc(generated)), *classes]) + "\n"
+
+
+def _estimator(of: type) -> str:
+    takes = inspect.signature(of)
+    summary = str(inspect.getdoc(of)).splitlines()[0]
+    fields = [f"    {name}: {each.annotation}" for name, each in takes.parameters.items()]
+    head = f"class {of.__name__}({of.__bases__[0].__name__}):"
+    init = f"    def __init__{_text(takes)}: ..."
+    return "\n".join([head, f'    """{summary}"""', "", *fields, "", init])
 
 
 def _class(name: str, method: str) -> str:
@@ -53,5 +78,11 @@ def _text(of: inspect.Signature) -> str:
     return f"({', '.join(parts)}) -> {of.return_annotation}"
 
 
+def stubs() -> dict[str, str]:
+    """Each file, relative to the package, with its text."""
+    return {"typed/__init__.pyi": stub(), "estimators/generated.pyi": estimators()}
+
+
 if __name__ == "__main__":
-    FILE.write_text(stub(), encoding="utf-8")
+    for name, text in stubs().items():
+        (Path(cvxml.__file__).parent / name).write_text(text, encoding="utf-8")

@@ -22,6 +22,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cvxml.core.estimator import Estimator
 from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_positive, dual_array
 from cvxml.core.metric import EPS, FloatArray, IntArray
@@ -252,6 +253,7 @@ class PairMargin(FamilyMethod[Instance]):
             0.175 + 0.75 + 0.4,
         ),
     )
+    ESTIMATOR: ClassVar = Estimator("PairMargin", scale="lam/2 times the squared norm of the metric")
     EXAMPLES: ClassVar = (
         drawn(5, 14, 3),
         drawn(6, 10, 12, 2, lam=10.0),  # more features than points

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import runpy
 from pathlib import Path
 from typing import Any
 
@@ -130,6 +131,21 @@ def test_which_method_calls_convex_what_can_be_proved_optimal() -> None:
     for methods, convex in zip(named, columns(page, "convex"), strict=True):
         for method in methods:
             assert (convex == "no") == (get(method).CLAIM == "stationary"), method
+
+
+def test_which_method_promises_a_radius_where_the_certificate_has_one() -> None:
+    page = ROOT / "docs" / "which_method.md"
+    for cell, proved in zip(columns(page, "id"), columns(page, "what is proved"), strict=True):
+        for method in re.findall(r"`([\w:]+)`", cell):
+            assert ("how near" in proved) == get(method).RADIUS, method
+
+
+def test_parameters_in_which_method_are_those_of_the_methods() -> None:
+    page = read(ROOT / "docs" / "which_method.md")
+    written = runpy.run_path(str(ROOT / "docs" / "_ext" / "tables.py"))["filled"](page)
+    assert written == page, "run `python docs/_ext/tables.py`"
+    rows = [line for line in page.splitlines() if line.startswith("| [`mlsvm`]")]
+    assert [row.count("lam (0.1)") for row in rows] == [1]
 
 
 def test_figures_are_those_of_the_report() -> None:

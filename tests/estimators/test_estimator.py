@@ -18,9 +18,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import cvxml
+from cvxml.estimators import generated
 from cvxml.estimators.base import Learner, MetricEstimator, PairsEstimator
 from cvxml.estimators.baselines import Euclidean, WithinClass
-from cvxml.methods import get
+from cvxml.methods import get, names
 from tests.instances import CLOSED_FORM, random_data, real_data
 
 # those that learn a metric by a method, and a grid of parameters for each
@@ -48,6 +49,17 @@ LEARNERS: list[tuple[Learner, dict[str, list[Any]]]] = [
     (cvxml.SDML(lam=0.2), {"lam": [0.01, 0.2]}),
     (cvxml.MLR(C=5.0), {"C": [1.0, 5.0]}),
 ]
+LISTED = {type(estimator).__name__ for estimator, _ in LEARNERS}
+
+
+def of_new_method(name: str) -> Learner:
+    """A generated estimator that is not in the list above, with the parameters that its method says suit few points."""
+    of: type[Learner] = getattr(generated, name)
+    params = next(get(each).SMALL for each in names() if each.replace("_", "") == name.lower())
+    return of(**{key: value for key, value in params.items() if key in inspect.signature(of).parameters})
+
+
+LEARNERS += [(of_new_method(name), {"tol": [1e-6, 1e-4]}) for name in dir(generated) if name not in LISTED]
 FEW_STEPS = [cvxml.NCA(max_iter=30), cvxml.MLKR(max_iter=30)]
 BASELINES: list[MetricEstimator] = [Euclidean(), WithinClass(shrinkage=0.1)]
 CLASSIFIERS = [
@@ -153,12 +165,14 @@ def test_the_defaults_are_those_of_the_method(estimator: Learner) -> None:
     assert estimator.fit(X, y).solution_.params == cvxml.solve(estimator._method, X, y).params
 
 
-@pytest.mark.parametrize("name", ["GLML", "PLML", *dict.fromkeys(type(e).__name__ for e, _ in LEARNERS)])
-def test_the_docstring_has_a_line_for_every_parameter(name: str) -> None:
-    text = inspect.getdoc(getattr(cvxml, name)) or ""
+@pytest.mark.parametrize(
+    "of", [cvxml.GLML, cvxml.PLML, *dict.fromkeys(type(e) for e, _ in LEARNERS)], ids=lambda of: of.__name__
+)
+def test_the_docstring_has_a_line_for_every_parameter(of: type) -> None:
+    text = inspect.getdoc(of) or ""
     parameters = text.partition("Parameters\n----------\n")[2].partition("\n\nAttributes\n----------\n")[0]
     names = [line.split(" : ")[0] for line in parameters.splitlines() if not line.startswith(" ")]
-    assert sorted(names) == sorted(inspect.signature(getattr(cvxml, name)).parameters)
+    assert sorted(names) == sorted(inspect.signature(of).parameters)
 
 
 @every_estimator

@@ -6,6 +6,7 @@ to change, and an example.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable
 from contextlib import suppress
 from fractions import Fraction
@@ -24,6 +25,7 @@ from cvxml.core.example import Drawn, Hand
 from cvxml.core.method import MAPS, METRIC_IS, ConvexMethod
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
+from cvxml.estimators import generated
 from cvxml.methods import get, names
 from cvxml.oracle.saved import recertify
 from cvxml.solvers.family_method import FamilyMethod
@@ -120,6 +122,28 @@ def test_follows_is_a_map_of_the_features(method: str) -> None:
     assert follows in MAPS, (
         f'{method}: FOLLOWS must be one of {MAPS}, for example FOLLOWS = "rotation"; it is {follows!r}'
     )
+
+
+@every_method
+def test_estimator_names_the_method_and_its_parameters(method: str) -> None:
+    of, base = get(method), method.partition(":")[0]
+    name = base.replace("_", " ").title().replace(" ", "")
+    example = f'for example ESTIMATOR = Estimator("{name}")'
+    said = of.ESTIMATOR
+    if said is None:
+        own = [getattr(cvxml, each) for each in cvxml.__all__ if hasattr(getattr(cvxml, each), "fit")]
+        assert base in [getattr(each, "_method", None) for each in own], (
+            f"{method}: add ESTIMATOR, {example}, or write a file for it in cvxml/estimators/"
+        )
+        return
+    assert said.name.lower() == base.replace("_", ""), (
+        f"{method}: ESTIMATOR = Estimator({said.name!r}) must have the id as its name, without _; {example}"
+    )
+    options = [each.partition(":")[2] for each in names() if each.startswith(f"{base}:")]
+    strange = unknown(method, (*(said.positional or ()), *said.says), *options, "tol", "max_iter", "solver")
+    assert strange == [], f"{method}: ESTIMATOR = {said} has {strange}, which are no parameters; {example}"
+    estimator = getattr(generated, said.name)
+    assert set(inspect.signature(estimator).parameters) >= {*(said.positional or ()), *options}
 
 
 @every_method

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import math
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -23,11 +24,14 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import cvxml
 from cvxml.core.backend import solve_problem
+from cvxml.core.estimator import Estimator
 from cvxml.core.example import Hand
 from cvxml.core.method import Method
+from cvxml.estimators import generated
 from cvxml.family.rows.base import Block
 from cvxml.methods import get
 from cvxml.solvers.family_method import FamilyMethod
@@ -54,6 +58,7 @@ def example(monkeypatch: pytest.MonkeyPatch) -> Iterator[Method[Any]]:
     contract.solved_small.cache_clear()
     yield get(NAME)
     sys.modules.pop(f"cvxml.methods.{NAME}", None)
+    vars(generated).pop("PairMargin", None)
 
 
 def test_the_page_shows_the_file() -> None:
@@ -119,6 +124,7 @@ def test_what_its_class_says(example: Method[Any]) -> None:
     contract.test_small_bad_weights_and_units_name_parameters(NAME)
     contract.test_bad_has_a_tuple_of_values_for_each_parameter(NAME)
     contract.test_follows_is_a_map_of_the_features(NAME)
+    contract.test_estimator_names_the_method_and_its_parameters(NAME)
     contract.test_hand_has_optima_with_parameters_of_the_method(NAME)
     contract.test_examples_are_there_to_be_tested_and_to_be_verified(NAME)
 
@@ -134,6 +140,14 @@ def test_the_contract_on_its_first_example(example: Method[Any], tmp_path: Path)
     contract.test_any_dual_bounds_any_metric(NAME)
     contract.test_the_exact_member_has_no_constant_that_is_rounded(NAME)
     properties.test_units_do_not_matter_where_the_parameters_follow(NAME, 0.3)
+
+
+def test_its_estimator_learns_what_solve_finds(example: Method[Any]) -> None:
+    X, y = random_data(0, n=16, d=3)
+    model = clone(generated.PairMargin(0.3)).fit(X, y)  # type: ignore[attr-defined]
+    np.testing.assert_array_equal(model.solution_.metric, cvxml.solve(NAME, X, y, lam=0.3).metric)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.transform(X), model.transform(X))
 
 
 def test_bad_input(example: Method[Any]) -> None:
@@ -177,6 +191,7 @@ FILES = (
     "tests/core/test_good_input.py",
     "tests/core/test_exact.py",
     "tests/cli/test_show.py",
+    "tests/estimators/test_estimator.py",
 )
 
 
@@ -191,7 +206,19 @@ def test_all_tests_of_every_method(tmp_path: Path) -> None:
     ]
     (tmp_path / "registers_the_example.py").write_text("\n".join(registers), encoding="utf-8")
     path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
-    options = ["-p", "registers_the_example", "-p", "no:cacheprovider", "-q", "-n", "0", "-m", "", "-k", NAME]
+    options = [
+        "-p",
+        "registers_the_example",
+        "-p",
+        "no:cacheprovider",
+        "-q",
+        "-n",
+        "0",
+        "-m",
+        "",
+        "-k",
+        f"{NAME} or PairMargin",
+    ]
     run = subprocess.run(
         [sys.executable, "-m", "pytest", *options, *FILES],
         cwd=ROOT,
@@ -234,6 +261,19 @@ BROKEN: dict[str, tuple[str, Any, Callable[..., None], tuple[Any, ...]]] = {
     "strange FOLLOWS": ("FOLLOWS", "turns", contract.test_follows_is_a_map_of_the_features, ()),
     "other FOLLOWS": ("FOLLOWS", "linear", properties.test_any_linear_map_of_the_features_maps_the_metric, ()),
     "strange HAND": ("HAND", (ONE_HAND,), contract.test_hand_has_optima_with_parameters_of_the_method, ()),
+    "no ESTIMATOR": ("ESTIMATOR", None, contract.test_estimator_names_the_method_and_its_parameters, ()),
+    "other ESTIMATOR": (
+        "ESTIMATOR",
+        Estimator("Margin"),
+        contract.test_estimator_names_the_method_and_its_parameters,
+        (),
+    ),
+    "strange ESTIMATOR": (
+        "ESTIMATOR",
+        Estimator("PairMargin", positional=("C",)),
+        contract.test_estimator_names_the_method_and_its_parameters,
+        (),
+    ),
     "no EXAMPLES": ("EXAMPLES", (), contract.test_examples_are_there_to_be_tested_and_to_be_verified, ()),
     "no RADIUS": ("RADIUS", False, properties.test_the_optimum_lies_within_the_radius, ()),
     "no STATEMENT": ("STATEMENT", None, contract.test_a_method_tells_its_statement_and_source, ()),
@@ -291,6 +331,7 @@ OPTIONAL = (
     "EXAMPLES",
     "MISREADINGS",
     "WEIGHTS",
+    "ESTIMATOR",
     "RADIUS",
     "UNITS",
     "STATEMENT",

@@ -13,7 +13,8 @@ from cvxml.core.report import Verdict
 from cvxml.core.result import Certificate, Solution, Status
 from cvxml.oracle import convex
 from cvxml.oracle.asked import Asked
-from cvxml.oracle.diagnose import Diagnosis
+from cvxml.oracle.convex_rules import VALUE, OnMetric, OnValue, judge_metric
+from cvxml.oracle.rules import decide
 from tests.instances import checked, mlsvm_from_kkt
 
 TOL = 1e-3  # "loose"
@@ -85,8 +86,8 @@ def test_a_metric_is_judged_only_by_bounds_that_are_tight_and_figures_that_are_n
     ours, near, far = best.certificate, multiple(1, best), multiple(3, loose)
     scale = near.scale
 
-    def verdict(proof: Certificate, reference: Certificate) -> Verdict | None:
-        return convex._judge(proof, replace(best, certificate=reference), scale, TOL, 0)[0]
+    def verdict(proof: Certificate, reference: Certificate) -> Verdict:
+        return judge_metric(OnMetric(proof, replace(best, certificate=reference), scale, TOL)).verdict
 
     assert verdict(near, near) is CERTIFIED
     assert verdict(multiple(1.001, loose), loose.certificate) is INCONCLUSIVE
@@ -104,7 +105,7 @@ def test_a_metric_that_is_better_than_ours_is_not_told_a_negative_number(loose: 
     """Neither is proved: our metric is three times the optimum, with a bound of 0, and the candidate is the optimum."""
     ours = replace(loose, metric=3 * KNOWN.A, certificate=multiple(3, loose))
     near = multiple(1, loose)
-    verdict, (reason,) = convex._judge(near, ours, near.scale, TOL, 0)
+    verdict, (reason,), _ = judge_metric(OnMetric(near, ours, near.scale, TOL))
     assert near.objective < ours.objective
     assert verdict is INCONCLUSIVE
     assert f"{ours.gap - near.gap:.3g}" in reason
@@ -112,18 +113,20 @@ def test_a_metric_that_is_better_than_ours_is_not_told_a_negative_number(loose: 
 
 
 def test_what_a_tie_may_turn_is_not_judged_exactly(best: Solution) -> None:
+    facts = OnMetric(best.certificate, best, 1.0, TOL, ties=1)
     for verdict in Verdict:
-        assert convex._may_be_judged_exactly(best.certificate, verdict, ties=1) == (verdict is CERTIFIED)
+        assert convex._may_be_judged_exactly(facts, verdict) == (verdict is CERTIFIED)
 
 
 def test_a_claimed_value_is_certified_only_between_tight_bounds(best: Solution, loose: Solution) -> None:
     near, value = multiple(1, best), best.objective
 
-    def verdict(value: float, proof: Certificate | None, reference: Solution) -> Verdict:
-        return convex._judge_value(claim(value), proof, reference, near.scale, 0, CERTIFIED, [])[0]
+    def verdict(value: float, proof: Certificate | None, reference: Solution) -> Verdict | None:
+        ruling = decide(VALUE, OnValue(value, TOL, proof, reference, near.scale))
+        return None if ruling is None else ruling.verdict
 
     assert verdict(value, None, best) is CERTIFIED
-    assert verdict(value, near, best) is CERTIFIED
+    assert verdict(value, near, best) is None  # the ruling on the metric stands
     assert verdict(value, None, loose) is INCONCLUSIVE
     assert verdict(value + 2 * TOL * near.scale, None, best) is REFUTED
     assert verdict(-value, near, loose) is REFUTED
@@ -133,9 +136,10 @@ def test_a_witness_says_by_how_much_it_is_better(best: Solution, loose: Solution
     """Than the metric that was judged; than the value, where that alone was claimed."""
     far, value = multiple(3, loose), best.objective
     for proof, gain in ((None, value), (far, far.objective - value)):
-        report = convex._report(claim(2 * value), REFUTED, [], loose, proof, 1.0, Diagnosis(), None)
-        assert report.witness is not None
-        assert report.witness.better_by == pytest.approx(gain, rel=1e-6)
+        facts = None if proof is None else OnMetric(proof, loose, 1.0, TOL)
+        witness = convex._witness(claim(2 * value), REFUTED, loose, facts)
+        assert witness is not None
+        assert witness.better_by == pytest.approx(gain, rel=1e-6)
 
 
 def test_one_metric_is_to_be_given_in_one_way() -> None:
@@ -152,6 +156,6 @@ def test_no_bound_is_no_overflow(best: Solution) -> None:
         (without, nothing, False),
         (replace(best, certificate=replace(nothing, objective=np.inf)), nothing, True),
     ):
-        verdict, reasons = convex._judge(proof, reference, 1.0, TOL, 0)
+        verdict, reasons, _ = judge_metric(OnMetric(proof, reference, 1.0, TOL))
         assert verdict is INCONCLUSIVE
         assert ("overflows" in reasons[0]) == overflows

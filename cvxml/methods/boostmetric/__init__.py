@@ -28,6 +28,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cvxml.core.estimator import Estimator
 from cvxml.core.exact import Exact
 from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_positive, check_X
@@ -222,6 +223,11 @@ class BoostMetric(TripletMethod[Instance]):
             (2.0, math.log(3) / 8, math.log(4 / 3) + math.log(3) / 4),
             (5.0, 0.0, math.log(2)),
         )
+    )
+    ESTIMATOR: ClassVar = Estimator(
+        "BoostMetric",
+        "The metric of BoostMetric (Shen et al. 2009, 2012), solved to a certified gap; v must be above v*.",
+        scale="the objective, and to 1 at least",
     )
     EXAMPLES: ClassVar = (
         drawn(5, 18, 3, v=0.1),

@@ -28,6 +28,7 @@ from scipy.spatial.distance import pdist
 
 from cvxml.core.backend import SolverFailure, solve_problem
 from cvxml.core.clock import watched
+from cvxml.core.estimator import Estimator
 from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_positive, dual_array
 from cvxml.core.memory import FLOAT, check_room
@@ -614,6 +615,11 @@ class ITML(FamilyMethod[Instance]):
     }
     HAND: ClassVar = _HAND
     RADIUS = True
+    ESTIMATOR: ClassVar = Estimator(
+        "ITML",
+        "The metric of information-theoretic metric learning (Davis et al. 2007), solved to a certified gap.",
+        positional=("gamma",),
+    )
     EXAMPLES: ClassVar = (
         drawn(6, 14, 3, gamma=0.5),
         drawn(7, 10, 14, gamma=0.1),  # more features than points

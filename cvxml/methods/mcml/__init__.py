@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
+from cvxml.core.estimator import Estimator
 from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_labels, check_X, real_array
 from cvxml.core.memory import FLOAT, check_room
@@ -497,6 +498,11 @@ class MCML(FamilyMethod[Instance]):
             None,
             8 * math.log(7),
         ),
+    )
+    ESTIMATOR: ClassVar = Estimator(
+        "MCML",
+        "The metric that collapses classes best (Globerson, Roweis 2005), solved to a certified gap.\n\n"
+        "The notes of `solution_` say where no metric is optimal.",
     )
     EXAMPLES: ClassVar = (
         drawn(3, 12, 3),

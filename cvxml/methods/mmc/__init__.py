@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.backend import solve_problem
+from cvxml.core.estimator import Estimator
 from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import dual_array
 from cvxml.core.metric import FloatArray, IntArray, examine, project_psd
@@ -280,6 +281,11 @@ class MMC(FamilyMethod[Instance]):
         ),
     )
     RADIUS = True
+    ESTIMATOR: ClassVar = Estimator(
+        "MMC",
+        scale="the sum of distances",
+        says={"diagonal": "True: A is diagonal, a weight for each feature"},
+    )
     EXAMPLES: ClassVar = (
         drawn(3, 14, 3),
         drawn(7, 14, 5, degenerate=True),

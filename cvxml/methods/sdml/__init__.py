@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.balls import ball, ends, rounded, total, with_enough_bits
+from cvxml.core.estimator import Estimator
 from cvxml.core.exact import Exact, flint, scaled
 from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_number, check_positive, dual_array
@@ -352,6 +353,9 @@ class SDML(ConvexMethod[Instance]):
         for lam, w in ((0.0, 0.5), (0.25, 0.25), (0.75, 0.0))
     )
     RADIUS = True
+    ESTIMATOR: ClassVar = Estimator(
+        "SDML", "The metric of sparse distance metric learning (Qi et al. 2009), solved to a certified gap."
+    )
     EXAMPLES: ClassVar = (
         drawn(5, 18, 3, lam=0.1),
         drawn(7, 14, 5, degenerate=True, eta=0.002, lam=0.2),  # S is indefinite

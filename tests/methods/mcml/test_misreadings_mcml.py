@@ -20,7 +20,7 @@ from cvxml.family.geometry.symmetric import smat, svec
 from cvxml.family.losses.base import Sum
 from cvxml.family.theorem import theorem
 from cvxml.methods.mcml import METHOD, weights
-from cvxml.oracle.convex import _judge
+from cvxml.oracle.convex_rules import OnMetric, judge_metric
 from tests.instances import assert_named, fractions, random_data
 from tests.methods.mcml.problems import SETS, UNEVEN, Data, data, solved
 
@@ -163,6 +163,6 @@ def test_an_objective_below_the_bound_is_said_and_not_clipped(monkeypatch: pytes
     certificate = cvxml.certify("mcml", X, y, solution.metric, solution.dual)
     assert certificate.gap == pytest.approx(-1.0, abs=1e-3)
     assert not certificate.proves(1e-3)
-    verdict, reasons = _judge(certificate, solution, certificate.scale, 1e-6, 0)
+    verdict, reasons, _ = judge_metric(OnMetric(certificate, solution, certificate.scale, 1e-6))
     assert verdict is Verdict.INCONCLUSIVE
     assert "below" in reasons[0]

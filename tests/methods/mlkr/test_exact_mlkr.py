@@ -15,7 +15,7 @@ from cvxml.core.balls import balls, precision
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.core.squares import whole
-from cvxml.family.stationary.stationary import stationary
+from cvxml.family.stationary import stationary
 from cvxml.oracle.saved import recertify
 from tests.instances import exact_of
 from tests.methods.nca.in_many_digits import (

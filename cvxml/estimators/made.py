@@ -1,0 +1,100 @@
+"""Make an estimator of a method that states it by `ESTIMATOR` (cvxml/core/estimator.py)."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY
+from typing import Any
+
+from cvxml.core.method import Method
+from cvxml.core.parameter import OF_POINTS, Parameter
+from cvxml.estimators.base import Learner, PairsEstimator, TripletsEstimator
+from cvxml.estimators.parameters import estimator
+from cvxml.methods import get, names
+
+PLAIN = ("float", "int", "str")  # the types that an annotation repeats
+
+
+def made(name: str, module: str) -> type[Learner]:
+    """Return the estimator `name` as a class of `module`.
+
+    Its parameters are those of the method that are not lists of points, and a bool for another formula of the method.
+    Raises AttributeError if no method has an `ESTIMATOR` of this name.
+    """
+    method = _method(name)
+    of = get(method)
+    said = of.ESTIMATOR
+    assert said is not None
+    option = _option(method)
+    values = {key: each for key, each in of.PARAMETERS.items() if each.kind not in OF_POINTS}
+    fields: dict[str, tuple[str, Any]] = {key: (_type(each), each.default) for key, each in values.items()}
+    if option:
+        fields[option] = ("bool", False)
+    positional = tuple(fields) if said.positional is None else said.positional
+    by_name = [key for key in fields if key not in positional]
+    annotations: dict[str, Any] = {
+        **{key: fields[key][0] for key in positional},
+        "_": KW_ONLY,
+        **{key: fields[key][0] for key in by_name},
+    }
+    content: dict[str, Any] = {
+        "__module__": module,
+        "__doc__": said.summary or _summary(of),
+        "__annotations__": annotations,
+        **{key: default for key, (_, default) in fields.items()},
+        "_method": _chosen(method, option) if option else method,
+        "_says": {
+            "tol": f"Certified gap, relative to {said.scale}",
+            option: f'True: the formula "{method}:{option}"',
+            **said.says,
+        },
+    }
+    return estimator(type(said.name, (_base(of),), content))
+
+
+def _method(name: str) -> str:
+    """Return the id of the method with this estimator. Only this method is imported."""
+    for method in names():
+        if method.replace("_", "") == name.lower():
+            said = get(method).ESTIMATOR
+            if said is not None and said.name == name:
+                return method
+    raise AttributeError(f"no method has the estimator {name!r}")
+
+
+def _option(method: str) -> str:
+    """Return the second formula of a method, the part of its id after ":"; empty if there is one formula."""
+    others = [name.removeprefix(f"{method}:") for name in names() if name.startswith(f"{method}:")]
+    if len(others) > 1:
+        raise TypeError(
+            f"{method} has the formulas {others}: an estimator that chooses among them needs its own file"
+        )
+    return others[0] if others else ""
+
+
+def _chosen(method: str, option: str) -> property:
+    """Return the id of the formula, as a property of the estimator."""
+
+    def chosen(self: Any) -> str:
+        return f"{method}:{option}" if getattr(self, option) else method
+
+    return property(chosen)
+
+
+def _base(of: Method[Any]) -> type[Learner]:
+    if "triplets" in of.PARAMETERS:
+        return TripletsEstimator
+    return PairsEstimator if "pairs" in of.PARAMETERS else Learner
+
+
+def _type(parameter: Parameter) -> str:
+    takes = parameter.kind.takes
+    if takes not in PLAIN:
+        return "Any"
+    return takes if parameter.default is not None else f"{takes} | None"
+
+
+def _summary(of: Method[Any]) -> str:
+    """Return a sentence with the first word of TITLE and its authors."""
+    short, authors = of.TITLE.partition(":")[0], of.TITLE[of.TITLE.rfind("(") :]
+    how = "solved to a certified gap" if of.MAX_ITER > 1 else "in closed form, with its proof"
+    return f"The metric of {short} {authors}, {how}."

@@ -1,0 +1,384 @@
+"""The rules for a claim about a convex problem, in the order in which they are tried.
+
+`METRIC` judges a metric. `REVISIONS` replaces a ruling that says more than is proved. `CLOSE_METRIC` replaces "refuted"
+near the optimum. `VALUE` judges a claimed objective.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from cvxml.core.exact import Exact
+from cvxml.core.metric import EPS
+from cvxml.core.report import Verdict
+from cvxml.core.result import Certificate, Solution, Status
+from cvxml.oracle.asked import Asked
+from cvxml.oracle.rules import Rule, Ruling, decide
+
+CERTIFIED, REFUTED, INCONCLUSIVE = Verdict.CERTIFIED, Verdict.REFUTED, Verdict.INCONCLUSIVE
+CLOSE = (
+    1e-2  # of the scale: a metric with a smaller gap is close, for example that of a run that stopped early
+)
+
+
+class OnMetric(NamedTuple):
+    """The facts about a metric."""
+
+    proof: Certificate  # of the metric
+    reference: Solution  # ours
+    scale: float
+    tol: float  # a share of the scale
+    ties: int = 0
+    lists: str = "neighbors"  # the parameter that takes the lists a tie may decide
+
+    @property
+    def allowed(self) -> float:
+        """The largest gap of a certified metric, rounding included."""
+        return self.tol * self.scale + self.proof.rounding
+
+    @property
+    def better_by(self) -> float:
+        """The objective of the metric minus that of ours."""
+        return self.proof.gap - self.reference.gap
+
+    @property
+    def undecided(self) -> str:
+        """Why double precision proves nothing; empty if it can."""
+        return self.proof.undecided or self.reference.certificate.undecided
+
+    @property
+    def has_no_bound(self) -> bool:
+        """True if our solution has an objective and no lower bound."""
+        return math.isfinite(self.reference.objective) and self.reference.lower_bound == -math.inf
+
+    @property
+    def overflows(self) -> bool:
+        """True if our gap is infinite, or a figure of the metric is not a number."""
+        figures = (self.proof.gap, self.proof.rounding, self.scale)
+        return not math.isfinite(self.reference.gap) or any(map(math.isnan, figures))
+
+    @property
+    def zero_is_optimal(self) -> bool:
+        """True if the zero matrix is proved to be the optimum. Then there is no scale, and 0 alone is optimal."""
+        ours = self.reference
+        return self.scale == 0 and not ours.metric.any() and ours.certificate.proves(self.tol)
+
+    @property
+    def decides(self) -> bool:
+        """True if double precision can decide at this tolerance."""
+        return self.reference.certificate.decides(self.tol) and self.proof.decides(self.tol)
+
+    @property
+    def is_close(self) -> bool:
+        """True if the gap is at most `CLOSE` of the scale."""
+        proof = self.proof
+        return (
+            proof.feasibility.feasible and self.scale > 0 and proof.gap + proof.rounding <= CLOSE * self.scale
+        )
+
+    @property
+    def rel_gap(self) -> float:
+        """gap / scale; 0 for 0 of 0, inf if only the scale is 0, or both overflow."""
+        if self.scale > 0:
+            return self.proof.gap / self.scale if math.isfinite(self.proof.gap) else math.inf
+        return 0.0 if self.proof.gap <= 0 else math.inf
+
+
+def _rounding(f: OnMetric) -> str:
+    return (
+        f"double precision cannot decide at this tol: rounding may be {f.proof.rounding:.3g}, "
+        f"the scale is {f.scale:.3g}"
+    )
+
+
+def _nonzero(f: OnMetric) -> str:
+    return (
+        "the optimum is the zero matrix, exactly, so that there is no scale of which an error could be a share: "
+        f"the metric has norm {f.proof.feasibility.norm:.3g}"
+    )
+
+
+def _not_tight(f: OnMetric) -> str:
+    if f.better_by > 0:
+        ours = f"our best metric is better by {f.better_by:.3g} only"
+    elif f.better_by < 0:
+        ours = f"the objective of our best metric is larger by {-f.better_by:.3g}"
+    else:
+        ours = "ours is as good"
+    return (
+        f"the bound is not tight enough: it leaves a gap of {f.proof.gap:.3g}, and {ours}; "
+        f"allowed is {f.allowed:.3g}"
+    )
+
+
+METRIC: tuple[Rule[OnMetric], ...] = (
+    Rule(
+        "not a metric",
+        lambda f: not f.proof.feasibility.feasible,
+        REFUTED,
+        lambda f: f"not a metric: {f.proof.feasibility}",
+    ),
+    Rule("undecided", lambda f: f.undecided, INCONCLUSIVE, lambda f: f.undecided),
+    Rule(
+        "no lower bound",
+        lambda f: f.has_no_bound,
+        INCONCLUSIVE,
+        lambda _: "our search found no lower bound, so no metric can be judged",
+    ),
+    Rule(
+        "overflow",
+        lambda f: f.overflows,
+        INCONCLUSIVE,
+        lambda _: "the objective or the bound overflows in double precision: rescale the data",
+    ),
+    Rule(
+        "zero",
+        lambda f: f.zero_is_optimal and f.proof.feasibility.norm == 0,
+        CERTIFIED,
+        lambda _: "the optimum is the zero matrix, exactly, and so is the metric",
+    ),
+    Rule(
+        "nearly zero",
+        lambda f: f.zero_is_optimal and f.proof.gap <= f.proof.rounding,
+        INCONCLUSIVE,
+        lambda f: f"{_nonzero(f)}, too small to be told from 0 by its objective; give 0 itself",
+    ),
+    Rule(
+        "not zero",
+        lambda f: f.zero_is_optimal and not f.ties,
+        REFUTED,
+        lambda f: f"{_nonzero(f)}, and an objective above the optimum by {f.proof.gap:.3g}",
+    ),
+    Rule("rounding", lambda f: f.proof.gap <= f.allowed and not f.decides, INCONCLUSIVE, _rounding),
+    Rule(
+        "below the bound",
+        lambda f: f.proof.gap < -f.allowed,
+        INCONCLUSIVE,
+        lambda f: (
+            f"the objective is {-f.proof.gap:.3g} below our bound: one of the two is wrong, "
+            "and not by rounding only"
+        ),
+    ),
+    Rule(
+        "optimal",
+        lambda f: f.proof.gap <= f.allowed,
+        CERTIFIED,
+        lambda f: f"feasible, and the gap is at most {f.allowed:.3g}",
+    ),
+    Rule(
+        "bound not tight",
+        lambda f: f.better_by <= f.allowed + f.reference.certificate.rounding,
+        INCONCLUSIVE,
+        _not_tight,
+    ),
+    Rule(
+        "tie",
+        lambda f: f.ties,
+        INCONCLUSIVE,
+        lambda f: (
+            f"our metric is better by {f.better_by:.3g}, but {f.ties} neighbourhoods have a boundary "
+            f"tie: give the candidate's own lists as {f.lists}"
+        ),
+    ),
+    Rule(
+        "better metric",
+        lambda _: True,
+        REFUTED,
+        lambda f: f"a feasible metric is better by {f.better_by:.6g}; allowed is {f.allowed:.3g}",
+    ),
+)
+
+
+def judge_metric(facts: OnMetric) -> Ruling:
+    """Return the ruling of `METRIC`, whose last rule always applies."""
+    ruling = decide(METRIC, facts)
+    assert ruling is not None
+    return ruling
+
+
+class Ruled(NamedTuple):
+    """A ruling on a metric, with the facts that may change it."""
+
+    asked: Asked
+    facts: OnMetric
+    ruling: Ruling
+    exact: Exact | None = None  # the interval that decided, in exact mode
+
+    @property
+    def certified(self) -> bool:
+        """True if the ruling is "certified"."""
+        return self.ruling.verdict is CERTIFIED
+
+    @property
+    def above(self) -> float:
+        """The error of the computed objective, from above; 0 for a matrix that is not a metric."""
+        asked, facts = self.asked, self.facts
+        if asked.candidate is None or not facts.proof.feasibility.feasible:
+            return 0.0
+        return asked.module.above(asked.given, asked.candidate)
+
+    @property
+    def is_within_error(self) -> bool:
+        """True if ours is better only by the error of the candidate's objective."""
+        above, facts = self.above, self.facts
+        return above > 0 and facts.better_by - above <= facts.allowed + facts.reference.certificate.rounding
+
+    @property
+    def never(self) -> str:
+        """Why no metric attains the infimum; empty if a metric does."""
+        return self.asked.module.unattained(self.asked.given)
+
+    @property
+    def is_unsolved(self) -> bool:
+        """True if our solution is not optimal, so that its scale may be wrong."""
+        status = self.facts.reference.status
+        return status is Status.TIME_LIMIT or (status is not Status.CONVERGED and self.exact is None)
+
+
+REVISIONS: tuple[Rule[Ruled], ...] = (
+    Rule(
+        "error of the objective",
+        lambda r: r.ruling.verdict is REFUTED and r.is_within_error,
+        INCONCLUSIVE,
+        lambda r: (
+            f"our metric is better by {r.facts.better_by:.3g}, but the objective of the candidate may be less "
+            f"by {r.above:.3g} than what is computed"
+        ),
+    ),
+    Rule(
+        "not attained",
+        lambda r: r.certified and r.never,
+        INCONCLUSIVE,
+        lambda r: f"{r.never}; {r.ruling.reasons[0]} of the infimum",
+    ),
+    Rule(
+        "scale of ours",
+        lambda r: r.certified and r.is_unsolved and not r.facts.proof.proves(r.facts.tol),
+        INCONCLUSIVE,
+        lambda _: "the scale is that of a metric of ours which is not optimal",
+    ),
+)
+
+
+def _close(r: Ruled) -> tuple[str, ...]:
+    """A closed form has no run that could stop early."""
+    early = "the run stopped early" if r.asked.module.MAX_ITER > 1 else "the closed form lost digits"
+    unsought = "" if r.asked.diagnosed else "; misreadings were not looked for"
+    return (
+        *r.ruling.reasons,
+        f"{100 * r.facts.rel_gap:.2g} % of the scale above the optimum: either {early}, or it solves a slightly "
+        f"different problem{unsought}",
+    )
+
+
+# applies to a metric that no misreading explains
+CLOSE_METRIC: Rule[Ruled] = Rule(
+    "close", lambda r: r.ruling.verdict is REFUTED and r.facts.is_close, Verdict.CLOSE, _close
+)
+
+
+class OnValue(NamedTuple):
+    """The facts about a claimed objective, of a metric or of the optimum."""
+
+    value: float
+    tol: float
+    proof: Certificate | None  # of the metric; None for a claimed optimum
+    reference: Solution
+    scale: float
+    ties: int = 0
+    lists: str = "neighbors"
+
+    @property
+    def rounding(self) -> float:
+        """The rounding error of the figures that the value is compared with."""
+        proofs = [self.reference.certificate, *([] if self.proof is None else [self.proof])]
+        return max(
+            64 * EPS * abs(self.reference.objective), *(max(p.rounding, p.value_rounding) for p in proofs)
+        )
+
+    @property
+    def allowed(self) -> float:
+        """The largest error of a value that is right."""
+        return self.tol * self.scale + self.rounding
+
+    @property
+    def is_of_another(self) -> bool:
+        """True if the value is not the objective of the metric.
+
+        The scale is the smaller of ours and the metric's, if ours is not certified.
+        """
+        if self.proof is None:
+            return False
+        ours_is_certain = self.reference.certificate.proves(self.tol)
+        scale = self.scale if ours_is_certain else min(self.scale, self.proof.scale)
+        return abs(self.value - self.proof.objective) > self.tol * scale + self.rounding
+
+    @property
+    def is_proved(self) -> bool:
+        """True if our solution is certified, and the value is near every number that may be the optimum."""
+        ours, allowed = self.reference, self.allowed
+        near = ours.objective - allowed <= self.value <= ours.lower_bound + allowed
+        return near and ours.certificate.proves(self.tol)
+
+    @property
+    def interval(self) -> str:
+        """The interval that holds the optimum."""
+        ours = self.reference
+        return f"[{ours.lower_bound - self.rounding:.12g}, {ours.objective + self.rounding:.12g}]"
+
+    @property
+    def fault(self) -> str:
+        """Why the value is wrong; empty if it may be right."""
+        found = decide(WRONG_VALUES, self)
+        return "" if found is None else found.reasons[0]
+
+
+def _not_the_metrics(v: OnValue) -> str:
+    assert v.proof is not None
+    return f"the claimed objective {v.value:.12g} is not the metric's, {v.proof.objective:.12g}"
+
+
+WRONG_VALUES: tuple[Rule[OnValue], ...] = (
+    Rule(
+        "value below the bound",
+        lambda v: v.value < v.reference.lower_bound - v.allowed,
+        REFUTED,
+        lambda v: (
+            f"the claimed objective {v.value:.12g} is below the certified lower bound "
+            f"{v.reference.lower_bound:.12g}"
+        ),
+    ),
+    Rule("value of another metric", lambda v: v.is_of_another, REFUTED, _not_the_metrics),
+    Rule(
+        "value above the optimum",
+        lambda v: v.proof is None and v.value > v.reference.objective + v.allowed,
+        REFUTED,
+        lambda v: (
+            f"the claimed optimum {v.value:.12g} is above the objective {v.reference.objective:.12g} of a "
+            "feasible metric"
+        ),
+    ),
+)
+# if no rule applies, the value is that of the metric, and the ruling on the metric stands
+VALUE: tuple[Rule[OnValue], ...] = (
+    Rule(
+        "value with a tie",
+        lambda v: v.ties and v.fault,
+        INCONCLUSIVE,
+        lambda v: f"{v.fault}, but {v.ties} neighbourhoods have a boundary tie: give {v.lists}",
+    ),
+    *WRONG_VALUES,
+    Rule(
+        "value not proved",
+        lambda v: v.proof is None and not v.is_proved,
+        INCONCLUSIVE,
+        lambda v: f"no more is proved than that the optimum lies in {v.interval}",
+    ),
+    Rule(
+        "value of the optimum",
+        lambda v: v.proof is None,
+        CERTIFIED,
+        lambda v: f"the optimum lies in {v.interval}",
+    ),
+)

@@ -1,0 +1,41 @@
+"""`python docs/_ext/tables.py` writes the cells of docs/which_method.md that follow from the methods.
+
+These are the parameters with their defaults. tests/docs/test_docs_methods.py compares them.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from cvxml.core.parameter import OF_POINTS, Parameter
+from cvxml.methods import get
+
+SHORT = 40  # characters of a default in words
+PAGE = Path(__file__).parents[1] / "which_method.md"
+ROW = re.compile(r"^(\| \[`(\w+)`\].* \|) [^|]* \|$", flags=re.MULTILINE)  # the last cell has the parameters
+
+
+def cell(method: str) -> str:
+    """The parameters of a method but its lists of points, each with its default."""
+    parameters = get(method).PARAMETERS.items()
+    return ", ".join(shown(name, each) for name, each in parameters if each.kind not in OF_POINTS) or "none"
+
+
+def shown(name: str, parameter: Parameter) -> str:
+    """For example "lam (0.1)", or "C (1/n)" for a default in words."""
+    default, words = parameter.default, parameter.otherwise
+    if default is not None:
+        return f"{name} ({default})" if isinstance(default, str) else f"{name} ({default:g})"
+    if not words:
+        return name
+    return f"{name} ({words if len(words) <= SHORT else 'from the data'})"
+
+
+def filled(page: str) -> str:
+    """The text of the page, with the cells filled."""
+    return ROW.sub(lambda row: f"{row[1]} {cell(row[2])} |", page)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,0 +1,179 @@
+"""Each rule of the oracle is reached by a case, and the order of the rules matters where a case meets two of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cvxml
+from cvxml.core.report import Verdict
+from cvxml.core.result import Certificate, Solution, Status
+from cvxml.oracle.convex import _with_value
+from cvxml.oracle.convex_rules import CLOSE_METRIC, METRIC, REVISIONS, VALUE, OnMetric, OnValue, Ruled
+from cvxml.oracle.rules import Rule, Ruling, decide
+from tests.instances import mlsvm_from_kkt
+
+CERTIFIED, CLOSE, REFUTED, INCONCLUSIVE = (
+    Verdict.CERTIFIED,
+    Verdict.CLOSE,
+    Verdict.REFUTED,
+    Verdict.INCONCLUSIVE,
+)
+TOL = 1e-3
+KNOWN = mlsvm_from_kkt(3)
+GIVEN: dict[str, Any] = {"lam": KNOWN.lam, "neighbors": KNOWN.neighbors}
+BEST: Solution = cvxml.solve("mlsvm", KNOWN.X, KNOWN.y, tol=1e-9, **GIVEN)
+OURS = BEST.certificate
+
+
+def proved(metric: np.ndarray, **changed: Any) -> Certificate:
+    """The proof of a metric by our dual, with some fields changed."""
+    return replace(cvxml.certify("mlsvm", KNOWN.X, KNOWN.y, metric, BEST.dual, **GIVEN), **changed)
+
+
+def ours(metric: np.ndarray = KNOWN.A, status: Status = Status.CONVERGED, **changed: Any) -> Solution:
+    return replace(BEST, metric=metric, status=status, certificate=replace(OURS, **changed))
+
+
+NEAR, FAR, NOTHING = proved(KNOWN.A), proved(3 * KNOWN.A), 0 * KNOWN.A
+# the optimum is 0: the objective and the gap of a metric are the same number
+ZERO = ours(NOTHING, objective=0.0, lower_bound=0.0, gap=0.0, scale=0.0, rounding=0.0)
+LOOSE = ours(lower_bound=-9.0, gap=OURS.objective + 9.0)
+
+
+def metric(proof: Certificate = NEAR, reference: Solution = BEST, **others: Any) -> OnMetric:
+    return OnMetric(proof, reference, **{"scale": reference.certificate.scale, "tol": TOL} | others)
+
+
+# rule: the facts, the verdict, and a later rule that would say something else of the same facts
+ON_METRIC: dict[str, tuple[OnMetric, Verdict, str]] = {
+    "not a metric": (metric(replace(NEAR, feasibility=proved(-KNOWN.A).feasibility)), REFUTED, "optimal"),
+    "undecided": (metric(replace(NEAR, undecided="the data overlap")), INCONCLUSIVE, "optimal"),
+    "no lower bound": (metric(FAR, ours(lower_bound=-math.inf)), INCONCLUSIVE, "better metric"),
+    "overflow": (metric(FAR, ours(gap=math.inf)), INCONCLUSIVE, "better metric"),
+    "zero": (metric(proved(NOTHING, gap=1.0, rounding=2.0, scale=0.0), ZERO), CERTIFIED, "nearly zero"),
+    "nearly zero": (metric(replace(NEAR, gap=1.0, rounding=2.0), ZERO), INCONCLUSIVE, "not zero"),
+    "not zero": (metric(replace(NEAR, gap=1.0, rounding=0.5), ZERO), REFUTED, ""),
+    "rounding": (metric(replace(NEAR, rounding=OURS.scale)), INCONCLUSIVE, "optimal"),
+    "below the bound": (metric(replace(NEAR, gap=-OURS.scale)), INCONCLUSIVE, "optimal"),
+    "optimal": (metric(NEAR), CERTIFIED, "better metric"),
+    "bound not tight": (metric(replace(FAR, gap=LOOSE.gap), LOOSE), INCONCLUSIVE, "better metric"),
+    "tie": (metric(FAR, ties=2), INCONCLUSIVE, "better metric"),
+    "better metric": (metric(FAR), REFUTED, ""),
+}
+
+
+def asked(above: float = 0.0, never: str = "", steps: int = 1000) -> Any:
+    """A question about a method with this error of its objective, and this reason for an infimum without a minimum."""
+    module = SimpleNamespace(above=lambda *_: above, unattained=lambda _: never, MAX_ITER=steps)
+    return SimpleNamespace(module=module, given=None, candidate=KNOWN.A, diagnosed=True)
+
+
+def ruled(verdict: Verdict, facts: OnMetric, question: Any = None, exact: Any = None) -> Ruled:
+    return Ruled(question or asked(), facts, Ruling(verdict, ("the reason",)), exact)
+
+
+UNSOLVED = ours(status=Status.STALLED)
+ON_RULING: dict[str, tuple[Ruled, Verdict, str]] = {
+    "error of the objective": (ruled(REFUTED, metric(FAR), asked(above=FAR.gap)), INCONCLUSIVE, ""),
+    "not attained": (ruled(CERTIFIED, metric(NEAR), asked(never="no metric attains it")), INCONCLUSIVE, ""),
+    "scale of ours": (ruled(CERTIFIED, metric(FAR, UNSOLVED)), INCONCLUSIVE, ""),
+}
+
+
+def value(of: float, proof: Certificate | None = None, reference: Solution = BEST, **others: Any) -> OnValue:
+    return OnValue(of, TOL, proof, reference, **{"scale": OURS.scale} | others)
+
+
+LOW, HIGH = OURS.objective - OURS.scale, OURS.objective + OURS.scale
+ON_VALUE: dict[str, tuple[OnValue, Verdict, str]] = {
+    "value with a tie": (value(LOW, NEAR, ties=2), INCONCLUSIVE, "value below the bound"),
+    "value below the bound": (value(LOW), REFUTED, "value not proved"),
+    "value of another metric": (value(HIGH, NEAR), REFUTED, ""),
+    "value above the optimum": (value(HIGH), REFUTED, "value not proved"),
+    "value not proved": (value(OURS.objective, reference=LOOSE), INCONCLUSIVE, "value of the optimum"),
+    "value of the optimum": (value(OURS.objective), CERTIFIED, ""),
+}
+LISTS: list[tuple[Sequence[Rule[Any]], dict[str, Any]]] = [
+    (METRIC, ON_METRIC),
+    (REVISIONS, ON_RULING),
+    (VALUE, ON_VALUE),
+]
+EVERY = [pytest.param(rules, cases, name, id=name) for rules, cases in LISTS for name in cases]
+
+
+@pytest.mark.parametrize(("rules", "cases"), LISTS, ids=["metric", "ruling", "value"])
+def test_every_rule_has_a_case(rules: Sequence[Rule[Any]], cases: dict[str, Any]) -> None:
+    assert [rule.name for rule in rules] == list(cases), (
+        "add a case for each new rule, in the order of the rules"
+    )
+
+
+@pytest.mark.parametrize(("rules", "cases", "name"), EVERY)
+def test_a_rule_decides_its_case(rules: Sequence[Rule[Any]], cases: dict[str, Any], name: str) -> None:
+    facts, verdict, _ = cases[name]
+    ruling = decide(rules, facts)
+    assert ruling is not None
+    assert (ruling.rule, ruling.verdict) == (name, verdict)
+    assert all(ruling.reasons)
+
+
+@pytest.mark.parametrize(("rules", "cases", "name"), EVERY)
+def test_the_order_of_two_rules_matters(rules: Sequence[Rule[Any]], cases: dict[str, Any], name: str) -> None:
+    """The later rule applies to the same facts. If it came first, the verdict or the reason would be wrong."""
+    facts, _, later = cases[name]
+    right = decide(rules, facts)
+    names = [rule.name for rule in rules]
+    if not later:
+        others = [rule for rule in rules[names.index(name) + 1 :] if rule.applies(facts)]
+        assert all(rule.verdict is cases[name][1] for rule in others), "name the later rule in the case"
+        return
+    assert names.index(later) > names.index(name)
+    wrong = decide([rules[names.index(later)], *rules], facts)
+    assert right is not None
+    assert wrong is not None
+    assert wrong.rule == later
+    assert wrong.verdict is not right.verdict
+
+
+def test_a_tie_keeps_a_metric_from_being_refuted_where_the_optimum_is_zero() -> None:
+    facts, _, _ = ON_METRIC["not zero"]
+    ruling = decide(METRIC, facts._replace(ties=1))
+    assert ruling is not None
+    assert (ruling.rule, ruling.verdict) == ("tie", INCONCLUSIVE)
+
+
+@pytest.mark.parametrize("steps", [1, 1000])
+def test_a_refuted_metric_near_the_optimum_is_close(steps: int) -> None:
+    near = metric(replace(NEAR, gap=5 * TOL * OURS.scale, rounding=0.0))
+    for verdict in (REFUTED, CERTIFIED, INCONCLUSIVE):
+        ruling = decide((CLOSE_METRIC,), ruled(verdict, near, asked(steps=steps)))
+        assert (ruling is not None) == (verdict is REFUTED)
+        if ruling is not None:
+            assert (ruling.verdict, ruling.reasons[0]) == (CLOSE, "the reason")
+    assert decide((CLOSE_METRIC,), ruled(REFUTED, metric(FAR))) is None
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "kept"),
+    [
+        (REFUTED, REFUTED, True),
+        (CLOSE, REFUTED, True),
+        (CERTIFIED, REFUTED, False),
+        (INCONCLUSIVE, REFUTED, False),
+        (CERTIFIED, INCONCLUSIVE, True),
+    ],
+)
+def test_a_ruling_on_a_value_keeps_the_reasons_against_the_metric(
+    first: Verdict, second: Verdict, kept: bool
+) -> None:
+    found = _with_value(Ruling(first, ("of the metric",)), Ruling(second, ("of the value",)))
+    assert found is not None
+    assert found.verdict is second
+    assert found.reasons == (("of the metric", "of the value") if kept else ("of the value",))
