@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from cvxml.core.metric import FloatArray, IntArray
-from cvxml.methods.glml.classify import batches, nearest
+from cvxml.estimators.local import batches, nearest
 from cvxml.methods.glml.closed import weights_of
 from cvxml.methods.glml.curvature import curvature
 from cvxml.methods.glml.model import fit_gaussians

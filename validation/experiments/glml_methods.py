@@ -18,7 +18,7 @@ import cvxml
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.neighbors import majority, squared_euclidean
 from cvxml.core.result import Certificate
-from cvxml.methods.glml.classify import batches, nearest, squared_distances
+from cvxml.estimators.local import batches, nearest, squared_distances
 from cvxml.methods.glml.fisher import fisher_metrics
 from cvxml.methods.glml.model import Mixtures, fit_gaussians
 from validation.experiments.table1_others import Choice, choose
