@@ -110,3 +110,9 @@ def local_B(
 def objective(B: FloatArray, A: FloatArray) -> float:
     """(tr[A^-1 B])^2, equation (11)."""
     return float(np.trace(np.linalg.inv(A) @ B)) ** 2
+
+
+def density_at_distance(p: FloatArray, laplacian: FloatArray, squared: float, D: int) -> FloatArray:
+    """p~: the mean of a density over the sphere of squared radius `squared`, to second order."""
+    mean: FloatArray = p + squared / (2 * D) * laplacian
+    return mean
