@@ -16,7 +16,6 @@ from typing import NamedTuple
 import numpy as np
 
 from cvxml.core.metric import EPS, FloatArray
-from cvxml.methods.glml import errors
 from cvxml.methods.glml.model import Generative, Mixtures
 
 ROUNDING = 64 * EPS
@@ -31,7 +30,8 @@ class Curvature(NamedTuple):
     noise: (
         FloatArray  # (q,): what cancelled in the sum, as a share of B: eigenvalues that small count as zero
     )
-    off: FloatArray  # (q,): proved: B is no further than this from the true one, in norm; inf where nothing is known
+    a: FloatArray  # (q, C): the weights of the curvatures G_c in the sum, the largest pair's 1
+    norm: FloatArray  # (q,): of the sum that B is divided by
 
 
 def direction(model: Generative, Q: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -56,28 +56,7 @@ def curvature(model: Generative, Q: FloatArray) -> Curvature:
     with np.errstate(divide="ignore"):
         in_units = 2 * np.log(model.unit) if isinstance(model, Mixtures) else 0.0
         log_scale = np.where(equal, -np.inf, log_size + np.log(norm) - in_units)
-    return Curvature(B, equal, log_scale, noise, proved_off(model, Q, log_p, a, norm))
-
-
-def proved_off(
-    model: Generative, Q: FloatArray, log_p: FloatArray, a: FloatArray, norm: FloatArray
-) -> FloatArray:
-    """What B of `norm` before it was divided may be off by after it (q,): in norm, proved (errors.py).
-
-    What a model of the user's own returns is the problem, and exact; so are the numbers of a mixture once fitted.
-    """
-    with np.errstate(all="ignore"):
-        if isinstance(model, Mixtures):
-            each = errors.of_components(model, Q)
-            a_off = errors.of_weights(log_p, errors.of_classes(model, Q, each))
-            off = errors.of_sum(model, Q, each, a, a_off)
-        else:
-            G = np.linalg.norm(model.curvatures(Q), axis=(2, 3))
-            a_off = errors.of_weights(log_p, 0.0) + (a.shape[1] + 8) * EPS * np.abs(a)
-            off = np.einsum("qc,qc->q", a_off, G)
-        # two vectors divided by their norms differ by twice what they differed by, over the larger norm
-        share = np.where(norm > off, 2 * off / norm + 8 * EPS, np.inf)
-    return np.where(np.isnan(share), np.inf, share)
+    return Curvature(B, equal, log_scale, noise, a, norm)
 
 
 def normalised(B: FloatArray, size: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from cvxml.core.metric import EPS, FloatArray
-from cvxml.methods.glml.model import Mixtures
+from cvxml.methods.glml.curvature import Curvature
+from cvxml.methods.glml.model import Generative, Mixtures
 
 TINY = 1e-290  # for what underflows
 
@@ -26,6 +27,27 @@ class Errors(NamedTuple):
     logs: FloatArray  # (q, K): of log(weight_k N_k)
     G: FloatArray  # (q, K): of G_k unit^2, Frobenius norm
     sizes: FloatArray  # (q, K): at least ||G_k|| unit^2
+
+
+def of_B(model: Generative, Q: FloatArray, found: Curvature) -> FloatArray:
+    """Bounds (q,) of the distance, in norm, of the normalised B from the true one; inf where nothing is known.
+
+    The return values of a model of the user's own are exact by definition, and so are the numbers of a fitted mixture.
+    """
+    a, norm = found.a, found.norm
+    with np.errstate(all="ignore"):
+        log_p = model.log_densities(Q)
+        if isinstance(model, Mixtures):
+            each = of_components(model, Q)
+            a_off = of_weights(log_p, of_classes(model, Q, each))
+            off = of_sum(model, Q, each, a, a_off)
+        else:
+            G = np.linalg.norm(model.curvatures(Q), axis=(2, 3))
+            a_off = of_weights(log_p, 0.0) + (a.shape[1] + 8) * EPS * np.abs(a)
+            off = np.einsum("qc,qc->q", a_off, G)
+        # two vectors divided by their norms differ by twice the difference of the vectors over the larger norm
+        share = np.where(norm > off, 2 * off / norm + 8 * EPS, np.inf)
+    return np.where(np.isnan(share), np.inf, share)
 
 
 def of_components(model: Mixtures, Q: FloatArray) -> Errors:

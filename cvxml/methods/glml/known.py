@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cvxml.core.metric import FloatArray
+from cvxml.methods.glml import errors
 from cvxml.methods.glml.certify import Sign, sign_of
 from cvxml.methods.glml.closed import Case
 from cvxml.methods.glml.curvature import ROUNDING, curvature
@@ -34,7 +35,7 @@ def known(p: Instance) -> Known:
     """B at the queries of p; kept, for the solver and the certificate ask for the same. Not to be written to."""
     found = curvature(p.model, p.Q)
     B, noise = found.B.copy(), found.noise.copy()
-    off = np.broadcast_to(found.off[:, None, None], B.shape).copy()
+    off = np.broadcast_to(errors.of_B(p.model, p.Q, found)[:, None, None], B.shape).copy()
     singular = np.zeros(len(B), dtype=bool)
     if p.params["model"] == "gaussian":
         model = Gaussians(p)
