@@ -10,8 +10,8 @@ import pytest
 import cvxml
 from cvxml.estimators.local import nearest, squared_distances
 from cvxml.methods.glml import definitions
-from cvxml.methods.glml.curvature import curvature
-from cvxml.methods.glml.model import Generative
+from cvxml.methods.glml.instance import Generative
+from cvxml.methods.glml.solver import curvature
 from tests.instances import real_data
 from tests.methods.glml.local_metrics import Student, classes, random_unit
 

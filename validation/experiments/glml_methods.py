@@ -19,7 +19,7 @@ from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.neighbors import majority, squared_euclidean
 from cvxml.core.result import Certificate
 from cvxml.estimators.local import batches, nearest, squared_distances
-from cvxml.methods.glml.model import Mixtures, fit_gaussians
+from cvxml.methods.glml.instance import Mixtures, fit_gaussians
 from validation.experiments.table1_others import Choice, choose
 from validation.studies.fisher_metric import fisher_metrics
 

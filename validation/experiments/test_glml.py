@@ -17,7 +17,7 @@ from sklearn.model_selection import StratifiedKFold
 
 import cvxml
 from cvxml.core.metric import FloatArray, IntArray
-from cvxml.methods.glml.model import fit_gaussians
+from cvxml.methods.glml.instance import fit_gaussians
 from validation import packaged
 from validation.experiments import glml, glml_claims, glml_data, glml_learnt, glml_methods
 from validation.experiments.glml_data import PANELS, Realisation, realisation

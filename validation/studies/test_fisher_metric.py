@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cvxml.methods.glml import definitions
-from cvxml.methods.glml.model import fit_gaussians
+from cvxml.methods.glml.instance import fit_gaussians
 from tests.methods.glml.local_metrics import classes, names
 from validation.studies.fisher_metric import fisher_metrics
 

@@ -1,16 +1,240 @@
-"""The checked data of GLML: points, queries, the fitted model."""
+"""Generative models of the classes: what GLML asks of one, Gaussians, and mixtures of them.
+
+A model offers log p_c(x), the prior folded in, and G_c(x) = (Hessian of p_c at x) / p_c(x). For one Gaussian
+    G = S (x - mu)(x - mu)^T S - S,   S = Sigma^-1;
+for a mixture p = sum_k w_k N_k it is sum_k r_k(x) G_k, r_k = w_k N_k / p. Everything is in logarithms: in 500
+dimensions no density is a number.
+
+The checked data of GLML: points, queries, the fitted model.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import logsumexp
 
 from cvxml.core.inputs import check_count, check_labels, check_number, check_X, class_names, real_array
-from cvxml.core.metric import FloatArray, IntArray
-from cvxml.methods.glml.model import Generative, fit_gaussians, fit_mixtures
+from cvxml.core.metric import EPS, FloatArray, IntArray, middle, unit_scale
+from cvxml.core.wide import wide_of
+from cvxml.methods.glml.certify import departure, whitening, whitening_of
+from cvxml.numbers.span import rank
+
+# A covariance (d, d) is inverted directly if the ratio of its smallest to its largest eigenvalue is above d times this.
+# Otherwise the inverse is computed from the points, because their condition number is the square root.
+SINGULAR = 1e-12
+REMEDY = "give alpha > 0, which is added to its diagonal, or fewer features"
+
+
+@runtime_checkable
+class Generative(Protocol):
+    """What a model must offer; Q (q, d) are queries."""
+
+    def log_densities(self, Q: FloatArray) -> FloatArray:
+        """log(prior_c p_c(x)), (q, C), up to one constant a query."""
+
+    def curvatures(self, Q: FloatArray) -> FloatArray:
+        """G_c(x), (q, C, d, d), symmetric."""
+
+
+@dataclass(frozen=True, eq=False)
+class Mixtures:
+    """A mixture of Gaussians for each class; one Gaussian for each is the case of the papers.
+
+    Kept in the coordinates (x - origin) / unit, unit a power of two, in which the data spread over about 1, and those
+    of each component lie around 0: of means and distances far from 0 rounding would leave few digits.
+    """
+
+    means: FloatArray  # (K, d)
+    whitening: FloatArray  # (K, d, d): T with T^T T = S, T (x - mu) of unit covariance
+    log_weights: FloatArray  # (K,): log(prior of its class times its share of it)
+    of_class: IntArray  # (K,): increasing
+    n_classes: int
+    unit: float = 1.0
+    origin: FloatArray | float = 0.0  # (K, d)
+    departure: FloatArray | float = math.inf  # (K,): ||T Sigma T^T - I|| is no larger, where that is known
+
+    def from_means(self, Q: FloatArray) -> FloatArray:
+        """x - mu in units, (K, q, d)."""
+        origin = np.broadcast_to(self.origin, self.means.shape)
+        away: FloatArray = (Q - origin[:, None]) / self.unit - self.means[:, None]
+        return away
+
+    @property
+    def precisions(self) -> FloatArray:
+        """S (K, d, d)."""
+        S: FloatArray = self.whitening.transpose(0, 2, 1) @ self.whitening
+        return S
+
+    def components(self, Q: FloatArray) -> FloatArray:
+        """log(weight_k N_k(x)), (q, K)."""
+        log_det = np.log(np.abs(np.diagonal(self.whitening, axis1=1, axis2=2))).sum(axis=1)
+        squares = np.empty((len(Q), len(self.means)))
+        for k, (away, T) in enumerate(zip(self.from_means(Q), self.whitening, strict=True)):
+            z = away @ T.T
+            squares[:, k] = np.einsum("qd,qd->q", z, z)
+        constant = -Q.shape[1] * (0.5 * np.log(2 * np.pi) + np.log(self.unit))
+        logs: FloatArray = self.log_weights + log_det + constant - squares / 2
+        return logs
+
+    def log_densities(self, Q: FloatArray) -> FloatArray:
+        """log(prior_c p_c(x)), (q, C)."""
+        logs = self.components(Q)
+        classes = range(self.n_classes)
+        return np.stack([logsumexp(logs[:, self.of_class == c], axis=1) for c in classes], axis=1)
+
+    def curvatures(self, Q: FloatArray) -> FloatArray:
+        """G_c(x), (q, C, d, d)."""
+        one = np.eye(self.n_classes)
+        each = [self.weighted_curvature(Q, np.broadcast_to(row, (len(Q), self.n_classes))) for row in one]
+        return np.stack(each, axis=1)
+
+    def weighted_curvature(self, Q: FloatArray, weights: FloatArray) -> FloatArray:
+        """sum_c weights_c G_c(x), (q, d, d), for weights (q, C): by matrix products, without the G_c one by one."""
+        return self.weighted_with_size(Q, weights)[0] / self.unit / self.unit
+
+    def weighted_with_size(self, Q: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The same times unit^2, and the size (q,) of what is summed, which tells how much of it cancelled."""
+        of_component = weights[:, self.of_class]  # (q, K)
+        if len(self.means) > self.n_classes:
+            of_component = of_component * np.exp(self.components(Q) - self.log_densities(Q)[:, self.of_class])
+        S = self.precisions
+        T = self.whitening
+        pulls = (self.from_means(Q) @ T.transpose(0, 2, 1) @ T).transpose(1, 0, 2)  # (q, K, d)
+        outer = pulls.transpose(0, 2, 1) @ (of_component[:, :, None] * pulls)
+        constant = (of_component @ S.reshape(len(S), -1)).reshape(outer.shape)
+        total: FloatArray = outer - constant
+        sizes = np.einsum("qkd,qkd->qk", pulls, pulls) + np.linalg.norm(S, axis=(1, 2))
+        size: FloatArray = np.einsum("qk,qk->q", np.abs(of_component), sizes)
+        return (total + total.transpose(0, 2, 1)) / 2, size
+
+
+def fit_gaussians(
+    X: FloatArray, y: IntArray, names: list[str], alpha: float = 0.0, priors: FloatArray | None = None
+) -> Mixtures:
+    """mu_c, Sigma_c (by 1/n) + alpha I for each class of codes y; priors (C,), default equal.
+
+    Raises ValueError for a class of one point; for a singular covariance, naming the class and the rank, which is
+    exact; and where double precision has no inverse of a covariance.
+    """
+    C, unit = len(names), unit_scale(X)
+    means, maps, origin = [], [], []
+    for c in range(C):
+        origin.append(middle(X[y == c]))
+        points = (X[y == c] - origin[c]) / unit
+        _check_size(points, names[c])
+        ridge = _in_units(alpha, unit)
+        Sigma = np.cov(points.T, bias=True).reshape(X.shape[1], X.shape[1]) + ridge * np.eye(X.shape[1])
+        means.append(points.mean(axis=0))
+        if _condition(Sigma) < 1 / (SINGULAR * len(Sigma)):
+            maps.append(whitening(Sigma))
+            continue
+        if alpha == 0:
+            _check_rank(X[y == c], names[c])
+        T = whitening_of(points - means[-1], ridge)
+        if T is None:
+            raise _no_inverse(Sigma, names[c])
+        maps.append(T)
+    log_priors = np.log(_priors(priors, C))
+    return Mixtures(np.array(means), np.array(maps), log_priors, np.arange(C), C, unit, np.array(origin))
+
+
+def fit_mixtures(
+    X: FloatArray,
+    y: IntArray,
+    names: list[str],
+    n_components: int = 2,
+    alpha: float = 0.0,
+    priors: FloatArray | None = None,
+    random_state: int = 0,
+) -> Mixtures:
+    """scikit-learn's GaussianMixture for each class, alpha added to its covariances. Raises ValueError as above.
+
+    Its weights, means and covariances are the model: that they fit is nobody's claim.
+    """
+    from sklearn.mixture import GaussianMixture
+
+    C, unit = len(names), unit_scale(X)
+    ridge = _in_units(alpha, unit) * np.eye(X.shape[1])
+    means, maps, departures, log_weights, of_class, origin = [], [], [], [], [], []
+    for c, prior in enumerate(_priors(priors, C)):
+        here = middle(X[y == c])
+        points = (X[y == c] - here) / unit
+        _check_size(points, names[c])
+        if len(points) < n_components:
+            raise ValueError(
+                f"class {names[c]!r} has {len(points)} points, fewer than n_components={n_components}"
+            )
+        fitted = GaussianMixture(n_components, random_state=random_state).fit(points)
+        for weight, mu, Sigma in zip(fitted.weights_, fitted.means_, fitted.covariances_, strict=True):
+            means.append(mu)
+            Sigma = np.tril(Sigma) + np.tril(Sigma, -1).T + ridge
+            if not _condition(Sigma) < 1 / (SINGULAR * len(Sigma)):
+                raise _no_inverse(Sigma, names[c])
+            maps.append(whitening(Sigma))
+            departures.append(departure(maps[-1], Sigma, EPS * np.abs(Sigma)))
+            log_weights.append(np.log(prior * weight))
+            of_class.append(c)
+            origin.append(here)
+    return Mixtures(
+        np.array(means),
+        np.array(maps),
+        np.array(log_weights),
+        np.array(of_class),
+        C,
+        unit,
+        np.array(origin),
+        np.array(departures),
+    )
+
+
+def _in_units(alpha: float, unit: float) -> float:
+    """alpha / unit^2; ValueError where that is no number beside covariances of about 1."""
+    value = alpha / unit / unit
+    if value > 1e100 or (alpha > 0 and unit == 1 and value < 1e-100):
+        raise ValueError(
+            f"alpha={alpha:g} with features that spread over about {unit:.3g} cannot be computed in double precision"
+        )
+    return value
+
+
+def _check_size(points: FloatArray, name: str) -> None:
+    if len(points) < 2:
+        raise ValueError(f"class {name!r} has one point, and a Gaussian needs two; leave the class out")
+
+
+def _condition(Sigma: FloatArray) -> float:
+    """The ratio of the eigenvalues of Sigma (d, d), as double precision sees it."""
+    values = np.linalg.eigvalsh(Sigma)
+    return float(values[-1] / values[0]) if values[0] > 0 else math.inf
+
+
+def _check_rank(points: FloatArray, name: str) -> None:
+    """Raise ValueError where the covariance of points (n, d) is singular, which is decided in rationals."""
+    d, found = points.shape[1], rank(points)
+    if found < d:
+        raise ValueError(
+            f"the covariance of class {name!r} is singular: its points differ in {found} of {d} directions; "
+            f"{REMEDY}"
+        )
+
+
+def _no_inverse(Sigma: FloatArray, name: str) -> ValueError:
+    condition = _condition(Sigma)
+    beyond = f"{condition:.1e}" if condition < 1 / EPS else f"more than {1 / EPS:.1e}"
+    also = wide_of(np.sqrt(np.diag(Sigma))).warning
+    return ValueError(
+        f"the covariance of class {name!r} has condition {beyond}: double precision has no inverse of it; {REMEDY}"
+        + (f"; {also}" if also else "")
+    )
+
+
+def _priors(priors: FloatArray | None, C: int) -> FloatArray:
+    return np.full(C, 1 / C) if priors is None else priors
 
 
 @dataclass(frozen=True, eq=False)

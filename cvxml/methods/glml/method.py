@@ -28,11 +28,10 @@ from cvxml.core.run import Callback, Found, Start, in_one_step
 from cvxml.core.statement import Statement
 from cvxml.methods.glml import definitions
 from cvxml.methods.glml.certify import best_dual, certify_at, examine_unit, sign_of
-from cvxml.methods.glml.closed import Case, closed_form
-from cvxml.methods.glml.curvature import curvature
 from cvxml.methods.glml.instance import Instance, instance
-from cvxml.methods.glml.known import Known, known
 from cvxml.methods.glml.misreadings import MISREADINGS
+from cvxml.methods.glml.proved_B import Known, known
+from cvxml.methods.glml.solver import Case, closed_form, curvature
 
 CROSS: list[list[float]] = [[2, 0], [-2, 0], [0, 2], [0, -2]]  # of covariance 2 I
 CLASSES = [0, 0, 0, 0, 1, 1, 1, 1]

@@ -25,10 +25,8 @@ import numpy as np
 from cvxml.core.metric import FloatArray, middle, unit_scale
 from cvxml.core.misreading import Misreading, Question
 from cvxml.methods.glml.certify import best_dual, certify_at
-from cvxml.methods.glml.closed import Case, closed_form
-from cvxml.methods.glml.curvature import curvature, normalised, weighted
-from cvxml.methods.glml.instance import Instance, check_priors, instance
-from cvxml.methods.glml.model import SINGULAR, Generative
+from cvxml.methods.glml.instance import SINGULAR, Generative, Instance, check_priors, instance
+from cvxml.methods.glml.solver import Case, closed_form, curvature, normalised, weighted
 
 VANISHES = 1e-6
 MOST_CLASSES = 8  # with more classes, pairs of classes are not tried

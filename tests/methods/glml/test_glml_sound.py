@@ -22,11 +22,10 @@ from cvxml import datasets
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
 from cvxml.core.tolerance import TOLERANCES
-from cvxml.methods.glml.certify import best_dual, certify_at, sign_of
-from cvxml.methods.glml.curvature import curvature
+from cvxml.methods.glml.certify import best_dual, certify_at, departure, sign_of, whitening
 from cvxml.methods.glml.instance import instance
-from cvxml.methods.glml.known import known
-from cvxml.methods.glml.whitening import departure, whitening
+from cvxml.methods.glml.proved_B import known
+from cvxml.methods.glml.solver import curvature
 from tests.instances import exact_of
 from tests.methods.glml.local_metrics import Student, classes, definite
 

@@ -9,9 +9,8 @@ import pytest
 from scipy.stats import norm
 
 from cvxml.methods.glml import definitions
-from cvxml.methods.glml.closed import Case, closed_form
-from cvxml.methods.glml.curvature import curvature
-from cvxml.methods.glml.model import fit_gaussians
+from cvxml.methods.glml.instance import fit_gaussians
+from cvxml.methods.glml.solver import Case, closed_form, curvature
 from tests.methods.glml.local_metrics import classes, names
 
 
