@@ -1,4 +1,13 @@
-"""L-BFGS on A, first in single precision where there are many points, then Newton steps by conjugate gradients.
+"""Objective, gradient and Hessian of NCA by blocks of rows: no n x n array is ever held.
+
+With e_i = A x_i, everything here has a gradient of the form 2 A sum_ij M_ij x_ij x_ij^T:
+    -g, -f           M_ij = c_i (w_ij - p_ij),  w_i the part of p_i that is right for i, normalised; c_i = 1 or p_i
+    a convex step    M_ij = - c_i p_ij with c held, beside <T, Q> with T = sum c_i w_ij x_ij x_ij^T held
+With the row and column sums m of M the sum over pairs is X^T (diag m - M - M^T) X, so products of M with the matrix of
+the e_i are all that is needed. A block of M is made and used while it is in the cache: e^(-d_ij + shift) row by row,
+never normalised; the column of ones beside the e_i gives the sums.
+
+L-BFGS on A, first in single precision where there are many points, then Newton steps by conjugate gradients.
 
 Nothing here is believed: what comes out is certified by certify.py or said to be uncertified.
 """
@@ -6,16 +15,235 @@ Nothing here is believed: what comes out is certified by certify.py or said to b
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 from scipy.sparse.linalg import LinearOperator, cg
 
 from cvxml.core.clock import watched
-from cvxml.core.metric import FloatArray
-from cvxml.methods.nca.fast import Held, Pairs
+from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.threads import side_by_side
+from cvxml.methods.nca.instance import Instance
+
+BLOCK = 1 << 17  # numbers in a block of rows: a megabyte
+THREADED = 500  # points from which two threads are worth their start
+# A sum of exponentials below this has lost digits to underflow, and is taken again with another shift.
+TINY = {"float64": 1e-200, "float32": 1e-25}
+ALL = slice(None)
+
+
+class Block(NamedTuple):
+    """Rows of the sorted points, the columns that may be right for them, and s there (None: 1 off the diagonal)."""
+
+    rows: slice
+    own: slice
+    soft: FloatArray | None
+
+
+class Held(NamedTuple):
+    """What a convex step holds fixed: c (usable,) and T (d, d)."""
+
+    c: FloatArray
+    T: FloatArray
+
+
+class Sums:
+    """(diag m - M - M^T) E from blocks of M, where m are its row sums and column sums together."""
+
+    def __init__(self, E: FloatArray):
+        self.E = E  # (n, r + 1), the last column ones
+        self.both = np.zeros(E.shape)  # (M + M^T) E, and in the last column m
+
+    def add(self, rows: slice, columns: slice, K: FloatArray, KE: FloatArray, factor: FloatArray) -> None:
+        """M gains factor_i K_ij in these rows and columns; KE is K times those columns of E."""
+        scaled = factor[:, None].astype(K.dtype)
+        self.both[rows] += scaled * KE
+        self.both[columns] += K.T @ (scaled * self.E[rows])
+
+    def image(self) -> FloatArray:
+        """(n, r)."""
+        return _image(self.both, self.E)
+
+
+class Pairs:
+    """The points of an instance, sorted by class and centred. Metrics are given as A (m, d)."""
+
+    def __init__(self, p: Instance):
+        usable = p.usable
+        order = np.argsort(p.y, kind="stable")
+        self.order: IntArray = np.concatenate([order[usable[order]], order[~usable[order]]])
+        self.usable = int(usable.sum())
+        self.X = np.ascontiguousarray((p.X - p.X.mean(axis=0))[self.order])
+        self.criterion = p.criterion
+        self.blocks = list(self._blocks(p))
+
+    def _blocks(self, p: Instance) -> Iterator[Block]:
+        n = len(self.X)
+        size = max(1, BLOCK // n)
+        if p.similarity is not None:
+            for start in watched(range(0, self.usable, size)):
+                rows = slice(start, min(start + size, self.usable))
+                yield Block(rows, ALL, p.similarity[self.order[rows]][:, self.order])
+            return
+        codes = p.y[self.order[: self.usable]]
+        ends = [0, *(np.flatnonzero(np.diff(codes)) + 1).tolist(), self.usable]
+        for first, last in pairwise(ends):
+            for start in watched(range(first, last, size)):
+                yield Block(slice(start, min(start + size, last)), slice(first, last), None)
+
+    def value_and_gradient(
+        self, A: FloatArray, held: Held | None = None, rough: bool = False
+    ) -> tuple[float, FloatArray]:
+        """-f or -g at A (m, d), or the step that holds `held` (but for a constant), and its gradient (m, d).
+
+        rough: exponentials and what is summed in single precision: good to about 1e-6, and faster.
+        """
+        E = _with_ones(self.X @ A.T)
+        left, right = _factors(E)
+        if rough:
+            E = E.astype(np.float32)
+        parts = _in_threads(len(self.X), self.blocks, lambda blocks: self._sum(blocks, E, left, right, held))
+        gradient: FloatArray = 2 * _image(sum(sums.both for _, sums in parts), E).T @ self.X
+        value = math.fsum(part for part, _ in parts)
+        if held is not None:
+            AT = A @ held.T
+            value, gradient = value + float(np.sum(AT * A)), gradient + 2 * AT
+        return value, gradient
+
+    def _sum(
+        self, blocks: list[Block], E: FloatArray, left: FloatArray, right: FloatArray, held: Held | None
+    ) -> tuple[float, Sums]:
+        sums, value = Sums(E), 0.0
+        for block in watched(blocks):
+            P, top = _exponentials(left, right, block, E.dtype)
+            if held is not None:
+                c, PE = held.c[block.rows], P @ E
+                value += float(c @ (top + np.log(PE[:, -1])))
+                sums.add(block.rows, ALL, P, PE, -c / PE[:, -1])
+                continue
+            W, shift = _right_ones(P, top, left, right, block)
+            if block.soft is None:
+                P[:, block.own] = 0  # the others alone: 1 - p_i keeps its digits
+            PE, WE = P @ E, W @ E[block.own]
+            with np.errstate(divide="ignore"):  # nothing else in reach: log 0
+                mass = np.log(PE[:, -1].astype(float))
+            own = np.log(WE[:, -1].astype(float)) - shift
+            total = np.logaddexp(own, mass) if block.soft is None else mass
+            log_p = own - total if block.soft is not None else -np.logaddexp(0, mass - own)
+            share = 1.0 if block.soft is not None else np.exp(mass - total)
+            c = np.exp(log_p) if self.criterion == "f" else np.ones(len(log_p))
+            value -= float((c if self.criterion == "f" else log_p).sum())
+            sums.add(block.rows, block.own, W, WE, c * share / WE[:, -1])
+            sums.add(block.rows, ALL, P, PE, -c * np.exp(-total))
+        return value, sums
+
+    def hessian_product(self, A: FloatArray, B: FloatArray, held: Held | None = None) -> FloatArray:
+        """The second derivative at A, (m, d), in the direction B (m, d), of what `value_and_gradient` gives."""
+        E, H = _with_ones(self.X @ A.T), _with_ones(self.X @ B.T)
+        of_E, of_H = Sums(E), Sums(H)
+        left, right = _factors(E)
+        eh = np.sum(E[:, :-1] * H[:, :-1], axis=1)
+        for block in watched(self.blocks):
+            P, top = _exponentials(left, right, block)
+            # the change of |e_i - e_j|^2, and its means
+            change = E[block.rows, :-1] @ H[:, :-1].T + H[block.rows, :-1] @ E[:, :-1].T
+            change = 2 * (eh[block.rows, None] + eh - change)
+            total = P.sum(axis=1, keepdims=True)
+            mean = np.einsum("bn,bn->b", P, change)[:, None] / total
+            if held is None:
+                W, shift = _right_ones(P, top, left, right, block)
+                total_own = W.sum(axis=1, keepdims=True)
+                own_change = change[:, block.own]
+                own_mean = np.einsum("bn,bn->b", W, own_change)[:, None] / total_own
+                log_p = np.log(total_own[:, 0] / total[:, 0]) - shift
+                c = np.exp(log_p) if self.criterion == "f" else np.ones(len(log_p))
+                dc = c[:, None] * (mean - own_mean) if self.criterion == "f" else 0.0
+                dW = W / total_own * (dc - c[:, None] * (own_change - own_mean))
+                of_E.add(block.rows, block.own, dW, dW @ E[block.own], np.ones(len(c)))
+                of_H.add(block.rows, block.own, W, W @ H[block.own], c / total_own[:, 0])
+            else:
+                c, dc = held.c[block.rows], 0.0
+            dP = P / total * (dc - c[:, None] * (change - mean))
+            of_E.add(block.rows, ALL, dP, dP @ E, -np.ones(len(c)))
+            of_H.add(block.rows, ALL, P, P @ H, -c / total[:, 0])
+        product: FloatArray = 2 * (of_E.image() + of_H.image()).T @ self.X
+        return product if held is None else product + 2 * B @ held.T
+
+    def hold(self, A: FloatArray) -> Held:
+        """c and T of the convex step at A."""
+        E = _with_ones(self.X @ A.T)
+        left, right = _factors(E)
+        c = np.ones(self.usable)
+        sums = Sums(_with_ones(self.X))
+        for block in watched(self.blocks):
+            P, top = _exponentials(left, right, block)
+            W, shift = _right_ones(P, top, left, right, block)
+            total_own = W.sum(axis=1)
+            if self.criterion == "f":
+                c[block.rows] = total_own / P.sum(axis=1) * np.exp(-shift)
+            WX = W @ sums.E[block.own]
+            sums.add(block.rows, block.own, W, WX, c[block.rows] / total_own)
+        T = sums.image().T @ self.X
+        return Held(c, (T + T.T) / 2)
+
+
+def _with_ones(E: FloatArray) -> FloatArray:
+    return np.column_stack([E, np.ones(len(E))])
+
+
+def _factors(E: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """left, right with left right^T = -|e_i - e_j|^2."""
+    size = np.sum(E[:, :-1] ** 2, axis=1)
+    left = np.column_stack([2 * E[:, :-1], -size, E[:, -1]])
+    right = np.column_stack([E[:, :-1], E[:, -1], -size])
+    return left, right
+
+
+def _image(both: FloatArray, E: FloatArray) -> FloatArray:
+    """(diag m - M - M^T) E without the ones, from (M + M^T) E and, in its last column, m."""
+    return both[:, -1:] * E[:, :-1] - both[:, :-1]
+
+
+def _exponentials(
+    left: FloatArray, right: FloatArray, block: Block, dtype: Any = np.float64
+) -> tuple[FloatArray, FloatArray]:
+    """e^(-d_ik - top_i) for the rows of a block, (b, n), 0 for i itself, and top (b,); distances always in double."""
+    exponents = left[block.rows] @ right.T
+    here = np.arange(len(exponents))
+    exponents[here, here + block.rows.start] = -np.inf
+    top = exponents.max(axis=1)
+    P = exponents if dtype == np.float64 else np.empty(exponents.shape, dtype)
+    np.subtract(exponents, top[:, None], out=P, casting="same_kind")
+    return np.exp(P, out=P), top
+
+
+def _right_ones(
+    P: FloatArray, top: FloatArray, left: FloatArray, right: FloatArray, block: Block
+) -> tuple[FloatArray, FloatArray]:
+    """s_ij e^(-d_ij - top_i + shift_i) for the columns that may be right, and shift (b,): 0 unless P vanishes there."""
+    W = P[:, block.own].copy() if block.soft is None else P * block.soft.astype(P.dtype)
+    shift = np.zeros(len(W))
+    far = np.flatnonzero(W.sum(axis=1) < TINY[W.dtype.name])
+    if len(far):
+        exponents = left[block.rows][far] @ right[block.own].T
+        exponents[np.arange(len(far)), far + block.rows.start - (block.own.start or 0)] = -np.inf
+        if block.soft is not None:
+            with np.errstate(divide="ignore"):
+                exponents += np.log(block.soft[far])
+        largest = exponents.max(axis=1)
+        W[far], shift[far] = np.exp(exponents - largest[:, None]), top[far] - largest
+    return W, shift
+
+
+def _in_threads(n: int, blocks: list[Block], sum_of: Callable[[list[Block]], Any]) -> list[Any]:
+    """`sum_of` two halves of the blocks, side by side where they are long enough for that to pay."""
+    # always two: the order of summation is the same on every machine
+    return [sum_of(blocks)] if n < THREADED else [*side_by_side(sum_of, [blocks[::2], blocks[1::2]])]
+
 
 MANY = 500  # points from which single precision comes first
 MEMORY = 20  # of L-BFGS

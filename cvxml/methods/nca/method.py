@@ -26,11 +26,10 @@ from cvxml.family.geometry.coordinates import coordinates
 from cvxml.family.stationary.rank import examine_rank, of_rank
 from cvxml.methods.nca import definitions
 from cvxml.methods.nca.certify import certify as certify_metric
-from cvxml.methods.nca.evaluate import evaluate as evaluate_metric
+from cvxml.methods.nca.definitions import evaluate as evaluate_metric
 from cvxml.methods.nca.instance import Instance, instance
 from cvxml.methods.nca.misreadings import MISREADINGS
-from cvxml.methods.nca.solve import search
-from cvxml.methods.nca.solver import Solver
+from cvxml.methods.nca.solver import Solver, search
 
 SOFT = np.arange(1.0, 17) * (1 - np.eye(16))  # a similarity of sixteen points, to be spoilt in `BAD`
 

@@ -35,10 +35,9 @@ from cvxml.core.misreading import Misreading, Other, Question, changed
 from cvxml.family.geometry.coordinates import Coordinates, coordinates
 from cvxml.family.stationary.rank import INVISIBLE, examine_rank
 from cvxml.family.stationary.stationary import NOTHING
-from cvxml.methods.nca.infinity import limit
-from cvxml.methods.nca.instance import Instance, instance
+from cvxml.methods.nca.certify import limit
+from cvxml.methods.nca.instance import Instance, by_target, instance
 from cvxml.methods.nca.rows import Metric
-from cvxml.methods.nca.similarity import by_target
 
 SMALL = 1e-2  # a metric no larger in units of the covariance is next to A = 0, and no direction in use
 BLOCK = 1 << 20  # distances at a time

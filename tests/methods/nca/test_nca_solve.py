@@ -17,10 +17,8 @@ import cvxml
 from cvxml.core.report import Report, Verdict
 from cvxml.core.result import Status
 from cvxml.methods.nca import definitions
-from cvxml.methods.nca.descent import Descent
-from cvxml.methods.nca.fast import Pairs
-from cvxml.methods.nca.instance import instance
-from cvxml.methods.nca.similarity import by_known_class, by_target
+from cvxml.methods.nca.descent import Descent, Pairs
+from cvxml.methods.nca.instance import by_known_class, by_target, instance
 from cvxml.methods.nca.solver import Solver
 from tests.instances import random_data, real_data, soft_labels
 
