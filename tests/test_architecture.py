@@ -306,6 +306,22 @@ def test_the_literal_side_of_nca_and_its_proof_share_nothing_with_its_solver() -
         assert not found & solver
 
 
+def test_the_literal_side_of_glml_and_its_proof_share_nothing_with_its_solver() -> None:
+    all_imports = modules()
+    allowed: dict[str, set[str]] = {
+        "problem": set(),
+        "definitions": set(),
+        "certify": set(),
+        "instance": {"certify"},  # inverses with a proved error
+        "exact": {"instance"},
+        "solver": {"instance"},
+    }
+    for name, others in allowed.items():
+        imports = all_imports[f"methods.glml.{name}"]
+        found = {i.split(".")[3] for i in imports if i.startswith("cvxml.methods.glml.")}
+        assert found == others, name
+
+
 def test_the_oracle_and_the_methods_do_not_need_scikit_learn_to_start() -> None:
     for name, imports in modules().items():
         if name.startswith("estimators."):
