@@ -1,11 +1,9 @@
-"""Generative models of the classes: what GLML asks of one, Gaussians, and mixtures of them.
+"""The checked data of GLML, and the generative models of the classes: Gaussians, and mixtures of Gaussians.
 
-A model offers log p_c(x), the prior folded in, and G_c(x) = (Hessian of p_c at x) / p_c(x). For one Gaussian
-    G = S (x - mu)(x - mu)^T S - S,   S = Sigma^-1;
-for a mixture p = sum_k w_k N_k it is sum_k r_k(x) G_k, r_k = w_k N_k / p. Everything is in logarithms: in 500
-dimensions no density is a number.
-
-The checked data of GLML: points, queries, the fitted model.
+A model returns log p_c(x), which includes the log prior, and G_c(x) = (Hessian of p_c at x) / p_c(x). One Gaussian has
+    G = S (x - mu)(x - mu)^T S - S,   S = Sigma^-1,
+and a mixture p = sum_k w_k N_k has sum_k r_k(x) G_k with r_k = w_k N_k / p. We compute in logarithms, because in 500
+dimensions the densities underflow.
 """
 
 from __future__ import annotations
@@ -32,7 +30,7 @@ REMEDY = "give alpha > 0, which is added to its diagonal, or fewer features"
 
 @runtime_checkable
 class Generative(Protocol):
-    """What a model must offer; Q (q, d) are queries."""
+    """The interface of a model; Q (q, d) are queries."""
 
     def log_densities(self, Q: FloatArray) -> FloatArray:
         """log(prior_c p_c(x)), (q, C), up to one constant a query."""
@@ -43,23 +41,23 @@ class Generative(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Mixtures:
-    """A mixture of Gaussians for each class; one Gaussian for each is the case of the papers.
+    """A mixture of Gaussians for each class. The papers have one Gaussian for each.
 
-    Kept in the coordinates (x - origin) / unit, unit a power of two, in which the data spread over about 1, and those
-    of each component lie around 0: of means and distances far from 0 rounding would leave few digits.
+    Stored in the coordinates (x - origin) / unit, because means and distances far from 0 lose digits by rounding. unit
+    is a power of two near the spread of the data; the data of each component lie around 0.
     """
 
     means: FloatArray  # (K, d)
-    whitening: FloatArray  # (K, d, d): T with T^T T = S, T (x - mu) of unit covariance
-    log_weights: FloatArray  # (K,): log(prior of its class times its share of it)
+    whitening: FloatArray  # (K, d, d): T with T^T T = S; T (x - mu) has unit covariance
+    log_weights: FloatArray  # (K,): log(prior of the class times the weight within the class)
     of_class: IntArray  # (K,): increasing
     n_classes: int
     unit: float = 1.0
     origin: FloatArray | float = 0.0  # (K, d)
-    departure: FloatArray | float = math.inf  # (K,): ||T Sigma T^T - I|| is no larger, where that is known
+    departure: FloatArray | float = math.inf  # (K,): a bound of ||T Sigma T^T - I||; inf if unknown
 
     def from_means(self, Q: FloatArray) -> FloatArray:
-        """x - mu in units, (K, q, d)."""
+        """(x - mu) / unit, (K, q, d)."""
         origin = np.broadcast_to(self.origin, self.means.shape)
         away: FloatArray = (Q - origin[:, None]) / self.unit - self.means[:, None]
         return away
@@ -94,11 +92,11 @@ class Mixtures:
         return np.stack(each, axis=1)
 
     def weighted_curvature(self, Q: FloatArray, weights: FloatArray) -> FloatArray:
-        """sum_c weights_c G_c(x), (q, d, d), for weights (q, C): by matrix products, without the G_c one by one."""
+        """sum_c weights_c G_c(x), (q, d, d), for weights (q, C); by matrix products, without storing the G_c."""
         return self.weighted_with_size(Q, weights)[0] / self.unit / self.unit
 
     def weighted_with_size(self, Q: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The same times unit^2, and the size (q,) of what is summed, which tells how much of it cancelled."""
+        """`weighted_curvature` times unit^2, and the sum of the norms of its terms (q,), which bounds rounding."""
         of_component = weights[:, self.of_class]  # (q, K)
         if len(self.means) > self.n_classes:
             of_component = of_component * np.exp(self.components(Q) - self.log_densities(Q)[:, self.of_class])
@@ -116,10 +114,10 @@ class Mixtures:
 def fit_gaussians(
     X: FloatArray, y: IntArray, names: list[str], alpha: float = 0.0, priors: FloatArray | None = None
 ) -> Mixtures:
-    """mu_c, Sigma_c (by 1/n) + alpha I for each class of codes y; priors (C,), default equal.
+    """Fit mu_c and Sigma_c (by 1/n) + alpha I for each class of codes y; priors (C,), equal by default.
 
-    Raises ValueError for a class of one point; for a singular covariance, naming the class and the rank, which is
-    exact; and where double precision has no inverse of a covariance.
+    Raises ValueError for a class of one point, for a singular covariance (with the class and its exact rank), and for
+    a covariance that cannot be inverted in double precision.
     """
     C, unit = len(names), unit_scale(X)
     means, maps, origin = [], [], []
@@ -152,9 +150,10 @@ def fit_mixtures(
     priors: FloatArray | None = None,
     random_state: int = 0,
 ) -> Mixtures:
-    """scikit-learn's GaussianMixture for each class, alpha added to its covariances. Raises ValueError as above.
+    """Fit scikit-learn's GaussianMixture for each class and add alpha to its covariances.
 
-    Its weights, means and covariances are the model: that they fit is nobody's claim.
+    The fitted weights, means and covariances define the problem; we do not claim that they fit the data well. Raises
+    ValueError as `fit_gaussians` does.
     """
     from sklearn.mixture import GaussianMixture
 
@@ -193,7 +192,7 @@ def fit_mixtures(
 
 
 def _in_units(alpha: float, unit: float) -> float:
-    """alpha / unit^2; ValueError where that is no number beside covariances of about 1."""
+    """alpha / unit^2. Raises ValueError if that is out of proportion to covariances of about 1."""
     value = alpha / unit / unit
     if value > 1e100 or (alpha > 0 and unit == 1 and value < 1e-100):
         raise ValueError(
@@ -208,13 +207,13 @@ def _check_size(points: FloatArray, name: str) -> None:
 
 
 def _condition(Sigma: FloatArray) -> float:
-    """The ratio of the eigenvalues of Sigma (d, d), as double precision sees it."""
+    """The condition number of Sigma (d, d) in double precision; inf if an eigenvalue is not positive."""
     values = np.linalg.eigvalsh(Sigma)
     return float(values[-1] / values[0]) if values[0] > 0 else math.inf
 
 
 def _check_rank(points: FloatArray, name: str) -> None:
-    """Raise ValueError where the covariance of points (n, d) is singular, which is decided in rationals."""
+    """Raise ValueError if the covariance of points (n, d) is singular; the rank is computed in rationals."""
     d, found = points.shape[1], rank(points)
     if found < d:
         raise ValueError(
@@ -228,7 +227,7 @@ def _no_inverse(Sigma: FloatArray, name: str) -> ValueError:
     beyond = f"{condition:.1e}" if condition < 1 / EPS else f"more than {1 / EPS:.1e}"
     also = wide_of(np.sqrt(np.diag(Sigma))).warning
     return ValueError(
-        f"the covariance of class {name!r} has condition {beyond}: double precision has no inverse of it; {REMEDY}"
+        f"the covariance of class {name!r} has condition number {beyond}, too large for double precision; {REMEDY}"
         + (f"; {also}" if also else "")
     )
 
@@ -239,14 +238,14 @@ def _priors(priors: FloatArray | None, C: int) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """Checked data: X (n, d), y (n,) codes, queries Q (q, d), the model; `one`: the query was a single point (d,)."""
+    """Checked data of GLML."""
 
-    X: FloatArray
-    y: IntArray
-    Q: FloatArray
-    one: bool
-    model: Generative
-    params: dict[str, Any]  # as given, defaults filled in
+    X: FloatArray  # (n, d)
+    y: IntArray  # (n,) codes of the classes
+    Q: FloatArray  # (q, d) queries
+    one: bool  # the query was a single point (d,)
+    model: Generative  # fitted
+    params: dict[str, Any]  # the parameters, with defaults filled in
 
 
 def instance(
@@ -259,7 +258,7 @@ def instance(
     model: Any = "gaussian",
     n_components: int = 2,
 ) -> Instance:
-    """Everything checked; query None is the mean of X. Raises ValueError for bad input."""
+    """Check all inputs and fit the model; query None means the mean of X. Raises ValueError for bad input."""
     points = check_X(X)
     codes = check_labels(y, len(points))
     Q, one = _queries(query, points)
@@ -285,7 +284,7 @@ def fitted_model(
     n_components: int,
     random_state: int = 0,
 ) -> Generative:
-    """The model by name, fitted, or the user's own. Raises ValueError for bad parameters."""
+    """Fit the model of this name, or return the user's own model. Raises ValueError for bad parameters."""
     if check_number(alpha, "alpha") < 0:
         raise ValueError(f"alpha must be a number that is 0 or more, got {alpha!r}")
     if not isinstance(model, str):
@@ -305,7 +304,7 @@ def fitted_model(
 
 
 def check_priors(priors: Any, y: IntArray, C: int) -> FloatArray | None:
-    """Shares (C,) of sum 1, or None for equal ones. Raises ValueError."""
+    """Return priors (C,) of sum 1, or None for equal priors. Raises ValueError."""
     if priors is None:
         return None
     if isinstance(priors, str):

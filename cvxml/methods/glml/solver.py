@@ -1,22 +1,20 @@
-"""B of many queries, in logarithms and normalised.
+"""The solver of GLML: B at many queries, then the closed form of the local metric.
 
-With p_c the densities, priors folded in, B = sum_{i < j} T_ij (G_i - G_j) = sum_i a_i G_i, where
+**B.** Let p_c be the densities, times their priors. Then B = sum_{i < j} T_ij (G_i - G_j) = sum_i a_i G_i with
     T_ij = p_i p_j (p_j - p_i),      a_i = sum_{j != i} T_ij      (T_ji = -T_ij).
-Only the direction of B matters to the metric: T is divided by its largest entry, found in logarithms, and then B
-by its norm. A shift by the largest density alone leaves as little as 1e-85 on the digits (alpha = 1).
+The metric depends on the direction of B only. So T is divided by its largest entry, which is found in logarithms, and
+B by its norm. Dividing the densities by the largest density is not enough: with alpha = 1 entries of T of 1e-85 remain.
 
-Two classes: B is T_12 (G_1 - G_2), and A(B) = A(-B), so G_1 - G_2 is the direction whatever the densities. Where p_1 =
-p_2 the printed B is 0 and every metric optimal; the limit is taken, and `equal` says so.
+With two classes B is T_12 (G_1 - G_2), and A(B) = A(-B): the direction is G_1 - G_2, and no density is needed. If
+p_1 = p_2, the printed B is 0 and every metric is optimal. We take the limit G_1 - G_2, and `equal` is True.
 
-The closed form of the local metric: (13) of the paper of 2018, every case named, determinant 1.
-
-With eigenvalues l of B, d+ of them positive, d- negative,
-    A = beta [U+ U-] diag(d+ L+, -d- L-) [U+ U-]^T,       beta so that |A| = 1.
-definite     all of one sign: the unique optimum, A proportional to |B|
-indefinite   both signs: the optimal value 0, attained by A and by many others; this one is the paper's
-singular     of one sign but for zeros, and not all zero: the infimum 0 is not attained
-zero         B = 0: every metric is optimal, A = I
-Zero eigenvalues get the geometric mean of the others before the determinant is made 1: they pull in no direction.
+**The closed form**, (13) of 2018. B has eigenvalues L+ > 0 (d+ of them) and L- < 0 (d- of them), eigenvectors U+, U-:
+    A = beta [U+ U-] diag(d+ L+, -d- L-) [U+ U-]^T,       beta such that |A| = 1.
+definite     all eigenvalues have one sign: A, proportional to |B|, is the unique optimum
+indefinite   both signs occur: the optimal value 0 is attained by many metrics, and A is the choice of the paper
+singular     some eigenvalues are 0, the others have one sign: the infimum 0 is not attained
+zero         B = 0: every metric is optimal, and A = I
+Eigenvectors of eigenvalue 0 do not change tr A^-1 B. Their eigenvalue in A is the geometric mean of the others.
 """
 
 from __future__ import annotations
@@ -33,20 +31,21 @@ ROUNDING = 64 * EPS
 
 
 class Curvature(NamedTuple):
-    """B of q queries."""
+    """B at q queries."""
 
     B: FloatArray  # (q, d, d), Frobenius norm 1, or 0
-    equal: np.ndarray  # (q,): all densities are equal, the printed B is 0
+    equal: np.ndarray  # (q,): True if all densities are equal, so that the printed B is 0
     log_scale: FloatArray  # (q,): the printed B is exp(log_scale) times B
-    noise: (
-        FloatArray  # (q,): what cancelled in the sum, as a share of B: eigenvalues that small count as zero
-    )
-    a: FloatArray  # (q, C): the weights of the curvatures G_c in the sum, the largest pair's 1
-    norm: FloatArray  # (q,): of the sum that B is divided by
+    noise: FloatArray  # (q,): the rounding error of B, relative to its norm: smaller eigenvalues count as 0
+    a: FloatArray  # (q, C): the weights of the G_c in the sum; the largest |T_ij| is 1
+    norm: FloatArray  # (q,): the norm of sum_c a_c G_c, by which B was divided
 
 
 def direction(model: Generative, Q: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """B (q, d, d) up to its sign, and its noise: all that the metric needs. Gaussians of two classes: no densities."""
+    """Return B (q, d, d) up to its sign, and its noise (q,), for `closed_form`.
+
+    For one Gaussian a class and two classes the densities are not computed.
+    """
     if isinstance(model, Mixtures) and model.n_classes == len(model.means) == 2:
         a = np.broadcast_to([1.0, -1.0], (len(Q), 2))
         B, noise, _ = normalised(*weighted(model, Q, a))
@@ -71,7 +70,10 @@ def curvature(model: Generative, Q: FloatArray) -> Curvature:
 
 
 def normalised(B: FloatArray, size: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """B over its norm, what rounding may have done to it, and the norm; 0 where nothing but rounding is left."""
+    """Return B / ||B||, its rounding error, and ||B||; B and norm are 0 where rounding could explain all of B.
+
+    size (q,): the sum of the norms of the terms of B. Raises ValueError if B overflows.
+    """
     norm = np.linalg.norm(B, axis=(1, 2))
     if not np.isfinite(norm).all():
         raise ValueError(
@@ -85,7 +87,7 @@ def normalised(B: FloatArray, size: FloatArray) -> tuple[FloatArray, FloatArray,
 
 
 def pair_weights(log_p: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """a (q, C), divided by the largest |T_ij|, and its logarithm (q,); 0 and -inf where all densities are equal."""
+    """Return a (q, C), divided by the largest |T_ij|, and log of that (q,); 0 and -inf if all densities are equal."""
     first, second = log_p[:, :, None], log_p[:, None, :]
     low, high = np.minimum(first, second), np.maximum(first, second)
     with np.errstate(divide="ignore"):
@@ -98,20 +100,20 @@ def pair_weights(log_p: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def weighted(model: Generative, Q: FloatArray, a: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """sum_c a_c G_c(x), (q, d, d), and the size (q,) of what is summed."""
+    """Return sum_c a_c G_c(x), (q, d, d), and the sum of the norms of its terms (q,)."""
     if isinstance(model, Mixtures):
-        with np.errstate(over="ignore", invalid="ignore"):  # `normalised` says what is too far away
+        with np.errstate(over="ignore", invalid="ignore"):  # `normalised` refuses an overflow
             return model.weighted_with_size(Q, a)
     G = model.curvatures(Q)
     total: FloatArray = np.einsum("qc,qcde->qde", a, G)
     return total, np.einsum("qc,qc->q", np.abs(a), np.linalg.norm(G, axis=(2, 3)))
 
 
-ZERO = 1e-12  # an eigenvalue below this times d and the largest in magnitude is zero
+ZERO = 1e-12  # an eigenvalue below this times d times the largest magnitude counts as 0
 
 
 class Case(Enum):
-    """What kind of matrix B is, and so what the metric is."""
+    """The four kinds of B, which decide what is known of the optimum."""
 
     DEFINITE = "definite: the optimum is unique"
     INDEFINITE = "indefinite: the value 0 is attained, not by this metric alone"
@@ -120,7 +122,7 @@ class Case(Enum):
 
 
 class Local(NamedTuple):
-    """Metrics of q queries."""
+    """The closed form at q queries."""
 
     A: FloatArray  # (q, d, d), determinant 1
     cases: list[Case]
@@ -128,7 +130,7 @@ class Local(NamedTuple):
 
 
 def closed_form(B: FloatArray, noise: FloatArray | float = 0.0) -> Local:
-    """The local metrics for B (q, d, d); `noise` (q,): eigenvalues that small are zero too."""
+    """Return the local metrics for B (q, d, d); eigenvalues of at most `noise` (q,) count as 0."""
     values, vectors = np.linalg.eigh(B)
     weights, cases = weights_of(values, noise)
     A = (vectors * weights[:, None, :]) @ vectors.transpose(0, 2, 1)
@@ -136,7 +138,7 @@ def closed_form(B: FloatArray, noise: FloatArray | float = 0.0) -> Local:
 
 
 def weights_of(values: FloatArray, noise: FloatArray | float = 0.0) -> tuple[FloatArray, list[Case]]:
-    """Eigenvalues of A (q, d), of product 1, for eigenvalues of B (q, d), and the cases."""
+    """Return the eigenvalues of A (q, d), of product 1, and the cases, from the eigenvalues of B (q, d)."""
     d = values.shape[1]
     size = np.abs(values)
     least = np.maximum(ZERO * d * size.max(axis=1), noise)
