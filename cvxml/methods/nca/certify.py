@@ -58,39 +58,6 @@ from cvxml.methods.nca.rows import FirstOrder, Metric, Point, Softmax, finite
 from cvxml.numbers.span import cosets, rank
 
 CLOSE = 1e-9  # distances nearer than this share of the larger, and of rounding, are called equal
-
-
-class Limit(NamedTuple):
-    """The objective of t Q for t to infinity, near ties counted as ties, and whether every p_i tends to the most."""
-
-    value: float
-    best: bool  # proved: of all that may be nearest
-
-
-def limit(p: Instance, metric: Metric) -> Limit:
-    """Where multiples of the metric tend."""
-    total, best = 0.0, True
-    for i in np.flatnonzero(p.usable).tolist():
-        distances, off = metric.distances(i)
-        distances[i] = np.inf
-        s = p.row(i)
-        nearest = (distances + off).min()
-        right = s[distances - off <= nearest * (1 + CLOSE)]
-        best &= bool(right.min() == s.max())
-        with np.errstate(divide="ignore"):
-            total -= float(right.mean() if p.criterion == "f" else np.log(right.mean()))
-    return Limit(total, best)
-
-
-def collapsible(p: Instance) -> bool:
-    """True if a direction exists in which all points coincide that are right for each other, and not all points do."""
-    groups = p.y if p.similarity is None else connected_components(p.similarity > 0, directed=False)[1]
-    order = np.argsort(groups, kind="stable")
-    pairs = np.column_stack([order[:-1], order[1:]])
-    within = cosets(p.X, pairs[groups[pairs[:, 0]] == groups[pairs[:, 1]]])
-    return within.rank < rank(p.X)
-
-
 BLURRED = 1e-3  # of the points' spread: where rounding moves them by more nothing is proved
 
 
@@ -275,3 +242,34 @@ def of_dual(dual: Dual, name: str, d: int) -> FloatArray:
             f"dual {name!r} has entries of {np.abs(M).max():.3g}; no softmax of these can be computed"
         )
     return (M + M.T) / 2
+
+
+class Limit(NamedTuple):
+    """The objective of t Q for t to infinity, near ties counted as ties, and whether every p_i tends to the most."""
+
+    value: float
+    best: bool  # proved: of all that may be nearest
+
+
+def limit(p: Instance, metric: Metric) -> Limit:
+    """Where multiples of the metric tend."""
+    total, best = 0.0, True
+    for i in np.flatnonzero(p.usable).tolist():
+        distances, off = metric.distances(i)
+        distances[i] = np.inf
+        s = p.row(i)
+        nearest = (distances + off).min()
+        right = s[distances - off <= nearest * (1 + CLOSE)]
+        best &= bool(right.min() == s.max())
+        with np.errstate(divide="ignore"):
+            total -= float(right.mean() if p.criterion == "f" else np.log(right.mean()))
+    return Limit(total, best)
+
+
+def collapsible(p: Instance) -> bool:
+    """True if a direction exists in which all points coincide that are right for each other, and not all points do."""
+    groups = p.y if p.similarity is None else connected_components(p.similarity > 0, directed=False)[1]
+    order = np.argsort(groups, kind="stable")
+    pairs = np.column_stack([order[:-1], order[1:]])
+    within = cosets(p.X, pairs[groups[pairs[:, 0]] == groups[pairs[:, 1]]])
+    return within.rank < rank(p.X)

@@ -38,6 +38,20 @@ LEARNT = 0.95  # of g at A = 0
 SLIGHT = 1e-3  # of g: no reason to go on to the next multiple
 WRITTEN = 1e-6  # of a distance: what its matrix may lose of it by rounding
 SHIFTS = (1e-2, 1e-4, 1e-6)  # of T: how far inside the dual cone the interior rows are looked for
+STARTS = ("auto", "pca", "lda", "identity", "random", "likelihood")
+SLIP = 1e-9  # of the objective: a start is no better than what a descent from it leads to but for rounding
+LOST = (
+    "some features all but determine others: the metric that a descent leads to is worse once it is rounded to a "
+    "matrix of floats, and what is returned is one that can be written"
+)
+
+
+class Named(NamedTuple):
+    """A start by name: A (m, r) in the coordinates, and the metric (d, d) that it is."""
+
+    name: str
+    A: FloatArray
+    Q: FloatArray
 
 
 @dataclass(eq=False)
@@ -52,6 +66,180 @@ class Run:
     history: list[Step] = field(default_factory=list)
     dual: Dual | None = None  # of the step at A, where a literal run has it
     metric: FloatArray | None = None  # (d, d), where it is not just A^T A in the units given
+
+
+def search(
+    p: Instance,
+    solver: str,
+    init: Any,
+    tol: float,
+    max_iter: int,
+    random_state: int,
+    start: Start | None,
+    callback: Callback,
+) -> Found:
+    """The best of the descents (or literal runs of CCCP) from all starts."""
+    at = Solver(p)
+    if start is None:
+        starts = starts_of(at, init, random_state)
+    else:
+        starts = [Named("warm", at.of_metric(start.metric), start.metric)]
+    runs: list[Run] = []
+    left_out: tuple[str, ...] = ()
+    for name, A, _ in starts:
+        if solver == "fast":
+            runs.append(at.run(name, A, tol, max_iter, callback))
+        else:
+            runs.append(literal_cccp(at, name, A, solver, tol, max_iter, callback))
+        if runs[-1].status is Status.INTERRUPTED:
+            left_out = untried([each.name for each in starts], len(runs))
+            break
+    best = _best(at, runs, starts, tol, max_iter, silent(callback))
+    metric = at.metric(best.A) if best.metric is None else best.metric
+    why = at.at_infinity(metric)
+    return Found(
+        metric,
+        at.dual_of(best, metric, tol),
+        _status(at, best, runs, why),
+        sum(run.iterations for run in runs),
+        tuple(step for run in runs for step in run.history),
+        (*_notes(p, runs, why if best.metric is None else why or LOST), *left_out),
+    )
+
+
+def _best(
+    at: Solver, runs: list[Run], starts: list[Named], tol: float, max_iter: int, callback: Callback
+) -> Run:
+    """The run whose metric is proved best, as a matrix of floats.
+
+    In the coordinates a run always ends lower than it starts. But of nearly collinear features A^T A has large entries
+    that cancel, and rounded it may be a far worse metric: what is returned is judged, not what was descended to. Where
+    a start is better, a descent from that goes on without what cannot be written.
+    """
+
+    def at_most(Q: FloatArray) -> float:
+        objective, rounding = Metric(at.p, Q, at.at).value
+        return objective + rounding
+
+    best = min(runs, key=lambda run: at_most(at.metric(run.A)))
+    found = at_most(at.metric(best.A))
+    from_starts = [at_most(each.Q) for each in starts[: len(runs)]]
+    k = int(np.argmin(from_starts))
+    if found - from_starts[k] <= SLIP * (1 + abs(found)):
+        return best
+    coarse, Q = at.coarse(), starts[k].Q
+    run = coarse.run(starts[k].name, coarse.of_metric(Q), tol, max_iter, callback)
+    runs.append(run)
+    if at_most(coarse.metric(run.A)) < from_starts[k]:
+        Q = coarse.metric(run.A)
+    return replace(run, A=at.of_metric(Q), metric=Q)
+
+
+def _status(at: Solver, best: Run, runs: list[Run], why: str) -> Status:
+    """Before anything is proved. why: no metric attains the supremum."""
+    if any(run.status is Status.INTERRUPTED for run in runs):
+        return Status.INTERRUPTED
+    if why:
+        return Status.NOT_ATTAINED
+    return Status.AT_INFINITY if best.status is not Status.MAX_ITER and at.leaves(best.A) else best.status
+
+
+def _notes(p: Instance, runs: list[Run], why: str) -> list[str]:
+    notes = [why] if why else []
+    if not p.convex:
+        notes.append(f"-{p.criterion} is not convex: a better metric may exist elsewhere")
+    if len(runs) > 1:
+        notes.append(f"-{p.criterion} by start: " + ", ".join(f"{run.name} {run.value:.6g}" for run in runs))
+    return [*notes, p.dropped()] if p.dropped() else notes
+
+
+def starts_of(at: Solver, init: Any, random_state: int) -> list[Named]:
+    """One start or several. Raises ValueError for what is none."""
+    p = at.p
+    check_count(random_state, "random_state", at_least=0)
+    if isinstance(init, str):
+        given_A = start(p, init, random_state)
+        unscaled = at.inside(given_A)
+        A = at.scaled(unscaled)
+        Q = given_A.T @ given_A * float(np.sum(A**2) / np.sum(unscaled**2))
+        if init == "likelihood":
+            A = Solver(p._replace(criterion="g")).run("likelihood", A, 1e-2, 50).A
+        return [Named(init, A, Q)]
+    if (
+        isinstance(init, (list, tuple))
+        and init
+        and all(isinstance(one, str) or np.ndim(one) == 2 for one in init)
+    ):
+        return [found for one in init for found in starts_of(at, one, random_state)]
+    A = given(p, init)
+    return [Named("given", at.inside(A), A.T @ A)]
+
+
+def start(p: Instance, name: str, random_state: int) -> FloatArray:
+    """A (m, d) by name; "auto" is "lda" where that has m directions, else "pca" for m < min(n, d), else "identity"."""
+    n, d = p.X.shape
+    if name in ("auto", "likelihood"):
+        found = _lda(p)
+        if len(found) >= p.m:
+            return np.ascontiguousarray(found[: p.m])
+        name = "pca" if p.m < min(n, d) else "identity"
+    if name == "identity":
+        return np.eye(p.m, d)
+    if name == "random":
+        return np.random.default_rng(random_state).standard_normal((p.m, d))
+    if name == "pca":
+        if p.m > min(n, d):
+            raise ValueError(
+                f"init='pca' has {min(n, d)} components at most, n_components={p.m} are asked for"
+            )
+        _, _, Vt = np.linalg.svd(p.X - p.X.mean(axis=0), full_matrices=False)
+        components: FloatArray = Vt[: p.m]
+        return components
+    if name == "lda":
+        if p.similarity is not None:
+            raise ValueError("init='lda' needs class labels, and a similarity was given: take 'pca'")
+        found = _lda(p)
+        if len(found) < p.m:
+            raise ValueError(
+                f"init='lda' finds {len(found)} directions, fewer than the classes, and n_components={p.m} are asked "
+                "for: take 'pca' or 'identity'"
+            )
+        return np.ascontiguousarray(found[: p.m])
+    raise ValueError(
+        f"init={name!r}: a start is one of {', '.join(map(repr, STARTS))}, components (m, d), or a list of these"
+    )
+
+
+def given(p: Instance, init: Any) -> FloatArray:
+    """Components (m, d) as the user gives them. Raises ValueError for another shape, NaN, or zeros."""
+    A = real_array(init, "init")
+    if A.shape != (p.m, p.X.shape[1]):
+        raise ValueError(
+            f"init must have shape ({p.m}, {p.X.shape[1]}), (n_components, features), got {A.shape}"
+        )
+    if not np.isfinite(A).all():
+        raise ValueError("init holds NaN or infinity; every entry must be finite")
+    if np.abs(A).max() > 1e150:
+        raise ValueError(f"init has entries of {np.abs(A).max():.3g}: no distance can be computed; divide it")
+    if not A.any():
+        raise ValueError("init is zero: A = 0 is stationary, no descent leaves it; start anywhere else")
+    return A
+
+
+def _lda(p: Instance) -> FloatArray:
+    """The discriminant directions, at most one fewer than the classes; none where scikit-learn finds no number."""
+    if p.similarity is not None or p.m >= int(p.y.max()) + 1 or p.y.max() + 1 >= len(p.y):
+        return np.zeros((0, p.X.shape[1]))
+    # imported here: scikit-learn takes a second to load, and `check` should not
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")  # collinear features, classes without spread
+        try:
+            scalings: FloatArray = LinearDiscriminantAnalysis().fit(p.X, p.y).scalings_.T
+        except (IndexError, np.linalg.LinAlgError):  # no class has any spread
+            return np.zeros((0, p.X.shape[1]))
+    return scalings if np.isfinite(scalings).all() else scalings[:0]
 
 
 class Solver:
@@ -255,85 +443,6 @@ class Solver:
         return descent.at.A
 
 
-def _rows(A: FloatArray, rank: int) -> FloatArray:
-    """A' (rank, r) with A'^T A' the nearest to A^T A."""
-    _, sizes, Vt = np.linalg.svd(A, full_matrices=False)
-    rows = np.zeros((rank, A.shape[1]))
-    count = min(rank, len(sizes))
-    rows[:count] = sizes[:count, None] * Vt[:count]
-    return rows
-
-
-STARTS = ("auto", "pca", "lda", "identity", "random", "likelihood")
-
-
-def start(p: Instance, name: str, random_state: int) -> FloatArray:
-    """A (m, d) by name; "auto" is "lda" where that has m directions, else "pca" for m < min(n, d), else "identity"."""
-    n, d = p.X.shape
-    if name in ("auto", "likelihood"):
-        found = _lda(p)
-        if len(found) >= p.m:
-            return np.ascontiguousarray(found[: p.m])
-        name = "pca" if p.m < min(n, d) else "identity"
-    if name == "identity":
-        return np.eye(p.m, d)
-    if name == "random":
-        return np.random.default_rng(random_state).standard_normal((p.m, d))
-    if name == "pca":
-        if p.m > min(n, d):
-            raise ValueError(
-                f"init='pca' has {min(n, d)} components at most, n_components={p.m} are asked for"
-            )
-        _, _, Vt = np.linalg.svd(p.X - p.X.mean(axis=0), full_matrices=False)
-        components: FloatArray = Vt[: p.m]
-        return components
-    if name == "lda":
-        if p.similarity is not None:
-            raise ValueError("init='lda' needs class labels, and a similarity was given: take 'pca'")
-        found = _lda(p)
-        if len(found) < p.m:
-            raise ValueError(
-                f"init='lda' finds {len(found)} directions, fewer than the classes, and n_components={p.m} are asked "
-                "for: take 'pca' or 'identity'"
-            )
-        return np.ascontiguousarray(found[: p.m])
-    raise ValueError(
-        f"init={name!r}: a start is one of {', '.join(map(repr, STARTS))}, components (m, d), or a list of these"
-    )
-
-
-def _lda(p: Instance) -> FloatArray:
-    """The discriminant directions, at most one fewer than the classes; none where scikit-learn finds no number."""
-    if p.similarity is not None or p.m >= int(p.y.max()) + 1 or p.y.max() + 1 >= len(p.y):
-        return np.zeros((0, p.X.shape[1]))
-    # imported here: scikit-learn takes a second to load, and `check` should not
-    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")  # collinear features, classes without spread
-        try:
-            scalings: FloatArray = LinearDiscriminantAnalysis().fit(p.X, p.y).scalings_.T
-        except (IndexError, np.linalg.LinAlgError):  # no class has any spread
-            return np.zeros((0, p.X.shape[1]))
-    return scalings if np.isfinite(scalings).all() else scalings[:0]
-
-
-def given(p: Instance, init: Any) -> FloatArray:
-    """Components (m, d) as the user gives them. Raises ValueError for another shape, NaN, or zeros."""
-    A = real_array(init, "init")
-    if A.shape != (p.m, p.X.shape[1]):
-        raise ValueError(
-            f"init must have shape ({p.m}, {p.X.shape[1]}), (n_components, features), got {A.shape}"
-        )
-    if not np.isfinite(A).all():
-        raise ValueError("init holds NaN or infinity; every entry must be finite")
-    if np.abs(A).max() > 1e150:
-        raise ValueError(f"init has entries of {np.abs(A).max():.3g}: no distance can be computed; divide it")
-    if not A.any():
-        raise ValueError("init is zero: A = 0 is stationary, no descent leaves it; start anywhere else")
-    return A
-
-
 def literal_cccp(
     at: Solver,
     name: str,
@@ -381,123 +490,10 @@ def literal_cccp(
     return run
 
 
-SLIP = 1e-9  # of the objective: a start is no better than what a descent from it leads to but for rounding
-LOST = (
-    "some features all but determine others: the metric that a descent leads to is worse once it is rounded to a "
-    "matrix of floats, and what is returned is one that can be written"
-)
-
-
-class Named(NamedTuple):
-    """A start by name: A (m, r) in the coordinates, and the metric (d, d) that it is."""
-
-    name: str
-    A: FloatArray
-    Q: FloatArray
-
-
-def search(
-    p: Instance,
-    solver: str,
-    init: Any,
-    tol: float,
-    max_iter: int,
-    random_state: int,
-    start: Start | None,
-    callback: Callback,
-) -> Found:
-    """The best of the descents (or literal runs of CCCP) from all starts."""
-    at = Solver(p)
-    if start is None:
-        starts = starts_of(at, init, random_state)
-    else:
-        starts = [Named("warm", at.of_metric(start.metric), start.metric)]
-    runs: list[Run] = []
-    left_out: tuple[str, ...] = ()
-    for name, A, _ in starts:
-        if solver == "fast":
-            runs.append(at.run(name, A, tol, max_iter, callback))
-        else:
-            runs.append(literal_cccp(at, name, A, solver, tol, max_iter, callback))
-        if runs[-1].status is Status.INTERRUPTED:
-            left_out = untried([each.name for each in starts], len(runs))
-            break
-    best = _best(at, runs, starts, tol, max_iter, silent(callback))
-    metric = at.metric(best.A) if best.metric is None else best.metric
-    why = at.at_infinity(metric)
-    return Found(
-        metric,
-        at.dual_of(best, metric, tol),
-        _status(at, best, runs, why),
-        sum(run.iterations for run in runs),
-        tuple(step for run in runs for step in run.history),
-        (*_notes(p, runs, why if best.metric is None else why or LOST), *left_out),
-    )
-
-
-def _best(
-    at: Solver, runs: list[Run], starts: list[Named], tol: float, max_iter: int, callback: Callback
-) -> Run:
-    """The run whose metric is proved best, as a matrix of floats.
-
-    In the coordinates a run always ends lower than it starts. But of nearly collinear features A^T A has large entries
-    that cancel, and rounded it may be a far worse metric: what is returned is judged, not what was descended to. Where
-    a start is better, a descent from that goes on without what cannot be written.
-    """
-
-    def at_most(Q: FloatArray) -> float:
-        objective, rounding = Metric(at.p, Q, at.at).value
-        return objective + rounding
-
-    best = min(runs, key=lambda run: at_most(at.metric(run.A)))
-    found = at_most(at.metric(best.A))
-    from_starts = [at_most(each.Q) for each in starts[: len(runs)]]
-    k = int(np.argmin(from_starts))
-    if found - from_starts[k] <= SLIP * (1 + abs(found)):
-        return best
-    coarse, Q = at.coarse(), starts[k].Q
-    run = coarse.run(starts[k].name, coarse.of_metric(Q), tol, max_iter, callback)
-    runs.append(run)
-    if at_most(coarse.metric(run.A)) < from_starts[k]:
-        Q = coarse.metric(run.A)
-    return replace(run, A=at.of_metric(Q), metric=Q)
-
-
-def _status(at: Solver, best: Run, runs: list[Run], why: str) -> Status:
-    """Before anything is proved. why: no metric attains the supremum."""
-    if any(run.status is Status.INTERRUPTED for run in runs):
-        return Status.INTERRUPTED
-    if why:
-        return Status.NOT_ATTAINED
-    return Status.AT_INFINITY if best.status is not Status.MAX_ITER and at.leaves(best.A) else best.status
-
-
-def starts_of(at: Solver, init: Any, random_state: int) -> list[Named]:
-    """One start or several. Raises ValueError for what is none."""
-    p = at.p
-    check_count(random_state, "random_state", at_least=0)
-    if isinstance(init, str):
-        given_A = start(p, init, random_state)
-        unscaled = at.inside(given_A)
-        A = at.scaled(unscaled)
-        Q = given_A.T @ given_A * float(np.sum(A**2) / np.sum(unscaled**2))
-        if init == "likelihood":
-            A = Solver(p._replace(criterion="g")).run("likelihood", A, 1e-2, 50).A
-        return [Named(init, A, Q)]
-    if (
-        isinstance(init, (list, tuple))
-        and init
-        and all(isinstance(one, str) or np.ndim(one) == 2 for one in init)
-    ):
-        return [found for one in init for found in starts_of(at, one, random_state)]
-    A = given(p, init)
-    return [Named("given", at.inside(A), A.T @ A)]
-
-
-def _notes(p: Instance, runs: list[Run], why: str) -> list[str]:
-    notes = [why] if why else []
-    if not p.convex:
-        notes.append(f"-{p.criterion} is not convex: a better metric may exist elsewhere")
-    if len(runs) > 1:
-        notes.append(f"-{p.criterion} by start: " + ", ".join(f"{run.name} {run.value:.6g}" for run in runs))
-    return [*notes, p.dropped()] if p.dropped() else notes
+def _rows(A: FloatArray, rank: int) -> FloatArray:
+    """A' (rank, r) with A'^T A' the nearest to A^T A."""
+    _, sizes, Vt = np.linalg.svd(A, full_matrices=False)
+    rows = np.zeros((rank, A.shape[1]))
+    count = min(rank, len(sizes))
+    rows[:count] = sizes[:count, None] * Vt[:count]
+    return rows
