@@ -41,155 +41,6 @@ from cvxml.core.squares import whole
 
 ENOUGH = 100  # the least singular value must be more than this many times its rounding error
 LARGEST = 64  # features up to which the determinant of a nearly singular metric is computed exactly
-
-
-def whitening(S: FloatArray) -> FloatArray:
-    """Return T (d, d), lower triangular, with T S T^T = I up to rounding. Raises LinAlgError if Cholesky fails."""
-    T: FloatArray = np.linalg.inv(np.linalg.cholesky(S))
-    return np.tril(T)
-
-
-def whitening_of(D: FloatArray, ridge: float) -> FloatArray | None:
-    """Return T with T S T^T = I for S = D^T D / n + ridge I, computed from the rows of D (n, d).
-
-    The condition number of D is the square root of that of S. None if D, too, is singular in double precision.
-    """
-    n, d = D.shape
-    rows = np.vstack([D / math.sqrt(n), math.sqrt(ridge) * np.eye(d)])
-    unit = np.linalg.norm(rows, axis=0)
-    if not unit.all():
-        return None
-    R = np.linalg.qr(rows / unit, mode="r")
-    values = np.linalg.svd(R, compute_uv=False)
-    if len(R) < d or values[-1] <= ENOUGH * d * EPS * values[0]:
-        return None
-    T: FloatArray = np.tril(np.linalg.inv(R).T / unit)
-    return T
-
-
-def departure(T: FloatArray, S: FloatArray, off: FloatArray | float = 0.0) -> float:
-    """Return a bound of ||T S* T^T - I||_F for every S* (d, d) within `off` of the symmetric S, entry by entry.
-
-    A bound below 1 proves that every S* is positive definite. The computed products have an error of at most
-    2 (d + 1) eps times the product of the absolute values.
-    """
-    d, size = len(S), np.abs(T)
-    with np.errstate(all="ignore"):
-        missing = np.abs(T @ S @ T.T - np.eye(d))
-        allowed = 2 * (d + 2) * EPS * np.abs(S) + off
-        bound = float(np.linalg.norm(missing + size @ allowed @ size.T)) * (1 + (d + 8) * EPS)
-    return bound if math.isfinite(bound) else math.inf
-
-
-@dataclass(frozen=True)
-class UnitFeasibility(Feasibility):
-    """The feasibility of a metric that must also have determinant 1; log_det / d is the logarithm of its scale."""
-
-    log_det: float = 0.0
-    d: int = 1
-    rounded: float = 0.0  # a bound of the rounding error of log_det
-
-    @property
-    def feasible(self) -> bool:
-        """True if psd and of determinant 1, up to `FEASIBILITY_TOL` (relative to norm and scale) or rounding."""
-        return self._unit and super().feasible
-
-    @property
-    def _unit(self) -> bool:
-        allowed = FEASIBILITY_TOL * self.d + self.rounded
-        return math.isfinite(self.log_det) and abs(self.log_det) <= allowed
-
-    def __str__(self) -> str:
-        if self._unit:
-            return super().__str__()
-        det = (
-            f"its determinant is exp({self.log_det:.6g}), not 1"
-            if math.isfinite(self.log_det)
-            else "it is singular, where the determinant must be 1"
-        )
-        return f"{super().__str__()}; {det}"
-
-
-def examine_unit(A: FloatArray) -> tuple[FloatArray, UnitFeasibility]:
-    """Return the psd part of A (d, d), and the distance of A from a metric of determinant 1."""
-    psd, found = examine(A)
-    factor = _factor(psd)
-    if factor is None:
-        log_det, rounded = _log_det_exactly((A + A.T) / 2 if found.feasible else psd), 0.0
-    else:
-        log_det, rounded = factor.log_det, factor.log_off
-    unit = UnitFeasibility(
-        found.asymmetry,
-        found.min_eigenvalue,
-        found.distance,
-        found.norm,
-        log_det=log_det,
-        d=len(A),
-        rounded=rounded,
-    )
-    return psd, unit
-
-
-class Factor(NamedTuple):
-    """Proof that S, and every matrix within the given distance of S, is positive definite."""
-
-    T: FloatArray  # T S T^T = I + E
-    inverse_off: float  # a bound of ||(I + E)^-1 - I||
-    log_det: float
-    log_off: float  # a bound of the error of log_det
-
-
-def _factor(S: FloatArray, off: FloatArray | float = 0.0) -> Factor | None:
-    """Return None if the matrices within `off` of S (d, d), entry by entry, are not proved positive definite."""
-    try:
-        T = whitening(S)
-    except np.linalg.LinAlgError:
-        return None
-    missing = departure(T, S, off)
-    if not missing < 0.5:
-        return None
-    inverse_off = missing / (1 - missing)
-    logs = np.log(T.diagonal())
-    log_off = math.sqrt(len(S)) * inverse_off + (len(S) + 4) * EPS * float(np.abs(logs).sum())
-    return Factor(T, inverse_off, -2 * float(logs.sum()), log_off)
-
-
-def _log_det_exactly(S: FloatArray) -> float:
-    """Return log det S of a nearly singular symmetric S; -inf if S is not positive definite or has many features.
-
-    The minors of S are integers times a power of two, so the precision below distinguishes them from 0.
-    """
-    if not np.isfinite(S).all() or len(S) > LARGEST:
-        return -math.inf
-    rows, exponent = whole(S)
-    bits = max(abs(int(entry)) for entry in rows.entries()).bit_length() + 8
-    with precision(2 * len(S) * bits + 64):
-        found = pivots(balls(rows, exponent))
-        return -math.inf if found is None else float(total([pivot.log() for pivot in found]))
-
-
-class Sign(NamedTuple):
-    """A proof about B: s B is positive definite for s = 1 or -1; s = 0 means that B is indefinite, or 0."""
-
-    s: int
-    factor: Factor | None = None  # of s B, if that is positive definite
-
-
-def sign_of(B: FloatArray, noise: FloatArray | float = 0.0) -> Sign | None:
-    """Return the sign of every symmetric matrix within `noise` of B (d, d), entry by entry; None if not proved."""
-    off = np.broadcast_to(noise, B.shape)
-    if not off.any() and not B.any():
-        return Sign(0)
-    s = 1 if float(np.trace(B)) > 0 else -1
-    factor = _factor(s * B, off + 4 * EPS * EPS)
-    if factor is not None:
-        return Sign(s, factor)
-    values = np.linalg.eigvalsh(B)
-    # a vector with a positive and one with a negative Rayleigh quotient; they need not be exact eigenvectors
-    allowed = float(np.linalg.norm(off)) + (4 * len(B) + 64) * EPS * float(np.linalg.norm(B))
-    return Sign(0) if values[0] < -allowed and values[-1] > allowed else None
-
-
 NOT_DECIDED = "whether B is definite is not decided: its least eigenvalue is smaller than its rounding error"
 PERHAPS_ZERO = "B cannot be distinguished from 0"
 NEARLY_SINGULAR = "the metric is nearly singular: its inverse cannot be computed in double precision"
@@ -244,6 +95,16 @@ def certify_at(
     )
 
 
+def best_dual(B: FloatArray, noise: FloatArray | float = 0.0) -> tuple[float, float]:
+    """Return y = 2 D b and u = b y, b = |det B|^(1/D), which give the best bound; zeros if B is not proved definite."""
+    sign = sign_of(B, noise)
+    if sign is None or sign.factor is None:
+        return 0.0, 0.0
+    b = math.exp(sign.factor.log_det / len(B))
+    y = 2 * len(B) * b
+    return sign.s * y, b * y
+
+
 def _trace(B: FloatArray, off: FloatArray, factor: Factor) -> tuple[float, float, float]:
     """Return tr A^-1 B, a bound of its error, and ||A^-1||, for A divided by |A|^(1/d)."""
     d, T = len(B), factor.T
@@ -260,16 +121,6 @@ def _trace(B: FloatArray, off: FloatArray, factor: Factor) -> tuple[float, float
     error += float(np.sum(largest * off))
     share = math.expm1(factor.log_off / d + 4 * EPS)  # relative error of `unit`
     return unit * t, unit * (error * (1 + share) + abs(t) * share) * (1 + 8 * EPS), unit * size
-
-
-def best_dual(B: FloatArray, noise: FloatArray | float = 0.0) -> tuple[float, float]:
-    """Return y = 2 D b and u = b y, b = |det B|^(1/D), which give the best bound; zeros if B is not proved definite."""
-    sign = sign_of(B, noise)
-    if sign is None or sign.factor is None:
-        return 0.0, 0.0
-    b = math.exp(sign.factor.log_det / len(B))
-    y = 2 * len(B) * b
-    return sign.s * y, b * y
 
 
 def _bound(B: Factor, d: int, y: float, u: float) -> tuple[float, float]:
@@ -302,3 +153,150 @@ def _radius(B: FloatArray, off: FloatArray, factor: Factor, above: float) -> flo
     log_a = float(brentq(missing, 0.0, 1 + excess, xtol=1e-15, rtol=8 * EPS))
     largest = float(np.linalg.norm(B, 2) + np.linalg.norm(off)) / b  # of A*
     return math.expm1(log_a) * largest * (1 + 64 * EPS) if log_a < 700 else math.inf
+
+
+class Sign(NamedTuple):
+    """A proof about B: s B is positive definite for s = 1 or -1; s = 0 means that B is indefinite, or 0."""
+
+    s: int
+    factor: Factor | None = None  # of s B, if that is positive definite
+
+
+def sign_of(B: FloatArray, noise: FloatArray | float = 0.0) -> Sign | None:
+    """Return the sign of every symmetric matrix within `noise` of B (d, d), entry by entry; None if not proved."""
+    off = np.broadcast_to(noise, B.shape)
+    if not off.any() and not B.any():
+        return Sign(0)
+    s = 1 if float(np.trace(B)) > 0 else -1
+    factor = _factor(s * B, off + 4 * EPS * EPS)
+    if factor is not None:
+        return Sign(s, factor)
+    values = np.linalg.eigvalsh(B)
+    # a vector with a positive and one with a negative Rayleigh quotient; they need not be exact eigenvectors
+    allowed = float(np.linalg.norm(off)) + (4 * len(B) + 64) * EPS * float(np.linalg.norm(B))
+    return Sign(0) if values[0] < -allowed and values[-1] > allowed else None
+
+
+class Factor(NamedTuple):
+    """Proof that S, and every matrix within the given distance of S, is positive definite."""
+
+    T: FloatArray  # T S T^T = I + E
+    inverse_off: float  # a bound of ||(I + E)^-1 - I||
+    log_det: float
+    log_off: float  # a bound of the error of log_det
+
+
+def _factor(S: FloatArray, off: FloatArray | float = 0.0) -> Factor | None:
+    """Return None if the matrices within `off` of S (d, d), entry by entry, are not proved positive definite."""
+    try:
+        T = whitening(S)
+    except np.linalg.LinAlgError:
+        return None
+    missing = departure(T, S, off)
+    if not missing < 0.5:
+        return None
+    inverse_off = missing / (1 - missing)
+    logs = np.log(T.diagonal())
+    log_off = math.sqrt(len(S)) * inverse_off + (len(S) + 4) * EPS * float(np.abs(logs).sum())
+    return Factor(T, inverse_off, -2 * float(logs.sum()), log_off)
+
+
+@dataclass(frozen=True)
+class UnitFeasibility(Feasibility):
+    """The feasibility of a metric that must also have determinant 1; log_det / d is the logarithm of its scale."""
+
+    log_det: float = 0.0
+    d: int = 1
+    rounded: float = 0.0  # a bound of the rounding error of log_det
+
+    @property
+    def feasible(self) -> bool:
+        """True if psd and of determinant 1, up to `FEASIBILITY_TOL` (relative to norm and scale) or rounding."""
+        return self._unit and super().feasible
+
+    @property
+    def _unit(self) -> bool:
+        allowed = FEASIBILITY_TOL * self.d + self.rounded
+        return math.isfinite(self.log_det) and abs(self.log_det) <= allowed
+
+    def __str__(self) -> str:
+        if self._unit:
+            return super().__str__()
+        det = (
+            f"its determinant is exp({self.log_det:.6g}), not 1"
+            if math.isfinite(self.log_det)
+            else "it is singular, where the determinant must be 1"
+        )
+        return f"{super().__str__()}; {det}"
+
+
+def examine_unit(A: FloatArray) -> tuple[FloatArray, UnitFeasibility]:
+    """Return the psd part of A (d, d), and the distance of A from a metric of determinant 1."""
+    psd, found = examine(A)
+    factor = _factor(psd)
+    if factor is None:
+        log_det, rounded = _log_det_exactly((A + A.T) / 2 if found.feasible else psd), 0.0
+    else:
+        log_det, rounded = factor.log_det, factor.log_off
+    unit = UnitFeasibility(
+        found.asymmetry,
+        found.min_eigenvalue,
+        found.distance,
+        found.norm,
+        log_det=log_det,
+        d=len(A),
+        rounded=rounded,
+    )
+    return psd, unit
+
+
+def _log_det_exactly(S: FloatArray) -> float:
+    """Return log det S of a nearly singular symmetric S; -inf if S is not positive definite or has many features.
+
+    The minors of S are integers times a power of two, so the precision below distinguishes them from 0.
+    """
+    if not np.isfinite(S).all() or len(S) > LARGEST:
+        return -math.inf
+    rows, exponent = whole(S)
+    bits = max(abs(int(entry)) for entry in rows.entries()).bit_length() + 8
+    with precision(2 * len(S) * bits + 64):
+        found = pivots(balls(rows, exponent))
+        return -math.inf if found is None else float(total([pivot.log() for pivot in found]))
+
+
+def departure(T: FloatArray, S: FloatArray, off: FloatArray | float = 0.0) -> float:
+    """Return a bound of ||T S* T^T - I||_F for every S* (d, d) within `off` of the symmetric S, entry by entry.
+
+    A bound below 1 proves that every S* is positive definite. The computed products have an error of at most
+    2 (d + 1) eps times the product of the absolute values.
+    """
+    d, size = len(S), np.abs(T)
+    with np.errstate(all="ignore"):
+        missing = np.abs(T @ S @ T.T - np.eye(d))
+        allowed = 2 * (d + 2) * EPS * np.abs(S) + off
+        bound = float(np.linalg.norm(missing + size @ allowed @ size.T)) * (1 + (d + 8) * EPS)
+    return bound if math.isfinite(bound) else math.inf
+
+
+def whitening(S: FloatArray) -> FloatArray:
+    """Return T (d, d), lower triangular, with T S T^T = I up to rounding. Raises LinAlgError if Cholesky fails."""
+    T: FloatArray = np.linalg.inv(np.linalg.cholesky(S))
+    return np.tril(T)
+
+
+def whitening_of(D: FloatArray, ridge: float) -> FloatArray | None:
+    """Return T with T S T^T = I for S = D^T D / n + ridge I, computed from the rows of D (n, d).
+
+    The condition number of D is the square root of that of S. None if D, too, is singular in double precision.
+    """
+    n, d = D.shape
+    rows = np.vstack([D / math.sqrt(n), math.sqrt(ridge) * np.eye(d)])
+    unit = np.linalg.norm(rows, axis=0)
+    if not unit.all():
+        return None
+    R = np.linalg.qr(rows / unit, mode="r")
+    values = np.linalg.svd(R, compute_uv=False)
+    if len(R) < d or values[-1] <= ENOUGH * d * EPS * values[0]:
+        return None
+    T: FloatArray = np.tril(np.linalg.inv(R).T / unit)
+    return T

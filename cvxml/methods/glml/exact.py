@@ -36,19 +36,78 @@ from cvxml.methods.glml.instance import Instance
 LARGEST = 12  # features up to which matrices of rationals are inverted
 
 
-class _Gaussian(NamedTuple):
-    """The Gaussian of a class, as flint's rationals."""
+def exact_interval(p: Instance, A: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
+    """Return the exact interval for the metric `A` (d, d), from any "y" and "u".
 
-    mean: list[Any]
-    Sigma: Any
-    prior: Any  # up to a factor that all classes share
+    root: M (d, r), computed from A by default. Raises ValueError for several queries, for a model other than Gaussians,
+    for a singular metric, if B is 0, and if no allowed number of bits decides whether B is definite.
+    """
+    if not p.one:
+        raise ValueError("the exact mode of glml judges one metric at one query: give query of shape (d,)")
+    if p.params["model"] != "gaussian":
+        raise ValueError('the exact mode of glml is for model="gaussian", one Gaussian for each class')
+    y, u = (_number(dual, name) for name in ("y", "u"))
+    M = root_of(A, root)
+    rows, _ = whole(M)
+    V = rows * rows.transpose()  # times a power of two, which cancels below
+    det = int(V.det())
+    if det == 0:
+        raise SingularMetric(
+            "the metric M M^T of the exact mode is singular; a local metric has determinant 1"
+        )
+    model, x = Gaussians(p), p.Q[0]
+    if model.is_zero(x):
+        raise ValueError(
+            "B is exactly 0 at this query: every metric is optimal, and a relative gap has no scale"
+        )
+    return with_enough_bits(lambda: _interval(model, x, A, V, det, y, u))
 
 
-class _Class(NamedTuple):
-    """log(prior p_c(x)) up to a constant, a ball; and G_c(x), a matrix of balls."""
+def _interval(model: Gaussians, x: FloatArray, A: FloatArray, V: Any, det: int, y: float, u: float) -> Exact:
+    """The interval at the current precision. Raises TooFewBits if that does not decide whether B is definite."""
+    d = len(A)
+    B = model.unit_B(x)
+    size = (ball(flint().fmpz(det)).log() / d).exp()
+    inverse = balls(V.inv())
+    t = total(entry_products(inverse, B)) * size
+    norm = total(entry_products(inverse, inverse)).sqrt() * size
+    off = balls(V) / size - flint().arb_mat([[ball(a) for a in row] for row in A.tolist()])
+    distance = root_upward(max(ends(total(entry_products(off, off)))[1], Fraction(0)))
+    objective = ends(t * t)[1]
+    log_det = _log_det(B)
+    if log_det is None:
+        if not (model.is_indefinite(B) or model.is_singular(x)):
+            raise TooFewBits("whether B is definite is not proved")
+        scale = ends(norm)[0] * max(abs(end) for end in ends(t))
+        return Exact(Fraction(0), objective, distance, scale)
+    scale = ends((2 * log_det / d).exp() * d * d)[0]
+    return Exact(_bound(d, log_det, y, u), objective, distance, scale)
 
-    log_p: Any
-    G: Any
+
+def _log_det(B: Any) -> Any:
+    """Return log |sB| if sB is proved positive definite for s = 1 or -1, else None."""
+    for s in (1, -1):
+        found = pivots(B * s)
+        if found is not None:
+            return total([pivot.log() for pivot in found])
+    return None
+
+
+def _bound(d: int, log_det: Any, y: float, u: float) -> Fraction:
+    if not (math.isfinite(y) and math.isfinite(u) and u > 0 and y != 0):
+        return Fraction(0)
+    price, along = ball(u), ball(abs(y))
+    value = price * d - price * d * (price.log() - along.log()) + price * log_det - along * along / 4
+    return max(Fraction(0), ends(value)[0])
+
+
+def _number(dual: Dual, name: str) -> float:
+    if not isinstance(dual, Mapping) or name not in dual:
+        raise ValueError(f'the dual must be a mapping with "y" and "u"; there is no {name!r}')
+    values = real_array(dual[name], f"dual {name!r}")
+    if values.shape != (1,):
+        raise ValueError(f"dual {name!r} must have shape (1,), one a query; got {values.shape}")
+    return float(values[0])
 
 
 class RoundedB(NamedTuple):
@@ -167,6 +226,21 @@ def entry_products(A: Any, B: Any) -> list[Any]:
     return [a * b for a, b in zip(A.entries(), B.entries(), strict=True)]
 
 
+class _Gaussian(NamedTuple):
+    """The Gaussian of a class, as flint's rationals."""
+
+    mean: list[Any]
+    Sigma: Any
+    prior: Any  # up to a factor that all classes share
+
+
+class _Class(NamedTuple):
+    """log(prior p_c(x)) up to a constant, a ball; and G_c(x), a matrix of balls."""
+
+    log_p: Any
+    G: Any
+
+
 def _fit(p: Instance, c: int) -> _Gaussian:
     fmpq, fmpq_mat = flint().fmpq, flint().fmpq_mat
     points, at = whole(p.X[p.y == c])
@@ -213,77 +287,3 @@ def _power_of_2(exponent: int) -> Any:
     """2^exponent, as flint's rational."""
     fmpq = flint().fmpq
     return fmpq(1 << exponent) if exponent >= 0 else fmpq(1, 1 << -exponent)
-
-
-def exact_interval(p: Instance, A: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-    """Return the exact interval for the metric `A` (d, d), from any "y" and "u".
-
-    root: M (d, r), computed from A by default. Raises ValueError for several queries, for a model other than Gaussians,
-    for a singular metric, if B is 0, and if no allowed number of bits decides whether B is definite.
-    """
-    if not p.one:
-        raise ValueError("the exact mode of glml judges one metric at one query: give query of shape (d,)")
-    if p.params["model"] != "gaussian":
-        raise ValueError('the exact mode of glml is for model="gaussian", one Gaussian for each class')
-    y, u = (_number(dual, name) for name in ("y", "u"))
-    M = root_of(A, root)
-    rows, _ = whole(M)
-    V = rows * rows.transpose()  # times a power of two, which cancels below
-    det = int(V.det())
-    if det == 0:
-        raise SingularMetric(
-            "the metric M M^T of the exact mode is singular; a local metric has determinant 1"
-        )
-    model, x = Gaussians(p), p.Q[0]
-    if model.is_zero(x):
-        raise ValueError(
-            "B is exactly 0 at this query: every metric is optimal, and a relative gap has no scale"
-        )
-    return with_enough_bits(lambda: _interval(model, x, A, V, det, y, u))
-
-
-def _interval(model: Gaussians, x: FloatArray, A: FloatArray, V: Any, det: int, y: float, u: float) -> Exact:
-    """The interval at the current precision. Raises TooFewBits if that does not decide whether B is definite."""
-    d = len(A)
-    B = model.unit_B(x)
-    size = (ball(flint().fmpz(det)).log() / d).exp()
-    inverse = balls(V.inv())
-    t = total(entry_products(inverse, B)) * size
-    norm = total(entry_products(inverse, inverse)).sqrt() * size
-    off = balls(V) / size - flint().arb_mat([[ball(a) for a in row] for row in A.tolist()])
-    distance = root_upward(max(ends(total(entry_products(off, off)))[1], Fraction(0)))
-    objective = ends(t * t)[1]
-    log_det = _log_det(B)
-    if log_det is None:
-        if not (model.is_indefinite(B) or model.is_singular(x)):
-            raise TooFewBits("whether B is definite is not proved")
-        scale = ends(norm)[0] * max(abs(end) for end in ends(t))
-        return Exact(Fraction(0), objective, distance, scale)
-    scale = ends((2 * log_det / d).exp() * d * d)[0]
-    return Exact(_bound(d, log_det, y, u), objective, distance, scale)
-
-
-def _log_det(B: Any) -> Any:
-    """Return log |sB| if sB is proved positive definite for s = 1 or -1, else None."""
-    for s in (1, -1):
-        found = pivots(B * s)
-        if found is not None:
-            return total([pivot.log() for pivot in found])
-    return None
-
-
-def _bound(d: int, log_det: Any, y: float, u: float) -> Fraction:
-    if not (math.isfinite(y) and math.isfinite(u) and u > 0 and y != 0):
-        return Fraction(0)
-    price, along = ball(u), ball(abs(y))
-    value = price * d - price * d * (price.log() - along.log()) + price * log_det - along * along / 4
-    return max(Fraction(0), ends(value)[0])
-
-
-def _number(dual: Dual, name: str) -> float:
-    if not isinstance(dual, Mapping) or name not in dual:
-        raise ValueError(f'the dual must be a mapping with "y" and "u"; there is no {name!r}')
-    values = real_array(dual[name], f"dual {name!r}")
-    if values.shape != (1,):
-        raise ValueError(f"dual {name!r} must have shape (1,), one a query; got {values.shape}")
-    return float(values[0])

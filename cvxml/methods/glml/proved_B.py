@@ -30,12 +30,46 @@ from cvxml.methods.glml.solver import ROUNDING, Case, Curvature, curvature
 TINY = 1e-290  # covers underflow
 
 
-class Errors(NamedTuple):
-    """Bounds of the errors of K components at q queries."""
+class ProvedB(NamedTuple):
+    """B at q queries, with bounds of its error."""
 
-    logs: FloatArray  # (q, K): of the error of log(weight_k N_k)
-    G: FloatArray  # (q, K): of the error of G_k unit^2, in the Frobenius norm
-    sizes: FloatArray  # (q, K): of ||G_k|| unit^2 itself
+    B: FloatArray  # (q, d, d), Frobenius norm 1, or 0
+    off: FloatArray  # (q, d, d): bounds of the error, entry by entry
+    noise: FloatArray  # (q,): for the solver: smaller eigenvalues count as 0
+    cases: list[Case | None]  # the case of B, proved; None if not proved
+
+
+@lru_cache(maxsize=1)
+def proved_B(p: Instance) -> ProvedB:
+    """Return B at the queries of p. The result is cached and shared, so do not write to it."""
+    found = curvature(p.model, p.Q)
+    B, noise = found.B.copy(), found.noise.copy()
+    off = np.broadcast_to(B_error(p.model, p.Q, found)[:, None, None], B.shape).copy()
+    singular = np.zeros(len(B), dtype=bool)
+    if p.params["model"] == "gaussian":
+        model = Gaussians(p)
+        for k, x in enumerate(p.Q):
+            exact = model.rounded_B(x)
+            if exact is None:
+                B[k], off[k], noise[k] = 0.0, 0.0 if model.is_zero(x) else np.inf, 0.0
+                continue
+            # with two classes the sign of B is free; take the sign of `curvature`
+            opposite = len(model.fits) == 2 and float(np.sum(exact.B * B[k])) < 0
+            B[k], off[k], noise[k] = -exact.B if opposite else exact.B, exact.off, ROUNDING
+            singular[k] = sign_of(*exact) is None and model.is_singular(x)
+    cases = [
+        Case.SINGULAR if flat else _case(sign_of(*each), each[0])
+        for flat, *each in zip(singular, B, off, strict=True)
+    ]
+    return ProvedB(B, off, noise, cases)
+
+
+def _case(sign: Sign | None, B: FloatArray) -> Case | None:
+    if sign is None:
+        return None
+    if sign.factor is not None:
+        return Case.DEFINITE
+    return Case.INDEFINITE if B.any() else Case.ZERO
 
 
 def B_error(model: Generative, Q: FloatArray, found: Curvature) -> FloatArray:
@@ -54,6 +88,14 @@ def B_error(model: Generative, Q: FloatArray, found: Curvature) -> FloatArray:
         # ||v / |v| - w / |w||| <= 2 ||v - w|| / max(|v|, |w|)
         share = np.where(norm > off, 2 * off / norm + 8 * EPS, np.inf)
     return np.where(np.isnan(share), np.inf, share)
+
+
+class Errors(NamedTuple):
+    """Bounds of the errors of K components at q queries."""
+
+    logs: FloatArray  # (q, K): of the error of log(weight_k N_k)
+    G: FloatArray  # (q, K): of the error of G_k unit^2, in the Frobenius norm
+    sizes: FloatArray  # (q, K): of ||G_k|| unit^2 itself
 
 
 def component_errors(model: Mixtures, Q: FloatArray) -> Errors:
@@ -130,45 +172,3 @@ def weight_errors(log_p: FloatArray, off: FloatArray | float) -> FloatArray:
 def inverse_error(departure: FloatArray) -> FloatArray:
     """Return a bound of ||(I + E)^-1 - I|| for ||E|| <= departure; inf if departure is 1 or more."""
     return np.where(departure < 1, departure / np.where(departure < 1, 1 - departure, 1.0), np.inf)
-
-
-class ProvedB(NamedTuple):
-    """B at q queries, with bounds of its error."""
-
-    B: FloatArray  # (q, d, d), Frobenius norm 1, or 0
-    off: FloatArray  # (q, d, d): bounds of the error, entry by entry
-    noise: FloatArray  # (q,): for the solver: smaller eigenvalues count as 0
-    cases: list[Case | None]  # the case of B, proved; None if not proved
-
-
-@lru_cache(maxsize=1)
-def proved_B(p: Instance) -> ProvedB:
-    """Return B at the queries of p. The result is cached and shared, so do not write to it."""
-    found = curvature(p.model, p.Q)
-    B, noise = found.B.copy(), found.noise.copy()
-    off = np.broadcast_to(B_error(p.model, p.Q, found)[:, None, None], B.shape).copy()
-    singular = np.zeros(len(B), dtype=bool)
-    if p.params["model"] == "gaussian":
-        model = Gaussians(p)
-        for k, x in enumerate(p.Q):
-            exact = model.rounded_B(x)
-            if exact is None:
-                B[k], off[k], noise[k] = 0.0, 0.0 if model.is_zero(x) else np.inf, 0.0
-                continue
-            # with two classes the sign of B is free; take the sign of `curvature`
-            opposite = len(model.fits) == 2 and float(np.sum(exact.B * B[k])) < 0
-            B[k], off[k], noise[k] = -exact.B if opposite else exact.B, exact.off, ROUNDING
-            singular[k] = sign_of(*exact) is None and model.is_singular(x)
-    cases = [
-        Case.SINGULAR if flat else _case(sign_of(*each), each[0])
-        for flat, *each in zip(singular, B, off, strict=True)
-    ]
-    return ProvedB(B, off, noise, cases)
-
-
-def _case(sign: Sign | None, B: FloatArray) -> Case | None:
-    if sign is None:
-        return None
-    if sign.factor is not None:
-        return Case.DEFINITE
-    return Case.INDEFINITE if B.any() else Case.ZERO

@@ -28,6 +28,55 @@ from cvxml.core.metric import EPS, FloatArray
 from cvxml.methods.glml.instance import Generative, Mixtures
 
 ROUNDING = 64 * EPS
+ZERO = 1e-12  # an eigenvalue below this times d times the largest magnitude counts as 0
+
+
+class Case(Enum):
+    """The four kinds of B, which decide what is known of the optimum."""
+
+    DEFINITE = "definite: the optimum is unique"
+    INDEFINITE = "indefinite: the value 0 is attained, not by this metric alone"
+    SINGULAR = "singular and semidefinite: the infimum 0 is not attained by any metric"
+    ZERO = "zero: every metric is optimal"
+
+
+class Local(NamedTuple):
+    """The closed form at q queries."""
+
+    A: FloatArray  # (q, d, d), determinant 1
+    cases: list[Case]
+    values: FloatArray  # (q, d): eigenvalues of B, ascending
+
+
+def closed_form(B: FloatArray, noise: FloatArray | float = 0.0) -> Local:
+    """Return the local metrics for B (q, d, d); eigenvalues of at most `noise` (q,) count as 0."""
+    values, vectors = np.linalg.eigh(B)
+    weights, cases = weights_of(values, noise)
+    A = (vectors * weights[:, None, :]) @ vectors.transpose(0, 2, 1)
+    return Local((A + A.transpose(0, 2, 1)) / 2, cases, values)
+
+
+def weights_of(values: FloatArray, noise: FloatArray | float = 0.0) -> tuple[FloatArray, list[Case]]:
+    """Return the eigenvalues of A (q, d), of product 1, and the cases, from the eigenvalues of B (q, d)."""
+    d = values.shape[1]
+    size = np.abs(values)
+    least = np.maximum(ZERO * d * size.max(axis=1), noise)
+    zero = size <= least[:, None]
+    positive, negative = (values > 0) & ~zero, (values < 0) & ~zero
+    n_plus, n_minus = positive.sum(axis=1), negative.sum(axis=1)
+    factor = np.where(positive, n_plus[:, None], n_minus[:, None])
+    logs = np.where(zero, 0.0, np.log(np.where(zero, 1.0, factor * size)))
+    mean = logs.sum(axis=1, keepdims=True) / np.maximum(d - zero.sum(axis=1, keepdims=True), 1)
+    weights: FloatArray = np.exp(np.where(zero, 0.0, logs - mean))
+    return weights, [_case(*counts, d) for counts in zip(n_plus.tolist(), n_minus.tolist(), strict=True)]
+
+
+def _case(n_plus: int, n_minus: int, d: int) -> Case:
+    if n_plus == n_minus == 0:
+        return Case.ZERO
+    if n_plus and n_minus:
+        return Case.INDEFINITE
+    return Case.DEFINITE if n_plus + n_minus == d else Case.SINGULAR
 
 
 class Curvature(NamedTuple):
@@ -107,54 +156,3 @@ def weighted(model: Generative, Q: FloatArray, a: FloatArray) -> tuple[FloatArra
     G = model.curvatures(Q)
     total: FloatArray = np.einsum("qc,qcde->qde", a, G)
     return total, np.einsum("qc,qc->q", np.abs(a), np.linalg.norm(G, axis=(2, 3)))
-
-
-ZERO = 1e-12  # an eigenvalue below this times d times the largest magnitude counts as 0
-
-
-class Case(Enum):
-    """The four kinds of B, which decide what is known of the optimum."""
-
-    DEFINITE = "definite: the optimum is unique"
-    INDEFINITE = "indefinite: the value 0 is attained, not by this metric alone"
-    SINGULAR = "singular and semidefinite: the infimum 0 is not attained by any metric"
-    ZERO = "zero: every metric is optimal"
-
-
-class Local(NamedTuple):
-    """The closed form at q queries."""
-
-    A: FloatArray  # (q, d, d), determinant 1
-    cases: list[Case]
-    values: FloatArray  # (q, d): eigenvalues of B, ascending
-
-
-def closed_form(B: FloatArray, noise: FloatArray | float = 0.0) -> Local:
-    """Return the local metrics for B (q, d, d); eigenvalues of at most `noise` (q,) count as 0."""
-    values, vectors = np.linalg.eigh(B)
-    weights, cases = weights_of(values, noise)
-    A = (vectors * weights[:, None, :]) @ vectors.transpose(0, 2, 1)
-    return Local((A + A.transpose(0, 2, 1)) / 2, cases, values)
-
-
-def weights_of(values: FloatArray, noise: FloatArray | float = 0.0) -> tuple[FloatArray, list[Case]]:
-    """Return the eigenvalues of A (q, d), of product 1, and the cases, from the eigenvalues of B (q, d)."""
-    d = values.shape[1]
-    size = np.abs(values)
-    least = np.maximum(ZERO * d * size.max(axis=1), noise)
-    zero = size <= least[:, None]
-    positive, negative = (values > 0) & ~zero, (values < 0) & ~zero
-    n_plus, n_minus = positive.sum(axis=1), negative.sum(axis=1)
-    factor = np.where(positive, n_plus[:, None], n_minus[:, None])
-    logs = np.where(zero, 0.0, np.log(np.where(zero, 1.0, factor * size)))
-    mean = logs.sum(axis=1, keepdims=True) / np.maximum(d - zero.sum(axis=1, keepdims=True), 1)
-    weights: FloatArray = np.exp(np.where(zero, 0.0, logs - mean))
-    return weights, [_case(*counts, d) for counts in zip(n_plus.tolist(), n_minus.tolist(), strict=True)]
-
-
-def _case(n_plus: int, n_minus: int, d: int) -> Case:
-    if n_plus == n_minus == 0:
-        return Case.ZERO
-    if n_plus and n_minus:
-        return Case.INDEFINITE
-    return Case.DEFINITE if n_plus + n_minus == d else Case.SINGULAR
