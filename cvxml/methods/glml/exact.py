@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -27,11 +26,10 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.balls import TooFewBits, ball, balls, ends, pivots, total, with_enough_bits
 from cvxml.core.exact import Exact, SingularMetric, flint, root_upward
-from cvxml.core.inputs import real_array
 from cvxml.core.metric import EPS, FloatArray
 from cvxml.core.result import Dual
 from cvxml.core.squares import root_of, whole
-from cvxml.methods.glml.instance import Instance
+from cvxml.methods.glml.instance import Instance, check_dual
 
 LARGEST = 12  # features up to which matrices of rationals are inverted
 
@@ -46,7 +44,7 @@ def exact_interval(p: Instance, A: FloatArray, dual: Dual, *, root: ArrayLike | 
         raise ValueError("the exact mode of glml judges one metric at one query: give query of shape (d,)")
     if p.params["model"] != "gaussian":
         raise ValueError('the exact mode of glml is for model="gaussian", one Gaussian for each class')
-    y, u = (_number(dual, name) for name in ("y", "u"))
+    y, u = (float(values[0]) for values in check_dual(dual, 1))
     M = root_of(A, root)
     rows, _ = whole(M)
     V = rows * rows.transpose()  # times a power of two, which cancels below
@@ -99,15 +97,6 @@ def _bound(d: int, log_det: Any, y: float, u: float) -> Fraction:
     price, along = ball(u), ball(abs(y))
     value = price * d - price * d * (price.log() - along.log()) + price * log_det - along * along / 4
     return max(Fraction(0), ends(value)[0])
-
-
-def _number(dual: Dual, name: str) -> float:
-    if not isinstance(dual, Mapping) or name not in dual:
-        raise ValueError(f'the dual must be a mapping with "y" and "u"; there is no {name!r}')
-    values = real_array(dual[name], f"dual {name!r}")
-    if values.shape != (1,):
-        raise ValueError(f"dual {name!r} must have shape (1,), one a query; got {values.shape}")
-    return float(values[0])
 
 
 class RoundedB(NamedTuple):

@@ -10,7 +10,7 @@ Reference: Y.-K. Noh, B.-T. Zhang, D. D. Lee, Generative Local Metric Learning f
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -28,7 +28,7 @@ from cvxml.core.run import Callback, Found, Start, in_one_step
 from cvxml.core.statement import Statement
 from cvxml.methods.glml import definitions
 from cvxml.methods.glml.certify import best_dual, certify_at, examine_unit, sign_of
-from cvxml.methods.glml.instance import Instance, instance
+from cvxml.methods.glml.instance import Instance, check_dual, instance
 from cvxml.methods.glml.misreadings import MISREADINGS
 from cvxml.methods.glml.proved_B import ProvedB, proved_B
 from cvxml.methods.glml.solver import Case, closed_form, curvature
@@ -173,15 +173,7 @@ class GLML(ConvexMethod[Instance]):
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
         """The certificate from any "y" and "u", (q,) each."""
-        q = len(given.Q)
-        for name in ("y", "u"):
-            if not isinstance(dual, Mapping) or name not in dual:
-                raise ValueError(f'the dual must be a mapping with "y" and "u"; there is no {name!r}')
-        y, u = (real_array(dual[name], f"dual {name!r}") for name in ("y", "u"))
-        if y.shape != (q,) or u.shape != (q,):
-            raise ValueError(
-                f"dual 'y' and 'u' must have shape ({q},), one a query; got {y.shape} and {u.shape}"
-            )
+        y, u = check_dual(dual, len(given.Q))
         return _certificate(given, _each(given, M), y, u)
 
     def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
