@@ -26,7 +26,7 @@ from cvxml.numbers.span import rank
 
 # A covariance (d, d) is inverted directly if the ratio of its smallest to its largest eigenvalue is above d times this.
 # Otherwise the inverse is computed from the points, because their condition number is the square root.
-SINGULAR = 1e-12
+LEAST_RATIO = 1e-12
 REMEDY = "give alpha > 0, which is added to its diagonal, or fewer features"
 
 
@@ -227,26 +227,25 @@ def fit_gaussians(
     Raises ValueError for a class of one point, for a singular covariance (with the class and its exact rank), and for
     a covariance that cannot be inverted in double precision.
     """
-    C, unit = len(names), unit_scale(X)
-    means, maps, origin = [], [], []
-    for c in range(C):
-        origin.append(middle(X[y == c]))
-        points = (X[y == c] - origin[c]) / unit
-        _check_size(points, names[c])
-        ridge = _in_units(alpha, unit)
-        Sigma = np.cov(points.T, bias=True).reshape(X.shape[1], X.shape[1]) + ridge * np.eye(X.shape[1])
-        means.append(points.mean(axis=0))
-        if _condition(Sigma) < 1 / (SINGULAR * len(Sigma)):
-            maps.append(whitening(Sigma))
-            continue
-        if alpha == 0:
-            _check_rank(X[y == c], names[c])
-        T = whitening_of(points - means[-1], ridge)
+    C, d, unit = len(names), X.shape[1], unit_scale(X)
+    ridge = _in_units(alpha, unit)
+    means, maps, origins = [], [], []
+    for c, name in enumerate(names):
+        points, origin = _in_own_units(X[y == c], unit, name)
+        mean = points.mean(axis=0)
+        Sigma = np.cov(points.T, bias=True).reshape(d, d) + ridge * np.eye(d)
+        T = whitening(Sigma) if _is_invertible(Sigma) else None
         if T is None:
-            raise _no_inverse(Sigma, names[c])
+            if alpha == 0:
+                _check_rank(X[y == c], name)
+            T = whitening_of(points - mean, ridge)
+        if T is None:
+            raise _no_inverse(Sigma, name)
+        means.append(mean)
         maps.append(T)
+        origins.append(origin)
     log_priors = np.log(_priors(priors, C))
-    return Mixtures(np.array(means), np.array(maps), log_priors, np.arange(C), C, unit, np.array(origin))
+    return Mixtures(np.array(means), np.array(maps), log_priors, np.arange(C), C, unit, np.array(origins))
 
 
 def fit_mixtures(
@@ -267,26 +266,25 @@ def fit_mixtures(
 
     C, unit = len(names), unit_scale(X)
     ridge = _in_units(alpha, unit) * np.eye(X.shape[1])
-    means, maps, departures, log_weights, of_class, origin = [], [], [], [], [], []
+    means, maps, departures, log_weights, of_class, origins = [], [], [], [], [], []
     for c, prior in enumerate(_priors(priors, C)):
-        here = middle(X[y == c])
-        points = (X[y == c] - here) / unit
-        _check_size(points, names[c])
+        points, origin = _in_own_units(X[y == c], unit, names[c])
         if len(points) < n_components:
             raise ValueError(
                 f"class {names[c]!r} has {len(points)} points, fewer than n_components={n_components}"
             )
         fitted = GaussianMixture(n_components, random_state=random_state).fit(points)
-        for weight, mu, Sigma in zip(fitted.weights_, fitted.means_, fitted.covariances_, strict=True):
-            means.append(mu)
-            Sigma = np.tril(Sigma) + np.tril(Sigma, -1).T + ridge
-            if not _condition(Sigma) < 1 / (SINGULAR * len(Sigma)):
+        for weight, mean, covariance in zip(fitted.weights_, fitted.means_, fitted.covariances_, strict=True):
+            Sigma = np.tril(covariance) + np.tril(covariance, -1).T + ridge
+            if not _is_invertible(Sigma):
                 raise _no_inverse(Sigma, names[c])
-            maps.append(whitening(Sigma))
-            departures.append(departure(maps[-1], Sigma, EPS * np.abs(Sigma)))
+            T = whitening(Sigma)
+            means.append(mean)
+            maps.append(T)
+            departures.append(departure(T, Sigma, EPS * np.abs(Sigma)))
             log_weights.append(np.log(prior * weight))
             of_class.append(c)
-            origin.append(here)
+            origins.append(origin)
     return Mixtures(
         np.array(means),
         np.array(maps),
@@ -294,7 +292,7 @@ def fit_mixtures(
         np.array(of_class),
         C,
         unit,
-        np.array(origin),
+        np.array(origins),
         np.array(departures),
     )
 
@@ -309,9 +307,16 @@ def _in_units(alpha: float, unit: float) -> float:
     return value
 
 
-def _check_size(points: FloatArray, name: str) -> None:
+def _in_own_units(points: FloatArray, unit: float, name: str) -> tuple[FloatArray, FloatArray]:
+    """Return (points - origin) / unit for the points of a class, and the origin. Raises ValueError for one point."""
     if len(points) < 2:
         raise ValueError(f"class {name!r} has one point, and a Gaussian needs two; leave the class out")
+    origin = middle(points)
+    return (points - origin) / unit, origin
+
+
+def _is_invertible(Sigma: FloatArray) -> bool:
+    return _condition(Sigma) < 1 / (LEAST_RATIO * len(Sigma))
 
 
 def _condition(Sigma: FloatArray) -> float:

@@ -26,7 +26,7 @@ import numpy as np
 from cvxml.core.metric import FloatArray, middle, unit_scale
 from cvxml.core.misreading import Misreading, Question
 from cvxml.methods.glml.certify import best_dual, certify_at
-from cvxml.methods.glml.instance import SINGULAR, Generative, Instance, check_priors, instance
+from cvxml.methods.glml.instance import LEAST_RATIO, Generative, Instance, check_priors, instance
 from cvxml.methods.glml.solver import Case, closed_form, curvature, normalised, weighted
 
 VANISHES = 1e-6
@@ -131,7 +131,7 @@ def _gaussians(
         points = (p.X[p.y == c] - origin[-1]) / unit
         Sigma = covariance(np.cov(points.T, bias=True).reshape(d, d), len(points), alpha)
         values = np.linalg.eigvalsh(Sigma)
-        if values[0] <= SINGULAR * d * values[-1]:
+        if values[0] <= LEAST_RATIO * d * values[-1]:
             raise ValueError("a covariance is singular")
         means.append(points.mean(axis=0))
         precisions.append(np.linalg.inv(Sigma))
