@@ -56,9 +56,7 @@ from cvxml.methods.nca.rows import FirstOrder, Metric, Point, Softmax, finite
 from cvxml.numbers.span import cosets, rank
 
 CLOSE = 1e-9  # distances that differ by less than this, relative to the larger, and by rounding are ties
-BLURRED = (
-    1e-3  # the largest rounding error of the points, relative to their spread, that allows a certificate
-)
+BLURRED = 1e-3  # a larger rounding error of the points, relative to their spread, prevents a certificate
 
 
 def certify(p: Instance, Q: FloatArray, dual: Dual) -> Certificate:
@@ -97,7 +95,7 @@ def _certify(p: Instance, Q: FloatArray, dual: Dual) -> Certificate:
     )
     if p.m < len(inside):
         return whole
-    R, interior = (of_dual(dual, name, p.X.shape[1]) for name in ("R", "interior"))
+    R, interior = (dual_matrix(dual, name, p.X.shape[1]) for name in ("R", "interior"))
     # a matrix that equals the metric up to rounding is replaced by the metric, because the surplus of that is known
     near = 1e-12 * float(np.linalg.norm(inside))
     rows = [at.inside(R, "dual 'R'"), at.inside(interior, "dual 'interior'")]
@@ -149,7 +147,7 @@ def _undecided(at: Coordinates, metric: Metric, resolved: bool) -> str:
 
 
 def _stationarity(first: FirstOrder, scale: float) -> Stationarity:
-    # in coordinates of unit covariance a typical metric has trace 1; a smaller metric may grow to that
+    # a typical metric has trace 1 in these coordinates, and a smaller metric may grow to that
     size = max(first.length, 1.0)
     return Stationarity(
         gradient=size * first.gradient,
@@ -168,7 +166,7 @@ def _step_gap(
     """
     of_R = metric.surplus(R)
     of_I = metric.surplus(interior)
-    theta = _mixing(*(found.Z - 2 * found.rounding * np.eye(len(found.Z)) for found in (of_R, of_I)))
+    theta = _smallest_theta(*(found.Z - 2 * found.rounding * np.eye(len(found.Z)) for found in (of_R, of_I)))
     if theta is None:
         return None, math.inf, 0.0
     with np.errstate(divide="ignore"):
@@ -218,7 +216,7 @@ def _divergence(log_q: FloatArray, log_p: FloatArray) -> float:
     return float(terms.sum())
 
 
-def _mixing(Z_R: FloatArray, Z_I: FloatArray) -> float | None:
+def _smallest_theta(Z_R: FloatArray, Z_I: FloatArray) -> float | None:
     """Return nearly the smallest theta that makes (1 - theta) Z_R + theta Z_I psd, or None."""
     if np.linalg.eigvalsh(Z_R)[0] >= 0:
         return 0.0
@@ -231,7 +229,7 @@ def _mixing(Z_R: FloatArray, Z_I: FloatArray) -> float | None:
     return None
 
 
-def of_dual(dual: Dual, name: str, d: int) -> FloatArray:
+def dual_matrix(dual: Dual, name: str, d: int) -> FloatArray:
     """Return the symmetric part of `dual[name]` (d, d). Raises ValueError if it is not a finite matrix (d, d)."""
     if not isinstance(dual, Mapping) or name not in dual:
         raise ValueError(f'the dual must be a mapping with "R" and "interior"; there is no {name!r}')

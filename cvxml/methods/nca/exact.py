@@ -38,7 +38,7 @@ from cvxml.family.stationary.stationary import (
     turns,
     won_at_most,
 )
-from cvxml.methods.nca.certify import of_dual
+from cvxml.methods.nca.certify import dual_matrix
 from cvxml.methods.nca.instance import Instance
 
 BISECTIONS = 40  # steps that refine theta after its power of two is known
@@ -124,13 +124,13 @@ def _step(
     p: Instance, points: Any, at: int, basis: list[int], found: dict[int, _Row], dual: Dual
 ) -> Any | None:
     """Return the bound of the step, a ball, from any "R" and "interior"; None if no theta makes Z positive."""
-    matrices = [of_dual(dual, name, p.X.shape[1]) for name in ("R", "interior")]
+    matrices = [dual_matrix(dual, name, p.X.shape[1]) for name in ("R", "interior")]
     softmaxes = [_softmax(points, at, matrix, found) for matrix in matrices]
     columns = flint().arb_mat([[points[i, j] for j in basis] for i in range(points.nrows())])
     # Z below is missing a factor that is a power of two
     weights = [_weights(found, q, len(p.X)) for q in softmaxes]
     Z = [columns.transpose() * laplacian(each) * columns for each in weights]
-    theta = _least_theta(*Z)
+    theta = _smallest_theta(*Z)
     if theta is None:
         return None
     share = ball(theta)
@@ -168,7 +168,7 @@ def _weights(found: dict[int, _Row], q: dict[int, list[Any]], n: int) -> Any:
     return weights
 
 
-def _least_theta(Z_R: Any, Z_I: Any) -> Fraction | None:
+def _smallest_theta(Z_R: Any, Z_I: Any) -> Fraction | None:
     """Return the smallest theta with (1 - theta) Z_R + theta Z_I proved positive definite, or None."""
 
     def positive(theta: Fraction) -> bool:

@@ -139,6 +139,7 @@ class Metric:
     def __init__(self, p: Instance, Q: FloatArray, at: Coordinates):
         self.p, self.Y = p, at.Y
         d = p.X.shape[1]
+        # E: the points minus the first one; each feature is divided by a power of two near its spread
         E, lost = two_sum(p.X, -p.X[0])
         spread = np.abs(E).max(axis=0)
         # a bound of the error of a difference of two rows of Y
@@ -146,6 +147,7 @@ class Metric:
         unit = np.where(spread > 0, 2.0 ** np.round(np.log2(np.where(spread > 0, spread, 1.0))), 1.0)
         self.E = E / unit
         unit = np.where(spread > 0, unit, 0.0)  # entries of Q in a constant feature do not change distances
+        # S: Q in these units; M: its root, without eigenvalues beyond rank m or below rounding
         S = unit[:, None] * Q * unit
         halved = 0.0 if np.array_equal(S, S.T) else EPS * float(np.linalg.norm(S))
         S = (S + S.T) / 2
@@ -154,6 +156,7 @@ class Metric:
         # a smaller eigenvalue counts as rounding; keeping it would add a row of the size of its root to A
         used = values > d * EPS * values[-1]
         M = vectors[:, used] * np.sqrt(values[used])
+        # the images E M: `images` is exact, `fine` is the small remainder, rounded
         bits = (53 - d.bit_length()) // 2
         (E1, E2), (M1, M2) = _split(self.E, bits), _split(M, bits)
         E2 = E2 + lost / np.where(unit > 0, unit, 1.0)
