@@ -8,7 +8,7 @@ import numpy as np
 
 from cvxml.core.metric import FloatArray
 from cvxml.displays._draw import width
-from cvxml.methods.glml.model import Mixtures
+from cvxml.methods.glml.instance import Mixtures
 
 
 class Densities(NamedTuple):

@@ -17,7 +17,7 @@ from cvxml.displays._geometry import in_plane, outline, radius_for
 from cvxml.displays._given import check_features, check_fitted, labels_of, names_of
 from cvxml.displays._grid import Densities, densities_of, grid, length_for
 from cvxml.displays._palette import COLOURS
-from cvxml.methods.glml.closed import Case
+from cvxml.methods.glml.solver import Case
 
 LINES = {
     Case.DEFINITE: ("#000000", "-"),
@@ -194,7 +194,7 @@ def _case(case: Any) -> Case:
     if not isinstance(case, Case):
         allowed = ", ".join(map(str, Case))
         raise ValueError(
-            f"each of cases must be one of {allowed} (of cvxml.methods.glml.closed), got {case!r}"
+            f"each of cases must be one of {allowed} (of cvxml.methods.glml.solver), got {case!r}"
         )
     return case
 

@@ -15,10 +15,8 @@ from cvxml.core.metric import FloatArray
 from cvxml.core.tuples import refuse_tuples
 from cvxml.estimators.local import LocalMetricClassifier
 from cvxml.estimators.parameters import estimator
-from cvxml.methods.glml.closed import Case, Local, closed_form
-from cvxml.methods.glml.curvature import direction
-from cvxml.methods.glml.instance import fitted_model
-from cvxml.methods.glml.model import Generative
+from cvxml.methods.glml.instance import Generative, fitted_model
+from cvxml.methods.glml.solver import Case, Local, closed_form, direction
 
 
 @estimator

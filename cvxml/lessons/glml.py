@@ -19,8 +19,8 @@ with app.setup:
     from cvxml.core.metric import FloatArray, IntArray
     from cvxml.displays import LocalMetricDisplay
     from cvxml.lessons._page import COLOURS, drawn, page, table
-    from cvxml.methods.glml.model import Generative
-    from cvxml.methods.glml.theory import density_at_distance
+    from cvxml.methods.glml.definitions import density_at_distance
+    from cvxml.methods.glml.instance import Generative
 
     GRID = 2.0**48
     SCENES = {  # mean and covariance of each class

@@ -19,7 +19,7 @@ with app.setup:
     from cvxml.core.metric import FloatArray, IntArray, components_of
     from cvxml.displays import MetricEllipseDisplay
     from cvxml.lessons._page import BENEATH, drawn, page, table
-    from cvxml.methods.nca.fast import Pairs
+    from cvxml.methods.nca.descent import Pairs
     from cvxml.methods.nca.instance import instance
 
     KINDS = ("classes that overlap", "classes that some metric separates", "every class two points")

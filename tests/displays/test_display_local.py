@@ -8,7 +8,7 @@ import pytest
 import cvxml
 from cvxml import displays
 from cvxml.displays._grid import length_for
-from cvxml.methods.glml.closed import Case
+from cvxml.methods.glml.solver import Case
 from tests.displays.pictures import PLANE, X, data_of, fitted, legend_of, naive, solved, texts, y
 
 

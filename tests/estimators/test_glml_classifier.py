@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import cvxml
+from cvxml.estimators.local import nearest, squared_distances
 from cvxml.methods.glml import definitions
-from cvxml.methods.glml.classify import nearest, squared_distances
-from cvxml.methods.glml.curvature import curvature
-from cvxml.methods.glml.model import Generative
+from cvxml.methods.glml.instance import Generative
+from cvxml.methods.glml.solver import curvature
 from tests.instances import real_data
 from tests.methods.glml.local_metrics import Student, classes, random_unit
 
@@ -61,7 +61,7 @@ def test_batches_processes_and_the_whole_agree(monkeypatch: pytest.MonkeyPatch) 
     distances, indices = whole.kneighbors(X[60:])
     import sys
 
-    monkeypatch.setattr(sys.modules["cvxml.methods.glml.classify"], "BYTES", 8 * 4 * (60 + 64) * 7)
+    monkeypatch.setattr(sys.modules["cvxml.estimators.local"], "BYTES", 8 * 4 * (60 + 64) * 7)
     assert len(whole._each(X[60:], lambda Q: len(Q))) == 5
     some, same = whole.kneighbors(X[60:])
     np.testing.assert_allclose(some, distances, rtol=1e-12)

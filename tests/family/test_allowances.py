@@ -64,7 +64,7 @@ def test_what_nca_mixes_is_positive_by_the_allowance(seed: int) -> None:
     Z_R = turn @ np.diag([1.0, 1e-3, -(10.0 ** rng.integers(-9, 1))]) @ turn.T
     Z_I = np.diag(rng.random(3) + 1e-3)
     allowance = 10.0 ** rng.integers(-12, -3)
-    theta = nca._mixing(Z_R - allowance * np.eye(3), Z_I - allowance * np.eye(3))
+    theta = nca._smallest_theta(Z_R - allowance * np.eye(3), Z_I - allowance * np.eye(3))
     if theta is None:
         assert np.linalg.eigvalsh(Z_I)[0] < 3 * allowance
     else:

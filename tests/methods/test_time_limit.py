@@ -152,7 +152,7 @@ IN_BLOCKS = {
     "mmc": "cvxml.family.unlisted.all_pairs.BLOCK",
     "dml_eig": "cvxml.family.unlisted.all_pairs.BLOCK",
     "lmnn": "cvxml.family.rows.triplets.BLOCK",
-    "nca": "cvxml.methods.nca.fast.BLOCK",
+    "nca": "cvxml.methods.nca.descent.BLOCK",
     "itml": "cvxml.core.pairs.BLOCK",
     "ldml": "cvxml.core.pairs.BLOCK",
 }

@@ -9,8 +9,8 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import cvxml
 from cvxml import datasets
-from cvxml.methods.glml.classify import batches
-from cvxml.methods.glml.curvature import curvature, pair_weights
+from cvxml.estimators.local import batches
+from cvxml.methods.glml.solver import curvature, pair_weights
 from validation.benchmarks.measure import REPEATS, Result, best_of, growth, quietly
 from validation.experiments.glml_data import resized
 from validation.experiments.tasks import Task

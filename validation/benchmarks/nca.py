@@ -13,7 +13,7 @@ from sklearn.neighbors import NeighborhoodComponentsAnalysis
 import cvxml
 from cvxml import datasets
 from cvxml.core.metric import low_rank_components
-from cvxml.methods.nca.fast import Pairs
+from cvxml.methods.nca.descent import Pairs
 from cvxml.methods.nca.instance import instance
 from validation.benchmarks import learners
 from validation.benchmarks import measure as measuring

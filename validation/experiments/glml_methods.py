@@ -18,10 +18,10 @@ import cvxml
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.neighbors import majority, squared_euclidean
 from cvxml.core.result import Certificate
-from cvxml.methods.glml.classify import batches, nearest, squared_distances
-from cvxml.methods.glml.fisher import fisher_metrics
-from cvxml.methods.glml.model import Mixtures, fit_gaussians
+from cvxml.estimators.local import batches, nearest, squared_distances
+from cvxml.methods.glml.instance import Mixtures, fit_gaussians
 from validation.experiments.table1_others import Choice, choose
+from validation.studies.fisher_metric import fisher_metrics
 
 SHARED, GENERATIVE = "generative", ("Euclid", "GLML")  # a task, and its methods
 FITTED, DENSITIES = "densities", ("Fisher", "Fisher, one Gaussian", "Bayes")  # each has an alpha of its own

@@ -18,7 +18,7 @@ from sklearn.svm import SVC
 import cvxml
 from cvxml import datasets
 from cvxml.core.metric import FloatArray, components_of
-from cvxml.methods.glml.model import Mixtures, fit_gaussians
+from cvxml.methods.glml.instance import Mixtures, fit_gaussians
 from validation.experiments import glml, mlsvm, table1_looks
 from validation.experiments.glml_data import Z_SCORED, Realisation, panel, points_of, prepared, realisation
 from validation.experiments.glml_learnt import learnt

@@ -17,12 +17,12 @@ from sklearn.model_selection import StratifiedKFold
 
 import cvxml
 from cvxml.core.metric import FloatArray, IntArray
-from cvxml.methods.glml.fisher import fisher_metrics
-from cvxml.methods.glml.model import fit_gaussians
+from cvxml.methods.glml.instance import fit_gaussians
 from validation.experiments import glml, glml_claims, glml_data, glml_learnt, glml_methods, packaged
 from validation.experiments.glml_data import PANELS, Realisation, realisation
 from validation.experiments.run import timed
 from validation.experiments.tasks import Task
+from validation.studies.fisher_metric import fisher_metrics
 
 # Noh et al. 2010: the marks on the axes of Fig. 3, run together as its text has them, and sentences of section 6.
 FIGURE = {

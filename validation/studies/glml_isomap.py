@@ -22,9 +22,8 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import cvxml
 from cvxml.core.metric import FloatArray, IntArray
-from cvxml.methods.glml.closed import closed_form
-from cvxml.methods.glml.curvature import direction
-from cvxml.methods.glml.model import fit_gaussians
+from cvxml.methods.glml.instance import fit_gaussians
+from cvxml.methods.glml.solver import closed_form, direction
 from validation.experiments import packaged
 from validation.experiments.page import table
 from validation.experiments.verdicts import pair, verdicts

@@ -18,9 +18,8 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-from cvxml.methods.glml.closed import closed_form
-from cvxml.methods.glml.curvature import curvature
-from cvxml.methods.glml.model import Mixtures
+from cvxml.methods.glml.instance import Mixtures
+from cvxml.methods.glml.solver import closed_form, curvature
 
 D = 5
 COLOURS, MARKERS, STYLES = ("#0072b2", "#d55e00", "#009e73"), "os^", ("-", "--", "-.")

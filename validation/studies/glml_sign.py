@@ -15,8 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from cvxml.methods.glml.curvature import curvature
-from cvxml.methods.glml.model import fit_gaussians
+from cvxml.methods.glml.instance import fit_gaussians
+from cvxml.methods.glml.solver import curvature
 from validation.experiments.glml_data import Z_SCORED, panel, prepared, realisation
 
 REALISATIONS = 5

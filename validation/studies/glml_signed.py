@@ -18,10 +18,9 @@ from pathlib import Path
 import numpy as np
 
 from cvxml.core.metric import FloatArray, IntArray
-from cvxml.methods.glml.classify import batches, nearest
-from cvxml.methods.glml.closed import weights_of
-from cvxml.methods.glml.curvature import curvature
-from cvxml.methods.glml.model import fit_gaussians
+from cvxml.estimators.local import batches, nearest
+from cvxml.methods.glml.instance import fit_gaussians
+from cvxml.methods.glml.solver import curvature, weights_of
 from validation.experiments.glml_data import panel, prepared, realisation, unscaled
 from validation.studies.glml_sign import ALPHA, QUERIES, SETS
 

@@ -1,18 +1,22 @@
-"""The matrix B of GLML from its definitions, by loops: with plain densities as printed, and over pairs in logarithms.
+"""The formulas of the papers on GLML, by loops: B with plain densities as printed, and B over pairs in logarithms.
 
     B = sum_i H_i ( sum_{j != i} p_j^2  -  p_i sum_{j != i} p_j ),   H_i the Hessian of p_i at x          (14)
 For two classes that is p_1^2 H_2 + p_2^2 H_1 - p_1 p_2 (H_1 + H_2).                                     (12)
 A Gaussian has
     H_c = p_c [ S_c (x - mu_c)(x - mu_c)^T S_c  -  S_c ],      S_c = Sigma_c^-1.                          (15)
 
-Literal: `B_printed`, `B_two_classes`, `gaussian_hessian`, with plain densities, as printed: they underflow in high
-dimension. (11) of 2010 prints the Laplacian where (14) of 2018 has the Hessian; a metric needs the Hessian.
+`B_printed`, `B_two_classes` and `gaussian_hessian` are literal. Their plain densities underflow in high dimension.
+(11) of 2010 prints the Laplacian where (14) of 2018 has the Hessian; a metric needs the Hessian.
 `B_pairwise` is (14) with H_c = p_c G_c, written over pairs, in logarithms:
     B = sum_{i < j} p_i p_j (p_j - p_i) (G_i - G_j),
-divided by the largest |p_i p_j (p_j - p_i)|, which changes B by a positive factor, and the optimal A not at all.
+divided by the largest |p_i p_j (p_j - p_i)|. This positive factor does not change the optimal A.
 
-Shapes: x, mu (D,), Sigma, B (D, D), p and log_p (C,), H and G (C, D, D). Nothing here is shared with a solver or a
-certificate.
+A density at a small distance d from x is, on average over the sphere,
+    p~ = p + d^2 / (2 D) Laplacian p                                                                       (6)
+(Fig. 1 of 2010 has 4 D). validation/studies/glml_theory.py has the error and the bias that follow.
+
+Shapes: x, mu (D,), Sigma, B (D, D), p and log_p (C,), H and G (C, D, D). The solver and the certificate use nothing of
+this file.
 
 Reference: Y.-K. Noh, B.-T. Zhang, D. D. Lee, Generative Local Metric Learning for Nearest Neighbor Classification, NIPS
 2010; and IEEE TPAMI 40(1), 2018.
@@ -68,7 +72,7 @@ def B_printed(p: FloatArray, H: FloatArray) -> FloatArray:
 
 
 def B_pairwise(log_p: FloatArray, G: FloatArray) -> FloatArray:
-    """(14) over pairs, in logarithms, up to a positive factor; 0 where all densities are equal."""
+    """(14) over pairs, in logarithms, up to a positive factor; 0 if all densities are equal."""
     terms = []
     for i, j in itertools.combinations(range(len(log_p)), 2):
         low, high = sorted((log_p[i], log_p[j]))
@@ -99,7 +103,7 @@ def gaussian_G(x: FloatArray, mu: FloatArray, Sigma: FloatArray) -> FloatArray:
 def local_B(
     x: FloatArray, gaussians: Sequence[tuple[FloatArray, FloatArray]], log_priors: Sequence[float]
 ) -> FloatArray:
-    """B / ||B|| at x for classes (mu, Sigma); two classes of equal density give the limit, G_1 - G_2."""
+    """B / ||B|| at x for classes (mu, Sigma). If two classes have equal densities, the limit G_1 - G_2 is taken."""
     log_p = np.array([log_gaussian(x, *g) + w for g, w in zip(gaussians, log_priors, strict=True)])
     G = np.array([gaussian_G(x, *g) for g in gaussians])
     B = G[0] - G[1] if len(G) == 2 and log_p[0] == log_p[1] else B_pairwise(log_p, G)
@@ -110,3 +114,9 @@ def local_B(
 def objective(B: FloatArray, A: FloatArray) -> float:
     """(tr[A^-1 B])^2, equation (11)."""
     return float(np.trace(np.linalg.inv(A) @ B)) ** 2
+
+
+def density_at_distance(p: FloatArray, laplacian: FloatArray, squared: float, D: int) -> FloatArray:
+    """Equation (6): the mean of a density over the sphere of squared radius `squared`, to second order."""
+    mean: FloatArray = p + squared / (2 * D) * laplacian
+    return mean

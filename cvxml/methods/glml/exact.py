@@ -1,76 +1,80 @@
-"""The bound and the objective of a local metric in balls (cvxml/core/balls.py): an interval that is a theorem.
+"""The exact interval of a local metric: objective and bound in balls (cvxml/core/balls.py), without rounding errors.
 
-For Gaussians at one query. Means and covariances are rational, inverses, log densities and B balls (gaussians.py); two
-classes need no densities, their direction is G_1 - G_2. V = M M^T is psd whatever M is, and |V| > 0 is an integer that
-is looked at; what is judged is V over |V|^(1/D), which has determinant 1:
+For one Gaussian a class, at one query. Means and covariances of floats are rational numbers. Their inverses, the
+densities and B are balls, with as many bits as the decisions below need. More bits cannot decide whether B is zero or
+singular, so this is decided in rationals, for up to `LARGEST` features.
+
+M is computed in floating point (core/squares.py), or given. V = M M^T is psd for every M, and its determinant is an
+integer times a power of two. The metric V / |V|^(1/D) has determinant 1, and
     objective     (tr V^-1 B)^2 |V|^(2/D)
-    lower bound   D u - D u log(u / |y|) + u log |sB| - y^2 / 4, where sB is proved positive definite, s = 1 or -1;
-                  the sign of y only says which is meant, and is not looked at; else 0, as for any other y and u
-    scale         (D |sB|^(1/D))^2, else |tr V^-1 B| ||V^-1|| |V|^(2/D): gap / scale is what it is in certify.py
-Which of the two it is is proved: with more bits where few do not tell. M comes from floating point
-(core/squares.py), or is given. Nothing of curvature.py or closed.py is used.
+    lower bound   D u - D u log(u / |y|) + u log |sB| - y^2 / 4 if sB is proved positive definite for s = 1 or -1;
+                  otherwise 0, and 0 for y and u that are not allowed
+    scale         (D |sB|^(1/D))^2 if sB is proved positive definite, otherwise |tr V^-1 B| ||V^-1|| |V|^(2/D), as in
+                  certify.py
+Nothing of solver.py is used, and of instance.py only the checked data.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.balls import TooFewBits, ball, balls, ends, pivots, total, with_enough_bits
 from cvxml.core.exact import Exact, SingularMetric, flint, root_upward
-from cvxml.core.inputs import real_array
-from cvxml.core.metric import FloatArray
+from cvxml.core.metric import EPS, FloatArray
 from cvxml.core.result import Dual
 from cvxml.core.squares import root_of, whole
-from cvxml.methods.glml.gaussians import Gaussians, products
-from cvxml.methods.glml.instance import Instance
+from cvxml.methods.glml.instance import Instance, check_dual
+
+LARGEST = 12  # features up to which matrices of rationals are inverted
 
 
 def exact_interval(p: Instance, A: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-    """The interval for the metric `A` (d, d), from any "y" and "u".
+    """Return the exact interval for the metric `A` (d, d), from any "y" and "u".
 
-    root: M (d, r) where it is not to be found here. Raises ValueError for several queries, for another model than
-    Gaussians, for a singular metric, where B is 0, and where no number of bits decides what B is.
+    root: M (d, r), computed from A by default. Raises ValueError for several queries, for a model other than Gaussians,
+    for a singular metric, if B is 0, and if no allowed number of bits decides whether B is definite.
     """
     if not p.one:
         raise ValueError("the exact mode of glml judges one metric at one query: give query of shape (d,)")
     if p.params["model"] != "gaussian":
         raise ValueError('the exact mode of glml is for model="gaussian", one Gaussian for each class')
-    y, u = (_number(dual, name) for name in ("y", "u"))
+    y, u = (float(values[0]) for values in check_dual(dual, 1))
     M = root_of(A, root)
     rows, _ = whole(M)
-    V = rows * rows.transpose()  # in units of a power of two, which cancel below
+    V = rows * rows.transpose()  # times a power of two, which cancels below
     det = int(V.det())
     if det == 0:
         raise SingularMetric(
-            "M M^T, of which the exact mode judges, is singular; a local metric has determinant 1"
+            "the metric M M^T of the exact mode is singular; a local metric has determinant 1"
         )
     model, x = Gaussians(p), p.Q[0]
-    if model.vanishes(x):
+    if model.is_zero(x):
         raise ValueError(
-            "B is 0 here, exactly: every metric is optimal, and there is no scale to judge one by"
+            "B is exactly 0 at this query: every metric is optimal, and a relative gap has no scale"
         )
     return with_enough_bits(lambda: _interval(model, x, A, V, det, y, u))
 
 
 def _interval(model: Gaussians, x: FloatArray, A: FloatArray, V: Any, det: int, y: float, u: float) -> Exact:
-    """Within `precision`."""
+    """The interval at the current precision. Raises TooFewBits if that does not decide whether B is definite."""
     d = len(A)
     B = model.unit_B(x)
     size = (ball(flint().fmpz(det)).log() / d).exp()
     inverse = balls(V.inv())
-    t = total(products(inverse, B)) * size
-    norm = total(products(inverse, inverse)).sqrt() * size
+    t = total(entry_products(inverse, B)) * size
+    norm = total(entry_products(inverse, inverse)).sqrt() * size
     off = balls(V) / size - flint().arb_mat([[ball(a) for a in row] for row in A.tolist()])
-    distance = root_upward(max(ends(total(products(off, off)))[1], Fraction(0)))
+    distance = root_upward(max(ends(total(entry_products(off, off)))[1], Fraction(0)))
     objective = ends(t * t)[1]
     log_det = _log_det(B)
     if log_det is None:
-        if not (model.indefinite(B) or model.singular(x)):
+        if not (model.is_indefinite(B) or model.is_singular(x)):
             raise TooFewBits("whether B is definite is not proved")
         scale = ends(norm)[0] * max(abs(end) for end in ends(t))
         return Exact(Fraction(0), objective, distance, scale)
@@ -79,7 +83,7 @@ def _interval(model: Gaussians, x: FloatArray, A: FloatArray, V: Any, det: int, 
 
 
 def _log_det(B: Any) -> Any:
-    """log |sB| where B or -B is proved positive definite, else None."""
+    """Return log |sB| if sB is proved positive definite for s = 1 or -1, else None."""
     for s in (1, -1):
         found = pivots(B * s)
         if found is not None:
@@ -95,10 +99,180 @@ def _bound(d: int, log_det: Any, y: float, u: float) -> Fraction:
     return max(Fraction(0), ends(value)[0])
 
 
-def _number(dual: Dual, name: str) -> float:
-    if not isinstance(dual, Mapping) or name not in dual:
-        raise ValueError(f'the dual must be a mapping with "y" and "u"; there is no {name!r}')
-    values = real_array(dual[name], f"dual {name!r}")
-    if values.shape != (1,):
-        raise ValueError(f"dual {name!r} must have shape (1,), one a query; got {values.shape}")
-    return float(values[0])
+class RoundedB(NamedTuple):
+    """B rounded to floats."""
+
+    B: FloatArray  # (d, d)
+    off: FloatArray  # (d, d): bounds of the rounding errors, entry by entry
+
+
+class Gaussians:
+    """The Gaussians of the classes, for an instance with model="gaussian"."""
+
+    def __init__(self, p: Instance):
+        self.fits = [_fit(p, c) for c in range(int(p.y.max()) + 1)]
+        self.inverses: dict[int, list[tuple[Any, Any]]] = {}
+
+    def rounded_B(self, x: FloatArray) -> RoundedB | None:
+        """Return B / ||B|| at x (d,), or its negative, rounded to floats; None if it cannot be told from 0."""
+        try:
+            return with_enough_bits(lambda: self._rounded_B(x))
+        except TooFewBits:
+            return None
+
+    def _rounded_B(self, x: FloatArray) -> RoundedB:
+        rows = self.unit_B(x).tolist()
+        B = np.array([[float(entry.mid()) for entry in row] for row in rows])
+        B = (B + B.T) / 2
+        off = np.array(
+            [
+                [float((entry - value).abs_upper()) for entry, value in zip(*both, strict=True)]
+                for both in zip(rows, B.tolist(), strict=True)
+            ]
+        )
+        if not (off <= 2 * EPS * np.abs(B) + EPS**2).all():
+            raise TooFewBits("the ball of B is wider than the spacing of floats")
+        return RoundedB(B, (1 + EPS) * off)
+
+    def unit_B(self, x: FloatArray) -> Any:
+        """Return B / ||B|| at x (d,) in balls; with two classes its sign is free. Call it within `precision`."""
+        classes = self._classes(x)
+        if len(classes) == 2:
+            B = classes[0].G - classes[1].G
+        else:
+            top = max(each.log_p.mid() for each in classes)
+            densities = [(each.log_p - top).exp() for each in classes]
+            B = flint().arb_mat(len(x), len(x))
+            for i, j in itertools.combinations(range(len(classes)), 2):
+                weight = densities[i] * densities[j] * (densities[j] - densities[i])
+                B += (classes[i].G - classes[j].G) * weight
+        norm = total(entry_products(B, B)).sqrt()
+        if not norm > 0:
+            raise TooFewBits("B cannot be distinguished from 0")
+        return B / norm
+
+    def _classes(self, x: FloatArray) -> list[_Class]:
+        found = []
+        for fit, (S, log_det) in zip(self.fits, self._inverses(), strict=True):
+            far = flint().arb_mat([[ball(v)] for v in _from_mean(fit, x)])
+            pull = S * far
+            square = (far.transpose() * pull)[0, 0]
+            log_p = ball(fit.prior).log() - log_det / 2 - square / 2
+            found.append(_Class(log_p, pull * pull.transpose() - S))
+        return found
+
+    def _inverses(self) -> list[tuple[Any, Any]]:
+        """Sigma^-1 and log |Sigma| of each class, at the current precision."""
+        bits = flint().ctx.prec
+        if bits not in self.inverses:
+            self.inverses[bits] = [_inverse(fit.Sigma) for fit in self.fits]
+        return self.inverses[bits]
+
+    def is_zero(self, x: FloatArray) -> bool:
+        """Return True only if B is exactly 0: for every two classes the curvatures or the densities are equal.
+
+        By Lindemann's theorem two densities are equal only if their exponents and their factors are.
+        """
+        if len(x) > LARGEST:
+            return False
+        G, densities = [], []
+        for fit in self.fits:
+            S, pull, far = _exact_pull(fit, x)
+            G.append(pull * pull.transpose() - S)
+            densities.append(((far.transpose() * pull)[0, 0], fit.prior**2 / fit.Sigma.det()))
+        alike = (
+            G[i] == G[j] or (len(G) > 2 and densities[i] == densities[j])
+            for i, j in itertools.combinations(range(len(G)), 2)
+        )
+        return all(alike)
+
+    def is_singular(self, x: FloatArray) -> bool:
+        """Return True only if B is exactly semidefinite and singular; always False for three or more classes.
+
+        With two classes B is rational, up to its norm.
+        """
+        if len(self.fits) != 2 or len(x) > LARGEST:
+            return False
+        one, two = (pull * pull.transpose() - S for S, pull, _ in (_exact_pull(fit, x) for fit in self.fits))
+        # all roots are real, so the matrix is semidefinite if the coefficients alternate in sign or have one sign
+        coefficients = (one - two).charpoly().coeffs()
+        signs = [(entry > 0) - (entry < 0) for entry in coefficients]
+        turned = [s if k % 2 else -s for k, s in enumerate(signs)]
+        one_sign = any(not (1 in each and -1 in each) for each in (signs, turned))
+        return signs[0] == 0 and one_sign
+
+    def is_indefinite(self, B: Any) -> bool:
+        """Return True only if e^T B e is proved positive for one direction e, and negative for another."""
+        rough = np.array([[float(entry.mid()) for entry in row] for row in B.tolist()])
+        vectors = np.linalg.eigh((rough + rough.T) / 2)[1]
+        ends = [flint().arb_mat([[ball(v)] for v in vectors[:, k].tolist()]) for k in (0, -1)]
+        low, high = ((e.transpose() * B * e)[0, 0] for e in ends)
+        return bool(low < 0 and high > 0)
+
+
+def entry_products(A: Any, B: Any) -> list[Any]:
+    """The products of the entries of A and B at the same place."""
+    return [a * b for a, b in zip(A.entries(), B.entries(), strict=True)]
+
+
+class _Gaussian(NamedTuple):
+    """The Gaussian of a class, as flint's rationals."""
+
+    mean: list[Any]
+    Sigma: Any
+    prior: Any  # up to a factor that all classes share
+
+
+class _Class(NamedTuple):
+    """log(prior p_c(x)) up to a constant, a ball; and G_c(x), a matrix of balls."""
+
+    log_p: Any
+    G: Any
+
+
+def _fit(p: Instance, c: int) -> _Gaussian:
+    fmpq, fmpq_mat = flint().fmpq, flint().fmpq_mat
+    points, at = whole(p.X[p.y == c])
+    n, d = points.nrows(), points.ncols()
+    sums = flint().fmpz_mat(1, n, [1] * n) * points
+    scatter = points.transpose() * points * n - sums.transpose() * sums
+    alpha, unit = Fraction(p.params["alpha"]), _power_of_2(2 * at)
+    ridge = fmpq(alpha.numerator, alpha.denominator)
+    Sigma = [
+        [fmpq(scatter[i, j], n * n) * unit + (ridge if i == j else 0) for j in range(d)] for i in range(d)
+    ]
+    return _Gaussian([fmpq(sums[0, j], n) * _power_of_2(at) for j in range(d)], fmpq_mat(Sigma), _prior(p, c))
+
+
+def _prior(p: Instance, c: int) -> Any:
+    priors, fmpq = p.params["priors"], flint().fmpq
+    if priors is None:
+        return fmpq(1)
+    share = Fraction(np.bincount(p.y).tolist()[c] if isinstance(priors, str) else float(priors[c]))
+    return fmpq(share.numerator, share.denominator)
+
+
+def _from_mean(fit: _Gaussian, x: FloatArray) -> list[Any]:
+    """x - mu, as rationals."""
+    exact = (Fraction(v) for v in x.tolist())
+    return [flint().fmpq(v.numerator, v.denominator) - mu for v, mu in zip(exact, fit.mean, strict=True)]
+
+
+def _exact_pull(fit: _Gaussian, x: FloatArray) -> tuple[Any, Any, Any]:
+    """S, S (x - mu) and x - mu, as rationals."""
+    S, far = fit.Sigma.inv(), flint().fmpq_mat([[v] for v in _from_mean(fit, x)])
+    return S, S * far, far
+
+
+def _inverse(Sigma: Any) -> tuple[Any, Any]:
+    try:
+        near = balls(Sigma)
+        return near.inv(), near.det().log()
+    except ZeroDivisionError as error:
+        raise TooFewBits("the covariance of a class cannot be told from a singular one") from error
+
+
+def _power_of_2(exponent: int) -> Any:
+    """2^exponent, as flint's rational."""
+    fmpq = flint().fmpq
+    return fmpq(1 << exponent) if exponent >= 0 else fmpq(1, 1 << -exponent)

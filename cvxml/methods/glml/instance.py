@@ -1,28 +1,45 @@
-"""The checked data of GLML: points, queries, the fitted model."""
+"""The checked data of GLML, and the generative models of the classes: Gaussians, and mixtures of Gaussians.
+
+A model returns log p_c(x), which includes the log prior, and G_c(x) = (Hessian of p_c at x) / p_c(x). One Gaussian has
+    G = S (x - mu)(x - mu)^T S - S,   S = Sigma^-1,
+and a mixture p = sum_k w_k N_k has sum_k r_k(x) G_k with r_k = w_k N_k / p. We compute in logarithms, because in 500
+dimensions the densities underflow.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import logsumexp
 
 from cvxml.core.inputs import check_count, check_labels, check_number, check_X, class_names, real_array
-from cvxml.core.metric import FloatArray, IntArray
-from cvxml.methods.glml.model import Generative, fit_gaussians, fit_mixtures
+from cvxml.core.metric import EPS, FloatArray, IntArray, middle, unit_scale
+from cvxml.core.result import Dual
+from cvxml.core.wide import wide_of
+from cvxml.methods.glml.certify import departure, whitening, whitening_of
+from cvxml.numbers.span import rank
+
+# A covariance (d, d) is inverted directly if the ratio of its smallest to its largest eigenvalue is above d times this.
+# Otherwise the inverse is computed from the points, because their condition number is the square root.
+LEAST_RATIO = 1e-12
+REMEDY = "give alpha > 0, which is added to its diagonal, or fewer features"
 
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """Checked data: X (n, d), y (n,) codes, queries Q (q, d), the model; `one`: the query was a single point (d,)."""
+    """Checked data of GLML."""
 
-    X: FloatArray
-    y: IntArray
-    Q: FloatArray
-    one: bool
-    model: Generative
-    params: dict[str, Any]  # as given, defaults filled in
+    X: FloatArray  # (n, d)
+    y: IntArray  # (n,) codes of the classes
+    Q: FloatArray  # (q, d) queries
+    one: bool  # the query was a single point (d,)
+    model: Generative  # fitted
+    params: dict[str, Any]  # the parameters, with defaults filled in
 
 
 def instance(
@@ -35,7 +52,7 @@ def instance(
     model: Any = "gaussian",
     n_components: int = 2,
 ) -> Instance:
-    """Everything checked; query None is the mean of X. Raises ValueError for bad input."""
+    """Check all inputs and fit the model; query None means the mean of X. Raises ValueError for bad input."""
     points = check_X(X)
     codes = check_labels(y, len(points))
     Q, one = _queries(query, points)
@@ -61,7 +78,7 @@ def fitted_model(
     n_components: int,
     random_state: int = 0,
 ) -> Generative:
-    """The model by name, fitted, or the user's own. Raises ValueError for bad parameters."""
+    """Fit the model of this name, or return the user's own model. Raises ValueError for bad parameters."""
     if check_number(alpha, "alpha") < 0:
         raise ValueError(f"alpha must be a number that is 0 or more, got {alpha!r}")
     if not isinstance(model, str):
@@ -81,7 +98,7 @@ def fitted_model(
 
 
 def check_priors(priors: Any, y: IntArray, C: int) -> FloatArray | None:
-    """Shares (C,) of sum 1, or None for equal ones. Raises ValueError."""
+    """Return priors (C,) of sum 1, or None for equal priors. Raises ValueError."""
     if priors is None:
         return None
     if isinstance(priors, str):
@@ -96,6 +113,17 @@ def check_priors(priors: Any, y: IntArray, C: int) -> FloatArray | None:
     return shares
 
 
+def check_dual(dual: Dual, q: int) -> tuple[FloatArray, FloatArray]:
+    """Return "y" and "u" of the dual, (q,) each, one a query. Raises ValueError for another dual."""
+    for name in ("y", "u"):
+        if not isinstance(dual, Mapping) or name not in dual:
+            raise ValueError(f'the dual must be a mapping with "y" and "u"; there is no {name!r}')
+    y, u = (real_array(dual[name], f"dual {name!r}") for name in ("y", "u"))
+    if y.shape != (q,) or u.shape != (q,):
+        raise ValueError(f"dual 'y' and 'u' must have shape ({q},), one a query; got {y.shape} and {u.shape}")
+    return y, u
+
+
 def _queries(query: ArrayLike | None, X: FloatArray) -> tuple[FloatArray, bool]:
     if query is None:
         return X.mean(axis=0)[None], True
@@ -106,3 +134,216 @@ def _queries(query: ArrayLike | None, X: FloatArray) -> tuple[FloatArray, bool]:
     if not np.isfinite(Q).all():
         raise ValueError("query holds NaN or infinity; every entry must be finite")
     return np.atleast_2d(Q), Q.ndim == 1
+
+
+@runtime_checkable
+class Generative(Protocol):
+    """The interface of a model; Q (q, d) are queries."""
+
+    def log_densities(self, Q: FloatArray) -> FloatArray:
+        """log(prior_c p_c(x)), (q, C), up to one constant a query."""
+
+    def curvatures(self, Q: FloatArray) -> FloatArray:
+        """G_c(x), (q, C, d, d), symmetric."""
+
+
+@dataclass(frozen=True, eq=False)
+class Mixtures:
+    """A mixture of Gaussians for each class. The papers have one Gaussian for each.
+
+    Stored in the coordinates (x - origin) / unit, because means and distances far from 0 lose digits by rounding. unit
+    is a power of two near the spread of the data; the data of each component lie around 0.
+    """
+
+    means: FloatArray  # (K, d)
+    whitening: FloatArray  # (K, d, d): T with T^T T = S; T (x - mu) has unit covariance
+    log_weights: FloatArray  # (K,): log(prior of the class times the weight within the class)
+    of_class: IntArray  # (K,): increasing
+    n_classes: int
+    unit: float = 1.0
+    origin: FloatArray | float = 0.0  # (K, d)
+    departure: FloatArray | float = math.inf  # (K,): a bound of ||T Sigma T^T - I||; inf if unknown
+
+    def from_means(self, Q: FloatArray) -> FloatArray:
+        """(x - mu) / unit, (K, q, d)."""
+        origin = np.broadcast_to(self.origin, self.means.shape)
+        away: FloatArray = (Q - origin[:, None]) / self.unit - self.means[:, None]
+        return away
+
+    @property
+    def precisions(self) -> FloatArray:
+        """S (K, d, d)."""
+        S: FloatArray = self.whitening.transpose(0, 2, 1) @ self.whitening
+        return S
+
+    def components(self, Q: FloatArray) -> FloatArray:
+        """log(weight_k N_k(x)), (q, K)."""
+        log_det = np.log(np.abs(np.diagonal(self.whitening, axis1=1, axis2=2))).sum(axis=1)
+        squares = np.empty((len(Q), len(self.means)))
+        for k, (away, T) in enumerate(zip(self.from_means(Q), self.whitening, strict=True)):
+            z = away @ T.T
+            squares[:, k] = np.einsum("qd,qd->q", z, z)
+        constant = -Q.shape[1] * (0.5 * np.log(2 * np.pi) + np.log(self.unit))
+        logs: FloatArray = self.log_weights + log_det + constant - squares / 2
+        return logs
+
+    def log_densities(self, Q: FloatArray) -> FloatArray:
+        """log(prior_c p_c(x)), (q, C)."""
+        logs = self.components(Q)
+        classes = range(self.n_classes)
+        return np.stack([logsumexp(logs[:, self.of_class == c], axis=1) for c in classes], axis=1)
+
+    def curvatures(self, Q: FloatArray) -> FloatArray:
+        """G_c(x), (q, C, d, d)."""
+        one = np.eye(self.n_classes)
+        each = [self.weighted_curvature(Q, np.broadcast_to(row, (len(Q), self.n_classes))) for row in one]
+        return np.stack(each, axis=1)
+
+    def weighted_curvature(self, Q: FloatArray, weights: FloatArray) -> FloatArray:
+        """sum_c weights_c G_c(x), (q, d, d), for weights (q, C); by matrix products, without storing the G_c."""
+        return self.weighted_with_size(Q, weights)[0] / self.unit / self.unit
+
+    def weighted_with_size(self, Q: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """`weighted_curvature` times unit^2, and the sum of the norms of its terms (q,), which bounds rounding."""
+        of_component = weights[:, self.of_class]  # (q, K)
+        if len(self.means) > self.n_classes:
+            of_component = of_component * np.exp(self.components(Q) - self.log_densities(Q)[:, self.of_class])
+        S = self.precisions
+        T = self.whitening
+        pulls = (self.from_means(Q) @ T.transpose(0, 2, 1) @ T).transpose(1, 0, 2)  # (q, K, d)
+        outer = pulls.transpose(0, 2, 1) @ (of_component[:, :, None] * pulls)
+        constant = (of_component @ S.reshape(len(S), -1)).reshape(outer.shape)
+        total: FloatArray = outer - constant
+        sizes = np.einsum("qkd,qkd->qk", pulls, pulls) + np.linalg.norm(S, axis=(1, 2))
+        size: FloatArray = np.einsum("qk,qk->q", np.abs(of_component), sizes)
+        return (total + total.transpose(0, 2, 1)) / 2, size
+
+
+def fit_gaussians(
+    X: FloatArray, y: IntArray, names: list[str], alpha: float = 0.0, priors: FloatArray | None = None
+) -> Mixtures:
+    """Fit mu_c and Sigma_c (by 1/n) + alpha I for each class of codes y; priors (C,), equal by default.
+
+    Raises ValueError for a class of one point, for a singular covariance (with the class and its exact rank), and for
+    a covariance that cannot be inverted in double precision.
+    """
+    C, d, unit = len(names), X.shape[1], unit_scale(X)
+    ridge = _in_units(alpha, unit)
+    means, maps, origins = [], [], []
+    for c, name in enumerate(names):
+        points, origin = _in_own_units(X[y == c], unit, name)
+        mean = points.mean(axis=0)
+        Sigma = np.cov(points.T, bias=True).reshape(d, d) + ridge * np.eye(d)
+        T = whitening(Sigma) if _is_invertible(Sigma) else None
+        if T is None:
+            if alpha == 0:
+                _check_rank(X[y == c], name)
+            T = whitening_of(points - mean, ridge)
+        if T is None:
+            raise _no_inverse(Sigma, name)
+        means.append(mean)
+        maps.append(T)
+        origins.append(origin)
+    log_priors = np.log(_priors(priors, C))
+    return Mixtures(np.array(means), np.array(maps), log_priors, np.arange(C), C, unit, np.array(origins))
+
+
+def fit_mixtures(
+    X: FloatArray,
+    y: IntArray,
+    names: list[str],
+    n_components: int = 2,
+    alpha: float = 0.0,
+    priors: FloatArray | None = None,
+    random_state: int = 0,
+) -> Mixtures:
+    """Fit scikit-learn's GaussianMixture for each class and add alpha to its covariances.
+
+    The fitted weights, means and covariances define the problem; we do not claim that they fit the data well. Raises
+    ValueError as `fit_gaussians` does.
+    """
+    from sklearn.mixture import GaussianMixture
+
+    C, unit = len(names), unit_scale(X)
+    ridge = _in_units(alpha, unit) * np.eye(X.shape[1])
+    means, maps, departures, log_weights, of_class, origins = [], [], [], [], [], []
+    for c, prior in enumerate(_priors(priors, C)):
+        points, origin = _in_own_units(X[y == c], unit, names[c])
+        if len(points) < n_components:
+            raise ValueError(
+                f"class {names[c]!r} has {len(points)} points, fewer than n_components={n_components}"
+            )
+        fitted = GaussianMixture(n_components, random_state=random_state).fit(points)
+        for weight, mean, covariance in zip(fitted.weights_, fitted.means_, fitted.covariances_, strict=True):
+            Sigma = np.tril(covariance) + np.tril(covariance, -1).T + ridge
+            if not _is_invertible(Sigma):
+                raise _no_inverse(Sigma, names[c])
+            T = whitening(Sigma)
+            means.append(mean)
+            maps.append(T)
+            departures.append(departure(T, Sigma, EPS * np.abs(Sigma)))
+            log_weights.append(np.log(prior * weight))
+            of_class.append(c)
+            origins.append(origin)
+    return Mixtures(
+        np.array(means),
+        np.array(maps),
+        np.array(log_weights),
+        np.array(of_class),
+        C,
+        unit,
+        np.array(origins),
+        np.array(departures),
+    )
+
+
+def _in_units(alpha: float, unit: float) -> float:
+    """alpha / unit^2. Raises ValueError if that is out of proportion to covariances of about 1."""
+    value = alpha / unit / unit
+    if value > 1e100 or (alpha > 0 and unit == 1 and value < 1e-100):
+        raise ValueError(
+            f"alpha={alpha:g} with features that spread over about {unit:.3g} cannot be computed in double precision"
+        )
+    return value
+
+
+def _in_own_units(points: FloatArray, unit: float, name: str) -> tuple[FloatArray, FloatArray]:
+    """Return (points - origin) / unit for the points of a class, and the origin. Raises ValueError for one point."""
+    if len(points) < 2:
+        raise ValueError(f"class {name!r} has one point, and a Gaussian needs two; leave the class out")
+    origin = middle(points)
+    return (points - origin) / unit, origin
+
+
+def _is_invertible(Sigma: FloatArray) -> bool:
+    return _condition(Sigma) < 1 / (LEAST_RATIO * len(Sigma))
+
+
+def _condition(Sigma: FloatArray) -> float:
+    """The condition number of Sigma (d, d) in double precision; inf if an eigenvalue is not positive."""
+    values = np.linalg.eigvalsh(Sigma)
+    return float(values[-1] / values[0]) if values[0] > 0 else math.inf
+
+
+def _check_rank(points: FloatArray, name: str) -> None:
+    """Raise ValueError if the covariance of points (n, d) is singular; the rank is computed in rationals."""
+    d, found = points.shape[1], rank(points)
+    if found < d:
+        raise ValueError(
+            f"the covariance of class {name!r} is singular: its points differ in {found} of {d} directions; "
+            f"{REMEDY}"
+        )
+
+
+def _no_inverse(Sigma: FloatArray, name: str) -> ValueError:
+    condition = _condition(Sigma)
+    beyond = f"{condition:.1e}" if condition < 1 / EPS else f"more than {1 / EPS:.1e}"
+    also = wide_of(np.sqrt(np.diag(Sigma))).warning
+    return ValueError(
+        f"the covariance of class {name!r} has condition number {beyond}, too large for double precision; {REMEDY}"
+        + (f"; {also}" if also else "")
+    )
+
+
+def _priors(priors: FloatArray | None, C: int) -> FloatArray:
+    return np.full(C, 1 / C) if priors is None else priors

@@ -1,7 +1,7 @@
-"""GLML (Noh, Zhang, Lee 2010, 2018), as cvxml.core.method asks for it.
+"""The class GLML (Noh, Zhang, Lee 2010, 2018): a local metric from generative models, for cvxml.solve and cvxml.check.
 
-A metric belongs to a query: for `query` (d,) it is (d, d), for `query` (q, d) it is (q, d, d). It has determinant 1;
-gamma is added by the classifier only.
+Each query has its own metric: (d, d) for `query` (d,), and (q, d, d) for `query` (q, d). A metric has determinant 1.
+The classifier adds gamma I to it.
 
 Reference: Y.-K. Noh, B.-T. Zhang, D. D. Lee, Generative Local Metric Learning for Nearest Neighbor Classification, NIPS
 2010; and IEEE TPAMI 40(1), 2018.
@@ -10,7 +10,7 @@ Reference: Y.-K. Noh, B.-T. Zhang, D. D. Lee, Generative Local Metric Learning f
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -28,11 +28,10 @@ from cvxml.core.run import Callback, Found, Start, in_one_step
 from cvxml.core.statement import Statement
 from cvxml.methods.glml import definitions
 from cvxml.methods.glml.certify import best_dual, certify_at, examine_unit, sign_of
-from cvxml.methods.glml.closed import Case, closed_form
-from cvxml.methods.glml.curvature import curvature
-from cvxml.methods.glml.instance import Instance, instance
-from cvxml.methods.glml.known import Known, known
+from cvxml.methods.glml.instance import Instance, check_dual, instance
 from cvxml.methods.glml.misreadings import MISREADINGS
+from cvxml.methods.glml.proved_B import ProvedB, proved_B
+from cvxml.methods.glml.solver import Case, closed_form, curvature
 
 CROSS: list[list[float]] = [[2, 0], [-2, 0], [0, 2], [0, -2]]  # of covariance 2 I
 CLASSES = [0, 0, 0, 0, 1, 1, 1, 1]
@@ -48,20 +47,20 @@ class GLML(ConvexMethod[Instance]):
     MAX_ITER = 1  # a closed form
     PARAMETERS: ClassVar[dict[str, Parameter]] = {
         "query": Parameter(
-            "where the metric is wanted: (d,), or (q, d) for q metrics", POINTS, otherwise="the mean of X"
+            "the points that get a metric: (d,), or (q, d) for q metrics", POINTS, otherwise="the mean of X"
         ),
         "alpha": Parameter("added to the diagonal of every covariance, >= 0", NUMBER, 0.0),
         "priors": Parameter(
             '"empirical", or one number a class, classes sorted',
             words("empirical", otherwise=NUMBERS),
-            otherwise="equal ones",
+            otherwise="equal priors",
         ),
         "model": Parameter(
             '"gaussian", one for each class, "mixture", or an object with log_densities and curvatures',
             MODEL,
             "gaussian",
         ),
-        "n_components": Parameter("of the mixture of a class", COUNT, 2),
+        "n_components": Parameter("Gaussians in the mixture of a class", COUNT, 2),
     }
     STATEMENT = Statement("cvxml.methods.glml.problem", ("problem", "dual"))
     MISREADINGS = MISREADINGS
@@ -95,15 +94,15 @@ class GLML(ConvexMethod[Instance]):
     )
 
     def allowed(self, given: Instance, M: FloatArray) -> FloatArray:
-        """M (d, d) times the factor that makes the determinant 1."""
+        """M (d, d), scaled to determinant 1."""
         return of_determinant_1(M)
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """Everything checked, the model fitted. Raises ValueError for bad input."""
+        """Check all inputs and fit the model. Raises ValueError for bad input."""
         return instance(X, y, **params)
 
     def matrix(self, given: Instance, metric: ArrayLike, name: str = "metric") -> FloatArray:
-        """(d, d) at one query, (q, d, d) at q of them. Raises ValueError for another shape."""
+        """The metric as floats: (d, d) for one query, (q, d, d) for q queries. Raises ValueError for another shape."""
         q, d = given.Q.shape
         M = real_array(metric, name)
         if given.one:
@@ -113,7 +112,7 @@ class GLML(ConvexMethod[Instance]):
         return np.array([as_matrix(A, d, name) for A in M])
 
     def metric(self, given: Instance, metric: ArrayLike, name: str = "metric") -> FloatArray:
-        """As `matrix`, each positive definite. Raises ValueError for a singular one."""
+        """As `matrix`, and positive definite. Raises ValueError for a singular metric."""
         M = self.matrix(given, metric, name)
         psd = np.array([as_metric(A, len(A), name) for A in _each(given, M)])
         if not (np.linalg.eigvalsh(psd)[:, 0] > 0).all():
@@ -121,18 +120,18 @@ class GLML(ConvexMethod[Instance]):
         return psd.reshape(M.shape)
 
     def feasibility(self, given: Instance, M: FloatArray) -> str | list[str]:
-        """How far each is from a metric of determinant 1."""
+        """The distance of each matrix from a metric of determinant 1, in words."""
         said = [str(examine_unit(A)[1]) for A in _each(given, M)]
         return said[0] if given.one else said
 
     def problem(self, given: Instance) -> Any:
-        """At one query; its variable is "M" (d, d) = A^-1. Raises ValueError for several queries."""
+        """The literal problem at one query, with variable "M" (d, d) = A^-1. Raises ValueError for several queries."""
         from cvxml.methods.glml.problem import problem
 
         return problem(_only(literal_B(given)))
 
     def dual(self, given: Instance) -> Any:
-        """Its dual, with variables "y" and "u"."""
+        """The dual problem, with variables "y" and "u"."""
         from cvxml.methods.glml.problem import dual
 
         return dual(_only(literal_B(given)))
@@ -143,13 +142,13 @@ class GLML(ConvexMethod[Instance]):
         return sum((definitions.objective(B, A) for B, A in pairs), 0.0)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """The intermediates by the paper's names; one entry a query where there are several.
+        """The intermediates by the paper's names; for several queries, each has one entry a query.
 
-        log_p (C,) with the priors; p, which may underflow or overflow; G (C, d, d); B (d, d) of norm 1 and log_scale:
-        the printed B is exp(log_scale) times it; eigenvalues (d,) of B; case, as it is proved; seen, the case as double
-        precision sees it; A, the closed form.
+        log_p (C,), priors included; p = exp(log_p), which may underflow or overflow; G (C, d, d); B (d, d) of norm 1;
+        log_scale: the printed B is exp(log_scale) times B; eigenvalues (d,) of B; case, the proved case of B; seen, the
+        case according to double precision; A, the closed form.
         """
-        found = known(given)
+        found = proved_B(given)
         local = closed_form(found.B, found.noise)
         log_p = given.model.log_densities(given.Q)
         with np.errstate(over="ignore", under="ignore"):
@@ -166,71 +165,63 @@ class GLML(ConvexMethod[Instance]):
                 for proved, seen in zip(found.cases, local.cases, strict=True)
             ],
             "seen": [seen.value for seen in local.cases],
-            "A": _closed(found),
+            "A": _closed_form(found),
         }
         if given.one:
             values = {name: value[0] for name, value in values.items()}
         return {"objective": self.objective(given, M), **values}
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
-        """The certificate from "y" and "u", (q,) each."""
-        q = len(given.Q)
-        for name in ("y", "u"):
-            if not isinstance(dual, Mapping) or name not in dual:
-                raise ValueError(f'the dual must be a mapping with "y" and "u"; there is no {name!r}')
-        y, u = (real_array(dual[name], f"dual {name!r}") for name in ("y", "u"))
-        if y.shape != (q,) or u.shape != (q,):
-            raise ValueError(
-                f"dual 'y' and 'u' must have shape ({q},), one a query; got {y.shape} and {u.shape}"
-            )
+        """The certificate from any "y" and "u", (q,) each."""
+        y, u = check_dual(dual, len(given.Q))
         return _certificate(given, _each(given, M), y, u)
 
     def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-        """In balls (exact.py). Raises ValueError unless for Gaussians at one query."""
+        """The exact interval, in balls (exact.py). Raises ValueError for several queries or another model."""
         from cvxml.methods.glml.exact import exact_interval
 
         return exact_interval(given, _each(given, M)[0], dual, root=root)
 
     def start(self, given: Instance, warm_start: Solution | SavedSolution) -> Start:
-        """Raises ValueError: the closed form starts from nothing."""
-        raise ValueError("glml has a closed form: there is nothing that a warm_start could start")
+        """Raise ValueError: a closed form has no start."""
+        raise ValueError("glml has a closed form and takes no warm_start; leave warm_start out")
 
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """The closed form at each query: one step, of which the callback is told."""
-        found = self._found(given, _closed(known(given)))
+        """The closed form at each query, in one step, which is reported to the callback."""
+        found = self._found(given, _closed_form(proved_B(given)))
         step = in_one_step(found.metric, found.dual, partial(self.certify, given), callback)
         return step._replace(status=found.status)
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
-        """The literal problem at each query, with our dual."""
+        """The solution of the literal problem at each query, with our dual variables."""
         return self._found(given, np.array([_literal(B, solver) for B in literal_B(given)]))
 
     def _found(self, given: Instance, A: FloatArray) -> Found:
-        """A (q, d, d) with the best dual. Where B is singular and semidefinite no metric is optimal."""
-        at = known(given)
+        """A (q, d, d) with the best dual. If B is singular and semidefinite, the infimum is not attained."""
+        at = proved_B(given)
         y, u = np.array([best_dual(B, off) for B, off in zip(at.B, at.off, strict=True)]).T
         status = Status.NOT_ATTAINED if Case.SINGULAR in at.cases else Status.CONVERGED
         return Found(A[0] if given.one else A, {"y": y, "u": u}, status, 0)
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """As given, defaults filled in."""
+        """The parameters with defaults filled in, for a saved file."""
         return given.params
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
-        """What B is proved to be at the queries, and where the densities of two classes agree."""
-        return _notes(given, known(given).cases)
+        """The proved cases of B, and the number of queries with equal densities."""
+        return _notes(given, proved_B(given).cases)
 
     def machine_slack(self, given: Instance, M: FloatArray) -> float:
-        """What rounding may move: that of the certificate, without its bound."""
+        """A bound of the rounding error of the objective."""
         zeros = np.zeros(len(given.Q))
         rounding = _certificate(given, _each(given, M), zeros, zeros).rounding
         return rounding if math.isfinite(rounding) else 0.0
 
 
 def _each(p: Instance, M: FloatArray) -> FloatArray:
-    """The metrics (q, d, d), one a query."""
+    """The metrics (q, d, d)."""
     return M[None] if p.one else M
 
 
@@ -242,7 +233,7 @@ def _only(B: FloatArray) -> FloatArray:
 
 
 def literal_B(p: Instance) -> FloatArray:
-    """B (q, d, d) by the loops of definitions.py; of a model that is not one Gaussian a class, from its own p and G."""
+    """B (q, d, d) by the loops of definitions.py. For a mixture or the user's model, p and G are those of the model."""
     if p.params["model"] == "gaussian":
         C = int(p.y.max()) + 1
         fits = [definitions.fitted(p.X, p.y, c, p.params["alpha"]) for c in range(C)]
@@ -264,8 +255,8 @@ def _shares(p: Instance, C: int) -> list[float]:
     return [c / sum(counts) for c in counts]
 
 
-def _closed(found: Known) -> FloatArray:
-    """The closed form; |B| itself where B is proved definite, which keeps the digits of a badly scaled one."""
+def _closed_form(found: ProvedB) -> FloatArray:
+    """The closed form. If B is proved definite, A is |B| up to scale, without the rounding of an eigendecomposition."""
     A = closed_form(found.B, found.noise).A
     for k, (B, off) in enumerate(zip(found.B, found.off, strict=True)):
         sign = sign_of(B, off)
@@ -275,7 +266,7 @@ def _closed(found: Known) -> FloatArray:
 
 
 def _literal(B: FloatArray, solver: str) -> FloatArray:
-    """A of the literal problem, scaled to determinant 1."""
+    """The solution A of the literal problem, scaled to determinant 1."""
     from cvxml.core.backend import solve_problem
     from cvxml.methods.glml.problem import problem
 
@@ -287,8 +278,8 @@ def _literal(B: FloatArray, solver: str) -> FloatArray:
 
 
 def _certificate(p: Instance, A: FloatArray, y: FloatArray, u: FloatArray) -> Certificate:
-    """Of the metrics A (q, d, d), each from its own y and u."""
-    B = known(p)
+    """The certificate of the metrics A (q, d, d): the sum over the queries, each with its own y and u."""
+    B = proved_B(p)
     parts = tuple(
         certify_at(each, metric, float(a), float(b), off, case is Case.SINGULAR)
         for each, metric, a, b, off, case in zip(B.B, A, y, u, B.off, B.cases, strict=True)
@@ -312,18 +303,17 @@ def _certificate(p: Instance, A: FloatArray, y: FloatArray, u: FloatArray) -> Ce
 
 
 def _notes(p: Instance, cases: list[Case | None]) -> list[str]:
-    """What B is proved to be at the queries, and where the densities of two classes agree."""
     said = {case: "not decided" if case is None else case.value for case in cases}
     counts = {case: cases.count(case) for case in (*Case, None) if case in said}
     if len(cases) == 1:
-        notes = [f"B is {said[cases[0]]}" if cases[0] else "what B is is not decided in double precision"]
+        notes = [f"B is {said[cases[0]]}" if cases[0] else "the case of B is not decided in double precision"]
     else:
         notes = [f"B at {count} of {len(cases)} queries is {said[case]}" for case, count in counts.items()]
     equal = int(curvature(p.model, p.Q).equal.sum())
     if equal:
         notes.append(
-            f"at {equal} of {len(cases)} queries double precision sees no difference of the densities: where they are "
-            "equal, B is 0 as printed"
+            f"at {equal} of {len(cases)} queries the densities are equal in double precision; if they are exactly "
+            "equal, the printed B is 0"
         )
     return notes
 

@@ -1,14 +1,15 @@
-"""What implementations of GLML compute instead of (11): the misreadings that `check` can name.
+"""The mistakes of GLML implementations that `check` can name. Each is problem (11) with another B.
 
-Each is (11) with another B, from other densities, other curvatures, or another sum over pairs. How a metric A is proved
-to be its answer, with M = A^-1 of determinant 1 (certify.py):
+The other B comes from other densities, other curvatures, or another sum over pairs. We name a mistake if the metric A
+is proved to solve the other problem. Let M = A^-1, of determinant 1 (certify.py).
 
-one A only    For a definite E the optimum of (11) is A in proportion to |E|, and no other: tr M |E| >= D |det E|^(1/D).
-              E is B where B is definite. Elsewhere it is the closed form of B, which the paper chooses among the
-              optima: the figure is what tr M E, squared, is above its least, as a share of that.
-or any        where B is indefinite, |tr M B| / ||M|| <= `VANISHES`. A metric that has nothing to do with B passes as
-              often as that, so nothing larger is believed, whatever the tolerance.
-Where B is 0 every metric is optimal, and nothing is named.
+definite B    The optimum of (11) is A proportional to |B|, and unique.
+indefinite B  The paper chooses one of many optima, its closed form E. We accept two proofs. Either A is close to E:
+              tr M E >= D |det E|^(1/D), with equality only for A proportional to E. The relative gap of this inequality
+              (squared) is returned. Or A is any optimum: |tr M B| / ||M|| <= `VANISHES`. A metric unrelated to B passes
+              a looser test by chance, so `VANISHES` does not depend on the tolerance.
+singular B    As for an indefinite B, only the closed form E counts.
+zero B        Every metric is optimal, so no mistake is named.
 """
 
 from __future__ import annotations
@@ -25,20 +26,18 @@ import numpy as np
 from cvxml.core.metric import FloatArray, middle, unit_scale
 from cvxml.core.misreading import Misreading, Question
 from cvxml.methods.glml.certify import best_dual, certify_at
-from cvxml.methods.glml.closed import Case, closed_form
-from cvxml.methods.glml.curvature import curvature, normalised, weighted
-from cvxml.methods.glml.instance import Instance, check_priors, instance
-from cvxml.methods.glml.model import SINGULAR, Generative
+from cvxml.methods.glml.instance import LEAST_RATIO, Generative, Instance, check_priors, instance
+from cvxml.methods.glml.solver import Case, closed_form, curvature, normalised, weighted
 
 VANISHES = 1e-6
 MOST_CLASSES = 8  # with more classes, pairs of classes are not tried
 
-Pair = tuple[FloatArray, FloatArray]  # B (1, d, d) of norm 1, and what rounding may have done to it (1,)
-Misread = Callable[[Question, Instance], Pair | None]  # None where it does not apply
+Pair = tuple[FloatArray, FloatArray]  # B (1, d, d) of norm 1, and its rounding error (1,)
+Misread = Callable[[Question, Instance], Pair | None]  # None if the mistake cannot occur
 
 
 def left(question: Question, misread: Misread) -> float:
-    """What the metric leaves to gain in the misread problem, relative to its scale, proved; inf if nothing is."""
+    """Return a proved relative gap of the metric in the misread problem; inf if there is none."""
     found = misread(question, question.checked(instance))
     if found is None:
         return math.inf
@@ -47,13 +46,14 @@ def left(question: Question, misread: Misread) -> float:
     case = local.cases[0]
     if case is Case.ZERO:
         return math.inf
-    only = _share(B if case is Case.DEFINITE else local.A[0] / np.linalg.norm(local.A[0]), question, noise)
-    if case is Case.INDEFINITE and (any_other := _share(B, question, noise)) <= VANISHES:
-        return min(only, any_other)
-    return only
+    E = B if case is Case.DEFINITE else local.A[0] / np.linalg.norm(local.A[0])
+    gap = _relative_gap(E, question, noise)
+    if case is Case.INDEFINITE and (cosine := _relative_gap(B, question, noise)) <= VANISHES:
+        return min(gap, cosine)
+    return gap
 
 
-def _share(B: FloatArray, question: Question, noise: float) -> float:
+def _relative_gap(B: FloatArray, question: Question, noise: float) -> float:
     y, u = best_dual(B, noise)
     proof = certify_at(B, question.metric, y, u, noise)
     if not (proof.feasibility.feasible and proof.decides(question.tol) and proof.scale > 0):
@@ -66,16 +66,16 @@ def _share(B: FloatArray, question: Question, noise: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Gaussians:
-    """One Gaussian a class, and what is left out of it. Everything is in (x - origin) / unit, the curvatures too."""
+    """One Gaussian a class, with terms left out by mistake. All fields are in the coordinates (x - origin) / unit."""
 
     means: FloatArray  # (C, d)
     precisions: FloatArray  # (C, d, d)
     log_priors: FloatArray  # (C,)
     unit: float
     origin: FloatArray  # (C, d)
-    pull: bool = True  # S (x - mu)(x - mu)^T S is there
-    push: bool = True  # - S is there
-    factor: bool = True  # |S|^(1/2) is there
+    pull: bool = True  # the term S (x - mu)(x - mu)^T S is included
+    push: bool = True  # the term -S is included
+    factor: bool = True  # the factor |S|^(1/2) of the density is included
 
     def log_densities(self, Q: FloatArray) -> FloatArray:
         """log(prior_c p_c(x)), (q, C)."""
@@ -94,7 +94,7 @@ class Gaussians:
         return G
 
 
-Covariance = Callable[[FloatArray, int, float], FloatArray]  # of Sigma by 1/n, n and alpha
+Covariance = Callable[[FloatArray, int, float], FloatArray]  # (Sigma by 1/n, n, alpha) -> Sigma
 
 
 def _printed(Sigma: FloatArray, _: int, alpha: float) -> FloatArray:
@@ -116,9 +116,9 @@ def _shrunk(Sigma: FloatArray, n: int, alpha: float) -> FloatArray:
 def _gaussians(
     p: Instance, covariance: Covariance = _printed, shrinks: bool = False, **left_out: bool
 ) -> Gaussians | None:
-    """The model with other covariances, or without a part; None where Gaussians are not what is asked for.
+    """Return the Gaussians with other covariances or without a term; None if the model is not "gaussian".
 
-    shrinks: alpha is a share of something without a unit. ValueError for a singular covariance.
+    shrinks: alpha is a number without a unit. Raises ValueError for a singular covariance.
     """
     if p.params["model"] != "gaussian":
         return None
@@ -131,7 +131,7 @@ def _gaussians(
         points = (p.X[p.y == c] - origin[-1]) / unit
         Sigma = covariance(np.cov(points.T, bias=True).reshape(d, d), len(points), alpha)
         values = np.linalg.eigvalsh(Sigma)
-        if values[0] <= SINGULAR * d * values[-1]:
+        if values[0] <= LEAST_RATIO * d * values[-1]:
             raise ValueError("a covariance is singular")
         means.append(points.mean(axis=0))
         precisions.append(np.linalg.inv(Sigma))
@@ -152,7 +152,7 @@ def _gaussian(**how: Any) -> Misread:
 
 
 def _with_alpha(covariance: Covariance) -> Misread:
-    """alpha in another sense; of 0 there is none."""
+    """alpha with another meaning; this mistake has no effect if alpha is 0."""
 
     def misread(_: Question, p: Instance) -> Pair | None:
         if p.params["alpha"] == 0 or (covariance is _shrunk and p.params["alpha"] > 1):
@@ -175,12 +175,12 @@ def _with(**changes: Any) -> Misread:
 
 
 def _without_priors(question: Question, p: Instance) -> Pair | None:
-    """Where equal ones are asked for there is nothing to leave out."""
+    """Equal priors where the question has others."""
     return None if p.params["priors"] is None else _with(priors=None)(question, p)
 
 
 def _empirical(question: Question, p: Instance) -> Pair | None:
-    """Equal classes have these priors anyway."""
+    """Priors by class sizes where the question has equal priors."""
     return None if p.params["priors"] is not None else _with(priors="empirical")(question, p)
 
 
@@ -193,14 +193,14 @@ def _at_the_mean(_: Question, p: Instance) -> Pair | None:
 
 
 def _log_densities(p: Instance) -> FloatArray:
-    """(C,), the largest 0."""
+    """The log densities (C,), shifted so that the largest is 0."""
     logs = p.model.log_densities(p.Q)[0]
     shifted: FloatArray = logs - logs.max()
     return shifted
 
 
 def _summed(weight: Callable[[float, float], float], without: tuple[int, int] | None = None) -> Misread:
-    """sum_{i<j} weight(p_i, p_j) (G_i - G_j), for three or more classes; without: a pair that is left out."""
+    """sum_{i<j} weight(p_i, p_j) (G_i - G_j), for three or more classes; without: a pair to leave out."""
 
     def misread(_: Question, p: Instance) -> Pair | None:
         densities = np.exp(_log_densities(p)).tolist()
@@ -214,7 +214,7 @@ def _summed(weight: Callable[[float, float], float], without: tuple[int, int] | 
                     continue
                 a[0, i] += weight(densities[i], densities[j])
                 a[0, j] -= weight(densities[i], densities[j])
-        if not np.abs(a).max() > 1e-200:  # the densities underflow
+        if not np.abs(a).max() > 1e-200:  # underflow
             return None
         return normalised(*weighted(p.model, p.Q, a / np.abs(a).max()))[:2]
 
@@ -231,7 +231,7 @@ def _left_without_two(question: Question) -> float:
 
 
 def _no_counts(_: Question, p: Instance) -> Pair | None:
-    """A in proportion to |B|: the optimum for the definite |B|. Where d+ = d-, or B is definite, it is the paper's."""
+    """A proportional to |B| for an indefinite B. If d+ = d-, this is the closed form of the paper."""
     found = curvature(p.model, p.Q)
     if closed_form(found.B, found.noise).cases[0] is not Case.INDEFINITE:
         return None
@@ -248,8 +248,10 @@ MISREADINGS: dict[str, Misreading] = {
     "unbiased": _misreading(
         "covariances by 1/(n_c - 1) where the paper has 1/n_c", _gaussian(covariance=_unbiased)
     ),
-    "empirical": _misreading("priors by the sizes of the classes where equal ones are asked for", _empirical),
-    "equal": _misreading("equal priors where others are asked for", _without_priors),
+    "empirical": _misreading(
+        "priors by the sizes of the classes where equal priors are requested", _empirical
+    ),
+    "equal": _misreading("equal priors where others are requested", _without_priors),
     "no_alpha": _misreading("alpha left out", _with(alpha=0.0)),
     "relative_alpha": _misreading(
         "alpha times the mean variance of the class added to its covariance, where alpha is added",
@@ -273,7 +275,7 @@ MISREADINGS: dict[str, Misreading] = {
         _summed(lambda a, b: a * b * abs(b - a)),
     ),
     "class_pair": Misreading("one pair of classes left out of the sum (14)", left=_left_without_two),
-    "no_pull": _misreading("the term of the means left out of (15): G = -S", _gaussian(pull=False)),
+    "no_pull": _misreading("the term with the mean left out of (15): G = -S", _gaussian(pull=False)),
     "no_push": _misreading("the term -S left out of (15): G = S (x - mu)(x - mu)^T S", _gaussian(push=False)),
     "no_factor": _misreading("densities without their factor |Sigma|^(-1/2)", _gaussian(factor=False)),
     "no_counts": _misreading(

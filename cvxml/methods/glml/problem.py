@@ -1,11 +1,12 @@
-"""The local metric of GLML at one query as an optimization problem, stated literally; numbers are those of 2018.
+"""The literal problem of GLML at one query, and its dual. Equation numbers are those of 2018.
 
-Corrected: (11), which is (8) of 2010, is called a simple SDP in A, and is not convex in A; it is in M = A^-1, with the
-same value: M / |M|^(1/D) has determinant 1, and |tr M B| is not larger there where |M| >= 1. definitions.py has B.
+Corrected: the papers call (11), which is (8) of 2010, a simple SDP in A. It is not convex in A. It is convex in
+M = A^-1 and has the same value: if |M| >= 1, then M / |M|^(1/D) has determinant 1, and |tr M B| is not larger there.
+B is computed in definitions.py.
 
-`dual`. For a sign s with s B >> 0, t = s tr[M B]: the Lagrangian t^2 + y (s tr[M B] - t) - u log det M is least at
-M = (u / y) (s B)^-1, t = y / 2. If neither B nor -B is positive definite, the least value over M is -infinity for
-u > 0, and -y^2/4 or -infinity for u = 0: the dual is 0.
+`dual`. Let s be a sign with s B >> 0, and t = s tr[M B]. The Lagrangian t^2 + y (s tr[M B] - t) - u log det M has its
+minimum at M = (u / y) (s B)^-1, t = y / 2. If neither B nor -B is positive definite, its infimum over M is -infinity
+for u > 0, and -y^2/4 or -infinity for u = 0. So the dual value is 0.
 
 Shapes: B, M (D, D).
 
@@ -22,7 +23,7 @@ from cvxml.core.metric import FloatArray
 
 
 def problem(B: FloatArray) -> cp.Problem:
-    """The same in the inverse of A, which is convex. Variable: "M" (D, D)."""
+    """The problem in the inverse of A, which is convex. Variable: "M" (D, D)."""
     #: [The problem at a query x, which is not convex in A]
     #: min over A:  (tr[A^-1 B])^2   such that   |A| = 1, A psd
     #:   | \min_{A}\ (\operatorname{tr}[A^{-1} B])^2 \quad \text{such that} \quad |A| = 1, \ A \succeq 0 | (11)

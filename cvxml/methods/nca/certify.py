@@ -1,27 +1,36 @@
-"""The certificate of a metric for NCA: the objective exactly, how stationary it is, and a bound of its convex step.
+"""The certificate of a metric for NCA: its objective, its stationarity, and a lower bound of its convex step.
 
-Step. At Q0, with c_i = 1 and w_ij = s_ij p_ij / p_i (for f: c_i = p_i), the step is
-    S(Q) = const + sum_i c_i [ log sum_k e^-<Q, X_ik> + sum_j w_ij <Q, X_ij> + sum_j w_ij log(w_ij / s_ij) ],
-it lies above the objective everywhere and touches it at Q0. Rows q_i of the simplex give, with H the entropy,
-    S(Q) >= const + sum_i c_i [ H(q_i) + sum_j w_ij log(w_ij / s_ij) ]   if   Z = sum c_i (w_ij - q_ij) X_ij  is psd,
-and the difference at Q0 is a sum of non-negative parts, sum_i c_i KL(q_i || p_i) + <Q0, Z>.
+Step. At Q0, let w_ij = s_ij p_ij / p_i, and c_i = 1 for g or c_i = p_i for f. The step is
+    S(Q) = const + sum_i c_i [ log sum_k e^-<Q, X_ik> + sum_j w_ij <Q, X_ij> + sum_j w_ij log(w_ij / s_ij) ].
+It is at least the objective everywhere, and equal to it at Q0. For rows q_i of the simplex, with H the entropy,
+    S(Q) >= const + sum_i c_i [ H(q_i) + sum_j w_ij log(w_ij / s_ij) ]   if   Z = sum c_i (w_ij - q_ij) X_ij  is psd.
+The gap at Q0 is a sum of non-negative terms, sum_i c_i KL(q_i || p_i) + <Q0, Z>.
 
-Dual. The rows are given by two symmetric matrices: q = (1 - theta) softmax(-<R, X_ik>) + theta softmax(-<I, X_ik>),
-"R" and "interior". Repair: theta (any that is given is not looked at) is the least that makes Z psd beyond rounding; if
-none does, the bound of the objective itself is taken.
+Dual. Two symmetric matrices "R" and "interior" define the rows:
+q = (1 - theta) softmax(-<R, X_ik>) + theta softmax(-<interior, X_ik>). Repair: theta is the smallest number for which Z
+is psd beyond rounding; a given theta is ignored. If no theta makes Z psd, the bound of the objective itself is used.
 
-Stationarity, in units of the objective, in coordinates of unit covariance (family/geometry/coordinates.py), G = dF/dQ
-there:
-    gradient           max(|A|, 1) |dF/dA|, dF/dA = 2 A G
+Stationarity, in units of the objective, in coordinates of unit covariance (family/geometry/coordinates.py). There, with
+G = dF/dQ:
+    gradient           max(|A|, 1) |dF/dA|, where dF/dA = 2 A G
     scale_derivative   d F(t A) / dt at t = 1
-    dc_residual        max(trace Q, 1) max(0, -least eigenvalue of G): what a row of A that is free would win
+    dc_residual        max(trace Q, 1) max(0, -smallest eigenvalue of G): the decrease from using an unused row of A
 
-Rounding. What is known of the distances of the matrix given, and of all that is computed from them, is bounded in
-rows.py. `rounding` covers the objective, in the step the gap; gradient and dc_residual include it; from Z it is taken
-before Z is called psd.
+Rounding. rows.py bounds the errors of the distances and of everything computed from them. `rounding` covers the
+objective, and for the step the gap. gradient and dc_residual include their rounding errors. The rounding error of Z is
+subtracted before Z is called psd.
 
-Where every point has one other that is right for it, -g is convex in Q and the step is the problem: kind "global".
-Everything is computed from differences of points, one row at a time (rows.py): nothing of fast.py is used. Numpy only.
+A partner of a point i is a point j with s_ij > 0. If every point has one partner, -g is convex in Q and equal to the
+step, and the kind of the certificate is "global". We compute from differences of points, one row at a time (rows.py),
+in numpy only, and use nothing of descent.py.
+
+Infinity. As t tends to infinity, p_i of t A tends to the mean of s_ij over the nearest neighbours of i under A. If for
+every i all nearest neighbours have the largest s_ij, then f and g tend to their upper bounds. Every finite metric is
+strictly below, so no metric attains the supremum. With classes this means that every point has its nearest neighbour in
+its own class. `limit` claims it only if it holds for all points that may be nearest within the rounding error.
+The supremum is not attained either if in some direction the points of each class coincide but not all points do, and
+the rank is not limited: adding more of this direction improves every metric. `collapsible` decides this by ranks, in
+rationals (numbers/span.py).
 """
 
 from __future__ import annotations
@@ -29,8 +38,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
 from cvxml.core.clock import watched
 from cvxml.core.inputs import real_array
@@ -40,21 +51,22 @@ from cvxml.family.geometry.coordinates import Coordinates, coordinates
 from cvxml.family.stationary.rank import examine_rank
 from cvxml.family.stationary.stationary import NOTHING, PLENTY
 from cvxml.family.theorem.strict_prices import least_share
-from cvxml.methods.nca.infinity import limit
 from cvxml.methods.nca.instance import Instance
 from cvxml.methods.nca.rows import FirstOrder, Metric, Point, Softmax, finite
+from cvxml.numbers.span import cosets, rank
 
-BLURRED = 1e-3  # of the points' spread: where rounding moves them by more nothing is proved
+CLOSE = 1e-9  # distances that differ by less than this, relative to the larger, and by rounding are ties
+BLURRED = 1e-3  # a larger rounding error of the points, relative to their spread, prevents a certificate
 
 
 def certify(p: Instance, Q: FloatArray, dual: Dual) -> Certificate:
-    """Certificate of `Q` (d, d): kind "stationary", or "global" where the problem is convex.
+    """Return the certificate of `Q` (d, d): kind "stationary", or "global" if the problem is convex.
 
-    dual: "R" and "interior" (d, d), any symmetric matrices; not looked at where the rank is limited, for which no step
-    is certified. A slightly infeasible Q is judged as its nearest metric; what that has beyond the rank allowed counts
-    as rounding. Raises ValueError if an array has another shape, or is next to overflow.
+    dual: any symmetric matrices "R" and "interior" (d, d); ignored if the rank is limited, because no step is certified
+    then. If Q is slightly infeasible, the nearest metric is judged; eigenvalues beyond the allowed rank count as
+    rounding. Raises ValueError for an array of another shape, or with entries near overflow.
     """
-    # Where something overflows, `rounding` is no finite number, and nothing is proved.
+    # after an overflow `rounding` is infinite, and the certificate proves no bound
     with np.errstate(over="ignore", invalid="ignore"):
         return _certify(p, Q, dual)
 
@@ -83,8 +95,8 @@ def _certify(p: Instance, Q: FloatArray, dual: Dual) -> Certificate:
     )
     if p.m < len(inside):
         return whole
-    R, interior = (of_dual(dual, name, p.X.shape[1]) for name in ("R", "interior"))
-    # one that is the metric but for rounding is taken to be it: then its surplus is known
+    R, interior = (dual_matrix(dual, name, p.X.shape[1]) for name in ("R", "interior"))
+    # a matrix that equals the metric up to rounding is replaced by the metric, because the surplus of that is known
     near = 1e-12 * float(np.linalg.norm(inside))
     rows = [at.inside(R, "dual 'R'"), at.inside(interior, "dual 'interior'")]
     own = [bool(np.linalg.norm(M - inside) <= near) for M in rows]
@@ -104,11 +116,12 @@ def _certify(p: Instance, Q: FloatArray, dual: Dual) -> Certificate:
 
 
 def _scale(p: Instance, metric: Metric, first: FirstOrder, above: float) -> tuple[float, bool]:
-    """What a tolerance is a share of, and whether it is more than rounding.
+    """Return the scale of the tolerance, and whether it is larger than its rounding error.
 
-    The distance to the bound, or to where multiples of the metric tend, or what the scale derivative is the sum of,
-    whichever is least. Near infinity everything is flat, and goes to 0 as these do; which of the distances are ties,
-    on which the second rests, is not known there, and the third does not ask.
+    The scale is the smallest of three: the distance of the objective to its bound, its distance to the limit of the
+    multiples of the metric, and `PLENTY` times the sum of the absolute terms of the scale derivative. Near infinity
+    all derivatives tend to 0 as fast as these. The second depends on ties of distances, which rounding may hide; the
+    third does not.
     """
     if first.length == 0:
         return above, True
@@ -118,7 +131,7 @@ def _scale(p: Instance, metric: Metric, first: FirstOrder, above: float) -> tupl
 
 
 def _undecided(at: Coordinates, metric: Metric, resolved: bool) -> str:
-    """Why nothing is proved, as a sentence; empty where something may be."""
+    """Why rounding prevents any certificate, as a sentence; empty if it does not."""
     if at.hidden:
         return at.undecided
     if metric.noise > BLURRED:
@@ -127,14 +140,14 @@ def _undecided(at: Coordinates, metric: Metric, resolved: bool) -> str:
         )
     if not resolved:
         return (
-            "in double precision the objective is its bound, or that of all larger multiples of the metric: "
-            "nothing can be a share of the difference"
+            "in double precision the objective equals its bound, or the limit of the multiples of the metric, so a "
+            "relative gap has no scale"
         )
     return ""
 
 
 def _stationarity(first: FirstOrder, scale: float) -> Stationarity:
-    # in coordinates of unit covariance a metric of trace 1 is of ordinary size; a smaller one may grow to it
+    # a typical metric has trace 1 in these coordinates, and a smaller metric may grow to that
     size = max(first.length, 1.0)
     return Stationarity(
         gradient=size * first.gradient,
@@ -147,13 +160,13 @@ def _stationarity(first: FirstOrder, scale: float) -> Stationarity:
 def _step_gap(
     metric: Metric, R: Softmax | None, interior: Softmax | None
 ) -> tuple[float | None, float, float]:
-    """theta of the repaired rows, the gap they leave of the step at the metric, and how far that may be off.
+    """Return theta of the repaired rows, the gap of the step, and the rounding error of the gap.
 
-    None stands for the metric's own rows. None and inf if nothing repairs.
+    R or interior None: the rows p of the metric itself. Returns None and inf if no theta makes Z psd.
     """
     of_R = metric.surplus(R)
     of_I = metric.surplus(interior)
-    theta = _mixing(*(found.Z - 2 * found.rounding * np.eye(len(found.Z)) for found in (of_R, of_I)))
+    theta = _smallest_theta(*(found.Z - 2 * found.rounding * np.eye(len(found.Z)) for found in (of_R, of_I)))
     if theta is None:
         return None, math.inf, 0.0
     with np.errstate(divide="ignore"):
@@ -178,7 +191,7 @@ def _step_gap(
 def _part(
     at: Point, log_q: FloatArray, weights: FloatArray, of_weights: FloatArray, others: np.ndarray
 ) -> tuple[float, float]:
-    """c_i KL(q_i || p_i) + sum_k weights_k D_ik, and how far it may be off. weights: c_i (w_i - q_i), of sum 0."""
+    """Return c_i KL(q_i || p_i) + sum_k weights_k D_ik and its rounding error; weights = c_i (w_i - q_i), of sum 0."""
     nearest = int(np.where(others, at.D, np.inf).argmin())
     beyond, off = (at.D - at.D[nearest])[others], (at.off + at.off[nearest])[others]
     weights, of_weights, log_q, log_p = weights[others], of_weights[others], log_q[others], at.log_p[others]
@@ -187,7 +200,7 @@ def _part(
     terms = (len(at.D) + 16) * EPS
     rounding = float(of_weights @ (beyond + off) + np.abs(weights) @ off)
     rounding += terms * float(np.abs(weights) @ beyond)
-    # of the divergence: log p may be off, q and p need not have the sum 1, and what it is summed from is rounded
+    # the divergence has three errors: of log p, of the sums of q and p, which need not be 1, and of the terms
     of_logs = at.of_log_p[others] + 4 * EPS * (np.abs(log_q) + np.abs(log_p))
     of_apart = float(q @ of_logs) + terms * (2 + 4 * apart + float(q @ np.abs(log_p - log_q)))
     rounding += (at.c + at.of_c) * of_apart + at.of_c * apart
@@ -196,19 +209,19 @@ def _part(
 
 def _divergence(log_q: FloatArray, log_p: FloatArray) -> float:
     """KL(q || p) as a sum of non-negative terms q (x - 1 - log x), x = p / q, from finite logarithms."""
-    off = log_p - log_q
-    near = off < 1  # beyond, x may overflow where q x does not
-    terms = np.exp(log_p) - np.exp(log_q) * (1 + off)
-    terms[near] = np.exp(log_q[near]) * (np.expm1(off[near]) - off[near])
+    log_x = log_p - log_q
+    small = log_x < 1  # for a larger one, x may overflow although q x = p does not
+    terms = np.exp(log_p) - np.exp(log_q) * (1 + log_x)
+    terms[small] = np.exp(log_q[small]) * (np.expm1(log_x[small]) - log_x[small])
     return float(terms.sum())
 
 
-def _mixing(Z_R: FloatArray, Z_I: FloatArray) -> float | None:
-    """About the least theta for which (1 - theta) Z_R + theta Z_I is psd; None if there is none."""
+def _smallest_theta(Z_R: FloatArray, Z_I: FloatArray) -> float | None:
+    """Return nearly the smallest theta that makes (1 - theta) Z_R + theta Z_I psd, or None."""
     if np.linalg.eigvalsh(Z_R)[0] >= 0:
         return 0.0
     least = least_share(Z_I, Z_R)
-    # a little more, since theta itself is rounded
+    # a little larger, because theta itself is rounded
     for more in (1e-9, 1e-6, 1e-3, 1e-1):
         theta = min(1.0, least * (1 + more) + 1e-15)
         if np.linalg.eigvalsh((1 - theta) * Z_R + theta * Z_I)[0] >= 0:
@@ -216,15 +229,44 @@ def _mixing(Z_R: FloatArray, Z_I: FloatArray) -> float | None:
     return None
 
 
-def of_dual(dual: Dual, name: str, d: int) -> FloatArray:
-    """The symmetric part of `dual[name]` (d, d). Raises ValueError for what is none."""
+def dual_matrix(dual: Dual, name: str, d: int) -> FloatArray:
+    """Return the symmetric part of `dual[name]` (d, d). Raises ValueError if it is not a finite matrix (d, d)."""
     if not isinstance(dual, Mapping) or name not in dual:
         raise ValueError(f'the dual must be a mapping with "R" and "interior"; there is no {name!r}')
     M = real_array(dual[name], f"dual {name!r}")
     if M.shape != (d, d) or not np.isfinite(M).all():
         raise ValueError(f"dual {name!r} must be a finite matrix of shape ({d}, {d}), got shape {M.shape}")
     if np.abs(M).max() > 1e300:
-        raise ValueError(
-            f"dual {name!r} has entries of {np.abs(M).max():.3g}; no softmax of these can be computed"
-        )
+        raise ValueError(f"dual {name!r} has entries up to {np.abs(M).max():.3g}; they must be at most 1e300")
     return (M + M.T) / 2
+
+
+class Limit(NamedTuple):
+    """The limit of the objective of t Q as t tends to infinity."""
+
+    value: float  # near ties count as ties
+    best: bool  # proved for all possible ties: every p_i tends to its upper bound
+
+
+def limit(p: Instance, metric: Metric) -> Limit:
+    """Return the limit of the objective along the multiples of the metric."""
+    total, best = 0.0, True
+    for i in np.flatnonzero(p.usable).tolist():
+        distances, off = metric.distances(i)
+        distances[i] = np.inf
+        s = p.row(i)
+        nearest = (distances + off).min()
+        right = s[distances - off <= nearest * (1 + CLOSE)]
+        best &= bool(right.min() == s.max())
+        with np.errstate(divide="ignore"):
+            total -= float(right.mean() if p.criterion == "f" else np.log(right.mean()))
+    return Limit(total, best)
+
+
+def collapsible(p: Instance) -> bool:
+    """Return True if in some direction all partners coincide, but not all points."""
+    groups = p.y if p.similarity is None else connected_components(p.similarity > 0, directed=False)[1]
+    order = np.argsort(groups, kind="stable")
+    pairs = np.column_stack([order[:-1], order[1:]])
+    within = cosets(p.X, pairs[groups[pairs[:, 0]] == groups[pairs[:, 1]]])
+    return within.rank < rank(p.X)

@@ -1,22 +1,25 @@
-"""Neighbourhood components analysis as the note prints it: loops over points, nothing clever. The twin of fast.py.
+"""The formulas of the note on NCA, by loops over points; and all intermediates for `cvxml evaluate`, row by row.
 
-Everything is written for weights s_ij >= 0, which are 1[class of i = class of j], j != i, for class labels:
+For weights s_ij >= 0, which with class labels are 1 if j != i has the class of i, and else 0:
     p_ij = exp(-|A x_i - A x_j|^2) / sum_{k != i} exp(-|A x_i - A x_k|^2),   p_ii = 0
     p_i  = sum_j s_ij p_ij
     f    = sum_i p_i,     g = sum_i log p_i
-A row of s without a positive entry has p_i = 0 whatever A is: it counts nothing in f and is left out of g.
+If a row of s has no positive entry, p_i is 0 for every A: it adds nothing to f, and is left out of g.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
 
 from cvxml.core.metric import FloatArray
+from cvxml.methods.nca.instance import Instance
 
 
 def log_p_ij(X: FloatArray, Q: FloatArray, i: int) -> FloatArray:
-    """The logarithms of row i of p, (n,): -inf for i itself. Q (d, d) is A^T A."""
+    """The logarithms of row i of p, (n,); -inf at i. Q (d, d) is A^T A."""
     exponents = np.empty(len(X))
     for k in range(len(X)):
         x_ik = X[i] - X[k]
@@ -26,7 +29,7 @@ def log_p_ij(X: FloatArray, Q: FloatArray, i: int) -> FloatArray:
 
 
 def log_p_i(X: FloatArray, s: FloatArray, Q: FloatArray, i: int) -> float:
-    """log sum_j s_ij p_ij; -inf for a row of s that is zero."""
+    """log sum_j s_ij p_ij; -inf if row i of s is zero."""
     if not (s[i] > 0).any():
         return -np.inf
     return float(logsumexp(log_p_ij(X, Q, i), b=s[i]))
@@ -43,7 +46,7 @@ def g(X: FloatArray, s: FloatArray, Q: FloatArray) -> float:
 
 
 def objective(X: FloatArray, s: FloatArray, Q: FloatArray, criterion: str) -> float:
-    """What is minimised: -f or -g."""
+    """The objective that is minimised, -f or -g."""
     return -(f if criterion == "f" else g)(X, s, Q)
 
 
@@ -75,10 +78,10 @@ def gradient_g(X: FloatArray, s: FloatArray, A: FloatArray) -> FloatArray:
 
 
 def continuous_cost(X: FloatArray, w: FloatArray, A: FloatArray) -> float:
-    """The printed cost for pairs of weights w (n, n): - sum_ab w_ab log( e^-|y_a - y_b|^2 / sum_cd e^-|y_c - y_d|^2 ).
+    """The printed cost for weights w (n, n): - sum_ab w_ab log( e^-|y_a - y_b|^2 / sum_cd e^-|y_c - y_d|^2 ).
 
-    y = A x. The denominator runs over all pairs c != d at once: one distribution over pairs, where g has one for
-    every point. With c = d admitted, as the sum is printed, n terms would be 1 whatever A is.
+    y = A x. The denominator is the sum over all pairs c != d: one distribution over all pairs; g has one for every
+    point. The printed sum includes c = d, which would add n terms that are 1 for every A.
     """
     exponents = np.array([[-np.sum((A @ (a - b)) ** 2) for b in X] for a in X])
     np.fill_diagonal(exponents, -np.inf)
@@ -96,3 +99,58 @@ def continuous_gradient(X: FloatArray, w: FloatArray, A: FloatArray) -> FloatArr
         for b in range(len(X)):
             total += (w[a, b] - w.sum() * q[a, b]) * np.outer(X[a] - X[b], X[a] - X[b])
     return 2 * A @ total
+
+
+def evaluate(p: Instance, A: FloatArray) -> dict[str, Any]:
+    """All intermediates at A (m, d), by the names of the note."""
+    X, n, d = p.X, *p.X.shape
+    p_ij, w_ij, log_p_i = np.zeros((n, n)), np.zeros((n, n)), np.full(n, -np.inf)
+    of_f, of_g = np.zeros((d, d)), np.zeros((d, d))
+    nearest = np.zeros(n, dtype=np.intp)
+    for i in range(n):
+        x_i = X[i] - X
+        distances = ((x_i @ A.T) ** 2).sum(axis=1)
+        distances[i] = np.inf
+        nearest[i] = int(distances.argmin())
+        log_p = -distances - logsumexp(-distances)
+        p_ij[i] = np.exp(log_p)
+        if not p.usable[i]:
+            continue
+        s = p.row(i)
+        log_p_i[i] = logsumexp(log_p, b=s)
+        with np.errstate(divide="ignore"):
+            w_ij[i] = np.exp(np.log(s) + log_p - log_p_i[i])
+        of_f += x_i.T @ (((np.exp(log_p_i[i])) * (p_ij[i] - w_ij[i]))[:, None] * x_i)
+        of_g += x_i.T @ ((p_ij[i] - w_ij[i])[:, None] * x_i)
+    f, g = float(np.exp(log_p_i).sum()), float(log_p_i[p.usable].sum())
+    G = -of_f if p.criterion == "f" else -of_g
+    return {
+        "objective": -f if p.criterion == "f" else -g,
+        "f": f,
+        "g": g,
+        "A": A,
+        "p_ij": p_ij,
+        "p_i": np.exp(log_p_i),
+        "w_ij": w_ij,
+        "gradient_f": 2 * A @ of_f,
+        "gradient_g": 2 * A @ of_g,
+        "gradient_Q": G,
+        "scale_derivative": 2 * float(np.sum(G * (A.T @ A))),
+        "nearest": nearest,
+        "continuous_cost": _continuous_cost(p, A),
+    }
+
+
+def _continuous_cost(p: Instance, A: FloatArray) -> float:
+    """`continuous_cost`, row by row."""
+    images = p.X @ A.T
+    of_row = np.empty(len(images))  # log of the sum over d of e^-|y_c - y_d|^2
+    weighted, total = 0.0, 0.0
+    for c in range(len(images)):
+        distances = ((images[c] - images) ** 2).sum(axis=1)
+        s = p.row(c)
+        weighted += float(s @ distances)
+        total += float(s.sum())
+        distances[c] = np.inf
+        of_row[c] = logsumexp(-distances)
+    return weighted + total * float(logsumexp(of_row))

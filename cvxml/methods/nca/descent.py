@@ -1,31 +1,258 @@
-"""L-BFGS on A, first in single precision where there are many points, then Newton steps by conjugate gradients.
+"""The objective of NCA, its gradient and Hessian by blocks of rows, and their descent. No n x n array is stored.
 
-Nothing here is believed: what comes out is certified by certify.py or said to be uncertified.
+Let e_i = A x_i. The gradients of -g, -f and a convex step have the form 2 A sum_ij M_ij x_ij x_ij^T:
+    -g, -f           M_ij = c_i (w_ij - p_ij), with w_ij = s_ij p_ij / p_i, and c_i = 1 for g or c_i = p_i for f
+    a convex step    M_ij = - c_i p_ij with fixed c, plus the gradient of <T, Q>, T = sum c_i w_ij x_ij x_ij^T fixed
+Let m be the row sums plus the column sums of M. The sum over pairs is X^T (diag m - M - M^T) X, so we only need
+products of M with the matrix of the e_i. A block of M is made and used while it is in the cache, as unnormalised
+exponentials e^(-d_ij + shift); a column of ones beside the e_i gives their sums.
+
+The descent is L-BFGS on A, first in single precision if there are many points, then Newton steps by conjugate
+gradients. certify.py judges its result, so no proof depends on this file.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 from scipy.sparse.linalg import LinearOperator, cg
 
 from cvxml.core.clock import watched
-from cvxml.core.metric import FloatArray
-from cvxml.methods.nca.fast import Held, Pairs
+from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.threads import side_by_side
+from cvxml.methods.nca.instance import Instance
 
-MANY = 500  # points from which single precision comes first
-MEMORY = 20  # of L-BFGS
+BLOCK = 1 << 17  # numbers in a block of rows: a megabyte
+THREADED = 500  # from this many points on, two threads are faster
+# A sum of exponentials below this has lost digits to underflow, and is computed again with another shift.
+TINY = {"float64": 1e-200, "float32": 1e-25}
+ALL = slice(None)
+
+
+class Block(NamedTuple):
+    """Rows of the sorted points, and the columns of their partners, the points j with s_ij > 0."""
+
+    rows: slice
+    own: slice  # columns that contain all partners
+    soft: FloatArray | None  # s in these columns; None: 1 off the diagonal
+
+
+class Held(NamedTuple):
+    """The constants of a convex step."""
+
+    c: FloatArray  # (usable,)
+    T: FloatArray  # (d, d)
+
+
+class Sums:
+    """Accumulates (diag m - M - M^T) E over blocks of M; m are the row sums plus the column sums of M."""
+
+    def __init__(self, E: FloatArray):
+        self.E = E  # (n, r + 1), the last column ones
+        self.both = np.zeros(E.shape)  # (M + M^T) E, and in the last column m
+
+    def add(self, rows: slice, columns: slice, K: FloatArray, KE: FloatArray, factor: FloatArray) -> None:
+        """Add factor_i K_ij to M in these rows and columns; KE is K times those rows of E."""
+        scaled = factor[:, None].astype(K.dtype)
+        self.both[rows] += scaled * KE
+        self.both[columns] += K.T @ (scaled * self.E[rows])
+
+    def image(self) -> FloatArray:
+        """Return (diag m - M - M^T) E without the column of ones, (n, r)."""
+        return _image(self.both, self.E)
+
+
+class Pairs:
+    """The points of an instance, sorted by class and centred. Metrics are given as A (m, d)."""
+
+    def __init__(self, p: Instance):
+        usable = p.usable
+        order = np.argsort(p.y, kind="stable")
+        self.order: IntArray = np.concatenate([order[usable[order]], order[~usable[order]]])
+        self.usable = int(usable.sum())
+        self.X = np.ascontiguousarray((p.X - p.X.mean(axis=0))[self.order])
+        self.criterion = p.criterion
+        self.blocks = list(self._blocks(p))
+
+    def _blocks(self, p: Instance) -> Iterator[Block]:
+        n = len(self.X)
+        size = max(1, BLOCK // n)
+        if p.similarity is not None:
+            for start in watched(range(0, self.usable, size)):
+                rows = slice(start, min(start + size, self.usable))
+                yield Block(rows, ALL, p.similarity[self.order[rows]][:, self.order])
+            return
+        codes = p.y[self.order[: self.usable]]
+        ends = [0, *(np.flatnonzero(np.diff(codes)) + 1).tolist(), self.usable]
+        for first, last in pairwise(ends):
+            for start in watched(range(first, last, size)):
+                yield Block(slice(start, min(start + size, last)), slice(first, last), None)
+
+    def value_and_gradient(
+        self, A: FloatArray, held: Held | None = None, rough: bool = False
+    ) -> tuple[float, FloatArray]:
+        """Return -f or -g at A (m, d), or the step with constants `held` (up to a constant), and its gradient (m, d).
+
+        rough: exponentials and sums in single precision, correct to about 1e-6, and faster.
+        """
+        E = _with_ones(self.X @ A.T)
+        left, right = _factors(E)
+        if rough:
+            E = E.astype(np.float32)
+        parts = _in_threads(len(self.X), self.blocks, lambda blocks: self._sum(blocks, E, left, right, held))
+        gradient: FloatArray = 2 * _image(sum(sums.both for _, sums in parts), E).T @ self.X
+        value = math.fsum(part for part, _ in parts)
+        if held is not None:
+            AT = A @ held.T
+            value, gradient = value + float(np.sum(AT * A)), gradient + 2 * AT
+        return value, gradient
+
+    def _sum(
+        self, blocks: list[Block], E: FloatArray, left: FloatArray, right: FloatArray, held: Held | None
+    ) -> tuple[float, Sums]:
+        sums, value = Sums(E), 0.0
+        for block in watched(blocks):
+            P, top = _exponentials(left, right, block, E.dtype)
+            if held is not None:
+                c, PE = held.c[block.rows], P @ E
+                value += float(c @ (top + np.log(PE[:, -1])))
+                sums.add(block.rows, ALL, P, PE, -c / PE[:, -1])
+                continue
+            W, shift = _partner_exponentials(P, top, left, right, block)
+            if block.soft is None:
+                P[:, block.own] = 0  # keep other classes only, so that 1 - p_i keeps its digits
+            PE, WE = P @ E, W @ E[block.own]
+            with np.errstate(divide="ignore"):  # log 0 if the other classes underflow
+                mass = np.log(PE[:, -1].astype(float))
+            own = np.log(WE[:, -1].astype(float)) - shift
+            total = np.logaddexp(own, mass) if block.soft is None else mass
+            log_p = own - total if block.soft is not None else -np.logaddexp(0, mass - own)
+            share = 1.0 if block.soft is not None else np.exp(mass - total)
+            c = np.exp(log_p) if self.criterion == "f" else np.ones(len(log_p))
+            value -= float((c if self.criterion == "f" else log_p).sum())
+            sums.add(block.rows, block.own, W, WE, c * share / WE[:, -1])
+            sums.add(block.rows, ALL, P, PE, -c * np.exp(-total))
+        return value, sums
+
+    def hessian_product(self, A: FloatArray, B: FloatArray, held: Held | None = None) -> FloatArray:
+        """Return the Hessian of the value of `value_and_gradient` at A times the direction B (m, d): (m, d)."""
+        E, H = _with_ones(self.X @ A.T), _with_ones(self.X @ B.T)
+        of_E, of_H = Sums(E), Sums(H)
+        left, right = _factors(E)
+        eh = np.sum(E[:, :-1] * H[:, :-1], axis=1)
+        for block in watched(self.blocks):
+            P, top = _exponentials(left, right, block)
+            # the derivative of |e_i - e_j|^2, and its means
+            change = E[block.rows, :-1] @ H[:, :-1].T + H[block.rows, :-1] @ E[:, :-1].T
+            change = 2 * (eh[block.rows, None] + eh - change)
+            total = P.sum(axis=1, keepdims=True)
+            mean = np.einsum("bn,bn->b", P, change)[:, None] / total
+            if held is None:
+                W, shift = _partner_exponentials(P, top, left, right, block)
+                total_own = W.sum(axis=1, keepdims=True)
+                own_change = change[:, block.own]
+                own_mean = np.einsum("bn,bn->b", W, own_change)[:, None] / total_own
+                log_p = np.log(total_own[:, 0] / total[:, 0]) - shift
+                c = np.exp(log_p) if self.criterion == "f" else np.ones(len(log_p))
+                dc = c[:, None] * (mean - own_mean) if self.criterion == "f" else 0.0
+                dW = W / total_own * (dc - c[:, None] * (own_change - own_mean))
+                of_E.add(block.rows, block.own, dW, dW @ E[block.own], np.ones(len(c)))
+                of_H.add(block.rows, block.own, W, W @ H[block.own], c / total_own[:, 0])
+            else:
+                c, dc = held.c[block.rows], 0.0
+            dP = P / total * (dc - c[:, None] * (change - mean))
+            of_E.add(block.rows, ALL, dP, dP @ E, -np.ones(len(c)))
+            of_H.add(block.rows, ALL, P, P @ H, -c / total[:, 0])
+        product: FloatArray = 2 * (of_E.image() + of_H.image()).T @ self.X
+        return product if held is None else product + 2 * B @ held.T
+
+    def hold(self, A: FloatArray) -> Held:
+        """Return c and T of the convex step at A."""
+        E = _with_ones(self.X @ A.T)
+        left, right = _factors(E)
+        c = np.ones(self.usable)
+        sums = Sums(_with_ones(self.X))
+        for block in watched(self.blocks):
+            P, top = _exponentials(left, right, block)
+            W, shift = _partner_exponentials(P, top, left, right, block)
+            total_own = W.sum(axis=1)
+            if self.criterion == "f":
+                c[block.rows] = total_own / P.sum(axis=1) * np.exp(-shift)
+            WX = W @ sums.E[block.own]
+            sums.add(block.rows, block.own, W, WX, c[block.rows] / total_own)
+        T = sums.image().T @ self.X
+        return Held(c, (T + T.T) / 2)
+
+
+def _with_ones(E: FloatArray) -> FloatArray:
+    return np.column_stack([E, np.ones(len(E))])
+
+
+def _factors(E: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return left, right with left right^T = -|e_i - e_j|^2."""
+    size = np.sum(E[:, :-1] ** 2, axis=1)
+    left = np.column_stack([2 * E[:, :-1], -size, E[:, -1]])
+    right = np.column_stack([E[:, :-1], E[:, -1], -size])
+    return left, right
+
+
+def _image(both: FloatArray, E: FloatArray) -> FloatArray:
+    """Return (diag m - M - M^T) E without the ones. The last column of both = (M + M^T) E is m."""
+    return both[:, -1:] * E[:, :-1] - both[:, :-1]
+
+
+def _exponentials(
+    left: FloatArray, right: FloatArray, block: Block, dtype: Any = np.float64
+) -> tuple[FloatArray, FloatArray]:
+    """Return e^(-d_ik - top_i) for the rows of a block, (b, n), 0 at k = i, and top (b,). Distances are in double."""
+    exponents = left[block.rows] @ right.T
+    here = np.arange(len(exponents))
+    exponents[here, here + block.rows.start] = -np.inf
+    top = exponents.max(axis=1)
+    P = exponents if dtype == np.float64 else np.empty(exponents.shape, dtype)
+    np.subtract(exponents, top[:, None], out=P, casting="same_kind")
+    return np.exp(P, out=P), top
+
+
+def _partner_exponentials(
+    P: FloatArray, top: FloatArray, left: FloatArray, right: FloatArray, block: Block
+) -> tuple[FloatArray, FloatArray]:
+    """Return s_ij e^(-d_ij - top_i + shift_i) for the partner columns, and shift (b,), 0 unless P underflows there."""
+    W = P[:, block.own].copy() if block.soft is None else P * block.soft.astype(P.dtype)
+    shift = np.zeros(len(W))
+    far = np.flatnonzero(W.sum(axis=1) < TINY[W.dtype.name])
+    if len(far):
+        exponents = left[block.rows][far] @ right[block.own].T
+        exponents[np.arange(len(far)), far + block.rows.start - (block.own.start or 0)] = -np.inf
+        if block.soft is not None:
+            with np.errstate(divide="ignore"):
+                exponents += np.log(block.soft[far])
+        largest = exponents.max(axis=1)
+        W[far], shift[far] = np.exp(exponents - largest[:, None]), top[far] - largest
+    return W, shift
+
+
+def _in_threads(n: int, blocks: list[Block], sum_of: Callable[[list[Block]], Any]) -> list[Any]:
+    """Return `sum_of` all blocks, or of two halves in two threads if there are many points."""
+    # always two halves, so that the order of summation is the same on every machine
+    return [sum_of(blocks)] if n < THREADED else [*side_by_side(sum_of, [blocks[::2], blocks[1::2]])]
+
+
+MANY = 500  # from this many points on, the descent starts in single precision
+MEMORY = 20  # pairs stored by L-BFGS
 NEWTON_STEPS = 12
 CG_STEPS = 200
-LARGEST = 1e8  # of |A| in coordinates of unit covariance: beyond it no distance means anything
+LARGEST = 1e8  # largest |A| in coordinates of unit covariance; beyond it distances have no correct digits
 
 
 @dataclass(eq=False)
-class Point:
+class Iterate:
     """A metric A (m, r), its objective and gradient."""
 
     A: FloatArray
@@ -34,38 +261,38 @@ class Point:
 
     @property
     def change(self) -> float:
-        """max(|A|, 1) |dF/dA|: to first order, the change of the objective for a relative change of A."""
+        """max(|A|, 1) |dF/dA|: to first order, the change of the objective under a relative change of A."""
         return max(float(np.linalg.norm(self.A)), 1.0) * float(np.linalg.norm(self.gradient))
 
 
 class Descent:
-    """Descent of -f, -g or a step, from A; `at` is the best point so far, whatever happens."""
+    """A descent of -f, -g or a step from A; `at` is the current iterate, also after an interrupt."""
 
     def __init__(
         self,
         pairs: Pairs,
         A: FloatArray,
-        enough: Callable[[Point], bool],
+        enough: Callable[[Iterate], bool],
         held: Held | None = None,
-        report: Callable[[Point, str], None] | None = None,
+        report: Callable[[Iterate, str], None] | None = None,
     ):
         self.pairs, self.held, self.enough, self.report = pairs, held, enough, report
-        # Only the objective may be computed roughly at first; a step is solved for its dual, which must be exact.
+        # a step is solved for its dual variables, which need double precision
         self.rough = held is None and len(pairs.X) >= MANY
         self.at = self._evaluate(A, self.rough)
         self.iterations = 0
 
-    def _evaluate(self, A: FloatArray, rough: bool = False) -> Point:
+    def _evaluate(self, A: FloatArray, rough: bool = False) -> Iterate:
         if not np.linalg.norm(A) <= LARGEST:
-            return Point(A, math.inf, np.zeros_like(A))
-        return Point(A, *self.pairs.value_and_gradient(A, self.held, rough))
+            return Iterate(A, math.inf, np.zeros_like(A))
+        return Iterate(A, *self.pairs.value_and_gradient(A, self.held, rough))
 
     def run(self, max_iter: int) -> bool:
-        """True once `enough` says so; False where it never does, or `max_iter` iterations are over."""
+        """Descend until `enough` holds, no progress, or `max_iter` iterations; return whether `enough` holds."""
         if self.rough:
             self.rough = False
             self._lbfgs(max_iter, True)
-        for _ in range(3):  # a restart forgets curvature that has become wrong
+        for _ in range(3):  # a restart drops outdated curvature
             before = self.at.value
             if self._stopped(max_iter) or self._lbfgs(max_iter, False) or self._newton(max_iter):
                 break
@@ -74,7 +301,7 @@ class Descent:
         return self.enough(self.at)
 
     def move_to(self, A: FloatArray) -> bool:
-        """Go on from A, if it is better."""
+        """Continue from A if its objective is lower; return whether it is."""
         new = self._evaluate(A)
         if not new.value < self.at.value:
             return False
@@ -85,14 +312,14 @@ class Descent:
         return self.iterations >= max_iter or self.enough(self.at)
 
     def _lbfgs(self, max_iter: int, rough: bool) -> bool:
-        """L-BFGS from here until enough, or no progress; in single precision, until it is no more than that."""
+        """Run L-BFGS until `enough` holds or no progress; in single precision, until that precision is reached."""
         shape = self.at.A.shape
         last = [self.at]
 
         def evaluate(a: FloatArray) -> tuple[float, FloatArray]:
             last[0] = self._evaluate(a.reshape(shape).copy(), rough)
             if not math.isfinite(last[0].value):
-                raise _TooFar
+                raise _Diverged
             return last[0].value, last[0].gradient.ravel()
 
         def moved(intermediate_result: OptimizeResult) -> None:
@@ -111,7 +338,7 @@ class Descent:
             minimize(
                 evaluate, self.at.A.ravel(), jac=True, method="L-BFGS-B", callback=moved, options=options
             )
-        except _TooFar:
+        except _Diverged:
             return True
         finally:
             if rough:
@@ -119,16 +346,16 @@ class Descent:
         return self._stopped(max_iter)
 
     def _newton(self, max_iter: int) -> bool:
-        """Newton steps while each makes the gradient smaller; no line search, whose values would be rounding."""
+        """Take Newton steps while each halves the gradient; a line search would only compare rounding errors."""
         for _ in watched(range(NEWTON_STEPS)):
             at = self.at
             size = at.A.size
 
-            def product(b: FloatArray, at: Point = at) -> FloatArray:
+            def product(b: FloatArray, at: Iterate = at) -> FloatArray:
                 return self.pairs.hessian_product(at.A, b.reshape(at.A.shape), self.held).ravel()
 
             H = LinearOperator((size, size), matvec=product, dtype=np.float64)
-            # along a direction without curvature the step is no number, and is not taken below
+            # along a direction without curvature the step is NaN, and is refused below
             with np.errstate(divide="ignore", invalid="ignore"):
                 move, _ = cg(H, -at.gradient.ravel(), rtol=1e-3, maxiter=CG_STEPS)
             new = self._evaluate(at.A + move.reshape(at.A.shape))
@@ -144,5 +371,5 @@ class Descent:
         return False
 
 
-class _TooFar(Exception):
-    """The iterate left for infinity."""
+class _Diverged(Exception):
+    """The iterate is larger than LARGEST."""

@@ -1,15 +1,15 @@
-"""The bound of the convex step and the objective of NCA in balls (cvxml/core/balls.py): an interval that is a theorem.
+"""The exact interval of NCA: objective and bound of the convex step in balls (cvxml/core/balls.py), without rounding.
 
-At V = M M^T, psd whatever M is, with p_ij, w_ij = s_ij p_ij / p_i and c_i (1 for g, p_i for f) in balls, and with
+The metric is V = M M^T, which is psd for every M. M is computed in floating point (core/squares.py), or given.
+Distances are integers times a power of two; p_ij, w_ij = s_ij p_ij / p_i and c_i (1 for g, p_i for f) are balls. Let
     q = (1 - theta) softmax(-<R, X_ik>) + theta softmax(-<I, X_ik>)
-of the dual's "R" and "interior", which are rows of the simplex for any 0 <= theta <= 1, the step is nowhere below
+with "R" and I = "interior" of the dual. For 0 <= theta <= 1 the rows of q are in the simplex, and the step is at least
     const + sum c_i [ H(q_i) + sum_j w_ij log(w_ij / s_ij) ]   if   Z = sum c_i (w_ij - q_ij) X_ij is psd (certify.py).
-Z is proved positive definite on what the differences of the points span, in features that are a basis of it; theta is
-the least for which it is, to `BISECTIONS` bits. Where no theta will do, or that is better, the bound is that no p_i is
-above the largest s_ij. Distances are integers; M comes from floating point (core/squares.py), or is given.
+Z is proved positive definite on the span of the differences of the points, in features that are a basis of it. theta is
+the smallest that allows this proof, to `BISECTIONS` bits. The bound is the larger of this one and of the trivial bound,
+that no p_i is above the largest s_ij.
 
-Where the rank allowed is less than that of the points, the first-order step is bounded
-(family/stationary/stationary.py).
+If the allowed rank is less than that of the points, the first-order step is bounded (family/stationary/stationary.py).
 """
 
 from __future__ import annotations
@@ -38,31 +38,31 @@ from cvxml.family.stationary.stationary import (
     turns,
     won_at_most,
 )
-from cvxml.methods.nca.certify import of_dual
+from cvxml.methods.nca.certify import dual_matrix
 from cvxml.methods.nca.instance import Instance
 
-BISECTIONS = 40  # of theta, below which the first power of two
+BISECTIONS = 40  # steps that refine theta after its power of two is known
 LEAST = 200  # theta is 0 or at least 2^-LEAST
 
 
 class _Row(NamedTuple):
-    """What is true of point i at V: of the points k != i, and w, c, log p_i."""
+    """The quantities of point i at V."""
 
     others: list[int]
-    right: list[int]  # those with s_ij > 0
+    partners: list[int]  # points with s_ij > 0
     w: dict[int, Any]
     c: Any
     p: Any
     log_p: Any
-    each: list[Any]  # p_ik of the others
+    each: list[Any]  # p_ik for k in others
     tangent: Any  # sum_j w_ij log(w_ij / s_ij)
 
 
 def exact_interval(p: Instance, Q: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-    """The interval of the step of the metric `Q` (d, d), from any "R" and "interior" (d, d).
+    """Return the exact interval of the step of the metric `Q` (d, d), from any "R" and "interior" (d, d).
 
-    root: M (d, r) where it is not to be found here. Where the rank is limited it is that of the first-order step, no
-    dual is looked at, and ValueError is raised for a root of a rank above n_components.
+    root: M (d, r), computed from Q by default. If the rank is limited, the interval is for the first-order step and the
+    dual is ignored; ValueError is raised for a root of a rank above n_components.
     """
     points, at = from_the_first(p.X)
     basis = basis_of(points)
@@ -94,26 +94,26 @@ def _row(p: Instance, i: int, D: list[int], unit: int) -> _Row:
     others = [k for k in range(len(D)) if k != i]
     s = p.row(i)
     log_p = _log_softmax([D[k] for k in others], unit)
-    right = [k for k in others if s[k] > 0]
-    mine = {k: log_p[k if k < i else k - 1] for k in right}
-    p_i = total([ball(float(s[k])) * mine[k].exp() for k in right])
+    partners = [k for k in others if s[k] > 0]
+    of_partners = {k: log_p[k if k < i else k - 1] for k in partners}
+    p_i = total([ball(float(s[k])) * of_partners[k].exp() for k in partners])
     log_p_i = _log(p_i)
     # w / s is p_ij / p_i
-    ratios = {k: mine[k] - log_p_i for k in right}
+    ratios = {k: of_partners[k] - log_p_i for k in partners}
     w = {k: ball(float(s[k])) * ratio.exp() for k, ratio in ratios.items()}
-    tangent = total([w[k] * ratios[k] for k in right])
+    tangent = total([w[k] * ratios[k] for k in partners])
     c = p_i if p.criterion == "f" else ball(1)
-    return _Row(others, right, w, c, p_i, log_p_i, [one.exp() for one in log_p], tangent)
+    return _Row(others, partners, w, c, p_i, log_p_i, [one.exp() for one in log_p], tangent)
 
 
 def _log(value: Any) -> Any:
     if not value > 0:
-        raise ValueError("a probability underflows even in balls: the metric is too large for these points")
+        raise ValueError("a probability underflows even in balls; give a smaller metric")
     return value.log()
 
 
 def _log_softmax(D: list[int], unit: int) -> list[Any]:
-    """log of softmax(-D 2^unit)."""
+    """The logarithms of softmax(-D 2^unit)."""
     least = min(D)
     exponents = [ball(flint().fmpz(least - each), unit) for each in D]
     log_sum = total([each.exp() for each in exponents]).log()
@@ -123,14 +123,14 @@ def _log_softmax(D: list[int], unit: int) -> list[Any]:
 def _step(
     p: Instance, points: Any, at: int, basis: list[int], found: dict[int, _Row], dual: Dual
 ) -> Any | None:
-    """The bound of the step, a ball, from any "R" and "interior"; None where no theta makes Z positive."""
-    matrices = [of_dual(dual, name, p.X.shape[1]) for name in ("R", "interior")]
+    """Return the bound of the step, a ball, from any "R" and "interior"; None if no theta makes Z positive."""
+    matrices = [dual_matrix(dual, name, p.X.shape[1]) for name in ("R", "interior")]
     softmaxes = [_softmax(points, at, matrix, found) for matrix in matrices]
     columns = flint().arb_mat([[points[i, j] for j in basis] for i in range(points.nrows())])
-    # but for a power of two
+    # Z below is missing a factor that is a power of two
     weights = [_weights(found, q, len(p.X)) for q in softmaxes]
     Z = [columns.transpose() * laplacian(each) * columns for each in weights]
-    theta = _least_theta(*Z)
+    theta = _smallest_theta(*Z)
     if theta is None:
         return None
     share = ball(theta)
@@ -138,7 +138,7 @@ def _step(
     for i, row in found.items():
         pairs = zip(softmaxes[0][i], softmaxes[1][i], strict=True)
         q = [(1 - share) * a + share * b for a, b in pairs]
-        # what is not proved positive has an entropy of 0 at least
+        # an entry that is not proved positive adds at least 0 to the entropy
         entropy = -total([each * each.log() for each in q if each > 0])
         parts.append(row.c * (entropy + row.tangent))
         if p.criterion == "f":
@@ -168,8 +168,8 @@ def _weights(found: dict[int, _Row], q: dict[int, list[Any]], n: int) -> Any:
     return weights
 
 
-def _least_theta(Z_R: Any, Z_I: Any) -> Fraction | None:
-    """The least theta for which (1 - theta) Z_R + theta Z_I is proved positive definite; None if there is none."""
+def _smallest_theta(Z_R: Any, Z_I: Any) -> Fraction | None:
+    """Return the smallest theta with (1 - theta) Z_R + theta Z_I proved positive definite, or None."""
 
     def positive(theta: Fraction) -> bool:
         share = ball(theta)
@@ -179,7 +179,7 @@ def _least_theta(Z_R: Any, Z_I: Any) -> Fraction | None:
         return Fraction(0)
     if not positive(Fraction(1)):
         return None
-    # once positive, positive for all larger ones
+    # if Z is positive for one theta, then for every larger theta, because Z_I is positive
     low, high = 0, LEAST + 1
     while high - low > 1:
         middle = (low + high) // 2
@@ -192,7 +192,7 @@ def _least_theta(Z_R: Any, Z_I: Any) -> Fraction | None:
 
 
 def _trivial(p: Instance, usable: list[int]) -> Any:
-    """No metric has a lower objective: p_i is an average of s_ij, so it is at most the largest of them."""
+    """A lower bound of the objective: p_i is a mean of s_ij, so it is at most the largest s_ij."""
     largest = [ball(float(p.row(i).max())) for i in usable]
     return -total(largest if p.criterion == "f" else [each.log() for each in largest])
 
@@ -200,7 +200,7 @@ def _trivial(p: Instance, usable: list[int]) -> Any:
 def _scale(
     p: Instance, D: list[list[int]], usable: list[int], objective: Any, trivial: Any, moved: bool
 ) -> Fraction:
-    """The distance to the bound, or to where multiples of the metric tend if that is less: certify.py."""
+    """The distance of the objective to its bound, or to its limit along the multiples if that is less (certify.py)."""
     above = max(ends(objective - trivial)[0], Fraction(0))
     if not moved:
         return above

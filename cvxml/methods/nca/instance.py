@@ -1,4 +1,9 @@
-"""The checked data of NCA: points, who counts as right for whom, the rank, the criterion."""
+"""The checked data of NCA: points, the similarity s_ij of pairs (by classes or given), the rank, and the criterion.
+
+A partner of a point i is a point j with s_ij > 0. A point is usable if it has a partner. With classes, s_ij is 1 for
+two points of the same class. `by_target` and `by_known_class` make a similarity for regression, and for labels that are
+partly unknown.
+"""
 
 from __future__ import annotations
 
@@ -7,25 +12,33 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.core.inputs import check_choice, check_count, check_labels, check_X, class_names, real_array
+from cvxml.core.inputs import (
+    check_choice,
+    check_count,
+    check_labels,
+    check_positive,
+    check_X,
+    class_names,
+    real_array,
+)
 from cvxml.core.metric import FloatArray, IntArray
 
 CRITERIA = ("f", "g")
 
 
 class Instance(NamedTuple):
-    """Checked data: X (n, d) float64; y (n,) codes; similarity (n, n) or None for classes; rank m; criterion."""
+    """Checked data of NCA."""
 
-    X: FloatArray
-    y: IntArray  # zeros where a similarity was given
-    similarity: FloatArray | None
-    m: int
-    criterion: str
-    names: tuple[str, ...]
+    X: FloatArray  # (n, d)
+    y: IntArray  # (n,) codes of the classes; zeros if a similarity was given
+    similarity: FloatArray | None  # s (n, n); None for classes
+    m: int  # the allowed rank
+    criterion: str  # "f" or "g"
+    names: tuple[str, ...]  # of the classes
 
     @property
     def usable(self) -> np.ndarray:
-        """(n,) True where a point has one that counts as right for it."""
+        """(n,) True for a point with a partner."""
         if self.similarity is None:
             return np.asarray(np.bincount(self.y)[self.y] > 1)
         return np.asarray((self.similarity > 0).any(axis=1))
@@ -45,7 +58,7 @@ class Instance(NamedTuple):
 
     @property
     def bound(self) -> float:
-        """No metric has a lower objective: p_i is an average of s_ij, so it is at most the largest of them."""
+        """A lower bound of the objective: p_i is a mean of s_ij, so it is at most the largest s_ij."""
         largest = [
             float(self.row(i).max()) if self.similarity is not None else 1.0
             for i in np.flatnonzero(self.usable).tolist()
@@ -54,13 +67,13 @@ class Instance(NamedTuple):
 
     @property
     def convex(self) -> bool:
-        """True if every usable point has one that is right for it: then -g is convex in Q, of any rank."""
+        """True for criterion g if every usable point has one partner: then -g is convex in Q, for any rank."""
         return self.criterion == "g" and all(
             np.count_nonzero(self.row(i)) == 1 for i in np.flatnonzero(self.usable).tolist()
         )
 
     def dropped(self) -> str:
-        """A sentence on the points that nothing is right for; empty if there is none."""
+        """A sentence that lists the points without a partner; empty if every point has one."""
         alone = np.flatnonzero(~self.usable)
         if not len(alone):
             return ""
@@ -82,29 +95,29 @@ def instance(
     criterion: str = "f",
     similarity: ArrayLike | None = None,
 ) -> Instance:
-    """Everything checked. Raises ValueError for bad input; y is not looked at where similarity is given."""
+    """Check all inputs; y is ignored if a similarity is given. Raises ValueError for bad input."""
     points = check_X(X)
     n, d = points.shape
     check_choice(criterion, "criterion", CRITERIA)
     m = d if n_components is None else check_count(n_components, "n_components", at_most=d)
     if similarity is None:
         if y is None:
-            raise ValueError(
-                "y is None: it must be one-dimensional, one label a point, where no similarity (n, n) is given"
-            )
+            raise ValueError("y is None: give y, one-dimensional, one label a point, or a similarity (n, n)")
         p = Instance(points, check_labels(y, n), None, m, criterion, tuple(class_names(y)))
     else:
         soft = check_similarity(similarity, n)
         p = Instance(points, np.zeros(n, dtype=np.intp), soft, m, criterion, ())
     if (points == points[0]).all():
-        raise ValueError("all points are equal: every metric is the same; give others")
+        raise ValueError(
+            "all points are equal, so every metric has the same objective; give points that differ"
+        )
     if not p.usable.any():
-        raise ValueError("every class has a single point: no point has another that would be right for it")
+        raise ValueError("every class has a single point; at least one class must have two")
     return p
 
 
 def check_similarity(similarity: Any, n: int) -> FloatArray:
-    """s (n, n), finite, >= 0, zero diagonal. Raises ValueError."""
+    """Return s (n, n), finite, >= 0, with zero diagonal. Raises ValueError for any other input."""
     s = real_array(similarity, "similarity")
     if s.shape != (n, n):
         raise ValueError(f"similarity must have shape ({n}, {n}) for {n} points, got {s.shape}")
@@ -115,16 +128,41 @@ def check_similarity(similarity: Any, n: int) -> FloatArray:
         raise ValueError(f"similarity[{i}, {j}] = {s[i, j]:g}: every entry must be 0 or more")
     if np.diag(s).any():
         i = int(np.flatnonzero(np.diag(s))[0])
-        raise ValueError(
-            f"similarity[{i}, {i}] = {s[i, i]:g}: no point is its own neighbour, the diagonal must be 0"
-        )
+        raise ValueError(f"similarity[{i}, {i}] = {s[i, i]:g}: the diagonal must be 0, because p_ii is 0")
     if not s.any():
-        raise ValueError("similarity is zero everywhere: no point is right for any other")
+        raise ValueError("similarity is zero everywhere; at least one entry must be positive")
     others = s[~np.eye(n, dtype=bool)].reshape(n, n - 1)
     if (others.min(axis=1) == others.max(axis=1)).all():
-        raise ValueError("every row of similarity is constant: then every metric has the same objective")
+        raise ValueError("every row of similarity is constant, so every metric has the same objective")
     if s[s > 0].min() < 1e-15 or s.max() > 1e15:
         raise ValueError(
-            "similarity has entries outside 1e-15 to 1e15; rescale it, or make what is so small 0"
+            "similarity has entries outside 1e-15 to 1e15; rescale it, or set the small ones to 0"
         )
+    return s
+
+
+def by_target(y: ArrayLike, width: float) -> FloatArray:
+    """Return s_ij = exp(-(y_i - y_j)^2 / (2 width^2)), j != i, for real targets y (n,); (n, n), 0 if below 1e-12.
+
+    Raises ValueError for targets that are not finite numbers, one a point, or a width that is not positive.
+    """
+    targets = real_array(y, "y")
+    if targets.ndim != 1 or not np.isfinite(targets).all():
+        raise ValueError(f"y must be one finite number a point, got shape {targets.shape}")
+    s: FloatArray = np.exp(-(((targets[:, None] - targets) / check_positive(width, "width")) ** 2) / 2)
+    s[s < 1e-12] = 0.0
+    np.fill_diagonal(s, 0.0)
+    return s
+
+
+def by_known_class(y: ArrayLike, unknown: Any = -1) -> FloatArray:
+    """Return s_ij = 1 if i and j != i have the same label, and it is not `unknown`; else 0: (n, n).
+
+    Points with an unknown label have no partners, but they count in the denominator of p_ij.
+    """
+    labels = np.asarray(y)
+    if labels.ndim != 1:
+        raise ValueError(f"y must be one-dimensional, one label a point, got shape {labels.shape}")
+    s: FloatArray = ((labels[:, None] == labels) & (labels != unknown)) * 1.0
+    np.fill_diagonal(s, 0.0)
     return s

@@ -1,4 +1,4 @@
-"""Neighbourhood components analysis (Goldberger et al. 2004), as cvxml.core.method asks for it.
+"""The class NCA (Goldberger et al. 2004), for cvxml.solve and cvxml.check.
 
 Reference: J. Goldberger, S. Roweis, G. Hinton, R. Salakhutdinov, Neighbourhood Components Analysis, NIPS 2004, as
 described in their note.
@@ -26,13 +26,14 @@ from cvxml.family.geometry.coordinates import coordinates
 from cvxml.family.stationary.rank import examine_rank, of_rank
 from cvxml.methods.nca import definitions
 from cvxml.methods.nca.certify import certify as certify_metric
-from cvxml.methods.nca.evaluate import evaluate as evaluate_metric
+from cvxml.methods.nca.definitions import evaluate as evaluate_metric
 from cvxml.methods.nca.instance import Instance, instance
 from cvxml.methods.nca.misreadings import MISREADINGS
-from cvxml.methods.nca.solve import search
-from cvxml.methods.nca.solver import Solver
+from cvxml.methods.nca.solver import Solver, search
 
-SOFT = np.arange(1.0, 17) * (1 - np.eye(16))  # a similarity of sixteen points, to be spoilt in `BAD`
+SOFT = np.arange(1.0, 17) * (
+    1 - np.eye(16)
+)  # a similarity of sixteen points, from which `BAD` makes bad ones
 
 
 class NCA(StationaryMethod[Instance]):
@@ -44,20 +45,20 @@ class NCA(StationaryMethod[Instance]):
     STARTS = ("auto", "pca", "identity", "random")
     EXPONENTIAL = True
     PARAMETERS: ClassVar[dict[str, Parameter]] = {
-        "n_components": Parameter("m, the rank that the metric may have", COUNT, otherwise="all d features"),
+        "n_components": Parameter("m, the largest rank of the metric", COUNT, otherwise="all d features"),
         "criterion": Parameter(
             '"f", the expected number of points classified correctly, or "g", their log-likelihood', WORD, "f"
         ),
         "similarity": Parameter(
-            "s (n, n) >= 0 with zero diagonal, who is right for whom",
+            "s (n, n) >= 0 with zero diagonal; p_i = sum_j s_ij p_ij",
             MATRIX,
             otherwise="the points of the same class",
         ),
     }
     SOLVE_PARAMETERS: ClassVar[dict[str, Parameter]] = {
         "init": Parameter(
-            '"auto", "pca", "lda", "identity", "random", as in scikit-learn but for a power of 2, g being best with it '
-            'on a sample; "likelihood" (50 steps for g from "auto"); components (m, d); or a list of these',
+            '"auto", "pca", "lda", "identity", "random", as in scikit-learn, times the power of 2 with the best g on a '
+            'sample; "likelihood" (50 steps for g from "auto"); components (m, d); or a list of these',
             START,
             "auto",
         ),
@@ -81,8 +82,8 @@ class NCA(StationaryMethod[Instance]):
             1e-200 * SOFT,
         ),
     }
-    # Points 0, 1, 2 and v = exp(-3 q). The middle one is right with 1/2 whatever q is, the first with 1 / (1 + v), the
-    # last with (1 + 4 v) / (1 + v): the product is largest at v = 1/2, where it is 2/3.
+    # Points 0, 1, 2 and v = exp(-3 q). p_i is 1 / (1 + v) for the first, 1/2 for the middle one for every q, and
+    # (1 + 4 v) / (1 + v) for the last. The product is largest at v = 1/2, where it is 2/3.
     HAND: ClassVar = (
         Hand(
             [[0.0], [1.0], [2.0]],
@@ -108,39 +109,39 @@ class NCA(StationaryMethod[Instance]):
     )
 
     def allowed(self, given: Instance, M: FloatArray) -> FloatArray:
-        """The metric nearest to M of the rank that is allowed."""
+        """The metric of the allowed rank nearest to M."""
         return of_rank(M, given.m)
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """Everything checked; y may be None where similarity is given. Raises ValueError for bad input."""
+        """Check all inputs; y may be None if a similarity is given. Raises ValueError for bad input."""
         return instance(X, y, **params)
 
     def feasibility(self, given: Instance, M: FloatArray) -> str:
-        """Of a metric of the rank that is allowed."""
+        """The distance of M from a metric of the allowed rank, in words."""
         return str(examine_rank(M, given.m, coordinates(given.X))[1])
 
     def problem(self, given: Instance, at: FloatArray | None = None) -> Any:
-        """The convex step of CCCP at `at`; variable "Q" (d, d), of any rank. Its value at `at` is -f or -g there."""
+        """The convex step of CCCP at `at`, with variable "Q" (d, d) of any rank. Its value at `at` is -f or -g."""
         from cvxml.methods.nca.problem import step
 
         return step(given.X, given.weights(), _or_identity(given, at), given.criterion)
 
     def dual(self, given: Instance, at: FloatArray | None = None) -> Any:
-        """Its dual; variable "q" (rows, n - 1), row i over k != i."""
+        """The dual of the step, with variable "q" (rows, n - 1), row i over k != i."""
         from cvxml.methods.nca.problem import dual
 
         return dual(given.X, given.weights(), _or_identity(given, at), given.criterion)
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """-f or -g (definitions.py)."""
+        """-f or -g, by the loops of definitions.py."""
         return definitions.objective(given.X, given.weights(), M, given.criterion)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
         """The intermediates by the note's names. Raises ValueError for a metric of another rank.
 
-        A (m, d), a square root of the metric: any other is U A with U orthogonal, and its gradients U times these;
-        p_ij, w_ij (n, n); p_i (n,); f, g and, as printed, gradient_f, gradient_g (m, d); gradient_Q (d, d), of the
-        objective minimised; scale_derivative; nearest (n,); continuous_cost.
+        A (m, d), a square root of the metric (any other is U A with U orthogonal, and its gradients are U times ours);
+        p_ij, w_ij (n, n); p_i (n,); f, g; gradient_f, gradient_g (m, d) as printed; gradient_Q (d, d) of the objective
+        that is minimised; scale_derivative; nearest (n,); continuous_cost.
         """
         at = coordinates(given.X)
         inside, feasibility = examine_rank(M, given.m, at)
@@ -154,7 +155,7 @@ class NCA(StationaryMethod[Instance]):
         return certify_metric(given, M, dual)
 
     def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-        """Of the metric's own convex step, of its first-order step where the rank is limited; in balls (exact.py)."""
+        """The exact interval of the convex step at M, or of the first-order step if the rank is limited (exact.py)."""
         from cvxml.methods.nca.exact import exact_interval
 
         return exact_interval(given, M, dual, root=root)
@@ -171,23 +172,24 @@ class NCA(StationaryMethod[Instance]):
         init: Any = "auto",
         random_state: int = 0,
     ) -> Found:
-        """A stationary metric, the best of one or more starts; the optimum where the problem is convex.
+        """Return a stationary metric, the best of one or more starts; the optimum if the problem is convex.
 
-        solver: "fast" (L-BFGS on A and Newton steps, descent.py), or "clarabel" / "scs": CCCP, each step literally
-        through cvxpy (small n, rank not limited). tol: what the metric's own convex step may still gain, relative to
-        the scale; where the rank is limited, its gradient times its norm. max_iter: iterations from each start. start:
-        its metric is gone on from, in place of init. Warns (UserWarning) of points that nothing is right for. Where
-        the supremum is at infinity the status is NOT_ATTAINED or AT_INFINITY.
+        solver: "fast" (L-BFGS on A and Newton steps, descent.py), or "clarabel" / "scs" (CCCP, each step through cvxpy
+        as stated, for small n and without a limit of the rank). tol: the largest gap of the convex step at the metric,
+        relative to the scale; if the rank is limited, of the gradient times the norm. max_iter: iterations from each
+        start. start: the descent starts from its metric in place of init. Warns (UserWarning) if some points have no
+        partner. If no metric attains the supremum, the status is NOT_ATTAINED or AT_INFINITY.
         """
         if solver != "fast" and given.m < given.X.shape[1]:
             raise ValueError(
-                f"solver={solver!r} takes the literal steps, and the step in Q is of any rank: leave n_components out"
+                f"solver={solver!r} takes the literal steps, whose Q has any rank: leave n_components out"
             )
         if solver != "fast":
             check_literal(len(given.X) ** 2, given.X.shape[1])
         if start is not None and not start.metric.any():
             raise ValueError(
-                "the metric of warm_start is zero, and A = 0 is stationary: no descent leaves it"
+                "the metric of warm_start is zero, and A = 0 is stationary, so a descent stays there; give another "
+                "start"
             )
         if given.dropped():
             warnings.warn(f"nca: {given.dropped()}", UserWarning, stacklevel=4)
@@ -196,30 +198,29 @@ class NCA(StationaryMethod[Instance]):
     def improve(
         self, given: Instance, M: FloatArray, *, tol: float = 1e-6, early: bool = False
     ) -> tuple[FloatArray, Dual]:
-        """A metric with no higher objective, by descent from M, and the dual of the convex step there.
+        """Return a metric with no higher objective, by descent from M, and dual variables of the convex step at M.
 
         early: stop after a hundred iterations.
         """
         return Solver(given).improve(M, tol, early)
 
     def remarks(self, given: Instance, M: FloatArray) -> tuple[str, ...]:
-        """Whether the supremum is at infinity, as far as M shows it, and which points count nothing."""
+        """Notes for the user: whether M shows that no metric attains the supremum, and points without a partner."""
         solver = Solver(given)
         found = [solver.at_infinity(M), given.dropped()]
-        if not found[0] and solver.leaves(solver.of_metric(M)):
+        if not found[0] and solver.tends_to_infinity(solver.root_of(M)):
             found.append(
-                "as far as double precision sees, larger multiples of this metric tend to an objective as good "
-                "or better"
+                "in double precision, larger multiples of this metric tend to an objective that is as low or lower"
             )
         return tuple(sentence for sentence in found if sentence)
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """The rank as a number, the similarity where it was given."""
+        """The parameters for a saved file, with the rank as a number."""
         similarity = None if given.similarity is None else given.similarity.tolist()
         return {"n_components": given.m, "criterion": given.criterion, "similarity": similarity}
 
     def components(self, given: Instance, M: FloatArray) -> FloatArray:
-        """A (m, d), what the paper learns."""
+        """A (m, d) of the note, with M = A^T A."""
         return low_rank_components(M, given.m)
 
 

@@ -1,22 +1,24 @@
-"""What implementations of NCA compute instead of f or g: the misreadings that `check` can name.
+"""The mistakes of NCA implementations that `check` can name.
 
-Some are NCA with another input. The others minimise another F(Q), Q = A^T A, with d_ij = <Q, X_ij>, and w_ij s_ij p_ij
-over its sum, all of them of the form dF/dQ = sum_ij M_ij X_ij (c_i = 1 for g, p_i for f):
-    self    1 + sum_{k != i} e^-d_ik for the denominator           M_ij = c_i (w_ij - p_ij)
-    plain   e^-sqrt(d_ij) for e^-d_ij                              M_ij = c_i (w_ij - p_ij) / (2 sqrt(d_ij))
+Some mistakes are NCA with another input. The others minimise another F(Q), Q = A^T A. With d_ij = <Q, X_ij>, w_ij equal
+to s_ij p_ij over its row sum, and c_i = 1 for g or p_i for f, each has dF/dQ = sum_ij M_ij X_ij:
+    self    the denominator is 1 + sum_{k != i} e^-d_ik            M_ij = c_i (w_ij - p_ij)
+    plain   e^-sqrt(d_ij) in place of e^-d_ij                      M_ij = c_i (w_ij - p_ij) / (2 sqrt(d_ij))
     each    -sum_i c_i sum_j u_ij log p_ij, u_ij = s_ij / sum_j s_ij, c_i = 1 (MCML) or sum_j s_ij
                                                                    M_ij = c_i (u_ij - p_ij)
-    others  -sum_i log p_i, only what is wrong for i (s_ik = 0) in the denominator
+    others  -sum_i log p_i, with only points of s_ik = 0 in the denominator
                                                                    M_ij = w_ij / sum w - p_ij
     pairs   -sum_ij s_ij log q_ij, q one softmax over all pairs    M_ij = s_ij - q_ij sum s
-(pairs_self: its sum has the n terms i = j too). A metric is the answer if it is stationary, as NCA's own metrics of
-limited rank are judged (certify.py): max(|A|, 1) |dF/dA| and, for a row of A that is free, what the least eigenvalue of
-dF/dQ wins, both with what rounding may have done, as a share of the scale: the distance of F to a bound,
-or to where multiples of the metric tend if that is less. Near infinity, where all of these are 0, nothing is proved.
-    bounds  self: K / (1 + K) of K that are right at distance 0; plain: that of NCA; each: sum c_i H(u_i), and pairs:
-            sum s H(s / sum s), H the entropy, since F less that is a relative entropy; others has none, and is judged
-            on a scale of 1 for each point.
-    limits  self: only points at distance 0 count; plain: NCA's (infinity.py); the others tend to infinity.
+(pairs_self: the sum includes the n terms i = j.)
+
+A mistake is named if the metric is stationary for F. As for NCA itself (certify.py), we bound max(|A|, 1) |dF/dA| and,
+if a row of A is unused, the decrease that the smallest eigenvalue of dF/dQ allows. Both bounds include rounding. They
+are divided by the scale, the distance of F to a bound or, if that is less, to its limit along the multiples of the
+metric. Near infinity these distances are 0, and no mistake is named.
+    bounds  self: K / (1 + K) for K partners at distance 0. plain: as for NCA. each: sum c_i H(u_i), and pairs:
+            sum s H(s / sum s), with H the entropy, because F minus that is a relative entropy. others: there is no
+            bound, and the scale is 1 for each point.
+    limits  self: only points at distance 0 count. plain: as for NCA (certify.py). The others tend to infinity.
 """
 
 from __future__ import annotations
@@ -35,27 +37,26 @@ from cvxml.core.misreading import Misreading, Other, Question, changed
 from cvxml.family.geometry.coordinates import Coordinates, coordinates
 from cvxml.family.stationary.rank import INVISIBLE, examine_rank
 from cvxml.family.stationary.stationary import NOTHING
-from cvxml.methods.nca.infinity import limit
-from cvxml.methods.nca.instance import Instance, instance
+from cvxml.methods.nca.certify import limit
+from cvxml.methods.nca.instance import Instance, by_target, instance
 from cvxml.methods.nca.rows import Metric
-from cvxml.methods.nca.similarity import by_target
 
-SMALL = 1e-2  # a metric no larger in units of the covariance is next to A = 0, and no direction in use
-BLOCK = 1 << 20  # distances at a time
-SINGLE = -150 * math.log(2)  # a smaller logarithm is that of a number which rounds to 0 there
-MOST_POINTS = 10_000  # a misreading that is not NCA itself is not tried with more
+SMALL = 1e-2  # a metric up to this size, in units of the covariance, is near A = 0: all its directions count as unused
+BLOCK = 1 << 20  # distances in a block
+SINGLE = -150 * math.log(2)  # in single precision e to a smaller power rounds to 0
+MOST_POINTS = 10_000  # with more points only NCA with another parameter is tried
 
 
 class Rows(NamedTuple):
-    """Some points: d_ij (b, n), inf for i itself; s_ij (b, n)."""
+    """A block of b rows."""
 
-    at: IntArray
-    d: FloatArray
-    s: FloatArray
+    at: IntArray  # (b,) the points i
+    d: FloatArray  # (b, n) d_ij; inf at j = i
+    s: FloatArray  # (b, n) s_ij
 
 
 class Part(NamedTuple):
-    """What a block of rows adds: its objective, its bound, where it tends, and M (b, n)."""
+    """The share of a block of rows in the objective, its bound, and its limit; and M (b, n)."""
 
     value: float
     bound: float
@@ -64,22 +65,22 @@ class Part(NamedTuple):
 
 
 class Misread(NamedTuple):
-    """The objective, its bound, where multiples tend, dF/dQ (r, r), and the size of what was summed there."""
+    """The objective F of a mistake at the metric."""
 
     value: float
-    bound: float
-    limit: float
-    G: FloatArray
-    size: float
+    bound: float  # a lower bound of F
+    limit: float  # of F along the multiples of the metric
+    G: FloatArray  # (r, r) dF/dQ
+    size: float  # the sum of the absolute terms of G
 
 
 def left(question: Question, kind: str) -> float:
-    """How far the metric is from stationary for the objective `kind`, relative to its scale, as proved; or inf."""
+    """Return a proved relative distance of the metric from stationary for the objective `kind`; or inf."""
     p = question.checked(instance)
     if len(p.X) > MOST_POINTS or not np.isfinite(question.metric).all():
         return math.inf
     at = coordinates(p.X)
-    if at.hidden:  # nothing is proved
+    if at.hidden:  # rounding hides directions
         return math.inf
     Q, feasibility = examine_rank(question.metric, p.m, at)
     if not (feasibility.feasible and Q.any()):
@@ -87,17 +88,17 @@ def left(question: Question, kind: str) -> float:
     values, vectors = np.linalg.eigh(Q)
     values[: max(0, len(values) - p.m)] = 0
     values[values <= EPS * len(values) * values[-1]] = 0
-    if values[-1] <= INVISIBLE:  # A = 0 has no gradient, whatever F is
+    if values[-1] <= INVISIBLE:  # A = 0 is stationary for every F
         return math.inf
     A = np.sqrt(values)[:, None] * vectors.T
-    with np.errstate(all="ignore"):  # what is no number is refused
+    with np.errstate(all="ignore"):  # NaN and infinity are refused below
         found = _misread(p, at, A, kind, question.metric)
         of_A = float(np.linalg.norm(2 * A @ found.G))
         free = values[-1] <= SMALL or min(p.m, len(Q)) > np.count_nonzero(values > INVISIBLE)
         least = float(np.linalg.eigvalsh(found.G)[0]) if free and np.isfinite(found.G).all() else 0.0
         length = max(float(np.linalg.norm(A)), 1.0)
         above, to_limit = found.value - found.bound, abs(found.value - found.limit)
-        # what cancels in the metric in the coordinates
+        # the size of the terms that cancel when the metric is written in the coordinates
         beyond = np.linalg.norm(np.abs(at.back.T) @ np.abs(question.metric) @ np.abs(at.back), 2)
         reach = float(np.linalg.norm(A, 2) * np.linalg.norm(A * at.lost, 2) + beyond)
         sizes = max(reach, 1.0) * found.size + abs(found.value) + abs(found.bound)
@@ -131,7 +132,7 @@ def _misread(p: Instance, at: Coordinates, A: FloatArray, kind: str, metric: Flo
 
 
 def _rows(p: Instance, E: FloatArray) -> Iterator[Rows]:
-    """The points that something is right for, a block at a time."""
+    """Yield the usable points, one block at a time."""
     usable = np.flatnonzero(p.usable)
     step = max(1, BLOCK // len(E))
     for start in range(0, len(usable), step):
@@ -147,7 +148,7 @@ def _rows(p: Instance, E: FloatArray) -> Iterator[Rows]:
 
 
 def _over_pairs(E: FloatArray, own: int) -> float:
-    """log sum_{c != d} e^-d_cd, over all points, and `own` times 1 more."""
+    """Return log( own + sum_{c != d} e^-d_cd ) over all points."""
     step = max(1, BLOCK // len(E))
     logs = [np.log(own) if own else -np.inf]
     for start in range(0, len(E), step):
@@ -184,7 +185,7 @@ def _points(p: Instance, rows: Rows, kind: str) -> Part:
     log_p = log_own - log_sum
     c = np.exp(log_p) if p.criterion == "f" else np.ones(len(log_p))
     M = c[:, None] * (np.exp(mine - log_own[:, None]) - P)
-    if kind == "plain":  # where the images coincide and the points do not, there is no derivative
+    if kind == "plain":  # if the images coincide but the points do not, there is no derivative
         root = np.sqrt(rows.d)
         same = (p.X[rows.at][:, None] == p.X).all(axis=2) if not root.all() else root == np.inf
         M = np.where(same, 0.0, M / (2 * root))
@@ -216,11 +217,11 @@ def _other_criterion(to: str) -> Misreading:
     def value(question: Question) -> str | None:
         return to if question.params.get("criterion", "f") == other else None
 
-    return Misreading(f"{name[to]} where {name[other]} is asked for", changed("criterion", value))
+    return Misreading(f"{name[to]} where {name[other]} is requested", changed("criterion", value))
 
 
 def _mean_in_class(question: Question) -> Other | None:
-    """f with weights 1 / (n_c - 1); g but for a constant is what it was, and so is f where the classes are equal."""
+    """f with weights 1 / (n_c - 1). For g this adds a constant, and for equal classes it scales f: None."""
     p = question.checked(instance)
     if p.criterion == "g" or p.similarity is not None or len(p.X) > MOST_POINTS:
         return None
@@ -233,7 +234,7 @@ def _mean_in_class(question: Question) -> Other | None:
 
 
 def _dropped(question: Question) -> Other | None:
-    """g with no similarity for the points whose p_i is 0 in single precision, which may be right by now for none."""
+    """g without the points whose p_i rounds to 0 in single precision at the metric."""
     p = question.checked(instance)
     if p.criterion == "f" or len(p.X) > MOST_POINTS or not np.isfinite(question.metric).all():
         return None
@@ -247,17 +248,17 @@ def _dropped(question: Question) -> Other | None:
 
 
 def _as_reals(question: Question) -> Other | None:
-    """Labels that are numbers, with the similarity of regression: exp(-(y_i - y_j)^2 / 2)."""
+    """The labels as numbers, with the similarity of regression, exp(-(y_i - y_j)^2 / 2)."""
     p = question.checked(instance)
     if p.similarity is not None or len(p.X) > MOST_POINTS:
         return None
     labels = np.asarray(question.y)
-    y = labels if labels.dtype.kind in "iuf" else p.y  # a program reads text as codes
+    y = labels if labels.dtype.kind in "iuf" else p.y  # programs replace text by codes
     return Other(question.X, None, {**question.params, "similarity": by_target(y, 1.0)})
 
 
 def _class_weights(question: Question) -> Other | None:
-    """f with weights for points: n / (classes n_c). In g a weight is a factor of p_i, which adds a constant."""
+    """f with the weight n / (classes n_c) for each point. In g a weight of a point only adds a constant: None."""
     p = question.checked(instance)
     if p.criterion == "g" or p.similarity is not None or len(p.X) > MOST_POINTS:
         return None
@@ -269,7 +270,7 @@ def _class_weights(question: Question) -> Other | None:
 
 
 def _squared_distances(X: FloatArray, M: FloatArray) -> FloatArray:
-    """Squared distances in M (n, n), inf for a point itself."""
+    """Squared distances in the metric M, (n, n); inf on the diagonal."""
     values, vectors = np.linalg.eigh((M + M.T) / 2)
     E = (X - X.mean(axis=0)) @ (vectors * np.sqrt(np.maximum(values, 0.0)))
     d: FloatArray = cdist(E, E, "sqeuclidean")
@@ -286,14 +287,14 @@ MISREADINGS: dict[str, Misreading] = {
     "f": _other_criterion("f"),
     "mean": Misreading("p_i the mean of p_ij over the class where the note has the sum", _mean_in_class),
     "reals": Misreading(
-        "labels read as real numbers: points are right for each other by exp(-(y_i - y_j)^2 / 2)", _as_reals
+        "labels read as real numbers, with the similarity exp(-(y_i - y_j)^2 / 2)", _as_reals
     ),
     "class_weights": Misreading(
         "classes that weigh the same, whatever their sizes, where every point weighs the same", _class_weights
     ),
     "self": _objective("the point itself in the denominator of p_ij, where the note has k != i", "self"),
     "dropped": Misreading(
-        "the points left out of g whose p_i is 0 in single precision, where the note has all of them",
+        "points left out of g because p_i rounds to 0 in single precision, where the note has all points",
         _dropped,
     ),
     "others": _objective(

@@ -1,15 +1,15 @@
-"""The convex step of NCA (Goldberger et al. 2004) at a Q0, its dual, and the case that is convex as a whole; in cvxpy.
+"""The convex step of NCA (Goldberger et al. 2004) at a Q0, its dual, and the case in which NCA is convex; in cvxpy.
 
-The note prints f, g and their gradients, which stand in definitions.py as printed, and leaves the optimizer open. That
-g is a difference of convex functions of Q, and what follows here, is not in it; nothing of it is corrected.
+The note prints f, g and their gradients, which are in definitions.py as printed, and leaves the optimizer open. We add
+that g is a difference of convex functions of Q, and derive the step from this. No formula of the note is corrected.
 
-The first term of g, convex in Q, lies above its tangent at Q0, with w_ij = s_ij p_ij / p_i there:
+The first term of g is convex in Q, so it is at least its tangent at Q0, with w_ij = s_ij p_ij / p_i at Q0:
 
     log sum_j s_ij e^-<Q, X_ij>  >=  - sum_j w_ij <Q, X_ij> - sum_j w_ij log(w_ij / s_ij).
 
-Put in, and with the sign changed, this is the step of CCCP, an exponential-cone program. For f = sum_i p_i the tangent
-of e^t at t = log p_i(Q0) comes first: p_i >= p0_i + p0_i (log p_i - log p0_i), which is g with weights c_i = p0_i.
-Written from X and s alone, by loops; nothing of fast.py or certify.py is used.
+Inserting the tangent in -g gives the step of CCCP, an exponential-cone program. For f = sum_i p_i we first take the
+tangent of e^t at t = log p_i(Q0): p_i >= p0_i + p0_i (log p_i - log p0_i). This is g with weights c_i = p0_i.
+The step is written from X and s alone, by loops; nothing of descent.py or certify.py is used.
 
 Reference: J. Goldberger, S. Roweis, G. Hinton, R. Salakhutdinov, Neighbourhood components analysis, NIPS 2004.
 """
@@ -65,7 +65,7 @@ def step(X: FloatArray, s: FloatArray, Q0: FloatArray, criterion: str) -> cp.Pro
 
 
 def dual(X: FloatArray, s: FloatArray, Q0: FloatArray, criterion: str) -> cp.Problem:
-    """Its dual. Variable: "q" (rows, n - 1), a row for each i not left out, its entries over k != i in order."""
+    """Its dual. Variable: "q" (rows, n - 1), a row for each i that is not left out, over k != i in order."""
     n, d = X.shape
     c, w, constant = at(X, s, Q0, criterion)
     rows = [i for i in range(n) if (s[i] > 0).any()]

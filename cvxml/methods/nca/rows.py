@@ -1,15 +1,16 @@
-"""p, w and the gradient of a metric for NCA, point by point, and how far rounding may have moved each; not by fast.py.
+"""p, w and the gradient of NCA at a metric, point by point, with bounds of their rounding errors. For the certificate.
 
-The metric judged is M M^T, psd of rank m at most whatever rounding did, with M (d, m) from the eigenvectors of Q, each
-feature divided by a power of two near its spread. Distances are those of images of the points; `off` of a row is a
-proved bound of how far each is from e^T Q e of the matrix given, e the exact difference of the points:
-    rest |e|^2 + 2 sqrt(D) h + h^2 + (m + 12) eps D + 128 eps,
-where rest is the norm of Q - M M^T, h what rounding leaves of an image, and the last two terms cover the squares and
-the softmax's exponents and logarithms too. Points and M are split into numbers of so few bits that their products are
-summed exactly in any order, and what is left of them: so h and the rounding of rest are far below eps of all.
-From it: log sum_k e^-D_k moves by no more than log sum_k p_k e^off_k, and everything else by what that says of it.
-Where all that are right for i are equally so, w - p is w times what p has on the others, and loses no digits.
-Sums of n terms are allowed n eps of the sum of absolute values, in whatever order they were added.
+The judged metric is M M^T, which is psd of rank at most m whatever rounding did. M (d, m) comes from the eigenvectors
+of Q, after each feature was divided by a power of two near its spread. Distances are distances of images of the points.
+`off` of a row bounds how far each distance is from e^T Q e, with e the exact difference of two points:
+    rest |e|^2 + 2 sqrt(D) h + h^2 + (m + 12) eps D + 128 eps.
+rest is the norm of Q - M M^T, and h the rounding error of an image. The last two terms also cover the squares, and the
+exponentials and logarithms of the softmax. We split points and M into parts with so few bits that the products of the
+leading parts are summed exactly in any order. So h and the rounding error of rest are far below eps times the sizes.
+
+From the distances we bound the rest: the error of log sum_k e^-D_k is at most log sum_k p_k e^off_k. If all partners
+of i have the same s_ij, then w - p = w times the probability of the other points, which loses no digits. A sum of n
+terms is allowed an error of n eps times the sum of the absolute values, in any order. Nothing of descent.py is used.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ from cvxml.family.stationary.rank import INVISIBLE
 from cvxml.methods.nca.instance import Instance
 from cvxml.numbers.rounding import two_sum
 
-TINY = 2.0**-1020  # no underflow is a fact: what is summed of n numbers may be off by n times this
-FEW = 1000  # points of which all rows are kept: some 50 megabytes
+TINY = 2.0**-1020  # a bound of the error of a number that underflows
+FEW = 1000  # points up to which all rows are cached: some 50 megabytes
 
 
 class Softmax:
@@ -54,10 +55,10 @@ class Softmax:
 
 
 class Point(NamedTuple):
-    """What is true of point i at the metric, and by how much (`of_`) it may be something else."""
+    """The quantities of point i at the metric; a field `of_x` bounds the error of the field x."""
 
     D: FloatArray  # (n,) squared distances
-    off: FloatArray
+    off: FloatArray  # a bound of the errors of D
     log_p: FloatArray  # (n,)
     of_log_p: FloatArray
     log_w: FloatArray  # (n,)
@@ -66,12 +67,13 @@ class Point(NamedTuple):
     of_log_p_i: float
     c: float
     of_c: float
-    log_wrong: float | None  # log of what p has where s_ik = 0, if all others have the same s_ik; else None
+    log_wrong: float | None  # log of the sum of p_ik over s_ik = 0, if all positive s_ik are equal; else None
     of_log_wrong: float
 
     def own_weights(self) -> tuple[FloatArray, FloatArray]:
-        """c_i (w_ik - p_ik), (n,), and how far these may be off: where one s_ik > 0 is as good as another, no more
-        than a share of themselves, since w - p = w times what p has elsewhere.
+        """Return c_i (w_ik - p_ik), (n,), and bounds of their errors.
+
+        If all positive s_ik are equal, w - p = w times the sum of p over s_ik = 0, so the relative error is small.
         """
         w, p = np.exp(self.log_w), np.exp(self.log_p)
         if self.log_wrong is None:
@@ -84,7 +86,7 @@ class Point(NamedTuple):
         return self._times_c(difference, off)
 
     def weights(self, log_q: FloatArray | None) -> tuple[FloatArray, FloatArray]:
-        """c_i (w_ik - q_ik) for rows that are any (None: p); they are what they are but for their sum, which is 1."""
+        """Return c_i (w_ik - q_ik) and bounds of their errors, for any q (None: p); q is exact up to its sum, 1."""
         if log_q is None:
             return self.own_weights()
         q = np.exp(log_q)
@@ -97,7 +99,7 @@ class Point(NamedTuple):
 
 
 def _split(A: FloatArray, bits: int) -> tuple[FloatArray, FloatArray]:
-    """The first bits of each entry of A, counted from the largest of all, and the rest: their sum is A exactly."""
+    """Return the leading bits of each entry of A, relative to the largest entry, and the rest; their sum is A."""
     largest = float(np.abs(A).max(initial=0.0))
     if largest == 0:
         return A, A
@@ -115,20 +117,20 @@ def growth(logs: FloatArray, by: FloatArray) -> FloatArray:
 
 
 class Surplus(NamedTuple):
-    """A matrix of the dual cone, or not (r, r), and how far rounding may have moved it, as a norm."""
+    """The matrix that must be psd for a dual feasible point."""
 
-    Z: FloatArray
-    rounding: float
+    Z: FloatArray  # (r, r)
+    rounding: float  # a bound of the error of Z, as a norm
 
 
 class FirstOrder(NamedTuple):
-    """First order, with what rounding may have done already added to `gradient` and taken from `least`."""
+    """First derivatives; bounds of rounding errors are added to `gradient` and subtracted from `least`."""
 
     length: float  # |A|
     gradient: float  # |dF/dA|
-    least: float  # eigenvalue of G = dF/dQ where a row of A is free, else 0
+    least: float  # the smallest eigenvalue of G = dF/dQ if a row of A is unused, else 0
     slope: float  # dF(tA)/dt at t = 1
-    turns: float  # the sum of the sizes of what the slope is the sum of, at |A| = 1 where |A| is less
+    turns: float  # the sum of the absolute values of the terms of the slope, at |A| = 1 if |A| is less
 
 
 class Metric:
@@ -137,28 +139,31 @@ class Metric:
     def __init__(self, p: Instance, Q: FloatArray, at: Coordinates):
         self.p, self.Y = p, at.Y
         d = p.X.shape[1]
+        # E: the points minus the first one; each feature is divided by a power of two near its spread
         E, lost = two_sum(p.X, -p.X[0])
         spread = np.abs(E).max(axis=0)
-        # how far a difference of two rows of Y may be from that of the points, in exactly these coordinates
+        # a bound of the error of a difference of two rows of Y
         self.noise = 4 * (d + 4) * EPS * float(np.linalg.norm(spread @ np.abs(at.to)))
         unit = np.where(spread > 0, 2.0 ** np.round(np.log2(np.where(spread > 0, spread, 1.0))), 1.0)
         self.E = E / unit
-        unit = np.where(spread > 0, unit, 0.0)  # what Q has in a constant feature is no distance
+        unit = np.where(spread > 0, unit, 0.0)  # entries of Q in a constant feature do not change distances
+        # S: Q in these units; M: its root, without eigenvalues beyond rank m or below rounding
         S = unit[:, None] * Q * unit
         halved = 0.0 if np.array_equal(S, S.T) else EPS * float(np.linalg.norm(S))
         S = (S + S.T) / 2
         values, vectors = np.linalg.eigh(S)
         values[: max(0, d - p.m)] = 0
-        # A smaller eigenvalue is rounding, and is counted as such: a row of A would have the root of it.
+        # a smaller eigenvalue counts as rounding; keeping it would add a row of the size of its root to A
         used = values > d * EPS * values[-1]
         M = vectors[:, used] * np.sqrt(values[used])
+        # the images E M: `images` is exact, `fine` is the small remainder, rounded
         bits = (53 - d.bit_length()) // 2
         (E1, E2), (M1, M2) = _split(self.E, bits), _split(M, bits)
         E2 = E2 + lost / np.where(unit > 0, unit, 1.0)
         norm = np.linalg.norm
         self.images, self.fine = E1 @ M1, E1 @ M2 + E2 @ (M1 + M2)
         small = 2 * float(norm(M1) * norm(M2))
-        S = S - M1 @ M1.T  # all but exact, and the rest far smaller
+        S = S - M1 @ M1.T  # nearly exact; the remaining terms are far smaller
         self.rest = float(norm(S - (M1 @ M2.T + M2 @ (M1 + M2).T))) + (d + 4) * EPS * (small + float(norm(S)))
         self.rest += halved
         self.lengths = norm(self.E, axis=1)
@@ -167,7 +172,7 @@ class Metric:
         self._kept: dict[int, Point] = {}
 
     def distances(self, i: int) -> tuple[FloatArray, FloatArray]:
-        """D_ik for all k, (n,), and how far each may be off."""
+        """Return D_ik for all k, (n,), and bounds of their errors."""
         D = np.sum(self.apart(i) ** 2, axis=1)
         apart = np.linalg.norm(self.E[i] - self.E, axis=1) + 4 * EPS * (self.lengths[i] + self.lengths)
         h = self.h[i] + self.h
@@ -180,7 +185,7 @@ class Metric:
         return found
 
     def point(self, i: int) -> Point:
-        """Everything about point i; kept where there are few."""
+        """Return the quantities of point i; cached if there are few points."""
         if i in self._kept:
             return self._kept[i]
         found = self._point(i)
@@ -206,7 +211,7 @@ class Metric:
             wrong = others & ~right
             log_wrong, of_wrong = _log_sum(log_p[wrong], off[wrong])
             of_log_wrong = of_wrong + of_all
-            # p_i = s / (1 + x), x = wrong / right ones
+            # p_i = s / (1 + x), x = sum of p over s_ik = 0 / sum of p over partners
             log_s = math.log(s[right][0])
             log_x, of_x = log_wrong - (log_own - log_s), of_wrong + of_own
             log_p_i = log_s - float(np.logaddexp(0.0, log_x))
@@ -223,7 +228,7 @@ class Metric:
 
     @cached_property
     def value(self) -> tuple[float, float]:
-        """-f or -g, and how far that may be off, and its bound."""
+        """-f or -g, and a bound of its error and of the error of the trivial bound."""
         terms, rounding = [], []
         for i in watched(self.points.tolist()):
             at = self.point(i)
@@ -244,7 +249,7 @@ class Metric:
         return self._sum(None)
 
     def surplus(self, q: Softmax | None) -> Surplus:
-        """Z = sum_i c_i (w_ij - q_ij) X_ij (r, r), q the metric's own p where None: then it is dF/dQ."""
+        """Return Z = sum_i c_i (w_ij - q_ij) X_ij (r, r). q None: q = p, for which Z is dF/dQ."""
         return self.G if q is None else self._sum(q)
 
     def _sum(self, q: Softmax | None) -> Surplus:
@@ -259,12 +264,12 @@ class Metric:
             off += float(np.abs(weights) @ (2 * long + self.noise)) * self.noise
             size += float(np.abs(weights) @ long**2)
         terms = len(Y) + len(self.points) + 16
-        # what eigenvalues of Z are off by is counted too
+        # includes the error of the eigenvalues of Z
         rounding = off + terms * EPS * size + 2 * len(Z) * EPS * float(np.linalg.norm(Z))
         return Surplus((Z + Z.T) / 2, finite(rounding))
 
     def first_order(self) -> FirstOrder:
-        """dF/dA and dF/dQ; the second is not computed where it is not needed."""
+        """Return the first derivatives; dF/dQ is computed only if a row of A is unused."""
         images, Y = self.images, self.Y
         total, off, size, slope, turns = np.zeros((images.shape[1], Y.shape[1])), 0.0, 0.0, [], 0.0
         for i in watched(self.points.tolist()):
@@ -282,7 +287,7 @@ class Metric:
             slope.append(2 * float(weights @ beyond))
             turns += 2 * float(np.abs(weights) @ beyond)
         rounding = 2 * (off + (len(Y) + len(self.points) + 16) * EPS * size)
-        # in coordinates of unit covariance that of the images is A A^T
+        # in coordinates of unit covariance the covariance of the images is A A^T
         around = images - images.mean(axis=0)
         rows = np.linalg.eigvalsh(around.T @ around / len(Y))
         length = math.sqrt(max(float(rows.sum()), 0.0))
@@ -295,7 +300,7 @@ class Metric:
 
 
 def _log_sum(logs: FloatArray, off: FloatArray) -> tuple[float, float]:
-    """log sum e^logs, and how far it is off where each of the logarithms may be off by so much; -inf of none."""
+    """Return log sum e^logs and a bound of its error, if each logarithm has an error up to `off`; -inf if empty."""
     if not logs.size:
         return -math.inf, 0.0
     top = float(logs.max())
@@ -305,5 +310,5 @@ def _log_sum(logs: FloatArray, off: FloatArray) -> tuple[float, float]:
 
 
 def finite(rounding: float) -> float:
-    """A bound of rounding as a number that can be written: 1e300, which proves nothing, where it is none."""
+    """Return a bound of rounding that can be saved: 1e300, which certifies nothing, in place of inf or NaN."""
     return rounding if rounding < 1e300 else 1e300

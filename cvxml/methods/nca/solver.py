@@ -1,51 +1,254 @@
-"""One descent of NCA from one start, and the proof of where it ends, in coordinates of unit covariance."""
+"""The solver of NCA: from an instance to a metric and its dual variables.
+
+`search` runs a descent (descent.py) from each start, takes the run with the best metric, and looks for dual variables.
+`literal_cccp` replaces the descent for solver="clarabel" or "scs": each convex step is solved through cvxpy as stated.
+Its dual variables come from our descents, as for solver="fast". All runs work in coordinates of unit covariance.
+"""
 
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cvxml.core.clock import look
-from cvxml.core.metric import EPS, FloatArray
+from cvxml.core.inputs import check_count
+from cvxml.core.metric import EPS, FloatArray, project_psd, real_array
 from cvxml.core.result import Dual, Status, Step
+from cvxml.core.run import Callback, Found, Start, silent, untried
 from cvxml.family.geometry.coordinates import Coordinates, coordinates
 from cvxml.family.stationary.rank import INVISIBLE, examine_rank
-from cvxml.methods.nca.certify import certify
-from cvxml.methods.nca.descent import LARGEST, Descent, Point
-from cvxml.methods.nca.fast import Held, Pairs
-from cvxml.methods.nca.infinity import Limit, collapsible, limit
+from cvxml.methods.nca import definitions
+from cvxml.methods.nca.certify import Limit, certify, collapsible, limit
+from cvxml.methods.nca.descent import LARGEST, Descent, Held, Iterate, Pairs
 from cvxml.methods.nca.instance import Instance
 from cvxml.methods.nca.rows import Metric
 
-SHARE = 0.1  # of tol: what the descent leaves to the certificate
-UNUSED = 1e-7  # of the objective: what a direction must win to be put in
-ARRIVED = 1e-14  # an objective this near to that of all larger multiples cannot be told from it
-SAMPLED = 2  # blocks of rows that the scale of a start is tried on
-LEARNT = 0.95  # of g at A = 0
-SLIGHT = 1e-3  # of g: no reason to go on to the next multiple
-WRITTEN = 1e-6  # of a distance: what its matrix may lose of it by rounding
-SHIFTS = (1e-2, 1e-4, 1e-6)  # of T: how far inside the dual cone the interior rows are looked for
+SHARE = 0.1  # the descent stops at this share of tol
+UNUSED = 1e-7  # a new direction must decrease the objective by this share of its distance to the bound
+ARRIVED = 1e-14  # an objective is equal to its limit along the multiples if it is within this, relatively
+SAMPLED = 2  # blocks of rows in the sample that scales a start
+LEARNT = 0.95  # a scale must reduce -g to this share of -g at A = 0
+SLIGHT = 1e-3  # the next multiple of a start must decrease -g by this
+WRITTEN = 1e-6  # largest relative error of a distance when its metric is rounded to floats
+SHIFTS = (1e-2, 1e-4, 1e-6)  # T is reduced by these shares to find interior rows
+STARTS = ("auto", "pca", "lda", "identity", "random", "likelihood")
+SLIP = 1e-9  # a start counts as better than the result only by more than this, relatively
+LOST = (
+    "some features nearly determine others: the metric at the end of the descent becomes worse by rounding to a matrix "
+    "of floats, so a metric that is not changed by rounding is returned"
+)
+
+
+class NamedStart(NamedTuple):
+    """A start and its name."""
+
+    name: str
+    A: FloatArray  # (m, r), in the coordinates
+    Q: FloatArray  # (d, d), its metric
 
 
 @dataclass(eq=False)
 class Run:
-    """One descent from one start, in the coordinates."""
+    """The result of one descent from one start."""
 
-    name: str
-    A: FloatArray
+    name: str  # of the start
+    A: FloatArray  # in the coordinates
     value: float
     status: Status
     iterations: int
     history: list[Step] = field(default_factory=list)
-    dual: Dual | None = None  # of the step at A, where a literal run has it
-    metric: FloatArray | None = None  # (d, d), where it is not just A^T A in the units given
+    dual: Dual | None = None  # of the step at A, if a literal run computed it
+    metric: FloatArray | None = None  # (d, d), if it is not A^T A in the units of the points
+
+
+def search(
+    p: Instance,
+    solver: str,
+    init: Any,
+    tol: float,
+    max_iter: int,
+    random_state: int,
+    start: Start | None,
+    callback: Callback,
+) -> Found:
+    """Return the best metric of the descents, or of the literal runs of CCCP, from all starts."""
+    at = Solver(p)
+    if start is None:
+        starts = starts_of(at, init, random_state)
+    else:
+        starts = [NamedStart("warm", at.root_of(start.metric), start.metric)]
+    runs: list[Run] = []
+    left_out: tuple[str, ...] = ()
+    for name, A, _ in starts:
+        if solver == "fast":
+            runs.append(at.run(name, A, tol, max_iter, callback))
+        else:
+            runs.append(literal_cccp(at, name, A, solver, tol, max_iter, callback))
+        if runs[-1].status is Status.INTERRUPTED:
+            left_out = untried([each.name for each in starts], len(runs))
+            break
+    best = _best(at, runs, starts, tol, max_iter, silent(callback))
+    metric = at.metric(best.A) if best.metric is None else best.metric
+    why = at.at_infinity(metric)
+    return Found(
+        metric,
+        at.dual_of(best, metric, tol),
+        _status(at, best, runs, why),
+        sum(run.iterations for run in runs),
+        tuple(step for run in runs for step in run.history),
+        (*_notes(p, runs, why if best.metric is None else why or LOST), *left_out),
+    )
+
+
+def _best(
+    at: Solver, runs: list[Run], starts: list[NamedStart], tol: float, max_iter: int, callback: Callback
+) -> Run:
+    """Return the run with the best proved objective of its metric, as a matrix of floats.
+
+    In the coordinates a run always ends lower than it starts. But if features are nearly collinear, A^T A has large
+    entries that cancel, and rounding to floats may make it far worse. So we compare the rounded metrics. If a start is
+    better than all results, we run a descent from it in fewer coordinates, without the thin ones.
+    """
+
+    def bound_of_objective(Q: FloatArray) -> float:
+        objective, rounding = Metric(at.p, Q, at.at).value
+        return objective + rounding
+
+    best = min(runs, key=lambda run: bound_of_objective(at.metric(run.A)))
+    found = bound_of_objective(at.metric(best.A))
+    from_starts = [bound_of_objective(each.Q) for each in starts[: len(runs)]]
+    k = int(np.argmin(from_starts))
+    if found - from_starts[k] <= SLIP * (1 + abs(found)):
+        return best
+    coarse, Q = at.without_thin_coordinates(), starts[k].Q
+    run = coarse.run(starts[k].name, coarse.root_of(Q), tol, max_iter, callback)
+    runs.append(run)
+    if bound_of_objective(coarse.metric(run.A)) < from_starts[k]:
+        Q = coarse.metric(run.A)
+    return replace(run, A=at.root_of(Q), metric=Q)
+
+
+def _status(at: Solver, best: Run, runs: list[Run], why: str) -> Status:
+    """The status before certification. why: the reason why no metric attains the supremum, or empty."""
+    if any(run.status is Status.INTERRUPTED for run in runs):
+        return Status.INTERRUPTED
+    if why:
+        return Status.NOT_ATTAINED
+    return (
+        Status.AT_INFINITY
+        if best.status is not Status.MAX_ITER and at.tends_to_infinity(best.A)
+        else best.status
+    )
+
+
+def _notes(p: Instance, runs: list[Run], why: str) -> list[str]:
+    notes = [why] if why else []
+    if not p.convex:
+        notes.append(f"-{p.criterion} is not convex: a better metric may exist elsewhere")
+    if len(runs) > 1:
+        notes.append(f"-{p.criterion} by start: " + ", ".join(f"{run.name} {run.value:.6g}" for run in runs))
+    return [*notes, p.dropped()] if p.dropped() else notes
+
+
+def starts_of(at: Solver, init: Any, random_state: int) -> list[NamedStart]:
+    """Return the start or starts that `init` asks for. Raises ValueError for any other `init`."""
+    p = at.p
+    check_count(random_state, "random_state", at_least=0)
+    if isinstance(init, str):
+        given_A = named_start(p, init, random_state)
+        unscaled = at.to_coordinates(given_A)
+        A = at.scaled(unscaled)
+        Q = given_A.T @ given_A * float(np.sum(A**2) / np.sum(unscaled**2))
+        if init == "likelihood":
+            A = Solver(p._replace(criterion="g")).run("likelihood", A, 1e-2, 50).A
+        return [NamedStart(init, A, Q)]
+    if (
+        isinstance(init, (list, tuple))
+        and init
+        and all(isinstance(one, str) or np.ndim(one) == 2 for one in init)
+    ):
+        return [found for one in init for found in starts_of(at, one, random_state)]
+    A = given_start(p, init)
+    return [NamedStart("given", at.to_coordinates(A), A.T @ A)]
+
+
+def named_start(p: Instance, name: str, random_state: int) -> FloatArray:
+    """Return A (m, d) by name.
+
+    "auto" is "lda" if that has m directions, else "pca" if m < min(n, d), else "identity".
+    """
+    n, d = p.X.shape
+    if name in ("auto", "likelihood"):
+        found = _lda(p)
+        if len(found) >= p.m:
+            return np.ascontiguousarray(found[: p.m])
+        name = "pca" if p.m < min(n, d) else "identity"
+    if name == "identity":
+        return np.eye(p.m, d)
+    if name == "random":
+        return np.random.default_rng(random_state).standard_normal((p.m, d))
+    if name == "pca":
+        if p.m > min(n, d):
+            raise ValueError(
+                f"init='pca' has {min(n, d)} components at most, and n_components={p.m} are requested"
+            )
+        _, _, Vt = np.linalg.svd(p.X - p.X.mean(axis=0), full_matrices=False)
+        components: FloatArray = Vt[: p.m]
+        return components
+    if name == "lda":
+        if p.similarity is not None:
+            raise ValueError("init='lda' needs class labels, and a similarity was given: take 'pca'")
+        found = _lda(p)
+        if len(found) < p.m:
+            raise ValueError(
+                f"init='lda' finds {len(found)} directions, fewer than the classes, and n_components={p.m} are "
+                "requested: take 'pca' or 'identity'"
+            )
+        return np.ascontiguousarray(found[: p.m])
+    raise ValueError(
+        f"init={name!r}: a start is one of {', '.join(map(repr, STARTS))}, components (m, d), or a list of these"
+    )
+
+
+def given_start(p: Instance, init: Any) -> FloatArray:
+    """Return the components (m, d) of the user. Raises ValueError for another shape, NaN, infinity, or zeros."""
+    A = real_array(init, "init")
+    if A.shape != (p.m, p.X.shape[1]):
+        raise ValueError(
+            f"init must have shape ({p.m}, {p.X.shape[1]}), (n_components, features), got {A.shape}"
+        )
+    if not np.isfinite(A).all():
+        raise ValueError("init holds NaN or infinity; every entry must be finite")
+    if np.abs(A).max() > 1e150:
+        raise ValueError(f"init has entries up to {np.abs(A).max():.3g}, so distances overflow; divide it")
+    if not A.any():
+        raise ValueError("init is zero, and A = 0 is stationary, so a descent stays there; give another init")
+    return A
+
+
+def _lda(p: Instance) -> FloatArray:
+    """Return the discriminant directions, fewer than the classes; no rows if scikit-learn finds no finite ones."""
+    if p.similarity is not None or p.m >= int(p.y.max()) + 1 or p.y.max() + 1 >= len(p.y):
+        return np.zeros((0, p.X.shape[1]))
+    # imported here: scikit-learn takes a second to load, and `check` should not
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")  # collinear features, classes without spread
+        try:
+            scalings: FloatArray = LinearDiscriminantAnalysis().fit(p.X, p.y).scalings_.T
+        except (IndexError, np.linalg.LinAlgError):  # no class has any spread
+            return np.zeros((0, p.X.shape[1]))
+    return scalings if np.isfinite(scalings).all() else scalings[:0]
 
 
 class Solver:
-    """An instance in coordinates of unit covariance, ready to descend."""
+    """Descents, dual variables and limits of one instance, in coordinates of unit covariance."""
 
     def __init__(self, p: Instance, at: Coordinates | None = None):
         self.p = p
@@ -55,8 +258,8 @@ class Solver:
         self._collapsible: bool | None = None
         self.rank = min(p.m, self.at.Y.shape[1])
 
-    def coarse(self) -> Solver:
-        """The same without the coordinates of so little spread that a metric of them cannot be written in floats."""
+    def without_thin_coordinates(self) -> Solver:
+        """Return a solver without the coordinates of so little spread that floats cannot represent their metrics."""
         seen = EPS * self.at.lost**2 <= WRITTEN
         kept = self.at._replace(
             Y=np.ascontiguousarray(self.at.Y[:, seen]),
@@ -66,12 +269,12 @@ class Solver:
         )
         return Solver(self.p, kept)
 
-    def inside(self, A: FloatArray) -> FloatArray:
-        """A (m, d) in the coordinates, with as many rows as its rank may have."""
+    def to_coordinates(self, A: FloatArray) -> FloatArray:
+        """Return A (m, d) in the coordinates, with `rank` rows."""
         return _rows(A @ self.at.back, self.rank)
 
     def scaled(self, A: FloatArray) -> FloatArray:
-        """A of ordinary size times the power of 2 with the best g on a sample of the points: not too hard to learn."""
+        """Return A, scaled to norm sqrt(m) times the power of 2 with the best g on a sample of the points."""
         unit: FloatArray = A * (np.sqrt(len(A)) / float(np.linalg.norm(A)))
         sample = Pairs(self.p._replace(X=self.at.Y, criterion="g"))
         sample.blocks = sample.blocks[:: max(1, len(sample.blocks) // SAMPLED)]
@@ -84,17 +287,17 @@ class Solver:
             while LARGEST > best > 1 / LARGEST and (other := value(factor * best)) < least - SLIGHT:
                 look()
                 best, least = factor * best, other
-        # a ray on which nothing is much better than A = 0 would lead there
+        # if no multiple is much better than A = 0, the best multiple is near 0, a bad start
         return best * unit if least < LEARNT * value(0.0) else unit
 
-    def of_metric(self, Q: FloatArray) -> FloatArray:
-        """A of Q (d, d) in the coordinates."""
+    def root_of(self, Q: FloatArray) -> FloatArray:
+        """Return A in the coordinates with A^T A the metric Q (d, d)."""
         values, vectors = np.linalg.eigh(examine_rank(Q, self.p.m, self.at)[0])
         root: FloatArray = (vectors * np.sqrt(np.maximum(values, 0))).T[::-1][: self.rank]
         return root
 
     def metric(self, A: FloatArray) -> FloatArray:
-        """A^T A, (d, d), in the units given."""
+        """Return A^T A, (d, d), in the units of the points."""
         return self.at.outside(A.T @ A)
 
     def run(
@@ -105,17 +308,17 @@ class Solver:
         max_iter: int,
         callback: Callable[[Step], None] | None = None,
     ) -> Run:
-        """Descent from A until it is stationary to a share of tol, or all but as good as the bound, or stuck."""
+        """Descend from A until A is stationary to a share of tol, or nearly equal to the bound, or stuck."""
         p, started = self.p, time.perf_counter()
         history: list[Step] = []
-        to_win = np.inf  # how far it is to where multiples of A tend, once that is known
+        to_win = np.inf  # the distance of the objective to its limit along the multiples of A, if known
         nearly = tol * (len(p.X) if p.criterion == "g" else abs(p.bound))
 
-        def enough(point: Point) -> bool:
+        def enough(point: Iterate) -> bool:
             above = point.value - p.bound
             return point.change <= SHARE * tol * min(above, to_win) or above <= nearly
 
-        def report(point: Point, phase: str) -> None:
+        def report(point: Iterate, phase: str) -> None:
             above, seconds = point.value - p.bound, time.perf_counter() - started
             step = Step(len(history) + 1, seconds, point.value, p.bound, above, f"{name}: {phase}")
             history.append(step)
@@ -123,15 +326,15 @@ class Solver:
                 callback(step)
 
         descent = Descent(self.pairs, A, enough, report=report)
-        status = Status.STALLED  # unless its certificate says more
+        status = Status.STALLED  # unless the certificate proves more
         try:
             done = descent.run(max_iter)
             for _ in range(self.rank + 1):
                 Q = self.metric(descent.at.A)
                 to_limit = abs(descent.at.value - self.limit(Q).value)
-                if 0 < to_limit < to_win and not self.leaves(descent.at.A):
+                if 0 < to_limit < to_win and not self.tends_to_infinity(descent.at.A):
                     to_win = to_limit
-                elif self.leaves(descent.at.A) or self.at_infinity(Q) or not self._raised(descent):
+                elif self.tends_to_infinity(descent.at.A) or self.at_infinity(Q) or not self._raised(descent):
                     break
                 if descent.iterations < max_iter:
                     done = descent.run(max_iter)
@@ -142,7 +345,7 @@ class Solver:
         return Run(name, descent.at.A, descent.at.value, status, descent.iterations, history)
 
     def _raised(self, descent: Descent) -> bool:
-        """Put the best direction into a metric of less rank than allowed; False if none is better, or none is free."""
+        """Add the best direction to a metric of less than the allowed rank; return False if none improves it."""
         A = descent.at.A
         if len(A) == self.rank and np.linalg.svd(A, compute_uv=False)[-1] ** 2 > INVISIBLE:
             return False
@@ -160,25 +363,25 @@ class Solver:
 
     @property
     def limited(self) -> bool:
-        """True if the rank is less than the points could use: then a metric is judged by its gradient alone."""
+        """True if the allowed rank is less than the rank of the points. Then only the gradient is certified."""
         return bool(self.rank < self.at.Y.shape[1])
 
     def dual_of(self, run: Run, Q: FloatArray, tol: float) -> Dual:
-        """What proves Q (d, d), which a run ended with; none is looked for where the supremum is at infinity."""
+        """Return dual variables for Q (d, d), the metric of a run; trivial ones if the supremum is at infinity."""
         if run.dual is not None:
             return run.dual
-        if self.limited or self.at_infinity(Q) or self.leaves(run.A):
+        if self.limited or self.at_infinity(Q) or self.tends_to_infinity(run.A):
             return {"R": Q, "interior": Q}
         return self.dual(Q, run.A, run.A, tol)
 
     def limit(self, Q: FloatArray) -> Limit:
-        """Where multiples of Q (d, d) tend, kept for the next who asks."""
+        """Return the limit of the objective along the multiples of Q (d, d); the last one is cached."""
         if self._limit is None or not np.array_equal(Q, self._limit[0]):
             self._limit = Q, limit(self.p, Metric(self.p, Q, self.at))
         return self._limit[1]
 
-    def leaves(self, A: FloatArray) -> bool:
-        """True if multiples of A tend to a better objective and A is on its way there, or all but there already."""
+    def tends_to_infinity(self, A: FloatArray) -> bool:
+        """Return True if larger multiples of A tend to a better objective, or A has reached their limit."""
         value, gradient = self.pairs.value_and_gradient(A)
         further = value - self.limit(self.metric(A)).value
         if abs(further) <= ARRIVED * abs(value):
@@ -186,23 +389,26 @@ class Solver:
         return bool(0 < further <= -float(np.sum(A * gradient)))
 
     def at_infinity(self, Q: FloatArray) -> str:
-        """Why no metric attains the supremum, as Q (d, d) shows it, as a sentence; empty if that is not known."""
+        """Return the reason why no metric attains the supremum, a sentence; empty if Q (d, d) does not show it."""
         if Q.any() and self.limit(Q).best:
             return (
-                "every point has its nearest neighbour among those that are right for it: multiples of this metric "
-                f"tend to the bound {self.p.bound:.6g}, which no metric attains"
+                "every point has its nearest neighbour in its own class, or among its most similar points: multiples "
+                f"of this metric tend to the bound {self.p.bound:.6g}, which no metric attains"
             )
         if self._collapsible is None:
             self._collapsible = not self.limited and collapsible(self.p)
         if self._collapsible:
             return (
                 "there is a direction in which the points of every class coincide, and the classes do not: "
-                "whatever the metric, more of this direction is better"
+                "adding more of this direction improves every metric"
             )
         return ""
 
     def dual(self, Q: FloatArray, A: FloatArray, R: FloatArray, tol: float) -> Dual:
-        """Rows for the step at Q = A^T A: those of R, which solves it, and of a step whose T is a little smaller."""
+        """Return dual variables of the step at Q = A^T A.
+
+        "R" solves the step. "interior" solves a step with a slightly smaller T, so its surplus Z is positive definite.
+        """
         step = self.pairs.hold(A)
         best, least = {"R": self.metric(R), "interior": self.metric(R)}, np.inf
         for shift in SHIFTS:
@@ -217,27 +423,27 @@ class Solver:
         return best
 
     def improve(self, Q: FloatArray, tol: float, early: bool) -> tuple[FloatArray, Dual]:
-        """A metric at least as good as Q, and the dual of the step at Q (none where the rank is limited)."""
-        A = self.of_metric(Q)
+        """Return a metric at least as good as Q, and dual variables of the step at Q (trivial if rank is limited)."""
+        A = self.root_of(Q)
         found = self.run("candidate", A, tol, 100 if early else 2000)
-        better = self.metric(self._further(found.A))
-        if self.limited or self.at_infinity(Q) or self.leaves(A):
+        better = self.metric(self._better_multiple(found.A))
+        if self.limited or self.at_infinity(Q) or self.tends_to_infinity(A):
             return better, {"R": Q, "interior": Q}
         step = self.pairs.hold(A)
         R = self.minimise_step(A if A.any() else found.A, step, SHARE * tol * 1e-2)
         return better, self.dual(Q, A, R, tol)
 
-    def _further(self, A: FloatArray) -> FloatArray:
-        """A multiple of A that is better, where multiples are better for ever; else A."""
-        if not (self.at_infinity(self.metric(A)) or self.leaves(A)):
+    def _better_multiple(self, A: FloatArray) -> FloatArray:
+        """Return a better multiple of A if the supremum is at infinity; else A."""
+        if not (self.at_infinity(self.metric(A)) or self.tends_to_infinity(A)):
             return A
         values = {t: self.pairs.value_and_gradient(t * A)[0] for t in (1.0, 2.0, 4.0, 8.0)}
         return min(values, key=lambda t: values[t]) * A
 
     def minimise_step(self, A: FloatArray, step: Held, tol: float, max_iter: int = 500) -> FloatArray:
-        """A that minimises a convex step to tol of <T, Q>, or wherever the descent ends."""
+        """Return A that minimises a convex step up to tol times <T, Q>, or the last iterate of the descent."""
 
-        def enough(point: Point) -> bool:
+        def enough(point: Iterate) -> bool:
             return point.change <= tol * float(np.sum((point.A @ step.T) * point.A))
 
         descent = Descent(self.pairs, A, enough, step)
@@ -245,8 +451,55 @@ class Solver:
         return descent.at.A
 
 
+def literal_cccp(
+    at: Solver,
+    name: str,
+    A: FloatArray,
+    solver: str,
+    tol: float,
+    max_iter: int,
+    callback: Callable[[Step], None] | None = None,
+) -> Run:
+    """Run CCCP from A through "clarabel" or "scs"; a step is accepted only if the naive objective is lower.
+
+    Stops if our certificate proves the step of the metric, if the back end does not improve, or at infinity.
+    """
+    from cvxml.core.backend import solve_problem
+    from cvxml.methods.nca.problem import step as literal_step
+
+    p, started = at.p, time.perf_counter()
+    s, Q = p.weights(), at.metric(A)
+    run = Run(name, A, definitions.objective(p.X, s, Q, p.criterion), Status.MAX_ITER, 0)
+    while run.iterations < max_iter:
+        new = project_psd(solve_problem(literal_step(p.X, s, Q, p.criterion), solver, exponential=True)["Q"])
+        run.dual = at.dual(Q, run.A, at.root_of(new), tol)
+        proof = certify(p, Q, run.dual)
+        judged = proof.step or proof
+        run.iterations += 1
+        seconds = time.perf_counter() - started
+        step = Step(run.iterations, seconds, run.value, judged.lower_bound, judged.gap, solver, judged.scale)
+        run.history.append(step)
+        if callback is not None:
+            try:
+                callback(step)
+            except KeyboardInterrupt:
+                run.status = Status.INTERRUPTED
+                break
+        if judged.proves(tol):
+            run.status = Status.STALLED  # unless the final certificate proves more
+            break
+        lower = definitions.objective(p.X, s, new, p.criterion)
+        if not lower < run.value:
+            run.status = Status.BACKEND
+            break
+        Q, run.A, run.value, run.dual = new, at.root_of(new), lower, None
+        if at.at_infinity(Q):
+            break
+    return run
+
+
 def _rows(A: FloatArray, rank: int) -> FloatArray:
-    """A' (rank, r) with A'^T A' the nearest to A^T A."""
+    """Return A' (rank, r) with A'^T A' nearest to A^T A."""
     _, sizes, Vt = np.linalg.svd(A, full_matrices=False)
     rows = np.zeros((rank, A.shape[1]))
     count = min(rank, len(sizes))

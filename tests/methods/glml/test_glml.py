@@ -13,9 +13,8 @@ import cvxml
 from cvxml.core.backend import solve_problem
 from cvxml.methods.glml import definitions, problem
 from cvxml.methods.glml.certify import best_dual, certify_at
-from cvxml.methods.glml.closed import Case, closed_form
-from cvxml.methods.glml.curvature import curvature, pair_weights
-from cvxml.methods.glml.model import Mixtures, fit_gaussians, fit_mixtures
+from cvxml.methods.glml.instance import Mixtures, fit_gaussians, fit_mixtures
+from cvxml.methods.glml.solver import Case, closed_form, curvature, pair_weights
 from tests.methods.glml.local_metrics import SOLVERS, classes, definite, names, random_unit
 
 # B

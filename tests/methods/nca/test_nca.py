@@ -10,12 +10,10 @@ from hypothesis import strategies as st
 import cvxml
 from cvxml.core.metric import FloatArray
 from cvxml.family.geometry.coordinates import coordinates
-from cvxml.methods.nca import definitions, fast
-from cvxml.methods.nca.certify import certify
-from cvxml.methods.nca.infinity import collapsible, limit
-from cvxml.methods.nca.instance import Instance, instance
+from cvxml.methods.nca import definitions, descent
+from cvxml.methods.nca.certify import certify, collapsible, limit
+from cvxml.methods.nca.instance import Instance, by_known_class, instance
 from cvxml.methods.nca.rows import Metric, Softmax
-from cvxml.methods.nca.similarity import by_known_class
 from cvxml.methods.nca.solver import Solver
 from tests.instances import random_data, soft_labels
 
@@ -59,8 +57,8 @@ every_form = pytest.mark.parametrize(("criterion", "soft"), [(c, s) for c in "fg
 def test_the_fast_form_is_the_printed_one(criterion: str, soft: bool, block: int, seed: int) -> None:
     p, A = drawn(seed, criterion, soft)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fast, "BLOCK", block)
-        value, gradient = fast.Pairs(p).value_and_gradient(A)
+        patch.setattr(descent, "BLOCK", block)
+        value, gradient = descent.Pairs(p).value_and_gradient(A)
     expected = naive_gradient(p, A)
     assert value == pytest.approx(naive(p, A), rel=1e-10, abs=1e-10)
     # beyond some scale f is flat, and its gradient what rounding leaves
@@ -153,7 +151,7 @@ def test_the_continuous_cost_has_no_pair_of_a_point_with_itself(size: float) -> 
 @settings(max_examples=12, deadline=None)
 def test_the_second_derivative(criterion: str, soft: bool, seed: int) -> None:
     p, A = drawn(seed, criterion, soft)
-    pairs, A = fast.Pairs(p), A / np.linalg.norm(A)
+    pairs, A = descent.Pairs(p), A / np.linalg.norm(A)
     direction, h = np.random.default_rng(seed).standard_normal(A.shape), 1e-5
     for held in (None, pairs.hold(A)):
         ends = [pairs.value_and_gradient(A + t * direction, held)[1] for t in (h, -h)]
@@ -167,7 +165,7 @@ def test_the_second_derivative(criterion: str, soft: bool, seed: int) -> None:
 @settings(max_examples=12, deadline=None)
 def test_a_step_touches_the_objective_and_lies_above(criterion: str, soft: bool, seed: int) -> None:
     p, A = drawn(seed, criterion, soft)
-    pairs, rng = fast.Pairs(p), np.random.default_rng(seed)
+    pairs, rng = descent.Pairs(p), np.random.default_rng(seed)
     A = A / np.linalg.norm(A)
     held = pairs.hold(A)
     value, gradient = pairs.value_and_gradient(A)
@@ -184,13 +182,13 @@ def test_single_precision_and_threads_change_no_more_than_they_may(
     criterion: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     X, y = random_data(0, n=620, d=6)
-    pairs, A = fast.Pairs(instance(X, y, criterion=criterion)), 0.7 * np.eye(3, 6)
-    assert len(X) >= fast.THREADED
+    pairs, A = descent.Pairs(instance(X, y, criterion=criterion)), 0.7 * np.eye(3, 6)
+    assert len(X) >= descent.THREADED
     value, gradient = pairs.value_and_gradient(A)
     rough, slope = pairs.value_and_gradient(A, rough=True)
     assert 0 < abs(rough - value) <= 1e-5 * abs(value)
     np.testing.assert_allclose(slope, gradient, rtol=1e-3, atol=1e-4 * np.abs(gradient).max())
-    monkeypatch.setattr(fast, "THREADED", len(X) + 1)
+    monkeypatch.setattr(descent, "THREADED", len(X) + 1)
     alone, same = pairs.value_and_gradient(A)
     assert value == pytest.approx(alone, rel=1e-12)
     np.testing.assert_allclose(same, gradient, rtol=1e-9, atol=1e-12 * np.abs(gradient).max())
@@ -200,9 +198,9 @@ def test_no_block_is_larger_than_it_says() -> None:
     """Memory: a block of rows and what is summed, never n x n."""
     X, y = random_data(0, n=1000, d=4)
     for s in (None, soft_labels(0, 1000)):
-        blocks = fast.Pairs(instance(X, y, similarity=s)).blocks
+        blocks = descent.Pairs(instance(X, y, similarity=s)).blocks
         assert sum(b.rows.stop - b.rows.start for b in blocks) == 1000
-        assert max((b.rows.stop - b.rows.start) * 1000 for b in blocks) <= fast.BLOCK
+        assert max((b.rows.stop - b.rows.start) * 1000 for b in blocks) <= descent.BLOCK
 
 
 # ---------------------------------------------------------------- the certificate
@@ -217,7 +215,7 @@ def test_no_rows_lift_the_bound_of_a_step(criterion: str, soft: bool, seed: int)
     p, A = drawn(seed, criterion, soft)
     rng, d = np.random.default_rng(seed), p.X.shape[1]
     A = np.vstack([A, np.zeros((d, d))])[:d]
-    pairs = fast.Pairs(p)
+    pairs = descent.Pairs(p)
     held = pairs.hold(A)
     constant = pairs.value_and_gradient(A)[0] - pairs.value_and_gradient(A, held)[0]
     for scale in (0.1, 1.0, 30.0, 1e5):
@@ -358,7 +356,7 @@ def test_the_limit_is_where_multiples_tend(criterion: str, soft: bool, seed: int
     p, A = drawn(seed, criterion, soft)
     at = coordinates(p.X)
     inside = A @ at.back
-    far = fast.Pairs(p._replace(X=at.Y)).value_and_gradient(1e6 / np.linalg.norm(inside) * inside)[0]
+    far = descent.Pairs(p._replace(X=at.Y)).value_and_gradient(1e6 / np.linalg.norm(inside) * inside)[0]
     end = limit(p, Metric(p, A.T @ A, at)).value
     if np.isinf(end):  # a point whose nearest neighbours are all wrong
         assert far > 1e3

@@ -17,10 +17,8 @@ import cvxml
 from cvxml.core.report import Report, Verdict
 from cvxml.core.result import Status
 from cvxml.methods.nca import definitions
-from cvxml.methods.nca.descent import Descent
-from cvxml.methods.nca.fast import Pairs
-from cvxml.methods.nca.instance import instance
-from cvxml.methods.nca.similarity import by_known_class, by_target
+from cvxml.methods.nca.descent import Descent, Pairs
+from cvxml.methods.nca.instance import by_known_class, by_target, instance
 from cvxml.methods.nca.solver import Solver
 from tests.instances import random_data, real_data, soft_labels
 
@@ -113,7 +111,7 @@ def test_a_start_of_no_scale_is_given_one() -> None:
 def test_the_scale_of_a_start_is_the_best_of_its_powers_of_two() -> None:
     p = instance(X, Y, criterion="g")
     solver = Solver(p)
-    A = solver.scaled(solver.inside(50 * np.eye(3)))
+    A = solver.scaled(solver.to_coordinates(50 * np.eye(3)))
     values = [solver.pairs.value_and_gradient(t * A)[0] for t in (0.5, 1.0, 2.0)]
     assert values[1] == min(values)
 
@@ -188,7 +186,7 @@ def test_collapsible_classes_have_no_best_metric() -> None:
 
 
 def test_a_run_out_of_iterations_is_not_said_to_leave(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Solver, "leaves", lambda self, A: True)
+    monkeypatch.setattr(Solver, "tends_to_infinity", lambda self, A: True)
     with pytest.warns(ConvergenceWarning, match="raise max_iter"):
         cvxml.solve("nca", X, Y, max_iter=2)
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from cvxml.core.metric import FloatArray
-from cvxml.methods.glml.model import Mixtures
+from cvxml.methods.glml.instance import Mixtures
 
 
 def fisher_metrics(model: Mixtures, Q: FloatArray) -> FloatArray:

@@ -1,8 +1,7 @@
-"""The theory of the papers in numbers: the density at a distance, asymptotic error, f-divergence, bias.
+"""The theory of the papers on GLML in numbers: asymptotic error, f-divergence, bias.
 
 Numbering of the paper of 2018. Densities are functions of a query, given by their values on points.
 
-    p~ = p + d_N^2 / (2 D) Laplacian p                                    (6); 2010, Fig. 1: 4 D
     E_asymp = int p1 p2 / (p1 + p2) dx                                     (2)
             = 1 - int p1 f(p2 / p1) dx,   f(t) = 1 / (1 + t)               5.1
     bias = 1/(4 D) int E[d_N^2 | x] tr[A^-1 B(x)] / (p1 + p2)^2 dx          (8), (10), corrected
@@ -19,12 +18,6 @@ import math
 import numpy as np
 
 from cvxml.core.metric import FloatArray
-
-
-def density_at_distance(p: FloatArray, laplacian: FloatArray, squared: float, D: int) -> FloatArray:
-    """p~: the mean of a density over the sphere of squared radius `squared`, to second order."""
-    mean: FloatArray = p + squared / (2 * D) * laplacian
-    return mean
 
 
 def asymptotic_error(p1: FloatArray, p2: FloatArray, volume: FloatArray | float) -> float:

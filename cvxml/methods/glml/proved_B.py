@@ -1,0 +1,174 @@
+"""B at the queries in floats, a bound of its error, and a proof whether B is definite, indefinite, singular or zero.
+
+One Gaussian a class: B is defined by the data. If an inverse covariance is nearly singular, double precision may leave
+no correct digit of B. So B is computed in balls and rounded once (exact.py).
+
+A fitted mixture: the weights, means and covariances are floats, and they define the problem exactly. The errors of
+their inverses, densities and curvatures are bounded here. Let T be the computed whitening of a covariance, and
+E = T Sigma T^T - I. Then Sigma^-1 = T^T (I + E)^-1 T, so the condition number of Sigma enters only through ||E||, which
+is bounded afterwards (`departure` in certify.py). With F = (I + E)^-1 = I + E', w = T (x - mu) and the pull v = T^T w,
+    G* - G = T^T ( F w* (F w*)^T - w w^T - E' ) T,        ||E'|| <= e' = ||E|| / (1 - ||E||),
+where a star marks the exact value. Products and sums of k terms have an error below (k + 2) eps times the sum of the
+absolute values of the terms, in any order.
+
+A model of the user's own: its return values define the problem exactly.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from cvxml.core.metric import EPS, FloatArray
+from cvxml.methods.glml.certify import Sign, sign_of
+from cvxml.methods.glml.exact import Gaussians
+from cvxml.methods.glml.instance import Generative, Instance, Mixtures
+from cvxml.methods.glml.solver import ROUNDING, Case, Curvature, curvature
+
+TINY = 1e-290  # covers underflow
+
+
+class ProvedB(NamedTuple):
+    """B at q queries, with bounds of its error."""
+
+    B: FloatArray  # (q, d, d), Frobenius norm 1, or 0
+    off: FloatArray  # (q, d, d): bounds of the error, entry by entry
+    noise: FloatArray  # (q,): for the solver: smaller eigenvalues count as 0
+    cases: list[Case | None]  # the case of B, proved; None if not proved
+
+
+@lru_cache(maxsize=1)
+def proved_B(p: Instance) -> ProvedB:
+    """Return B at the queries of p. The result is cached and shared, so do not write to it."""
+    found = curvature(p.model, p.Q)
+    B, noise = found.B.copy(), found.noise.copy()
+    off = np.broadcast_to(B_error(p.model, p.Q, found)[:, None, None], B.shape).copy()
+    singular = np.zeros(len(B), dtype=bool)
+    if p.params["model"] == "gaussian":
+        model = Gaussians(p)
+        for k, x in enumerate(p.Q):
+            exact = model.rounded_B(x)
+            if exact is None:
+                B[k], off[k], noise[k] = 0.0, 0.0 if model.is_zero(x) else np.inf, 0.0
+                continue
+            # with two classes the sign of B is free; take the sign of `curvature`
+            opposite = len(model.fits) == 2 and float(np.sum(exact.B * B[k])) < 0
+            B[k], off[k], noise[k] = -exact.B if opposite else exact.B, exact.off, ROUNDING
+            singular[k] = sign_of(*exact) is None and model.is_singular(x)
+    cases = [
+        Case.SINGULAR if flat else _case(sign_of(*each), each[0])
+        for flat, *each in zip(singular, B, off, strict=True)
+    ]
+    return ProvedB(B, off, noise, cases)
+
+
+def _case(sign: Sign | None, B: FloatArray) -> Case | None:
+    if sign is None:
+        return None
+    if sign.factor is not None:
+        return Case.DEFINITE
+    return Case.INDEFINITE if B.any() else Case.ZERO
+
+
+def B_error(model: Generative, Q: FloatArray, found: Curvature) -> FloatArray:
+    """Return bounds (q,) of the error of the normalised B in the Frobenius norm; inf if there is no bound."""
+    a, norm = found.a, found.norm
+    with np.errstate(all="ignore"):
+        log_p = model.log_densities(Q)
+        if isinstance(model, Mixtures):
+            each = component_errors(model, Q)
+            a_off = weight_errors(log_p, density_errors(model, Q, each))
+            off = sum_error(model, Q, each, a, a_off)
+        else:
+            G = np.linalg.norm(model.curvatures(Q), axis=(2, 3))
+            a_off = weight_errors(log_p, 0.0) + (a.shape[1] + 8) * EPS * np.abs(a)
+            off = np.einsum("qc,qc->q", a_off, G)
+        # ||v / |v| - w / |w||| <= 2 ||v - w|| / max(|v|, |w|)
+        share = np.where(norm > off, 2 * off / norm + 8 * EPS, np.inf)
+    return np.where(np.isnan(share), np.inf, share)
+
+
+class Errors(NamedTuple):
+    """Bounds of the errors of K components at q queries."""
+
+    logs: FloatArray  # (q, K): of the error of log(weight_k N_k)
+    G: FloatArray  # (q, K): of the error of G_k unit^2, in the Frobenius norm
+    sizes: FloatArray  # (q, K): of ||G_k|| unit^2 itself
+
+
+def component_errors(model: Mixtures, Q: FloatArray) -> Errors:
+    """Return bounds of the errors of the components at queries Q (q, d)."""
+    d = Q.shape[1]
+    few = (d + 2) * EPS
+    T = model.whitening
+    away = model.from_means(Q)  # (K, q, d)
+    w = away @ T.transpose(0, 2, 1)
+    v = np.linalg.norm(w @ T, axis=2)
+    origin = np.broadcast_to(model.origin, model.means.shape)[:, None]
+    moved = EPS * (np.abs(Q - origin) / model.unit + np.abs(away)) + TINY
+    near = np.linalg.norm((moved + few * np.abs(away)) @ np.abs(T).transpose(0, 2, 1), axis=2)  # ||w* - w||
+    length = np.linalg.norm(w, axis=2)
+    e = inverse_error(np.broadcast_to(model.departure, len(T)))[:, None]
+    pull = e * (length + near) + near + few * length
+    size = np.linalg.norm(T, axis=(1, 2))[:, None]
+    G = 2 * v * size * pull + (size * pull) ** 2 + size**2 * (e + few)
+    square = 2 * length * near + near**2 + e * (length + near) ** 2 + few * length**2
+    scale = np.log(np.abs(np.diagonal(T, axis1=1, axis2=2)))
+    printed = np.abs(model.log_weights) + np.abs(scale).sum(axis=1) + d * (1 + np.abs(np.log(model.unit)))
+    logs = (square + d**0.5 * e) / 2 + (8 + d) * EPS * (printed[:, None] + length**2)
+    return Errors(logs.T, G.T, (v**2 + size**2).T)
+
+
+def sum_error(
+    model: Mixtures, Q: FloatArray, errors: Errors, weights: FloatArray, weights_off: FloatArray
+) -> FloatArray:
+    """Return bounds (q,) of the error of sum_c weights_c G_c unit^2; weights (q, C) have errors up to weights_off."""
+    K, d = model.means.shape
+    b, off = np.abs(weights)[:, model.of_class], weights_off[:, model.of_class]
+    if model.n_classes < K:
+        parts, whole = model.components(Q), model.log_densities(Q)[:, model.of_class]
+        share = np.exp(parts - whole)
+        sure = errors.logs + density_errors(model, Q, errors)[:, model.of_class]
+        relative = np.expm1(sure + 4 * EPS * (1 + np.abs(parts) + np.abs(whole)))
+        b, off = b * share, share * (off + (b + off) * relative)
+    rounded = (K + 2 * d + 8) * EPS * errors.sizes
+    total: FloatArray = np.sum(b * (errors.G + rounded) + off * (errors.sizes + errors.G), axis=1)
+    return total
+
+
+def density_errors(model: Mixtures, Q: FloatArray, errors: Errors) -> FloatArray:
+    """Return bounds (q, C) of the errors of log(prior_c p_c)."""
+    logs = np.abs(model.components(Q))
+    each = errors.logs + (4 + len(model.means)) * EPS * (1 + logs)
+    return np.stack([each[:, model.of_class == c].max(axis=1) for c in range(model.n_classes)], axis=1)
+
+
+def weight_errors(log_p: FloatArray, off: FloatArray | float) -> FloatArray:
+    """Return bounds (q, C) of the errors of the weights a of `pair_weights`; inf if all densities are equal.
+
+    off (q, C): bounds of the errors of the log densities. T_ij = p_i p_j (p_j - p_i) is a difference of two products of
+    three densities each.
+    """
+    q, C = log_p.shape
+    if C == 2:  # the weights are 1 and -1, exactly
+        return np.zeros((q, C))
+    first, second = log_p[:, :, None], log_p[:, None, :]
+    low, high = np.minimum(first, second), np.maximum(first, second)
+    with np.errstate(all="ignore"):
+        log_T = low + 2 * high + np.log(-np.expm1(low - high))
+        largest = log_T.max(axis=(1, 2), keepdims=True)
+        each = np.broadcast_to(off, (q, C))
+        unsure = 3 * np.maximum(each[:, :, None], each[:, None, :])
+        used = np.where(np.isfinite(log_T), np.abs(log_T), 0.0)
+        unsure = unsure + 8 * EPS * (4 + np.abs(low) + np.abs(high) + used + np.abs(largest))
+        T = 2 * np.exp(low + 2 * high - largest) * np.expm1(unsure)
+    T[:, np.arange(C), np.arange(C)] = 0.0
+    total: FloatArray = np.where(np.isfinite(largest[:, 0]), T.sum(axis=2), np.inf)
+    return np.where(np.isnan(total), np.inf, total)
+
+
+def inverse_error(departure: FloatArray) -> FloatArray:
+    """Return a bound of ||(I + E)^-1 - I|| for ||E|| <= departure; inf if departure is 1 or more."""
+    return np.where(departure < 1, departure / np.where(departure < 1, 1 - departure, 1.0), np.inf)
