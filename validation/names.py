@@ -34,7 +34,7 @@ import numpy as np
 from cvxml import datasets
 from cvxml.core.example import Example
 from cvxml.core.metric import FloatArray
-from cvxml.core.misreading import Other
+from cvxml.core.misreading import OtherProblem
 from cvxml.core.threads import one_blas_thread
 from cvxml.methods import METHODS, get
 from cvxml.oracle.asked import Asked
@@ -64,14 +64,14 @@ class Shared(Judge):
     known: dict[Any, Any]
     of_weights: dict[Any, Any]
     fine: set[Any]
-    same: Other
+    same: OtherProblem
 
     def __init__(self, asked: Asked, optimum: Reference | None):
         super().__init__(asked, optimum)
         self.solved, self.weighed, self.itself = self.known, self.of_weights, self.same
         self.sharpened = self.fine
 
-    def _key(self, other: Other) -> Any:
+    def _key(self, other: OtherProblem) -> Any:
         content = {name: np.asarray(value, dtype=object).tolist() for name, value in other.params.items()}
         return np.asarray(other.X).tobytes(), repr(other.y), repr(content), other.method or self.method
 
@@ -131,7 +131,7 @@ def judged(method: str, example: Example, seed: int, n: int) -> list[dict[str, A
     else:
         best = module.solve(given, tol=TOL / 10).metric
     shape = Shared
-    shape.known, shape.of_weights, shape.fine, shape.same = {}, {}, set(), Other(X, y, example.params)
+    shape.known, shape.of_weights, shape.fine, shape.same = {}, {}, set(), OtherProblem(X, y, example.params)
     import cvxml.oracle.diagnose as place
 
     place.Judge = shape  # type: ignore[misc]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from cvxml.oracle.cases import Case
     from cvxml.oracle.conform import Row
 
-from cvxml.core.shown import printable
+from cvxml.core.short_repr import printable
 
 CERTIFIED, REFUTED, INCONCLUSIVE, CLOSE, INTERRUPTED = 0, 1, 3, 5, 130
 SCHEMAS = ("report", "case", "question", "answer", "conformance")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cvxml.core.shown import printable
+from cvxml.core.short_repr import printable
 
 if TYPE_CHECKING:
     from cvxml.core.files import Table

@@ -22,7 +22,7 @@ import numpy as np
 
 from cvxml.core.clock import OutOfTime, TimeUp
 from cvxml.core.inputs import did_you_mean
-from cvxml.core.shown import one_line, printable
+from cvxml.core.short_repr import one_line, printable
 
 CERTIFIED, REFUTED, BAD_INPUT, INCONCLUSIVE, INTERNAL, CLOSE = 0, 1, 2, 3, 4, 5
 # of an output, as readers and writers of files raise ValueError

@@ -13,9 +13,9 @@ import numpy as np
 from cvxml.core.balls import ball
 from cvxml.core.clock import watched
 from cvxml.core.exact import flint
+from cvxml.core.integer_matrices import all_distances, whole
 from cvxml.core.memory import BALL, INTEGER, check_room
 from cvxml.core.metric import FloatArray, IntArray
-from cvxml.core.squares import all_distances, whole
 
 
 class Members(NamedTuple):

@@ -17,7 +17,7 @@ import numpy as np
 
 from cvxml.core.clock import watched
 from cvxml.core.metric import FloatArray
-from cvxml.core.shown import listed
+from cvxml.core.short_repr import listed
 
 DIGITS = 25  # of a decimal
 

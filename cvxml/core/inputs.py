@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.metric import FloatArray, IntArray, refuse_masked, refuse_texts
 from cvxml.core.metric import real_array as real_array  # one of the checks, offered here with the others
-from cvxml.core.shown import cut, printable
+from cvxml.core.short_repr import cut, printable
 
 NEAR = 0.7  # how alike names are, of 1, where one may be meant: random_state and warm_start are at .64
 

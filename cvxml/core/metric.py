@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cvxml.core.shown import printable
+from cvxml.core.short_repr import printable
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]

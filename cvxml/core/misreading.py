@@ -35,7 +35,7 @@ class Question(NamedTuple):
         return instance(self.X, self.y, **self.params)
 
 
-class Other(NamedTuple):
+class OtherProblem(NamedTuple):
     """The same method with other inputs; or another method, and the metric in its terms."""
 
     X: ArrayLike
@@ -60,25 +60,25 @@ class Misreading:
     """
 
     sentence: str
-    problem: Callable[[Question], Other | None] | None = None
+    problem: Callable[[Question], OtherProblem | None] | None = None
     left: Callable[[Question], float] | None = None
     fits: str = ""
-    several: Callable[[Question, Any, dict[str, Any]], Iterable[Other]] | None = None
+    several: Callable[[Question, Any, dict[str, Any]], Iterable[OtherProblem]] | None = None
 
 
-def changed(name: str, value: Callable[[Question], Any]) -> Callable[[Question], Other | None]:
+def changed(name: str, value: Callable[[Question], Any]) -> Callable[[Question], OtherProblem | None]:
     """The same inputs but for one parameter; a `value` of None says that the misreading does not apply."""
 
-    def problem(question: Question) -> Other | None:
+    def problem(question: Question) -> OtherProblem | None:
         other = value(question)
         if other is None:
             return None
-        return Other(question.X, question.y, {**question.params, name: other})
+        return OtherProblem(question.X, question.y, {**question.params, name: other})
 
     return problem
 
 
-def other_pairs(change: Callable[[Pairs], Pairs | None]) -> Callable[[Question], Other | None]:
+def other_pairs(change: Callable[[Pairs], Pairs | None]) -> Callable[[Question], OtherProblem | None]:
     """The same inputs but for the pairs."""
 
     def value(question: Question) -> Any:
@@ -105,13 +105,13 @@ def triplets_exchanged(instance: Callable[..., Compared]) -> Misreading:
     )
 
 
-def multiple(factor: Callable[[Question], float | None]) -> Callable[[Question], Other | None]:
+def multiple(factor: Callable[[Question], float | None]) -> Callable[[Question], OtherProblem | None]:
     """The solution but for a factor: the metric times `factor` would be it; None, or no positive number: it is not."""
 
-    def problem(question: Question) -> Other | None:
+    def problem(question: Question) -> OtherProblem | None:
         by = factor(question)
         if by is None or not 0 < by < math.inf:
             return None
-        return Other(question.X, question.y, question.params, metric=by * question.metric)
+        return OtherProblem(question.X, question.y, question.params, metric=by * question.metric)
 
     return problem

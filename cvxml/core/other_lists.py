@@ -17,7 +17,7 @@ import numpy as np
 
 from cvxml.core.inputs import check_labels, class_names
 from cvxml.core.metric import FloatArray, IntArray, project_psd
-from cvxml.core.misreading import Misreading, Other, Question
+from cvxml.core.misreading import Misreading, OtherProblem, Question
 from cvxml.core.neighbors import k_nearest, squared_euclidean
 from cvxml.core.pairs import KINDS
 from cvxml.core.targets import nearest_of_class
@@ -29,7 +29,7 @@ MOST_POINTS = 2_000  # misreadings that sort all distances are not tried with mo
 SEARCHED = 100
 MOST_CLASSES = 8  # with more classes, pairs of classes are not tried
 
-Several = Callable[[Question, Any, dict[str, Any]], Iterable[Other]]
+Several = Callable[[Question, Any, dict[str, Any]], Iterable[OtherProblem]]
 
 
 def _codes(question: Question) -> tuple[IntArray, list[str]] | None:
@@ -42,8 +42,10 @@ def _codes(question: Question) -> tuple[IntArray, list[str]] | None:
         return None
 
 
-def _with(question: Question, params: dict[str, Any], told: str = "", X: FloatArray | None = None) -> Other:
-    return Other(question.X if X is None else X, question.y, params, told=told)
+def _with(
+    question: Question, params: dict[str, Any], told: str = "", X: FloatArray | None = None
+) -> OtherProblem:
+    return OtherProblem(question.X if X is None else X, question.y, params, told=told)
 
 
 # indices
@@ -55,7 +57,7 @@ def counted_from_one(*names: str) -> Misreading:
     It applies if the user gave one of the lists. The lists stay, and the points move by one place.
     """
 
-    def several(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[Other]:
+    def several(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[OtherProblem]:
         listed = [np.asarray(part).ravel() for part in _parts(question, names)]
         if not listed:
             return
@@ -82,7 +84,7 @@ def _parts(question: Question, names: Iterable[str]) -> Iterator[Any]:
 
 def _triplets(
     question: Question, stored: dict[str, Any], rows: Any, told: str = "", X: FloatArray | None = None
-) -> Other:
+) -> OtherProblem:
     """Return the problem with these triplets (t, 3) instead of the user's triplets."""
     params = {name: value for name, value in stored.items() if name not in ("targets", "n_neighbors")}
     return _with(question, {**params, "triplets": np.asarray(rows).tolist()}, told, X)
@@ -108,7 +110,7 @@ def _other_targets(
     The impostors stay; with `embed`, they become the nearest points of other classes in the embedded space.
     """
 
-    def several(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[Other]:
+    def several(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[OtherProblem]:
         if not _by_class(question) or given.n_neighbors is None or len(given.X) > MOST_POINTS:
             return
         targets = targets_of(question, given)
@@ -171,7 +173,7 @@ def _nearest_as_learnt(question: Question, given: Any) -> IntArray:
     return nearest_of_class(X, given.y, given.n_neighbors, class_names(question.y))[0]
 
 
-def _any_label(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[Other]:
+def _any_label(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[OtherProblem]:
     """Yield the problem in which impostors may have any label, including the label of the point."""
     n = len(given.X)
     if not _by_class(question) or n > MOST_POINTS:
@@ -188,7 +190,7 @@ def _any_label(question: Question, given: Any, stored: dict[str, Any]) -> Iterat
         yield _triplets(question, stored, rows)
 
 
-def _lost_triplets(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[Other]:
+def _lost_triplets(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[OtherProblem]:
     listed = question.params.get("triplets")
     if listed is not None:
         rows = np.asarray(listed)
@@ -209,7 +211,7 @@ def _one_of(count: int) -> Iterable[int]:
     return range(count) if count <= SEARCHED else (0, count - 1)
 
 
-def _without_two_classes(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[Other]:
+def _without_two_classes(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[OtherProblem]:
     labels = _codes(question)
     if labels is None or _size(given) > MOST_ROWS:
         return
@@ -251,7 +253,7 @@ TRIPLETS: dict[str, Misreading] = {
 
 def _pairs(
     question: Question, stored: dict[str, Any], kind: str, rows: IntArray, others: IntArray, told: str
-) -> Other:
+) -> OtherProblem:
     """Return the problem with `rows` as pairs of one kind, and `others` as pairs of the other kind."""
     other = KINDS[1 - KINDS.index(kind)]
     return _with(question, {**stored, "pairs": {kind: rows.tolist(), other: others.tolist()}}, told)
@@ -261,7 +263,7 @@ def _listed(given: Any) -> dict[str, IntArray]:
     return {kind: getattr(given.pairs, kind) for kind in KINDS}
 
 
-def _lost_pairs(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[Other]:
+def _lost_pairs(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[OtherProblem]:
     if given.by_labels and len(given.X) * (len(given.X) - 1) // 2 > MOST_ROWS:
         return
     listed = _listed(given)
@@ -277,7 +279,9 @@ def _lost_pairs(question: Question, given: Any, stored: dict[str, Any]) -> Itera
             yield _pairs(question, stored, KINDS[0], kept[0], kept[1], f": all of point {i}")
 
 
-def _pairs_without_two_classes(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[Other]:
+def _pairs_without_two_classes(
+    question: Question, given: Any, stored: dict[str, Any]
+) -> Iterator[OtherProblem]:
     labels = _codes(question)
     if labels is None or (given.by_labels and len(given.X) * (len(given.X) - 1) // 2 > MOST_ROWS):
         return
@@ -305,13 +309,13 @@ PAIRS: dict[str, Misreading] = {
 
 def _quadruplets(
     question: Question, given: Any, stored: dict[str, Any], kept: np.ndarray, told: str
-) -> Other:
+) -> OtherProblem:
     """Return the problem with the `kept` quadruplets only; their weights keep their ratios."""
     rows = {"quadruplets": given.quadruplets[kept].tolist(), "weights": given.weights[kept].tolist()}
     return _with(question, {**stored, **rows}, told)
 
 
-def _lost_quadruplets(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[Other]:
+def _lost_quadruplets(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[OtherProblem]:
     count = len(given.quadruplets)
     for t in _one_of(count):
         if given.weights[t] > 0:
@@ -321,7 +325,7 @@ def _lost_quadruplets(question: Question, given: Any, stored: dict[str, Any]) ->
 
 def _quadruplets_without_two_classes(
     question: Question, given: Any, stored: dict[str, Any]
-) -> Iterator[Other]:
+) -> Iterator[OtherProblem]:
     labels = _codes(question)
     if labels is None:
         return

@@ -14,11 +14,11 @@ from numpy.typing import ArrayLike
 from cvxml.core.clock import watched
 from cvxml.core.exact import flint
 from cvxml.core.inputs import check_labels, check_X, from_one
+from cvxml.core.integer_matrices import whole, within_groups
 from cvxml.core.memory import FLOAT, TooLarge, check_room, said
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.parameter import PAIRS, Parameter
-from cvxml.core.shown import cut
-from cvxml.core.squares import whole, within_groups
+from cvxml.core.short_repr import cut
 
 KINDS = ("similar", "dissimilar")
 BLOCK = 2**18  # most differences that are computed at a time

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.inputs import check_count, real_array
 from cvxml.core.metric import EPS, FloatArray, IntArray, examine
-from cvxml.core.shown import shown
+from cvxml.core.short_repr import shown
 
 TINY = 1e-290  # more than underflow takes, of numbers that are at most about 1
 BEYOND = 16  # points after the k nearest of which the box is asked whether they are nearer than others

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self, TextIO
 
-from cvxml.core.shown import escaped
+from cvxml.core.short_repr import escaped
 
 FIRST = 10.0  # seconds until the first line of a log; the next ones come after twice as many each
 

@@ -15,7 +15,7 @@ from cvxml.core.html import fragment
 from cvxml.core.metric import Feasibility, FloatArray, IntArray
 from cvxml.core.predictions import Predictions, Region, predictions
 from cvxml.core.result import VERSION, Stationarity, plain
-from cvxml.core.shown import few, printable, shown
+from cvxml.core.short_repr import few, printable, shown
 from cvxml.core.tolerance import tol_name
 
 SHOWN = 60  # characters of the sizes of classes

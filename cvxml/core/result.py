@@ -20,7 +20,7 @@ from cvxml.core.files.common import named
 from cvxml.core.files.strict_json import parse_json
 from cvxml.core.html import of_solution
 from cvxml.core.metric import Feasibility, FloatArray, IntArray
-from cvxml.core.shown import brief, cut, few, listed, printable, shown
+from cvxml.core.short_repr import brief, cut, few, listed, printable, shown
 from cvxml.core.tolerance import Tolerance, check_tol
 from cvxml.core.wide import wide
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, TypeAlias
 
 from cvxml.core.inputs import check_positive, did_you_mean
-from cvxml.core.shown import cut
+from cvxml.core.short_repr import cut
 
 TOLERANCES = {"strict": 1e-9, "normal": 1e-6, "loose": 1e-3}
 Tolerance: TypeAlias = float | Literal["strict", "normal", "loose"]

@@ -27,7 +27,7 @@ from cvxml.core.estimator import Estimator
 from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import dual_array
 from cvxml.core.metric import FloatArray, IntArray, project_psd
-from cvxml.core.misreading import Misreading, Other, Question, exchanged, multiple, other_pairs
+from cvxml.core.misreading import Misreading, OtherProblem, Question, exchanged, multiple, other_pairs
 from cvxml.core.other_lists import PAIRS
 from cvxml.core.pairs import BAD_PAIRS_OF_ONE_KIND, BY_PAIRS, KINDS, Paired, Pairs, check_budget, paired
 from cvxml.core.result import Certificate, Dual, Status
@@ -216,7 +216,7 @@ def _unit_minimum(question: Question) -> float:
     return 1 / float(quadratic(p.similar, A).sum()) if abs(least - 1) <= 1e-3 else 0.0
 
 
-def _whitened(question: Question) -> Other | None:
+def _whitened(question: Question) -> OtherProblem | None:
     """M of the coordinates in which X_S is the identity, given for the metric of the features."""
     p = question.checked(instance)
     if np.shape(question.metric) != (p.X.shape[1],) * 2:
@@ -226,7 +226,7 @@ def _whitened(question: Question) -> Other | None:
         return None
     root = (vectors / np.sqrt(values)) @ vectors.T
     A = root @ question.metric @ root
-    return Other(question.X, question.y, question.params, metric=(A + A.T) / 2)
+    return OtherProblem(question.X, question.y, question.params, metric=(A + A.T) / 2)
 
 
 def _half(kind: str) -> Callable[[Pairs], Pairs | None]:

@@ -45,6 +45,7 @@ from cvxml.core.estimator import Estimator
 from cvxml.core.exact import Exact, flint, scaled, upward
 from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_number, dual_array
+from cvxml.core.integer_matrices import is_definite, rationals, symmetric_whole, whole
 from cvxml.core.memory import check_exact
 from cvxml.core.method import ConvexMethod
 from cvxml.core.metric import EPS, FloatArray, examine
@@ -56,7 +57,6 @@ from cvxml.core.prior import PRIOR, prior_of
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, Start, in_one_step
 from cvxml.core.spectrum import eigenvectors, enclosed, inverted
-from cvxml.core.squares import is_definite, rationals, symmetric_whole, whole
 from cvxml.core.statement import Statement
 from cvxml.family.theorem.ball_certificate import certificate, definite
 from cvxml.numbers.span import rank_along, rank_of

@@ -30,7 +30,7 @@ from cvxml.core.estimator import Estimator
 from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_count, check_labels, check_number, check_X, class_names
 from cvxml.core.metric import FloatArray, IntArray, project_psd
-from cvxml.core.misreading import Misreading, Other, Question, changed
+from cvxml.core.misreading import Misreading, OtherProblem, Question, changed
 from cvxml.core.neighbors import squared_euclidean
 from cvxml.core.other_lists import TRIPLETS
 from cvxml.core.parameter import COUNT, LISTS, NUMBER, Parameter
@@ -434,7 +434,7 @@ def misreadings(method: LMNN) -> dict[str, Misreading]:
     def given(question: Question) -> Instance:
         return question.checked(method.instance)
 
-    def weights(ratio: Callable[[Instance], float | None]) -> Callable[[Question], Other | None]:
+    def weights(ratio: Callable[[Instance], float | None]) -> Callable[[Question], OtherProblem | None]:
         """Impostors `ratio` times as heavy as targets."""
 
         def mu(question: Question) -> float | None:
@@ -461,7 +461,7 @@ def misreadings(method: LMNN) -> dict[str, Misreading]:
         "push_per_point": Misreading(
             "the sum over triplets divided by n", weights(lambda p: _ratio(p) / len(p.X))
         ),
-        "hinge": Misreading(hinge, lambda q: Other(q.X, q.y, q.params, method=other)),
+        "hinge": Misreading(hinge, lambda q: OtherProblem(q.X, q.y, q.params, method=other)),
         "k_less": Misreading("n_neighbors - 1 targets of each point", _another_k(-1)),
         "k_more": Misreading("n_neighbors + 1 targets of each point", _another_k(1)),
         "self": Misreading("targets of which each point is its own first", left=rows(_self_first)),
@@ -507,7 +507,7 @@ def _push_mean(p: Instance) -> float:
     return _ratio(p) / count(p.impostors)
 
 
-def _another_k(more: int) -> Callable[[Question], Other | None]:
+def _another_k(more: int) -> Callable[[Question], OtherProblem | None]:
     def k(question: Question) -> int | None:
         if not _by_class(question):
             return None

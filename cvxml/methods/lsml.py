@@ -31,7 +31,7 @@ from cvxml.core.derived import Derived
 from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import dual_array
 from cvxml.core.metric import FloatArray, IntArray
-from cvxml.core.misreading import Misreading, Other, Question, changed
+from cvxml.core.misreading import Misreading, OtherProblem, Question, changed
 from cvxml.core.moved import Moved, with_points
 from cvxml.core.other_lists import QUADRUPLETS
 from cvxml.core.prior import PRIOR, inverse_covariance, nearest_to_prior, prior_of
@@ -221,7 +221,7 @@ def _inverse(given: Instance) -> FloatArray:
     return (other + other.T) / 2
 
 
-def _sum(question: Question) -> Other | None:
+def _sum(question: Question) -> OtherProblem | None:
     """Return the problem with losses="sum" and the user's weights; None if losses is "sum" already.
 
     If the q weights already have the sum 1, the sum would be the same problem. Then q times the weights are used, as if
@@ -234,13 +234,13 @@ def _sum(question: Question) -> Other | None:
     own = check_weights(question.params.get("weights"), q, SUM)
     divided = q > 1 and np.array_equal(own, given.weights)
     params = {**question.params, **given.stored, "losses": SUM, "weights": q * own if divided else own}
-    return Other(question.X, question.y, params)
+    return OtherProblem(question.X, question.y, params)
 
 
-def _explicit(question: Question, columns: list[int]) -> Other:
+def _explicit(question: Question, columns: list[int]) -> OtherProblem:
     given = question.checked(instance)
     params = {**question.params, **given.stored, "quadruplets": given.quadruplets[:, columns].tolist()}
-    return Other(question.X, question.y, params)
+    return OtherProblem(question.X, question.y, params)
 
 
 # Not named are squared distances in the residual, whose problem is another.
@@ -266,7 +266,9 @@ MISREADINGS = {
     "exchanged": Misreading("near and far pairs exchanged", lambda q: _explicit(q, [2, 3, 0, 1])),
     "unweighted": Misreading(
         "the same weight for every quadruplet",
-        lambda q: None if q.params.get("weights") is None else Other(q.X, q.y, {**q.params, "weights": None}),
+        lambda q: (
+            None if q.params.get("weights") is None else OtherProblem(q.X, q.y, {**q.params, "weights": None})
+        ),
     ),
     **QUADRUPLETS,
 }

@@ -32,14 +32,14 @@ from cvxml.core.dependent import refuse_inaccurate
 from cvxml.core.exact import Exact, flint, scaled, upward
 from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_labels, check_number, check_X, dual_array
+from cvxml.core.integer_matrices import is_definite, rationals, symmetric_whole, within_groups
 from cvxml.core.memory import check_exact
 from cvxml.core.method import ConvexMethod
 from cvxml.core.metric import FloatArray, IntArray, examine, of_determinant_1
-from cvxml.core.misreading import Misreading, Other, Question
+from cvxml.core.misreading import Misreading, OtherProblem, Question
 from cvxml.core.parameter import MEMBERS, NUMBER, Parameter
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, Start, in_one_step
-from cvxml.core.squares import is_definite, rationals, symmetric_whole, within_groups
 from cvxml.core.statement import Statement
 from cvxml.family.regularizers.logdet import distance
 from cvxml.family.theorem.ball_certificate import certificate, definite
@@ -274,7 +274,7 @@ def _closed_form(given: Instance) -> tuple[FloatArray, float]:
 def _weighted(share: Callable[[IntArray], Any], sentence: str) -> Misreading:
     """Chunklets of sizes (k,) have these shares in C, where theirs is the size: the same of points moved to or fro."""
 
-    def change(question: Question) -> Other | None:
+    def change(question: Question) -> OtherProblem | None:
         given = question.checked(instance)
         j, X = given.chunklets, given.X.copy()
         sizes = np.bincount(j[j != OUTSIDE])
@@ -286,18 +286,18 @@ def _weighted(share: Callable[[IntArray], Any], sentence: str) -> Misreading:
         for c, by in enumerate(shares):
             mean = X[j == c].mean(axis=0)
             X[j == c] = mean + np.sqrt(by) * (X[j == c] - mean)
-        return Other(X, question.y, question.params)
+        return OtherProblem(X, question.y, question.params)
 
     return Misreading(sentence, change)
 
 
 def _other_chunklets(change: Callable[[IntArray], IntArray], sentence: str) -> Misreading:
-    def problem(question: Question) -> Other | None:
+    def problem(question: Question) -> OtherProblem | None:
         given = question.checked(instance).chunklets
         other = change(given)
         if np.array_equal(other, given):
             return None
-        return Other(question.X, None, {**question.params, "chunklets": other.tolist()})
+        return OtherProblem(question.X, None, {**question.params, "chunklets": other.tolist()})
 
     return Misreading(sentence, problem)
 
@@ -305,11 +305,13 @@ def _other_chunklets(change: Callable[[IntArray], IntArray], sentence: str) -> M
 def _uncentred(shift: Callable[[FloatArray], FloatArray], sentence: str) -> Misreading:
     """What is squared is `shift` of a chunklet's points (n_j, d): of these and their negatives the mean is 0."""
 
-    def problem(question: Question) -> Other:
+    def problem(question: Question) -> OtherProblem:
         given = question.checked(instance)
         moved = [shift(given.X[given.chunklets == j]) for j in range(given.chunklets.max() + 1)]
         E = np.concatenate(moved)
-        return Other(np.concatenate([E, -E]), None, {**question.params, "chunklets": [0] * (2 * len(E))})
+        return OtherProblem(
+            np.concatenate([E, -E]), None, {**question.params, "chunklets": [0] * (2 * len(E))}
+        )
 
     return Misreading(sentence, problem)
 
@@ -320,7 +322,7 @@ def _recycled(points: FloatArray) -> FloatArray:
     return points - means.reshape(points.shape, order="F")
 
 
-def _of_rank(question: Question) -> Other | None:
+def _of_rank(question: Question) -> OtherProblem | None:
     """The metric in the directions that it sees, where these are fewer than the features."""
     values, vectors = np.linalg.eigh((question.metric + question.metric.T) / 2)
     seen = values > 1e-10 * values[-1]
@@ -328,7 +330,7 @@ def _of_rank(question: Question) -> Other | None:
         return None
     given = question.checked(instance)
     params = {**question.params, "chunklets": given.chunklets.tolist()}
-    return Other(given.X @ vectors[:, seen], None, params, metric=np.diag(values[seen]))
+    return OtherProblem(given.X @ vectors[:, seen], None, params, metric=np.diag(values[seen]))
 
 
 # What implementations compute instead. C, C^(-1/2) or a multiple of C^-1 for the metric are what `check` names anyway.

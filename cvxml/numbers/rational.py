@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from cvxml.core.balls import ends, total
 from cvxml.core.clock import watched
 from cvxml.core.exact import scaled
+from cvxml.core.integer_matrices import distance_to_square, is_psd, root_of, weighted_outer, whole
 from cvxml.core.metric import FloatArray, IntArray
-from cvxml.core.squares import distance_to_square, is_psd, root_of, weighted_outer, whole
 
 
 class Squares(NamedTuple):

@@ -10,7 +10,7 @@ import numpy as np
 from cvxml._version import __version__
 from cvxml.core.inputs import class_sizes
 from cvxml.core.report import About
-from cvxml.core.shown import cut
+from cvxml.core.short_repr import cut
 from cvxml.oracle.asked import Asked
 
 PACKAGES = ("numpy", "scipy", "python-flint")

@@ -14,7 +14,7 @@ from typing import Any
 
 from cvxml.core.files import read_json
 from cvxml.core.files.common import named
-from cvxml.core.shown import printable
+from cvxml.core.short_repr import printable
 
 FORMAT, VERSION = "cvxml-case", 1
 FOLDER = Path(__file__).parent.parent / "cases"

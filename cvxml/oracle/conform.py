@@ -24,7 +24,7 @@ from xml.etree import ElementTree
 from cvxml.core.metric import real_array
 from cvxml.core.report import Report, Verdict
 from cvxml.core.result import plain
-from cvxml.core.shown import brief, cut, few, one_line, printable
+from cvxml.core.short_repr import brief, cut, few, one_line, printable
 from cvxml.core.tolerance import Tolerance, check_tol
 from cvxml.oracle.cases import Case
 from cvxml.oracle.check import check

@@ -17,11 +17,11 @@ from scipy.optimize import minimize, minimize_scalar
 from cvxml.core.backend import SolverFailure
 from cvxml.core.clock import OutOfTime
 from cvxml.core.metric import FloatArray
-from cvxml.core.misreading import FAR, Misreading, Other, Question
+from cvxml.core.misreading import FAR, Misreading, OtherProblem, Question
 from cvxml.methods import get
 from cvxml.oracle.judge import NO_ANSWER, NOTHING_KNOWN, Judge, Left, at_weight
 from cvxml.oracle.likeliest import likeliest
-from cvxml.oracle.slips import Slip, slips
+from cvxml.oracle.representation_errors import Slip, slips
 from cvxml.oracle.weights import Tried, around, between, inward, least, least_share, ratio
 
 BEST = 3  # misreadings that are combined with others, and with weights
@@ -55,7 +55,12 @@ def misreadings(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
 
 
 def _read(
-    judge: Judge, metric: FloatArray, misreading: Misreading, base: Other, also: str = "", fitted: int = 0
+    judge: Judge,
+    metric: FloatArray,
+    misreading: Misreading,
+    base: OtherProblem,
+    also: str = "",
+    fitted: int = 0,
 ) -> Explanation | None:
     """Return the gap of `metric` in the problem in which `base` is misread; None if it is not known.
 
@@ -92,7 +97,7 @@ def _read(
     return Explanation(left, said, fitted, number, choices, again=again)
 
 
-def _is_number(other: Other, base: Other, metric: FloatArray) -> bool:
+def _is_number(other: OtherProblem, base: OtherProblem, metric: FloatArray) -> bool:
     """Return True if the two problems differ only in a number: a parameter, or a factor of the metric."""
     if other.X is not base.X or other.y is not base.y or (other.method or base.method) != base.method:
         return False
@@ -102,7 +107,7 @@ def _is_number(other: Other, base: Other, metric: FloatArray) -> bool:
     return other.metric is base.metric or other.metric is None or _factor(other.metric, metric) is not None
 
 
-def _is_fitted(misreading: Misreading, question: Question, other: Other) -> bool:
+def _is_fitted(misreading: Misreading, question: Question, other: OtherProblem) -> bool:
     """Return True if the changed number, or the factor of the metric, was chosen to fit the metric.
 
     The test: for a slightly different metric, the number changes or does not exist. Lists are not numbers, even if they
@@ -139,18 +144,20 @@ def _is_same(one: Any, two: Any) -> bool:
     return isinstance(one, float) and isinstance(two, float) and math.isclose(one, two, rel_tol=SAME)
 
 
-def _question(judge: Judge, base: Other, metric: FloatArray) -> Question:
+def _question(judge: Judge, base: OtherProblem, metric: FloatArray) -> Question:
     return Question(base.X, base.y, metric if base.metric is None else base.metric, judge.tol, base.params)
 
 
-def _value(judge: Judge, other: Other, name: str) -> str:
+def _value(judge: Judge, other: OtherProblem, name: str) -> str:
     """Of the parameter that was fitted, and what was asked."""
     asked = judge.asked.module.stored(judge.given)[name]
     shown = asked if isinstance(asked, str) else f"{asked:g}"
     return f": {name} = {other.params[name]:.6g} (asked: {shown})"
 
 
-def _misread(judge: Judge, misreading: Misreading, question: Question, base: Other) -> Other | None:
+def _misread(
+    judge: Judge, misreading: Misreading, question: Question, base: OtherProblem
+) -> OtherProblem | None:
     if misreading.several is not None:
         module = get(base.method or judge.method)
         given = question.checked(module.instance)
@@ -183,7 +190,7 @@ def two_misreadings(
 
 def _partly(
     judge: Judge, metric: FloatArray, shares: Sequence[float], part: float
-) -> Iterator[tuple[Misreading, Other, int]]:
+) -> Iterator[tuple[Misreading, OtherProblem, int]]:
     """Yield the misreadings of the method itself with a relative gap of at most `part`, the best first.
 
     Each comes with its inputs and its number of fitted numbers.
@@ -326,7 +333,9 @@ def misread_weights(
                 yield found[1]._replace(sentence=said, fitted=fitted + 1)
 
 
-def _at_best(judge: Judge, metric: FloatArray, base: Other, name: str) -> tuple[Other, Explanation] | None:
+def _at_best(
+    judge: Judge, metric: FloatArray, base: OtherProblem, name: str
+) -> tuple[OtherProblem, Explanation] | None:
     """`base` with the weight at which `metric` leaves least; None where it leaves much at every one."""
     most = get(judge.method).WEIGHTS[name]
     at = partial(judge.tried, metric, base, name)
@@ -352,7 +361,7 @@ def _at_best(judge: Judge, metric: FloatArray, base: Other, name: str) -> tuple[
     return other, Explanation(left, sentence, 1, slight=slight, again=again)
 
 
-def _left_at(judge: Judge, other: Other, metric: FloatArray) -> Left:
+def _left_at(judge: Judge, other: OtherProblem, metric: FloatArray) -> Left:
     return judge.left(metric, other)
 
 
@@ -381,11 +390,11 @@ def of_representation(judge: Judge, metric: FloatArray) -> Iterator[Explanation]
         yield Explanation(left, slip.sentence, slip.fitted, slight=slight, again=again_or_none)
 
 
-def _mended(judge: Judge, slip: Slip, other: Other, metric: FloatArray) -> Left:
+def _mended(judge: Judge, slip: Slip, other: OtherProblem, metric: FloatArray) -> Left:
     return judge.left(slip.mend(metric), other)
 
 
-def _other_features(judge: Judge, metric: FloatArray) -> Iterator[tuple[Slip, Other]]:
+def _other_features(judge: Judge, metric: FloatArray) -> Iterator[tuple[Slip, OtherProblem]]:
     """The metric as one for features that were rescaled first, and these."""
     X = np.asarray(judge.X, dtype=np.float64)
     if metric.shape[0] != X.shape[1]:
@@ -411,7 +420,7 @@ def _other_features(judge: Judge, metric: FloatArray) -> Iterator[tuple[Slip, Ot
         yield Slip(said, np.asarray), divided
 
 
-def _normalised_rows(judge: Judge, X: FloatArray) -> Other | None:
+def _normalised_rows(judge: Judge, X: FloatArray) -> OtherProblem | None:
     """Return the problem with each point and query divided by its length; None if all points have equal lengths."""
 
     def normalised(points: FloatArray) -> FloatArray:
@@ -424,15 +433,15 @@ def _normalised_rows(judge: Judge, X: FloatArray) -> Other | None:
     params = dict(judge.params)
     if params.get("query") is not None:
         params["query"] = normalised(np.asarray(params["query"], dtype=np.float64))
-    return Other(normalised(X), judge.y, params)
+    return OtherProblem(normalised(X), judge.y, params)
 
 
-def _scaled(judge: Judge, X: FloatArray, scale: FloatArray) -> Other:
+def _scaled(judge: Judge, X: FloatArray, scale: FloatArray) -> OtherProblem:
     """Return the problem with features that are centred and divided by `scale` (d,)."""
     params = dict(judge.params)
     if params.get("query") is not None:
         params["query"] = (np.asarray(params["query"], dtype=np.float64) - X.mean(axis=0)) / scale
-    return Other((X - X.mean(axis=0)) / scale, judge.y, params)
+    return OtherProblem((X - X.mean(axis=0)) / scale, judge.y, params)
 
 
 def _deviation(X: FloatArray, ddof: int) -> FloatArray:

@@ -12,7 +12,7 @@ from cvxml.core.backend import SolverFailure
 from cvxml.core.clock import OutOfTime
 from cvxml.core.method import Method
 from cvxml.core.metric import FloatArray, examine, project_psd
-from cvxml.core.misreading import FAR, LOOSE, Other
+from cvxml.core.misreading import FAR, LOOSE, OtherProblem
 from cvxml.core.result import Certificate, Solution, Status
 from cvxml.methods import get, get_stationary
 from cvxml.oracle.asked import Asked
@@ -49,19 +49,19 @@ class Judge:
         self.method, self.X, self.y = asked.method, asked.X, asked.y
         self.tol, self.params, self.components = asked.tol, asked.params, asked.components
         self.claim = asked.module.CLAIM
-        self.itself = Other(asked.X, asked.y, asked.params)
+        self.itself = OtherProblem(asked.X, asked.y, asked.params)
         self.given = asked.given
         self.sharp = asked.tol  # the tolerance of our solutions; `sharpen` makes it finer for a small error
         self.sharpened: set[tuple[int, int, int, str]] = set()  # problems that were solved again for it
         # of each problem, by what it is made of, which is kept so that no other takes its place
-        self.solved: dict[tuple[int, int, int, str], tuple[Other, Reference]] = {}
-        self.weighed: dict[tuple[int, str, float, float], tuple[Other, Any, Any, Solution]] = {}
+        self.solved: dict[tuple[int, int, int, str], tuple[OtherProblem, Reference]] = {}
+        self.weighed: dict[tuple[int, str, float, float], tuple[OtherProblem, Any, Any, Solution]] = {}
         self.unique = True
         if optimum is not None:
             self.solved[self._key(self.itself)] = self.itself, optimum
             self.unique = math.isfinite(optimum.solution.certificate.radius)
 
-    def left(self, metric: FloatArray, other: Other | None = None) -> Left:
+    def left(self, metric: FloatArray, other: OtherProblem | None = None) -> Left:
         """What `metric` may still gain, as a dual of ours proves it; inf if it is none."""
         other = self.itself if other is None else other
         metric = metric if other.metric is None else other.metric
@@ -92,7 +92,7 @@ class Judge:
         """Make our solutions fine enough to resolve a relative gap of `share`, at the finest `FINEST` * tolerance."""
         self.sharp = min(self.tol, max(share, FINEST * self.tol))
 
-    def at(self, base: Other, name: str, weight: float) -> tuple[Any, Any, Solution]:
+    def at(self, base: OtherProblem, name: str, weight: float) -> tuple[Any, Any, Solution]:
         """Return the inputs of `base` with another weight, those with a slightly smaller weight, and our solution."""
         if self.asked.late:
             raise SolverFailure("stopped at time_limit")
@@ -107,7 +107,7 @@ class Judge:
             self.weighed[key] = base, given, beside, ours
         return self.weighed[key][1:]
 
-    def tried(self, metric: FloatArray, base: Other, name: str, weight: float) -> Tried:
+    def tried(self, metric: FloatArray, base: OtherProblem, name: str, weight: float) -> Tried:
         """Return the gap of `metric` in `base` with another weight, in the form that `weights.least` needs."""
         metric = metric if base.metric is None else base.metric
         module = get(base.method or self.method)
@@ -122,7 +122,7 @@ class Judge:
         rounding = proof.rounding if proved else math.inf
         return Tried(weight, proof.gap, ours.certificate.scale, slope(metric) - slope(ours.metric), rounding)
 
-    def _step(self, other: Other, given: Any, metric: FloatArray) -> Certificate:
+    def _step(self, other: OtherProblem, given: Any, metric: FloatArray) -> Certificate:
         """The proof of a metric's own convex step."""
         module = get_stationary(other.method or self.method)
         _, dual = module.improve(given, module.metric(given, metric), tol=self.sharp / 10, early=True)
@@ -157,13 +157,13 @@ class Judge:
         start = project_psd(self.asked.candidate)
         return get_stationary(self.method).improve(self.given, start, tol=self.tol / 10)[0]
 
-    def inputs(self, other: Other) -> Any:
+    def inputs(self, other: OtherProblem) -> Any:
         """The inputs of `other`, checked."""
         if other is self.itself:
             return self.given
         return get(other.method or self.method).instance(other.X, other.y, **other.params)
 
-    def _optimum(self, other: Other, given: Any, metric: FloatArray | None) -> Solution:
+    def _optimum(self, other: OtherProblem, given: Any, metric: FloatArray | None) -> Solution:
         """Ours, as tight as `metric` needs; None: tight."""
         key = self._key(other)
         _, known = self.solved.get(key, (other, None))
@@ -182,11 +182,11 @@ class Judge:
         fine = self.sharp < self.tol and key not in self.sharpened
         return fine and not known.solution.certificate.proves(self.sharp / 10)
 
-    def _key(self, other: Other) -> tuple[int, int, int, str]:
+    def _key(self, other: OtherProblem) -> tuple[int, int, int, str]:
         return id(other.X), id(other.y), id(other.params), other.method or self.method
 
 
-def at_weight(base: Other, name: str, weight: float) -> Other:
+def at_weight(base: OtherProblem, name: str, weight: float) -> OtherProblem:
     """The same problem, with another weight."""
     return base._replace(params={**base.params, name: weight})
 

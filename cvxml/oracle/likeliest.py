@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cvxml.core.metric import FloatArray
-from cvxml.core.misreading import FAR, MULTIPLES, Other
+from cvxml.core.misreading import FAR, MULTIPLES, OtherProblem
 from cvxml.methods import get
 from cvxml.oracle.judge import NO_ANSWER, Judge
 
@@ -37,7 +37,7 @@ class Improvement(NamedTuple):
     optimum: float  # improvement of the optimum of the user's problem; negative if that optimum is worse here
 
 
-def likeliest(judge: Judge, metric: FloatArray, others: Iterable[Other]) -> Other | None:
+def likeliest(judge: Judge, metric: FloatArray, others: Iterable[OtherProblem]) -> OtherProblem | None:
     """Return the problem with the smallest improvement; None if the improvement is above `FAR` in every problem.
 
     The field `choices` of the result holds the number of problems. The result is None too if the time limit is over.
@@ -46,7 +46,7 @@ def likeliest(judge: Judge, metric: FloatArray, others: Iterable[Other]) -> Othe
     decide. Problems come first if the optimum of the user's problem is worst there. For example, if a program lost one
     pair, the optimum with this pair is clearly worse in the problem without it.
     """
-    found: list[tuple[Improvement, Other]] = []
+    found: list[tuple[Improvement, OtherProblem]] = []
     enough, count = FAR, 0
     for other in others:
         if judge.asked.late:
@@ -64,14 +64,16 @@ def likeliest(judge: Judge, metric: FloatArray, others: Iterable[Other]) -> Othe
     return None if chosen is None else chosen._replace(choices=count)
 
 
-def _left(judge: Judge, metric: FloatArray, other: Other) -> float:
+def _left(judge: Judge, metric: FloatArray, other: OtherProblem) -> float:
     try:
         return judge.left(metric, other).share
     except NO_ANSWER:
         return math.inf
 
 
-def improvement(judge: Judge, metric: FloatArray, other: Other, enough: float = math.inf) -> Improvement:
+def improvement(
+    judge: Judge, metric: FloatArray, other: OtherProblem, enough: float = math.inf
+) -> Improvement:
     """Return how much the tried metrics improve on `metric`. The search ends at an improvement above `enough`.
 
     Raises ValueError if `metric` is not feasible for the problem.

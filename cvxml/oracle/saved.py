@@ -18,7 +18,7 @@ from cvxml.core.inputs import check_choice, check_number
 from cvxml.core.metric import EPS
 from cvxml.core.report import Verdict
 from cvxml.core.result import Certificate, SavedSolution, Status, plain
-from cvxml.core.shown import cut
+from cvxml.core.short_repr import cut
 from cvxml.core.threads import one_blas_thread
 from cvxml.core.tolerance import Tolerance, check_tol
 from cvxml.methods import check_params, get, get_exact

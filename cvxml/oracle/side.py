@@ -19,9 +19,9 @@ import numpy as np
 
 from cvxml.core.balls import precision
 from cvxml.core.bases import weighted
+from cvxml.core.integer_matrices import is_psd, root_of
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import SavedSolution
-from cvxml.core.squares import is_psd, root_of
 from cvxml.core.threads import one_blas_thread
 from cvxml.family.regularizers.base import Regularizer, fractions
 from cvxml.family.regularizers.budget import Budget

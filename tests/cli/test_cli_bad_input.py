@@ -16,7 +16,7 @@ import pytest
 
 import cvxml
 from cvxml.cli.main import run
-from cvxml.core.shown import PRINTED
+from cvxml.core.short_repr import PRINTED
 from cvxml.methods import names
 from cvxml.oracle.conform import SAID
 from tests.cli.commands import GRID, Cli, X, Y, refused, solved

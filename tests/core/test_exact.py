@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 import cvxml
 from cvxml.core.balls import ball, cholesky_is_positive, ends, pivots, precision
 from cvxml.core.exact import Exact
+from cvxml.core.integer_matrices import missing_to_psd, root_of
 from cvxml.core.method import Method
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
-from cvxml.core.squares import missing_to_psd, root_of
 from cvxml.methods import get, get_exact, names
 from cvxml.methods.ssvm import enumeration as ssvm
 from cvxml.methods.ssvm import exact as ssvm_exact

@@ -122,7 +122,7 @@ def test_exact_arithmetic_is_refused_before_flint_is_asked(
     n, d = (400, 200) if asked else (10, 200)
     points = np.random.default_rng(0).standard_normal((n, d))
     monkeypatch.setattr(memory, "available", lambda: 2 * 10**7)
-    monkeypatch.setattr("cvxml.core.squares.flint", None)
+    monkeypatch.setattr("cvxml.core.integer_matrices.flint", None)
     monkeypatch.setattr("cvxml.numbers.span.flint", None)
     with pytest.raises(TooLarge, match=f"{n} points in {d} features"):
         cvxml.solve(method, points, [0, 1] * (n // 2), **params)  # type: ignore[arg-type]

@@ -21,7 +21,7 @@ import pytest
 
 import cvxml
 from cvxml.core.html import picture
-from cvxml.core.shown import LINES, brief, cut, few
+from cvxml.core.short_repr import LINES, brief, cut, few
 from cvxml.oracle.cases import load_cases
 from cvxml.oracle.conform import Rows, conform
 from cvxml.oracle.saved import recertify

@@ -72,7 +72,7 @@ def test_the_longest_multiple_is_feasible_in_fractions() -> None:
         X = rng.random((3, 1)) * 10.0 ** rng.integers(-3, 4) + 10.0 ** rng.integers(0, 8)
         linear = DiagonalLinear(X, Weights(SIMILAR, rng.random(1) + 0.5), "points differ")
         w = rng.random(1) + 0.5
-        t = linear.multiple(Weights(OTHER, w), Ray(lambda t: t, np.inf))
+        t = linear.best_multiple(Weights(OTHER, w), Ray(lambda t: t, np.inf))
         if linear.undecided or t == 0:
             continue
         exact = DiagonalLinear(X, exact_weights(linear.C), "points differ")

@@ -37,8 +37,8 @@ def test_prices_whose_sum_overflows_are_none() -> None:
     linear = Linear(X, Weights(np.array([[0, 1]]), np.ones(1)), "targets differ")
     ray = Ray(lambda t: t, 2.0)
     for w in (1e300, 1e290, np.inf):
-        assert linear.multiple(Weights(np.array([[0, 2]]), np.array([w])), ray) == 0.0
-    assert linear.multiple(Weights(np.array([[0, 2]]), np.array([1e100])), ray) == pytest.approx(1e-116)
+        assert linear.best_multiple(Weights(np.array([[0, 2]]), np.array([w])), ray) == 0.0
+    assert linear.best_multiple(Weights(np.array([[0, 2]]), np.array([1e100])), ray) == pytest.approx(1e-116)
 
 
 def test_an_objective_that_overflows_has_no_bound() -> None:

@@ -127,10 +127,10 @@ def test_the_multiple_is_the_best() -> None:
     X, G, lam = nasty(1)
     regularizer = Frobenius(X, lam)
     paid = -regularizer.bound(G).value
-    t = regularizer.multiple(G, Ray(lambda t: 6 * paid * t, math.inf))
+    t = regularizer.best_multiple(G, Ray(lambda t: 6 * paid * t, math.inf))
     assert t == pytest.approx(3)
-    assert regularizer.multiple(G, Ray(lambda t: 6 * paid * t, 2.0)) == 2.0
-    assert regularizer.multiple(G, Ray(lambda t: 2 * paid * t, 5.0)) == 1.0
+    assert regularizer.best_multiple(G, Ray(lambda t: 6 * paid * t, 2.0)) == 2.0
+    assert regularizer.best_multiple(G, Ray(lambda t: 2 * paid * t, 5.0)) == 1.0
 
 
 def test_what_is_not_psd_is_judged_as_its_projection() -> None:

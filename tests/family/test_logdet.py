@@ -190,7 +190,7 @@ def test_a_multiple_is_definite_for_every_prior_within_rounding() -> None:
     case = Case(0, 0.1)
     case.W = np.ones((1, 1))
     case.at(np.array([[0.1]]))
-    t = case.regularizer.multiple(case.G, Ray(lambda t: 100 * t, np.inf))
+    t = case.regularizer.best_multiple(case.G, Ray(lambda t: 100 * t, np.inf))
     assert 0.3 < t < 1 / 1.1
     for w, known in ((t, True), (0.92, False), (1.0, False)):
         case.W = np.array([[w]])

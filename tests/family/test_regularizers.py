@@ -26,7 +26,7 @@ def test_a_multiple_is_feasible_wherever_rounding_has_put_both_matrices() -> Non
     images = points(X, np.eye(1))
     linear.__dict__["ground"] = Ground(np.zeros(3, np.intp), 1, images, 0.5, "")
     linear._on_ground = lambda G: Surplus(np.array([[2.0]]), 0.5)  # type: ignore[method-assign]
-    t = linear.multiple(Weights(PAIRS, np.ones(1)), Ray(lambda t: t, np.inf))
+    t = linear.best_multiple(Weights(PAIRS, np.ones(1)), Ray(lambda t: t, np.inf))
     assert 0.2 * (1 - 1e-12) <= t < 0.2
 
 

@@ -55,7 +55,7 @@ def test_rows_together_are_those_of_triplets() -> None:
 
 def test_a_triplet_with_a_pair_of_two_labels_has_no_price() -> None:
     rows, labels = Together(np.array([[0, 1, 2], [0, 1, 3], [2, 0, 1], [0, 3, 1]])), np.array([0, 0, 0, 1])
-    found = rows.inside(labels, Prices(np.ones(4), np.arange(4)))
+    found = rows.within_span(labels, Prices(np.ones(4), np.arange(4)))
     np.testing.assert_array_equal(found.a, [1, -np.inf, 1, -np.inf])
 
 

@@ -11,8 +11,8 @@ import pytest
 
 import cvxml
 from cvxml.core.exact import root_upward, upward
+from cvxml.core.integer_matrices import distance_to_square, root_of
 from cvxml.core.report import Verdict
-from cvxml.core.squares import distance_to_square, root_of
 from cvxml.methods.kernel_mlsvm.exact import BITS, whole_prices
 from cvxml.oracle.saved import recertify
 from tests.instances import random_data

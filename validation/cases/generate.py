@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from cvxml.core.exact import Exact, decimal, flint, scaled
+from cvxml.core.integer_matrices import distance_to_square, is_psd, whole
 from cvxml.core.metric import FloatArray
-from cvxml.core.squares import distance_to_square, is_psd, whole
 from cvxml.family.regularizers.budget import Budget
 from cvxml.family.theorem.theorem import Family
 from cvxml.methods import get_exact

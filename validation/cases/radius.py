@@ -10,7 +10,7 @@ import numpy as np
 
 from cvxml.core.balls import ball, precision
 from cvxml.core.exact import Exact, flint, root_upward, scaled, sum_of_squares
-from cvxml.core.squares import is_psd
+from cvxml.core.integer_matrices import is_psd
 from cvxml.family.losses.root import Root
 from cvxml.family.regularizers.budget import Budget
 from cvxml.family.regularizers.combinations import NormOfCombination

@@ -15,9 +15,9 @@ import numpy as np
 import cvxml
 from cvxml.core.bases import is_identity, weighted
 from cvxml.core.exact import upward
+from cvxml.core.integer_matrices import root_of
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
-from cvxml.core.squares import root_of
 from cvxml.family.regularizers.base import fractions
 from cvxml.family.regularizers.budget import Budget
 from cvxml.family.regularizers.combinations import NormOfCombination

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from cvxml.core.balls import ball, precision
+from cvxml.core.integer_matrices import root_of
 from cvxml.core.metric import FloatArray
-from cvxml.core.squares import root_of
 from cvxml.family.theorem.theorem import Family
 from cvxml.methods import get
 from cvxml.oracle.cases import Case, load_cases

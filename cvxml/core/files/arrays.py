@@ -16,7 +16,7 @@ from cvxml.core.files.csv_files import load_csv
 from cvxml.core.files.numpy_files import load_npy, load_npz
 from cvxml.core.files.strict_json import load_json, read_json
 from cvxml.core.metric import ROUNDED, is_rounded, refuse_rounded_integers
-from cvxml.core.shown import printable
+from cvxml.core.short_repr import printable
 
 LARGEST_INDEX = 2**53
 PREFER = ("metric", "A", "M", "components", "X")

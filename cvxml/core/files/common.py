@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
 from cvxml.core.inputs import did_you_mean
-from cvxml.core.shown import printable
+from cvxml.core.short_repr import printable
 
 MAX_BYTES = 2 * 1024**3  # decompressed or declared array data, per file
 # Compressed data may unpack to FREE_BYTES and MAX_RATIO times the size of the file. Measured data rarely pack into less

@@ -27,7 +27,7 @@ from cvxml.core.files.labels import (
 )
 from cvxml.core.files.numpy_files import load_npy, load_npz
 from cvxml.core.files.strict_json import load_json
-from cvxml.core.shown import printable
+from cvxml.core.short_repr import printable
 
 SURE = ("label",)  # a name before all others: "x,y,label" are points of the plane
 LIKELY = ("labels", "class", "classes", "target", "species")

@@ -151,7 +151,7 @@ class Sublevel:
         if self.family.anchors is not None:
             return self._mixed(prices[0], tilt, G, self.family.anchors)
         if isinstance(R, (Linear, LogDet)):
-            share = R.multiple(G, UP_TO_ONE)
+            share = R.best_multiple(G, UP_TO_ONE)
             if not 0 < share <= 1:
                 return -math.inf, 0.0
         if share != 1:

@@ -90,7 +90,7 @@ class Regularizer(Protocol):
     def value(self, view: Any) -> Sum:
         """R(M), at a view that `look` gave."""
 
-    def multiple(self, G: Weights, ray: Ray) -> float:
+    def best_multiple(self, G: Weights, ray: Ray) -> float:
         """The factor of prices with the best bound, of those that are feasible; 0 where none is."""
 
     def surplus(self, G: Weights) -> Surplus | None:

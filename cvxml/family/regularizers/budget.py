@@ -71,7 +71,7 @@ class Budget:
         """0"""
         return Sum(0.0, 0.0)
 
-    def multiple(self, G: Weights, ray: Ray) -> float:
+    def best_multiple(self, G: Weights, ray: Ray) -> float:
         """That with the best bound."""
         slope = self._largest(G).value
         if not math.isfinite(slope):  # nothing is proved

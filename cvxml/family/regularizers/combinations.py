@@ -24,8 +24,8 @@ from numpy.typing import ArrayLike
 from cvxml.core.bases import ROUNDING, ConeFeasibility, combined, is_identity, nearest, squares, weighted
 from cvxml.core.clock import watched
 from cvxml.core.exact import next_above, root_upward, scaled, sum_of_squares
+from cvxml.core.integer_matrices import given_rows, whole
 from cvxml.core.metric import EPS, FloatArray, IntArray, middle
-from cvxml.core.squares import given_rows, whole
 from cvxml.family.losses.base import SHARES, Ray, Sum, summed
 from cvxml.family.regularizers.base import Everywhere, JudgedMatrix, SeenBy, best, fractions, of_last
 from cvxml.family.rows.base import Weights
@@ -150,7 +150,7 @@ class SumOfWeights(Combinations):
         value = float(self.beta) * summed(view.w)
         return Sum(value, 4 * EPS * value)
 
-    def multiple(self, G: Weights, ray: Ray) -> float:
+    def best_multiple(self, G: Weights, ray: Ray) -> float:
         """The best of those that keep every c_k within beta."""
         c, off = self.gains(G)
         most = float(np.max(c + 2 * off))  # twice: a multiple is rounded, and terms of a sum may cancel
@@ -198,7 +198,7 @@ class NormOfCombination(Combinations):
         M, off = _rounded(self.B, view.w)
         return _half_square(M, off + view.off)
 
-    def multiple(self, G: Weights, ray: Ray) -> float:
+    def best_multiple(self, G: Weights, ray: Ray) -> float:
         """That with the best bound, less what rounding may take from it."""
         value, off = self.bound(G)
         paid = off - value

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.exact import root_upward, scaled, sum_of_squares
+from cvxml.core.integer_matrices import whole
 from cvxml.core.metric import EPS, FEASIBILITY_TOL, FloatArray, IntArray, in_units, units_of
-from cvxml.core.squares import whole
 from cvxml.family.geometry.budget import FLOOR, BudgetFeasibility, Judged, examine_budget
 from cvxml.family.geometry.span_coordinates import Ground
 from cvxml.family.losses.base import Sum

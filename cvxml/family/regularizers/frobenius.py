@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.exact import scaled, sum_of_squares
+from cvxml.core.integer_matrices import given_rows, is_psd, missing_to_psd, whole
 from cvxml.core.metric import EPS, FloatArray, IntArray, examine, middle, unit_scale
-from cvxml.core.squares import given_rows, is_psd, missing_to_psd, whole
 from cvxml.family.geometry.symmetric import triangle
 from cvxml.family.losses.base import Ray, Sum, summed
 from cvxml.family.regularizers.base import Everywhere, JudgedMatrix, Scaled, best, fractions
@@ -107,7 +107,7 @@ class Frobenius(Everywhere):
         moved = _sum(self.weight * (size * off + off**2 / 2)) + 4 * EPS * value
         return Sum(value, ROOM * moved + TINY)
 
-    def multiple(self, G: Weights, ray: Ray) -> float:
+    def best_multiple(self, G: Weights, ray: Ray) -> float:
         """That with the best bound, less what rounding may take from it."""
         value, off = self.bound(G)
         paid = off - value

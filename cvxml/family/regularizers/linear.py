@@ -65,7 +65,7 @@ class Linear:
         """sum w D"""
         return product(view, self.C)
 
-    def multiple(self, G: Weights, ray: Ray) -> float:
+    def best_multiple(self, G: Weights, ray: Ray) -> float:
         """The best of those that keep C - G psd: 1/longest is the largest eigenvalue of G where C is 1.
 
         C being definite on its range, of which T is a basis, C - G is psd where T^T (C - G) T is.

@@ -26,8 +26,8 @@ from scipy.linalg import solve_triangular
 from cvxml.core.balls import ball
 from cvxml.core.clock import watched
 from cvxml.core.exact import SingularMetric
+from cvxml.core.integer_matrices import is_psd, is_singular, whole
 from cvxml.core.metric import EPS, FloatArray, IntArray, examine
-from cvxml.core.squares import is_psd, is_singular, whole
 from cvxml.family.geometry.symmetric import congruence, quadratic
 from cvxml.family.losses.base import Ray, Sum
 from cvxml.family.regularizers.base import Everywhere, JudgedMatrix, Scaled, best, fractions, of_last
@@ -120,7 +120,7 @@ class LogDet(Everywhere):
     def surplus(self, G: Weights) -> None:
         """Any G will do: the multiple sees to it."""
 
-    def multiple(self, G: Weights, ray: Ray) -> float:
+    def best_multiple(self, G: Weights, ray: Ray) -> float:
         """The best of those that keep P - G definite, proved; 0 where the bound is below that of no price at all."""
         of_G = self._image(G)
         if self.undecided or not (np.isfinite(of_G.at).all() and of_G.at.any()):

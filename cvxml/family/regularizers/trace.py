@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from cvxml.core.exact import flint, scaled
+from cvxml.core.integer_matrices import is_psd
 from cvxml.core.metric import EPS, FloatArray, examine
-from cvxml.core.squares import is_psd
 from cvxml.family.geometry.span_coordinates import Ground
 from cvxml.family.losses.base import Sum, accurate_sum
 from cvxml.family.regularizers.base import JudgedMatrix, Scaled, SeenBy, Surplus, fractions, product

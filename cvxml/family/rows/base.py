@@ -85,7 +85,7 @@ class Rows(Protocol):
     def weights(self, prices: Prices) -> Weights:
         """G = sum_t a_t V_t."""
 
-    def inside(self, labels: IntArray, prices: Prices) -> Prices:
+    def within_span(self, labels: IntArray, prices: Prices) -> Prices:
         """Without the rows that have a pair of two labels (n,)."""
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[int | Fraction]:

@@ -45,7 +45,7 @@ class ByPoint(NamedTuple):
         pairs = np.argwhere(np.triu(both != 0, 1))
         return Weights(pairs, both[pairs[:, 0], pairs[:, 1]])
 
-    def inside(self, labels: IntArray, prices: Prices) -> Prices:
+    def within_span(self, labels: IntArray, prices: Prices) -> Prices:
         """All rows: -inf, which is no price, where the labels are two."""
         inside = labels[self.points][:, None] == labels
         return self.prices(np.where(inside, self.table(prices), -np.inf))

@@ -46,7 +46,7 @@ class PairRows(NamedTuple):
         whole = len(key) == len(self.listed) and bool((key[1:] > key[:-1]).all())
         return self.listed if whole else self.listed[key]
 
-    def inside(self, labels: IntArray, prices: Prices) -> Prices:
+    def within_span(self, labels: IntArray, prices: Prices) -> Prices:
         """See `Rows`."""
         keep = self.within(labels, prices.key)
         return prices if keep.all() else Prices(prices.a[keep], prices.key[keep])

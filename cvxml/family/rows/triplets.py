@@ -118,7 +118,7 @@ class Triplets(NamedTuple):
             np.concatenate([triplets[:, [0, 2]], triplets[:, :2]]), np.concatenate([prices.a, -prices.a])
         )
 
-    def inside(self, labels: IntArray, prices: Prices) -> Prices:
+    def within_span(self, labels: IntArray, prices: Prices) -> Prices:
         """See `Rows`."""
         keep = self.within(labels, prices.key)
         return Prices(prices.a[keep], prices.key[keep])

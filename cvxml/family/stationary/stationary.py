@@ -18,9 +18,9 @@ from numpy.typing import ArrayLike
 from cvxml.core.balls import ball, balls, ends, floats, pivots, total
 from cvxml.core.clock import watched
 from cvxml.core.exact import Exact, flint, root_upward
+from cvxml.core.integer_matrices import basis_of, distance_to_square, given_rows, whole
 from cvxml.core.metric import EPS, FloatArray
 from cvxml.core.spectrum import inverted
-from cvxml.core.squares import basis_of, distance_to_square, given_rows, whole
 from cvxml.family.geometry.coordinates import Coordinates
 from cvxml.family.stationary.rank import INVISIBLE, examine_rank
 from cvxml.numbers.rational import Squares

@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.balls import ends, precision
 from cvxml.core.exact import SingularMetric, upward
+from cvxml.core.integer_matrices import is_definite
 from cvxml.core.metric import EPS, Feasibility, FloatArray
 from cvxml.core.result import Certificate, Dual
-from cvxml.core.squares import is_definite
 from cvxml.numbers.rational import Squares, judged
 
 

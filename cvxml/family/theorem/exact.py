@@ -3,7 +3,7 @@
 Points, metric and prices are floats, which are rational numbers: so are distances, and objective and bound wherever the
 loss is rational; logarithms and roots are balls (core/balls.py), of which the outer end is taken. No floating point is
 believed: the prices of the double-precision proof are moved into the domain exactly, and what must be psd is proved so
-(core/squares.py), after a little shrinking if need be.
+(core/integer_matrices.py), after a little shrinking if need be.
 """
 
 from __future__ import annotations

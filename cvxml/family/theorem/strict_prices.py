@@ -58,7 +58,7 @@ class Anchors:
 
     def anchor(self, prices: Prices) -> Anchor:
         """Of any prices, repaired."""
-        inside = self.rows.inside(self.regularizer.labels, prices)
+        inside = self.rows.within_span(self.regularizer.labels, prices)
         repaired = inside._replace(a=self.loss.to_domain(inside.a))
         return Anchor(repaired, self.regularizer.surplus(self.rows.weights(repaired)))
 

@@ -145,7 +145,7 @@ def prove(family: Family, prices: Sequence[Prices], strict: Sequence[Prices] = (
     if family.anchors is not None:
         return _best_of(family, repaired[0], family.anchors.feasible(repaired[0], list(strict)))
     rays = [term.loss.ray(own.a) for term, own in zip(family.terms, repaired, strict=True)]
-    t = family.regularizer.multiple(_weights(family, repaired), together(rays))
+    t = family.regularizer.best_multiple(_weights(family, repaired), together(rays))
     if t != 1:
         repaired = [
             Prices(term.loss.to_domain(own.a * t), own.key)
@@ -158,7 +158,7 @@ def in_domain(family: Family, prices: Sequence[Prices]) -> list[Prices]:
     """The nearest prices in the domain, of rows within the range of the regularizer."""
     repaired = []
     for term, given in zip(family.terms, prices, strict=True):
-        inside = term.rows.inside(family.regularizer.labels, given)
+        inside = term.rows.within_span(family.regularizer.labels, given)
         repaired.append(Prices(term.loss.to_domain(inside.a), inside.key))
     return repaired
 

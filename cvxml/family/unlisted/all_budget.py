@@ -141,7 +141,7 @@ class Across(NamedTuple):
         """a_t X_t"""
         return Weights(self.listed(prices.key), prices.a)
 
-    def inside(self, labels: IntArray, prices: Prices) -> Prices:
+    def within_span(self, labels: IntArray, prices: Prices) -> Prices:
         """All: they differ in what the similar pairs span."""
         return prices
 

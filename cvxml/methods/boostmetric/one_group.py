@@ -49,7 +49,7 @@ class Together(NamedTuple):
         pairs = np.concatenate([self.far[prices.key], self.near[prices.key]])
         return Weights(pairs, np.concatenate([prices.a, -prices.a]))
 
-    def inside(self, labels: IntArray, prices: Prices) -> Prices:
+    def within_span(self, labels: IntArray, prices: Prices) -> Prices:
         """All rows: -inf, which is no price, where a pair has two labels (n,)."""
         i, j, l = labels[self.listed].T
         return self.prices(np.where((i == j) & (i == l), self.table(prices), -np.inf))

@@ -26,8 +26,8 @@ import numpy as np
 
 from cvxml.core.clock import look, watched
 from cvxml.core.exact import scaled, sum_of_squares
+from cvxml.core.integer_matrices import all_distances, whole
 from cvxml.core.metric import FloatArray
-from cvxml.core.squares import all_distances, whole
 from cvxml.family.regularizers.trace import Trace
 from cvxml.family.theorem.strict_prices import Anchor, Anchors
 from cvxml.methods.boostmetric.one_group import Together

@@ -29,9 +29,9 @@ from numpy.typing import ArrayLike
 from cvxml.core.clock import look
 from cvxml.core.exact import Exact, flint, nearest, root_upward, scaled
 from cvxml.core.inputs import check_count, check_labels, check_positive, check_X, real_array
+from cvxml.core.integer_matrices import whole
 from cvxml.core.metric import EPS, Feasibility, FloatArray, IntArray
 from cvxml.core.result import Certificate
-from cvxml.core.squares import whole
 from cvxml.core.threads import one_blas_thread
 from cvxml.core.tolerance import Tolerance, check_tol
 from cvxml.methods.crammer_singer.interior import Interior

@@ -35,9 +35,9 @@ import numpy as np
 from scipy.optimize import brentq
 
 from cvxml.core.balls import balls, pivots, precision, total
+from cvxml.core.integer_matrices import whole
 from cvxml.core.metric import EPS, FEASIBILITY_TOL, Feasibility, FloatArray, examine
 from cvxml.core.result import Certificate
-from cvxml.core.squares import whole
 
 ENOUGH = 100  # the least singular value must be more than this many times its rounding error
 LARGEST = 64  # features up to which the determinant of a nearly singular metric is computed exactly

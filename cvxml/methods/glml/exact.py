@@ -4,8 +4,8 @@ For one Gaussian a class, at one query. Means and covariances of floats are rati
 densities and B are balls, with as many bits as the decisions below need. More bits cannot decide whether B is zero or
 singular, so this is decided in rationals, for up to `LARGEST` features.
 
-M is computed in floating point (core/squares.py), or given. V = M M^T is psd for every M, and its determinant is an
-integer times a power of two. The metric V / |V|^(1/D) has determinant 1, and
+M is computed in floating point (core/integer_matrices.py), or given. V = M M^T is psd for every M, and its determinant
+is an integer times a power of two. The metric V / |V|^(1/D) has determinant 1, and
     objective     (tr V^-1 B)^2 |V|^(2/D)
     lower bound   D u - D u log(u / |y|) + u log |sB| - y^2 / 4 if sB is proved positive definite for s = 1 or -1;
                   otherwise 0, and 0 for y and u that are not allowed
@@ -26,9 +26,9 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.balls import TooFewBits, ball, balls, ends, pivots, total, with_enough_bits
 from cvxml.core.exact import Exact, SingularMetric, flint, root_upward
+from cvxml.core.integer_matrices import root_of, whole
 from cvxml.core.metric import EPS, FloatArray
 from cvxml.core.result import Dual
-from cvxml.core.squares import root_of, whole
 from cvxml.methods.glml.instance import Instance, check_dual
 
 LARGEST = 12  # features up to which matrices of rationals are inverted

@@ -33,7 +33,7 @@ from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_positive, dual_array
 from cvxml.core.memory import FLOAT, check_room
 from cvxml.core.metric import FloatArray, IntArray, project_psd
-from cvxml.core.misreading import FAR, MULTIPLES, Misreading, Other, Question, exchanged
+from cvxml.core.misreading import FAR, MULTIPLES, Misreading, OtherProblem, Question, exchanged
 from cvxml.core.moved import Moved, with_points
 from cvxml.core.other_lists import PAIRS
 from cvxml.core.pairs import BAD_PAIRS, BY_PAIRS, KINDS, Paired, Pairs, paired
@@ -41,7 +41,7 @@ from cvxml.core.parameter import NUMBER, NUMBERS, Parameter
 from cvxml.core.prior import PRIOR, inverse_covariance, nearest_to_prior, prior_of
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
-from cvxml.core.shown import cut
+from cvxml.core.short_repr import cut
 from cvxml.core.statement import Statement
 from cvxml.family.geometry.symmetric import quadratic
 from cvxml.family.losses.bounded import Bounded
@@ -322,16 +322,18 @@ def evaluate(p: Instance, A: FloatArray) -> dict[str, Any]:
 Change = Callable[[Instance, Question], dict[str, Any] | None]
 
 
-def _with_params(change: Change) -> Callable[[Question], Other | None]:
+def _with_params(change: Change) -> Callable[[Question], OtherProblem | None]:
     """The same data with some parameters changed, unless the metric is seen at once not to be the answer."""
 
-    def problem(question: Question) -> Other | None:
+    def problem(question: Question) -> OtherProblem | None:
         changed = change(question.checked(instance), question)
         if changed is None:
             return None
         params = {**question.params, **changed}
         there = instance(question.X, question.y, **params)
-        return Other(question.X, question.y, params) if _stays_at_scale(there, question.metric) else None
+        return (
+            OtherProblem(question.X, question.y, params) if _stays_at_scale(there, question.metric) else None
+        )
 
     return problem
 
@@ -356,7 +358,7 @@ def _stays_at_scale(p: Instance, A: FloatArray) -> bool:
     return all(objective(c) >= here * (1 - FAR) for c in MULTIPLES)
 
 
-def _gamma_times(factor: Callable[[Instance], float]) -> Callable[[Question], Other | None]:
+def _gamma_times(factor: Callable[[Instance], float]) -> Callable[[Question], OtherProblem | None]:
     """Another weight of the slack."""
 
     def change(p: Instance, _: Question) -> dict[str, Any] | None:
@@ -366,7 +368,9 @@ def _gamma_times(factor: Callable[[Instance], float]) -> Callable[[Question], Ot
     return _with_params(change)
 
 
-def _bounds_by(other: Callable[[float, float], tuple[float, float]]) -> Callable[[Question], Other | None]:
+def _bounds_by(
+    other: Callable[[float, float], tuple[float, float]],
+) -> Callable[[Question], OtherProblem | None]:
     """Other bounds, made of u and l."""
     return _with_params(lambda p, _: {"bounds": other(*p.bounds)})
 

@@ -20,8 +20,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.exact import Exact, flint, root_upward, scaled, sum_of_squares
+from cvxml.core.integer_matrices import (
+    all_distances,
+    given_rows,
+    is_psd,
+    missing_to_psd,
+    of_sum,
+    root_of,
+    whole,
+)
 from cvxml.core.metric import FloatArray, IntArray
-from cvxml.core.squares import all_distances, given_rows, is_psd, missing_to_psd, of_sum, root_of, whole
 from cvxml.family.losses.groups import AT_THE_CAP
 from cvxml.methods.kernel_mlsvm.instance import Instance, in_feature_space
 

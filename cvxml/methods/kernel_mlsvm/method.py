@@ -52,7 +52,7 @@ LINEAR = MLSVM()  # on the points E
 class OfKernel(Frobenius):
     """lam/2 ||M||^2 for M = E^T phi E."""
 
-    def multiple(self, G: Weights, ray: Ray) -> float:
+    def best_multiple(self, G: Weights, ray: Ray) -> float:
         """1: what is best for E may be too much for the kernel, of which E E^T may be far off (rounding.py)."""
         return 1.0
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cvxml.core.misreading import Misreading, Other, Question, changed
+from cvxml.core.misreading import Misreading, OtherProblem, Question, changed
 from cvxml.methods.kernel_mlsvm.instance import in_feature_space, instance
 from cvxml.methods.mlsvm.instance import instance as linear_instance
 from cvxml.methods.mlsvm.misreadings import MISREADINGS as LINEAR
@@ -21,7 +21,7 @@ def _lifted(misreading: Misreading) -> Misreading:
     """A misreading of "mlsvm" as one of its kernel form."""
     by_problem, by_left = misreading.problem, misreading.left
 
-    def problem(question: Question) -> Other | None:
+    def problem(question: Question) -> OtherProblem | None:
         assert by_problem is not None
         linear = _on_rows(question)
         other = by_problem(linear)
@@ -52,7 +52,7 @@ def _input_space(question: Question) -> list[list[int]] | None:
     return None if [sorted(a) for a in other] == [sorted(b.tolist()) for b in ours] else other
 
 
-def _one_less(question: Question) -> Other | None:
+def _one_less(question: Question) -> OtherProblem | None:
     return None if question.params.get("neighbors") is None else _lifted(LINEAR["from_one"]).problem(question)  # type: ignore[misc]
 
 

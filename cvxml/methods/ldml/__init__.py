@@ -34,7 +34,7 @@ from cvxml.core.clock import watched
 from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_choice, check_number, dual_array, real_array
 from cvxml.core.metric import FloatArray
-from cvxml.core.misreading import Misreading, Other, Question, changed, exchanged, other_pairs
+from cvxml.core.misreading import Misreading, OtherProblem, Question, changed, exchanged, other_pairs
 from cvxml.core.other_lists import PAIRS
 from cvxml.core.pairs import BAD_PAIRS_OF_ONE_KIND, BY_PAIRS, KINDS, Paired, Pairs, paired
 from cvxml.core.parameter import NUMBER, POINTS, WORD, Parameter, words
@@ -341,14 +341,14 @@ def _another(question: Question) -> float | None:
     return None if given.number is not None and math.isclose(b, given.number, rel_tol=1e-9) else b
 
 
-def _weighing(losses: str, self_pairs: float) -> Callable[[Question], Other | None]:
+def _weighing(losses: str, self_pairs: float) -> Callable[[Question], OtherProblem | None]:
     """Return the misreading with other weights of the losses.
 
     It does not apply if the user's problem has these weights. With b given, self-pairs only add a constant. So for a
     given b the variants with self-pairs do not apply, and a difference in self_pairs alone does not count.
     """
 
-    def problem(question: Question) -> Other | None:
+    def problem(question: Question) -> OtherProblem | None:
         given = question.checked(instance)
         asked, free = given.weighing, given.number is None
         if self_pairs and not free:  # the misreading without them has the same optimum
@@ -356,15 +356,15 @@ def _weighing(losses: str, self_pairs: float) -> Callable[[Question], Other | No
         if asked.losses == losses and (asked.self_pairs == self_pairs or not free):
             return None
         params = {**question.params, "losses": losses, "self_pairs": self_pairs}
-        return Other(question.X, question.y, params)
+        return OtherProblem(question.X, question.y, params)
 
     return problem
 
 
-def _unweighted(question: Question) -> Other | None:
+def _unweighted(question: Question) -> OtherProblem | None:
     if question.params.get("weights") is None:
         return None
-    return Other(question.X, question.y, {**question.params, "weights": None})
+    return OtherProblem(question.X, question.y, {**question.params, "weights": None})
 
 
 # Not named are distances in place of squared ones, which are not convex in M.

@@ -65,7 +65,7 @@ class Labelled(NamedTuple):
         """a_t X_t"""
         return self.pairs.weights(prices)
 
-    def inside(self, labels: IntArray, prices: Prices) -> Prices:
+    def within_span(self, labels: IntArray, prices: Prices) -> Prices:
         """All rows, 0 where a pair has two labels."""
         i, j = labels[self.listed].T
         return self.prices(np.where(i == j, self.table(prices), 0.0))

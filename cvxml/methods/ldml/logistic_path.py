@@ -23,9 +23,9 @@ import numpy as np
 from scipy.special import expit
 
 from cvxml.core.clock import watched
+from cvxml.core.integer_matrices import all_distances, whole
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.run import Found
-from cvxml.core.squares import all_distances, whole
 from cvxml.family.geometry.coordinates import coordinates
 from cvxml.family.geometry.symmetric import quadratic, smat, squares
 from cvxml.family.rows.base import Prices

@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike
 from cvxml.core.balls import ends, floats, precision
 from cvxml.core.exact import Exact, root_upward
 from cvxml.core.inputs import dual_array
+from cvxml.core.integer_matrices import given_rows, whole
 from cvxml.core.metric import FEASIBILITY_TOL, Feasibility, FloatArray, examine
 from cvxml.core.result import Certificate, Dual
-from cvxml.core.squares import given_rows, whole
 from cvxml.family.theorem.ball_certificate import certificate
 from cvxml.methods.lfda.bound import bound, optimum, radius
 from cvxml.methods.lfda.embedding import axes

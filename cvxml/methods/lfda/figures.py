@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from cvxml.core.balls import balls
+from cvxml.core.integer_matrices import whole
 from cvxml.core.metric import FloatArray
 from cvxml.core.spectrum import inverted
-from cvxml.core.squares import whole
 from cvxml.methods.lfda.known import Known
 
 

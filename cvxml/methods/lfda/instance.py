@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 from cvxml.core.affinity import Members, members
 from cvxml.core.balls import floats, precision, with_enough_bits
 from cvxml.core.inputs import check_choice, check_count, check_labels, check_number, check_X, class_names
+from cvxml.core.integer_matrices import whole
 from cvxml.core.memory import check_exact
 from cvxml.core.metric import FloatArray, IntArray
-from cvxml.core.squares import whole
 from cvxml.methods.lfda.embedding import EMBEDDINGS, axes
 from cvxml.methods.lfda.figures import figures
 from cvxml.methods.lfda.known import Known, known, scatter

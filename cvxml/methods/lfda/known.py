@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from cvxml.core.affinity import Members, local_scatter
 from cvxml.core.balls import MORE, TooFewBits, ball, balls, floats
 from cvxml.core.exact import flint
+from cvxml.core.integer_matrices import within_groups
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.spectrum import eigenvectors, enclosed, inverted
-from cvxml.core.squares import within_groups
 
 SHARP = 2.0**-100  # of the largest eigenvalue: what a ball is to be within
 

@@ -33,7 +33,7 @@ from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_labels, check_X, real_array
 from cvxml.core.memory import FLOAT, check_room
 from cvxml.core.metric import FloatArray, IntArray, components_of, examine
-from cvxml.core.misreading import FAR, LOOSE, Misreading, Other, Question
+from cvxml.core.misreading import FAR, LOOSE, Misreading, OtherProblem, Question
 from cvxml.core.moved import METRIC
 from cvxml.core.pairs import MANY
 from cvxml.core.result import Certificate, Dual, Status
@@ -412,8 +412,8 @@ def _diagonal(w: Softmaxes, given: Instance) -> Misread:
     return Misread(w, diagonal=True)
 
 
-def _gaussian(question: Question) -> Other:
-    return Other(question.X, question.y, question.params, np.asarray(question.metric) / 2)
+def _gaussian(question: Question) -> OtherProblem:
+    return OtherProblem(question.X, question.y, question.params, np.asarray(question.metric) / 2)
 
 
 def _differs(change: Callable[[Softmaxes, Instance], Misread]) -> Callable[[Question], float]:

@@ -11,9 +11,9 @@ import numpy as np
 from cvxml.core.balls import ball, ends, precision, total
 from cvxml.core.clock import watched
 from cvxml.core.exact import flint
+from cvxml.core.integer_matrices import whole
 from cvxml.core.metric import EPS, FloatArray, examine
 from cvxml.core.result import Certificate, Stationarity
-from cvxml.core.squares import whole
 from cvxml.family.stationary.rank import examine_rank
 from cvxml.family.stationary.stationary import (
     NOTHING,

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.inputs import check_count, check_targets, check_X
+from cvxml.core.integer_matrices import basis_of, from_the_first
 from cvxml.core.memory import BALL, INTEGER, check_room
 from cvxml.core.metric import FloatArray
-from cvxml.core.squares import basis_of, from_the_first
 from cvxml.family.geometry.coordinates import Coordinates, coordinates
 
 

@@ -36,7 +36,7 @@ from cvxml.core.inputs import check_choice, check_count, check_positive, check_X
 from cvxml.core.memory import check_literal
 from cvxml.core.method import ConvexMethod
 from cvxml.core.metric import FloatArray, project_psd
-from cvxml.core.misreading import Misreading, Other, Question, changed
+from cvxml.core.misreading import Misreading, OtherProblem, Question, changed
 from cvxml.core.parameter import COUNT, NUMBER, WORD, Parameter
 from cvxml.core.queries import BY_QUERIES, Queried, queried
 from cvxml.core.ranking import MEASURES, earned
@@ -262,9 +262,9 @@ def _weight(factor: Callable[[Instance], float]) -> Any:
     return changed("C", lambda q: q.checked(instance).C * factor(q.checked(instance)))
 
 
-def _zero_one(question: Question) -> Other:
+def _zero_one(question: Question) -> OtherProblem:
     half = {**question.params, "C": question.checked(instance).C / 2}
-    return Other(question.X, question.y, half, metric=question.metric / 2)
+    return OtherProblem(question.X, question.y, half, metric=question.metric / 2)
 
 
 def _every_place(question: Question) -> int | None:

@@ -137,7 +137,7 @@ class Rankings:
             return Weights(np.zeros((0, 2), dtype=np.intp), np.zeros(0, dtype=prices.a.dtype))
         return Weights(np.concatenate(pairs), np.concatenate(weights))
 
-    def inside(self, labels: IntArray, prices: Prices) -> Prices:
+    def within_span(self, labels: IntArray, prices: Prices) -> Prices:
         """All: the regularizer has the whole space as its range."""
         return prices
 

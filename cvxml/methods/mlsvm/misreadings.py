@@ -22,7 +22,7 @@ import numpy as np
 
 from cvxml.core.inputs import class_names
 from cvxml.core.metric import FloatArray, IntArray, examine, project_psd, unit_scale
-from cvxml.core.misreading import Misreading, Other, Question, changed
+from cvxml.core.misreading import Misreading, OtherProblem, Question, changed
 from cvxml.core.neighbors import k_nearest, squared_euclidean
 from cvxml.core.other_lists import two_classes
 from cvxml.methods.mlsvm.instance import Instance, instance, scaled_lam
@@ -36,7 +36,7 @@ MOST_PAIRS = 1_000_000  # a misreading with more pairs than this is not tried
 Rows = Callable[[Instance, Question], list[Row] | None]
 
 
-def lam_times(factor: Callable[[Instance], float]) -> Callable[[Question], Other | None]:
+def lam_times(factor: Callable[[Instance], float]) -> Callable[[Question], OtherProblem | None]:
     """Problem (2) with another lam."""
 
     def value(question: Question) -> float | None:
@@ -47,10 +47,10 @@ def lam_times(factor: Callable[[Instance], float]) -> Callable[[Question], Other
     return screened(changed("lam", value))
 
 
-def screened(problem: Callable[[Question], Other | None]) -> Callable[[Question], Other | None]:
+def screened(problem: Callable[[Question], OtherProblem | None]) -> Callable[[Question], OtherProblem | None]:
     """The same, but None where scaling the metric shows at once that it is not optimal there."""
 
-    def screen(question: Question) -> Other | None:
+    def screen(question: Question) -> OtherProblem | None:
         other = problem(question)
         if other is None:
             return None
@@ -61,10 +61,10 @@ def screened(problem: Callable[[Question], Other | None]) -> Callable[[Question]
     return screen
 
 
-def with_rows(rows: Rows) -> Callable[[Question], Other | None]:
+def with_rows(rows: Rows) -> Callable[[Question], OtherProblem | None]:
     """Problem (2) with other rows."""
 
-    def problem(question: Question) -> Other | None:
+    def problem(question: Question) -> OtherProblem | None:
         given = question.checked(instance)
         found = rows(given, question)
         if not found or sum(len(row.targets) + len(row.impostors) for row in found) > MOST_PAIRS:
@@ -74,7 +74,7 @@ def with_rows(rows: Rows) -> Callable[[Question], Other | None]:
     return screened(problem)
 
 
-def _stated(given: Instance, rows: list[Row]) -> Other:
+def _stated(given: Instance, rows: list[Row]) -> OtherProblem:
     """The rows as explicit neighbour lists, with copies of points where lists alone cannot say it."""
     n = len(given.X)
     copies: list[int] = []
@@ -91,7 +91,7 @@ def _stated(given: Instance, rows: list[Row]) -> Other:
     X = np.concatenate([given.X, given.X[copies]])
     y = np.concatenate([given.y, given.y[copies]])
     neighbors = [lists.get(i, []) for i in range(len(X))]
-    return Other(X, y, {"lam": given.lam * n / len(X), "neighbors": neighbors})
+    return OtherProblem(X, y, {"lam": given.lam * n / len(X), "neighbors": neighbors})
 
 
 def _by_distance(X: FloatArray, i: int, listed: IntArray) -> IntArray:
@@ -209,7 +209,7 @@ def _one_less(given: Instance, question: Question) -> list[Row] | None:
     return [row for row in rows if len(row.targets) and len(row.impostors)]
 
 
-def without_two_classes(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[Other]:
+def without_two_classes(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[OtherProblem]:
     """No impostors between two of three classes or more."""
     names = class_names(question.y)
     for a, b in two_classes(given.y):
@@ -217,7 +217,7 @@ def without_two_classes(question: Question, given: Any, stored: dict[str, Any]) 
             [int(j) for j in own if {given.y[i], given.y[j]} != {a, b}] for i, own in enumerate(given.N.lists)
         ]
         params = {**stored, "neighbors": lists}
-        yield Other(question.X, question.y, params, told=f": {names[a]} and {names[b]}")
+        yield OtherProblem(question.X, question.y, params, told=f": {names[a]} and {names[b]}")
 
 
 def size(by: int) -> Callable[[Question], int | None]:

@@ -31,7 +31,7 @@ from cvxml.core.estimator import Estimator
 from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import dual_array
 from cvxml.core.metric import FloatArray, IntArray, examine, project_psd
-from cvxml.core.misreading import LOOSE, Misreading, Other, Question, exchanged, multiple, other_pairs
+from cvxml.core.misreading import LOOSE, Misreading, OtherProblem, Question, exchanged, multiple, other_pairs
 from cvxml.core.moved import METRIC
 from cvxml.core.other_lists import PAIRS
 from cvxml.core.pairs import BAD_PAIRS_OF_ONE_KIND, BY_PAIRS, KINDS, Paired, Pairs, check_budget, paired
@@ -419,15 +419,17 @@ def misreadings(method: MMC) -> dict[str, Misreading]:
     def given(question: Question) -> Instance:
         return question.checked(method.instance)
 
-    def times(factor: Callable[[Instance, FloatArray], float | None]) -> Callable[[Question], Other | None]:
+    def times(
+        factor: Callable[[Instance, FloatArray], float | None],
+    ) -> Callable[[Question], OtherProblem | None]:
         return multiple(lambda question: factor(given(question), question.metric))
 
     def left(share: Callable[[MMC, Question, Instance], float]) -> Callable[[Question], float]:
         return lambda question: share(method, question, given(question))
 
-    def other(question: Question) -> Other:
+    def other(question: Question) -> OtherProblem:
         name = "mmc" if method.diagonal else "mmc:diagonal"
-        return Other(question.X, question.y, dict(question.params), method=name)
+        return OtherProblem(question.X, question.y, dict(question.params), method=name)
 
     crossed = (
         "a full A where A must be diagonal"

@@ -1,6 +1,6 @@
 """The exact interval of NCA: objective and bound of the convex step in balls (cvxml/core/balls.py), without rounding.
 
-The metric is V = M M^T, which is psd for every M. M is computed in floating point (core/squares.py), or given.
+The metric is V = M M^T, which is psd for every M. M is computed in floating point (core/integer_matrices.py), or given.
 Distances are integers times a power of two; p_ij, w_ij = s_ij p_ij / p_i and c_i (1 for g, p_i for f) are balls. Let
     q = (1 - theta) softmax(-<R, X_ik>) + theta softmax(-<I, X_ik>)
 with "R" and I = "interior" of the dual. For 0 <= theta <= 1 the rows of q are in the simplex, and the step is at least
@@ -22,9 +22,16 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.balls import ball, cholesky_is_positive, ends, precision, total
 from cvxml.core.exact import Exact, flint
+from cvxml.core.integer_matrices import (
+    all_distances,
+    basis_of,
+    distance_to_square,
+    from_the_first,
+    root_of,
+    whole,
+)
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import Dual
-from cvxml.core.squares import all_distances, basis_of, distance_to_square, from_the_first, root_of, whole
 from cvxml.family.geometry.coordinates import coordinates
 from cvxml.family.stationary.stationary import (
     PLENTY,

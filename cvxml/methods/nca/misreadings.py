@@ -33,7 +33,7 @@ from scipy.spatial.distance import cdist
 from scipy.special import logsumexp, xlogy
 
 from cvxml.core.metric import EPS, FloatArray, IntArray
-from cvxml.core.misreading import Misreading, Other, Question, changed
+from cvxml.core.misreading import Misreading, OtherProblem, Question, changed
 from cvxml.family.geometry.coordinates import Coordinates, coordinates
 from cvxml.family.stationary.rank import INVISIBLE, examine_rank
 from cvxml.family.stationary.stationary import NOTHING
@@ -220,7 +220,7 @@ def _other_criterion(to: str) -> Misreading:
     return Misreading(f"{name[to]} where {name[other]} is requested", changed("criterion", value))
 
 
-def _mean_in_class(question: Question) -> Other | None:
+def _mean_in_class(question: Question) -> OtherProblem | None:
     """f with weights 1 / (n_c - 1). For g this adds a constant, and for equal classes it scales f: None."""
     p = question.checked(instance)
     if p.criterion == "g" or p.similarity is not None or len(p.X) > MOST_POINTS:
@@ -230,10 +230,10 @@ def _mean_in_class(question: Question) -> Other | None:
     if right[right > 0].min() == right.max():
         return None
     s = s / np.where(right > 0, right, 1.0)[:, None]
-    return Other(question.X, None, {**question.params, "similarity": s})
+    return OtherProblem(question.X, None, {**question.params, "similarity": s})
 
 
-def _dropped(question: Question) -> Other | None:
+def _dropped(question: Question) -> OtherProblem | None:
     """g without the points whose p_i rounds to 0 in single precision at the metric."""
     p = question.checked(instance)
     if p.criterion == "f" or len(p.X) > MOST_POINTS or not np.isfinite(question.metric).all():
@@ -244,20 +244,20 @@ def _dropped(question: Question) -> Other | None:
     gone = p.usable & (log_p < SINGLE)
     if not gone.any() or gone.all():
         return None
-    return Other(question.X, None, {**question.params, "similarity": np.where(gone[:, None], 0.0, s)})
+    return OtherProblem(question.X, None, {**question.params, "similarity": np.where(gone[:, None], 0.0, s)})
 
 
-def _as_reals(question: Question) -> Other | None:
+def _as_reals(question: Question) -> OtherProblem | None:
     """The labels as numbers, with the similarity of regression, exp(-(y_i - y_j)^2 / 2)."""
     p = question.checked(instance)
     if p.similarity is not None or len(p.X) > MOST_POINTS:
         return None
     labels = np.asarray(question.y)
     y = labels if labels.dtype.kind in "iuf" else p.y  # programs replace text by codes
-    return Other(question.X, None, {**question.params, "similarity": by_target(y, 1.0)})
+    return OtherProblem(question.X, None, {**question.params, "similarity": by_target(y, 1.0)})
 
 
-def _class_weights(question: Question) -> Other | None:
+def _class_weights(question: Question) -> OtherProblem | None:
     """f with the weight n / (classes n_c) for each point. In g a weight of a point only adds a constant: None."""
     p = question.checked(instance)
     if p.criterion == "g" or p.similarity is not None or len(p.X) > MOST_POINTS:
@@ -266,7 +266,7 @@ def _class_weights(question: Question) -> Other | None:
     if sizes.min() == sizes.max():
         return None
     by_point = len(p.y) / (len(sizes) * sizes[p.y])
-    return Other(question.X, None, {**question.params, "similarity": by_point[:, None] * p.weights()})
+    return OtherProblem(question.X, None, {**question.params, "similarity": by_point[:, None] * p.weights()})
 
 
 def _squared_distances(X: FloatArray, M: FloatArray) -> FloatArray:

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.exact import flint, root_upward, scaled, sum_of_squares
+from cvxml.core.integer_matrices import whole
 from cvxml.core.metric import (
     EPS,
     FEASIBILITY_TOL,
@@ -31,7 +32,6 @@ from cvxml.core.metric import (
     examine,
     in_blocks,
 )
-from cvxml.core.squares import whole
 from cvxml.family.losses.base import Sum
 from cvxml.family.regularizers.base import JudgedMatrix, Scaled
 from cvxml.family.regularizers.frobenius import TINY, Flat, Frobenius

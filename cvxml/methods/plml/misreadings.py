@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cvxml.core.metric import FloatArray
-from cvxml.core.misreading import Misreading, Other, Question, changed, triplets_exchanged
+from cvxml.core.misreading import Misreading, OtherProblem, Question, changed, triplets_exchanged
 from cvxml.core.other_lists import TRIPLETS
 from cvxml.methods.plml.instance import Instance, instance
 
@@ -30,10 +30,10 @@ def _hard(given: Instance) -> FloatArray:
     return W
 
 
-def _mean(question: Question) -> Other:
+def _mean(question: Question) -> OtherProblem:
     given = question.checked(instance)
     alphas = {"alpha1": given.alpha1 * given.count, "alpha2": given.alpha2 * given.count}
-    return Other(question.X, question.y, {**question.params, **alphas})
+    return OtherProblem(question.X, question.y, {**question.params, **alphas})
 
 
 MISREADINGS = {

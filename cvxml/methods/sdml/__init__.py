@@ -31,16 +31,16 @@ from cvxml.core.estimator import Estimator
 from cvxml.core.exact import Exact, flint, scaled
 from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_number, check_positive, dual_array
+from cvxml.core.integer_matrices import is_definite, rationals, whole
 from cvxml.core.method import ConvexMethod
 from cvxml.core.metric import FloatArray, examine
-from cvxml.core.misreading import Misreading, Other, Question, exchanged
+from cvxml.core.misreading import Misreading, OtherProblem, Question, exchanged
 from cvxml.core.other_lists import PAIRS
 from cvxml.core.pairs import BAD_PAIRS, BY_PAIRS, Paired, Pairs, paired, pairs_by_labels
 from cvxml.core.parameter import NUMBER, Parameter
 from cvxml.core.prior import PRIOR, prior_of
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, Start, run
-from cvxml.core.squares import is_definite, rationals, whole
 from cvxml.core.statement import Statement
 from cvxml.family.regularizers.logdet import distance
 from cvxml.family.theorem.ball_certificate import certificate, definite
@@ -260,12 +260,12 @@ def value(given: Instance, V: Any, at: int) -> Any:
 def _other(change: Callable[[Instance], dict[str, Any] | None], sentence: str) -> Misreading:
     """The same problem with other parameters, eta as it was; None where the misreading does not apply."""
 
-    def other(question: Question) -> Other | None:
+    def other(question: Question) -> OtherProblem | None:
         given = question.checked(instance)
         others = change(given)
         if others is None:
             return None
-        return Other(question.X, question.y, {**question.params, "eta": given.eta, **others})
+        return OtherProblem(question.X, question.y, {**question.params, "eta": given.eta, **others})
 
     return Misreading(sentence, other)
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from cvxml.core.balls import TooFewBits, ball, balls, pivots, precision, total
 from cvxml.core.exact import flint
+from cvxml.core.integer_matrices import whole
 from cvxml.core.metric import FloatArray
-from cvxml.core.squares import whole
 from cvxml.family.regularizers.base import best
 from cvxml.methods.sdml.logdet_box import Solver
 

@@ -67,7 +67,7 @@ class Sets:
         np.add.at(w, self.where, np.where(self.sign > 0, a[self.row], -a[self.row]))
         return Weights(self.pairs, w)
 
-    def inside(self, labels: IntArray, prices: Prices) -> Prices:
+    def within_span(self, labels: IntArray, prices: Prices) -> Prices:
         """All: the regularizer has no range."""
         return prices
 

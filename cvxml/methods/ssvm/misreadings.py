@@ -16,18 +16,18 @@ from typing import Any
 import numpy as np
 
 from cvxml.core.metric import FloatArray, examine, unit_scale
-from cvxml.core.misreading import FAR, Misreading, Other, Question, changed
+from cvxml.core.misreading import FAR, Misreading, OtherProblem, Question, changed
 from cvxml.methods.ssvm.instance import Instance, instance
 from cvxml.methods.ssvm.misread_step import Misread, step_gap
 from cvxml.methods.ssvm.point import best_scale, point_at
 
-Problem = Callable[[Question], Other | None]
+Problem = Callable[[Question], OtherProblem | None]
 
 
 def _unless_a_multiple_is_better(problem: Problem) -> Problem:
     """None where that shows at once that the metric is not stationary to `FAR`: along a ray the step is F."""
 
-    def checked(question: Question) -> Other | None:
+    def checked(question: Question) -> OtherProblem | None:
         other = problem(question)
         if other is None:
             return None
@@ -61,12 +61,12 @@ def _C_times(factor: Callable[[Instance], float]) -> Problem:
     return _with("C", value)
 
 
-def _averaged(question: Question) -> Other | None:
+def _averaged(question: Question) -> OtherProblem | None:
     p = question.checked(instance)
     if p.k == 1:
         return None
     params = {**question.params, "C": p.C / p.k**2}
-    return Other(question.X, question.y, params, question.metric / p.k)
+    return OtherProblem(question.X, question.y, params, question.metric / p.k)
 
 
 def _transposed(_: Question, p: Instance) -> FloatArray | None:

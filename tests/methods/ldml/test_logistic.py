@@ -254,7 +254,9 @@ def test_what_underflows_is_not_called_0() -> None:
 
 def test_a_pair_of_two_labels_has_no_price() -> None:
     rows = Labelled(np.array([[0, 1], [1, 2], [2, 3]]))
-    np.testing.assert_array_equal(rows.inside(np.array([0, 0, 1, 1]), rows.prices(np.ones(3))).a, [1, 0, 1])
+    np.testing.assert_array_equal(
+        rows.within_span(np.array([0, 0, 1, 1]), rows.prices(np.ones(3))).a, [1, 0, 1]
+    )
 
 
 def test_prices_bound_only_where_the_sum_of_their_pairs_is_psd() -> None:

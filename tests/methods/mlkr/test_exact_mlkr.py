@@ -12,9 +12,9 @@ import pytest
 
 import cvxml
 from cvxml.core.balls import balls, precision
+from cvxml.core.integer_matrices import whole
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
-from cvxml.core.squares import whole
 from cvxml.family.stationary import stationary
 from cvxml.oracle.saved import recertify
 from tests.instances import exact_of

@@ -7,7 +7,7 @@ import pytest
 
 from cvxml.core.balls import TooFewBits, precision, rounded
 from cvxml.core.exact import flint
-from cvxml.core.squares import whole
+from cvxml.core.integer_matrices import whole
 from cvxml.methods.sdml.box_proof import descent, log_determinant, serves, to_domain
 
 

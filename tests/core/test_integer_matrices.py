@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from flint import fmpz_mat
 
-from cvxml.core.squares import is_definite, rationals, within_groups
+from cvxml.core.integer_matrices import is_definite, rationals, within_groups
 from tests.instances import fractions, random_data
 
 
