@@ -17,9 +17,7 @@ from cvxml.oracle.asked import Asked
 from cvxml.oracle.rules import Rule, Ruling, decide
 
 CERTIFIED, REFUTED, INCONCLUSIVE = Verdict.CERTIFIED, Verdict.REFUTED, Verdict.INCONCLUSIVE
-CLOSE = (
-    1e-2  # of the scale: a metric with a smaller gap is close, for example that of a run that stopped early
-)
+CLOSE = 1e-2  # of the scale: a metric with a smaller gap is close, for example that of a run stopped early
 
 
 class OnMetric(NamedTuple):
