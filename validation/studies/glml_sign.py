@@ -35,7 +35,7 @@ HEAD = """# The sign of B in GLML
 
 The papers minimise the square of the signed bias (9). That gives the least error where B is positive definite. Where B
 is negative definite it gives the largest error, to leading order. Where B is indefinite it gives no bias, and other
-metrics have a negative one. [Why](../docs/glml.md#the-sign-of-the-bias).
+metrics have a negative one. [Why](../../docs/glml.md#the-sign-of-the-bias).
 
 Shares of test points, over {realisations} realisations of at most {queries} test points each, with one Gaussian a class
 and alpha = {alpha}. `python -m validation.studies.glml_sign` writes this page.
