@@ -1,10 +1,11 @@
-"""The Fisher-kernel local metric, with which the papers compare.
+"""The local metric of the Fisher kernel, with which the papers on GLML compare.
 
-For the mixture p(x) = sum_k w_k N(x; mu_k, Sigma_k) and the location parameters, the Fisher score is
-    U_k(x) = d log p / d mu_k = r_k(x) S_k (x - mu_k),      r_k = w_k N_k / p,   S_k = Sigma_k^-1,
-and the kernel U(x)^T I^-1 U(x') makes nearby points as far apart as the metric J(x)^T I^-1 J(x), J = dU/dx. I is taken
-block diagonal, w_k S_k, the information where the component of a point is known; the papers do not say what they took.
-For a single Gaussian J = S, I = S, and the metric is S everywhere: local it is with two or more components only.
+Let p(x) = sum_k w_k N(x; mu_k, Sigma_k) be a mixture. Its Fisher score with respect to the means is
+    U_k(x) = d log p / d mu_k = r_k(x) S_k (x - mu_k),      r_k = w_k N_k / p,   S_k = Sigma_k^-1.
+The kernel U(x)^T I^-1 U(x') gives nearby points the distance of the metric J(x)^T I^-1 J(x), J = dU/dx. The papers do
+not print their information matrix I. We take the block diagonal one of blocks w_k S_k, which is exact if the component
+of each point is known. For a single Gaussian J = I = S, and the metric is S everywhere. It depends on x for two or more
+components only.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from cvxml.methods.glml.instance import Mixtures
 
 
 def fisher_metrics(model: Mixtures, Q: FloatArray) -> FloatArray:
-    """The metrics (q, d, d), of determinant 1, at queries Q (q, d)."""
+    """Return the metrics (q, d, d), of determinant 1, at queries Q (q, d)."""
     logs = model.components(Q)
     r = np.exp(logs - np.logaddexp.reduce(logs, axis=1, keepdims=True))
     S = model.precisions

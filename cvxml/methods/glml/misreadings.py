@@ -37,7 +37,7 @@ Misread = Callable[[Question, Instance], Pair | None]  # None if the mistake can
 
 
 def left(question: Question, misread: Misread) -> float:
-    """Return a proved relative gap of the metric in the misread problem; inf if there is none."""
+    """Return a proved relative gap of the metric in the misread problem, or inf."""
     found = misread(question, question.checked(instance))
     if found is None:
         return math.inf
@@ -54,6 +54,7 @@ def left(question: Question, misread: Misread) -> float:
 
 
 def _relative_gap(B: FloatArray, question: Question, noise: float) -> float:
+    """Return the relative gap of the metric for B, or inf if the certificate does not decide."""
     y, u = best_dual(B, noise)
     proof = certify_at(B, question.metric, y, u, noise)
     if not (proof.feasibility.feasible and proof.decides(question.tol) and proof.scale > 0):

@@ -32,7 +32,7 @@ ZERO = 1e-12  # an eigenvalue below this times d times the largest magnitude cou
 
 
 class Case(Enum):
-    """The four kinds of B, which decide what is known of the optimum."""
+    """The four kinds of B, which decide whether the optimum is attained and unique."""
 
     DEFINITE = "definite: the optimum is unique"
     INDEFINITE = "indefinite: the value 0 is attained, not by this metric alone"
@@ -87,7 +87,7 @@ class Curvature(NamedTuple):
     log_scale: FloatArray  # (q,): the printed B is exp(log_scale) times B
     noise: FloatArray  # (q,): the rounding error of B, relative to its norm: smaller eigenvalues count as 0
     a: FloatArray  # (q, C): the weights of the G_c in the sum; the largest |T_ij| is 1
-    norm: FloatArray  # (q,): the norm of sum_c a_c G_c, by which B was divided
+    norm: FloatArray  # (q,): the norm of sum_c a_c G_c, the divisor of B
 
 
 def direction(model: Generative, Q: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -127,7 +127,7 @@ def normalised(B: FloatArray, size: FloatArray) -> tuple[FloatArray, FloatArray,
     if not np.isfinite(norm).all():
         raise ValueError(
             f"query {int(np.flatnonzero(~np.isfinite(norm))[0])} is too far from the data: the curvature of the "
-            "densities overflows there"
+            "densities overflows; give a nearer query"
         )
     nothing = norm <= ROUNDING * size
     divisor = np.where(nothing, 1.0, norm)

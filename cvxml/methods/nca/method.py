@@ -31,9 +31,7 @@ from cvxml.methods.nca.instance import Instance, instance
 from cvxml.methods.nca.misreadings import MISREADINGS
 from cvxml.methods.nca.solver import Solver, search
 
-SOFT = np.arange(1.0, 17) * (
-    1 - np.eye(16)
-)  # a similarity of sixteen points, from which `BAD` makes bad ones
+SOFT = np.arange(1.0, 17) * (1 - np.eye(16))  # a similarity of sixteen points; `BAD` makes bad ones from it
 
 
 class NCA(StationaryMethod[Instance]):
@@ -52,7 +50,7 @@ class NCA(StationaryMethod[Instance]):
         "similarity": Parameter(
             "s (n, n) >= 0 with zero diagonal; p_i = sum_j s_ij p_ij",
             MATRIX,
-            otherwise="the points of the same class",
+            otherwise="1 for two points of the same class, else 0",
         ),
     }
     SOLVE_PARAMETERS: ClassVar[dict[str, Parameter]] = {
@@ -182,7 +180,7 @@ class NCA(StationaryMethod[Instance]):
         """
         if solver != "fast" and given.m < given.X.shape[1]:
             raise ValueError(
-                f"solver={solver!r} takes the literal steps, whose Q has any rank: leave n_components out"
+                f"solver={solver!r} takes the literal steps, and their Q has any rank: leave n_components out"
             )
         if solver != "fast":
             check_literal(len(given.X) ** 2, given.X.shape[1])

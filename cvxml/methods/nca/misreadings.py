@@ -93,9 +93,9 @@ def left(question: Question, kind: str) -> float:
     A = np.sqrt(values)[:, None] * vectors.T
     with np.errstate(all="ignore"):  # NaN and infinity are refused below
         found = _misread(p, at, A, kind, question.metric)
-        of_A = float(np.linalg.norm(2 * A @ found.G))
-        free = values[-1] <= SMALL or min(p.m, len(Q)) > np.count_nonzero(values > INVISIBLE)
-        least = float(np.linalg.eigvalsh(found.G)[0]) if free and np.isfinite(found.G).all() else 0.0
+        gradient = float(np.linalg.norm(2 * A @ found.G))
+        unused = values[-1] <= SMALL or min(p.m, len(Q)) > np.count_nonzero(values > INVISIBLE)
+        least = float(np.linalg.eigvalsh(found.G)[0]) if unused and np.isfinite(found.G).all() else 0.0
         length = max(float(np.linalg.norm(A)), 1.0)
         above, to_limit = found.value - found.bound, abs(found.value - found.limit)
         # the size of the terms that cancel when the metric is written in the coordinates
@@ -103,9 +103,9 @@ def left(question: Question, kind: str) -> float:
         reach = float(np.linalg.norm(A, 2) * np.linalg.norm(A * at.lost, 2) + beyond)
         sizes = max(reach, 1.0) * found.size + abs(found.value) + abs(found.bound)
         rounding = EPS * (8 + math.sqrt(len(p.X))) * sizes
-        rest = max(length * of_A, length**2 * max(0.0, -least)) + rounding
-        share = rest / max(min(above, to_limit), NOTHING)
-    return share if math.isfinite(share) else math.inf
+        decrease = max(length * gradient, length**2 * max(0.0, -least)) + rounding
+        relative = decrease / max(min(above, to_limit), NOTHING)
+    return relative if math.isfinite(relative) else math.inf
 
 
 def _misread(p: Instance, at: Coordinates, A: FloatArray, kind: str, metric: FloatArray) -> Misread:

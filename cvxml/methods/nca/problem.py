@@ -1,4 +1,4 @@
-"""The convex step of NCA (Goldberger et al. 2004) at a Q0, its dual, and the case in which NCA is convex; in cvxpy.
+"""The convex step of NCA (Goldberger et al. 2004) at a Q0, its dual, and the convex case of NCA; in cvxpy.
 
 The note prints f, g and their gradients, which are in definitions.py as printed, and leaves the optimizer open. We add
 that g is a difference of convex functions of Q, and derive the step from this. No formula of the note is corrected.
@@ -9,7 +9,7 @@ The first term of g is convex in Q, so it is at least its tangent at Q0, with w_
 
 Inserting the tangent in -g gives the step of CCCP, an exponential-cone program. For f = sum_i p_i we first take the
 tangent of e^t at t = log p_i(Q0): p_i >= p0_i + p0_i (log p_i - log p0_i). This is g with weights c_i = p0_i.
-The step is written from X and s alone, by loops; nothing of descent.py or certify.py is used.
+The step is written from X and s alone, by loops, without descent.py and certify.py.
 
 Reference: J. Goldberger, S. Roweis, G. Hinton, R. Salakhutdinov, Neighbourhood components analysis, NIPS 2004.
 """

@@ -1,6 +1,6 @@
 """p, w and the gradient of NCA at a metric, point by point, with bounds of their rounding errors. For the certificate.
 
-The judged metric is M M^T, which is psd of rank at most m whatever rounding did. M (d, m) comes from the eigenvectors
+The judged metric is M M^T, which is psd of rank at most m in spite of rounding. M (d, m) comes from the eigenvectors
 of Q, after each feature was divided by a power of two near its spread. Distances are distances of images of the points.
 `off` of a row bounds how far each distance is from e^T Q e, with e the exact difference of two points:
     rest |e|^2 + 2 sqrt(D) h + h^2 + (m + 12) eps D + 128 eps.
@@ -310,5 +310,5 @@ def _log_sum(logs: FloatArray, off: FloatArray) -> tuple[float, float]:
 
 
 def finite(rounding: float) -> float:
-    """Return a bound of rounding that can be saved: 1e300, which certifies nothing, in place of inf or NaN."""
+    """Return a bound of rounding that can be saved: 1e300, too large for any certificate, in place of inf or NaN."""
     return rounding if rounding < 1e300 else 1e300
