@@ -37,6 +37,7 @@ LONG = 1500  # iterations without a smaller gap, after which the solver gives up
 BATCH = (10, 150)  # gradient steps before a Newton round: at least and at most
 BETWEEN = 7  # gradient steps between two Newton rounds, at most
 SHARE = 0.1  # of the cost of a round: the cost of the gradient steps before the next round
+NO_GAP = 1e-20  # share of the objective: a smaller gap is rounding only
 SHORT = 0.1  # share of a Newton step; a shorter one ends the rounds
 REACH = 1e4  # gradient steps: the first length of a Newton step
 MODEL_STEPS = 4  # in one model
@@ -281,7 +282,7 @@ class Search:
                 return
 
     def _seen(self, at: At, kind: str) -> tuple[At, str]:
-        if at.gap < 0.99 * self._least:
+        if at.gap < 0.99 * self._least and at.gap > NO_GAP * abs(at.value):
             self._least, self._improved = at.gap, self.iteration
         return at, kind
 
@@ -329,7 +330,7 @@ class Search:
                 self.reach = max(self.reach / 25, 1.0)
             if taken < SHORT or not lower or self.spent:
                 break
-            steps = int(min(between, self.max_iter - self.iteration))
+            steps = int(min(between, np.ceil(self.max_iter - self.iteration)))
             state = next(islice(accelerated(dual, best.v, self.step), steps - 1, None))
             self.iteration += steps
             self.step, best = state.step, dual.at(state.v, state.image)

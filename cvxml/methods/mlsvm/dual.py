@@ -127,20 +127,24 @@ class CompactDual(ConeDual):
         """1/n - sum u of each row, exactly 0 at the cap."""
         return np.where(self.feasible.at_cap(v), 0.0, self.cap - self.feasible.total(v))
 
-    def slack_and_gap(self, v: FloatArray, D: FloatArray) -> tuple[float, float]:
-        """The mean of xi at A = P_+(G)/lam, and the gap of A and v as a sum of non-negative terms."""
+    def slacks(self, D: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """The margin 1 + max_l D_il - min_j D_ij of each row, and the two distances in it; (rows, 1) each."""
         furthest = np.where(self.down, D, -np.inf).max(axis=1, keepdims=True, initial=-np.inf)
         nearest = np.where(self.up, D, np.inf).min(axis=1, keepdims=True, initial=np.inf)
-        margin = 1 + furthest - nearest
-        xi = np.maximum(0.0, margin)
-        s = self.feasible.total(v)[:, None]
-        unpriced = self.unpaid(v) @ xi[:, 0] + float(np.sum(s * (xi - margin)))
-        away = np.where(self.up, D - nearest, np.where(self.down, furthest - D, 0.0))
-        return float(xi.sum()) / self.n, float(unpriced + np.sum(v * away))
+        return 1 + furthest - nearest, furthest, nearest
+
+    def slack(self, D: FloatArray) -> float:
+        """The sum of xi / n at A = P_+(G)/lam."""
+        return float(np.maximum(0.0, self.slacks(D)[0]).sum()) / self.n
 
     def gap(self, at: At) -> float:
-        """The gap of A and v."""
-        return self.slack_and_gap(at.v, at.margins)[1]
+        """The gap of A and v as a sum of non-negative terms."""
+        v, D = at.v, at.margins
+        margin, furthest, nearest = self.slacks(D)
+        xi = np.maximum(0.0, margin)
+        unpriced = self.unpaid(v) @ xi[:, 0] + float(self.feasible.total(v) @ (xi - margin)[:, 0])
+        away = np.where(self.up, D - nearest, np.where(self.down, furthest - D, 0.0))
+        return float(unpriced + np.sum(v * away))
 
     def first_step(self) -> float:
         """1 / Lipschitz constant, by power iteration among balanced directions (sum u = sum w).

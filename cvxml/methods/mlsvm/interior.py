@@ -1,0 +1,255 @@
+"""A feasible primal-dual interior-point method for MLSVM, for small d and any scaling of the features.
+
+Gradient steps need as many iterations as the features differ in scale; these do not. In each row i let
+    hi_i <= D_ij for impostors j,   lo_i >= D_il for targets l,   xi_i = 1 + lo_i - hi_i >= 0,
+with multipliers u_ij, w_il and r_i = 1/n - s_i, and let S = lam A - G be that of A >> 0. At the optimum all products
+    u_ij (D_ij - hi_i),   w_il (lo_i - D_il),   r_i xi_i,   A S
+are zero; here they are driven to zero together (Mehrotra's predictor and corrector). The psd part uses the
+Nesterov-Todd scaling W: in the eigenbasis of W the curvature lam + W^-1 (x) W^-1 is diagonal, and the rows add
+B^T B with one row of B for each neighbour (centred within its group by its weight) and one for each point.
+All iterates are strictly feasible, so any of them gives a bound; S is recomputed, never updated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, solve_triangular
+
+from cvxml.core.clock import watched
+from cvxml.core.metric import FloatArray
+from cvxml.methods.mlsvm.dual import CompactDual
+
+
+class Rows(NamedTuple):
+    """One number for each neighbour, target side, impostor side: v, (hi, lo) and r, or their slacks."""
+
+    v: FloatArray  # (rows, K): u and w, or their slacks z
+    r: FloatArray  # (rows,): r, or its slack xi
+
+
+@dataclass(eq=False)
+class Iterate:
+    """A strictly feasible primal-dual pair."""
+
+    A: FloatArray
+    hi: FloatArray
+    lo: FloatArray
+    dual: Rows
+
+
+class Direction(NamedTuple):
+    """A step in every variable; psd parts in the scaled space, where A and S are both diag(sigma)."""
+
+    A: FloatArray
+    hi: FloatArray
+    lo: FloatArray
+    dual: Rows
+    slack: Rows
+    A_scaled: FloatArray
+    S_scaled: FloatArray
+
+
+def interior(problem: CompactDual) -> Iterator[FloatArray]:
+    """Yield feasible dual variables v (rows, K), ever closer to the optimum; ends where rounding stops it."""
+    return _Interior(problem).run()
+
+
+class _Interior:
+    def __init__(self, problem: CompactDual):
+        self.p = problem
+        self.up, self.down = problem.up, problem.down
+        self.real = problem.sign != 0
+        self.edges = problem.X[problem.rows][:, None, :] - problem.X[problem.J]
+        self.edges = np.where(self.real[:, :, None], self.edges, 0.0)
+        self.flat = self.edges.reshape(-1, problem.d)
+        self.a, self.b = np.triu_indices(problem.d)
+        self.twice = np.where(self.a == self.b, 1.0, np.sqrt(2))
+
+    def distances(self, A: FloatArray) -> FloatArray:
+        D: FloatArray = np.einsum("pd,pd->p", self.flat @ A, self.flat).reshape(self.real.shape)
+        return D
+
+    def image(self, v: FloatArray) -> FloatArray:
+        G: FloatArray = self.flat.T @ (self.flat * (v * self.p.sign).reshape(-1, 1))
+        return G
+
+    def start(self) -> Iterate:
+        """A = alpha I with lam alpha above all of G; prices inverse to slacks; half of each cap unspent."""
+        cap = self.p.cap
+        even = self.p.saturated() / 2
+        top = float(np.linalg.eigvalsh(self.image(even))[-1])
+        longest = float(np.einsum("pd,pd->p", self.flat, self.flat).max())
+        alpha = 2 * max(top, 0.5 * cap * longest) / self.p.lam
+        D = alpha * np.einsum("rkd,rkd->rk", self.edges, self.edges)
+        nearest, furthest = self._extremes(D)
+        width = 1 + 0.5 * (D * self.real).max(axis=1)
+        spread = np.maximum(0.0, nearest - furthest - 1)
+        hi, lo = nearest - width - spread / 2, furthest + width + spread / 2
+        inverse = np.where(self.real, 1 / self._slack(D, hi, lo).v, 0.0)
+        total = np.where(
+            self.up, self._sum(inverse, self.up)[:, None], self._sum(inverse, self.down)[:, None]
+        )
+        v = np.where(self.real, cap / 2 * inverse / total, 0.0)
+        # unequal prices may raise G: stay below lam alpha
+        top = float(np.linalg.eigvalsh(self.image(v))[-1])
+        shrink = min(1.0, 0.5 * self.p.lam * alpha / max(top, 1e-300))
+        return Iterate(
+            alpha * np.eye(self.p.d), hi, lo, Rows(shrink * v, np.full(len(hi), cap * (1 - shrink / 2)))
+        )
+
+    def _extremes(self, D: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return np.where(self.up, D, np.inf).min(axis=1), np.where(self.down, D, -np.inf).max(axis=1)
+
+    def _sum(self, values: FloatArray, members: np.ndarray) -> FloatArray:
+        total: FloatArray = np.where(members, values, 0.0).sum(axis=1)
+        return total
+
+    def _slack(self, D: FloatArray, hi: FloatArray, lo: FloatArray) -> Rows:
+        z = np.where(self.up, D - hi[:, None], np.where(self.down, lo[:, None] - D, 1.0))
+        return Rows(z, 1 + lo - hi)
+
+    def run(self) -> Iterator[FloatArray]:
+        at = self.start()
+        for _ in watched(range(200)):
+            yield at.dual.v
+            try:
+                with np.errstate(all="ignore"):  # what is no number ends the run
+                    new = self._iterate(at)
+            except (np.linalg.LinAlgError, ValueError):  # not positive, or not finite any more
+                return
+            if new is None or not np.isfinite(new.dual.v).all():
+                return
+            at = new
+
+    def _iterate(self, at: Iterate) -> Iterate | None:
+        D = self.distances(at.A)
+        slack = self._slack(D, at.hi, at.lo)
+        if not all((rows.v[self.real] > 0).all() and (rows.r > 0).all() for rows in (at.dual, slack)):
+            return None  # rounding has left the interior
+        S = self.p.lam * at.A - self.image(at.dual.v)
+        system = _System(self, at, slack, S)
+        products = float(
+            np.sum(at.dual.v * slack.v * self.real) + at.dual.r @ slack.r + system.sigma @ system.sigma
+        )
+        mu = products / (self.real.sum() + len(at.hi) + self.p.d)
+        predictor = system.solve(0.0, None)
+        length = min(1.0, system.longest(predictor))
+        centring = min(1.0, max(system.products_after(predictor, length), 0.0) / products) ** 3
+        direction = system.solve(centring * mu, predictor if length > 0.1 else None)
+        length = min(1.0, 0.98 * system.longest(direction))
+        if not length > 1e-6:
+            return None
+        A = at.A + length * direction.A
+        return Iterate(
+            (A + A.T) / 2,
+            at.hi + length * direction.hi,
+            at.lo + length * direction.lo,
+            Rows(at.dual.v + length * direction.dual.v, at.dual.r + length * direction.dual.r),
+        )
+
+
+class _System:
+    """The linear equations of one iteration, factorised once and solved for predictor and corrector."""
+
+    def __init__(self, outer: _Interior, at: Iterate, slack: Rows, S: FloatArray):
+        self.o, self.at, self.slack = outer, at, slack
+        p = outer.p
+        LA, LS = np.linalg.cholesky(at.A), np.linalg.cholesky((S + S.T) / 2)
+        _, self.sigma, Vt = np.linalg.svd(LS.T @ LA)
+        root = np.sqrt(self.sigma)
+        R = (LA @ Vt.T) / root
+        self.R_inverse = (root[:, None] * Vt) @ solve_triangular(LA, np.eye(p.d), lower=True)
+        widths, self.Q = np.linalg.eigh(R @ R.T)
+        self.scale = outer.twice / np.sqrt(p.lam + 1 / np.outer(widths, widths)[outer.a, outer.b])
+        self.theta = np.where(outer.real, at.dual.v / slack.v, 0.0)
+        self.theta_r = at.dual.r / slack.r
+        self.tu, self.tw = outer._sum(self.theta, outer.up), outer._sum(self.theta, outer.down)
+        self._factorise()
+
+    def _factorise(self) -> None:
+        o = self.o
+        XQ = o.flat @ self.Q
+        F = (XQ[:, o.a] * XQ[:, o.b] * self.scale).reshape(*o.real.shape, -1)
+        weight_u = np.where(o.up, self.theta, 0.0) / self.tu[:, None]
+        weight_w = np.where(o.down, self.theta, 0.0) / self.tw[:, None]
+        mean_u, mean_w = np.einsum("rk,rkp->rp", weight_u, F), np.einsum("rk,rkp->rp", weight_w, F)
+        between = 1 / (1 / self.tu + 1 / self.tw + 1 / self.theta_r)
+        F -= np.where(o.up[:, :, None], mean_u[:, None, :], mean_w[:, None, :])
+        F *= np.sqrt(self.theta)[:, :, None]
+        B = np.concatenate([F.reshape(-1, F.shape[2]), (mean_u - mean_w) * np.sqrt(between)[:, None]])
+        gram = B.T @ B
+        gram[np.diag_indices_from(gram)] += 1.0
+        self.factor = cho_factor(gram, lower=True, overwrite_a=True)
+
+    def solve(self, target: float, predictor: Direction | None) -> Direction:
+        """The direction towards all products equal to `target`, with the predictor's second-order term."""
+        o, p, dual, slack = self.o, self.o.p, self.at.dual, self.slack
+        Rc = np.diag(target - self.sigma**2)
+        rest_v, rest_r = target - dual.v * slack.v, target - dual.r * slack.r
+        if predictor is not None:
+            second = predictor.A_scaled @ predictor.S_scaled
+            Rc = Rc - (second + second.T) / 2
+            rest_v = rest_v - predictor.dual.v * predictor.slack.v
+            rest_r = rest_r - predictor.dual.r * predictor.slack.r
+        K = 2 * Rc / (self.sigma[:, None] + self.sigma)
+        g_v, g_r = np.where(o.real, rest_v / slack.v, 0.0), rest_r / slack.r
+        spent_u = p.cap - o._sum(dual.v, o.up) - dual.r - g_r - o._sum(g_v, o.up)
+        spent_w = p.cap - o._sum(dual.v, o.down) - dual.r - g_r - o._sum(g_v, o.down)
+
+        hi, lo = self._levels(spent_u, -spent_w)
+        v = g_v - self.theta * self._slack_step(np.zeros_like(g_v), hi, lo)
+        right = self.R_inverse.T @ K @ self.R_inverse + o.image(v)
+        q = (self.Q.T @ right @ self.Q)[o.a, o.b] * self.scale
+        y = cho_solve(self.factor, q) * self.scale / o.twice**2
+        dA = np.zeros((p.d, p.d))
+        dA[o.a, o.b] = y
+        dA = self.Q @ (dA + dA.T - np.diag(np.diag(dA))) @ self.Q.T
+
+        D = o.distances(dA)
+        hi, lo = self._levels(
+            spent_u + o._sum(self.theta * D, o.up), -spent_w + o._sum(self.theta * D, o.down)
+        )
+        z = self._slack_step(D, hi, lo)
+        step = Rows(g_v - self.theta * z, g_r - self.theta_r * (lo - hi))
+        A_scaled = self.R_inverse @ dA @ self.R_inverse.T
+        return Direction(dA, hi, lo, step, Rows(z, lo - hi), A_scaled, K - A_scaled)
+
+    def _levels(self, for_hi: FloatArray, for_lo: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """(tu + t) hi - t lo = for_hi, (tw + t) lo - t hi = for_lo, t = theta_r."""
+        t = self.theta_r
+        determinant = self.tu * self.tw + t * (self.tu + self.tw)
+        return (
+            ((self.tw + t) * for_hi + t * for_lo) / determinant,
+            (t * for_hi + (self.tu + t) * for_lo) / determinant,
+        )
+
+    def _slack_step(self, D: FloatArray, hi: FloatArray, lo: FloatArray) -> FloatArray:
+        step: FloatArray = np.where(self.o.up, D - hi[:, None], np.where(self.o.down, lo[:, None] - D, 0.0))
+        return step
+
+    def products_after(self, direction: Direction, length: float) -> float:
+        """The sum of all products after this much of a step."""
+        total = 0.0
+        for value, slack, dv, dz in zip(
+            self.at.dual, self.slack, direction.dual, direction.slack, strict=True
+        ):
+            total += float(np.sum(((value + length * dv) * (slack + length * dz))[value > 0]))
+        both = np.diag(self.sigma)
+        scaled = (both + length * direction.A_scaled) * (both + length * direction.S_scaled)
+        return total + float(np.sum(scaled))
+
+    def longest(self, direction: Direction) -> float:
+        """How far until a product would turn negative."""
+        falls = [0.0]
+        for value, step in zip(
+            (*self.at.dual, *self.slack), (*direction.dual, *direction.slack), strict=True
+        ):
+            falls.append(float(np.max(-step[value > 0] / value[value > 0], initial=0.0)))
+        root = 1 / np.sqrt(self.sigma)
+        for scaled in (direction.A_scaled, direction.S_scaled):
+            falls.append(-float(np.linalg.eigvalsh(scaled * np.outer(root, root))[0]))
+        return 1 / max(max(falls), 1e-12)
