@@ -73,7 +73,8 @@ class BoxDual(ConeDual):
         self.keys = [term.rows.keys() for term in terms]
         sizes = [len(key) for key in self.keys]
         boxes = zip(*(term.box for term in terms), strict=True)
-        self.low, self.high, self.width = (np.repeat(bounds, sizes) for bounds in boxes)
+        self.low, self.high, width = (np.repeat(bounds, sizes) for bounds in boxes)
+        self.width: FloatArray = width
         self.feasible = Boxes(self.low, self.high)
         entries = [term.rows.entries(key) for term, key in zip(terms, self.keys, strict=True)]
         first = np.cumsum([0, *sizes])
@@ -89,8 +90,8 @@ class BoxDual(ConeDual):
         for loss, rows in family.terms:
             if isinstance(loss, Straight) and isinstance(rows, PairRows):
                 self.C += float(loss.c) * _squares(*self._seen(rows.listed))
-        pairs_and_metrics, d = self.shares.size, self.E.shape[1]
-        self.cost = 4 * pairs_and_metrics * d**2 + 12 * self.shares.shape[1] * d**3 + 4 * self.B.nnz + OVERHEAD
+        d, m = self.E.shape[1], self.shares.shape[1]
+        self.cost = 4 * self.shares.size * d**2 + 12 * m * d**3 + 4 * self.B.nnz + OVERHEAD
 
     def _seen(self, pairs: IntArray) -> tuple[FloatArray, FloatArray]:
         """Differences (p, d) of pairs, and what each metric has of them (p, m)."""
@@ -125,14 +126,16 @@ class BoxDual(ConeDual):
         return v
 
     def products(
-        self, index: tuple[IntArray, ...], vectors: FloatArray, along: Sequence[Derivative]
+        self, entries: tuple[IntArray, ...], vectors: FloatArray, along: Sequence[Derivative]
     ) -> FloatArray:
         """See `ConeDual`."""
-        B = self.B[index[0]]
+        B = self.B[entries[0]]
         each = zip(self.E @ vectors, self.shares.T, along, strict=True)
-        return np.hstack(
-            [B @ (share[:, None] * turned[:, a] * turned[:, b] * weights) for turned, share, (weights, a, b) in each]
-        )
+        blocks = [
+            B @ (share[:, None] * turned[:, a] * turned[:, b] * weights)
+            for turned, share, (weights, a, b) in each
+        ]
+        return np.hstack(blocks)
 
     def unpaid(self, a: FloatArray) -> FloatArray:
         """The reward up to the upper bound."""

@@ -12,8 +12,8 @@ Accelerated gradient steps (first_order.py) find the constraints that are active
 on their face then reach any accuracy in a few rounds. A step solves (B B^T + 1 / sigma) z = -gradient with the B of
 newton.py, where sigma is a length for each entry. A step that leaves the feasible set is projected, and the same
 quadratic is minimised again on the smaller face; this needs no product with the data. A few gradient steps between two
-rounds let constraints in and out. A batch of gradient steps takes about as long as a round, up to a limit. The lengths depend on
-operation counts and never on a clock. Every iterate is feasible, so each gap is the gap of a feasible pair.
+rounds let constraints in and out. A batch of gradient steps takes about as long as a round, up to a limit. The lengths
+depend on operation counts and never on a clock. Every iterate is feasible, so each gap is that of a feasible pair.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ from cvxml.solvers.first_order import State, accelerated
 from cvxml.solvers.newton import MAX_ENTRIES, Derivative, derivative, solve_regularised
 
 CHECK_EVERY = 10  # gradient steps between two computations of the gap
-STALLED = 5  # batches and rounds in which neither the objective nor the gap falls, after which the solver gives up
+STALLED = 5  # batches and rounds without a lower objective or gap, after which the solver gives up
+IDLE = 15  # Newton rounds in a row without a lower objective or gap; the reach grows from one to the next
 LONG = 1500  # iterations without a smaller gap, after which the solver gives up
 BATCH = (10, 150)  # gradient steps before a Newton round: at least and at most
 BETWEEN = 7  # gradient steps between two Newton rounds, at most
@@ -64,8 +65,10 @@ class ConeDual(ABC):
         """The inner product of A with the matrix of each entry (without `sign`), from the eigenvalues of G."""
 
     @abstractmethod
-    def products(self, index: tuple[IntArray, ...], vectors: FloatArray, along: Sequence[Derivative]) -> FloatArray:
-        """Rows of the Hessian's root (p, q) for the entries `index`, with `sign` (newton.py).
+    def products(
+        self, entries: tuple[IntArray, ...], vectors: FloatArray, along: Sequence[Derivative]
+    ) -> FloatArray:
+        """Rows of the Hessian's root (p, q) for these entries, with `sign` (newton.py).
 
         along: the derivative of P_+ for each G.
         """
@@ -164,7 +167,7 @@ class At:
         if bound <= enough or not dual.cone:
             return bound
         of_G = dual.matrices(change)
-        after = dual.quadratic(np.linalg.eigvalsh(dual.matrices(new_image)))
+        after = dual.quadratic(np.asarray(np.linalg.eigvalsh(dual.matrices(new_image)), dtype=np.float64))
         along = np.sum((of_G @ self.vectors) * self.vectors * dual.positive(self.values)[..., None, :])
         beside = bound - float(np.sum(of_G**2)) / dual.lam if of_G.size < change.size else 0.0
         exact = 2 * (after - self.scale - float(along) / dual.lam)
@@ -220,11 +223,11 @@ class Model:
         face = self.dual.feasible.face(at, slope, self.moves)
         if face.size == 0:
             return None
-        entry = self.place[face.index]
+        entry = self.place[face.entries]
         size = self.size[entry]
-        z = solve_regularised(face.along(self.products[entry]), face.along(slope[face.index] * size))
+        z = solve_regularised(face.along(self.products[entry]), face.along(slope[face.entries] * size))
         new = at.copy()
-        new[face.index] -= face.back(z) * size
+        new[face.entries] -= face.back(z) * size
         return new
 
 
@@ -304,7 +307,7 @@ class Search:
 
     def _newton_rounds(self, best: At) -> Generator[tuple[At, str], None, tuple[At, bool]]:
         """Newton rounds while they pay: the best point, and whether any round took its full step."""
-        dual, full = self.dual, False
+        dual, full, idle = self.dual, False, 0
         between = int(np.clip(SHARE * self._relative_cost(best), 1, BETWEEN))
         while not self.spent:
             look()
@@ -335,7 +338,8 @@ class Search:
             self.iteration += steps
             self.step, best = state.step, dual.at(state.v, state.image)
             yield self._seen(best, "gradient")
-            if not self._falls(before, best.value, since):
+            idle = 0 if self._falls(before, best.value, since) else idle + 1
+            if idle >= IDLE:
                 break
         return best, full
 
@@ -347,7 +351,9 @@ class Search:
 
     def _relative_cost(self, at: At) -> float:
         """About how many gradient steps a Newton round costs."""
-        positive = np.count_nonzero(at.values > 0, axis=-1) if self.dual.cone else np.full(1, at.values.shape[-1])
+        positive = (
+            np.count_nonzero(at.values > 0, axis=-1) if self.dual.cone else np.full(1, at.values.shape[-1])
+        )
         pairs = float(np.sum(positive * at.values.shape[-1] - positive * (positive - 1) / 2))
         face = float(np.count_nonzero(self.dual.feasible.moves(at.v, at.slope)))
         return face * pairs * min(face, pairs) / self.dual.cost

@@ -21,17 +21,17 @@ OWN = 0.5  # share of its longest entry that a Newton step moves a row if no oth
 class Face(NamedTuple):
     """Orthonormal directions that stay on the face of a point.
 
-    index: the entries of v that move, as arrays (p,), one for each axis of v. basis: a csr_array (m, p) with a row for
+    entries: those of v that move, as arrays (p,), one for each axis of v. basis: a csr_array (m, p) with a row for
     each direction; None if each entry moves on its own.
     """
 
-    index: tuple[IntArray, ...]
+    entries: tuple[IntArray, ...]
     basis: Any = None
 
     @property
     def size(self) -> int:
         """The number of directions."""
-        return len(self.index[0]) if self.basis is None else int(self.basis.shape[0])
+        return len(self.entries[0]) if self.basis is None else int(self.basis.shape[0])
 
     def along(self, values: FloatArray) -> FloatArray:
         """The components (m, ...) of `values` (p, ...) along the directions."""
@@ -104,7 +104,8 @@ class Simplices:
     def moves(self, v: FloatArray, slope: FloatArray) -> np.ndarray:
         """The positive entries of rows that have two or more."""
         positive = v > 0
-        return positive & (positive.sum(axis=1) > 1)[:, None]
+        moves: np.ndarray = positive & (positive.sum(axis=1) > 1)[:, None]
+        return moves
 
     def face(self, v: FloatArray, slope: FloatArray, moves: np.ndarray) -> Face:
         """The positive entries of a row move with sum zero."""
@@ -141,9 +142,7 @@ class TwoSides:
     def moves(self, v: FloatArray, slope: FloatArray) -> np.ndarray:
         """The positive entries of rows that have a direction within their face."""
         u, w = (v > 0) & self.up, (v > 0) & self.down
-        most = np.where(
-            self.at_cap(v), np.maximum(u.sum(axis=1), w.sum(axis=1)), (u | w).sum(axis=1)
-        )
+        most = np.where(self.at_cap(v), np.maximum(u.sum(axis=1), w.sum(axis=1)), (u | w).sum(axis=1))
         moves: np.ndarray = (u | w) & (most > 1)[:, None]
         return moves
 
@@ -176,10 +175,10 @@ def _spread(values: FloatArray, members: np.ndarray) -> FloatArray:
     return np.where(members.any(axis=1), largest - np.where(members, values, np.inf).min(axis=1), 0.0)
 
 
-def grouped(group: IntArray, index: tuple[IntArray, ...], sign: FloatArray | None = None) -> Face:
+def grouped(group: IntArray, entries: tuple[IntArray, ...], sign: FloatArray | None = None) -> Face:
     """Directions that keep the (signed) sum of each group: Helmert contrasts, m - 1 for a group of m entries.
 
-    group (p,): the label of each entry of `index`.
+    group (p,): the label of each of the `entries`.
     """
     order = np.argsort(group, kind="stable")
     _, first, which = np.unique(group[order], return_index=True, return_inverse=True)
@@ -195,7 +194,7 @@ def grouped(group: IntArray, index: tuple[IntArray, ...], sign: FloatArray | Non
     if sign is not None:
         values *= sign[order][columns]
     basis = csr_array((values, columns, ends), shape=(len(entry), len(group)))
-    return Face(tuple(each[order] for each in index), basis)
+    return Face(tuple(each[order] for each in entries), basis)
 
 
 def project_simplices(q: FloatArray, real: np.ndarray) -> FloatArray:

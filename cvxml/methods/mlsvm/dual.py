@@ -95,10 +95,10 @@ class CompactDual(ConeDual):
         return D
 
     def products(
-        self, index: tuple[IntArray, ...], vectors: FloatArray, along: Sequence[Derivative]
+        self, entries: tuple[IntArray, ...], vectors: FloatArray, along: Sequence[Derivative]
     ) -> FloatArray:
         """See `ConeDual`."""
-        (row, column), (weights, a, b) = index, along[0]
+        (row, column), (weights, a, b) = entries, along[0]
         XQ = self.X @ vectors
         edges = XQ[self.rows[row]] - XQ[self.J[row, column]]
         products: FloatArray = np.take(edges, a, axis=1)
@@ -121,11 +121,13 @@ class CompactDual(ConeDual):
 
     def reward(self, v: FloatArray) -> FloatArray:
         """1 for u. At the cap it is the same for all directions and would only cost digits, so it is left out."""
-        return (self.up & ~self.feasible.at_cap(v)[:, None]).astype(np.float64)
+        reward: FloatArray = (self.up & ~self.feasible.at_cap(v)[:, None]).astype(np.float64)
+        return reward
 
     def unpaid(self, v: FloatArray) -> FloatArray:
         """1/n - sum u of each row, exactly 0 at the cap."""
-        return np.where(self.feasible.at_cap(v), 0.0, self.cap - self.feasible.total(v))
+        unpaid: FloatArray = np.where(self.feasible.at_cap(v), 0.0, self.cap - self.feasible.total(v))
+        return unpaid
 
     def slacks(self, D: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """The margin 1 + max_l D_il - min_j D_ij of each row, and the two distances in it; (rows, 1) each."""
@@ -135,7 +137,8 @@ class CompactDual(ConeDual):
 
     def slack(self, D: FloatArray) -> float:
         """The sum of xi / n at A = P_+(G)/lam."""
-        return float(np.maximum(0.0, self.slacks(D)[0]).sum()) / self.n
+        total = float(np.maximum(0.0, self.slacks(D)[0]).sum())
+        return total * self.cap
 
     def gap(self, at: At) -> float:
         """The gap of A and v as a sum of non-negative terms."""
@@ -144,7 +147,7 @@ class CompactDual(ConeDual):
         xi = np.maximum(0.0, margin)
         unpriced = self.unpaid(v) @ xi[:, 0] + float(self.feasible.total(v) @ (xi - margin)[:, 0])
         away = np.where(self.up, D - nearest, np.where(self.down, furthest - D, 0.0))
-        return float(unpriced + np.sum(v * away))
+        return float(unpriced) + float(np.sum(v * away))
 
     def first_step(self) -> float:
         """1 / Lipschitz constant, by power iteration among balanced directions (sum u = sum w).

@@ -113,4 +113,4 @@ def _patience(problem: CompactDual) -> float:
     rows = float(np.count_nonzero(problem.sign))
     if rows * pairs > MAX_ENTRIES:
         return math.inf
-    return max(PATIENCE, 40 * (rows * pairs**2 + 5e6) / problem.cost)
+    return max(PATIENCE, float(40 * (rows * pairs**2 + 5e6) / problem.cost))

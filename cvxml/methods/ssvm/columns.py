@@ -125,10 +125,10 @@ class Columns(ConeDual):
         return D
 
     def products(
-        self, index: tuple[IntArray, ...], vectors: FloatArray, along: Sequence[Derivative]
+        self, entries: tuple[IntArray, ...], vectors: FloatArray, along: Sequence[Derivative]
     ) -> FloatArray:
         """See `ConeDual`."""
-        (row, column), (weights, a, b) = index, along[0]
+        (row, column), (weights, a, b) = entries, along[0]
         XQ = self.X @ vectors
         products = np.zeros((len(row), len(a)))
         for j in self.sets[row, column].T:
@@ -139,7 +139,9 @@ class Columns(ConeDual):
 
     def unpaid(self, q: FloatArray) -> FloatArray:
         """C sum_c q_ic (largest Delta of i - Delta_ic), (n,)."""
-        return self.C * np.sum(q * (self.delta.max(axis=1, keepdims=True) - self.delta), axis=1)
+        below = self.delta.max(axis=1, keepdims=True) - self.delta
+        unpaid: FloatArray = self.C * np.sum(q * below, axis=1)
+        return unpaid
 
     def reward(self, q: FloatArray) -> FloatArray:
         """C Delta"""

@@ -114,9 +114,10 @@ class StepSolver:
             self.step = 1 / (self.p.C**2 * max(float(columns.length.max(axis=1).sum()), 1e-100))
         search = Search(columns, self.step, LONGEST, BATCH)
         search.reach = self.reach
-        here = columns.at(columns.q)
-        for here, _ in search.points(here):
-            if enough := self._enough(here, lowest, tol):
+        here, enough = columns.at(columns.q), False
+        for at, _ in search.points(here):
+            here, enough = at, self._enough(at, lowest, tol)
+            if enough:
                 break
         self.step, self.reach, columns.q = search.step, search.reach, here.v
         return here.metric(), columns.bound(here), enough

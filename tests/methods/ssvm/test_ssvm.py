@@ -11,7 +11,6 @@ from flint import fmpz_mat
 from scipy.optimize import minimize_scalar
 
 import cvxml
-from cvxml import datasets
 from cvxml.core.metric import FloatArray, project_psd
 from cvxml.core.neighbors import majority
 from cvxml.core.report import Verdict
@@ -26,7 +25,6 @@ from cvxml.methods.ssvm.point import best_scale, point_at, rescaled
 from cvxml.methods.ssvm.relieff import relieff
 from cvxml.methods.ssvm.step import StepSolver
 from cvxml.methods.ssvm.study.sgd import mean_change, sgd
-from cvxml.solvers.feasible_sets import project_simplices
 from tests.instances import objective_of, real_data
 
 
@@ -101,23 +99,6 @@ def test_what_ends_at_0_is_stationary_for_the_sets_of_its_certificate(
     assert solution.metric.any() == leaves
     plain = cvxml.solve("ssvm", X, y, **{**given, "init": "zero"})
     assert solution.objective == pytest.approx(plain.objective)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_simplices_are_projected_exactly(seed: int) -> None:
-    """Optimality: sum 1, and a common threshold t with q = max(v - t, 0)."""
-    rng = np.random.default_rng(seed)
-    v = np.round(rng.standard_normal((40, 6)) * 4) / 4 if seed % 2 else rng.standard_normal((40, 6))
-    real = rng.random((40, 6)) < 0.7
-    real[:, 0] = True
-    q = project_simplices(v, real)
-    assert (q >= 0).all()
-    assert (q[~real] == 0).all()
-    np.testing.assert_allclose(q.sum(axis=1), 1, rtol=1e-12)
-    for row, projected, members in zip(v, q, real, strict=True):
-        t = (row - projected)[projected > 0]
-        np.testing.assert_allclose(t, t[0], atol=1e-12)
-        assert (row[members & (projected == 0)] <= t[0] + 1e-12).all()
 
 
 def with_columns(p: Instance, seed: int) -> tuple[Columns, np.ndarray]:
