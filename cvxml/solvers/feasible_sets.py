@@ -7,7 +7,8 @@ of rows, one row of v each.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -44,25 +45,29 @@ class Face(NamedTuple):
         return entries
 
 
-class FeasibleSet(Protocol):
+class FeasibleSet(ABC):
     """A closed convex set with an easy projection."""
 
     longest: float  # an upper bound of each entry's range
 
+    @abstractmethod
     def project(self, v: FloatArray, at: FloatArray | None = None) -> FloatArray:
-        """The nearest feasible point. With `at`: the nearest point on the smallest face that holds the point `at`."""
+        """The nearest feasible point. With `at`: the nearest point with zeros at the zeros of `at`."""
 
+    @abstractmethod
     def moves(self, v: FloatArray, slope: FloatArray) -> np.ndarray:
         """The entries of v (a mask) that a Newton step may move, if the gradient at v is `slope`."""
 
+    @abstractmethod
     def face(self, v: FloatArray, slope: FloatArray, moves: np.ndarray) -> Face:
         """The face of v, restricted to the entries `moves`."""
 
     def reach(self, v: FloatArray, slope: FloatArray, most: FloatArray) -> FloatArray:
         """The longest step of each entry along the negative gradient; `most` at most."""
+        return np.broadcast_to(most, v.shape)
 
 
-class Boxes:
+class Boxes(FeasibleSet):
     """low <= v <= high, entry by entry."""
 
     def __init__(self, low: FloatArray, high: FloatArray):
@@ -70,7 +75,7 @@ class Boxes:
         self.longest = float(np.max(high - low, initial=0.0))
 
     def project(self, v: FloatArray, at: FloatArray | None = None) -> FloatArray:
-        """Clip v. The face of `at` is not used: a Newton step leaves entries at rest unchanged."""
+        """Clip v. `at` is not used: a Newton step leaves the entries at rest unchanged."""
         return np.clip(v, self.low, self.high)
 
     def moves(self, v: FloatArray, slope: FloatArray) -> np.ndarray:
@@ -84,12 +89,8 @@ class Boxes:
         """Each entry that moves has a direction of its own."""
         return Face(np.nonzero(moves & self.moves(v, slope)))
 
-    def reach(self, v: FloatArray, slope: FloatArray, most: FloatArray) -> FloatArray:
-        """`most`: a step that leaves the box is clipped entry by entry, and this loses nothing."""
-        return np.broadcast_to(most, v.shape)
 
-
-class Simplices:
+class Simplices(FeasibleSet):
     """v >= 0 and sum v = 1 in each row; entries that are not `real` (n, columns) are 0."""
 
     longest = 1.0
@@ -112,12 +113,8 @@ class Simplices:
         row, column = np.nonzero(moves & (v > 0))
         return grouped(row, (row, column))
 
-    def reach(self, v: FloatArray, slope: FloatArray, most: FloatArray) -> FloatArray:
-        """`most`, the same for all entries of a row."""
-        return np.broadcast_to(most, v.shape)
 
-
-class TwoSides:
+class TwoSides(FeasibleSet):
     """v >= 0 with sum over sign > 0 = sum over sign < 0 <= cap in each row; entries of sign 0 are 0."""
 
     def __init__(self, sign: FloatArray, cap: float):
@@ -134,10 +131,14 @@ class TwoSides:
         total: FloatArray = np.where(self.up, v, 0.0).sum(axis=1)
         return total
 
+    def full(self, total: FloatArray) -> np.ndarray:
+        """The rows whose total is the cap."""
+        full: np.ndarray = total >= self.cap * (1 - 1e-13)
+        return full
+
     def at_cap(self, v: FloatArray) -> np.ndarray:
         """The rows whose sum is the cap."""
-        full: np.ndarray = self.total(v) >= self.cap * (1 - 1e-13)
-        return full
+        return self.full(self.total(v))
 
     def moves(self, v: FloatArray, slope: FloatArray) -> np.ndarray:
         """The positive entries of rows that have a direction within their face."""
@@ -215,8 +216,8 @@ def project_simplices(q: FloatArray, real: np.ndarray) -> FloatArray:
 def project_rows(v: FloatArray, sign: FloatArray, cap: float) -> FloatArray:
     """Project each row on { v >= 0, sum over sign > 0 = sum over sign < 0 <= cap }; entries of sign 0 become 0.
 
-    The projection of a on the simplex of total s is (a - alpha)_+ with alpha(s) = max_k (A_k - s) / k, where A_k is
-    the sum of the k largest entries. For a given s the two sides are two such projections. Below the cap s is free, and
+    On the simplex of total s the projection of a is (a - alpha)_+ with alpha(s) = max_k (A_k - s) / k, where A_k is the
+    sum of the k largest entries. For a given s the two sides are two such projections. Below the cap s is free, and
     alpha(s) + beta(s) = 0. This sum of decreasing maxima is zero at s = max_km (m A_k + k B_m) / (k + m). The largest
     entry of each side is subtracted first, so that a step of many caps leaves the sums their digits.
     """

@@ -32,7 +32,7 @@ class CompactDual(ConeDual):
         self.n, self.d = X.shape
         self.X = X - X.mean(axis=0)
         self.lam = lam
-        self.cap = 1 / self.n
+        self.cap: float = 1 / self.n
         self.rows = N.usable
         width = max((len(N.targets[i]) + len(N.impostors[i]) for i in self.rows), default=1)
         self.J = np.zeros((len(self.rows), width), dtype=np.intp)
@@ -126,7 +126,8 @@ class CompactDual(ConeDual):
 
     def unpaid(self, v: FloatArray) -> FloatArray:
         """1/n - sum u of each row, exactly 0 at the cap."""
-        unpaid: FloatArray = np.where(self.feasible.at_cap(v), 0.0, self.cap - self.feasible.total(v))
+        total = self.feasible.total(v)
+        unpaid: FloatArray = np.where(self.feasible.full(total), 0.0, self.cap - total)
         return unpaid
 
     def slacks(self, D: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -148,38 +149,6 @@ class CompactDual(ConeDual):
         unpriced = self.unpaid(v) @ xi[:, 0] + float(self.feasible.total(v) @ (xi - margin)[:, 0])
         away = np.where(self.up, D - nearest, np.where(self.down, furthest - D, 0.0))
         return float(unpriced) + float(np.sum(v * away))
-
-    def first_step(self) -> float:
-        """1 / Lipschitz constant, by power iteration among balanced directions (sum u = sum w).
-
-        Unbalanced directions are infeasible and can be several times steeper: they would shorten the step.
-        """
-        rng = np.random.default_rng(0)
-        root = np.sqrt(self.steps)
-        v = self._balance(rng.standard_normal(self.J.shape) * root)
-        size = 1.0
-        for _ in watched(range(8)):
-            v /= max(float(np.linalg.norm(v / root)), 1e-300)
-            G = self.image(v)
-            v = self._balance(self._linear_distances(G)) * self.steps
-            size = float(np.linalg.norm(v / root))
-        return self.lam / size if size > 0 else self.lam
-
-    def _linear_distances(self, G: FloatArray) -> FloatArray:
-        GX = self.X @ G
-        D = np.empty(self.J.shape)
-        for k in watched(range(self.J.shape[1])):
-            j = self.J[:, k]
-            D[:, k] = np.einsum("rd,rd->r", GX[self.rows] - GX[j], self.X[self.rows] - self.X[j])
-        signed: FloatArray = self.sign * D
-        return signed
-
-    def _balance(self, v: FloatArray) -> FloatArray:
-        count = np.maximum(np.abs(self.sign).sum(axis=1, keepdims=True), 1)
-        balanced: FloatArray = v * np.abs(self.sign) - self.sign * (
-            (v * self.sign).sum(axis=1, keepdims=True) / count
-        )
-        return balanced
 
     def saturated(self) -> FloatArray:
         """All rows at the cap, evenly: optimal for a large lam where neighbourhoods are single pairs."""

@@ -81,7 +81,7 @@ def _run(progress: Progress, start: At, max_iter: int) -> Status:
     if progress.done(start, "start", 0):
         return Status.CONVERGED
     problem = progress.problem
-    search = Search(problem, problem.first_step(), min(_patience(problem), max_iter))
+    search = Search(problem, problem.lam, min(_patience(problem), max_iter))
     if _reaches(progress, search, start):
         return Status.CONVERGED
     if search.iteration < max_iter and _patience(problem) < math.inf:

@@ -20,9 +20,9 @@ from cvxml.methods.ssvm.instance import Instance
 from cvxml.methods.ssvm.point import Point, point_at
 from cvxml.solvers.cone_dual import At, Search
 
-CLASSES = 3  # whose best sets are taken in, for each point and round
-SHARE = 0.5  # of what is open, to which the restricted dual is solved
-ENOUGH = 2.0  # a step may end where its gap is at most so many times what it won
+CLASSES = 3  # classes for each point and round that add their best set
+SHARE = 0.5  # of the open gap: the gap of the restricted dual when a round ends
+ENOUGH = 2.0  # a step may end if its gap is at most this many times its decrease of the objective
 BATCH = (100, 1000)  # gradient steps before Newton steps; where W* = 0, Newton steps alone end next to it
 LONGEST = 2000  # steps in a round
 MAX_ROUNDS = 200
@@ -30,7 +30,7 @@ MAX_ROUNDS = 200
 
 @dataclass(frozen=True)
 class StepResult:
-    """The best point of a step, its objective there, and a lower bound of all the step's objectives."""
+    """The best point of a step, the step's objective at it, and a lower bound of that objective for all metrics."""
 
     best: Point
     objective: float
@@ -38,7 +38,7 @@ class StepResult:
 
 
 class StepSolver:
-    """Solves one step after another of the same problem."""
+    """The solver of the steps of one problem; each step starts from the sets and weights of the last one."""
 
     def __init__(self, p: Instance, latent: IntArray):
         self.p = p
@@ -52,9 +52,9 @@ class StepSolver:
         return self.columns.q[rows, columns], rows, self.columns.sets[rows, columns]
 
     def solve(self, at: Point, tol: float, early: bool = True) -> StepResult:
-        """The step at `at` until its gap is at most tol * ||W||^2.
+        """Solve the step at `at` to a gap of at most tol * ||W||^2.
 
-        early: a gap of `ENOUGH` times the decrease will do, while there is more than tol * ||at.W||^2 to win.
+        early: a gap of `ENOUGH` times the decrease is enough as long as it exceeds tol * ||at.W||^2.
         """
         self.columns.set_latent(at.latent)
         start = self._objective(at, at.own)
@@ -75,11 +75,11 @@ class StepSolver:
         return StepResult(best, lowest, bound)
 
     def _objective(self, here: Point, own: FloatArray) -> float:
-        """What the step minimises; own (n,): the sums of distances over h*."""
+        """The objective of the step at `here`; own (n,): the sums of distances over h*."""
         return here.norm2 + self.p.C * float(np.sum(here.worst + own))
 
     def _take_in(self, here: Point) -> None:
-        """Add the best sets at `here` of the classes whose value is above all that is known."""
+        """Add the best sets at `here` of the classes with a value above that of all known sets."""
         columns = self.columns
         values = self.p.Lam[self.p.y] - here.offending.cost
         near_to = np.argsort(-values, axis=1, kind="stable")[:, :CLASSES]
@@ -88,7 +88,7 @@ class StepSolver:
         sets, wanted = [], []
         for r in near_to.T:
             wanted.append(values[rows, r] > known)
-            r = np.where(wanted[-1], r, near_to[:, 0])  # any feasible one: it is not wanted
+            r = np.where(wanted[-1], r, near_to[:, 0])  # any feasible set, because it is not added
             sets.append(sets_of(here.near, r, here.offending.votes[rows, r], 0))
         columns.take_in(np.stack(sets, axis=1), np.stack(wanted, axis=1))
 

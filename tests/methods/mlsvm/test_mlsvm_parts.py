@@ -69,7 +69,7 @@ def test_image_distances_and_gap_against_loops(seed: int) -> None:
 def test_a_descent_step_is_the_projected_gradient_step(seed: int) -> None:
     problem = compact(seed)
     v = some_v(problem, seed)
-    step = problem.first_step()
+    step = problem.lam / 10
 
     def value(x: FloatArray) -> float:
         values = np.linalg.eigvalsh(problem.image(x))
@@ -88,7 +88,7 @@ def test_a_descent_step_is_the_projected_gradient_step(seed: int) -> None:
 def test_shortening_the_reward_changes_no_projection(lam: float) -> None:
     problem = compact(3, lam=lam)
     v = some_v(problem, 3)
-    at, step = problem.at(v), problem.first_step()
+    at, step = problem.at(v), problem.lam / 10
     plain = problem.feasible.project(
         v + step * problem.steps * (1.0 * problem.up - problem.sign * at.margins)
     )
