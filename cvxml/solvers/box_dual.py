@@ -90,6 +90,7 @@ class BoxDual(ConeDual):
         for loss, rows in family.terms:
             if isinstance(loss, Straight) and isinstance(rows, PairRows):
                 self.C += float(loss.c) * _squares(*self._seen(rows.listed))
+        self.workspace = len(self.E)
         d, m = self.E.shape[1], self.shares.shape[1]
         self.cost = 4 * self.shares.size * d**2 + 12 * m * d**3 + 4 * self.B.nnz + OVERHEAD
 

@@ -55,6 +55,7 @@ class ConeDual(ABC):
     width: FloatArray | float = 0.0
     cone = True  # False: without P_+, for a metric that may be indefinite
     cost: float  # multiplications of a gradient step
+    workspace = 0  # rows of the largest array that `products` needs besides its result
 
     @abstractmethod
     def image(self, v: FloatArray) -> FloatArray:
@@ -204,7 +205,8 @@ class Model:
         values = start.values.reshape(-1, start.values.shape[-1])
         along = [derivative(each if dual.cone else np.abs(each), dual.lam) for each in values]
         columns = sum(len(each.a) for each in along)
-        if not moves.any() or columns == 0 or np.count_nonzero(moves) * columns > MAX_ENTRIES:
+        rows = max(np.count_nonzero(moves), dual.workspace)
+        if not moves.any() or columns == 0 or rows * columns > MAX_ENTRIES:
             return None
         return cls(start, moves, dual.products(np.nonzero(moves), start.vectors, along), reach)
 

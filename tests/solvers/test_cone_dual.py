@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
+from itertools import islice, product
 from typing import Any
 
 import cvxpy as cp
@@ -313,6 +313,31 @@ def test_the_solver_ends_by_itself_at_rounding(name: str, kind: str) -> None:
     # a slope <A, V_t> has the rounding of G times ||V_t|| / lam
     rounding = 1e-12 * float(np.max(np.sum(dual.V**2, axis=(2, 3)))) / dual.lam
     assert min(point.gap for point in points) <= rounding
+
+
+def test_a_model_that_is_too_large_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the entries that move, and of the pairs of points that they are made of; gradient steps go on alone."""
+    X, y = real_data("iris", 12)
+    targets = np.array([(i, j) for i in range(12) for j in range(12) if i < j and y[i] == y[j]])[:6]
+    term = Term(Hinge(0.5), Triplets(targets, y[targets[:, 0]][:, None] != y))
+    for dual in (
+        plain("boxes", "random", 1.0),
+        BoxDual(Family(Frobenius(X, 1.0), (term,), of_regularizer=True)),
+    ):
+        assert isinstance(dual.feasible, Boxes)
+        v = (dual.feasible.low + dual.feasible.high) / 2
+        at = dual.at(v)
+        model = Model.at(at, np.ones(v.shape))
+        assert model is not None
+        most = max(len(model.products), dual.workspace) * model.products.shape[1]
+        for limit in (most, most - 1):
+            monkeypatch.setattr("cvxml.solvers.cone_dual.MAX_ENTRIES", limit)
+            assert (Model.at(at, np.ones(v.shape)) is None) == (limit < most)
+        monkeypatch.setattr("cvxml.solvers.cone_dual.MAX_ENTRIES", 0)
+        kinds = [kind for _, kind in islice(Search(dual, dual.lam, np.inf).points(at), 20)]
+        assert set(kinds) == {"start", "gradient"}
+        monkeypatch.undo()
+    assert dual.workspace == len(dual.E)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("max_iter", [1, 7, 10, 25])
