@@ -205,7 +205,7 @@ class Model:
         values = start.values.reshape(-1, start.values.shape[-1])
         along = [derivative(each if dual.cone else np.abs(each), dual.lam) for each in values]
         columns = sum(len(each.a) for each in along)
-        rows = max(np.count_nonzero(moves), dual.workspace)
+        rows = max(int(np.count_nonzero(moves)), dual.workspace)
         if not moves.any() or columns == 0 or rows * columns > MAX_ENTRIES:
             return None
         return cls(start, moves, dual.products(np.nonzero(moves), start.vectors, along), reach)
