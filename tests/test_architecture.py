@@ -267,7 +267,7 @@ def test_the_statement_the_proof_and_the_solver_share_no_algebra() -> None:
     }.items():
         ours = {i for i in all_imports[f"methods.mlsvm.{name}"] if i.startswith("cvxml.methods.")}
         assert {i.split(".")[3] for i in ours if i.count(".") > 2} <= allowed, (name, ours)
-    for name in ("dual", "newton", "fast", "interior"):
+    for name in ("dual", "fast"):
         imports = all_imports[f"methods.mlsvm.{name}"]
         for other in ("problem", "evaluate", "method"):
             assert not uses(imports, f"cvxml.methods.mlsvm.{other}"), (name, other)
@@ -283,7 +283,7 @@ def test_the_literal_side_of_gerrymandering_shares_nothing_with_its_solver() -> 
         at = f"methods.ssvm.study.{name}" if name == "integer" else f"methods.ssvm.{name}"
         ours = {i.split(".")[3] for i in all_imports[at] if i.startswith("cvxml.methods.ssvm.")}
         assert ours <= literal, (name, ours)
-    for name in ("nearest", "inference", "columns", "newton", "step", "point", "cccp", "certify", "evaluate"):
+    for name in ("nearest", "inference", "columns", "step", "point", "cccp", "certify", "evaluate"):
         for other in literal:
             assert not uses(all_imports[f"methods.ssvm.{name}"], f"cvxml.methods.ssvm.{other}"), (name, other)
 

@@ -5,21 +5,20 @@ Each loss has k(a) = sum a - g/2 ||a||^2 over low <= a <= high (`Box` of losses/
     min_{low <= a <= high}  ||P_+(G)||^2 / (2 lam) + g/2 ||a||^2 - sum a,    G = sum_t a_t V_t - C,    M = P_+(G) / lam,
 
 where g is the width of a smoothed hinge, else 0, and <C, M> is the straight loss, if there is one. The gradient is
-v - 1 + g a, with the margins v of M. Accelerated gradient steps (first_order.py) find which prices are neither low nor
-high; on that face regularised semismooth Newton steps (newton.py) reach any accuracy in a few rounds. The problem is
-solved in units of the points in which they are about 1, with lam in these units. Several metrics (blocks.py) have a G
-each, (m, d, d) in all; one metric is m = 1.
+v - 1 + g a, with the margins v of M. The solver of cone_dual.py minimises it. The problem is solved in units in which
+the points are about 1, with lam in these units. Several metrics (methods/plml/blocks.py) have one G each, (m, d, d) in
+all; one metric is m = 1.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from cvxml.core.clock import watched
 from cvxml.core.metric import FloatArray, IntArray, in_blocks
 from cvxml.family.geometry.symmetric import quadratic, weighted
 from cvxml.family.losses.base import Box
@@ -29,13 +28,13 @@ from cvxml.family.rows.base import Prices
 from cvxml.family.rows.pairs import PairRows
 from cvxml.family.rows.triplets import Triplets
 from cvxml.family.theorem.theorem import Family
-from cvxml.solvers.first_order import accelerated
-from cvxml.solvers.newton import MAX_ENTRIES, derivative_weights, solve_regularised
+from cvxml.solvers.cone_dual import At, ConeDual, Search
+from cvxml.solvers.feasible_sets import Boxes
+from cvxml.solvers.newton import Derivative
 
-BATCH = 20  # gradient steps between two proofs
-ENOUGH = 0.5  # of the gap that a Newton step leaves: more is little
-REACH = 1e6  # sigma of newton.py, in gradient steps
-HALVINGS = 20
+ENOUGH = 0.5  # share of the gap that is left when the next proof is due
+LOOKS = 20  # points between two proofs, at most
+OVERHEAD = 2e6  # multiplications in the time that a gradient step takes beside them
 
 
 class BoxedTerm(NamedTuple):
@@ -62,8 +61,8 @@ def boxed_terms(family: Family) -> list[BoxedTerm]:
     return found
 
 
-class BoxDual:
-    """The dual, as first_order.py takes it. The prices a (t,) are those of all terms, one term after the other."""
+class BoxDual(ConeDual):
+    """The dual. The prices a (t,) are those of all terms, one term after the other."""
 
     def __init__(self, family: Family):
         regularizer, terms = family.regularizer, boxed_terms(family)
@@ -74,7 +73,9 @@ class BoxDual:
         self.keys = [term.rows.keys() for term in terms]
         sizes = [len(key) for key in self.keys]
         boxes = zip(*(term.box for term in terms), strict=True)
-        self.low, self.high, self.g = (np.repeat(bounds, sizes) for bounds in boxes)
+        self.low, self.high, width = (np.repeat(bounds, sizes) for bounds in boxes)
+        self.width: FloatArray = width
+        self.feasible = Boxes(self.low, self.high)
         entries = [term.rows.entries(key) for term, key in zip(terms, self.keys, strict=True)]
         first = np.cumsum([0, *sizes])
         row = np.concatenate([each.row + start for each, start in zip(entries, first[:-1], strict=True)])
@@ -89,6 +90,9 @@ class BoxDual:
         for loss, rows in family.terms:
             if isinstance(loss, Straight) and isinstance(rows, PairRows):
                 self.C += float(loss.c) * _squares(*self._seen(rows.listed))
+        self.workspace = len(self.E)
+        d, m = self.E.shape[1], self.shares.shape[1]
+        self.cost = 4 * self.shares.size * d**2 + 12 * m * d**3 + 4 * self.B.nnz + OVERHEAD
 
     def _seen(self, pairs: IntArray) -> tuple[FloatArray, FloatArray]:
         """Differences (p, d) of pairs, and what each metric has of them (p, m)."""
@@ -108,76 +112,53 @@ class BoxDual:
         return np.clip(np.concatenate(each), self.low, self.high)
 
     def image(self, a: FloatArray) -> FloatArray:
-        """G and, of a smoothed hinge, a in units in which its part of the dual has the same form: (m * d * d + t,)."""
+        """G, and for a smoothed hinge sqrt(lam g) a: its part of the dual has the same form. (m * d * d + t,)"""
         G = _squares(self.E, self.shares * (self.B.T @ a)[:, None]) - self.C
-        return np.concatenate([G.ravel(), np.sqrt(self.lam * self.g) * a if self.g.any() else a[:0]])
+        return np.concatenate([G.ravel(), np.sqrt(self.lam * self.width) * a if self.width.any() else a[:0]])
 
-    def descent(self, a: FloatArray, image: FloatArray) -> Descent:
-        """The gradient at a."""
-        return Descent(self, a, image)
+    def matrices(self, image: FloatArray) -> FloatArray:
+        """G (m, d, d)"""
+        return image[: self.C.size].reshape(self.C.shape)
+
+    def margins(self, values: FloatArray, vectors: FloatArray) -> FloatArray:
+        """v (t,)"""
+        D = np.stack([quadratic(self.E, M) for M in self.metric(values, vectors)], axis=1)
+        v: FloatArray = self.B @ np.sum(self.shares * D, axis=1)
+        return v
+
+    def products(
+        self, entries: tuple[IntArray, ...], vectors: FloatArray, along: Sequence[Derivative]
+    ) -> FloatArray:
+        """See `ConeDual`."""
+        B = self.B[entries[0]]
+        each = zip(self.E @ vectors, self.shares.T, along, strict=True)
+        blocks = [
+            B @ (share[:, None] * turned[:, a] * turned[:, b] * weights)
+            for turned, share, (weights, a, b) in each
+        ]
+        return np.hstack(blocks)
+
+    def unpaid(self, a: FloatArray) -> FloatArray:
+        """The reward up to the upper bound."""
+        return self.high - a
+
+    def reward(self, a: FloatArray) -> FloatArray:
+        """1 for each price."""
+        return np.ones(1)
+
+    def gap(self, at: At) -> float:
+        """With p the price that has no excess at v: (p - a) z - g/2 (p^2 - a^2) for z = 1 - v."""
+        a, g, low, high = at.v, self.width, self.low, self.high
+        z = 1 - at.margins
+        p = np.clip(np.divide(z, g, out=a.copy(), where=g > 0), low, high)
+        left = (high - a) @ np.maximum(z - g * high, 0) + (a - low) @ np.maximum(g * low - z, 0)
+        return float(left + g @ (p - a) ** 2 / 2)
 
 
 def _squares(E: FloatArray, w: FloatArray) -> FloatArray:
     """sum_p w_pb e_p e_p^T (m, d, d) over the rows of E (p, d), for w (p, m)."""
     S: FloatArray = np.stack([weighted(E, own) for own in w.T])
     return S
-
-
-class Descent:
-    """The gradient of the dual at prices a (t,)."""
-
-    def __init__(self, dual: BoxDual, a: FloatArray, image: FloatArray):
-        self.dual, self.a, self.image = dual, a, image
-        self.values, self.vectors = np.linalg.eigh(image[: dual.C.size].reshape(dual.C.shape))
-        positive = np.maximum(self.values, 0)[:, None, :]
-        self.M: FloatArray = (self.vectors * positive) @ self.vectors.transpose(0, 2, 1) / dual.lam
-        D = np.stack([quadratic(dual.E, M) for M in self.M], axis=1)
-        self.v: FloatArray = dual.B @ np.sum(dual.shares * D, axis=1)
-        self.gradient: FloatArray = self.v - 1 + dual.g * a
-        square = float(np.sum(np.maximum(self.values, 0) ** 2)) / (2 * dual.lam)
-        self.value = square + float(dual.g @ a**2) / 2 - float(a.sum())
-
-    def step(self, step: float) -> FloatArray:
-        """A projected gradient step."""
-        return np.clip(self.a - step * self.dual.steps * self.gradient, self.dual.low, self.dual.high)
-
-    def curvature(self, new_image: FloatArray, enough: float) -> float:
-        """||dG||^2 / lam + g ||da||^2, since P_+ does not expand."""
-        return float(np.sum((new_image - self.image) ** 2)) / self.dual.lam
-
-    def newton(self) -> Descent:
-        """Where a Newton step on the face leads, if that is lower; else here."""
-        dual, free = self.dual, (self.a > self.dual.low) & (self.a < self.dual.high)
-        free |= (self.a == dual.low) & (self.gradient < 0)
-        free |= (self.a == dual.high) & (self.gradient > 0)
-        each = [derivative_weights(values) for values in self.values]
-        columns = sum(len(p) for _, p, _ in each)
-        if not free.any() or not columns or max(free.sum(), len(dual.E)) * columns > MAX_ENTRIES:
-            return self
-        size = 1 / np.sqrt(1 / (REACH * dual.lam * dual.steps[free]) + dual.g[free])
-        rows = [
-            dual.B[free] @ (share[:, None] * turned[:, p] * turned[:, q] * (weights / np.sqrt(dual.lam)))
-            for turned, share, (weights, p, q) in zip(dual.E @ self.vectors, dual.shares.T, each, strict=True)
-        ]
-        B = np.hstack(rows)
-        direction = np.zeros(len(self.a))
-        direction[free] = -solve_regularised(B * size[:, None], self.gradient[free] * size) * size
-        for k in watched(range(HALVINGS)):
-            a = np.clip(self.a + 0.5**k * direction, dual.low, dual.high)
-            there = Descent(dual, a, dual.image(a))
-            # Next to the optimum two values agree but for rounding, and only the gaps tell which is better.
-            if there.value < self.value or there.gap < self.gap / 2:
-                return there
-        return self
-
-    @property
-    def gap(self) -> float:
-        """The gap of M and a: with p the price that has no excess at v, (p - a) z - g/2 (p^2 - a^2) for z = 1 - v."""
-        a, g, low, high = self.a, self.dual.g, self.dual.low, self.dual.high
-        z = 1 - self.v
-        p = np.clip(np.divide(z, g, out=a.copy(), where=g > 0), low, high)
-        left = (high - a) @ np.maximum(z - g * high, 0) + (a - low) @ np.maximum(g * low - z, 0)
-        return float(left + g @ (p - a) ** 2 / 2)
 
 
 class Boxed:
@@ -188,27 +169,27 @@ class Boxed:
         starts = [np.zeros(len(dual.low)), np.where(dual.high > 0, dual.high, dual.low)]
         if start is not None:
             starts.append(dual.of(start))
-        self.at = min((Descent(dual, a, dual.image(a)) for a in starts), key=lambda at: at.value)
+        self.at = min((dual.at(a) for a in starts), key=lambda at: at.value)
+        self.points = Search(dual, dual.lam, np.inf).points(self.at)
+        next(self.points)
 
     def step(self) -> bool:
-        """A Newton step, or a batch of gradient steps where that wins little; False where neither wins anything."""
-        before = self.at
-        self.at = before.newton()
-        if self.at.gap > ENOUGH * before.gap:
-            states = accelerated(self.dual, self.at.a, self.dual.lam)
-            for _ in range(BATCH):
-                state = next(states)
-            at = Descent(self.dual, state.v, self.dual.image(state.v))
-            self.at = at if at.value < self.at.value or at.gap < self.at.gap else self.at
-        return self.at.value < before.value or self.at.gap < before.gap
+        """Go on until the gap has fallen by half, for `LOOKS` points at most; False if the solver has ended."""
+        before, seen = self.at, 0
+        for at, _ in islice(self.points, LOOKS):
+            seen += 1
+            self.at = min(self.at, at, key=lambda point: point.gap)
+            if self.at.gap <= ENOUGH * before.gap:
+                return True
+        return seen == LOOKS
 
     def metric(self) -> FloatArray:
         """(m d, m d), the blocks on its diagonal."""
-        M: FloatArray = in_blocks(self.at.M) / self.dual.scale**2
+        M: FloatArray = in_blocks(self.at.metric()) / self.dual.scale**2
         return (M + M.T) / 2
 
     def prices(self) -> list[Prices]:
         """The prices of each term that are not 0."""
         sizes = [len(key) for key in self.dual.keys]
-        each = zip(np.split(self.at.a, np.cumsum(sizes)[:-1]), self.dual.keys, strict=True)
+        each = zip(np.split(self.at.v, np.cumsum(sizes)[:-1]), self.dual.keys, strict=True)
         return [Prices(a[a != 0], key[a != 0]) for a, key in each]

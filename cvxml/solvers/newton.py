@@ -1,51 +1,36 @@
-"""What the regularised semismooth Newton steps of two or more methods share.
+"""The algebra of semismooth Newton steps on a face of a dual (cone_dual.py).
 
-The problems are  min_v  a ||P_+(image(v))||^2 - <c, v>  over products of simplices and the like, the image a symmetric
-d x d matrix. On a face the objective is smooth up to P_+: with image = Q diag(g) Q^T its derivative is
-    E -> Q ( Omega o (Q^T E Q) ) Q^T,   Omega_ab = ((g_a)_+ - (g_b)_+) / (g_a - g_b),
-so in the basis Q the Hessian on the face is B B^T: one row of B for each direction within the face, one column for
-each pair a <= b with Omega_ab > 0.
+On a face the objective is smooth up to P_+. With G = Q diag(g) Q^T the derivative of P_+ is
+    E -> Q ( Omega o (Q^T E Q) ) Q^T,   Omega_ab = ((g_a)_+ - (g_b)_+) / (g_a - g_b).
+In the basis Q the Hessian on the face is therefore B B^T: B has one row for each direction within the face and one
+column for each pair a <= b with Omega_ab > 0.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import blas, cho_factor, cho_solve
-from scipy.sparse import csr_array
 
 from cvxml.core.metric import FloatArray, IntArray
 
-MAX_ENTRIES = 1.5e8  # of B: 1.2 GB
+MAX_ENTRIES = 1.5e8  # entries of B: 1.2 GB
 
 
-class Contrasts(NamedTuple):
-    """Orthonormal directions of zero sum within each group of entries."""
+class Derivative(NamedTuple):
+    """The derivative of P_+ at one G: sqrt(Omega_ab / lam) for the pairs a <= b where it is positive.
 
-    basis: Any  # csr_array (m, p): directions by entries, these in the order of `order`
-    order: IntArray  # (p,): the entries, group by group
-    leader: IntArray  # (m,): an entry (of 0..p-1, in the new order) that a direction belongs to
+    Off the diagonal the weights (q,) are multiplied by sqrt(2).
+    """
 
-
-def contrasts(group: IntArray) -> Contrasts:
-    """For p entries with group labels (p,): the Helmert contrasts, a group of m entries having m - 1 of them."""
-    order = np.argsort(group, kind="stable")
-    _, first, which = np.unique(group[order], return_index=True, return_inverse=True)
-    rank = np.arange(len(group)) - first[which]
-    entry = np.flatnonzero(rank > 0)
-    k = rank[entry]
-    length = k + 1
-    ends = np.concatenate([[0], np.cumsum(length)])
-    offset = np.arange(ends[-1]) - np.repeat(ends[:-1], length)
-    columns = np.repeat(entry - k, length) + offset
-    norm = np.repeat(1 / np.sqrt(k * (k + 1.0)), length)
-    values = np.where(offset == np.repeat(k, length), -np.repeat(k, length), 1.0) * norm
-    return Contrasts(csr_array((values, columns, ends), shape=(len(entry), len(group))), order, entry)
+    weights: FloatArray
+    a: IntArray
+    b: IntArray
 
 
-def derivative_weights(values: FloatArray) -> tuple[FloatArray, IntArray, IntArray]:
-    """sqrt(Omega_ab), times sqrt(2) off the diagonal, for the pairs a <= b where it is not zero."""
+def derivative(values: FloatArray, lam: float) -> Derivative:
+    """The derivative of P_+ for one G with these eigenvalues."""
     a, b = np.triu_indices(len(values))
     positive = np.maximum(values, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -56,7 +41,7 @@ def derivative_weights(values: FloatArray) -> tuple[FloatArray, IntArray, IntArr
         )
     keep = omega > 0
     a, b = a[keep], b[keep]
-    return np.sqrt(omega[keep] * np.where(a == b, 1.0, 2.0)), a, b
+    return Derivative(np.sqrt(omega[keep] * np.where(a == b, 1.0, 2.0)) / np.sqrt(lam), a, b)
 
 
 def solve_regularised(B: FloatArray, g: FloatArray) -> FloatArray:

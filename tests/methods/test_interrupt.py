@@ -92,7 +92,7 @@ def test_an_interrupt_on_the_way_to_a_lam_that_is_next_to_nothing(
 
     def stopped(problem: Any, starts: Any, tol: float, max_iter: int, callback: Any = None) -> Any:
         calls.append(max_iter)
-        found = fast(problem, starts, tol, max_iter, stop_at(2) if len(calls) == call else callback)
+        found = fast(problem, starts, tol, max_iter, stop_at(1) if len(calls) == call else callback)
         ended.append(found[1])
         return found
 

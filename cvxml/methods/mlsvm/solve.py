@@ -216,4 +216,4 @@ def _as_start(dual: Dual, problem: CompactDual) -> FloatArray:
     for r, i in enumerate(problem.rows.tolist()):
         for k in np.flatnonzero(problem.sign[r]):
             v[r, k] = value[i, int(problem.J[r, k])]
-    return problem.project(v)
+    return problem.feasible.project(v)

@@ -1,14 +1,16 @@
-"""The dual of a CCCP step over a few sets for each point, as the fast solver sees it.
+"""The dual of a CCCP step over a few sets for each point, for the solver in solvers/cone_dual.py.
 
 q[i, c] >= 0, sum_c q[i, c] = 1, is the weight of the set sets[i, c] (k indices).
     minimise  1/4 ||P_+(M)||^2 - C sum q Delta,
     M = C sum_i ( sum_c q_ic sum_{j in sets[i, c]} X_ij - sum_{j in h*_i} X_ij ),
-over the product of simplices; W = P_+(M) / 2. In the paper's terms M = -C (sum q Psi - P).
+over the product of simplices; W = P_+(M) / 2, so lam is 2. In the paper's terms M = -C (sum q Psi - P).
 Steps are scaled by 1 / max_c sum_{j} ||x_i - x_j||^2, the norm of a point's longest set: blocks that share one
 quadratic term may each move as far as the inverse of their own norm.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -17,17 +19,24 @@ from cvxml.core.clock import watched
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.methods.ssvm.inference import task_loss
 from cvxml.methods.ssvm.instance import Instance
+from cvxml.solvers.cone_dual import At, ConeDual
+from cvxml.solvers.feasible_sets import Simplices
+from cvxml.solvers.newton import Derivative
 
 IDLE = 8  # rounds
 BLOCK = 512  # pairs at a time: their differences stay in a cache
+OVERHEAD = 2e6  # multiplications in the time that a gradient step takes beside them
 
 
-class Columns:
-    """The sets in use, padded to the longest list, and what the accelerated solver asks of them (firstorder.Dual)."""
+class Columns(ConeDual):
+    """The sets in use, padded to the longest list, and the dual over them."""
+
+    lam = 2.0
 
     def __init__(self, p: Instance, latent: IntArray):
         self.X = p.X - p.X.mean(axis=0)
         self.y, self.C, self.Lam, self.latent = p.y, p.C, p.Lam, latent
+        self.sign = p.C
         n = len(p.y)
         self.sets = latent[:, None, :].copy()  # (n, columns, k), indices increasing
         self.real = np.ones((n, 1), dtype=bool)
@@ -75,6 +84,8 @@ class Columns:
     def _index(self) -> None:
         """The steps; the distinct pairs (i, j) of all sets, sorted, and where each set has its own among them."""
         n, k = self.latent.shape
+        self.feasible = Simplices(self.real)
+        self.cost = 10 * self.X.shape[1] ** 3 + 4 * self.X.shape[1] * self.sets.size + OVERHEAD
         self.steps = 1 / np.maximum(self.length.max(axis=1, keepdims=True), 1e-100)
         self.rows, self.columns = np.nonzero(self.real)
         of_sets = self.rows[:, None] * n + self.sets[self.rows, self.columns]
@@ -100,7 +111,7 @@ class Columns:
         M: FloatArray = self.C * (half + half.T)
         return M
 
-    def distances(self, vectors: FloatArray, values: FloatArray) -> FloatArray:
+    def margins(self, values: FloatArray, vectors: FloatArray) -> FloatArray:
         """sum_{j in h} D_W(i, j) (n, columns) for W = sum of the positive `values` times vectors vectors^T, halved."""
         keep = values > 0
         Z = self.X @ (vectors[:, keep] * np.sqrt(values[keep] / 2))
@@ -113,70 +124,35 @@ class Columns:
         D[self.rows, self.columns] = pairs[self.where].sum(axis=1)
         return D
 
-    def descent(self, q: FloatArray, image: FloatArray) -> Descent:
-        """The gradient at q, whose image is given."""
-        return Descent(self, q, image)
+    def products(
+        self, entries: tuple[IntArray, ...], vectors: FloatArray, along: Sequence[Derivative]
+    ) -> FloatArray:
+        """See `ConeDual`."""
+        (row, column), (weights, a, b) = entries, along[0]
+        XQ = self.X @ vectors
+        products = np.zeros((len(row), len(a)))
+        for j in self.sets[row, column].T:
+            edges = XQ[row] - XQ[j]
+            products += edges[:, a] * edges[:, b]
+        products *= weights * self.C
+        return products
 
-    def at(self, q: FloatArray) -> Descent:
-        """Everything at q."""
-        return Descent(self, q, self.image(q))
+    def unpaid(self, q: FloatArray) -> FloatArray:
+        """C sum_c q_ic (largest Delta of i - Delta_ic), (n,)."""
+        below = self.delta.max(axis=1, keepdims=True) - self.delta
+        unpaid: FloatArray = self.C * np.sum(q * below, axis=1)
+        return unpaid
 
-    def project(self, q: FloatArray) -> FloatArray:
-        """The nearest point of the product of simplices."""
-        return project_simplices(q, self.real)
+    def reward(self, q: FloatArray) -> FloatArray:
+        """C Delta"""
+        return self.C * self.delta
 
-    def scale(self, values: FloatArray) -> float:
-        """||W||^2 = 1/4 ||P_+(M)||^2 for M with these eigenvalues."""
-        return float(np.sum(np.maximum(values, 0) ** 2)) / 4
+    def gap(self, at: At) -> float:
+        """C sum_ic q_ic (max_c' score_ic' - score_ic), where the score S + Delta is Delta - sum of distances."""
+        score = self.delta - at.margins
+        best = np.where(self.real, score, -np.inf).max(axis=1, keepdims=True)
+        return self.C * float(np.sum(at.v * (best - score)))
 
-
-class Descent:
-    """The gradient of the restricted dual at one q, ready to be followed (solvers/first_order.py)."""
-
-    def __init__(self, problem: Columns, q: FloatArray, image: FloatArray):
-        self.problem, self.q, self.image = problem, q, image
-        self.values, self.vectors = np.linalg.eigh(image)
-        self.score = problem.delta - problem.distances(self.vectors, self.values)  # S + Delta
-
-    def step(self, step: float) -> FloatArray:
-        """A projected gradient step."""
-        p = self.problem
-        return p.project(self.q + step * p.steps * p.C * self.score)
-
-    def curvature(self, new_image: FloatArray, enough: float) -> float:
-        """1/2 ||dM||^2, since P_+ does not expand; where that is too much, the term itself."""
-        change = new_image - self.image
-        bound = float(np.sum(change**2)) / 2
-        if bound <= enough:
-            return bound
-        before = self.problem.scale(self.values)
-        values = np.asarray(np.linalg.eigvalsh(new_image), dtype=np.float64)
-        after = self.problem.scale(values)
-        slope = float(np.sum((change @ self.vectors) * self.vectors * np.maximum(self.values, 0))) / 2
-        # a difference of nearly equal numbers is worth nothing below their rounding
-        return min(bound, max(2 * (after - before - slope), 0.0) + 1e-13 * (before + after))
-
-    def value(self) -> float:
-        """What is minimised: 1/4 ||P_+(M)||^2 - C sum q Delta; its negative is a lower bound of the restricted step."""
-        p = self.problem
-        return p.scale(self.values) - p.C * float(np.sum(self.q * p.delta))
-
-    def gap(self) -> float:
-        """Of W to the restricted dual: C sum_ic q_ic (max_c' score_ic' - score_ic), terms not negative."""
-        best = np.where(self.problem.real, self.score, -np.inf).max(axis=1, keepdims=True)
-        return self.problem.C * float(np.sum(self.q * (best - self.score)))
-
-
-def project_simplices(q: FloatArray, real: np.ndarray) -> FloatArray:
-    """Project each row on { q >= 0, sum q = 1 }; entries that are not `real` become 0.
-
-    The threshold is max_k (Q_k - 1) / k, Q_k the sum of the k largest. It lies within 1 of the largest entry, which is
-    taken off first: of huge entries nothing else would be left.
-    """
-    q = np.where(real, q, -np.inf)
-    q = np.maximum(q - q.max(axis=1, keepdims=True), -2.0)
-    descending = -np.sort(np.where(real, -q, np.inf), axis=1)
-    sums = np.cumsum(descending, axis=1) - 1
-    threshold = (sums / np.arange(1, q.shape[1] + 1)).max(axis=1, keepdims=True)
-    projected: FloatArray = np.where(real, np.maximum(q - threshold, 0.0), 0.0)
-    return projected
+    def bound(self, at: At) -> float:
+        """C sum q Delta - 1/4 ||P_+(M)||^2, a lower bound of the step over these sets."""
+        return self.C * float(np.sum(at.v * self.delta)) - at.scale

@@ -21,9 +21,10 @@ import numpy as np
 from cvxml.core.metric import EPS, FloatArray, IntArray, examine, unit_scale
 from cvxml.core.misreading import FAR, MULTIPLES, Question
 from cvxml.core.threads import one_blas_thread
-from cvxml.methods.ssvm.columns import Columns, Descent
+from cvxml.methods.ssvm.columns import Columns
 from cvxml.methods.ssvm.instance import Instance, instance
 from cvxml.methods.ssvm.step import CLASSES, MAX_ROUNDS, StepSolver
+from cvxml.solvers.cone_dual import At as DualPoint
 
 MOST_ASKED = 600  # times, in a round, whether the restricted dual is solved
 BLOCK = 1 << 20  # differences at a time
@@ -144,7 +145,7 @@ class _Columns(Columns):
     """Sets with the losses of a misreading."""
 
     def __init__(self, p: Instance, misread: Misread, latent: IntArray):
-        self.p, self.misread = p, misread
+        self.p, self.misread, self.cone = p, misread, misread.cone
         super().__init__(p, latent)
         self._losses()
 
@@ -156,18 +157,9 @@ class _Columns(Columns):
         own = np.broadcast_to(self.y[:, None], self.real.shape)
         self.delta = np.where(self.real, _loss(self.p, self.misread, self.sets, own)[0], 0.0)
 
-    def distances(self, vectors: FloatArray, values: FloatArray) -> FloatArray:
-        of_positive = super().distances(vectors, values)
-        return of_positive if self.misread.cone else of_positive - super().distances(vectors, -values)
-
-    def descent(self, q: FloatArray, image: FloatArray) -> Descent:
-        here = super().descent(q, image)
-        if not self.misread.cone:
-            here.values = np.abs(here.values)  # same norm, and nothing that P_+ would cut off
-        return here
-
-    def at(self, q: FloatArray) -> Descent:
-        return self.descent(q, self.image(q))
+    def margins(self, values: FloatArray, vectors: FloatArray) -> FloatArray:
+        of_positive = super().margins(values, vectors)
+        return of_positive if self.cone else of_positive - super().margins(-values, vectors)
 
 
 class _Step(StepSolver):
@@ -179,7 +171,7 @@ class _Step(StepSolver):
         self.columns: _Columns = _Columns(p, misread, latent)
         self.asked = 0
 
-    def _enough(self, here: Descent, lowest: float, tol: float) -> bool:
+    def _enough(self, here: DualPoint, lowest: float, tol: float) -> bool:
         """Also once it was asked too often: rounding may keep the gap of the restricted dual from closing."""
         self.asked += 1
         return self.asked > MOST_ASKED or super()._enough(here, lowest, tol)
@@ -196,8 +188,6 @@ class _Step(StepSolver):
             self.asked = 0
             V, value, solved = self._restricted(start, tol)
             bound = max(bound, value)
-            if not self.misread.cone:
-                V = self.columns.image(self.columns.q) / 2
             here = _at(self.p, self.misread, V)
             if start - _objective(self.p, V, here, at) > 2 * FAR * size:
                 return False

@@ -1,9 +1,9 @@
-"""One CCCP step to a certified gap: column generation, and gradient and Newton steps on the restricted dual.
+"""One CCCP step to a certified gap: column generation on the dual of columns.py.
 
-A round solves the dual over the sets known so far, to a share of what is still open, and asks the exact
-inference for the worst sets at the new W. That gives the step's objective at W exactly, so its distance to the
-dual is a proof. Sets that beat those known are taken in, the best of up to three classes for each point. Sets
-and weights stay for the next step, which differs in h* only.
+A round solves the dual over the known sets, to a share of the open gap, with the solver of solvers/cone_dual.py. It
+then asks the exact inference for the worst sets at the new W. This gives the step's objective at W exactly, so its
+distance to the dual is a proof. Sets that beat the known ones are added, the best of up to three classes for each
+point. Sets and weights stay for the next step, which differs in h* only.
 """
 
 from __future__ import annotations
@@ -12,30 +12,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cvxml.core.clock import look, watched
+from cvxml.core.clock import watched
 from cvxml.core.metric import EPS, FloatArray, IntArray
-from cvxml.methods.ssvm.columns import Columns, Descent
+from cvxml.methods.ssvm.columns import Columns
 from cvxml.methods.ssvm.inference import sets_of
 from cvxml.methods.ssvm.instance import Instance
-from cvxml.methods.ssvm.newton import gradient_steps, newton_direction
 from cvxml.methods.ssvm.point import Point, point_at
-from cvxml.solvers.first_order import accelerated
+from cvxml.solvers.cone_dual import At, Search
 
-CLASSES = 3  # whose best sets are taken in, for each point and round
-SHARE = 0.5  # of what is open, to which the restricted dual is solved
-ENOUGH = 2.0  # a step may end where its gap is at most so many times what it won
-CHECK_EVERY = 10
-BATCH = 100  # gradient steps before Newton is tried
-LONGEST = 2000  # gradient steps in a round
+CLASSES = 3  # classes for each point and round that add their best set
+SHARE = 0.5  # of the open gap: the gap of the restricted dual when a round ends
+ENOUGH = 2.0  # a step may end if its gap is at most this many times its decrease of the objective
+BATCH = (100, 1000)  # gradient steps before Newton steps; where W* = 0, Newton steps alone end next to it
+LONGEST = 2000  # steps in a round
 MAX_ROUNDS = 200
-NEWTON_ROUNDS = 100  # in a row
-DEAR = 300  # gradient steps: a Newton step that takes longer has to wait until
-PATIENCE = 1000  # gradient steps of the round have not been enough
 
 
 @dataclass(frozen=True)
 class StepResult:
-    """The best point of a step, its objective there, and a lower bound of all the step's objectives."""
+    """The best point of a step, the step's objective at it, and a lower bound of that objective for all metrics."""
 
     best: Point
     objective: float
@@ -43,13 +38,13 @@ class StepResult:
 
 
 class StepSolver:
-    """Solves one step after another of the same problem."""
+    """The solver of the steps of one problem; each step starts from the sets and weights of the last one."""
 
     def __init__(self, p: Instance, latent: IntArray):
         self.p = p
         self.columns = Columns(p, latent)
         self.step = 0.0
-        self.reach = 1e3  # of newton.py
+        self.reach = 1e3  # gradient steps: the length of a Newton step
 
     def dual(self) -> tuple[FloatArray, IntArray, IntArray]:
         """Weights (m,), points (m,) and sets (m, k)."""
@@ -57,9 +52,9 @@ class StepSolver:
         return self.columns.q[rows, columns], rows, self.columns.sets[rows, columns]
 
     def solve(self, at: Point, tol: float, early: bool = True) -> StepResult:
-        """The step at `at` until its gap is at most tol * ||W||^2.
+        """Solve the step at `at` to a gap of at most tol * ||W||^2.
 
-        early: a gap of `ENOUGH` times the decrease will do, while there is more than tol * ||at.W||^2 to win.
+        early: a gap of `ENOUGH` times the decrease is enough as long as it exceeds tol * ||at.W||^2.
         """
         self.columns.set_latent(at.latent)
         start = self._objective(at, at.own)
@@ -80,11 +75,11 @@ class StepSolver:
         return StepResult(best, lowest, bound)
 
     def _objective(self, here: Point, own: FloatArray) -> float:
-        """What the step minimises; own (n,): the sums of distances over h*."""
+        """The objective of the step at `here`; own (n,): the sums of distances over h*."""
         return here.norm2 + self.p.C * float(np.sum(here.worst + own))
 
     def _take_in(self, here: Point) -> None:
-        """Add the best sets at `here` of the classes whose value is above all that is known."""
+        """Add the best sets at `here` of the classes with a value above that of all known sets."""
         columns = self.columns
         values = self.p.Lam[self.p.y] - here.offending.cost
         near_to = np.argsort(-values, axis=1, kind="stable")[:, :CLASSES]
@@ -93,13 +88,13 @@ class StepSolver:
         sets, wanted = [], []
         for r in near_to.T:
             wanted.append(values[rows, r] > known)
-            r = np.where(wanted[-1], r, near_to[:, 0])  # any feasible one: it is not wanted
+            r = np.where(wanted[-1], r, near_to[:, 0])  # any feasible set, because it is not added
             sets.append(sets_of(here.near, r, here.offending.votes[rows, r], 0))
         columns.take_in(np.stack(sets, axis=1), np.stack(wanted, axis=1))
 
     def _scores(self, W: FloatArray) -> FloatArray:
         values, vectors = np.linalg.eigh(W)
-        return self.columns.delta - self.columns.distances(vectors, 2 * values)
+        return self.columns.delta - self.columns.margins(2 * values, vectors)
 
     def _latent_cost(self, W: FloatArray) -> FloatArray:
         """Sum of D_W(i, j) over j in h*_i."""
@@ -110,58 +105,24 @@ class StepSolver:
         return total
 
     def _restricted(self, lowest: float, tol: float) -> tuple[FloatArray, float, bool]:
-        """W and the value of the restricted dual, once what is open there is a share of what is open at all.
+        """W and the bound of the restricted dual, once its gap is a share of the open gap.
 
-        The last is False where that took too long: the scales of the problem are too far apart.
+        The last is False if that took too long: the scales of the problem are too far apart.
         """
         columns = self.columns
         if self.step == 0:
             self.step = 1 / (self.p.C**2 * max(float(columns.length.max(axis=1).sum()), 1e-100))
-        here = Descent(columns, columns.q, columns.image(columns.q))
-        states, used = accelerated(columns, here.q, self.step), 0
-        while used < LONGEST and not self._enough(here, lowest, tol):
-            look()
-            for count, state in enumerate(states, start=1):
-                if count % CHECK_EVERY:
-                    continue
-                here = Descent(columns, state.v, state.image)
-                if count >= BATCH or self._enough(here, lowest, tol):
-                    break
-            self.step = state.step
-            used += count
-            if used >= PATIENCE or gradient_steps(columns, here) <= DEAR:
-                here = self._newton(here, lowest, tol)
-                states = accelerated(columns, here.q, self.step)
-        columns.q = here.q
-        W = (here.vectors * (np.maximum(here.values, 0) / 2)) @ here.vectors.T
-        return (W + W.T) / 2, -here.value(), self._enough(here, lowest, tol)
+        search = Search(columns, self.step, LONGEST, BATCH)
+        search.reach = self.reach
+        here, enough = columns.at(columns.q), False
+        for at, _ in search.points(here):
+            here, enough = at, self._enough(at, lowest, tol)
+            if enough:
+                break
+        self.step, self.reach, columns.q = search.step, search.reach, here.v
+        return here.metric(), columns.bound(here), enough
 
-    def _enough(self, here: Descent, lowest: float, tol: float) -> bool:
-        scale = self.columns.scale(here.values)
-        # where W* = 0 both come down to what rounding leaves
-        return here.gap() <= max(0.25 * tol * scale, SHARE * (lowest + here.value()), 8 * EPS * lowest)
-
-    def _newton(self, here: Descent, lowest: float, tol: float) -> Descent:
-        """Newton rounds from `here` while they take most of their step; each begins with a gradient step."""
-        columns, reach = self.columns, self.reach
-        # the rounds are limited, because they may not end if ||W||^2 is tiny relative to F
-        for _ in watched(range(NEWTON_ROUNDS)):
-            if self._enough(here, lowest, tol):
-                break
-            base = columns.at(here.step(self.step))
-            direction = newton_direction(columns, base, reach * self.step)
-            if direction is None:
-                break
-            taken, trial = 1.0, columns.at(columns.project(base.q + direction))
-            while trial.value() > base.value() and taken > 0.1:
-                look()
-                taken /= 2
-                trial = columns.at(columns.project(base.q + taken * direction))
-            if trial.value() > base.value():
-                return base if base.value() < here.value() else here
-            here = trial
-            reach = min(5 * reach, 1e12) if taken == 1.0 else max(reach / 5, 1.0) if taken < 0.25 else reach
-            self.reach = reach
-            if taken < 0.5:
-                break
-        return here
+    def _enough(self, here: At, lowest: float, tol: float) -> bool:
+        open_gap = lowest - self.columns.bound(here)
+        # if W* = 0, both gaps are rounding only
+        return here.gap <= max(0.25 * tol * here.scale, SHARE * open_gap, 8 * EPS * lowest)

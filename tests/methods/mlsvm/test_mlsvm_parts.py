@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import brentq
 
 from cvxml.core.metric import FloatArray, project_psd
-from cvxml.methods.mlsvm.dual import CompactDual, project_rows
+from cvxml.methods.mlsvm.dual import CompactDual
 from cvxml.methods.mlsvm.neighborhood import neighborhood_of
-from cvxml.methods.mlsvm.newton import OWN, face_of, model_at, newton_point, reach_of
+from cvxml.solvers.cone_dual import At, Model, newton_point
+from cvxml.solvers.feasible_sets import OWN
 from tests.instances import random_data
 
 
@@ -22,64 +22,7 @@ def compact(seed: int, lam: float = 0.1, n: int = 20, d: int = 4) -> CompactDual
 
 def some_v(problem: CompactDual, seed: int) -> FloatArray:
     rng = np.random.default_rng(seed)
-    return problem.project(rng.standard_normal(problem.J.shape) * 2 * problem.cap)
-
-
-def project_row_slow(v: FloatArray, sign: FloatArray, cap: float) -> FloatArray:
-    """By bisection on the two multipliers."""
-
-    def simplex(x: FloatArray, total: float) -> FloatArray:
-        if total <= 0:
-            return np.zeros_like(x)
-        low, high = x.min() - total - 1, x.max() + 1
-        theta = brentq(lambda t: np.maximum(x - t, 0).sum() - total, low, high, xtol=1e-15, rtol=1e-15)
-        return np.maximum(x - theta, 0)
-
-    a, b = v[sign > 0], v[sign < 0]
-    result = np.zeros_like(v)
-    if len(a) == 0 or len(b) == 0:
-        return result
-
-    def balance(alpha: float) -> float:
-        return float(np.maximum(a - alpha, 0).sum() - np.maximum(b + alpha, 0).sum())
-
-    size = np.abs(v).max() + 1
-    alpha = brentq(balance, -2 * size, 2 * size, xtol=1e-15, rtol=1e-15)
-    total = min(np.maximum(a - alpha, 0).sum(), np.maximum(b + alpha, 0).sum(), cap)
-    result[sign > 0] = simplex(a, total)
-    result[sign < 0] = simplex(b, total)
-    return result
-
-
-@pytest.mark.slow
-@settings(max_examples=100, deadline=None)
-@given(st.integers(0, 10**6), st.sampled_from([0.01, 0.3, 5.0]), st.booleans(), st.sampled_from([7, 45]))
-def test_project_rows_against_bisection(seed: int, cap: float, integers: bool, width: int) -> None:
-    """Few neighbours and many take different ways through the code."""
-    rng = np.random.default_rng(seed)
-    v = rng.standard_normal((6, width))
-    if integers:  # ties and breakpoints that coincide
-        v = np.round(v * 2) / 2
-    sign = rng.choice([-1.0, 0.0, 1.0], size=v.shape)
-    projected = project_rows(v, sign, cap)
-    for row, s, result in zip(v, sign, projected, strict=True):
-        np.testing.assert_allclose(result, project_row_slow(row, s, cap), atol=1e-9)
-    assert (projected >= 0).all()
-    np.testing.assert_allclose((projected * sign).sum(axis=1), 0, atol=1e-12)
-    assert (np.where(sign > 0, projected, 0).sum(axis=1) <= cap * (1 + 1e-12)).all()
-
-
-@pytest.mark.parametrize("width", [7, 45])
-def test_a_long_step_leaves_the_projection_its_digits(width: int) -> None:
-    """At the cap what all entries of a side have in common changes nothing, be it many times the cap."""
-    rng = np.random.default_rng(width)
-    cap = 2.0**-10
-    sign = rng.choice([-1.0, 1.0], size=(6, width))
-    sign[:, :2] = 1.0, -1.0
-    v = rng.integers(0, 8, size=sign.shape) * cap / 8
-    expected = project_rows(v + 4 * cap, sign, cap)
-    np.testing.assert_allclose(np.where(sign > 0, expected, 0).sum(axis=1), cap, rtol=1e-14)
-    np.testing.assert_allclose(project_rows(v + 2.0**20, sign, cap), expected, rtol=0, atol=1e-14 * cap)
+    return problem.feasible.project(rng.standard_normal(problem.J.shape) * 2 * problem.cap)
 
 
 @settings(max_examples=40, deadline=None)
@@ -88,8 +31,8 @@ def test_project_rows_leaves_feasible_rows_and_is_nearest(seed: int) -> None:
     problem = compact(seed % 7)
     rng = np.random.default_rng(seed)
     v = rng.standard_normal(problem.J.shape) * problem.cap * 3
-    p = problem.project(v)
-    np.testing.assert_allclose(problem.project(p), p, atol=1e-15)
+    p = problem.feasible.project(v)
+    np.testing.assert_allclose(problem.feasible.project(p), p, atol=1e-15)
     for _ in range(5):  # obtuse angle with every other feasible point
         q = some_v(problem, int(rng.integers(10**6)))
         assert np.sum((v - p) * (q - p)) <= 1e-14
@@ -105,9 +48,10 @@ def test_image_distances_and_gap_against_loops(seed: int) -> None:
         for k, j in enumerate(problem.J[r]):
             G += problem.sign[r, k] * v[r, k] * np.outer(X[i] - X[j], X[i] - X[j])
     np.testing.assert_allclose(problem.image(v), G, atol=1e-14)
-    values, vectors = np.linalg.eigh(G)
+    values = np.linalg.eigvalsh(G)
     A = project_psd(G) / problem.lam
-    D = problem.distances(vectors, values)
+    at = problem.at(v)
+    D = at.margins
     slack = gap = 0.0
     for r, i in enumerate(problem.rows):
         d = [(X[i] - X[j]) @ A @ (X[i] - X[j]) for j in problem.J[r]]
@@ -116,16 +60,16 @@ def test_image_distances_and_gap_against_loops(seed: int) -> None:
         slack += max(0.0, 1 + max(np.array(d)[down]) - min(np.array(d)[up])) / problem.n
     dual = v[problem.up].sum() - problem.quadratic(values)
     gap = problem.quadratic(values) + slack - dual
-    assert problem.gap(v, D)[0] == pytest.approx(slack)
-    assert problem.gap(v, D)[1] == pytest.approx(gap, abs=1e-13)
-    assert problem.value(v, values) == pytest.approx(len(problem.rows) / problem.n - dual, abs=1e-13)
+    assert problem.slack(D) == pytest.approx(slack)
+    assert at.gap == pytest.approx(gap, abs=1e-13)
+    assert at.value == pytest.approx(len(problem.rows) / problem.n - dual, abs=1e-13)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_a_descent_step_is_the_projected_gradient_step(seed: int) -> None:
     problem = compact(seed)
     v = some_v(problem, seed)
-    step = problem.first_step()
+    step = problem.lam / 10
 
     def value(x: FloatArray) -> float:
         values = np.linalg.eigvalsh(problem.image(x))
@@ -136,7 +80,7 @@ def test_a_descent_step_is_the_projected_gradient_step(seed: int) -> None:
         e = np.zeros_like(v)
         e[index] = 1e-7
         gradient[index] = (value(v + e) - value(v - e)) / 2e-7
-    expected = problem.project(v - step * problem.steps * gradient)
+    expected = problem.feasible.project(v - step * problem.steps * gradient)
     np.testing.assert_allclose(problem.descent(v, problem.image(v)).step(step), expected, atol=1e-8)
 
 
@@ -144,11 +88,11 @@ def test_a_descent_step_is_the_projected_gradient_step(seed: int) -> None:
 def test_shortening_the_reward_changes_no_projection(lam: float) -> None:
     problem = compact(3, lam=lam)
     v = some_v(problem, 3)
-    values, vectors = np.linalg.eigh(problem.image(v))
-    D = problem.distances(vectors, values)
-    step = problem.first_step()
-    plain = problem.project(v + step * problem.steps * (1.0 * problem.up - problem.sign * D))
-    ours = problem.descend(v, D, step)
+    at, step = problem.at(v), problem.lam / 10
+    plain = problem.feasible.project(
+        v + step * problem.steps * (1.0 * problem.up - problem.sign * at.margins)
+    )
+    ours = problem.descend(at, step)
     np.testing.assert_allclose(ours, plain, atol=1e-12)
 
 
@@ -175,47 +119,45 @@ def test_curvature_bounds_the_second_order_term() -> None:
 def test_face_directions_are_orthonormal_and_stay_feasible(seed: int) -> None:
     problem = compact(seed)
     v = some_v(problem, seed)
-    v[0] = problem.project(np.where(problem.sign != 0, 10.0, 0.0))[0]  # a row at the cap
-    face = face_of(v, problem)
+    v[0] = problem.feasible.project(np.where(problem.sign != 0, 10.0, 0.0))[0]  # a row at the cap
+    sets = problem.feasible
+    face = sets.face(v, np.zeros_like(v), sets.moves(v, np.zeros_like(v)))
     basis = face.basis.toarray()
     np.testing.assert_allclose(basis @ basis.T, np.eye(len(basis)), atol=1e-12)
     free = 0
     for r in range(len(v)):
         u, w = (v[r] > 0) & problem.up[r], (v[r] > 0) & problem.down[r]
-        capped = problem.at_cap(v)[r]
+        capped = problem.feasible.at_cap(v)[r]
         free += max(u.sum() - 1, 0) + max(w.sum() - 1, 0) if capped else max(u.sum() + w.sum() - 1, 0)
     assert len(basis) == free
     for direction in basis:
         step = np.zeros_like(v)
-        step[face.row, face.column] = direction
-        step *= problem.sign
+        step[face.entries] = direction
         size = 0.5 * np.min(v[v > 0]) / np.abs(direction).max()
-        np.testing.assert_allclose(problem.project(v + size * step), v + size * step, atol=1e-14)
+        np.testing.assert_allclose(problem.feasible.project(v + size * step), v + size * step, atol=1e-14)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_step_in_the_model_solves_the_regularised_equations(seed: int) -> None:
     problem = compact(seed, lam=0.05)
     v = some_v(problem, seed)
-    G = problem.image(v)
-    values, vectors = np.linalg.eigh(G)
-    D = problem.distances(vectors, values)
-    reach = 0.3 * np.random.default_rng(seed).random(len(v)) * problem.steps[:, 0]
-    model = model_at(problem, v, D, values, vectors, reach)
+    at = problem.at(v)
+    reach = np.repeat(
+        0.3 * np.random.default_rng(seed).random((len(v), 1)) * problem.steps, v.shape[1], axis=1
+    )
+    model = Model.at(at, reach)
     assert model is not None
-    new = model.step(v, model.D)
+    new = model.step(v, model.pull)
     assert new is not None
-    direction, face = new - v, face_of(v, problem)
+    direction, face = new - v, problem.feasible.face(v, at.slope, model.moves)
 
     def gradient_along(x: FloatArray) -> FloatArray:
-        e, Q = np.linalg.eigh(problem.image(x))
-        full = problem.sign * problem.distances(Q, e) - problem.up
-        return face.basis @ (problem.sign * full)[face.row, face.column]
+        full = problem.sign * problem.at(x).margins - problem.up
+        return face.along(full[face.entries])
 
     step = 1e-6
     hessian_times = (gradient_along(v + step * direction) - gradient_along(v - step * direction)) / (2 * step)
-    z = face.basis @ (problem.sign * direction)[face.row, face.column]
-    regular = z / reach[face.basis_row]
+    regular = face.along((direction / reach)[face.entries])
     np.testing.assert_allclose(hessian_times + regular, -gradient_along(v), atol=1e-5)
 
 
@@ -223,21 +165,23 @@ def test_a_step_in_the_model_solves_the_regularised_equations(seed: int) -> None
 def test_a_row_on_its_own_goes_no_further_than_its_reach(seed: int) -> None:
     problem = compact(seed, lam=0.05)
     v = some_v(problem, seed)
-    v[0] = problem.project(np.where(problem.sign != 0, 10.0, 0.0))[0]  # a row at the cap
-    values, vectors = np.linalg.eigh(problem.image(v))
-    D = problem.distances(vectors, values)
-    reach = reach_of(problem, v, D, 1e12)
+    v[0] = problem.feasible.project(np.where(problem.sign != 0, 10.0, 0.0))[0]  # a row at the cap
+    at = problem.at(v)
+    D, reach = at.margins, problem.feasible.reach(v, at.slope, 1e12 * problem.steps)
     for r in range(len(v)):
         uneven = 0.0
-        for side in (problem.up[r], problem.down[r]) if problem.at_cap(v)[r] else (problem.sign[r] != 0,):
+        for side in (
+            (problem.up[r], problem.down[r]) if problem.feasible.at_cap(v)[r] else (problem.sign[r] != 0,)
+        ):
             slopes = [D[r, k] - problem.up[r, k] for k in np.flatnonzero(side & (v[r] > 0))]
             uneven = max(uneven, max(slopes) - min(slopes)) if slopes else uneven
         allowed = 1e12 * problem.steps[r, 0]
         assert reach[r] == pytest.approx(min(allowed, OWN * problem.cap / uneven) if uneven else allowed)
         alone = np.zeros_like(v)
         alone[r] = v[r]
-        model = model_at(problem, alone, D, values, vectors, reach)
-        new = None if model is None else model.step(alone, model.D)
+        here = At(problem, alone, at.image)  # the slopes of v, and the entries of one row
+        model = Model.at(here, reach)
+        new = None if model is None else model.step(alone, model.pull)
         if new is not None:
             assert np.linalg.norm(new - alone) <= OWN * problem.cap * np.sqrt(v.shape[1])
 
@@ -246,22 +190,18 @@ def test_a_row_on_its_own_goes_no_further_than_its_reach(seed: int) -> None:
 def test_the_model_is_the_dual_to_second_order_and_a_round_of_it_is_feasible(seed: int) -> None:
     problem = compact(seed, lam=0.05)
     v = some_v(problem, seed)
-    v[0] = problem.project(np.where(problem.sign != 0, 10.0, 0.0))[0]  # a row at the cap
-    values, vectors = np.linalg.eigh(problem.image(v))
-    D = problem.distances(vectors, values)
-    reach = 1e12 * problem.steps[:, 0]
-    model = model_at(problem, v, D, values, vectors, reach)
-    goal = newton_point(problem, v, D, values, vectors, reach)
+    v[0] = problem.feasible.project(np.where(problem.sign != 0, 10.0, 0.0))[0]  # a row at the cap
+    model = Model.at(problem.at(v), np.broadcast_to(1e12 * problem.steps, v.shape))
+    goal = newton_point(model)
     assert model is not None
     assert goal is not None
-    np.testing.assert_allclose(problem.project(goal), goal, atol=1e-13 * problem.cap)
+    np.testing.assert_allclose(problem.feasible.project(goal), goal, atol=1e-13 * problem.cap)
     assert not goal[v == 0].any()
 
     def value(x: FloatArray) -> float:
-        return problem.value(x, np.linalg.eigvalsh(problem.image(x)))
+        return problem.at(x).value
 
     short = v + 1e-4 * (goal - v)
-    guessed, there = model.at(short)
+    guessed, there = model.to(short)
     assert guessed == pytest.approx(value(short) - value(v), abs=1e-6 * abs(value(v)))
-    e, Q = np.linalg.eigh(problem.image(short))
-    np.testing.assert_allclose(there, problem.distances(Q, e)[model.moves], rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(there, problem.at(short).pull[model.moves], rtol=1e-4, atol=1e-6)

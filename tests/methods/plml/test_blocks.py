@@ -237,7 +237,7 @@ def test_any_prices_bound_every_metric_and_the_solver_closes_the_gap(alpha2: flo
     for t in range(0, len(a), 11):
         step = 1e-6 * (np.arange(len(a)) == t)
         up, down = (at.descent(a + s * step, at.image(a + s * step)).value for s in (1, -1))
-        assert (up - down) / 2e-6 == pytest.approx(here.gradient[t], rel=1e-4, abs=1e-6)
+        assert (up - down) / 2e-6 == pytest.approx(here.slope[t], rel=1e-4, abs=1e-6)
 
 
 def test_rows_are_listed_as_they_are_searched_for() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,18 +11,16 @@ from flint import fmpz_mat
 from scipy.optimize import minimize_scalar
 
 import cvxml
-from cvxml import datasets
 from cvxml.core.metric import FloatArray, project_psd
 from cvxml.core.neighbors import majority
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
-from cvxml.methods.ssvm import enumeration, step
-from cvxml.methods.ssvm.columns import Columns, Descent, project_simplices
+from cvxml.methods.ssvm import enumeration
+from cvxml.methods.ssvm.columns import Columns
 from cvxml.methods.ssvm.evaluate import scores
 from cvxml.methods.ssvm.inference import loss_augmented, targeted
 from cvxml.methods.ssvm.instance import Instance, instance
 from cvxml.methods.ssvm.nearest import nearest
-from cvxml.methods.ssvm.newton import gradient_steps, newton_direction
 from cvxml.methods.ssvm.point import best_scale, point_at, rescaled
 from cvxml.methods.ssvm.relieff import relieff
 from cvxml.methods.ssvm.step import StepSolver
@@ -104,30 +101,13 @@ def test_what_ends_at_0_is_stationary_for_the_sets_of_its_certificate(
     assert solution.objective == pytest.approx(plain.objective)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_simplices_are_projected_exactly(seed: int) -> None:
-    """Optimality: sum 1, and a common threshold t with q = max(v - t, 0)."""
-    rng = np.random.default_rng(seed)
-    v = np.round(rng.standard_normal((40, 6)) * 4) / 4 if seed % 2 else rng.standard_normal((40, 6))
-    real = rng.random((40, 6)) < 0.7
-    real[:, 0] = True
-    q = project_simplices(v, real)
-    assert (q >= 0).all()
-    assert (q[~real] == 0).all()
-    np.testing.assert_allclose(q.sum(axis=1), 1, rtol=1e-12)
-    for row, projected, members in zip(v, q, real, strict=True):
-        t = (row - projected)[projected > 0]
-        np.testing.assert_allclose(t, t[0], atol=1e-12)
-        assert (row[members & (projected == 0)] <= t[0] + 1e-12).all()
-
-
 def with_columns(p: Instance, seed: int) -> tuple[Columns, np.ndarray]:
     """Columns with the worst sets at a few metrics, and random weights on them."""
     columns = Columns(p, point_at(p, np.eye(3)).latent)
     for k in range(3):
         worst = loss_augmented(point_at(p, random_psd(seed + k)).near, p.y, p.Lam).sets
         columns.take_in(worst[:, None, :], np.ones((len(p.y), 1), dtype=bool))
-    return columns, columns.project(np.random.default_rng(seed).random(columns.real.shape))
+    return columns, columns.feasible.project(np.random.default_rng(seed).random(columns.real.shape))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -142,23 +122,26 @@ def test_image_scores_value_and_gap_against_loops(seed: int) -> None:
         M -= p.C * sum(np.outer(p.X[i] - p.X[j], p.X[i] - p.X[j]) for j in columns.latent[i])
     np.testing.assert_allclose(columns.image(q), M, atol=1e-12)
     values, vectors = np.linalg.eigh(2 * W)
-    D = columns.distances(vectors, values)
+    D = columns.margins(values, vectors)
     for i, c in zip(*np.nonzero(columns.real), strict=True):
         h = columns.sets[i, c]
         assert D[i, c] == pytest.approx(enumeration.distances(p.X, W, int(i))[h].sum(), rel=1e-10)
         assert columns.delta[i, c] == enumeration.task_loss(
             enumeration.votes(p.y, tuple(h), 3), int(p.y[i]), p.Lam
         )
-    here = Descent(columns, q, M)
+    here = columns.at(q)
     positive = project_psd(M)
-    assert here.value() == pytest.approx(np.sum(positive**2) / 4 - p.C * np.sum(q * columns.delta), rel=1e-10)
+    bound = p.C * np.sum(q * columns.delta) - np.sum(positive**2) / 4
+    assert columns.bound(here) == pytest.approx(bound, rel=1e-10)
+    largest = np.sum(p.C * columns.delta.max(axis=1))
+    assert here.value == pytest.approx(largest - bound, rel=1e-10)
     numeric = np.zeros_like(q)
     for i, c in zip(*np.nonzero(columns.real), strict=True):
         for sign in (1, -1):
             moved = q.copy()
             moved[i, c] += sign * 1e-6
-            numeric[i, c] += sign * Descent(columns, moved, columns.image(moved)).value() / 2e-6
-    np.testing.assert_allclose(-p.C * here.score[columns.real], numeric[columns.real], atol=1e-6)
+            numeric[i, c] -= sign * columns.bound(columns.at(moved)) / 2e-6
+    np.testing.assert_allclose(here.slope[columns.real], numeric[columns.real], atol=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -169,7 +152,7 @@ def test_curvature_bounds_the_second_order_term(seed: int) -> None:
     M = columns.image(q)
     P = project_psd(M)
     for size in (1e-3, 0.1, 1.0):
-        other = columns.project(q + size * rng.standard_normal(q.shape))
+        other = columns.feasible.project(q + size * rng.standard_normal(q.shape))
         H = columns.image(other)
         term = 2 * (np.sum(project_psd(H) ** 2) / 4 - np.sum(P**2) / 4 - np.sum(P * (H - M)) / 2)
         cheap = np.sum((H - M) ** 2) / 2
@@ -418,37 +401,6 @@ def test_a_claimed_value_is_judged_beside_its_metric() -> None:
         claimed = factor * solution.objective
         report = cvxml.check("ssvm", X, y, solution.metric, claimed_objective=claimed, diagnosed=False)
         assert report.verdict is verdict
-
-
-@pytest.mark.quick(1)
-@pytest.mark.parametrize(
-    ("dear", "patience", "asked"), [(np.inf, 10**9, True), (0, 10**9, False), (0, 0, True)]
-)
-def test_newton_steps_come_where_they_are_cheap_or_patience_is_at_its_end(
-    dear: float, patience: int, asked: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    X, y = datasets.load("wine")
-    p = instance(datasets.standardize(X), y, n_neighbors=3, C=10 / len(X))
-    calls: list[float] = []
-
-    def counted(columns: Columns, here: Descent, reach: float) -> FloatArray | None:
-        calls.append(reach)
-        return newton_direction(columns, here, reach)
-
-    monkeypatch.setattr(step, "newton_direction", counted)
-    monkeypatch.setattr(step, "DEAR", dear)
-    monkeypatch.setattr(step, "PATIENCE", patience)
-    at = point_at(p, np.eye(p.X.shape[1]))
-    found = step.StepSolver(p, at.latent).solve(at, 1e-10, early=False)
-    assert found.objective - found.bound <= 1e-10 * found.best.norm2 + found.best.rounding(p.C)
-    assert bool(calls) is asked
-
-
-def test_a_newton_step_is_as_dear_as_its_gram_matrix() -> None:
-    """By counting: 4 weights, 2 of 3 eigenvalues positive, so 6 pairs; 2 points with 2 sets of 3."""
-    sets = SimpleNamespace(sets=np.zeros((2, 2, 3)))
-    here = SimpleNamespace(q=np.array([[0.5, 0.5], [0.3, 0.7]]), values=np.array([-1.0, 1.0, 2.0]))
-    assert gradient_steps(sets, here) == 4 * 6 * 4 / (10 * 27 + 4 * 3 * 12)  # type: ignore[arg-type]
 
 
 def test_the_radius_of_a_step_is_reached() -> None:

@@ -1,0 +1,361 @@
+"""The solver for duals of a metric with the Frobenius norm: gradient steps, then Newton steps on a face.
+
+The problem, for a price v of each constraint, is
+
+    min_{v in V}  ||P_+(G(v))||^2 / (2 lam) + width/2 ||v||^2 - <reward, v>,    A = P_+(G) / lam,
+
+where G(v) is affine in v with symmetric matrices as values, P_+ drops the negative eigenvalues, and V is one of the
+sets of feasible_sets.py. Three problems have this form: MLSVM (methods/mlsvm/dual.py), a step of gerrymandering
+(methods/ssvm/columns.py), and hinges with the squared Frobenius norm (box_dual.py).
+
+Accelerated gradient steps (first_order.py) find the constraints that are active. Regularised semismooth Newton steps
+on their face then reach any accuracy in a few rounds. A step solves (B B^T + 1 / sigma) z = -gradient with the B of
+newton.py, where sigma is a length for each entry. A step that leaves the feasible set is projected, and the same
+quadratic is minimised again on the smaller face; this needs no product with the data. A few gradient steps between two
+rounds let constraints in and out. A batch of gradient steps takes about as long as a round, up to a limit. The lengths
+depend on operation counts and never on a clock. Every iterate is feasible, so each gap is that of a feasible pair.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Iterator, Sequence
+from functools import cached_property
+from itertools import islice
+
+import numpy as np
+
+from cvxml.core.clock import look, watched
+from cvxml.core.metric import FloatArray, IntArray
+from cvxml.solvers.feasible_sets import FeasibleSet
+from cvxml.solvers.first_order import State, accelerated
+from cvxml.solvers.newton import MAX_ENTRIES, Derivative, derivative, solve_regularised
+
+CHECK_EVERY = 10  # gradient steps between two computations of the gap
+STALLED = 5  # batches and rounds without a lower objective or gap, after which the solver gives up
+IDLE = 15  # Newton rounds in a row without a lower objective or gap; the reach grows from one to the next
+LONG = 1500  # iterations without a smaller gap, after which the solver gives up
+BATCH = (10, 150)  # gradient steps before a Newton round: at least and at most
+BETWEEN = 7  # gradient steps between two Newton rounds, at most
+SHARE = 0.1  # of the cost of a round: the cost of the gradient steps before the next round
+NO_GAP = 1e-20  # share of the objective: a smaller gap is rounding only
+SHORT = 0.1  # share of a Newton step; a shorter one ends the rounds
+REACH = 1e4  # gradient steps: the first length of a Newton step
+MODEL_STEPS = 4  # in one model
+ROUNDING = 1e-13  # of the longest range: a step that the projection moves no further was feasible
+
+
+class ConeDual(ABC):
+    """A problem of this form. Arrays v have any fixed shape."""
+
+    lam: float
+    feasible: FeasibleSet
+    steps: FloatArray  # broadcast against v: the relative step of each block (a preconditioner)
+    sign: FloatArray | float = 1.0  # the gradient of the quadratic term is sign * margins
+    width: FloatArray | float = 0.0
+    cone = True  # False: without P_+, for a metric that may be indefinite
+    cost: float  # multiplications of a gradient step
+    workspace = 0  # rows of the largest array that `products` needs besides its result
+
+    @abstractmethod
+    def image(self, v: FloatArray) -> FloatArray:
+        """G(v), as one array."""
+
+    @abstractmethod
+    def margins(self, values: FloatArray, vectors: FloatArray) -> FloatArray:
+        """The inner product of A with the matrix of each entry (without `sign`), from the eigenvalues of G."""
+
+    @abstractmethod
+    def products(
+        self, entries: tuple[IntArray, ...], vectors: FloatArray, along: Sequence[Derivative]
+    ) -> FloatArray:
+        """Rows of the Hessian's root (p, q) for these entries, with `sign` (newton.py).
+
+        along: the derivative of P_+ for each G.
+        """
+
+    @abstractmethod
+    def unpaid(self, v: FloatArray) -> FloatArray:
+        """Terms that add up to a constant minus <reward, v>, arranged so that they do not cancel."""
+
+    @abstractmethod
+    def reward(self, v: FloatArray) -> FloatArray:
+        """The reward of each entry, broadcast against v; a part that is the same for all directions may be left out."""
+
+    @abstractmethod
+    def gap(self, at: At) -> float:
+        """The gap of A and v as a sum of non-negative terms."""
+
+    def matrices(self, image: FloatArray) -> FloatArray:
+        """G (..., d, d) of an image."""
+        return image
+
+    def at(self, v: FloatArray, image: FloatArray | None = None) -> At:
+        """Everything at v."""
+        return At(self, v, self.image(v) if image is None else image)
+
+    def descent(self, v: FloatArray, image: FloatArray) -> At:
+        """The gradient at v (see first_order.py)."""
+        return At(self, v, image)
+
+    def descend(self, at: At, step: float) -> FloatArray:
+        """A projected gradient step."""
+        return self.feasible.project(at.v - step * self.steps * at.slope)
+
+    def positive(self, values: FloatArray) -> FloatArray:
+        """The eigenvalues of lam A from those of G."""
+        kept: FloatArray = np.maximum(values, 0) if self.cone else values
+        return kept
+
+    def quadratic(self, values: FloatArray) -> float:
+        """||P_+(G)||^2 / (2 lam) for G with these eigenvalues; this is lam/2 ||A||^2."""
+        return float(np.sum(self.positive(values) ** 2)) / (2 * self.lam)
+
+    def metric(self, values: FloatArray, vectors: FloatArray) -> FloatArray:
+        """A (..., d, d) from the eigenvalues and eigenvectors of G."""
+        A = (vectors * self.positive(values)[..., None, :]) @ np.swapaxes(vectors, -1, -2) / self.lam
+        symmetric: FloatArray = (A + np.swapaxes(A, -1, -2)) / 2
+        return symmetric
+
+
+class At:
+    """A feasible v with its image, the eigenvalues and eigenvectors of G, and the margins of A."""
+
+    def __init__(self, dual: ConeDual, v: FloatArray, image: FloatArray):
+        self.dual, self.v, self.image = dual, v, image
+        self.values, self.vectors = np.linalg.eigh(dual.matrices(image))
+        self.margins = dual.margins(self.values, self.vectors)
+
+    @cached_property
+    def pull(self) -> FloatArray:
+        """The gradient without the reward."""
+        pull: FloatArray = self.dual.sign * self.margins + self.dual.width * self.v
+        return pull
+
+    @cached_property
+    def slope(self) -> FloatArray:
+        """The gradient."""
+        slope: FloatArray = self.pull - self.dual.reward(self.v)
+        return slope
+
+    @cached_property
+    def scale(self) -> float:
+        """lam/2 ||A||^2"""
+        return self.dual.quadratic(self.values)
+
+    @cached_property
+    def value(self) -> float:
+        """The objective plus the constant of `unpaid`."""
+        spread = float(np.sum(self.dual.width * self.v**2)) / 2
+        return self.scale + spread + float(self.dual.unpaid(self.v).sum())
+
+    @cached_property
+    def gap(self) -> float:
+        """The gap of A and v."""
+        return self.dual.gap(self)
+
+    def step(self, step: float) -> FloatArray:
+        """A projected gradient step."""
+        return self.dual.descend(self, step)
+
+    def curvature(self, new_image: FloatArray, enough: float) -> float:
+        """An upper bound of twice the second-order term: ||dG||^2 / lam, because P_+ does not expand.
+
+        If this exceeds `enough`, the term itself is computed.
+        """
+        dual, change = self.dual, new_image - self.image
+        bound = float(np.sum(change**2)) / dual.lam
+        if bound <= enough or not dual.cone:
+            return bound
+        of_G = dual.matrices(change)
+        after = dual.quadratic(np.asarray(np.linalg.eigvalsh(dual.matrices(new_image)), dtype=np.float64))
+        along = np.sum((of_G @ self.vectors) * self.vectors * dual.positive(self.values)[..., None, :])
+        beside = bound - float(np.sum(of_G**2)) / dual.lam if of_G.size < change.size else 0.0
+        exact = 2 * (after - self.scale - float(along) / dual.lam)
+        # a difference of nearly equal numbers means nothing below their rounding
+        return min(bound, max(exact, 0.0) + beside + 1e-13 * (self.scale + after))
+
+    def metric(self) -> FloatArray:
+        """A"""
+        return self.dual.metric(self.values, self.vectors)
+
+
+class Model:
+    """The quadratic model of the objective at a point, regularised, over the entries that may move.
+
+    moves: these entries, a mask. size (p,): sqrt(sigma) of each. pull (p,): the gradient without the reward.
+    products (p, q): their rows of B times size.
+    """
+
+    def __init__(self, start: At, moves: np.ndarray, products: FloatArray, reach: FloatArray):
+        dual = start.dual
+        self.dual, self.v, self.moves = dual, start.v, moves
+        self.place = np.cumsum(moves).reshape(moves.shape) - 1
+        width = np.broadcast_to(dual.width, moves.shape)[moves]
+        self.size = np.sqrt(1 / (1 / reach[moves] + width))
+        self.pull = start.pull[moves]
+        self.products = products
+        self.products *= self.size[:, None]
+        self.unpaid = dual.unpaid(start.v)
+
+    @classmethod
+    def at(cls, start: At, reach: FloatArray) -> Model | None:
+        """The model at a point with sigma = `reach`; None if nothing can move, or if the model is too large."""
+        dual, moves = start.dual, start.dual.feasible.moves(start.v, start.slope)
+        values = start.values.reshape(-1, start.values.shape[-1])
+        along = [derivative(each if dual.cone else np.abs(each), dual.lam) for each in values]
+        columns = sum(len(each.a) for each in along)
+        rows = max(int(np.count_nonzero(moves)), dual.workspace)
+        if not moves.any() or columns == 0 or rows * columns > MAX_ENTRIES:
+            return None
+        return cls(start, moves, dual.products(np.nonzero(moves), start.vectors, along), reach)
+
+    def to(self, new: FloatArray) -> tuple[float, FloatArray]:
+        """The model minus its value at v, and the pull (p,) in the model, at the point `new`."""
+        x = (new - self.v)[self.moves] / self.size
+        bent = self.products @ (self.products.T @ x) + x
+        value = x @ (self.size * self.pull + bent / 2) + np.sum(self.dual.unpaid(new) - self.unpaid)
+        return float(value), self.pull + bent / self.size
+
+    def step(self, at: FloatArray, pull: FloatArray) -> FloatArray | None:
+        """The minimiser on the face of `at`, feasible or not; None if the face is a point."""
+        reward = np.broadcast_to(self.dual.reward(at), at.shape)
+        slope = np.zeros(at.shape)
+        slope[self.moves] = pull - reward[self.moves]
+        face = self.dual.feasible.face(at, slope, self.moves)
+        if face.size == 0:
+            return None
+        entry = self.place[face.entries]
+        size = self.size[entry]
+        z = solve_regularised(face.along(self.products[entry]), face.along(slope[face.entries] * size))
+        new = at.copy()
+        new[face.entries] -= face.back(z) * size
+        return new
+
+
+def newton_point(model: Model | None) -> FloatArray | None:
+    """The best feasible point of a few steps in the model; None if there is no model."""
+    if model is None:
+        return None
+    feasible = model.dual.feasible
+    at, pull, lowest, best = model.v, model.pull, np.inf, None
+    for _ in watched(range(MODEL_STEPS)):
+        new = model.step(at, pull)
+        if new is None:
+            break
+        at = feasible.project(new, at)
+        value, pull = model.to(at)
+        if value < lowest:
+            lowest, best = value, at
+        if np.abs(at - new).max() <= ROUNDING * feasible.longest:
+            break
+    return best
+
+
+class Search:
+    """The state of one run: the length of a gradient step and of a Newton step, and the work so far."""
+
+    def __init__(self, dual: ConeDual, step: float, max_iter: float, batch: tuple[int, int] = BATCH):
+        """step: a first guess of the gradient step. batch: gradient steps before a Newton round, see `BATCH`."""
+        self.dual, self.step, self.max_iter, self.batch = dual, step, max_iter, batch
+        self.reach = REACH
+        self.iteration = 0
+        self._least = np.inf
+        self._improved = 0  # the iteration that last made the smallest gap smaller by a hundredth
+
+    @property
+    def spent(self) -> bool:
+        """True if all iterations are used."""
+        return self.iteration >= self.max_iter
+
+    def points(self, start: At) -> Iterator[tuple[At, str]]:
+        """Yield points from `start` on, each with the kind of its step: "start", "gradient" or "newton".
+
+        It ends if all iterations are used, or if the objective or the gap no longer falls.
+        """
+        yield start, "start"
+        states, best, stalled = accelerated(self.dual, start.v, self.step), start, 0
+        while not self.spent:
+            look()
+            before, since = best.value, self.iteration
+            best = yield from self._gradient_batch(states)
+            after, full = yield from self._newton_rounds(best)
+            if full:  # otherwise the gradient steps keep their momentum
+                states, best = accelerated(self.dual, after.v, self.step), after
+            stalled = 0 if self._falls(before, best.value, since) else stalled + 1
+            if stalled >= STALLED or self.iteration > self._improved + LONG:
+                return
+
+    def _seen(self, at: At, kind: str) -> tuple[At, str]:
+        if at.gap < 0.99 * self._least and at.gap > NO_GAP * abs(at.value):
+            self._least, self._improved = at.gap, self.iteration
+        return at, kind
+
+    def _falls(self, before: float, value: float, since: int) -> bool:
+        """True if the objective or, since an iteration, the gap has fallen."""
+        return before - value > 1e-15 * abs(before) or self._improved > since
+
+    def _gradient_batch(self, states: Iterator[State]) -> Generator[tuple[At, str], None, At]:
+        """Gradient steps until they cost as much as a Newton round; the last point."""
+        for count, state in enumerate(states, start=1):
+            self.iteration += 1
+            self.step = state.step
+            if count % CHECK_EVERY == 0 or self.spent:
+                here = self.dual.at(state.v, state.image)
+                yield self._seen(here, "gradient")
+                if self.spent or count >= np.clip(self._relative_cost(here), *self.batch):
+                    return here
+        raise RuntimeError("the iterator of gradient steps ended: it must be infinite")
+
+    def _newton_rounds(self, best: At) -> Generator[tuple[At, str], None, tuple[At, bool]]:
+        """Newton rounds while they pay: the best point, and whether any round took its full step."""
+        dual, full, idle = self.dual, False, 0
+        between = int(np.clip(SHARE * self._relative_cost(best), 1, BETWEEN))
+        while not self.spent:
+            look()
+            before, since = best.value, self.iteration
+            goal = newton_point(self.model(best))
+            if goal is None:
+                break
+            self.iteration += 1
+            taken, trial = 1.0, dual.at(goal)
+            towards = trial.image - best.image
+            while trial.value > best.value and taken > SHORT:
+                look()
+                taken /= 2
+                trial = dual.at(best.v + taken * (goal - best.v), best.image + taken * towards)
+            lower = trial.value <= best.value
+            if lower:
+                best = trial
+                yield self._seen(best, "newton")
+            full = full or taken == 1.0
+            if taken == 1.0:
+                self.reach = min(self.reach * 5, 1e12)
+            elif taken < 0.25:
+                self.reach = max(self.reach / 25, 1.0)
+            if taken < SHORT or not lower or self.spent:
+                break
+            steps = int(min(between, np.ceil(self.max_iter - self.iteration)))
+            state = next(islice(accelerated(dual, best.v, self.step), steps - 1, None))
+            self.iteration += steps
+            self.step, best = state.step, dual.at(state.v, state.image)
+            yield self._seen(best, "gradient")
+            idle = 0 if self._falls(before, best.value, since) else idle + 1
+            if idle >= IDLE:
+                break
+        return best, full
+
+    def model(self, at: At) -> Model | None:
+        """The quadratic model at a point; None if nothing can move, or if the model is too large."""
+        dual = self.dual
+        reach = dual.feasible.reach(at.v, at.slope, self.reach * self.step * dual.steps)
+        return Model.at(at, reach)
+
+    def _relative_cost(self, at: At) -> float:
+        """About how many gradient steps a Newton round costs."""
+        positive = (
+            np.count_nonzero(at.values > 0, axis=-1) if self.dual.cone else np.full(1, at.values.shape[-1])
+        )
+        pairs = float(np.sum(positive * at.values.shape[-1] - positive * (positive - 1) / 2))
+        face = float(np.count_nonzero(self.dual.feasible.moves(at.v, at.slope)))
+        return face * pairs * min(face, pairs) / self.dual.cost

@@ -1,0 +1,268 @@
+"""Feasible sets of the solver in cone_dual.py: boxes, simplices, and rows with two sides of equal sum.
+
+For example, a box is 0 <= a_t <= C. A set knows three things: the projection onto it, the directions that stay on the
+face of a point, and how far a Newton step may go. Arrays v have one fixed shape; the second and third set are products
+of rows, one row of v each.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from cvxml.core.clock import look
+from cvxml.core.metric import FloatArray, IntArray
+
+OWN = 0.5  # share of its longest entry that a Newton step moves a row if no other row holds it back
+
+
+class Face(NamedTuple):
+    """Orthonormal directions that stay on the face of a point.
+
+    entries: those of v that move, as arrays (p,), one for each axis of v. basis: a csr_array (m, p) with a row for
+    each direction; None if each entry moves on its own.
+    """
+
+    entries: tuple[IntArray, ...]
+    basis: Any = None
+
+    @property
+    def size(self) -> int:
+        """The number of directions."""
+        return len(self.entries[0]) if self.basis is None else int(self.basis.shape[0])
+
+    def along(self, values: FloatArray) -> FloatArray:
+        """The components (m, ...) of `values` (p, ...) along the directions."""
+        components: FloatArray = values if self.basis is None else self.basis @ values
+        return components
+
+    def back(self, z: FloatArray) -> FloatArray:
+        """The entries (p,) of the combination of the directions with weights z (m,)."""
+        entries: FloatArray = z if self.basis is None else self.basis.T @ z
+        return entries
+
+
+class FeasibleSet(ABC):
+    """A closed convex set with an easy projection."""
+
+    longest: float  # an upper bound of each entry's range
+
+    @abstractmethod
+    def project(self, v: FloatArray, at: FloatArray | None = None) -> FloatArray:
+        """The nearest feasible point. With `at`: the nearest point with zeros at the zeros of `at`."""
+
+    @abstractmethod
+    def moves(self, v: FloatArray, slope: FloatArray) -> np.ndarray:
+        """The entries of v (a mask) that a Newton step may move, if the gradient at v is `slope`."""
+
+    @abstractmethod
+    def face(self, v: FloatArray, slope: FloatArray, moves: np.ndarray) -> Face:
+        """The face of v, restricted to the entries `moves`."""
+
+    def reach(self, v: FloatArray, slope: FloatArray, most: FloatArray) -> FloatArray:
+        """The longest step of each entry along the negative gradient; `most` at most."""
+        return np.broadcast_to(most, v.shape)
+
+
+class Boxes(FeasibleSet):
+    """low <= v <= high, entry by entry."""
+
+    def __init__(self, low: FloatArray, high: FloatArray):
+        self.low, self.high = low, high
+        self.longest = float(np.max(high - low, initial=0.0))
+
+    def project(self, v: FloatArray, at: FloatArray | None = None) -> FloatArray:
+        """Clip v. `at` is not used: a Newton step leaves the entries at rest unchanged."""
+        return np.clip(v, self.low, self.high)
+
+    def moves(self, v: FloatArray, slope: FloatArray) -> np.ndarray:
+        """Entries between their bounds, and entries at a bound with a gradient that leads inside."""
+        free: np.ndarray = (v > self.low) & (v < self.high)
+        free |= (v == self.low) & (slope < 0)
+        free |= (v == self.high) & (slope > 0)
+        return free & (self.low < self.high)
+
+    def face(self, v: FloatArray, slope: FloatArray, moves: np.ndarray) -> Face:
+        """Each entry that moves has a direction of its own."""
+        return Face(np.nonzero(moves & self.moves(v, slope)))
+
+
+class Simplices(FeasibleSet):
+    """v >= 0 and sum v = 1 in each row; entries that are not `real` (n, columns) are 0."""
+
+    longest = 1.0
+
+    def __init__(self, real: np.ndarray):
+        self.real = real
+
+    def project(self, v: FloatArray, at: FloatArray | None = None) -> FloatArray:
+        """The nearest point, row by row."""
+        return project_simplices(v, self.real if at is None else at > 0)
+
+    def moves(self, v: FloatArray, slope: FloatArray) -> np.ndarray:
+        """The positive entries of rows that have two or more."""
+        positive = v > 0
+        moves: np.ndarray = positive & (positive.sum(axis=1) > 1)[:, None]
+        return moves
+
+    def face(self, v: FloatArray, slope: FloatArray, moves: np.ndarray) -> Face:
+        """The positive entries of a row move with sum zero."""
+        row, column = np.nonzero(moves & (v > 0))
+        return grouped(row, (row, column))
+
+
+class TwoSides(FeasibleSet):
+    """v >= 0 with sum over sign > 0 = sum over sign < 0 <= cap in each row; entries of sign 0 are 0."""
+
+    def __init__(self, sign: FloatArray, cap: float):
+        self.sign, self.cap = sign, cap
+        self.up, self.down = sign > 0, sign < 0
+        self.longest = cap
+
+    def project(self, v: FloatArray, at: FloatArray | None = None) -> FloatArray:
+        """The nearest point, row by row."""
+        return project_rows(v, self.sign if at is None else np.where(at > 0, self.sign, 0.0), self.cap)
+
+    def total(self, v: FloatArray) -> FloatArray:
+        """The sum of the entries with sign > 0 in each row."""
+        total: FloatArray = np.where(self.up, v, 0.0).sum(axis=1)
+        return total
+
+    def full(self, total: FloatArray) -> np.ndarray:
+        """The rows whose total is the cap."""
+        full: np.ndarray = total >= self.cap * (1 - 1e-13)
+        return full
+
+    def at_cap(self, v: FloatArray) -> np.ndarray:
+        """The rows whose sum is the cap."""
+        return self.full(self.total(v))
+
+    def moves(self, v: FloatArray, slope: FloatArray) -> np.ndarray:
+        """The positive entries of rows that have a direction within their face."""
+        u, w = (v > 0) & self.up, (v > 0) & self.down
+        most = np.where(self.at_cap(v), np.maximum(u.sum(axis=1), w.sum(axis=1)), (u | w).sum(axis=1))
+        moves: np.ndarray = (u | w) & (most > 1)[:, None]
+        return moves
+
+    def face(self, v: FloatArray, slope: FloatArray, moves: np.ndarray) -> Face:
+        """A row at the cap has two groups of positive entries that move with sum zero: one on each side.
+
+        Below the cap the positive entries of both sides are one group, and their signed sum stays zero.
+        """
+        row, column = np.nonzero(moves & (v > 0))
+        group = 2 * row + (self.down[row, column] & self.at_cap(v)[row])
+        return grouped(group, (row, column), self.sign[row, column])
+
+    def reach(self, v: FloatArray, slope: FloatArray, most: FloatArray) -> FloatArray:
+        """`most`, or the step with which a row moves by about half its cap if no other row holds it back.
+
+        Rows of short edges have a small curvature. Without this limit such a row goes many times its cap, and other
+        rows move against it. After the projection neither is right.
+        """
+        signed, positive = self.sign * slope, v > 0
+        u, w = _spread(signed, positive & self.up), _spread(signed, positive & self.down)
+        uneven = np.where(self.at_cap(v), np.maximum(u, w), _spread(signed, positive))
+        with np.errstate(divide="ignore"):
+            reach = np.minimum(most, (OWN * self.cap / uneven)[:, None])
+        return np.broadcast_to(reach, v.shape)
+
+
+def _spread(values: FloatArray, members: np.ndarray) -> FloatArray:
+    """The largest minus the smallest member of each row; 0 if a row has no member."""
+    largest = np.where(members, values, -np.inf).max(axis=1)
+    return np.where(members.any(axis=1), largest - np.where(members, values, np.inf).min(axis=1), 0.0)
+
+
+def grouped(group: IntArray, entries: tuple[IntArray, ...], sign: FloatArray | None = None) -> Face:
+    """Directions that keep the (signed) sum of each group: Helmert contrasts, m - 1 for a group of m entries.
+
+    group (p,): the label of each of the `entries`.
+    """
+    order = np.argsort(group, kind="stable")
+    _, first, which = np.unique(group[order], return_index=True, return_inverse=True)
+    rank = np.arange(len(group)) - first[which]
+    entry = np.flatnonzero(rank > 0)
+    k = rank[entry]
+    length = k + 1
+    ends = np.concatenate([[0], np.cumsum(length)])
+    offset = np.arange(ends[-1]) - np.repeat(ends[:-1], length)
+    columns = np.repeat(entry - k, length) + offset
+    norm = np.repeat(1 / np.sqrt(k * (k + 1.0)), length)
+    values = np.where(offset == np.repeat(k, length), -np.repeat(k, length), 1.0) * norm
+    if sign is not None:
+        values *= sign[order][columns]
+    basis = csr_array((values, columns, ends), shape=(len(entry), len(group)))
+    return Face(tuple(each[order] for each in entries), basis)
+
+
+def project_simplices(q: FloatArray, real: np.ndarray) -> FloatArray:
+    """Project each row on { q >= 0, sum q = 1 }; entries that are not `real` become 0.
+
+    With Q_k the sum of the k largest entries, the threshold is max_k (Q_k - 1) / k. It lies within 1 of the largest
+    entry. The largest entry is subtracted first, so that huge entries keep their digits.
+    """
+    q = np.where(real, q, -np.inf)
+    q = np.maximum(q - q.max(axis=1, keepdims=True), -2.0)
+    descending = -np.sort(np.where(real, -q, np.inf), axis=1)
+    sums = np.cumsum(descending, axis=1) - 1
+    threshold = (sums / np.arange(1, q.shape[1] + 1)).max(axis=1, keepdims=True)
+    projected: FloatArray = np.where(real, np.maximum(q - threshold, 0.0), 0.0)
+    return projected
+
+
+def project_rows(v: FloatArray, sign: FloatArray, cap: float) -> FloatArray:
+    """Project each row on { v >= 0, sum over sign > 0 = sum over sign < 0 <= cap }; entries of sign 0 become 0.
+
+    On the simplex of total s the projection of a is (a - alpha)_+ with alpha(s) = max_k (A_k - s) / k, where A_k is the
+    sum of the k largest entries. For a given s the two sides are two such projections. Below the cap s is free, and
+    alpha(s) + beta(s) = 0. This sum of decreasing maxima is zero at s = max_km (m A_k + k B_m) / (k + m). The largest
+    entry of each side is subtracted first, so that a step of many caps leaves the sums their digits.
+    """
+    up, down = sign > 0, sign < 0
+    A, most_u = _largest_sums(v, up)
+    B, most_w = _largest_sums(v, down)
+    s = np.clip(_balanced_total(A, B, most_u + most_w), 0.0, cap)[:, None]
+    alpha = ((A - s) / np.arange(1, A.shape[1] + 1)).max(axis=1, keepdims=True)
+    beta = ((B - s) / np.arange(1, B.shape[1] + 1)).max(axis=1, keepdims=True)
+    left = (v - np.where(up, most_u, most_w)) - np.where(up, alpha, beta)
+    projected: FloatArray = np.where(sign != 0, np.maximum(left, 0.0), 0.0)
+    return projected
+
+
+def _largest_sums(v: FloatArray, members: np.ndarray) -> tuple[FloatArray, FloatArray]:
+    """For k = 1, 2, ...: the sum of the k largest members of each row, each minus the largest; and the largest.
+
+    The sums are -inf if a row has fewer members. The largest (rows, 1) is 0 if a row has no member.
+    """
+    most = max(int(members.sum(axis=1).max(initial=0)), 1)
+    ascending = np.sort(np.where(members, -v, np.inf), axis=1)[:, :most]
+    first = np.where(ascending[:, :1] < np.inf, ascending[:, :1], 0.0)
+    sums: FloatArray = -np.cumsum(ascending - first, axis=1)
+    return sums, -first
+
+
+def _balanced_total(A: FloatArray, B: FloatArray, most: FloatArray) -> FloatArray:
+    """max_km (m A_k + k B_m + k m most) / (k + m) of each row; any negative number if this is negative."""
+    k, m = np.arange(1.0, A.shape[1] + 1), np.arange(1.0, B.shape[1] + 1)
+    if len(k) * len(m) <= 100:  # all pairs at once
+        both = k[:, None] + m
+        total: FloatArray = (
+            A[:, :, None] * (m / both)
+            + B[:, None, :] * (k[:, None] / both)
+            + most[:, :, None] * (k[:, None] * m / both)
+        ).max(axis=(1, 2))
+        return total
+    # alpha(s) + beta(s) is convex and falls: Newton's method from s = 0 climbs to its zero, from piece to piece
+    rows, s = np.arange(len(A)), np.full(len(A), 0.0)
+    while True:
+        look()
+        at_k = ((A - s[:, None]) / k).argmax(axis=1)
+        at_m = ((B - s[:, None]) / m).argmax(axis=1)
+        k_, m_ = k[at_k], m[at_m]
+        zero = (m_ * A[rows, at_k] + k_ * B[rows, at_m] + k_ * m_ * most[:, 0]) / (k_ + m_)
+        if not (zero > s).any():
+            return s
+        s = np.maximum(s, zero)
