@@ -53,7 +53,7 @@ class GLML(ConvexMethod[Instance]):
         "priors": Parameter(
             '"empirical", or one number a class, classes sorted',
             words("empirical", otherwise=NUMBERS),
-            otherwise="equal priors",
+            otherwise="equal",
         ),
         "model": Parameter(
             '"gaussian", one for each class, "mixture", or an object with log_densities and curvatures',

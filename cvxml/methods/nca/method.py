@@ -50,7 +50,7 @@ class NCA(StationaryMethod[Instance]):
         "similarity": Parameter(
             "s (n, n) >= 0 with zero diagonal; p_i = sum_j s_ij p_ij",
             MATRIX,
-            otherwise="1 for two points of the same class, else 0",
+            otherwise="1 within a class, else 0",
         ),
     }
     SOLVE_PARAMETERS: ClassVar[dict[str, Parameter]] = {
