@@ -7,12 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import cvxml
+from cvxml import datasets
 from cvxml.core.metric import FloatArray, project_psd
+from cvxml.core.result import Status
 from cvxml.methods.mlsvm.dual import CompactDual
+from cvxml.methods.mlsvm.fast import fast
+from cvxml.methods.mlsvm.interior import interior
 from cvxml.methods.mlsvm.neighborhood import neighborhood_of
 from cvxml.solvers.cone_dual import At, Model, newton_point
 from cvxml.solvers.feasible_sets import OWN
-from tests.instances import random_data
+from tests.instances import random_data, real_data
 
 
 def compact(seed: int, lam: float = 0.1, n: int = 20, d: int = 4) -> CompactDual:
@@ -205,3 +210,37 @@ def test_the_model_is_the_dual_to_second_order_and_a_round_of_it_is_feasible(see
     guessed, there = model.to(short)
     assert guessed == pytest.approx(value(short) - value(v), abs=1e-6 * abs(value(v)))
     np.testing.assert_allclose(there, problem.at(short).pull[model.moves], rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("lam", [1e-3, 0.1, 10.0])
+def test_the_interior_point_method_and_the_gradient_solver_agree(lam: float) -> None:
+    """Both end at the same metric: ||A - A*|| <= sqrt(2 gap / lam)."""
+    X, y = real_data("iris", 60)
+    problem = CompactDual(X, neighborhood_of(X, y, 6), lam)
+    points = []
+    for v in interior(problem):
+        points.append(problem.at(problem.feasible.project(v)))
+        np.testing.assert_allclose(points[-1].v, v, rtol=0, atol=1e-7 * problem.cap)  # it was feasible
+    best = min(points, key=lambda at: at.gap)
+    v, status, _ = fast(problem, [np.zeros(problem.J.shape)], 1e-9, 1000)
+    other = problem.at(v)
+    assert status is Status.CONVERGED
+    assert other.scale > 0
+    assert best.gap <= 1e-6 * other.scale
+    away = np.linalg.norm(best.metric() - other.metric())
+    assert away <= np.sqrt(2 * best.gap / lam) + np.sqrt(2 * other.gap / lam) + 1e-9 * np.linalg.norm(
+        other.metric()
+    )
+
+
+@pytest.mark.parametrize("lam", [pytest.param(10.0, marks=pytest.mark.slow), 1e3])
+def test_a_wide_feature_is_solved_by_the_interior_point_method(lam: float) -> None:
+    """Gradient and Newton steps alone stall here, at a gap of 1e-3 and more of the scale."""
+    X, y = datasets.load("wine")
+    keep = np.random.default_rng(0).permutation(len(X))[:60]
+    X = datasets.standardize(X[keep][:, :3])
+    X[:, 1] *= 1e4
+    solution = cvxml.solve("mlsvm", X, y[keep], lam=lam)
+    assert solution.status is Status.CONVERGED
+    assert solution.certificate.proves(1e-6)
+    assert "interior" in {step.phase for step in solution.history}
