@@ -76,7 +76,7 @@ TAKES: dict[str, Callable[[Any, Path], Any]] = {
 
 @cache
 def _solution() -> Any:
-    return cvxml.solve("mlsvm", X, Y, **PARAMS)
+    return cvxml.solve("mlsvm", X, Y, tol="strict", **PARAMS)
 
 
 def _metric() -> Any:

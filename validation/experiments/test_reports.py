@@ -115,7 +115,7 @@ def test_a_report_is_what_its_record_says(path: Path, tmp_path: Path) -> None:
 
 
 def test_every_page_with_figures_of_plml_says_that_they_rest_on_our_reading() -> None:
-    pages = [path.with_suffix(".md") for path in RECORDS] + [FOLDER.parents[1] / "glml_office.md"]
+    pages = [path.with_suffix(".md") for path in RECORDS] + [FOLDER.parents[1] / "studies" / "glml_office.md"]
     texts = [path.read_text(encoding="utf-8") for path in pages]
     with_plml = [text for text in texts if re.search(r"^\|.*\bPLML\b", text, flags=re.MULTILINE)]
     assert len(with_plml) >= 3
