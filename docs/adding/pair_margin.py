@@ -32,12 +32,13 @@ from cvxml.core.parameter import NUMBER, Parameter
 from cvxml.core.result import Dual
 from cvxml.core.statement import Statement
 from cvxml.core.triplets import check_units
-from cvxml.family.losses.base import Box, Ray, Sum, ValueAndExcess, total
+from cvxml.family.losses.base import Box, Ray, ValueAndExcess
 from cvxml.family.losses.hinge import Hinge
 from cvxml.family.regularizers.frobenius import Frobenius
 from cvxml.family.rows.base import Block, Prices
 from cvxml.family.rows.pairs import PairRows
 from cvxml.family.theorem.theorem import Family, Term
+from cvxml.numbers.sums import Sum, total
 from cvxml.solvers.family_method import FamilyMethod
 
 NEAR, FAR = 1, 2  # the distances that similar and dissimilar pairs should keep

@@ -11,7 +11,7 @@ import pytest
 
 from cvxml.core.balls import ends, precision
 from cvxml.core.metric import FloatArray
-from cvxml.family.losses.base import Loss, accurate_sum, together
+from cvxml.family.losses.base import Loss, together
 from cvxml.family.losses.bounded import Bounded
 from cvxml.family.losses.hinge import Hinge
 from cvxml.family.losses.least import Least
@@ -23,6 +23,7 @@ from cvxml.family.losses.squared_hinge import SquaredHinge
 from cvxml.family.losses.straight import Straight
 from cvxml.family.rows.base import Block
 from cvxml.numbers.rational import end
+from cvxml.numbers.sums import accurate_sum
 
 
 class Case(NamedTuple):

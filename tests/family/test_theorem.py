@@ -7,7 +7,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from cvxml.family.losses.base import Sum
 from cvxml.family.losses.hinge import Hinge
 from cvxml.family.regularizers.linear import Linear
 from cvxml.family.rows.base import Prices, Weights
@@ -15,6 +14,7 @@ from cvxml.family.rows.pairs import PairRows
 from cvxml.family.theorem import theorem
 from cvxml.family.theorem.theorem import Family, Term
 from cvxml.methods import get
+from cvxml.numbers.sums import Sum
 from tests.instances import random_data
 
 

@@ -23,7 +23,6 @@ In exact arithmetic (exact.py) prices and v are fractions; a value is a fraction
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -32,21 +31,13 @@ import numpy as np
 
 from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.family.rows.base import Block
-from cvxml.numbers.rounding import doubled
+from cvxml.numbers.sums import Sum
 
 NONE = Fraction(0)
 SHARES = 128  # bits of an exact price
-FEW = 500  # terms, which are summed one by one as fast
 LEAST = 1e-100  # of the largest price: what one that must be positive is at least
 MOST = 1e100  # a price beyond this is as good as infinite
 BELOW_ONE = 1 - 1e-6  # of its limit: what a price at or beyond it becomes
-
-
-class Sum(NamedTuple):
-    """A number, and what rounding may have made of it."""
-
-    value: float
-    off: float
 
 
 class ValueAndExcess(NamedTuple):
@@ -132,41 +123,6 @@ class Loss(Protocol):
 
     def exact_conjugate(self, a: Sequence[Fraction]) -> Any:
         """k, of prices of the domain."""
-
-
-def summed(terms: Sequence[float] | FloatArray) -> float:
-    """The sum, right but for its own rounding; no number where it overflows."""
-    try:
-        return math.fsum(terms)
-    except (OverflowError, ValueError):
-        return math.nan
-
-
-def total(terms: FloatArray, off: FloatArray) -> Sum:
-    """The sum of terms, each of which may be off; in whatever order it is taken."""
-    size = float(np.abs(terms).sum())
-    return Sum(float(terms.sum()), (float(off.sum()) + (len(terms) + 8) * EPS * size) * (1 + 1e-6))
-
-
-def accurate_total(terms: FloatArray, off: FloatArray) -> Sum:
-    """The same, and no digit is lost in the summation; slower."""
-    rough = float(terms.sum())
-    if not math.isfinite(rough):
-        return Sum(rough, math.inf)
-    value, beside = accurate_sum(terms)
-    return Sum(value, (float(off.sum()) + 2 * EPS * abs(value) + beside) * (1 + 1e-6))
-
-
-def accurate_sum(terms: FloatArray) -> Sum:
-    """The sum; off is what it is off by beside its own rounding: nothing of few terms, of many next to nothing."""
-    if len(terms) <= FEW:
-        return Sum(summed(terms), 0.0)
-    with np.errstate(over="ignore", invalid="ignore"):
-        value, size = float(doubled(terms)), float(np.abs(terms).sum())
-    if not math.isfinite(value):
-        value = summed(terms)
-    rounds = 1 + math.log2(len(terms) + 1)
-    return Sum(value, 2 * rounds * (len(terms) + rounds) * EPS**2 * size)
 
 
 def margins_of(block: Block) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -12,17 +12,9 @@ import numpy as np
 from cvxml.core.balls import ball
 from cvxml.core.balls import total as total_of
 from cvxml.core.metric import EPS, FloatArray
-from cvxml.family.losses.base import (
-    BELOW_ONE,
-    MOST,
-    NONE,
-    Ray,
-    Sensitivity,
-    Sum,
-    ValueAndExcess,
-    accurate_total,
-)
+from cvxml.family.losses.base import BELOW_ONE, MOST, NONE, Ray, Sensitivity, ValueAndExcess
 from cvxml.family.rows.base import Block
+from cvxml.numbers.sums import Sum, accurate_total
 
 
 class Bounded(NamedTuple):

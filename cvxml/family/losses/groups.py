@@ -25,8 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cvxml.core.metric import EPS, FloatArray, IntArray
-from cvxml.family.losses.base import NONE, Ray, Sum, ValueAndExcess, summed
+from cvxml.family.losses.base import NONE, Ray, ValueAndExcess
 from cvxml.family.rows.base import Block
+from cvxml.numbers.sums import Sum, summed
 
 AT_THE_CAP = 1 - 1e-12  # of c: a sum above is c but for rounding
 MOST = 1e100  # of a price: sums of anything much larger could overflow

@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from cvxml.core.metric import EPS, FloatArray
-from cvxml.family.losses.base import FIXED, NONE, Ray, Sensitivity, Sum, ValueAndExcess, total
+from cvxml.family.losses.base import FIXED, NONE, Ray, Sensitivity, ValueAndExcess
 from cvxml.family.rows.base import Block
+from cvxml.numbers.sums import Sum, total
 
 
 class Least(NamedTuple):

@@ -14,18 +14,10 @@ from scipy.special import xlogy
 from cvxml.core.balls import ball
 from cvxml.core.balls import total as total_of
 from cvxml.core.metric import EPS, FloatArray
-from cvxml.family.losses.base import (
-    FIXED,
-    NONE,
-    SHARES,
-    Ray,
-    Sensitivity,
-    Sum,
-    ValueAndExcess,
-    summed,
-)
+from cvxml.family.losses.base import FIXED, NONE, SHARES, Ray, Sensitivity, ValueAndExcess
 from cvxml.family.rows.base import Block
 from cvxml.numbers.rounding import doubled
+from cvxml.numbers.sums import Sum, summed
 
 
 class LogSumExp(NamedTuple):

@@ -20,8 +20,9 @@ from cvxml.core.balls import ball
 from cvxml.core.balls import total as total_of
 from cvxml.core.exact import next_above
 from cvxml.core.metric import EPS, FloatArray
-from cvxml.family.losses.base import NONE, SHARES, Ray, Sum, ValueAndExcess, accurate_total
+from cvxml.family.losses.base import NONE, SHARES, Ray, ValueAndExcess
 from cvxml.family.rows.base import Block
+from cvxml.numbers.sums import Sum, accurate_total
 
 BELOW_ONE = 1 - 1e-12  # of w: what -w s at its limit, or beyond, becomes
 

@@ -12,16 +12,9 @@ import numpy as np
 from cvxml.core.balls import ball
 from cvxml.core.balls import total as total_of
 from cvxml.core.metric import EPS, FloatArray
-from cvxml.family.losses.base import (
-    LEAST,
-    MOST,
-    Ray,
-    Sensitivity,
-    Sum,
-    ValueAndExcess,
-    total,
-)
+from cvxml.family.losses.base import LEAST, MOST, Ray, Sensitivity, ValueAndExcess
 from cvxml.family.rows.base import Block
+from cvxml.numbers.sums import Sum, total
 
 
 class Root(NamedTuple):

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cvxml.core.metric import EPS, FloatArray
-from cvxml.family.losses.base import NONE, Box, Ray, Sensitivity, Sum, ValueAndExcess, margins_of, total
+from cvxml.family.losses.base import NONE, Box, Ray, Sensitivity, ValueAndExcess, margins_of
 from cvxml.family.losses.hinge import Hinge
 from cvxml.family.rows.base import Block
+from cvxml.numbers.sums import Sum, total
 
 
 class SmoothedHinge(NamedTuple):

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cvxml.core.metric import EPS, FloatArray
-from cvxml.family.losses.base import NONE, Ray, Sensitivity, Sum, ValueAndExcess, margins_of, total
+from cvxml.family.losses.base import NONE, Ray, Sensitivity, ValueAndExcess, margins_of
 from cvxml.family.rows.base import Block
+from cvxml.numbers.sums import Sum, total
 
 
 class SquaredHinge(NamedTuple):

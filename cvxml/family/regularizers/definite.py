@@ -14,8 +14,8 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from cvxml.core.metric import EPS, FloatArray
-from cvxml.family.losses.base import Sum
 from cvxml.family.losses.bounded import away
+from cvxml.numbers.sums import Sum
 
 
 class Definite(NamedTuple):

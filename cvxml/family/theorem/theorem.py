@@ -27,11 +27,12 @@ import numpy as np
 
 from cvxml.core.metric import EPS, FloatArray
 from cvxml.core.result import Certificate
-from cvxml.family.losses.base import Loss, Sum, summed, together
+from cvxml.family.losses.base import Loss, together
 from cvxml.family.regularizers.base import JudgedMatrix, Regularizer
 from cvxml.family.rows.base import Prices, Rows, Weights, joined
 from cvxml.family.theorem.strict_prices import Anchors
 from cvxml.family.theorem.zero_is_optimal import zero_is_optimal
+from cvxml.numbers.sums import Sum, summed
 
 NEARLY = 1e-6  # of the objective: a gap at 0 that is worth exact arithmetic
 

@@ -26,10 +26,11 @@ from cvxml.core.balls import ball
 from cvxml.core.balls import total as total_of
 from cvxml.core.clock import watched
 from cvxml.core.metric import EPS, FloatArray, IntArray
-from cvxml.family.losses.base import NONE, Ray, Sensitivity, Sum, ValueAndExcess, accurate_total
+from cvxml.family.losses.base import NONE, Ray, Sensitivity, ValueAndExcess
 from cvxml.family.rows.base import Block, Entries, Prices, View, Weights
 from cvxml.family.rows.pairs import PairRows
 from cvxml.numbers.rounding import TINY
+from cvxml.numbers.sums import Sum, accurate_total
 
 BITS = 50  # of a sum of alpha, with b free
 LEAST = -1000  # smallest exponent of the power of two
