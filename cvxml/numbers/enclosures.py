@@ -9,16 +9,18 @@ Model of rounding (N. Higham, Accuracy and stability of numerical algorithms, 20
 - A radius is a sum of products of numbers >= 0. UP times its float is above the exact value.
 The other half of EPS also covers a constant that is the float nearest to a fraction.
 
-A radius that is infinite or no number means that nothing is known. Every operation passes this on.
+A radius that is infinite or no number means that nothing is known. Every operation passes this on. Overflow
+and divisors that may be 0 give such radii, and warnings of numpy: proofs work within np.errstate(all="ignore").
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, xlog1py, xlogy
 
 from cvxml.core.metric import EPS
 from cvxml.numbers.sums import accurate_sum
@@ -101,14 +103,13 @@ class Enclosure:
 
     def __truediv__(self, other: Any) -> Enclosure:
         o = enclosure(other)
-        with np.errstate(all="ignore"):
-            quotient = np.divide(self.mid, o.mid)
-            if o.exact:
-                rad = 0.0 if self.exact else self.rad / np.abs(o.mid)
-                return _rounded(quotient, rad)
-            least = np.abs(o.mid) - o.rad * UP  # of the divisor
-            rad = (self.rad + np.abs(quotient) * o.rad + LOST) / least
-            return _rounded(quotient, np.where(least > 0, rad, np.inf))
+        quotient = np.divide(self.mid, o.mid)
+        if o.exact:
+            rad = 0.0 if self.exact else self.rad / np.abs(o.mid)
+            return _rounded(quotient, rad)
+        least = np.abs(o.mid) - o.rad * UP  # of the divisor
+        rad = (self.rad + np.abs(quotient) * o.rad + LOST) / least
+        return _rounded(quotient, np.where(least > 0, rad, np.inf))
 
     def __rtruediv__(self, other: Any) -> Enclosure:
         return enclosure(other) / self
@@ -139,8 +140,7 @@ class Enclosure:
         np.maximum.at(mid, group, self.mid)
         np.maximum.at(low, group, self.mid - self.rad)
         np.maximum.at(high, group, self.mid + self.rad)
-        with np.errstate(invalid="ignore"):
-            return _rounded(mid, np.maximum(high - mid, mid - low))
+        return _rounded(mid, np.maximum(high - mid, mid - low))
 
     def max(self) -> Enclosure:
         """The largest x."""
@@ -177,58 +177,78 @@ class Enclosure:
         """sqrt x, for x that are not negative."""
         m, r = self.mid, self.rad
         root, low, high = (np.sqrt(np.maximum(x, 0.0)) for x in (m, m - r, m + r))
-        with np.errstate(all="ignore"):
-            rad = np.where(m > r * UP, r / (root + low), np.maximum(root, high - root))
+        rad = np.where(m > r * UP, r / (root + low), np.maximum(root, high - root))
         return Enclosure(root, rad * UP + (4 * EPS * high + TINY))
 
     def log(self) -> Enclosure:
         """log x"""
-        with np.errstate(all="ignore"):
-            return _wider(np.log(self.mid), _relative(self.rad, self.mid))
+        return _wider(np.log(self.mid), _relative(self.rad, self.mid))
 
     def log1p(self) -> Enclosure:
         """log(1 + x)"""
-        with np.errstate(all="ignore"):
-            return _wider(np.log1p(self.mid), _relative(self.rad, (1 + self.mid) * (1 - 4 * EPS)))
+        return _wider(np.log1p(self.mid), _relative(self.rad, (1 + self.mid) * (1 - 4 * EPS)))
 
     def exp(self) -> Enclosure:
         """e^x"""
         m, r = self.mid, self.rad
-        with np.errstate(all="ignore"):
-            mid = np.exp(m)
-            rad = mid * (r + r * r)  # e^r - 1 is no more where r <= 1
-            if not np.all(r <= FAR):
-                rad = np.where(r <= FAR, rad, np.exp(m + r) * MUCH_WIDER)
-            return _wider(mid, rad)
+        mid = np.exp(m)
+        rad = mid * (r + r * r)  # e^r - 1 is no more where r <= 1
+        if not np.all(r <= FAR):
+            rad = np.where(r <= FAR, rad, np.exp(m + r) * MUCH_WIDER)
+        return _wider(mid, rad)
+
+    def log_sum_exp(self, counts: Any) -> Enclosure:
+        """log sum e^x (g,) of each row of x (g, n), over the entries where counts (g, n) is True."""
+        x, r = np.where(counts, self.mid, -np.inf), np.where(counts, self.rad, 0.0)
+        most, n = r.max(axis=1), x.shape[1]
+        largest = x.max(axis=1)
+        below = x - largest[:, None]
+        shares = np.exp(below)
+        sums = shares.sum(axis=1)
+        logarithm = np.log(sums)
+        # log sum p e^r is at most the largest r, and at most sum p (e^r - 1)
+        moved = np.where(most <= FAR, np.minimum(most, (shares * (r + r * r)).sum(axis=1) / sums), most)
+        # an exponent is rounded by EPS of its size, and size e^-size is at most 1
+        lost = 2 * (n + 16) * EPS + WIDER * np.abs(logarithm)
+        return _rounded(largest + logarithm, moved * _sum_of(2 * n) + lost)
 
     def softplus(self) -> Enclosure:
         """log(1 + e^x)"""
-        with np.errstate(all="ignore"):
-            return _wider(np.logaddexp(0.0, self.mid), expit(self.mid + self.rad) * MUCH_WIDER * self.rad)
+        return _wider(np.logaddexp(0.0, self.mid), expit(self.mid + self.rad) * MUCH_WIDER * self.rad)
 
     def exp_excess(self) -> Enclosure:
         """e^x - 1 - x, which is flat at 0."""
         m, r = self.mid, self.rad
-        with np.errstate(all="ignore"):
-            slope = np.expm1(m)
-            mid = _exp_excess(m, slope)
-            # f(m + e) - f(m) = f'(m) e + e^m f(e), and f(e) <= e^2 where |e| <= 1
-            rad = r * (np.abs(slope) + (1 + slope) * r)
-            if not np.all(r <= FAR):
-                ends = (_exp_excess(end, np.expm1(end)) for end in (m - r, m + r))
-                rad = np.where(r <= FAR, rad, np.maximum(*ends) * MUCH_WIDER)
-            return _wider(mid, rad + np.where(np.abs(m) < SMALL, 0.0, WIDER * np.abs(m)))
+        slope = np.expm1(m)
+        mid = _exp_excess(m, slope)
+        # f(m + e) - f(m) = f'(m) e + e^m f(e), and f(e) <= e^2 where |e| <= 1
+        rad = r * (np.abs(slope) + (1 + slope) * r)
+        if not np.all(r <= FAR):
+            ends = (_exp_excess(end, np.expm1(end)) for end in (m - r, m + r))
+            rad = np.where(r <= FAR, rad, np.maximum(*ends) * MUCH_WIDER)
+        return _wider(mid, rad + np.where(np.abs(m) < SMALL, 0.0, WIDER * np.abs(m)))
 
     def log_excess(self) -> Enclosure:
         """x - 1 - log x, which is flat at 1."""
         m, r = self.mid, self.rad
-        with np.errstate(all="ignore"):
-            from_1 = m - 1
-            logarithm = np.where(np.abs(from_1) < 0.5, np.log1p(np.maximum(from_1, -0.5)), np.log(m))
-            least = m - r * UP
-            slope = (np.abs(from_1) + r) / least  # |1 - 1/x| is no more
-            rad = 0.0 if self.exact else np.where(least > 0, slope * r, np.inf)
-            return _wider(np.maximum(from_1 - logarithm, 0.0), rad + WIDER * np.abs(from_1))
+        from_1 = m - 1
+        logarithm = np.where(np.abs(from_1) < 0.5, np.log1p(np.maximum(from_1, -0.5)), np.log(m))
+        least = m - r * UP
+        slope = (np.abs(from_1) + r) / least  # |1 - 1/x| is no more
+        rad = 0.0 if self.exact else np.where(least > 0, slope * r, np.inf)
+        return _wider(np.maximum(from_1 - logarithm, 0.0), rad + WIDER * np.abs(from_1))
+
+    def x_log_x(self) -> Enclosure:
+        """x log x, for x within 0 and 1; 0 at 0."""
+        m, r = np.clip(self.mid, 0.0, 1.0), self.rad
+        mid = xlogy(m, m)
+        return _wider(mid, _of_entropy(m, r, lambda x: 1 + np.log(x)))
+
+    def entropy(self) -> Enclosure:
+        """-x log x - (1 - x) log(1 - x), for x within 0 and 1."""
+        m, r = np.clip(self.mid, 0.0, 1.0), self.rad
+        mid = -xlogy(m, m) - xlog1py(1 - m, -m)
+        return _wider(mid, _of_entropy(m, r, lambda x: np.log(x) - np.log1p(-x)))
 
 
 def enclosure(x: Any) -> Enclosure:
@@ -249,8 +269,7 @@ def choose(x: Enclosure, a: Enclosure, b: Enclosure) -> Enclosure:
     first = x.mid > 0
     mid, other = np.where(first, a.mid, b.mid), np.where(first, b.mid, a.mid)
     rad, beside = np.where(first, a.rad, b.rad), np.where(first, b.rad, a.rad)
-    with np.errstate(invalid="ignore"):
-        both = np.maximum(rad, np.abs(other - mid) + beside) * UP
+    both = np.maximum(rad, np.abs(other - mid) + beside) * UP
     return Enclosure(mid, np.where(sure, rad, both))
 
 
@@ -262,7 +281,8 @@ def where(mask: Any, a: Any, b: Any) -> Enclosure:
 
 def _rounded(mid: Any, rad: Any) -> Enclosure:
     """The result of one operation: rad is what it inherits."""
-    return Enclosure(mid, rad * UP + (EPS * np.abs(mid) + TINY))
+    own = EPS * np.abs(mid) + TINY
+    return Enclosure(mid, own if isinstance(rad, float) and rad == 0.0 else rad * UP + own)
 
 
 def _wider(mid: Any, rad: Any) -> Enclosure:
@@ -287,6 +307,20 @@ def _exp_excess(x: Any, slope: Any) -> Any:
     """e^x - 1 - x. The series leaves out x^6/720, which is below EPS of the sum."""
     series = x * x / 2 * (1 + x / 3 * (1 + x / 4 * (1 + x / 5)))
     return np.where(np.abs(x) < SMALL, series, np.maximum(slope - x, 0.0))
+
+
+def _of_entropy(m: Any, rad: Any, slope: Callable[[Any], Any]) -> Any:
+    """How much x log x or the entropy of x moves within rad of m, for x within 0 and 1.
+
+    The slope is monotone. Near 0 and 1, the function moves by at most the entropy of rad (M. Fannes, 1973).
+    """
+    if isinstance(rad, float) and rad == 0.0:
+        return 0.0
+    low, high = np.nextafter(m - rad * UP, -np.inf), np.nextafter(m + rad * UP, np.inf)
+    steepest = np.maximum(np.abs(slope(low)), np.abs(slope(high))) + WIDER
+    at_ends = np.where(rad > 0, rad * (1 - np.log(rad)), rad)
+    near_ends = np.where(rad > 0.5, 1.0, at_ends)
+    return np.where((low > 0) & (high < 1), np.minimum(rad * steepest, near_ends), near_ends)
 
 
 def _whole(x: Any, largest: float) -> bool:

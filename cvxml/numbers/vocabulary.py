@@ -17,6 +17,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from scipy.special import xlog1py, xlogy
 
 from cvxml.core.balls import ball
 from cvxml.core.exact import flint
@@ -88,6 +89,20 @@ def _each(x: Any, function: Callable[[Any], Any]) -> Any:
     return found
 
 
+def _middle(enclosed: Callable[[Enclosure], Enclosure]) -> Callable[[Any], Any]:
+    """The function of floats that the midpoints are."""
+
+    def function(x: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return enclosed(Enclosure(x)).mid
+
+    return function
+
+
+def _x_log_x(x: Any) -> Any:
+    return ball(x) * ball(x).log() if x != 0 else x
+
+
 def _function(
     enclosed: Callable[[Enclosure], Enclosure], of_floats: Callable[[Any], Any], of_one: Callable[[Any], Any]
 ) -> Callable[[Any], Any]:
@@ -107,9 +122,13 @@ log = _function(Enclosure.log, np.log, lambda x: ball(x).log())
 log1p = _function(Enclosure.log1p, np.log1p, lambda x: ball(1 + x).log())
 exp = _function(Enclosure.exp, np.exp, lambda x: ball(x).exp())
 softplus = _function(Enclosure.softplus, lambda x: np.logaddexp(0.0, x), lambda x: (1 + ball(x).exp()).log())
-exp_excess = _function(Enclosure.exp_excess, lambda x: np.expm1(x) - x, lambda x: ball(x).exp() - 1 - x)
+exp_excess = _function(Enclosure.exp_excess, _middle(Enclosure.exp_excess), lambda x: ball(x).exp() - 1 - x)
 log_excess = _function(
-    Enclosure.log_excess, lambda x: x - 1 - np.log(x), lambda x: ball(x - 1) - ball(x).log()
+    Enclosure.log_excess, _middle(Enclosure.log_excess), lambda x: ball(x - 1) - ball(x).log()
+)
+x_log_x = _function(Enclosure.x_log_x, lambda x: xlogy(x, x), _x_log_x)
+entropy = _function(
+    Enclosure.entropy, lambda x: -xlogy(x, x) - xlog1py(1 - x, -x), lambda x: -_x_log_x(x) - _x_log_x(1 - x)
 )
 
 
@@ -164,6 +183,22 @@ def total(x: Any, axis: int | None = None) -> Any:
 def least(x: Any) -> Any:
     """The smallest x."""
     return -(-x).max() if isinstance(x, Enclosure) else x.min()
+
+
+def log_sum_exp(x: Any, counts: Any) -> Any:
+    """log sum e^x (g,) of each row of x (g, n), over the entries where counts (g, n) is True. Exact x are rational."""
+    if isinstance(x, Enclosure):
+        return x.log_sum_exp(counts)
+    if not is_exact(x):
+        return _middle(lambda x: x.log_sum_exp(counts))(x)
+    found = np.empty(len(x), dtype=object)
+    found[:] = [_log_sum_exp(row[some].tolist()) for row, some in zip(x, counts, strict=True)]
+    return found
+
+
+def _log_sum_exp(row: list[Any]) -> Any:
+    largest = max(row)
+    return ball(largest) + sum((ball(x - largest).exp() for x in row), ball(0)).log()
 
 
 def group_sum(x: Any, group: Any, count: int) -> Any:
