@@ -11,6 +11,7 @@ import pytest
 
 from cvxml.core.balls import ball, ends, precision
 from cvxml.core.metric import FloatArray
+from cvxml.family.losses import base
 from cvxml.family.losses.base import Loss, together
 from cvxml.family.losses.bounded import Bounded
 from cvxml.family.losses.groups import Slack, Spread
@@ -352,6 +353,17 @@ def test_each_formula_is_one_for_three_kinds_of_numbers(name: str, seed: int) ->
         for near, found, true in zip(own, enclosures, (phi, k, left), strict=True):
             assert float(near) == pytest.approx(float(ball(true)), rel=1e-9, abs=1e-12 * size)
             assert abs(ball(true) - ball(float(found.mid))) <= ball(float(found.rad)) + 1e-60
+
+
+@EVERY
+def test_exact_rows_are_summed_some_at_a_time(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many as memory holds: the value is that of all rows at once."""
+    exact, (v, _) = CASES[name].exact, drawn(CASES[name], 1)
+    with precision():
+        once = exact.value(rational(v) * 3)
+        monkeypatch.setattr(base, "ROWS", 3)
+        found = exact.exact_value(iter([Fraction(x) for x in v.tolist()]), Fraction(3))
+        assert abs(ball(once) - ball(found)) <= 1e-60 * (1 + abs(ball(once)))
 
 
 def test_an_error_below_the_last_digit_of_v_counts() -> None:

@@ -23,8 +23,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
+from itertools import islice
 from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -33,8 +34,10 @@ from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.family.rows.base import Block
 from cvxml.numbers.enclosures import Enclosure
 from cvxml.numbers.sums import Sum
+from cvxml.numbers.vocabulary import exact
 
 NONE = Fraction(0)
+ROWS = 2**15  # exact rows at a time
 SHARES = 128  # bits of an exact price
 LEAST = 1e-100  # of the largest price: what one that must be positive is at least
 MOST = 1e100  # a price beyond this is as good as infinite
@@ -105,6 +108,7 @@ class Loss(ABC):
     """
 
     inactive_above: ClassVar[float] = math.inf  # a row with a = 0 and v >= this has value 0 and excess 0
+    is_sum_over_rows: ClassVar[bool] = False  # True if phi is the sum of the phi of each row alone
 
     @abstractmethod
     def to_domain(self, a: Any) -> Any:
@@ -129,6 +133,14 @@ class Loss(ABC):
     def exact_prices(self, a: Sequence[Fraction]) -> list[Fraction]:
         """Fractions in the domain near `a`, which are in it up to rounding."""
         return list(self.to_domain(np.array(a, dtype=object)))
+
+    def exact_value(self, v: Iterable[Any], unit: Fraction) -> Any:
+        """phi of rows that are integers or fractions times a unit. A sum over rows needs memory for `ROWS` of them."""
+        rows, one = iter(v), exact([unit])
+        if not self.is_sum_over_rows:
+            return self.value(exact(rows) * one)
+        chunks = iter(lambda: list(islice(rows, ROWS)), [])
+        return sum((self.value(exact(chunk) * one) for chunk in chunks), exact([0])[0])
 
     def enclosed(self, a: FloatArray) -> Enclosure:
         """The dual variables that the floats `a`, the result of `to_domain`, stand for."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -25,6 +25,7 @@ class Bounded(Loss):
 
     c: Any
     above: bool  # v above 1 costs; else v below 1
+    is_sum_over_rows: ClassVar[bool] = True
 
     def to_domain(self, a: FloatArray) -> FloatArray:
         """Clipped, and above -c where dual variables are <= 0."""

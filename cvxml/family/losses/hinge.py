@@ -18,6 +18,7 @@ class Hinge(Loss):
 
     c: Any
     inactive_above: ClassVar[float] = 1.0
+    is_sum_over_rows: ClassVar[bool] = True
 
     @property
     def box(self) -> Box:

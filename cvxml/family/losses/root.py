@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from cvxml.numbers.vocabulary import balls, sqrt, square, total
 @dataclass(frozen=True, eq=False)
 class Root(Loss):
     """-sum sqrt v"""
+
+    is_sum_over_rows: ClassVar[bool] = True
 
     def to_domain(self, a: FloatArray) -> FloatArray:
         """At least 1e-100 of the largest, which lies within 1e-100 and 1e100."""

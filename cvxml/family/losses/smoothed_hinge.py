@@ -19,6 +19,7 @@ class SmoothedHinge(Loss):
 
     g: Any
     inactive_above: ClassVar[float] = 1.0
+    is_sum_over_rows: ClassVar[bool] = True
 
     @property
     def box(self) -> Box:

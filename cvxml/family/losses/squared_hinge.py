@@ -19,6 +19,7 @@ class SquaredHinge(Loss):
 
     c: Any
     inactive_above: ClassVar[float] = 1.0
+    is_sum_over_rows: ClassVar[bool] = True
 
     def to_domain(self, a: Any) -> Any:
         """Clipped at 0 and at 1e100, because larger ones could overflow."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,6 +17,7 @@ class Straight(Loss):
     """c sum v. Every row has the dual variable -c."""
 
     c: Any
+    is_sum_over_rows: ClassVar[bool] = True
 
     def to_domain(self, a: Any) -> Any:
         """-c for every row."""

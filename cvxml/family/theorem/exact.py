@@ -52,7 +52,7 @@ def interval(
         at = regularizer.exact_distances(X, metric)
         of_metric = regularizer.exact_value(metric, at)
         values = [of_metric]
-        values += [term.loss.value(exact(term.rows.exactly(at.D)) * exact([at.unit])) for term in terms]
+        values += [term.loss.exact_value(term.rows.exactly(at.D), at.unit) for term in terms]
         objective = end(values, up=True)
         of_scale = [of_metric] if family.of_regularizer else values
         # no more than what it is, whatever its sign

@@ -25,7 +25,7 @@ def zero_is_optimal(
     n, weights = len(regularizer.X), []
     for (loss, rows), given in zip(terms, prices, strict=True):
         a = loss.exact_prices([Fraction(price) for price in given.a.tolist()])
-        if loss.conjugate(exact(a)) != loss.value(exact(rows.exactly([[0] * n] * n))):
+        if loss.conjugate(exact(a)) != loss.exact_value(rows.exactly([[0] * n] * n), Fraction(1)):
             return False
         weights.append(rows.weights(Prices(np.array(a, dtype=object), given.key)))
     return bool(regularizer.exact_bound(plane(regularizer.X), joined(weights)) == 0)
