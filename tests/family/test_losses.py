@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -384,3 +385,43 @@ def test_a_share_next_to_1_of_a_rounded_weight_counts() -> None:
     with precision(1024):
         true = exact.value(rational([v])) - exact.conjugate(a) + ball(total(a * rational([v])))
         assert abs(true - ball(part.excess.value)) <= ball(part.excess.off)
+
+
+SEVENTHS = [Fraction(k, 7) for k in (1, 2, 3, 5, 6)]
+NEAR_FRACTIONS: dict[
+    str, tuple[Callable[[Any], Any], float]
+] = {  # a loss of one constant or several, and the sign of a
+    "hinge": (lambda c: Hinge(c[0]), 1.0),
+    "squared hinge": (lambda c: SquaredHinge(c[0]), 1.0),
+    "smoothed hinge": (lambda c: SmoothedHinge(c[3]), 1.0),
+    "straight": (lambda c: Straight(c[0]), -1.0),
+    "bounded, above": (lambda c: Bounded(c[0], True), -1.0),
+    "bounded, below": (lambda c: Bounded(c[0], False), 1.0),
+    "slack, c": (lambda c: Slack(c[0], GROUPS, np.ones(5)), 1.0),
+    "slack, b": (lambda c: Slack(1.0, GROUPS, c), 1.0),
+    "residual": (lambda c: Residual(c, np.zeros(len(c), dtype=bool)), -1.0),
+}
+
+
+KINKS = {"smoothed hinge": 1 - 5 / 7, "slack, b": np.array([float(c) for c in SEVENTHS])}
+
+
+@pytest.mark.parametrize("name", NEAR_FRACTIONS)
+def test_a_constant_that_is_the_float_next_to_a_fraction_is_covered(name: str) -> None:
+    """Without errors of v, and with dual variables in the same proportion to the fraction."""
+    of, sign = NEAR_FRACTIONS[name]
+    loss, exact, rng = of(np.array([float(c) for c in SEVENTHS])), of(SEVENTHS), np.random.default_rng(0)
+    scales = name not in ("smoothed hinge", "slack, b")
+    for _ in range(40):
+        v = rng.uniform(0, 2, 10 if name == "residual" else 5)
+        if name in KINKS:
+            v = np.where(rng.random(len(v)) < 0.5, v, KINKS[name])
+        a = loss.to_domain(sign * rng.choice([0.0, 0.1, 1.0], len(v)) * rng.random(len(v)))
+        constants = SEVENTHS * 2 if name == "residual" else SEVENTHS[:1] * 5
+        ratio = [c / Fraction(float(c)) if scales else Fraction(1) for c in constants]
+        prices = rational(Fraction(x) * r for x, r in zip(a.tolist(), ratio, strict=True))
+        part, k = loss.part(Block(v, np.zeros(len(v)), a)), loss.bound(a)
+        with precision():
+            numbers = exact.value(rational(v)), exact.conjugate(prices), exact.excess(rational(v), prices)
+            for found, true in zip((part.value, k, part.excess), numbers, strict=True):
+                assert abs(ball(true) - ball(found.value)) <= ball(found.off) + 1e-60
