@@ -47,7 +47,8 @@ class Hinge(Loss):
 
     def excess(self, v: Any, a: Any) -> Any:
         """See `Loss`."""
-        return total((like(a, self.c) - a) * pos(1 - v) + a * pos(v - 1))
+        missed = 1 - v
+        return total((like(a, self.c) - a) * pos(missed) + a * pos(-missed))
 
     def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:
         """See `Sensitive`."""

@@ -35,14 +35,14 @@ class SmoothedHinge(Loss):
         lost, straight = float(a @ a) * float(self.g) / 2, Hinge(1.0).ray(a)
         return Ray(lambda t: straight.value(t) - lost * t * t, straight.longest)
 
-    def _pieces(self, v: Any) -> tuple[Any, Any, Any]:
+    def _pieces(self, missed: Any) -> tuple[Any, Any, Any]:
         """g, the slope p = [1 - v]_+ / g up to 1, and [1 - g - v]_+ : phi is the sum of g/2 p^2 and the last."""
-        g, missed = like(v, self.g, rounded=True), 1 - v
+        g = like(missed, self.g, rounded=True)
         return g, clip(missed / g, 0.0, 1.0), pos(missed - g)
 
     def value(self, v: Any) -> Any:
         """See `Loss`."""
-        g, p, before = self._pieces(v)
+        g, p, before = self._pieces(1 - v)
         return g / 2 * total(square(p)) + total(before)
 
     def conjugate(self, a: Any) -> Any:
@@ -51,8 +51,9 @@ class SmoothedHinge(Loss):
 
     def excess(self, v: Any, a: Any) -> Any:
         """See `Loss`."""
-        g, p, before = self._pieces(v)
-        return g / 2 * total(square(p - a)) + total((1 - a) * before + a * pos(v - 1))
+        missed = 1 - v
+        g, p, before = self._pieces(missed)
+        return g / 2 * total(square(p - a)) + total((1 - a) * before + a * pos(-missed))
 
     def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:
         """See `Sensitive`."""

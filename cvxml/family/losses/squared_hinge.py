@@ -40,8 +40,8 @@ class SquaredHinge(Loss):
 
     def excess(self, v: Any, a: Any) -> Any:
         """See `Loss`."""
-        c = like(a, self.c)
-        return c * total(square(pos(1 - v) - a / (2 * c))) + total(a * pos(v - 1))
+        c, missed = like(a, self.c), 1 - v
+        return c * total(square(pos(missed) - a / (2 * c))) + total(a * pos(-missed))
 
     def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:
         """See `Sensitive`."""
