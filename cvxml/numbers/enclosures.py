@@ -9,7 +9,7 @@ Model of rounding (N. Higham, Accuracy and stability of numerical algorithms, 20
 - A radius is a sum of products of numbers >= 0. UP times its float is above the exact value.
 The other half of EPS also covers a constant that is the float nearest to a fraction.
 
-A radius that is infinite or no number means that nothing is known. Every operation passes this on. Overflow
+A radius of inf or NaN means: the number is unknown. Every operation passes this on. Overflow
 and divisors that may be 0 give such radii, and warnings of numpy: proofs work within np.errstate(all="ignore").
 """
 
@@ -26,12 +26,12 @@ from cvxml.core.metric import EPS
 from cvxml.numbers.sums import accurate_sum
 
 TINY = 1e-300  # more than an operation loses by underflow, also where subnormal numbers are flushed to 0
-LOST = 1e-307  # the same for an operation whose result is divided by a small number afterwards
+LOST = 1e-307  # the same for a result that is divided by a small number afterwards
 UP = 1 + 32 * EPS
 WIDER = 8 * EPS
-MUCH_WIDER = 1 + 4096 * EPS  # times e^x, of |x| <= 750, whose argument is rounded
+MUCH_WIDER = 1 + 4096 * EPS  # factor of e^x, |x| <= 750, for the rounding error of x
 SMALL = 1e-4  # up to here the series of e^x - 1 - x is used
-FAR = 1.0  # a radius from which on a series in the radius says nothing
+FAR = 1.0  # a larger radius needs another bound than the series in the radius
 
 
 class Enclosure:
@@ -154,7 +154,7 @@ class Enclosure:
         size = np.abs(self.mid).sum(axis)
         n = np.size(self.mid) // max(1, np.size(size))
         rad = self.rad * float(n) if isinstance(self.rad, float) else self.rad.sum(axis)
-        lost = (n + 8) * EPS * size  # whatever the order is
+        lost = (n + 8) * EPS * size  # in any order of summation
         if axis is not None or lost <= rad / 8:
             return _rounded(self.mid.sum(axis), (rad + lost) * _sum_of(n))
         if not math.isfinite(size):
@@ -163,7 +163,7 @@ class Enclosure:
         return _rounded(value, (float(rad) + lost) * _sum_of(n))
 
     def group_sum(self, group: Any, count: int) -> Enclosure:
-        """The sum of each group. It is exact for whole multiples of a unit whose sums stay below 2^53 units."""
+        """The sum of each group. It is exact for whole multiples of a unit if the sums stay below 2^53 units."""
         mid, size = (np.bincount(group, x, count) for x in (self.mid, np.abs(self.mid)))
         if self.exact and _whole(self.mid, float(size.max(initial=0.0))):
             return Enclosure(mid)
@@ -192,7 +192,7 @@ class Enclosure:
         """e^x"""
         m, r = self.mid, self.rad
         mid = np.exp(m)
-        rad = mid * (r + r * r)  # e^r - 1 is no more where r <= 1
+        rad = mid * (r + r * r)  # e^r - 1 <= r + r^2 for r <= 1
         if not np.all(r <= FAR):
             rad = np.where(r <= FAR, rad, np.exp(m + r) * MUCH_WIDER)
         return _wider(mid, rad)
@@ -252,7 +252,7 @@ class Enclosure:
 
 
 def enclosure(x: Any) -> Enclosure:
-    """Floats, exactly, as an enclosure; an enclosure as it is. Raises TypeError for fractions."""
+    """Return an enclosure unchanged, and floats as an enclosure with radius 0. Raises TypeError for fractions."""
     if isinstance(x, Enclosure):
         return x
     if not isinstance(x, int | float) and np.asarray(x).dtype == object:
@@ -280,18 +280,18 @@ def where(mask: Any, a: Any, b: Any) -> Enclosure:
 
 
 def _rounded(mid: Any, rad: Any) -> Enclosure:
-    """The result of one operation: rad is what it inherits."""
+    """Add the rounding error of one operation to the radius that comes from the operands."""
     own = EPS * np.abs(mid) + TINY
     return Enclosure(mid, own if isinstance(rad, float) and rad == 0.0 else rad * UP + own)
 
 
 def _wider(mid: Any, rad: Any) -> Enclosure:
-    """The value of a function, of which rad is inherited."""
+    """Add the rounding error of a function of numpy to the radius that comes from the argument."""
     return Enclosure(mid, rad * UP + (WIDER * np.abs(mid) + TINY))
 
 
 def _beyond(rad: Any, apart: Any) -> Any:
-    """Of numbers within rad of a midpoint: by how much they reach beyond an end that is -apart away."""
+    """How far numbers within rad of a midpoint reach beyond an end at the distance -apart from it."""
     return np.maximum(rad * UP + apart, 0.0) * UP
 
 
@@ -324,7 +324,7 @@ def _of_entropy(m: Any, rad: Any, slope: Callable[[Any], Any]) -> Any:
 
 
 def _whole(x: Any, largest: float) -> bool:
-    """True if numbers x are whole multiples of one power of two of which `largest` has at most 2^53."""
+    """True if the numbers x are whole multiples of one power of two, and `largest` is at most 2^53 times that power."""
     unit = float(np.spacing(largest))
     if not (math.isfinite(largest) and unit > TINY):
         return False

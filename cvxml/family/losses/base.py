@@ -39,13 +39,13 @@ from cvxml.numbers.vocabulary import exact
 NONE = Fraction(0)
 ROWS = 2**15  # exact rows at a time
 SHARES = 128  # bits of an exact price
-LEAST = 1e-100  # of the largest price: what one that must be positive is at least
-MOST = 1e100  # a price beyond this is as good as infinite
-BELOW_ONE = 1 - 1e-6  # of its limit: what a price at or beyond it becomes
+LEAST = 1e-100  # of the largest: the least dual variable that must be positive
+MOST = 1e100  # the largest dual variable
+BELOW_ONE = 1 - 1e-6  # of its limit: a dual variable at the limit or beyond becomes this
 
 
 class ValueAndExcess(NamedTuple):
-    """What some rows have of the objective and of the gap."""
+    """The share of some rows in the objective and in the gap."""
 
     value: Sum
     excess: Sum
@@ -61,13 +61,13 @@ class Ray(NamedTuple):
 
 
 def together(rays: Sequence[Ray]) -> Ray:
-    """Of several losses, their prices multiplied by the same t."""
+    """The sum of the rays of several losses, for the same t."""
     if len(rays) == 1:
         return rays[0]
     return Ray(lambda t: sum(ray.value(t) for ray in rays), min(ray.longest for ray in rays))
 
 
-FIXED = Ray(lambda t: 0.0, 0.0)  # of prices of which no multiple is in the domain
+FIXED = Ray(lambda t: 0.0, 0.0)  # no multiple is in the domain
 
 
 class Box(NamedTuple):
@@ -112,7 +112,7 @@ class Loss(ABC):
 
     @abstractmethod
     def to_domain(self, a: Any) -> Any:
-        """Dual variables in the domain near `a` (t,), any floats. Of exact numbers: see `exact_prices`."""
+        """Dual variables in the domain near `a` (t,), any floats. `exact_prices` does the same for fractions."""
 
     @abstractmethod
     def ray(self, a: FloatArray) -> Ray:
@@ -128,7 +128,7 @@ class Loss(ABC):
 
     @abstractmethod
     def excess(self, v: Any, a: Any) -> Any:
-        """phi(v) - k(a) + a v as a sum of terms >= 0, so that it is as precise as it is small."""
+        """phi(v) - k(a) + a v as a sum of terms >= 0. Its error shrinks with the excess itself."""
 
     def exact_prices(self, a: Sequence[Fraction]) -> list[Fraction]:
         """Fractions in the domain near `a`, which are in it up to rounding."""
@@ -170,7 +170,7 @@ def as_sum(x: Enclosure) -> Sum:
 
 
 def clipped(a: Any, low: Any, high: Any) -> Any:
-    """Floats, of which NaN becomes 0, or fractions, clipped."""
+    """Clip floats or fractions. NaN becomes 0."""
     if a.dtype != object:
         a = np.where(np.isnan(a), 0.0, a)
     return np.minimum(np.maximum(a, low), high)

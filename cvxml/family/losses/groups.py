@@ -102,7 +102,7 @@ class Spread(Loss):
         return of_groups + behind + before
 
     def exact_prices(self, a: Sequence[Fraction]) -> list[Fraction]:
-        """Sums that are c but for rounding are made c, and those of the two sides agree."""
+        """Sums within rounding of c become c, and the sums of the two sides agree."""
         cap, found = Fraction(self.c), [NONE] * len(a)
         share = _share(cap)
         rows: list[tuple[dict[int, Fraction], dict[int, Fraction]]] = [({}, {}) for _ in range(self.groups)]
@@ -164,7 +164,7 @@ class Slack(Loss):
         return total(rest * worst) + total(a * pos(worst[self.group] - short))
 
     def exact_prices(self, a: Sequence[Fraction]) -> list[Fraction]:
-        """Sums that are c but for rounding are made c."""
+        """Sums within rounding of c become c."""
         cap, found = Fraction(self.c), [NONE] * len(a)
         share = _share(cap)
         rows: list[dict[int, Fraction]] = [{} for _ in range(self.groups)]
@@ -183,7 +183,7 @@ def _whole(s: FloatArray, c: float) -> tuple[FloatArray, float]:
 
 
 def _share(c: Fraction) -> Fraction:
-    """Of the float next to it."""
+    """c as a multiple of the nearest float."""
     return c / Fraction(float(c))
 
 

@@ -22,7 +22,7 @@ class Least(Loss):
     def to_domain(self, a: FloatArray) -> FloatArray:
         """Clipped at 0 and divided by the sum; equal numbers where every one is 0.
 
-        The sum is at least 1 and next to it. A larger sum gives a smaller lower bound, because no v is negative.
+        The sum exceeds 1 by a few eps at most. A larger sum gives a smaller lower bound, because no v is negative.
         """
         a = np.where(np.isfinite(a) & (a > 0), a, 0.0)
         largest = float(a.max())

@@ -32,7 +32,7 @@ class LogSumExp(Loss):
     def to_domain(self, a: FloatArray) -> FloatArray:
         """Clipped, and scaled to the sum c; where every one of a group is 0, equal. -inf becomes 0.
 
-        The sum of a group is c but for 2 eps; or 0 where no row of it may have a dual variable.
+        The sum of a group is c, up to 2 eps. It is 0 if every row of the group has -inf.
         """
         a = np.where(self.among, a.reshape(self.among.shape), -np.inf)
         may = a > -np.inf
@@ -47,7 +47,7 @@ class LogSumExp(Loss):
         return a.ravel()
 
     def enclosed(self, a: FloatArray) -> Enclosure:
-        """Numbers in the same proportion, whose sums are c."""
+        """Numbers in the same proportion with sums that are exactly c."""
         return Enclosure(a, 4 * EPS * a)
 
     def of_block(self, block: Block) -> LogSumExp:
@@ -55,7 +55,7 @@ class LogSumExp(Loss):
         return LogSumExp(self.c[block.groups], self.among[block.groups])
 
     def ray(self, a: FloatArray) -> Ray:
-        """No multiple of rows of the simplex is one."""
+        """No other multiple is in the domain."""
         return FIXED
 
     def slopes(self, block: Block) -> FloatArray:
