@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.balls import ends, total
 from cvxml.core.clock import watched
-from cvxml.core.exact import scaled
+from cvxml.core.exact import flint, scaled
 from cvxml.core.integer_matrices import distance_to_square, is_psd, root_of, weighted_outer, whole
 from cvxml.core.metric import FloatArray, IntArray
 
@@ -91,13 +91,13 @@ def plane(X: FloatArray) -> Plane:
 
 
 def end(values: Iterable[Any], up: bool) -> Fraction:
-    """The sum of fractions and balls, exactly or the upper or the lower end."""
+    """The sum of fractions, flint's rationals and balls, exactly or the upper or the lower end."""
     rational, others = Fraction(0), []
     for value in values:
-        if isinstance(value, Fraction):
-            rational += value
-        else:
+        if isinstance(value, flint().arb):
             others.append(value)
+        else:
+            rational += value if isinstance(value, Fraction) else Fraction(int(value.p), int(value.q))
     return rational + ends(total(others))[1 if up else 0] if others else rational
 
 

@@ -14,10 +14,9 @@ sqrt(2 gap / lam) of a metric. Gaps are relative to lam/2 ||M||^2.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,19 +24,20 @@ from numpy.typing import ArrayLike
 from cvxml.core.estimator import Estimator
 from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_positive, dual_array
-from cvxml.core.metric import EPS, FloatArray, IntArray
+from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.misreading import Misreading, changed, exchanged, other_pairs
 from cvxml.core.pairs import BAD_PAIRS_OF_ONE_KIND, BY_PAIRS, KINDS, Paired, paired
 from cvxml.core.parameter import NUMBER, Parameter
 from cvxml.core.result import Dual
 from cvxml.core.statement import Statement
 from cvxml.core.triplets import check_units
-from cvxml.family.losses.base import Box, Ray, Sum, ValueAndExcess, total
+from cvxml.family.losses.base import Box, Loss, Ray, clipped
 from cvxml.family.losses.hinge import Hinge
 from cvxml.family.regularizers.frobenius import Frobenius
-from cvxml.family.rows.base import Block, Prices
+from cvxml.family.rows.base import Prices
 from cvxml.family.rows.pairs import PairRows
 from cvxml.family.theorem.theorem import Family, Term
+from cvxml.numbers.vocabulary import like, pos, total
 from cvxml.solvers.family_method import FamilyMethod
 
 NEAR, FAR = 1, 2  # the distances that similar and dissimilar pairs should keep
@@ -145,7 +145,8 @@ def distances(given: Instance, M: FloatArray) -> list[list[float]]:
 # ------------------------------------------------------------- 3. The loss that the family does not have
 
 
-class HingeFromAbove(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class HingeFromAbove(Loss):
     """phi(v) = c [v - 1]_+, a hinge that charges what is above 1.
 
     Its conjugate bound is k(a) = sum a with the domain -c <= a <= 0: for every v, phi(v) >= k(a) - a v. The difference
@@ -159,47 +160,26 @@ class HingeFromAbove(NamedTuple):
         """-c <= a <= 0. With a box, the family's solver for the Frobenius norm takes this loss."""
         return Box(-float(self.c), 0.0)
 
-    @property
-    def inactive_above(self) -> float:
-        """A row with a large v counts, so that no row may be left out."""
-        return math.inf
-
-    def to_domain(self, a: FloatArray) -> FloatArray:
+    def to_domain(self, a: Any) -> Any:
         """The nearest prices in the domain; 0 in place of NaN."""
-        return np.clip(np.where(np.isnan(a), 0.0, a), -float(self.c), 0.0)
-
-    def conjugate(self, a: FloatArray) -> Sum:
-        """sum a, and what rounding may have made of it."""
-        value = math.fsum(a)
-        return Sum(value, 4 * EPS * abs(value))
+        return clipped(a, -self.c, 0)
 
     def ray(self, a: FloatArray) -> Ray:
         """k of t a: it is t sum a, until a price is -c."""
         mirrored = Hinge(self.c).ray(-a)
         return Ray(lambda t: -mirrored.value(t), mirrored.longest)
 
-    def part(self, block: Block) -> ValueAndExcess:
-        """The values and the excesses of rows, each with a bound of its rounding error."""
-        v, a = block.v, block.a
-        off = block.off + EPS * (1 + np.abs(v))  # what 1 - v may be off by
-        over, under = np.maximum(0.0, v - 1), np.maximum(0.0, 1 - v)
-        may_be_over, may_be_under = v - 1 > -off, 1 - v > -off
-        value = total(self.c * over, np.where(may_be_over, self.c * off, 0.0))
-        excess = (self.c + a) * over - a * under
-        slope = np.maximum(np.where(may_be_over, self.c + a, 0.0), np.where(may_be_under, -a, 0.0))
-        return ValueAndExcess(value, total(excess, slope * off + 4 * EPS * excess))
+    def value(self, v: Any) -> Any:
+        """phi, summed over the rows."""
+        return like(v, self.c) * total(pos(v - 1))
 
-    def exactly(self, v: Iterable[Fraction]) -> Fraction:
-        """The sum of phi, in fractions."""
-        return Fraction(self.c) * sum((max(Fraction(0), row - 1) for row in v), Fraction(0))
+    def conjugate(self, a: Any) -> Any:
+        """sum a"""
+        return total(a)
 
-    def exact_prices(self, a: Sequence[Fraction]) -> list[Fraction]:
-        """Prices in the domain, in fractions."""
-        return [min(max(price, -Fraction(self.c)), Fraction(0)) for price in a]
-
-    def exact_conjugate(self, a: Sequence[Fraction]) -> Fraction:
-        """k(a), in fractions."""
-        return sum(a, Fraction(0))
+    def excess(self, v: Any, a: Any) -> Any:
+        """The difference above, summed over the rows."""
+        return total((like(a, self.c) + a) * pos(v - 1) - a * pos(1 - v))
 
 
 # ------------------------------------------------------------- 4. Common misreadings

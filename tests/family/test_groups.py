@@ -10,6 +10,8 @@ import pytest
 
 from cvxml.family.losses.groups import Slack, Spread
 from cvxml.family.rows.base import Block
+from cvxml.numbers.rational import end
+from cvxml.numbers.vocabulary import exact as rational
 
 SIZES = (2, 3, 5, 2, 7)  # of groups
 GROUP = np.repeat(np.arange(len(SIZES)), SIZES)
@@ -44,6 +46,14 @@ def nasty(seed: int) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
 
 def fractions(values: np.ndarray) -> list[Fraction]:
     return [Fraction(value) for value in values.tolist()]
+
+
+def value_of(loss: Any, v: list[Fraction]) -> Fraction:
+    return end([loss.value(rational(v))], up=True)
+
+
+def k_of(loss: Any, a: list[Fraction]) -> Fraction:
+    return end([loss.conjugate(rational(a))], up=True)
 
 
 def product(a: list[Fraction], v: list[Fraction]) -> Fraction:
@@ -86,7 +96,7 @@ def test_a_price_bounds_the_loss_from_below(loss_of: Any, seed: int) -> None:
     for at in (v, -v, v**20 * 1e3):
         for given in (a, np.abs(a) * np.where(NEAR, 1, -1), -a):
             own = loss.exact_prices(fractions(given))
-            assert loss.exactly(fractions(at)) >= loss.exact_conjugate(own) - product(own, fractions(at))
+            assert value_of(loss, fractions(at)) >= k_of(loss, own) - product(own, fractions(at))
 
 
 @LOSSES
@@ -95,15 +105,15 @@ def test_double_precision_says_what_it_may_be_off_by(loss_of: Any, seed: int) ->
     c, a, v, off = nasty(seed)
     loss, exact = loss_of(c), loss_of(Fraction(c))
     own = loss.to_domain(a)
-    k = exact.exact_conjugate(fractions(own))
-    assert abs(Fraction(loss.conjugate(own).value) - k) <= Fraction(loss.conjugate(own).off)
+    k = k_of(exact, fractions(own))
+    assert abs(Fraction(loss.bound(own).value) - k) <= Fraction(loss.bound(own).off)
     part, rng = loss.part(Block(v, off, own)), np.random.default_rng(seed)
     for _ in range(20):
         true = [
             x + Fraction(y) * Fraction(rng.choice([-1.0, 1.0]))
             for x, y in zip(fractions(v), off, strict=True)
         ]
-        value = exact.exactly(true)
+        value = value_of(exact, true)
         excess = value - k + product(fractions(own), true)
         assert excess >= 0
         assert abs(Fraction(part.value.value) - value) <= Fraction(part.value.off)
@@ -135,10 +145,10 @@ def test_the_ray_is_k_of_multiples_up_to_its_end(loss_of: Any, seed: int) -> Non
     ray = loss.ray(own)
     for t in (0.3, 1.0, min(ray.longest, 1e3)):
         if t <= ray.longest:
-            assert loss.conjugate(loss.to_domain(own * t)).value == pytest.approx(ray.value(t), abs=1e-13 * c)
+            assert loss.bound(loss.to_domain(own * t)).value == pytest.approx(ray.value(t), abs=1e-13 * c)
     assert ray.longest >= 1
     if own.any() and ray.longest < 1e6:
-        beyond = loss.conjugate(loss.to_domain(own * ray.longest * 2)).value
+        beyond = loss.bound(loss.to_domain(own * ray.longest * 2)).value
         assert beyond < ray.value(2 * ray.longest)
 
 
@@ -156,11 +166,7 @@ def test_sums_at_the_cap_but_for_rounding_are_the_cap() -> None:
     own = loss.to_domain(a / 3 * (1 - 1e-14))
     np.testing.assert_array_equal(np.bincount(GROUP[NEAR], own[NEAR]), float(third))
     exact = spread(third).exact_prices(fractions(own))
-    assert (
-        spread(third).exact_conjugate(exact)
-        == third * len(SIZES)
-        == spread(third).exactly([Fraction(0)] * len(a))
-    )
+    assert k_of(spread(third), exact) == third * len(SIZES) == value_of(spread(third), [Fraction(0)] * len(a))
 
 
 @LOSSES
@@ -174,8 +180,8 @@ def test_margins_next_to_nothing_are_off_by_the_digits_of_distances(loss_of: Any
         least = np.where(NEAR, 1.0, 0.0) if loss_of is spread else B
         v = least + 10.0 ** rng.integers(-9, -2) * rng.random(len(GROUP))
         own = loss.to_domain(c * rng.random(len(GROUP)) * np.where(NEAR | (loss_of is slack), 1, -1))
-        part, value = loss.part(Block(v, none, own)), exact.exactly(fractions(v))
-        excess = value - exact.exact_conjugate(fractions(own)) + product(fractions(own), fractions(v))
+        part, value = loss.part(Block(v, none, own)), value_of(exact, fractions(v))
+        excess = value - k_of(exact, fractions(own)) + product(fractions(own), fractions(v))
         assert abs(Fraction(part.value.value) - value) <= Fraction(part.value.off)
         assert abs(Fraction(part.excess.value) - excess) <= Fraction(part.excess.off)
 

@@ -11,11 +11,12 @@ from flint import arb, arb_mat
 
 from cvxml.core.balls import precision
 from cvxml.core.metric import FloatArray
-from cvxml.family.losses.base import Ray, Sum
+from cvxml.family.losses.base import Ray
 from cvxml.family.regularizers.definite import definite
 from cvxml.family.regularizers.logdet import Known, LogDet, Positive, radius
 from cvxml.family.rows.base import Weights
 from cvxml.numbers.rational import plane
+from cvxml.numbers.sums import Sum
 from tests.family.test_frobenius import exact_weights
 
 SEEDS = pytest.mark.parametrize("seed", range(12))

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
-from cvxml.core.balls import ends, precision
+from cvxml.core.balls import ball, ends, precision
 from cvxml.core.metric import FloatArray
-from cvxml.family.losses.base import Loss, accurate_sum, together
+from cvxml.family.losses import base
+from cvxml.family.losses.base import Loss, together
 from cvxml.family.losses.bounded import Bounded
+from cvxml.family.losses.groups import Slack, Spread
 from cvxml.family.losses.hinge import Hinge
 from cvxml.family.losses.least import Least
 from cvxml.family.losses.log_sum_exp import LogSumExp
@@ -22,7 +25,12 @@ from cvxml.family.losses.smoothed_hinge import SmoothedHinge
 from cvxml.family.losses.squared_hinge import SquaredHinge
 from cvxml.family.losses.straight import Straight
 from cvxml.family.rows.base import Block
+from cvxml.methods.ldml.logistic import Logistic
+from cvxml.numbers.enclosures import Enclosure
 from cvxml.numbers.rational import end
+from cvxml.numbers.sums import accurate_sum
+from cvxml.numbers.vocabulary import exact as rational
+from cvxml.numbers.vocabulary import total
 
 
 class Case(NamedTuple):
@@ -82,7 +90,8 @@ def exactly(case: Case, v: FloatArray, a: FloatArray) -> tuple[Fraction, Fractio
     """phi, k, and a v, of these numbers as they are."""
     rows, prices = ([Fraction(x) for x in each.tolist()] for each in (v, a))
     with precision():
-        phi, k = end([case.exact.exactly(rows)], up=True), end([case.exact.exact_conjugate(prices)], up=False)
+        phi = end([case.exact.value(rational(rows))], up=True)
+        k = end([case.exact.conjugate(rational(prices))], up=False)
     return phi, k, sum((x * y for x, y in zip(rows, prices, strict=True)), Fraction(0))
 
 
@@ -93,7 +102,7 @@ def test_the_conjugate_bounds_the_loss(name: str, seed: int) -> None:
     v, a = drawn(case, seed)
     with precision():
         a_exact = case.exact.exact_prices([Fraction(x) for x in a.tolist()])
-        k = end([case.exact.exact_conjugate(a_exact)], up=True)
+        k = end([case.exact.conjugate(rational(a_exact))], up=True)
     phi = exactly(case, v, a)[0]
     linear = sum((price * Fraction(row) for price, row in zip(a_exact, v.tolist(), strict=True)), Fraction(0))
     assert phi >= k - linear - Fraction(1, 1 << 200)
@@ -109,7 +118,7 @@ def test_value_conjugate_and_excess_are_exact_but_for_what_they_say(name: str, s
     seen = v + off * rng.uniform(-0.9, 0.9, len(v))
     part = case.loss.part(Block(seen, off + 1e-15 * np.abs(v), a))
     phi, k, linear = exactly(case, v, a)
-    own = case.loss.conjugate(a)
+    own = case.loss.bound(a)
     assert part.excess.value >= 0
     assert abs(phi - Fraction(part.value.value)) <= Fraction(part.value.off)
     assert abs(k - Fraction(own.value)) <= Fraction(own.off)
@@ -181,7 +190,7 @@ def test_any_numbers_are_repaired_into_the_domain(name: str) -> None:
     given += [10.0 ** rng.uniform(-200, 200, 5) * rng.choice([1, -1], 5) for _ in range(5)]
     for a in given:
         once = loss.to_domain(np.resize(a, 10))
-        assert math.isfinite(loss.conjugate(once).value)
+        assert math.isfinite(loss.bound(once).value)
         assert math.isfinite(loss.part(Block(np.ones(len(once)), np.zeros(len(once)), once)).excess.value)
         np.testing.assert_allclose(loss.to_domain(once), once, rtol=1e-15)
 
@@ -194,7 +203,7 @@ def test_a_ray_is_the_conjugate_of_the_multiples(name: str, seed: int) -> None:
     ray = loss.ray(a)
     for share in (1e-3, 0.5, 0.999):
         t = share * min(ray.longest, 3.0)
-        assert ray.value(t) == pytest.approx(loss.conjugate(a * t).value, rel=1e-9)
+        assert ray.value(t) == pytest.approx(loss.bound(a * t).value, rel=1e-9)
         np.testing.assert_allclose(loss.to_domain(a * t), a * t, rtol=1e-15)
         both = together([ray, Hinge(C).ray(np.array([1.0]))])
         assert both.value(t) == pytest.approx(ray.value(t) + t)
@@ -237,9 +246,9 @@ def test_residual_prices_are_in_the_domain_whatever_rounding_does() -> None:
 def test_prices_of_a_bound_may_come_near_to_their_limit() -> None:
     """The price is next to -c: b has one digit, and the allowance knows."""
     loss, a = Bounded(0.3, True), np.array([-0.3 * (1 - 2.0**-50)])
-    own: Any = loss.conjugate(loss.to_domain(a))
+    own: Any = loss.bound(loss.to_domain(a))
     with precision():
-        exact = end([Bounded(Fraction(0.3), True).exact_conjugate([Fraction(float(a[0]))])], up=False)
+        exact = end([Bounded(Fraction(0.3), True).conjugate(rational(a))], up=False)
     assert abs(exact - Fraction(own.value)) <= Fraction(own.off)
     assert own.off > 1e-3
 
@@ -255,7 +264,9 @@ def test_a_row_that_may_be_missed_counts_though_it_has_no_price() -> None:
         assert at_most.off >= C * 0.25
         next_to = part_of(loss, [1 + 2.0**-52], [2.0**-52 * (1 + 2.0**-50)], [0.0]).value
         assert next_to.off > 0  # the float of v - off is 1, and the number is below
-        assert part_of(loss, [3.0], [1.0], [0.0]).value == (0.0, 0.0)
+        surely_kept = part_of(loss, [3.0], [1.0], [0.0]).value
+        assert surely_kept.value == 0
+        assert surely_kept.off < 1e-290  # underflow alone
 
 
 def test_weights_on_the_simplex_sum_to_no_less_than_1_and_what_is_more_is_counted() -> None:
@@ -293,8 +304,124 @@ def test_the_entropy_of_shares_is_rounded_by_no_more_than_is_said() -> None:
     for _ in range(10):
         of = LogSumExp(rng.uniform(0.5, 2, 2), np.ones((2, 5), dtype=bool))
         a = of.to_domain(rng.random(10))
-        found = of.conjugate(a)
+        found = of.bound(a)
         with precision():
             exact = LogSumExp(np.array([Fraction(c) for c in of.c.tolist()], dtype=object), of.among)
-            true = ends(exact.exact_conjugate([Fraction(price) for price in a.tolist()]))
+            true = ends(exact.conjugate(rational(a)))
         assert max(abs(Fraction(found.value) - end) for end in true) <= Fraction(found.off)
+
+
+GROUPS = np.array([0, 0, 0, 1, 1])
+OTHERS: dict[
+    str, tuple[Any, Any]
+] = {  # losses of groups and of labels: the same with floats and with fractions
+    "spread": (lambda c: Spread(c, GROUPS, np.array([True, False, True, True, False])), True),
+    "slack": (lambda c: Slack(c, GROUPS, [c, c, 0, c, 0]), True),
+    "log sum exp": (
+        lambda c: LogSumExp(np.array([c] * 2), np.array([[1, 1, 0], [1, 1, 1]], dtype=bool)),
+        False,
+    ),
+    "logistic": (lambda c: Logistic(np.array([1, -1, 1, 1, -1]), c, np.array([c] * 5)), False),
+    "logistic, free": (lambda c: Logistic(np.array([1, -1, 1, 1, -1]), None), False),
+}
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("name", [*CASES, *OTHERS])
+def test_each_formula_is_one_for_three_kinds_of_numbers(name: str, seed: int) -> None:
+    """Exactly, the excess is what the bound leaves; floats are near, and enclosures hold the exact number."""
+    rng = np.random.default_rng(seed)
+    if name in CASES:
+        loss, exact = CASES[name].loss, CASES[name].exact
+        v, a = drawn(CASES[name], seed)
+        prices = rational(a)
+    else:
+        loss, exact = (OTHERS[name][0](number(0.3)) for number in (float, Fraction))
+        v = rng.uniform(0, 2, 6 if name == "log sum exp" else 5)
+        signs = np.where(loss.near, 1, -1) if name == "spread" else -loss.t if "logistic" in name else 1
+        a = loss.to_domain(signs * rng.random(len(v)) * 0.3)
+        prices = rational(exact.exact_prices([Fraction(x) for x in a.tolist()]))
+    with precision():
+        phi, k, left = exact.value(rational(v)), exact.conjugate(prices), exact.excess(rational(v), prices)
+        paid = total(prices * rational(v))
+        missed = ball(phi) - ball(k) + ball(paid) - ball(left)
+        assert abs(missed) <= 1e-60 * (1 + abs(ball(phi)))
+        with np.errstate(all="ignore"):
+            own = (loss.value(v), loss.conjugate(a), loss.excess(v, a))
+            x, y = Enclosure(v), loss.enclosed(a)
+            enclosures = (loss.value(x), loss.conjugate(y), loss.excess(x, y))
+        size = 1 + float(abs(ball(phi))) + abs(float(ball(k))) + float(np.abs(a) @ np.abs(v))
+        for near, found, true in zip(own, enclosures, (phi, k, left), strict=True):
+            assert float(near) == pytest.approx(float(ball(true)), rel=1e-9, abs=1e-12 * size)
+            assert abs(ball(true) - ball(float(found.mid))) <= ball(float(found.rad)) + 1e-60
+
+
+@EVERY
+def test_exact_rows_are_summed_some_at_a_time(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many as memory holds: the value is that of all rows at once."""
+    exact, (v, _) = CASES[name].exact, drawn(CASES[name], 1)
+    with precision():
+        once = exact.value(rational(v) * 3)
+        monkeypatch.setattr(base, "ROWS", 3)
+        found = exact.exact_value(iter([Fraction(x) for x in v.tolist()]), Fraction(3))
+        assert abs(ball(once) - ball(found)) <= 1e-60 * (1 + abs(ball(once)))
+
+
+def test_an_error_below_the_last_digit_of_v_counts() -> None:
+    """v = 1 may be 1 + 1e-17, which is above the bound, although the floats agree."""
+    value = part_of(Bounded(1e6, True), [1.0], [1e-17], [0.0]).value
+    with precision():
+        true = Bounded(Fraction(10**6), True).value(rational([1 + Fraction(1, 10**17)]))
+        assert 0 < true <= ball(value.off)
+
+
+def test_a_share_next_to_1_of_a_rounded_weight_counts() -> None:
+    """The price is the float of 1/7, which may be below 1/7: then the rest has a divergence of about its logarithm."""
+    seventh, t = Fraction(1, 7), np.array([1])
+    weight, v = float(seventh), 200.0
+    assert Fraction(weight) < seventh
+    part = Logistic(t, 0.0, np.array([weight])).part(Block(np.array([v]), np.zeros(1), np.array([-weight])))
+    exact, a = Logistic(t, Fraction(0), [seventh]), rational([-weight])
+    with precision(1024):
+        true = exact.value(rational([v])) - exact.conjugate(a) + ball(total(a * rational([v])))
+        assert abs(true - ball(part.excess.value)) <= ball(part.excess.off)
+
+
+SEVENTHS = [Fraction(k, 7) for k in (1, 2, 3, 5, 6)]
+NEAR_FRACTIONS: dict[
+    str, tuple[Callable[[Any], Any], float]
+] = {  # a loss of one constant or several, and the sign of a
+    "hinge": (lambda c: Hinge(c[0]), 1.0),
+    "squared hinge": (lambda c: SquaredHinge(c[0]), 1.0),
+    "smoothed hinge": (lambda c: SmoothedHinge(c[3]), 1.0),
+    "straight": (lambda c: Straight(c[0]), -1.0),
+    "bounded, above": (lambda c: Bounded(c[0], True), -1.0),
+    "bounded, below": (lambda c: Bounded(c[0], False), 1.0),
+    "slack, c": (lambda c: Slack(c[0], GROUPS, np.ones(5)), 1.0),
+    "slack, b": (lambda c: Slack(1.0, GROUPS, c), 1.0),
+    "residual": (lambda c: Residual(c, np.zeros(len(c), dtype=bool)), -1.0),
+}
+
+
+KINKS = {"smoothed hinge": 1 - 5 / 7, "slack, b": np.array([float(c) for c in SEVENTHS])}
+
+
+@pytest.mark.parametrize("name", NEAR_FRACTIONS)
+def test_a_constant_that_is_the_float_next_to_a_fraction_is_covered(name: str) -> None:
+    """Without errors of v, and with dual variables in the same proportion to the fraction."""
+    of, sign = NEAR_FRACTIONS[name]
+    loss, exact, rng = of(np.array([float(c) for c in SEVENTHS])), of(SEVENTHS), np.random.default_rng(0)
+    scales = name not in ("smoothed hinge", "slack, b")
+    for _ in range(40):
+        v = rng.uniform(0, 2, 10 if name == "residual" else 5)
+        if name in KINKS:
+            v = np.where(rng.random(len(v)) < 0.5, v, KINKS[name])
+        a = loss.to_domain(sign * rng.choice([0.0, 0.1, 1.0], len(v)) * rng.random(len(v)))
+        constants = SEVENTHS * 2 if name == "residual" else SEVENTHS[:1] * 5
+        ratio = [c / Fraction(float(c)) if scales else Fraction(1) for c in constants]
+        prices = rational(Fraction(x) * r for x, r in zip(a.tolist(), ratio, strict=True))
+        part, k = loss.part(Block(v, np.zeros(len(v)), a)), loss.bound(a)
+        with precision():
+            numbers = exact.value(rational(v)), exact.conjugate(prices), exact.excess(rational(v), prices)
+            for found, true in zip((part.value, k, part.excess), numbers, strict=True):
+                assert abs(ball(true) - ball(found.value)) <= ball(found.off) + 1e-60

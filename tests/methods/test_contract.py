@@ -535,7 +535,7 @@ def test_the_exact_member_has_no_constant_that_is_rounded(method: str) -> None:
     constants = {
         f"{type(loss).__name__}.{name}": value
         for loss, rows in family.terms
-        for name, value in (*loss._asdict().items(), ("unit", getattr(rows, "unit", 1)))
+        for name, value in (*vars(loss).items(), ("unit", getattr(rows, "unit", 1)))
     }
     constants |= {
         name: value for name, value in vars(family.regularizer).items() if name in ("lam", "beta", "v")

@@ -34,6 +34,8 @@ from cvxml.core.method import Method
 from cvxml.estimators import generated
 from cvxml.family.rows.base import Block
 from cvxml.methods import get
+from cvxml.numbers.rational import end
+from cvxml.numbers.vocabulary import exact as rational
 from cvxml.solvers.family_method import FamilyMethod
 from tests.core import test_bad_input as bad_input
 from tests.instances import assert_named, objective_of, random_data, wrong_dimensions
@@ -84,7 +86,7 @@ def test_the_conjugate_bounds_the_loss_and_is_tight() -> None:
     values = [Fraction(k, 7) for k in range(-7, 28)]
     prices = loss.exact_prices([Fraction(k, 9) for k in range(-6, 4)])
     assert set(prices) == {Fraction(k, 9) for k in range(-3, 1)}
-    assert loss.exact_conjugate(prices) == sum(prices)
+    assert end([loss.conjugate(rational(prices))], up=False) == sum(prices)
     assert all(left(loss.c, a, v) >= 0 for a in prices for v in values)
     assert all(min(left(loss.c, a, v) for v in values) == 0 for a in prices)
     assert all(min(left(loss.c, a, v) for a in prices) == 0 for v in values)
@@ -100,7 +102,7 @@ def test_value_and_excess_are_off_by_no_more_than_is_said() -> None:
     value, excess = loss.part(Block(v, off, a))
     for moved in (v, v - off, v + off):
         exact = [Fraction(x) for x in moved.tolist()]
-        assert abs(loss.exactly(exact) - Fraction(value.value)) <= Fraction(value.off)
+        assert abs(end([loss.value(rational(exact))], up=True) - Fraction(value.value)) <= Fraction(value.off)
         each = [left(Fraction(c), Fraction(p), x) for p, x in zip(a.tolist(), exact, strict=True)]
         assert abs(sum(each) - Fraction(excess.value)) <= Fraction(excess.off)
     assert (np.maximum(v - 1, 0)[v >= loss.inactive_above] == 0).all()

@@ -1,8 +1,8 @@
-"""Losses phi of the family, each with its conjugate bound k: phi(v) >= k(a) - a v for every price a and every v.
+"""Losses phi of the family, each with its conjugate bound k: phi(v) >= k(a) - a v for all dual variables a and all v.
 
-Of each: prices moved into the domain of k, the value phi, and the excess phi(v) - k(a) + a v, which is the part of the
-gap that these rows have, computed as a sum of terms that are not negative. What rounding may have moved is counted from
-the slope of a term and what v may be off by.
+A loss states its domain, the value phi, the conjugate k, and the excess phi(v) - k(a) + a v. The excess is the part of
+the gap that these rows have. It is a sum of terms that are not negative, so it is precise where it is small. Each
+formula is written once, for floats, enclosures and exact numbers (numbers/vocabulary.py).
 
 | loss                        | k(a)                     | domain       | excess                              |
 | hinge c [1-v]_+             | sum a                    | 0 <= a <= c  | (c-a) [1-v]_+ + a [v-1]_+           |
@@ -14,43 +14,38 @@ the slope of a term and what v may be off by.
 | log sum exp: c log sum e^-v | -sum a log(a/c)          | sum a = c    | sum p - a - a log(p/a)              |
 | bounded: sum c f(r)         | sum c log b              | b > 0        | sum c f(r b) + a (v - r)            |
 
-with f(x) = x - 1 - log x, b = 1 + a/c, and r = 1 where v keeps its bound, else r = v. p are the prices that leave
-nothing at v: c e^-v / sum e^-v of log sum exp; [1-v]_+ / g of the smoothed hinge, 1 at most, of which beside it the
-hinges leave (1-a) [1-g-v]_+ + a [v-1]_+.
-
-In exact arithmetic (exact.py) prices and v are fractions; a value is a fraction, or a ball where it is not rational.
+with f(x) = x - 1 - log x, b = 1 + a/c, and r = 1 where v keeps its bound, else r = v. p are the dual variables with
+excess 0 at v: c e^-v / sum e^-v for log sum exp, and [1-v]_+ / g, at most 1, for the smoothed hinge. For the smoothed
+hinge the hinges leave (1-a) [1-g-v]_+ + a [v-1]_+.
 """
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from itertools import islice
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
 from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.family.rows.base import Block
-from cvxml.numbers.rounding import doubled
+from cvxml.numbers.enclosures import Enclosure
+from cvxml.numbers.sums import Sum
+from cvxml.numbers.vocabulary import exact
 
 NONE = Fraction(0)
+ROWS = 2**15  # exact rows at a time
 SHARES = 128  # bits of an exact price
-FEW = 500  # terms, which are summed one by one as fast
-LEAST = 1e-100  # of the largest price: what one that must be positive is at least
-MOST = 1e100  # a price beyond this is as good as infinite
-BELOW_ONE = 1 - 1e-6  # of its limit: what a price at or beyond it becomes
-
-
-class Sum(NamedTuple):
-    """A number, and what rounding may have made of it."""
-
-    value: float
-    off: float
+LEAST = 1e-100  # of the largest: the least dual variable that must be positive
+MOST = 1e100  # the largest dual variable
+BELOW_ONE = 1 - 1e-6  # of its limit: a dual variable at the limit or beyond becomes this
 
 
 class ValueAndExcess(NamedTuple):
-    """What some rows have of the objective and of the gap."""
+    """The share of some rows in the objective and in the gap."""
 
     value: Sum
     excess: Sum
@@ -66,13 +61,13 @@ class Ray(NamedTuple):
 
 
 def together(rays: Sequence[Ray]) -> Ray:
-    """Of several losses, their prices multiplied by the same t."""
+    """The sum of the rays of several losses, for the same t."""
     if len(rays) == 1:
         return rays[0]
     return Ray(lambda t: sum(ray.value(t) for ray in rays), min(ray.longest for ray in rays))
 
 
-FIXED = Ray(lambda t: 0.0, 0.0)  # of prices of which no multiple is in the domain
+FIXED = Ray(lambda t: 0.0, 0.0)  # no multiple is in the domain
 
 
 class Box(NamedTuple):
@@ -105,70 +100,77 @@ class Sensitive(Protocol):
         """Of dual variables (t,) near an optimum, where the objective may grow by `room`."""
 
 
-class Loss(Protocol):
-    """phi, and what a proof needs of it."""
+class Loss(ABC):
+    """A loss phi. A subclass is a frozen dataclass of its constants, which are floats, or fractions for exact mode.
 
-    @property
-    def inactive_above(self) -> float:
-        """A row without a price whose v is no less has no part in value and excess."""
+    `value`, `conjugate` and `excess` are formulas over numbers/vocabulary.py: they hold for floats, for enclosures and
+    for exact numbers. `part` and `bound` evaluate them in enclosures.
+    """
 
-    def to_domain(self, a: FloatArray) -> FloatArray:
-        """The prices in the domain that `a` (t,), any numbers, name."""
+    inactive_above: ClassVar[float] = math.inf  # a row with a = 0 and v >= this has value 0 and excess 0
+    is_sum_over_rows: ClassVar[bool] = False  # True if phi is the sum of the phi of each row alone
 
-    def conjugate(self, a: FloatArray) -> Sum:
-        """k(a), prices of the domain."""
+    @abstractmethod
+    def to_domain(self, a: Any) -> Any:
+        """Dual variables in the domain near `a` (t,), any floats. `exact_prices` does the same for fractions."""
 
+    @abstractmethod
     def ray(self, a: FloatArray) -> Ray:
-        """k of the multiples of prices."""
+        """k of the multiples of dual variables."""
 
-    def part(self, block: Block) -> ValueAndExcess:
-        """Of the rows of a block."""
+    @abstractmethod
+    def value(self, v: Any) -> Any:
+        """phi(v) over all rows v (t,)."""
 
-    def exactly(self, v: Iterable[Fraction]) -> Any:
-        """phi, of all rows."""
+    @abstractmethod
+    def conjugate(self, a: Any) -> Any:
+        """k(a) of dual variables (t,) in the domain."""
+
+    @abstractmethod
+    def excess(self, v: Any, a: Any) -> Any:
+        """phi(v) - k(a) + a v as a sum of terms >= 0. Its error shrinks with the excess itself."""
 
     def exact_prices(self, a: Sequence[Fraction]) -> list[Fraction]:
-        """Prices in the domain, near those given, which are in it but for rounding."""
+        """Fractions in the domain near `a`, which are in it up to rounding."""
+        return list(self.to_domain(np.array(a, dtype=object)))
 
-    def exact_conjugate(self, a: Sequence[Fraction]) -> Any:
-        """k, of prices of the domain."""
+    def exact_value(self, v: Iterable[Any], unit: Fraction) -> Any:
+        """phi of rows that are integers or fractions times a unit. A sum over rows needs memory for `ROWS` of them."""
+        rows, one = iter(v), exact([unit])
+        if not self.is_sum_over_rows:
+            return self.value(exact(rows) * one)
+        chunks = iter(lambda: list(islice(rows, ROWS)), [])
+        return sum((self.value(exact(chunk) * one) for chunk in chunks), exact([0])[0])
 
+    def enclosed(self, a: FloatArray) -> Enclosure:
+        """The dual variables that the floats `a`, the result of `to_domain`, stand for."""
+        return Enclosure(a)
 
-def summed(terms: Sequence[float] | FloatArray) -> float:
-    """The sum, right but for its own rounding; no number where it overflows."""
-    try:
-        return math.fsum(terms)
-    except (OverflowError, ValueError):
-        return math.nan
+    def of_block(self, block: Block) -> Loss:
+        """The loss on the rows of one block."""
+        return self
 
+    def bound(self, a: FloatArray) -> Sum:
+        """k(a) with its rounding error."""
+        with np.errstate(all="ignore"):
+            return as_sum(self.conjugate(self.enclosed(a)))
 
-def total(terms: FloatArray, off: FloatArray) -> Sum:
-    """The sum of terms, each of which may be off; in whatever order it is taken."""
-    size = float(np.abs(terms).sum())
-    return Sum(float(terms.sum()), (float(off.sum()) + (len(terms) + 8) * EPS * size) * (1 + 1e-6))
-
-
-def accurate_total(terms: FloatArray, off: FloatArray) -> Sum:
-    """The same, and no digit is lost in the summation; slower."""
-    rough = float(terms.sum())
-    if not math.isfinite(rough):
-        return Sum(rough, math.inf)
-    value, beside = accurate_sum(terms)
-    return Sum(value, (float(off.sum()) + 2 * EPS * abs(value) + beside) * (1 + 1e-6))
-
-
-def accurate_sum(terms: FloatArray) -> Sum:
-    """The sum; off is what it is off by beside its own rounding: nothing of few terms, of many next to nothing."""
-    if len(terms) <= FEW:
-        return Sum(summed(terms), 0.0)
-    with np.errstate(over="ignore", invalid="ignore"):
-        value, size = float(doubled(terms)), float(np.abs(terms).sum())
-    if not math.isfinite(value):
-        value = summed(terms)
-    rounds = 1 + math.log2(len(terms) + 1)
-    return Sum(value, 2 * rounds * (len(terms) + rounds) * EPS**2 * size)
+    def part(self, block: Block) -> ValueAndExcess:
+        """phi(v) and the excess of the rows of a block, each with its rounding error."""
+        own, v, a = self.of_block(block), Enclosure(block.v, block.off), self.enclosed(block.a)
+        with np.errstate(all="ignore"):
+            value, excess = as_sum(own.value(v)), as_sum(own.excess(v, a))
+        return ValueAndExcess(value, excess._replace(value=0.0) if excess.value < 0 else excess)
 
 
-def margins_of(block: Block) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """v, what it and 1 - v may be off by, and a."""
-    return block.v, block.off + EPS * (1 + np.abs(block.v)), block.a
+def as_sum(x: Enclosure) -> Sum:
+    """An enclosure of one number. The constant that multiplies a loss may be the float nearest to a fraction."""
+    value, off = float(x.mid), float(x.rad)
+    return Sum(value, off + 2 * EPS * abs(value) if math.isfinite(off) else math.inf)
+
+
+def clipped(a: Any, low: Any, high: Any) -> Any:
+    """Clip floats or fractions. NaN becomes 0."""
+    if a.dtype != object:
+        a = np.where(np.isnan(a), 0.0, a)
+    return np.minimum(np.maximum(a, low), high)

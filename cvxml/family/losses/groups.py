@@ -1,39 +1,40 @@
-"""Losses whose rows are in groups, one slack a group (losses/base.py has the others).
+"""Losses whose rows are in groups, with one slack a group. losses/base.py has the other losses.
 
 | loss                                      | k(a)    | domain                                             |
 | spread: c sum_g [1 + max_T v - min_I v]_+ | sum s   | a = u on I, -w on T; u, w >= 0, sums equal, s <= c |
 | slack: c sum_g [max_t (b_t - v_t)]_+      | sum b a | a >= 0, sums s <= c                                |
 
-Excess of a group of the spread, with near = min_I v, far = max_T v, margin = 1 + far - near:
-    (c - s) [margin]_+  +  s [-margin]_+  +  sum u (v - near)  +  sum w (far - v),
-and of the slack, with worst = [max_t (b_t - v_t)]_+:
+Let near = min_I v, far = max_T v and margin = 1 + far - near. The excess of a group of the spread is
+    (c - s) [margin]_+  +  s [-margin]_+  +  sum u (v - near)  +  sum w (far - v).
+Let worst = [max_t (b_t - v_t)]_+. The excess of a group of the slack is
     (c - s) worst  +  sum a (worst - b + v).
 
-Prices are whole multiples of the last digit of c. A sum of such, up to c, is exact in double precision, so that sums
-which must agree do, and one that must be c is. Prices are given for all rows, in order. Where c is the float next to a
-fraction, what is meant are prices in the same proportion to that: exact arithmetic takes them so.
+Dual variables are whole multiples of the last digit of c. Double precision adds such numbers exactly as long as the sum
+is at most c. So the two sums of a group agree, and a sum that must be c is c. There is a dual variable for each row, in
+order. If c is the float nearest to a fraction, the dual variables stand for numbers in the same proportion to the
+fraction; exact mode takes these.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cvxml.core.metric import EPS, FloatArray, IntArray
-from cvxml.family.losses.base import NONE, Ray, Sum, ValueAndExcess, summed
-from cvxml.family.rows.base import Block
+from cvxml.core.metric import FloatArray, IntArray
+from cvxml.family.losses.base import NONE, Loss, Ray
+from cvxml.numbers.vocabulary import group_max, group_min, group_sum, like, pos, total
 
-AT_THE_CAP = 1 - 1e-12  # of c: a sum above is c but for rounding
-MOST = 1e100  # of a price: sums of anything much larger could overflow
-TINY = 1e-301  # more than all that underflow loses
+AT_THE_CAP = 1 - 1e-12  # of c: a larger sum is c up to rounding
+MOST = 1e100  # of a dual variable: sums of larger ones could overflow
 
 
-class Spread(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Spread(Loss):
     """c sum_g [1 + max_T v - min_I v]_+ over groups g of rows, each of them in T or in I."""
 
     c: Any  # a float, or a fraction for exact arithmetic
@@ -45,19 +46,14 @@ class Spread(NamedTuple):
         """The number of groups."""
         return int(self.group.max(initial=-1)) + 1
 
-    @property
-    def inactive_above(self) -> float:
-        """See `Loss`."""
-        return math.inf
-
     def to_domain(self, a: FloatArray) -> FloatArray:
         """Clipped to the sign of their side; both sides of a group scaled to the lesser sum, at most c."""
         size = np.clip(np.nan_to_num(self._sizes(a), nan=0.0), 0.0, MOST)
         sums = [self._totals(size, side) for side in self._sides]
         whole, digit = _whole(np.minimum(*sums), self.c)
         units = np.zeros(len(a))
-        for side, total in zip(self._sides, sums, strict=True):
-            units[side] = _of_sums(size[side], self.group[side], whole, total)
+        for side, own in zip(self._sides, sums, strict=True):
+            units[side] = _of_sums(size[side], self.group[side], whole, own)
         return self._sizes(units * digit)
 
     def _sizes(self, a: FloatArray) -> FloatArray:
@@ -68,16 +64,11 @@ class Spread(NamedTuple):
     def _sides(self) -> tuple[IntArray, IntArray]:
         return np.flatnonzero(self.near), np.flatnonzero(~self.near)
 
-    def conjugate(self, a: FloatArray) -> Sum:
-        """sum s"""
-        value = math.fsum(a[self.near])
-        return Sum(value, 2 * EPS * value)
-
     def ray(self, a: FloatArray) -> Ray:
         """t sum s, until a sum is c."""
         s = self._sums(a)
-        total, largest = float(s.sum()), float(s.max(initial=0.0))
-        return Ray(lambda t: total * t, self.c / largest if largest > 0 else 1.0)
+        gained, largest = float(s.sum()), float(s.max(initial=0.0))
+        return Ray(lambda t: gained * t, self.c / largest if largest > 0 else 1.0)
 
     def _sums(self, a: FloatArray) -> FloatArray:
         """s of each group; exact."""
@@ -86,51 +77,32 @@ class Spread(NamedTuple):
     def _totals(self, size: FloatArray, side: IntArray) -> FloatArray:
         return np.bincount(self.group[side], size[side], minlength=self.groups).astype(np.float64)
 
-    def part(self, block: Block) -> ValueAndExcess:
-        """A group is missed by 1 + its furthest in T - its nearest in I."""
-        v, off, a, _ = block
-        nearest, furthest, off_v = (
-            np.full(self.groups, np.inf),
-            np.full(self.groups, -np.inf),
-            np.zeros((2, self.groups)),
-        )
+    def _margins(self, v: Any) -> tuple[Any, Any, Any]:
+        """The nearest of I, the furthest of T, and 1 + furthest - nearest, of each group."""
         up, down = self._sides
-        np.minimum.at(nearest, self.group[up], v[up])
-        np.maximum.at(furthest, self.group[down], v[down])
-        np.maximum.at(off_v[0], self.group[up], off[up])
-        np.maximum.at(off_v[1], self.group[down], off[down])
-        s, margin = self._sums(a), 1 + furthest - nearest
-        moved = off_v.sum(axis=0)
-        rounded = 2 * EPS * (1 + np.abs(furthest) + np.abs(nearest))
-        off_margin = moved + rounded
-        missed, active = np.maximum(0.0, margin), margin > -off_margin  # or may be
-        value = summed(self.c * missed)
-        value_off = float(self.c * off_margin[active].sum()) + 4 * EPS * value
+        near = group_min(v[up], self.group[up], self.groups)
+        far = group_max(v[down], self.group[down], self.groups)
+        return near, far, 1 + far - near
 
-        away = np.where(self.near, v - nearest[self.group], furthest[self.group] - v)
-        size = np.abs(a)
-        terms = [*((self.c - s) * missed), *(s * (missed - margin)), *np.where(size > 0, size * away, 0.0)]
-        excess = summed(terms)
-        # The slope is c - s where the margin is surely positive, and s where it is surely negative.
-        slope = np.where(margin > off_margin, self.c - s, np.where(margin < -off_margin, s, self.c))
-        excess_off = (
-            float(size @ off + self.c * moved[active].sum() + slope @ rounded) + 8 * EPS * excess + TINY
-        )
-        return ValueAndExcess(Sum(value, value_off * (1 + 1e-6)), Sum(excess, excess_off * (1 + 1e-6)))
-
-    def exactly(self, v: Iterable[Fraction]) -> Fraction:
+    def value(self, v: Any) -> Any:
         """See `Loss`."""
-        near: dict[int, Fraction] = {}
-        far: dict[int, Fraction] = {}
-        for g, up, row in zip(self.group.tolist(), self.near.tolist(), v, strict=True):
-            if up:
-                near[g] = min(row, near.get(g, row))
-            else:
-                far[g] = max(row, far.get(g, row))
-        return Fraction(self.c) * sum((max(NONE, 1 + far[g] - near[g]) for g in near), NONE)
+        return like(v, self.c) * total(pos(self._margins(v)[2]))
+
+    def conjugate(self, a: Any) -> Any:
+        """sum s"""
+        return total(a[self._sides[0]])
+
+    def excess(self, v: Any, a: Any) -> Any:
+        """See the docstring of this module."""
+        (up, down), (near, far, margin) = self._sides, self._margins(v)
+        s = group_sum(a[up], self.group[up], self.groups)
+        of_groups = total((like(a, self.c) - s) * pos(margin) + s * pos(-margin))
+        behind = total(a[up] * pos(v[up] - near[self.group[up]]))
+        before = total(-a[down] * pos(far[self.group[down]] - v[down]))
+        return of_groups + behind + before
 
     def exact_prices(self, a: Sequence[Fraction]) -> list[Fraction]:
-        """Sums that are c but for rounding are made c, and those of the two sides agree."""
+        """Sums within rounding of c become c, and the sums of the two sides agree."""
         cap, found = Fraction(self.c), [NONE] * len(a)
         share = _share(cap)
         rows: list[tuple[dict[int, Fraction], dict[int, Fraction]]] = [({}, {}) for _ in range(self.groups)]
@@ -143,12 +115,9 @@ class Spread(NamedTuple):
                     found[t] = sign * price
         return found
 
-    def exact_conjugate(self, a: Sequence[Fraction]) -> Fraction:
-        """See `Loss`."""
-        return sum((price for price, up in zip(a, self.near.tolist(), strict=True) if up), NONE)
 
-
-class Slack(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Slack(Loss):
     """c sum_g [max_t (b_t - v_t)]_+ over groups g of rows."""
 
     c: Any  # a float, or a fraction for exact arithmetic
@@ -160,57 +129,42 @@ class Slack(NamedTuple):
         """The number of groups."""
         return int(self.group.max(initial=-1)) + 1
 
-    @property
-    def inactive_above(self) -> float:
-        """See `Loss`."""
-        return math.inf
-
     def to_domain(self, a: FloatArray) -> FloatArray:
         """Clipped at 0; a group with a larger sum scaled to c."""
         size = np.clip(np.nan_to_num(a, nan=0.0), 0.0, MOST)
-        total = self._sums(size)
-        whole, digit = _whole(total, self.c)
-        return _of_sums(size, self.group, whole, total) * digit
+        sums = self._sums(size)
+        whole, digit = _whole(sums, self.c)
+        return _of_sums(size, self.group, whole, sums) * digit
 
     def _sums(self, a: FloatArray) -> FloatArray:
         return np.bincount(self.group, a, minlength=self.groups).astype(np.float64)
-
-    def conjugate(self, a: FloatArray) -> Sum:
-        """sum b a"""
-        terms = self.b * a
-        value = math.fsum(terms)
-        return Sum(value, 2 * EPS * math.fsum(np.abs(terms)) + TINY)
 
     def ray(self, a: FloatArray) -> Ray:
         """t sum b a, until a sum is c."""
         gained, largest = float(self.b @ a), float(self._sums(a).max(initial=0.0))
         return Ray(lambda t: gained * t, self.c / largest if largest > 0 else 1.0)
 
-    def part(self, block: Block) -> ValueAndExcess:
-        """A group costs what its worst row does."""
-        v, off, a, _ = block
-        short, off = self.b - v, off + 2 * EPS * (np.abs(self.b) + np.abs(v))
-        worst, most = np.zeros(self.groups), np.zeros(self.groups)
-        np.maximum.at(worst, self.group, short)
-        np.maximum.at(most, self.group, short + off)
-        moved = most - worst  # a row that is far from the worst does not count
-        value = summed(self.c * worst)
-        rest = self.c - self._sums(a)
-        less = np.where(a > 0, a * (worst[self.group] - short), 0.0)
-        excess = summed([*(rest * worst), *less])
-        excess_off = float(rest @ moved + a @ (off + moved[self.group])) + 8 * EPS * excess + TINY
-        value_off = self.c * float(moved.sum()) + 4 * EPS * value + TINY
-        return ValueAndExcess(Sum(value, value_off * (1 + 1e-6)), Sum(excess, excess_off * (1 + 1e-6)))
+    def _short(self, v: Any) -> tuple[Any, Any]:
+        """b - v, and [its largest]_+ of each group."""
+        short = like(v, self.b, rounded=True) - v
+        return short, group_max(short, self.group, self.groups, 0.0)
 
-    def exactly(self, v: Iterable[Fraction]) -> Fraction:
+    def value(self, v: Any) -> Any:
         """See `Loss`."""
-        worst = [NONE] * self.groups
-        for g, b, row in zip(self.group.tolist(), self.b, v, strict=True):
-            worst[g] = max(worst[g], Fraction(b) - row)
-        return Fraction(self.c) * sum(worst, NONE)
+        return like(v, self.c) * total(self._short(v)[1])
+
+    def conjugate(self, a: Any) -> Any:
+        """sum b a"""
+        return total(like(a, self.b, rounded=True) * a)
+
+    def excess(self, v: Any, a: Any) -> Any:
+        """See the docstring of this module."""
+        short, worst = self._short(v)
+        rest = like(a, self.c) - group_sum(a, self.group, self.groups)
+        return total(rest * worst) + total(a * pos(worst[self.group] - short))
 
     def exact_prices(self, a: Sequence[Fraction]) -> list[Fraction]:
-        """Sums that are c but for rounding are made c."""
+        """Sums within rounding of c become c."""
         cap, found = Fraction(self.c), [NONE] * len(a)
         share = _share(cap)
         rows: list[dict[int, Fraction]] = [{} for _ in range(self.groups)]
@@ -221,10 +175,6 @@ class Slack(NamedTuple):
                 found[t] = price
         return found
 
-    def exact_conjugate(self, a: Sequence[Fraction]) -> Fraction:
-        """See `Loss`."""
-        return sum((Fraction(b) * price for b, price in zip(self.b, a, strict=True)), NONE)
-
 
 def _whole(s: FloatArray, c: float) -> tuple[FloatArray, float]:
     """Sums (g,), at most c and c where they are but for rounding, in digits of c; and that digit."""
@@ -233,7 +183,7 @@ def _whole(s: FloatArray, c: float) -> tuple[FloatArray, float]:
 
 
 def _share(c: Fraction) -> Fraction:
-    """Of the float next to it."""
+    """c as a multiple of the nearest float."""
     return c / Fraction(float(c))
 
 

@@ -2,73 +2,53 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
-from fractions import Fraction
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from cvxml.core.metric import EPS, FloatArray
-from cvxml.family.losses.base import NONE, Box, Ray, Sensitivity, Sum, ValueAndExcess, margins_of, total
-from cvxml.family.rows.base import Block
+from cvxml.family.losses.base import Box, Loss, Ray, Sensitivity, clipped
+from cvxml.numbers.vocabulary import like, pos, total
 
 
-class Hinge(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Hinge(Loss):
     """c [1 - v]_+"""
 
-    c: Any  # a float, or a fraction for exact arithmetic
+    c: Any
+    inactive_above: ClassVar[float] = 1.0
+    is_sum_over_rows: ClassVar[bool] = True
 
     @property
     def box(self) -> Box:
         """0 <= a <= c"""
         return Box(0.0, float(self.c))
 
-    @property
-    def inactive_above(self) -> float:
-        """See `Loss`."""
-        return 1.0
-
-    def to_domain(self, a: FloatArray) -> FloatArray:
+    def to_domain(self, a: Any) -> Any:
         """Clipped."""
-        return np.clip(np.where(np.isnan(a), 0.0, a), 0.0, self.c)
-
-    def conjugate(self, a: FloatArray) -> Sum:
-        """sum a"""
-        value = math.fsum(a)
-        return Sum(value, 4 * EPS * value)
+        return clipped(a, 0, self.c)
 
     def ray(self, a: FloatArray) -> Ray:
-        """t sum a, until a price is c."""
-        total, top = float(a.sum()), float(a.max(initial=0.0))
+        """t sum a, until one dual variable is c."""
+        gained, top = float(a.sum()), float(a.max(initial=0.0))
         if top == 0:
-            return Ray(lambda t: total * t, 1.0)
+            return Ray(lambda t: gained * t, 1.0)
         longest = float(self.c) / top
-        return Ray(lambda t: total * t, longest if longest * top <= self.c else longest * (1 - 2 * EPS))
+        return Ray(lambda t: gained * t, longest if longest * top <= self.c else longest * (1 - 2 * EPS))
 
-    def part(self, block: Block) -> ValueAndExcess:
-        """What is not missed costs nothing."""
-        v, off, a = margins_of(block)
-        missed = np.maximum(0.0, 1 - v)
-        counts = np.where(1 - v > -off, off, 0.0)  # what is missed, or may be
-        spare = np.maximum(0.0, v - 1)
-        most = np.maximum(np.where(1 - v > -off, self.c - a, 0.0), np.where(v - 1 > -off, a, 0.0))
-        excess = (self.c - a) * missed + a * spare
-        return ValueAndExcess(
-            total(self.c * missed, self.c * counts), total(excess, most * off + 4 * EPS * excess)
-        )
-
-    def exactly(self, v: Iterable[Fraction]) -> Fraction:
+    def value(self, v: Any) -> Any:
         """See `Loss`."""
-        return Fraction(self.c) * sum((max(NONE, 1 - row) for row in v), NONE)
+        return like(v, self.c) * total(pos(1 - v))
 
-    def exact_prices(self, a: Sequence[Fraction]) -> list[Fraction]:
-        """Clipped."""
-        return [min(max(price, NONE), Fraction(self.c)) for price in a]
+    def conjugate(self, a: Any) -> Any:
+        """sum a"""
+        return total(a)
 
-    def exact_conjugate(self, a: Sequence[Fraction]) -> Fraction:
+    def excess(self, v: Any, a: Any) -> Any:
         """See `Loss`."""
-        return sum(a, NONE)
+        missed = 1 - v
+        return total((like(a, self.c) - a) * pos(missed) + a * pos(-missed))
 
     def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:
         """See `Sensitive`."""

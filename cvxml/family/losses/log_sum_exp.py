@@ -3,46 +3,36 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from scipy.special import xlogy
 
-from cvxml.core.balls import ball
-from cvxml.core.balls import total as total_of
 from cvxml.core.metric import EPS, FloatArray
-from cvxml.family.losses.base import (
-    FIXED,
-    NONE,
-    SHARES,
-    Ray,
-    Sensitivity,
-    Sum,
-    ValueAndExcess,
-    summed,
-)
+from cvxml.family.losses.base import FIXED, NONE, SHARES, Loss, Ray, Sensitivity
 from cvxml.family.rows.base import Block
+from cvxml.numbers.enclosures import Enclosure
 from cvxml.numbers.rounding import doubled
+from cvxml.numbers.vocabulary import exp, exp_excess, floats, like, log, log_sum_exp, total
+
+FAINT = (
+    1e-280  # of the largest dual variable of its group: a smaller one becomes 0, because p/a could overflow
+)
 
 
-class LogSumExp(NamedTuple):
-    """c log sum_k exp(-v_k) of each group, over the rows that count. Prices are of all rows of all groups."""
+@dataclass(frozen=True, eq=False)
+class LogSumExp(Loss):
+    """c log sum_k exp(-v_k) of each group, over the rows that count. Dual variables are of all rows of all groups."""
 
-    c: Any  # (g,) > 0, floats, or fractions for exact arithmetic
+    c: Any  # (g,) > 0
     among: Any  # (g, n) True where a row counts
 
-    @property
-    def inactive_above(self) -> float:
-        """See `Loss`."""
-        return math.inf
-
     def to_domain(self, a: FloatArray) -> FloatArray:
-        """Clipped, and scaled to the sum c; where nothing is left of a group, the same for all. -inf stays without.
+        """Clipped, and scaled to the sum c; where every one of a group is 0, equal. -inf becomes 0.
 
-        The sum of a group is c but for 2 eps; or 0 where no row of it may have a price.
+        The sum of a group is c, up to 2 eps. It is 0 if every row of the group has -inf.
         """
         a = np.where(self.among, a.reshape(self.among.shape), -np.inf)
         may = a > -np.inf
@@ -51,69 +41,58 @@ class LogSumExp(NamedTuple):
         a[empty] = may[empty]
         largest = a.max(axis=1, keepdims=True)
         a = a / np.where(largest > 0, largest, 1.0)  # sums of anything large could overflow
+        a[a < FAINT] = 0.0
         sums = doubled(a)
         a *= (self.c / np.where(sums > 0, sums, 1.0))[:, None]
         return a.ravel()
 
-    def conjugate(self, a: FloatArray) -> Sum:
-        """-sum a log(a/c)"""
-        a = a.reshape(self.among.shape)
-        if (a.max(axis=1) == 0).any():
-            return Sum(-math.inf, 0.0)
-        each = np.sum(-xlogy(a, a / self.c[:, None]), axis=1)
-        value = math.fsum(each)
-        return Sum(0.0 + value, (a.shape[1] + 16) * EPS * math.fsum(each + self.c))
+    def enclosed(self, a: FloatArray) -> Enclosure:
+        """Numbers in the same proportion with sums that are exactly c."""
+        return Enclosure(a, 4 * EPS * a)
+
+    def of_block(self, block: Block) -> LogSumExp:
+        """The groups of the block."""
+        return LogSumExp(self.c[block.groups], self.among[block.groups])
 
     def ray(self, a: FloatArray) -> Ray:
-        """No multiple of rows of the simplex is one."""
+        """No other multiple is in the domain."""
         return FIXED
 
     def slopes(self, block: Block) -> FloatArray:
-        """The prices p = c softmax(-v): (g, n)."""
-        p: FloatArray = np.exp(self._logarithms(block)[1])
+        """The slopes p = c softmax(-v): (g, n)."""
+        own = self.of_block(block)
+        with np.errstate(over="ignore"):  # of rows that do not count
+            p: FloatArray = np.where(own.among, own.c[:, None] * np.exp(own._logarithms(block.v)), 0.0)
         return p
 
-    def _logarithms(self, block: Block) -> tuple[FloatArray, FloatArray]:
-        """log sum exp(-v) of each group, and log p of each row, -inf where it does not count."""
-        v = np.where(self.among[block.groups], block.v, np.inf)
-        least = v.min(axis=1, keepdims=True)
-        log_sum = np.log(np.exp(least - v).sum(axis=1, keepdims=True))
-        return (log_sum - least)[:, 0], (least - v) - log_sum + np.log(self.c[block.groups])[:, None]
+    def _logarithms(self, v: Any) -> Any:
+        """log(p/c) (g, n), of the slopes p."""
+        return -v - log_sum_exp(-v, self.among)[:, None]
 
-    def part(self, block: Block) -> ValueAndExcess:
-        """Where v are off by e, c log sum exp(-v) moves by sum p (exp(e) - 1) at most, which is linear but for e^2."""
-        v, off, a, groups = block
-        c, counts = self.c[groups], self.among[groups]
-        log_sum, log_p = self._logarithms(block)
-        p = np.exp(log_p)
-        # What the logarithms are off by where v is right, and what v itself is.
-        size = np.abs(np.where(counts, log_p, 0.0)) + np.abs(np.log(c))[:, None]
-        e = np.where(counts, off + EPS * ((v.shape[1] + 16) + 4 * size), 0.0)
-        most = e.max(axis=1)
-        with np.errstate(over="ignore", invalid="ignore"):
-            moved = np.where(most <= 1, np.sum(p * np.expm1(e), axis=1), c * most)
-            value = _of_groups(c * log_sum, moved + 4 * EPS * c * np.abs(log_sum))
-            has = a > 0
-            d = np.where(has, log_p, 0.0) - np.log(np.where(has, a, 1.0))
-            near = a * (np.expm1(np.minimum(d, 1.0)) - d)
-            excess = np.maximum(0.0, np.where(has, np.where(d < 1, near, p - a * (1 + d)), p))
-            wide = np.sum(np.abs(a - p) * e + 2 * p * e * np.expm1(e), axis=1)
-            wide = np.where(most <= 1, wide, np.sum(a * e, axis=1) + c * most)
-            # The prices are rounded, and so are the two terms of each difference.
-            wide += np.sum(8 * EPS * (a * np.abs(d) + excess), axis=1)
-        return ValueAndExcess(
-            value, _of_groups(excess.sum(axis=1), wide + v.shape[1] * EPS * excess.sum(axis=1))
-        )
+    def value(self, v: Any) -> Any:
+        """See `Loss`."""
+        return total(like(v, self.c) * log_sum_exp(-v.reshape(self.among.shape), self.among))
 
-    def exactly(self, v: Iterable[Fraction]) -> Any:
-        """In balls."""
-        rows, parts = iter(v), []
-        for c, counts in zip(self.c.tolist(), self.among.tolist(), strict=True):
-            own = [row for row, one in zip(islice(rows, len(counts)), counts, strict=True) if one]
-            least = min(own)
-            log_sum = total_of([ball(least - row).exp() for row in own]).log()
-            parts.append(ball(Fraction(c)) * (log_sum - ball(least)))
-        return total_of(parts)
+    def conjugate(self, a: Any) -> Any:
+        """-sum a log(a/c); -inf where every dual variable of a group is 0"""
+        a, c = a.reshape(self.among.shape), self._each(a)
+        has = floats(a) > 0
+        if not has.any(axis=1).all():
+            return Enclosure(-math.inf) if isinstance(a, Enclosure) else -math.inf
+        return -total(a[has] * log(a[has] / c[has]))
+
+    def excess(self, v: Any, a: Any) -> Any:
+        """sum a f(log(p/a)), f(x) = e^x - 1 - x, and sum p where a = 0"""
+        a, c = a.reshape(self.among.shape), self._each(a)
+        logarithms = self._logarithms(v.reshape(self.among.shape))
+        has = floats(a) > 0
+        rest = self.among & ~has
+        own = total(a[has] * exp_excess(logarithms[has] - log(a[has] / c[has])))
+        return own + total(c[rest] * exp(logarithms[rest]))
+
+    def _each(self, x: Any) -> Any:
+        """c of every row (g, n), as numbers of the kind of x."""
+        return like(x, np.repeat(self.c[:, None], self.among.shape[1], axis=1))
 
     def exact_prices(self, a: Sequence[Fraction]) -> list[Fraction]:
         """c times multiples of 2^-SHARES: what rounding leaves is the largest's."""
@@ -126,23 +105,6 @@ class LogSumExp(NamedTuple):
             prices += [Fraction(c) * Fraction(part, 1 << SHARES) for part in parts]
         return prices
 
-    def exact_conjugate(self, a: Sequence[Fraction]) -> Any:
-        """In balls."""
-        n = self.among.shape[1]
-        return total_of(
-            [
-                -ball(price) * ball(price / Fraction(self.c[k // n])).log()
-                for k, price in enumerate(a)
-                if price > 0
-            ]
-        )
-
     def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:
         """See `Sensitive`."""
         return Sensitivity(a.copy(), np.repeat(np.arange(len(self.c)), len(a) // len(self.c)))
-
-
-def _of_groups(terms: FloatArray, off: FloatArray) -> Sum:
-    """As `total`, of which no digit is lost in the sum."""
-    value = summed(terms)
-    return Sum(value, (summed(off) + 2 * EPS * abs(value)) * (1 + 1e-6))

@@ -9,24 +9,23 @@ price of v being 0. Prices are known by s: to those of u belong the least that v
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from cvxml.core.balls import ball
-from cvxml.core.balls import total as total_of
 from cvxml.core.exact import next_above
 from cvxml.core.metric import EPS, FloatArray
-from cvxml.family.losses.base import NONE, SHARES, Ray, Sum, ValueAndExcess, accurate_total
-from cvxml.family.rows.base import Block
+from cvxml.family.losses.base import NONE, SHARES, Loss, Ray
+from cvxml.numbers.vocabulary import choose, like, pos, sqrt, square, total, where
 
 BELOW_ONE = 1 - 1e-12  # of w: what -w s at its limit, or beyond, becomes
 
 
-class Residual(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Residual(Loss):
     """w (sqrt u - sqrt v)_+^2"""
 
     w: Any  # (q,) > 0, floats, or fractions for exact arithmetic
@@ -36,11 +35,6 @@ class Residual(NamedTuple):
     def weights(self) -> FloatArray:
         """(q,)"""
         return np.asarray(self.w, dtype=np.float64)
-
-    @property
-    def inactive_above(self) -> float:
-        """See `Loss`."""
-        return math.inf
 
     def to_domain(self, a: FloatArray) -> FloatArray:
         """s clipped, and below 1 where it must be; of each u's price that of v which belongs to it, or next above."""
@@ -54,56 +48,32 @@ class Residual(NamedTuple):
         far: FloatArray = np.where(self.alone, 0.0, near * (self.w / left) * (1 + 4 * EPS))
         return far
 
-    def conjugate(self, a: FloatArray) -> Sum:
-        """0"""
-        return Sum(0.0, 0.0)
-
     def ray(self, a: FloatArray) -> Ray:
         """0 to the prices themselves: of smaller s those of v are smaller by more, so that a multiple is bettered."""
         return Ray(lambda t: 0.0, 1.0)
 
-    def part(self, block: Block) -> ValueAndExcess:
-        """The slopes are between those at the corners of what u and v may be; or phi is taken at its ends."""
-        q, w = len(self.w), self.w
-        (u, v), a = np.split(block.v, 2), -block.a[:q]
-        du, dv = np.split(block.off + 2 * EPS * block.v, 2)
-        dv = np.where(self.alone, 0.0, dv)
-        s, left = a / w, np.where(self.alone, 1.0, (w - a) / w)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            phi, _, r = costs(u, v)
-            most, p_high, r_high = costs(u + du, np.maximum(v - dv, 0.0))
-            least, p_low, r_low = costs(np.maximum(u - du, 0.0), v + dv)
-            far = np.where(self.alone, 0.0, s / left)
-            beside = np.where(u > v, (left * np.sqrt(u) - np.sqrt(v)) ** 2 / left, s * (v - u + far * v))
-            beside = np.where(self.alone, (1 - s) * u, beside)
-            # what the two terms of the difference are off by, and the price of v that is rounded up
-            size = np.abs(left * np.sqrt(u) - np.sqrt(v)) * (np.sqrt(u) + np.sqrt(v) / left)
-            size = np.where(u > v, size + EPS * (u + v / left), s * (np.abs(v - u) + far * v))
-            size = np.where(self.alone, u, size) + far * v
-            share = 8 * EPS * (1 + r + far)
-            by_slope = (np.maximum(np.abs(p_high - s), np.abs(p_low - s)) + share) * du
-            by_slope += np.where(
-                dv > 0,
-                (np.maximum(np.abs(r_high - far), np.abs(r_low - far)) + 8 * EPS * (r_high + far)) * dv,
-                0.0,
-            )
-            width = np.maximum(most - phi, phi - least) + 16 * EPS * most
-            moved = np.fmin(by_slope, width + s * du + far * dv)
-            return ValueAndExcess(
-                accurate_total(w * phi, w * width), accurate_total(w * beside, w * (moved + 16 * EPS * size))
-            )
+    def _sides(self, rows: Any) -> tuple[Any, Any]:
+        """Numbers of near rows and of far rows. Those of far pairs of equal points are 0."""
+        q = len(self.alone)
+        return rows[:q], where(self.alone, like(rows, 0), rows[q:])
 
-    def exactly(self, v: Iterable[Fraction]) -> Any:
-        """In balls."""
-        rows = list(v)
-        near, far = rows[: len(self.w)], rows[len(self.w) :]
-        return total_of(
-            [
-                ball(w) * (ball(a + b) - 2 * ball(a * b).sqrt())
-                for w, a, b in zip(_fractions(self.w), near, far, strict=True)
-                if a > b
-            ]
-        )
+    def value(self, v: Any) -> Any:
+        """See `Loss`."""
+        u, v = self._sides(v)
+        return total(like(u, self.w) * square(pos(sqrt(u) - sqrt(v))))
+
+    def conjugate(self, a: Any) -> Any:
+        """0"""
+        return like(a, 0)
+
+    def excess(self, v: Any, a: Any) -> Any:
+        """The last term is the part of the far price above w s / (1 - s)."""
+        (u, v), (near, far), w = self._sides(v), self._sides(a), like(v, self.w)
+        s, left = -near / w, where(self.alone, like(v, 1), (w + near) / w)
+        share = where(self.alone, like(v, 0), s / left)
+        over = square(left * sqrt(u) - sqrt(v)) / left
+        own = where(self.alone, (1 - s) * u, choose(u - v, over, s * (pos(v - u) + share * v)))
+        return total(w * own + pos(far - w * share) * v)
 
     def exact_prices(self, a: Sequence[Fraction]) -> list[Fraction]:
         """The same, rounded up to a denominator that is a power of two."""
@@ -114,18 +84,6 @@ class Residual(NamedTuple):
             far.append(NONE if alone else next_above(near[-1] * w / (w - near[-1]), SHARES))
         return [*(-price for price in near), *far]
 
-    def exact_conjugate(self, a: Sequence[Fraction]) -> Fraction:
-        """See `Loss`."""
-        return NONE
-
 
 def _fractions(w: Any) -> list[Fraction]:
     return [Fraction(weight) for weight in np.asarray(w).tolist()]
-
-
-def costs(u: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """(sqrt u - sqrt v)_+^2, s = (1 - sqrt(v/u))_+ and s / (1 - s), which is infinite at v = 0 < u."""
-    high, low = np.sqrt(u), np.sqrt(v)
-    apart = np.where(u > v, (u - v) / (high + low), 0.0)
-    more = u > v
-    return apart**2, np.where(more, apart / high, 0.0), np.where(more, apart / low, 0.0)

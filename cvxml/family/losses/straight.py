@@ -2,57 +2,42 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
-from fractions import Fraction
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
-from cvxml.core.metric import EPS, FloatArray
-from cvxml.family.losses.base import FIXED, NONE, Ray, Sensitivity, Sum, ValueAndExcess, total
-from cvxml.family.rows.base import Block
+from cvxml.core.metric import FloatArray
+from cvxml.family.losses.base import FIXED, Loss, Ray, Sensitivity
+from cvxml.numbers.vocabulary import like, total
 
 
-class Straight(NamedTuple):
-    """c sum v, all of whose rows have the one price -c."""
+@dataclass(frozen=True, eq=False)
+class Straight(Loss):
+    """c sum v. Every row has the dual variable -c."""
 
-    c: Any  # a float, or a fraction for exact arithmetic
+    c: Any
+    is_sum_over_rows: ClassVar[bool] = True
 
-    @property
-    def inactive_above(self) -> float:
-        """See `Loss`."""
-        return math.inf
-
-    def to_domain(self, a: FloatArray) -> FloatArray:
-        """-c, whatever is given."""
-        return np.full(len(a), -float(self.c))
-
-    def conjugate(self, a: FloatArray) -> Sum:
-        """0"""
-        return Sum(0.0, 0.0)
+    def to_domain(self, a: Any) -> Any:
+        """-c for every row."""
+        return np.full_like(a, -self.c)
 
     def ray(self, a: FloatArray) -> Ray:
         """No other multiple is in the domain."""
         return FIXED
 
-    def part(self, block: Block) -> ValueAndExcess:
-        """Nothing is left."""
-        return ValueAndExcess(
-            total(self.c * block.v, self.c * (block.off + EPS * np.abs(block.v))), Sum(0.0, 0.0)
-        )
-
-    def exactly(self, v: Iterable[Fraction]) -> Fraction:
+    def value(self, v: Any) -> Any:
         """See `Loss`."""
-        return Fraction(self.c) * sum(v, NONE)
+        return like(v, self.c) * total(v)
 
-    def exact_prices(self, a: Sequence[Fraction]) -> list[Fraction]:
-        """-c"""
-        return [-Fraction(self.c)] * len(a)
-
-    def exact_conjugate(self, a: Sequence[Fraction]) -> Fraction:
+    def conjugate(self, a: Any) -> Any:
         """0"""
-        return NONE
+        return like(a, 0)
+
+    def excess(self, v: Any, a: Any) -> Any:
+        """0"""
+        return like(v, 0)
 
     def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:
         """See `Sensitive`."""

@@ -192,7 +192,7 @@ class Sublevel:
     def _low(self, prices: list[Prices], G: Weights) -> float:
         """k + r, less what either may be off by."""
         terms = self.family.terms
-        parts = [term.loss.conjugate(own.a) for term, own in zip(terms, prices, strict=True)]
+        parts = [term.loss.bound(own.a) for term, own in zip(terms, prices, strict=True)]
         value, off = added([*parts, self.family.regularizer.bound(G)])
         return value - off if math.isfinite(value + off) else -math.inf
 

@@ -25,7 +25,7 @@ from scipy.optimize import fminbound
 from cvxml.core.clock import watched
 from cvxml.core.metric import EPS, Feasibility, FloatArray, IntArray
 from cvxml.family.geometry.symmetric import weighted_pairs
-from cvxml.family.losses.base import Ray, Sum, accurate_sum, summed
+from cvxml.family.losses.base import Ray
 from cvxml.family.rows.base import View, Weights
 from cvxml.numbers import rational
 from cvxml.numbers.rounding import (
@@ -37,6 +37,7 @@ from cvxml.numbers.rounding import (
     least_eigenvalue,
     points,
 )
+from cvxml.numbers.sums import Sum, accurate_sum, summed
 
 PAIRS = 2**16  # at a time
 MOST = 1e200  # an eigenvalue beyond is as good as infinite, and prices that pay for it are none

@@ -12,13 +12,14 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.family.geometry.budget import Judged, budget, examine_budget, most
-from cvxml.family.losses.base import Ray, Sum
+from cvxml.family.losses.base import Ray
 from cvxml.family.regularizers.base import JudgedMatrix, Scaled, best, fractions, of_last, product
 from cvxml.family.rows.base import View, Weights
 from cvxml.numbers import rational
 from cvxml.numbers.rounding import (
     Distances,
 )
+from cvxml.numbers.sums import Sum
 
 
 @dataclass(frozen=True, eq=False)

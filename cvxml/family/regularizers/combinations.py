@@ -26,11 +26,12 @@ from cvxml.core.clock import watched
 from cvxml.core.exact import next_above, root_upward, scaled, sum_of_squares
 from cvxml.core.integer_matrices import given_rows, whole
 from cvxml.core.metric import EPS, FloatArray, IntArray, middle
-from cvxml.family.losses.base import SHARES, Ray, Sum, summed
+from cvxml.family.losses.base import SHARES, Ray
 from cvxml.family.regularizers.base import Everywhere, JudgedMatrix, SeenBy, best, fractions, of_last
 from cvxml.family.rows.base import Weights
 from cvxml.numbers import rational
 from cvxml.numbers.rounding import BLOCK, TINY, Distances, Products, Seen, doubled, images, points
+from cvxml.numbers.sums import Sum, summed
 
 ROUNDS = 4  # the second finds what is missed in rounding
 ROOM = 1 + 1e-6  # for products of errors

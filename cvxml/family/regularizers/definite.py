@@ -14,8 +14,8 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from cvxml.core.metric import EPS, FloatArray
-from cvxml.family.losses.base import Sum
-from cvxml.family.losses.bounded import away
+from cvxml.numbers.sums import Sum
+from cvxml.numbers.vocabulary import log_excess
 
 
 class Definite(NamedTuple):
@@ -35,7 +35,7 @@ class Definite(NamedTuple):
 
     def divergence(self, off: FloatArray) -> Sum:
         """D_ld(T, I) = tr T - log det T - d, as a sum of terms that are not negative."""
-        value = float(np.sum(away(self.L.diagonal() ** 2)) + np.sum(np.tril(self.L, -1) ** 2))
+        value = float(np.sum(log_excess(self.L.diagonal() ** 2)) + np.sum(np.tril(self.L, -1) ** 2))
         moved = float(np.sum(self.from_one * (off + self.own)))
         return Sum(value, moved + 4 * few(len(self.L)) * value)
 

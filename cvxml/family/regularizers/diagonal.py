@@ -25,13 +25,13 @@ from cvxml.core.integer_matrices import whole
 from cvxml.core.metric import EPS, FEASIBILITY_TOL, FloatArray, IntArray, in_units, units_of
 from cvxml.family.geometry.budget import FLOOR, BudgetFeasibility, Judged, examine_budget
 from cvxml.family.geometry.span_coordinates import Ground
-from cvxml.family.losses.base import Sum
 from cvxml.family.regularizers.base import JudgedMatrix, Scaled, Surplus, fractions, of_last
 from cvxml.family.regularizers.budget import Budget, Within
 from cvxml.family.regularizers.linear import Linear
 from cvxml.family.rows.base import Weights
 from cvxml.numbers import rational
 from cvxml.numbers.rounding import points, squares_of_pairs
+from cvxml.numbers.sums import Sum
 
 
 @dataclass(frozen=True)

@@ -26,11 +26,12 @@ from cvxml.core.exact import scaled, sum_of_squares
 from cvxml.core.integer_matrices import given_rows, is_psd, missing_to_psd, whole
 from cvxml.core.metric import EPS, FloatArray, IntArray, examine, middle, unit_scale
 from cvxml.family.geometry.symmetric import triangle
-from cvxml.family.losses.base import Ray, Sum, summed
+from cvxml.family.losses.base import Ray
 from cvxml.family.regularizers.base import Everywhere, JudgedMatrix, Scaled, best, fractions
 from cvxml.family.rows.base import Weights
 from cvxml.numbers import rational
 from cvxml.numbers.rounding import Distances, Products
+from cvxml.numbers.sums import Sum, summed
 
 TINY = 1e-301  # more than all that underflow loses
 ROOM = 1.01  # for products of errors

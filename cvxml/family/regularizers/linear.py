@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.metric import EPS, FloatArray, IntArray, examine
 from cvxml.family.geometry.span_coordinates import Ground, ground
-from cvxml.family.losses.base import Ray, Sum
+from cvxml.family.losses.base import Ray
 from cvxml.family.regularizers.base import (
     MOST,
     JudgedMatrix,
@@ -30,6 +30,7 @@ from cvxml.numbers.rounding import (
     seen,
     squares_of_pairs,
 )
+from cvxml.numbers.sums import Sum
 
 
 class Linear:

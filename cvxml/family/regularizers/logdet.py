@@ -29,12 +29,13 @@ from cvxml.core.exact import SingularMetric
 from cvxml.core.integer_matrices import is_psd, is_singular, whole
 from cvxml.core.metric import EPS, FloatArray, IntArray, examine
 from cvxml.family.geometry.symmetric import congruence, quadratic
-from cvxml.family.losses.base import Ray, Sum
+from cvxml.family.losses.base import Ray
 from cvxml.family.regularizers.base import Everywhere, JudgedMatrix, Scaled, best, fractions, of_last
 from cvxml.family.regularizers.definite import Definite, definite, few
 from cvxml.family.rows.base import Weights
 from cvxml.numbers import rational
 from cvxml.numbers.rounding import Distances
+from cvxml.numbers.sums import Sum
 
 BLOCK = 1024  # pairs at a time: the fewer, the less a sum of so many can be off
 LONGEST = 1e200  # multiple of prices

@@ -13,12 +13,12 @@ from cvxml.core.exact import flint, scaled
 from cvxml.core.integer_matrices import is_psd
 from cvxml.core.metric import EPS, FloatArray, examine
 from cvxml.family.geometry.span_coordinates import Ground
-from cvxml.family.losses.base import Sum, accurate_sum
 from cvxml.family.regularizers.base import JudgedMatrix, Scaled, SeenBy, Surplus, fractions, product
 from cvxml.family.regularizers.linear import Linear
 from cvxml.family.rows.base import Weights
 from cvxml.numbers import rational
 from cvxml.numbers.rounding import Seen, points
+from cvxml.numbers.sums import Sum, accurate_sum
 
 NOTHING = Weights(np.zeros((0, 2), dtype=np.intp), np.zeros(0))
 

@@ -21,6 +21,7 @@ from cvxml.core.metric import FloatArray
 from cvxml.family.rows.base import Prices, Weights, joined
 from cvxml.family.theorem.theorem import Family, Term
 from cvxml.numbers.rational import Plane, end, plane
+from cvxml.numbers.vocabulary import exact
 
 # Prices that just miss being feasible are tried again times 1 - 2^-k, for these k; 0 stands for no change.
 SHRINKING = (0, 50, 40, 30, 20, 10)
@@ -51,7 +52,7 @@ def interval(
         at = regularizer.exact_distances(X, metric)
         of_metric = regularizer.exact_value(metric, at)
         values = [of_metric]
-        values += [term.loss.exactly(v * at.unit for v in term.rows.exactly(at.D)) for term in terms]
+        values += [term.loss.exact_value(term.rows.exactly(at.D), at.unit) for term in terms]
         objective = end(values, up=True)
         of_scale = [of_metric] if family.of_regularizer else values
         # no more than what it is, whatever its sign
@@ -122,7 +123,5 @@ def _bound_of(family: Family, X: Plane, own: Sequence[Prices], hint: Any = None)
     r = family.regularizer.exact_bound(X, joined(weights), hint)
     if r is None:
         return None
-    gained = [
-        term.loss.exact_conjugate(prices.a.tolist()) for term, prices in zip(family.terms, own, strict=True)
-    ]
+    gained = [term.loss.conjugate(exact(prices.a)) for term, prices in zip(family.terms, own, strict=True)]
     return end([*gained, r], up=False)

@@ -27,11 +27,12 @@ import numpy as np
 
 from cvxml.core.metric import EPS, FloatArray
 from cvxml.core.result import Certificate
-from cvxml.family.losses.base import Loss, Sum, summed, together
+from cvxml.family.losses.base import Loss, together
 from cvxml.family.regularizers.base import JudgedMatrix, Regularizer
 from cvxml.family.rows.base import Prices, Rows, Weights, joined
 from cvxml.family.theorem.strict_prices import Anchors
 from cvxml.family.theorem.zero_is_optimal import zero_is_optimal
+from cvxml.numbers.sums import Sum, summed
 
 NEARLY = 1e-6  # of the objective: a gap at 0 that is worth exact arithmetic
 
@@ -166,7 +167,7 @@ def in_domain(family: Family, prices: Sequence[Prices]) -> list[Prices]:
 def _of(family: Family, kept: Sequence[Prices]) -> Proof:
     """The bound of feasible prices."""
     G = _weights(family, kept)
-    parts = [term.loss.conjugate(own.a) for term, own in zip(family.terms, kept, strict=True)]
+    parts = [term.loss.bound(own.a) for term, own in zip(family.terms, kept, strict=True)]
     bound = added([*parts, family.regularizer.bound(G)])
     return Proof(tuple(kept), bound if math.isfinite(bound.value + bound.off) else NO_BOUND, G)
 
@@ -181,7 +182,7 @@ def _best_of(family: Family, own: Prices, feasible: Sequence[Prices]) -> Proof:
     (term,) = family.terms
     if not feasible:
         return Proof((own,), NO_BOUND, term.rows.weights(own))
-    return _of(family, [max(feasible, key=lambda prices: term.loss.conjugate(prices.a).value)])
+    return _of(family, [max(feasible, key=lambda prices: term.loss.bound(prices.a).value)])
 
 
 def _at(family: Family, judged: JudgedMatrix, proof: Proof) -> _Value:

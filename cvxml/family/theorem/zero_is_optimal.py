@@ -15,6 +15,7 @@ from cvxml.family.losses.base import Loss
 from cvxml.family.regularizers.base import Regularizer
 from cvxml.family.rows.base import Prices, Rows, joined
 from cvxml.numbers.rational import plane
+from cvxml.numbers.vocabulary import exact
 
 
 def zero_is_optimal(
@@ -24,7 +25,7 @@ def zero_is_optimal(
     n, weights = len(regularizer.X), []
     for (loss, rows), given in zip(terms, prices, strict=True):
         a = loss.exact_prices([Fraction(price) for price in given.a.tolist()])
-        if loss.exact_conjugate(a) != loss.exactly(map(Fraction, rows.exactly([[0] * n] * n))):
+        if loss.conjugate(exact(a)) != loss.exact_value(rows.exactly([[0] * n] * n), Fraction(1)):
             return False
         weights.append(rows.weights(Prices(np.array(a, dtype=object), given.key)))
     return bool(regularizer.exact_bound(plane(regularizer.X), joined(weights)) == 0)

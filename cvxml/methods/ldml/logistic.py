@@ -15,25 +15,37 @@ A pair (i, i) is a point with itself. It has D = 0, so its loss depends only on 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import expit, xlog1py, xlogy
+from scipy.special import expit
 
-from cvxml.core.balls import ball
-from cvxml.core.balls import total as total_of
 from cvxml.core.clock import watched
 from cvxml.core.metric import EPS, FloatArray, IntArray
-from cvxml.family.losses.base import NONE, Ray, Sensitivity, Sum, ValueAndExcess, accurate_total
+from cvxml.family.losses.base import NONE, Loss, Ray, Sensitivity
 from cvxml.family.rows.base import Block, Entries, Prices, View, Weights
 from cvxml.family.rows.pairs import PairRows
-from cvxml.numbers.rounding import TINY
+from cvxml.numbers.enclosures import Enclosure
+from cvxml.numbers.vocabulary import (
+    entropy,
+    exp,
+    exp_excess,
+    floats,
+    like,
+    log,
+    softplus,
+    total,
+    where,
+    x_log_x,
+)
 
 BITS = 50  # of a sum of alpha, with b free
 LEAST = -1000  # smallest exponent of the power of two
 HALVINGS = 200
+SMALL = 1e-8  # of a weight: the excess of a smaller share is computed term by term
 NEAR = 1e-9  # of the size of b: how near the best it is looked for
 
 
@@ -79,12 +91,14 @@ class Labelled(NamedTuple):
         return self.pairs.entries(key)
 
 
-class Logistic(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Logistic(Loss):
     """The logistic loss of pairs with labels t and weights w."""
 
     t: IntArray  # (p,) 1 similar, -1 dissimilar
     b: Any  # a float, or a fraction for exact arithmetic; None: the best
     w: Any = 1  # (p,) > 0, floats, or fractions for exact arithmetic; 1: all of them are 1
+    missed: float = 0.0  # the value at b less that at the best threshold is at most this
 
     @property
     def weights(self) -> FloatArray:
@@ -95,11 +109,6 @@ class Logistic(NamedTuple):
     def is_rounded(self) -> bool:
         """True if the weights may be floats next to fractions; such a float may be 1 where its fraction is not."""
         return np.ndim(self.w) > 0
-
-    @property
-    def inactive_above(self) -> float:
-        """See `Loss`."""
-        return math.inf
 
     def to_domain(self, a: FloatArray) -> FloatArray:
         """Clipped; with b free the heavier kind is shrunk."""
@@ -127,56 +136,58 @@ class Logistic(NamedTuple):
         level: FloatArray = whole * unit
         return level
 
-    def conjugate(self, a: FloatArray) -> Sum:
-        """sum w H(alpha / w) - b sum t alpha"""
-        alpha, w = np.abs(a), self.weights
-        x = alpha / w
-        H = w * (-xlogy(x, x) - xlog1py(1 - x, -x))
-        shift = 0.0 * a if self.b is None else float(self.b) * a
-        # the derivative of w H(alpha / w) in w is -log(1 - x); it bounds the effect of a rounded w
-        steep = 1 - np.log(np.maximum(1 - x, EPS))
-        rounded = 4 * EPS * alpha * steep if self.is_rounded else 0.0
-        value, off = accurate_total(H + shift, 8 * EPS * (H + np.abs(shift)) + 2 * EPS * alpha + rounded)
-        return Sum(value, off + TINY)
-
     def ray(self, a: FloatArray) -> Ray:
         """The ray ends where a dual variable reaches the weight of its pair."""
         top = float((np.abs(a) / self.weights).max(initial=0.0))
-        return Ray(lambda t: self.conjugate(t * a).value, 1 / top if top > 0 else 1.0)
+        return Ray(lambda t: float(self.conjugate(t * a)), 1 / top if top > 0 else 1.0)
 
-    def part(self, block: Block) -> ValueAndExcess:
-        """At the best b that is found, of which what it misses is counted."""
-        w = self.weights
-        D, off, x = block.v, block.off, np.abs(block.a) / w
-        b, missed = (float(self.b), 0.0) if self.b is not None else best(self.t, D, w)
-        z = self.t * (D - b)
-        e = off + 2 * EPS * (np.abs(D) + abs(b))
-        loss, s = np.logaddexp(0, z), expit(z)
-        with np.errstate(over="ignore", invalid="ignore"):
-            steep = np.minimum(1.0, s * np.exp(np.minimum(e, 700.0)))
-            value = accurate_total(w * loss, w * (steep * e + 8 * EPS * loss))
-            beside, wide = np.zeros(len(D)), np.zeros(len(D))
-            for share, of, log_of in ((x, s, -np.logaddexp(0, -z)), (1 - x, expit(-z), -loss)):
-                d = np.where(share > 0, log_of - np.log(np.where(share > 0, share, 1.0)), 0.0)
-                near = share * (np.expm1(np.minimum(d, 1.0)) - d)
-                own = np.where(share > 0, np.where(d < 1, near, of - share * (1 + d)), of)
-                beside += np.maximum(0.0, own)
-                wide += 8 * EPS * (share * np.abs(d) + np.abs(own)) + 2 * EPS * (1 + np.abs(d))
-                if self.is_rounded:  # and x with the weight
-                    wide += 2 * EPS * (1 + np.abs(d))
-            moved = np.abs(s - x) * e + np.minimum(steep * e, e**2)
-        excess = accurate_total(w * beside, w * (moved + wide))
-        missed += TINY  # what is next to nothing underflows
-        return ValueAndExcess(Sum(value.value, value.off + missed), Sum(excess.value, excess.off + missed))
+    def _weights_like(self, x: Any) -> Any:
+        """The weights as numbers of the kind of x."""
+        return like(x, self.w, rounded=self.is_rounded)
 
-    def exactly(self, v: Iterable[Fraction]) -> Any:
-        """In balls; with b free at the float that is found, which is no less than the best."""
-        D = list(v)
-        floats = np.array(D, dtype=float)
-        b = Fraction(self.b) if self.b is not None else Fraction(best(self.t, floats, self.weights)[0])
-        z = [t * (d - b) for t, d in zip(self.t.tolist(), D, strict=True)]
-        losses = [ball(max(each, NONE)) + (1 + ball(-abs(each)).exp()).log() for each in z]
-        return total_of([ball(w) * loss for w, loss in zip(self._fractions(), losses, strict=True)])
+    def _signed(self, x: Any) -> Any:
+        """t x, without a rounding error."""
+        return where(self.t > 0, x, -x)
+
+    def _shares(self, a: Any) -> Any:
+        """alpha / w, without a rounding error where the weights are 1."""
+        alpha = self._signed(-a)
+        return alpha / self._weights_like(a) if self.is_rounded else alpha
+
+    def of_block(self, block: Block) -> Logistic:
+        """At the best threshold, which is searched for once."""
+        return self._at_best(block.v)
+
+    def _at_best(self, D: FloatArray) -> Logistic:
+        """With the best threshold that is found, if none is given. Exact mode takes its value, an upper bound."""
+        if self.b is not None:
+            return self
+        b, missed = best(self.t, D, self.weights)
+        return replace(self, b=b, missed=missed)
+
+    def _shifted(self, v: Any) -> tuple[Any, Any]:
+        """z = t (v - b), and phi less its value at b."""
+        own = self._at_best(floats(v))
+        z = self._signed(v - like(v, own.b, rounded=True))
+        return z, Enclosure(0.0, own.missed) if isinstance(v, Enclosure) else like(v, 0)
+
+    def value(self, v: Any) -> Any:
+        """See `Loss`."""
+        z, missed = self._shifted(v)
+        return total(self._weights_like(v) * softplus(z)) + missed
+
+    def conjugate(self, a: Any) -> Any:
+        """sum w H(alpha / w) - b sum t alpha"""
+        gained = total(self._weights_like(a) * entropy(self._shares(a)))
+        return gained if self.b is None else gained + like(a, self.b, rounded=True) * total(a)
+
+    def excess(self, v: Any, a: Any) -> Any:
+        """sum w (x log(x / s) + s - x), and the same of 1 - x and 1 - s, with log s = -softplus(-z)."""
+        (z, missed), x = self._shifted(v), self._shares(a)
+        return (
+            total(self._weights_like(v) * (_divergence(x, -softplus(-z)) + _divergence(1 - x, -softplus(z))))
+            + missed
+        )
 
     def _fractions(self) -> list[Fraction]:
         """Return the weights as fractions."""
@@ -197,18 +208,22 @@ class Logistic(NamedTuple):
             alpha = [x * least / sums[t] if x else x for x, t in zip(alpha, signs, strict=True)]
         return [-t * x for t, x in zip(signs, alpha, strict=True)]
 
-    def exact_conjugate(self, a: Sequence[Fraction]) -> Any:
-        """In balls."""
-        shares = [(w, abs(price) / w) for w, price in zip(self._fractions(), a, strict=True)]
-        terms = [-ball(w * x) * ball(x).log() for w, share in shares for x in (share, 1 - share) if x > 0]
-        shift = NONE if self.b is None else Fraction(self.b) * sum(a, NONE)
-        return total_of(terms) + ball(shift)
-
     def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:
         """See `Sensitive`."""
         alpha = np.abs(a)
         threshold = np.zeros(len(a), dtype=np.intp) if self.b is None else None
         return Sensitivity(alpha * (1 - alpha / self.weights), threshold)
+
+
+def _divergence(x: Any, log_s: Any) -> Any:
+    """x log(x / s) + s - x >= 0 of each x in [0, 1].
+
+    Near x = s it is x f(log(s / x)), f(u) = e^u - 1 - u, which is flat there. Where x is much smaller than s, each term
+    is about as small as the sum.
+    """
+    d = log_s - log(where(floats(x) > SMALL, x, like(x, 1)))
+    near = (floats(x) > SMALL) & (floats(d) < 1)
+    return where(near, x * exp_excess(d), exp(log_s) - x - x * log_s + x_log_x(x))
 
 
 def best(t: IntArray | FloatArray, D: FloatArray, w: FloatArray) -> tuple[float, float]:

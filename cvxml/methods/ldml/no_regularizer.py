@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from cvxml.core.metric import FloatArray, IntArray
-from cvxml.family.losses.base import Sum
 from cvxml.family.regularizers.base import Scaled, Surplus, fractions, product
 from cvxml.family.regularizers.linear import Linear
 from cvxml.family.rows.base import Weights
 from cvxml.numbers import rational
+from cvxml.numbers.sums import Sum
 
 
 class Free(Linear):

@@ -32,13 +32,13 @@ from cvxml.core.metric import (
     examine,
     in_blocks,
 )
-from cvxml.family.losses.base import Sum
 from cvxml.family.regularizers.base import JudgedMatrix, Scaled
 from cvxml.family.regularizers.frobenius import TINY, Flat, Frobenius
 from cvxml.family.rows.base import Block, Prices, View, Weights
 from cvxml.family.rows.triplets import Triplets
 from cvxml.numbers import rational
 from cvxml.numbers.rounding import Distances
+from cvxml.numbers.sums import Sum
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from cvxml.methods.ldml.logistic import Labelled, Logistic, _slope, best
 from cvxml.methods.ldml.logistic_path import MiddleOfThePath, of_pairs, separated
 from cvxml.methods.ldml.no_regularizer import Free
 from cvxml.numbers.rational import plane
+from cvxml.numbers.vocabulary import exact as rational
 from tests.family.derivatives import assert_derivatives
 from tests.instances import random_data
 
@@ -51,23 +52,23 @@ def test_value_bound_and_what_they_leave(seed: int, b: float | None, w: np.ndarr
         else b
     )
     gained = float(w @ np.vectorize(entropy)(alpha / w)) - at * float(T @ alpha)
-    k = of.conjugate(a)
+    k = of.bound(a)
     assert abs(k.value - gained) <= k.off + 1e-12
     with precision():
-        true = of.exact_conjugate(list(map(Fraction, a.tolist())))
+        true = of.conjugate(rational(a))
         assert max(abs(Fraction(k.value) - end) for end in ends(true)) <= Fraction(k.off)
     ray = of.ray(a)
     assert ray.longest * (alpha / w).max() == pytest.approx(1)
-    assert ray.value(0.5) == of.conjugate(a / 2).value
+    assert ray.value(0.5) == pytest.approx(of.bound(a / 2).value, rel=1e-12)
     part = of.part(Block(D, np.zeros(len(D)), a))
     assert part.value.value == pytest.approx(loss(D, at, w), abs=1e-9)
     assert part.excess.value == pytest.approx(loss(D, at, w) - k.value + float(a @ D), abs=1e-9)
     with precision():
-        low, high = ends(of.exactly(map(Fraction, D.tolist())))
+        low, high = ends(of.value(rational(D)))
         assert float(low) <= part.value.value + 1e-12
         assert float(high) == pytest.approx(part.value.value, abs=1e-9)
         prices = of.exact_prices(list(map(Fraction, a.tolist())))
-        assert float(ends(of.exact_conjugate(prices))[0]) == pytest.approx(k.value, abs=1e-12)
+        assert float(ends(of.conjugate(rational(prices)))[0]) == pytest.approx(k.value, abs=1e-12)
 
 
 @pytest.mark.parametrize("side", [-1, 1])
@@ -90,9 +91,9 @@ def test_what_distances_are_off_by_moves_value_and_excess_by_no_more_than_is_sai
 def test_entropy_that_the_shift_takes_away_is_counted_as_rounded() -> None:
     for alpha in np.linspace(0.01, 0.99, 30):
         of, a = Logistic(T[:1], entropy(alpha) / alpha), np.array([-alpha])
-        k = of.conjugate(a)
+        k = of.bound(a)
         with precision():
-            true = of.exact_conjugate([Fraction(-alpha)])
+            true = of.conjugate(rational([-alpha]))
             assert max(abs(Fraction(k.value) - end) for end in ends(true)) <= Fraction(k.off)
 
 
@@ -114,9 +115,9 @@ def test_a_weight_that_is_rounded_moves_the_bound_by_no_more_than_is_said(share:
         for b in (None, 0.7):
             near, exact = (Logistic(T[:1], b, np.array([w])) for w in (1 / count, Fraction(1, count)))
             a = np.array([-share * (1 / count)])
-            k = near.conjugate(a)
+            k = near.bound(a)
             with precision():
-                true = exact.exact_conjugate([max(Fraction(a[0]), -Fraction(1, count))])
+                true = exact.conjugate(rational([max(Fraction(a[0]), -Fraction(1, count))]))
                 assert max(abs(Fraction(k.value) - end) for end in ends(true)) <= Fraction(k.off)
 
 
@@ -125,9 +126,9 @@ def test_a_weight_whose_float_is_1_is_rounded_too() -> None:
     exact = 1 / (1 + Fraction(10) ** -17)
     assert float(exact) == 1 != exact
     a = np.array([-(1 - 2.0**-53)])
-    k = Logistic(T[:1], 0.7, np.ones(1)).conjugate(a)
+    k = Logistic(T[:1], 0.7, np.ones(1)).bound(a)
     with precision():
-        true = Logistic(T[:1], 0.7, np.array([exact])).exact_conjugate([-exact])
+        true = Logistic(T[:1], 0.7, np.array([exact])).conjugate(rational([-exact]))
         assert max(abs(Fraction(k.value) - end) for end in ends(true)) <= Fraction(k.off)
 
 
@@ -147,8 +148,8 @@ def test_value_and_excess_are_those_of_exact_numbers_but_for_what_is_said(kind: 
         part = Logistic(T, b, 1 if kind == "ones" else w).part(Block(D, np.zeros(len(D)), a))
         of, at, prices = Logistic(T, b, np.array(exact)), list(map(Fraction, D)), list(map(Fraction, a))
         with precision():
-            value, paid = of.exactly(at), sum(x * y for x, y in zip(prices, at, strict=True))
-            left = value - of.exact_conjugate(prices) + ball(paid)
+            value, paid = of.value(rational(at)), sum(x * y for x, y in zip(prices, at, strict=True))
+            left = value - of.conjugate(rational(prices)) + ball(paid)
             for said, true in ((part.value, value), (part.excess, left)):
                 assert max(abs(Fraction(said.value) - end) for end in ends(true)) <= Fraction(said.off)
 
@@ -249,7 +250,7 @@ def test_what_underflows_is_not_called_0() -> None:
     part = of.part(Block(np.array([0.0, 3000.0]), np.zeros(2), np.zeros(2)))
     assert part.value.value == 0 < part.value.off
     assert part.excess.value == 0 < part.excess.off
-    assert of.conjugate(np.array([-5e-324, 5e-324])).off > 0
+    assert of.bound(np.array([-5e-324, 5e-324])).off > 0
 
 
 def test_a_pair_of_two_labels_has_no_price() -> None:

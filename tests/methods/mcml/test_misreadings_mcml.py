@@ -17,9 +17,9 @@ from cvxml.core.misreading import LOOSE, Question
 from cvxml.core.report import Verdict
 from cvxml.core.result import Solution
 from cvxml.family.geometry.symmetric import smat, svec
-from cvxml.family.losses.base import Sum
 from cvxml.family.theorem import theorem
 from cvxml.methods.mcml import METHOD, weights
+from cvxml.numbers.sums import Sum
 from cvxml.oracle.convex_rules import OnMetric, judge_metric
 from tests.instances import assert_named, fractions, random_data
 from tests.methods.mcml.problems import SETS, UNEVEN, Data, data, solved

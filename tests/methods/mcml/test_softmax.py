@@ -23,6 +23,7 @@ from cvxml.family.theorem.theorem import certify, prove
 from cvxml.methods.mcml import METHOD, Instance, family, instance, objective, weights
 from cvxml.methods.mcml.softmax import Softmaxes
 from cvxml.numbers import rational, rounding
+from cvxml.numbers.vocabulary import exact
 
 EPS = float(np.finfo(float).eps)
 
@@ -53,8 +54,8 @@ def exact_parts(loss: LogSumExp, v: list[Fraction], a) -> tuple[Fraction, Fracti
         row = a[g * n : g * n + n]
         a[g * n : g * n + n] = [price * Fraction(c) / sum(row) for price in row]
     with precision(2000):
-        value = loss.exactly(v)
-        excess = ends(value - loss.exact_conjugate(a))[1]
+        value = loss.value(exact(v))
+        excess = ends(value - loss.conjugate(exact(a)))[1]
         value = ends(value)[1]
     return value, excess + sum(price * one for price, one in zip(a, v, strict=True))
 
@@ -65,7 +66,7 @@ def test_the_bound_holds_and_the_excess_is_what_it_leaves(seed, size):
     rng = np.random.default_rng(seed)
     loss = loss_of(rng)
     block = block_of(loss, rng, size)
-    part, k = loss.part(block), loss.conjugate(block.a.ravel())
+    part, k = loss.part(block), loss.bound(block.a.ravel())
     value = naive(loss, block.v)
     left = value - k.value + float(np.sum(block.a * block.v))
     assert part.value.value == pytest.approx(value, rel=1e-12, abs=1e-12)
@@ -111,7 +112,7 @@ def test_the_conjugate_is_right_within_its_rounding(seed):
     rng = np.random.default_rng(seed)
     loss = loss_of(rng, 5, 30)
     a = block_of(loss, rng, 1.0).a
-    k = loss.conjugate(a.ravel())
+    k = loss.bound(a.ravel())
     zero = [Fraction(0)] * a.size
     value, excess = exact_parts(loss, zero, a)
     assert abs(value - excess - Fraction(k.value)) <= Fraction(k.off)
@@ -140,7 +141,7 @@ def test_a_group_that_may_have_no_price_has_no_bound():
     loss = LogSumExp(np.ones(2), np.ones((2, 2), dtype=bool))
     a = loss.to_domain(np.array([-np.inf, -np.inf, 1.0, 1.0]))
     assert a.tolist() == [0, 0, 0.5, 0.5]
-    assert loss.conjugate(a).value == -math.inf
+    assert loss.bound(a).value == -math.inf
 
 
 def test_exact_prices_are_on_the_simplex():

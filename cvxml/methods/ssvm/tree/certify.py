@@ -191,7 +191,7 @@ def _bound(p: Instance, known: IntArray, leaf: Leaf) -> tuple[FloatArray, float,
     a = loss.to_domain(p.C * leaf.q)
     M = Sets(leaf.sets, np.argwhere(known == IN), len(p.X)).weights(Prices(a, np.arange(len(a))))
     M = exchanged(M, leaf.nu, leaf.exchanges)
-    gained, paid, (V, off) = loss.conjugate(a), norm.bound(M), norm.reached(M)
+    gained, paid, (V, off) = loss.bound(a), norm.bound(M), norm.reached(M)
     bound = gained.value + paid.value
     return V, bound - (gained.off + paid.off + 2 * EPS * abs(bound)) * (1 + 1e-6), off
 
