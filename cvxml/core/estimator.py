@@ -10,9 +10,8 @@ from typing import NamedTuple
 class Estimator(NamedTuple):
     """The name of the estimator, and what does not follow from the method."""
 
-    name: (
-        str  # of the class: the id of the method without "_", with capitals, for example "NewOne" of new_one
-    )
+    # name of the class: the id of the method without "_", with capitals, for example "NewOne" of new_one
+    name: str
     summary: str = ""  # the first lines of the docstring; by default they are made of TITLE
     positional: tuple[str, ...] | None = None  # parameters that may be given by position; None: all
     scale: str = "the objective"  # `tol` is a share of this

@@ -198,8 +198,8 @@ def grouped(group: IntArray, entries: tuple[IntArray, ...], sign: FloatArray | N
     return Face(tuple(each[order] for each in entries), basis)
 
 
-def project_simplices(q: FloatArray, real: np.ndarray) -> FloatArray:
-    """Project each row on { q >= 0, sum q = 1 }; entries that are not `real` become 0.
+def project_simplices(q: FloatArray, real: Any = True) -> FloatArray:
+    """Project each row on { q >= 0, sum q = 1 }; entries that are not `real` (a mask of q) become 0.
 
     With Q_k the sum of the k largest entries, the threshold is max_k (Q_k - 1) / k. It lies within 1 of the largest
     entry. The largest entry is subtracted first, so that huge entries keep their digits.

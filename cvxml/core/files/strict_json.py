@@ -16,9 +16,8 @@ MAX_DIGITS = 4300  # of one JSON integer
 MAX_KEYS = 10**5  # of all objects; one takes up to 300 bytes
 # Python takes so many bytes for a list with its first numbers, and for a short text. [] has 2 letters, and [0.1,0.2] 9.
 _LIST, _STRING = 96, 64
-BYTES_PER_LETTER = (
-    10  # and FREE_BYTES: the most for lists and texts. A number takes 32, and "0.1," has 4 letters.
-)
+# Lists and texts may take FREE_BYTES and this many bytes a letter. A number takes 32, and "0.1," has 4 letters.
+BYTES_PER_LETTER = 10
 
 
 def check_depth(text: str) -> None:

@@ -17,9 +17,8 @@ from cvxml.numbers.enclosures import Enclosure
 from cvxml.numbers.rounding import doubled
 from cvxml.numbers.vocabulary import exp, exp_excess, floats, like, log, log_sum_exp, total
 
-FAINT = (
-    1e-280  # of the largest dual variable of its group: a smaller one becomes 0, because p/a could overflow
-)
+# A dual variable below this share of the largest of its group becomes 0, because p/a could overflow.
+FAINT = 1e-280
 
 
 @dataclass(frozen=True, eq=False)

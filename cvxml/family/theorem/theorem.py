@@ -3,8 +3,8 @@
     min_{M psd}  R(M) + sum_m phi_m(v_m),      v_t = sum_p B_tp D_p,   D_p = <M, X_p> over pairs p of points.
 
 Theorem. For prices a in the domain of k and G = sum_t a_t V_t, V_t = sum_p B_tp X_p,
-    inf  >=  k(a) + r(G),     because  phi(v) >= k(a) - a v  (losses/base.py)  and  R(M) - <M, G> >= r(G)
-    (regularizers/base.py).
+    inf  >=  k(a) + r(G),
+because phi(v) >= k(a) - a v (losses/base.py) and R(M) - <M, G> >= r(G) (regularizers/base.py).
 The gap of M is the sum of what the two inequalities leave: none of its terms is negative, and each is computed as such.
 
 Repair. Prices are moved into the domain; rows that have a pair across the range of the regularizer get none, which is

@@ -25,6 +25,7 @@ from cvxml.core.exact import integers, nearest, scaled, upward
 from cvxml.core.inputs import real_array
 from cvxml.core.metric import EPS, FEASIBILITY_TOL, Feasibility, FloatArray, middle, unit_scale
 from cvxml.core.result import Certificate
+from cvxml.solvers.feasible_sets import project_simplices
 from cvxml.solvers.first_order import accelerated
 
 TOL = 1e-10  # of g: where the solver stops, if it can
@@ -201,11 +202,11 @@ def _newton(at: _Gradients, W: FloatArray, tol: float) -> FloatArray:
         if at.gap(W) <= tol * at.value(W):
             break
         direction, t = at.newton(W), 1.0
-        new = onto_simplices(W + direction)
+        new = project_simplices(W + direction)
         while not at.value(new) < at.value(W) and t > SHORTEST:
             look()
             t /= 4
-            new = onto_simplices(W + t * direction)
+            new = project_simplices(W + t * direction)
         if not at.value(new) < at.value(W):  # nor where a system without a solution gave no numbers
             break
         W = new
@@ -278,18 +279,9 @@ class _Descent:
 
     def step(self, step: float) -> FloatArray:
         """A projected gradient step."""
-        return onto_simplices(self.v - step * self.gradient)
+        return project_simplices(self.v - step * self.gradient)
 
     def curvature(self, new_image: FloatArray, enough: float) -> float:
         """Twice what is of second order."""
         change = new_image - self.v
         return 2 * float(np.sum((change @ self.of.U) ** 2) + np.sum(change * (self.of.L @ change)))
-
-
-def onto_simplices(W: FloatArray) -> FloatArray:
-    """Each row of W (n, m) moved to the nearest of the simplex: less the same number, where that is positive."""
-    ordered = -np.sort(-W, axis=1)
-    beyond = (np.cumsum(ordered, axis=1) - 1) / np.arange(1, W.shape[1] + 1)
-    count = np.sum(ordered > beyond, axis=1)
-    nearest: FloatArray = np.maximum(W - beyond[np.arange(len(W)), count - 1][:, None], 0.0)
-    return nearest

@@ -136,17 +136,6 @@ def test_one_anchor_or_equal_ones_leave_nothing_to_gain() -> None:
     assert plml.certify(equal, np.eye(2)[[0] * 6]).gap == 0  # not unique
 
 
-def test_a_row_is_moved_to_the_nearest_of_the_simplex() -> None:
-    rng = np.random.default_rng(0)
-    for size in (1e-9, 1.0, 1e6):
-        W = size * rng.standard_normal((40, 4))
-        near = plml.onto_simplices(W)
-        assert (near >= 0).all()
-        np.testing.assert_allclose(near.sum(axis=1), 1, atol=1e-9)
-        for other in rng.dirichlet(np.ones(4), 20):  # <w - near, other - near> <= 0
-            assert (np.sum((W - near) * (other - near), axis=1) <= 1e-9 * max(1, size)).all()
-
-
 def test_means_and_graph() -> None:
     X, _ = real_data("iris", 30)
     U = k_means(X, 3, 0)
