@@ -425,3 +425,20 @@ def test_a_constant_that_is_the_float_next_to_a_fraction_is_covered(name: str) -
             numbers = exact.value(rational(v)), exact.conjugate(prices), exact.excess(rational(v), prices)
             for found, true in zip((part.value, k, part.excess), numbers, strict=True):
                 assert abs(ball(true) - ball(found.value)) <= ball(found.off) + 1e-60
+
+
+def test_dual_variables_of_log_sum_exp_stand_for_numbers_whose_sums_are_exactly_c() -> None:
+    """Floats can miss the sum c by a last digit; the enclosure has the numbers in the same proportion."""
+    rng, missed = np.random.default_rng(3), 0
+    for n in (2, 7, 60):
+        of = LogSumExp(rng.uniform(0.1, 3, 5), np.ones((5, n), dtype=bool))
+        a = of.to_domain(rng.uniform(0, 1, 5 * n) ** 8)
+        held = of.enclosed(a)
+        for g, c in enumerate(of.c.tolist()):
+            row = slice(g * n, (g + 1) * n)
+            floats = [Fraction(price) for price in a[row].tolist()]
+            meant = [price * Fraction(c) / sum(floats) for price in floats]
+            missed += meant != floats
+            for one, mid, rad in zip(meant, held.mid[row].tolist(), held.rad[row].tolist(), strict=True):
+                assert abs(one - Fraction(mid)) <= Fraction(rad)
+    assert missed
