@@ -163,6 +163,20 @@ def test_sums_along_an_axis_lie_in_the_enclosure() -> None:
     assert outside(of.total(x), [of.total(members(x.reshape(60), -1.0))]) == []
 
 
+def test_a_log_sum_exp_near_0_has_the_error_of_its_sum() -> None:
+    """n exponentials near 1/n: the logarithm of their sum has no digits, and its own size says nothing of the error."""
+    outside = 0
+    for n in range(2, 60):
+        x, counts = np.full((1, n), -math.log(n)), np.ones((1, n), dtype=bool)
+        found = of.log_sum_exp(Enclosure(x), counts)
+        with precision(BITS):
+            true = of.log_sum_exp(of.exact(x.ravel().tolist()).reshape(1, n), counts)[0]
+            off = abs(float(true - ball(float(found.mid[0]))))
+        assert off <= found.rad[0]
+        outside += off > 2 * EPS * abs(found.mid[0]) + TINY
+    assert outside > 10
+
+
 @SEEDS
 def test_a_log_sum_exp_lies_in_the_enclosure(seed: int) -> None:
     rng = np.random.default_rng(seed)
