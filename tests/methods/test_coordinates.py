@@ -256,7 +256,7 @@ def test_beside_a_wide_feature_it_is_certified_or_the_warning_names_the_feature(
     of, given = checked(method, X, y, **params)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        found = cvxml.solve(method, X, y, **params)
+        found = cvxml.solve(method, X, y, max_iter=300, **params)
     if found.status not in (Status.CONVERGED, Status.STATIONARY):
         said = " ".join(str(warning.message) for warning in caught)
         assert "column 1 " in said
