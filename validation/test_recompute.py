@@ -552,7 +552,7 @@ def test_the_parameters_of_every_method_are_known_and_no_others(method: str) -> 
 
 
 def test_it_finds_the_same_figures_of_many_points(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cvxml.core.pairs.MANY", 10)
+    monkeypatch.setattr("cvxml.core.pairs.MAX_POINTS_LISTED", 10)
     X, y = random_data(3, n=30, d=3)
     for method, name in (("mmc", "metric"), ("dml_eig", "q_index")):
         solution = cvxml.solve(method, X, y, tol=1e-7)

@@ -37,7 +37,7 @@ from cvxml.family.geometry.budget import budget, check_units, examine_budget, mo
 from cvxml.family.geometry.symmetric import quadratic, weighted
 from cvxml.family.losses.least import Least
 from cvxml.family.regularizers.budget import Budget
-from cvxml.family.rows.base import MOST, Prices
+from cvxml.family.rows.base import MAX_DUAL, Prices
 from cvxml.family.rows.pairs import PairRows
 from cvxml.family.theorem.theorem import Family, Term
 from cvxml.family.unlisted.all_budget import Across, AllSimilar
@@ -195,7 +195,7 @@ def _of_pairs(given: Instance, dual: Dual) -> Prices:
     i, j = np.sort(index, axis=1).T
     apart = given.y[i] != given.y[j]
     key, place = np.unique(i[apart] * n + j[apart], return_inverse=True)
-    a = np.bincount(place.reshape(-1), np.clip(q[apart], 0.0, MOST), minlength=len(key))
+    a = np.bincount(place.reshape(-1), np.clip(q[apart], 0.0, MAX_DUAL), minlength=len(key))
     return Prices(a, key) if len(key) else Prices(np.zeros(1), _one(given))
 
 

@@ -47,7 +47,7 @@ from cvxml.family.rows.triplets import Triplets
 from cvxml.family.theorem.theorem import Family, Term, certify
 from cvxml.solvers.family_method import FamilyMethod
 
-LEAST = 1e-12  # of mu and of 1 - mu
+MIN_MU = 1e-12  # mu and 1 - mu must be at least this
 NOTHING = 1e-9  # of what M = 0 costs: an objective below that counts as 0
 VIOLATED = 1e-9  # a margin that is missed by less is kept
 ROUNDS = 50  # of constraint generation
@@ -176,9 +176,9 @@ def instance(
     if y is None and triplets is None:
         raise ValueError("y is None: it must be one-dimensional, one label a point, or give triplets")
     codes = np.zeros(len(points), dtype=np.intp) if y is None else check_labels(y, len(points))
-    if not LEAST <= check_number(mu, "mu") <= 1 - LEAST:
+    if not MIN_MU <= check_number(mu, "mu") <= 1 - MIN_MU:
         raise ValueError(
-            f"mu must lie between 0 and 1, at least {LEAST:g} from both, got {mu!r}: "
+            f"mu must lie between 0 and 1, at least {MIN_MU:g} from both, got {mu!r}: "
             "(1 - mu) weighs the targets, mu the impostors"
         )
     if triplets is not None:

@@ -20,7 +20,7 @@ SLICES = 5  # of a number, in a product to twice the digits
 LOW = 2**15  # less than minus this is no exponent of a float or of a product of three
 BLOCK = 2**21  # numbers at a time
 CACHED = 2**15  # numbers of a block that stay in the cache; blocks are as many as their pairs at most
-TINY = 1e-290  # more than underflow takes from anything that is summed here
+UNDERFLOW = 1e-290  # more than underflow changes any sum here
 WIDE = 100  # features: from here on a product of matrices for every pair costs much
 SEVERAL = 8  # pairs a point: from here on products with points cost less
 FAINT = 1e-2  # of the longest image: a feature whose own are shorter gets no finer unit
@@ -113,22 +113,22 @@ class Seen(NamedTuple):
         """(n,): |z_i|^2 + |z_k|^2 - 2 z_i z_k of images z is the distance of i and k but for reach_i + reach_k."""
         z, off = self.images
         a = np.linalg.norm(z, axis=1)
-        k = float(off.max()) / max(float(a.max()), TINY)  # 2 a_i off_k <= k a_i^2 + off_k^2 / k
+        k = float(off.max()) / max(float(a.max()), UNDERFLOW)  # 2 a_i off_k <= k a_i^2 + off_k^2 / k
         own = 2 * a * off + k * a**2 + off**2 / k + 2 * off**2
         beside = 2 * self.miss * np.sum(self.P**2, axis=1)
-        reach: FloatArray = own + (z.shape[1] + 4) * EPS * a**2 + beside + TINY
+        reach: FloatArray = own + (z.shape[1] + 4) * EPS * a**2 + beside + UNDERFLOW
         return reach
 
 
 def _squared(length: FloatArray, off: FloatArray, m: int) -> FloatArray:
     """What the squared length of a row of m numbers that is off by `off` may be off by."""
-    moved: FloatArray = (2 * length + off) * off + (m + 4) * EPS * length**2 + TINY
+    moved: FloatArray = (2 * length + off) * off + (m + 4) * EPS * length**2 + UNDERFLOW
     return moved
 
 
 def images(P: FloatArray, T: FloatArray) -> Images:
     """P T for exact rows of which P (n, d) are the floats, each entry within half an ulp; T (d, r) is exact."""
-    off = (P.shape[1] + 2) * EPS * np.linalg.norm(np.abs(P) @ np.abs(T), axis=1) + TINY
+    off = (P.shape[1] + 2) * EPS * np.linalg.norm(np.abs(P) @ np.abs(T), axis=1) + UNDERFLOW
     return Images(P @ T, off)
 
 
@@ -154,7 +154,7 @@ def points(X: FloatArray, T: FloatArray) -> Points:
         high, low = two_sum(high, low)
         largest = np.ldexp(float(d), unit)  # sums of products of entries are no larger
         off = (SLICES * 2.0 ** (-SLICES * bits) + (4 * SLICES**2 + d + 4) * EPS**2) * largest
-        return Points(high, low, np.linalg.norm(off, axis=1) * (1 + 1e-6) + TINY)
+        return Points(high, low, np.linalg.norm(off, axis=1) * (1 + 1e-6) + UNDERFLOW)
 
 
 def _exponent(A: FloatArray) -> IntArray:
@@ -236,7 +236,7 @@ def squares_of(rows: Images, w: FloatArray) -> tuple[FloatArray, float]:
     blocks = padded.reshape(count, size, r)
     S = np.matmul(np.swapaxes(blocks * weight.reshape(count, size, 1), 1, 2), blocks).sum(axis=0)
     length = np.linalg.norm(L, axis=1)
-    each = (size + count + 16) * EPS * length**2 + (2 * length + off) * off + TINY
+    each = (size + count + 16) * EPS * length**2 + (2 * length + off) * off + UNDERFLOW
     return (S + S.T) / 2, float(np.abs(w) @ each)
 
 
@@ -269,7 +269,7 @@ def _by_points(images: Points, pairs: Any, w: FloatArray) -> tuple[FloatArray, f
     rounded = (np.bincount(i, minlength=n) + 16) * EPS * (size * length + absolute @ length)
     off = rounded + size * own + absolute @ own
     S, beside = z.T @ q, np.linalg.norm(q, axis=1)
-    moved = length @ off + own @ (beside + off) + (n + 4) * EPS * (length @ beside) + TINY
+    moved = length @ off + own @ (beside + off) + (n + 4) * EPS * (length @ beside) + UNDERFLOW
     return (S + S.T) / 2, float(moved) * (1 + 1e-6)
 
 
@@ -285,7 +285,7 @@ def least_eigenvalue(Z: FloatArray) -> float:
     if not np.isfinite(Z).all():
         return -math.inf
     guess = float(np.linalg.eigvalsh(Z)[0])
-    step = (r + 4) * EPS * (float(np.abs(np.diag(Z)).sum()) + abs(guess)) + TINY
+    step = (r + 4) * EPS * (float(np.abs(np.diag(Z)).sum()) + abs(guess)) + UNDERFLOW
     while math.isfinite(step):
         shifted = Z - (guess - step) * np.eye(r)
         try:
@@ -293,5 +293,5 @@ def least_eigenvalue(Z: FloatArray) -> float:
         except np.linalg.LinAlgError:
             step *= 4
             continue
-        return guess - step - (r + 4) * EPS * (float(np.trace(shifted)) + abs(guess - step)) - TINY
+        return guess - step - (r + 4) * EPS * (float(np.trace(shifted)) + abs(guess - step)) - UNDERFLOW
     return -math.inf

@@ -11,7 +11,7 @@ import numpy as np
 from cvxml.core.metric import EPS, FloatArray
 from cvxml.numbers.rounding import doubled
 
-FEW = 500  # terms, which are summed one by one as fast
+MAX_TERMS_LOOP = 500  # up to this many terms, a loop is as fast
 
 
 class Sum(NamedTuple):
@@ -46,7 +46,7 @@ def accurate_total(terms: FloatArray, off: FloatArray) -> Sum:
 
 def accurate_sum(terms: FloatArray) -> Sum:
     """The sum; off is what it is off by beside its own rounding: nothing of few terms, of many next to nothing."""
-    if len(terms) <= FEW:
+    if len(terms) <= MAX_TERMS_LOOP:
         return Sum(summed(terms), 0.0)
     with np.errstate(over="ignore", invalid="ignore"):
         value, size = float(doubled(terms)), float(np.abs(terms).sum())

@@ -22,7 +22,7 @@ from cvxml.family.rows.base import Prices
 from cvxml.family.rows.triplets import Triplets
 from cvxml.family.theorem.theorem import Family
 
-MOST = 0.995  # of the way to the boundary
+SHARE_TO_BOUNDARY = 0.995  # a step goes at most this share of the way to the boundary
 NOISE = 1e-12  # of the terms of a sum: what its sign is not to be told from
 DEAREST = 1e130  # the norm of weights that move a margin by about 1: those that cost more are of no use
 LEAST_STEP = 1e-10  # a shorter one is none
@@ -134,7 +134,7 @@ class Combining:
             target = rho * min(1.0, max(left / rho, 0.0)) ** 3
             missed = ahead.products
             step = towards(*(target - product for product in missed))
-            lengths = self._lengths(step, MOST)
+            lengths = self._lengths(step, SHARE_TO_BOUNDARY)
             there = self._after(step, *lengths)
         if not all(np.isfinite(part).all() for part in there) or max(lengths) < LEAST_STEP:
             return False

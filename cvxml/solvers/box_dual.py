@@ -32,7 +32,7 @@ from cvxml.solvers.cone_dual import At, ConeDual, Search
 from cvxml.solvers.feasible_sets import Boxes
 from cvxml.solvers.newton import Derivative
 
-ENOUGH = 0.5  # share of the gap that is left when the next proof is due
+SHARE_OF_GAP = 0.5  # the next proof is due when the gap fell to this share of the last proved gap
 LOOKS = 20  # points between two proofs, at most
 OVERHEAD = 2e6  # multiplications in the time that a gradient step takes beside them
 
@@ -179,7 +179,7 @@ class Boxed:
         for at, _ in islice(self.points, LOOKS):
             seen += 1
             self.at = min(self.at, at, key=lambda point: point.gap)
-            if self.at.gap <= ENOUGH * before.gap:
+            if self.at.gap <= SHARE_OF_GAP * before.gap:
                 return True
         return seen == LOOKS
 

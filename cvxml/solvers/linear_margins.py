@@ -26,7 +26,7 @@ AHEAD = 0.5  # of a margin of 1, where rows are let in
 ENOUGH_ROWS = 300  # targets of a sample
 ROWS_A_FEATURE = 4  # or more, where that is more
 STEP = 4  # from one sample to the next
-NEAR = 0.1  # what the optimum of a sample leaves of the objective of a larger one
+ROUGH_GAP = 0.1  # first estimate of the relative gap that the optimum of a sample has in a larger sample
 NEAREST = 1e-6  # of the objective: a start is made no better use of where less is left
 CLOSE = 0.03  # to the optimum of a sample, of its objective
 NOISE = 64 * EPS  # of a coordinate that has lost no digits
@@ -118,9 +118,9 @@ class LinearMargins:
             self.begin()
             return
         given = self.basis.T @ self.at.back.T @ start @ self.at.back @ self.basis
-        share = max(gap, NEAREST) if gap < NEAR else NEAR
+        share = max(gap, NEAREST) if gap < ROUGH_GAP else ROUGH_GAP
         M = self._mixed(given, share)
-        if share == NEAR:  # what is far from the optimum may be of another size altogether
+        if share == ROUGH_GAP:  # what is far from the optimum may be of another size altogether
             M = self._multiple(M, 1)
         self._enter(Stage(1, self._of(given)), M, share)
 
@@ -156,7 +156,7 @@ class LinearMargins:
     def _more(self) -> bool:
         """Other directions, where some that are left out would win more than is left: these, and those that M has."""
         if self.changes == CHANGES:
-            self._enter(WHOLE, self._mixed(self.found(), NEAR), NEAR)
+            self._enter(WHOLE, self._mixed(self.found(), ROUGH_GAP), ROUGH_GAP)
             return True
         self.changes += 1
         W, left, unit = self.stage.W, self.solver.left() / self.solver.value(), np.sqrt(self.spread)
@@ -172,7 +172,7 @@ class LinearMargins:
         new = new[:, part > SLIGHT] / unit[:, None]
         if slopes[0] >= -left or new.shape[1] == 0:
             return False
-        share = min(NEAR, -float(slopes[0]))
+        share = min(ROUGH_GAP, -float(slopes[0]))
         M = self.found() + share * float(lengths.sum()) / new.shape[1] * new @ new.T
         self._enter(Stage(1, np.concatenate([W, new], axis=1)), M, share)
         return True
@@ -236,7 +236,11 @@ class LinearMargins:
             return True
         if every > 1:
             stage = Stage(every // STEP, W)
-            self._enter(stage, self._larger(self._mixed(self.found(), NEAR), stage.every), NEAR)
+            self._enter(
+                stage,
+                self._larger(self._mixed(self.found(), ROUGH_GAP), stage.every),
+                ROUGH_GAP,
+            )
             return True
         return self._more() or self.solver.step()
 

@@ -20,7 +20,7 @@ from cvxml.cases import judge as judging
 from cvxml.core.example import Hand
 from cvxml.core.method import Method
 from cvxml.core.metric import FloatArray
-from cvxml.core.pairs import MANY
+from cvxml.core.pairs import MAX_POINTS_LISTED
 from cvxml.methods import get
 from cvxml.oracle import convex
 from cvxml.oracle.cases import FOLDER, Case, case_files, load_cases
@@ -72,7 +72,7 @@ def one_reference(monkeypatch: pytest.MonkeyPatch) -> None:
     def once(
         method: Method[Any], given: Any, metric: FloatArray | None, tol: float, **options: Any
     ) -> Reference:
-        assert len(given.X) <= MANY
+        assert len(given.X) <= MAX_POINTS_LISTED
         key = (method.id, tol)
         if key not in found:
             found[key] = solve(method, given, metric, tol, **options)

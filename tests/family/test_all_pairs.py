@@ -40,7 +40,7 @@ def few_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def many(monkeypatch: pytest.MonkeyPatch, method: str) -> None:
-    monkeypatch.setattr(METHODS[method] if method == "mcml" else pairs, "MANY", 5)
+    monkeypatch.setattr(METHODS[method] if method == "mcml" else pairs, "MAX_POINTS_LISTED", 5)
 
 
 def data(seed: int, n: int = 24, d: int = 3) -> tuple[FloatArray, IntArray]:

@@ -39,8 +39,8 @@ from cvxml.numbers.vocabulary import exact
 NONE = Fraction(0)
 ROWS = 2**15  # exact rows at a time
 SHARES = 128  # bits of an exact price
-LEAST = 1e-100  # of the largest: the least dual variable that must be positive
-MOST = 1e100  # the largest dual variable
+MIN_SHARE = 1e-100  # a dual variable that must be positive is at least this share of the largest
+MAX_DUAL = 1e100  # the largest dual variable
 BELOW_ONE = 1 - 1e-6  # of its limit: a dual variable at the limit or beyond becomes this
 
 

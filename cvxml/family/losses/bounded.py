@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cvxml.core.metric import EPS, FloatArray
-from cvxml.family.losses.base import BELOW_ONE, MOST, NONE, Loss, Ray, Sensitivity
+from cvxml.family.losses.base import BELOW_ONE, MAX_DUAL, NONE, Loss, Ray, Sensitivity
 from cvxml.numbers.vocabulary import at_least, at_most, like, log1p, log_excess, pos, total
 
 
@@ -29,7 +29,7 @@ class Bounded(Loss):
 
     def to_domain(self, a: FloatArray) -> FloatArray:
         """Clipped, and above -c where dual variables are <= 0."""
-        a = np.clip(np.where(np.isnan(a), 0.0, a), -MOST * self.c, MOST * self.c)
+        a = np.clip(np.where(np.isnan(a), 0.0, a), -MAX_DUAL * self.c, MAX_DUAL * self.c)
         if not self.above:
             return np.maximum(a, 0.0)
         a = np.minimum(a, 0.0)

@@ -30,7 +30,7 @@ from cvxml.family.losses.base import NONE, Loss, Ray
 from cvxml.numbers.vocabulary import group_max, group_min, group_sum, like, pos, total
 
 AT_THE_CAP = 1 - 1e-12  # of c: a larger sum is c up to rounding
-MOST = 1e100  # of a dual variable: sums of larger ones could overflow
+MAX_DUAL = 1e100  # dual variables are clipped here, because sums of larger numbers could overflow
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class Spread(Loss):
 
     def to_domain(self, a: FloatArray) -> FloatArray:
         """Clipped to the sign of their side; both sides of a group scaled to the lesser sum, at most c."""
-        size = np.clip(np.nan_to_num(self._sizes(a), nan=0.0), 0.0, MOST)
+        size = np.clip(np.nan_to_num(self._sizes(a), nan=0.0), 0.0, MAX_DUAL)
         sums = [self._totals(size, side) for side in self._sides]
         whole, digit = _whole(np.minimum(*sums), self.c)
         units = np.zeros(len(a))
@@ -131,7 +131,7 @@ class Slack(Loss):
 
     def to_domain(self, a: FloatArray) -> FloatArray:
         """Clipped at 0; a group with a larger sum scaled to c."""
-        size = np.clip(np.nan_to_num(a, nan=0.0), 0.0, MOST)
+        size = np.clip(np.nan_to_num(a, nan=0.0), 0.0, MAX_DUAL)
         sums = self._sums(size)
         whole, digit = _whole(sums, self.c)
         return _of_sums(size, self.group, whole, sums) * digit

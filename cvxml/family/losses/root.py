@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cvxml.core.metric import FloatArray
-from cvxml.family.losses.base import LEAST, MOST, Loss, Ray, Sensitivity
+from cvxml.family.losses.base import MAX_DUAL, MIN_SHARE, Loss, Ray, Sensitivity
 from cvxml.numbers.vocabulary import balls, sqrt, square, total
 
 
@@ -27,9 +27,9 @@ class Root(Loss):
         largest = float(a.max(initial=0.0))
         if largest == 0:
             return np.ones(len(a))
-        if not LEAST <= largest <= MOST:
+        if not MIN_SHARE <= largest <= MAX_DUAL:
             a, largest = a / largest, 1.0
-        return np.maximum(a, LEAST * largest)
+        return np.maximum(a, MIN_SHARE * largest)
 
     def ray(self, a: FloatArray) -> Ray:
         """k(t a) = k(a) / t. The sum of it and a straight line is largest where the two are equal."""

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cvxml.core.metric import FloatArray
-from cvxml.family.losses.base import MOST, Loss, Ray, Sensitivity, clipped
+from cvxml.family.losses.base import MAX_DUAL, Loss, Ray, Sensitivity, clipped
 from cvxml.numbers.vocabulary import like, pos, square, total
 
 
@@ -23,7 +23,7 @@ class SquaredHinge(Loss):
 
     def to_domain(self, a: Any) -> Any:
         """Clipped at 0 and at 1e100, because larger ones could overflow."""
-        return clipped(a, 0, int(MOST))
+        return clipped(a, 0, int(MAX_DUAL))
 
     def ray(self, a: FloatArray) -> Ray:
         """A parabola in t."""

@@ -29,7 +29,7 @@ from cvxml.family.regularizers.base import Priced, Scaled, Smooth
 from cvxml.family.rows.base import Entries, Prices, Weights, WithEntries, joined
 from cvxml.family.theorem.theorem import Family, Term
 
-MOST = 2**26  # numbers of all rows
+MAX_NUMBERS = 2**26  # the rows may have at most this many numbers in total
 
 
 class Moving(NamedTuple):
@@ -92,7 +92,7 @@ def respond(family: Family, prices: list[Prices], A: FloatArray, room: float) ->
     spread = units_of(R.X - middle(R.X))
     X = (R.X - middle(R.X)) / spread
     p = X.shape[1] * (X.shape[1] + 1) // 2
-    if sum(len(own.a) for own in prices) * p > MOST:
+    if sum(len(own.a) for own in prices) * p > MAX_NUMBERS:
         return None
     moving = [_moving(term, own, X, room) for term, own in zip(family.terms, prices, strict=True)]
     G = joined([term.rows.weights(own) for term, own in zip(family.terms, prices, strict=True)])

@@ -40,7 +40,7 @@ LESS = (1e-12, 1e-9, 1e-6, 1e-3, 1e-2)  # of a share, so that there is room for 
 # most numbers in the rows of all pairs that have a proof, and bounds on the number of such pairs
 WORK, FEWEST, MOST_PAIRS = 2**25, 100, 2000
 HALF = 0.5
-TINY = 1e-200  # more than underflow takes
+UNDERFLOW = 1e-200  # more than underflow changes any sum here
 SPANS = 1e-10
 FIRST = 0.25  # of the tilt that should be best, were there no cone
 LONGER = 3.0  # times, from one tilt to the next
@@ -74,7 +74,7 @@ class Box(NamedTuple):
             nearer = np.zeros((len(rows), len(E)), dtype=bool)
             for place, a in enumerate(rows.tolist()):
                 moved = np.abs(y - y[a]).sum(axis=1) * (1 + (p + 8) * EPS)
-                nearer[place] = D - D[a] > moved + off + off[a] + TINY
+                nearer[place] = D - D[a] > moved + off + off[a] + UNDERFLOW
         return nearer
 
 

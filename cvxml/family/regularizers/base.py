@@ -40,12 +40,16 @@ from cvxml.numbers.rounding import (
 from cvxml.numbers.sums import Sum, accurate_sum, summed
 
 PAIRS = 2**16  # at a time
-MOST = 1e200  # an eigenvalue beyond is as good as infinite, and prices that pay for it are none
+MAX_EIGENVALUE = (
+    1e200  # a larger eigenvalue counts as infinite, and dual variables that would need it give no bound
+)
 S = TypeVar("S")
 T = TypeVar("T")
 U = TypeVar("U")
 CLOSEST = 1e-12  # of the longest multiple: no two are tried that are nearer
-NEAR = 1e-13  # of a bound: a multiple that wins less is not worth another price
+SMALL_IMPROVEMENT = (
+    1e-13  # relative: the search for a better multiple ends at a smaller improvement of the bound
+)
 
 
 class JudgedMatrix(NamedTuple):
@@ -235,4 +239,4 @@ def best(value: Callable[[float], float], longest: float) -> float:
     if value(high) > value(high * (1 - 1e-9)):
         return high
     t = float(fminbound(lambda t: -value(t), low, high, xtol=CLOSEST * high))
-    return 1.0 if longest >= 1 and value(1.0) >= value(t) - NEAR * abs(value(t)) else t
+    return 1.0 if longest >= 1 and value(1.0) >= value(t) - SMALL_IMPROVEMENT * abs(value(t)) else t

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.metric import EPS, FloatArray, IntArray
-from cvxml.family.geometry.budget import Judged, budget, examine_budget, most
+from cvxml.family.geometry.budget import MetricWithinBudget, budget, examine_budget, most
 from cvxml.family.losses.base import Ray
 from cvxml.family.regularizers.base import JudgedMatrix, Scaled, best, fractions, of_last, product
 from cvxml.family.rows.base import View, Weights
@@ -27,7 +27,7 @@ class Within:
     """Points in a metric within the budget."""
 
     apart: Callable[[IntArray], FloatArray]  # the differences (p, d) of pairs (p, 2)
-    judged: Judged
+    judged: MetricWithinBudget
 
     @of_last
     def pairs(self, index: IntArray) -> Distances:

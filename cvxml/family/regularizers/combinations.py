@@ -30,7 +30,7 @@ from cvxml.family.losses.base import SHARES, Ray
 from cvxml.family.regularizers.base import Everywhere, JudgedMatrix, SeenBy, best, fractions, of_last
 from cvxml.family.rows.base import Weights
 from cvxml.numbers import rational
-from cvxml.numbers.rounding import BLOCK, TINY, Distances, Products, Seen, doubled, images, points
+from cvxml.numbers.rounding import BLOCK, UNDERFLOW, Distances, Products, Seen, doubled, images, points
 from cvxml.numbers.sums import Sum, summed
 
 ROUNDS = 4  # the second finds what is missed in rounding
@@ -113,7 +113,7 @@ class Combinations(Everywhere):
             moved += np.abs(w[part] * off) @ (2 * np.abs(z) + off[:, None])
         # of each term a few roundings; of sums to twice the digits the last
         rounded = (8 * EPS + len(w) ** 2 * EPS**2 + len(sums) * EPS) * size
-        return Gains(np.sum(sums, axis=0), (rounded + moved) * ROOM + TINY)
+        return Gains(np.sum(sums, axis=0), (rounded + moved) * ROOM + UNDERFLOW)
 
     def surplus(self, G: Weights) -> None:
         """Nothing must be psd."""
@@ -304,21 +304,21 @@ def projected(B: FloatArray, G: FloatArray) -> FloatArray:
 def _rounded(B: FloatArray, w: FloatArray) -> tuple[FloatArray, FloatArray]:
     """sum w b b^T, and what each entry may be off by."""
     size = np.abs(B).T @ (np.abs(B) * w[:, None])
-    return combined(B, w), (len(B) + 8) * EPS * (size + size.T) / 2 + TINY
+    return combined(B, w), (len(B) + 8) * EPS * (size + size.T) / 2 + UNDERFLOW
 
 
 def _forms(B: FloatArray, N: FloatArray, off: FloatArray) -> tuple[FloatArray, FloatArray]:
     """b_k^T N b_k (K,) of a matrix that is off by so much, and what each may be off by."""
     size = np.abs(B)
     wide = off + (2 * len(N) + 8) * EPS * np.abs(N)
-    return np.sum((B @ N) * B, axis=1), np.sum((size @ wide) * size, axis=1) * ROOM + TINY
+    return np.sum((B @ N) * B, axis=1), np.sum((size @ wide) * size, axis=1) * ROOM + UNDERFLOW
 
 
 def _half_square(M: FloatArray, off: FloatArray) -> Sum:
     """1/2 ||M||^2 of a matrix that is off by so much."""
     value = summed((M**2).ravel()) / 2
     moved = float(np.sum(np.abs(M) * off + off**2 / 2)) + 4 * EPS * value
-    return Sum(value if math.isfinite(value) else math.inf, ROOM * moved + TINY)
+    return Sum(value if math.isfinite(value) else math.inf, ROOM * moved + UNDERFLOW)
 
 
 def _weighted(w: FloatArray, left: FloatArray, off: FloatArray) -> Sum:
@@ -328,7 +328,7 @@ def _weighted(w: FloatArray, left: FloatArray, off: FloatArray) -> Sum:
         moved = float(w @ off) + 4 * EPS * float(w @ np.abs(left))
     if not math.isfinite(value):
         return Sum(math.inf, 0.0)
-    return Sum(value, moved * ROOM + TINY)
+    return Sum(value, moved * ROOM + UNDERFLOW)
 
 
 def _combination(B: FloatArray, w: list[Fraction]) -> tuple[Any, int]:

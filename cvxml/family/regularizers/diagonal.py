@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 from cvxml.core.exact import root_upward, scaled, sum_of_squares
 from cvxml.core.integer_matrices import whole
 from cvxml.core.metric import EPS, FEASIBILITY_TOL, FloatArray, IntArray, in_units, units_of
-from cvxml.family.geometry.budget import FLOOR, BudgetFeasibility, Judged, examine_budget
+from cvxml.family.geometry.budget import FLOOR, BudgetFeasibility, MetricWithinBudget, examine_budget
 from cvxml.family.geometry.span_coordinates import Ground
 from cvxml.family.regularizers.base import JudgedMatrix, Scaled, Surplus, fractions, of_last
 from cvxml.family.regularizers.budget import Budget, Within
@@ -57,7 +57,7 @@ class DiagonalFeasibility(BudgetFeasibility):
 
 def examine_diagonal(
     A: FloatArray, similar: FloatArray, unit: FloatArray | None = None
-) -> tuple[Judged, DiagonalFeasibility]:
+) -> tuple[MetricWithinBudget, DiagonalFeasibility]:
     """The diagonal of A (d, d), clipped at 0, over max(1, spent), and how far A was from it.
 
     What is off the diagonal is looked at in the units given and in those of the features. unit (d,): these, if known.

@@ -33,7 +33,7 @@ from cvxml.numbers import rational
 from cvxml.numbers.rounding import Distances, Products
 from cvxml.numbers.sums import Sum, summed
 
-TINY = 1e-301  # more than all that underflow loses
+UNDERFLOW = 1e-301  # more than underflow changes any sum here
 ROOM = 1.01  # for products of errors
 
 
@@ -48,7 +48,7 @@ class Flat(NamedTuple):
         """See `View`."""
         e = self.X[index[:, 0]] - self.X[index[:, 1]]
         size = np.abs(e)
-        return Distances(_quadratic(e, self.A), _quadratic(size, self._unsure) + TINY)
+        return Distances(_quadratic(e, self.A), _quadratic(size, self._unsure) + UNDERFLOW)
 
     def products(self) -> Products:
         """See `WideView`."""
@@ -57,7 +57,7 @@ class Flat(NamedTuple):
         # any w > 0, and s_k^2 is at most twice the sum of both squares.
         size, width = np.abs(P), np.abs(P).max(axis=0)
         per = np.divide(self._unsure @ width, width, out=np.zeros_like(width), where=width > 0)
-        reach = 2 * np.sum(size * per * size, axis=1) + TINY
+        reach = 2 * np.sum(size * per * size, axis=1) + UNDERFLOW
         return Products(P @ self.A, P, _quadratic(P, self.A), reach)
 
     @property
@@ -106,7 +106,7 @@ class Frobenius(Everywhere):
         # lam is taken under the square, by its root, so that a small metric with a large lam does not underflow.
         value = _sum((math.sqrt(self.weight) * view.A) ** 2) / 2
         moved = _sum(self.weight * (size * off + off**2 / 2)) + 4 * EPS * value
-        return Sum(value, ROOM * moved + TINY)
+        return Sum(value, ROOM * moved + UNDERFLOW)
 
     def best_multiple(self, G: Weights, ray: Ray) -> float:
         """That with the best bound, less what rounding may take from it."""
@@ -120,7 +120,7 @@ class Frobenius(Everywhere):
         paid = _sum((Q / math.sqrt(self.weight)) ** 2) / 2
         off = off / math.sqrt(self.weight)  # no square of what is tiny: it would underflow
         moved = _sum(np.abs(Q) / math.sqrt(self.weight) * off + off**2 / 2) + 4 * EPS * paid
-        return Sum(-paid, ROOM * moved + TINY)
+        return Sum(-paid, ROOM * moved + UNDERFLOW)
 
     def reached(self, G: Weights) -> tuple[FloatArray, float]:
         """The metric Q / lam at which R(M) - <M, G> is least, and what it may be off by, in norm."""
@@ -138,7 +138,7 @@ class Frobenius(Everywhere):
         apart, paid = _sum(misfit**2) / 2, _sum(overlap)
         moved = _sum(np.abs(misfit) * off + off**2 / 2) + 4 * EPS * apart
         moved += _sum(np.abs(A) * off_S + off_A * (np.abs(S) + off_S) + EPS * np.abs(overlap))
-        return Sum(apart + paid, ROOM * moved + TINY)
+        return Sum(apart + paid, ROOM * moved + UNDERFLOW)
 
     def radius(self, gap: float) -> float:
         """sqrt(2 gap / lam)"""
@@ -158,7 +158,7 @@ class Frobenius(Everywhere):
         e, d = self.unit[i] - self.unit[j], self.unit.shape[1]
         M, sizes = e.T @ (e * w[:, None]), np.abs(e).T @ np.abs(e * w[:, None])
         M = (M + M.T) / 2
-        off_M = (len(w) / 2 + 8) * EPS * (sizes + sizes.T) / 2 + TINY
+        off_M = (len(w) / 2 + 8) * EPS * (sizes + sizes.T) / 2 + UNDERFLOW
         values, vectors = np.linalg.eigh(M)
         below = np.maximum(-values, 0)
         S = (vectors * below) @ vectors.T

@@ -14,7 +14,7 @@ from cvxml.core.metric import EPS, FloatArray, IntArray, examine
 from cvxml.family.geometry.span_coordinates import Ground, ground
 from cvxml.family.losses.base import Ray
 from cvxml.family.regularizers.base import (
-    MOST,
+    MAX_EIGENVALUE,
     JudgedMatrix,
     Scaled,
     SeenBy,
@@ -79,7 +79,7 @@ class Linear:
         with np.errstate(over="ignore", invalid="ignore"):
             image, moved = self._on_ground(G)
         largest = moved - least_eigenvalue(-image)
-        if not largest < MOST:
+        if not largest < MAX_EIGENVALUE:
             return 0.0
         longest = at.least / largest * (1 - 8 * EPS) if largest > 0 else math.inf
         return best(ray.value, min(longest, ray.longest))

@@ -41,7 +41,7 @@ BLOCK = 1024  # pairs at a time: the fewer, the less a sum of so many can be off
 LONGEST = 1e200  # multiple of prices
 UNKNOWN = Sum(0.0, math.inf)
 PRIOR = "the prior is so near to singular that it is not known in double precision what is proved"
-SMALL = 1e-11  # a gap
+SMALL_GAP = 1e-11  # relative
 HUGE = 1e150  # a metric beyond, beside the prior, costs more than can be computed: as good as infinite
 METRIC = (
     "the metric is so near to singular, beside the prior, that double precision does not know its objective"
@@ -263,7 +263,7 @@ def distance(A: FloatArray, gap: float) -> float:
     if not gap < 700:
         return math.inf
     w = gap + math.sqrt(2 * gap)
-    for _ in range(100 if gap > SMALL else 0):
+    for _ in range(100 if gap > SMALL_GAP else 0):
         step = (w + math.expm1(-w) - gap) / -math.expm1(-w)
         if step <= 1e-15 * w:
             break

@@ -24,7 +24,7 @@ from cvxml.core.triplets import Compared
 
 SENTENCE = "entries off the diagonal counted once in the norm, where M_ij and M_ji both count"
 AT_THE_MARGIN = 1e-5  # if |1 - v| is at most this, the dual variable is fitted
-MOST = 2_000  # most triplets at the margin; with more, the misreading is not tried
+MAX_TRIPLETS = 2_000  # with more triplets at the margin, the misreading is not tried
 ROUNDING = 1e-13  # relative rounding error of the objective and the bound
 
 
@@ -39,7 +39,7 @@ def left(question: Question, given: Compared, lam: float, c: float, width: float
     far, near = X[i] - X[l], X[i] - X[j]
     v = np.sum((far @ M) * far, axis=1) - np.sum((near @ M) * near, axis=1)
     a, open_ = _prices(v, c, width)
-    if np.count_nonzero(open_) > MOST:
+    if np.count_nonzero(open_) > MAX_TRIPLETS:
         return math.inf
 
     def weighted(prices: FloatArray, rows: np.ndarray) -> FloatArray:

@@ -18,7 +18,7 @@ from cvxml.numbers.rounding import Distances, Products
 
 BLOCK = 2**21  # rows at a time
 UNSEEN = 1e-180  # a squared distance that is as good as 0
-MOST = 1e100  # of a price: sums of more could overflow
+MAX_DUAL = 1e100  # dual variables are clipped here, because sums of larger numbers could overflow
 
 
 class Prices(NamedTuple):

@@ -15,7 +15,7 @@ from cvxml.core.targets import OtherClasses
 from cvxml.core.threads import side_by_side
 from cvxml.family.rows.base import (
     BLOCK,
-    MOST,
+    MAX_DUAL,
     Block,
     Entries,
     Plain,
@@ -108,7 +108,7 @@ class Triplets(NamedTuple):
         row = order[np.minimum(np.searchsorted(known, wanted, sorter=order), len(known) - 1)]
         keep = (known[row] == wanted) & (price > 0) & self.impostors[row, triplets[:, 2]]
         key, place = np.unique(row[keep] * n + triplets[keep, 2], return_inverse=True)
-        summed = np.bincount(place, np.minimum(price[keep], MOST), minlength=len(key))
+        summed = np.bincount(place, np.minimum(price[keep], MAX_DUAL), minlength=len(key))
         return Prices(summed.astype(np.float64), key)
 
     def weights(self, prices: Prices) -> Weights:

@@ -24,7 +24,7 @@ from cvxml.numbers.rounding import least_eigenvalue
 
 # Multiples of the metric for which C is about 1 and the mean distance is 1. 16 is seldom much worse than the best.
 MULTIPLES = (16.0, 64.0, 4.0, 256.0, 1.0, 1024.0, 0.25)
-ENOUGH = 0.1  # a least eigenvalue of C - G, where C is about 1, with which no other multiple is tried
+LARGE_EIGENVALUE = 0.1  # if C - G, with C near 1, has no smaller eigenvalue, no other multiple is tried
 
 
 class Anchor(NamedTuple):
@@ -77,7 +77,7 @@ class Anchors:
             least = least_eigenvalue(own.surplus.Z) - own.surplus.off
             if least > most:
                 found, most = own, least
-            if most > ENOUGH:
+            if most > LARGE_EIGENVALUE:
                 break
         return found
 

@@ -37,7 +37,7 @@ from cvxml.solvers.barrier import path
 ABOVE = 2.0  # c, where no H is larger than 1
 BARRIER = 1.0  # nats, of a matrix (r, r) altogether
 FINER = 2.0  # eps, from one to the next: with more Newton's method is not near
-STEPS = 60  # of it for one eps
+MAX_STEPS = 60  # steps for one eps
 FINEST = 1e-9  # eps
 FAR = 0.5  # of the way from v* to v: strict prices that are as far inside
 BELOW, AT = "below", "at"
@@ -60,7 +60,7 @@ def sides(X: FloatArray, rows: Together) -> Iterator[Sides]:
     while eps >= FINEST:
         look()
         f = OverTriplets(of, partial(_charge, eps))
-        for k, state in enumerate(islice(path(f, M, BARRIER / r, shrink=1.0), STEPS)):
+        for k, state in enumerate(islice(path(f, M, BARRIER / r, shrink=1.0), MAX_STEPS)):
             M = state.M
             # a small decrement would say nothing of triplets whose share is next to 0
             if k and np.linalg.eigvalsh(f.gradient(f.prices(M), f.charge(float(np.trace(M)))[1]))[0] > 0:

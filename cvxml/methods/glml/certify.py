@@ -39,7 +39,7 @@ from cvxml.core.integer_matrices import whole
 from cvxml.core.metric import EPS, FEASIBILITY_TOL, Feasibility, FloatArray, examine
 from cvxml.core.result import Certificate
 
-ENOUGH = 100  # the least singular value must be more than this many times its rounding error
+MIN_RATIO_TO_ERROR = 100  # the least singular value must exceed its rounding error by this factor
 LARGEST = 64  # features up to which the determinant of a nearly singular metric is computed exactly
 NOT_DECIDED = "whether B is definite is not decided: its least eigenvalue is smaller than its rounding error"
 PERHAPS_ZERO = "B cannot be distinguished from 0"
@@ -296,7 +296,7 @@ def whitening_of(D: FloatArray, ridge: float) -> FloatArray | None:
         return None
     R = np.linalg.qr(rows / unit, mode="r")
     values = np.linalg.svd(R, compute_uv=False)
-    if len(R) < d or values[-1] <= ENOUGH * d * EPS * values[0]:
+    if len(R) < d or values[-1] <= MIN_RATIO_TO_ERROR * d * EPS * values[0]:
         return None
     T: FloatArray = np.tril(np.linalg.inv(R).T / unit)
     return T

@@ -27,7 +27,7 @@ from cvxml.methods.glml.exact import Gaussians
 from cvxml.methods.glml.instance import Generative, Instance, Mixtures
 from cvxml.methods.glml.solver import ROUNDING, Case, Curvature, curvature
 
-TINY = 1e-290  # covers underflow
+UNDERFLOW = 1e-290  # more than underflow changes any sum here
 
 
 class ProvedB(NamedTuple):
@@ -107,7 +107,7 @@ def component_errors(model: Mixtures, Q: FloatArray) -> Errors:
     w = away @ T.transpose(0, 2, 1)
     v = np.linalg.norm(w @ T, axis=2)
     origin = np.broadcast_to(model.origin, model.means.shape)[:, None]
-    moved = EPS * (np.abs(Q - origin) / model.unit + np.abs(away)) + TINY
+    moved = EPS * (np.abs(Q - origin) / model.unit + np.abs(away)) + UNDERFLOW
     near = np.linalg.norm((moved + few * np.abs(away)) @ np.abs(T).transpose(0, 2, 1), axis=2)  # ||w* - w||
     length = np.linalg.norm(w, axis=2)
     e = inverse_error(np.broadcast_to(model.departure, len(T)))[:, None]

@@ -33,7 +33,7 @@ from cvxml.core.metric import FloatArray, IntArray
 from cvxml.family.losses.groups import AT_THE_CAP
 from cvxml.methods.kernel_mlsvm.instance import Instance, in_feature_space
 
-FEW = 100  # points
+MAX_POINTS = 100
 BITS = 80  # of a price
 Prices = tuple[FloatArray, IntArray, FloatArray, IntArray]  # u, u_index, w, w_index
 Signed = Mapping[tuple[int, int], float]
@@ -113,7 +113,7 @@ def zero_is_optimal(p: Instance, prices: Prices) -> bool:
     if weights is None:
         return False
     apart = {(i, j): weight for (i, j), weight in weights.items() if (p.X[i] != p.X[j]).any()}
-    if not apart or p.kernel["kernel"] != "poly" or n > FEW:
+    if not apart or p.kernel["kernel"] != "poly" or n > MAX_POINTS:
         return not apart
     B = _laplacian(apart, n)
     K, _ = exact_kernel(p.X, p.kernel["degree"])

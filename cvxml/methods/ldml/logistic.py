@@ -43,10 +43,10 @@ from cvxml.numbers.vocabulary import (
 )
 
 BITS = 50  # of a sum of alpha, with b free
-LEAST = -1000  # smallest exponent of the power of two
+LOWEST_EXPONENT = -1000  # smallest exponent of the power of two
 HALVINGS = 200
-SMALL = 1e-8  # of a weight: the excess of a smaller share is computed term by term
-NEAR = 1e-9  # of the size of b: how near the best it is looked for
+SMALL_SHARE = 1e-8  # below this share of a weight, the excess is computed term by term
+RELATIVE_WIDTH = 1e-9  # the search for the best b ends at an interval of this width, relative to b
 
 
 class Labelled(NamedTuple):
@@ -122,7 +122,7 @@ class Logistic(Loss):
         whole = np.zeros(len(alpha))
         if min(sums) <= 0:
             return whole
-        unit = 2.0 ** max(math.ceil(math.log2(min(sums))) - BITS, LEAST)
+        unit = 2.0 ** max(math.ceil(math.log2(min(sums))) - BITS, LOWEST_EXPONENT)
         for kind, own in zip((near, far), sums, strict=True):
             whole[kind] = np.floor(alpha[kind] * (min(sums) / own) / unit)
         for kind, other in ((near, far), (far, near)):
@@ -221,8 +221,8 @@ def _divergence(x: Any, log_s: Any) -> Any:
     Near x = s it is x f(log(s / x)), f(u) = e^u - 1 - u, which is flat there. Where x is much smaller than s, each term
     is about as small as the sum.
     """
-    d = log_s - log(where(floats(x) > SMALL, x, like(x, 1)))
-    near = (floats(x) > SMALL) & (floats(d) < 1)
+    d = log_s - log(where(floats(x) > SMALL_SHARE, x, like(x, 1)))
+    near = (floats(x) > SMALL_SHARE) & (floats(d) < 1)
     return where(near, x * exp_excess(d), exp(log_s) - x - x * log_s + x_log_x(x))
 
 
@@ -242,7 +242,7 @@ def best(t: IntArray | FloatArray, D: FloatArray, w: FloatArray) -> tuple[float,
             break
         low, high = (b, high) if (t * w) @ expit(t * (D - b)) > 0 else (low, b)
     b = (low + high) / 2
-    within = NEAR * (abs(b) + room)
+    within = RELATIVE_WIDTH * (abs(b) + room)
     sure = _slope(t, D, w, b - within)[1] < 0 < _slope(t, D, w, b + within)[0]
     wide = within if sure else float(D.max() - D.min()) + 2 * room
     return b, max(map(abs, _slope(t, D, w, b))) * wide

@@ -35,7 +35,7 @@ from cvxml.core.memory import FLOAT, check_room
 from cvxml.core.metric import FloatArray, IntArray, components_of, examine
 from cvxml.core.misreading import FAR, LOOSE, Misreading, OtherProblem, Question
 from cvxml.core.moved import METRIC
-from cvxml.core.pairs import MANY
+from cvxml.core.pairs import MAX_POINTS_LISTED
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Callback, Found, Keep, Start, interruptible
 from cvxml.core.statement import Statement
@@ -659,7 +659,7 @@ def _coordinates(given: Instance) -> Coordinates:
 
 def _everyone(given: Instance) -> AllSoftmaxes | None:
     """Where there are too many points for a table of them."""
-    if len(given.X) <= MANY:
+    if len(given.X) <= MAX_POINTS_LISTED:
         return None
     everyone = AllSoftmaxes(given.X, given.y)
     return everyone if everyone.whole else None

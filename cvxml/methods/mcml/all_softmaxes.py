@@ -21,7 +21,7 @@ from cvxml.core.run import Callback, Found, run
 from cvxml.core.threads import side_by_side
 from cvxml.family.geometry.coordinates import coordinates
 from cvxml.family.regularizers.base import Surplus
-from cvxml.family.theorem.strict_prices import ENOUGH, MULTIPLES, share_of
+from cvxml.family.theorem.strict_prices import LARGE_EIGENVALUE, MULTIPLES, share_of
 from cvxml.family.unlisted.all_pairs import (
     BLOCK,
     ROOM,
@@ -133,7 +133,7 @@ class AllSoftmaxes:
             least = least_eigenvalue(own.surplus.Z) - own.surplus.off
             if least > most:
                 best, most = own, least
-            if most > ENOUGH:
+            if most > LARGE_EIGENVALUE:
                 break
         return best
 

@@ -28,8 +28,8 @@ from cvxml.family.stationary.rank import INVISIBLE
 from cvxml.methods.nca.instance import Instance
 from cvxml.numbers.rounding import two_sum
 
-TINY = 2.0**-1020  # a bound of the error of a number that underflows
-FEW = 1000  # points up to which all rows are cached: some 50 megabytes
+UNDERFLOW = 2.0**-1020  # bounds the error of a number that underflows
+MAX_POINTS_CACHED = 1000  # up to this many points, all rows are cached (about 50 MB)
 
 
 class Softmax:
@@ -189,7 +189,7 @@ class Metric:
         if i in self._kept:
             return self._kept[i]
         found = self._point(i)
-        if len(self.Y) <= FEW:
+        if len(self.Y) <= MAX_POINTS_CACHED:
             self._kept[i] = found
         return found
 
@@ -219,7 +219,7 @@ class Metric:
             of_log_p_i = share * of_x + 8 * EPS * (abs(log_s) + abs(log_p_i))
         c, of_c = 1.0, 0.0
         if self.p.criterion == "f":
-            c, of_c = math.exp(log_p_i), float(growth(np.array(log_p_i), np.array(of_log_p_i))) + TINY
+            c, of_c = math.exp(log_p_i), float(growth(np.array(log_p_i), np.array(of_log_p_i))) + UNDERFLOW
             of_c += 2 * EPS * c
         of_log_p, of_log_w = off + of_all, off + of_own
         return Point(
@@ -236,7 +236,7 @@ class Metric:
             rounding.append(at.of_c if self.p.criterion == "f" else at.of_log_p_i)
         total = -math.fsum(terms)
         bound = 0.0 if self.p.similarity is None else len(self.points) * EPS * abs(self.p.bound)
-        return total, finite(sum(rounding) + EPS * abs(total) + bound + len(terms) * TINY)
+        return total, finite(sum(rounding) + EPS * abs(total) + bound + len(terms) * UNDERFLOW)
 
     @property
     def objective(self) -> float:

@@ -33,7 +33,7 @@ from cvxml.core.metric import (
     in_blocks,
 )
 from cvxml.family.regularizers.base import JudgedMatrix, Scaled
-from cvxml.family.regularizers.frobenius import TINY, Flat, Frobenius
+from cvxml.family.regularizers.frobenius import UNDERFLOW, Flat, Frobenius
 from cvxml.family.rows.base import Block, Prices, View, Weights
 from cvxml.family.rows.triplets import Triplets
 from cvxml.numbers import rational
@@ -95,7 +95,7 @@ class BlocksView(NamedTuple):
             own = view.pairs(index)
             D += share * own.D
             off += share * (own.off + (len(self.each) + 2) * EPS * np.abs(own.D))
-        return Distances(D, off * (1 + 1e-6) + TINY)
+        return Distances(D, off * (1 + 1e-6) + UNDERFLOW)
 
 
 class Listed(Triplets):
