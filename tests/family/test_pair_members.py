@@ -86,7 +86,7 @@ def candidates(A: FloatArray, method: str) -> list[FloatArray]:
     return [examine(A)[0], examine(A * (1 + 1e-9))[0], other, np.diag(np.diag(A))]
 
 
-def duals(dual: dict[str, FloatArray], seed: int) -> list[dict[str, FloatArray]]:
+def dual_cases(dual: dict[str, FloatArray], seed: int) -> list[dict[str, FloatArray]]:
     """The prices, with noise, and any at all."""
     rng = np.random.default_rng(seed)
     noisy = {k: a * (1 + 1e-4 * rng.standard_normal(a.shape)) for k, a in dual.items()}
@@ -101,7 +101,7 @@ def test_double_precision_is_within_rounding_of_exact_arithmetic(method: str, se
     of, metric, dual = solved(method, seed)
     decided = 0
     for A in candidates(metric, method):
-        for prices in duals(dual, seed):
+        for prices in dual_cases(dual, seed):
             found, proof = of.certify(A, prices)
             if found.undecided or not found.feasibility.exact:
                 continue
@@ -161,7 +161,7 @@ def test_the_objective_is_the_naive_one(method: str) -> None:
 @SEEDS
 def test_the_method_says_what_the_family_does(method: str, seed: int) -> None:
     of, metric, dual = solved(method, seed)
-    for prices in duals(dual, seed):
+    for prices in dual_cases(dual, seed):
         said, (found, proof) = of.method.certify(of.given, metric, prices), of.certify(metric, prices)
         assert (said.objective, said.lower_bound, said.gap) == (found.objective, found.lower_bound, found.gap)
         assert (said.rounding, said.radius) == (found.rounding, found.radius)
@@ -191,7 +191,7 @@ def test_the_optimum_is_within_the_radius(method: str, seed: int) -> None:
 @EVERY
 def test_repaired_prices_keep_their_bound_by_the_names_of_the_dual(method: str) -> None:
     of, metric, dual = solved(method, 3)
-    for prices in duals(dual, 1):
+    for prices in dual_cases(dual, 1):
         found, proof = of.certify(metric, prices)
         named = of.method.named(of.given, *proof.prices)
         assert {name: a.shape for name, a in named.items()} == {name: a.shape for name, a in dual.items()}

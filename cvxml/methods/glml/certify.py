@@ -114,13 +114,13 @@ def _trace(B: FloatArray, off: FloatArray, factor: Factor) -> tuple[float, float
     size = float(np.linalg.norm(inverse))
     t = float(np.trace(mapped))
     absolute = np.abs(T) @ np.abs(B) @ np.abs(T).T
-    error = factor.inverse_off * float(np.linalg.norm(mapped) + np.linalg.norm(absolute) * d * EPS)
-    error += 2 * (d + 2) * EPS * float(np.trace(absolute))
+    trace_error = factor.inverse_off * float(np.linalg.norm(mapped) + np.linalg.norm(absolute) * d * EPS)
+    trace_error += 2 * (d + 2) * EPS * float(np.trace(absolute))
     # the entries of A^-1 = T^T F T are at most those of |T^T T| plus e' ||T||^2
     largest = np.abs(inverse) + (factor.inverse_off + 2 * d * EPS) * np.linalg.norm(T) ** 2
-    error += float(np.sum(largest * off))
+    trace_error += float(np.sum(largest * off))
     share = math.expm1(factor.log_off / d + 4 * EPS)  # relative error of `unit`
-    return unit * t, unit * (error * (1 + share) + abs(t) * share) * (1 + 8 * EPS), unit * size
+    return unit * t, unit * (trace_error * (1 + share) + abs(t) * share) * (1 + 8 * EPS), unit * size
 
 
 def _bound(B: Factor, d: int, y: float, u: float) -> tuple[float, float]:
