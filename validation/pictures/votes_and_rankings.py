@@ -4,8 +4,8 @@ Writes docs/_static/gerrymandering.png, mlr.png and crammer_singer.png.
 
     python -m validation.pictures.votes_and_rankings        (seconds)
 
-Gerrymandering: the two sets of a point, in a metric before and after learning. MLR: some queries, and the order in
-which each distance ranks the other points. Crammer and Singer: the regions of the classes in two features of wine.
+Gerrymandering: the two sets of a point, in the Euclidean metric and in the learned metric. MLR: some queries, with the
+other points in the order of their distance. Crammer and Singer: the regions of the classes, in two features of wine.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from validation.pictures.__main__ import save
 
 NEIGHBORS = 3
 MEASURE, WEIGHT, QUERIES = "map", 10.0, 8
-FEATURES = (6, 9)  # of wine: flavanoids, color_intensity
+FEATURES = (6, 9)  # of the data set wine: flavanoids, color_intensity
 NAMES = ("flavanoids", "color intensity")
 
 
 def blobs() -> tuple[FloatArray, IntArray]:
-    """Two classes, (24, 2), that only the first feature tells apart; the second is wider."""
+    """Return points (24, 2) of two classes. Only the first feature separates the classes; the second has more spread."""
     rng = np.random.default_rng(4)
     y = np.repeat([0, 1], 12)
     X = rng.standard_normal((24, 2)) * (0.45, 1.8)
@@ -37,7 +37,7 @@ def blobs() -> tuple[FloatArray, IntArray]:
 
 
 def draw_sets(ax: Any, X: FloatArray, W: FloatArray, at: Any, y: IntArray, query: int) -> None:
-    """Draw the query, its best winning set and its worst offending set, in coordinates in which W is Euclidean."""
+    """Draw the query, its best winning set and its worst offending set. Distances on `ax` are distances under W."""
     Z = X @ psd_root(W)
     Z -= Z[query]
     for others, line, width in ((at.h_star[query], "-", 2), (at.h_hat[query], ":", 3.5)):
@@ -50,7 +50,7 @@ def draw_sets(ax: Any, X: FloatArray, W: FloatArray, at: Any, y: IntArray, query
 
 
 def gerrymandering() -> Any:
-    """The Euclidean metric and the learned one."""
+    """Draw a point and its two sets, in the Euclidean metric and in the learned metric."""
     import matplotlib.pyplot as plt
 
     X, y = blobs()
@@ -66,13 +66,13 @@ def gerrymandering() -> Any:
 
 
 def average_precision(relevant: Any) -> float:
-    """The mean of p / r_p over the ranks r_p of the relevant points."""
+    """Return the mean of p / r_p over the ranks r_p of the relevant points."""
     ranks = np.flatnonzero(relevant) + 1
     return float(np.mean(np.arange(1, len(ranks) + 1) / ranks))
 
 
 def mlr() -> Any:
-    """For some queries, the other points from near to far: full if they are of the class of the query."""
+    """Draw the other points of some queries from near to far. Full marks are points of the class of the query."""
     import matplotlib.pyplot as plt
 
     X, y = datasets.load("wine")
@@ -100,7 +100,7 @@ def mlr() -> Any:
 
 
 def crammer_singer() -> Any:
-    """The regions of the classes, and the points."""
+    """Draw the points, and the region of each class."""
     import matplotlib.pyplot as plt
     from matplotlib.colors import ListedColormap
 
@@ -121,7 +121,7 @@ def crammer_singer() -> Any:
 
 
 def main() -> None:
-    """Draw."""
+    """Draw all three pictures."""
     mpl.use("Agg")
     for name, draw in (("gerrymandering", gerrymandering), ("mlr", mlr), ("crammer_singer", crammer_singer)):
         save(draw(), f"{name}.png", dpi=80)
