@@ -28,7 +28,7 @@ NAMES = ("flavanoids", "color intensity")
 
 
 def blobs() -> tuple[FloatArray, IntArray]:
-    """Return points (24, 2) of two classes. Only the first feature separates the classes; the second has more spread."""
+    """Return points (24, 2) of two classes. Only the first feature separates them; the second has more spread."""
     rng = np.random.default_rng(4)
     y = np.repeat([0, 1], 12)
     X = rng.standard_normal((24, 2)) * (0.45, 1.8)
