@@ -666,8 +666,8 @@ def test_what_rounding_may_make_of_a_metric_is_still_one(name: str, tmp_path: Pa
     cvxml.solve(case.formula, 1e-5 * np.array(case.X), case.y, **case.params).save(path)
     content = json.loads(path.read_text(encoding="utf-8"))
     values, vectors = np.linalg.eigh(content["metric"])
-    off = values[0] + 1e-10 * values[-1]
-    metric = content["metric"] - off * np.outer(vectors[:, 0], vectors[:, 0])
+    error = values[0] + 1e-10 * values[-1]
+    metric = content["metric"] - error * np.outer(vectors[:, 0], vectors[:, 0])
     path.write_text(json.dumps({**content, "metric": metric.tolist()}), encoding="utf-8")
     assert recompute.recompute(recompute.read(path.as_posix()))[3] < -1e-2 * 1e-10 * values[-1]
     assert recompute.main(str(path))

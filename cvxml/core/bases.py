@@ -90,9 +90,9 @@ def weighted(A: FloatArray, B: FloatArray, X: FloatArray) -> Weighted:
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         w = np.maximum(np.diag(A), 0.0) if features else _weights(A, B)
         M = combined(B, w)
-        off, unit = A - M, units_of(X - middle(X))
-        beyond = max(_share((off, 0), (A, 0)), _share(in_units(off, unit), in_units(A, unit)))
-        away = float(np.linalg.norm(off))
+        error, unit = A - M, units_of(X - middle(X))
+        beyond = max(_share((error, 0), (A, 0)), _share(in_units(error, unit), in_units(A, unit)))
+        away = float(np.linalg.norm(error))
     what = "diagonal metric" if features else "combination of the vectors with weights >= 0"
     known = found.asymmetry, found.min_eigenvalue, found.distance, found.norm
     return Weighted(w, M, ConeFeasibility(*known, away, beyond, what))
@@ -219,8 +219,8 @@ def _above(w: FloatArray, own: FloatArray) -> float:
     Y = found.eqlin.marginals.reshape(own.shape[1], -1)
     Y, size = Y / 2 + Y.T / 2, np.abs(own)
     c = np.sum((own @ Y) * own, axis=1)
-    off = (2 * len(Y) + 8) * EPS * np.sum((size @ np.abs(Y)) * size, axis=1) + UNDERFLOW
-    most = float(np.max(c + off))
+    error = (2 * len(Y) + 8) * EPS * np.sum((size @ np.abs(Y)) * size, axis=1) + UNDERFLOW
+    most = float(np.max(c + error))
     if not 0 < most < math.inf:
         return math.inf
-    return float(w @ (1 + 4 * EPS - (c - off) / most))
+    return float(w @ (1 + 4 * EPS - (c - error) / most))

@@ -16,7 +16,7 @@ from cvxml.family.geometry.symmetric import weighted
 from cvxml.family.losses.hinge import Hinge
 from cvxml.family.losses.squared_hinge import SquaredHinge
 from cvxml.family.regularizers.linear import Linear
-from cvxml.family.rows.base import MarginRows, Prices
+from cvxml.family.rows.base import Duals, MarginRows
 from cvxml.family.rows.triplets import Triplets
 from cvxml.family.theorem.theorem import Family
 from cvxml.solvers.active_rows import Active
@@ -161,8 +161,8 @@ class LinearMargins:
         self.changes += 1
         W, left, unit = self.stage.W, self.solver.left() / self.solver.value(), np.sqrt(self.spread)
         assert W is not None
-        prices = self.solver.prices()
-        pull = Active.of(self.Y, self.rows.entries(prices.key), len(prices.key)).total(prices.a)
+        duals = self.solver.duals()
+        pull = Active.of(self.Y, self.rows.entries(duals.key), len(duals.key)).total(duals.a)
         slopes, vectors = np.linalg.eigh(np.eye(len(unit)) - pull / np.outer(unit, unit))
         lengths, kept = np.linalg.eigh(self.solver.M)
         W = W @ kept[:, lengths > IDLE * left * lengths.sum()]
@@ -262,10 +262,10 @@ class LinearMargins:
         """(d, d)"""
         return self.at.outside(self.whole())
 
-    def prices(self) -> Prices:
+    def duals(self) -> Duals:
         """Of the rows that are in; where nothing costs anything, of all that are no loose ones: their margin is 0."""
         if self.costs:
-            return self.solver.prices()
+            return self.solver.duals()
         twins, _ = self.rows.near(self.Y, 1.0)
         twins = twins[self.needed(self.rows, twins)]
-        return Prices(np.full(len(twins), self.hinge.cap * (2 if self.hinge.squared else 1)), twins)
+        return Duals(np.full(len(twins), self.hinge.cap * (2 if self.hinge.squared else 1)), twins)

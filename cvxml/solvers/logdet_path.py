@@ -30,7 +30,7 @@ from cvxml.core.result import Dual
 from cvxml.core.run import Found
 from cvxml.family.geometry.symmetric import smat, svec
 from cvxml.family.regularizers.logdet import LogDet
-from cvxml.family.rows.base import Prices
+from cvxml.family.rows.base import Duals
 from cvxml.solvers.logdet_costs import Cost, Point, Ranks, away, cost_of
 from cvxml.solvers.task import Task
 
@@ -116,7 +116,7 @@ class LogDetPath:
 
     def dual(self) -> Dual:
         """Those at which the cost leaves nothing, by their names."""
-        return self.named(*(Prices(a, np.arange(len(a))) for a in self.cost.prices(self.at.cost)))
+        return self.named(*(Duals(a, np.arange(len(a))) for a in self.cost.duals(self.at.cost)))
 
     def step(self) -> bool:
         """False where rounding allows none, or nothing is won by it."""

@@ -21,7 +21,7 @@ from scipy.linalg import LinAlgError
 from cvxml.core.clock import watched
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.family.geometry.symmetric import smat, svec
-from cvxml.family.rows.base import MarginRows, Prices
+from cvxml.family.rows.base import Duals, MarginRows
 from cvxml.solvers.active_rows import Active, Curvature
 
 NARROWER = 4.0  # from one width to the next
@@ -150,10 +150,10 @@ class Multipliers:
         """What the present iterate may still win, if the slopes cancelled."""
         return self.tau * len(self.M) + self.rest()
 
-    def prices(self) -> Prices:
+    def duals(self) -> Duals:
         """Of the rows that are in."""
         a = self.slopes(self.x)
-        return Prices(a[a > 0], self.key[a > 0])
+        return Duals(a[a > 0], self.key[a > 0])
 
     def round(self) -> bool:
         """Newton steps until the slopes cancel; False where there was none."""

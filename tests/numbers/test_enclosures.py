@@ -171,9 +171,9 @@ def test_a_log_sum_exp_near_0_has_the_error_of_its_sum() -> None:
         found = of.log_sum_exp(Enclosure(x), counts)
         with precision(BITS):
             true = of.log_sum_exp(of.exact(x.ravel().tolist()).reshape(1, n), counts)[0]
-            off = abs(float(true - ball(float(found.mid[0]))))
-        assert off <= found.rad[0]
-        outside += off > 2 * EPS * abs(found.mid[0]) + UNDERFLOW
+            error = abs(float(true - ball(float(found.mid[0]))))
+        assert error <= found.rad[0]
+        outside += error > 2 * EPS * abs(found.mid[0]) + UNDERFLOW
     assert outside > 10
 
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cvxml.core.metric import EPS, FloatArray
-from cvxml.family.losses.base import BELOW_ONE, MAX_DUAL, NONE, Loss, Ray, Sensitivity
+from cvxml.family.losses.base import BELOW_ONE, MAX_DUAL, NONE, ConjugateOnRay, Loss, Sensitivity
 from cvxml.numbers.vocabulary import at_least, at_most, like, log1p, log_excess, pos, total
 
 
@@ -35,11 +35,11 @@ class Bounded(Loss):
         a = np.minimum(a, 0.0)
         return np.where(a / self.c <= -1, -BELOW_ONE * self.c, a)
 
-    def ray(self, a: FloatArray) -> Ray:
+    def ray(self, a: FloatArray) -> ConjugateOnRay:
         """Until one dual variable is -c."""
         x = a[a != 0] / self.c
         longest = -1 / float(x.min()) * (1 - 4 * EPS) if self.above and len(x) else math.inf
-        return Ray(lambda t: self.c * float(np.log1p(t * x).sum()), longest)
+        return ConjugateOnRay(lambda t: self.c * float(np.log1p(t * x).sum()), longest)
 
     def _kept(self, v: Any) -> Any:
         """r"""
@@ -60,7 +60,7 @@ class Bounded(Loss):
         within = -pos(1 - v) if self.above else pos(v - 1)  # v - r
         return c * total(log_excess(self._kept(v) * ((c + a) / c))) + total(a * within)
 
-    def exact_prices(self, a: Sequence[Fraction]) -> list[Fraction]:
+    def exact_duals(self, a: Sequence[Fraction]) -> list[Fraction]:
         """Clipped."""
         if not self.above:
             return [max(price, NONE) for price in a]

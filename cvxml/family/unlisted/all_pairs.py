@@ -52,13 +52,13 @@ class Classes(NamedTuple):
 
         Over the pairs of a class there is as often more as it has points.
         """
-        y, off = at.at[self.order], at.off[self.order]
+        y, error = at.at[self.order], at.error[self.order]
         own = np.repeat(np.arange(len(w)), self.sizes)
         means = np.add.reduceat(y, self.first[:-1]) / self.sizes[:, None]
         V = y - means[own]
         S = (V * w[own, None]).T @ V
         length = np.linalg.norm(V, axis=1)
-        moved = 2 * float(off.max()) + (len(y) + 4) * EPS * float(np.linalg.norm(y, axis=1).max())
+        moved = 2 * float(error.max()) + (len(y) + 4) * EPS * float(np.linalg.norm(y, axis=1).max())
         each = (2 * length + moved) * moved + (len(y) + 16) * EPS * length**2 + UNDERFLOW
         return (S + S.T) / 2, float(w[own] @ each) * ROOM
 
@@ -72,7 +72,7 @@ def classes(y: IntArray) -> Classes:
 
 def rounded(images: Points) -> Images:
     """As floats."""
-    return Images(images.high, images.off + np.linalg.norm(images.low, axis=1) * ROOM)
+    return Images(images.high, images.error + np.linalg.norm(images.low, axis=1) * ROOM)
 
 
 class Table:
@@ -89,7 +89,7 @@ class Table:
         return np.maximum(D, 0.0, out=D)
 
 
-def off_of(sight: Seen) -> FloatArray:
+def error_of(sight: Seen) -> FloatArray:
     """(n,): an entry of the table of these images is off by no more than those of its two points."""
     z = sight.images.at
     reach: FloatArray = sight.reach() + (z.shape[1] + 6) * EPS * np.sum(z**2, axis=1)
@@ -130,12 +130,12 @@ class Laplacian:
         S: FloatArray = (self.y * self.degree[:, None]).T @ self.y - self.crossed - self.crossed.T
         return (S + S.T) / 2
 
-    def proved(self, off: FloatArray) -> tuple[FloatArray, float]:
-        """The sum for images that are off by `off` (n,), and what it may be off by, in norm.
+    def proved(self, error: FloatArray) -> tuple[FloatArray, float]:
+        """The sum for images that are off by `error` (n,), and what it may be off by, in norm.
 
         Also where each w is rounded as often as there are points.
         """
-        n, length, most = len(self.y), np.linalg.norm(self.y, axis=1), float(off.max())
+        n, length, most = len(self.y), np.linalg.norm(self.y, axis=1), float(error.max())
         moved = 8 * (n + 16) * EPS * float(self.degree @ length**2)
         moved += 4 * most * float(self.degree @ (length + most)) + UNDERFLOW
         return self.total(), moved * ROOM

@@ -138,7 +138,7 @@ class LFDA(ConvexMethod[Instance]):
 
         return dual(given.X, given.y, given.r, given.k, given.alpha)
 
-    def prices(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
+    def duals(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
         """The price of the trace: the best N for it is known."""
         return {"s": np.reshape(values["s"], 1)}
 

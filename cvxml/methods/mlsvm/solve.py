@@ -73,13 +73,13 @@ def through_cvxpy(p: Instance, prove: Prove, solver: str) -> Found:
     s = float(2.0 ** np.round(np.log2(p.lam) / 4))
     X, lam = p.X / s, scaled_lam(p.lam, s)
     A = project_psd(solve_problem(problem(X, p.N, lam), solver)["A"]) / s**2
-    prices = solve_problem(dual(X, p.N, lam), solver)
+    duals = solve_problem(dual(X, p.N, lam), solver)
     u_index = [(i, j) for i in p.N.usable for j in p.N.impostors[i]]
     w_index = [(i, j) for i in p.N.usable for j in p.N.targets[i]]
     found: Dual = {
-        "u": prices["u"],
+        "u": duals["u"],
         "u_index": np.array(u_index, dtype=np.intp),
-        "w": prices["w"],
+        "w": duals["w"],
         "w_index": np.array(w_index, dtype=np.intp),
     }
     return Found(*_or_simpler(prove, A, found, duals_of_zero(p)), Status.CONVERGED, 0)
@@ -105,8 +105,8 @@ def _or_simpler(
     """
     best, zero = prove(metric, dual), prove(0 * metric, dual)
     if spare or may_be_zero(zero):
-        prices = [*(other for _, other in spare), *more]
-        tried = [zero, *(prove(0 * metric, other) for other in prices)]
+        duals = [*(other for _, other in spare), *more]
+        tried = [zero, *(prove(0 * metric, other) for other in duals)]
         zero = max(tried, key=lambda proof: (proof.lower_bound - proof.value_rounding, -proof.rounding))
     found = metric, dual
     for other in (metric, 0 * metric, *(other for other, _ in spare)):

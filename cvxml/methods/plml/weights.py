@@ -85,9 +85,9 @@ def check_weights(weights: ArrayLike, n: int, m: int | None) -> FloatArray:
         )
     if not np.isfinite(W).all() or (W < 0).any() or (W > 2).any():
         raise ValueError("weights must be finite, 0 or more, and at most 1")
-    off = np.abs(W.sum(axis=1) - 1)
-    if off.max() > FEASIBILITY_TOL:
-        i = int(off.argmax())
+    error = np.abs(W.sum(axis=1) - 1)
+    if error.max() > FEASIBILITY_TOL:
+        i = int(error.argmax())
         raise ValueError(f"the weights of point {i} add up to {W[i].sum():.9g}, not to 1")
     return W
 

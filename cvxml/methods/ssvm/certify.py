@@ -41,16 +41,16 @@ def certify(p: Instance, W: FloatArray, dual: Dual) -> Certificate:
     proof, repaired = theorem.certify(step(p, found.latent, sets), W, [priced(p, q, len(sets))])
     if found.zero and zero_is_optimal(p, members(found.latent), found.largest, q, with_q):
         proof = replace(proof, lower_bound=proof.objective, gap=0.0, rounding=0.0)
-    off, rounding = proof.value_rounding + found.off, proof.rounding + found.off
-    stored = named(p, found.latent, sets, repaired.prices[0])
+    error, rounding = proof.value_rounding + found.error, proof.rounding + found.error
+    stored = named(p, found.latent, sets, repaired.duals[0])
     own = replace(
         proof,
         kind="subproblem",
         rounding=rounding,
-        value_rounding=off,
+        value_rounding=error,
         radius=math.sqrt(max(proof.gap, 0.0) + rounding) + proof.feasibility.distance,
         dual=stored,
     )
     return replace(
-        own, kind="stationary", lower_bound=0.0, gap=own.objective, rounding=off, radius=math.inf, step=own
+        own, kind="stationary", lower_bound=0.0, gap=own.objective, rounding=error, radius=math.inf, step=own
     )

@@ -25,7 +25,7 @@ from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.core.result import Dual
 from cvxml.family.losses.groups import Slack
 from cvxml.family.regularizers.frobenius import Frobenius
-from cvxml.family.rows.base import Block, Prices, View, Weights
+from cvxml.family.rows.base import Block, Duals, View, Weights
 from cvxml.family.theorem.theorem import Family, Term
 from cvxml.methods.ssvm.inference import task_loss
 from cvxml.methods.ssvm.instance import Instance
@@ -48,28 +48,28 @@ class Sets:
         pairs, self.where = np.unique(point[B.row] * n + B.col, return_inverse=True)
         self.listed, self.pairs = listed, np.stack(np.divmod(pairs, n), axis=1)
 
-    def blocks(self, view: View, prices: Prices, kept: float = math.inf) -> Iterator[Block]:
+    def blocks(self, view: View, duals: Duals, kept: float = math.inf) -> Iterator[Block]:
         """All at once."""
         m = len(self.listed)
-        D, off = view.pairs(self.pairs)
+        D, error = view.pairs(self.pairs)
         v = np.bincount(self.row, self.sign * D[self.where], minlength=m).astype(np.float64)
         size = np.bincount(self.row, np.abs(D)[self.where], minlength=m)
-        moved = np.bincount(self.row, off[self.where], minlength=m) + 2 * self.listed.shape[1] * EPS * size
+        moved = np.bincount(self.row, error[self.where], minlength=m) + 2 * self.listed.shape[1] * EPS * size
         a = np.zeros(m)
-        a[prices.key] = prices.a
+        a[duals.key] = duals.a
         yield Block(v, moved * (1 + 1e-6), a)
 
-    def weights(self, prices: Prices) -> Weights:
+    def weights(self, duals: Duals) -> Weights:
         """Of each pair once: the sums are exact where prices are whole multiples of a digit (groups.py)."""
-        a = np.zeros(len(self.listed), dtype=prices.a.dtype)
-        a[prices.key] = prices.a
-        w = np.zeros(len(self.pairs), dtype=prices.a.dtype)
+        a = np.zeros(len(self.listed), dtype=duals.a.dtype)
+        a[duals.key] = duals.a
+        w = np.zeros(len(self.pairs), dtype=duals.a.dtype)
         np.add.at(w, self.where, np.where(self.sign > 0, a[self.row], -a[self.row]))
         return Weights(self.pairs, w)
 
-    def within_span(self, labels: IntArray, prices: Prices) -> Prices:
+    def within_span(self, labels: IntArray, duals: Duals) -> Duals:
         """All: the regularizer has no range."""
-        return prices
+        return duals
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[int]:
         """See `Rows`."""
@@ -129,15 +129,15 @@ def in_order(sets: IntArray) -> tuple[IntArray, Any]:
     return np.column_stack([sets[:, 0], members]), proper
 
 
-def priced(p: Instance, q: FloatArray, m: int) -> Prices:
+def priced(p: Instance, q: FloatArray, m: int) -> Duals:
     """Of the first of m sets; the others have none."""
-    return Prices(np.pad(p.C * q, (0, m - len(q))), np.arange(m))
+    return Duals(np.pad(p.C * q, (0, m - len(q))), np.arange(m))
 
 
-def named(p: Instance, latent: IntArray, sets: IntArray, prices: Prices) -> Dual:
+def named(p: Instance, latent: IntArray, sets: IntArray, duals: Duals) -> Dual:
     """The dual of prices of `sets`, those of each point with what is on h*."""
-    rest = p.C - np.bincount(sets[prices.key, 0], prices.a, minlength=len(p.X))
-    q, index = np.concatenate([prices.a, rest]) / p.C, np.concatenate([sets[prices.key], of_points(latent)])
+    rest = p.C - np.bincount(sets[duals.key, 0], duals.a, minlength=len(p.X))
+    q, index = np.concatenate([duals.a, rest]) / p.C, np.concatenate([sets[duals.key], of_points(latent)])
     return {"q": q[q > 0], "q_index": index[q > 0]}
 
 
@@ -160,8 +160,8 @@ def zero_is_optimal(
     if len(np.unique(sets[:, 0])) < n:
         return False
     C = Fraction(p.C)
-    a = Slack(C, sets[:, 0], delta(p, sets)).exact_prices([C * Fraction(share) for share in q.tolist()])
-    G = Sets(sets, known, n).weights(Prices(np.array(a, dtype=object), np.arange(len(a))))
+    a = Slack(C, sets[:, 0], delta(p, sets)).exact_duals([C * Fraction(share) for share in q.tolist()])
+    G = Sets(sets, known, n).weights(Duals(np.array(a, dtype=object), np.arange(len(a))))
     G = exchanged(G, np.array([Fraction(price) for price in nu.tolist()], dtype=object), exchanges)
     return Frobenius(p.X, Fraction(2)).exact_bound(plane(p.X), G) == 0
 

@@ -35,7 +35,7 @@ class Inferred(NamedTuple):
     latent: IntArray  # (n, k)
     worst: IntArray  # (n, k)
     largest: FloatArray  # (n,): the largest S + Delta
-    off: float  # how much of F they may be wrong by
+    error: float  # how much of F they may be wrong by
 
     @property
     def zero(self) -> bool:
@@ -50,19 +50,19 @@ def inferred(p: Instance, W: FloatArray) -> Inferred:
     with np.errstate(over="ignore", invalid="ignore"):  # an absurd metric gets an infinite objective
         at = point_at(unit, psd * s**2)
         worst = loss_augmented(at.near, p.y, p.Lam).sets
-        off = 0.0 if not psd.any() else math.inf
+        error = 0.0 if not psd.any() else math.inf
         if psd.any() and np.isfinite(at.W).all():
-            off = p.C * float(np.sum(_missed(unit, at.W, at.latent, worst)))
-    return Inferred(psd, at.latent, worst, at.worst, off if math.isfinite(off) else math.inf)
+            error = p.C * float(np.sum(_missed(unit, at.W, at.latent, worst)))
+    return Inferred(psd, at.latent, worst, at.worst, error if math.isfinite(error) else math.inf)
 
 
 def _missed(p: Instance, W: FloatArray, latent: IntArray, worst: IntArray) -> FloatArray:
     """(n,): how much the cheapest and the worst set at W (d, d) are better than these (n, k), at most."""
     view = Frobenius(p.X, 2.0).judge(W).view
-    off, k = _off_products(p.X, W), p.k
+    error, k = _error_products(p.X, W), p.k
     J = nearest(p.X, p.y, p.R, W, k + 1).J
     low = _distances(view, J, -1.0)
-    beyond = low.max(axis=2, keepdims=True) - 2 * ROOM * (off + off.max())[:, None, None]
+    beyond = low.max(axis=2, keepdims=True) - 2 * ROOM * (error + error.max())[:, None, None]
     low = np.sort(np.maximum(np.minimum(low, beyond), 0.0), axis=2)[:, :, :k]
     largest = (p.Lam[p.y] - table(low, 0).cost).max(axis=1)
     cheapest = table(low, 1, p.y[:, None]).cost[:, 0]
@@ -81,17 +81,17 @@ def _distances(view: View, J: IntArray, side: float) -> FloatArray:
     for first in watched(range(0, n, step)):
         i = np.arange(first, min(first + step, n))
         j = J[i].reshape(len(i), count)
-        D, off = view.pairs(np.stack([np.repeat(i, count), j.ravel()], axis=1))
-        found[i] = np.where(j < 0, np.inf, (D + side * off).reshape(j.shape))
+        D, error = view.pairs(np.stack([np.repeat(i, count), j.ravel()], axis=1))
+        found[i] = np.where(j < 0, np.inf, (D + side * error).reshape(j.shape))
     return found.reshape(J.shape)
 
 
-def _off_products(X: FloatArray, W: FloatArray) -> FloatArray:
+def _error_products(X: FloatArray, W: FloatArray) -> FloatArray:
     """(n,): what those of nearest.py are off by, for points i and j the sum of both; a feature's unit is its width."""
     T, P = psd_root(W), X - X.mean(axis=0)
     width = np.abs(P).max(axis=0)
-    off = np.abs(W - T @ T.T) + (len(W) + 2) * EPS * (np.abs(T) @ np.abs(T).T)
-    miss = float(np.linalg.norm(off * np.outer(width, width))) * ROOM
+    error = np.abs(W - T @ T.T) + (len(W) + 2) * EPS * (np.abs(T) @ np.abs(T).T)
+    miss = float(np.linalg.norm(error * np.outer(width, width))) * ROOM
     unit = 1 / np.maximum(width, 1e-290)
     seen = Seen(T, unit, miss, images(P, T), P * unit)
     # besides, squares and products are summed as one

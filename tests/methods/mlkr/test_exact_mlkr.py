@@ -121,8 +121,8 @@ def test_the_objective_of_a_metric_is_off_by_its_rounding_at_most() -> None:
     """B^T B is exact, and its error that of B; what is judged is a root of it in floats."""
     B = np.array([[1.0, 0.25, 0.0], [0.25, 0.75, 0.125], [0.0, -0.25, 0.5]])
     proof = cvxml.certify("mlkr", X, Y, B.T @ B, {})
-    off = abs(Decimal(proof.objective) - leave_one_out_error(decimals(B)))
-    assert 0 < off <= Decimal(proof.rounding)
+    error = abs(Decimal(proof.objective) - leave_one_out_error(decimals(B)))
+    assert 0 < error <= Decimal(proof.rounding)
     assert proof.rounding < 1e-12 * proof.objective
 
 
