@@ -214,7 +214,9 @@ def test_the_columns_are_found() -> None:
 
 
 def present(page: Path) -> str:
-    """The text of a page that is about the present: all but the dated sections of the CHANGELOG."""
+    """Return the text of a page about the present: without the dated sections of the CHANGELOG and the history."""
+    if page.name == "history.md":
+        return FENCE.sub("", read(page))  # the block of text is the changelog of earlier versions
     return read(page).split("\n## [0.2.0]")[0] if page.name == "CHANGELOG.md" else read(page)
 
 
@@ -222,8 +224,14 @@ def present(page: Path) -> str:
 def test_files_and_links_exist(page: Path) -> None:
     for name in re.findall(r"`([\w./-]+\.py)`", present(page)):
         located(name)
-    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", read(page)):
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", FENCE.sub("", read(page))):
         assert linked(page, target).exists(), target
+
+
+def test_the_short_section_of_an_old_version_is_short() -> None:
+    section = read(ROOT / "CHANGELOG.md").split("\n## [0.2.0]")[1].split("\n## ")[0]
+    assert len(section.splitlines()) <= 60
+    assert "docs/history.md" in section
 
 
 @every_text

@@ -7,7 +7,7 @@ With m votes for r the cheapest set takes the m nearest of r and, of the rest, t
 a class: going by distance and skipping full classes is exact there, since those sets are the bases of a
 truncated partition matroid. What is not exact is to settle m on the way, as Algorithm 2 of the paper does
 (study/greedy.py); here every m from n* = ceil((k + tau (R - 1)) / R) to k is tried. The proof is in
-docs/gerrymandering.md.
+docs/gerrymandering_inference.md.
 """
 
 from __future__ import annotations
