@@ -36,7 +36,7 @@ def add_tol(command: argparse.ArgumentParser) -> None:
         type=typed_tol,
         default="normal",
         metavar="TOL",
-        help=f"gap relative to the scale: a number, or {words} (default: normal)",
+        help=f"tolerance for the relative gap: a number, or {words} (default: normal)",
     )
 
 

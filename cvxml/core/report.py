@@ -52,7 +52,7 @@ class Nearest(NamedTuple):
     def __str__(self) -> str:
         """With how sure that is, in words."""
         sure = "most likely" if self.asked >= SURE * self.share else "perhaps"
-        return f"{sure} {self.sentence}: {self.share:.2g} of the scale is left, of the problem asked {self.asked:.2g}"
+        return f"{sure} {self.sentence} (relative gap {self.share:.2g} for that problem, {self.asked:.2g} for yours)"
 
 
 class About(NamedTuple):
@@ -244,9 +244,10 @@ class Report:
         """Each figure with its name, as it is shown."""
         figures = [("objective", self.objective), ("claimed objective", self.claimed_objective)]
         figures += [("lower bound", self.lower_bound), ("our best objective", self.reference_objective)]
-        figures += [("gap", self.gap), ("gap / scale", self.rel_gap), ("scale", self.scale)]
+        figures += [("gap", self.gap), ("relative gap", self.rel_gap), ("scale", self.scale)]
         figures += [("step lower bound", self.step_lower_bound), ("step gap", self.step_gap)]
-        figures += [("optimum within (Frobenius)", self.radius)]
+        if self.radius is not None and math.isfinite(self.radius):
+            figures += [("radius (Frobenius)", self.radius)]
         rows = [(name, f"{value:.12g}") for name, value in figures if value is not None]
         said = [("stationarity", self.stationarity), ("exact", self.exact), ("feasibility", self.feasibility)]
         rows += [(name, str(found)) for name, found in said if found is not None]
@@ -258,7 +259,7 @@ class Report:
     def __str__(self) -> str:
         rows = self.rows()
         if self.about is not None:
-            rows += [("asked", str(self.about)), ("with", self.about.software)]
+            rows += [("problem", str(self.about)), ("versions", self.about.software)]
         return "\n".join(
             [
                 f"{self.verdict.value.upper()}: {self.asked}",
@@ -278,7 +279,7 @@ class Report:
         lines += [f"  diagnosis: {each}" for each in self.diagnosis]
         lines += [f"  nearest: {each}" for each in self.nearest[: not self.diagnosis]]
         lines += [f"  {name:<28}{value}" for name, value in self.rows()]
-        return few(lines, "print it for all of it")
+        return few(lines, "print the report to see all of it")
 
     def _repr_html_(self) -> str:
         """For notebooks (core/html.py)."""

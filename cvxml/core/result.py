@@ -49,12 +49,12 @@ class Status(StrEnum):
 
     CONVERGED = (
         "converged",
-        "certified: but for rounding, the gap is at most tol times the scale of the problem",
+        "certified optimal: gap <= tol x scale (rounding included in the bound)",
     )
     STATIONARY = (
         "stationary",
-        "stationary: its own convex step (its gradient, where the rank is limited) is certified to leave at most tol "
-        "of the scale; F is not convex",
+        "certified stationary: its convex step (with a limited rank: its gradient) gains at most tol x scale; "
+        "the problem is not convex",
     )
     MAX_ITER = (
         "max_iter",
@@ -62,7 +62,7 @@ class Status(StrEnum):
     )
     NOT_ATTAINED = (
         "not_attained",
-        "not certified: the infimum is approached and not attained by any metric",
+        "not certified: no metric attains the infimum, which this run approaches",
     )
     TIME_LIMIT = (
         "time_limit",
@@ -70,14 +70,14 @@ class Status(StrEnum):
     )
     AT_INFINITY = (
         "at_infinity",
-        "not certified: the run leaves for infinity, where, as far as double precision sees, larger multiples of this "
-        "metric are as good or better",
+        "not certified: the metric grows without limit; in double precision, larger multiples of it are as good "
+        "or better",
     )
     STALLED = (
         "stalled",
-        "not certified: rounding stops further progress in double precision at this tol",
+        "not certified: rounding in double precision prevents a gap of tol; raise tol",
     )
-    INTERRUPTED = ("interrupted", "not certified: interrupted; give this solution as warm_start to go on")
+    INTERRUPTED = ("interrupted", "not certified: interrupted; give this solution as warm_start to continue")
     BACKEND = (
         "backend",
         "not certified: the back end's answer does not meet tol; try another solver",
@@ -206,7 +206,7 @@ class Step:
     def __str__(self) -> str:
         share = f"gap {self.gap:.2e}"
         if self.scale > 0:
-            share = f"gap / scale {self.gap / self.scale:.2e}"
+            share = f"relative gap {self.gap / self.scale:.2e}"
         return (
             f"iteration {self.iteration:6d}  {self.seconds:7.1f} s  objective {self.objective:.8g}  {share}"
         )
@@ -277,7 +277,7 @@ class Solution:
         lines = [
             f"{self.method} ({self.solver}): {self.status.sentence}",
             f"objective {self.objective:.12g}   lower bound {self.lower_bound:.12g}",
-            f"gap {self.gap:.3g}   relative to the scale {self.rel_gap:.3g}",
+            f"gap {self.gap:.3g}   relative gap {self.rel_gap:.3g}",
             *self._what_is_proved(),
             *([f"not decided: {self.certificate.undecided}"] if self.certificate.undecided else []),
             *(f"note: {n}" for n in self.notes),
@@ -287,7 +287,7 @@ class Solution:
     def __repr__(self) -> str:
         n, d = self.X.shape
         what = f"Solution: metric {self.metric.shape} of {n} points in {d} features, {self.n_iter} iterations"
-        return few([what, *str(self).splitlines()], "print it, or read its notes, for all of it")
+        return few([what, *str(self).splitlines()], "print the solution to see all of it")
 
     def _repr_html_(self) -> str:
         """For notebooks (core/html.py)."""
@@ -298,9 +298,9 @@ class Solution:
         radius = self.certificate.radius
         figures = (
             ("gap", self.gap),
-            ("gap / scale", self.rel_gap),
+            ("relative gap", self.rel_gap),
             ("step gap", self.step_gap),
-            ("optimum within (Frobenius)", radius if math.isfinite(radius) else None),
+            ("radius (Frobenius)", radius if math.isfinite(radius) else None),
         )
         n, d = self.X.shape
         return [
@@ -317,11 +317,11 @@ class Solution:
         step = certificate.step
         lines = [] if certificate.stationarity is None else [str(certificate.stationarity)]
         if step is not None:
-            lines.append(f"its convex step: gap {step.gap:.3g}, relative to the scale {step.rel_gap:.3g}")
+            lines.append(f"convex step: gap {step.gap:.3g}   relative gap {step.rel_gap:.3g}")
         judged = step or certificate
         if math.isfinite(judged.radius):
             whose = "of the step " if step is not None else ""
-            lines.append(f"the optimum {whose}is within {judged.radius:.3g} of this metric {norm}")
+            lines.append(f"the optimum {whose}lies within {judged.radius:.3g} of this metric {norm}")
         return lines
 
     def to_dict(self) -> dict[str, Any]:

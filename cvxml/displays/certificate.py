@@ -225,7 +225,7 @@ class CertificateDisplay:
         if show == "bounds":
             return "objective and lower bound"
         if self.judged.scale > 0:
-            return f"gap / scale,  scale = {self.judged.scale:.3g}"
+            return f"relative gap (scale {self.judged.scale:.3g})"
         return "gap"
 
 

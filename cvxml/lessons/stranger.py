@@ -155,7 +155,7 @@ def _(X, handed_over, ours, report, tol, y):
         ax.set_xticks([1e-12, 1e-9, 1e-6, 1e-3, 1])
         ax.set_ylim(-0.5, 1)
         ax.set_yticks([])
-        ax.set_xlabel(f"proved gap / scale: {gap:.2g}")
+        ax.set_xlabel(f"proved relative gap: {gap:.2g}")
         ax.set_title(report.verdict.value.upper(), loc="left", color=colour, fontweight="bold")
 
     picture = drawn(draw_metric, "the ball of the metric handed over, and that of the optimum")

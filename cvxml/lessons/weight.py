@@ -100,7 +100,7 @@ def _(X, asked, bounds, report, sizes, theirs, took, y):
         ax.axhline(1e-6, color="black", lw=1, label="tolerance, 1e-6")
         ax.set_ylim(3e-11, 1e3)
         ax.set_xlabel("C")
-        ax.set_ylabel("gap / scale")
+        ax.set_ylabel("relative gap")
         ax.set_title(f"{report.verdict.value} for C = {asked:g}", loc="left")
         ax.legend(loc="lower left")
 

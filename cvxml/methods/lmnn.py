@@ -416,9 +416,11 @@ class LMNN(FamilyMethod[Instance]):
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
         """How many triplets there are and how many have a price; ties."""
         priced = np.count_nonzero(certificate.dual["price"])
-        said = [f"{count(given.impostors)} triplets, {priced} with a price"]
+        said = [f"{count(given.impostors)} triplets, {priced} with a positive dual variable"]
         if given.ties:
-            said.append(f"{given.ties} points have targets that a tie decided, by the index")
+            said.append(
+                f"for {given.ties} points, several points tie for the last target; the lowest index was taken"
+            )
         return said
 
 

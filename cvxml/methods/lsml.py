@@ -429,7 +429,7 @@ class LSML(FamilyMethod[Instance]):
         if not certificate.dual["s"].any():
             said.append("no comparison is violated under the prior, which is the optimum")
         if twins := int(np.count_nonzero(given.alone)):
-            said.append(f"{twins} far pairs are of equal points: no metric keeps them apart")
+            said.append(f"{twins} far pairs consist of equal points: their distance is 0 in every metric")
         return said
 
 

@@ -99,7 +99,7 @@ def load_case(path: str | Path) -> Case:
     """The case in a file. Raises ValueError if it is none."""
     content = read_json(path)
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise ValueError(f'{named(path)} is no case: no "format": "{FORMAT}" in it')
+        raise ValueError(f'{named(path)} is not a case: it has no "format": "{FORMAT}" in it')
     if content.get("version") != VERSION:
         raise ValueError(
             f"{named(path)} is a case of version {content.get('version')!r:.40}; known is {VERSION}"
@@ -107,12 +107,14 @@ def load_case(path: str | Path) -> Case:
     asked = {**_REQUIRED, **(_OF_PART if content.get("kind") == "part" else {})}
     for name, kind in asked.items():
         if not isinstance(content.get(name), kind):
-            raise ValueError(f"{named(path)} is no case: its {name} is missing, or no {kind.__name__}")
+            raise ValueError(
+                f"{named(path)} is not a case: its {name} is missing or not of type {kind.__name__}"
+            )
     if content["kind"] not in ("problem", "part"):
-        raise ValueError(f'{named(path)} is no case: its kind must be "problem" or "part"')
+        raise ValueError(f'{named(path)} is not a case: its kind must be "problem" or "part"')
     if not all(isinstance(flag, str) for flag in content["flags"]):
-        raise ValueError(f"{named(path)} is no case: its flags are not all text")
+        raise ValueError(f"{named(path)} is not a case: not all of its flags are text")
     if content["kind"] == "problem" and not isinstance(content["inputs"].get("X"), list):
-        raise ValueError(f"{named(path)} is no case: its inputs have no X")
+        raise ValueError(f"{named(path)} is not a case: its inputs have no X")
     fields: dict[str, Any] = {name: content[name] for name in _REQUIRED}
     return Case(**{**fields, "flags": tuple(fields["flags"])}, content=content)

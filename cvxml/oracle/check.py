@@ -79,7 +79,7 @@ def check(
     notes: tuple[str, ...] = ()
     if isinstance(metric, (Solution, SavedSolution)):
         if metric.method != method:
-            notes = (f"the solution is one of {metric.method}: its metric alone is judged here",)
+            notes = (f"the solution is one of {metric.method}: only its metric is judged here",)
         metric = metric.metric
     tolerance = check_tol(tol)
     allowed = ("optimal",) if module.CLAIM == "optimal" else ("stationary", "optimal")

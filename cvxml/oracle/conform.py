@@ -115,7 +115,7 @@ def called(program: Callable[[dict[str, Any]], Any], question: dict[str, Any]) -
         answer = program(deepcopy(question))
     except Exception as error:
         return _said(error)
-    return answer if isinstance(answer, dict) else cut(f"the answer is no dict: {answer!r}", SAID)
+    return answer if isinstance(answer, dict) else cut(f"the answer is not a dict: {answer!r}", SAID)
 
 
 def _said(error: Exception) -> str:
@@ -132,7 +132,9 @@ def judge(case: Case, answer: dict[str, Any], tol: Tolerance = "normal") -> Row:
     if answer.get("status") == "not attained":
         agreed = "not attained" in case.flags
         message = (
-            "no metric is optimal, as it says" if agreed else "it says that no metric is optimal; one is"
+            "correct: no metric is optimal"
+            if agreed
+            else "the answer says that no metric is optimal, but one is"
         )
         return Row(case.id, case.formula, "certified" if agreed else "refuted", message=message)
     given = {name: answer[name] for name in ("metric", "components") if name in answer}
@@ -175,10 +177,10 @@ def _gaps(report: Report) -> tuple[float | None, float | None]:
 def as_table(rows: Sequence[Row]) -> str:
     """Case, verdict, gap, seconds; below each row that is not certified, why."""
     width = max((len(printable(row.case)) for row in rows), default=len("case")) + 2
-    lines = [f"{'case':<{width}}{'verdict':<14}{'gap / scale':>12}{'seconds':>9}"]
+    lines = [f"{'case':<{width}}{'verdict':<14}{'relative gap':>14}{'seconds':>9}"]
     for row in rows:
         gap = "" if row.rel_gap is None else f"{row.rel_gap:.1e}"
-        lines.append(f"{printable(row.case):<{width}}{row.verdict:<14}{gap:>12}{row.seconds:>9.2f}")
+        lines.append(f"{printable(row.case):<{width}}{row.verdict:<14}{gap:>14}{row.seconds:>9.2f}")
         said = (*((row.message,) if row.message else ()), *_diagnosed(row))
         lines += [f"    {one_line(line)}" for line in said]
     return "\n".join([*lines, "", _counted(rows)])

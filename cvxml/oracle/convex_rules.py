@@ -85,29 +85,26 @@ class OnMetric(NamedTuple):
 
 def _rounding(f: OnMetric) -> str:
     return (
-        f"double precision cannot decide at this tol: rounding may be {f.proof.rounding:.3g}, "
-        f"the scale is {f.scale:.3g}"
+        f"double precision cannot decide at this tol: the rounding error may be {f.proof.rounding:.3g}, "
+        f"the scale is {f.scale:.3g}; raise tol"
     )
 
 
 def _nonzero(f: OnMetric) -> str:
     return (
-        "the optimum is the zero matrix, exactly, so that there is no scale of which an error could be a share: "
+        "the optimum is exactly the zero matrix, so a relative gap is undefined: "
         f"the metric has norm {f.proof.feasibility.norm:.3g}"
     )
 
 
 def _not_tight(f: OnMetric) -> str:
     if f.better_by > 0:
-        ours = f"our best metric is better by {f.better_by:.3g} only"
+        ours = f"our best metric is better only by {f.better_by:.3g}"
     elif f.better_by < 0:
         ours = f"the objective of our best metric is larger by {-f.better_by:.3g}"
     else:
-        ours = "ours is as good"
-    return (
-        f"the bound is not tight enough: it leaves a gap of {f.proof.gap:.3g}, and {ours}; "
-        f"allowed is {f.allowed:.3g}"
-    )
+        ours = "our best metric has the same objective"
+    return f"our lower bound is not tight enough: the gap is {f.proof.gap:.3g}, allowed is {f.allowed:.3g}; {ours}"
 
 
 METRIC: tuple[Rule[OnMetric], ...] = (
@@ -134,13 +131,15 @@ METRIC: tuple[Rule[OnMetric], ...] = (
         "zero",
         lambda f: f.zero_is_optimal and f.proof.feasibility.norm == 0,
         CERTIFIED,
-        lambda _: "the optimum is the zero matrix, exactly, and so is the metric",
+        lambda _: "optimal: the optimum is exactly the zero matrix, and the metric is the zero matrix",
     ),
     Rule(
         "nearly zero",
         lambda f: f.zero_is_optimal and f.proof.gap <= f.proof.rounding,
         INCONCLUSIVE,
-        lambda f: f"{_nonzero(f)}, too small to be told from 0 by its objective; give 0 itself",
+        lambda f: (
+            f"{_nonzero(f)}, too small to be distinguished from 0 by its objective; give the zero matrix"
+        ),
     ),
     Rule(
         "not zero",
@@ -154,15 +153,15 @@ METRIC: tuple[Rule[OnMetric], ...] = (
         lambda f: f.proof.gap < -f.allowed,
         INCONCLUSIVE,
         lambda f: (
-            f"the objective is {-f.proof.gap:.3g} below our bound: one of the two is wrong, "
-            "and not by rounding only"
+            f"the objective is {-f.proof.gap:.3g} below our lower bound, by more than rounding: "
+            "one of the two is wrong"
         ),
     ),
     Rule(
         "optimal",
         lambda f: f.proof.gap <= f.allowed,
         CERTIFIED,
-        lambda f: f"feasible, and the gap is at most {f.allowed:.3g}",
+        lambda f: f"optimal: the metric is feasible, and its gap is at most {f.allowed:.3g}",
     ),
     Rule(
         "bound not tight",
@@ -175,8 +174,8 @@ METRIC: tuple[Rule[OnMetric], ...] = (
         lambda f: f.ties,
         INCONCLUSIVE,
         lambda f: (
-            f"our metric is better by {f.better_by:.3g}, but {f.ties} neighbourhoods have a boundary "
-            f"tie: give the candidate's own lists as {f.lists}"
+            f"our metric is better by {f.better_by:.3g}, but in {f.ties} neighbourhoods points tie for "
+            f"the last place: give the candidate's own lists as {f.lists}"
         ),
     ),
     Rule(
@@ -240,21 +239,21 @@ REVISIONS: tuple[Rule[Ruled], ...] = (
         lambda r: r.ruling.verdict is REFUTED and r.is_within_error,
         INCONCLUSIVE,
         lambda r: (
-            f"our metric is better by {r.facts.better_by:.3g}, but the objective of the candidate may be less "
-            f"by {r.above:.3g} than what is computed"
+            f"our metric is better by {r.facts.better_by:.3g}, but the true objective of the candidate may "
+            f"be smaller than the computed one by {r.above:.3g}"
         ),
     ),
     Rule(
         "not attained",
         lambda r: r.certified and r.never,
         INCONCLUSIVE,
-        lambda r: f"{r.never}; {r.ruling.reasons[0]} of the infimum",
+        lambda r: f"{r.never}; the objective is within the tolerance of the infimum",
     ),
     Rule(
         "scale of ours",
         lambda r: r.certified and r.is_unsolved and not r.facts.proof.proves(r.facts.tol),
         INCONCLUSIVE,
-        lambda _: "the scale is that of a metric of ours which is not optimal",
+        lambda _: "the scale is that of our own solution, which is not certified optimal",
     ),
 )
 
@@ -262,7 +261,7 @@ REVISIONS: tuple[Rule[Ruled], ...] = (
 def _close(r: Ruled) -> tuple[str, ...]:
     """A closed form has no run that could stop early."""
     early = "the run stopped early" if r.asked.module.MAX_ITER > 1 else "the closed form lost digits"
-    unsought = "" if r.asked.diagnosed else "; misreadings were not looked for"
+    unsought = "" if r.asked.diagnosed else "; misreadings were not tried"
     return (
         *r.ruling.reasons,
         f"{100 * r.facts.rel_gap:.2g} % of the scale above the optimum: either {early}, or it solves a slightly "
@@ -364,14 +363,14 @@ VALUE: tuple[Rule[OnValue], ...] = (
         "value with a tie",
         lambda v: v.ties and v.fault,
         INCONCLUSIVE,
-        lambda v: f"{v.fault}, but {v.ties} neighbourhoods have a boundary tie: give {v.lists}",
+        lambda v: f"{v.fault}, but in {v.ties} neighbourhoods points tie for the last place: give {v.lists}",
     ),
     *WRONG_VALUES,
     Rule(
         "value not proved",
         lambda v: v.proof is None and not v.is_proved,
         INCONCLUSIVE,
-        lambda v: f"no more is proved than that the optimum lies in {v.interval}",
+        lambda v: f"our search proves only that the optimum lies in {v.interval}",
     ),
     Rule(
         "value of the optimum",

@@ -106,7 +106,7 @@ def told(found: list[Explanation], own: Left, tol: float, p: int) -> Diagnosis:
     named = [each for each in less if each.left.unique or each.left.share <= NOT_BY_LUCK]
     exact = [each for each in named if _is_exact(each, own, tol)]
     near = [
-        each._replace(sentence=f"to {each.left.share:.2g} of the scale, {each.sentence}")
+        each._replace(sentence=f"{each.sentence} (relative gap {each.left.share:.2g})")
         for each in named
         if tol < each.left.share <= min(LOOSE, _whole(own) / SURELY) and not _is_chosen(each)
     ]

@@ -13,7 +13,7 @@ from cvxml.methods import get_exact
 from cvxml.oracle.asked import Asked
 
 MAX_NEGATIVE = 1e-5  # of the norm: ten times the negative eigenvalue that still counts as psd
-ANOTHER = "M M^T, of which it is proved, is not near enough to the matrix given"
+ANOTHER = "the exact proof is about M M^T, which is not near enough to the given matrix"
 
 
 class ExactJudgement(NamedTuple):
@@ -47,7 +47,7 @@ def judge_exactly(asked: Asked, candidate: FloatArray, reference: Solution) -> E
     better_by = theirs.objective - ours.objective
     if better_by > most:
         least = decimal(better_by, up=False)
-        why = f"a psd matrix is better by {least}, exactly; allowed is {decimal(most, up=True)}"
+        why = f"in exact arithmetic a psd matrix is better by {least}; allowed is {decimal(most, up=True)}"
         return ExactJudgement(Verdict.REFUTED, why, theirs)
     return ExactJudgement(Verdict.INCONCLUSIVE, f"the bound is not tight enough: {said}", theirs)
 

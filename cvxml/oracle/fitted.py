@@ -69,7 +69,7 @@ def certify_estimator(
         solution = getattr(estimator, "solution_", None)
         if solution is None:
             raise ValueError(
-                f"{type(estimator).__name__} has no solution_: fit it, if it is one that learns a metric"
+                f"{type(estimator).__name__} has no solution_: fit it first, if it learns a metric"
             )
         _refuse_changed(estimator, set(given))
         params = {name: value for name, value in solution.params.items() if value is not None}
@@ -123,7 +123,7 @@ def _known(estimator: Any) -> tuple[str, str]:
             return package, kind.__name__
     known = ", ".join(f"{package} {learner}" for package, learner in METHODS if package in PACKAGES.values())
     raise ValueError(
-        f"{type(estimator).__module__}.{type(estimator).__name__} is no estimator that is known: give its matrix to "
+        f"{type(estimator).__module__}.{type(estimator).__name__} is not a known estimator: give its matrix to "
         f"cvxml.check; known are those of cvxml, and {known}"
     )
 

@@ -35,7 +35,7 @@ def _sets(expected: list[list[int]], given: Any) -> str:
         return f"a list of {len(expected)} lists is asked for"
     for i, (right, row) in enumerate(zip(expected, given, strict=True)):
         if not isinstance(row, list) or any(type(j) is not int for j in row):
-            return f"entry {i} is no list of indices"
+            return f"entry {i} is not a list of indices"
         if sorted(row) != sorted(right):
             return f"entry {i} is {sorted(row)}, right is {sorted(right)}"
     return ""

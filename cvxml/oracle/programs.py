@@ -63,7 +63,7 @@ class Surroundings:
             if name not in os.environ:
                 raise ValueError(f"env: no environment variable {name!r} is set; set it, or leave it out")
         if self.workdir is not None and not os.path.isdir(self.workdir):
-            raise ValueError(f"workdir: {self.workdir!r} is no folder; name an existing folder, such as .")
+            raise ValueError(f"workdir: {self.workdir!r} is not a folder; name an existing folder, such as .")
 
     def variables(self, folder: str) -> dict[str, str]:
         """Return all environment variables of a program; `folder` is its empty folder."""
@@ -128,12 +128,12 @@ def run(command: Sequence[str], question: dict[str, Any], within: Surroundings) 
         try:
             answer = parse_json(_bytes(out).decode("utf-8"))
         except ValueError as error:
-            return f"the answer is no JSON: {error}; it printed {_last_words(out)!r}"
-        return answer if isinstance(answer, dict) else "the answer is no JSON object"
+            return f"the answer is not JSON: {error}; it printed {_last_words(out)!r}"
+        return answer if isinstance(answer, dict) else "the answer is not a JSON object"
 
 
 Files = tuple[IO[bytes], IO[bytes], IO[bytes]]  # standard input, output and error of a program
-LOST = "unknown, as the process that watched the program was killed"  # shown instead of an exit code
+LOST = "unknown, because the process that watched the program was killed"  # shown instead of an exit code
 
 
 def _alone(words: list[str], files: Files, folder: str, within: Surroundings) -> int | None:

@@ -39,7 +39,7 @@ def slips(
         return float(np.sum(each * better)) / float(np.sum(each * each))
 
     if np.any(metric) and (factor := scale(metric)) > 0 and abs(factor - 1) > FACTOR:
-        said = f"{claim} but for a factor: {factor:.6g} times it is {claim}"
+        said = f"{claim} up to a factor: {factor:.6g} times it is {claim}"
         yield Slip(said, lambda each: scale(each) * each, fitted=1)
     if np.count_nonzero(metric - np.diag(np.diag(metric))):
         for factor, name in (

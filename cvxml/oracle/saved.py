@@ -71,7 +71,7 @@ class Recertified:
         return (
             f"{self.verdict.value.upper()}: {self.method}: {self.reason}\n"
             f"  objective {c.objective:.12g}   lower bound {c.lower_bound:.12g}\n"
-            f"  gap {c.gap:.3g}   gap / scale {c.rel_gap:.3g}   optimum within {c.radius:.3g}\n"
+            f"  gap {c.gap:.3g}   relative gap {c.rel_gap:.3g}   radius {c.radius:.3g}\n"
             f"  feasibility: {c.feasibility}\n"
             f"{exact}"
             f"  the file claims: {', '.join(claims)}"
@@ -117,7 +117,10 @@ def _recertify(saved: SavedSolution, tol: float, exact: bool) -> Recertified:
     if interval is not None and verdict is not Verdict.REFUTED:
         verdict, reason = _judge_exactly(interval, proof, Fraction(tol) * interval.scale)
     if verdict is Verdict.CERTIFIED and (never := of.unattained(given)):
-        verdict, reason = Verdict.INCONCLUSIVE, f"{never}; of the infimum {reason}"
+        verdict, reason = (
+            Verdict.INCONCLUSIVE,
+            f"{never}; its objective is within the tolerance of the infimum",
+        )
     if verdict is Verdict.CERTIFIED:
         verdict, reason = _as_named(saved, given, params, derived, reason)
     return Recertified(saved.method, verdict, reason, proof, saved.claimed, interval)
@@ -223,17 +226,20 @@ def _judge(proof: Certificate, claimed: dict[str, Any], tol: float, slack: float
     if wrong := _false_claim(proof, claimed, slack):
         return Verdict.REFUTED, wrong
     if proof.proves(tol):
-        return Verdict.CERTIFIED, f"its dual proves it {proof.claim} to {tol:g} of the scale"
+        return Verdict.CERTIFIED, f"its dual variables prove it {proof.claim}: relative gap at most {tol:g}"
     if undecided := _undecided(proof):
         return Verdict.INCONCLUSIVE, undecided
-    return Verdict.INCONCLUSIVE, f"its dual does not prove it {proof.claim} to {tol:g} of the scale"
+    return (
+        Verdict.INCONCLUSIVE,
+        f"its dual variables do not prove it {proof.claim} to a relative gap of {tol:g}",
+    )
 
 
 def _judge_exactly(interval: Exact, proof: Certificate, allowed: Fraction) -> tuple[Verdict, str]:
     if not stands_for(interval, proof, allowed):
         return Verdict.INCONCLUSIVE, ANOTHER
     left = decimal(interval.gap, up=True)
-    reason = f"in exact arithmetic its dual leaves a gap of {left}, allowed is {decimal(allowed, up=False)}"
+    reason = f"in exact arithmetic its dual variables prove a gap of {left}, allowed is {decimal(allowed, up=False)}"
     return Verdict.CERTIFIED if interval.gap <= allowed else Verdict.INCONCLUSIVE, reason
 
 
@@ -255,7 +261,7 @@ def _false_claim(proof: Certificate, claimed: dict[str, Any], slack: float) -> s
         least["stationarity"] = max(0.0, relative * (1 - SAME) - noise)
     for name in ("step_lower_bound", "step_gap", "stationarity"):
         if claimed.get(name) is not None and name not in computed:
-            return f"it states a {name}, a figure that this problem has not"
+            return f"it states a {name}, which this problem does not have"
     for name, value in computed.items():
         if claimed.get(name) is None:  # not claimed, or infinite
             continue
@@ -280,7 +286,7 @@ def _false_status(proof: Certificate, status: Any) -> str:
     check_choice(status, "status", tuple(Status.__members__))
     if Status[status] is not Status.CONVERGED or proof.claim == "optimal":
         return ""
-    return f"the file claims status {status}, an optimum; its dual can only prove a {proof.claim} metric"
+    return f"the file claims status {status}, an optimum; its dual variables can only prove a {proof.claim} metric"
 
 
 def _least(proof: Certificate, slack: float) -> dict[str, float]:

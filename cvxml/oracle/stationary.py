@@ -91,9 +91,9 @@ def check_stationary(asked: Asked) -> Report:
         nearest=diagnosis.nearest,
         exact=judged.exact,
         notes=(
-            f"the gap is to the bound F >= {lower_bound:.6g}; what is judged is whether the metric is stationary"
+            f"the gap is the distance to the bound F >= {lower_bound:.6g}; the verdict is about stationarity"
             if bound is None
-            else "the lower bound is one of the whole problem",
+            else "the lower bound holds for the whole problem",
             *(line for line in get_stationary(method).remarks(asked.given, psd) if line not in reasons),
             *undiagnosed,
         ),
@@ -156,8 +156,8 @@ def _close(judged: StationaryJudgement, looked_for: bool) -> str:
     share = f"at most {100 * judged.share:.2g} % of the scale"
     what = f"close to stationary: {_left(judged.proof)[1]} gains {share}"
     if judged.proof.claim == "optimal":
-        what = f"close to optimal: no metric is better by more than {share.removeprefix('at most ')}"
-    unsought = "" if looked_for else "; misreadings were not looked for"
+        what = f"close to optimal: the gap is {share}"
+    unsought = "" if looked_for else "; misreadings were not tried"
     return f"{what}. Either the run stopped early, or its problem differs slightly from this one{unsought}"
 
 
@@ -174,7 +174,7 @@ def _verdict(
     left, name, own, allowed = figures
     won = proof.objective - ours.objective
     witness = Witness(ours.objective, won, better) if won > allowed else None
-    improvable = f"a descent from it leads to a metric that is better by {won:.6g}; allowed is {allowed:.3g}"
+    improvable = f"descent from it reaches a metric that is better by {won:.6g}; allowed is {allowed:.3g}"
     if not proved and witness is not None:
         return StationaryJudgement(Verdict.REFUTED, (f"improvable: {improvable}",), proof, ours, witness)
     if not proved and left <= own and asked.exact:
@@ -184,10 +184,13 @@ def _verdict(
         return StationaryJudgement(Verdict.INCONCLUSIVE, (proof.undecided, *said), proof, ours, None)
     if not proved and left <= own:
         rounding = (proof.step or proof).rounding
-        why = f"double precision cannot decide at this tol: rounding may be {rounding:.3g}, allowed is {own:.3g}"
+        why = (
+            f"double precision cannot decide at this tol: the rounding error may be {rounding:.3g}, "
+            f"allowed is {own:.3g}; raise tol"
+        )
         return StationaryJudgement(Verdict.INCONCLUSIVE, (why,), proof, ours, None)
     if not proved:
-        why = f"{name} could still gain {left:.3g}, allowed is {own:.3g}; no metric that does was found"
+        why = f"{name} could still gain {left:.3g}, allowed is {own:.3g}; we found no better metric"
         return StationaryJudgement(
             Verdict.INCONCLUSIVE,
             (why, *get_stationary(asked.method).remarks(asked.given, psd)),
@@ -196,7 +199,7 @@ def _verdict(
             None,
         )
     if proof.claim == "optimal":
-        why = f"optimal: the problem is convex here, and no metric is better by more than {left:.3g}"
+        why = f"optimal: the problem is convex here, and the gap is at most {left:.3g}"
         reason = f"{why}; allowed is {own:.3g}"
         return StationaryJudgement(Verdict.CERTIFIED, (reason,), proof, ours, None, proof.lower_bound)
     stationary = f"stationary: {name} is certified to gain at most {left:.3g}, allowed is {own:.3g}"
@@ -222,7 +225,7 @@ def _left(proof: Certificate) -> tuple[float, str]:
         return max(found.gradient, found.dc_residual), "to first order, its gradient"
     judged = proof.step or proof
     if proof.step is not None and judged.gap >= proof.gap > 0:
-        return judged.gap, "its convex step, of which nothing is proved,"
+        return judged.gap, "its convex step (not certified)"
     return judged.gap, "its convex step"
 
 
@@ -253,18 +256,16 @@ def _judge_optimal(
     has_scale = best.certificate.scale > 0 or not (asked.candidate is not None and asked.candidate.any())
     if bound is not None and has_scale and proof.objective - bound <= beyond:
         why = (
-            f"optimal: branch and bound proves that no metric is better by more than {proof.objective - bound:.3g}; "
+            f"optimal: branch and bound proves a gap of at most {proof.objective - bound:.3g}; "
             f"allowed is {beyond:.3g}"
         )
         return StationaryJudgement(Verdict.CERTIFIED, (stationary, why), proof, best.certificate, None, bound)
     if proof.objective - proof.lower_bound <= beyond and not proof.undecided:
-        why = f"F >= {proof.lower_bound:.6g}, and it is {proof.objective:.6g}"
+        why = f"optimal: F >= {proof.lower_bound:.6g} for every metric, and F = {proof.objective:.6g} here"
         return StationaryJudgement(Verdict.CERTIFIED, (why,), proof, ours, None)
     late = (LATE,) if asked.late else ()
     tried = "that was tried" if late else f"({', '.join(module.STARTS)})"
-    why = f"no start of ours {tried} leads to a better one, which proves nothing"
+    why = f"none of our starts {tried} leads to a better metric; this is no proof"
     if bound is not None:
-        why = (
-            f"branch and bound proves no more in its time than F >= {bound:.12g}, and finds no better metric"
-        )
+        why = f"within the time limit, branch and bound proves only F >= {bound:.12g}, and finds no better metric"
     return StationaryJudgement(Verdict.INCONCLUSIVE, (stationary, why, *late), proof, ours, None, bound)

@@ -131,7 +131,7 @@ def _disagreement(solutions: dict[str, Solution], verdicts: dict[str, Verdict]) 
 
 
 HEAD = (
-    "gap / scale and seconds by solver; our own bound certifies every gap (ssvm, nca: that of the last step;\n"
+    "relative gap and seconds by solver; our own bound certifies every gap (ssvm, nca: that of the last step;\n"
     "mlkr: the distance from stationary)\n\n"
     f"{'method':<20}{'data':<22}{'n x d':>9}  {'parameters':<48}{'objective':>17}"
     + "".join(f"{solver:>17}" for solver in SOLVERS)

@@ -726,7 +726,9 @@ class ITML(FamilyMethod[Instance]):
                 "no bound is violated under the prior, which is the optimum: these pairs do not move it"
             )
         if twins := len(given.pairs.similar) - len(given.differ):
-            said.append(f"{twins} similar pairs are of equal points: they keep any bound and say nothing")
+            said.append(
+                f"{twins} similar pairs consist of equal points: they satisfy every bound and have no influence"
+            )
         return said
 
 

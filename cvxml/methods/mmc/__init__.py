@@ -394,7 +394,7 @@ class MMC(FamilyMethod[Instance]):
         equal = len(given.equal)
         if not equal:
             return ()
-        return (f"{equal} dissimilar pairs are of equal points: they are at distance 0 in every metric",)
+        return (f"{equal} dissimilar pairs consist of equal points: their distance is 0 in every metric",)
 
 
 def _everyone(given: Instance) -> AllRoots | None:
