@@ -125,7 +125,7 @@ def _looser(facts: OnMetric) -> Iterator[str]:
     """Yield a note if the metric is certified at a looser tolerance with a name."""
     for name, tol in TOLERANCES.items():
         if tol > facts.tol and judge_metric(facts._replace(tol=tol)).verdict is Verdict.CERTIFIED:
-            yield f"at the tolerance {name} ({tol:g}) the metric is certified: it is near the optimum, but not within tol of it"
+            yield f"at the tolerance {name} ({tol:g}) the metric is certified: it is near the optimum, not optimal"
             return
 
 
