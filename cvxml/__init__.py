@@ -1,7 +1,7 @@
 """cvxml: metric learning stated literally, solved exactly, and proved.
 
 solve(method, X, y, **params)      the optimal metric, with its certificate
-check(method, X, y, metric, ...)   judge somebody else's metric: certified, close, refuted or inconclusive
+check(method, X, y, metric, ...)   judge another program's metric: certified, close, refuted or inconclusive
 certify_estimator(fitted, X, y)    the same of an estimator: of metric-learn, scikit-learn, pylmnn, pyDML, or one below
 with Progress() as tell            a callback of solve and check: a line on a terminal or in a notebook, few in a log
 evaluate(method, X, y, metric)     the intermediates, by the paper's names

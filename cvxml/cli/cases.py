@@ -27,10 +27,10 @@ def add_commands(commands: Any) -> None:
 
     command = commands.add_parser("cases", help="the golden cases: problems and parts with known answers")
     command.add_argument(
-        "pattern", nargs="?", default="*", help="ids, with * and ?, or a formula (default: all)"
+        "pattern", nargs="?", default="*", help="case ids (with * and ?) or a method id (default: all)"
     )
     _add_source(command)
-    command.add_argument("--json", action="store_true", help="the questions, as a program is given them")
+    command.add_argument("--json", action="store_true", help="print the questions that a program gets")
     command.set_defaults(run=_cases)
 
     command = commands.add_parser(
@@ -38,10 +38,12 @@ def add_commands(commands: Any) -> None:
         help="run a program over the golden cases and judge its answers",
         usage="cvxml conform [OPTION ...] -- COMMAND [ARGUMENT ...]",
     )
-    command.add_argument("--only", metavar="PATTERN", default="*", help="ids, with * and ?, or a formula")
+    command.add_argument(
+        "--only", metavar="PATTERN", default="*", help="case ids (with * and ?) or a method id"
+    )
     _add_source(command)
     command.add_argument(
-        "--time-limit", type=float, default=60.0, metavar="SECONDS", help="for each case (default 60)"
+        "--time-limit", type=float, default=60.0, metavar="SECONDS", help="seconds for each case (default 60)"
     )
     command.add_argument(
         "--memory-limit",
@@ -55,18 +57,18 @@ def add_commands(commands: Any) -> None:
         metavar="NAME",
         action="append",
         default=[],
-        help="give the program this environment variable too, HOME for example; may be repeated",
+        help="pass this environment variable to the program, for example HOME; may be repeated",
     )
     command.add_argument(
         "--workdir",
         metavar="DIR",
-        help="run the program in this folder, . for example (default: an empty folder, removed afterwards)",
+        help="run the program in this folder, for example . (default: an empty folder that is removed afterwards)",
     )
     add_tol(command)
     command.add_argument(
         "--allow-skipped",
         action="store_true",
-        help="exit code 0 though the program skipped some cases, not all",
+        help="exit code 0 even if the program skipped some cases (but not all)",
     )
     command.add_argument("--junit", metavar="FILE", help="write the rows as JUnit XML too")
     add_force(command)
@@ -84,12 +86,14 @@ def add_commands(commands: Any) -> None:
 
 
 def _add_source(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--folder", metavar="DIR", help="cases of your own (default: those that ship)")
+    command.add_argument(
+        "--folder", metavar="DIR", help="folder with your own cases (default: the cases that ship)"
+    )
     command.add_argument(
         "--seed",
         type=int,
         metavar="N",
-        help="draw other points for the problems among the cases, which then have no stored answers",
+        help="draw new points for the problems, so that the answers cannot be looked up",
     )
 
 

@@ -26,7 +26,7 @@ def add_problem(
     from cvxml.cli.parameters import add_parameters
 
     command.usage = f"{command.prog} METHOD DATA [OPTION ...]"
-    command.add_argument("method", metavar="METHOD", help="an id that `cvxml list` shows")
+    command.add_argument("method", metavar="METHOD", help="a method id, see `cvxml list`")
     command.add_argument(
         "data", metavar="DATA", help=".csv, .tsv, .txt, .data, .npz, .npy or .json file, or an embedded set"
     )
@@ -38,12 +38,14 @@ def add_problem(
         "looks like classes and the first does not)",
     )
     command.add_argument(
-        "--header", metavar="yes|no", help="whether the first line is one (default: yes if it has no number)"
+        "--header",
+        metavar="yes|no",
+        help="does the first line hold names? (default: yes if it has no number)",
     )
     command.add_argument(
         "--index",
         metavar="yes|no",
-        help="whether the first column only numbers or names the rows: it is left out",
+        help="does the first column number or name the rows? Then it is left out",
     )
     command.add_argument(
         "--separator",
@@ -63,8 +65,10 @@ def add_problem(
 
 def add_candidate(command: argparse.ArgumentParser) -> None:
     """Add the options that name a metric."""
-    command.add_argument("--metric", metavar="FILE", help="psd matrix: .npy, .npz, .csv or .json")
-    command.add_argument("--components", metavar="FILE", help="L with metric L^T L")
+    command.add_argument(
+        "--metric", metavar="FILE", help="the metric M, a psd matrix: .npy, .npz, .csv or .json"
+    )
+    command.add_argument("--components", metavar="FILE", help="the transformation L (metric L^T L)")
 
 
 def problem(parsed: argparse.Namespace, solving: bool = False) -> tuple[Any, Any, dict[str, Any]]:

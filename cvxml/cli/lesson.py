@@ -17,10 +17,12 @@ DONE = 0
 
 def add_lesson(commands: Any) -> None:
     """Add the parser to those of main.py."""
-    command = commands.add_parser("lesson", help="a method to read, move and break, in the browser")
-    command.add_argument("name", nargs="?", help="one of those listed without a name")
+    command = commands.add_parser("lesson", help="open an interactive lesson about a method in the browser")
+    command.add_argument("name", nargs="?", help="one of the lessons that `cvxml lesson` lists")
     command.add_argument("--port", type=int, default=0, help="of the page (default: one that is free)")
-    command.add_argument("--headless", action="store_true", help="open no browser: print the address only")
+    command.add_argument(
+        "--headless", action="store_true", help="do not open a browser, only print the address"
+    )
     command.set_defaults(run=_lesson)
 
 
@@ -52,7 +54,9 @@ def _listen(port: int) -> socket.socket:
             raise OSError("ports are 1 to 65535")
         return socket.create_server(("127.0.0.1", port))
     except OSError as error:
-        raise ValueError(f"--port {port} cannot be had ({error}); give another, or none") from error
+        raise ValueError(
+            f"--port {port} cannot be used ({error}); give another port, or leave the option out"
+        ) from error
 
 
 def _serve(path: Path, listening: socket.socket, token: str) -> None:

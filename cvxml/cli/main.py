@@ -1,7 +1,7 @@
 """The command line: list, show, solve, check, evaluate, certify, verify; cases, conform, schema (cases.py); lesson.
 
 Exit codes: 0 certified, 1 refuted, 2 bad usage or input, 3 inconclusive, 4 internal error, 5 close, 130 interrupted,
-141 where whoever read the output closed it.
+141 if the reader of the output closed it.
 Results go to stdout (JSON with --json), what was read (data.py) and progress (core/progress.py) to stderr.
 """
 
@@ -73,10 +73,10 @@ def run(arguments: Sequence[str]) -> int:
         _complain(f"not certified: {one_line(str(error))}")
         return INCONCLUSIVE
     except TimeUp:
-        _complain("nothing is proved within the time limit; raise --time-limit")
+        _complain("no result within the time limit; raise --time-limit")
         return INCONCLUSIVE
     except KeyboardInterrupt:
-        _complain("interrupted; nothing is kept")
+        _complain("interrupted; no result was kept")
         return INTERRUPTED
     except Exception as error:
         if type(error).__name__ == "SolverFailure":  # named, not imported: the back end loads cvxpy
@@ -120,7 +120,7 @@ def _check_command(first: Sequence[str], commands: Iterable[str]) -> None:
     for word in first:
         if word in names():
             raise ValueError(
-                f"{word} is a method, not a command: cvxml solve {word} DATA, or cvxml show {word}"
+                f"{word} is a method, not a command; try: cvxml solve {word} DATA, or cvxml show {word}"
             )
         if not word.startswith("-") and word not in commands:
             raise ValueError(
@@ -139,9 +139,9 @@ def _parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
 
     parser = _Parser(
         prog="cvxml",
-        description="Metric learning, stated literally, solved exactly, proved.",
+        description="Metric learning: literal problems, exact solutions, certified results.",
         epilog="Exit codes: 0 certified or done, 1 refuted, 2 bad usage or input, 3 inconclusive, 4 internal error, "
-        "5 close, 130 interrupted, 141 where whoever read the output closed it. What was read of DATA is said in one "
+        "5 close, 130 interrupted, 141 if the reader of the output closed it. What was read of DATA is said in one "
         "line on the standard error.",
     )
     parser.add_argument("--version", action="version", version=f"cvxml {__version__}")
@@ -151,24 +151,31 @@ def _parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
     command = commands.add_parser("list", help="the methods and the embedded data sets")
     command.set_defaults(run=_list)
 
-    command = commands.add_parser("show", help="a method's mathematics, row by row beside its literal source")
-    command.add_argument("method", metavar="METHOD", help="an id that `cvxml list` shows")
+    command = commands.add_parser("show", help="the problem of a method, row by row, and its literal source")
+    command.add_argument("method", metavar="METHOD", help="a method id, see `cvxml list`")
     form = command.add_mutually_exclusive_group()
     form.add_argument("--latex", action="store_true", help="the mathematics alone, in LaTeX")
-    form.add_argument("--bibtex", action="store_true", help="its papers, to be cited")
+    form.add_argument("--bibtex", action="store_true", help="the papers to cite")
     command.set_defaults(run=_show)
 
-    command = commands.add_parser("solve", help="the optimal metric of a data set, with its proof")
+    command = commands.add_parser(
+        "solve", help="compute the optimal metric of a data set, with its certificate"
+    )
     add_problem(command, arguments, solving=True)
     command.add_argument(
         "--solver", default="fast", metavar="NAME", help="fast (default), clarabel, scs, or global (ssvm)"
     )
     add_tol(command)
     command.add_argument(
-        "--max-iter", type=int, metavar="N", help="of the fast solver (default: the method's own)"
+        "--max-iter",
+        type=int,
+        metavar="N",
+        help="iterations of the fast solver (default: the method's default)",
     )
-    _add_time_limit(command, "solve for at most so long: the best metric so far with its bound (exit code 3)")
-    command.add_argument("--warm-start", metavar="FILE", help="a file that --out wrote")
+    _add_time_limit(
+        command, "time limit in seconds; then the best metric so far and its bound are printed (exit code 3)"
+    )
+    command.add_argument("--warm-start", metavar="FILE", help="start from a solution that --out wrote")
     command.add_argument(
         "--out",
         metavar="FILE",
@@ -178,38 +185,42 @@ def _parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
     add_force(command)
     command.set_defaults(run=_solve)
 
-    command = commands.add_parser("check", help="judge somebody else's metric")
+    command = commands.add_parser("check", help="judge a metric that another program computed")
     add_problem(command, arguments)
     add_candidate(command)
     command.add_argument(
         "--claimed-objective",
         type=float,
         metavar="VALUE",
-        help="what your program reports: judged too, or alone",
+        help="the objective that your program reports; it is judged too, or alone",
     )
     command.add_argument(
         "--claim", metavar="WORD", help="optimal, or stationary where the problem is not convex (its default)"
     )
     add_tol(command)
-    command.add_argument("--exact", action="store_true", help="judge in rational arithmetic")
+    command.add_argument("--exact", action="store_true", help="judge in exact arithmetic")
     command.add_argument(
-        "--no-diagnosis", action="store_true", help="do not look for the misreading behind a refuted metric"
+        "--no-diagnosis",
+        action="store_true",
+        help="do not look for the mistake that explains a refuted metric",
     )
-    _add_time_limit(command, "search for a proof, either way, for at most so long")
+    _add_time_limit(command, "time limit in seconds for the search for a proof")
     command.add_argument(
         "--predictions",
         type=int,
         metavar="K",
-        help="also, which votes of the K nearest points are those of the exact optimum",
+        help="also print which votes of the K nearest neighbours agree with the exact optimum",
     )
     command.add_argument(
         "--queries",
         metavar="FILE",
-        help="with --predictions: the points that are asked for, a row each (default: each of DATA among the others)",
+        help="with --predictions: the query points, one per row (default: each point of DATA among the others)",
     )
     command.set_defaults(run=_check)
 
-    command = commands.add_parser("evaluate", help="the intermediates at a metric, by the paper's names")
+    command = commands.add_parser(
+        "evaluate", help="the intermediate results at a metric, with the names of the paper"
+    )
     add_problem(command, arguments)
     add_candidate(command)
     command.add_argument(
@@ -217,30 +228,34 @@ def _parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
     )
     command.set_defaults(run=_evaluate)
 
-    command = commands.add_parser("certify", help="recompute the proof in a saved solution")
-    command.add_argument("file", metavar="FILE", help="that `solve --out` wrote: .json or .npz")
+    command = commands.add_parser(
+        "certify", help="verify a saved solution: recompute its proof from the data"
+    )
+    command.add_argument("file", metavar="FILE", help="a file that `solve --out` wrote: .json or .npz")
     add_tol(command)
     command.add_argument("--exact", action="store_true", help="in rational arithmetic")
     command.add_argument(
         "--side",
         metavar="SIDE.json",
-        help="also write the prices and factors from which the checker of validation/verified proves an interval",
+        help="also write the dual variables and factors for the Coq-verified checker (validation/verified)",
     )
     add_force(command)
     command.add_argument(
-        "--time-limit", type=float, metavar="SECONDS", help="give up after so long (exit code 3)"
+        "--time-limit", type=float, metavar="SECONDS", help="time limit in seconds (exit code 3)"
     )
     command.add_argument("--json", action="store_true")
     command.set_defaults(run=_certify)
 
     add_commands(commands)
     add_lesson(commands)
-    command = commands.add_parser("verify", help="every method, literal against fast, on data that ships")
+    command = commands.add_parser(
+        "verify", help="compare literal and fast solvers of all methods on data that ships"
+    )
     command.add_argument(
         "--time-limit",
         type=float,
         metavar="SECONDS",
-        help="end after so long, with what there is (exit code 3)",
+        help="time limit in seconds; then the finished rows are printed (exit code 3)",
     )
     command.add_argument("--json", action="store_true")
     command.set_defaults(run=_verify)
@@ -348,7 +363,7 @@ def _check(parsed: argparse.Namespace) -> int:
             except ValueError as error:
                 raise ValueError(f"--predictions: {error}") from error
         content["predictions"] = None if found is None else found.to_dict()
-        text += f"\n  {'predictions':<28}{found or 'none: no metric was judged that is one'}"
+        text += f"\n  {'predictions':<28}{found or 'none: the report has no judged metric'}"
     print(json.dumps(content, indent=1, sort_keys=True, allow_nan=False) if parsed.json else text)
     codes = {
         Verdict.CERTIFIED: CERTIFIED,
@@ -366,7 +381,7 @@ def _queries(parsed: argparse.Namespace) -> Any:
     if parsed.queries is None:
         return None
     if parsed.predictions is None:
-        raise ValueError("--queries says whose votes are asked for: give --predictions K too")
+        raise ValueError("--queries needs --predictions K")
     if parsed.standardize:
         raise ValueError(
             "--queries and --standardize: standardize both files by the same numbers, and leave the option out"
@@ -442,7 +457,7 @@ def _verify(parsed: argparse.Namespace) -> int:
     if ended is not None:
         late = isinstance(ended, TimeUp)
         print(
-            f"cvxml: {'the time limit ended it' if late else 'interrupted'}; not all was verified",
+            f"cvxml: {'stopped at the time limit' if late else 'interrupted'}; not all was verified",
             file=sys.stderr,
         )
         return INCONCLUSIVE if late else INTERRUPTED

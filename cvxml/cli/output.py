@@ -17,7 +17,7 @@ def add_force(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--force",
         action="store_true",
-        help="replace an existing file that cvxml is not known to have written",
+        help="replace an existing file that cvxml may not have written",
     )
 
 
@@ -49,7 +49,7 @@ def check_out(parsed: argparse.Namespace, name: str, endings: Sequence[str] = ()
             raise ValueError(f"{called} is a device, not a file; give the name of a file")
         if not parsed.force and os.path.getsize(path) and not _is_ours(path):
             raise ValueError(
-                f"{called} already exists, and cvxml is not known to have written it; --force replaces it"
+                f"{called} already exists, and cvxml may not have written it; use --force to replace it"
             )
 
 

@@ -260,7 +260,7 @@ class Method(ABC, Generic[Given]):
                 watch = Watch(deadline, callback)
                 start = None if warm_start is None else self.start(given, warm_start)
                 found = watch.named(self.find(given, solver, tol, limit, start, watch, **own))
-            late = f"time_limit of {seconds:g} s passed, and later there was no certificate of the metric yet"
+            late = f"time_limit of {seconds:g} s passed, but the certificate of the metric was not ready"
             with finishing(deadline, late):
                 certificate = found.proof or self.certify(given, found.metric, found.dual)
                 found = found._replace(status=self.status(found.status, certificate, tol, solver))
@@ -289,7 +289,7 @@ class Method(ABC, Generic[Given]):
         try:
             return tuple(self.notes(given, found, certificate))
         except TimeUp:
-            return (*found.notes, "further notes were left out at time_limit")
+            return (*found.notes, "more notes were left out because of time_limit")
 
     def seconds(self, solver: str) -> float:
         """How long a solver may take where no time limit is given."""
@@ -362,7 +362,7 @@ class ConvexMethod(Method[Given]):
     ) -> Found:
         """The start where it is certified already; else what the solver finds, an interrupted one its best so far."""
         if own:
-            raise TypeError(f"{self.id} is solved with no option {next(iter(own))!r}")
+            raise TypeError(f"{self.id} is solved without the option {next(iter(own))!r}")
         if start is not None and self._proves(given, start, tol):
             return Found(*start, Status.CONVERGED, 0)
         if solver != "fast":

@@ -26,7 +26,7 @@ MAX_POINTS_LISTED = 500  # above this number of points, solvers and proofs do no
 MAX_POINTS_TRIED = 5000  # above this number of points, the pairs of all points are never listed
 BY_PAIRS = {
     "pairs": Parameter(
-        '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}; y is then not looked at',
+        '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}; y is then ignored',
         PAIRS,
         otherwise="every two points, by their labels",
     )
@@ -223,7 +223,7 @@ def check_budget(given: Paired, needed_by: str) -> None:
     for kind in KINDS:
         if not len(widest[kind]):
             raise ValueError(
-                f"there is no {kind} pair {given.source}: {needed_by} needs at least one of each kind"
+                f"there is no {kind} pair {given.source}: {needed_by} needs at least one pair of each kind"
             )
     if not all(np.isfinite(E).all() for E in widest.values()):
         raise ValueError("differences of points overflow; rescale X")
@@ -237,7 +237,7 @@ def check_budget(given: Paired, needed_by: str) -> None:
 def pairs_of(pairs: Any, y: ArrayLike | None, n: int) -> Pairs:
     """The pairs given, or every two points by their labels `y` (n,).
 
-    pairs: {"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}; y is then not looked at.
+    pairs: {"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}; y is then ignored.
     Raises ValueError for what is neither.
     """
     return pairs_by_labels(_labels(y, n)) if pairs is None else check_pairs(pairs, n)

@@ -171,7 +171,7 @@ class Report:
             or not self.feasibility.feasible
         ):
             raise ValueError(
-                "no metric was judged whose distance from the optimum is known: nothing can be predicted"
+                "the distance of the judged metric from the optimum is not known, so no vote can be predicted"
             )
         X, y, M, names, region = self.judged
         if M.shape != (X.shape[1],) * 2:

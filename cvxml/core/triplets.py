@@ -18,7 +18,8 @@ from cvxml.core.targets import nearest_of_class
 
 LARGEST = 1e30  # of a spread; a weight may be the third power of it
 GIVEN_TRIPLETS = Parameter(
-    "explicit triplets, a list of [i, j, l]: j nearer to i than l; they win over n_neighbors", INDICES
+    "explicit triplets, a list of [i, j, l]: j should be nearer to i than l; they replace n_neighbors",
+    INDICES,
 )
 BY_TRIPLETS = {
     "n_neighbors": Parameter("targets of a point, and as many impostors", COUNT, 3),

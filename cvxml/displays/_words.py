@@ -11,13 +11,13 @@ def why_no_gap(proof: Certificate, notes: tuple[str, ...]) -> str:
     """Paragraphs in place of a line that would look like a proof."""
     said = ["No gap is drawn: the problem is not convex, and iterations do not improve its bound."]
     if math.isfinite(proof.lower_bound):
-        known = f"objective ≥ {proof.lower_bound:.6g}, so that none is better by more than {max(proof.gap, 0.0):.3g}"
-        said.append(f"Of all metrics no more is known than {known}.")
+        known = f"objective ≥ {proof.lower_bound:.6g}, so the gap is at most {max(proof.gap, 0.0):.3g}"
+        said.append(f"The only known bound for all metrics is {known}.")
     else:
-        said.append("Of other metrics nothing is known.")
+        said.append("No bound for other metrics is known.")
     if proof.step is not None:
         left = f"{proof.step.gap:.3g}, {proof.step.rel_gap:.3g} of its scale"
-        said.append(f"Its own convex step could still gain {left}, at most.")
+        said.append(f"Its convex step gains {left}, at most.")
     elif proof.stationarity is not None:
         said.append(f"Stationarity: {proof.stationarity}.")
     said += [note[:1].upper() + note[1:] + "." for note in notes[:1] if "not convex" not in note]

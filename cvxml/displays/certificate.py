@@ -92,7 +92,7 @@ class CertificateDisplay:
         """
         if not isinstance(solution, Solution):
             raise ValueError(
-                f"a certificate is drawn of what cvxml.solve returned, got {type(solution).__name__}; a file holds no "
+                f"CertificateDisplay needs a solution of cvxml.solve, got {type(solution).__name__}; a file holds no "
                 "history"
             )
         steps = solution.history
@@ -174,7 +174,11 @@ class CertificateDisplay:
         floor = max(proof.rounding, 1e-300) / unit
         drawn = np.maximum(self.gap / unit, floor)  # less is rounding, and may be negative
         drawn[~np.isfinite(self.gap)] = np.nan
-        label = "gap of the convex step" if self.bounds_of == STEP else "gap: no metric is better by more"
+        label = (
+            "gap of the convex step"
+            if self.bounds_of == STEP
+            else "gap: upper bound of the possible improvement"
+        )
         self.gap_lines_ = self._lines(across, drawn, label, BLUE, "o")
         last = proof.rel_gap if proof.parts else proof.gap / unit
         if math.isfinite(last):
@@ -233,7 +237,7 @@ def _instead(estimator: Any) -> str:
     """What to do about an estimator that was not solved."""
     if hasattr(estimator, "metric_at"):
         return 'it is a closed form at each query; draw what cvxml.solve("glml", X, y, query=...) returns'
-    return "there is nothing to prove of a formula such as Euclidean or WithinClass; give one that was solved"
+    return "a formula such as Euclidean or WithinClass has no proof; give a method that was solved"
 
 
 def _told(gap: float, rounding: float) -> str:

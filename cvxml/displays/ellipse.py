@@ -200,9 +200,12 @@ def _title(M: FloatArray, ball: str) -> str:
     }[ball]
     shape, equation = shape_of(M), "(x - c)ᵀ M (x - c) = r²" + which
     if shape == "plane":
-        return "In this plane M is 0, up to rounding: all distances are 0, the ball is everything" + which
+        return (
+            "In this plane M is 0 up to rounding: all distances are 0, and the ball is the whole plane"
+            + which
+        )
     if shape == "ellipse":
         return equation
     if is_singular(M):
-        return equation + "\nIn this plane M is singular: the ball has no end"
+        return equation + "\nIn this plane M is singular: the ball is unbounded"
     return equation + f"\nThe ball is more than {LONG:.0f} times as long as wide, in these units"

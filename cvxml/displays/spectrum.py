@@ -132,7 +132,7 @@ class SpectrumDisplay:
             shown = (
                 label
                 if kind == 1
-                else f"{name}: negative, no metric"
+                else f"{name}: negative eigenvalues, so not a metric"
                 if kind < 0 and (kinds < 0).any()
                 else "_"
             )

@@ -30,5 +30,5 @@ class LDML(PairsEstimator):
         met, and where no metric attains the infimum.
         """
         if pairs is None and weights is not None:
-            raise ValueError("weights are of pairs: give these too")
+            raise ValueError("weights belong to pairs: give pairs too")
         return self._fit_to(X, y, pairs=pairs, weights=weights)

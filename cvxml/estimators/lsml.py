@@ -32,5 +32,5 @@ class LSML(Learner):
         ValueError for bad input; warns (ConvergenceWarning) whenever tol is not met.
         """
         if quadruplets is None and weights is not None:
-            raise ValueError("weights are of quadruplets: give these too")
+            raise ValueError("weights belong to quadruplets: give quadruplets too")
         return self._fit_to(X, y, quadruplets=quadruplets, weights=weights)

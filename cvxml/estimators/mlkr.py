@@ -25,7 +25,7 @@ class MLKR(Learner):
 
     _method: ClassVar[str] = "mlkr"
     _says: ClassVar = {
-        "tol": "What the gradient times the norm may be, relative to the scale",
+        "tol": "Tolerance for the gradient times the norm, relative to the scale",
         "max_iter": "Iterations from each start",
     }
     _attributes: ClassVar[str] = """

@@ -29,7 +29,7 @@ class NCA(Learner):
     _method: ClassVar[str] = "nca"
     _says: ClassVar = {
         "solver": '{}; "clarabel" and "scs" are CCCP, each step literally: small n, n_components None',
-        "tol": "What the metric's own convex step may still gain, relative to the scale; where n_components limits the "
+        "tol": "Tolerance for the gain of the convex step, relative to the scale; where n_components limits the "
         "rank, the gradient times the norm",
         "max_iter": "Iterations from each start",
     }
@@ -65,7 +65,7 @@ class NCA(Learner):
         """
         check_is_fitted(self)
         if len(self.components_) < 2:
-            raise ValueError("a picture needs two components, and n_components is 1")
+            raise ValueError("a picture needs two components, but n_components is 1")
         from cvxml.displays._scatter import scatter
 
         return scatter(self.transform(X)[:, :2], y, ax=ax)

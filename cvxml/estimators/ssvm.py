@@ -33,7 +33,7 @@ class Gerrymandering(ClassifierMixin, Learner):
     _says: ClassVar = {
         "solver": '{}; "clarabel" and "scs" take the literal steps, for tiny n; "global": of a dozen points the '
         "optimum, or its gap after ten minutes",
-        "tol": "What the metric's own convex step may still gain, relative to ||W||^2",
+        "tol": "Tolerance for the gain of the convex step, relative to ||W||^2",
         "max_iter": "CCCP steps from each start",
     }
     _attributes: ClassVar[str] = """

@@ -382,7 +382,7 @@ class DMLEig(FamilyMethod[Instance]):
         sizes = np.bincount(given.y)
         count = int(len(given.y) ** 2 - np.sum(sizes**2)) // 2 if given.many else len(given.pairs.dissimilar)
         held = np.count_nonzero(certificate.dual["q"] > 1e-6)
-        return (f"{count} dissimilar pairs, {held} with a weight above 1e-6",)
+        return (f"{count} dissimilar pairs, {held} with a dual variable above 1e-6",)
 
 
 METHOD = DMLEig()

@@ -368,7 +368,7 @@ class RCA(ConvexMethod[Instance]):
     MAX_ITER = 1  # a closed form
     PARAMETERS: ClassVar = {
         "chunklets": Parameter(
-            "of each point its chunklet, 0 or more, or -1 for none; y is then not looked at",
+            "of each point its chunklet, 0 or more, or -1 for none; y is then ignored",
             MEMBERS,
             otherwise="the classes y",
         ),

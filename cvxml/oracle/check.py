@@ -62,7 +62,7 @@ def check(
     candidate's own neighbour lists; without them a judgement that a tie could turn is inconclusive. claim: "optimal"
     (default where the problem is convex) or "stationary" (default and possible only where it is not; see
     oracle/stationary.py). tol: a share of the problem's scale, a number or "strict" 1e-9, "normal" 1e-6, "loose" 1e-3.
-    exact: judge in rational arithmetic, so that no rounding is allowed for (not for an rbf kernel). diagnosed: look for
+    exact: judge in exact arithmetic, so that no rounding is allowed for (not for an rbf kernel). diagnosed: look for
     the misreading whose answer a refuted metric is, which takes several solves. time_limit: seconds for
     our search for a proof, looked at between its steps (a candidate's own convex step is one): then the verdict is of
     what was found, inconclusive where that proves nothing either way, and no misreading is looked for. callback: called

@@ -175,7 +175,7 @@ class BudgetCoordinates(NamedTuple):
             return hidden_directions(self.hidden, "similar pairs")
         if not self.least > 0:
             return (
-                "similar pairs differ so little in a direction that rounding may be all there is of it: leave out "
+                "similar pairs differ so little in a direction that the difference may be rounding: leave out "
                 "features that others nearly determine, or round them so that they do"
             )
         return ""

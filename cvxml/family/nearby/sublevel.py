@@ -256,7 +256,7 @@ class Sublevel:
         if len(self.M) > MOST_FEATURES:
             return f"bounds in all directions are for {MOST_FEATURES} features at most"
         return (
-            "no bound is known of this method's metrics within the gap"
+            "this method has no bound for the metrics within the gap"
             if self.response is None
             else "some direction has no bound within the gap"
         )

@@ -40,12 +40,10 @@ from cvxml.numbers.sums import Approximate
 BLOCK = 1024  # pairs at a time: the fewer, the less a sum of so many can be off
 LONGEST = 1e200  # multiple of prices
 UNKNOWN = Approximate(0.0, math.inf)
-PRIOR = "the prior is so near to singular that it is not known in double precision what is proved"
+PRIOR = "the prior is so close to singular that double precision proves no bound"
 SMALL_GAP = 1e-11  # relative
 HUGE = 1e150  # a metric beyond, beside the prior, costs more than can be computed: as good as infinite
-METRIC = (
-    "the metric is so near to singular, beside the prior, that double precision does not know its objective"
-)
+METRIC = "relative to the prior, the metric is so close to singular that double precision cannot compute its objective"
 
 
 class Known(NamedTuple):

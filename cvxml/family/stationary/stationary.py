@@ -107,7 +107,7 @@ def interval(
 ) -> Exact:
     """Of the first-order step at M M^T, which stands for Q (d, d), with what `won_at_most` says."""
     if math.isinf(max(left)):
-        raise ValueError("no number is proved of what a free row would win: scale the features")
+        raise ValueError("no bound is proved for the gain of a free row: scale the features")
     low, high = ends(objective)
     bound = low - Fraction(max(left))
     return Exact(bound, high, distance_to_square(Q, M), scale, of_step=True, step="first-order step")

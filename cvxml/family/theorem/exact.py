@@ -25,7 +25,7 @@ from cvxml.numbers.vocabulary import exact
 
 # Prices that just miss being feasible are tried again times 1 - 2^-k, for these k; 0 stands for no change.
 SHRINKING = (0, 50, 40, 30, 20, 10)
-UNPROVED = "no bound is proved of these prices"
+UNPROVED = "these dual variables prove no bound"
 
 
 def interval(

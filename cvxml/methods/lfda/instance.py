@@ -96,7 +96,7 @@ def _check_attained(given: Instance) -> None:
     check_exact(len(given.X), given.X.shape[1], given.alpha > 0)
     d, every = given.X.shape[1], _rank(_from_first(whole(given.X)[0].tolist()))
     if every == 0:
-        raise ValueError("all points are equal: every metric is optimal; give others")
+        raise ValueError("all points are equal, so every metric is optimal; give points that differ")
     if given.alpha > 0:
         return
     near = [[row for row, scale in zip(own.points.tolist(), own.nearest, strict=True) if scale > 0]

@@ -643,7 +643,7 @@ class MCML(FamilyMethod[Instance]):
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
         """Who is left out; and where the infimum is not attained, proved to tol or not."""
         dropped, said = alone(given.y), self._recedes(given, found.metric)
-        left_out = f"{dropped} points are alone in their class: left out of the sum over i, not of the k"
+        left_out = f"{dropped} points are alone in their class: they are left out as i, but not as k"
         return [*([left_out] if dropped else []), *([said] if said else [])]
 
 

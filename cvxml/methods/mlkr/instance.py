@@ -43,10 +43,12 @@ def instance(X: ArrayLike, y: ArrayLike | None, *, n_components: int | None = No
     m = d if n_components is None else check_count(n_components, "n_components", at_most=d)
     if np.ptp(targets) == 0:
         raise ValueError(
-            "y is the same for all points: every metric predicts it, and there is nothing to learn"
+            "y is the same for all points: every metric predicts it, so there is no metric to learn"
         )
     check_room((2 * INTEGER + 3 * BALL) * n**2, f"the exact distances and weights of every two of {n} points")
     given = Instance(points, targets, m)
     if not basis_of(given.points[0]):
-        raise ValueError("all points are equal: every metric is the same; give others")
+        raise ValueError(
+            "all points are equal, so all metrics give the same distances; give points that differ"
+        )
     return given

@@ -142,7 +142,7 @@ class MLKR(StationaryMethod[Instance]):
         if found.status is Status.STALLED and certificate.scale <= FLAT * certificate.objective:
             return [
                 *found.notes,
-                "F is next to flat around this metric: the run seems to leave for infinity, along no ray",
+                "F is almost constant around this metric: the metric seems to grow without limit, not along a ray",
             ]
         return found.notes
 
@@ -170,7 +170,5 @@ class MLKR(StationaryMethod[Instance]):
         return low_rank_components(M, given.m)
 
 
-SEEN = (
-    "as far as double precision sees, larger multiples of this metric tend to an objective as good or better"
-)
+SEEN = "in double precision, larger multiples of this metric tend to an objective that is as good or better"
 METHOD = MLKR()

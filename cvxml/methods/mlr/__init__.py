@@ -425,10 +425,13 @@ class MLR(ConvexMethod[Instance]):
         if not found.metric.any() and certificate.gap == 0:
             enough = self.member(given).zero_up_to(certificate.dual)
             said.append(
-                f"0 is optimal, and it is for every C up to {enough:.6g} at least: no metric pays for its trace"
+                f"the zero matrix is optimal, at least for every C up to {enough:.6g}: every other metric gains less "
+                "than its trace costs"
             )
         if left := len(given.X) - len(given.queries):
-            said.append(f"{left} points are no queries: none of the others is relevant to them, or all are")
+            said.append(
+                f"{left} points are not queries, because no other point or every other point is relevant to them"
+            )
         return said
 
 

@@ -188,11 +188,11 @@ def notes_on(N: Neighborhood, certificate: Certificate, proved: bool) -> list[st
     elif not proved:
         pass  # of an optimum that is not known nothing is said
     elif scale == 0:
-        notes.append("A* = 0: no metric beats the zero matrix, at this lam or any other")
+        notes.append("A* = 0: the zero matrix is optimal for every lam")
     elif scale < UNMOVED * objective:
         notes.append(
-            f"at this lam the data hardly move the metric: lam/2 ||A||^2 is {scale / objective:.1g} of the "
-            "objective; a smaller lam lets them move it more"
+            f"at this lam the data have little influence on the metric: lam/2 ||A||^2 is {scale / objective:.1g} of "
+            "the objective; a smaller lam increases their influence"
         )
     return notes
 

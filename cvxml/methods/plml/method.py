@@ -54,9 +54,7 @@ from cvxml.methods.plml.instance import WELL, Instance, instance, k_means
 from cvxml.methods.plml.misreadings import MISREADINGS
 from cvxml.solvers.triplet_method import TripletMethod
 
-ONE_CLAIM_EACH = (
-    "weights and metrics are optima of two problems, one after the other: no joint optimum is claimed"
-)
+ONE_CLAIM_EACH = "weights and metrics are optimal for two separate problems, one after the other; they are not a joint optimum"
 
 
 _LINE = [[0.0], [1.0], [3.0]]
@@ -264,7 +262,7 @@ class PLML(TripletMethod[Instance]):
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
         """What is proved of the weights, and that there are two claims."""
         if given.smooth is None:
-            own = "the weights were given without anchors: nothing is said of how they came about"
+            own = "the weights were given without anchors, so only the metrics are judged"
         else:
             proof = given.of_weights
             assert proof is not None
