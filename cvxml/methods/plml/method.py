@@ -54,7 +54,9 @@ from cvxml.methods.plml.instance import WELL, Instance, instance, k_means
 from cvxml.methods.plml.misreadings import MISREADINGS
 from cvxml.solvers.triplet_method import TripletMethod
 
-ONE_CLAIM_EACH = "weights and metrics are optimal for two separate problems, one after the other; they are not a joint optimum"
+ONE_CLAIM_EACH = (
+    "weights and metrics solve two separate problems, one after the other; they are not a joint optimum"
+)
 
 
 _LINE = [[0.0], [1.0], [3.0]]
