@@ -1,4 +1,6 @@
-"""The command line: list, show, solve, check, evaluate, certify, verify; cases, conform, schema (cases.py); lesson.
+"""The command line: list, show, solve, check, evaluate, certify, verify.
+
+Other commands: cases, conform, schema (cases.py); demo; lesson.
 
 Exit codes: 0 certified, 1 refuted, 2 bad usage or input, 3 inconclusive, 4 internal error, 5 close, 130 interrupted,
 141 if the reader of the output closed it.
@@ -133,6 +135,7 @@ def _parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
     from cvxml._version import __version__
     from cvxml.cli.cases import add_commands
     from cvxml.cli.data import add_candidate, add_problem
+    from cvxml.cli.demo import add_demo
     from cvxml.cli.lesson import add_lesson
     from cvxml.cli.output import add_force
     from cvxml.cli.parameters import add_tol
@@ -248,9 +251,11 @@ def _parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
 
     add_commands(commands)
     add_lesson(commands)
+    add_demo(commands)
     command = commands.add_parser(
-        "verify", help="compare literal and fast solvers of all methods on data that ships"
+        "verify", help="compare literal and fast solvers on data that ships (all methods: three minutes)"
     )
+    command.add_argument("methods", nargs="*", metavar="METHOD", help="method ids (default: all methods)")
     command.add_argument(
         "--time-limit",
         type=float,
@@ -436,8 +441,9 @@ def _certify(parsed: argparse.Namespace) -> int:
 def _verify(parsed: argparse.Namespace) -> int:
     from cvxml.cli.limit import limited
     from cvxml.core.progress import Progress
-    from cvxml.oracle.verify import HEAD, Row, as_line, as_sum, verify
+    from cvxml.oracle.verify import HEAD, Row, as_line, as_sum, cases_of, verify
 
+    chosen = cases_of(parsed.methods) if parsed.methods else None
     rows: list[Row] = []
     ended = None
     if not parsed.json:
@@ -445,7 +451,7 @@ def _verify(parsed: argparse.Namespace) -> int:
     with Progress() as tell:
         try:
             with limited(parsed.time_limit):
-                for row in verify(tell):
+                for row in verify(tell, chosen):
                     tell.erase()
                     rows.append(row)
                     if not parsed.json:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 XML, ROWS, HEAD = b"<?xml", b'<testsuite name="cvxml"', 200  # a --junit file has both in its first HEAD bytes
+PNG, DEMO = b"\x89PNG", b"Software\0cvxml demo"  # the picture of `demo` has both in its first HEAD bytes
 
 
 def add_force(command: argparse.ArgumentParser) -> None:
@@ -77,11 +78,13 @@ def _same(one: str, other: str) -> bool:
 
 
 def _is_ours(path: str) -> bool:
-    """Return True if the format of the file is a solution, the hints beside it, or rows of `conform`."""
+    """Return True if the file is a solution, the hints beside it, rows of `conform`, or the picture of `demo`."""
     from cvxml.core.files import read_json, read_npz
 
     with open(path, "rb") as stream:
         head = stream.read(HEAD)
+    if head.startswith(PNG):
+        return DEMO in head
     if head.startswith(XML):
         return ROWS in head
     try:

@@ -151,7 +151,7 @@ def test_verify_keeps_the_rows_that_there_are(
     case = next(each for each in verify.cases() if each.method == "rca")
     whole = verify.verify
 
-    def stopped(say: Any) -> Iterator[verify.Row]:
+    def stopped(say: Any, chosen: object) -> Iterator[verify.Row]:
         yield from whole(say, [case])
         raise error
 
