@@ -98,7 +98,7 @@ def test_the_verdicts_of_a_table_are_all() -> None:
 
 
 def test_counts_of_misreadings_are_right() -> None:
-    counted = re.findall(r"\[(\d+) of ([^\]]+)\]\((\w+)\.md", read(ROOT / "docs" / "oracle.md"))
+    counted = re.findall(r"\[(\d+) of ([^\]]+)\]\((\w+)\.md", read(ROOT / "docs" / "oracle_misreadings.md"))
     assert len(counted) > 8
     for count, _, method in counted:
         assert int(count) == len(get(method).MISREADINGS), method
