@@ -86,7 +86,7 @@ def evaluate(
         step = check_count(t, "t", at_most=10**15)
         feasibility = of.feasibility(given, of.matrix(given, metric))
         values = of.evaluate(given, of.metric(given, metric), step)
-    return Evaluation(method, {**values, "feasibility": feasibility})
+    return Evaluation(of.id, {**values, "feasibility": feasibility})
 
 
 def certify(

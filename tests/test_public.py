@@ -10,7 +10,11 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
+import pytest
+
 import cvxml
+from cvxml.methods import get, names
 
 
 def test_dir_lists_what_is_public_and_all_of_it_is_there() -> None:
@@ -62,3 +66,24 @@ def test_nobody_is_told_to_install_a_name_from_an_index() -> None:
     for page in pages:
         if page.name not in ("CHANGELOG.md", "RELEASING.md"):  # which say that it must not be done
             assert not told.search(page.read_text(encoding="utf-8")), page
+
+
+@pytest.mark.parametrize("method", names())
+def test_ids_may_have_capital_letters(method: str) -> None:
+    assert get(method.upper()) is get(method)
+
+
+def test_results_have_the_id_of_the_method_in_small_letters() -> None:
+    X, y = np.array([[0.0], [1.0], [3.0], [5.0]]), [0, 0, 1, 1]
+    solution = cvxml.solve("RCA", X, None, chunklets=y)
+    assert solution.method == "rca"
+    assert cvxml.evaluate("Rca", X, None, solution.metric, chunklets=y).to_dict()["method"] == "rca"
+    assert cvxml.check("RCA", X, None, solution, chunklets=y).method == "rca"
+    assert cvxml.check("RCA", X, None, solution.metric, chunklets=y).verdict == "certified"
+
+
+def test_data_in_the_place_of_the_method_is_noticed() -> None:
+    X, y = np.eye(4), [0, 0, 1, 1]
+    for wrong in (cvxml.solve, cvxml.problem):
+        with pytest.raises(ValueError, match="method, X, y"):
+            wrong(X, "lmnn", y)  # type: ignore[arg-type]

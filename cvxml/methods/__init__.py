@@ -47,12 +47,18 @@ def names() -> list[str]:
 
 
 def get(method: str) -> Method[Any]:
-    """A method by its id. Raises ValueError for an unknown one, listing those known."""
-    if not isinstance(method, str) or method not in METHODS:
+    """Return a method by its id, in small or capital letters. Raises ValueError for an unknown id."""
+    if not isinstance(method, str):
+        given = type(method).__name__
+        raise ValueError(
+            f"the first argument must be the id of a method, such as 'lmnn', got {given}: "
+            "give method, X, y in this order"
+        )
+    id = method if method in METHODS else method.lower()
+    if id not in METHODS:
         near = did_you_mean(method, METHODS)
-        given = method if isinstance(method, str) else type(method).__name__
-        raise ValueError(f"no method {given!r:.40}; there is: {', '.join(METHODS)}{near}")
-    module, name = METHODS[method].split(":")
+        raise ValueError(f"no method {method!r:.40}; there is: {', '.join(METHODS)}{near}")
+    module, name = METHODS[id].split(":")
     return cast(Method[Any], getattr(import_module(module), name))
 
 

@@ -74,6 +74,7 @@ def check(
     "stationary". Else inconclusive, with the reason. Raises ValueError for bad input.
     """
     module = get(method)
+    method = module.id
     refuse_tuples(X, module.PARAMETERS)
     points = check_X(X)
     notes: tuple[str, ...] = ()
