@@ -5,7 +5,7 @@ The problem, for a price v of each constraint, is
     min_{v in V}  ||P_+(G(v))||^2 / (2 lam) + width/2 ||v||^2 - <reward, v>,    A = P_+(G) / lam,
 
 where G(v) is affine in v with symmetric matrices as values, P_+ drops the negative eigenvalues, and V is one of the
-sets of feasible_sets.py. Three problems have this form: MLSVM (methods/mlsvm/dual.py), a step of gerrymandering
+sets of feasible_sets.py. Three problems have this form: MLSVM (methods/mlsvm/solver.py), a step of gerrymandering
 (methods/ssvm/columns.py), and hinges with the squared Frobenius norm (box_dual.py).
 
 Accelerated gradient steps (first_order.py) find the constraints that are active. Regularised semismooth Newton steps

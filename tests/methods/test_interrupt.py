@@ -20,7 +20,7 @@ import cvxml
 from cvxml.core.result import Status, Step
 from cvxml.core.run import Callback, Found, Interrupted, Keep, interruptible
 from cvxml.methods import get, names
-from cvxml.methods.mlsvm.fast import fast
+from cvxml.methods.mlsvm.solver import fast
 from cvxml.oracle.saved import recertify
 from tests.cli.commands import Cli, X, Y
 from tests.instances import CLOSED_FORM, real_data
@@ -96,7 +96,7 @@ def test_an_interrupt_on_the_way_to_a_lam_that_is_next_to_nothing(
         ended.append(found[1])
         return found
 
-    monkeypatch.setattr("cvxml.methods.mlsvm.solve.fast", stopped)
+    monkeypatch.setattr("cvxml.methods.mlsvm.solver.fast", stopped)
     with pytest.warns(match="interrupted"):
         solution = cvxml.solve("mlsvm", points, y, lam=1e-15)
     assert ended[call - 1] is Status.INTERRUPTED
@@ -115,7 +115,7 @@ def test_an_interrupt_where_a_kernel_s_metric_0_is_proved_keeps_it(monkeypatch: 
         calls.append(len(calls))
         return fast(*asked[:4], stop_at(1) if len(calls) == at else asked[4] if len(asked) > 4 else None)
 
-    monkeypatch.setattr("cvxml.methods.mlsvm.solve.fast", counted)
+    monkeypatch.setattr("cvxml.methods.mlsvm.solver.fast", counted)
 
     def solved(call: int) -> Any:
         nonlocal at

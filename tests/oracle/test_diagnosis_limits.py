@@ -184,10 +184,9 @@ def test_a_metric_near_to_one_of_many_optima_by_luck_is_not_named() -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_any_prices_bound_the_misread_problems(seed: int, kind: str) -> None:
     """Weak duality, the hinge squared, a mean, or the cone left out: garbage, the best prices, and these doubled."""
-    from cvxml.methods.mlsvm.instance import instance
-    from cvxml.methods.mlsvm.misreadings import _bound
+    from cvxml.methods.mlsvm.misreadings import _bound, losses, mean_losses, usable_rows
     from cvxml.methods.mlsvm.misreadings_problem import prices
-    from cvxml.methods.mlsvm.rows import losses, mean_losses, usable_rows
+    from cvxml.methods.mlsvm.neighborhood import instance
 
     X, y, lists = data()
     rng = np.random.default_rng(seed)

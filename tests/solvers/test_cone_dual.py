@@ -17,8 +17,8 @@ from cvxml.family.losses.smoothed_hinge import SmoothedHinge
 from cvxml.family.regularizers.frobenius import Frobenius
 from cvxml.family.rows.triplets import Triplets
 from cvxml.family.theorem.theorem import Family, Term
-from cvxml.methods.mlsvm.dual import CompactDual
 from cvxml.methods.mlsvm.neighborhood import neighborhood_of
+from cvxml.methods.mlsvm.solver import CompactDual
 from cvxml.methods.ssvm.columns import Columns
 from cvxml.methods.ssvm.inference import loss_augmented
 from cvxml.methods.ssvm.instance import instance

@@ -14,7 +14,7 @@ from cvxml import datasets
 from cvxml.core.metric import FloatArray, IntArray, components_of
 from cvxml.core.neighbors import k_nearest
 from cvxml.methods.mlsvm.algorithm1 import algorithm1
-from cvxml.methods.mlsvm.instance import instance
+from cvxml.methods.mlsvm.neighborhood import instance
 from validation.experiments.mlsvm_report import EXTRA, HINDSIGHT, METHODS, ROWS, draw, tables
 from validation.experiments.quoted import QUOTED
 from validation.experiments.splits import Split, shuffled, some_pairs, z_scored

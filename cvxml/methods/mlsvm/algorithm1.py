@@ -9,18 +9,82 @@ As printed (`paper=True`): x+ is the argmin, eta_t = 1/(lam t). It is then no su
 stalls above the optimum: its gap, measured against a certified lower bound, shows by how much.
 Corrected, the gap is seen to fall like 1/(lam t); docs/mlsvm.md proves a bound for the best
 iterate. An algorithm to keep, not the fast solver.
+
+The objective of MLSVM from its definition, and everything an implementer compares line by line.
+
+Written as the paper reads, one point after another; nothing here is fast and nothing is shared with the
+solver or the certificate. All names are the paper's.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from cvxml.core.metric import FloatArray, IntArray, project_psd
-from cvxml.methods.mlsvm.evaluate import objective
 from cvxml.methods.mlsvm.neighborhood import Neighborhood
+
+
+def objective(X: FloatArray, N: Neighborhood, A: FloatArray, lam: float) -> float:
+    """lam/2 ||A||^2 + 1/n sum_i xi_i at the metric `A` (d, d): equation (2)."""
+    slacks = [max(0.0, 1.0 - margin(X, N, A, i)[0]) for i in N.usable]
+    return lam / 2 * float(np.sum(A**2)) + math.fsum(slacks) / len(X)
+
+
+def margin(X: FloatArray, N: Neighborhood, A: FloatArray, i: int) -> tuple[float, int, int]:
+    """min_j d_A(i, j) - max_l d_A(i, l), and the first j and l where they are reached."""
+    to_impostors = [distance(X, A, i, j) for j in N.impostors[i]]
+    to_targets = [distance(X, A, i, l) for l in N.targets[i]]
+    j, l = int(np.argmin(to_impostors)), int(np.argmax(to_targets))
+    return to_impostors[j] - to_targets[l], int(N.impostors[i][j]), int(N.targets[i][l])
+
+
+def distance(X: FloatArray, A: FloatArray, i: int, j: int) -> float:
+    """d_A(x_i, x_j) = (x_i - x_j)^T A (x_i - x_j)."""
+    return float((X[i] - X[j]) @ A @ (X[i] - X[j]))
+
+
+def evaluate(X: FloatArray, N: Neighborhood, A: FloatArray, lam: float, t: int) -> dict[str, Any]:
+    """Intermediates at `A`: lists, distances, active pairs, xi, V, subgradient, one Algorithm-1 step at `t`."""
+    n, d = X.shape
+    active_impostor = np.full(n, -1)
+    active_target = np.full(n, -1)
+    xi = np.zeros(n)
+    for i in N.usable:
+        m, active_impostor[i], active_target[i] = margin(X, N, A, i)
+        xi[i] = max(0.0, 1.0 - m)
+    V = np.flatnonzero(xi > 0)
+    push = np.zeros((d, d))
+    for i in V:
+        minus, plus = X[i] - X[active_impostor[i]], X[i] - X[active_target[i]]
+        push += np.outer(minus, minus) - np.outer(plus, plus)
+    subgradient = lam * A - push / n
+    eta = 1 / (lam * (t + 1))
+    A_third = (1 - eta * lam) * A + eta / n * push
+    A_two_thirds = project_psd(A_third)
+    norm = float(np.linalg.norm(A_two_thirds))
+    A_next = A_two_thirds * min(1.0, 1 / math.sqrt(lam) / norm) if norm > 0 else A_two_thirds
+    return {
+        "objective": objective(X, N, A, lam),
+        "targets": [listed.tolist() for listed in N.targets],
+        "impostors": [listed.tolist() for listed in N.impostors],
+        "usable": len(N.usable),
+        "ties": N.ties,
+        "target_distances": [[distance(X, A, i, j) for j in N.targets[i]] for i in range(n)],
+        "impostor_distances": [[distance(X, A, i, j) for j in N.impostors[i]] for i in range(n)],
+        "active_impostor": active_impostor,
+        "active_target": active_target,
+        "xi": xi,
+        "violated": V,
+        "subgradient": subgradient,
+        "eta": eta,
+        "A_third": A_third,
+        "A_two_thirds": A_two_thirds,
+        "A_next": A_next,
+    }
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,6 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from cvxml.core.clock import watched
 from cvxml.core.metric import FloatArray
-from cvxml.methods.mlsvm.dual import CompactDual
 
 
 class Rows(NamedTuple):
@@ -53,20 +52,21 @@ class Direction(NamedTuple):
     S_scaled: FloatArray
 
 
-def interior(problem: CompactDual) -> Iterator[FloatArray]:
-    """Yield feasible dual variables v (rows, K), ever closer to the optimum; ends where rounding stops it."""
-    return _Interior(problem).run()
+def interior(edges: FloatArray, sign: FloatArray, lam: float, cap: float) -> Iterator[FloatArray]:
+    """Yield feasible dual variables v (rows, K), ever closer to the optimum; ends where rounding stops it.
+
+    edges (rows, K, d): x_i - x_j of each neighbour. sign (rows, K): 1 for impostors, -1 for targets, 0 for padding.
+    """
+    return _Interior(edges, sign, lam, cap).run()
 
 
 class _Interior:
-    def __init__(self, problem: CompactDual):
-        self.p = problem
-        self.up, self.down = problem.up, problem.down
-        self.real = problem.sign != 0
-        self.edges = problem.X[problem.rows][:, None, :] - problem.X[problem.J]
-        self.edges = np.where(self.real[:, :, None], self.edges, 0.0)
-        self.flat = self.edges.reshape(-1, problem.d)
-        self.a, self.b = np.triu_indices(problem.d)
+    def __init__(self, edges: FloatArray, sign: FloatArray, lam: float, cap: float):
+        self.sign, self.lam, self.cap, self.d = sign, lam, cap, edges.shape[2]
+        self.up, self.down, self.real = sign > 0, sign < 0, sign != 0
+        self.edges = np.where(self.real[:, :, None], edges, 0.0)
+        self.flat = self.edges.reshape(-1, self.d)
+        self.a, self.b = np.triu_indices(self.d)
         self.twice = np.where(self.a == self.b, 1.0, np.sqrt(2))
 
     def distances(self, A: FloatArray) -> FloatArray:
@@ -74,16 +74,17 @@ class _Interior:
         return D
 
     def image(self, v: FloatArray) -> FloatArray:
-        G: FloatArray = self.flat.T @ (self.flat * (v * self.p.sign).reshape(-1, 1))
+        G: FloatArray = self.flat.T @ (self.flat * (v * self.sign).reshape(-1, 1))
         return G
 
     def start(self) -> Iterate:
         """A = alpha I with lam alpha above all of G; prices inverse to slacks; half of each cap unspent."""
-        cap = self.p.cap
-        even = self.p.saturated() / 2
+        cap = self.cap
+        counts = np.where(self.up, self.up.sum(axis=1)[:, None], self.down.sum(axis=1)[:, None])
+        even = np.where(self.real, cap / 2 / counts, 0.0)
         top = float(np.linalg.eigvalsh(self.image(even))[-1])
         longest = float(np.einsum("pd,pd->p", self.flat, self.flat).max())
-        alpha = 2 * max(top, 0.5 * cap * longest) / self.p.lam
+        alpha = 2 * max(top, 0.5 * cap * longest) / self.lam
         D = alpha * np.einsum("rkd,rkd->rk", self.edges, self.edges)
         nearest, furthest = self._extremes(D)
         width = 1 + 0.5 * (D * self.real).max(axis=1)
@@ -96,9 +97,9 @@ class _Interior:
         v = np.where(self.real, cap / 2 * inverse / total, 0.0)
         # unequal prices may raise G: stay below lam alpha
         top = float(np.linalg.eigvalsh(self.image(v))[-1])
-        shrink = min(1.0, 0.5 * self.p.lam * alpha / max(top, 1e-300))
+        shrink = min(1.0, 0.5 * self.lam * alpha / max(top, 1e-300))
         return Iterate(
-            alpha * np.eye(self.p.d), hi, lo, Rows(shrink * v, np.full(len(hi), cap * (1 - shrink / 2)))
+            alpha * np.eye(self.d), hi, lo, Rows(shrink * v, np.full(len(hi), cap * (1 - shrink / 2)))
         )
 
     def _extremes(self, D: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -130,12 +131,12 @@ class _Interior:
         slack = self._slack(D, at.hi, at.lo)
         if not all((rows.v[self.real] > 0).all() and (rows.r > 0).all() for rows in (at.dual, slack)):
             return None  # rounding has left the interior
-        S = self.p.lam * at.A - self.image(at.dual.v)
+        S = self.lam * at.A - self.image(at.dual.v)
         system = _System(self, at, slack, S)
         products = float(
             np.sum(at.dual.v * slack.v * self.real) + at.dual.r @ slack.r + system.sigma @ system.sigma
         )
-        mu = products / (self.real.sum() + len(at.hi) + self.p.d)
+        mu = products / (self.real.sum() + len(at.hi) + self.d)
         predictor = system.solve(0.0, None)
         length = min(1.0, system.longest(predictor))
         centring = min(1.0, max(system.products_after(predictor, length), 0.0) / products) ** 3
@@ -157,7 +158,7 @@ class _System:
 
     def __init__(self, outer: _Interior, at: Iterate, slack: Rows, S: FloatArray):
         self.o, self.at, self.slack = outer, at, slack
-        p = outer.p
+        p = outer
         LA, LS = np.linalg.cholesky(at.A), np.linalg.cholesky((S + S.T) / 2)
         _, self.sigma, Vt = np.linalg.svd(LS.T @ LA)
         root = np.sqrt(self.sigma)
@@ -187,7 +188,7 @@ class _System:
 
     def solve(self, target: float, predictor: Direction | None) -> Direction:
         """The direction towards all products equal to `target`, with the predictor's second-order term."""
-        o, p, dual, slack = self.o, self.o.p, self.at.dual, self.slack
+        o, p, dual, slack = self.o, self.o, self.at.dual, self.slack
         Rc = np.diag(target - self.sigma**2)
         rest_v, rest_r = target - dual.v * slack.v, target - dual.r * slack.r
         if predictor is not None:

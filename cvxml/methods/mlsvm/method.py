@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.example import Hand, drawn, sample, verified
 from cvxml.core.inputs import check_count, real_array
-from cvxml.core.metric import FloatArray, IntArray, as_metric
+from cvxml.core.metric import FloatArray, IntArray, as_metric, project_psd
 from cvxml.core.parameter import COUNT, LISTS, NUMBER, WORD, Parameter
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Callback, Found, Start
@@ -33,14 +33,14 @@ from cvxml.family.rows.pairs import PairRows
 from cvxml.family.theorem.theorem import Family, Term
 from cvxml.methods.mlsvm.algorithm1 import Run
 from cvxml.methods.mlsvm.algorithm1 import algorithm1 as run_algorithm1
-from cvxml.methods.mlsvm.evaluate import evaluate as evaluate_metric
-from cvxml.methods.mlsvm.evaluate import objective as objective_of
-from cvxml.methods.mlsvm.instance import Instance, instance
+from cvxml.methods.mlsvm.algorithm1 import evaluate as evaluate_metric
+from cvxml.methods.mlsvm.algorithm1 import objective as objective_of
 from cvxml.methods.mlsvm.misreadings import MISREADINGS
-from cvxml.methods.mlsvm.neighborhood import Neighborhood
-from cvxml.methods.mlsvm.solve import notes_on, search, through_cvxpy
+from cvxml.methods.mlsvm.neighborhood import Instance, Neighborhood, instance, scaled_lam
+from cvxml.methods.mlsvm.solver import Prove, duals_of_zero, nothing, or_simpler, search
 from cvxml.solvers.family_method import FamilyMethod
 
+UNMOVED = 1e-4  # a scale below this share of the objective: the data hardly move the metric
 LINE = ([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
 
 
@@ -167,6 +167,51 @@ class MLSVM(FamilyMethod[Instance]):
     def neighbor_lists(self, given: Instance) -> list[IntArray]:
         """N(i) of every point."""
         return given.N.lists
+
+
+def through_cvxpy(p: Instance, prove: Prove, solver: str) -> Found:
+    """The literal problem gives A; its dual, stated on its own, gives (u, w). Neither is believed.
+
+    General solvers do best where the metric is about 1, and ||A*|| <= 1 / sqrt(lam): X / s with lam / s^4 about 1.
+    """
+    from cvxml.core.backend import solve_problem
+    from cvxml.methods.mlsvm.problem import dual, problem
+
+    if len(p.N.usable) == 0:
+        return nothing(p)
+    s = float(2.0 ** np.round(np.log2(p.lam) / 4))
+    X, lam = p.X / s, scaled_lam(p.lam, s)
+    A = project_psd(solve_problem(problem(X, p.N, lam), solver)["A"]) / s**2
+    prices = solve_problem(dual(X, p.N, lam), solver)
+    u_index = [(i, j) for i in p.N.usable for j in p.N.impostors[i]]
+    w_index = [(i, j) for i in p.N.usable for j in p.N.targets[i]]
+    found: Dual = {
+        "u": prices["u"],
+        "u_index": np.array(u_index, dtype=np.intp),
+        "w": prices["w"],
+        "w_index": np.array(w_index, dtype=np.intp),
+    }
+    return Found(*or_simpler(prove, A, found, duals_of_zero(p)), Status.CONVERGED, 0)
+
+
+def notes_on(N: Neighborhood, certificate: Certificate, proved: bool) -> list[str]:
+    """How many points count, ties, and whether the metric does."""
+    usable, scale, objective = len(N.usable), certificate.scale, certificate.objective
+    notes = [f"{usable} of {len(N.targets)} points are usable (both classes among their neighbours)"]
+    if N.ties:
+        notes.append(f"{N.ties} neighbourhoods have a boundary tie, decided by the index")
+    if usable == 0:
+        notes.append('no constraint binds, so A = 0: take a larger n_neighbors, or neighborhood="per-class"')
+    elif not proved:
+        pass  # of an optimum that is not known nothing is said
+    elif scale == 0:
+        notes.append("A* = 0: no metric beats the zero matrix, at this lam or any other")
+    elif scale < UNMOVED * objective:
+        notes.append(
+            f"at this lam the data hardly move the metric: lam/2 ||A||^2 is {scale / objective:.1g} of the "
+            "objective; a smaller lam lets them move it more"
+        )
+    return notes
 
 
 def member_of(regularizer: Frobenius, N: Neighborhood, number: Callable[[Any], Any] = float) -> Family:
