@@ -20,8 +20,8 @@ with app.setup:
     from cvxml.core.metric import FloatArray, IntArray
     from cvxml.core.result import Solution
     from cvxml.lessons._page import drawn, page, table
+    from cvxml.methods.ssvm.inference import point_at, rescaled
     from cvxml.methods.ssvm.instance import instance
-    from cvxml.methods.ssvm.point import point_at, rescaled
 
     DATA = {  # points, k, seed
         "8 points, k = 1": (8, 1, 0),

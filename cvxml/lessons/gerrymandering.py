@@ -19,9 +19,8 @@ with app.setup:
     from cvxml.core.metric import FloatArray, IntArray
     from cvxml.displays import NeighborhoodDisplay
     from cvxml.lessons._page import BENEATH, drawn, name_points, page, table
-    from cvxml.methods.ssvm import enumeration, inference
-    from cvxml.methods.ssvm.nearest import nearest
-    from cvxml.methods.ssvm.study import greedy
+    from cvxml.methods.ssvm import algorithms, enumeration, inference
+    from cvxml.methods.ssvm.inference import nearest
 
 
 @app.function
@@ -57,7 +56,7 @@ def inferences(X: FloatArray, y: IntArray, W: FloatArray, k: int) -> dict[str, A
     near = nearest(X, y, R, W, k, rows=np.array([0]))
     own, D = y[:1], enumeration.distances(X, W, 0)
     return {
-        "printed": (greedy.targeted(near, own), greedy.loss_augmented(near, own, Lam)),
+        "printed": (algorithms.targeted(near, own), algorithms.loss_augmented(near, own, Lam)),
         "exact": (inference.targeted(near, own), inference.loss_augmented(near, own, Lam)),
         "enumerated": (
             enumeration.targeted(D, y, 0, k, 0, 1, enumeration.all_sets),
@@ -74,7 +73,7 @@ def excess_over(grid: FloatArray, X: FloatArray, y: IntArray, W: FloatArray, k: 
     labels = np.concatenate([y[1:], np.full(len(grid), R)])
     near = nearest(all_points, labels, R + 1, W, k, rows=np.arange(len(X) - 1, len(all_points)))
     D = near.D[:, :R]
-    dearer: FloatArray = greedy.table(D, 1)[0][:, 0] - inference.table(D, 1).cost[:, 0]
+    dearer: FloatArray = algorithms.table(D, 1)[0][:, 0] - inference.table(D, 1).cost[:, 0]
     return dearer
 
 

@@ -6,7 +6,7 @@ The problem, for a price v of each constraint, is
 
 where G(v) is affine in v with symmetric matrices as values, P_+ drops the negative eigenvalues, and V is one of the
 sets of feasible_sets.py. Three problems have this form: MLSVM (methods/mlsvm/solver.py), a step of gerrymandering
-(methods/ssvm/columns.py), and hinges with the squared Frobenius norm (box_dual.py).
+(methods/ssvm/step.py), and hinges with the squared Frobenius norm (box_dual.py).
 
 Accelerated gradient steps (first_order.py) find the constraints that are active. Regularised semismooth Newton steps
 on their face then reach any accuracy in a few rounds. A step solves (B B^T + 1 / sigma) z = -gradient with the B of

@@ -20,9 +20,9 @@ from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.result import Dual
 from cvxml.family.theorem.exact import interval
 from cvxml.family.theorem.theorem import in_domain, prove
+from cvxml.methods.ssvm.certify import members, of_points, priced, read, step, zero_is_optimal
 from cvxml.methods.ssvm.enumeration import Neighbors, nearest_sets, task_loss, votes, wins
 from cvxml.methods.ssvm.instance import Instance
-from cvxml.methods.ssvm.member import members, of_points, priced, read, step, zero_is_optimal
 from cvxml.numbers.rational import Distances, judged, plane
 
 SPLITS = 2000  # vote counts that are enumerated for a point

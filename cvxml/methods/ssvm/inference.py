@@ -1,4 +1,10 @@
-"""Exact inference over sets of k neighbours, for all points and all classes at once (section 5.1).
+"""The k nearest points of every class, of every point: all that the inferences need.
+
+A set of H_r(tau) of least cost takes the nearest points of each class, at most k of them. Distances go through
+matrix products, a block of points and a class at a time; those chosen are then computed again as sums of
+squared differences, so that near ones keep their digits.
+
+Exact inference over sets of k neighbours, for all points and all classes at once (section 5.1).
 
 Everything starts from the k nearest points of each class (nearest.py): D (n, R, k), ascending, inf where there are
 none. H_r(tau) = {h : #r >= 1, #c <= #r - tau for c != r}; tau = 1: r wins strictly, tau = 0: ties allowed.
@@ -8,16 +14,95 @@ a class: going by distance and skipping full classes is exact there, since those
 truncated partition matroid. What is not exact is to settle m on the way, as Algorithm 2 of the paper does
 (study/greedy.py); here every m from n* = ceil((k + tau (R - 1)) / R) to k is tried. The proof is in
 docs/gerrymandering.md.
+
+Everything at one W: F, both exact inferences, and the best multiple of W.
+
+Everything an implementer of gerrymandering compares line by line, by the paper's names.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from cvxml.core.metric import FloatArray, IntArray
-from cvxml.methods.ssvm.nearest import Nearest
+from cvxml.core.clock import look, watched
+from cvxml.core.metric import EPS, FloatArray, IntArray, project_psd, psd_root
+from cvxml.methods.ssvm.instance import Instance
+
+BLOCK = 400_000  # distances at a time: 3 MB, which a cache holds
+
+
+class Nearest(NamedTuple):
+    """Distances and indices, nearest first; inf and -1 where a class has fewer than k others."""
+
+    D: FloatArray  # (n, R, k)
+    J: IntArray  # (n, R, k)
+
+
+def mapped(X: FloatArray, T: FloatArray) -> FloatArray:
+    """X in coordinates (n, m) whose Euclidean distance is that of T T^T, T (d, m); centred."""
+    coordinates: FloatArray = (X - X.mean(axis=0)) @ T
+    return coordinates
+
+
+def nearest(
+    X: FloatArray,
+    y: IntArray,
+    R: int,
+    W: FloatArray,
+    k: int,
+    rows: IntArray | None = None,
+    root: FloatArray | None = None,
+) -> Nearest:
+    """The k nearest of each of R classes in the metric W (d, d), for the points `rows` (default: all of X).
+
+    A point is never its own neighbour. Of points at equal distance the one of lower index comes first. root: that of W,
+    where it is known already.
+    """
+    Z = mapped(X, psd_root(W) if root is None else root)
+    rows = np.arange(len(Z)) if rows is None else rows
+    J = _candidates(Z, y, R, k, rows)
+    D = np.empty(J.shape)
+    step = max(1, BLOCK // max(1, R * k * Z.shape[1]))
+    for start in watched(range(0, len(rows), step)):
+        block = slice(start, start + step)
+        difference = Z[rows[block], None, None] - Z[J[block]]
+        D[block] = np.einsum("nrkd,nrkd->nrk", difference, difference)
+    D[J < 0] = np.inf
+    order = np.lexsort((J, D), axis=2)
+    return Nearest(np.take_along_axis(D, order, axis=2), np.take_along_axis(J, order, axis=2))
+
+
+def _candidates(Z: FloatArray, y: IntArray, R: int, k: int, rows: IntArray) -> IntArray:
+    """The k nearest of each class by a matrix product, (rows, R, k); -1 where there are fewer."""
+    J = np.full((len(rows), R, k), -1, dtype=np.intp)
+    by_class = np.argsort(y, kind="stable")
+    place = np.empty(len(Z), dtype=np.intp)
+    place[by_class] = np.arange(len(Z))
+    # one product gives ||z_j||^2 - 2 <z_i, z_j>, the squared distance up to ||z_i||^2, which changes no order
+    left = np.column_stack([Z[rows], np.ones(len(rows))])
+    right = np.column_stack([-2 * Z, np.einsum("nd,nd->n", Z, Z)])[by_class]
+    ends = np.cumsum(np.bincount(y, minlength=R)).tolist()
+    for c, (first, last) in enumerate(zip([0, *ends[:-1]], ends, strict=True)):
+        step = max(1, BLOCK // max(1, last - first))
+        for start in watched(range(0, len(rows) if last > first else 0, step)):
+            block = slice(start, start + step)
+            away = left[block] @ right[first:last].T
+            itself = np.flatnonzero(y[rows[block]] == c)
+            away[itself, place[rows[block][itself]] - first] = np.inf
+            _take_smallest(away, by_class[first:last], J[block, c])
+    return J
+
+
+def _take_smallest(away: FloatArray, members: IntArray, J: IntArray) -> None:
+    """Write the members of the smallest entries of each row of `away` (overwritten) into J (rows, k)."""
+    each = np.arange(len(away))
+    for t in watched(range(min(J.shape[1], len(members)))):
+        column = away.argmin(axis=1)
+        J[:, t] = np.where(away[each, column] < np.inf, members[column], -1)
+        away[each, column] = np.inf
 
 
 class Table(NamedTuple):
@@ -127,3 +212,137 @@ def task_loss(labels: IntArray, own: IntArray, Lam: FloatArray) -> FloatArray:
     tied = votes == votes.max(axis=-1, keepdims=True)
     loss: FloatArray = np.where(tied, Lam[own], -np.inf).max(axis=-1)
     return loss
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """What the two inferences say at W."""
+
+    W: FloatArray
+    norm2: float  # ||W||^2
+    near: Nearest
+    offending: Table  # cheapest set of each class, ties for most votes allowed
+    worst: FloatArray  # (n,): max over h of S + Delta
+    latent: IntArray  # (n, k): h*
+    own: FloatArray  # (n,): sum of distances over h*
+    F: float
+
+    def rounding(self, C: float) -> float:
+        """What F may be off by."""
+        return 64 * EPS * (self.norm2 + C * float(np.abs(self.worst).sum() + np.abs(self.own).sum()))
+
+
+def point_at(p: Instance, W: FloatArray, near: Nearest | None = None) -> Point:
+    """The point at W (d, d) psd; `near` where the nearest points are known already.
+
+    At W = 0 every set ties; h* is then that of the identity, which is at least the data's own geometry.
+    """
+    near = nearest(p.X, p.y, p.R, W, p.k) if near is None else near
+    offending = table(near.D, 0)
+    worst = (p.Lam[p.y] - offending.cost).max(axis=1)
+    best = targeted(near, p.y)
+    norm2 = float(np.sum(W**2))
+    F = norm2 + p.C * float(np.sum(worst + best.value))
+    latent = best.sets if norm2 > 0 else targeted(nearest(p.X, p.y, p.R, np.eye(len(W)), p.k), p.y).sets
+    return Point(W, norm2, near, offending, worst, latent, best.value, F)
+
+
+def best_scale(p: Instance, at: Point) -> float:
+    """The s >= 0 that minimises F(s W), exactly: along a ray F is convex and piecewise quadratic.
+
+    1 where ||W||^2 is 0, or underflows.
+    F(s W) = s^2 ||W||^2 + C sum_i ( max_r (Lam(y_i, r) - s cost_ir) + s own_i ): bisection finds the piece.
+    """
+    if at.norm2 < 1e-290:
+        return 1.0
+    loss = p.Lam[p.y]
+    cost = np.where(np.isfinite(at.offending.cost), at.offending.cost, 1e300)
+    rows, total = np.arange(len(cost)), float(at.own.sum())
+
+    def linear(s: float) -> float:
+        """The slope at s, without its quadratic part."""
+        active = (loss - s * cost).argmax(axis=1)
+        return p.C * (total - float(cost[rows, active].sum()))
+
+    low, high = 0.0, 1.0
+    while linear(high) + 2 * high * at.norm2 < 0:
+        look()
+        low, high = high, 2 * high
+    for _ in range(60):
+        middle = (low + high) / 2
+        if linear(middle) + 2 * middle * at.norm2 < 0:
+            low = middle
+        else:
+            high = middle
+    return float(np.clip(-linear(low) / (2 * at.norm2), low, high))
+
+
+def rescaled(p: Instance, at: Point) -> Point:
+    """The best multiple of `at`; `at` itself where it is 0, or where none is better.
+
+    Where it is the multiple 0 its h* stay, which are those of every other multiple: at 0 all sets tie, so that they are
+    right there too, and they are what is left of a start that is not at its best size.
+    """
+    if at.norm2 == 0:
+        return at
+    s = best_scale(p, at)
+    if s * s * at.norm2 <= EPS * at.F:  # nothing but noise is left of W
+        other = replace(point_at(p, 0 * at.W), latent=at.latent)
+    else:
+        other = point_at(p, s * at.W, Nearest(s * at.near.D, at.near.J))
+    return other if other.F < at.F else at
+
+
+def as_certified(p: Instance, at: Point) -> Point:
+    """The same W with the h* that its certificate takes; `at` itself where it has them.
+
+    Only where ||W||^2 is 0, or underflows, can they be others (`rescaled`). Stationary for these, it may not be so for
+    those.
+    """
+    if at.norm2 > 0:
+        return at
+    other = point_at(p, at.W)
+    return at if np.array_equal(other.latent, at.latent) else other
+
+
+def evaluate(p: Instance, W: FloatArray, t: int) -> dict[str, Any]:
+    """Intermediates at `W` (d, d): inferences, losses, features, subgradient, a step of Algorithm 1 at `t`."""
+    at = point_at(p, W)
+    h_hat = loss_augmented(at.near, p.y, p.Lam).sets
+    Psi_star, Psi_hat = sum_of_Psi(p.X, at.latent), sum_of_Psi(p.X, h_hat)
+    subgradient = 2 * W + p.C * (Psi_hat - Psi_star)
+    eta = 1 / (2 * (t + 1))
+    W_half = W - eta * subgradient
+    return {
+        "objective": at.F,
+        "h_star": at.latent,
+        "h_hat": h_hat,
+        "S_star": scores(p.X, W, at.latent),
+        "S_hat": scores(p.X, W, h_hat),
+        "Delta": task_loss(p.y[h_hat], p.y, p.Lam),
+        "L": at.worst + at.own,
+        "Psi_star": Psi_star,
+        "Psi_hat": Psi_hat,
+        "subgradient": subgradient,
+        "eta": eta,
+        "W_half": W_half,
+        "W_next": project_psd(W_half),
+    }
+
+
+def scores(X: FloatArray, W: FloatArray, sets: IntArray) -> FloatArray:
+    """S_W(x_i, h_i) = - sum_{j in h_i} D_W(x_i, x_j), (n,), for sets (n, k): equation (2)."""
+    S = np.zeros(len(X))
+    for j in sets.T:
+        difference = X - X[j]
+        S -= np.sum((difference @ W) * difference, axis=1)
+    return S
+
+
+def sum_of_Psi(X: FloatArray, sets: IntArray) -> FloatArray:
+    """sum_i Psi(x_i, h_i), (d, d): equation (8)."""
+    total = np.zeros((X.shape[1], X.shape[1]))
+    for j in sets.T:
+        difference = X - X[j]
+        total -= difference.T @ difference
+    return total

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,12 +26,13 @@ from cvxml.core.run import Callback, Found, Start
 from cvxml.core.statement import Statement
 from cvxml.methods.ssvm import enumeration
 from cvxml.methods.ssvm.certify import certify as certify_metric
-from cvxml.methods.ssvm.evaluate import evaluate as evaluate_metric
+from cvxml.methods.ssvm.inference import evaluate as evaluate_metric
+from cvxml.methods.ssvm.inference import point_at, rescaled
 from cvxml.methods.ssvm.instance import Instance, instance
 from cvxml.methods.ssvm.misreadings import MISREADINGS
-from cvxml.methods.ssvm.point import point_at, rescaled
-from cvxml.methods.ssvm.solve import notes_on, search, search_globally
+from cvxml.methods.ssvm.solver import notes_on, search, search_globally
 from cvxml.methods.ssvm.step import StepSolver
+from cvxml.methods.ssvm.tree import certify_tree
 
 TREE_SECONDS = 600.0  # for branch and bound, by default
 MOST_SETS = 20_000  # rows of the literal step: cvxpy takes about a millisecond for each
@@ -128,7 +129,9 @@ class SSVM(StationaryMethod[Instance]):
         return evaluate_metric(given, M, t)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
-        """The certificate from any weights "q", "q_index" (certify.py)."""
+        """The certificate from any weights "q", "q_index" (certify.py); of F itself with a "tree" (tree.py)."""
+        if isinstance(dual, Mapping) and "tree" in dual:
+            return certify_tree(given, M, dual)
         return certify_metric(given, M, dual)
 
     def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:

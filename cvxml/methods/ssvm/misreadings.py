@@ -1,4 +1,15 @@
-"""What implementations of gerrymandering compute instead of (10): the misreadings that `check` can name.
+"""Misreadings of gerrymandering that are not (10) with other inputs: other sets, another Delta, or no cone.
+
+The convex step of such a `Misread` at W keeps the form of (10)'s,
+    min ||V||^2 + C sum_i max_{h in A_i} [ S_V(i, h) + Delta(i, h) ] - C sum_i S_V(i, h*_i),
+with sets A_i, losses Delta and h*_i of their own. Any q_i in the simplex over A_i bounds it from below by
+    C sum q_ih Delta(i, h) - 1/4 ||P_+(M)||^2,   M = C sum_i ( sum_h q_ih sum_{j in h} X_ij - sum_{j in h*_i} X_ij ),
+or by the same with ||M||^2 where W need not be psd; W may gain no more in its step than its objective less that. The
+maxima are exact: with m votes for a class, the cheapest set takes the m nearest of it and goes on by distance, skipping
+classes that are full (inference.py); here each class may have a limit of its own. The solver of the step is that of the
+method over these sets; its q is made feasible and evaluated here.
+
+What implementations of gerrymandering compute instead of (10): the misreadings that `check` can name.
 
 Some are (10) again with other inputs. With S averaged over the k neighbours and W = k V,
     ||W||^2 + C sum_i L_i(W / k)  =  k^2 ( ||V||^2 + C / k^2 sum_i L_i(V) ):
@@ -11,15 +22,259 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from cvxml.core.metric import FloatArray, examine, unit_scale
-from cvxml.core.misreading import FAR, Misreading, OtherProblem, Question, changed
+from cvxml.core.metric import EPS, FloatArray, IntArray, examine, unit_scale
+from cvxml.core.misreading import FAR, MULTIPLES, Misreading, OtherProblem, Question, changed
+from cvxml.core.threads import one_blas_thread
+from cvxml.methods.ssvm.inference import best_scale, point_at
 from cvxml.methods.ssvm.instance import Instance, instance
-from cvxml.methods.ssvm.misread_step import Misread, step_gap
-from cvxml.methods.ssvm.point import best_scale, point_at
+from cvxml.methods.ssvm.step import CLASSES, MAX_ROUNDS, Columns, StepSolver
+from cvxml.solvers.cone_dual import At as DualPoint
+
+MOST_ASKED = 600  # times, in a round, whether the restricted dual is solved
+BLOCK = 1 << 20  # differences at a time
+MOST_POINTS = 2000  # a misreading that is not the method itself is not tried with more
+
+
+class Misread(NamedTuple):
+    """How somebody may have read (5) and (6)."""
+
+    strict: bool = False  # the first max over sets in which one class wins alone: tau = 1
+    tied: bool = False  # the second max over sets in which the own class is among those tied: tau = 0
+    optimistic: bool = False  # Delta = 0 where the own class is among those tied
+    once: bool = False  # h*_i chosen once, by Euclid
+    itself: bool = False  # the point is one of its own neighbours, at distance 0
+    cone: bool = True  # W psd
+
+
+class Near(NamedTuple):
+    """The k nearest of every class: distances (n, R, k), ascending, and indices; inf and -1 where there are none."""
+
+    D: FloatArray
+    J: IntArray
+
+
+class At(NamedTuple):
+    """What it says at W: cheapest sets for each class (n, R), (n, R, k), of h* (n,), (n, k), and the worst."""
+
+    cost: FloatArray
+    sets: IntArray
+    latent_cost: FloatArray
+    latent: IntArray
+    worst: FloatArray
+
+
+def _near(p: Instance, W: FloatArray, itself: bool) -> Near:
+    """By differences of points; W (d, d) need not be psd."""
+    n, k = len(p.X), p.k
+    D, J = np.full((n, p.R, k), np.inf), np.full((n, p.R, k), -1, dtype=np.intp)
+    step = max(1, BLOCK // p.X.size)
+    for start in range(0, n, step):
+        rows = np.arange(start, min(start + step, n))
+        difference = p.X[rows, None] - p.X
+        away = np.einsum("bnd,bnd->bn", difference @ W, difference)
+        if not itself:
+            away[np.arange(len(rows)), rows] = np.inf
+        for c in range(p.R):
+            members = np.flatnonzero(p.y == c)
+            order = np.argsort(away[:, members], axis=1, kind="stable")[:, :k]
+            found = np.take_along_axis(away[:, members], order, axis=1)
+            D[rows, c, : order.shape[1]] = found
+            J[rows, c, : order.shape[1]] = np.where(np.isfinite(found), members[order], -1)
+    return Near(D, J)
+
+
+def _cheapest(
+    near: Near, r: IntArray, most: Callable[[int], FloatArray | IntArray]
+) -> tuple[FloatArray, IntArray]:
+    """The cheapest k of which, for some m, class r (n,) has m and the others at most most(m) (n, R): cost, set."""
+    n, _, k = near.D.shape
+    rows, place = np.arange(n), np.arange(k)
+    cost, sets = np.full(n, np.inf), np.full((n, k), -1, dtype=np.intp)
+    for m in range(1, k + 1):
+        allowed = place < most(m)[:, :, None]
+        allowed[rows, r] = False
+        pool = np.where(allowed, near.D, np.inf).reshape(n, -1)
+        order = np.argsort(pool, axis=1, kind="stable")[:, : k - m]
+        total = near.D[rows, r, :m].sum(axis=1) + np.take_along_axis(pool, order, axis=1).sum(axis=1)
+        chosen = [near.J[rows, r, :m], np.take_along_axis(near.J.reshape(n, -1), order, axis=1)]
+        better = total < cost
+        cost[better], sets[better] = total[better], np.concatenate(chosen, axis=1)[better]
+    return cost, np.sort(sets, axis=1)
+
+
+def _at(p: Instance, misread: Misread, W: FloatArray) -> At:
+    """Both maxima of a misreading at W (d, d)."""
+    n = len(p.X)
+    near = _near(p, W, misread.itself)
+    each: list[tuple[FloatArray, IntArray]] = []
+    for r in range(p.R):
+
+        def most(m: int, r: int = r) -> IntArray:
+            limit = np.full((n, p.R), m - misread.strict)
+            if misread.optimistic:  # else it costs nothing
+                limit[np.arange(n), p.y] = np.where(p.y == r, m, m - 1)
+            return limit
+
+        each.append(_cheapest(near, np.full(n, r), most))
+    cost = np.stack([found for found, _ in each], axis=1)
+    by = _near(p, np.eye(len(W)), misread.itself) if misread.once else near
+    own_cost, latent = _cheapest(by, p.y, lambda m: np.full((n, p.R), m - (not misread.tied)))
+    if misread.once:
+        own_cost = _sums(p.X, W, latent)
+    sets = np.stack([found for _, found in each], axis=1)
+    return At(cost, sets, own_cost, latent, (p.Lam[p.y] - cost).max(axis=1))
+
+
+def _sums(X: FloatArray, W: FloatArray, sets: IntArray) -> FloatArray:
+    """sum_{j in h_i} D_W(i, j), (n,)."""
+    total = np.zeros(len(X))
+    for j in sets.T:
+        difference = X - X[j]
+        total += np.einsum("nd,nd->n", difference @ W, difference)
+    return total
+
+
+def _loss(p: Instance, misread: Misread, sets: IntArray, own: IntArray) -> tuple[FloatArray, np.ndarray]:
+    """Delta of sets (..., k) of points of class `own` (...), and whether the first max looks at them."""
+    labels = p.y[sets]
+    votes = np.stack([(labels == c).sum(axis=-1) for c in range(p.R)], axis=-1)
+    tied = votes == votes.max(axis=-1, keepdims=True)
+    loss: FloatArray = np.where(tied, p.Lam[own], -np.inf).max(axis=-1)
+    if misread.optimistic:
+        loss = np.where(np.take_along_axis(tied, own[..., None], axis=-1)[..., 0], 0.0, loss)
+    return loss, (tied.sum(axis=-1) == 1) | (not misread.strict)
+
+
+class _Columns(Columns):
+    """Sets with the losses of a misreading."""
+
+    def __init__(self, p: Instance, misread: Misread, latent: IntArray):
+        self.p, self.misread, self.cone = p, misread, misread.cone
+        super().__init__(p, latent)
+        self._losses()
+
+    def take_in(self, sets: IntArray, wanted: np.ndarray) -> None:
+        super().take_in(sets, wanted)
+        self._losses()
+
+    def _losses(self) -> None:
+        own = np.broadcast_to(self.y[:, None], self.real.shape)
+        self.delta = np.where(self.real, _loss(self.p, self.misread, self.sets, own)[0], 0.0)
+
+    def margins(self, values: FloatArray, vectors: FloatArray) -> FloatArray:
+        of_positive = super().margins(values, vectors)
+        return of_positive if self.cone else of_positive - super().margins(-values, vectors)
+
+
+class _Step(StepSolver):
+    """The step of a misreading."""
+
+    def __init__(self, p: Instance, misread: Misread, latent: IntArray):
+        super().__init__(p, latent)
+        self.misread = misread
+        self.columns: _Columns = _Columns(p, misread, latent)
+        self.asked = 0
+
+    def _enough(self, here: DualPoint, lowest: float, tol: float) -> bool:
+        """Also once it was asked too often: rounding may keep the gap of the restricted dual from closing."""
+        self.asked += 1
+        return self.asked > MOST_ASKED or super()._enough(here, lowest, tol)
+
+    def approach(self, W: FloatArray, at: At, tol: float) -> bool:
+        """Solve the step at W until its gap is tol * ||W||^2; False where a metric is better by more than `FAR`."""
+        size = float(np.sum(W**2))
+        here, start, bound = at, _objective(self.p, W, at, at), -math.inf
+        for _ in range(MAX_ROUNDS):
+            near_to = np.argsort(here.cost - self.p.Lam[self.p.y], axis=1, kind="stable")[:, :CLASSES]
+            offered = np.take_along_axis(here.sets, near_to[:, :, None], axis=1)
+            usable = np.isfinite(np.take_along_axis(here.cost, near_to, axis=1))
+            self.columns.take_in(np.where(usable[:, :, None], offered, at.latent[:, None]), usable)
+            self.asked = 0
+            V, value, solved = self._restricted(start, tol)
+            bound = max(bound, value)
+            here = _at(self.p, self.misread, V)
+            if start - _objective(self.p, V, here, at) > 2 * FAR * size:
+                return False
+            if start - bound <= 0.5 * tol * size or not solved:
+                break
+            if _objective(self.p, V, here, at) - bound <= 0.1 * tol * size:
+                break
+        return True
+
+
+def _objective(p: Instance, W: FloatArray, at: At, step: At) -> float:
+    """Of the step that has the h* of `step`, at W, where `at` is what the misreading says there."""
+    return float(np.sum(W**2)) + p.C * float(np.sum(at.worst + _sums(p.X, W, step.latent)))
+
+
+def step_gap(misread: Misread, question: Question) -> float:
+    """What the metric may gain in its own step of this misreading, relative to ||W||^2; proved, inf if nothing is."""
+    given = question.checked(instance)
+    if len(given.X) > MOST_POINTS or not np.isfinite(question.metric).all():
+        return math.inf
+    s = unit_scale(given.X)
+    p, W = given.scaled(s), question.metric * s**2
+    psd, feasibility = examine(W)
+    size = float(np.sum(W**2))
+    if feasibility.asymmetry > 1e-9 * feasibility.norm or not 1e-200 < size < 1e200:
+        return math.inf
+    W = psd if misread.cone else (W + W.T) / 2
+    if misread.cone and not feasibility.feasible:
+        return math.inf
+    at = _at(p, misread, W)
+    if not (np.isfinite(at.latent_cost).all() and np.isfinite(at.worst).all()):
+        return math.inf
+    if _multiple_is_better(p, at, size):
+        return math.inf
+    with one_blas_thread():
+        step = _Step(p, misread, at.latent)
+        if not step.approach(W, at, question.tol / 10):
+            return math.inf
+        gap = _objective(p, W, at, at) - _bound(p, misread, at.latent, *step.dual())
+    rounding = 64 * EPS * (size + p.C * float(np.abs(at.worst).sum() + np.abs(at.latent_cost).sum()))
+    return (gap + rounding) / size
+
+
+def _multiple_is_better(p: Instance, at: At, size: float) -> bool:
+    """By so much that W is not stationary to `FAR`: no solver is needed."""
+
+    def value(t: float) -> float:
+        worst = (p.Lam[p.y] - t * at.cost).max(axis=1)
+        return t**2 * size + p.C * float(np.sum(worst + t * at.latent_cost))
+
+    return min(value(t) for t in MULTIPLES) < value(1.0) - 2 * FAR * size
+
+
+def _bound(
+    p: Instance, misread: Misread, latent: IntArray, q: FloatArray, point: IntArray, sets: IntArray
+) -> float:
+    """The dual value of any q (m,) on the sets (m, k) of point (m,), made feasible; -inf if a point has none."""
+    sets = np.sort(sets, axis=1)
+    loss, looked_at = _loss(p, misread, sets, p.y[point])
+    proper = (np.diff(sets, axis=1) > 0).all(axis=1) & looked_at
+    if not misread.itself:
+        proper &= (sets != point[:, None]).all(axis=1)
+    kept = proper & (q > 0)
+    q, point, sets, loss = q[kept], point[kept], sets[kept], loss[kept]
+    total = np.bincount(point, q, minlength=len(p.X))
+    if not total.all():
+        return -math.inf
+    q = q / total[point]
+    M = np.zeros((p.X.shape[1], p.X.shape[1]))
+    for j in sets.T:
+        to = p.X[point] - p.X[j]
+        M += to.T @ (to * q[:, None])
+    for j in latent.T:
+        to = p.X - p.X[j]
+        M -= to.T @ to
+    values = np.linalg.eigvalsh(p.C * M)
+    paid = np.maximum(values, 0) if misread.cone else values
+    return p.C * float(q @ loss) - float(np.sum(paid**2)) / 4
+
 
 Problem = Callable[[Question], OtherProblem | None]
 

@@ -16,15 +16,19 @@ from cvxml.core.neighbors import majority
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
 from cvxml.methods.ssvm import enumeration
-from cvxml.methods.ssvm.columns import Columns
-from cvxml.methods.ssvm.evaluate import scores
-from cvxml.methods.ssvm.inference import loss_augmented, targeted
+from cvxml.methods.ssvm.algorithms import mean_change, sgd
+from cvxml.methods.ssvm.inference import (
+    best_scale,
+    loss_augmented,
+    nearest,
+    point_at,
+    rescaled,
+    scores,
+    targeted,
+)
 from cvxml.methods.ssvm.instance import Instance, instance
-from cvxml.methods.ssvm.nearest import nearest
-from cvxml.methods.ssvm.point import best_scale, point_at, rescaled
-from cvxml.methods.ssvm.relieff import relieff
-from cvxml.methods.ssvm.step import StepSolver
-from cvxml.methods.ssvm.study.sgd import mean_change, sgd
+from cvxml.methods.ssvm.solver import relieff
+from cvxml.methods.ssvm.step import Columns, StepSolver
 from tests.instances import objective_of, real_data
 
 
@@ -318,7 +322,7 @@ def test_each_pass_of_sgd_takes_each_point_once_also_as_printed(
         taken.extend(batch.tolist())
         return mean_change(p, W, batch, *given)
 
-    monkeypatch.setattr("cvxml.methods.ssvm.study.sgd.mean_change", recorded)
+    monkeypatch.setattr("cvxml.methods.ssvm.algorithms.mean_change", recorded)
     n = len(p.y)
     sgd(p, np.eye(3), 2, paper=paper)
     assert sorted(taken[:n]) == sorted(taken[n:]) == list(range(n))

@@ -1,21 +1,32 @@
-"""From an instance to a metric and its dual: rescale, run CCCP from each start, take the best; or the optimum."""
+"""From an instance to a metric and its dual: rescale, run CCCP from each start, take the best; or the optimum.
+
+CCCP with each step solved as stated, by constraint generation through cvxpy: independent of columns.py.
+
+ReliefF weights of the features, for the diagonal start of the paper (section 6).
+
+Kononenko's weights with n_neighbors hits and as many misses of each other class, these weighted by their
+prior, over all n points in order (no sampling), differences relative to each feature's range. Clipped at 0;
+all 1 where nothing is left.
+"""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from cvxml.core.inputs import check_count
-from cvxml.core.metric import FloatArray, as_metric, project_psd, unit_scale
+from cvxml.core.metric import FloatArray, IntArray, as_metric, project_psd, unit_scale
 from cvxml.core.result import Certificate, Dual, Status, Step
 from cvxml.core.run import Callback, Found, Start, untried
-from cvxml.methods.ssvm.cccp import Run, cccp
+from cvxml.methods.ssvm.branch_and_bound import Search, reduced
+from cvxml.methods.ssvm.certify import certify
+from cvxml.methods.ssvm.inference import as_certified, nearest, point_at, rescaled
 from cvxml.methods.ssvm.instance import Instance
-from cvxml.methods.ssvm.literal import literal_cccp
-from cvxml.methods.ssvm.relieff import relieff
-from cvxml.methods.ssvm.tree.search import Search, reduced
+from cvxml.methods.ssvm.step import Run, cccp
 
 STARTS = ("zero", "identity", "relieff", "random")
 UNMOVED = 1e-4  # ||W||^2 below this share of F
@@ -151,3 +162,83 @@ def notes_on(found: Found, certificate: Certificate) -> list[str]:
             "lets them move it more"
         )
     return notes
+
+
+def literal_cccp(
+    p: Instance,
+    W: FloatArray,
+    solver: str,
+    tol: float,
+    max_iter: int,
+    callback: Callable[[Step], None] | None = None,
+) -> Run:
+    """As cccp.cccp, through "clarabel" or "scs"; neither is believed, our certificate ends it."""
+    started = time.perf_counter()
+    at = rescaled(p, point_at(p, W))
+    run = Run(at, _on(at.latent), Status.MAX_ITER)
+    while run.steps < max_iter:
+        metric, run.dual = _step(p, at.latent, solver)
+        run.steps += 1
+        q, point, sets = run.dual
+        proof = certify(p, at.W, {"q": q, "q_index": np.column_stack([point, sets])}).step
+        assert proof is not None
+        step = Step(
+            run.steps, time.perf_counter() - started, at.F, proof.lower_bound, proof.gap, solver, proof.scale
+        )
+        run.history.append(step)
+        if callback is not None:
+            try:
+                callback(step)
+            except KeyboardInterrupt:
+                run.status = Status.INTERRUPTED
+                break
+        if proof.proves(tol):
+            run.status = Status.STATIONARY
+            break
+        new = rescaled(p, point_at(p, metric))
+        if new.F < at.F:
+            run.at = at = new
+        elif (other := as_certified(p, at)) is not at:
+            run.at = at = other
+        else:
+            run.status = Status.BACKEND
+            break
+    return run
+
+
+def _step(
+    p: Instance, latent: IntArray, solver: str
+) -> tuple[FloatArray, tuple[FloatArray, IntArray, IntArray]]:
+    """W of the literal step, and the weights of its dual over the sets generated."""
+    from cvxml.core.backend import solve_problem
+    from cvxml.methods.ssvm.problem import dual, generated
+
+    h_star = [tuple(h) for h in latent.tolist()]
+    found = generated(p.X, p.y, p.k, p.C, p.Lam, h_star, solver=solver)
+    q = solve_problem(dual(p.X, p.y, p.k, p.C, p.Lam, h_star, found.sets), solver)["q"]
+    point = np.repeat(np.arange(len(p.y)), [len(listed) for listed in found.sets])
+    sets = np.array([h for listed in found.sets for h in listed], dtype=np.intp).reshape(len(q), p.k)
+    return project_psd(found.W), (q, point, sets)
+
+
+def _on(latent: IntArray) -> tuple[FloatArray, IntArray, IntArray]:
+    return np.ones(len(latent)), np.arange(len(latent)), latent
+
+
+def relieff(X: FloatArray, y: IntArray, R: int, n_neighbors: int = 10) -> FloatArray:
+    """The weights (d,), not negative. Neighbours are Euclidean in range-scaled features."""
+    n, d = X.shape
+    spread = np.ptp(X, axis=0)
+    unit = X / np.where(spread > 0, spread, 1.0)
+    prior = np.bincount(y, minlength=R) / n
+    near = nearest(unit, y, R, np.eye(d), min(n_neighbors, n - 1))
+    weights = np.zeros(d)
+    for c in range(R):
+        J = near.J[:, c]
+        found = J >= 0
+        apart = np.abs(unit[:, None, :] - unit[np.where(found, J, 0)]) * found[:, :, None]
+        mean = apart.sum(axis=1) / np.maximum(found.sum(axis=1), 1)[:, None]
+        share = np.where(y == c, -1.0, prior[c] / (1 - prior[y]))
+        weights += share @ mean / n
+    clipped: FloatArray = np.maximum(weights, 0.0)
+    return clipped if clipped.any() else np.ones(d)
