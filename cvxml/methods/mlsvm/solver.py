@@ -1,19 +1,15 @@
-"""From an instance of MLSVM to a metric and its prices: rescale, run a solver; and what should be known of it.
+"""How MLSVM is solved: its compact dual, in floats, by gradient steps, Newton steps and an interior-point method.
 
-The fast solver of MLSVM: the solver of solvers/cone_dual.py, and an interior-point method if that takes long.
+The compact dual is a `ConeDual` of solvers/cone_dual.py. There is one row for each usable point i = rows[r], padded to
+the longest neighbourhood. v[r, k] >= 0 is the dual variable u_ij or w_il of the neighbour J[r, k]. sign[r, k] is +1 for
+an impostor, -1 for a target and 0 for padding.
 
-If the features differ much in scale, gradient steps find the active constraints only after very many iterations.
-The interior-point method (interior.py) needs about 40 iterations for any scaling, but it stops at the rounding of its
-equations. The solver then goes on from the best point.
+    minimise  1/(2 lam) ||P_+(G)||^2 - sum(u),    G = sum sign v X_ij,    each row in { v >= 0, sum u = sum w <= 1/n }
 
-The compact dual of MLSVM for the fast solver (solvers/cone_dual.py): padded arrays, one row for each usable point.
-
-v[r, k] >= 0 is u_ij or w_il of point i = rows[r] and its k-th neighbour J[r, k]. sign[r, k] is +1 for an
-impostor, -1 for a target and 0 for padding. Units: X is centred and about 1, v as in docs/mlsvm.md.
-    minimise  1/(2 lam) ||P_+(G)||^2 - sum(u),   G = sum sign v X_ij,   each row in
-    { v >= 0, sum u = sum w <= 1/n }.
-Steps are scaled by 1 / max_k ||x_i - x_j||^4: the curvature of a row grows with the fourth power of its
-longest edge, and otherwise one far point would set the step of all rows.
+`search` solves it on X / scale with lam / scale^4, which is the same problem. If the features differ much in scale,
+gradient steps find the active constraints only after very many iterations. After `PATIENCE` steps the interior-point
+method (interior.py) takes over. It needs about 40 iterations for any scaling, but it stops at the rounding of its
+equations, and then the gradient and Newton steps go on from the best point.
 """
 
 from __future__ import annotations
@@ -36,123 +32,101 @@ from cvxml.solvers.cone_dual import At, ConeDual, Search
 from cvxml.solvers.feasible_sets import TwoSides
 from cvxml.solvers.newton import MAX_ENTRIES, Derivative
 
-NOTHING = 1e-9  # of the objective: with no more to gain 0 may be the optimum
-ROOM = (1e-2, 1e-5)  # what targets are nearer by, of their squared distance
-MOST_STEPS = 1000
-SMALL = 1e-9  # a lam, in units of the data, from which on the way there is gone step by step,
-DOWN = 1e-3  # each so much smaller,
-LAST_STEPS = 200  # and if it is not gone to its end
-Prove = Callable[[FloatArray, Dual], Certificate]  # what certifies a metric with its prices
+FEW = 20_000  # entries of all differences x_i - x_j, up to which they are stored
+PATIENCE = 100  # gradient steps and Newton rounds before the interior-point method, at least
+INTERIOR_STEPS = 40  # iterations that the interior-point method needs
+NEARLY_ZERO = 1e-9  # share of the objective: with a smaller gap, A = 0 may be optimal
+NEARER = (1e-2, 1e-5)  # shares of the squared distance by which targets come nearer in `duals_of_zero`
+STEPS_PER_LAM = 1000  # at one lam of the path to a tiny lam
+SMALL_LAM = 1e-9  # for data of unit scale: the path starts at this lam if lam is smaller
+LAM_FACTOR = 1e-3  # from one lam of the path to the next
+LAST_STEPS = 200  # at lam itself, if the path ended early
+Prove = Callable[[FloatArray, Dual], Certificate]  # certifies a metric with its dual variables
 
 
 def search(
     p: Instance, prove: Prove, tol: float, max_iter: int, start: Start | None, callback: Callback
 ) -> Found:
-    """The fast solver, on X / scale with lam / scale^4, the same problem; at worst no worse than the zero metric."""
+    """Return a metric and its dual variables. Its certified gap is at most that of A = 0."""
     if len(p.N.usable) == 0:
-        return nothing(p)
+        return zero_metric(p)
     scale = unit_scale(p.X)
     unit, unit_lam = p.X / scale, scaled_lam(p.lam, scale)
     problem = CompactDual(unit, p.N, unit_lam)
     starts: list[FloatArray] = [np.zeros(problem.J.shape), problem.saturated()]
     if start is not None:
-        starts.append(_as_start(prove(*start).dual, problem))
-    steps, spare, cut_short = max_iter, list[tuple[FloatArray, Dual]](), Status.STALLED
-    if unit_lam < SMALL and start is None:
-        way, ended = _way_to(unit, p.N, unit_lam, tol, max_iter, silent(callback))
-        spare = [(_metric(there, v) / scale**2, _as_pairs(there, v)) for there, v in way]
-        last, v = way[-1]
+        starts.append(problem.start(prove(*start).dual))
+    steps, others, cut_short = max_iter, list[tuple[FloatArray, Dual]](), Status.STALLED
+    if unit_lam < SMALL_LAM and start is None:
+        path, ended = _path_to(unit, p.N, unit_lam, tol, max_iter, silent(callback))
+        others = [(there.metric_of(v) / scale**2, there.pairs(v)) for there, v in path]
+        last, v = path[-1]
         starts.append(v * (unit_lam / last.lam))
-        steps = max_iter if last.lam * DOWN <= unit_lam else min(max_iter, LAST_STEPS)
+        steps = max_iter if last.lam * LAM_FACTOR <= unit_lam else min(max_iter, LAST_STEPS)
         if ended is Status.INTERRUPTED:
             steps, cut_short = 0, ended
-    v, status, done = fast(problem, starts, tol, steps, callback)
+    v, status, progress = solve_dual(problem, starts, tol, steps, callback)
     if steps < max_iter and status is Status.MAX_ITER:
         status = cut_short
-    metric, dual = _metric(problem, v) / scale**2, _as_pairs(problem, v)
+    metric, dual = problem.metric_of(v) / scale**2, problem.pairs(v)
     if not prove(metric, dual).proves(tol):
         try:
             more = () if status is Status.INTERRUPTED else duals_of_zero(p)
-            metric, dual = or_simpler(prove, metric, dual, more, spare)
+            metric, dual = best_proved(prove, metric, dual, more, others)
         except KeyboardInterrupt:
             status = Status.INTERRUPTED
-    return Found(metric, dual, status, done.iteration, tuple(done.history))
+    return Found(metric, dual, status, progress.iteration, tuple(progress.history))
 
 
-def nothing(p: Instance) -> Found:
-    """Where no constraint binds: A = 0."""
+def zero_metric(p: Instance) -> Found:
+    """Return A = 0, the optimum if no point is usable."""
     none, pairs = np.zeros(0), np.zeros((0, 2), dtype=np.intp)
     dual = {"u": none, "u_index": pairs, "w": none, "w_index": pairs}
     return Found(np.zeros((p.X.shape[1],) * 2), dual, Status.CONVERGED, 0)
 
 
-def or_simpler(
+def best_proved(
     prove: Prove,
     metric: FloatArray,
     dual: Dual,
-    more: Iterable[Dual],
-    spare: Sequence[tuple[FloatArray, Dual]] = (),
+    duals: Iterable[Dual],
+    others: Sequence[tuple[FloatArray, Dual]] = (),
 ) -> tuple[FloatArray, Dual]:
-    """The metric and its dual, or what is proved better: the zero metric, or one of a larger lam (`spare`).
+    """Return the metric with the smallest proved gap: `metric`, A = 0, or one of `others`, and its dual variables.
 
-    more: prices that may prove the zero metric, asked for only where it may be the best.
+    duals: dual variables that may prove A = 0 optimal. They are asked for only if A = 0 may be optimal.
     """
     best, zero = prove(metric, dual), prove(0 * metric, dual)
-    if spare or may_be_zero(zero):
-        prices = [*(other for _, other in spare), *more]
-        tried = [zero, *(prove(0 * metric, other) for other in prices)]
+    if others or may_be_zero(zero):
+        candidates = [*(other for _, other in others), *duals]
+        tried = [zero, *(prove(0 * metric, other) for other in candidates)]
         zero = max(tried, key=lambda proof: (proof.lower_bound - proof.value_rounding, -proof.rounding))
     found = metric, dual
-    for other in (metric, 0 * metric, *(other for other, _ in spare)):
+    for other in (metric, 0 * metric, *(other for other, _ in others)):
         proof = prove(other, zero.dual)
         if proof.gap + proof.rounding < best.gap + best.rounding:
             found, best = (other, zero.dual), proof
     return found
 
 
-def _way_to(
-    unit: FloatArray, N: Neighborhood, lam: float, tol: float, max_iter: int, callback: Callback
-) -> tuple[list[tuple[CompactDual, FloatArray]], Status]:
-    """The problem at larger lam, each with its prices, down towards a lam that is next to nothing; how it ended.
-
-    Prices below the cap are all but in proportion to lam: from one lam to the next they need hardly a step. It ends
-    early where G is no longer more than the rounding of prices at the cap.
-    """
-    at = SMALL
-    found: list[tuple[CompactDual, FloatArray]] = []
-    starts: list[FloatArray] = []
-    while True:
-        look()
-        problem = CompactDual(unit, N, at)
-        both = [np.zeros(problem.J.shape), problem.saturated()]
-        v, status, _ = fast(problem, [*both, *starts], tol, min(max_iter, MOST_STEPS), callback)
-        found.append((problem, v))
-        if status is not Status.CONVERGED or at * DOWN <= lam:
-            return found, status
-        at, starts = at * DOWN, [v * DOWN]
-
-
-def _metric(problem: CompactDual, v: FloatArray) -> FloatArray:
-    """P_+(G) / lam."""
-    values, vectors = np.linalg.eigh(problem.image(v))
-    metric = (vectors * np.maximum(values, 0)) @ vectors.T / problem.lam
-    symmetric: FloatArray = (metric + metric.T) / 2
-    return symmetric
+def may_be_zero(zero: Certificate) -> bool:
+    """Return True if A = 0 has a gap close to rounding, and is not yet proved optimal."""
+    return zero.gap <= NEARLY_ZERO * zero.objective and zero.rounding > 0
 
 
 def duals_of_zero(p: Instance) -> Iterator[Dual]:
-    """Prices that may prove A = 0 optimal exactly, where those of a solver leave rounding in G.
+    """Yield dual variables that may prove A = 0 optimal without rounding.
 
-    They are those of the problem whose targets are nearer by a little, and leave room: what they pay for the rest of
-    the way keeps the eigenvalues of G below 0.
+    The dual variables of a solver leave rounding errors in G, which may then have a positive eigenvalue. The problem
+    solved here has targets that are a little nearer, so its G has smaller eigenvalues.
     """
     scale, n, N = unit_scale(p.X), len(p.X), p.N
-    # Where 0 is optimal it is so for every lam: one that is next to nothing is replaced.
-    unit, unit_lam = p.X / scale, max(scaled_lam(p.lam, scale), SMALL)
+    # if A = 0 is optimal, it is optimal for every lam, so a tiny lam is replaced
+    unit, unit_lam = p.X / scale, max(scaled_lam(p.lam, scale), SMALL_LAM)
     problem = CompactDual(unit, N, unit_lam)
-    for room in ROOM:
+    for share in NEARER:
         nearer = [
-            unit[i] + math.sqrt(1 - room) * (unit[listed] - unit[i]) for i, listed in enumerate(N.targets)
+            unit[i] + math.sqrt(1 - share) * (unit[listed] - unit[i]) for i, listed in enumerate(N.targets)
         ]
         ends = n + np.cumsum([len(listed) for listed in nearer])
         targets = [np.arange(end - len(listed), end) for end, listed in zip(ends, nearer, strict=True)]
@@ -160,40 +134,32 @@ def duals_of_zero(p: Instance) -> Iterator[Dual]:
         lists = Neighborhood([*targets, *none], [*N.impostors, *none], 0)
         there = CompactDual(np.concatenate([unit, *nearer]), lists, unit_lam * n / ends[-1])
         starts = [np.zeros(there.J.shape), there.saturated()]
-        v, status, _ = fast(there, starts, 1e-9, MOST_STEPS)
+        v, status, _ = solve_dual(there, starts, 1e-9, STEPS_PER_LAM)
         if status is Status.INTERRUPTED:
             raise KeyboardInterrupt
-        yield _as_pairs(problem, v * (ends[-1] / n))
+        yield problem.pairs(v * (ends[-1] / n))
 
 
-def may_be_zero(zero: Certificate) -> bool:
-    """True if the zero matrix has next to no gap, and is not proved optimal."""
-    return zero.gap <= NOTHING * zero.objective and zero.rounding > 0
+def _path_to(
+    unit: FloatArray, N: Neighborhood, lam: float, tol: float, max_iter: int, callback: Callback
+) -> tuple[list[tuple[CompactDual, FloatArray]], Status]:
+    """Solve the problem for a falling sequence of lam, down to a tiny `lam`: each dual with its v; the last status.
 
-
-def _as_pairs(problem: CompactDual, v: FloatArray) -> Dual:
-    points = np.repeat(problem.rows[:, None], problem.J.shape[1], axis=1)
-    pairs = np.stack([points, problem.J], axis=2)
-    return {
-        "u": v[problem.up],
-        "u_index": pairs[problem.up],
-        "w": v[problem.down],
-        "w_index": pairs[problem.down],
-    }
-
-
-def _as_start(dual: Dual, problem: CompactDual) -> FloatArray:
-    """Of feasible prices, one for each pair."""
-    v = np.zeros(problem.J.shape)
-    value = {(i, j): x for (i, j), x in zip(dual["u_index"].tolist(), dual["u"].tolist(), strict=True)}
-    value |= {(i, j): x for (i, j), x in zip(dual["w_index"].tolist(), dual["w"].tolist(), strict=True)}
-    for r, i in enumerate(problem.rows.tolist()):
-        for k in np.flatnonzero(problem.sign[r]):
-            v[r, k] = value[i, int(problem.J[r, k])]
-    return problem.feasible.project(v)
-
-
-PATIENCE = 100  # gradient steps and Newton rounds before the interior-point method, at least
+    Below the cap, the dual variables are nearly proportional to lam, so each lam needs few steps. The path ends early
+    if the solver stops, because G is then no larger than the rounding of dual variables at the cap.
+    """
+    at = SMALL_LAM
+    found: list[tuple[CompactDual, FloatArray]] = []
+    starts: list[FloatArray] = []
+    while True:
+        look()
+        problem = CompactDual(unit, N, at)
+        both = [np.zeros(problem.J.shape), problem.saturated()]
+        v, status, _ = solve_dual(problem, [*both, *starts], tol, min(max_iter, STEPS_PER_LAM), callback)
+        found.append((problem, v))
+        if status is not Status.CONVERGED or at * LAM_FACTOR <= lam:
+            return found, status
+        at, starts = at * LAM_FACTOR, [v * LAM_FACTOR]
 
 
 @dataclass(eq=False)
@@ -202,7 +168,7 @@ class Progress:
 
     problem: CompactDual
     tol: float
-    callback: Callback | None
+    callback: Callback
     lowest: At | None = None
     tightest: At | None = None
     history: list[Step] = field(default_factory=list)
@@ -210,7 +176,7 @@ class Progress:
     started: float = field(default_factory=time.perf_counter)
 
     def done(self, at: At, phase: str, iteration: int) -> bool:
-        """Record `at`; True if its gap is at most half of tol times the scale."""
+        """Record `at`; return True if its gap is at most half of tol times the scale."""
         self.iteration = iteration
         gap = at.gap
         if self.lowest is None or at.value < self.lowest.value:
@@ -224,19 +190,19 @@ class Progress:
         if self.callback is not None:
             self.callback(step)
         # if A* = 0, the dual has only the rounding of G left
-        nothing = 64 * EPS**2 * float(np.sum(at.values**2)) / self.problem.lam
-        if gap <= 0.5 * self.tol * at.scale or at.value <= nothing:
+        rounding = 64 * EPS**2 * float(np.sum(at.values**2)) / self.problem.lam
+        if gap <= 0.5 * self.tol * at.scale or at.value <= rounding:
             self.tightest = at
             return True
         return False
 
 
-def fast(
+def solve_dual(
     problem: CompactDual,
     starts: Sequence[FloatArray],
     tol: float,
     max_iter: int,
-    callback: Callback | None = None,
+    callback: Callback = None,
 ) -> tuple[FloatArray, Status, Progress]:
     """Minimise the compact dual from the best of some feasible `starts` until gap <= tol * scale."""
     progress = Progress(problem, tol, callback)
@@ -269,14 +235,14 @@ def _run(progress: Progress, start: At, max_iter: int) -> Status:
 
 
 def _reaches(progress: Progress, search: Search, start: At) -> bool:
-    """Run the search from a point; True if it ends with a gap that is small enough."""
+    """Run the search from a point; return True if it ends with a gap that is small enough."""
     points = search.points(start)
     next(points)  # the start is known
     return any(progress.done(at, phase, search.iteration) for at, phase in points)
 
 
 def _patience(problem: CompactDual) -> float:
-    """The number of gradient steps and Newton rounds before the interior-point method.
+    """Return the number of gradient steps and Newton rounds before the interior-point method.
 
     They then cost as much as its 40 iterations. It is inf if the equations of the interior-point method are too large.
     """
@@ -284,14 +250,15 @@ def _patience(problem: CompactDual) -> float:
     rows = float(np.count_nonzero(problem.sign))
     if rows * pairs > MAX_ENTRIES:
         return math.inf
-    return max(PATIENCE, float(40 * (rows * pairs**2 + 5e6) / problem.cost))
-
-
-FEW = 20_000  # entries of all differences, up to which they are stored
+    return max(PATIENCE, float(INTERIOR_STEPS * (rows * pairs**2 + 5e6) / problem.cost))
 
 
 class CompactDual(ConeDual):
-    """The compact dual on `X` (n, d) with weight `lam`."""
+    """The compact dual on `X` (n, d), centred and of about unit scale, with weight `lam`.
+
+    Steps are scaled by 1 / max_k ||x_i - x_j||^4. The curvature of a row grows with the fourth power of its longest
+    edge; without this scaling, one far point would set the step of all rows.
+    """
 
     def __init__(self, X: FloatArray, N: Neighborhood, lam: float):
         self.n, self.d = X.shape
@@ -310,24 +277,30 @@ class CompactDual(ConeDual):
             self.sign[r, len(impostors) : end] = -1.0
         self.edges: FloatArray | None = None  # x_i - x_j (rows, K, d), stored if they are few
         if self.J.size * self.d <= FEW:
-            self.edges = self.X[self.rows][:, None, :] - self.X[self.J]
+            self.edges = self._all_edges()
         self.feasible: TwoSides = TwoSides(self.sign, self.cap)
         self.up, self.down = self.feasible.up, self.feasible.down
-        edges = np.where(self.sign != 0, self._edge_lengths(), 0.0)
+        edges = np.where(self.sign != 0, self._squared_distances(self.X), 0.0)
         longest = edges.max(axis=1, initial=0.0)
         floor = max(float(longest.max(initial=0.0)) * 1e-9, 1e-100)
         self.steps = (1 / np.maximum(longest, floor) ** 2)[:, None]
         self.cost = self.n * self.d**2 * 4 + 12 * self.d**3 + 5e6
 
-    def _edge_lengths(self) -> FloatArray:
-        lengths = np.empty(self.J.shape)
+    def _all_edges(self) -> FloatArray:
+        edges: FloatArray = self.X[self.rows][:, None, :] - self.X[self.J]
+        return edges
+
+    def _squared_distances(self, Z: FloatArray) -> FloatArray:
+        """Return ||z_i - z_j||^2 (rows, K) for points Z (n, m)."""
+        D = np.empty(self.J.shape)
+        Z_rows = Z[self.rows]
         for k in watched(range(self.J.shape[1])):
-            difference = self.X[self.rows] - self.X[self.J[:, k]]
-            lengths[:, k] = np.einsum("rd,rd->r", difference, difference)
-        return lengths
+            difference = Z_rows - Z[self.J[:, k]]
+            D[:, k] = np.einsum("rm,rm->r", difference, difference)
+        return D
 
     def image(self, v: FloatArray) -> FloatArray:
-        """G (d, d) of v. For many points through the graph Laplacian of the weights: n d^2, not n K d^2 work."""
+        """G (d, d). For many points it uses the graph Laplacian of the weights: n d^2 operations, not n K d^2."""
         used = v != 0
         if self.edges is not None:
             x = self.edges[used]
@@ -345,19 +318,14 @@ class CompactDual(ConeDual):
         return G + G.T
 
     def margins(self, values: FloatArray, vectors: FloatArray) -> FloatArray:
-        """D_A(i, J[i]) (rows, K) for A = sum of the positive `values` times vectors vectors^T, over lam."""
+        """d_A(i, J[r]) (rows, K) for A = sum of the positive `values` times vectors vectors^T, over lam."""
         keep = values > 0
-        if self.edges is not None:
-            mapped = self.edges @ (vectors[:, keep] * np.sqrt(values[keep] / self.lam))
-            small: FloatArray = np.einsum("rkm,rkm->rk", mapped, mapped)
-            return small
-        Z = self.X @ (vectors[:, keep] * np.sqrt(values[keep] / self.lam))
-        D = np.empty(self.J.shape)
-        Z_rows = Z[self.rows]
-        for k in watched(range(self.J.shape[1])):
-            difference = Z_rows - Z[self.J[:, k]]
-            D[:, k] = np.einsum("rm,rm->r", difference, difference)
-        return D
+        root = vectors[:, keep] * np.sqrt(values[keep] / self.lam)
+        if self.edges is None:
+            return self._squared_distances(self.X @ root)
+        mapped = self.edges @ root
+        small: FloatArray = np.einsum("rkm,rkm->rk", mapped, mapped)
+        return small
 
     def products(
         self, entries: tuple[IntArray, ...], vectors: FloatArray, along: Sequence[Derivative]
@@ -375,8 +343,8 @@ class CompactDual(ConeDual):
     def descend(self, at: At, step: float) -> FloatArray:
         """A projected gradient step.
 
-        A reward beyond max D + 4 cap / step only says that the row goes to the cap. Shortening it to this number
-        changes no projection, and keeps the digits of D if D is far below 1.
+        A reward above max D + 4 cap / step moves the row to the cap. Shortening the reward to this number changes no
+        projection, and keeps the digits of D if D is far below 1.
         """
         steps, D = step * self.steps, at.margins
         longest = np.where(self.sign != 0, D, 0.0).max(axis=1, keepdims=True, initial=0.0)
@@ -396,13 +364,13 @@ class CompactDual(ConeDual):
         return unpaid
 
     def slacks(self, D: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """The margin 1 + max_l D_il - min_j D_ij of each row, and the two distances in it; (rows, 1) each."""
+        """1 + max_l D_il - min_j D_ij of each row, and the two distances in it; (rows, 1) each."""
         furthest = np.where(self.down, D, -np.inf).max(axis=1, keepdims=True, initial=-np.inf)
         nearest = np.where(self.up, D, np.inf).min(axis=1, keepdims=True, initial=np.inf)
         return 1 + furthest - nearest, furthest, nearest
 
     def slack(self, D: FloatArray) -> float:
-        """The sum of xi / n at A = P_+(G)/lam."""
+        """The sum of xi / n at A = P_+(G) / lam."""
         total = float(np.maximum(0.0, self.slacks(D)[0]).sum())
         return total * self.cap
 
@@ -416,14 +384,41 @@ class CompactDual(ConeDual):
         return float(unpriced) + float(np.sum(v * away))
 
     def interior(self) -> Iterator[FloatArray]:
-        """Feasible points of the interior-point method."""
-        edges = self.X[self.rows][:, None, :] - self.X[self.J] if self.edges is None else self.edges
+        """Yield the feasible points v of the interior-point method."""
+        edges = self._all_edges() if self.edges is None else self.edges
         return interior(edges, self.sign, self.lam, self.cap)
 
     def saturated(self) -> FloatArray:
-        """All rows at the cap, evenly: optimal for a large lam where neighbourhoods are single pairs."""
+        """Return v with all rows at the cap, evenly: optimal for a large lam if all neighbourhoods are single pairs."""
         with np.errstate(invalid="ignore", divide="ignore"):
             u = self.up / self.up.sum(axis=1, keepdims=True)
             w = self.down / self.down.sum(axis=1, keepdims=True)
         even: FloatArray = self.cap * (u + w)
         return even
+
+    def metric_of(self, v: FloatArray) -> FloatArray:
+        """Return A = P_+(G) / lam (d, d)."""
+        return self.metric(*np.linalg.eigh(self.image(v)))
+
+    def pairs(self, v: FloatArray) -> Dual:
+        """Return v as "u" and "w" with their pairs of points."""
+        points = np.repeat(self.rows[:, None], self.J.shape[1], axis=1)
+        index = np.stack([points, self.J], axis=2)
+        return {
+            "u": v[self.up],
+            "u_index": index[self.up],
+            "w": v[self.down],
+            "w_index": index[self.down],
+        }
+
+    def start(self, dual: Dual) -> FloatArray:
+        """Return v for feasible dual variables that have one number for each pair."""
+        v = np.zeros(self.J.shape)
+        value: dict[tuple[int, int], float] = {}
+        for name in ("u", "w"):
+            for (i, j), x in zip(dual[f"{name}_index"].tolist(), dual[name].tolist(), strict=True):
+                value[i, j] = x
+        for r, i in enumerate(self.rows.tolist()):
+            for k in np.flatnonzero(self.sign[r]):
+                v[r, k] = value[i, int(self.J[r, k])]
+        return self.feasible.project(v)
