@@ -202,7 +202,7 @@ def test_any_prices_bound_the_misread_problems(seed: int, kind: str) -> None:
     margins, power = mean_losses if kind == "mean" else losses, 2 if kind == "squared" else 1
     how = {"far": cp.mean if kind == "mean" else cp.max, "cone": kind != "no_cone", "power": power}
     for A in (np.zeros((3, 3)), mistaken(X, y, lists, **how)):
-        hinge = np.maximum(0.0, 1 + margins(X, usable_rows(given), A)) ** power
+        hinge = np.maximum(0.0, 1 + margins(X, usable_rows(N), A)) ** power
         assert bound <= LAM / 2 * np.sum(A**2) + hinge.sum() / n + 1e-9
 
 

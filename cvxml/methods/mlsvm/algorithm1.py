@@ -1,19 +1,16 @@
-"""Algorithm 1 of Nguyen, Guo 2008 (Pegasos-like), corrected and as printed, with its certified gap as it goes.
+"""The definitions of MLSVM by loops, and Algorithm 1 of Nguyen, Guo 2008 (Pegasos-like), corrected and as printed.
 
     V      = { i : min_j d_A(i, j) - max_l d_A(i, l) < 1 }
     A'     = (1 - eta_t lam) A_t + eta_t/n sum_{i in V} [ (x_i - x-)(x_i - x-)^T - (x_i - x+)(x_i - x+)^T ]
     A_t+1  = P_+(A') scaled into the ball of radius 1/sqrt(lam)       (psd first, then scale)
-Corrected (default): x+ is the argMAX of d_A over the same-class neighbours, and eta_t = 1/(lam (t + 1)), so
-that the first step does not erase the start.
-As printed (`paper=True`): x+ is the argmin, eta_t = 1/(lam t). It is then no subgradient method for (2) and
-stalls above the optimum: its gap, measured against a certified lower bound, shows by how much.
-Corrected, the gap is seen to fall like 1/(lam t); docs/mlsvm.md proves a bound for the best
-iterate. An algorithm to keep, not the fast solver.
 
-The objective of MLSVM from its definition, and everything an implementer compares line by line.
+Corrected (default): x+ is the argMAX of d_A over the targets, and eta_t = 1/(lam (t + 1)), so the first step does not
+erase the start. As printed (`paper=True`): x+ is the argmin and eta_t = 1/(lam t). The printed iteration is no
+subgradient method for (2) and stalls above the optimum. Its gap, measured against a certified lower bound, shows by how
+much. The corrected gap falls about like 1/(lam t); docs/mlsvm.md proves a bound for the best iterate. The package
+solves the problem by solver.py.
 
-Written as the paper reads, one point after another; nothing here is fast and nothing is shared with the
-solver or the certificate. All names are the paper's.
+All names are the paper's. Nothing here is fast, and the only import from this folder is the neighbour lists.
 """
 
 from __future__ import annotations
@@ -35,7 +32,7 @@ def objective(X: FloatArray, N: Neighborhood, A: FloatArray, lam: float) -> floa
 
 
 def margin(X: FloatArray, N: Neighborhood, A: FloatArray, i: int) -> tuple[float, int, int]:
-    """min_j d_A(i, j) - max_l d_A(i, l), and the first j and l where they are reached."""
+    """min_j d_A(i, j) - max_l d_A(i, l), and the first j and the first l that reach them."""
     to_impostors = [distance(X, A, i, j) for j in N.impostors[i]]
     to_targets = [distance(X, A, i, l) for l in N.targets[i]]
     j, l = int(np.argmin(to_impostors)), int(np.argmax(to_targets))
@@ -45,6 +42,12 @@ def margin(X: FloatArray, N: Neighborhood, A: FloatArray, i: int) -> tuple[float
 def distance(X: FloatArray, A: FloatArray, i: int, j: int) -> float:
     """d_A(x_i, x_j) = (x_i - x_j)^T A (x_i - x_j)."""
     return float((X[i] - X[j]) @ A @ (X[i] - X[j]))
+
+
+def into_ball(A: FloatArray, lam: float) -> FloatArray:
+    """Return the matrix, scaled down to the norm 1/sqrt(lam) if it is larger."""
+    norm = float(np.linalg.norm(A))
+    return A * min(1.0, 1 / math.sqrt(lam) / norm) if norm > 0 else A
 
 
 def evaluate(X: FloatArray, N: Neighborhood, A: FloatArray, lam: float, t: int) -> dict[str, Any]:
@@ -61,12 +64,9 @@ def evaluate(X: FloatArray, N: Neighborhood, A: FloatArray, lam: float, t: int) 
     for i in V:
         minus, plus = X[i] - X[active_impostor[i]], X[i] - X[active_target[i]]
         push += np.outer(minus, minus) - np.outer(plus, plus)
-    subgradient = lam * A - push / n
     eta = 1 / (lam * (t + 1))
     A_third = (1 - eta * lam) * A + eta / n * push
     A_two_thirds = project_psd(A_third)
-    norm = float(np.linalg.norm(A_two_thirds))
-    A_next = A_two_thirds * min(1.0, 1 / math.sqrt(lam) / norm) if norm > 0 else A_two_thirds
     return {
         "objective": objective(X, N, A, lam),
         "targets": [listed.tolist() for listed in N.targets],
@@ -79,17 +79,17 @@ def evaluate(X: FloatArray, N: Neighborhood, A: FloatArray, lam: float, t: int) 
         "active_target": active_target,
         "xi": xi,
         "violated": V,
-        "subgradient": subgradient,
+        "subgradient": lam * A - push / n,
         "eta": eta,
         "A_third": A_third,
         "A_two_thirds": A_two_thirds,
-        "A_next": A_next,
+        "A_next": into_ball(A_two_thirds, lam),
     }
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What Algorithm 1 did. `gaps[k]` is objective - lower_bound after iteration `iterations[k]`."""
+    """The result of Algorithm 1. `gaps[k]` is objective - lower_bound after iteration `iterations[k]`."""
 
     metric: FloatArray  # (d, d), the last iterate
     iterations: IntArray
@@ -128,10 +128,7 @@ def algorithm1(
                 plus = to_targets[np.argmin(D_l) if paper else np.argmax(D_l)]
                 push += np.outer(minus, minus) - np.outer(plus, plus)
         eta = 1 / (lam * t) if paper else 1 / (lam * (t + 1))
-        A = project_psd((1 - eta * lam) * A + eta / n * push)
-        norm = float(np.linalg.norm(A))
-        if norm > 0:
-            A *= min(1.0, 1 / math.sqrt(lam) / norm)
+        A = into_ball(project_psd((1 - eta * lam) * A + eta / n * push), lam)
         if t % every == 0 or t == n_steps:
             iterations.append(t)
             objectives.append(objective(X, N, A, lam))
