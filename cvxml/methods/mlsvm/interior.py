@@ -79,7 +79,7 @@ class _Interior:
         return G
 
     def start(self) -> Iterate:
-        """Return A = alpha I with lam alpha above the eigenvalues of G, and v inverse to the slacks, half of each cap."""
+        """Return A = alpha I with lam alpha above the eigenvalues of G, and v inverse to the slacks."""
         cap = self.cap
         counts = np.where(self.up, self.up.sum(axis=1)[:, None], self.down.sum(axis=1)[:, None])
         even = np.where(self.real, cap / 2 / counts, 0.0)

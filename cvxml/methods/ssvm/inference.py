@@ -335,7 +335,7 @@ def scores(X: FloatArray, W: FloatArray, sets: IntArray) -> FloatArray:
     S = np.zeros(len(X))
     for j in sets.T:
         difference = X - X[j]
-        S -= np.sum((difference @ W) * difference, axis=1)
+        S -= np.einsum("nd,nd->n", difference @ W, difference)
     return S
 
 

@@ -182,8 +182,7 @@ class SSVM(StationaryMethod[Instance]):
         at = point_at(unit, M * s**2)
         solver = StepSolver(unit, at.latent)
         result = solver.solve(at, tol, early)
-        q, point, sets = solver.dual()
-        return rescaled(unit, result.best).W / s**2, {"q": q, "q_index": np.column_stack([point, sets])}
+        return rescaled(unit, result.best).W / s**2, solver.dual()
 
     def enumerated(self, given: Instance, *, tol: float, time_limit: float | None = None) -> Solution | None:
         """The global optimum with its tree of bounds, for at most `TINY` points and in `TINY_SECONDS`."""

@@ -29,7 +29,7 @@ import numpy as np
 from cvxml.core.metric import EPS, FloatArray, IntArray, examine, unit_scale
 from cvxml.core.misreading import FAR, MULTIPLES, Misreading, OtherProblem, Question, changed
 from cvxml.core.threads import one_blas_thread
-from cvxml.methods.ssvm.inference import best_scale, point_at
+from cvxml.methods.ssvm.inference import best_scale, point_at, scores
 from cvxml.methods.ssvm.instance import Instance, instance
 from cvxml.methods.ssvm.step import CLASSES, MAX_ROUNDS, Columns, StepSolver
 from cvxml.solvers.cone_dual import At as DualPoint
@@ -124,18 +124,9 @@ def _at(p: Instance, misread: Misread, W: FloatArray) -> At:
     by = _near(p, np.eye(len(W)), misread.itself) if misread.once else near
     own_cost, latent = _cheapest(by, p.y, lambda m: np.full((n, p.R), m - (not misread.tied)))
     if misread.once:
-        own_cost = _sums(p.X, W, latent)
+        own_cost = -scores(p.X, W, latent)
     sets = np.stack([found for _, found in each], axis=1)
     return At(cost, sets, own_cost, latent, (p.Lam[p.y] - cost).max(axis=1))
-
-
-def _sums(X: FloatArray, W: FloatArray, sets: IntArray) -> FloatArray:
-    """sum_{j in h_i} D_W(i, j), (n,)."""
-    total = np.zeros(len(X))
-    for j in sets.T:
-        difference = X - X[j]
-        total += np.einsum("nd,nd->n", difference @ W, difference)
-    return total
 
 
 def _loss(p: Instance, misread: Misread, sets: IntArray, own: IntArray) -> tuple[FloatArray, np.ndarray]:
@@ -208,7 +199,7 @@ class _Step(StepSolver):
 
 def _objective(p: Instance, W: FloatArray, at: At, step: At) -> float:
     """Of the step that has the h* of `step`, at W, where `at` is what the misreading says there."""
-    return float(np.sum(W**2)) + p.C * float(np.sum(at.worst + _sums(p.X, W, step.latent)))
+    return float(np.sum(W**2)) + p.C * float(np.sum(at.worst - scores(p.X, W, step.latent)))
 
 
 def step_gap(misread: Misread, question: Question) -> float:
@@ -234,7 +225,7 @@ def step_gap(misread: Misread, question: Question) -> float:
         step = _Step(p, misread, at.latent)
         if not step.approach(W, at, question.tol / 10):
             return math.inf
-        gap = _objective(p, W, at, at) - _bound(p, misread, at.latent, *step.dual())
+        gap = _objective(p, W, at, at) - _bound(p, misread, at.latent, **step.dual())
     rounding = 64 * EPS * (size + p.C * float(np.abs(at.worst).sum() + np.abs(at.latent_cost).sum()))
     return (gap + rounding) / size
 
@@ -249,11 +240,9 @@ def _multiple_is_better(p: Instance, at: At, size: float) -> bool:
     return min(value(t) for t in MULTIPLES) < value(1.0) - 2 * FAR * size
 
 
-def _bound(
-    p: Instance, misread: Misread, latent: IntArray, q: FloatArray, point: IntArray, sets: IntArray
-) -> float:
-    """The dual value of any q (m,) on the sets (m, k) of point (m,), made feasible; -inf if a point has none."""
-    sets = np.sort(sets, axis=1)
+def _bound(p: Instance, misread: Misread, latent: IntArray, q: FloatArray, q_index: IntArray) -> float:
+    """Return the dual value of q (m,) on points and sets (m, 1 + k), made feasible; -inf if a point has no weight."""
+    point, sets = q_index[:, 0], np.sort(q_index[:, 1:], axis=1)
     loss, looked_at = _loss(p, misread, sets, p.y[point])
     proper = (np.diff(sets, axis=1) > 0).all(axis=1) & looked_at
     if not misread.itself:
