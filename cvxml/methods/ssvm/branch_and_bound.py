@@ -1,28 +1,13 @@
-"""A lower bound of F where some memberships of the sets h*_i are settled (membership.py).
+"""The global optimum of gerrymandering at small scale: branch and bound over the assignments of h*.
 
-L_i(W) = max_h [S_W(i, h) + Delta(y_i, h)] + (cost of h*_i), and h*_i costs at least what its settled members do. The
-first max is over winning sets too, so L_i >= 0. With A_ih = sum_{j in h} X_ij, Y_i = sum over the settled members,
-    min_{W >> 0, t >= 0}   ||W||^2 + C sum_i t_i
-    such that              t_i >= Delta_ih - <W, A_ih - Y_i>    for every set h,
-                           <W, X_ij - X_il> <= 0                for every exchange (i, j, l)
-is no more than F at any W at which h* agrees with what is settled: where everything is, it is the CCCP step. The
-dual, for q >= 0 with sum_h q_ih <= 1, and nu >= 0:
-    C sum q Delta - 1/4 ||P_+(M)||^2,    M = C sum_ih q_ih (A_ih - Y_i) - sum nu (X_ij - X_il),    W = P_+(M) / 2.
-Sets and exchanges are taken in when they are violated; each round's program, a few rows, goes to Clarabel, whose answer
-is not believed: `bound` is computed from its multipliers.
+min F is the least optimum of a CCCP step over all assignments of a winning set to every point. A node of the tree
+settles for some pairs (i, j) whether j is in h*_i, and `Relaxation` bounds F there. The node of least bound goes first.
+If its bound is too low, `Search` branches. It takes a point i with an h*_i that costs much more, at the relaxation's W,
+than its settled members, weighted by the share of L_i. In the cheapest set of i it takes the farthest member j that is
+not settled. In one child j is in h*_i, in the other it is not. Every W of a relaxation is a candidate. CCCP improves a
+candidate that is better than all before.
 
-W is a vector here, w (D,), D = d (d + 1) / 2, its entries off the diagonal times sqrt 2, so that <W, V> = w . v.
-
-The global optimum of neighbourhood gerrymandering at small scale: branch and bound over the assignments of h*.
-
-min F is the least value of a CCCP step over all assignments of a winning set to every point. A node settles of some
-points whether they belong to some h*_i; its bound is a convex program (relaxation.py). The node of least bound goes
-first. Where its bound is too low, a point i is chosen whose h*_i costs, at the relaxation's W, much more than its
-settled members, weighted by how much L_i counts there; and of its cheapest set the farthest member not
-settled: in one child it is in h*_i, in the other it is not. Where all is settled the relaxation is the step.
-Every W met on the way is a candidate; one better than all before goes through CCCP.
-
-What comes back is the tree: leaves with their multipliers, which certify.py turns into a bound of its own.
+The result is the tree: leaves with their multipliers. tree.py computes a bound from them again.
 """
 
 from __future__ import annotations
@@ -40,21 +25,32 @@ from scipy import sparse
 from cvxml.core.clock import watched
 from cvxml.core.metric import EPS, FloatArray, IntArray, project_psd, unit_scale
 from cvxml.core.result import Dual, Status, Step
-from cvxml.methods.ssvm.inference import Nearest, Point, point_at, rescaled, sets_of, table, task_loss
+from cvxml.methods.ssvm.inference import (
+    Point,
+    nearest_by_distance,
+    point_at,
+    rescaled,
+    sets_of,
+    table,
+    task_loss,
+)
 from cvxml.methods.ssvm.instance import Instance
 from cvxml.methods.ssvm.step import cccp
 from cvxml.methods.ssvm.tree import IN, OPEN, OUT, follow, unknown
 
-ROUNDS = 20
-ENOUGH = 0.1  # of what is missing: a relaxation that cannot reach the threshold need not be solved further
-VIOLATED = 1e-9
-# smaller multipliers are dropped; those of a point that miss the sum 1 by less are scaled to it
+ROUNDS = 20  # of one relaxation
+ENOUGH = 0.1  # share of the missing bound: a relaxation that cannot gain more does not reach the threshold
+VIOLATED = 1e-9  # rows violated by less are not added
+# Smaller multipliers are dropped. If those of a point sum to 1 minus a little, they are scaled to 1.
 WEIGHT = 1e-8
+POLISH = 1000  # CCCP steps at most
+NEARLY = 0.05  # a W with an F that close to the best is worth the exact scale search
+LEAF = -1
 
 
 @dataclass(frozen=True, eq=False)
 class Proof:
-    """Multipliers, and the bound they give."""
+    """Multipliers, and their bound."""
 
     bound: float
     q: FloatArray  # (m,)
@@ -65,17 +61,32 @@ class Proof:
 
 @dataclass(frozen=True, eq=False)
 class Relaxed:
-    """The last round's answer."""
+    """The result of a relaxation."""
 
     w: FloatArray  # (D,)
     F: float  # at w, as far as w is psd
     D: FloatArray  # (n, n): squared distances at w; inf on the diagonal
-    share: FloatArray  # (n,): sum_h q_ih, with which L_i counts
+    share: FloatArray  # (n,): sum_h q_ih, the weight of L_i
     proof: Proof  # the best of all rounds
 
 
 class Relaxation:
-    """The relaxations of one instance."""
+    """The relaxations of one instance: lower bounds of F if some memberships of the sets h*_i are settled (tree.py).
+
+    L_i(W) = max_h [S_W(i, h) + Delta(y_i, h)] + (cost of h*_i), and h*_i costs at least as much as its settled members.
+    The first max is over winning sets too, so L_i >= 0. With A_ih = sum_{j in h} X_ij and Y_i = sum over the settled
+    members,
+        min_{W >> 0, t >= 0}   ||W||^2 + C sum_i t_i
+        such that              t_i >= Delta_ih - <W, A_ih - Y_i>    for every set h,
+                               <W, X_ij - X_il> <= 0                for every exchange (i, j, l)
+    is at most F(W), for any W with h* that agree with the settled memberships. If all memberships are settled, it is
+    the CCCP step. The dual, for q >= 0 with sum_h q_ih <= 1, and nu >= 0:
+        C sum q Delta - 1/4 ||P_+(M)||^2,    M = C sum_ih q_ih (A_ih - Y_i) - sum nu (X_ij - X_il),    W = P_+(M) / 2.
+    Sets and exchanges are added when they are violated. The program of each round has few rows and goes to Clarabel;
+    `bound` computes the bound from its multipliers, so its status does not matter.
+
+    W is a vector here: w (D,), D = d (d + 1) / 2, with entries off the diagonal times sqrt 2, so <W, V> = w . v.
+    """
 
     def __init__(self, p: Instance):
         self.p = p
@@ -85,7 +96,6 @@ class Relaxation:
         self.weight = np.where(self.rows == self.columns, 1.0, np.sqrt(2.0))
         difference = p.X[:, None, :] - p.X
         self.outer = difference[:, :, self.rows] * difference[:, :, self.columns] * self.weight  # (n, n, D)
-        self.members = [np.flatnonzero(p.y == c) for c in range(p.R)]
         self.same = p.y[:, None] == p.y
         self.unit = max(1.0, p.C * float(p.Lam[p.y].max(axis=1).sum()))  # of F, for Clarabel
         self.settings = clarabel.DefaultSettings()
@@ -93,49 +103,39 @@ class Relaxation:
         self.settings.tol_gap_abs = self.settings.tol_gap_rel = self.settings.tol_feas = 1e-10
 
     def matrix(self, w: FloatArray) -> FloatArray:
-        """W (d, d) of w (D,)."""
+        """Return W (d, d) of w (D,)."""
         d = self.p.X.shape[1]
         W = np.zeros((d, d))
         W[self.rows, self.columns] = W[self.columns, self.rows] = w / self.weight
         return W
 
     def distances(self, w: FloatArray) -> FloatArray:
-        """Squared distances (n, n); inf on the diagonal."""
+        """Return the squared distances (n, n) at w; inf on the diagonal."""
         D: FloatArray = np.maximum(self.outer @ w, 0.0)
         np.fill_diagonal(D, np.inf)
         return D
 
-    def nearest(self, D: FloatArray) -> Nearest:
-        """The k nearest of each class from distances (n, n), of which inf means: not to be taken."""
-        n, k = len(D), self.p.k
-        near = Nearest(np.full((n, self.p.R, k), np.inf), np.full((n, self.p.R, k), -1))
-        for c, members in enumerate(self.members):
-            order = np.argsort(D[:, members], axis=1, kind="stable")[:, :k]
-            near.D[:, c, : order.shape[1]] = np.take_along_axis(D[:, members], order, axis=1)
-            near.J[:, c, : order.shape[1]] = members[order]
-        return near
-
     def settled(self, known: IntArray) -> FloatArray:
-        """Y (n, D) of `known` (n, n)."""
+        """Return Y (n, D) of `known` (n, n)."""
         Y: FloatArray = np.einsum("ij,ijd->id", (known == IN).astype(float), self.outer)
         return Y
 
     def cheapest(self, known: IntArray, D: FloatArray) -> IntArray:
-        """The cheapest sets (n, k) at distances D that agree with `known`."""
+        """Return the cheapest sets (n, k) at distances D that agree with `known`."""
         large = 1e6 * (1 + float(D[np.isfinite(D)].max()))
-        near = self.nearest(np.where(known == OUT, np.inf, np.where(known == IN, D - large, D)))
-        r = self.p.y
+        fixed = np.where(known == OUT, np.inf, np.where(known == IN, D - large, D))
+        near, r = nearest_by_distance(fixed, self.p.y, self.p.R, self.p.k), self.p.y
         return sets_of(near, r, table(near.D, 1, r[:, None]).votes[:, 0], 1)
 
     def solve(self, known: IntArray, start: Proof, threshold: float) -> Relaxed:
-        """Rounds until the bound reaches `threshold` or cannot. `start`: multipliers of a node above."""
+        """Solve rounds until the bound reaches `threshold`, or cannot reach it. start: multipliers of a node above."""
         p, Y = self.p, self.settled(known)
         sets, exchanges, best = start.sets, start.exchanges, self.bound(Y, start)
         for _ in watched(range(ROUNDS)):
             w, t, proof = self._program(Y, sets, exchanges)
             best = max(best, proof, key=lambda each: each.bound)
             D = self.distances(w)
-            near = self.nearest(D)
+            near = nearest_by_distance(D, p.y, p.R, p.k)
             offending = table(near.D, 0)
             values = p.Lam[p.y] - offending.cost
             r = values.argmax(axis=1)
@@ -158,7 +158,7 @@ class Relaxation:
         return Relaxed(w, F, D, share, best)
 
     def _violated(self, known: IntArray, D: FloatArray) -> IntArray:
-        """The most violated exchange of each point, for each class and for its own in place of another, (e, 3)."""
+        """Return the most violated exchanges (e, 3) of each point: within a class, and from others to its own."""
         n = len(D)
         each = np.arange(n)
         inside = np.where(known == IN, D, -np.inf)
@@ -177,7 +177,7 @@ class Relaxation:
     def _program(
         self, Y: FloatArray, sets: IntArray, exchanges: IntArray
     ) -> tuple[FloatArray, FloatArray, Proof]:
-        """w, t (n,) and the multipliers, for these rows only, unused rows dropped."""
+        """Solve the program with these rows: w, t (n,) and the multipliers, without those that are zero."""
         p, n = self.p, len(self.p.y)
         D, m, e = self.outer.shape[2], len(sets), len(exchanges)
         point = sets[:, 0]
@@ -209,7 +209,7 @@ class Relaxation:
         return x[:D], x[D:], proof
 
     def _rows(self, sets: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Delta (m,) and A (m, D) of sets (m, 1 + k)."""
+        """Return Delta (m,) and A (m, D) of sets (m, 1 + k)."""
         point = sets[:, 0]
         delta = task_loss(self.p.y[sets[:, 1:]], self.p.y[point], self.p.Lam)
         A: FloatArray = self.outer[point[:, None], sets[:, 1:]].sum(axis=1)
@@ -221,7 +221,7 @@ class Relaxation:
         return rows
 
     def bound(self, Y: FloatArray, proof: Proof) -> Proof:
-        """The bound of the multipliers, made feasible, where Y (n, D) is settled."""
+        """Return the multipliers, made feasible, with their bound at the settled Y (n, D)."""
         p, n = self.p, len(Y)
         point = proof.sets[:, 0]
         q, nu = np.maximum(proof.q, 0), np.maximum(proof.nu, 0)
@@ -235,18 +235,13 @@ class Relaxation:
 
 
 def nothing(k: int) -> Proof:
-    """No multipliers: F >= 0."""
+    """Return no multipliers, with the bound 0 of F."""
     empty = np.empty(0)
     return Proof(0.0, empty, np.empty((0, 1 + k), dtype=np.intp), empty, np.empty((0, 3), dtype=np.intp))
 
 
-POLISH = 1000  # CCCP steps at most
-NEARLY = 0.05  # a W whose F is that close to the best is worth the exact scale search
-LEAF = -1
-
-
 class Reduced(NamedTuple):
-    """The instance in coordinates of its own: x = axes (X - mean), W of X is axes^T W axes."""
+    """The instance in fewer coordinates: x = axes (X - mean). The metric of X is axes^T W axes."""
 
     p: Instance
     axes: FloatArray  # (r, d)
@@ -254,7 +249,10 @@ class Reduced(NamedTuple):
 
 
 def reduced(p: Instance) -> Reduced:
-    """As many coordinates as the points span: W outside them costs norm and moves no distance. F(0) at least 1."""
+    """Return the instance in the span of the points, scaled so that F(0) is at least 1.
+
+    A part of W outside the span has a norm and changes no distance.
+    """
     s = unit_scale(p.X)
     F_at_zero = p.scaled(s).C * float(p.Lam[p.y].max(axis=1).sum())
     scale = s * min(1.0, F_at_zero) ** -0.25
@@ -262,13 +260,13 @@ def reduced(p: Instance) -> Reduced:
     X = unit.X - unit.X.mean(axis=0)
     _, values, axes = np.linalg.svd(X, full_matrices=False)
     used = values > values[0] * len(X) * EPS
-    used[0] = True  # should all points be one
+    used[0] = True  # also if all points are equal
     return Reduced(unit._replace(X=X @ axes[used].T), axes[used] / scale, scale)
 
 
 @dataclass(eq=False)
 class Node:
-    """What is settled, and the best proof so far."""
+    """The settled memberships, and the best proof so far."""
 
     known: IntArray  # (n, n)
     proof: Proof
@@ -277,25 +275,25 @@ class Node:
 
 @dataclass
 class Tree:
-    """Branches: row -> i, j, the row where j is in h*_i, the row where it is not; LEAF all over for a leaf."""
+    """Rows: i, j, the row with j in h*_i, the row with j not in h*_i; four times LEAF for a leaf."""
 
     rows: list[list[int]] = field(default_factory=list)
     proofs: dict[int, Proof] = field(default_factory=dict)  # of leaves
 
 
 class Search:
-    """The open nodes, and the best point."""
+    """The open nodes of the tree, and the best point."""
 
     def __init__(self, p: Instance, starts: list[FloatArray], tol: float):
-        """On a reduced instance (`reduced`)."""
+        """p: a reduced instance (`reduced`). starts: metrics from which CCCP runs first."""
         self.p, self.tol = p, tol
         self.started = time.perf_counter()
         self.relaxation = Relaxation(p)
         self.tree = Tree()
         self.open: list[tuple[float, int, Node]] = []
-        self.closed_at = np.inf  # the least bound of what is closed
+        self.closed_at = np.inf  # the least bound of the closed nodes
         self.nodes = 0
-        self.interrupted = False  # by the user, or the end of the time
+        self.interrupted = False  # by the user, or because the time is up
         polished = []
         for W in starts:
             polished.append(self._polished(W))
@@ -309,16 +307,16 @@ class Search:
 
     @property
     def threshold(self) -> float:
-        """From here on a bound closes a node."""
+        """A bound of at least this closes a node."""
         return self.best.F - 0.9 * self.tol * self.best.norm2 - 0.5 * self.best.rounding(self.p.C)
 
     @property
     def lower_bound(self) -> float:
-        """No metric has a lower F."""
+        """A lower bound of F."""
         return min(self.closed_at, self.open[0][0] if self.open else np.inf, self.best.F)
 
     def run(self, callback: Callable[[Step], None] | None = None) -> Status:
-        """Grow until closed, or the user interrupts. Open nodes become leaves of the tree."""
+        """Solve nodes until all are closed, or until an interrupt. Open nodes become leaves of the tree."""
         try:
             while not self.interrupted and self.open and self.open[0][0] < self.threshold:
                 self._grow()
@@ -331,13 +329,13 @@ class Search:
         return Status.INTERRUPTED if self.interrupted else Status.CONVERGED
 
     def step(self) -> Step:
-        """Where it stands."""
+        """Return the best F and the bound so far."""
         F, bound = self.best.F, self.lower_bound
         seconds, scale = time.perf_counter() - self.started, self.best.norm2
         return Step(self.nodes, seconds, F, bound, F - bound, "branch and bound", scale)
 
     def _grow(self) -> None:
-        """Solve the first node; close it or branch."""
+        """Solve the node of least bound, and close it or branch."""
         node = self.open[0][2]
         relaxed = self.relaxation.solve(node.known, node.proof, self.threshold)
         if relaxed.F < (1 + NEARLY) * self.best.F:
@@ -366,7 +364,7 @@ class Search:
 
     def _follow(self, known: IntArray, i: int) -> IntArray:
         settled = follow(known, self.p.y, int(self.p.y[i]), self.p.k, self.p.R)
-        assert settled is not None, "what follows was settled before, so both children have sets"
+        assert settled is not None, "an open membership leaves sets in both children"
         return settled
 
     def _push(self, known: IntArray, proof: Proof) -> int:
@@ -390,7 +388,7 @@ class Search:
         return run.at
 
     def dual(self, scale: float) -> Dual:
-        """The tree and its multipliers, as certify.py takes them, for X = scale times that of p."""
+        """Return the tree and its multipliers in the form of tree.py, for X = scale times that of p."""
         leaves = sorted(self.tree.proofs.items())
         return {
             "tree": np.array(self.tree.rows, dtype=np.intp),

@@ -1,20 +1,18 @@
-"""Misreadings of gerrymandering that are not (10) with other inputs: other sets, another Delta, or no cone.
+"""The misreadings of gerrymandering that `check` can name: problems that implementations solve instead of (10).
 
-The convex step of such a `Misread` at W keeps the form of (10)'s,
-    min ||V||^2 + C sum_i max_{h in A_i} [ S_V(i, h) + Delta(i, h) ] - C sum_i S_V(i, h*_i),
-with sets A_i, losses Delta and h*_i of their own. Any q_i in the simplex over A_i bounds it from below by
-    C sum q_ih Delta(i, h) - 1/4 ||P_+(M)||^2,   M = C sum_i ( sum_h q_ih sum_{j in h} X_ij - sum_{j in h*_i} X_ij ),
-or by the same with ||M||^2 where W need not be psd; W may gain no more in its step than its objective less that. The
-maxima are exact: with m votes for a class, the cheapest set takes the m nearest of it and goes on by distance, skipping
-classes that are full (inference.py); here each class may have a limit of its own. The solver of the step is that of the
-method over these sets; its q is made feasible and evaluated here.
-
-What implementations of gerrymandering compute instead of (10): the misreadings that `check` can name.
-
-Some are (10) again with other inputs. With S averaged over the k neighbours and W = k V,
+Some are (10) with other inputs. With S averaged over the k neighbours and W = k V,
     ||W||^2 + C sum_i L_i(W / k)  =  k^2 ( ||V||^2 + C / k^2 sum_i L_i(V) ):
-the method with C / k^2, and the metric W / k.
-The others have other sets, another Delta, or no cone: misread_step.py.
+this is the method with C / k^2, and the metric W / k.
+
+The others have other sets, another Delta, or no cone: a `Misread`. Their convex step at W has the form of the step of
+(10), with sets A_i, losses Delta and h*_i of their own:
+    min ||V||^2 + C sum_i max_{h in A_i} [ S_V(i, h) + Delta(i, h) ] - C sum_i S_V(i, h*_i)
+Any q_i in the simplex over A_i gives the lower bound
+    C sum q_ih Delta(i, h) - 1/4 ||P_+(M)||^2,   M = C sum_i ( sum_h q_ih sum_{j in h} X_ij - sum_{j in h*_i} X_ij ),
+or the same with ||M||^2 if W may be indefinite. The gap of W in its step is at most its objective minus this bound. The
+maxima are exact. With m votes for a class, the cheapest set takes the m nearest points of the class, and goes on by
+distance, skipping full classes (inference.py). Here each class may have its own limit. The solver is that of the
+method (step.py) over these sets. Its q is made feasible and evaluated here.
 """
 
 from __future__ import annotations
@@ -29,48 +27,50 @@ import numpy as np
 from cvxml.core.metric import EPS, FloatArray, IntArray, examine, unit_scale
 from cvxml.core.misreading import FAR, MULTIPLES, Misreading, OtherProblem, Question, changed
 from cvxml.core.threads import one_blas_thread
-from cvxml.methods.ssvm.inference import best_scale, point_at, scores
+from cvxml.methods.ssvm.inference import (
+    Nearest,
+    best_scale,
+    nearest_by_distance,
+    point_at,
+    scores,
+    task_loss,
+    tied_for_most,
+)
 from cvxml.methods.ssvm.instance import Instance, instance
 from cvxml.methods.ssvm.step import CLASSES, MAX_ROUNDS, Columns, StepSolver
 from cvxml.solvers.cone_dual import At as DualPoint
 
-MOST_ASKED = 600  # times, in a round, whether the restricted dual is solved
+MOST_POINTS_OF_DUAL = 600  # of the solver in a round; rounding may keep the gap from closing
 BLOCK = 1 << 20  # differences at a time
-MOST_POINTS = 2000  # a misreading that is not the method itself is not tried with more
+MOST_POINTS = 2000  # a misreading that is not the method itself is not tried with more points
 
 
 class Misread(NamedTuple):
-    """How somebody may have read (5) and (6)."""
+    """A misreading of (5) and (6)."""
 
-    strict: bool = False  # the first max over sets in which one class wins alone: tau = 1
-    tied: bool = False  # the second max over sets in which the own class is among those tied: tau = 0
-    optimistic: bool = False  # Delta = 0 where the own class is among those tied
-    once: bool = False  # h*_i chosen once, by Euclid
+    strict: bool = False  # the first max is over sets with one winner: tau = 1
+    tied: bool = (
+        False  # the second max is also over sets in which the own class is tied for most votes: tau = 0
+    )
+    optimistic: bool = False  # Delta = 0 if the own class is tied for most votes
+    once: bool = False  # h*_i is chosen once, by Euclid
     itself: bool = False  # the point is one of its own neighbours, at distance 0
-    cone: bool = True  # W psd
-
-
-class Near(NamedTuple):
-    """The k nearest of every class: distances (n, R, k), ascending, and indices; inf and -1 where there are none."""
-
-    D: FloatArray
-    J: IntArray
+    cone: bool = True  # W is psd
 
 
 class At(NamedTuple):
-    """What it says at W: cheapest sets for each class (n, R), (n, R, k), of h* (n,), (n, k), and the worst."""
+    """Both maxima of a misreading at W."""
 
-    cost: FloatArray
-    sets: IntArray
-    latent_cost: FloatArray
-    latent: IntArray
-    worst: FloatArray
+    cost: FloatArray  # (n, R), of the cheapest set for each class
+    sets: IntArray  # (n, R, k)
+    latent_cost: FloatArray  # (n,), of h*
+    latent: IntArray  # (n, k)
+    worst: FloatArray  # (n,), the first max
 
 
-def _near(p: Instance, W: FloatArray, itself: bool) -> Near:
-    """By differences of points; W (d, d) need not be psd."""
-    n, k = len(p.X), p.k
-    D, J = np.full((n, p.R, k), np.inf), np.full((n, p.R, k), -1, dtype=np.intp)
+def _near(p: Instance, W: FloatArray, itself: bool) -> Nearest:
+    """Return the k nearest points of each class, from differences of points; W (d, d) may be indefinite."""
+    n, found = len(p.X), []
     step = max(1, BLOCK // p.X.size)
     for start in range(0, n, step):
         rows = np.arange(start, min(start + step, n))
@@ -78,19 +78,12 @@ def _near(p: Instance, W: FloatArray, itself: bool) -> Near:
         away = np.einsum("bnd,bnd->bn", difference @ W, difference)
         if not itself:
             away[np.arange(len(rows)), rows] = np.inf
-        for c in range(p.R):
-            members = np.flatnonzero(p.y == c)
-            order = np.argsort(away[:, members], axis=1, kind="stable")[:, :k]
-            found = np.take_along_axis(away[:, members], order, axis=1)
-            D[rows, c, : order.shape[1]] = found
-            J[rows, c, : order.shape[1]] = np.where(np.isfinite(found), members[order], -1)
-    return Near(D, J)
+        found.append(nearest_by_distance(away, p.y, p.R, p.k))
+    return Nearest(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
 
 
-def _cheapest(
-    near: Near, r: IntArray, most: Callable[[int], FloatArray | IntArray]
-) -> tuple[FloatArray, IntArray]:
-    """The cheapest k of which, for some m, class r (n,) has m and the others at most most(m) (n, R): cost, set."""
+def _cheapest(near: Nearest, r: IntArray, most: Callable[[int], IntArray]) -> tuple[FloatArray, IntArray]:
+    """Return cost and cheapest sets: for some m, m points of class r (n,), and at most most(m) (n, R) others."""
     n, _, k = near.D.shape
     rows, place = np.arange(n), np.arange(k)
     cost, sets = np.full(n, np.inf), np.full((n, k), -1, dtype=np.intp)
@@ -107,7 +100,7 @@ def _cheapest(
 
 
 def _at(p: Instance, misread: Misread, W: FloatArray) -> At:
-    """Both maxima of a misreading at W (d, d)."""
+    """Return both maxima of a misreading at W (d, d)."""
     n = len(p.X)
     near = _near(p, W, misread.itself)
     each: list[tuple[FloatArray, IntArray]] = []
@@ -115,7 +108,7 @@ def _at(p: Instance, misread: Misread, W: FloatArray) -> At:
 
         def most(m: int, r: int = r) -> IntArray:
             limit = np.full((n, p.R), m - misread.strict)
-            if misread.optimistic:  # else it costs nothing
+            if misread.optimistic:  # with a tie of the own class, Delta is 0
                 limit[np.arange(n), p.y] = np.where(p.y == r, m, m - 1)
             return limit
 
@@ -130,18 +123,15 @@ def _at(p: Instance, misread: Misread, W: FloatArray) -> At:
 
 
 def _loss(p: Instance, misread: Misread, sets: IntArray, own: IntArray) -> tuple[FloatArray, np.ndarray]:
-    """Delta of sets (..., k) of points of class `own` (...), and whether the first max looks at them."""
-    labels = p.y[sets]
-    votes = np.stack([(labels == c).sum(axis=-1) for c in range(p.R)], axis=-1)
-    tied = votes == votes.max(axis=-1, keepdims=True)
-    loss: FloatArray = np.where(tied, p.Lam[own], -np.inf).max(axis=-1)
+    """Return Delta of sets (..., k) of points of class `own` (...), and whether the first max is over them."""
+    tied, loss = tied_for_most(p.y[sets], p.R), task_loss(p.y[sets], own, p.Lam)
     if misread.optimistic:
         loss = np.where(np.take_along_axis(tied, own[..., None], axis=-1)[..., 0], 0.0, loss)
     return loss, (tied.sum(axis=-1) == 1) | (not misread.strict)
 
 
 class _Columns(Columns):
-    """Sets with the losses of a misreading."""
+    """The dual over sets with the losses of a misreading."""
 
     def __init__(self, p: Instance, misread: Misread, latent: IntArray):
         self.p, self.misread, self.cone = p, misread, misread.cone
@@ -162,21 +152,21 @@ class _Columns(Columns):
 
 
 class _Step(StepSolver):
-    """The step of a misreading."""
+    """The solver of a step of a misreading."""
 
     def __init__(self, p: Instance, misread: Misread, latent: IntArray):
         super().__init__(p, latent)
         self.misread = misread
         self.columns: _Columns = _Columns(p, misread, latent)
-        self.asked = 0
+        self.points = 0
 
     def _enough(self, here: DualPoint, lowest: float, tol: float) -> bool:
-        """Also once it was asked too often: rounding may keep the gap of the restricted dual from closing."""
-        self.asked += 1
-        return self.asked > MOST_ASKED or super()._enough(here, lowest, tol)
+        """End also after many points, because rounding may keep the gap of the restricted dual from closing."""
+        self.points += 1
+        return self.points > MOST_POINTS_OF_DUAL or super()._enough(here, lowest, tol)
 
     def approach(self, W: FloatArray, at: At, tol: float) -> bool:
-        """Solve the step at W until its gap is tol * ||W||^2; False where a metric is better by more than `FAR`."""
+        """Solve the step at W to a gap of tol * ||W||^2; return False if W leaves more than `FAR` to gain."""
         size = float(np.sum(W**2))
         here, start, bound = at, _objective(self.p, W, at, at), -math.inf
         for _ in range(MAX_ROUNDS):
@@ -184,7 +174,7 @@ class _Step(StepSolver):
             offered = np.take_along_axis(here.sets, near_to[:, :, None], axis=1)
             usable = np.isfinite(np.take_along_axis(here.cost, near_to, axis=1))
             self.columns.take_in(np.where(usable[:, :, None], offered, at.latent[:, None]), usable)
-            self.asked = 0
+            self.points = 0
             V, value, solved = self._restricted(start, tol)
             bound = max(bound, value)
             here = _at(self.p, self.misread, V)
@@ -198,12 +188,12 @@ class _Step(StepSolver):
 
 
 def _objective(p: Instance, W: FloatArray, at: At, step: At) -> float:
-    """Of the step that has the h* of `step`, at W, where `at` is what the misreading says there."""
+    """Return the objective at W of the step with the h* of `step`; at: both maxima at W."""
     return float(np.sum(W**2)) + p.C * float(np.sum(at.worst - scores(p.X, W, step.latent)))
 
 
 def step_gap(misread: Misread, question: Question) -> float:
-    """What the metric may gain in its own step of this misreading, relative to ||W||^2; proved, inf if nothing is."""
+    """Return a proved upper bound of the metric's gap in its own step, relative to ||W||^2; inf without a proof."""
     given = question.checked(instance)
     if len(given.X) > MOST_POINTS or not np.isfinite(question.metric).all():
         return math.inf
@@ -231,7 +221,7 @@ def step_gap(misread: Misread, question: Question) -> float:
 
 
 def _multiple_is_better(p: Instance, at: At, size: float) -> bool:
-    """By so much that W is not stationary to `FAR`: no solver is needed."""
+    """Return True if a multiple of W is so much better that W leaves more than `FAR` to gain. It needs no solver."""
 
     def value(t: float) -> float:
         worst = (p.Lam[p.y] - t * at.cost).max(axis=1)
@@ -269,7 +259,7 @@ Problem = Callable[[Question], OtherProblem | None]
 
 
 def _unless_a_multiple_is_better(problem: Problem) -> Problem:
-    """None where that shows at once that the metric is not stationary to `FAR`: along a ray the step is F."""
+    """Return None if a multiple is so much better that the metric leaves more than `FAR`: along a ray the step is F."""
 
     def checked(question: Question) -> OtherProblem | None:
         other = problem(question)
@@ -283,14 +273,14 @@ def _unless_a_multiple_is_better(problem: Problem) -> Problem:
         unit, W = p.scaled(s), psd * s**2
         at = point_at(unit, W)
         best = best_scale(unit, at)
-        # F lies above F(s W) by ||W||^2 (1 - s)^2 at least
+        # F(W) - F(s W) is at least ||W||^2 (1 - s)^2
         return None if abs(1 - best) > math.sqrt(2 * FAR) else other
 
     return checked
 
 
 def _with(name: str, value: Callable[[Question, Instance], Any]) -> Problem:
-    """(10) with another parameter; a `value` of None says that the misreading does not apply."""
+    """Return (10) with another parameter; with a `value` of None the misreading does not apply."""
 
     def found(question: Question) -> Any:
         return value(question, question.checked(instance))
@@ -327,13 +317,13 @@ def _largest_one(_: Question, p: Instance) -> FloatArray | None:
 
 
 def _class_weights(_: Question, p: Instance) -> FloatArray | None:
-    """The losses of a class times n / (classes n_c)."""
+    """Multiply the losses of a class by n / (R n_c), n_c points in the class."""
     sizes = np.bincount(p.y)
     return None if sizes.min() == sizes.max() else p.Lam * (len(p.y) / (len(sizes) * sizes))[:, None]
 
 
 def _more_neighbors(by: int) -> Problem:
-    """k + by; where a class cannot win such a vote the ValueError says that the misreading has no answer."""
+    """Return (10) with k + by; if a class cannot win such a vote, a ValueError ends the misreading."""
 
     def value(_: Question, p: Instance) -> int | None:
         return p.k + by if 0 < p.k + by < len(p.X) else None
