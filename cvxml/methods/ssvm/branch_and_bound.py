@@ -36,7 +36,7 @@ from cvxml.methods.ssvm.inference import (
 )
 from cvxml.methods.ssvm.instance import Instance
 from cvxml.methods.ssvm.step import cccp
-from cvxml.methods.ssvm.tree import IN, OPEN, OUT, follow, unknown
+from cvxml.methods.ssvm.tree import IN, OPEN, OUT, follow, known_at_root
 
 ROUNDS = 20  # of one relaxation
 ENOUGH = 0.1  # share of the missing bound: a relaxation that cannot gain more does not reach the threshold
@@ -300,10 +300,7 @@ class Search:
             if self.interrupted:
                 break
         self.best = min(polished, key=lambda point: point.F)
-        known = unknown(len(p.y))
-        for i in range(len(p.y)):
-            known[i] = self._follow(known[i], i)
-        self._push(known, nothing(p.k))
+        self._push(known_at_root(p), nothing(p.k))
 
     @property
     def threshold(self) -> float:

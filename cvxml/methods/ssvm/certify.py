@@ -1,31 +1,22 @@
-"""The convex step of gerrymandering as a member of the family (cvxml/family/theorem).
+"""The certificate of a metric for gerrymandering: F, and a bound of its own convex step.
 
+The step is a member of the family (family/theorem), and the theorem gives its bound, gap and rounding:
     min_{W psd}  ||W||^2 + C sum_i max(0, max_h [Delta_ih - v_ih]),   v_ih = sum_{j in h} D_ij - sum_{j in known_i} D_ij
+Here known_i is h*_i. Its own row is 0, so the maximum is not negative, and its dual variable does not change the bound.
+The dual variables of a point sum to C at most, and the rest is on h*_i. Files store q, the dual variables / C. In a
+leaf of a tree, known_i holds the settled members of h*_i, and exchanges have dual variables too (tree.py).
 
-where known_i is h*_i: its own row is 0, so that the maximum is not negative, and a price on it says nothing. Those of a
-point sum up to C at most; what is missing is on h*_i. q of files is prices / C. In a leaf of a tree known_i is what is
-known to be in h*_i, and exchanges have prices too (tree/certify.py).
+The sets are too many to list. The rows are a few sets, with the worst set of each point at W among them. They have the
+objective of all sets at W, and their dual variables are feasible for all sets.
 
-There are too many sets to list them. A few of them, the worst at W with them, have the objective of all at W, and
-prices of few are prices of all: of those not listed they are 0.
+Rounding of the inferences. `nearest` compares products of images of the points under a root T of W, with an error of at
+most rho_i at point i. Let `low` be lower bounds of the distances to the k + 1 candidates of a class. A point that is no
+candidate has a product at least as large as theirs, so its distance is at least u = max low - 2 rho_i. The t-th nearest
+point is then at least as far as the t-th of min(low, u). The cheapest sets at these distances cost at most as much as
+the cheapest sets there are. `Inferred.off` bounds the error of F.
 
-The two inferences at a metric, and by how much of F the sets found may be wrong: proved, in worst case.
-
-Who is near is settled by products of images of the points under a root T of W (nearest.py), none of which is off by
-more than rho_i at point i. Let low be what the k + 1 candidates of a class are away at least, by differences. Whoever
-is no candidate has no smaller product than any of them, so is away at least u = max low - 2 rho_i; and the t-th nearest
-at least the t-th of min(low, u). The sets that cost least at these distances cost no more than the cheapest there are.
-
-The certificate of a metric for gerrymandering: F, and a bound of its own convex step.
-
-The step is a member of the family (member.py): bound, gap and what rounding may take from them are those of
-cvxml/family/theorem, at the sets h* that the exact inference finds, with the worst sets that it finds. That it may
-have found others than the best is counted beside (rounding.py). The tests hold it against enumeration and an integer
-program.
-
-W = 0 has no scale that an error could be a share of: whether it is optimal for its step is decided in rationals.
-
-The step is strongly convex: its optimum lies within sqrt(gap) of W. Of F itself no more is proved than F >= 0.
+W = 0 has no scale for a relative error, so rational arithmetic decides if it is optimal for its step. The step is
+strongly convex: its optimum is within sqrt(gap) of W. For F itself, only F >= 0 is proved.
 """
 
 from __future__ import annotations
@@ -53,11 +44,17 @@ from cvxml.methods.ssvm.instance import Instance
 from cvxml.numbers.rational import plane
 from cvxml.numbers.rounding import Seen, images
 
-NOTHING, NO_EXCHANGES = np.empty(0), np.empty((0, 3), dtype=np.intp)
+NO_NU, NO_EXCHANGES = np.empty(0), np.empty((0, 3), dtype=np.intp)
+ROOM = 1.01  # for products of errors
+TINY = 1e-300  # more than all losses by underflow
+BLOCK = 2**18  # pairs at a time
 
 
 class Sets:
-    """v of some sets (m, 1 + k), a point and its members; the key is the place. known: (e, 2) pairs i, j in known_i."""
+    """Rows v_ih for some sets (m, 1 + k), a point and its members each. The key of a row is its place.
+
+    known: the pairs (e, 2) of i and j with j in known_i.
+    """
 
     def __init__(self, listed: IntArray, known: IntArray, n: int):
         m, k = len(listed), listed.shape[1] - 1
@@ -65,13 +62,13 @@ class Sets:
         chosen = csr_array((np.ones(m * k, dtype=np.intp), (place, listed[:, 1:].ravel())), shape=(m, n))
         others = csr_array((np.ones(len(known), dtype=np.intp), tuple(known.T)), shape=(n, n))
         B = (chosen - others[point]).tocoo()
-        B.eliminate_zeros()  # who is in both is in neither
+        B.eliminate_zeros()  # members of both h and known_i cancel
         self.row, self.sign = B.row, B.data
         pairs, self.where = np.unique(point[B.row] * n + B.col, return_inverse=True)
         self.listed, self.pairs = listed, np.stack(np.divmod(pairs, n), axis=1)
 
     def blocks(self, view: View, prices: Prices, kept: float = math.inf) -> Iterator[Block]:
-        """All at once."""
+        """See `Rows`; all rows in one block."""
         m = len(self.listed)
         D, off = view.pairs(self.pairs)
         v = np.bincount(self.row, self.sign * D[self.where], minlength=m).astype(np.float64)
@@ -82,7 +79,7 @@ class Sets:
         yield Block(v, moved * (1 + 1e-6), a)
 
     def weights(self, prices: Prices) -> Weights:
-        """Of each pair once: the sums are exact where prices are whole multiples of a digit (groups.py)."""
+        """See `Rows`; each pair once. The sums are exact if `prices` are whole multiples of a digit (groups.py)."""
         a = np.zeros(len(self.listed), dtype=prices.a.dtype)
         a[prices.key] = prices.a
         w = np.zeros(len(self.pairs), dtype=prices.a.dtype)
@@ -90,7 +87,7 @@ class Sets:
         return Weights(self.pairs, w)
 
     def within_span(self, labels: IntArray, prices: Prices) -> Prices:
-        """All: the regularizer has no range."""
+        """See `Rows`; all, because the regularizer is finite everywhere."""
         return prices
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[int]:
@@ -108,56 +105,56 @@ def step(
     sets: IntArray,
     number: Callable[[Any], Any] = float,
 ) -> Family:
-    """That of h* `latent` (n, k) with the rows of `sets` (m, 1 + k)."""
+    """Return the step for h* `latent` (n, k), with the rows of `sets` (m, 1 + k)."""
     norm = Frobenius(p.X, number(2))
     term = Term(Slack(number(p.C), sets[:, 0], delta(p, sets)), Sets(sets, members(latent), len(p.X)))
     return Family(norm, (term,), of_regularizer=True, radius=norm.around)
 
 
 def delta(p: Instance, sets: IntArray) -> FloatArray:
-    """Delta of sets (m, 1 + k)."""
+    """Return Delta of sets (m, 1 + k)."""
     return task_loss(p.y[sets[:, 1:]], p.y[sets[:, 0]], p.Lam)
 
 
 def members(latent: IntArray) -> IntArray:
-    """The pairs (n k, 2) of points and members of their sets (n, k)."""
+    """Return the pairs (n k, 2) of points and members of their sets (n, k)."""
     return np.stack([np.repeat(np.arange(len(latent)), latent.shape[1]), latent.ravel()], axis=1)
 
 
 def of_points(sets: IntArray) -> IntArray:
-    """One set of each point (n, k), as (n, 1 + k)."""
+    """Return one set for each point (n, k) in the form (n, 1 + k)."""
     return np.column_stack([np.arange(len(sets)), sets])
 
 
 def read(p: Instance, dual: Dual) -> tuple[FloatArray, IntArray]:
-    """Weights q (m,) > 0, which sum to 1 for each point that has any, and their sets (m, 1 + k), of any numbers."""
+    """Return weights q (m,) > 0 and their sets (m, 1 + k), from any numbers; the weights of a point sum to 1."""
     q, sets = _checked(dual, len(p.X), p.k)
     sets, proper = in_order(sets)
-    # no weight exceeds 1, and sums of anything much larger could overflow
+    # no weight exceeds 1, and sums of much larger numbers could overflow
     q, kept = np.clip(q, 0.0, 1.0), proper & (q > 0)
     return scaled(q[kept], sets[kept]), sets[kept]
 
 
 def scaled(q: FloatArray, sets: IntArray) -> FloatArray:
-    """Weights > 0 so that those of a point sum to 1."""
+    """Return weights > 0, scaled so that those of a point sum to 1."""
     shares: FloatArray = q / np.bincount(sets[:, 0], q)[sets[:, 0]]
     return shares
 
 
 def in_order(sets: IntArray) -> tuple[IntArray, Any]:
-    """Sets (m, 1 + k) with increasing members, and (m,) where one is a set of k others."""
+    """Return sets (m, 1 + k) with increasing members, and a mask (m,) of those with k distinct other points."""
     members = np.sort(sets[:, 1:], axis=1)
     proper = (np.diff(members, axis=1) > 0).all(axis=1) & (members != sets[:, :1]).all(axis=1)
     return np.column_stack([sets[:, 0], members]), proper
 
 
 def priced(p: Instance, q: FloatArray, m: int) -> Prices:
-    """Of the first of m sets; the others have none."""
+    """Return the dual variables C q of the first of m sets; the others have none."""
     return Prices(np.pad(p.C * q, (0, m - len(q))), np.arange(m))
 
 
 def named(p: Instance, latent: IntArray, sets: IntArray, prices: Prices) -> Dual:
-    """The dual of prices of `sets`, those of each point with what is on h*."""
+    """Return the dual by name: the weights of `sets`, and the rest of each point on h*."""
     rest = p.C - np.bincount(sets[prices.key, 0], prices.a, minlength=len(p.X))
     q, index = np.concatenate([prices.a, rest]) / p.C, np.concatenate([sets[prices.key], of_points(latent)])
     return {"q": q[q > 0], "q_index": index[q > 0]}
@@ -169,13 +166,13 @@ def zero_is_optimal(
     worst: FloatArray,
     q: FloatArray,
     sets: IntArray,
-    nu: FloatArray = NOTHING,
+    nu: FloatArray = NO_NU,
     exchanges: IntArray = NO_EXCHANGES,
 ) -> bool:
-    """True if prices near those given prove, in rationals, that no metric is better than 0, where all sets tie.
+    """Return True if dual variables near those given prove, in rationals, that W = 0 is optimal.
 
-    They do if those of each point are on its worst sets alone and sum to C, and G has no positive eigenvalue. known: as
-    in `Sets`; worst (n,): the largest Delta of a set; nu (e,) on exchanges (e, 3) of i, j, l.
+    They do so if those of each point are on its worst sets only and sum to C, and if G has no positive eigenvalue.
+    known: see `Sets`; worst (n,): the largest Delta of a set; nu (e,) on exchanges (e, 3) of i, j, l.
     """
     on, n = delta(p, sets) == worst[sets[:, 0]], len(p.X)
     q, sets = scaled(q[on], sets[on]), sets[on]
@@ -189,7 +186,7 @@ def zero_is_optimal(
 
 
 def exchanged(G: Weights, nu: Any, exchanges: IntArray) -> Weights:
-    """G - sum nu (X_ij - X_il) over exchanges (e, 3) of i, j, l."""
+    """Return G - sum nu (X_ij - X_il) over exchanges (e, 3) of i, j, l."""
     return Weights(
         np.concatenate([G.pairs, exchanges[:, :2], exchanges[:, ::2]]), np.concatenate([G.w, -nu, nu])
     )
@@ -214,11 +211,6 @@ def _checked(dual: Dual, n: int, k: int) -> tuple[FloatArray, IntArray]:
     return q, index.astype(np.intp)
 
 
-ROOM = 1.01  # for products of errors
-TINY = 1e-300  # more than all that underflow loses
-BLOCK = 2**18  # pairs at a time
-
-
 class Inferred(NamedTuple):
     """The sets of the two inferences at W (d, d), psd."""
 
@@ -226,16 +218,16 @@ class Inferred(NamedTuple):
     latent: IntArray  # (n, k)
     worst: IntArray  # (n, k)
     largest: FloatArray  # (n,): the largest S + Delta
-    off: float  # how much of F they may be wrong by
+    off: float  # a bound of the error of F, if these sets are not the best
 
     @property
     def zero(self) -> bool:
-        """Whether W is: then all sets tie."""
+        """True if W = 0, where all sets tie."""
         return not self.W.any()
 
 
 def inferred(p: Instance, W: FloatArray) -> Inferred:
-    """At P_+ of `W` (d, d)."""
+    """Return the sets of both inferences at P_+(W)."""
     s = unit_scale(p.X)
     unit, psd = p.scaled(s), examine(W, p.X)[0]
     with np.errstate(over="ignore", invalid="ignore"):  # an absurd metric gets an infinite objective
@@ -248,7 +240,7 @@ def inferred(p: Instance, W: FloatArray) -> Inferred:
 
 
 def _missed(p: Instance, W: FloatArray, latent: IntArray, worst: IntArray) -> FloatArray:
-    """(n,): how much the cheapest and the worst set at W (d, d) are better than these (n, k), at most."""
+    """Return bounds (n,): the cheapest and the worst set at W (d, d) are better than these (n, k) by at most that."""
     view = Frobenius(p.X, 2.0).judge(W).view
     off, k = _off_products(p.X, W), p.k
     J = nearest(p.X, p.y, p.R, W, k + 1).J
@@ -266,7 +258,7 @@ def _missed(p: Instance, W: FloatArray, latent: IntArray, worst: IntArray) -> Fl
 
 
 def _distances(view: View, J: IntArray, side: float) -> FloatArray:
-    """Of the points from J (n, ...), at least (side -1) or at most (1); inf where there is none."""
+    """Return lower (side -1) or upper (1) bounds of the distances of the points to J (n, ...); inf if J is -1."""
     n, count = len(J), J[0].size
     found, step = np.empty((n, count)), max(1, BLOCK // count)
     for first in watched(range(0, n, step)):
@@ -278,23 +270,26 @@ def _distances(view: View, J: IntArray, side: float) -> FloatArray:
 
 
 def _off_products(X: FloatArray, W: FloatArray) -> FloatArray:
-    """(n,): what those of nearest.py are off by, for points i and j the sum of both; a feature's unit is its width."""
+    """Return rho (n,): the product of i and j in `nearest` has an error of at most rho_i + rho_j.
+
+    The unit of a feature is its width.
+    """
     T, P = psd_root(W), X - X.mean(axis=0)
     width = np.abs(P).max(axis=0)
     off = np.abs(W - T @ T.T) + (len(W) + 2) * EPS * (np.abs(T) @ np.abs(T).T)
     miss = float(np.linalg.norm(off * np.outer(width, width))) * ROOM
     unit = 1 / np.maximum(width, 1e-290)
     seen = Seen(T, unit, miss, images(P, T), P * unit)
-    # besides, squares and products are summed as one
+    # the last term is the error of the sums of squares and products
     own: FloatArray = seen.reach() + (T.shape[1] + 2) * EPS * np.sum(seen.images.at**2, axis=1)
     return own
 
 
 def certify(p: Instance, W: FloatArray, dual: Dual) -> Certificate:
-    """Certificate of `W` (d, d) from weights `dual`: kind "stationary", its `step` of kind "subproblem".
+    """Return the certificate of `W` (d, d) from weights `dual`: kind "stationary", its `step` of kind "subproblem".
 
-    dual: "q" (m,) any real numbers, "q_index" (m, 1 + k): a point and its set. A slightly infeasible `W` is
-    judged as P_+(W). Raises ValueError if the arrays do not match or an index is out of range.
+    dual: "q" (m,) any real numbers, "q_index" (m, 1 + k): a point and its set. A slightly infeasible `W`
+    is judged as P_+(W). Raises ValueError if the arrays do not match or an index is out of range.
     """
     found, (q, with_q) = inferred(p, W), read(p, dual)
     sets = np.concatenate([with_q, of_points(found.worst)])
