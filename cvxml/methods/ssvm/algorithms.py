@@ -1,19 +1,18 @@
-"""Targeted inference as printed: the one-pass greedy of Algorithm 2. It is not exact.
+"""Algorithms 1 to 3 of Trivedi et al. 2014, as printed and corrected, for comparison with the solver.
 
-It takes the n* nearest of the target class and then, one after another, the nearest point that lets nobody
-overtake it. A set with more votes for the target, which would let cheaper others in, is never reconsidered. It
-can miss the optimum if and only if R >= 3 and k >= 2 n* + 2 - tau; inference.py is right. Kept for the variant
-`paper`.
+Algorithms 2 and 3, `targeted` and `loss_augmented`, are a one-pass greedy inference that is not exact. It takes the n*
+nearest points of the target class. Then, one after another, it takes the nearest point that lets no class overtake the
+target. It never reconsiders a set with more votes for the target, which would let cheaper points in. It can miss the
+optimum if and only if R >= 3 and k >= 2 n* + 2 - tau. inference.py is exact.
 
-Algorithm 1 of the paper, stochastic gradient descent: corrected, and as printed (`paper`).
-
-Corrected. A sample i gives the unbiased subgradient 2 W + C n dW of F, dW = Psi_{i, h^} - Psi_{i, h*}; so
-    W <- P_+( (1 - 2 eta) W - eta C n dW ),     eta = 1 / (2 (t + 1)),
-where eta = 1 / (2 t) would erase the start at t = 1. A mini-batch takes the mean of its dW.
-As printed: W <- P_+( (1 - eta) W - C dW ), eta = 1/t. The loss has no step size; t = 0 divides by zero, so it
-starts at t = 1, which erases the start; and h* and h^ come from the greedy inference with ties forbidden in
-both (Algorithms 2 and 3). One thing is not as printed in either version: the paper draws each sample from all points,
-and a pass here takes each point once, in a random order.
+Algorithm 1, `sgd`, is stochastic gradient descent. Corrected: a sample i gives the unbiased subgradient 2 W + C n dW of
+F with dW = Psi_{i, h^} - Psi_{i, h*}, so
+    W <- P_+( (1 - 2 eta) W - eta C n dW ),     eta = 1 / (2 (t + 1)).
+With eta = 1 / (2 t), the step t = 1 would erase the start. A mini-batch takes the mean of its dW.
+As printed: W <- P_+( (1 - eta) W - C dW ), eta = 1/t. The loss has no step size. t = 0 would divide by zero, so it
+starts at t = 1, which erases the start. h* and h^ come from the greedy inference with ties forbidden in both.
+Both versions differ from the paper in one way: the paper draws each sample from all points, and here a pass takes each
+point once, in a random order.
 """
 
 from __future__ import annotations
@@ -30,9 +29,9 @@ from cvxml.methods.ssvm.instance import Instance
 
 
 def table(D: FloatArray, tau: int) -> tuple[FloatArray, IntArray]:
-    """The cost (n, R) of the greedy's set for each point and target class, and its votes (n, R, R).
+    """Return the cost (n, R) of the greedy set for each point and target class, and its votes (n, R, R).
 
-    D as in inference.py; a cost is inf where no set was found; the last axis of the votes is the class voted for.
+    D (n, R, k): see `inference.Nearest`. The cost is inf if no set was found. The last axis of the votes is the class.
     """
     n, R, k = D.shape
     first = fewest_votes(k, R, tau)
@@ -54,14 +53,14 @@ def table(D: FloatArray, tau: int) -> tuple[FloatArray, IntArray]:
 
 
 def targeted(near: Nearest, r: IntArray, tau: int = 1) -> Chosen:
-    """Algorithm 2 for the class r (n,) of each point. It finds a set wherever there is one."""
+    """Run Algorithm 2 for the class r (n,) of each point. It finds a set if there is one."""
     cost, taken = table(near.D, tau)
     rows = np.arange(len(r))
     return Chosen(_sets(near, taken[rows, r]), cost[rows, r])
 
 
 def loss_augmented(near: Nearest, y: IntArray, Lam: FloatArray, tau: int = 1) -> Chosen:
-    """Algorithm 3 with the tau = 1 of its code: sets with a tie for most votes are not looked at."""
+    """Run Algorithm 3 with the tau = 1 of its listing: sets with a tie for most votes are not considered."""
     cost, taken = table(near.D, tau)
     values = Lam[y] - cost
     r = values.argmax(axis=1)
@@ -70,14 +69,14 @@ def loss_augmented(near: Nearest, y: IntArray, Lam: FloatArray, tau: int = 1) ->
 
 
 def _sets(near: Nearest, votes: IntArray) -> IntArray:
-    """The nearest votes[i, c] points of each class c, (n, k), increasing."""
+    """Return the nearest votes[i, c] points of each class c: sets (n, k), increasing."""
     n, _, k = near.J.shape
     chosen = np.arange(k) < votes[:, :, None]
     return np.sort(near.J[chosen].reshape(n, k), axis=1)
 
 
 class SgdRun(NamedTuple):
-    """The last W, the one of lowest F among those measured, and F after each epoch, the start first."""
+    """The last W, the W of lowest measured F, and F at the start and after each epoch."""
 
     last: FloatArray
     W: FloatArray
@@ -94,10 +93,10 @@ def sgd(
     printed_inference: bool | None = None,
     target: float = -np.inf,
 ) -> SgdRun:
-    """At most `n_epochs` passes over the points in random order from W (d, d); F is measured exactly after each pass.
+    """Run Algorithm 1 from W (d, d): at most `n_epochs` passes over the points in random order.
 
-    paper: the step as printed, and the inference. printed_inference, default None: as `paper`; True with paper False
-    tells what the inference alone does. target: no pass is begun once F is that or less.
+    F is measured exactly after each pass. paper: the printed step and the printed inference. printed_inference: by
+    default the value of `paper`; True with paper=False shows the effect of the inference alone. target: stop at this F.
     """
     printed = paper if printed_inference is None else printed_inference
     with one_blas_thread():
@@ -143,7 +142,7 @@ def mean_change(
     printed_inference: bool = False,
     root: FloatArray | None = None,
 ) -> FloatArray:
-    """The mean of Psi_{i, h^} - Psi_{i, h*} over the batch: pull h*, push h^. root: that of W, where it is known."""
+    """Return the mean of Psi_{i, h^} - Psi_{i, h*} over the batch: pull h*, push h^. root: T with W = T T^T."""
     near = nearest(p.X, p.y, p.R, W, p.k, batch, root)
     own = p.y[batch]
     if printed_inference:
