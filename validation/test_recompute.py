@@ -552,7 +552,7 @@ def test_the_parameters_of_every_method_are_known_and_no_others(method: str) -> 
 
 
 def test_it_finds_the_same_figures_of_many_points(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cvxml.core.pairs.MANY", 10)
+    monkeypatch.setattr("cvxml.core.pairs.MAX_POINTS_LISTED", 10)
     X, y = random_data(3, n=30, d=3)
     for method, name in (("mmc", "metric"), ("dml_eig", "q_index")):
         solution = cvxml.solve(method, X, y, tol=1e-7)
@@ -666,8 +666,8 @@ def test_what_rounding_may_make_of_a_metric_is_still_one(name: str, tmp_path: Pa
     cvxml.solve(case.formula, 1e-5 * np.array(case.X), case.y, **case.params).save(path)
     content = json.loads(path.read_text(encoding="utf-8"))
     values, vectors = np.linalg.eigh(content["metric"])
-    off = values[0] + 1e-10 * values[-1]
-    metric = content["metric"] - off * np.outer(vectors[:, 0], vectors[:, 0])
+    error = values[0] + 1e-10 * values[-1]
+    metric = content["metric"] - error * np.outer(vectors[:, 0], vectors[:, 0])
     path.write_text(json.dumps({**content, "metric": metric.tolist()}), encoding="utf-8")
     assert recompute.recompute(recompute.read(path.as_posix()))[3] < -1e-2 * 1e-10 * values[-1]
     assert recompute.main(str(path))

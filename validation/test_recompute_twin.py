@@ -345,10 +345,10 @@ def test_prices_within_rounding_of_a_share_do_not_prove_a_longer_metric(tmp_path
     assert recompute.main(str(tmp_path / "s.json"))
     before = mlsvm(content, exact(content["metric"]))
     content["metric"] = (1.002 * np.array(content["metric"])).tolist()
-    off = (mlsvm(content, exact(content["metric"])) - before) / before
-    assert 1e-14 < off < 9e-13
+    error = (mlsvm(content, exact(content["metric"])) - before) / before
+    assert 1e-14 < error < 9e-13
     for name in ("u", "w"):
-        content["dual"][name] = ((1 + off) * np.array(content["dual"][name])).tolist()
+        content["dual"][name] = ((1 + error) * np.array(content["dual"][name])).tolist()
     (tmp_path / "s.json").write_text(json.dumps(content), encoding="utf-8")
     assert not recompute.main(str(tmp_path / "s.json"))
 
@@ -381,8 +381,10 @@ def two_by_two(points: Matrix, query: list[Fraction], alpha: Fraction) -> Matrix
     """Sigma^-1 (x - mean)(x - mean)^T Sigma^-1 - Sigma^-1 of one class."""
     n = len(points)
     mean = [sum(column, Fraction(0)) / n for column in zip(*points, strict=True)]
-    off = [[v - m for v, m in zip(point, mean, strict=True)] for point in points]
-    (a, b), (_, c) = [[sum(p[k] * p[m] for p in off) / n + alpha * (k == m) for m in (0, 1)] for k in (0, 1)]
+    error = [[v - m for v, m in zip(point, mean, strict=True)] for point in points]
+    (a, b), (_, c) = [
+        [sum(p[k] * p[m] for p in error) / n + alpha * (k == m) for m in (0, 1)] for k in (0, 1)
+    ]
     det = a * c - b * b
     S = [[c / det, -b / det], [-b / det, a / det]]
     e = [v - m for v, m in zip(query, mean, strict=True)]

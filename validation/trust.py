@@ -161,11 +161,11 @@ def wrongness(case: Case, A: np.ndarray, said: Any, tol: float) -> str:
     # a metric must be one in the units of its features too, which those of a kernel do not have; glml has its own
     seen = [in_feature_space(case, A) if case.formula == "kernel_mlsvm" else A]
     seen += [in_own_units(case, A)] if case.formula not in ("kernel_mlsvm", "glml") else []
-    offs = [outside(matrix) for matrix in seen]
-    off = max(offs)
-    if any(abs(each / 1e-6 - 1) < ON_THE_LINE for each in offs):
+    errors = [outside(matrix) for matrix in seen]
+    error = max(errors)
+    if any(abs(each / 1e-6 - 1) < ON_THE_LINE for each in errors):
         return ""
-    if off > 1e-6:
+    if error > 1e-6:
         return "certified, and no metric" if verdict == "certified" else ""
     psd = projected_there(case, A) if case.formula == "kernel_mlsvm" else projected(A)
     slack = Fraction(said.rounding) + Fraction(64 * EPS) * (1 + abs(Fraction(said.objective)))

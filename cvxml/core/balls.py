@@ -17,7 +17,7 @@ from cvxml.core.exact import flint, scaled
 from cvxml.core.metric import FloatArray
 
 BITS = 256
-MORE = (256, 1024, 4096)  # tried one after the other, where it depends on the data how many are enough
+PRECISIONS = (256, 1024, 4096)  # bits; tried one after the other until the ball is narrow enough
 FINEST = 20000  # numbers below 2^-FINEST are rounded outward to 0 or to that: as fractions they could fill the memory
 
 T = TypeVar("T")
@@ -34,14 +34,14 @@ def precision(bits: int = BITS) -> AbstractContextManager[Any]:
 
 
 def with_enough_bits(work: Callable[[], T]) -> T:
-    """What `work` returns within the least precision of `MORE` in which it raises no TooFewBits."""
-    for bits in MORE:
+    """What `work` returns within the least precision of `PRECISIONS` in which it raises no TooFewBits."""
+    for bits in PRECISIONS:
         with precision(bits):
             try:
                 return work()
             except TooFewBits as error:
                 why = error
-    raise TooFewBits(f"{why}: {MORE[-1]} bits do not decide it")
+    raise TooFewBits(f"{why}: {PRECISIONS[-1]} bits do not decide it")
 
 
 def ball(value: int | float | Fraction | Any, exponent: int = 0) -> Any:

@@ -23,7 +23,7 @@ from scipy.optimize import linprog, lsq_linear, nnls
 from cvxml.core.metric import (
     EPS,
     FEASIBILITY_TOL,
-    LEAST,
+    SMALLEST_SCALE,
     Feasibility,
     FloatArray,
     as_matrix,
@@ -44,7 +44,7 @@ AS_GOOD = (
 ROUNDING = 1e-13  # of a norm: less is not worth a word
 SLIGHT = 1e-5  # of a matrix: what the cost of weights counts beside what they miss
 UNUSED = 1e-9  # of the largest weight: smaller ones are none
-TINY = 1e-290  # more than underflow takes from anything that is summed here
+UNDERFLOW = 1e-290  # more than underflow changes any sum here
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class ConeFeasibility(Feasibility):
     @property
     def feasible(self) -> bool:
         """True within `FEASIBILITY_TOL` of the norm, or of what has no digits."""
-        return (self.beyond <= FEASIBILITY_TOL or self.away <= LEAST) and super().feasible
+        return (self.beyond <= FEASIBILITY_TOL or self.away <= SMALLEST_SCALE) and super().feasible
 
     def __str__(self) -> str:
         if self.beyond <= ROUNDING:
@@ -90,9 +90,9 @@ def weighted(A: FloatArray, B: FloatArray, X: FloatArray) -> Weighted:
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         w = np.maximum(np.diag(A), 0.0) if features else _weights(A, B)
         M = combined(B, w)
-        off, unit = A - M, units_of(X - middle(X))
-        beyond = max(_share((off, 0), (A, 0)), _share(in_units(off, unit), in_units(A, unit)))
-        away = float(np.linalg.norm(off))
+        error, unit = A - M, units_of(X - middle(X))
+        beyond = max(_share((error, 0), (A, 0)), _share(in_units(error, unit), in_units(A, unit)))
+        away = float(np.linalg.norm(error))
     what = "diagonal metric" if features else "combination of the vectors with weights >= 0"
     known = found.asymmetry, found.min_eigenvalue, found.distance, found.norm
     return Weighted(w, M, ConeFeasibility(*known, away, beyond, what))
@@ -205,13 +205,13 @@ def above_least(w: FloatArray, B: FloatArray) -> float:
     whole = float(np.sum(w)) * (1 + len(w) * EPS)
     own, w = B[able][:, used], w[able]
     # as it is, and with features in units in which the matrix has a diagonal of about 1: powers of two
-    unit = 2.0 ** -np.round(np.log2(np.maximum(w @ own**2, TINY)) / 2)
+    unit = 2.0 ** -np.round(np.log2(np.maximum(w @ own**2, UNDERFLOW)) / 2)
     return min(whole, *(_above(w, each) * (1 + len(w) * EPS) for each in (own, own * unit)))
 
 
 def _above(w: FloatArray, own: FloatArray) -> float:
     """By one Y; infinite where none is found."""
-    lengths = np.maximum(np.linalg.norm(own, axis=1), TINY)
+    lengths = np.maximum(np.linalg.norm(own, axis=1), UNDERFLOW)
     V = squares(own / lengths[:, None]).T
     found = linprog(1 / lengths**2, A_eq=V, b_eq=V @ (w * lengths**2), method="highs")
     if found.x is None:
@@ -219,8 +219,8 @@ def _above(w: FloatArray, own: FloatArray) -> float:
     Y = found.eqlin.marginals.reshape(own.shape[1], -1)
     Y, size = Y / 2 + Y.T / 2, np.abs(own)
     c = np.sum((own @ Y) * own, axis=1)
-    off = (2 * len(Y) + 8) * EPS * np.sum((size @ np.abs(Y)) * size, axis=1) + TINY
-    most = float(np.max(c + off))
+    error = (2 * len(Y) + 8) * EPS * np.sum((size @ np.abs(Y)) * size, axis=1) + UNDERFLOW
+    most = float(np.max(c + error))
     if not 0 < most < math.inf:
         return math.inf
-    return float(w @ (1 + 4 * EPS - (c - off) / most))
+    return float(w @ (1 + 4 * EPS - (c - error) / most))

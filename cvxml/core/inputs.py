@@ -16,7 +16,7 @@ from cvxml.core.metric import FloatArray, IntArray, refuse_masked, refuse_texts
 from cvxml.core.metric import real_array as real_array  # one of the checks, offered here with the others
 from cvxml.core.short_repr import cut, printable
 
-NEAR = 0.7  # how alike names are, of 1, where one may be meant: random_state and warm_start are at .64
+MIN_LIKENESS = 0.7  # a name is suggested from this similarity on; random_state and warm_start have .64
 
 
 def check_X(X: ArrayLike, name: str = "X") -> FloatArray:
@@ -200,7 +200,7 @@ def check_choice(value: Any, name: str, allowed: Sequence[str]) -> str:
 def did_you_mean(given: object, known: Iterable[str], shown: Mapping[str, str] | None = None) -> str:
     """ "; did you mean 'this'?", of what is known and nearly given; empty where nothing is. shown: in other words."""
     by_letters = {each.lower(): each for each in known if each != str(given)}
-    near = get_close_matches(str(given)[:100].lower(), by_letters, n=1, cutoff=NEAR)
+    near = get_close_matches(str(given)[:100].lower(), by_letters, n=1, cutoff=MIN_LIKENESS)
     if not near:
         return ""
     found = by_letters[near[0]]

@@ -16,7 +16,7 @@ BALL = 48  # bytes of one entry of a ball matrix (core/balls.py)
 # Measured bytes for each entry of points (n, d) in exact arithmetic, and for each of a matrix (d, d) with its inverse
 EXACT_POINT, EXACT_SUM = 250, 3000
 COPIES_OF_BITS = 6  # of an exact entry are alive at a time
-SMALL = 2**24  # bytes that any process has
+SMALL_REQUEST = 2**24  # bytes; smaller requests are not checked
 UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 
@@ -40,7 +40,7 @@ def check_exact(n: int, d: int, matrices: bool = True, more_bits: int = 0) -> No
     """
     of_points = n * d * (EXACT_POINT + COPIES_OF_BITS * more_bits // 8)
     needed = of_points + matrices * d**2 * EXACT_SUM
-    if needed > SMALL:
+    if needed > SMALL_REQUEST:
         check_room(
             needed,
             f"exact arithmetic on {n} points in {d} features",

@@ -334,7 +334,7 @@ class ConvexMethod(Method[Given]):
         """Constraints of the literal problem, each with coefficients (d, d): 0 where they are few."""
         return 0
 
-    def prices(self, given: Given, values: dict[str, FloatArray]) -> Dual:
+    def duals(self, given: Given, values: dict[str, FloatArray]) -> Dual:
         """The dual that `certify` takes, from the values of the variables of `dual`: the same by default."""
         return values
 
@@ -348,7 +348,7 @@ class ConvexMethod(Method[Given]):
                 f"{self.id}: the metric must be the one variable of `problem` whose name is among {METRIC_IS}; its "
                 f"variables are {tuple(primal)}"
             )
-        return Found(project_psd(primal[named[0]]), self.prices(given, values), Status.CONVERGED, 0)
+        return Found(project_psd(primal[named[0]]), self.duals(given, values), Status.CONVERGED, 0)
 
     def find(
         self,

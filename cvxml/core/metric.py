@@ -23,7 +23,7 @@ ROUNDED = "which double precision rounds; subtract an offset, or divide by a uni
 FEASIBILITY_TOL = 1e-6
 DEEPEST = 64  # lists within lists that are looked at: numpy has no more dimensions
 # Floats below this have few digits or only one, so that products of such entries are nothing but rounding.
-LEAST = 2.0**-1060
+SMALLEST_SCALE = 2.0**-1060
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Feasibility:
         """True within `FEASIBILITY_TOL`, relative to the norm; False where that overflows."""
         if not math.isfinite(self.norm):
             return False
-        allowed = FEASIBILITY_TOL * self.norm + LEAST
+        allowed = FEASIBILITY_TOL * self.norm + SMALLEST_SCALE
         return bool(self.asymmetry <= allowed and self.min_eigenvalue >= -allowed)
 
     @property

@@ -22,8 +22,8 @@ from cvxml.core.short_repr import cut
 
 KINDS = ("similar", "dissimilar")
 BLOCK = 2**18  # most differences that are computed at a time
-MANY = 500  # points, beyond which solvers and proofs list no pairs by labels
-MOST = 5000  # points, beyond which nothing does
+MAX_POINTS_LISTED = 500  # above this number of points, solvers and proofs do not list the pairs of all points
+MAX_POINTS_TRIED = 5000  # above this number of points, the pairs of all points are never listed
 BY_PAIRS = {
     "pairs": Parameter(
         '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}; y is then not looked at',
@@ -76,15 +76,15 @@ class Paired:
         return pairs_by_labels(self.y)
 
     def check_listable(self) -> None:
-        """Raise TooLarge if the list of pairs by labels is too large for the memory, or for more than `MOST` points."""
+        """Raise TooLarge if the list of all pairs does not fit into memory, or above `MAX_POINTS_TRIED` points."""
         if self.listed is not None:
             return
         n, d = self.X.shape
         needed = n * (n - 1) // 2 * (2 + d) * FLOAT
-        if n > MOST:
+        if n > MAX_POINTS_TRIED:
             raise TooLarge(
-                f"{n} points have {n * (n - 1) // 2} pairs, a list of {said(needed)}; at most {MOST} points are "
-                "allowed for such a list: give pairs, or fewer points"
+                f"{n} points have {n * (n - 1) // 2} pairs, a list of {said(needed)}; at most "
+                f"{MAX_POINTS_TRIED} points are allowed for such a list: give pairs, or fewer points"
             )
         check_room(
             needed,
@@ -118,7 +118,7 @@ class Paired:
     @property
     def many(self) -> bool:
         """True where there are too many pairs to list them."""
-        return self.by_labels and len(self.X) > MANY
+        return self.by_labels and len(self.X) > MAX_POINTS_LISTED
 
     @property
     def source(self) -> str:

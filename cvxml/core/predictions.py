@@ -23,7 +23,7 @@ from cvxml.core.inputs import check_count, real_array
 from cvxml.core.metric import EPS, FloatArray, IntArray, examine
 from cvxml.core.short_repr import shown
 
-TINY = 1e-290  # more than underflow takes, of numbers that are at most about 1
+UNDERFLOW = 1e-290  # more than underflow changes sums of numbers of at most about 1
 BEYOND = 16  # points after the k nearest of which the box is asked whether they are nearer than others
 PAIRS = 100  # of one query, each with a proof of its own
 STATES = ("certain", "disputed", "not proved")
@@ -321,7 +321,7 @@ def certainly_nearer(E: FloatArray, M: FloatArray, radius: float, rows: IntArray
         # ||u u^T - v v^T||^2 = |u|^4 + |v|^4 - 2 (u v)^2, of which rounding may take a share of the first two
         fourth = lengths[a, None] ** 2 + lengths**2
         apart = np.sqrt(np.maximum(fourth - 2 * inner**2, 0.0) + 8 * (d + 4) * EPS * fourth)
-        off = 4 * (d + 4) * EPS * np.sum((np.abs(E) @ np.abs(M)) * np.abs(E), axis=1) + TINY
-        bound = radius * (1 + 8 * EPS) * (apart + math.sqrt(TINY)) + off[a, None] + off
+        error = 4 * (d + 4) * EPS * np.sum((np.abs(E) @ np.abs(M)) * np.abs(E), axis=1) + UNDERFLOW
+        bound = radius * (1 + 8 * EPS) * (apart + math.sqrt(UNDERFLOW)) + error[a, None] + error
         nearer: np.ndarray = D - D[a, None] > bound
     return nearer

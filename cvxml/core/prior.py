@@ -12,7 +12,7 @@ from cvxml.core.moved import Moved
 from cvxml.core.parameter import MATRIX, Parameter, words
 
 PRIORS = ("identity", "covariance")
-LEAST = 1e-300  # of its diagonal: what is smaller has few digits
+MIN_RATIO = 1e-300  # smallest entry of the diagonal relative to the largest; smaller numbers have few digits
 RANK = 1e-13  # of a matrix of unit diagonal: below this a least eigenvalue may be 0
 PRIOR = Parameter(
     'A_0: "identity", "covariance" (the inverse of the sample covariance), or positive definite (d, d)',
@@ -54,7 +54,7 @@ def inverse_covariance(X: FloatArray) -> FloatArray:
     inverse = np.linalg.inv(S)
     with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
         A_0: FloatArray = (inverse + inverse.T) / 2 / np.outer(unit, unit)
-    if not (np.isfinite(A_0).all() and A_0.diagonal().min() > LEAST):
+    if not (np.isfinite(A_0).all() and A_0.diagonal().min() > MIN_RATIO):
         raise ValueError("prior 'covariance': its inverse is too large or too small for doubles; rescale X")
     return A_0
 

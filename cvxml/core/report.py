@@ -105,7 +105,7 @@ def _some(words: list[str]) -> str:
     return ", ".join([*shown, "..."] if len(shown) < len(words) else shown)
 
 
-class Judged(NamedTuple):
+class ReportSubject(NamedTuple):
     """What a report is about."""
 
     X: FloatArray  # (n, d)
@@ -144,7 +144,7 @@ class Report:
     exact: Exact | None = None  # the same interval in rational arithmetic, where that was asked for
     notes: tuple[str, ...] = ()
     about: About | None = None
-    judged: Judged | None = field(default=None, repr=False, compare=False)
+    judged: ReportSubject | None = field(default=None, repr=False, compare=False)
 
     @property
     def tol_name(self) -> str | None:

@@ -66,8 +66,8 @@ def outline(M: FloatArray, centre: FloatArray, radius: float, count: int = 181) 
 def edges(M: FloatArray, centre: FloatArray, radius: float) -> list[tuple[FloatArray, FloatArray]]:
     """A point and a direction (2,) of each of the two parallel lines that bound the ball of an M (2, 2) of rank 1."""
     values, vectors = np.linalg.eigh(M)
-    off = radius / np.sqrt(values[1]) * vectors[:, 1]
-    return [(centre + off, vectors[:, 0]), (centre - off, vectors[:, 0])]
+    error = radius / np.sqrt(values[1]) * vectors[:, 1]
+    return [(centre + error, vectors[:, 0]), (centre - error, vectors[:, 0])]
 
 
 def root_of_area(M: FloatArray) -> float:

@@ -226,8 +226,8 @@ def _():
         classes and $k = 5$, query in the middle, it pays **4.21** where **3.30** is possible.
 
         **What is proved.** Trying every number of votes $m$ is exact, and the greedy can fail if and only if
-        $R \ge 3$ and $k \ge 2 n^* + 2 - \tau$ (`docs/gerrymandering.md`). In Fig. 1, $k = 3$ and $R = 3$, so it never
-        does. The last line of the table looks at *every* set, and owes nothing to either theorem.
+        $R \ge 3$ and $k \ge 2 n^* + 2 - \tau$ (`docs/gerrymandering_inference.md`). In Fig. 1, $k = 3$ and $R = 3$,
+        so it never does. The last line of the table looks at *every* set, and owes nothing to either theorem.
 
         Algorithm 3, for $\hat h$, calls Algorithm 2 once for each class. Its code has $\tau = 1$ where ties must be
         allowed, so its $L$ can be too small even where the greedy is right.

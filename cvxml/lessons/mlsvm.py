@@ -31,7 +31,7 @@ def points() -> tuple[FloatArray, IntArray]:
 
 
 @app.function
-def prices(solution: Solution) -> FloatArray:
+def duals(solution: Solution) -> FloatArray:
     """s_i (n,): what each constraint costs, from the repaired dual of the certificate."""
     dual = solution.certificate.dual
     return np.bincount(dual["u_index"][:, 0], dual["u"], minlength=len(solution.X)).astype(np.float64)
@@ -87,7 +87,7 @@ def _(point_menu):
 def _(X, lam, y):
     solution = cvxml.solve("mlsvm", X, y, lam=lam)
     values = cvxml.evaluate("mlsvm", X, y, solution.metric, lam=lam).values
-    s = prices(solution)
+    s = duals(solution)
     return s, solution, values
 
 

@@ -26,7 +26,7 @@ with app.setup:
     from cvxml.family.losses.squared_hinge import SquaredHinge
     from cvxml.family.regularizers.frobenius import Frobenius
     from cvxml.family.regularizers.linear import Linear
-    from cvxml.family.rows.base import Block, Prices, View, Weights
+    from cvxml.family.rows.base import Block, Duals, View, Weights
     from cvxml.family.rows.by_point import ByPoint
     from cvxml.family.rows.pairs import PairRows
     from cvxml.family.rows.triplets import Triplets
@@ -47,7 +47,7 @@ with app.setup:
 class Anywhere(Anchors):
     """Under a norm any prices are feasible."""
 
-    def feasible(self, own: Prices, others: list[Prices]) -> list[Prices]:
+    def feasible(self, own: Duals, others: list[Duals]) -> list[Duals]:
         """Themselves."""
         return [own]
 
@@ -56,10 +56,10 @@ class Anywhere(Anchors):
 class ByPairs(ByPoint):
     """The distances of each point from all, one by one, as any metric gives them."""
 
-    def blocks(self, view: View, prices: Prices, kept: float = np.inf) -> Iterator[Block]:
+    def blocks(self, view: View, duals: Duals, kept: float = np.inf) -> Iterator[Block]:
         """One group a point."""
-        D, off = view.pairs(np.argwhere(np.ones((self.n, self.n))))
-        yield Block(D.reshape(self.n, self.n), off.reshape(self.n, self.n), self.table(prices))
+        D, error = view.pairs(np.argwhere(np.ones((self.n, self.n))))
+        yield Block(D.reshape(self.n, self.n), error.reshape(self.n, self.n), self.table(duals))
 
 
 @app.class_definition
@@ -74,7 +74,7 @@ class Setting(NamedTuple):
 
     def proof(self, a: FloatArray) -> Proof:
         """The bound of any prices (t,), repaired."""
-        return prove(self.family, [Prices(a, self.key)])
+        return prove(self.family, [Duals(a, self.key)])
 
 
 @app.function
@@ -102,7 +102,7 @@ def setting(X: FloatArray, y: IntArray, regularizer: str, loss: str, w: float) -
     )
     if loss in (TRIPLET, SQUARED):
         rows = Triplets(targets, other[targets[:, 0]])
-        i, j, l = rows.named(Prices(np.zeros(0), rows.keys())).T
+        i, j, l = rows.named(Duals(np.zeros(0), rows.keys())).T
         hinge = Hinge(w) if loss == TRIPLET else SquaredHinge(w)
 
         def hinges(v: Any) -> Any:
@@ -161,7 +161,7 @@ def left_over(here: Setting, M: FloatArray, proof: Proof) -> tuple[float, float]
     R, ((loss, rows),) = here.family.regularizer, here.family.terms
     view = R.judge(M).view
     of_loss = sum(
-        loss.part(block).excess.value for block in rows.blocks(view, proof.prices[0], loss.inactive_above)
+        loss.part(block).excess.value for block in rows.blocks(view, proof.duals[0], loss.inactive_above)
     )
     return max(0.0, R.excess(view, proof.G).value), of_loss
 

@@ -37,7 +37,7 @@ from cvxml.family.geometry.budget import budget, check_units, examine_budget, mo
 from cvxml.family.geometry.symmetric import quadratic, weighted
 from cvxml.family.losses.least import Least
 from cvxml.family.regularizers.budget import Budget
-from cvxml.family.rows.base import MOST, Prices
+from cvxml.family.rows.base import MAX_DUAL, Duals
 from cvxml.family.rows.pairs import PairRows
 from cvxml.family.theorem.theorem import Family, Term
 from cvxml.family.unlisted.all_budget import Across, AllSimilar
@@ -184,7 +184,7 @@ def instance(X: ArrayLike, y: ArrayLike | None, *, pairs: Any = None) -> Instanc
     return Instance(p.X, p.y, p.listed, span.labels, span.rank)
 
 
-def _of_pairs(given: Instance, dual: Dual) -> Prices:
+def _of_pairs(given: Instance, dual: Dual) -> Duals:
     """The weights of dissimilar pairs named, each once. Raises ValueError for what are none."""
     index = np.asarray(dual.get("q_index")) if isinstance(dual, Mapping) else np.zeros(0)
     if index.ndim != 2 or index.shape[1:] != (2,) or index.dtype.kind not in "iu":
@@ -195,8 +195,8 @@ def _of_pairs(given: Instance, dual: Dual) -> Prices:
     i, j = np.sort(index, axis=1).T
     apart = given.y[i] != given.y[j]
     key, place = np.unique(i[apart] * n + j[apart], return_inverse=True)
-    a = np.bincount(place.reshape(-1), np.clip(q[apart], 0.0, MOST), minlength=len(key))
-    return Prices(a, key) if len(key) else Prices(np.zeros(1), _one(given))
+    a = np.bincount(place.reshape(-1), np.clip(q[apart], 0.0, MAX_DUAL), minlength=len(key))
+    return Duals(a, key) if len(key) else Duals(np.zeros(1), _one(given))
 
 
 def _one(given: Instance) -> IntArray:
@@ -357,20 +357,20 @@ class DMLEig(FamilyMethod[Instance]):
         regularizer = Budget(given.X, given.pairs.similar, given.labels, given.rank)
         return Family(regularizer, (Term(Least(), PairRows(given.pairs.dissimilar)),))
 
-    def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
+    def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
         """ "q" (q,), a weight for each dissimilar pair; of many points, (t,) with "q_index" (t, 2), the pairs."""
         if given.many:
             return (_of_pairs(given, dual),)
         q = dual_array(dual, "q", (len(given.pairs.dissimilar),))
-        return (Prices(q, np.arange(len(q))),)
+        return (Duals(q, np.arange(len(q))),)
 
-    def named(self, given: Instance, prices: Prices) -> Dual:
+    def named(self, given: Instance, duals: Duals) -> Dual:
         """0 where a pair has none; of many points, those that are not 0, and their pairs."""
         if given.many:
-            has = prices.a > 0
-            return {"q": prices.a[has], "q_index": np.stack(np.divmod(prices.key[has], len(given.X)), axis=1)}
+            has = duals.a > 0
+            return {"q": duals.a[has], "q_index": np.stack(np.divmod(duals.key[has], len(given.X)), axis=1)}
         q = np.zeros(len(given.pairs.dissimilar))
-        q[prices.key] = prices.a
+        q[duals.key] = duals.a
         return {"q": q}
 
     def stored(self, given: Instance) -> dict[str, Any]:

@@ -42,12 +42,12 @@ from cvxml.core.triplets import BAD_TRIPLETS, GIVEN_TRIPLETS, given_triplets
 from cvxml.family.losses.hinge import Hinge
 from cvxml.family.losses.squared_hinge import SquaredHinge
 from cvxml.family.regularizers.linear import Linear
-from cvxml.family.rows.base import Prices, Weights
+from cvxml.family.rows.base import Duals, Weights
 from cvxml.family.rows.triplets import Triplets
 from cvxml.family.theorem.theorem import Family, Term, certify
 from cvxml.solvers.family_method import FamilyMethod
 
-LEAST = 1e-12  # of mu and of 1 - mu
+MIN_MU = 1e-12  # mu and 1 - mu must be at least this
 NOTHING = 1e-9  # of what M = 0 costs: an objective below that counts as 0
 VIOLATED = 1e-9  # a margin that is missed by less is kept
 ROUNDS = 50  # of constraint generation
@@ -176,9 +176,9 @@ def instance(
     if y is None and triplets is None:
         raise ValueError("y is None: it must be one-dimensional, one label a point, or give triplets")
     codes = np.zeros(len(points), dtype=np.intp) if y is None else check_labels(y, len(points))
-    if not LEAST <= check_number(mu, "mu") <= 1 - LEAST:
+    if not MIN_MU <= check_number(mu, "mu") <= 1 - MIN_MU:
         raise ValueError(
-            f"mu must lie between 0 and 1, at least {LEAST:g} from both, got {mu!r}: "
+            f"mu must lie between 0 and 1, at least {MIN_MU:g} from both, got {mu!r}: "
             "(1 - mu) weighs the targets, mu the impostors"
         )
     if triplets is not None:
@@ -277,10 +277,10 @@ def generated(given: Instance, squared: bool, solver: str) -> Found:
         M = project_psd(
             solve_problem(problem(given.X, given.targets, triplets, given.mu, squared), solver)["M"]
         )
-    prices = np.zeros(0)
+    duals = np.zeros(0)
     if len(triplets):
-        prices = solve_problem(dual(given.X, given.targets, triplets, given.mu, squared), solver)["lambda"]
-    return Found(M, {"price": prices, "triplets": triplets}, Status.CONVERGED, rounds)
+        duals = solve_problem(dual(given.X, given.targets, triplets, given.mu, squared), solver)["lambda"]
+    return Found(M, {"price": duals, "triplets": triplets}, Status.CONVERGED, rounds)
 
 
 def _missed(given: Instance, M: FloatArray) -> FloatArray:
@@ -391,13 +391,13 @@ class LMNN(FamilyMethod[Instance]):
         regularizer = Linear(given.X, C, "targets differ from their points")
         return Family(regularizer, (Term(hinge, Triplets(given.targets, given.impostors)),), floor)
 
-    def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
+    def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
         """ "price" (t,) with "triplets" (t, 3) of i, j, l; what is no triplet of the problem is dropped."""
         return (Triplets(given.targets, given.impostors).read(dual),)
 
-    def named(self, given: Instance, prices: Prices) -> Dual:
+    def named(self, given: Instance, duals: Duals) -> Dual:
         """The triplets that have a price."""
-        return {"price": prices.a, "triplets": Triplets(given.targets, given.impostors).named(prices)}
+        return {"price": duals.a, "triplets": Triplets(given.targets, given.impostors).named(duals)}
 
     def stored(self, given: Instance) -> dict[str, Any]:
         """With explicit targets, or triplets."""
@@ -653,11 +653,11 @@ def _left_of_class_weights(method: LMNN, question: Question) -> float:
     e, far = p.X[i] - p.X[j], p.X[i[t]] - p.X[l]
     C = (1 - p.mu) * (e * by_target[:, None]).T @ e
     H = np.einsum("ta,tb->tab", far, far) - np.einsum("ta,tb->tab", e[t], e[t])
-    prices, most = cp.Variable(len(t), nonneg=True, name="a"), p.mu * by_target[t]
-    slack = C - cp.reshape(H.reshape(len(t), -1).T @ prices, C.shape, order="C")
-    paid = cp.sum(cp.multiply(1 / (4 * most), prices**2)) if method.squared else 0
-    capped = [] if method.squared else [prices <= most]
-    stated = cp.Problem(cp.Maximize(cp.sum(prices) - paid), [slack >> 0, *capped])
+    duals, most = cp.Variable(len(t), nonneg=True, name="a"), p.mu * by_target[t]
+    slack = C - cp.reshape(H.reshape(len(t), -1).T @ duals, C.shape, order="C")
+    paid = cp.sum(cp.multiply(1 / (4 * most), duals**2)) if method.squared else 0
+    capped = [] if method.squared else [duals <= most]
+    stated = cp.Problem(cp.Maximize(cp.sum(duals) - paid), [slack >> 0, *capped])
     found = {"price": solve_problem(stated, "clarabel")["a"], "triplets": np.column_stack([i[t], j[t], l])}
     kind = SquaredHinge if method.squared else Hinge
     impostors, pulled = np.asarray(p.impostors), Weights(p.targets, (1 - p.mu) * by_target)

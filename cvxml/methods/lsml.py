@@ -41,7 +41,7 @@ from cvxml.core.run import Found
 from cvxml.core.statement import Statement
 from cvxml.family.losses.residual import Residual
 from cvxml.family.regularizers.logdet import LogDet, radius
-from cvxml.family.rows.base import Prices
+from cvxml.family.rows.base import Duals
 from cvxml.family.rows.pairs import PairRows
 from cvxml.family.theorem.theorem import Family, Term
 from cvxml.solvers import logdet_path
@@ -374,7 +374,7 @@ class LSML(FamilyMethod[Instance]):
         """The quadruplets."""
         return len(given.quadruplets)
 
-    def prices(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
+    def duals(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
         """A share of each near distance."""
         return {"s": values["s"]}
 
@@ -402,17 +402,17 @@ class LSML(FamilyMethod[Instance]):
         terms = (Term(Residual(w, given.alone[given.counts]), rows),)
         return Family(LogDet(given.X, given.prior), terms, UNMOVED * given.X.shape[1], radius=radius)
 
-    def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
+    def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
         """ "s", one number a quadruplet; any but NaN. The prices of far pairs follow (family/losses/residual.py)."""
         s = dual_array(dual, "s", (len(given.quadruplets),))[given.counts]
         with np.errstate(over="ignore"):
             near = -given.weights[given.counts] * s
-        return [Prices(np.concatenate([near, np.zeros(len(s))]), np.arange(2 * len(s)))]
+        return [Duals(np.concatenate([near, np.zeros(len(s))]), np.arange(2 * len(s)))]
 
-    def named(self, given: Instance, prices: Prices) -> Dual:
+    def named(self, given: Instance, duals: Duals) -> Dual:
         """0 where a quadruplet has no weight."""
         s = np.zeros(len(given.quadruplets))
-        s[given.counts] = -prices.a[: len(given.counts)] / given.weights[given.counts]
+        s[given.counts] = -duals.a[: len(given.counts)] / given.weights[given.counts]
         return {"s": s}
 
     def stored(self, given: Instance) -> dict[str, Any]:

@@ -425,7 +425,7 @@ class RCA(ConvexMethod[Instance]):
         """A distance for each point."""
         return int(np.count_nonzero(given.chunklets != OUTSIDE))
 
-    def prices(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
+    def duals(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
         """The price of the constraint."""
         return {"l": np.reshape(values["l"], 1)}
 

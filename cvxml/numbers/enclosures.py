@@ -4,7 +4,8 @@
 of its exact result, so a formula written with these operations needs no error analysis of its own.
 
 Model of rounding (N. Higham, Accuracy and stability of numerical algorithms, 2002, chapter 2), with room:
-- One operation is off by at most EPS |result| + TINY. IEEE arithmetic allows half of EPS, and underflow is below TINY.
+- One operation is off by at most EPS |result| + UNDERFLOW. IEEE arithmetic allows half of EPS,
+  and underflow is below UNDERFLOW.
 - exp, log, expm1 and log1p of numpy are off by at most 4 units in the last place, and WIDER is twice that.
 - A radius is a sum of products of numbers >= 0. UP times its float is above the exact value.
 The other half of EPS also covers a constant that is the float nearest to a fraction.
@@ -25,12 +26,12 @@ from scipy.special import expit, xlog1py, xlogy
 from cvxml.core.metric import EPS
 from cvxml.numbers.sums import accurate_sum
 
-TINY = 1e-300  # more than an operation loses by underflow, also where subnormal numbers are flushed to 0
+UNDERFLOW = 1e-300  # more than underflow changes a result, also where subnormal numbers are flushed to 0
 LOST = 1e-307  # the same for a result that is divided by a small number afterwards
 UP = 1 + 32 * EPS
 WIDER = 8 * EPS
 MUCH_WIDER = 1 + 4096 * EPS  # factor of e^x, |x| <= 750, for the rounding error of x
-SMALL = 1e-4  # up to here the series of e^x - 1 - x is used
+MAX_SERIES = 1e-4  # up to this x, e^x - 1 - x is computed by its series
 FAR = 1.0  # a larger radius needs another bound than the series in the radius
 
 
@@ -178,7 +179,7 @@ class Enclosure:
         m, r = self.mid, self.rad
         root, low, high = (np.sqrt(np.maximum(x, 0.0)) for x in (m, m - r, m + r))
         rad = np.where(m > r * UP, r / (root + low), np.maximum(root, high - root))
-        return Enclosure(root, rad * UP + (4 * EPS * high + TINY))
+        return Enclosure(root, rad * UP + (4 * EPS * high + UNDERFLOW))
 
     def log(self) -> Enclosure:
         """log x"""
@@ -226,7 +227,7 @@ class Enclosure:
         if not np.all(r <= FAR):
             ends = (_exp_excess(end, np.expm1(end)) for end in (m - r, m + r))
             rad = np.where(r <= FAR, rad, np.maximum(*ends) * MUCH_WIDER)
-        return _wider(mid, rad + np.where(np.abs(m) < SMALL, 0.0, WIDER * np.abs(m)))
+        return _wider(mid, rad + np.where(np.abs(m) < MAX_SERIES, 0.0, WIDER * np.abs(m)))
 
     def log_excess(self) -> Enclosure:
         """x - 1 - log x, which is flat at 1."""
@@ -281,13 +282,13 @@ def where(mask: Any, a: Any, b: Any) -> Enclosure:
 
 def _rounded(mid: Any, rad: Any) -> Enclosure:
     """Add the rounding error of one operation to the radius that comes from the operands."""
-    own = EPS * np.abs(mid) + TINY
+    own = EPS * np.abs(mid) + UNDERFLOW
     return Enclosure(mid, own if isinstance(rad, float) and rad == 0.0 else rad * UP + own)
 
 
 def _wider(mid: Any, rad: Any) -> Enclosure:
     """Add the rounding error of a function of numpy to the radius that comes from the argument."""
-    return Enclosure(mid, rad * UP + (WIDER * np.abs(mid) + TINY))
+    return Enclosure(mid, rad * UP + (WIDER * np.abs(mid) + UNDERFLOW))
 
 
 def _beyond(rad: Any, apart: Any) -> Any:
@@ -306,7 +307,7 @@ def _relative(rad: Any, mid: Any) -> Any:
 def _exp_excess(x: Any, slope: Any) -> Any:
     """e^x - 1 - x. The series leaves out x^6/720, which is below EPS of the sum."""
     series = x * x / 2 * (1 + x / 3 * (1 + x / 4 * (1 + x / 5)))
-    return np.where(np.abs(x) < SMALL, series, np.maximum(slope - x, 0.0))
+    return np.where(np.abs(x) < MAX_SERIES, series, np.maximum(slope - x, 0.0))
 
 
 def _of_entropy(m: Any, rad: Any, slope: Callable[[Any], Any]) -> Any:
@@ -326,7 +327,7 @@ def _of_entropy(m: Any, rad: Any, slope: Callable[[Any], Any]) -> Any:
 def _whole(x: Any, largest: float) -> bool:
     """True if the numbers x are whole multiples of one power of two, and `largest` is at most 2^53 times that power."""
     unit = float(np.spacing(largest))
-    if not (math.isfinite(largest) and unit > TINY):
+    if not (math.isfinite(largest) and unit > UNDERFLOW):
         return False
     return bool(np.all(np.rint(x / unit) * unit == x))
 

@@ -20,7 +20,7 @@ SLICES = 5  # of a number, in a product to twice the digits
 LOW = 2**15  # less than minus this is no exponent of a float or of a product of three
 BLOCK = 2**21  # numbers at a time
 CACHED = 2**15  # numbers of a block that stay in the cache; blocks are as many as their pairs at most
-TINY = 1e-290  # more than underflow takes from anything that is summed here
+UNDERFLOW = 1e-290  # more than underflow changes any sum here
 WIDE = 100  # features: from here on a product of matrices for every pair costs much
 SEVERAL = 8  # pairs a point: from here on products with points cost less
 FAINT = 1e-2  # of the longest image: a feature whose own are shorter gets no finer unit
@@ -30,7 +30,7 @@ class Images(NamedTuple):
     """Rows (n, r), and how far from each the exact one may be: (n,)."""
 
     at: FloatArray
-    off: FloatArray
+    error: FloatArray
 
 
 class Points(NamedTuple):
@@ -38,12 +38,12 @@ class Points(NamedTuple):
 
     high: FloatArray  # (n, r)
     low: FloatArray  # (n, r)
-    off: FloatArray  # (n,)
+    error: FloatArray  # (n,)
 
     def apart(self, i: Any, k: Any) -> Images:
         """Differences of the images of points i and k, indices of any shape."""
         z = (self.high[i] - self.high[k]) + (self.low[i] - self.low[k])
-        own = self.off + 4 * EPS**2 * np.linalg.norm(self.high, axis=1)
+        own = self.error + 4 * EPS**2 * np.linalg.norm(self.high, axis=1)
         return Images(z, 2 * EPS * np.linalg.norm(z, axis=1) + own[i] + own[k])
 
 
@@ -51,7 +51,7 @@ class Distances(NamedTuple):
     """Squared distances, and what each may be off by."""
 
     D: FloatArray
-    off: FloatArray
+    error: FloatArray
 
 
 class Products(NamedTuple):
@@ -88,48 +88,50 @@ class Seen(NamedTuple):
 
     def of(self, E: FloatArray) -> Distances:
         """e^T A e of exact differences of which E (t, d) are the floats."""
-        z, off = images(E, self.root)
+        z, error = images(E, self.root)
         D = np.sum(z**2, axis=1)
         beside = self.miss * np.sum((E * self.unit) ** 2, axis=1)
-        return Distances(D, _squared(np.sqrt(D), off, self.root.shape[1]) + beside)
+        return Distances(D, _squared(np.sqrt(D), error, self.root.shape[1]) + beside)
 
     def between(self, images: Points, i: Any, k: Any) -> Distances:
         """Of the points i and k (t,), by the images of all under the root to twice the digits."""
-        z, off = images.apart(i, k)
+        z, error = images.apart(i, k)
         D = np.einsum("tm,tm->t", z, z)
         length = np.linalg.norm(self.P, axis=1) * (1 + (self.P.shape[1] + 4) * EPS)
         beside = self.miss * (length[i] + length[k]) ** 2 * (1 + 4 * EPS)
-        return Distances(D, _squared(np.sqrt(D), off, z.shape[1]) + beside)
+        return Distances(D, _squared(np.sqrt(D), error, z.shape[1]) + beside)
 
     def from_points(self, i: IntArray) -> Distances:
         """From the points i (m,) to all (m, n)."""
-        z, off = self.images
+        z, error = self.images
         D = cdist(z[i], z, "sqeuclidean")  # from differences
         length = np.linalg.norm(self.P, axis=1)
         e = cdist(self.P[i], self.P) + EPS * (length[i, None] + length)
-        return Distances(D, _squared(np.sqrt(D), off[i, None] + off, self.root.shape[1]) + self.miss * e**2)
+        return Distances(
+            D, _squared(np.sqrt(D), error[i, None] + error, self.root.shape[1]) + self.miss * e**2
+        )
 
     def reach(self) -> FloatArray:
         """(n,): |z_i|^2 + |z_k|^2 - 2 z_i z_k of images z is the distance of i and k but for reach_i + reach_k."""
-        z, off = self.images
+        z, error = self.images
         a = np.linalg.norm(z, axis=1)
-        k = float(off.max()) / max(float(a.max()), TINY)  # 2 a_i off_k <= k a_i^2 + off_k^2 / k
-        own = 2 * a * off + k * a**2 + off**2 / k + 2 * off**2
+        k = float(error.max()) / max(float(a.max()), UNDERFLOW)  # 2 a_i off_k <= k a_i^2 + off_k^2 / k
+        own = 2 * a * error + k * a**2 + error**2 / k + 2 * error**2
         beside = 2 * self.miss * np.sum(self.P**2, axis=1)
-        reach: FloatArray = own + (z.shape[1] + 4) * EPS * a**2 + beside + TINY
+        reach: FloatArray = own + (z.shape[1] + 4) * EPS * a**2 + beside + UNDERFLOW
         return reach
 
 
-def _squared(length: FloatArray, off: FloatArray, m: int) -> FloatArray:
-    """What the squared length of a row of m numbers that is off by `off` may be off by."""
-    moved: FloatArray = (2 * length + off) * off + (m + 4) * EPS * length**2 + TINY
+def _squared(length: FloatArray, error: FloatArray, m: int) -> FloatArray:
+    """What the squared length of a row of m numbers that is off by `error` may be off by."""
+    moved: FloatArray = (2 * length + error) * error + (m + 4) * EPS * length**2 + UNDERFLOW
     return moved
 
 
 def images(P: FloatArray, T: FloatArray) -> Images:
     """P T for exact rows of which P (n, d) are the floats, each entry within half an ulp; T (d, r) is exact."""
-    off = (P.shape[1] + 2) * EPS * np.linalg.norm(np.abs(P) @ np.abs(T), axis=1) + TINY
-    return Images(P @ T, off)
+    error = (P.shape[1] + 2) * EPS * np.linalg.norm(np.abs(P) @ np.abs(T), axis=1) + UNDERFLOW
+    return Images(P @ T, error)
 
 
 def points(X: FloatArray, T: FloatArray) -> Points:
@@ -153,8 +155,8 @@ def points(X: FloatArray, T: FloatArray) -> Points:
             low += rest
         high, low = two_sum(high, low)
         largest = np.ldexp(float(d), unit)  # sums of products of entries are no larger
-        off = (SLICES * 2.0 ** (-SLICES * bits) + (4 * SLICES**2 + d + 4) * EPS**2) * largest
-        return Points(high, low, np.linalg.norm(off, axis=1) * (1 + 1e-6) + TINY)
+        error = (SLICES * 2.0 ** (-SLICES * bits) + (4 * SLICES**2 + d + 4) * EPS**2) * largest
+        return Points(high, low, np.linalg.norm(error, axis=1) * (1 + 1e-6) + UNDERFLOW)
 
 
 def _exponent(A: FloatArray) -> IntArray:
@@ -227,7 +229,7 @@ def squares_of(rows: Images, w: FloatArray) -> tuple[FloatArray, float]:
 
     Also where every w_t is rounded a few times more. In blocks, so that errors grow as the root of the number of rows.
     """
-    L, off = rows
+    L, error = rows
     t, r = L.shape
     size = max(1, math.isqrt(t))
     count = -(-t // size)
@@ -236,7 +238,7 @@ def squares_of(rows: Images, w: FloatArray) -> tuple[FloatArray, float]:
     blocks = padded.reshape(count, size, r)
     S = np.matmul(np.swapaxes(blocks * weight.reshape(count, size, 1), 1, 2), blocks).sum(axis=0)
     length = np.linalg.norm(L, axis=1)
-    each = (size + count + 16) * EPS * length**2 + (2 * length + off) * off + TINY
+    each = (size + count + 16) * EPS * length**2 + (2 * length + error) * error + UNDERFLOW
     return (S + S.T) / 2, float(np.abs(w) @ each)
 
 
@@ -250,9 +252,9 @@ def squares_of_pairs(images: Points, pairs: Any, w: FloatArray) -> tuple[FloatAr
     for first in watched(blocks):
         part = slice(first, first + step)
         apart = images.apart(*pairs[part].T)
-        own, off = squares_of(apart, w[part])
+        own, error = squares_of(apart, w[part])
         S += own
-        moved += off
+        moved += error
         size += float(np.abs(w[part]) @ np.sum(apart.at**2, axis=1))
     return S, (moved + (len(blocks) + 1) * EPS * size) * (1 + 1e-6)
 
@@ -262,14 +264,14 @@ def _by_points(images: Points, pairs: Any, w: FloatArray) -> tuple[FloatArray, f
     z, n = images.high, len(images.high)
     i, j = np.concatenate([pairs, pairs[:, ::-1]]).T
     both, length = np.concatenate([w, w]), np.linalg.norm(z, axis=1)
-    own = images.off + 2 * EPS * length  # z is what twice the digits are rounded to
+    own = images.error + 2 * EPS * length  # z is what twice the digits are rounded to
     W, absolute = (csr_array((values, (i, j)), shape=(n, n)) for values in (both, np.abs(both)))
     degree, size = np.bincount(i, both, n), np.bincount(i, np.abs(both), n)
     q = degree[:, None] * z - W @ z
     rounded = (np.bincount(i, minlength=n) + 16) * EPS * (size * length + absolute @ length)
-    off = rounded + size * own + absolute @ own
+    error = rounded + size * own + absolute @ own
     S, beside = z.T @ q, np.linalg.norm(q, axis=1)
-    moved = length @ off + own @ (beside + off) + (n + 4) * EPS * (length @ beside) + TINY
+    moved = length @ error + own @ (beside + error) + (n + 4) * EPS * (length @ beside) + UNDERFLOW
     return (S + S.T) / 2, float(moved) * (1 + 1e-6)
 
 
@@ -285,7 +287,7 @@ def least_eigenvalue(Z: FloatArray) -> float:
     if not np.isfinite(Z).all():
         return -math.inf
     guess = float(np.linalg.eigvalsh(Z)[0])
-    step = (r + 4) * EPS * (float(np.abs(np.diag(Z)).sum()) + abs(guess)) + TINY
+    step = (r + 4) * EPS * (float(np.abs(np.diag(Z)).sum()) + abs(guess)) + UNDERFLOW
     while math.isfinite(step):
         shifted = Z - (guess - step) * np.eye(r)
         try:
@@ -293,5 +295,5 @@ def least_eigenvalue(Z: FloatArray) -> float:
         except np.linalg.LinAlgError:
             step *= 4
             continue
-        return guess - step - (r + 4) * EPS * (float(np.trace(shifted)) + abs(guess - step)) - TINY
+        return guess - step - (r + 4) * EPS * (float(np.trace(shifted)) + abs(guess - step)) - UNDERFLOW
     return -math.inf

@@ -24,7 +24,7 @@ PRIME = 2**61 - 1
 # Numerators and denominators up to this are found from a residue: 2 LARGEST^2 is at most PRIME + 1.
 LARGEST = 2**30
 FACTOR = 10  # FLINT takes this many times the bytes of the coefficients for a rank, as measured
-ENOUGH = 4  # times as many rows as columns: of more than these some are looked at first
+ROWS_PER_COLUMN = 4  # if there are more rows than this many times the columns, a sample is tried first
 CHANCE = f"a rank modulo {PRIME} is not the rank over the rationals, which happens once in 1e18 times"
 
 
@@ -120,7 +120,7 @@ def rank_of(rows: np.ndarray) -> int:
     look()
     n, d = (int(size) for size in rows.shape)
     # where some of the rows have the full rank, all have it
-    if n > ENOUGH * d and rank_of(rows[:: n // (ENOUGH * d // 2)]) == d:
+    if n > ROWS_PER_COLUMN * d and rank_of(rows[:: n // (ROWS_PER_COLUMN * d // 2)]) == d:
         return d
     # FLINT is hundreds of times as fast where there are at least as many rows as columns.
     rows = rows if n >= d else rows.T

@@ -11,14 +11,14 @@ import numpy as np
 from cvxml.core.metric import EPS, FloatArray
 from cvxml.numbers.rounding import doubled
 
-FEW = 500  # terms, which are summed one by one as fast
+MAX_TERMS_LOOP = 500  # up to this many terms, a loop is as fast
 
 
-class Sum(NamedTuple):
+class Approximate(NamedTuple):
     """A number, and what rounding may have made of it."""
 
     value: float
-    off: float
+    error: float
 
 
 def summed(terms: Sequence[float] | FloatArray) -> float:
@@ -29,28 +29,28 @@ def summed(terms: Sequence[float] | FloatArray) -> float:
         return math.nan
 
 
-def total(terms: FloatArray, off: FloatArray) -> Sum:
+def total(terms: FloatArray, error: FloatArray) -> Approximate:
     """The sum of terms, each of which may be off; in whatever order it is taken."""
     size = float(np.abs(terms).sum())
-    return Sum(float(terms.sum()), (float(off.sum()) + (len(terms) + 8) * EPS * size) * (1 + 1e-6))
+    return Approximate(float(terms.sum()), (float(error.sum()) + (len(terms) + 8) * EPS * size) * (1 + 1e-6))
 
 
-def accurate_total(terms: FloatArray, off: FloatArray) -> Sum:
+def accurate_total(terms: FloatArray, error: FloatArray) -> Approximate:
     """The same, and no digit is lost in the summation; slower."""
     rough = float(terms.sum())
     if not math.isfinite(rough):
-        return Sum(rough, math.inf)
+        return Approximate(rough, math.inf)
     value, beside = accurate_sum(terms)
-    return Sum(value, (float(off.sum()) + 2 * EPS * abs(value) + beside) * (1 + 1e-6))
+    return Approximate(value, (float(error.sum()) + 2 * EPS * abs(value) + beside) * (1 + 1e-6))
 
 
-def accurate_sum(terms: FloatArray) -> Sum:
+def accurate_sum(terms: FloatArray) -> Approximate:
     """The sum; off is what it is off by beside its own rounding: nothing of few terms, of many next to nothing."""
-    if len(terms) <= FEW:
-        return Sum(summed(terms), 0.0)
+    if len(terms) <= MAX_TERMS_LOOP:
+        return Approximate(summed(terms), 0.0)
     with np.errstate(over="ignore", invalid="ignore"):
         value, size = float(doubled(terms)), float(np.abs(terms).sum())
     if not math.isfinite(value):
         value = summed(terms)
     rounds = 1 + math.log2(len(terms) + 1)
-    return Sum(value, 2 * rounds * (len(terms) + rounds) * EPS**2 * size)
+    return Approximate(value, 2 * rounds * (len(terms) + rounds) * EPS**2 * size)

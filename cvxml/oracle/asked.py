@@ -15,7 +15,7 @@ from cvxml.core.run import Callback
 from cvxml.core.tolerance import TOLERANCES
 from cvxml.methods import get
 
-LEAST = 1e-9  # seconds: a search takes its first step
+MIN_SECONDS = 1e-9  # even without time left, a search takes its first step
 LATE = "the search for a proof ended at time_limit; raise time_limit"
 
 
@@ -47,7 +47,7 @@ class Asked(NamedTuple):
     @property
     def left(self) -> float | None:
         """Seconds, of which some are left always; None where there is no limit."""
-        return None if self.until == math.inf else max(self.until - time.perf_counter(), LEAST)
+        return None if self.until == math.inf else max(self.until - time.perf_counter(), MIN_SECONDS)
 
     @property
     def late(self) -> bool:

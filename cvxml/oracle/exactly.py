@@ -12,11 +12,11 @@ from cvxml.core.result import Certificate, Solution
 from cvxml.methods import get_exact
 from cvxml.oracle.asked import Asked
 
-NEAR = 1e-5  # of the norm: ten times what counts as psd
+MAX_NEGATIVE = 1e-5  # of the norm: ten times the negative eigenvalue that still counts as psd
 ANOTHER = "M M^T, of which it is proved, is not near enough to the matrix given"
 
 
-class Judged(NamedTuple):
+class ExactJudgement(NamedTuple):
     """A verdict, why, and the interval of the candidate."""
 
     verdict: Verdict
@@ -24,7 +24,7 @@ class Judged(NamedTuple):
     interval: Exact
 
 
-def judge_exactly(asked: Asked, candidate: FloatArray, reference: Solution) -> Judged:
+def judge_exactly(asked: Asked, candidate: FloatArray, reference: Solution) -> ExactJudgement:
     """Judge `candidate` (d, d), psd to tolerance: is its gap at most the tolerance times the scale, without rounding?
 
     The scale is that of the reference if the exact interval certifies the reference. Otherwise the reference may be
@@ -40,16 +40,16 @@ def judge_exactly(asked: Asked, candidate: FloatArray, reference: Solution) -> J
     # where the optimum is 0 there is no scale: nothing is allowed, and 0 alone is optimal
     allowed, most = tol * min(scales), tol * max(scales)
     if not stands_for(theirs, module.certify(asked.given, candidate, reference.dual), allowed):
-        return Judged(Verdict.INCONCLUSIVE, ANOTHER, theirs)
+        return ExactJudgement(Verdict.INCONCLUSIVE, ANOTHER, theirs)
     said = f"in exact arithmetic the gap is {decimal(theirs.gap, up=True)}, allowed is {decimal(allowed, up=False)}"
     if theirs.gap <= allowed:
-        return Judged(Verdict.CERTIFIED, said, theirs)
+        return ExactJudgement(Verdict.CERTIFIED, said, theirs)
     better_by = theirs.objective - ours.objective
     if better_by > most:
         least = decimal(better_by, up=False)
         why = f"a psd matrix is better by {least}, exactly; allowed is {decimal(most, up=True)}"
-        return Judged(Verdict.REFUTED, why, theirs)
-    return Judged(Verdict.INCONCLUSIVE, f"the bound is not tight enough: {said}", theirs)
+        return ExactJudgement(Verdict.REFUTED, why, theirs)
+    return ExactJudgement(Verdict.INCONCLUSIVE, f"the bound is not tight enough: {said}", theirs)
 
 
 def stands_for(interval: Exact, proof: Certificate, allowed: Fraction | float) -> bool:
@@ -61,6 +61,6 @@ def stands_for(interval: Exact, proof: Certificate, allowed: Fraction | float) -
     if interval.distance == 0:  # it is the matrix itself
         return True
     judged = proof.step or proof
-    near = interval.distance <= NEAR * proof.feasibility.norm and judged.rounding <= float(allowed)
+    near = interval.distance <= MAX_NEGATIVE * proof.feasibility.norm and judged.rounding <= float(allowed)
     seen = max(proof.rounding, proof.value_rounding)
     return near and abs(upward(interval.objective) - proof.objective) <= float(allowed) + seen

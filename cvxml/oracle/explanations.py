@@ -24,9 +24,9 @@ from cvxml.oracle.likeliest import likeliest
 from cvxml.oracle.representation_errors import Slip, slips
 from cvxml.oracle.weights import Tried, around, between, inward, least, least_share, ratio
 
-BEST = 3  # misreadings that are combined with others, and with weights
+MAX_COMBINED = 3  # this many misreadings are combined with others and with weights
 SLIGHT = 0.01  # relative: a number that is nearer to what was asked for was not meant
-STEPS = 30  # of a descent in two weights
+MAX_STEPS = 30  # steps of a descent in two weights
 SPREAD = math.log(10)  # the logarithm of the best factor is searched up to this far on both sides
 STANDARD = 1e-6  # a feature is standardized if its standard deviation is 1 within this tolerance
 BESIDE = 1e-5  # relative change of a metric; a number that changes with the metric was fitted
@@ -196,7 +196,7 @@ def _partly(
     Each comes with its inputs and its number of fitted numbers.
     """
     listed = [*get(judge.method).MISREADINGS.values()]
-    for k in sorted(range(len(shares)), key=lambda k: shares[k])[:BEST]:
+    for k in sorted(range(len(shares)), key=lambda k: shares[k])[:MAX_COMBINED]:
         if shares[k] > part or listed[k].problem is None or judge.asked.late:
             continue
         question = Question(judge.X, judge.y, metric, judge.tol, judge.params)
@@ -310,7 +310,7 @@ def _two_at_best(judge: Judge, metric: FloatArray, pair: tuple[str, str]) -> Exp
                 raise ValueError("the metric leaves much at every two weights")
         return here[0].gap / unit, np.array([each.slope * each.weight / unit for each in here])
 
-    options = {"maxiter": STEPS, "gtol": judge.sharp / 10}
+    options = {"maxiter": MAX_STEPS, "gtol": judge.sharp / 10}
     found = minimize(left, np.log(asked), jac=True, method="BFGS", options=options)
     other = judge.itself
     for name, value in zip(pair, np.exp(found.x), strict=True):

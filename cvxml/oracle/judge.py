@@ -23,7 +23,7 @@ from cvxml.oracle.weights import Tried
 NO_ANSWER = (ValueError, ArithmeticError, SolverFailure, OutOfTime)
 NOTHING = 1e-12  # a scale below this share of the objective: as good as 0, and so is whatever is made of it
 SEARCH = 1e-6  # the tolerance of solutions among which a weight is looked for
-SMALL = 1e-3  # times a metric is next to 0, which is stationary
+SHRUNK = 1e-3  # this factor times the metric is compared with M = 0, which is stationary
 PATIENCE = 2000  # iterations for another problem
 FINEST = 1e-2  # the finest tolerance of our solutions, relative to the user's tolerance
 BESIDE = 2.0**-10  # of a weight: how far off the next one is, for a slope
@@ -73,7 +73,7 @@ class Judge:
             left = _share(self._step(other, given, metric), self.tol)
             if left.share > FAR:
                 return left
-            return left._replace(nothing=_share(self._step(other, given, SMALL * metric), self.tol).share)
+            return left._replace(nothing=_share(self._step(other, given, SHRUNK * metric), self.tol).share)
         module = get(other.method or self.method)
         metric = module.matrix(given, metric)
         ours = self._optimum(other, given, metric)

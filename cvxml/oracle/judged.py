@@ -11,7 +11,7 @@ import numpy as np
 from cvxml.core.inputs import check_labels, class_names
 from cvxml.core.metric import FloatArray
 from cvxml.core.predictions import Region
-from cvxml.core.report import Judged
+from cvxml.core.report import ReportSubject
 from cvxml.core.result import Certificate, Dual
 from cvxml.family.nearby.sublevel import Sublevel
 from cvxml.methods import get
@@ -19,7 +19,7 @@ from cvxml.oracle.asked import Asked
 from cvxml.solvers.family_method import FamilyMethod
 
 
-def judged_of(asked: Asked, proof: Certificate, beside: FloatArray) -> Judged | None:
+def judged_of(asked: Asked, proof: Certificate, beside: FloatArray) -> ReportSubject | None:
     """Of a candidate with its proof; None where it is a metric at one query, or its points have no classes.
 
     beside: our own metric.
@@ -31,7 +31,7 @@ def judged_of(asked: Asked, proof: Certificate, beside: FloatArray) -> Judged | 
     except ValueError:  # no classes
         return None
     region = partial(_region, asked.method, asked.given, asked.candidate, proof.dual, beside)
-    return Judged(asked.given.X, codes, asked.candidate, tuple(class_names(asked.y)), region)
+    return ReportSubject(asked.given.X, codes, asked.candidate, tuple(class_names(asked.y)), region)
 
 
 class Unattained(NamedTuple):

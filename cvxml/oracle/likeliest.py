@@ -3,7 +3,8 @@
 In each problem we try a few other metrics: the optimum of the user's problem, multiples of the candidate and of that
 optimum, mixtures of both, and small random changes of the candidate. If one of them has a lower objective, the
 candidate does not solve that problem, and the improvement is a lower bound of its gap. The problem with the smallest
-improvement is the likeliest. If several problems share the smallest improvement, at most `FEW` of them are solved.
+improvement is the likeliest. If several problems share the smallest improvement, at most `MAX_TIES_SOLVED` of them
+are solved.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ from cvxml.oracle.judge import NO_ANSWER, Judge
 TOWARD_IT = (0.01, 0.1, 0.5)  # shares of the way from the candidate to the optimum of the user's problem
 BESIDE = 1e-3  # relative size of a small random change of the candidate
 DIRECTIONS = 4  # random changes; the reverse of each is tried too
-FEW = 3  # problems that are solved if several have the smallest improvement
+MAX_TIES_SOLVED = 3  # problems that are solved if several have the smallest improvement
 # relative to the largest entry: a candidate that moves by more when it is made feasible is not feasible
 FORBIDDEN = 1e-4
 SAME = 1e-7  # relative to the objective: an improvement up to this may come from rounding or a program's tolerance
-TINY = 1e-300  # least divisor, so that a relative improvement of 0 is defined
+SMALLEST = 1e-300  # least divisor, so that a relative improvement of 0 is defined
 
 
 class Improvement(NamedTuple):
@@ -42,9 +43,9 @@ def likeliest(judge: Judge, metric: FloatArray, others: Iterable[OtherProblem]) 
 
     The field `choices` of the result holds the number of problems. The result is None too if the time limit is over.
 
-    If several problems have the same smallest improvement, at most `FEW` of them are solved, and the proved gaps
-    decide. Problems come first if the optimum of the user's problem is worst there. For example, if a program lost one
-    pair, the optimum with this pair is clearly worse in the problem without it.
+    If several problems have the same smallest improvement, at most `MAX_TIES_SOLVED` of them are solved, and the proved
+    gaps decide. Problems come first if the optimum of the user's problem is worst there. For example, if a program
+    lost one pair, the optimum with this pair is clearly worse in the problem without it.
     """
     found: list[tuple[Improvement, OtherProblem]] = []
     enough, count = FAR, 0
@@ -59,7 +60,9 @@ def likeliest(judge: Judge, metric: FloatArray, others: Iterable[OtherProblem]) 
         if improved.best <= enough:
             found.append((improved, other))
             enough = improved.best
-    likely = sorted((each for each in found if each[0].best <= enough), key=lambda each: each[0])[:FEW]
+    likely = sorted((each for each in found if each[0].best <= enough), key=lambda each: each[0])[
+        :MAX_TIES_SOLVED
+    ]
     chosen = min((other for _, other in likely), key=partial(_left, judge, metric), default=None)
     return None if chosen is None else chosen._replace(choices=count)
 
@@ -86,7 +89,7 @@ def improvement(
 
     def better(each: FloatArray) -> float:
         there = module.objective(given, module.allowed(given, each))
-        return float((here - there) / max(abs(here), abs(there), TINY))
+        return float((here - there) / max(abs(here), abs(there), SMALLEST))
 
     first = better(judge.better) if judge.better.shape == M.shape else 0.0
     best = max(first, 0.0)

@@ -47,10 +47,10 @@ def _numbers(expected: Any, given: Any, tolerance: float) -> str:
     if found is None or found.shape != right.shape:
         return f"numbers of shape {right.shape} are asked for"
     allowed = tolerance * max(float(np.abs(right).max(initial=0.0)), 1.0)
-    off = np.abs(found - right)
-    if (off <= allowed).all():  # NaN is not
+    error = np.abs(found - right)
+    if (error <= allowed).all():  # NaN is not
         return ""
-    place = tuple(int(p) for p in np.argwhere(~(off <= allowed))[0])
+    place = tuple(int(p) for p in np.argwhere(~(error <= allowed))[0])
     return f"{found[place]:.12g} at {list(place)}, right is {right[place]:.12g} (allowed {allowed:.2g})"
 
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from cvxml.core.method import Method
 from cvxml.core.metric import FloatArray
-from cvxml.core.pairs import MANY
+from cvxml.core.pairs import MAX_POINTS_LISTED
 from cvxml.core.result import Solution, Status
 from cvxml.oracle.asked import uninterrupted
 
@@ -35,7 +35,13 @@ def reference(
     options: of `Method.solve`.
     """
     iterates = method.MAX_ITER > 1  # a closed form is as fine at once, and takes no warm start
-    if iterates and known is None and metric is not None and len(given.X) > MANY and tol / 10 < ROUGH:
+    if (
+        iterates
+        and known is None
+        and metric is not None
+        and len(given.X) > MAX_POINTS_LISTED
+        and tol / 10 < ROUGH
+    ):
         rough = uninterrupted(method.solve(given, tol=ROUGH, **options))
         known = Reference(rough, tight=rough.status is Status.TIME_LIMIT)
     if known is not None:

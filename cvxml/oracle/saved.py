@@ -264,8 +264,8 @@ def _false_claim(proof: Certificate, claimed: dict[str, Any], slack: float) -> s
         own = proof.value_rounding or proof.rounding
         allowed += 2 * (max(own, proof.rounding) if name == "lower_bound" else own)
         # where nothing bounds the problem, no figure is its bound
-        off = abs(stated - value) > allowed or math.isinf(value)
-        if stated < least[name] if name in least else off:
+        error = abs(stated - value) > allowed or math.isinf(value)
+        if stated < least[name] if name in least else error:
             return f"the file claims {name} {stated:.12g}; recomputed, it is {value:.12g}"
     return ""
 

@@ -27,8 +27,8 @@ from cvxml.family.regularizers.base import Regularizer, fractions
 from cvxml.family.regularizers.budget import Budget
 from cvxml.family.regularizers.combinations import Combinations, NormOfCombination
 from cvxml.family.regularizers.frobenius import Frobenius, missing
-from cvxml.family.rows.base import Prices, Weights, joined
-from cvxml.family.theorem.exact import feasible_prices
+from cvxml.family.rows.base import Duals, Weights, joined
+from cvxml.family.theorem.exact import feasible_duals
 from cvxml.family.theorem.theorem import Family, prove
 from cvxml.family.unlisted.all_budget import Across
 from cvxml.methods import get_exact
@@ -57,22 +57,22 @@ def side(saved: SavedSolution) -> dict[str, Any]:
     with one_blas_thread(), precision():
         proof = prove(of.member(given), of.read(given, saved.dual))
         family = of.member(given, Fraction)
-        (prices,) = feasible_prices(family, proof.prices)
-        over = math.lcm(*(price.denominator for price in prices.a.tolist()))
+        (duals,) = feasible_duals(family, proof.duals)
+        over = math.lcm(*(price.denominator for price in duals.a.tolist()))
         return {
             "format": FORMAT,
             "version": VERSION,
             "method": saved.method,
             "over": hex(over),
-            "prices": PRICES[saved.method](family, prices, lambda price: hex(int(price * over))),
-            **_hints(family, prices, metric),
+            "prices": PRICES[saved.method](family, duals, lambda price: hex(int(price * over))),
+            **_hints(family, duals, metric),
         }
 
 
-def _hints(family: Family, prices: Prices, A: FloatArray) -> dict[str, Any]:
+def _hints(family: Family, duals: Duals, A: FloatArray) -> dict[str, Any]:
     """What the regularizer's part of the interval needs."""
     regularizer = family.regularizer
-    X, G = plane(regularizer.X), joined([family.terms[0].rows.weights(prices)])
+    X, G = plane(regularizer.X), joined([family.terms[0].rows.weights(duals)])
     if isinstance(regularizer, Combinations):
         return _of_combination(regularizer, X, G, A)
     hints: dict[str, Any] = {"root": _root(A), "factor": _factor(regularizer, X, G)}
@@ -113,36 +113,36 @@ def _factor(regularizer: Regularizer, X: Plane, G: Weights) -> dict[str, Any]:
     return {"vectors": _columns(missing(M, common, 2 * X.at)), "rest": "norm"}
 
 
-def _of_triplets(family: Family, prices: Prices, whole: Whole) -> list[list[Any]]:
+def _of_triplets(family: Family, duals: Duals, whole: Whole) -> list[list[Any]]:
     """[i, j, l, price], in the order of the targets and then of l."""
-    order = np.argsort(prices.key)
-    priced = Prices(prices.a[order], prices.key[order])
+    order = np.argsort(duals.key)
+    priced = Duals(duals.a[order], duals.key[order])
     rows: Any = family.terms[0].rows
     triplets = rows.named(priced)
     return [[*t, whole(a)] for t, a in zip(triplets.tolist(), priced.a.tolist(), strict=True) if a > 0]
 
 
-def _of_points(family: Family, prices: Prices, whole: Whole) -> list[list[Any]]:
+def _of_points(family: Family, duals: Duals, whole: Whole) -> list[list[Any]]:
     """[i, prices of its impostors, prices of its targets] for each point that has any; a price is [j, price]."""
     rows: Any = family.terms[0].rows
     spread: Any = family.terms[0].loss
-    pairs, near = rows.listed[prices.key].tolist(), spread.near[prices.key]
+    pairs, near = rows.listed[duals.key].tolist(), spread.near[duals.key]
     of: dict[int, tuple[list[Any], list[Any]]] = {}
-    for (i, j), up, a in zip(pairs, near, prices.a.tolist(), strict=True):
+    for (i, j), up, a in zip(pairs, near, duals.a.tolist(), strict=True):
         if a:
             of.setdefault(i, ([], []))[0 if up else 1].append([j, whole(abs(a))])
     return [[i, u, w] for i, (u, w) in sorted(of.items())]
 
 
-def _of_pairs(family: Family, prices: Prices, whole: Whole) -> list[list[Any]]:
+def _of_pairs(family: Family, duals: Duals, whole: Whole) -> list[list[Any]]:
     """[i, j, price] of the dissimilar pairs that have any, in order."""
     rows: Any = family.terms[0].rows
-    pairs = rows.listed(prices.key) if isinstance(rows, Across) else rows.listed[prices.key]
-    named = sorted((*pair, a) for pair, a in zip(pairs.tolist(), prices.a.tolist(), strict=True) if a > 0)
+    pairs = rows.listed(duals.key) if isinstance(rows, Across) else rows.listed[duals.key]
+    named = sorted((*pair, a) for pair, a in zip(pairs.tolist(), duals.a.tolist(), strict=True) if a > 0)
     return [[i, j, whole(a)] for i, j, a in named]
 
 
-PRICES: dict[str, Callable[[Family, Prices, Whole], Sequence[Any]]] = {
+PRICES: dict[str, Callable[[Family, Duals, Whole], Sequence[Any]]] = {
     "mlsvm": _of_points,
     "lmnn": _of_triplets,
     "lmnn:squared_hinge": _of_triplets,

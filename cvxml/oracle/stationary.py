@@ -25,7 +25,7 @@ from cvxml.oracle.exactly import ANOTHER, stands_for
 LOOSE = 1e-3  # of the scale: rounding beyond that is too much at any tolerance
 
 
-class Judged(NamedTuple):
+class StationaryJudgement(NamedTuple):
     """A verdict, why, and the better metric if one was found."""
 
     verdict: Verdict
@@ -100,7 +100,7 @@ def check_stationary(asked: Asked) -> Report:
     )
 
 
-def _judge(asked: Asked, candidate: FloatArray) -> Judged:
+def _judge(asked: Asked, candidate: FloatArray) -> StationaryJudgement:
     method, given, tol = asked.method, asked.given, asked.tol
     module = get_stationary(method)
     psd, _ = examine(candidate)
@@ -110,7 +110,9 @@ def _judge(asked: Asked, candidate: FloatArray) -> Judged:
     if not ours.objective < proof.objective:  # what rounding makes of a metric need be no better
         better, ours = psd, proof
     if not proof.feasibility.feasible:
-        return Judged(Verdict.REFUTED, (f"not a metric: {proof.feasibility}",), proof, ours, None)
+        return StationaryJudgement(
+            Verdict.REFUTED, (f"not a metric: {proof.feasibility}",), proof, ours, None
+        )
     # its own proof must do without what is not known of the other metric; a better one is better beyond both roundings
     judged = proof.step or proof
     own = tol * _scale(method, proof, ours) + judged.rounding
@@ -118,7 +120,7 @@ def _judge(asked: Asked, candidate: FloatArray) -> Judged:
     won = proof.objective - ours.objective
     if not math.isfinite(proof.objective) and math.isfinite(ours.objective):
         why = f"its objective overflows; there is a metric with {ours.objective:.6g}"
-        return Judged(Verdict.REFUTED, (why,), proof, ours, Witness(ours.objective, won, better))
+        return StationaryJudgement(Verdict.REFUTED, (why,), proof, ours, Witness(ours.objective, won, better))
     left, name = _left(proof)
     proved = left <= own and proof.decides(tol)
     interval = None
@@ -138,7 +140,7 @@ def _judge(asked: Asked, candidate: FloatArray) -> Judged:
     return found._replace(exact=interval, share=(left + beyond) / scale if scale > 0 else math.inf)
 
 
-def _is_close(asked: Asked, judged: Judged) -> bool:
+def _is_close(asked: Asked, judged: StationaryJudgement) -> bool:
     """True for a claim to be stationary, if the step and the descent from it both gain at most `CLOSE` of the scale.
 
     The descent counts because of metrics next to 0, for example: their step gains little, and the descent much.
@@ -149,7 +151,7 @@ def _is_close(asked: Asked, judged: Judged) -> bool:
     return won <= CLOSE * _scale(asked.method, judged.proof, judged.ours)
 
 
-def _close(judged: Judged, looked_for: bool) -> str:
+def _close(judged: StationaryJudgement, looked_for: bool) -> str:
     """The sentence of the verdict `close`."""
     share = f"at most {100 * judged.share:.2g} % of the scale"
     what = f"close to stationary: {_left(judged.proof)[1]} gains {share}"
@@ -167,26 +169,26 @@ def _verdict(
     better: FloatArray,
     figures: tuple[float, str, float, float],
     proved: bool,
-) -> Judged:
+) -> StationaryJudgement:
     """The verdict once all is computed. figures: what is left, in what; what is allowed, without and with `ours`."""
     left, name, own, allowed = figures
     won = proof.objective - ours.objective
     witness = Witness(ours.objective, won, better) if won > allowed else None
     improvable = f"a descent from it leads to a metric that is better by {won:.6g}; allowed is {allowed:.3g}"
     if not proved and witness is not None:
-        return Judged(Verdict.REFUTED, (f"improvable: {improvable}",), proof, ours, witness)
+        return StationaryJudgement(Verdict.REFUTED, (f"improvable: {improvable}",), proof, ours, witness)
     if not proved and left <= own and asked.exact:
-        return Judged(Verdict.INCONCLUSIVE, (ANOTHER,), proof, ours, None)
+        return StationaryJudgement(Verdict.INCONCLUSIVE, (ANOTHER,), proof, ours, None)
     if not proved and proof.undecided and not asked.exact:
         said = get_stationary(asked.method).remarks(asked.given, psd)
-        return Judged(Verdict.INCONCLUSIVE, (proof.undecided, *said), proof, ours, None)
+        return StationaryJudgement(Verdict.INCONCLUSIVE, (proof.undecided, *said), proof, ours, None)
     if not proved and left <= own:
         rounding = (proof.step or proof).rounding
         why = f"double precision cannot decide at this tol: rounding may be {rounding:.3g}, allowed is {own:.3g}"
-        return Judged(Verdict.INCONCLUSIVE, (why,), proof, ours, None)
+        return StationaryJudgement(Verdict.INCONCLUSIVE, (why,), proof, ours, None)
     if not proved:
         why = f"{name} could still gain {left:.3g}, allowed is {own:.3g}; no metric that does was found"
-        return Judged(
+        return StationaryJudgement(
             Verdict.INCONCLUSIVE,
             (why, *get_stationary(asked.method).remarks(asked.given, psd)),
             proof,
@@ -196,13 +198,15 @@ def _verdict(
     if proof.claim == "optimal":
         why = f"optimal: the problem is convex here, and no metric is better by more than {left:.3g}"
         reason = f"{why}; allowed is {own:.3g}"
-        return Judged(Verdict.CERTIFIED, (reason,), proof, ours, None, proof.lower_bound)
+        return StationaryJudgement(Verdict.CERTIFIED, (reason,), proof, ours, None, proof.lower_bound)
     stationary = f"stationary: {name} is certified to gain at most {left:.3g}, allowed is {own:.3g}"
     if asked.claim == "stationary":
         reasons = (stationary, f"yet {improvable}") if witness is not None else (stationary,)
-        return Judged(Verdict.CERTIFIED, reasons, proof, ours, None)
+        return StationaryJudgement(Verdict.CERTIFIED, reasons, proof, ours, None)
     if witness is not None:
-        return Judged(Verdict.REFUTED, (stationary, improvable), proof, ours, witness, stationary=True)
+        return StationaryJudgement(
+            Verdict.REFUTED, (stationary, improvable), proof, ours, witness, stationary=True
+        )
     return _judge_optimal(asked, proof, ours, stationary)
 
 
@@ -222,7 +226,9 @@ def _left(proof: Certificate) -> tuple[float, str]:
     return judged.gap, "its convex step"
 
 
-def _judge_optimal(asked: Asked, proof: Certificate, ours: Certificate, stationary: str) -> Judged:
+def _judge_optimal(
+    asked: Asked, proof: Certificate, ours: Certificate, stationary: str
+) -> StationaryJudgement:
     """A stationary metric that is claimed optimal: against the best of our own starts, and a bound if it is tiny."""
     module, tol = get_stationary(asked.method), asked.tol
     found = module.solve(
@@ -240,7 +246,9 @@ def _judge_optimal(asked: Asked, proof: Certificate, ours: Certificate, stationa
         by = "another start leads to" if best is not known else "branch and bound finds"
         why = f"{by} a metric that is better by {won:.6g}; allowed is {allowed:.3g}"
         witness = Witness(best.objective, won, best.metric)
-        return Judged(Verdict.REFUTED, (stationary, why), proof, best.certificate, witness, bound, True)
+        return StationaryJudgement(
+            Verdict.REFUTED, (stationary, why), proof, best.certificate, witness, bound, True
+        )
     # where the optimum is 0 no error is a share of it: 0 alone is optimal
     has_scale = best.certificate.scale > 0 or not (asked.candidate is not None and asked.candidate.any())
     if bound is not None and has_scale and proof.objective - bound <= beyond:
@@ -248,10 +256,10 @@ def _judge_optimal(asked: Asked, proof: Certificate, ours: Certificate, stationa
             f"optimal: branch and bound proves that no metric is better by more than {proof.objective - bound:.3g}; "
             f"allowed is {beyond:.3g}"
         )
-        return Judged(Verdict.CERTIFIED, (stationary, why), proof, best.certificate, None, bound)
+        return StationaryJudgement(Verdict.CERTIFIED, (stationary, why), proof, best.certificate, None, bound)
     if proof.objective - proof.lower_bound <= beyond and not proof.undecided:
         why = f"F >= {proof.lower_bound:.6g}, and it is {proof.objective:.6g}"
-        return Judged(Verdict.CERTIFIED, (why,), proof, ours, None)
+        return StationaryJudgement(Verdict.CERTIFIED, (why,), proof, ours, None)
     late = (LATE,) if asked.late else ()
     tried = "that was tried" if late else f"({', '.join(module.STARTS)})"
     why = f"no start of ours {tried} leads to a better one, which proves nothing"
@@ -259,4 +267,4 @@ def _judge_optimal(asked: Asked, proof: Certificate, ours: Certificate, stationa
         why = (
             f"branch and bound proves no more in its time than F >= {bound:.12g}, and finds no better metric"
         )
-    return Judged(Verdict.INCONCLUSIVE, (stationary, why, *late), proof, ours, None, bound)
+    return StationaryJudgement(Verdict.INCONCLUSIVE, (stationary, why, *late), proof, ours, None, bound)

@@ -20,7 +20,7 @@ from cvxml.core.misreading import FAR
 
 WIDEST = 1e6  # the farthest factor from the weight asked for
 STEP = 4.0  # the first factor that is tried
-NEAR = 1e-4  # a bracket in log w that is narrow enough
+BRACKET_WIDTH = 1e-4  # the search over log w ends at a bracket of this width
 TRIES = 40  # to cut a bracket down
 LEFT = 1.2  # times what is certainly left: no weight that is much better is to be found
 # tries for each end, the factor of a step outward, and the final ratio between a point outside and one inside
@@ -83,7 +83,7 @@ def _between(ends: Sequence[Tried], most: float, enough: float, at: Try) -> Iter
     for _ in range(TRIES):
         a, b = _place(one.weight, most), _place(two.weight, most)
         floor, best = _floor(one, two), min(one.share, two.share)
-        if abs(b - a) <= NEAR or slope == two.slope or two.slope == 0 or best <= enough:
+        if abs(b - a) <= BRACKET_WIDTH or slope == two.slope or two.slope == 0 or best <= enough:
             return
         if floor > FAR * max(one.scale, two.scale) or min(one.gap, two.gap) <= LEFT * floor:
             return
@@ -134,7 +134,7 @@ def _end(
         if left >= enough / CLOSER or (outside is not None and outside[0] <= CLOSER * inside):
             break
         if outside is None:
-            distance = FURTHER * max(inside, NEAR)
+            distance = FURTHER * max(inside, BRACKET_WIDTH)
         else:  # what is left grows with the square of the distance
             part = min(max(math.sqrt((enough - left) / (outside[1] - left)), 0.05), 0.95)
             distance = inside + part * (outside[0] - inside)
@@ -169,7 +169,7 @@ def least_share(asked: float, most: float, enough: float, share: Callable[[float
         return None
     for width, part in ((step, PROMISING), (step / 10, 0.0)):
         if at(best) > enough:
-            bounds, options = (best - width, best + width), {"xatol": NEAR * width, "maxiter": ROUND}
+            bounds, options = (best - width, best + width), {"xatol": BRACKET_WIDTH * width, "maxiter": ROUND}
             minimize_scalar(at, bounds=bounds, method="bounded", options=options)
             best = min(known, key=at)
         if at(best) > max(part * at(start), enough if part else FAR):

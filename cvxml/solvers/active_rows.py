@@ -19,10 +19,10 @@ CACHED = 2**18  # of coordinates of pairs: more are slow to come by
 DENSE = 20  # pairs of points for each of which that is a pair here: products of whole matrices cost less
 SEEN = 2**15  # pairs that are enough for a diagonal
 FIRST = 20  # directions whose curvature is known exactly
-FEW = 1500  # rows or entries for which a direct solution costs less
-MANY = 3000  # for which it fits
+MAX_ROWS_DIRECT = 1500  # up to this many rows or entries, a direct solution of the system costs less
+MAX_ROWS_STORED = 3000  # up to this many rows, the matrix of the system is stored
 INEXACT = 0.3  # of a Newton direction
-MOST = 40  # conjugate gradients
+MAX_CG_STEPS = 40  # steps of conjugate gradients
 
 
 class Active(NamedTuple):
@@ -121,7 +121,7 @@ class Curvature:
     def solve(self, b: FloatArray) -> FloatArray:
         """The inverse times b: directly where rows or entries are few, else by conjugate gradients if they can."""
         p, few = len(b), min(len(b), self.rows.B.shape[0])
-        if few <= FEW:
+        if few <= MAX_ROWS_DIRECT:
             return self._directly(b)
         block, rest = self._of_entries(min(FIRST, self.r)), self._diagonal()
         own = np.flatnonzero(triangle(self.r)[1] < FIRST)
@@ -132,8 +132,8 @@ class Curvature:
             return z
 
         H, P = (LinearOperator((p, p), matvec=matvec, dtype=float) for matvec in (self.times, nearly))
-        found, unfinished = cg(H, b, x0=nearly(b), rtol=INEXACT, maxiter=MOST, M=P)
-        solved: FloatArray = self._directly(b) if unfinished and few <= MANY else found
+        found, unfinished = cg(H, b, x0=nearly(b), rtol=INEXACT, maxiter=MAX_CG_STEPS, M=P)
+        solved: FloatArray = self._directly(b) if unfinished and few <= MAX_ROWS_STORED else found
         return solved
 
     def _directly(self, b: FloatArray) -> FloatArray:

@@ -12,8 +12,9 @@ Coordinates
     G is turned after every step such that S is diagonal: the left side is then H plus a diagonal.
 Algorithm
     rho is Mehrotra's: the cube of the share that a step with rho = 0 would leave. While the gradient of f is not Z
-    (f is not quadratic), rho stays above `AHEAD` of the difference, if that is no rise. The step goes at most `MOST` of
-    the way to the boundary, and back until f(M) - rho log det M falls; the left side is positive definite, so it does.
+    (f is not quadratic), rho stays above `AHEAD` of the difference, if that is no rise. The step goes at most
+    `SHARE_TO_BOUNDARY` of the way to the boundary. It is shortened until f(M) - rho log det M falls, which happens
+    because the left side is positive definite.
     The eigenvalues of S are kept within a factor `APART` of rho, so that this holds uniformly.
 Source: S. Mehrotra, SIAM J. Optimization 2 (1992); C. Helmberg, F. Rendl, R. Vanderbei, H. Wolkowicz, SIAM J.
 Optimization 6 (1996), for the direction; A. Waechter, L. Biegler, Mathematical Programming 106 (2006), for `APART`.
@@ -35,8 +36,8 @@ from cvxml.family.geometry.symmetric import smat, svec
 SHRINK = 1e-4
 AHEAD = 0.1  # of the distance of S from the gradient, a dimension: rho stays above
 APART = 1e4  # an eigenvalue of S from rho, as a factor
-MOST = 0.99  # of the way to the boundary
-ENOUGH = 1e-4  # of the decrease that the slope promises
+SHARE_TO_BOUNDARY = 0.99  # a step goes at most this share of the way to the boundary of the cone
+SHARE_OF_SLOPE = 1e-4  # a step must decrease f by this share of step * slope (Armijo)
 HALVINGS = 40
 
 
@@ -146,12 +147,12 @@ def _to_boundary(s: FloatArray, dS: FloatArray) -> float:
 def _search(f: Smooth, at: _Point, direction: _Direction) -> float:
     """A step that lowers f - rho log det, but for rounding; 0 if there is none."""
     eigenvalues = np.linalg.eigvalsh(direction.dX)
-    step = min(1.0, MOST * _to_boundary(np.ones(len(eigenvalues)), direction.dX))
+    step = min(1.0, SHARE_TO_BOUNDARY * _to_boundary(np.ones(len(eigenvalues)), direction.dX))
     noise = 64 * EPS * max(1.0, abs(at.value))
     for _ in watched(range(HALVINGS)):
         G = _ahead(at, direction, step)
         change = f.value(G @ G.T) - at.value - direction.rho * float(np.log1p(step * eigenvalues).sum())
-        if change <= ENOUGH * step * direction.slope + noise:
+        if change <= SHARE_OF_SLOPE * step * direction.slope + noise:
             return step
         step /= 2
     return 0.0
@@ -165,7 +166,7 @@ def _ahead(at: _Point, direction: _Direction, step: float) -> FloatArray:
 
 def _moved(f: Smooth, at: _Point, direction: _Direction, step: float) -> _Point:
     """The point after the step; Z goes as far as it may, and G is turned until S is diagonal."""
-    S = np.diag(at.s) + min(1.0, MOST * _to_boundary(at.s, direction.dS)) * direction.dS
+    S = np.diag(at.s) + min(1.0, SHARE_TO_BOUNDARY * _to_boundary(at.s, direction.dS)) * direction.dS
     L = _root(np.eye(len(at.s)) + step * direction.dX)
     s, turn = np.linalg.eigh(L.T @ S @ L)
     G = at.G @ L @ turn

@@ -18,11 +18,11 @@ from cvxml.core.bases import combined
 from cvxml.core.metric import EPS, FloatArray, middle
 from cvxml.family.losses.hinge import Hinge
 from cvxml.family.regularizers.combinations import NormOfCombination, SumOfWeights
-from cvxml.family.rows.base import Prices
+from cvxml.family.rows.base import Duals
 from cvxml.family.rows.triplets import Triplets
 from cvxml.family.theorem.theorem import Family
 
-MOST = 0.995  # of the way to the boundary
+SHARE_TO_BOUNDARY = 0.995  # a step goes at most this share of the way to the boundary
 NOISE = 1e-12  # of the terms of a sum: what its sign is not to be told from
 DEAREST = 1e130  # the norm of weights that move a margin by about 1: those that cost more are of no use
 LEAST_STEP = 1e-10  # a shorter one is none
@@ -54,7 +54,7 @@ class Combining:
         assert isinstance(rows, Triplets)
         self.B, self.cap = of.B, float(hinge.c)
         self.key = rows.keys()
-        i, j, l = rows.named(Prices(np.zeros(0), self.key)).T
+        i, j, l = rows.named(Duals(np.zeros(0), self.key)).T
         z = (of.X - middle(of.X)) @ of.B.T
         H = (z[i] - z[l]) ** 2 - (z[i] - z[j]) ** 2
         largest = np.abs(H).max(axis=0)
@@ -71,9 +71,9 @@ class Combining:
             self.q = float(of.beta) / self.cap * self.unit
         else:
             self.L = (own @ own.T / np.sqrt(self.cap)) ** 2
-        K, all_prices = len(own), np.ones(len(self.key))
+        K, all_duals = len(own), np.ones(len(self.key))
         # looked at first: no weights at all, where prices that are as high as can be pay for none
-        unpaid = self._gradient(np.zeros(K), all_prices) + NOISE * (np.abs(self.H).T @ all_prices + self.q)
+        unpaid = self._gradient(np.zeros(K), all_duals) + NOISE * (np.abs(self.H).T @ all_duals + self.q)
         self.none = bool((unpaid >= 0).all())
         self.at = self._begin()
 
@@ -134,7 +134,7 @@ class Combining:
             target = rho * min(1.0, max(left / rho, 0.0)) ** 3
             missed = ahead.products
             step = towards(*(target - product for product in missed))
-            lengths = self._lengths(step, MOST)
+            lengths = self._lengths(step, SHARE_TO_BOUNDARY)
             there = self._after(step, *lengths)
         if not all(np.isfinite(part).all() for part in there) or max(lengths) < LEAST_STEP:
             return False
@@ -173,10 +173,10 @@ class Combining:
         """(d, d)"""
         return combined(self.B, self.weights())
 
-    def prices(self) -> Prices:
+    def duals(self) -> Duals:
         """Of all rows."""
         a = np.ones(len(self.key)) if self.none else np.clip(self.at.a, 0.0, 1.0)
-        return Prices(a * self.cap, self.key)
+        return Duals(a * self.cap, self.key)
 
 
 def _longest(x: FloatArray, dx: FloatArray) -> float:

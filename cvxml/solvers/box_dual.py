@@ -24,7 +24,7 @@ from cvxml.family.geometry.symmetric import quadratic, weighted
 from cvxml.family.losses.base import Box
 from cvxml.family.losses.straight import Straight
 from cvxml.family.regularizers.frobenius import Frobenius
-from cvxml.family.rows.base import Prices
+from cvxml.family.rows.base import Duals
 from cvxml.family.rows.pairs import PairRows
 from cvxml.family.rows.triplets import Triplets
 from cvxml.family.theorem.theorem import Family
@@ -32,7 +32,7 @@ from cvxml.solvers.cone_dual import At, ConeDual, Search
 from cvxml.solvers.feasible_sets import Boxes
 from cvxml.solvers.newton import Derivative
 
-ENOUGH = 0.5  # share of the gap that is left when the next proof is due
+SHARE_OF_GAP = 0.5  # the next proof is due when the gap fell to this share of the last proved gap
 LOOKS = 20  # points between two proofs, at most
 OVERHEAD = 2e6  # multiplications in the time that a gradient step takes beside them
 
@@ -99,12 +99,12 @@ class BoxDual(ConeDual):
         E: FloatArray = self.points[pairs[:, 0]] - self.points[pairs[:, 1]]
         return E, self.shares_of(pairs)
 
-    def of(self, prices: Sequence[Prices]) -> FloatArray:
+    def of(self, duals: Sequence[Duals]) -> FloatArray:
         """Return the dual variables of the family's terms as an array (t,), clipped to the box; 0 for missing rows."""
         each = []
         for place, keys in zip(self.places, self.keys, strict=True):
             a, order = np.zeros(len(keys)), np.argsort(keys)
-            given = prices[place]
+            given = duals[place]
             at = order[np.minimum(np.searchsorted(keys, given.key, sorter=order), len(keys) - 1)]
             known = keys[at] == given.key
             a[at[known]] = given.a[known]
@@ -164,7 +164,7 @@ def _squares(E: FloatArray, w: FloatArray) -> FloatArray:
 class Boxed:
     """The solver under way."""
 
-    def __init__(self, dual: BoxDual, start: Sequence[Prices] | None = None):
+    def __init__(self, dual: BoxDual, start: Sequence[Duals] | None = None):
         self.dual = dual
         starts = [np.zeros(len(dual.low)), np.where(dual.high > 0, dual.high, dual.low)]
         if start is not None:
@@ -179,7 +179,7 @@ class Boxed:
         for at, _ in islice(self.points, LOOKS):
             seen += 1
             self.at = min(self.at, at, key=lambda point: point.gap)
-            if self.at.gap <= ENOUGH * before.gap:
+            if self.at.gap <= SHARE_OF_GAP * before.gap:
                 return True
         return seen == LOOKS
 
@@ -188,8 +188,8 @@ class Boxed:
         M: FloatArray = in_blocks(self.at.metric()) / self.dual.scale**2
         return (M + M.T) / 2
 
-    def prices(self) -> list[Prices]:
+    def duals(self) -> list[Duals]:
         """The prices of each term that are not 0."""
         sizes = [len(key) for key in self.dual.keys]
         each = zip(np.split(self.at.v, np.cumsum(sizes)[:-1]), self.dual.keys, strict=True)
-        return [Prices(a[a != 0], key[a != 0]) for a, key in each]
+        return [Duals(a[a != 0], key[a != 0]) for a, key in each]

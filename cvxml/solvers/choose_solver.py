@@ -23,7 +23,7 @@ from cvxml.family.regularizers.budget import Budget
 from cvxml.family.regularizers.combinations import NormOfCombination, SumOfWeights
 from cvxml.family.regularizers.frobenius import Frobenius
 from cvxml.family.regularizers.linear import Linear
-from cvxml.family.rows.base import UNSEEN, Nearest, Prices
+from cvxml.family.rows.base import UNSEEN, Duals, Nearest
 from cvxml.family.rows.triplets import Triplets
 from cvxml.family.theorem.theorem import Family
 from cvxml.solvers.basis_weights import Combining
@@ -70,9 +70,9 @@ class LeastMargin:
         M = self.solver.M
         return self.at.outside(M / float(np.trace(M)))
 
-    def prices(self) -> Prices:
+    def duals(self) -> Duals:
         """Of any sum."""
-        return self.solver.prices()
+        return self.solver.duals()
 
 
 class _Iterate(NamedTuple):
@@ -85,7 +85,7 @@ class _Iterate(NamedTuple):
         return self.solver.metric()
 
     def dual(self) -> Dual:
-        return self.named(self.solver.prices())
+        return self.named(self.solver.duals())
 
     def step(self) -> bool:
         return self.solver.step()
@@ -119,7 +119,7 @@ def search(task: Task) -> Found:
     family, named = task.family, task.named
     if isinstance(family.regularizer, Frobenius):
         start = None if task.start is None else task.read(task.start.dual)
-        boxed = _Iterate(Boxed(BoxDual(family), start), lambda prices: named(*prices))
+        boxed = _Iterate(Boxed(BoxDual(family), start), lambda duals: named(*duals))
         return _or_zero(task, boxed, "dual", math.inf)
     check_solvable(family)
     if isinstance(family.regularizer, Linear):

@@ -19,7 +19,7 @@ from cvxml.core.misreading import Question
 from cvxml.core.moved import METRIC
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, Start
-from cvxml.family.rows.base import Prices
+from cvxml.family.rows.base import Duals
 from cvxml.family.theorem.exact import interval
 from cvxml.family.theorem.theorem import Family, certify, in_domain, prove, unknown
 from cvxml.family.unlisted.all_pairs import AllPairs, metric_of, once
@@ -42,15 +42,15 @@ class FamilyMethod(ConvexMethod[Given]):
         return once(given, self.member, f"member of {self.id}") if kept else self.member(given)
 
     @abstractmethod
-    def read(self, given: Given, dual: Dual) -> Sequence[Prices]:
+    def read(self, given: Given, dual: Dual) -> Sequence[Duals]:
         """The prices of a dual, by the names that it has in files. Raises ValueError for what is none."""
 
-    def strict(self, given: Given, dual: Dual) -> Sequence[Prices]:
+    def strict(self, given: Given, dual: Dual) -> Sequence[Duals]:
         """Prices to mix the others with, where the dual has any and the family has anchors (strict_prices.py)."""
         return ()
 
     @abstractmethod
-    def named(self, given: Given, prices: Prices) -> Dual:
+    def named(self, given: Given, duals: Duals) -> Dual:
         """The dual of prices."""
 
     def everyone(self, given: Given) -> AllPairs | None:
@@ -66,22 +66,22 @@ class FamilyMethod(ConvexMethod[Given]):
 
     def _certify(self, given: Given, family: Family, M: FloatArray, dual: Dual) -> Certificate:
         certificate, proof = certify(family, M, self.read(given, dual), self.strict(given, dual))
-        return replace(certificate, dual=self.named(given, *proof.prices))
+        return replace(certificate, dual=self.named(given, *proof.duals))
 
     def exact(self, given: Given, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
         """See exact.py."""
         family = self.member(given)
         proof = prove(family, self.read(given, dual), self.strict(given, dual))
         inner = None if family.anchors is None else family.anchors.strict
-        strict = None if inner is None else inner.prices
-        return interval(self.member(given, Fraction), M, proof.prices, root, strict)
+        strict = None if inner is None else inner.duals
+        return interval(self.member(given, Fraction), M, proof.duals, root, strict)
 
     def exact_as_stored(
         self, given: Given, M: FloatArray, dual: Dual, *, root: ArrayLike, hint: Any = None
     ) -> Exact:
         """Neither a best multiple nor a mixture of the prices is looked for; hint: see `Regularizer.exact_bound`."""
-        prices = in_domain(self.member(given), self.read(given, dual))
-        return interval(self.member(given, Fraction), M, prices, root, hint=hint)
+        duals = in_domain(self.member(given), self.read(given, dual))
+        return interval(self.member(given, Fraction), M, duals, root, hint=hint)
 
     def search(
         self, given: Given, tol: float, max_iter: int, start: Start | None, callback: Callback

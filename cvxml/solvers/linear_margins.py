@@ -16,7 +16,7 @@ from cvxml.family.geometry.symmetric import weighted
 from cvxml.family.losses.hinge import Hinge
 from cvxml.family.losses.squared_hinge import SquaredHinge
 from cvxml.family.regularizers.linear import Linear
-from cvxml.family.rows.base import MarginRows, Prices
+from cvxml.family.rows.base import Duals, MarginRows
 from cvxml.family.rows.triplets import Triplets
 from cvxml.family.theorem.theorem import Family
 from cvxml.solvers.active_rows import Active
@@ -26,7 +26,7 @@ AHEAD = 0.5  # of a margin of 1, where rows are let in
 ENOUGH_ROWS = 300  # targets of a sample
 ROWS_A_FEATURE = 4  # or more, where that is more
 STEP = 4  # from one sample to the next
-NEAR = 0.1  # what the optimum of a sample leaves of the objective of a larger one
+ROUGH_GAP = 0.1  # first estimate of the relative gap that the optimum of a sample has in a larger sample
 NEAREST = 1e-6  # of the objective: a start is made no better use of where less is left
 CLOSE = 0.03  # to the optimum of a sample, of its objective
 NOISE = 64 * EPS  # of a coordinate that has lost no digits
@@ -118,9 +118,9 @@ class LinearMargins:
             self.begin()
             return
         given = self.basis.T @ self.at.back.T @ start @ self.at.back @ self.basis
-        share = max(gap, NEAREST) if gap < NEAR else NEAR
+        share = max(gap, NEAREST) if gap < ROUGH_GAP else ROUGH_GAP
         M = self._mixed(given, share)
-        if share == NEAR:  # what is far from the optimum may be of another size altogether
+        if share == ROUGH_GAP:  # what is far from the optimum may be of another size altogether
             M = self._multiple(M, 1)
         self._enter(Stage(1, self._of(given)), M, share)
 
@@ -156,13 +156,13 @@ class LinearMargins:
     def _more(self) -> bool:
         """Other directions, where some that are left out would win more than is left: these, and those that M has."""
         if self.changes == CHANGES:
-            self._enter(WHOLE, self._mixed(self.found(), NEAR), NEAR)
+            self._enter(WHOLE, self._mixed(self.found(), ROUGH_GAP), ROUGH_GAP)
             return True
         self.changes += 1
         W, left, unit = self.stage.W, self.solver.left() / self.solver.value(), np.sqrt(self.spread)
         assert W is not None
-        prices = self.solver.prices()
-        pull = Active.of(self.Y, self.rows.entries(prices.key), len(prices.key)).total(prices.a)
+        duals = self.solver.duals()
+        pull = Active.of(self.Y, self.rows.entries(duals.key), len(duals.key)).total(duals.a)
         slopes, vectors = np.linalg.eigh(np.eye(len(unit)) - pull / np.outer(unit, unit))
         lengths, kept = np.linalg.eigh(self.solver.M)
         W = W @ kept[:, lengths > IDLE * left * lengths.sum()]
@@ -172,7 +172,7 @@ class LinearMargins:
         new = new[:, part > SLIGHT] / unit[:, None]
         if slopes[0] >= -left or new.shape[1] == 0:
             return False
-        share = min(NEAR, -float(slopes[0]))
+        share = min(ROUGH_GAP, -float(slopes[0]))
         M = self.found() + share * float(lengths.sum()) / new.shape[1] * new @ new.T
         self._enter(Stage(1, np.concatenate([W, new], axis=1)), M, share)
         return True
@@ -236,7 +236,11 @@ class LinearMargins:
             return True
         if every > 1:
             stage = Stage(every // STEP, W)
-            self._enter(stage, self._larger(self._mixed(self.found(), NEAR), stage.every), NEAR)
+            self._enter(
+                stage,
+                self._larger(self._mixed(self.found(), ROUGH_GAP), stage.every),
+                ROUGH_GAP,
+            )
             return True
         return self._more() or self.solver.step()
 
@@ -258,10 +262,10 @@ class LinearMargins:
         """(d, d)"""
         return self.at.outside(self.whole())
 
-    def prices(self) -> Prices:
+    def duals(self) -> Duals:
         """Of the rows that are in; where nothing costs anything, of all that are no loose ones: their margin is 0."""
         if self.costs:
-            return self.solver.prices()
+            return self.solver.duals()
         twins, _ = self.rows.near(self.Y, 1.0)
         twins = twins[self.needed(self.rows, twins)]
-        return Prices(np.full(len(twins), self.hinge.cap * (2 if self.hinge.squared else 1)), twins)
+        return Duals(np.full(len(twins), self.hinge.cap * (2 if self.hinge.squared else 1)), twins)

@@ -117,7 +117,7 @@ class Cost(Protocol):
     def at(self, G: FloatArray) -> Point:
         """At the metric G G^T."""
 
-    def prices(self, point: Point) -> list[FloatArray]:
+    def duals(self, point: Point) -> list[FloatArray]:
         """Of the rows of each term, at which the cost leaves nothing."""
 
 
@@ -162,7 +162,7 @@ class Bounds(NamedTuple):
         F = Ranks(u, ends=ends_if_quicker(self.ends, G, violated, D))
         return Sides(e, D, self.similar, float(np.sum(away(D[violated]))), weighted(u, w), F)
 
-    def prices(self, point: Point) -> list[FloatArray]:
+    def duals(self, point: Point) -> list[FloatArray]:
         """gamma (1 / D - 1) where a bound is violated."""
         assert isinstance(point, Sides)
         a = self.gamma * (1 / point.D - 1)
@@ -225,7 +225,7 @@ class Residuals(NamedTuple):
         F = Ranks(np.sqrt(root / u[bent])[:, None] * a[bent], np.sqrt(root / v[bent])[:, None] * b[bent])
         return Compared(a, b, u, v, value, weighted(a, s) - weighted(b, r), F)
 
-    def prices(self, point: Point) -> list[FloatArray]:
+    def duals(self, point: Point) -> list[FloatArray]:
         """(-w s, w s / (1 - s))"""
         assert isinstance(point, Compared)
         s, r = shares(point.u, point.v)

@@ -30,18 +30,18 @@ from cvxml.core.result import Dual
 from cvxml.core.run import Found
 from cvxml.family.geometry.symmetric import smat, svec
 from cvxml.family.regularizers.logdet import LogDet
-from cvxml.family.rows.base import Prices
+from cvxml.family.rows.base import Duals
 from cvxml.solvers.logdet_costs import Cost, Point, Ranks, away, cost_of
 from cvxml.solvers.task import Task
 
 BLOCK = 512  # rows at a time, where their squares are needed: they stay in the cache
 MOST_SQUARE = 300  # entries of V for which the Hessian is formed; beyond, conjugate gradients were faster
 MOST_PAIRS = 1500  # rows that cost something for which their Gram matrix is, if fewer than these entries
-ENOUGH = 0.1  # of the slope at the start may be left at the end of a search
+SHARE_OF_SLOPE = 0.1  # a line search ends when the slope fell to this share of its start
 GROWTH = 10.0  # of gamma, at most
 LEAST_GROWTH = 1.1  # about
 WITHIN = 1.0  # eigenvalues of V below this are a small step
-NEAR = 1.0  # a decrement, or a gap, below this is near the optimum
+NEWTON_DECREMENT = 1.0  # a Newton decrement, or a gap, below this counts as near the optimum
 
 
 class Curvature:
@@ -116,7 +116,7 @@ class LogDetPath:
 
     def dual(self) -> Dual:
         """Those at which the cost leaves nothing, by their names."""
-        return self.named(*(Prices(a, np.arange(len(a))) for a in self.cost.prices(self.at.cost)))
+        return self.named(*(Duals(a, np.arange(len(a))) for a in self.cost.duals(self.at.cost)))
 
     def step(self) -> bool:
         """False where rounding allows none, or nothing is won by it."""
@@ -144,7 +144,7 @@ def _start(
         M = M if basis is None else basis.T @ M @ basis
         if np.linalg.eigvalsh(M)[0] > 0:
             at = _state(cost, _cholesky((M + M.T) / 2))
-            if at.gap <= NEAR:
+            if at.gap <= NEWTON_DECREMENT:
                 return at, cost.gamma
     at = _state(cost, np.eye(len(C) if basis is None else basis.shape[1]))
     return at, min(cost.gamma, 1 / max(float(np.linalg.norm(at.cost.K)), 1e-200))
@@ -164,7 +164,7 @@ def _newton(cost: Cost, at: State, gamma: float) -> tuple[FloatArray, float]:
     It grows by `GROWTH`, or by a root of that for which the step from here stays small.
     """
     V, decrement = _step(at, gamma)
-    if gamma < cost.gamma and decrement < NEAR:
+    if gamma < cost.gamma and decrement < NEWTON_DECREMENT:
         growth = GROWTH
         while True:
             look()
@@ -196,12 +196,12 @@ def _moved(at: State, V: FloatArray, gamma: float) -> FloatArray:
     end = -1 / along[0] if along[0] < 0 else np.inf
     low, high = 0.0, min(1.0, end)
     if end > 1:
-        while high < 1e100 and slope(high) < ENOUGH * first:
+        while high < 1e100 and slope(high) < SHARE_OF_SLOPE * first:
             low, high = high, min(2 * high, (high + end) / 2)
     t = high
     for _ in watched(range(200)):
         value = slope(t) if t < end else np.inf
-        if abs(value) <= ENOUGH * abs(first):
+        if abs(value) <= SHARE_OF_SLOPE * abs(first):
             break
         low, high = (t, high) if value < 0 else (low, t)
         t = (low + high) / 2 if low > 0 or high > 0.5 else high / 4

@@ -21,7 +21,7 @@ from scipy.linalg import LinAlgError
 from cvxml.core.clock import watched
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.family.geometry.symmetric import smat, svec
-from cvxml.family.rows.base import MarginRows, Prices
+from cvxml.family.rows.base import Duals, MarginRows
 from cvxml.solvers.active_rows import Active, Curvature
 
 NARROWER = 4.0  # from one width to the next
@@ -29,10 +29,10 @@ NARROWEST = 1e-3  # of the margin of 1: then multipliers alone are enough
 TOWARDS = 4.0  # from one tau to the next
 ROUNDING = 1e-15  # of the objective: no less can be won
 CENTRED = 1.0  # Newton decrement at which a round ends
-NEAR = 2.0  # one at which the rows at their kink hardly change
+LATE_DECREMENT = 2.0  # below this Newton decrement, the rows at their kink hardly change
 LOOK = 5  # Newton steps after which rows are let in and out
 SHORTEST = 1e-9  # of a Newton step
-STEPS = 30  # Newton steps of a round at most
+MAX_NEWTON_STEPS = 30  # Newton steps of one round
 HALVINGS = 40  # of an interval in which a slope changes its sign
 
 
@@ -150,15 +150,15 @@ class Multipliers:
         """What the present iterate may still win, if the slopes cancelled."""
         return self.tau * len(self.M) + self.rest()
 
-    def prices(self) -> Prices:
+    def duals(self) -> Duals:
         """Of the rows that are in."""
         a = self.slopes(self.x)
-        return Prices(a[a > 0], self.key[a > 0])
+        return Duals(a[a > 0], self.key[a > 0])
 
     def round(self) -> bool:
         """Newton steps until the slopes cancel; False where there was none."""
         self.decrement = before = np.inf
-        for k in watched(range(STEPS)):
+        for k in watched(range(MAX_NEWTON_STEPS)):
             if k and k % LOOK == 0:
                 if self.decrement > before / 2:
                     self.away()
@@ -181,7 +181,7 @@ class Multipliers:
         Z = L.T @ Z @ L
         slope = svec(Z - self.tau * np.eye(len(L)))
         free = self._between(a)
-        if self.decrement > NEAR**2 * self.tau:
+        if self.decrement > LATE_DECREMENT**2 * self.tau:
             # A row that was between its ends before this round would be there again after a step that forgot it.
             free |= self._between(self.price)
         curvature = Curvature(self.active.part(np.flatnonzero(free)), L, self.tau, self.weight)

@@ -11,7 +11,7 @@ import numpy as np
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, Iterate, Start, run
-from cvxml.family.rows.base import Prices
+from cvxml.family.rows.base import Duals
 from cvxml.family.theorem.theorem import Family
 
 
@@ -25,7 +25,7 @@ class Task(NamedTuple):
     max_iter: int
     start: Start | None  # may be near the optimum
     callback: Callback
-    read: Callable[[Dual], Sequence[Prices]]  # the prices of each term
+    read: Callable[[Dual], Sequence[Duals]]  # the prices of each term
 
     @property
     def near(self) -> FloatArray | None:
@@ -44,7 +44,7 @@ class Task(NamedTuple):
 class Along:
     """A series of metrics (d, d), each with its prices, as an `Iterate`."""
 
-    def __init__(self, states: Iterator[tuple[FloatArray, Prices]], named: Callable[..., Dual]):
+    def __init__(self, states: Iterator[tuple[FloatArray, Duals]], named: Callable[..., Dual]):
         self.states, self.named, self.at = states, named, next(states)
 
     def metric(self) -> FloatArray:

@@ -15,7 +15,7 @@ from cvxml.core.metric import FloatArray
 from cvxml.core.result import Dual, Status
 from cvxml.core.run import Found
 from cvxml.core.triplets import Compared, WithVectors
-from cvxml.family.rows.base import Prices
+from cvxml.family.rows.base import Duals
 from cvxml.family.rows.triplets import Triplets
 from cvxml.solvers.family_method import FamilyMethod
 
@@ -41,17 +41,17 @@ class TripletMethod(FamilyMethod[Data]):
         """The triplets."""
         return given.count
 
-    def prices(self, given: Data, values: dict[str, FloatArray]) -> Dual:
+    def duals(self, given: Data, values: dict[str, FloatArray]) -> Dual:
         """One price a triplet."""
         return {"price": values["a"], "triplets": given.triplets()}
 
-    def read(self, given: Data, dual: Dual) -> Sequence[Prices]:
+    def read(self, given: Data, dual: Dual) -> Sequence[Duals]:
         """ "price" (t,) with "triplets" (t, 3)."""
         return (self.rows(given).read(dual),)
 
-    def named(self, given: Data, prices: Prices) -> Dual:
+    def named(self, given: Data, duals: Duals) -> Dual:
         """The triplets that have a price."""
-        return {"price": prices.a, "triplets": self.rows(given).named(prices)}
+        return {"price": duals.a, "triplets": self.rows(given).named(duals)}
 
     def ties(self, given: Data) -> int:
         """How many points have a tie at the boundary of their targets or impostors."""
@@ -78,4 +78,4 @@ class CombinationMethod(TripletMethod[WithBasis]):
         w = solve_problem(self.problem(given), solver)["w"]
         a = solve_problem(self.dual(given), solver)["a"]
         M = combined(given.basis, np.maximum(w, 0.0))
-        return Found(M, self.prices(given, {"a": a}), Status.CONVERGED, 0)
+        return Found(M, self.duals(given, {"a": a}), Status.CONVERGED, 0)

@@ -31,10 +31,10 @@ from cvxml.core.parameter import NUMBER, Parameter
 from cvxml.core.result import Dual
 from cvxml.core.statement import Statement
 from cvxml.core.triplets import check_units
-from cvxml.family.losses.base import Box, Loss, Ray, clipped
+from cvxml.family.losses.base import Box, ConjugateOnRay, Loss, clipped
 from cvxml.family.losses.hinge import Hinge
 from cvxml.family.regularizers.frobenius import Frobenius
-from cvxml.family.rows.base import Prices
+from cvxml.family.rows.base import Duals
 from cvxml.family.rows.pairs import PairRows
 from cvxml.family.theorem.theorem import Family, Term
 from cvxml.numbers.vocabulary import like, pos, total
@@ -164,10 +164,10 @@ class HingeFromAbove(Loss):
         """The nearest prices in the domain; 0 in place of NaN."""
         return clipped(a, -self.c, 0)
 
-    def ray(self, a: FloatArray) -> Ray:
+    def ray(self, a: FloatArray) -> ConjugateOnRay:
         """k of t a: it is t sum a, until a price is -c."""
         mirrored = Hinge(self.c).ray(-a)
-        return Ray(lambda t: -mirrored.value(t), mirrored.longest)
+        return ConjugateOnRay(lambda t: -mirrored.value(t), mirrored.longest)
 
     def value(self, v: Any) -> Any:
         """phi, summed over the rows."""
@@ -261,7 +261,7 @@ class PairMargin(FamilyMethod[Instance]):
         """A row for each pair."""
         return sum(map(len, given.pairs))
 
-    def prices(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
+    def duals(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
         """The dual as files have it, from the variables of `dual`."""
         return {"similar": values["a"], "dissimilar": values["b"]}
 
@@ -288,15 +288,15 @@ class PairMargin(FamilyMethod[Instance]):
         )
         return Family(norm, terms, of_regularizer=True, radius=norm.around)
 
-    def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
+    def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
         """The prices of the terms. The prices of similar pairs are negative, those of D/2 are twice those of D."""
         a, b = (dual_array(dual, kind, (len(pairs),)) for kind, pairs in zip(KINDS, given.pairs, strict=True))
         with np.errstate(over="ignore"):
-            return [Prices(-a, np.arange(len(a))), Prices(FAR * b, np.arange(len(b)))]
+            return [Duals(-a, np.arange(len(a))), Duals(FAR * b, np.arange(len(b)))]
 
-    def named(self, given: Instance, *prices: Prices) -> Dual:
+    def named(self, given: Instance, *duals: Duals) -> Dual:
         """The dual of such prices; a pair without a price has 0."""
-        similar, dissimilar = prices
+        similar, dissimilar = duals
         a, b = (np.zeros(len(pairs)) for pairs in given.pairs)
         a[similar.key] = -similar.a
         b[dissimilar.key] = dissimilar.a / FAR

@@ -20,7 +20,7 @@ from cvxml.cases import judge as judging
 from cvxml.core.example import Hand
 from cvxml.core.method import Method
 from cvxml.core.metric import FloatArray
-from cvxml.core.pairs import MANY
+from cvxml.core.pairs import MAX_POINTS_LISTED
 from cvxml.methods import get
 from cvxml.oracle import convex
 from cvxml.oracle.cases import FOLDER, Case, case_files, load_cases
@@ -46,11 +46,11 @@ def candidates(case: Case) -> Iterator[tuple[str, np.ndarray]]:
     A, rng = np.array(case.content["proof"]["metric"]), np.random.default_rng(0)
     d, norm = len(A), np.linalg.norm(A) or 1.0
     yield "right", A
-    for off in (1e-2, 1e-3, 1e-5):
+    for error in (1e-2, 1e-3, 1e-5):
         L = rng.standard_normal((d, d))
-        yield f"more {off}", A + off * norm * (L @ L.T) / np.linalg.norm(L @ L.T)
-        T = np.eye(d) + off / d * rng.standard_normal((d, d))
-        yield f"turned {off}", T @ A @ T.T
+        yield f"more {error}", A + error * norm * (L @ L.T) / np.linalg.norm(L @ L.T)
+        T = np.eye(d) + error / d * rng.standard_normal((d, d))
+        yield f"turned {error}", T @ A @ T.T
     yield from ((f"times {factor}", factor * A) for factor in (0.5, 0.999, 2.0))
     yield "not psd", A - 1e-2 * norm * np.eye(d)
     yield "nearly psd", A - 1e-7 * norm * np.eye(d)
@@ -72,7 +72,7 @@ def one_reference(monkeypatch: pytest.MonkeyPatch) -> None:
     def once(
         method: Method[Any], given: Any, metric: FloatArray | None, tol: float, **options: Any
     ) -> Reference:
-        assert len(given.X) <= MANY
+        assert len(given.X) <= MAX_POINTS_LISTED
         key = (method.id, tol)
         if key not in found:
             found[key] = solve(method, given, metric, tol, **options)
@@ -195,15 +195,15 @@ def test_a_kernel_metric_that_is_nearly_psd_is_judged_with_the_psd_one_next_to_i
 
 
 @pytest.mark.parametrize(
-    ("name", "entry", "off"), [("plml-iris", (0, 1), 7.2e-7), ("mmc-iris", (0, 0), -6.34e-8)]
+    ("name", "entry", "error"), [("plml-iris", (0, 1), 7.2e-7), ("mmc-iris", (0, 0), -6.34e-8)]
 )
 def test_what_is_no_metric_in_units_of_the_features_is_not_certified(
-    name: str, entry: tuple[int, int], off: float
+    name: str, entry: tuple[int, int], error: float
 ) -> None:
     """PLML has blocks of features; MMC is judged in units of the differences of similar pairs."""
     (case,) = load_cases(pattern=name)
     metric = np.array(case.content["proof"]["metric"])
-    metric[entry] += off
+    metric[entry] += error
     assert not cvxml.check(
         case.formula, case.X, case.y, metric, diagnosed=False, **case.params
     ).feasibility.feasible

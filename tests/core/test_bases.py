@@ -77,8 +77,8 @@ def test_what_is_no_combination_is_no_metric(seed: int) -> None:
 def test_a_matrix_off_by_little_is_judged_as_the_combination_beside_it(size: float) -> None:
     X, B, w, rng = drawn(1, 5, 4)
     M = combined(B, w)
-    off = rng.standard_normal((4, 4))
-    found = weighted(M + size * np.linalg.norm(M) * off / np.linalg.norm(off), B, X)
+    error = rng.standard_normal((4, 4))
+    found = weighted(M + size * np.linalg.norm(M) * error / np.linalg.norm(error), B, X)
     assert found.feasibility.feasible == (size < 1e-6)
     assert found.feasibility.away <= size * np.linalg.norm(M) * (1 + 1e-6) + 1e-12
     assert ("nearest" in str(found.feasibility)) == (size > 0)

@@ -200,11 +200,11 @@ def narrow(
         best = cvxml.solve(method, X, y, **params)
         return method, X, y, 0.3 * best.metric, dict(best.dual), params
     pairs = np.argwhere(np.ones((24, 24)))
-    prices = {"u": rng.random(576) / 24, "u_index": pairs, "w": rng.random(576) / 24, "w_index": pairs}
+    duals = {"u": rng.random(576) / 24, "u_index": pairs, "w": rng.random(576) / 24, "w_index": pairs}
     nearest = np.argsort(((X[:, None] - X) ** 2).sum(axis=2), axis=1)
     order = nearest if case == "ssvm C .1" else pairs.sum(axis=1).reshape(24, 24) % 24
     weights = {"q": rng.random(24), "q_index": np.c_[np.arange(24), order[:, 1:4]]}
-    return method, X, y, A, prices if method == "mlsvm" else weights, params
+    return method, X, y, A, duals if method == "mlsvm" else weights, params
 
 
 @pytest.mark.parametrize("eps", [1.0, 1e-3, 1e-5])

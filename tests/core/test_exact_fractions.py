@@ -63,16 +63,16 @@ def test_mlsvm_in_fractions_from_the_definition(seed: int, degree: int) -> None:
             G = G + share * Fraction(sign * value, 64) * np.outer(
                 corners[i] - corners[j], corners[i] - corners[j]
             )
-    prices = tuple(
+    duals = tuple(
         part
         for each in (u, w)
         for part in (np.array([*each.values()]) / 64, np.array([*each], dtype=np.intp))
     )
     if degree:
         p = kernel_instance.instance(X, y, lam=0.25, neighbors=lists, degree=degree)
-        found = kernel_exact.exact_interval(p, np.eye(6), prices, root=M, psd=L)
+        found = kernel_exact.exact_interval(p, np.eye(6), duals, root=M, psd=L)
     else:
-        dual = dict(zip(("u", "u_index", "w", "w_index"), prices, strict=True))
+        dual = dict(zip(("u", "u_index", "w", "w_index"), duals, strict=True))
         given = MLSVM.instance(X, y, lam=0.25, neighbors=lists)
         found = MLSVM.exact_as_stored(given, np.eye(2), dual, root=M, hint=L)
     assert found.objective == norm2(V) / 8 + slack / 6

@@ -30,7 +30,7 @@ from tests.instances import real_data
 
 X, Y = real_data("wine", 30)
 LAM = 0.1
-ARRAYS = re.compile(r"Array|ndarray|Dual|Certificate|Witness|Judged|Solution\b")
+ARRAYS = re.compile(r"Array|ndarray|Dual|Certificate|Witness|ReportSubject|Solution\b")
 PLAIN = ("exact", "step", "case", "rows")  # numbers and words alone
 NAMES = (
     *(

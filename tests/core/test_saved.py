@@ -301,15 +301,15 @@ def test_a_file_of_no_known_kind_is_not_written(tmp_path: Path) -> None:
 
 def test_a_bound_is_contradicted_by_more_than_twice_the_rounding() -> None:
     proof = replace(cvxml.solve("kernel_mlsvm", *SOME).certificate, rounding=1e-3)
-    for off, contradicted in (
+    for error, contradicted in (
         (0.0, False),
         (1.9e-3, False),
         (-1.9e-3, False),
         (2.1e-3, True),
         (-2.1e-3, True),
     ):
-        said = _false_claim(proof, {"lower_bound": proof.lower_bound + off}, 0.0)
-        assert bool(said) is contradicted, (off, said)
+        said = _false_claim(proof, {"lower_bound": proof.lower_bound + error}, 0.0)
+        assert bool(said) is contradicted, (error, said)
     assert _false_claim(proof, {"objective": proof.objective + 1e-3}, 0.0)
 
 

@@ -163,7 +163,7 @@ def test_a_solution_is_the_same_to_the_last_digit_on_any_number_of_threads(
     for module in (all_pairs, all_softmaxes, base, triplets):
         monkeypatch.setattr(module, "BLOCK", 600)
     for module in (pairs, mcml):  # the routes of many points
-        monkeypatch.setattr(module, "MANY", 5)
+        monkeypatch.setattr(module, "MAX_POINTS_LISTED", 5)
     found = []
     for count in (1, 3):
         monkeypatch.setattr(threads, "cores", lambda count=count: count)

@@ -182,8 +182,8 @@ def test_the_frame_of_points_that_coincide_holds_the_ball(
     display = displays.MetricEllipseDisplay.from_metric(M, points, radius=radius)
     (left, right), (bottom, top) = display.ax_.get_xlim(), display.ax_.get_ylim()
     if display.shape == "strip":  # the feet of the centre on both edges
-        off = display.radius / 2 * np.ones(2)
-        held = np.array([points[0] + off, points[0] - off])
+        error = display.radius / 2 * np.ones(2)
+        held = np.array([points[0] + error, points[0] - error])
     else:
         held = np.concatenate([data_of(line) for line in [*display.balls_, *display.circles_]])
     assert (held > [left, bottom]).all()

@@ -21,8 +21,8 @@ from tests.instances import random_data, real_data
 def by_definition(X: np.ndarray, y: np.ndarray) -> np.ndarray:
     W = np.zeros((X.shape[1], X.shape[1]))
     for x, label in zip(X, y, strict=True):
-        off = x - X[y == label].mean(axis=0)
-        W += np.outer(off, off) / len(X)
+        error = x - X[y == label].mean(axis=0)
+        W += np.outer(error, error) / len(X)
     return W
 
 

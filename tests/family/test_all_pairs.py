@@ -16,12 +16,12 @@ from cvxml.core.pairs import KINDS, Paired, pairs_by_labels
 from cvxml.core.result import Solution
 from cvxml.family.geometry.budget import BudgetFeasibility
 from cvxml.family.regularizers.budget import Budget
-from cvxml.family.rows.base import Prices
+from cvxml.family.rows.base import Duals
 from cvxml.family.rows.pairs import PairRows
 from cvxml.family.theorem.theorem import UNPRICED
 from cvxml.family.unlisted import all_pairs
 from cvxml.family.unlisted.all_budget import Across, AllSimilar, Kept
-from cvxml.family.unlisted.all_pairs import Laplacian, Table, classes, off_of
+from cvxml.family.unlisted.all_pairs import Laplacian, Table, classes, error_of
 from cvxml.methods import dml_eig, mcml, mmc
 from cvxml.methods.mcml import all_softmaxes
 from cvxml.methods.mcml.all_softmaxes import AllSoftmaxes
@@ -40,7 +40,7 @@ def few_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def many(monkeypatch: pytest.MonkeyPatch, method: str) -> None:
-    monkeypatch.setattr(METHODS[method] if method == "mcml" else pairs, "MANY", 5)
+    monkeypatch.setattr(METHODS[method] if method == "mcml" else pairs, "MAX_POINTS_LISTED", 5)
 
 
 def data(seed: int, n: int = 24, d: int = 3) -> tuple[FloatArray, IntArray]:
@@ -95,19 +95,19 @@ def test_sums_over_pairs_are_off_by_no_more_than_they_say(seed: int) -> None:
     z = rng.normal(size=(15, 3)) * 10.0 ** rng.integers(-4, 5, 3) + rng.integers(0, 2) * 1e6
     nothing = np.zeros(len(z))
     of, w = classes(y), rng.random(3)
-    S, off = of.scatter(Images(z, nothing), w)
+    S, error = of.scatter(Images(z, nothing), w)
     own = {
         (i, j): Fraction(w[y[i]]) / int(np.sum(y == y[i]))
         for i, j in combinations(range(15), 2)
         if y[i] == y[j]
     }
-    assert norm_of_the_rest(S, exact_sum(z, own)) <= off
+    assert norm_of_the_rest(S, exact_sum(z, own)) <= error
     G, weights = Laplacian(z), rng.exponential(size=(15, 15)) ** 4
     for rows in np.array_split(np.arange(15), 4):
         G.add(G.part(rows, slice(None), weights[rows]))
-    S, off = G.proved(nothing)
+    S, error = G.proved(nothing)
     every = {(i, j): weights[i, j] for i in range(15) for j in range(15)}
-    assert norm_of_the_rest(S, exact_sum(z, every)) <= off
+    assert norm_of_the_rest(S, exact_sum(z, every)) <= error
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -117,12 +117,12 @@ def test_a_table_is_off_by_no_more_than_its_points(seed: int) -> None:
     root = np.random.default_rng(seed).normal(size=(3, 3))
     A = root @ root.T
     sight = seen(X, A)
-    off, D = off_of(sight), Table(sight.images.at).of(slice(None), slice(None))
+    error, D = error_of(sight), Table(sight.images.at).of(slice(None), slice(None))
     points, metric = exactly(X), exactly(A)
     for i, j in combinations(range(len(X)), 2):
         e = [a - b for a, b in zip(points[i], points[j], strict=True)]
         d = sum(e[a] * metric[a][b] * e[b] for a in range(3) for b in range(3))
-        assert abs(d - Fraction(D[i, j])) <= Fraction(off[i] + off[j])
+        assert abs(d - Fraction(D[i, j])) <= Fraction(error[i] + error[j])
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -184,7 +184,7 @@ def test_a_budget_and_rows_that_are_not_listed(seed: int) -> None:
     A = root @ root.T
     views = by_classes.judge(A).view, listed.judge(A).view
     D = [view.pairs(every.dissimilar) for view in views]
-    assert (np.abs(D[0].D - D[1].D) <= D[0].off + D[1].off).all()
+    assert (np.abs(D[0].D - D[1].D) <= D[0].error + D[1].error).all()
     rows, n = Across(by_classes.classes), len(X)
     keys = every.dissimilar @ (n, 1)
     assert rows.size == len(keys)
@@ -195,8 +195,8 @@ def test_a_budget_and_rows_that_are_not_listed(seed: int) -> None:
     assert near.tolist() == keys[order][same_keys].tolist()
     np.testing.assert_array_equal(v, same_v)
     assert rows.least(z) == PairRows(every.dissimilar).least(z)
-    least, room = float(D[0].D.min()), 2 * float(D[0].off[np.argmin(D[0].D)])
-    (block,) = rows.blocks(views[0], Prices(np.array([2.0]), keys[-1:]))
+    least, room = float(D[0].D.min()), 2 * float(D[0].error[np.argmin(D[0].D)])
+    (block,) = rows.blocks(views[0], Duals(np.array([2.0]), keys[-1:]))
     assert abs(float(block.v.min()) - least) <= room
     assert block.a.sum() == 2.0
     (bare,) = rows.blocks(views[0], UNPRICED)
@@ -226,17 +226,17 @@ def test_what_the_budget_is_off_by_is_in_every_distance() -> None:
     view = AllSimilar(X, y, 3).judge(np.eye(3) * 1e-9).view
     assert isinstance(view, Kept)
     index = pairs_by_labels(y).dissimilar
-    D, off = view.sight.of(X[index[:, 0]] - X[index[:, 1]])
-    off = off + D / 10
-    wide = view._replace(sight=_Off(view.sight, D, off), share=0.5).pairs(index)
-    assert (wide.off >= D + 2 * off).all()
+    D, error = view.sight.of(X[index[:, 0]] - X[index[:, 1]])
+    error = error + D / 10
+    wide = view._replace(sight=_Off(view.sight, D, error), share=0.5).pairs(index)
+    assert (wide.error >= D + 2 * error).all()
 
 
 class _Off:
     """Distances as given."""
 
-    def __init__(self, sight: Seen, D: FloatArray, off: FloatArray):
-        self.images, self.found = sight.images, Distances(D, off)
+    def __init__(self, sight: Seen, D: FloatArray, error: FloatArray):
+        self.images, self.found = sight.images, Distances(D, error)
 
     def of(self, E: FloatArray) -> Distances:
         return self.found
@@ -267,9 +267,9 @@ def test_distances_that_cancel_are_prices() -> None:
     for turn in range(50):
         c, s = np.cos(turn), np.sin(turn)
         at = A + 1e16 * 2.0**-52 * np.array([[c * c, c * s], [c * s, s * s]])
-        (prices,) = mmc.MMC(diagonal=False).read(given, {"metric": at})
-        assert np.isfinite(prices.a).all()
-        assert (prices.a > 0).all()
+        (duals,) = mmc.MMC(diagonal=False).read(given, {"metric": at})
+        assert np.isfinite(duals.a).all()
+        assert (duals.a > 0).all()
 
 
 def test_a_solver_that_comes_to_nothing_goes_on() -> None:

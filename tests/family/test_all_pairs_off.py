@@ -46,29 +46,29 @@ def distances(X: FloatArray, A: FloatArray) -> dict[tuple[int, int], Fraction]:
 
 def test_points_that_are_off_move_sums_of_squares() -> None:
     """Two that move apart by as much as they may."""
-    y, off, edge = np.array([[1.0], [-1.0]]), np.full(2, MOVED), np.array([[0.0, 1.0], [0.0, 0.0]])
+    y, error, edge = np.array([[1.0], [-1.0]]), np.full(2, MOVED), np.array([[0.0, 1.0], [0.0, 0.0]])
     apart, before = (2 + 2 * MOVED) ** 2, 4.0
     G = Laplacian(y)
     G.add(G.part(slice(None), slice(None), edge))
-    S, moved = G.proved(off)
+    S, moved = G.proved(error)
     assert S[0, 0] == before
     assert moved >= apart - before
-    S, moved = classes(np.zeros(2, dtype=np.intp)).scatter(Images(y, off), np.ones(1))
+    S, moved = classes(np.zeros(2, dtype=np.intp)).scatter(Images(y, error), np.ones(1))
     assert 2 * S[0, 0] == before
     assert 2 * moved >= apart - before
 
 
 def test_a_mean_far_away_is_rounded() -> None:
     y = np.random.default_rng(0).normal(size=(40, 1)) + 1e11
-    S, off = classes(np.zeros(40, dtype=np.intp)).scatter(Images(y, np.zeros(40)), np.ones(1))
+    S, error = classes(np.zeros(40, dtype=np.intp)).scatter(Images(y, np.zeros(40)), np.ones(1))
     exact = [Fraction(v) for v in y.ravel().tolist()]
     mean = sum(exact) / 40
-    assert abs(sum((v - mean) ** 2 for v in exact) - Fraction(S[0, 0])) <= Fraction(off)
+    assert abs(sum((v - mean) ** 2 for v in exact) - Fraction(S[0, 0])) <= Fraction(error)
 
 
 def test_what_floats_leave_of_images_is_what_they_are_off_by() -> None:
     one = np.ones((1, 1))
-    assert rounded(Points(one, 1e-17 * one, np.array([1e-19]))).off[0] >= 1.01e-17
+    assert rounded(Points(one, 1e-17 * one, np.array([1e-19]))).error[0] >= 1.01e-17
 
 
 def test_products_of_images_that_are_exact_are_rounded() -> None:
@@ -107,7 +107,7 @@ def off_by(monkeypatch: pytest.MonkeyPatch, module: Any, miss: float, moved: flo
 
     def blurred(X: FloatArray, A: FloatArray) -> Seen:
         sight = seen(X, A)
-        images = Images(sight.images.at, sight.images.off + moved)
+        images = Images(sight.images.at, sight.images.error + moved)
         return sight._replace(miss=miss, images=images)
 
     monkeypatch.setattr(module, "seen", blurred)
@@ -134,7 +134,7 @@ def test_a_metric_that_is_off_moves_the_budget(
 def test_similar_pairs_that_are_off_bound_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = data(0)
     assert not AllSimilar(X, y, 2).undecided
-    monkeypatch.setattr(all_budget, "rounded", lambda images: Images(images.high, 0 * images.off + 1.0))
+    monkeypatch.setattr(all_budget, "rounded", lambda images: Images(images.high, 0 * images.error + 1.0))
     assert AllSimilar(X, y, 2).undecided
 
 
@@ -157,9 +157,9 @@ def test_what_distances_are_off_by_moves_every_root(monkeypatch: pytest.MonkeyPa
     X[:, 0] += 10 * y
     everyone, A = AllRoots(X, y, 2), np.eye(2) * 1e-4
     D = np.array([float(D) for (i, j), D in distances(X, A).items() if y[i] != y[j]])
-    off = MOVED * float(D.min())
-    monkeypatch.setattr(all_roots, "off_of", lambda sight: np.full(len(X), off))
-    assert everyone.certify(A, A).rounding >= float(np.sum(np.sqrt(D + 2 * off) - np.sqrt(D)))
+    error = MOVED * float(D.min())
+    monkeypatch.setattr(all_roots, "off_of", lambda sight: np.full(len(X), error))
+    assert everyone.certify(A, A).rounding >= float(np.sum(np.sqrt(D + 2 * error) - np.sqrt(D)))
 
 
 def test_dissimilar_pairs_that_are_off_are_in_the_bound_of_roots(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,11 +167,11 @@ def test_dissimilar_pairs_that_are_off_are_in_the_bound_of_roots(monkeypatch: py
     X, y = data(0)
     everyone, A = AllRoots(X, y, 2), np.eye(2)
     before = everyone.certify(A, A).lower_bound
-    at, off = everyone.images
-    everyone.images = Images(at * (1 + 1e-9), off + 1e-9 * np.linalg.norm(at, axis=1))
+    at, error = everyone.images
+    everyone.images = Images(at * (1 + 1e-9), error + 1e-9 * np.linalg.norm(at, axis=1))
     after = everyone.certify(A, A).lower_bound
     assert after <= before
-    everyone.images = Images(at * (1 - 1e-9), off + 1e-9 * np.linalg.norm(at, axis=1))
+    everyone.images = Images(at * (1 - 1e-9), error + 1e-9 * np.linalg.norm(at, axis=1))
     assert everyone.certify(A, A).lower_bound <= before
 
 
@@ -203,18 +203,18 @@ def test_what_prices_and_sums_are_off_by_is_in_what_they_prove() -> None:
     everyone = AllSoftmaxes(X, y)
     found = everyone.softmax(everyone.images.at)
     before = everyone.priced(found)
-    assert everyone.priced(found._replace(off=found.off + 1)).entropy <= before.entropy - 1
+    assert everyone.priced(found._replace(error=found.error + 1)).entropy <= before.entropy - 1
     everyone.C = (everyone.C[0], everyone.C[1] + 1)
-    assert everyone.priced(found).surplus.off >= 1
-    everyone.images = Images(everyone.images.at, everyone.images.off + MOVED)
-    assert everyone.priced(found).surplus.off >= 1 + MOVED * float(found.G.degree.sum()) * MOVED
+    assert everyone.priced(found).surplus.error >= 1
+    everyone.images = Images(everyone.images.at, everyone.images.error + MOVED)
+    assert everyone.priced(found).surplus.error >= 1 + MOVED * float(found.G.degree.sum()) * MOVED
 
 
 def test_long_distances_are_off_by_a_share_of_them() -> None:
     """Next to one that is as long a log sum is as long."""
     X, y = data(0)
     far = AllSoftmaxes(X, y).softmax(X * 1e6)
-    assert far.off >= len(X) * 2.0**-52 * abs(far.value)
+    assert far.error >= len(X) * 2.0**-52 * abs(far.value)
 
 
 def test_pairs_that_may_be_the_nearest_are_looked_at() -> None:
@@ -229,16 +229,16 @@ def test_pairs_that_may_be_the_nearest_are_looked_at() -> None:
     least = min(D[min(i, j), max(i, j)] for i, j in pairs_by_labels(y).dissimilar.tolist())
     spent = max(1, sum(D[i, j] for i, j in pairs_by_labels(y).similar.tolist()))
     k = int(block.v.argmin())
-    assert abs(Fraction(block.v[k]) - least / spent) <= Fraction(block.off[k])
+    assert abs(Fraction(block.v[k]) - least / spent) <= Fraction(block.error[k])
 
 
 def test_the_nearest_of_a_table_are_those_that_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = np.array([[0.0], [0.5], [1.0], [1.0005], [3.0]]), np.array([0, 0, 1, 1, 1])
     rows, A = Across(classes(y)), np.eye(1)
     D = {i * 5 + j: (X[i, 0] - X[j, 0]) ** 2 for i in (0, 1) for j in (2, 3, 4)}
-    for off in (0.0, 1e-3, 0.4):
-        near = [key for key, d in D.items() if d <= min(D.values()) + 2 * off]
-        assert rows.below(X, -math.inf, off).tolist() == near
+    for error in (0.0, 1e-3, 0.4):
+        near = [key for key, d in D.items() if d <= min(D.values()) + 2 * error]
+        assert rows.below(X, -math.inf, error).tolist() == near
     view = AllSimilar(X, y, 1).judge(A).view
     assert isinstance(view, Kept)
     (told_apart,) = rows.blocks(view, UNPRICED)

@@ -46,15 +46,15 @@ def test_mcml_allows_for_what_is_in_its_surplus(ratio: float) -> None:
     X, y = stretched(ratio)
     at, n = coordinates(X), len(X)
     given = MCML.instance(X, y)
-    family, (prices,) = MCML.member(given), MCML.read(given, {"q": np.random.default_rng(0).random((n, n))})
+    family, (duals,) = MCML.member(given), MCML.read(given, {"q": np.random.default_rng(0).random((n, n))})
     (term,), linear = family.terms, family.regularizer
     assert isinstance(linear, Linear)
-    prices = prices._replace(a=term.loss.to_domain(prices.a))
-    left = linear._left(term.rows.weights(prices))
+    duals = duals._replace(a=term.loss.to_domain(duals.a))
+    left = linear._left(term.rows.weights(duals))
     Z, allowance = squares_of_pairs(points(X, at.to), left.pairs, left.w)
-    q = MCML.named(given, prices)["q"]
-    off = np.linalg.norm(Z - surplus_of_images(X, at.to, weights(y).w - q), 2)
-    assert off <= allowance <= 1e-12 / ratio * np.linalg.norm(at.Y) ** 2
+    q = MCML.named(given, duals)["q"]
+    error = np.linalg.norm(Z - surplus_of_images(X, at.to, weights(y).w - q), 2)
+    assert error <= allowance <= 1e-12 / ratio * np.linalg.norm(at.Y) ** 2
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -238,7 +238,7 @@ def test_what_is_said_of_eigenvalues_holds_of_fractions(eps: float) -> None:
         C, S = total(E, w), total(similar, np.ones(9))
         assert bounded_by(C, S, Fraction(found.value))
         assert not bounded_by(C, S, Fraction(found.value) * Fraction(99, 100)) or eps < 1e-9
-        without += not bounded_by(C, S, Fraction(found.value - found.off))
+        without += not bounded_by(C, S, Fraction(found.value - found.error))
     assert without  # the allowance is needed
     assert budget(similar, 3).undecided == ""
 
@@ -359,10 +359,10 @@ def test_what_is_psd_but_for_rounding_is_psd_in_units_of_its_own_diagonal() -> N
 
 
 def test_the_root_of_a_distance_may_be_off_to_either_side() -> None:
-    v, off, a = np.array([0.0, 1.0, 4.0]), np.array([1.0, 1.0, 5.0]), np.ones(3)
-    value = Root().part(Block(v, off, a)).value
+    v, error, a = np.array([0.0, 1.0, 4.0]), np.array([1.0, 1.0, 5.0]), np.ones(3)
+    value = Root().part(Block(v, error, a)).value
     assert value.value == -3
-    assert 1 + 1 + 2 <= value.off <= 4 * (1 + 2e-6)  # from 0 up to 1, from 1 and 4 down to 0
+    assert 1 + 1 + 2 <= value.error <= 4 * (1 + 2e-6)  # from 0 up to 1, from 1 and 4 down to 0
 
 
 def test_the_allowance_covers_a_root_near_zero() -> None:

@@ -46,31 +46,31 @@ def slow_gains(X: FloatArray, B: FloatArray, G: Weights) -> FloatArray:
 def test_gains_are_those_of_the_matrix_and_of_rationals(kind: str, seed: int) -> None:
     X, B, G, _ = drawn(seed, kind)
     of = Combinations(X, B)
-    c, off = of.gains(G)
+    c, error = of.gains(G)
     np.testing.assert_allclose(c, slow_gains(X, B, G), atol=1e-12 * np.abs(dense(X, G)).max() * 20)
-    for ours, wide, exact in zip(c.tolist(), off.tolist(), of.exact_gains(plane(X), G), strict=True):
+    for ours, wide, exact in zip(c.tolist(), error.tolist(), of.exact_gains(plane(X), G), strict=True):
         assert abs(Fraction(ours) - exact) <= wide
-    assert (off <= 1e-12 * np.abs(dense(X, Weights(G.pairs, np.abs(G.w)))).max() * 100).all()
+    assert (error <= 1e-12 * np.abs(dense(X, Weights(G.pairs, np.abs(G.w)))).max() * 100).all()
 
 
 @pytest.mark.parametrize("share", [1 + 2.0**-50, 1 - 2.0**-50])
 def test_gains_are_those_of_weights_that_are_rounded_a_few_times_more(share: float) -> None:
     X, B, G, _ = drawn(0, "features")
     of, w = Combinations(X, B[:1]), np.abs(G.w)
-    c, off = of.gains(Weights(G.pairs, w))
+    c, error = of.gains(Weights(G.pairs, w))
     others = np.array([Fraction(weight) * Fraction(share) for weight in w.tolist()])
     (exact,) = of.exact_gains(plane(X), Weights(G.pairs, others))
-    assert abs(Fraction(float(c[0])) - exact) <= off[0]
+    assert abs(Fraction(float(c[0])) - exact) <= error[0]
 
 
 def test_gains_of_points_that_are_far_and_nearly_equal_are_counted_as_lost() -> None:
     """Of what is 2^-52 of a number beside 2^60 no digit is left in an image, though it has twice the digits."""
     X = np.array([[0.0, 0.0], [2.0**60, 1.0], [2.0**60, 1 + 2.0**-52]])
     of, G = Combinations(X, np.array([[0.1, 0.3]])), Weights(np.array([[1, 2]]), np.ones(1))
-    c, off = of.gains(G)
+    c, error = of.gains(G)
     (exact,) = of.exact_gains(plane(X), G)
     assert abs(Fraction(float(c[0])) - exact) > exact / 10**3
-    assert abs(Fraction(float(c[0])) - exact) <= off[0]
+    assert abs(Fraction(float(c[0])) - exact) <= error[0]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -79,7 +79,7 @@ def test_the_norm_has_the_bound_of_the_projection(kind: str, seed: int) -> None:
     """Its twin is a quadratic programme; the bound is no higher, and nearly as high."""
     X, B, G, rng = drawn(seed, kind)
     of, c = NormOfCombination(X, B), slow_gains(X, B, G)
-    value, off = of.bound(G)
+    value, error = of.bound(G)
     w = cp.Variable(len(B), nonneg=True)
     size = float(np.abs(c).max())
     norm = cp.sum_squares(B.T @ cp.diag(w) @ B) / 2
@@ -87,10 +87,10 @@ def test_the_norm_has_the_bound_of_the_projection(kind: str, seed: int) -> None:
     assert value == pytest.approx(twin, rel=1e-5, abs=1e-7 * size**2)
     exact = of.exact_bound(plane(X), G)
     assert exact <= 0
-    assert value - off <= float(exact) * (1 - 1e-12) + 1e-300
+    assert value - error <= float(exact) * (1 - 1e-12) + 1e-300
     for scale in (0.0, 1e-3, 1.0, 30.0):
         M = combined(B, scale * size * rng.random(len(B)) / np.sum(B**2, axis=1) ** 2)
-        assert np.sum(M**2) / 2 - np.sum(dense(X, G) * M) >= value - off - 1e-12 * size**2
+        assert np.sum(M**2) / 2 - np.sum(dense(X, G) * M) >= value - error - 1e-12 * size**2
     # whatever is proposed: a hint that is no projection bounds as well, from below
     for hint in (np.zeros(len(B)), rng.random(len(B)) * size):
         other = of.exact_bound(plane(X), G, hint)
@@ -110,7 +110,7 @@ def test_the_part_of_the_gap_is_what_the_inequality_leaves(kind: str, seed: int)
     size = abs(bound.value) + own.value + abs(paid)
     assert own.value == pytest.approx(np.sum(M**2) / 2, rel=1e-12)
     assert beyond.value == pytest.approx(own.value - paid - bound.value, abs=1e-11 * size)
-    assert beyond.value >= -beyond.off
+    assert beyond.value >= -beyond.error
 
     beta = float(max(slow_gains(X, B, G).max(), 1e-3)) * 1.01
     weights = SumOfWeights(X, B, beta)
@@ -146,7 +146,7 @@ def test_what_a_sum_of_weights_leaves_is_within_its_rounding(kind: str, seed: in
         Fraction(0),
     )
     found = of.excess(view, G)
-    assert abs(Fraction(found.value) - true) <= Fraction(found.off)
+    assert abs(Fraction(found.value) - true) <= Fraction(found.error)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -156,10 +156,10 @@ def test_the_norm_is_of_a_matrix_that_gains_no_less_than_the_prices(kind: str, s
     if seed > 2:  # nothing cancels, so that prices are hardly off
         G = Weights(G.pairs[:1], np.abs(G.w[:1]))
     norm = NormOfCombination(X, B)._norm(G)
-    for s, off, c in zip(
-        norm.s.tolist(), norm.off_s.tolist(), Combinations(X, B).exact_gains(plane(X), G), strict=True
+    for s, error, c in zip(
+        norm.s.tolist(), norm.error_s.tolist(), Combinations(X, B).exact_gains(plane(X), G), strict=True
     ):
-        assert Fraction(s) - Fraction(off) >= c
+        assert Fraction(s) - Fraction(error) >= c
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -214,17 +214,17 @@ def test_a_matrix_next_to_a_combination_costs_what_is_said_of_it(seed: int, of_s
     assert "combination" not in str(judged.feasibility)
     exact, x = fractions(A), fractions(X)
     every = np.array([(i, j) for i in range(8) for j in range(8) if i != j])
-    D, off = judged.view.pairs(every)
+    D, error = judged.view.pairs(every)
     products = judged.view.products()
     own, k, other, reach = products.below(np.arange(8), np.full(8, np.inf))
     table, wide = np.zeros((8, 8)), np.full((8, 8), np.nan)
     table[own, k], wide[own, k] = other, reach
     rows, far = judged.view.from_points(np.arange(8))
-    for (i, j), value, moved in zip(every.tolist(), D.tolist(), off.tolist(), strict=True):
+    for (i, j), value, moved in zip(every.tolist(), D.tolist(), error.tolist(), strict=True):
         true = (x[i] - x[j]) @ exact @ (x[i] - x[j])
         assert abs(true - Fraction(value)) <= moved
         assert abs(true - Fraction(float(table[i, j]))) <= wide[i, j]
         assert abs(true - Fraction(float(rows[i, j]))) <= far[i, j]
     if not of_sum:
         norm = of.value(judged.view)
-        assert abs((exact**2).sum() / 2 - Fraction(norm.value)) <= norm.off
+        assert abs((exact**2).sum() / 2 - Fraction(norm.value)) <= norm.error

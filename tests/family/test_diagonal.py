@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from cvxml.family.losses.base import Ray
+from cvxml.family.losses.base import ConjugateOnRay
 from cvxml.family.regularizers.diagonal import DiagonalBudget, DiagonalLinear, examine_diagonal
 from cvxml.family.rows.base import Weights
 from cvxml.numbers.rational import plane
@@ -23,8 +23,8 @@ def test_the_largest_share_is_no_less_than_that_of_fractions() -> None:
         budget, G = DiagonalBudget(X, SIMILAR), Weights(OTHER, rng.random(1) + 0.5)
         exact = budget.exact_bound(plane(X), exact_weights(G))
         found = budget.bound(G)
-        assert exact - 2 * Fraction(found.off) <= Fraction(found.value) <= exact
-        assert found.off <= 1e-13 * abs(found.value)
+        assert exact - 2 * Fraction(found.error) <= Fraction(found.value) <= exact
+        assert found.error <= 1e-13 * abs(found.value)
 
 
 def test_many_pairs_round_as_often() -> None:
@@ -34,7 +34,7 @@ def test_many_pairs_round_as_often() -> None:
     budget, G = DiagonalBudget(X, pairs[:1000]), Weights(pairs[1000:], rng.random(1000))
     found, exact = budget.bound(G), budget.exact_bound(plane(X), exact_weights(G))
     assert Fraction(found.value) <= exact
-    assert found.off >= 1000 * 2.0**-53 * abs(found.value)  # a sum of them may be off by that
+    assert found.error >= 1000 * 2.0**-53 * abs(found.value)  # a sum of them may be off by that
 
 
 @pytest.mark.parametrize("size", [1e-155, 1e-162, 1e-170, 1e-200])
@@ -72,7 +72,7 @@ def test_the_longest_multiple_is_feasible_in_fractions() -> None:
         X = rng.random((3, 1)) * 10.0 ** rng.integers(-3, 4) + 10.0 ** rng.integers(0, 8)
         linear = DiagonalLinear(X, Weights(SIMILAR, rng.random(1) + 0.5), "points differ")
         w = rng.random(1) + 0.5
-        t = linear.best_multiple(Weights(OTHER, w), Ray(lambda t: t, np.inf))
+        t = linear.best_multiple(Weights(OTHER, w), ConjugateOnRay(lambda t: t, np.inf))
         if linear.undecided or t == 0:
             continue
         exact = DiagonalLinear(X, exact_weights(linear.C), "points differ")
@@ -93,9 +93,9 @@ def test_distances_in_a_diagonal_metric_are_off_by_their_digits() -> None:
     for _ in range(50):
         X = np.vstack([np.zeros(2), np.diag(rng.random(2) + 0.5), rng.random(2)])
         m = rng.random(2) / 8
-        (D,), (off,) = (
+        (D,), (error,) = (
             DiagonalBudget(X, np.array([[0, 1], [0, 2]])).judge(np.diag(m)).view.pairs(np.array([[0, 3]]))
         )
         exact = sum(Fraction(a) * Fraction(x) ** 2 for a, x in zip(m.tolist(), X[3].tolist(), strict=True))
-        assert abs(Fraction(D) - exact) <= Fraction(off)
-        assert off < 1e-14
+        assert abs(Fraction(D) - exact) <= Fraction(error)
+        assert error < 1e-14

@@ -9,12 +9,12 @@ import pytest
 from flint import arb, ctx
 
 import cvxml
-from cvxml.family.losses.base import Ray
+from cvxml.family.losses.base import ConjugateOnRay
 from cvxml.family.losses.hinge import Hinge
 from cvxml.family.regularizers.frobenius import Flat, Frobenius
 from cvxml.family.regularizers.linear import Linear
 from cvxml.family.regularizers.logdet import distance
-from cvxml.family.rows.base import Prices, Weights
+from cvxml.family.rows.base import Duals, Weights
 from cvxml.family.rows.pairs import PairRows
 from cvxml.family.theorem.theorem import Family, Term, certify
 from tests.instances import random_data
@@ -35,7 +35,7 @@ def test_prices_whose_sum_overflows_are_none() -> None:
     """They were taken as they are, with the bound of what they never pay for."""
     X = np.array([[0.0], [1.0], [1e8]])
     linear = Linear(X, Weights(np.array([[0, 1]]), np.ones(1)), "targets differ")
-    ray = Ray(lambda t: t, 2.0)
+    ray = ConjugateOnRay(lambda t: t, 2.0)
     for w in (1e300, 1e290, np.inf):
         assert linear.best_multiple(Weights(np.array([[0, 2]]), np.array([w])), ray) == 0.0
     assert linear.best_multiple(Weights(np.array([[0, 2]]), np.array([1e100])), ray) == pytest.approx(1e-116)
@@ -46,7 +46,7 @@ def test_an_objective_that_overflows_has_no_bound() -> None:
     X = np.array([[0.0], [0.0], [2.0]]) * 1e-100  # the pair is one point: M = 0 is optimal
     frobenius = Frobenius(X, 1.0)
     family = Family(frobenius, (Term(Hinge(1.0), PairRows(np.array([[0, 1]]))),), radius=frobenius.around)
-    found, _ = certify(family, np.zeros((1, 1)), [Prices(np.ones(1), np.array([0]))])
+    found, _ = certify(family, np.zeros((1, 1)), [Duals(np.ones(1), np.array([0]))])
     assert found.objective == np.inf
     assert found.lower_bound <= 1  # which M = 0 attains
     assert not found.proves(1e-3)
@@ -81,8 +81,8 @@ def test_the_radius_of_log_det_holds_for_every_gap(gap: float) -> None:
 def test_by_products_a_pair_is_off_by_no_less_than_what_its_entries_are() -> None:
     """Whatever is next to zero on the diagonal of what a metric may be off by: (1, 1) U (1, 1)^T is 2, not 0."""
     X = np.array([[1.0, 0.0], [0.0, -1.0], [-1.0, 0.0], [0.0, 1.0]])
-    off = np.array([[0.0, 1.0], [1.0, 0.0]]) * 1e-6
-    view = Flat(X, np.eye(2), off)
+    error = np.array([[0.0, 1.0], [1.0, 0.0]]) * 1e-6
+    view = Flat(X, np.eye(2), error)
     for i in range(4):
         _, _, D, reach = view.products().below(np.array([i]), np.array([np.inf]))
         for j in range(4):
@@ -90,7 +90,7 @@ def test_by_products_a_pair_is_off_by_no_less_than_what_its_entries_are() -> Non
             size = np.abs(X[i]) + np.abs(X[j])
             assert abs(D[j] - exact.D[0]) <= reach[j]
             if i != j:
-                assert Fraction(float(reach[j])) >= Fraction(float(size @ off @ size))
+                assert Fraction(float(reach[j])) >= Fraction(float(size @ error @ size))
 
 
 @pytest.mark.parametrize("method", ["mlsvm", "frobmetric", "lmnn", "itml"])

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from cvxml.family.losses.base import Ray
+from cvxml.family.losses.base import ConjugateOnRay
 from cvxml.family.regularizers.frobenius import Flat, Frobenius
 from cvxml.family.rows.base import Weights
 from cvxml.numbers.rational import judged, plane
@@ -51,8 +51,8 @@ def test_the_bound_is_that_of_fractions_but_for_rounding(seed: int) -> None:
     X, G, lam = nasty(seed)
     found = Frobenius(X, lam).bound(G)
     exact = Frobenius(X, Fraction(lam)).exact_bound(plane(X), exact_weights(G))
-    assert abs(Fraction(found.value) - exact) <= Fraction(found.off)
-    assert found.off <= 1e-13 * size(X, G) ** 2 / lam + 1e-250
+    assert abs(Fraction(found.value) - exact) <= Fraction(found.error)
+    assert found.error <= 1e-13 * size(X, G) ** 2 / lam + 1e-250
 
 
 @SEEDS
@@ -72,10 +72,10 @@ def test_no_metric_is_below_the_bound_and_the_excess_is_what_it_is_above(seed: i
         assert look.finite
         assert look.zero == (not A.any())
         own, beyond = regularizer.value(look.view), regularizer.excess(look.view, G)
-        assert abs(Fraction(own.value) - value) <= Fraction(own.off)
-        room = Fraction(beyond.off) + Fraction(regularizer.bound(G).off)
+        assert abs(Fraction(own.value) - value) <= Fraction(own.error)
+        room = Fraction(beyond.error) + Fraction(regularizer.bound(G).error)
         assert abs(Fraction(beyond.value) - excess) <= room
-        assert beyond.off <= 1e-13 * (lam * float(np.sum(A**2)) + size(X, G) ** 2 / lam) + 1e-250
+        assert beyond.error <= 1e-13 * (lam * float(np.sum(A**2)) + size(X, G) ** 2 / lam) + 1e-250
 
 
 @SEEDS
@@ -86,14 +86,16 @@ def test_distances_are_those_of_the_metric_as_it_is(seed: int) -> None:
         exact = plane(X).distances(judged(A))
         view = Frobenius(X, lam).judge(A).view
         direct = view.pairs(every)
-        i, j, D, off = view.products().below(np.arange(9), np.full(9, np.inf))
-        products = dict(zip(zip(i.tolist(), j.tolist(), strict=True), zip(D, off, strict=True), strict=True))
-        for (i, j), D, off in zip(every.tolist(), direct.D, direct.off, strict=True):
+        i, j, D, error = view.products().below(np.arange(9), np.full(9, np.inf))
+        products = dict(
+            zip(zip(i.tolist(), j.tolist(), strict=True), zip(D, error, strict=True), strict=True)
+        )
+        for (i, j), D, error in zip(every.tolist(), direct.D, direct.error, strict=True):
             true = exact.D[i][j] * exact.unit
-            assert abs(Fraction(D) - true) <= Fraction(off)
+            assert abs(Fraction(D) - true) <= Fraction(error)
             by_product, reach = products[i, j]
             assert abs(Fraction(by_product) - true) <= Fraction(reach)
-        assert direct.off.max() <= 1e-13 * max(direct.D.max(), 1e-280)
+        assert direct.error.max() <= 1e-13 * max(direct.D.max(), 1e-280)
 
 
 def test_the_metric_of_the_prices_has_no_excess_and_the_radius_holds() -> None:
@@ -106,7 +108,7 @@ def test_the_metric_of_the_prices_has_no_excess_and_the_radius_holds() -> None:
     assert regularizer.excess(regularizer.judge(best).view, G).value < 1e-15 * np.sum(best**2)
     away = best + np.diag([1.0, 2.0, 3.0])
     excess = regularizer.excess(regularizer.judge(away).view, G)
-    assert math.sqrt(14) <= regularizer.radius(excess.value + excess.off)
+    assert math.sqrt(14) <= regularizer.radius(excess.value + excess.error)
     assert regularizer.radius(excess.value) <= 2 * excess.value + 100
     larger = Frobenius(1024 * X, lam * 1024.0**4)
     assert larger.radius(excess.value) == pytest.approx(regularizer.radius(excess.value) / 1024**2)
@@ -115,22 +117,22 @@ def test_the_metric_of_the_prices_has_no_excess_and_the_radius_holds() -> None:
 @SEEDS
 def test_what_is_reached_is_the_projection(seed: int) -> None:
     X, G, lam = nasty(seed)
-    found, off = Frobenius(X, lam).reached(G)
+    found, error = Frobenius(X, lam).reached(G)
     edges = X[G.pairs[:, 0]] - X[G.pairs[:, 1]]
     values, vectors = np.linalg.eigh((edges * G.w[:, None]).T @ edges)
     near = 1e-13 * size(X, G) / lam
     np.testing.assert_allclose(found, (vectors * np.maximum(values, 0)) @ vectors.T / lam, atol=near)
-    assert 0 <= off <= 10 * near
+    assert 0 <= error <= 10 * near
 
 
 def test_the_multiple_is_the_best() -> None:
     X, G, lam = nasty(1)
     regularizer = Frobenius(X, lam)
     paid = -regularizer.bound(G).value
-    t = regularizer.best_multiple(G, Ray(lambda t: 6 * paid * t, math.inf))
+    t = regularizer.best_multiple(G, ConjugateOnRay(lambda t: 6 * paid * t, math.inf))
     assert t == pytest.approx(3)
-    assert regularizer.best_multiple(G, Ray(lambda t: 6 * paid * t, 2.0)) == 2.0
-    assert regularizer.best_multiple(G, Ray(lambda t: 2 * paid * t, 5.0)) == 1.0
+    assert regularizer.best_multiple(G, ConjugateOnRay(lambda t: 6 * paid * t, 2.0)) == 2.0
+    assert regularizer.best_multiple(G, ConjugateOnRay(lambda t: 2 * paid * t, 5.0)) == 1.0
 
 
 def test_what_is_not_psd_is_judged_as_its_projection() -> None:
@@ -167,8 +169,8 @@ def test_distances_of_a_known_matrix_are_off_by_their_digits(seed: int) -> None:
     exact = plane(X).distances(metric)
     pairs = np.array([(i, j) for i in range(6) for j in range(6)])
     _, _, *by_products = view.products().below(np.arange(6), np.full(6, np.inf))
-    for D, off in (view.pairs(pairs), by_products):
-        for (i, j), d, o in zip(pairs.tolist(), D.tolist(), off.tolist(), strict=True):
+    for D, error in (view.pairs(pairs), by_products):
+        for (i, j), d, o in zip(pairs.tolist(), D.tolist(), error.tolist(), strict=True):
             assert abs(exact.D[i][j] * exact.unit - Fraction(d)) <= Fraction(o)
 
 
@@ -177,11 +179,11 @@ def test_a_matrix_that_is_psd_but_for_rounding_is_as_far_from_one_that_is() -> N
     X = np.array([[0.0, 0.0], [1.0, -1.0]])
     looked = Frobenius(X, 1.0).judge(np.array([[1.0, 1 + 2.0**-47], [1 + 2.0**-47, 1.0]]))
     assert looked.feasibility.exact
-    assert looked.view.off.sum() >= 2.0**-46 * looked.view.A[0, 0]
-    of, size = Frobenius(X, 1.0), np.abs(looked.view.A) * looked.view.off
-    assert of.value(looked.view).off >= of.weight * float(size.sum())  # the norm of one and of the other
-    D, off = looked.view.pairs(np.array([[0, 1]]))
-    assert D[0] + off[0] >= 0
+    assert looked.view.error.sum() >= 2.0**-46 * looked.view.A[0, 0]
+    of, size = Frobenius(X, 1.0), np.abs(looked.view.A) * looked.view.error
+    assert of.value(looked.view).error >= of.weight * float(size.sum())  # the norm of one and of the other
+    D, error = looked.view.pairs(np.array([[0, 1]]))
+    assert D[0] + error[0] >= 0
 
 
 def test_a_diagonal_entry_that_is_rounding_costs_no_more_than_rounding() -> None:
@@ -190,7 +192,7 @@ def test_a_diagonal_entry_that_is_rounding_costs_no_more_than_rounding() -> None
     A = np.array([[a, b, 9 * a], [b, b * b / a / 2, 9 * b], [9 * a, 9 * b, 81 * a]])
     looked = Frobenius(np.eye(3), 1.0, features=False).judge(A)
     assert looked.feasibility.feasible
-    assert b * b / a / 2 <= looked.view.off.sum() <= 1e-14 * np.abs(looked.view.A).sum()
+    assert b * b / a / 2 <= looked.view.error.sum() <= 1e-14 * np.abs(looked.view.A).sum()
 
 
 def test_the_radius_counts_what_was_projected_away() -> None:

@@ -40,8 +40,8 @@ def nasty(seed: int) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
     c = float(rng.choice([1.0, 1 / 3, 1e-9, 7e12]))
     a = c * rng.standard_normal(len(GROUP)) * 10.0 ** rng.integers(-20, 3, len(GROUP))
     v = rng.choice([0.0, 1.0, 1 / 3], len(GROUP)) * (1 + 1e-15 * rng.integers(-3, 4, len(GROUP)))
-    off = 10.0 ** rng.integers(-18, -1) * rng.random(len(GROUP))
-    return c, np.where(NEAR, np.abs(a), -np.abs(a)) if seed % 2 else np.abs(a), v, off
+    error = 10.0 ** rng.integers(-18, -1) * rng.random(len(GROUP))
+    return c, np.where(NEAR, np.abs(a), -np.abs(a)) if seed % 2 else np.abs(a), v, error
 
 
 def fractions(values: np.ndarray) -> list[Fraction]:
@@ -74,7 +74,7 @@ def test_repaired_prices_are_in_the_domain_exactly(loss_of: Any, seed: int) -> N
         else:
             assert all(price >= 0 for price, _ in of_group)
             assert sum(price for price, _ in of_group) <= Fraction(c)
-    assert loss_of(Fraction(c)).exact_prices(own) == own
+    assert loss_of(Fraction(c)).exact_duals(own) == own
 
 
 @LOSSES
@@ -95,29 +95,29 @@ def test_a_price_bounds_the_loss_from_below(loss_of: Any, seed: int) -> None:
     loss = loss_of(Fraction(c))
     for at in (v, -v, v**20 * 1e3):
         for given in (a, np.abs(a) * np.where(NEAR, 1, -1), -a):
-            own = loss.exact_prices(fractions(given))
+            own = loss.exact_duals(fractions(given))
             assert value_of(loss, fractions(at)) >= k_of(loss, own) - product(own, fractions(at))
 
 
 @LOSSES
 @SEEDS
 def test_double_precision_says_what_it_may_be_off_by(loss_of: Any, seed: int) -> None:
-    c, a, v, off = nasty(seed)
+    c, a, v, error = nasty(seed)
     loss, exact = loss_of(c), loss_of(Fraction(c))
     own = loss.to_domain(a)
     k = k_of(exact, fractions(own))
-    assert abs(Fraction(loss.bound(own).value) - k) <= Fraction(loss.bound(own).off)
-    part, rng = loss.part(Block(v, off, own)), np.random.default_rng(seed)
+    assert abs(Fraction(loss.bound(own).value) - k) <= Fraction(loss.bound(own).error)
+    part, rng = loss.part(Block(v, error, own)), np.random.default_rng(seed)
     for _ in range(20):
         true = [
             x + Fraction(y) * Fraction(rng.choice([-1.0, 1.0]))
-            for x, y in zip(fractions(v), off, strict=True)
+            for x, y in zip(fractions(v), error, strict=True)
         ]
         value = value_of(exact, true)
         excess = value - k + product(fractions(own), true)
         assert excess >= 0
-        assert abs(Fraction(part.value.value) - value) <= Fraction(part.value.off)
-        assert abs(Fraction(part.excess.value) - excess) <= Fraction(part.excess.off)
+        assert abs(Fraction(part.value.value) - value) <= Fraction(part.value.error)
+        assert abs(Fraction(part.excess.value) - excess) <= Fraction(part.excess.error)
     assert part.excess.value >= 0
 
 
@@ -132,7 +132,7 @@ def test_a_tight_price_has_no_excess_and_no_rounding_to_speak_of(loss_of: Any) -
     loss = loss_of(1.0)
     part = loss.part(Block(v, np.zeros(len(v)), loss.to_domain(a)))
     assert part.excess.value == 0
-    assert part.excess.off < 1e-14
+    assert part.excess.error < 1e-14
     assert part.value.value == pytest.approx(0.75 * len(SIZES) if loss_of is spread else 0.5 * len(SIZES))
 
 
@@ -165,7 +165,7 @@ def test_sums_at_the_cap_but_for_rounding_are_the_cap() -> None:
     loss = spread(float(third))
     own = loss.to_domain(a / 3 * (1 - 1e-14))
     np.testing.assert_array_equal(np.bincount(GROUP[NEAR], own[NEAR]), float(third))
-    exact = spread(third).exact_prices(fractions(own))
+    exact = spread(third).exact_duals(fractions(own))
     assert k_of(spread(third), exact) == third * len(SIZES) == value_of(spread(third), [Fraction(0)] * len(a))
 
 
@@ -182,13 +182,13 @@ def test_margins_next_to_nothing_are_off_by_the_digits_of_distances(loss_of: Any
         own = loss.to_domain(c * rng.random(len(GROUP)) * np.where(NEAR | (loss_of is slack), 1, -1))
         part, value = loss.part(Block(v, none, own)), value_of(exact, fractions(v))
         excess = value - k_of(exact, fractions(own)) + product(fractions(own), fractions(v))
-        assert abs(Fraction(part.value.value) - value) <= Fraction(part.value.off)
-        assert abs(Fraction(part.excess.value) - excess) <= Fraction(part.excess.off)
+        assert abs(Fraction(part.value.value) - value) <= Fraction(part.value.error)
+        assert abs(Fraction(part.excess.value) - excess) <= Fraction(part.excess.error)
 
 
 def test_a_group_that_may_be_missed_counts() -> None:
     loss = Spread(0.5, np.array([0, 0]), np.array([True, False]))
-    v, off = np.array([1.0 + 2.0**-10, 0.0]), np.full(2, 2.0**-10)
-    part = loss.part(Block(v, off, np.zeros(2)))
+    v, error = np.array([1.0 + 2.0**-10, 0.0]), np.full(2, 2.0**-10)
+    part = loss.part(Block(v, error, np.zeros(2)))
     assert part.value.value == 0
-    assert min(part.value.off, part.excess.off) >= 0.5 * 2.0**-10
+    assert min(part.value.error, part.excess.error) >= 0.5 * 2.0**-10

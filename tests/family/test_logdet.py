@@ -11,12 +11,12 @@ from flint import arb, arb_mat
 
 from cvxml.core.balls import precision
 from cvxml.core.metric import FloatArray
-from cvxml.family.losses.base import Ray
+from cvxml.family.losses.base import ConjugateOnRay
 from cvxml.family.regularizers.definite import definite
 from cvxml.family.regularizers.logdet import Known, LogDet, Positive, radius
 from cvxml.family.rows.base import Weights
 from cvxml.numbers.rational import plane
-from cvxml.numbers.sums import Sum
+from cvxml.numbers.sums import Approximate
 from tests.family.test_frobenius import exact_weights
 
 SEEDS = pytest.mark.parametrize("seed", range(12))
@@ -45,8 +45,8 @@ def divergence(T: Any) -> Any:
     return trace(T) - T.det().log() - T.nrows()
 
 
-def covers(found: Sum, truth: Any) -> bool:
-    return bool(abs(arb(found.value) - truth) <= arb(found.off))
+def covers(found: Approximate, truth: Any) -> bool:
+    return bool(abs(arb(found.value) - truth) <= arb(found.error))
 
 
 def symmetric(rng: np.random.Generator, d: int) -> FloatArray:
@@ -61,10 +61,10 @@ def spread(rng: np.random.Generator, d: int) -> FloatArray:
     return (S + S.T) / 2
 
 
-def worst(off: FloatArray, slope: FloatArray, rng: np.random.Generator) -> Iterator[FloatArray]:
+def worst(error: FloatArray, slope: FloatArray, rng: np.random.Generator) -> Iterator[FloatArray]:
     """Within off, all of it: along the slope, against it, and at random."""
-    signs = np.sign(symmetric(rng, len(off)))
-    yield from (off * np.sign(slope), -off * np.sign(slope), off * signs)
+    signs = np.sign(symmetric(rng, len(error)))
+    yield from (error * np.sign(slope), -error * np.sign(slope), error * signs)
 
 
 @SEEDS
@@ -74,15 +74,15 @@ def test_all_matrices_within_the_allowance_are_definite_and_as_said(seed: int, s
     d = 1 + seed % 5
     S = spread(rng, d) if seed % 3 else np.eye(d) + 1e-8 * symmetric(rng, d)
     root = np.linalg.cholesky(np.linalg.inv(S))
-    off = np.abs(symmetric(rng, d)) * np.sqrt(np.outer(np.diag(S), np.diag(S)))
-    off = off * share / np.linalg.norm(np.abs(root).T @ off @ np.abs(root))
-    found = definite(S, off)
+    error = np.abs(symmetric(rng, d)) * np.sqrt(np.outer(np.diag(S), np.diag(S)))
+    error = error * share / np.linalg.norm(np.abs(root).T @ error @ np.abs(root))
+    found = definite(S, error)
     assert found is not None
     inverse = np.linalg.inv(S)
-    log_det, own = found.log_det(off), found.divergence(off)
+    log_det, own = found.log_det(error), found.divergence(error)
     with precision(300):
         for slope in (inverse, np.eye(d) - inverse):
-            for D in worst(off, slope, rng):
+            for D in worst(error, slope, rng):
                 T = ball(S) + ball(D)
                 assert covers(log_det, T.det().log())
                 assert covers(own, divergence(T))
@@ -90,7 +90,7 @@ def test_all_matrices_within_the_allowance_are_definite_and_as_said(seed: int, s
                 assert (np.abs(exact) <= found.inverse).all()
                 assert (np.abs(np.eye(d) - exact) <= found.from_one).all()
     condition = float(np.trace(S) * np.trace(inverse))
-    assert log_det.off <= 20 * d**2 * (share + 1e-13 * condition)
+    assert log_det.error <= 20 * d**2 * (share + 1e-13 * condition)
 
 
 def test_a_matrix_next_to_which_one_is_singular_is_not_proved_definite() -> None:
@@ -128,13 +128,13 @@ class Case:
         self.E *= size / np.linalg.norm(self.E)
         self.rng, self.d = rng, d
 
-    def at(self, E: FloatArray, K_off: float = 0.0, W_off: float = 0.0) -> None:
+    def at(self, E: FloatArray, K_error: float = 0.0, W_error: float = 0.0) -> None:
         """Make it believe so."""
         of, d = self.regularizer, self.d
         of.E, of.beyond = np.abs(E), float(np.linalg.norm(E))
-        K_all = K_off * np.sqrt(np.outer(np.diag(self.K), np.diag(self.K)))
+        K_all = K_error * np.sqrt(np.outer(np.diag(self.K), np.diag(self.K)))
         self.D = K_all * np.sign(symmetric(self.rng, d))
-        self.B = W_off * np.sign(symmetric(self.rng, d))
+        self.B = W_error * np.sign(symmetric(self.rng, d))
         of._image = lambda G: Known(self.W, np.abs(self.B))  # type: ignore[method-assign]
         self.view = Positive(of.X, np.eye(d), Known(self.K, K_all), definite(self.K, K_all))
         self.G = Weights(ONE_PAIR, np.ones(1))
@@ -167,9 +167,9 @@ def test_a_prior_may_be_any_within_its_rounding(seed: int, size: float) -> None:
 @pytest.mark.parametrize("size", [1e-9, 1e-4, 1e-2, 0.1])
 def test_metric_and_prices_may_be_any_within_their_rounding(seed: int, size: float) -> None:
     case = Case(seed, 1e-12)
-    for K_off, W_off in ((size, 0.0), (0.0, size), (size, size)):
+    for K_error, W_error in ((size, 0.0), (0.0, size), (size, size)):
         for _ in range(4):
-            case.at(case.E, K_off, W_off)
+            case.at(case.E, K_error, W_error)
             if case.view.known is not None:
                 holds(case, case.E)
 
@@ -184,14 +184,14 @@ def holds(case: Case, E: FloatArray) -> None:
             assert feasible
             assert covers(bound, r)
         own = of.excess(case.view, case.G)
-        assert own.off == np.inf or covers(own, excess)
+        assert own.error == np.inf or covers(own, excess)
 
 
 def test_a_multiple_is_definite_for_every_prior_within_rounding() -> None:
     case = Case(0, 0.1)
     case.W = np.ones((1, 1))
     case.at(np.array([[0.1]]))
-    t = case.regularizer.best_multiple(case.G, Ray(lambda t: 100 * t, np.inf))
+    t = case.regularizer.best_multiple(case.G, ConjugateOnRay(lambda t: 100 * t, np.inf))
     assert 0.3 < t < 1 / 1.1
     for w, known in ((t, True), (0.92, False), (1.0, False)):
         case.W = np.array([[w]])
@@ -206,9 +206,9 @@ def test_the_image_of_prices_is_off_by_all_its_roundings() -> None:
         for _ in range(300):
             x, c, w = rng.random(3) + 0.5
             of = LogDet(np.array([[0.0], [x]]), np.array([[c]]))
-            W, off = of._image(Weights(ONE_PAIR, np.array([w])))
+            W, error = of._image(Weights(ONE_PAIR, np.array([w])))
             C = arb(float(of.C[0, 0]))
-            assert abs(arb(float(W[0, 0])) - arb(x) ** 2 * C**2 * arb(w)) <= arb(float(off[0, 0]))
+            assert abs(arb(float(W[0, 0])) - arb(x) ** 2 * C**2 * arb(w)) <= arb(float(error[0, 0]))
 
 
 def test_the_radius_counts_what_was_projected_away() -> None:

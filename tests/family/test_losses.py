@@ -88,11 +88,11 @@ def drawn(case: Case, seed: int, n: int = 10) -> tuple[FloatArray, FloatArray]:
 
 def exactly(case: Case, v: FloatArray, a: FloatArray) -> tuple[Fraction, Fraction, Fraction]:
     """phi, k, and a v, of these numbers as they are."""
-    rows, prices = ([Fraction(x) for x in each.tolist()] for each in (v, a))
+    rows, duals = ([Fraction(x) for x in each.tolist()] for each in (v, a))
     with precision():
         phi = end([case.exact.value(rational(rows))], up=True)
-        k = end([case.exact.conjugate(rational(prices))], up=False)
-    return phi, k, sum((x * y for x, y in zip(rows, prices, strict=True)), Fraction(0))
+        k = end([case.exact.conjugate(rational(duals))], up=False)
+    return phi, k, sum((x * y for x, y in zip(rows, duals, strict=True)), Fraction(0))
 
 
 @EVERY
@@ -101,7 +101,7 @@ def test_the_conjugate_bounds_the_loss(name: str, seed: int) -> None:
     case = CASES[name]
     v, a = drawn(case, seed)
     with precision():
-        a_exact = case.exact.exact_prices([Fraction(x) for x in a.tolist()])
+        a_exact = case.exact.exact_duals([Fraction(x) for x in a.tolist()])
         k = end([case.exact.conjugate(rational(a_exact))], up=True)
     phi = exactly(case, v, a)[0]
     linear = sum((price * Fraction(row) for price, row in zip(a_exact, v.tolist(), strict=True)), Fraction(0))
@@ -114,20 +114,23 @@ def test_value_conjugate_and_excess_are_exact_but_for_what_they_say(name: str, s
     """The rows are seen with an error, and judged by those that they stand for."""
     case, rng = CASES[name], np.random.default_rng(seed)
     v, a = drawn(case, seed)
-    off = np.abs(v) * 10.0 ** -rng.integers(6, 17, len(v))
-    seen = v + off * rng.uniform(-0.9, 0.9, len(v))
-    part = case.loss.part(Block(seen, off + 1e-15 * np.abs(v), a))
+    error = np.abs(v) * 10.0 ** -rng.integers(6, 17, len(v))
+    seen = v + error * rng.uniform(-0.9, 0.9, len(v))
+    part = case.loss.part(Block(seen, error + 1e-15 * np.abs(v), a))
     phi, k, linear = exactly(case, v, a)
     own = case.loss.bound(a)
     assert part.excess.value >= 0
-    assert abs(phi - Fraction(part.value.value)) <= Fraction(part.value.off)
-    assert abs(k - Fraction(own.value)) <= Fraction(own.off)
-    assert abs(phi - k + linear - Fraction(part.excess.value)) <= Fraction(part.excess.off)
+    assert abs(phi - Fraction(part.value.value)) <= Fraction(part.value.error)
+    assert abs(k - Fraction(own.value)) <= Fraction(own.error)
+    assert abs(phi - k + linear - Fraction(part.excess.value)) <= Fraction(part.excess.error)
     # and no wider than slopes and sizes explain
     size = 1 + abs(float(phi)) + abs(float(k)) + float(np.abs(a) @ np.abs(v))
     at = np.maximum(np.abs(v), 1e-4)  # no less, but for the rows that are 0 in every metric
     slopes = np.abs(a) + C * (2 + 1 / at) + 1 / np.sqrt(at) + 2 * C * at
-    assert part.value.off + part.excess.off <= 20 * float(slopes @ (off + 1e-13 * np.abs(v))) + 1e-13 * size
+    assert (
+        part.value.error + part.excess.error
+        <= 20 * float(slopes @ (error + 1e-13 * np.abs(v))) + 1e-13 * size
+    )
 
 
 @EVERY
@@ -137,13 +140,13 @@ def test_rows_that_stand_for_others_as_far_off_as_they_may_be_are_covered(name: 
     case, rng = CASES[name], np.random.default_rng(seed)
     v, a = drawn(case, seed)
     for digits in (1, 3, 6, 9):
-        off = np.abs(v) * 10.0**-digits
+        error = np.abs(v) * 10.0**-digits
         for side in rng.choice([-1.0, 1.0], (6, len(v))):
-            seen = v + 0.999 * off * side
-            part = case.loss.part(Block(seen, off, a))
+            seen = v + 0.999 * error * side
+            part = case.loss.part(Block(seen, error, a))
             phi, k, linear = exactly(case, v, a)
-            assert abs(phi - Fraction(part.value.value)) <= Fraction(part.value.off)
-            assert abs(phi - k + linear - Fraction(part.excess.value)) <= Fraction(part.excess.off)
+            assert abs(phi - Fraction(part.value.value)) <= Fraction(part.value.error)
+            assert abs(phi - k + linear - Fraction(part.excess.value)) <= Fraction(part.excess.error)
 
 
 @EVERY
@@ -156,7 +159,7 @@ def test_rows_without_errors_are_off_by_the_rounding_of_the_loss_alone(name: str
     for some in (slice(None), *alone):
         part = case.loss.part(Block(v[some], np.zeros(len(v[some])), case.loss.to_domain(a[some])))
         phi, k, linear = exactly(case, v[some], case.loss.to_domain(a[some]))
-        assert abs(phi - k + linear - Fraction(part.excess.value)) <= Fraction(part.excess.off)
+        assert abs(phi - k + linear - Fraction(part.excess.value)) <= Fraction(part.excess.error)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -170,16 +173,16 @@ def test_one_row_of_a_residual_is_covered_by_its_slopes(seed: int) -> None:
     loss, exact = Residual(np.array([0.7]), np.array([False])), Residual([Fraction(0.7)], np.array([False]))
     case = Case(loss, exact, False, -1.0, 0.0)
     a = loss.to_domain(np.array([-0.7 * s, 0.0]))
-    off = np.array([u, v]) * 10.0 ** -rng.uniform(1, 12)
+    error = np.array([u, v]) * 10.0 ** -rng.uniform(1, 12)
     for side in ((1, 1), (1, -1), (-1, 1), (-1, -1), (1, 0), (-1, 0), (0, 1), (0, -1)):
         if side[1] == 0:
-            off = np.array([off[0], 0.0])
+            error = np.array([error[0], 0.0])
         if side[0] == 0:
-            off = np.array([0.0, np.abs(off).max()])
+            error = np.array([0.0, np.abs(error).max()])
         rows = np.array([u, v])
-        part = loss.part(Block(rows + 0.9999 * off * side, off, a))
+        part = loss.part(Block(rows + 0.9999 * error * side, error, a))
         phi, k, linear = exactly(case, rows, a)
-        assert abs(phi - k + linear - Fraction(part.excess.value)) <= Fraction(part.excess.off)
+        assert abs(phi - k + linear - Fraction(part.excess.value)) <= Fraction(part.excess.error)
 
 
 @EVERY
@@ -236,8 +239,8 @@ def test_residual_prices_are_in_the_domain_whatever_rounding_does() -> None:
     exact = Residual([Fraction(x) for x in w.tolist()], loss.alone)
     for s in (0.0, 1e-300, 1e-9, 1 / 3, 0.999, 1 - 1e-9, 1 - 1e-15, 1.0, 7.0):
         for a in (loss.to_domain(np.concatenate([-w * s, 0 * w])).tolist(),):
-            for prices in ([Fraction(x) for x in a], exact.exact_prices([Fraction(x) for x in a])):
-                for near, far, weight in zip(prices[:4], prices[4:], exact.w, strict=True):
+            for duals in ([Fraction(x) for x in a], exact.exact_duals([Fraction(x) for x in a])):
+                for near, far, weight in zip(duals[:4], duals[4:], exact.w, strict=True):
                     assert 0 <= -near < weight
                     assert far >= -near * weight / (weight + near)
                     assert far <= -near * weight / (weight + near) * (1 + Fraction(1, 10**14))
@@ -249,24 +252,24 @@ def test_prices_of_a_bound_may_come_near_to_their_limit() -> None:
     own: Any = loss.bound(loss.to_domain(a))
     with precision():
         exact = end([Bounded(Fraction(0.3), True).conjugate(rational(a))], up=False)
-    assert abs(exact - Fraction(own.value)) <= Fraction(own.off)
-    assert own.off > 1e-3
+    assert abs(exact - Fraction(own.value)) <= Fraction(own.error)
+    assert own.error > 1e-3
 
 
-def part_of(loss: Loss, v: list[float], off: list[float], a: list[float]) -> Any:
-    return loss.part(Block(np.array(v), np.array(off), np.array(a)))
+def part_of(loss: Loss, v: list[float], error: list[float], a: list[float]) -> Any:
+    return loss.part(Block(np.array(v), np.array(error), np.array(a)))
 
 
 def test_a_row_that_may_be_missed_counts_though_it_has_no_price() -> None:
     for loss in (Hinge(C), SquaredHinge(C)):
         at_most = part_of(loss, [1.5], [1.0], [0.0]).value
         assert at_most.value == 0
-        assert at_most.off >= C * 0.25
+        assert at_most.error >= C * 0.25
         next_to = part_of(loss, [1 + 2.0**-52], [2.0**-52 * (1 + 2.0**-50)], [0.0]).value
-        assert next_to.off > 0  # the float of v - off is 1, and the number is below
+        assert next_to.error > 0  # the float of v - off is 1, and the number is below
         surely_kept = part_of(loss, [3.0], [1.0], [0.0]).value
         assert surely_kept.value == 0
-        assert surely_kept.off < 1e-290  # underflow alone
+        assert surely_kept.error < 1e-290  # underflow alone
 
 
 def test_weights_on_the_simplex_sum_to_no_less_than_1_and_what_is_more_is_counted() -> None:
@@ -277,22 +280,22 @@ def test_weights_on_the_simplex_sum_to_no_less_than_1_and_what_is_more_is_counte
             beyond = sum(map(Fraction, a.tolist()), Fraction(0)) - 1
             assert 0 <= beyond <= 4 * (n + 8) * Fraction(2) ** -52
             excess = part_of(Least(), [0.3] * n, [0.0] * n, a.tolist()).excess  # all are the least
-            assert abs(beyond * Fraction(0.3) - Fraction(excess.value)) <= Fraction(excess.off)
+            assert abs(beyond * Fraction(0.3) - Fraction(excess.value)) <= Fraction(excess.error)
 
 
 def test_a_sharp_sum_says_what_it_is_off_by() -> None:
     rng = np.random.default_rng(0)
     for n in (0, 1, 5, 100, 3001):
         terms = rng.standard_normal(n) * 10.0 ** rng.integers(-12, 13, n)
-        value, off = accurate_sum(terms)
+        value, error = accurate_sum(terms)
         exact = sum(map(Fraction, terms.tolist()), Fraction(0))
-        assert abs(Fraction(value) - exact) <= Fraction(off) + abs(exact) / 2**53
-        assert off <= 1e-25 * np.abs(terms).sum()
+        assert abs(Fraction(value) - exact) <= Fraction(error) + abs(exact) / 2**53
+        assert error <= 1e-25 * np.abs(terms).sum()
     terms = rng.standard_normal(3000) * 10.0 ** rng.integers(0, 17, 3000)
     terms = np.concatenate([terms, -terms, 1e-9 * rng.standard_normal(3000)])  # next to nothing is left
     rng.shuffle(terms)
-    value, off = accurate_sum(terms)
-    assert 0 < abs(Fraction(value) - sum(map(Fraction, terms.tolist()), Fraction(0))) <= Fraction(off)
+    value, error = accurate_sum(terms)
+    assert 0 < abs(Fraction(value) - sum(map(Fraction, terms.tolist()), Fraction(0))) <= Fraction(error)
     assert math.isnan(
         accurate_sum(np.array([1e308, 1e308, -1e308])).value
     )  # as where a part of `summed` overflows
@@ -308,7 +311,7 @@ def test_the_entropy_of_shares_is_rounded_by_no_more_than_is_said() -> None:
         with precision():
             exact = LogSumExp(np.array([Fraction(c) for c in of.c.tolist()], dtype=object), of.among)
             true = ends(exact.conjugate(rational(a)))
-        assert max(abs(Fraction(found.value) - end) for end in true) <= Fraction(found.off)
+        assert max(abs(Fraction(found.value) - end) for end in true) <= Fraction(found.error)
 
 
 GROUPS = np.array([0, 0, 0, 1, 1])
@@ -334,16 +337,16 @@ def test_each_formula_is_one_for_three_kinds_of_numbers(name: str, seed: int) ->
     if name in CASES:
         loss, exact = CASES[name].loss, CASES[name].exact
         v, a = drawn(CASES[name], seed)
-        prices = rational(a)
+        duals = rational(a)
     else:
         loss, exact = (OTHERS[name][0](number(0.3)) for number in (float, Fraction))
         v = rng.uniform(0, 2, 6 if name == "log sum exp" else 5)
         signs = np.where(loss.near, 1, -1) if name == "spread" else -loss.t if "logistic" in name else 1
         a = loss.to_domain(signs * rng.random(len(v)) * 0.3)
-        prices = rational(exact.exact_prices([Fraction(x) for x in a.tolist()]))
+        duals = rational(exact.exact_duals([Fraction(x) for x in a.tolist()]))
     with precision():
-        phi, k, left = exact.value(rational(v)), exact.conjugate(prices), exact.excess(rational(v), prices)
-        paid = total(prices * rational(v))
+        phi, k, left = exact.value(rational(v)), exact.conjugate(duals), exact.excess(rational(v), duals)
+        paid = total(duals * rational(v))
         missed = ball(phi) - ball(k) + ball(paid) - ball(left)
         assert abs(missed) <= 1e-60 * (1 + abs(ball(phi)))
         with np.errstate(all="ignore"):
@@ -372,7 +375,7 @@ def test_an_error_below_the_last_digit_of_v_counts() -> None:
     value = part_of(Bounded(1e6, True), [1.0], [1e-17], [0.0]).value
     with precision():
         true = Bounded(Fraction(10**6), True).value(rational([1 + Fraction(1, 10**17)]))
-        assert 0 < true <= ball(value.off)
+        assert 0 < true <= ball(value.error)
 
 
 def test_a_share_next_to_1_of_a_rounded_weight_counts() -> None:
@@ -384,7 +387,7 @@ def test_a_share_next_to_1_of_a_rounded_weight_counts() -> None:
     exact, a = Logistic(t, Fraction(0), [seventh]), rational([-weight])
     with precision(1024):
         true = exact.value(rational([v])) - exact.conjugate(a) + ball(total(a * rational([v])))
-        assert abs(true - ball(part.excess.value)) <= ball(part.excess.off)
+        assert abs(true - ball(part.excess.value)) <= ball(part.excess.error)
 
 
 SEVENTHS = [Fraction(k, 7) for k in (1, 2, 3, 5, 6)]
@@ -419,12 +422,12 @@ def test_a_constant_that_is_the_float_next_to_a_fraction_is_covered(name: str) -
         a = loss.to_domain(sign * rng.choice([0.0, 0.1, 1.0], len(v)) * rng.random(len(v)))
         constants = SEVENTHS * 2 if name == "residual" else SEVENTHS[:1] * 5
         ratio = [c / Fraction(float(c)) if scales else Fraction(1) for c in constants]
-        prices = rational(Fraction(x) * r for x, r in zip(a.tolist(), ratio, strict=True))
+        duals = rational(Fraction(x) * r for x, r in zip(a.tolist(), ratio, strict=True))
         part, k = loss.part(Block(v, np.zeros(len(v)), a)), loss.bound(a)
         with precision():
-            numbers = exact.value(rational(v)), exact.conjugate(prices), exact.excess(rational(v), prices)
+            numbers = exact.value(rational(v)), exact.conjugate(duals), exact.excess(rational(v), duals)
             for found, true in zip((part.value, k, part.excess), numbers, strict=True):
-                assert abs(ball(true) - ball(found.value)) <= ball(found.off) + 1e-60
+                assert abs(ball(true) - ball(found.value)) <= ball(found.error) + 1e-60
 
 
 def test_dual_variables_of_log_sum_exp_stand_for_numbers_whose_sums_are_exactly_c() -> None:

@@ -54,7 +54,7 @@ def holds(
 ) -> None:
     """The exact interval agrees with double precision, within rounding."""
     own, proof = found
-    exact = interval(family, A, proof.prices, root)
+    exact = interval(family, A, proof.duals, root)
     slack = Fraction(own.rounding + own.value_rounding)
     assert exact.lower_bound >= Fraction(own.lower_bound) - slack
     assert abs(exact.objective - Fraction(own.objective)) <= slack
@@ -81,8 +81,8 @@ def test_mlsvm_of_any_metric_and_prices(seed: int, neighborhood: str) -> None:
             assert found[0].objective == pytest.approx(naive, rel=1e-10)
             assert naive >= found[0].lower_bound - found[0].value_rounding - 1e-12 * naive
             holds(MLSVM.member(given, Fraction), A, found)
-            again = MLSVM.read(given, MLSVM.named(given, found[1].prices[0]))
-            np.testing.assert_array_equal(again[0].a, found[1].prices[0].a)
+            again = MLSVM.read(given, MLSVM.named(given, found[1].duals[0]))
+            np.testing.assert_array_equal(again[0].a, found[1].duals[0].a)
 
 
 def test_where_no_metric_is_better_than_0_it_is_decided() -> None:

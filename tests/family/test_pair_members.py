@@ -86,7 +86,7 @@ def candidates(A: FloatArray, method: str) -> list[FloatArray]:
     return [examine(A)[0], examine(A * (1 + 1e-9))[0], other, np.diag(np.diag(A))]
 
 
-def duals(dual: dict[str, FloatArray], seed: int) -> list[dict[str, FloatArray]]:
+def dual_cases(dual: dict[str, FloatArray], seed: int) -> list[dict[str, FloatArray]]:
     """The prices, with noise, and any at all."""
     rng = np.random.default_rng(seed)
     noisy = {k: a * (1 + 1e-4 * rng.standard_normal(a.shape)) for k, a in dual.items()}
@@ -101,11 +101,11 @@ def test_double_precision_is_within_rounding_of_exact_arithmetic(method: str, se
     of, metric, dual = solved(method, seed)
     decided = 0
     for A in candidates(metric, method):
-        for prices in duals(dual, seed):
-            found, proof = of.certify(A, prices)
+        for duals in dual_cases(dual, seed):
+            found, proof = of.certify(A, duals)
             if found.undecided or not found.feasibility.exact:
                 continue
-            exact = interval(of.exact, A, proof.prices)
+            exact = interval(of.exact, A, proof.duals)
             if exact.distance > 0:
                 continue
             assert exact.lower_bound <= exact.objective
@@ -135,7 +135,7 @@ def test_no_price_bounds_what_it_does_not(method: str, seed: int) -> None:
             for name, count in zip(names, counts, strict=True)
         }
         found, proof = of.certify(A, dual)
-        exact = interval(of.exact, A, proof.prices)
+        exact = interval(of.exact, A, proof.duals)
         assert exact.lower_bound <= exact.objective
         assert found.gap >= -found.rounding
 
@@ -161,11 +161,11 @@ def test_the_objective_is_the_naive_one(method: str) -> None:
 @SEEDS
 def test_the_method_says_what_the_family_does(method: str, seed: int) -> None:
     of, metric, dual = solved(method, seed)
-    for prices in duals(dual, seed):
-        said, (found, proof) = of.method.certify(of.given, metric, prices), of.certify(metric, prices)
+    for duals in dual_cases(dual, seed):
+        said, (found, proof) = of.method.certify(of.given, metric, duals), of.certify(metric, duals)
         assert (said.objective, said.lower_bound, said.gap) == (found.objective, found.lower_bound, found.gap)
         assert (said.rounding, said.radius) == (found.rounding, found.radius)
-        named = of.method.named(of.given, *proof.prices)
+        named = of.method.named(of.given, *proof.duals)
         assert all(np.array_equal(said.dual[name], named[name]) for name in dual)
 
 
@@ -191,9 +191,9 @@ def test_the_optimum_is_within_the_radius(method: str, seed: int) -> None:
 @EVERY
 def test_repaired_prices_keep_their_bound_by_the_names_of_the_dual(method: str) -> None:
     of, metric, dual = solved(method, 3)
-    for prices in duals(dual, 1):
-        found, proof = of.certify(metric, prices)
-        named = of.method.named(of.given, *proof.prices)
+    for duals in dual_cases(dual, 1):
+        found, proof = of.certify(metric, duals)
+        named = of.method.named(of.given, *proof.duals)
         assert {name: a.shape for name, a in named.items()} == {name: a.shape for name, a in dual.items()}
         again, _ = of.certify(metric, named)
         assert again.lower_bound == pytest.approx(found.lower_bound, rel=1e-12, abs=1e-12)
@@ -222,8 +222,8 @@ def test_itml_in_fractions(seed: int) -> None:
         found, proof = of.certify(A, dual)
         if found.undecided:
             continue
-        exact = interval(of.exact, A, proof.prices)
-        named = of.method.named(of.given, *proof.prices)
+        exact = interval(of.exact, A, proof.duals)
+        named = of.method.named(of.given, *proof.duals)
         above, below = truth(of.given, A, named)
         if exact.distance == 0:
             assert float(abs(above - exact.objective)) <= 1e-40 * (1 + float(above))
@@ -265,13 +265,13 @@ def test_a_gap_far_below_rounding_of_the_objective_keeps_its_digits() -> None:
     found, proof = of.certify(solution.metric, dual)
     assert 0 <= found.gap <= 1e-17 * found.objective
     assert found.rounding <= 1e-17 * found.objective
-    assert abs(interval(of.exact, solution.metric, proof.prices).gap - Fraction(found.gap)) <= Fraction(
+    assert abs(interval(of.exact, solution.metric, proof.duals).gap - Fraction(found.gap)) <= Fraction(
         found.rounding
     )
     A = solution.metric * (1 + 1e-9)
     near, proof = of.certify(A, dual)
     assert 0 < near.gap <= 1e-15 * near.objective  # of which a difference shows nothing
-    assert near.gap == pytest.approx(float(interval(of.exact, A, proof.prices).gap), rel=1e-3)
+    assert near.gap == pytest.approx(float(interval(of.exact, A, proof.duals).gap), rel=1e-3)
 
 
 def test_a_singular_metric_has_no_objective_and_one_that_is_nearly_so_is_not_judged() -> None:
@@ -281,11 +281,11 @@ def test_a_singular_metric_has_no_objective_and_one_that_is_nearly_so_is_not_jud
     singular, proof = of.certify(np.ones((2, 2)), dual)
     assert (singular.objective, singular.gap, singular.undecided) == (np.inf, np.inf, "")
     with pytest.raises(ValueError, match="singular"):
-        interval(of.exact, np.ones((2, 2)), proof.prices)
+        interval(of.exact, np.ones((2, 2)), proof.duals)
     nearly, _ = of.certify(np.array([[1.0, 1.0], [1.0, 1.0 + 2.0**-52]]), dual)
     assert nearly.undecided == METRIC
     # and exact arithmetic judges it
-    exact = interval(of.exact, np.array([[1.0, 1.0], [1.0, 1.0 + 2.0**-52]]), proof.prices)
+    exact = interval(of.exact, np.array([[1.0, 1.0], [1.0, 1.0 + 2.0**-52]]), proof.duals)
     assert exact.distance == 0
     assert exact.objective > 30
 
@@ -302,7 +302,7 @@ def test_a_prior_next_to_singular_decides_nothing_but_in_exact_arithmetic() -> N
     found, proof = of.certify(prior, dual)
     assert found.undecided in (PRIOR, METRIC)
     assert not found.proves(1e-3)
-    exact = interval(of.exact, prior, proof.prices)
+    exact = interval(of.exact, prior, proof.duals)
     assert exact.lower_bound == 0
     assert exact.distance == 0
 
@@ -327,7 +327,7 @@ def test_mmc_in_fractions(method: str, seed: int) -> None:
     """lambda S - G is psd, by elimination, and no longer so for a smaller lambda; the rest is a sum of fractions."""
     of, metric, dual = solved(method, seed)
     proof = of.certify(metric, dual)[1]
-    exact = interval(of.exact, metric, proof.prices)
+    exact = interval(of.exact, metric, proof.duals)
     X, d = fractions(of.given.X), len(metric)
 
     def summed(pairs: Any, w: list[Fraction]) -> list[list[Fraction]]:
@@ -337,7 +337,7 @@ def test_mmc_in_fractions(method: str, seed: int) -> None:
             for k in range(d)
         ]
 
-    (own,), similar = proof.prices, of.given.pairs.similar
+    (own,), similar = proof.duals, of.given.pairs.similar
     a = [Fraction(price) for price in own.a.tolist()]
     paid = -exact.lower_bound - sum((1 / (4 * price) for price in a), Fraction(0))
     S, G = summed(similar, [Fraction(1)] * len(similar)), summed(proof.G.pairs, a)
@@ -374,9 +374,9 @@ def test_what_is_off_the_diagonal_is_said_and_not_judged() -> None:
     other, _ = of.certify(crooked, dual)
     assert found.feasibility.feasible
     assert not other.feasibility.feasible
-    exact = interval(of.exact, crooked, proof.prices)
+    exact = interval(of.exact, crooked, proof.duals)
     assert exact.distance == pytest.approx(np.linalg.norm(crooked - np.diag(np.diag(crooked))))
-    judged = interval(of.exact, np.diag(np.diag(crooked)), proof.prices)
+    judged = interval(of.exact, np.diag(np.diag(crooked)), proof.duals)
     assert exact.objective == judged.objective
 
 
@@ -387,16 +387,16 @@ def test_distances_that_log_det_sees_are_off_by_no_more_than_they_say(seed: int)
     A = np.array([[1.0, 1.0 - 1e-9], [1.0 - 1e-9, 1.0]])
     A = np.array([[1.0, 1.0], [1.0, 1.0]]) * (1 - 1e-9) + 1e-9 * np.eye(2) if seed % 2 else A
     pairs = np.array([[i, j] for i in range(6) for j in range(i)])
-    D, off = LogDet(X, np.eye(2)).judge(A).view.pairs(pairs)
+    D, error = LogDet(X, np.eye(2)).judge(A).view.pairs(pairs)
     metric, points = fractions(A), fractions(X)
     wrong = []
-    for (i, j), seen, may in zip(pairs.tolist(), D.tolist(), off.tolist(), strict=True):
+    for (i, j), seen, may in zip(pairs.tolist(), D.tolist(), error.tolist(), strict=True):
         e = [a - b for a, b in zip(points[i], points[j], strict=True)]
         exact = sum((metric[k][m] * e[k] * e[m] for k in range(2) for m in range(2)), Fraction(0))
         assert abs(exact - Fraction(seen)) <= Fraction(may)
         wrong.append(abs(float(exact) - seen))
     assert max(wrong) > 0
-    assert off.max() <= 1e-12
+    assert error.max() <= 1e-12
 
 
 def test_prices_that_only_cost_are_taken_away() -> None:
@@ -408,4 +408,4 @@ def test_prices_that_only_cost_are_taken_away() -> None:
     }
     found, proof = of.certify(np.eye(3), lam)
     assert found.lower_bound == 0
-    assert not any(own.a.any() for own in proof.prices)
+    assert not any(own.a.any() for own in proof.duals)

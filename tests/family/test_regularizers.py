@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cvxml.family.geometry.span_coordinates import Ground
-from cvxml.family.losses.base import Ray
+from cvxml.family.losses.base import ConjugateOnRay
 from cvxml.family.regularizers.base import Surplus, product
 from cvxml.family.regularizers.budget import Budget, Within
 from cvxml.family.regularizers.diagonal import DiagonalBudget
@@ -26,7 +26,7 @@ def test_a_multiple_is_feasible_wherever_rounding_has_put_both_matrices() -> Non
     images = points(X, np.eye(1))
     linear.__dict__["ground"] = Ground(np.zeros(3, np.intp), 1, images, 0.5, "")
     linear._on_ground = lambda G: Surplus(np.array([[2.0]]), 0.5)  # type: ignore[method-assign]
-    t = linear.best_multiple(Weights(PAIRS, np.ones(1)), Ray(lambda t: t, np.inf))
+    t = linear.best_multiple(Weights(PAIRS, np.ones(1)), ConjugateOnRay(lambda t: t, np.inf))
     assert 0.2 * (1 - 1e-12) <= t < 0.2
 
 
@@ -43,11 +43,11 @@ def test_a_product_is_off_by_its_roundings_and_by_what_distances_are(seed: int) 
     n = 2 * int(rng.integers(1, 20))
     D, w = rng.random(n), rng.standard_normal(n)
     w[1::2], D[1::2] = -w[::2], D[::2] * (1 + 1e-12)  # what is left of the terms is next to nothing
-    off = rng.random(n) * 10.0 ** -rng.integers(3, 18) * (seed % 2)
+    error = rng.random(n) * 10.0 ** -rng.integers(3, 18) * (seed % 2)
 
     class Exact:
         def pairs(self, index: object) -> Distances:
-            return Distances(D, off)
+            return Distances(D, error)
 
     view: View = Exact()  # type: ignore[assignment]
     value, moved = product(view, Weights(np.zeros((n, 2), np.intp), w))
@@ -55,7 +55,7 @@ def test_a_product_is_off_by_its_roundings_and_by_what_distances_are(seed: int) 
         true = sum(
             (
                 Fraction(a) * (Fraction(b) + Fraction(c))
-                for a, b, c in zip(w.tolist(), D.tolist(), (off * sign * np.sign(w)).tolist(), strict=True)
+                for a, b, c in zip(w.tolist(), D.tolist(), (error * sign * np.sign(w)).tolist(), strict=True)
             ),
             Fraction(0),
         )
@@ -67,9 +67,9 @@ def test_distances_within_a_budget_are_off_by_what_it_is() -> None:
     view = budget.judge(np.array([[7.0]])).view
     assert isinstance(view, Within)
     rough = replace(view, judged=view.judged._replace(share=0.1))
-    (D, off), (_, more) = view.pairs(np.array([[0, 2]])), rough.pairs(np.array([[0, 2]]))
+    (D, error), (_, more) = view.pairs(np.array([[0, 2]])), rough.pairs(np.array([[0, 2]]))
     assert D[0] == pytest.approx(9.0)
-    assert off[0] < 1e-12
+    assert error[0] < 1e-12
     assert more[0] >= 0.1 * D[0]
 
 
@@ -84,6 +84,6 @@ def test_what_is_kept_of_pairs_is_of_these_pairs() -> None:
             view = budget.judge(A).view
             for pairs in (some, others, some, some.copy()):
                 direct = [(points_of[i] - points_of[j]) @ A @ (points_of[i] - points_of[j]) for i, j in pairs]
-                D, off = view.pairs(pairs)
-                assert np.abs(D - direct).max() <= off.max() + 1e-15
-                assert off.max() < 1e-14
+                D, error = view.pairs(pairs)
+                assert np.abs(D - direct).max() <= error.max() + 1e-15
+                assert error.max() < 1e-14

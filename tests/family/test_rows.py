@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cvxml.core.metric import FloatArray, IntArray
-from cvxml.family.rows.base import Plain, Prices
+from cvxml.family.rows.base import Duals, Plain
 from cvxml.family.rows.pairs import PairRows
 from cvxml.family.rows.triplets import Triplets
 from cvxml.family.theorem.theorem import UNPRICED
@@ -44,12 +44,12 @@ def test_rows_of_known_distances_are_off_by_their_rounding(seed: int) -> None:
     exact = [[Fraction(x) for x in row] for row in D.tolist()]
     (block,) = TRIPLETS.blocks(Known(D), UNPRICED)
     rows = [(0, 1, 2), (0, 1, 3), (1, 0, 2)]
-    for (i, j, l), v, off in zip(rows, block.v.tolist(), block.off.tolist(), strict=True):
-        assert abs(exact[i][l] - exact[i][j] - Fraction(v)) <= Fraction(off)
+    for (i, j, l), v, error in zip(rows, block.v.tolist(), block.error.tolist(), strict=True):
+        assert abs(exact[i][l] - exact[i][j] - Fraction(v)) <= Fraction(error)
     pairs = PairRows(np.array([[0, 1], [2, 3], [1, 3]]), unit)
     (block,) = pairs.blocks(Known(D), UNPRICED)
-    for (i, j), v, off in zip(pairs.listed.tolist(), block.v.tolist(), block.off.tolist(), strict=True):
-        assert abs(exact[i][j] / Fraction(unit) - Fraction(v)) <= Fraction(off)
+    for (i, j), v, error in zip(pairs.listed.tolist(), block.v.tolist(), block.error.tolist(), strict=True):
+        assert abs(exact[i][j] / Fraction(unit) - Fraction(v)) <= Fraction(error)
 
 
 def test_what_is_no_row_has_no_price() -> None:
@@ -61,9 +61,9 @@ def test_what_is_no_row_has_no_price() -> None:
 
 def test_pairs_are_picked_out_by_their_keys_and_all_of_them_are_the_list() -> None:
     pairs = PairRows(np.array([[0, 1], [2, 3], [1, 3]]))
-    assert pairs.weights(Prices(np.ones(3), np.arange(3))).pairs is pairs.listed
+    assert pairs.weights(Duals(np.ones(3), np.arange(3))).pairs is pairs.listed
     for key in ([2, 0, 1], [0, 2], [], [1]):
-        found = pairs.weights(Prices(np.ones(len(key)), np.array(key, dtype=np.intp))).pairs
+        found = pairs.weights(Duals(np.ones(len(key)), np.array(key, dtype=np.intp))).pairs
         assert found.tolist() == [pairs.listed[k].tolist() for k in key]
 
 
@@ -105,7 +105,7 @@ def test_a_row_that_may_be_below_what_is_kept_is_kept(of_pairs: float, of_produc
     view = Blurred(np.array([0.0, 1.0, -(2.125**0.5)]), of_pairs, of_products)
     (block,) = rows.blocks(view, UNPRICED, 1.0)
     assert block.v == pytest.approx([1.125])
-    assert 0.25 <= block.off[0] <= 0.26
+    assert 0.25 <= block.error[0] <= 0.26
     # without the blur it has no loss
     assert (
         sum(len(block.v) for block in rows.blocks(view._replace(of_pairs=0, of_products=0), UNPRICED, 1.0))

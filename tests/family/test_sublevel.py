@@ -267,11 +267,11 @@ def test_the_best_tilt_is_looked_for_on_both_sides(best: float) -> None:
     X, y = data()
     tried: list[float] = []
 
-    def off(tilt: float) -> float:
+    def error(tilt: float) -> float:
         tried.append(tilt)
         return abs(math.log(tilt / best))
 
-    assert sublevel("frobmetric", X, y)._best(off, 1.0) == pytest.approx(0.0, abs=1e-9)
+    assert sublevel("frobmetric", X, y)._best(error, 1.0) == pytest.approx(0.0, abs=1e-9)
     assert len(tried) <= 6
 
 
@@ -292,11 +292,11 @@ def test_what_is_no_metric_or_beyond_the_budget_is_none_of_the_region() -> None:
 def test_what_rounding_may_do_to_the_objective_is_counted_against_what_is_said() -> None:
     """LMNN on a line: .4 from 1/8 to 1/3, and beyond with slope 1.2."""
     X, y = np.array([[0.0], [1.0], [3.0], [3.0]]), np.array([0, 0, 1, 1])
-    for off, largest in ((0.0, 1 / 3 + 0.1), (0.12, 1 / 3 + 0.2)):
+    for error, largest in ((0.0, 1 / 3 + 0.1), (0.12, 1 / 3 + 0.2)):
         region = sublevel("lmnn", X, y, np.array([[0.2]]), mu=0.4, triplets=[(0, 1, 2), (1, 0, 2)])
-        region.F = region.F._replace(value=0.52, off=off)
+        region.F = region.F._replace(value=0.52, error=error)
         assert region.above(Weights(np.array([[0, 1]]), np.array([1.0]))) >= largest
-        assert region.holds(np.array([[1 / 3 + 0.05]])) == (off == 0)
+        assert region.holds(np.array([[1 / 3 + 0.05]])) == (error == 0)
 
 
 @pytest.mark.parametrize("method", ["mcml", "ldml", "boostmetric"])

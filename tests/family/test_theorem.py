@@ -9,12 +9,12 @@ import pytest
 
 from cvxml.family.losses.hinge import Hinge
 from cvxml.family.regularizers.linear import Linear
-from cvxml.family.rows.base import Prices, Weights
+from cvxml.family.rows.base import Duals, Weights
 from cvxml.family.rows.pairs import PairRows
 from cvxml.family.theorem import theorem
 from cvxml.family.theorem.theorem import Family, Term
 from cvxml.methods import get
-from cvxml.numbers.sums import Sum
+from cvxml.numbers.sums import Approximate
 from tests.instances import random_data
 
 
@@ -50,24 +50,26 @@ def test_prices_that_prove_nothing_bound_nothing() -> None:
 
 
 def test_a_sum_of_exact_numbers_is_off_by_its_own_rounding() -> None:
-    value, off = theorem.added([Sum(1.0, 0.0), Sum(1e-17, 0.0)])
-    assert abs(Fraction(value) - 1 - Fraction(1e-17)) <= Fraction(off)
-    assert theorem.added([Sum(1.0, np.inf), Sum(1.0, 0.0)]) == Sum(2.0, np.inf)
-    assert theorem.added([Sum(1e308, 0.0), Sum(1e308, 0.0)]) == Sum(np.inf, 0.0)
-    assert theorem.added([Sum(np.nan, 0.0), Sum(1.0, np.nan)]) == Sum(np.inf, 0.0)
+    value, error = theorem.added([Approximate(1.0, 0.0), Approximate(1e-17, 0.0)])
+    assert abs(Fraction(value) - 1 - Fraction(1e-17)) <= Fraction(error)
+    assert theorem.added([Approximate(1.0, np.inf), Approximate(1.0, 0.0)]) == Approximate(2.0, np.inf)
+    assert theorem.added([Approximate(1e308, 0.0), Approximate(1e308, 0.0)]) == Approximate(np.inf, 0.0)
+    assert theorem.added([Approximate(np.nan, 0.0), Approximate(1.0, np.nan)]) == Approximate(np.inf, 0.0)
 
 
 def test_parts_that_are_exactly_0_are_no_gap_where_there_is_no_bound() -> None:
     """Prices that are not feasible leave parts too."""
     regularizer = Linear(np.array([[0.0], [1.0]]), Weights(np.array([[0, 1]]), np.ones(1)), "points differ")
     none = Family(regularizer, (Term(Hinge(1.0), PairRows(np.zeros((0, 2), dtype=np.intp))),))
-    nothing = Prices(np.zeros(0), np.zeros(0, dtype=np.intp))
+    nothing = Duals(np.zeros(0), np.zeros(0, dtype=np.intp))
     assert theorem.certify(none, np.zeros((1, 1)), [nothing])[0].gap == 0
     unbounded = theorem.Proof(
         (nothing,), theorem.NO_BOUND, Weights(np.zeros((0, 2), dtype=np.intp), np.zeros(0))
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(theorem, "prove", lambda *a: unbounded)
-        patch.setattr(theorem, "_at", lambda *a: theorem._Value(0.0, Sum(0.0, 0.0), Sum(0.0, 0.0)))
+        patch.setattr(
+            theorem, "_at", lambda *a: theorem._Value(0.0, Approximate(0.0, 0.0), Approximate(0.0, 0.0))
+        )
         found = theorem.certify(none, np.zeros((1, 1)), [nothing])[0]
     assert (found.lower_bound, found.gap) == (-np.inf, np.inf)

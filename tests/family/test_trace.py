@@ -10,7 +10,7 @@ import pytest
 
 from cvxml.core.metric import FloatArray
 from cvxml.family.regularizers.trace import Trace
-from cvxml.family.rows.base import Plain, Prices
+from cvxml.family.rows.base import Duals, Plain
 from cvxml.family.rows.triplets import Triplets
 from cvxml.methods.boostmetric.one_group import Together
 from cvxml.methods.boostmetric.threshold import AT, BELOW, gains, sides
@@ -41,21 +41,21 @@ def test_rows_together_are_those_of_triplets() -> None:
     impostors = np.zeros((len(pairs), len(X)), dtype=bool)
     impostors[place.reshape(-1), found[:, 2]] = True
     twin, a = Triplets(pairs, impostors), np.random.default_rng(0).random(len(found))
-    prices = Prices(a, np.arange(len(found)))
-    (block,) = rows.blocks(Plain(X), prices)
+    duals = Duals(a, np.arange(len(found)))
+    (block,) = rows.blocks(Plain(X), duals)
     margins = np.concatenate(
-        [other.v for other in twin.blocks(Plain(X), Prices(np.zeros(0), np.zeros(0, int)))]
+        [other.v for other in twin.blocks(Plain(X), Duals(np.zeros(0), np.zeros(0, int)))]
     )
     np.testing.assert_allclose(np.sort(block.v.ravel()), np.sort(margins), atol=1e-12)
     np.testing.assert_array_equal(block.a, a[None])
-    G = rows.weights(prices)
+    G = rows.weights(duals)
     D = X[G.pairs[:, 0]] - X[G.pairs[:, 1]]
     np.testing.assert_allclose(D.T @ (G.w[:, None] * D), outer_sum(X, found, a), atol=1e-12)
 
 
 def test_a_triplet_with_a_pair_of_two_labels_has_no_price() -> None:
     rows, labels = Together(np.array([[0, 1, 2], [0, 1, 3], [2, 0, 1], [0, 3, 1]])), np.array([0, 0, 0, 1])
-    found = rows.within_span(labels, Prices(np.ones(4), np.arange(4)))
+    found = rows.within_span(labels, Duals(np.ones(4), np.arange(4)))
     np.testing.assert_array_equal(found.a, [1, -np.inf, 1, -np.inf])
 
 
@@ -65,11 +65,11 @@ def test_a_row_is_off_by_what_either_of_its_pairs_is() -> None:
     X[1], root = X[0], np.random.default_rng(0).standard_normal((3, 3))
     M, rows = root @ root.T, Together(np.array([[0, 1, far] for far in range(2, 8)]))
     (block,) = rows.blocks(
-        Trace(X, 1.0).judge((M + M.T) / 2).view, Prices(np.zeros(0), np.zeros(0, dtype=np.intp))
+        Trace(X, 1.0).judge((M + M.T) / 2).view, Duals(np.zeros(0), np.zeros(0, dtype=np.intp))
     )
     x, exact = fractions(X), fractions((M + M.T) / 2)
-    for v, off, own in zip(block.v[0].tolist(), block.off[0].tolist(), x[2:], strict=True):
-        assert abs(Fraction(v) - (x[0] - own) @ exact @ (x[0] - own)) <= Fraction(off)
+    for v, error, own in zip(block.v[0].tolist(), block.error[0].tolist(), x[2:], strict=True):
+        assert abs(Fraction(v) - (x[0] - own) @ exact @ (x[0] - own)) <= Fraction(error)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -79,7 +79,7 @@ def test_the_bound_of_the_trace_is_that_of_eigenvalues(seed: int) -> None:
     X = np.column_stack([X, np.full(8, 7.0)])
     found, rng = listed(seed), np.random.default_rng(seed)
     a = rng.random(len(found))
-    G = Together(found).weights(Prices(a, np.arange(len(found))))
+    G = Together(found).weights(Duals(a, np.arange(len(found))))
     top = float(np.linalg.eigvalsh(outer_sum(X, found, a))[-1])
     exactly = G._replace(w=np.array([Fraction(w) for w in G.w.tolist()], dtype=object))
     for share in (0.999, 1.001):
@@ -89,11 +89,11 @@ def test_the_bound_of_the_trace_is_that_of_eigenvalues(seed: int) -> None:
         assert (bound == 0) if share > 1 else bound is None
     root = rng.standard_normal((4, 2))
     judged = Trace(X, 0.3).judge(root @ root.T)
-    value, off = Trace(X, 0.3).value(judged.view)
-    assert abs(value - 0.3 * np.sum(root**2)) <= 1e-12 + off
-    gap, off = Trace(X, 2 * top).excess(judged.view, G)
+    value, error = Trace(X, 0.3).value(judged.view)
+    assert abs(value - 0.3 * np.sum(root**2)) <= 1e-12 + error
+    gap, error = Trace(X, 2 * top).excess(judged.view, G)
     left = 2 * top * np.eye(4) - outer_sum(X, found, a)
-    assert abs(gap - np.sum(left * (root @ root.T))) <= 1e-10 + off
+    assert abs(gap - np.sum(left * (root @ root.T))) <= 1e-10 + error
 
 
 def test_derivatives_are_those_of_differences_of_values() -> None:

@@ -17,7 +17,7 @@ from cvxml.family.losses.hinge import Hinge
 from cvxml.family.losses.smoothed_hinge import SmoothedHinge
 from cvxml.family.losses.squared_hinge import SquaredHinge
 from cvxml.family.regularizers.combinations import SumOfWeights
-from cvxml.family.rows.base import Prices
+from cvxml.family.rows.base import Duals
 from cvxml.family.rows.triplets import Triplets
 from cvxml.family.theorem.zero_is_optimal import zero_is_optimal
 
@@ -34,7 +34,7 @@ def test_prices_with_a_bound_below_the_objective_at_zero_do_not_prove_it(loss: A
     regularizer = SumOfWeights(X, np.eye(1), Fraction(6))
 
     def proved(a: float) -> bool:
-        return zero_is_optimal(regularizer, [(loss, ROWS)], [Prices(np.array([a]), np.array([2]))])
+        return zero_is_optimal(regularizer, [(loss, ROWS)], [Duals(np.array([a]), np.array([2]))])
 
     assert proved(price)
     assert not proved(price - LITTLE)
@@ -46,7 +46,7 @@ def test_prices_that_are_not_feasible_do_not_prove_it() -> None:
     for beta, optimal in ((6.0, True), (6 - LITTLE, False), (6 + LITTLE, True)):
         regularizer = SumOfWeights(X, np.eye(1), Fraction(beta))
         assert (
-            zero_is_optimal(regularizer, [(Hinge(2.0), ROWS)], [Prices(np.array([2.0]), np.array([2]))])
+            zero_is_optimal(regularizer, [(Hinge(2.0), ROWS)], [Duals(np.array([2.0]), np.array([2]))])
             == optimal
         )
 
@@ -55,8 +55,8 @@ def test_each_of_several_losses_is_compared() -> None:
     regularizer = SumOfWeights(X, np.eye(1), Fraction(12))
     terms, key = [(Hinge(1.0), ROWS), (Hinge(1.0), ROWS)], np.array([2])
     for first, second, optimal in ((1.0, 1.0, True), (0.5, 1.0, False), (1.0, 0.5, False)):
-        prices = [Prices(np.array([first]), key), Prices(np.array([second]), key)]
-        assert zero_is_optimal(regularizer, terms, prices) == optimal
+        duals = [Duals(np.array([first]), key), Duals(np.array([second]), key)]
+        assert zero_is_optimal(regularizer, terms, duals) == optimal
 
 
 def test_a_certificate_of_zero_has_no_bound_above_the_optimum() -> None:

@@ -51,13 +51,13 @@ def test_a_price_bounds_what_relaxing_its_constraint_wins(lam: float, point: int
 def test_a_price_is_the_derivative_of_the_optimum() -> None:
     shown = run("mlsvm", lam=0.02, point=9)
     X, y, h = shown["X"], shown["y"], 1e-2
-    prices = shown["s"] * len(X)
-    assert prices[9] == pytest.approx(0.56, abs=0.01)  # just met: neither free nor at the full price
+    duals = shown["s"] * len(X)
+    assert duals[9] == pytest.approx(0.56, abs=0.01)  # just met: neither free nor at the full price
     for i in (0, 2, 9):
         more, less = np.ones(len(X)), np.ones(len(X))
         more[i], less[i] = 1 + h, 1 - h
         slope = (own_optimum(X, y, 0.02, more) - own_optimum(X, y, 0.02, less)) / (2 * h)
-        assert slope * len(X) == pytest.approx(prices[i], abs=2e-3)
+        assert slope * len(X) == pytest.approx(duals[i], abs=2e-3)
 
 
 @pytest.mark.slow

@@ -260,8 +260,8 @@ def test_the_objective_is_what_the_certificate_says(
     from_definition = objective_of(method, X, y, solution.metric, **params)
     assert from_definition == pytest.approx(solution.objective, rel=1e-10)
     proof = solution.certificate  # whose gap may be summed from its parts
-    off = 1e-14 + proof.rounding + 2 * proof.value_rounding
-    assert solution.gap == pytest.approx(solution.objective - solution.lower_bound, abs=off)
+    error = 1e-14 + proof.rounding + 2 * proof.value_rounding
+    assert solution.gap == pytest.approx(solution.objective - solution.lower_bound, abs=error)
     assert solution.lower_bound <= solution.objective
 
 

@@ -13,7 +13,7 @@ import cvxml
 from cvxml.core.exact import root_upward, upward
 from cvxml.core.integer_matrices import distance_to_square, root_of
 from cvxml.core.report import Verdict
-from cvxml.methods.kernel_mlsvm.exact import BITS, whole_prices
+from cvxml.methods.kernel_mlsvm.exact import BITS, whole_duals
 from cvxml.oracle.saved import recertify
 from tests.instances import random_data
 
@@ -26,7 +26,7 @@ def test_prices_become_feasible_to_the_last_bit_whatever_they_are(seed: int) -> 
     index = np.array([(i, j) for i in range(n) for j in range(n) if i != j])
     u, w = (rng.exponential(1, len(index)) * 10.0 ** rng.uniform(-30, 1, len(index)) for _ in range(2))
     away = index[:, 1] % 2 == 0
-    signed, total = whole_prices((u[away], index[away], w[~away], index[~away]), n)
+    signed, total = whole_duals((u[away], index[away], w[~away], index[~away]), n)
     ups, downs = np.zeros(n, dtype=object), np.zeros(n, dtype=object)
     for (i, j), value in signed.items():
         assert (value >= 0) == (j % 2 == 0) or value == 0

@@ -163,8 +163,8 @@ def test_the_clock_is_looked_at_within_a_pass_over_all_points(
     method: str, looks: Callable[[int | None], list[int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One step has as many looks as it has blocks."""
-    monkeypatch.setattr("cvxml.core.pairs.MANY", 20)
-    monkeypatch.setattr("cvxml.methods.mcml.MANY", 20)
+    monkeypatch.setattr("cvxml.core.pairs.MAX_POINTS_LISTED", 20)
+    monkeypatch.setattr("cvxml.methods.mcml.MAX_POINTS_LISTED", 20)
     points, y = real_data("wine", 60)
     found = []
     for block in (10**9, 60):

@@ -84,12 +84,12 @@ def left(c: Fraction, a: Fraction, v: Fraction) -> Fraction:
 def test_the_conjugate_bounds_the_loss_and_is_tight() -> None:
     loss = sys.modules[f"cvxml.methods.{NAME}"].HingeFromAbove(Fraction(1, 3))
     values = [Fraction(k, 7) for k in range(-7, 28)]
-    prices = loss.exact_prices([Fraction(k, 9) for k in range(-6, 4)])
-    assert set(prices) == {Fraction(k, 9) for k in range(-3, 1)}
-    assert end([loss.conjugate(rational(prices))], up=False) == sum(prices)
-    assert all(left(loss.c, a, v) >= 0 for a in prices for v in values)
-    assert all(min(left(loss.c, a, v) for v in values) == 0 for a in prices)
-    assert all(min(left(loss.c, a, v) for a in prices) == 0 for v in values)
+    duals = loss.exact_duals([Fraction(k, 9) for k in range(-6, 4)])
+    assert set(duals) == {Fraction(k, 9) for k in range(-3, 1)}
+    assert end([loss.conjugate(rational(duals))], up=False) == sum(duals)
+    assert all(left(loss.c, a, v) >= 0 for a in duals for v in values)
+    assert all(min(left(loss.c, a, v) for v in values) == 0 for a in duals)
+    assert all(min(left(loss.c, a, v) for a in duals) == 0 for v in values)
 
 
 def test_value_and_excess_are_off_by_no_more_than_is_said() -> None:
@@ -98,13 +98,15 @@ def test_value_and_excess_are_off_by_no_more_than_is_said() -> None:
     v = np.concatenate([rng.uniform(0, 3, 40), 1 + rng.uniform(-1, 1, 20) * 1e-15, [1.0]])
     a = loss.to_domain(np.concatenate([rng.uniform(-0.5, 0.2, 60), [np.nan]]))
     assert ((a >= -c) & (a <= 0)).all()
-    off = 1e-16 * np.abs(v)
-    value, excess = loss.part(Block(v, off, a))
-    for moved in (v, v - off, v + off):
+    error = 1e-16 * np.abs(v)
+    value, excess = loss.part(Block(v, error, a))
+    for moved in (v, v - error, v + error):
         exact = [Fraction(x) for x in moved.tolist()]
-        assert abs(end([loss.value(rational(exact))], up=True) - Fraction(value.value)) <= Fraction(value.off)
+        assert abs(end([loss.value(rational(exact))], up=True) - Fraction(value.value)) <= Fraction(
+            value.error
+        )
         each = [left(Fraction(c), Fraction(p), x) for p, x in zip(a.tolist(), exact, strict=True)]
-        assert abs(sum(each) - Fraction(excess.value)) <= Fraction(excess.off)
+        assert abs(sum(each) - Fraction(excess.value)) <= Fraction(excess.error)
     assert (np.maximum(v - 1, 0)[v >= loss.inactive_above] == 0).all()
     ray = loss.ray(a)
     assert ray.longest == pytest.approx(c / -a.min())

@@ -14,7 +14,7 @@ import pytest
 from cvxml.core.balls import ball, precision
 from cvxml.core.metric import EPS, FloatArray
 from cvxml.numbers import vocabulary as of
-from cvxml.numbers.enclosures import TINY, Enclosure, choose
+from cvxml.numbers.enclosures import UNDERFLOW, Enclosure, choose
 
 BITS = 2600  # enough to hold the sum of the largest and the smallest float
 EXTREME = (
@@ -171,9 +171,9 @@ def test_a_log_sum_exp_near_0_has_the_error_of_its_sum() -> None:
         found = of.log_sum_exp(Enclosure(x), counts)
         with precision(BITS):
             true = of.log_sum_exp(of.exact(x.ravel().tolist()).reshape(1, n), counts)[0]
-            off = abs(float(true - ball(float(found.mid[0]))))
-        assert off <= found.rad[0]
-        outside += off > 2 * EPS * abs(found.mid[0]) + TINY
+            error = abs(float(true - ball(float(found.mid[0]))))
+        assert error <= found.rad[0]
+        outside += error > 2 * EPS * abs(found.mid[0]) + UNDERFLOW
     assert outside > 10
 
 
@@ -294,4 +294,4 @@ def test_choose_takes_both_where_the_sign_is_open() -> None:
     found = choose(x, Enclosure(np.full(5, 3.0)), Enclosure(np.full(5, 7.0)))
     np.testing.assert_array_equal(found.mid, [3, 7, 7, 3, 7])
     np.testing.assert_allclose(found.rad, [0, 0, 0, 4, 4], atol=1e-13)
-    assert TINY > 0
+    assert UNDERFLOW > 0

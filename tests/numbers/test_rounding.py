@@ -47,12 +47,12 @@ def test_differences_of_images_keep_their_digits(seed: int) -> None:
     X, T = nearly_flat(seed)
     exact, t = whole(X), whole(T)
     for i in range(7):
-        z, off = points(X, T).apart(i, np.arange(7))
+        z, error = points(X, T).apart(i, np.arange(7))
         for k in range(7):
             e = [a - b for a, b in zip(exact[i], exact[k], strict=True)]
             missed = [sum(e[a] * t[a][c] for a in range(2)) - Fraction(float(z[k, c])) for c in range(2)]
-            assert sum(m**2 for m in missed) <= Fraction(float(off[k])) ** 2
-            assert off[k] <= 1e-14 * (1 + np.linalg.norm(z[k]))
+            assert sum(m**2 for m in missed) <= Fraction(float(error[k])) ** 2
+            assert error[k] <= 1e-14 * (1 + np.linalg.norm(z[k]))
 
 
 @SEEDS
@@ -66,8 +66,8 @@ def test_distances_are_those_of_the_metric_as_it_is(seed: int) -> None:
         for k in range(7):
             e = [a - b for a, b in zip(exact[i], exact[k], strict=True)]
             D = sum(entries[a][b] * e[a] * e[b] for a in range(2) for b in range(2))
-            for distance, off in ((near.D[i, k], near.off[i, k]), (direct.D[k], direct.off[k])):
-                assert abs(Fraction(float(distance)) - D) <= Fraction(float(off))
+            for distance, error in ((near.D[i, k], near.error[i, k]), (direct.D[k], direct.error[k])):
+                assert abs(Fraction(float(distance)) - D) <= Fraction(float(error))
             product = float(z[i] @ z[i] + z[k] @ z[k] - 2 * z[i] @ z[k])
             assert abs(Fraction(product) - D) <= Fraction(float(reach[i] + reach[k]))
 
@@ -77,7 +77,7 @@ def test_images_of_rows_that_floats_round_are_off_by_no_more_than_is_said(seed: 
     """The rows are known to half an ulp, and the product is rounded too; the columns of T have any size."""
     rng = np.random.default_rng(seed)
     P, T = rng.standard_normal((6, 4)), rng.standard_normal((4, 3)) * 10.0 ** rng.integers(-6, 7, 3)
-    z, off = images(P, T)
+    z, error = images(P, T)
     rows, columns = whole(P), whole(T.T)
     half_ulps = whole(np.spacing(np.abs(P)) / 2)
     for i, row in enumerate(rows):
@@ -87,15 +87,15 @@ def test_images_of_rows_that_floats_round_are_off_by_no_more_than_is_said(seed: 
                 sum(p * t for p, t in zip(exact, column, strict=True)) - Fraction(float(z[i, c]))
                 for c, column in enumerate(columns)
             ]
-            assert sum(m**2 for m in missed) <= Fraction(float(off[i])) ** 2
-    assert (off <= 1e-14 * np.linalg.norm(np.abs(P) @ np.abs(T), axis=1)).all()
+            assert sum(m**2 for m in missed) <= Fraction(float(error[i])) ** 2
+    assert (error <= 1e-14 * np.linalg.norm(np.abs(P) @ np.abs(T), axis=1)).all()
 
 
 def test_an_image_that_cancels_is_off_by_half_an_ulp_of_what_cancelled() -> None:
     """1 + 2^-53 is 1 as a float: its difference from 1 is 2^-53, and the image says 0."""
-    z, off = images(np.array([[1.0, 1.0]]), np.array([[1.0], [-1.0]]))
+    z, error = images(np.array([[1.0, 1.0]]), np.array([[1.0], [-1.0]]))
     assert z[0, 0] == 0
-    assert 2.0**-53 <= off[0] <= 1e-14
+    assert 2.0**-53 <= error[0] <= 1e-14
 
 
 @pytest.mark.parametrize("reach", [(0.25, 0.0), (0.0, 0.25), (0.125, 0.125)])
@@ -104,11 +104,11 @@ def test_distances_that_may_be_less_than_a_limit_are_listed(reach: tuple[float, 
     z = np.array([[0.0], [1.0]])
     products = Products(z, z, z[:, 0] ** 2, np.array(reach))
     for limit, listed in ((-1.0, False), (0.8, True), (0.99, True), (1.2, True)):
-        own, k, D, off = products.below(np.array([0]), np.array([limit]))
+        own, k, D, error = products.below(np.array([0]), np.array([limit]))
         assert (1 in k.tolist()) == listed
         assert not own.any()
         np.testing.assert_array_equal(D, np.where(k == 1, 1.0, 0.0))
-        assert (off[k == 1] == 0.25).all()
+        assert (error[k == 1] == 0.25).all()
 
 
 @SEEDS
@@ -129,7 +129,7 @@ def test_distances_below_a_limit_are_those_of_fractions(seed: int) -> None:
 def test_sums_of_squares_and_their_least_eigenvalue(seed: int) -> None:
     rng = np.random.default_rng(seed)
     L, w = rng.standard_normal((50, 2)), rng.standard_normal(50) * 10.0 ** rng.integers(-3, 4, 50)
-    S, off = squares_of(Images(L, np.zeros(50)), w)
+    S, error = squares_of(Images(L, np.zeros(50)), w)
     rows, weight = whole(L), [Fraction(value) for value in w.tolist()]
     exact = [
         [sum(v * row[a] * row[b] for v, row in zip(weight, rows, strict=True)) for b in range(2)]
@@ -137,7 +137,7 @@ def test_sums_of_squares_and_their_least_eigenvalue(seed: int) -> None:
     ]
     assert (
         sum((exact[a][b] - Fraction(float(S[a, b]))) ** 2 for a in range(2) for b in range(2))
-        <= Fraction(off) ** 2
+        <= Fraction(error) ** 2
     )
     least = least_eigenvalue(S)
     p, q, r = (Fraction(float(value)) for value in (S[0, 0], S[1, 1], S[0, 1]))
@@ -158,7 +158,7 @@ def test_few_directions_of_many_features_lose_no_more_digits_than_of_few(seed: i
     for k in range(1, 4):
         e = exact[k]
         D = sum(entries[a][b] * e[a] * e[b] for a in range(150) for b in range(150))
-        assert abs(Fraction(float(near.D[0, k])) - D) <= Fraction(float(near.off[0, k]))
+        assert abs(Fraction(float(near.D[0, k])) - D) <= Fraction(float(near.error[0, k]))
     # (d + 4) eps of the trace would be 150 eps and more, and its root has two columns
     assert sight.root.shape == (150, 2)
     assert sight.miss <= 40 * EPS * np.sum(sight.root**2 / sight.unit[:, None] ** 2)
@@ -168,18 +168,18 @@ def test_a_matrix_that_is_psd_but_for_rounding_is_seen_as_it_is_too() -> None:
     """Along (1, -1) it is -2^-46, and what sees it is psd: either may be meant."""
     X = np.array([[0.0, 0.0], [1.0, -1.0], [3.0, 1.0]])
     sight = seen(X, np.array([[1.0, 1 + 2.0**-47], [1 + 2.0**-47, 1.0]]))
-    for D, off in (sight.of(X[[0]] - X[[1]]), (part[0, [1]] for part in sight.from_points(np.array([0])))):
-        assert D[0] - off[0] <= -(2.0**-46)
-        assert D[0] + off[0] >= 0
+    for D, error in (sight.of(X[[0]] - X[[1]]), (part[0, [1]] for part in sight.from_points(np.array([0])))):
+        assert D[0] - error[0] <= -(2.0**-46)
+        assert D[0] + error[0] >= 0
 
 
 def test_what_images_are_off_by_is_in_all_that_is_made_of_them() -> None:
     assert squares_of(Images(np.ones((1, 1)), np.array([1e-3])), np.ones(1))[1] >= 2e-3
     assert _squared(np.ones(1), np.array([1e-3]), 1)[0] >= 2e-3
     z, none = np.array([[1.0], [0.0]]), np.zeros((2, 1))
-    for off in ([0.0, 1e-3], [1e-3, 0.0], [1e-3, 1e-3]):
-        sight = Seen(np.eye(1), np.ones(1), 0.0, Images(z, np.array(off)), none)
-        assert sight.reach().sum() >= (1 + sum(off)) ** 2 - 1
+    for error in ([0.0, 1e-3], [1e-3, 0.0], [1e-3, 1e-3]):
+        sight = Seen(np.eye(1), np.ones(1), 0.0, Images(z, np.array(error)), none)
+        assert sight.reach().sum() >= (1 + sum(error)) ** 2 - 1
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -187,13 +187,13 @@ def test_products_of_images_lose_digits_and_say_so(seed: int) -> None:
     rng = np.random.default_rng(seed)
     z = rng.standard_normal((6, 2)) * 10.0 ** -rng.integers(0, 8) + 1e3
     sight = Seen(np.eye(2), np.ones(2), 0.0, Images(z, np.full(6, 1e-290)), np.zeros((6, 2)))
-    D, off = SeenBy(z, sight).from_points(np.arange(6))
+    D, error = SeenBy(z, sight).from_points(np.arange(6))
     for i in range(6):
         for j in range(6):
             exact = sum(
                 (Fraction(a) - Fraction(b)) ** 2 for a, b in zip(z[i].tolist(), z[j].tolist(), strict=True)
             )
-            assert abs(exact - Fraction(float(D[i, j]))) <= Fraction(float(off[i, j]))
+            assert abs(exact - Fraction(float(D[i, j]))) <= Fraction(float(error[i, j]))
 
 
 def test_the_second_half_of_the_digits_is_rounded_too() -> None:
@@ -203,10 +203,10 @@ def test_the_second_half_of_the_digits_is_rounded_too() -> None:
         high = np.array([[1.0], [1.0 + 2.0**-52]])
         low = rng.random((2, 1)) * 2.0 ** -np.array([[54.0], [53.0]]) * [[1.0], [-1.0]]
         low[0] = 2.0**-52 + low[1] * (1 + rng.standard_normal() * 2.0**-20)
-        z, off = Points(high, low, np.zeros(2)).apart(np.array([0]), np.array([1]))
+        z, error = Points(high, low, np.zeros(2)).apart(np.array([0]), np.array([1]))
         (a, b), (c, d) = high.ravel().tolist(), low.ravel().tolist()
         exact = Fraction(a) + Fraction(c) - Fraction(b) - Fraction(d)
-        assert abs(exact - Fraction(float(z[0, 0]))) <= Fraction(float(off[0]))
+        assert abs(exact - Fraction(float(z[0, 0]))) <= Fraction(float(error[0]))
 
 
 @SEEDS
@@ -219,7 +219,7 @@ def test_sums_over_pairs_by_points_are_those_of_fractions(seed: int, far: float)
     pairs = rng.integers(0, 9, (60, 2))
     pairs = np.concatenate([pairs, pairs[:5], pairs[5:10, ::-1]])
     w = rng.standard_normal(70) * 10.0 ** rng.integers(-3, 4, 70)
-    S, off = _by_points(images, pairs, w)
+    S, error = _by_points(images, pairs, w)
     # one of the points that these may be, at the end of what they may be off by
     moved = [[(-1) ** (i + a) * Fraction(1, 2 * 10**12) for a in range(3)] for i in range(9)]
     z = [
@@ -234,29 +234,29 @@ def test_sums_over_pairs_by_points_are_those_of_fractions(seed: int, far: float)
                 for v, (i, j) in zip(w.tolist(), pairs.tolist(), strict=True)
             )
             missed += (exact - Fraction(float(S[a, b]))) ** 2
-    assert missed <= Fraction(off) ** 2
+    assert missed <= Fraction(error) ** 2
     apart = np.sum(np.abs(w) * (np.linalg.norm(high, axis=1) ** 2)[pairs].sum(axis=1))
-    assert off <= 1e-13 * apart + 1e-10 * np.sqrt(apart * np.abs(w).sum())
+    assert error <= 1e-13 * apart + 1e-10 * np.sqrt(apart * np.abs(w).sum())
 
 
 def test_two_points_that_are_off_on_both_ends_are_within_the_room() -> None:
     """Both factors of a sum are off, each by as much: neither share of the room is to spare."""
     away = 1e-3
     images = Points(np.array([[1.0], [-1.0]]), np.zeros((2, 1)), np.full(2, away))
-    S, off = _by_points(images, np.array([[0, 1]]), np.ones(1))
+    S, error = _by_points(images, np.array([[0, 1]]), np.ones(1))
     assert S[0, 0] == 4.0
-    assert (2 + 2 * away) ** 2 - 4 <= off <= 1.01 * ((2 + 2 * away) ** 2 - 4)
+    assert (2 + 2 * away) ** 2 - 4 <= error <= 1.01 * ((2 + 2 * away) ** 2 - 4)
 
 
 def test_sums_over_many_pairs_in_many_directions_are_those_by_blocks() -> None:
     rng = np.random.default_rng(0)
     images = points(rng.standard_normal((40, 110)), rng.standard_normal((110, 105)))
     pairs, w = rng.integers(0, 40, (900, 2)), rng.standard_normal(900)
-    found, off = squares_of_pairs(images, pairs, w)
+    found, error = squares_of_pairs(images, pairs, w)
     z, away = images.apart(*pairs.T)
     direct, beside = squares_of(Images(z, away), w)
     np.testing.assert_array_equal(found, _by_points(images, pairs, w)[0])
-    assert 0 < np.linalg.norm(found - direct) <= off + beside
+    assert 0 < np.linalg.norm(found - direct) <= error + beside
 
 
 @SEEDS
@@ -265,11 +265,11 @@ def test_distances_between_images_to_twice_the_digits_are_those_of_the_metric(se
     A = T @ T.T
     sight, entries, exact = seen(X, A), whole(A), whole(X)
     i, k = np.divmod(np.arange(49), 7)
-    D, off = sight.between(points(X, sight.root), i, k)
+    D, error = sight.between(points(X, sight.root), i, k)
     for t in range(49):
         e = [a - b for a, b in zip(exact[i[t]], exact[k[t]], strict=True)]
         true = sum(entries[a][b] * e[a] * e[b] for a in range(2) for b in range(2))
-        assert abs(Fraction(float(D[t])) - true) <= Fraction(float(off[t]))
+        assert abs(Fraction(float(D[t])) - true) <= Fraction(float(error[t]))
 
 
 @pytest.mark.slow
@@ -280,11 +280,11 @@ def test_wide_points_are_seen_as_narrow_ones_are() -> None:
     sight = seen(X, L @ L.T)
     assert sight.root.shape == (120, 5)
     view, index = SeenBy(X, sight), rng.integers(0, 30, (50, 2))
-    D, off = view.pairs(index)
+    D, error = view.pairs(index)
     direct = sight.of(X[index[:, 0]] - X[index[:, 1]])
-    assert (np.abs(D - direct.D) <= off + direct.off).all()
-    assert (off <= 1e-10 * D.max()).all()
-    for (i, k), d, o in zip(index[:12].tolist(), D, off, strict=False):
+    assert (np.abs(D - direct.D) <= error + direct.error).all()
+    assert (error <= 1e-10 * D.max()).all()
+    for (i, k), d, o in zip(index[:12].tolist(), D, error, strict=False):
         e = [Fraction(a) - Fraction(b) for a, b in zip(X[i].tolist(), X[k].tolist(), strict=True)]
         A = whole(L @ L.T)
         image = [sum(x * y for x, y in zip(row, e, strict=True)) for row in A]
@@ -314,9 +314,9 @@ def test_a_sum_of_squares_does_not_depend_on_its_blocks(monkeypatch: pytest.Monk
     rng = np.random.default_rng(0)
     X, pairs, w = rng.standard_normal((40, 3)), np.argwhere(np.triu(np.ones((40, 40)), 1)), rng.random(780)
     at = points(X, np.eye(3))
-    whole_of, off = squares_of_pairs(at, pairs, w)
+    whole_of, error = squares_of_pairs(at, pairs, w)
     monkeypatch.setattr(rounding, "CACHED", 0)
     S, moved = squares_of_pairs(at, pairs, w)
-    assert np.abs(S - whole_of).max() <= off + moved < 1e-8
+    assert np.abs(S - whole_of).max() <= error + moved < 1e-8
     slow = sum(a * np.outer(X[i] - X[j], X[i] - X[j]) for (i, j), a in zip(pairs, w, strict=True))
     assert np.abs(S - slow).max() <= moved

@@ -185,7 +185,7 @@ def test_a_metric_near_to_one_of_many_optima_by_luck_is_not_named() -> None:
 def test_any_prices_bound_the_misread_problems(seed: int, kind: str) -> None:
     """Weak duality, the hinge squared, a mean, or the cone left out: garbage, the best prices, and these doubled."""
     from cvxml.methods.mlsvm.misreadings import _bound, losses, mean_losses, usable_rows
-    from cvxml.methods.mlsvm.misreadings_problem import prices
+    from cvxml.methods.mlsvm.misreadings_problem import duals
     from cvxml.methods.mlsvm.neighborhood import instance
 
     X, y, lists = data()
@@ -196,7 +196,7 @@ def test_any_prices_bound_the_misread_problems(seed: int, kind: str) -> None:
         rng.exponential(10.0 ** rng.uniform(-4, 1), sum(len(listed[i]) for i in N.usable))
         for listed in (N.impostors, N.targets)
     ]
-    best = prices(X, N, LAM, kind)
+    best = duals(X, N, LAM, kind)
     tried = [(*garbage,), best, tuple(2 * values for values in best)]
     bound = max(_bound(X, N, LAM, kind, u, w, np.zeros((3, 3))) for u, w in tried)
     margins, power = mean_losses if kind == "mean" else losses, 2 if kind == "squared" else 1

@@ -199,8 +199,8 @@ def holes(file: File, tried: Iterable[Edit], path: Path) -> list[str]:
         if again is None or again.verdict is not Verdict.CERTIFIED or has_a_reason(edit):
             continue
         # an edit of the dual variables leaves the metric and the problem unchanged
-        prices = edit.field.startswith("dual")
-        wrong = false_bound(file, again) if prices else why_false(file, edit.content)
+        duals = edit.field.startswith("dual")
+        wrong = false_bound(file, again) if duals else why_false(file, edit.content)
         if wrong:
             found.append(f"{edit.field} {edit.kind}: {brief(edit.old)} -> {brief(edit.new)}: {wrong}")
     return found

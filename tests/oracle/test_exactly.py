@@ -20,7 +20,7 @@ from cvxml.core.result import Certificate
 from cvxml.core.tolerance import check_tol
 from cvxml.methods import get_exact
 from cvxml.oracle.asked import Asked
-from cvxml.oracle.exactly import NEAR, judge_exactly, stands_for
+from cvxml.oracle.exactly import MAX_NEGATIVE, judge_exactly, stands_for
 from cvxml.oracle.saved import recertify
 from tests.instances import checked, exact_of, random_data
 
@@ -116,7 +116,7 @@ def test_a_root_of_a_matrix_next_to_it_that_is_worse_proves_nothing_of_it(
     assert judge_exactly(question, worse, best).verdict is not Verdict.CERTIFIED
     monkeypatch.setattr(module, "exact", partial(module.exact, root=[[0.125**0.5]]))
     found = judge_exactly(question, worse, best)
-    assert 0 < found.interval.distance <= NEAR * 0.125
+    assert 0 < found.interval.distance <= MAX_NEGATIVE * 0.125
     assert found.verdict is Verdict.INCONCLUSIVE
 
 

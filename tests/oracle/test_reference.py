@@ -28,7 +28,7 @@ def data() -> tuple[np.ndarray, np.ndarray]:
 @pytest.fixture
 def many(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every set of points has many."""
-    monkeypatch.setattr(module, "MANY", 0)
+    monkeypatch.setattr(module, "MAX_POINTS_LISTED", 0)
 
 
 @pytest.mark.quick(1)
@@ -41,7 +41,7 @@ def test_verdicts_are_those_beside_a_tight_solution(method: str, monkeypatch: py
     one = np.eye(len(best))
     candidates = [best, diagonal * 1.001, best / 2, one * size / 3, 1e3 * best, -one]
     tight = [cvxml.check(method, X, y, M, diagnosed=False).verdict for M in candidates]
-    monkeypatch.setattr(module, "MANY", 0)
+    monkeypatch.setattr(module, "MAX_POINTS_LISTED", 0)
     rough = [cvxml.check(method, X, y, M, diagnosed=False).verdict for M in candidates]
     assert rough == tight
     assert tight[0] is Verdict.CERTIFIED
@@ -175,7 +175,7 @@ def test_diagnoses_are_those_beside_tight_solutions(monkeypatch: pytest.MonkeyPa
     best = cvxml.solve("lmnn", X, y, tol=1e-9).metric
     wrong = [best / 2, cvxml.solve("lmnn", X, y, n_neighbors=2, tol=1e-9).metric, np.eye(3)]
     tight = [cvxml.check("lmnn", X, y, M).diagnosis for M in wrong]
-    monkeypatch.setattr(module, "MANY", 0)
+    monkeypatch.setattr(module, "MAX_POINTS_LISTED", 0)
     assert [cvxml.check("lmnn", X, y, M).diagnosis for M in wrong] == tight
     assert "2 times" in tight[0][0]
     assert "n_neighbors - 1" in tight[1][0]

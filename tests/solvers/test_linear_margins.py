@@ -100,8 +100,8 @@ def test_directions_join_until_none_that_is_left_out_would_win_more_than_is_left
         assert solver.step()
     assert widths[0] == 4
     assert 4 < widths[-1] <= len(spread)
-    prices = solver.prices()
-    G = solver.rows.weights(prices)
+    duals = solver.duals()
+    G = solver.rows.weights(duals)
     e = solver.Y[G.pairs[:, 0]] - solver.Y[G.pairs[:, 1]]
     slope = (np.diag(spread) - (e * G.w[:, None]).T @ e) / np.sqrt(np.outer(spread, spread))
     assert np.linalg.eigvalsh(slope)[0] >= -1e-5
@@ -113,12 +113,12 @@ def test_new_directions_have_negative_slopes_and_old_ones_stay() -> None:
     while solver.solver.left() > linear_margins.CLOSE * solver.solver.value():
         solver.step()
     before, M = solver.stage.W, solver.found()
-    prices = solver.prices()
+    duals = solver.duals()
     assert solver._more()
     after = solver.stage.W
     assert before is not None
     assert after is not None
-    G = solver.rows.weights(prices)
+    G = solver.rows.weights(duals)
     e = solver.Y[G.pairs[:, 0]] - solver.Y[G.pairs[:, 1]]
     slope = np.diag(solver.spread) - (e * G.w[:, None]).T @ e
     old = after[:, : before.shape[1]]

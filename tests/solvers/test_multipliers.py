@@ -10,14 +10,14 @@ import pytest
 from cvxml.core.targets import OtherClasses, count
 from cvxml.family.geometry.symmetric import quadratic, smat, squares, svec, weighted
 from cvxml.family.regularizers.frobenius import Frobenius
-from cvxml.family.rows.base import Plain, Prices
+from cvxml.family.rows.base import Duals, Plain
 from cvxml.family.rows.pairs import PairRows
 from cvxml.family.rows.triplets import Triplets
 from cvxml.solvers import active_rows
 from cvxml.solvers.active_rows import Curvature
 from cvxml.solvers.multipliers import Margin, Multipliers
 
-UNPRICED = Prices(np.zeros(0), np.zeros(0, dtype=np.intp))
+UNPRICED = Duals(np.zeros(0), np.zeros(0, dtype=np.intp))
 
 
 def solved(Y: np.ndarray, rows: PairRows | Triplets, C: np.ndarray, margin: Margin) -> Multipliers:
@@ -102,7 +102,7 @@ def test_rows_with_a_price_are_there_however_far(seed: int, view: str) -> None:
     priced = rng.permutation(np.array(sorted(known)))[:9]
     seen = Plain(z) if view == "plain" else Frobenius(z, 1.0).judge(np.eye(3)).view
     scale = 1.0 if view == "plain" else Frobenius(z, 1.0).scale ** 2
-    blocks = list(rows.blocks(seen, Prices(np.arange(1.0, 10), priced), 1.0))
+    blocks = list(rows.blocks(seen, Duals(np.arange(1.0, 10), priced), 1.0))
     v, a = (np.concatenate([getattr(block, name) for block in blocks]) for name in ("v", "a"))
     missed = [value for value in known.values() if value < 1]
     # Frobenius has units in which the points are about 1: the metric is then larger
@@ -142,7 +142,8 @@ def test_conjugate_gradients_find_what_a_dense_matrix_does(
     V = at.active.B @ squares((z[at.active.i] - z[at.active.j]) @ L)
     b = np.random.default_rng(0).standard_normal(6)
     expected = np.linalg.solve(at.tau * np.eye(6) + 3.0 * V.T @ V, b)
-    for name, value in {"FEW": 0, "MANY": 0, "FIRST": first, "INEXACT": 1e-12, "MOST": 100}.items():
+    limits = {"MAX_ROWS_DIRECT": 0, "MAX_ROWS_STORED": 0, "MAX_CG_STEPS": 100}
+    for name, value in {**limits, "FIRST": first, "INEXACT": 1e-12}.items():
         monkeypatch.setattr(active_rows, name, value)
     assert Curvature(at.active, L, at.tau, 3.0).solve(b) == pytest.approx(expected, rel=1e-6)
 
@@ -166,7 +167,7 @@ def test_hard_margins_on_the_axes() -> None:
     """min tr M with m_kk e_k^2 >= 1: m_kk = 1 / e_k^2, prices the same."""
     at = solved(*axes([1.0, 2.0, 0.5]), np.eye(3), Margin(math.inf))
     assert np.diag(at.M) == pytest.approx([1, 0.25, 4], rel=1e-8)
-    assert at.prices().a == pytest.approx([1, 0.25, 4], rel=1e-8)
+    assert at.duals().a == pytest.approx([1, 0.25, 4], rel=1e-8)
 
 
 @pytest.mark.parametrize(("cap", "m", "price"), [(2.0, 0.25, 0.25), (0.1, 0.0, 0.1)])
@@ -174,14 +175,14 @@ def test_one_hinge_by_hand(cap: float, m: float, price: float) -> None:
     """min m + cap [1 - 4 m]_+: at the margin if 4 cap > 1, else 0 with the price at its limit."""
     at = solved(*axes([2.0]), np.eye(1), Margin(cap))
     assert at.M[0, 0] == pytest.approx(m, abs=1e-9)
-    assert at.prices().a == pytest.approx([price], rel=1e-6)
+    assert at.duals().a == pytest.approx([price], rel=1e-6)
 
 
 def test_one_squared_hinge_by_hand() -> None:
     """min m + 2 (1 - 4 m)^2: 16 (1 - 4 m) = 1, price 1/4."""
     at = solved(*axes([2.0]), np.eye(1), Margin(2.0, squared=True))
     assert at.M[0, 0] == pytest.approx(15 / 64, rel=1e-7)
-    assert at.prices().a == pytest.approx([0.25], rel=1e-7)
+    assert at.duals().a == pytest.approx([0.25], rel=1e-7)
 
 
 @pytest.mark.parametrize("margin", [Margin(0.2), Margin(5.0), Margin(0.2, squared=True)])
@@ -191,15 +192,15 @@ def test_the_end_satisfies_the_optimality_conditions(margin: Margin, seed: int) 
     pulled = z[rows.targets[:, 0]] - z[rows.targets[:, 1]]
     C = weighted(pulled, np.ones(len(pulled)))
     at = solved(z, rows, C, margin)
-    prices = at.prices()
-    G = rows.weights(prices)
+    duals = at.duals()
+    G = rows.weights(duals)
     Z = C - weighted(z[G.pairs[:, 0]] - z[G.pairs[:, 1]], G.w)
-    v = rows.margins(at.Y @ np.linalg.cholesky(at.M), prices.key)
+    v = rows.margins(at.Y @ np.linalg.cholesky(at.M), duals.key)
     objective = at.value()
     assert np.linalg.eigvalsh(Z)[0] >= -1e-8 * np.trace(C)
     assert abs(np.sum(Z * at.M)) <= 1e-8 * objective
-    assert (prices.a >= 0).all()
-    assert margin.squared or (prices.a <= margin.cap).all()
-    lost = float(np.sum(prices.a**2)) / (4 * margin.cap) if margin.squared else 0.0
-    assert prices.a.sum() - lost == pytest.approx(objective, rel=1e-8)
-    assert np.sum(prices.a * np.maximum(0.0, v - 1)) <= 1e-8 * objective
+    assert (duals.a >= 0).all()
+    assert margin.squared or (duals.a <= margin.cap).all()
+    lost = float(np.sum(duals.a**2)) / (4 * margin.cap) if margin.squared else 0.0
+    assert duals.a.sum() - lost == pytest.approx(objective, rel=1e-8)
+    assert np.sum(duals.a * np.maximum(0.0, v - 1)) <= 1e-8 * objective

@@ -182,9 +182,9 @@ class Attack:
         value = self.problem.value(at)
         if value.is_nan() or not math.isfinite(said) or not value.is_finite():
             return []
-        off = abs(real(said) - value)
-        if more(off, real(rounding) + real(ulps(said))):
-            return [f"objective: {said!r} is off by {text(off)}, rounding {rounding:.3g}"]
+        error = abs(real(said) - value)
+        if more(error, real(rounding) + real(ulps(said))):
+            return [f"objective: {said!r} is off by {text(error)}, rounding {rounding:.3g}"]
         return []
 
     def candidate(self, what: str, A: Any, tol: str, optimal: bool = False) -> Said:
@@ -367,9 +367,9 @@ class Attack:
         """Asymmetric, with a negative eigenvalue or not diagonal, by 1.01e-6 of the norm."""
         problem, tolerance = self.problem, 1.01e-6
         allowed = tolerance * np.linalg.norm(A)
-        off = np.abs(A - np.diag(np.diag(A))).max() if problem.diagonal else 0.0
+        error = np.abs(A - np.diag(np.diag(A))).max() if problem.diagonal else 0.0
         least = np.linalg.eigvalsh((A + A.T) / 2)[0] if len(A) == problem.d else 0.0
-        return bool(max(np.abs(A - A.T).max(), off, -least) > allowed)
+        return bool(max(np.abs(A - A.T).max(), error, -least) > allowed)
 
     def refused(self, said: str) -> list[str]:
         """Is what a ValueError says of the data so?"""

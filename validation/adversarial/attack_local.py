@@ -46,10 +46,10 @@ class LocalAttack(Attack):
                 f"bound: {said.lower_bound!r} - {said.rounding:.3g} > {text(self.problem.best)}, the optimum"
             )
         if not value.is_nan() and value.is_finite() and math.isfinite(said.objective):
-            off = abs(real(said.objective) - value)
-            if more(off, real(said.rounding) + real(ulps(said.objective))):
+            error = abs(real(said.objective) - value)
+            if more(error, real(said.rounding) + real(ulps(said.objective))):
                 wrong.append(
-                    f"objective: {said.objective!r} is off by {text(off)}, rounding {said.rounding:.3g}"
+                    f"objective: {said.objective!r} is off by {text(error)}, rounding {said.rounding:.3g}"
                 )
         return wrong
 

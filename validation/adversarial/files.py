@@ -146,9 +146,9 @@ def judged(attack: Any, content: dict[str, Any], solved: Any) -> list[str]:
     claimed = content.get("objective")
     value = attack.problem.value(attack.problem.image(A))
     if isinstance(claimed, float) and math.isfinite(claimed):
-        off = abs(value - real(claimed))
+        error = abs(value - real(claimed))
         if bool(
-            off > real(1e-8) * (1 + abs(value)) + real(TOL) * attack.problem.scale(attack.problem.image(A))
+            error > real(1e-8) * (1 + abs(value)) + real(TOL) * attack.problem.scale(attack.problem.image(A))
         ):
             wrong.append(f"certified: a file that claims {claimed!r}")
     return wrong

@@ -733,9 +733,9 @@ class SDML(Scatters):
         self.S = prior.inv() + (apart[0] - apart[1]) * fmpq(*float(params["eta"]).as_integer_ratio())
 
     def of(self, M: Any) -> Any:
-        off = sum((abs(M[i, j]) for i, j in np.ndindex(self.d, self.d) if i != j), fmpq(0))
+        error = sum((abs(M[i, j]) for i, j in np.ndindex(self.d, self.d) if i != j), fmpq(0))
         lam = fmpq(*float(self.params["lam"]).as_integer_ratio())
-        return arb(trace(self.S * M) + lam * off) - arb(M.det()).log()
+        return arb(trace(self.S * M) + lam * error) - arb(M.det()).log()
 
     def scale(self, at: Image) -> Any:
         return arb(self.d)
@@ -811,8 +811,8 @@ class LFDA(Problem):
         # of what is far from the embedding, in either units, it is not known which range is judged
         away, near = M - of_range, True
         for S in (self.S_w, arb_mat(np.eye(self.d, dtype=int).tolist())):
-            off, there = S * away, S * of_range
-            near = near and bool((off * off).trace() < real(1e-8) * (there * there).trace())
+            error, there = S * away, S * of_range
+            near = near and bool((error * error).trace() < real(1e-8) * (there * there).trace())
         return -(self.S_b * plain).trace() * (1 + arb(0, 1e-3)) if near else arb.nan()
 
     def attained(self, at: Image) -> Any:

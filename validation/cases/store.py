@@ -22,7 +22,7 @@ from cvxml.family.regularizers.base import fractions
 from cvxml.family.regularizers.budget import Budget
 from cvxml.family.regularizers.combinations import NormOfCombination
 from cvxml.family.regularizers.frobenius import Frobenius, missing
-from cvxml.family.rows.base import Prices, joined
+from cvxml.family.rows.base import Duals, joined
 from cvxml.family.theorem.theorem import Family, in_domain
 from cvxml.methods import get
 from cvxml.methods.kernel_mlsvm import exact as kernel
@@ -83,27 +83,27 @@ def hints(formula: str, inputs: Inputs, metric: FloatArray, dual: Any) -> dict[s
     of, params = get(formula), parameters(inputs)
     given = of.instance(inputs["X"], inputs.get("y"), **params)
     if formula == "kernel_mlsvm":
-        prices = tuple(np.asarray(dual[name]) for name in ("u", "u_index", "w", "w_index"))
-        return {"psd": kernel.missing(given, kernel.edges(prices, len(given.X))[0]).tolist()}
+        duals = tuple(np.asarray(dual[name]) for name in ("u", "u_index", "w", "w_index"))
+        return {"psd": kernel.missing(given, kernel.edges(duals, len(given.X))[0]).tolist()}
     if formula == "ssvm":
         latent, (q, sets) = inferred(given, metric, root_of(metric)).latent, certify.read(given, dual)
-        given_prices = [certify.priced(given, q, len(q))]
+        given_duals = [certify.priced(given, q, len(q))]
         family, exact = (certify.step(given, latent, sets, number) for number in (float, Fraction))
-        return of_family(formula, exact, in_domain(family, given_prices))
+        return of_family(formula, exact, in_domain(family, given_duals))
     if not isinstance(of, FamilyMethod):
         return {}
     return of_family(formula, of.member(given, Fraction), in_domain(of.member(given), of.read(given, dual)))
 
 
-def of_family(formula: str, family: Family, own: Sequence[Prices]) -> dict[str, Any]:
+def of_family(formula: str, family: Family, own: Sequence[Duals]) -> dict[str, Any]:
     """The hint of the regularizer, if it takes one, for prices of the domain."""
     R = family.regularizer
     if type(R) not in (Frobenius, Blocks, Budget, NormOfCombination):
         return {}
     X, weights = plane(R.X), []
-    for term, prices in zip(family.terms, own, strict=True):
-        a = term.loss.exact_prices([Fraction(price) for price in prices.a.tolist()])
-        weights.append(term.rows.weights(Prices(np.array(a, dtype=object), prices.key)))
+    for term, duals in zip(family.terms, own, strict=True):
+        a = term.loss.exact_duals([Fraction(price) for price in duals.a.tolist()])
+        weights.append(term.rows.weights(Duals(np.array(a, dtype=object), duals.key)))
     G = joined(weights)
     if isinstance(R, Blocks):
         each = [missing(*X.outer(part.pairs, fractions(part.w)), 2 * X.at) for part in R.parts(G)]

@@ -326,8 +326,8 @@ def test_a_part_takes_the_right_answer_and_no_other(case: Case) -> None:
     answer = case.content["answer"]
     assert compare(case.content, answer) == ""
     for name, value in answer.items():
-        off = shifted(value, case.content["tolerance"])
-        assert name in compare(case.content, {**answer, name: off})
+        error = shifted(value, case.content["tolerance"])
+        assert name in compare(case.content, {**answer, name: error})
         assert name in compare(case.content, {k: v for k, v in answer.items() if k != name})
         assert name in compare(case.content, {**answer, name: "text"})
     assert compare(case.content, None)

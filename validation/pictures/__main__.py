@@ -127,8 +127,8 @@ def tutorial() -> dict[str, Any]:
     m = np.linspace(0, 0.45, 500)
     left.plot(m, np.maximum(0, 1 - 4 * m), color="black", lw=3, label="the loss")
     right.plot(m, m**2 / 2 + np.maximum(0, 1 - 4 * m), color="black", lw=3, label="the objective P")
-    prices = {"a = 0.02": 0.02, "a = 1/16, the best": 1 / 16, "a = 0.1": 0.1}
-    for (label, a), style, colour in zip(prices.items(), ("--", "-", ":"), COLOURS, strict=False):
+    duals = {"a = 0.02": 0.02, "a = 1/16, the best": 1 / 16, "a = 0.1": 0.1}
+    for (label, a), style, colour in zip(duals.items(), ("--", "-", ":"), COLOURS, strict=False):
         drawn = {"ls": style, "color": colour, "lw": 2, "label": label}
         left.plot(m, a * (1 - 4 * m), **drawn)
         right.plot(m, m**2 / 2 + a * (1 - 4 * m), **drawn)

@@ -7,8 +7,8 @@ independent, uniform on [0, 1]. `clusters`: the query and the centres of the cla
 SPREAD, the points standard normal around their centres, DIMENSION features. Data: the embedded sets, features scaled
 to standard deviation 1, in the metric s 1 with the s of least F at the default C.
 
-Asserted on the way: the greedy is never cheaper than the exact inference, and never wrong where docs/gerrymandering.md
-proves it right.
+The script raises an error if the greedy is cheaper than the exact inference, or wrong where
+docs/gerrymandering_inference.md proves it right.
 """
 
 from __future__ import annotations

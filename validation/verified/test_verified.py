@@ -17,7 +17,7 @@ import pytest
 import cvxml
 from cvxml.cli.main import run as command
 from cvxml.core.result import load
-from cvxml.methods.lmnn import LEAST
+from cvxml.methods.lmnn import MIN_MU
 from cvxml.methods.rtml import LEAST_WIDTH
 from cvxml.oracle.cases import load_cases
 from cvxml.oracle.saved import recertify
@@ -84,7 +84,7 @@ def test_variants_have_the_interval_of_exact_mode(name: str, tmp_path: Path) -> 
 
 
 def test_pairs_of_many_points_that_are_not_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cvxml.core.pairs.MANY", 10)
+    monkeypatch.setattr("cvxml.core.pairs.MAX_POINTS_LISTED", 10)
     X, y = real_data("iris", 25)
     same_as_exact(cvxml.solve("dml_eig", X, y), tmp_path)
 
@@ -181,7 +181,7 @@ RANGES = [
     *(
         (m, "mu", end, to)
         for m in ("lmnn", "lmnn:squared_hinge")
-        for end, to in [(LEAST, LOW), (1 - LEAST, HIGH)]
+        for end, to in [(MIN_MU, LOW), (1 - MIN_MU, HIGH)]
     ),
     *(("rtml", "width", end, to) for end, to in [(0.0, LOW), (LEAST_WIDTH, LOW), (1.0, HIGH)]),
 ]

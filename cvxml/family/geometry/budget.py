@@ -64,7 +64,7 @@ class BudgetFeasibility(Feasibility):
         return f"{super().__str__()}; sum over similar pairs {self.spent:.6g}, allowed 1"
 
 
-class Judged(NamedTuple):
+class MetricWithinBudget(NamedTuple):
     """The metric that is judged: factor * psd in units of the features, within the budget but for `share`.
 
     A psd matrix is near: P with |e^T (P - psd) e| <= slack (sum_k |e_k| sqrt(psd_kk))^2 for all e.
@@ -79,8 +79,8 @@ class Judged(NamedTuple):
     def distances(self, E: FloatArray) -> tuple[FloatArray, FloatArray]:
         """D of the rows of E (t, d), and what rounding may have done to each, that of the budget left out."""
         with np.errstate(over="ignore", invalid="ignore"):
-            D, off = _distances(E / self.unit, self.psd, self.slack)
-            return D * self.factor, off * self.factor
+            D, error = _distances(E / self.unit, self.psd, self.slack)
+            return D * self.factor, error * self.factor
 
     @property
     def matrix(self) -> FloatArray:
@@ -99,13 +99,13 @@ def _distances(E: FloatArray, psd: FloatArray, slack: float) -> tuple[FloatArray
         return D, (len(psd) + 3) * EPS * D + least * bool(psd.any())
     size, root = np.abs(E), np.sqrt(np.diag(psd))
     rounded = (len(psd) + 3) * EPS * quadratic(size, np.abs(psd))
-    off = rounded + slack * (size @ root) ** 2 + FLOOR * (1 + size.sum(axis=1)) ** 2 * bool(psd.any())
-    return np.maximum(quadratic(E, psd), 0.0), off
+    error = rounded + slack * (size @ root) ** 2 + FLOOR * (1 + size.sum(axis=1)) ** 2 * bool(psd.any())
+    return np.maximum(quadratic(E, psd), 0.0), error
 
 
 def examine_budget(
     A: FloatArray, similar: FloatArray, unit: FloatArray | None = None
-) -> tuple[Judged, BudgetFeasibility]:
+) -> tuple[MetricWithinBudget, BudgetFeasibility]:
     """P_+(A) / max(1, spent), and how far A (d, d) was from it; similar (s, d): differences of the similar pairs.
 
     unit (d,): of these, where others are given that have the same sum of squares.
@@ -121,14 +121,14 @@ def examine_budget(
     if found.feasible and not here.feasible:
         found = here
     psd, slack = _psd(own)
-    D, off = _distances(similar / unit, psd, slack)
+    D, error = _distances(similar / unit, psd, slack)
     with np.errstate(over="ignore", invalid="ignore"):
         share, size = float(D.sum()), float(np.ldexp(1.0, exponent)) if psd.any() else 0.0
-        wide = float(off.sum()) + (len(D) + 2) * EPS * share
+        wide = float(error.sum()) + (len(D) + 2) * EPS * share
         spent, rounded = share * size if share else 0.0, wide * size  # size may be inf
         factor = size if spent <= 1 else 1 / share
         relative = rounded / max(1.0, spent) if math.isfinite(spent) else math.inf
-        judged = Judged(psd, unit, factor, slack, relative)
+        judged = MetricWithinBudget(psd, unit, factor, slack, relative)
         matrix = judged.matrix
         away = float(np.linalg.norm(A - matrix)) + (slack + relative) * float(np.trace(matrix))
     return judged, BudgetFeasibility(
@@ -137,7 +137,9 @@ def examine_budget(
 
 
 def _psd(own: FloatArray) -> tuple[FloatArray, float]:
-    """P_+(own) and the slack of `Judged`: where eigenvalues say psd, it must be so in units of its diagonal too.
+    """P_+(own) and the slack of `MetricWithinBudget`.
+
+    If `own` has no negative eigenvalue, this must hold in units of its diagonal too.
 
     Else a projection is taken, G G^T of floats but for the rounding of a product.
     """
@@ -154,7 +156,7 @@ def _psd(own: FloatArray) -> tuple[FloatArray, float]:
     return psd, 2 * d * (d + 1) * EPS
 
 
-class Budget(NamedTuple):
+class BudgetCoordinates(NamedTuple):
     """Coordinates z (r,) of differences e = back z, with sum z z^T = I over the similar pairs, but for rounding.
 
     A metric M (r, r) of z is A = to M to^T of e, and sum_similar D_A = trace M.
@@ -196,10 +198,10 @@ class Budget(NamedTuple):
 
 
 class Most(NamedTuple):
-    """A bound of a sum of distances, for each unit of the budget; `off` of it is an allowance for rounding."""
+    """A bound of a sum of distances, for each unit of the budget; `error` of it is an allowance for rounding."""
 
     value: float  # inf where nothing is proved
-    off: float
+    error: float
 
 
 def check_units(similar: FloatArray, dissimilar: FloatArray) -> None:
@@ -217,7 +219,7 @@ def check_units(similar: FloatArray, dissimilar: FloatArray) -> None:
         )
 
 
-def budget(similar: FloatArray, rank: int | None) -> Budget:
+def budget(similar: FloatArray, rank: int | None) -> BudgetCoordinates:
     """The coordinates for differences `similar` (s, d) of the similar pairs, at least one of them not zero.
 
     rank: that of their span, exactly (span.py). A spread below `RANK` of the largest, each feature in its own unit, is
@@ -230,29 +232,29 @@ def budget(similar: FloatArray, rank: int | None) -> Budget:
     count = int(np.count_nonzero(s > RANK * s[0]))
     kept = count if rank is None else min(count, rank)
     s, V = s[:kept], Vt[:kept].T
-    at = Budget(V / s / unit[:, None], V * s * unit[:, None], unit, 1.0, 0)
+    at = BudgetCoordinates(V / s / unit[:, None], V * s * unit[:, None], unit, 1.0, 0)
     if rank is None:
         return at
-    S, off = _form(at, similar, np.ones(len(similar)))
-    return at._replace(least=float(np.linalg.eigvalsh(S)[0]) - off, hidden=rank - kept)
+    S, error = _form(at, similar, np.ones(len(similar)))
+    return at._replace(least=float(np.linalg.eigvalsh(S)[0]) - error, hidden=rank - kept)
 
 
-def most(at: Budget, E: FloatArray, w: FloatArray) -> Most:
+def most(at: BudgetCoordinates, E: FloatArray, w: FloatArray) -> Most:
     """mu with sum_t w_t D_A(t) <= mu sum_similar D_A for every psd A within the budget, mu >= 0.
 
     w (t,) in [-1, 1], differences E (t, d).
     """
-    C, off = _form(at, E, w)
-    if at.undecided or not (math.isfinite(off) and np.isfinite(C).all()):
+    C, error = _form(at, E, w)
+    if at.undecided or not (math.isfinite(error) and np.isfinite(C).all()):
         return Most(math.inf, math.inf)
     largest = float(np.linalg.eigvalsh(C)[-1])
-    value = max(0.0, largest + off) / at.least * (1 + 4 * EPS)
+    value = max(0.0, largest + error) / at.least * (1 + 4 * EPS)
     return Most(value, max(0.0, value - largest))
 
 
-def _form(at: Budget, E: FloatArray, w: FloatArray) -> tuple[FloatArray, float]:
+def _form(at: BudgetCoordinates, E: FloatArray, w: FloatArray) -> tuple[FloatArray, float]:
     """sum_t w_t z_t z_t^T (r, r), and how far its eigenvalues, as computed, may be from the true ones."""
-    Z, off = at.images(E)
+    Z, error = at.images(E)
     r = Z.shape[1]
     M = np.zeros((r, r))
     with np.errstate(over="ignore", invalid="ignore"):
@@ -260,7 +262,7 @@ def _form(at: Budget, E: FloatArray, w: FloatArray) -> tuple[FloatArray, float]:
             M += weighted(Z[start : start + BLOCK], w[start : start + BLOCK])
         size, w = np.linalg.norm(Z, axis=1), np.abs(w)
         terms = min(len(Z), BLOCK) + len(Z) / BLOCK + 8
-        moved = float(w @ ((2 * size + off) * off)) + FLOOR * float((1 + size).sum())
+        moved = float(w @ ((2 * size + error) * error)) + FLOOR * float((1 + size).sum())
         return M, moved + (terms + 4 * r) * EPS * float(w @ size**2)
 
 

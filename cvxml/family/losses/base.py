@@ -33,25 +33,25 @@ import numpy as np
 from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.family.rows.base import Block
 from cvxml.numbers.enclosures import Enclosure
-from cvxml.numbers.sums import Sum
+from cvxml.numbers.sums import Approximate
 from cvxml.numbers.vocabulary import exact
 
 NONE = Fraction(0)
 ROWS = 2**15  # exact rows at a time
 SHARES = 128  # bits of an exact price
-LEAST = 1e-100  # of the largest: the least dual variable that must be positive
-MOST = 1e100  # the largest dual variable
+MIN_SHARE = 1e-100  # a dual variable that must be positive is at least this share of the largest
+MAX_DUAL = 1e100  # the largest dual variable
 BELOW_ONE = 1 - 1e-6  # of its limit: a dual variable at the limit or beyond becomes this
 
 
 class ValueAndExcess(NamedTuple):
     """The share of some rows in the objective and in the gap."""
 
-    value: Sum
-    excess: Sum
+    value: Approximate
+    excess: Approximate
 
 
-class Ray(NamedTuple):
+class ConjugateOnRay(NamedTuple):
     """k of multiples t of prices, concave in t."""
 
     value: Callable[[float], float]
@@ -60,14 +60,14 @@ class Ray(NamedTuple):
     against: Callable[[float], float] | None = None
 
 
-def together(rays: Sequence[Ray]) -> Ray:
+def together(rays: Sequence[ConjugateOnRay]) -> ConjugateOnRay:
     """The sum of the rays of several losses, for the same t."""
     if len(rays) == 1:
         return rays[0]
-    return Ray(lambda t: sum(ray.value(t) for ray in rays), min(ray.longest for ray in rays))
+    return ConjugateOnRay(lambda t: sum(ray.value(t) for ray in rays), min(ray.longest for ray in rays))
 
 
-FIXED = Ray(lambda t: 0.0, 0.0)  # no multiple is in the domain
+FIXED = ConjugateOnRay(lambda t: 0.0, 0.0)  # no multiple is in the domain
 
 
 class Box(NamedTuple):
@@ -112,10 +112,10 @@ class Loss(ABC):
 
     @abstractmethod
     def to_domain(self, a: Any) -> Any:
-        """Dual variables in the domain near `a` (t,), any floats. `exact_prices` does the same for fractions."""
+        """Dual variables in the domain near `a` (t,), any floats. `exact_duals` does the same for fractions."""
 
     @abstractmethod
-    def ray(self, a: FloatArray) -> Ray:
+    def ray(self, a: FloatArray) -> ConjugateOnRay:
         """k of the multiples of dual variables."""
 
     @abstractmethod
@@ -130,7 +130,7 @@ class Loss(ABC):
     def excess(self, v: Any, a: Any) -> Any:
         """phi(v) - k(a) + a v as a sum of terms >= 0. Its error shrinks with the excess itself."""
 
-    def exact_prices(self, a: Sequence[Fraction]) -> list[Fraction]:
+    def exact_duals(self, a: Sequence[Fraction]) -> list[Fraction]:
         """Fractions in the domain near `a`, which are in it up to rounding."""
         return list(self.to_domain(np.array(a, dtype=object)))
 
@@ -150,23 +150,23 @@ class Loss(ABC):
         """The loss on the rows of one block."""
         return self
 
-    def bound(self, a: FloatArray) -> Sum:
+    def bound(self, a: FloatArray) -> Approximate:
         """k(a) with its rounding error."""
         with np.errstate(all="ignore"):
             return as_sum(self.conjugate(self.enclosed(a)))
 
     def part(self, block: Block) -> ValueAndExcess:
         """phi(v) and the excess of the rows of a block, each with its rounding error."""
-        own, v, a = self.of_block(block), Enclosure(block.v, block.off), self.enclosed(block.a)
+        own, v, a = self.of_block(block), Enclosure(block.v, block.error), self.enclosed(block.a)
         with np.errstate(all="ignore"):
             value, excess = as_sum(own.value(v)), as_sum(own.excess(v, a))
         return ValueAndExcess(value, excess._replace(value=0.0) if excess.value < 0 else excess)
 
 
-def as_sum(x: Enclosure) -> Sum:
+def as_sum(x: Enclosure) -> Approximate:
     """An enclosure of one number. The constant that multiplies a loss may be the float nearest to a fraction."""
-    value, off = float(x.mid), float(x.rad)
-    return Sum(value, off + 2 * EPS * abs(value) if math.isfinite(off) else math.inf)
+    value, error = float(x.mid), float(x.rad)
+    return Approximate(value, error + 2 * EPS * abs(value) if math.isfinite(error) else math.inf)
 
 
 def clipped(a: Any, low: Any, high: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cvxml.core.metric import EPS, FloatArray
-from cvxml.family.losses.base import BELOW_ONE, MOST, NONE, Loss, Ray, Sensitivity
+from cvxml.family.losses.base import BELOW_ONE, MAX_DUAL, NONE, ConjugateOnRay, Loss, Sensitivity
 from cvxml.numbers.vocabulary import at_least, at_most, like, log1p, log_excess, pos, total
 
 
@@ -29,17 +29,17 @@ class Bounded(Loss):
 
     def to_domain(self, a: FloatArray) -> FloatArray:
         """Clipped, and above -c where dual variables are <= 0."""
-        a = np.clip(np.where(np.isnan(a), 0.0, a), -MOST * self.c, MOST * self.c)
+        a = np.clip(np.where(np.isnan(a), 0.0, a), -MAX_DUAL * self.c, MAX_DUAL * self.c)
         if not self.above:
             return np.maximum(a, 0.0)
         a = np.minimum(a, 0.0)
         return np.where(a / self.c <= -1, -BELOW_ONE * self.c, a)
 
-    def ray(self, a: FloatArray) -> Ray:
+    def ray(self, a: FloatArray) -> ConjugateOnRay:
         """Until one dual variable is -c."""
         x = a[a != 0] / self.c
         longest = -1 / float(x.min()) * (1 - 4 * EPS) if self.above and len(x) else math.inf
-        return Ray(lambda t: self.c * float(np.log1p(t * x).sum()), longest)
+        return ConjugateOnRay(lambda t: self.c * float(np.log1p(t * x).sum()), longest)
 
     def _kept(self, v: Any) -> Any:
         """r"""
@@ -60,7 +60,7 @@ class Bounded(Loss):
         within = -pos(1 - v) if self.above else pos(v - 1)  # v - r
         return c * total(log_excess(self._kept(v) * ((c + a) / c))) + total(a * within)
 
-    def exact_prices(self, a: Sequence[Fraction]) -> list[Fraction]:
+    def exact_duals(self, a: Sequence[Fraction]) -> list[Fraction]:
         """Clipped."""
         if not self.above:
             return [max(price, NONE) for price in a]

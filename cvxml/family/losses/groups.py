@@ -26,11 +26,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cvxml.core.metric import FloatArray, IntArray
-from cvxml.family.losses.base import NONE, Loss, Ray
+from cvxml.family.losses.base import NONE, ConjugateOnRay, Loss
 from cvxml.numbers.vocabulary import group_max, group_min, group_sum, like, pos, total
 
 AT_THE_CAP = 1 - 1e-12  # of c: a larger sum is c up to rounding
-MOST = 1e100  # of a dual variable: sums of larger ones could overflow
+MAX_DUAL = 1e100  # dual variables are clipped here, because sums of larger numbers could overflow
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class Spread(Loss):
 
     def to_domain(self, a: FloatArray) -> FloatArray:
         """Clipped to the sign of their side; both sides of a group scaled to the lesser sum, at most c."""
-        size = np.clip(np.nan_to_num(self._sizes(a), nan=0.0), 0.0, MOST)
+        size = np.clip(np.nan_to_num(self._sizes(a), nan=0.0), 0.0, MAX_DUAL)
         sums = [self._totals(size, side) for side in self._sides]
         whole, digit = _whole(np.minimum(*sums), self.c)
         units = np.zeros(len(a))
@@ -64,11 +64,11 @@ class Spread(Loss):
     def _sides(self) -> tuple[IntArray, IntArray]:
         return np.flatnonzero(self.near), np.flatnonzero(~self.near)
 
-    def ray(self, a: FloatArray) -> Ray:
+    def ray(self, a: FloatArray) -> ConjugateOnRay:
         """t sum s, until a sum is c."""
         s = self._sums(a)
         gained, largest = float(s.sum()), float(s.max(initial=0.0))
-        return Ray(lambda t: gained * t, self.c / largest if largest > 0 else 1.0)
+        return ConjugateOnRay(lambda t: gained * t, self.c / largest if largest > 0 else 1.0)
 
     def _sums(self, a: FloatArray) -> FloatArray:
         """s of each group; exact."""
@@ -101,7 +101,7 @@ class Spread(Loss):
         before = total(-a[down] * pos(far[self.group[down]] - v[down]))
         return of_groups + behind + before
 
-    def exact_prices(self, a: Sequence[Fraction]) -> list[Fraction]:
+    def exact_duals(self, a: Sequence[Fraction]) -> list[Fraction]:
         """Sums within rounding of c become c, and the sums of the two sides agree."""
         cap, found = Fraction(self.c), [NONE] * len(a)
         share = _share(cap)
@@ -131,7 +131,7 @@ class Slack(Loss):
 
     def to_domain(self, a: FloatArray) -> FloatArray:
         """Clipped at 0; a group with a larger sum scaled to c."""
-        size = np.clip(np.nan_to_num(a, nan=0.0), 0.0, MOST)
+        size = np.clip(np.nan_to_num(a, nan=0.0), 0.0, MAX_DUAL)
         sums = self._sums(size)
         whole, digit = _whole(sums, self.c)
         return _of_sums(size, self.group, whole, sums) * digit
@@ -139,10 +139,10 @@ class Slack(Loss):
     def _sums(self, a: FloatArray) -> FloatArray:
         return np.bincount(self.group, a, minlength=self.groups).astype(np.float64)
 
-    def ray(self, a: FloatArray) -> Ray:
+    def ray(self, a: FloatArray) -> ConjugateOnRay:
         """t sum b a, until a sum is c."""
         gained, largest = float(self.b @ a), float(self._sums(a).max(initial=0.0))
-        return Ray(lambda t: gained * t, self.c / largest if largest > 0 else 1.0)
+        return ConjugateOnRay(lambda t: gained * t, self.c / largest if largest > 0 else 1.0)
 
     def _short(self, v: Any) -> tuple[Any, Any]:
         """b - v, and [its largest]_+ of each group."""
@@ -163,7 +163,7 @@ class Slack(Loss):
         rest = like(a, self.c) - group_sum(a, self.group, self.groups)
         return total(rest * worst) + total(a * pos(worst[self.group] - short))
 
-    def exact_prices(self, a: Sequence[Fraction]) -> list[Fraction]:
+    def exact_duals(self, a: Sequence[Fraction]) -> list[Fraction]:
         """Sums within rounding of c become c."""
         cap, found = Fraction(self.c), [NONE] * len(a)
         share = _share(cap)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cvxml.core.metric import EPS, FloatArray
-from cvxml.family.losses.base import Box, Loss, Ray, Sensitivity, clipped
+from cvxml.family.losses.base import Box, ConjugateOnRay, Loss, Sensitivity, clipped
 from cvxml.numbers.vocabulary import like, pos, total
 
 
@@ -29,13 +29,15 @@ class Hinge(Loss):
         """Clipped."""
         return clipped(a, 0, self.c)
 
-    def ray(self, a: FloatArray) -> Ray:
+    def ray(self, a: FloatArray) -> ConjugateOnRay:
         """t sum a, until one dual variable is c."""
         gained, top = float(a.sum()), float(a.max(initial=0.0))
         if top == 0:
-            return Ray(lambda t: gained * t, 1.0)
+            return ConjugateOnRay(lambda t: gained * t, 1.0)
         longest = float(self.c) / top
-        return Ray(lambda t: gained * t, longest if longest * top <= self.c else longest * (1 - 2 * EPS))
+        return ConjugateOnRay(
+            lambda t: gained * t, longest if longest * top <= self.c else longest * (1 - 2 * EPS)
+        )
 
     def value(self, v: Any) -> Any:
         """See `Loss`."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cvxml.core.metric import EPS, FloatArray
-from cvxml.family.losses.base import FIXED, NONE, Loss, Ray, Sensitivity
+from cvxml.family.losses.base import FIXED, NONE, ConjugateOnRay, Loss, Sensitivity
 from cvxml.numbers.vocabulary import least, like, total
 
 
@@ -30,7 +30,7 @@ class Least(Loss):
         simplex: FloatArray = a / (math.fsum(a) * (1 - (len(a) + 8) * EPS))
         return simplex
 
-    def ray(self, a: FloatArray) -> Ray:
+    def ray(self, a: FloatArray) -> ConjugateOnRay:
         """No multiple of weights is in the simplex."""
         return FIXED
 
@@ -47,7 +47,7 @@ class Least(Loss):
         smallest = least(v)
         return total(a * (v - smallest)) + (total(a) - 1) * smallest
 
-    def exact_prices(self, a: Sequence[Fraction]) -> list[Fraction]:
+    def exact_duals(self, a: Sequence[Fraction]) -> list[Fraction]:
         """Divided by their sum, which is not quite 1."""
         whole = sum(a, NONE)
         return [price / whole for price in a]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cvxml.core.metric import EPS, FloatArray
-from cvxml.family.losses.base import FIXED, NONE, SHARES, Loss, Ray, Sensitivity
+from cvxml.family.losses.base import FIXED, NONE, SHARES, ConjugateOnRay, Loss, Sensitivity
 from cvxml.family.rows.base import Block
 from cvxml.numbers.enclosures import Enclosure
 from cvxml.numbers.rounding import doubled
@@ -53,7 +53,7 @@ class LogSumExp(Loss):
         """The groups of the block."""
         return LogSumExp(self.c[block.groups], self.among[block.groups])
 
-    def ray(self, a: FloatArray) -> Ray:
+    def ray(self, a: FloatArray) -> ConjugateOnRay:
         """No other multiple is in the domain."""
         return FIXED
 
@@ -93,16 +93,16 @@ class LogSumExp(Loss):
         """c of every row (g, n), as numbers of the kind of x."""
         return like(x, np.repeat(self.c[:, None], self.among.shape[1], axis=1))
 
-    def exact_prices(self, a: Sequence[Fraction]) -> list[Fraction]:
+    def exact_duals(self, a: Sequence[Fraction]) -> list[Fraction]:
         """c times multiples of 2^-SHARES: what rounding leaves is the largest's."""
-        given, prices = iter(a), []
+        given, duals = iter(a), []
         for c, counts in zip(self.c.tolist(), self.among.tolist(), strict=True):
             row = [max(next(given), NONE) if one else 0 * next(given) for one in counts]
             whole = sum(row, NONE)
             parts = [int(price * (1 << SHARES) / whole) for price in row]
             parts[row.index(max(row))] += (1 << SHARES) - sum(parts)
-            prices += [Fraction(c) * Fraction(part, 1 << SHARES) for part in parts]
-        return prices
+            duals += [Fraction(c) * Fraction(part, 1 << SHARES) for part in parts]
+        return duals
 
     def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:
         """See `Sensitive`."""

@@ -18,7 +18,7 @@ import numpy as np
 
 from cvxml.core.exact import next_above
 from cvxml.core.metric import EPS, FloatArray
-from cvxml.family.losses.base import NONE, SHARES, Loss, Ray
+from cvxml.family.losses.base import NONE, SHARES, ConjugateOnRay, Loss
 from cvxml.numbers.vocabulary import choose, like, pos, sqrt, square, total, where
 
 BELOW_ONE = 1 - 1e-12  # of w: what -w s at its limit, or beyond, becomes
@@ -48,9 +48,9 @@ class Residual(Loss):
         far: FloatArray = np.where(self.alone, 0.0, near * (self.w / left) * (1 + 4 * EPS))
         return far
 
-    def ray(self, a: FloatArray) -> Ray:
+    def ray(self, a: FloatArray) -> ConjugateOnRay:
         """0 to the prices themselves: of smaller s those of v are smaller by more, so that a multiple is bettered."""
-        return Ray(lambda t: 0.0, 1.0)
+        return ConjugateOnRay(lambda t: 0.0, 1.0)
 
     def _sides(self, rows: Any) -> tuple[Any, Any]:
         """Numbers of near rows and of far rows. Those of far pairs of equal points are 0."""
@@ -75,7 +75,7 @@ class Residual(Loss):
         own = where(self.alone, (1 - s) * u, choose(u - v, over, s * (pos(v - u) + share * v)))
         return total(w * own + pos(far - w * share) * v)
 
-    def exact_prices(self, a: Sequence[Fraction]) -> list[Fraction]:
+    def exact_duals(self, a: Sequence[Fraction]) -> list[Fraction]:
         """The same, rounded up to a denominator that is a power of two."""
         near, far = [], []
         for price, w, alone in zip(a[: len(self.w)], _fractions(self.w), self.alone, strict=True):

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cvxml.core.metric import FloatArray
-from cvxml.family.losses.base import LEAST, MOST, Loss, Ray, Sensitivity
+from cvxml.family.losses.base import MAX_DUAL, MIN_SHARE, ConjugateOnRay, Loss, Sensitivity
 from cvxml.numbers.vocabulary import balls, sqrt, square, total
 
 
@@ -27,14 +27,16 @@ class Root(Loss):
         largest = float(a.max(initial=0.0))
         if largest == 0:
             return np.ones(len(a))
-        if not LEAST <= largest <= MOST:
+        if not MIN_SHARE <= largest <= MAX_DUAL:
             a, largest = a / largest, 1.0
-        return np.maximum(a, LEAST * largest)
+        return np.maximum(a, MIN_SHARE * largest)
 
-    def ray(self, a: FloatArray) -> Ray:
+    def ray(self, a: FloatArray) -> ConjugateOnRay:
         """k(t a) = k(a) / t. The sum of it and a straight line is largest where the two are equal."""
         lost = -float(self.conjugate(a))
-        return Ray(lambda t: -lost / t, math.inf, lambda slope: math.sqrt(lost / slope) if slope > 0 else 1.0)
+        return ConjugateOnRay(
+            lambda t: -lost / t, math.inf, lambda slope: math.sqrt(lost / slope) if slope > 0 else 1.0
+        )
 
     def value(self, v: Any) -> Any:
         """See `Loss`."""
@@ -48,7 +50,7 @@ class Root(Loss):
         """See `Loss`."""
         return total(a * square(sqrt(v) - 1 / (2 * a)))
 
-    def exact_prices(self, a: Sequence[Fraction]) -> list[Fraction]:
+    def exact_duals(self, a: Sequence[Fraction]) -> list[Fraction]:
         """They are positive."""
         return list(a)
 

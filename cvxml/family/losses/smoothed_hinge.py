@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cvxml.core.metric import FloatArray
-from cvxml.family.losses.base import Box, Loss, Ray, Sensitivity, clipped
+from cvxml.family.losses.base import Box, ConjugateOnRay, Loss, Sensitivity, clipped
 from cvxml.family.losses.hinge import Hinge
 from cvxml.numbers.vocabulary import clip, like, pos, square, total
 
@@ -30,10 +30,10 @@ class SmoothedHinge(Loss):
         """Clipped."""
         return clipped(a, 0, 1)
 
-    def ray(self, a: FloatArray) -> Ray:
+    def ray(self, a: FloatArray) -> ConjugateOnRay:
         """A parabola in t, until one dual variable is 1."""
         lost, straight = float(a @ a) * float(self.g) / 2, Hinge(1.0).ray(a)
-        return Ray(lambda t: straight.value(t) - lost * t * t, straight.longest)
+        return ConjugateOnRay(lambda t: straight.value(t) - lost * t * t, straight.longest)
 
     def _pieces(self, missed: Any) -> tuple[Any, Any, Any]:
         """g, the slope p = [1 - v]_+ / g up to 1, and [1 - g - v]_+ : phi is the sum of g/2 p^2 and the last."""

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cvxml.core.metric import FloatArray
-from cvxml.family.losses.base import MOST, Loss, Ray, Sensitivity, clipped
+from cvxml.family.losses.base import MAX_DUAL, ConjugateOnRay, Loss, Sensitivity, clipped
 from cvxml.numbers.vocabulary import like, pos, square, total
 
 
@@ -23,12 +23,12 @@ class SquaredHinge(Loss):
 
     def to_domain(self, a: Any) -> Any:
         """Clipped at 0 and at 1e100, because larger ones could overflow."""
-        return clipped(a, 0, int(MOST))
+        return clipped(a, 0, int(MAX_DUAL))
 
-    def ray(self, a: FloatArray) -> Ray:
+    def ray(self, a: FloatArray) -> ConjugateOnRay:
         """A parabola in t."""
         gained, lost = float(a.sum()), float(a @ a) / (4 * self.c)
-        return Ray(lambda t: gained * t - lost * t * t, math.inf if a.any() else 1.0)
+        return ConjugateOnRay(lambda t: gained * t - lost * t * t, math.inf if a.any() else 1.0)
 
     def value(self, v: Any) -> Any:
         """See `Loss`."""

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cvxml.core.metric import FloatArray
-from cvxml.family.losses.base import FIXED, Loss, Ray, Sensitivity
+from cvxml.family.losses.base import FIXED, ConjugateOnRay, Loss, Sensitivity
 from cvxml.numbers.vocabulary import like, total
 
 
@@ -23,7 +23,7 @@ class Straight(Loss):
         """-c for every row."""
         return np.full_like(a, -self.c)
 
-    def ray(self, a: FloatArray) -> Ray:
+    def ray(self, a: FloatArray) -> ConjugateOnRay:
         """No other multiple is in the domain."""
         return FIXED
 

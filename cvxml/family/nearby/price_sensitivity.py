@@ -26,10 +26,10 @@ from cvxml.core.metric import FloatArray, IntArray, middle, units_of
 from cvxml.family.geometry.symmetric import congruence, squares, svec, weighted
 from cvxml.family.losses.base import Sensitive
 from cvxml.family.regularizers.base import Priced, Scaled, Smooth
-from cvxml.family.rows.base import Entries, Prices, Weights, WithEntries, joined
+from cvxml.family.rows.base import Duals, Entries, Weights, WithEntries, joined
 from cvxml.family.theorem.theorem import Family, Term
 
-MOST = 2**26  # numbers of all rows
+MAX_NUMBERS = 2**26  # the rows may have at most this many numbers in total
 
 
 class Moving(NamedTuple):
@@ -86,16 +86,16 @@ class Response(NamedTuple):
         return moves, math.sqrt(self.room / q)
 
 
-def respond(family: Family, prices: list[Prices], A: FloatArray, room: float) -> Response | None:
+def respond(family: Family, duals: list[Duals], A: FloatArray, room: float) -> Response | None:
     """Of a metric A (d, d) near the optimum and prices near its own; None where no formula is known."""
     R = family.regularizer
     spread = units_of(R.X - middle(R.X))
     X = (R.X - middle(R.X)) / spread
     p = X.shape[1] * (X.shape[1] + 1) // 2
-    if sum(len(own.a) for own in prices) * p > MOST:
+    if sum(len(own.a) for own in duals) * p > MAX_NUMBERS:
         return None
-    moving = [_moving(term, own, X, room) for term, own in zip(family.terms, prices, strict=True)]
-    G = joined([term.rows.weights(own) for term, own in zip(family.terms, prices, strict=True)])
+    moving = [_moving(term, own, X, room) for term, own in zip(family.terms, duals, strict=True)]
+    G = joined([term.rows.weights(own) for term, own in zip(family.terms, duals, strict=True)])
     P = _of_regularizer(R, G, Scaled(X, spread, A * spread * spread[:, None]), room)
     if P is None:
         return None
@@ -114,15 +114,15 @@ def respond(family: Family, prices: list[Prices], A: FloatArray, room: float) ->
         factor = cho_factor(K)
     except LinAlgError:
         return None
-    return Response(X, spread, K, factor, known, [len(own.a) for own in prices], room)
+    return Response(X, spread, K, factor, known, [len(own.a) for own in duals], room)
 
 
-def _moving(term: Term, prices: Prices, X: FloatArray, room: float) -> Moving | None:
+def _moving(term: Term, duals: Duals, X: FloatArray, room: float) -> Moving | None:
     if not isinstance(term.loss, Sensitive) or not isinstance(term.rows, WithEntries):
         return None
-    w, group = term.loss.sensitivity(prices.a, room)
+    w, group = term.loss.sensitivity(duals.a, room)
     at = np.flatnonzero((w > 0) & np.isfinite(w))
-    V = _vectors(term.rows.entries(prices.key[at]), len(at), X)
+    V = _vectors(term.rows.entries(duals.key[at]), len(at), X)
     return Moving(at, V, w[at], None if group is None else group[at])
 
 

@@ -24,23 +24,23 @@ from cvxml.core.clock import look, watched
 from cvxml.core.metric import EPS, FloatArray, IntArray, examine, project_psd
 from cvxml.family.geometry.budget import BudgetFeasibility
 from cvxml.family.geometry.symmetric import smat, squares, svec, weighted
-from cvxml.family.losses.base import Ray
+from cvxml.family.losses.base import ConjugateOnRay
 from cvxml.family.losses.log_sum_exp import LogSumExp
 from cvxml.family.nearby.price_sensitivity import Response, respond
 from cvxml.family.regularizers.base import JudgedMatrix
 from cvxml.family.regularizers.linear import Linear
 from cvxml.family.regularizers.logdet import LogDet
-from cvxml.family.rows.base import Prices, Weights, joined
+from cvxml.family.rows.base import Duals, Weights, joined
 from cvxml.family.theorem.strict_prices import Anchors, share_of
 from cvxml.family.theorem.theorem import Family, added, in_domain, value
 
 MOST_FEATURES = 24  # beyond, bounds in all directions take long
-UP_TO_ONE = Ray(lambda t: t, 1.0)
+UP_TO_ONE = ConjugateOnRay(lambda t: t, 1.0)
 LESS = (1e-12, 1e-9, 1e-6, 1e-3, 1e-2)  # of a share, so that there is room for rounding
 # most numbers in the rows of all pairs that have a proof, and bounds on the number of such pairs
 WORK, FEWEST, MOST_PAIRS = 2**25, 100, 2000
 HALF = 0.5
-TINY = 1e-200  # more than underflow takes
+UNDERFLOW = 1e-200  # more than underflow changes any sum here
 SPANS = 1e-10
 FIRST = 0.25  # of the tilt that should be best, were there no cone
 LONGER = 3.0  # times, from one tilt to the next
@@ -66,42 +66,42 @@ class Box(NamedTuple):
             D = np.sum((E @ self.M) * E, axis=1)
             y = S @ self.Y * self.r
             lengths = np.sum(E**2, axis=1) * (1 + (len(self.M) + 4) * EPS)
-            off = 4 * (len(self.M) + 4) * EPS * np.sum((np.abs(E) @ np.abs(self.M)) * np.abs(E), axis=1)
-            off += (
+            error = 4 * (len(self.M) + 4) * EPS * np.sum((np.abs(E) @ np.abs(self.M)) * np.abs(E), axis=1)
+            error += (
                 4 * (p + 8) * EPS * (np.abs(S) @ (np.abs(self.Y) @ self.r))
                 + self.share * lengths * self.reach
             )
             nearer = np.zeros((len(rows), len(E)), dtype=bool)
             for place, a in enumerate(rows.tolist()):
                 moved = np.abs(y - y[a]).sum(axis=1) * (1 + (p + 8) * EPS)
-                nearer[place] = D - D[a] > moved + off + off[a] + TINY
+                nearer[place] = D - D[a] > moved + error + error[a] + UNDERFLOW
         return nearer
 
 
 class Sublevel:
     """All A with f(A) <= F = f(M), for a metric M (d, d) and prices that nearly prove how good it is."""
 
-    def __init__(self, family: Family, M: FloatArray, prices: list[Prices], beside: FloatArray):
+    def __init__(self, family: Family, M: FloatArray, duals: list[Duals], beside: FloatArray):
         """beside: another metric, which may be better."""
         self.family, self.beside = family, beside
         self.M = examine(M)[0]
-        self.prices = in_domain(family, prices)
+        self.duals = in_domain(family, duals)
         self.F = value(family, M)
         self.proofs = 0  # how many were tried
 
     @cached_property
     def response(self) -> Response | None:
         """How prices follow a tilt; None where that is not known of this family."""
-        if not math.isfinite(self.F.value + self.F.off):
+        if not math.isfinite(self.F.value + self.F.error):
             return None
         with np.errstate(all="ignore"):
-            low, _ = self._proved(self.prices, None)
-        room = self.F.value + self.F.off - low
+            low, _ = self._proved(self.duals, None)
+        room = self.F.value + self.F.error - low
         if not math.isfinite(room):
             return None
         best = min((self.M, self.beside), key=lambda A: value(self.family, A).value)
         with np.errstate(all="ignore"):
-            return respond(self.family, self.prices, best, max(room, 8 * EPS * abs(self.F.value)))
+            return respond(self.family, self.duals, best, max(room, 8 * EPS * abs(self.F.value)))
 
     def above(self, D: Weights) -> float:
         """No <D, A> exceeds this; inf where nothing is known."""
@@ -131,38 +131,38 @@ class Sublevel:
     def _at(self, D: Weights, moves: list[FloatArray], tilt: float) -> float:
         """The bound of one tilt."""
         self.proofs += 1
-        prices = [Prices(own.a + tilt * move, own.key) for own, move in zip(self.prices, moves, strict=True)]
+        duals = [Duals(own.a + tilt * move, own.key) for own, move in zip(self.duals, moves, strict=True)]
         tilted = Weights(D.pairs, tilt * D.w)
         with np.errstate(all="ignore"):
-            low, share = self._proved(in_domain(self.family, prices), tilted)
+            low, share = self._proved(in_domain(self.family, duals), tilted)
         if not (share > 0 and math.isfinite(low)):
             return math.inf
-        left = (self.F.value + self.F.off) - low + 4 * EPS * (abs(self.F.value) + abs(low))
+        left = (self.F.value + self.F.error) - low + 4 * EPS * (abs(self.F.value) + abs(low))
         return (left + 8 * EPS * abs(left)) / (tilt * share)
 
-    def _proved(self, prices: list[Prices], tilt: Weights | None) -> tuple[float, float]:
+    def _proved(self, duals: list[Duals], tilt: Weights | None) -> tuple[float, float]:
         """A lower bound of f less a share of the tilt, and that share; -inf and 0 where nothing is proved."""
         R, terms = self.family.regularizer, self.family.terms
         if R.undecided:
             return -math.inf, 0.0
-        parts = [term.rows.weights(own) for term, own in zip(terms, prices, strict=True)]
+        parts = [term.rows.weights(own) for term, own in zip(terms, duals, strict=True)]
         G = joined(parts if tilt is None else [*parts, tilt])
         share = 1.0
         if self.family.anchors is not None:
-            return self._mixed(prices[0], tilt, G, self.family.anchors)
+            return self._mixed(duals[0], tilt, G, self.family.anchors)
         if isinstance(R, (Linear, LogDet)):
             share = R.best_multiple(G, UP_TO_ONE)
             if not 0 < share <= 1:
                 return -math.inf, 0.0
         if share != 1:
-            prices = [
-                Prices(term.loss.to_domain(own.a * share), own.key)
-                for term, own in zip(terms, prices, strict=True)
+            duals = [
+                Duals(term.loss.to_domain(own.a * share), own.key)
+                for term, own in zip(terms, duals, strict=True)
             ]
-            G = self._pulled(prices, tilt, share)
-        return self._low(prices, G), share
+            G = self._pulled(duals, tilt, share)
+        return self._low(duals, G), share
 
-    def _mixed(self, own: Prices, tilt: Weights | None, G: Weights, anchors: Anchors) -> tuple[float, float]:
+    def _mixed(self, own: Duals, tilt: Weights | None, G: Weights, anchors: Anchors) -> tuple[float, float]:
         """Prices of which no multiple is in the domain: with the anchor that keeps most of them, and that share."""
         R, (loss, _) = self.family.regularizer, self.family.terms[0]
         surplus = R.surplus(G)
@@ -175,7 +175,7 @@ class Sublevel:
         most = share_of(anchors.strict.surplus, surplus)
         for less in LESS if most else ():
             t = (most or 0.0) * (1 - less)
-            a = (1 - t) * anchors.strict.prices.a + t * own.a
+            a = (1 - t) * anchors.strict.duals.a + t * own.a
             a = loss.to_domain(np.where(a > 0, a, -np.inf) if isinstance(loss, LogSumExp) else a)
             mixed = own._replace(a=a)
             G = self._pulled([mixed], tilt, t)
@@ -184,17 +184,17 @@ class Sublevel:
                 return self._low([mixed], G), t
         return -math.inf, 0.0
 
-    def _pulled(self, prices: list[Prices], tilt: Weights | None, share: float) -> Weights:
+    def _pulled(self, duals: list[Duals], tilt: Weights | None, share: float) -> Weights:
         """G of prices and of a share of the tilt."""
-        parts = [term.rows.weights(own) for term, own in zip(self.family.terms, prices, strict=True)]
+        parts = [term.rows.weights(own) for term, own in zip(self.family.terms, duals, strict=True)]
         return joined(parts if tilt is None else [*parts, Weights(tilt.pairs, share * tilt.w)])
 
-    def _low(self, prices: list[Prices], G: Weights) -> float:
+    def _low(self, duals: list[Duals], G: Weights) -> float:
         """k + r, less what either may be off by."""
         terms = self.family.terms
-        parts = [term.loss.bound(own.a) for term, own in zip(terms, prices, strict=True)]
-        value, off = added([*parts, self.family.regularizer.bound(G)])
-        return value - off if math.isfinite(value + off) else -math.inf
+        parts = [term.loss.bound(own.a) for term, own in zip(terms, duals, strict=True)]
+        value, error = added([*parts, self.family.regularizer.bound(G)])
+        return value - error if math.isfinite(value + error) else -math.inf
 
     def closer(self, query: int, a: int, b: int) -> bool:
         """True where, by every A, point a is nearer to point `query` than b is."""
@@ -245,7 +245,7 @@ class Sublevel:
     def affordable(self) -> int:
         """How many pairs may have a proof of their own."""
         d = len(self.M)
-        numbers = max(1, sum(len(own.a) for own in self.prices) * d * (d + 1) // 2)
+        numbers = max(1, sum(len(own.a) for own in self.duals) * d * (d + 1) // 2)
         return min(max(WORK // numbers, FEWEST), MOST_PAIRS)
 
     @property
@@ -287,7 +287,7 @@ class Sublevel:
         judged = self.family.regularizer.judge(A)
         own = value(self.family, A)
         kept = judged.feasibility.exact and _spent(judged) <= 1
-        return kept and own.value + own.off <= self.F.value - self.F.off
+        return kept and own.value + own.error <= self.F.value - self.F.error
 
     @cached_property
     def _beside_holds(self) -> bool:

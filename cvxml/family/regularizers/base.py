@@ -25,7 +25,7 @@ from scipy.optimize import fminbound
 from cvxml.core.clock import watched
 from cvxml.core.metric import EPS, Feasibility, FloatArray, IntArray
 from cvxml.family.geometry.symmetric import weighted_pairs
-from cvxml.family.losses.base import Ray
+from cvxml.family.losses.base import ConjugateOnRay
 from cvxml.family.rows.base import View, Weights
 from cvxml.numbers import rational
 from cvxml.numbers.rounding import (
@@ -37,15 +37,19 @@ from cvxml.numbers.rounding import (
     least_eigenvalue,
     points,
 )
-from cvxml.numbers.sums import Sum, accurate_sum, summed
+from cvxml.numbers.sums import Approximate, accurate_sum, summed
 
 PAIRS = 2**16  # at a time
-MOST = 1e200  # an eigenvalue beyond is as good as infinite, and prices that pay for it are none
+MAX_EIGENVALUE = (
+    1e200  # a larger eigenvalue counts as infinite, and dual variables that would need it give no bound
+)
 S = TypeVar("S")
 T = TypeVar("T")
 U = TypeVar("U")
 CLOSEST = 1e-12  # of the longest multiple: no two are tried that are nearer
-NEAR = 1e-13  # of a bound: a multiple that wins less is not worth another price
+SMALL_IMPROVEMENT = (
+    1e-13  # relative: the search for a better multiple ends at a smaller improvement of the bound
+)
 
 
 class JudgedMatrix(NamedTuple):
@@ -62,12 +66,12 @@ class Surplus(NamedTuple):
     """A symmetric matrix, and what it may be off by, in norm."""
 
     Z: FloatArray
-    off: float
+    error: float
 
     @property
     def psd(self) -> bool:
         """True where that is proved."""
-        return least_eigenvalue(self.Z) > self.off
+        return least_eigenvalue(self.Z) > self.error
 
 
 class Regularizer(Protocol):
@@ -88,19 +92,19 @@ class Regularizer(Protocol):
     def judge(self, A: FloatArray) -> JudgedMatrix:
         """At any matrix (d, d)."""
 
-    def value(self, view: Any) -> Sum:
+    def value(self, view: Any) -> Approximate:
         """R(M), at a view that `look` gave."""
 
-    def best_multiple(self, G: Weights, ray: Ray) -> float:
+    def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
         """The factor of prices with the best bound, of those that are feasible; 0 where none is."""
 
     def surplus(self, G: Weights) -> Surplus | None:
         """What must be psd for r(G) to be finite; None where any G will do."""
 
-    def bound(self, G: Weights) -> Sum:
+    def bound(self, G: Weights) -> Approximate:
         """r(G); what is proved is value - off, and r(G) is no larger than value + off."""
 
-    def excess(self, view: Any, G: Weights) -> Sum:
+    def excess(self, view: Any, G: Weights) -> Approximate:
         """R(M) - <M, G> - r(G), at a view that `look` gave."""
 
     def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
@@ -210,18 +214,18 @@ def fractions(w: Any) -> list[Fraction]:
     return [Fraction(weight) for weight in w.tolist()]
 
 
-def product(view: View, G: Weights) -> Sum:
+def product(view: View, G: Weights) -> Approximate:
     """<G, M>, some pairs at a time."""
     values, moved = [], 0.0
     for first in watched(range(0, len(G.w), PAIRS)):
         some = slice(first, first + PAIRS)
         pairs, w = G.pairs if len(G.w) <= PAIRS else G.pairs[some], G.w[some]
-        D, off = view.pairs(pairs)
+        D, error = view.pairs(pairs)
         terms = w * D
         values.append(accurate_sum(terms).value)  # which is off by less than the terms are
-        moved += float(np.abs(w) @ off) + 8 * EPS * float(np.abs(terms).sum())
+        moved += float(np.abs(w) @ error) + 8 * EPS * float(np.abs(terms).sum())
     value = summed(values)
-    return Sum(value, (moved + 4 * EPS * abs(value)) * (1 + 1e-6))
+    return Approximate(value, (moved + 4 * EPS * abs(value)) * (1 + 1e-6))
 
 
 def best(value: Callable[[float], float], longest: float) -> float:
@@ -235,4 +239,4 @@ def best(value: Callable[[float], float], longest: float) -> float:
     if value(high) > value(high * (1 - 1e-9)):
         return high
     t = float(fminbound(lambda t: -value(t), low, high, xtol=CLOSEST * high))
-    return 1.0 if longest >= 1 and value(1.0) >= value(t) - NEAR * abs(value(t)) else t
+    return 1.0 if longest >= 1 and value(1.0) >= value(t) - SMALL_IMPROVEMENT * abs(value(t)) else t

@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.metric import EPS, FloatArray, IntArray
-from cvxml.family.geometry.budget import Judged, budget, examine_budget, most
-from cvxml.family.losses.base import Ray
+from cvxml.family.geometry.budget import MetricWithinBudget, budget, examine_budget, most
+from cvxml.family.losses.base import ConjugateOnRay
 from cvxml.family.regularizers.base import JudgedMatrix, Scaled, best, fractions, of_last, product
 from cvxml.family.rows.base import View, Weights
 from cvxml.numbers import rational
 from cvxml.numbers.rounding import (
     Distances,
 )
-from cvxml.numbers.sums import Sum
+from cvxml.numbers.sums import Approximate
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,13 +27,13 @@ class Within:
     """Points in a metric within the budget."""
 
     apart: Callable[[IntArray], FloatArray]  # the differences (p, d) of pairs (p, 2)
-    judged: Judged
+    judged: MetricWithinBudget
 
     @of_last
     def pairs(self, index: IntArray) -> Distances:
         """See `View`; also what rounding of the budget does to a distance."""
-        D, off = self.judged.distances(self.apart(index))
-        return Distances(D, off + 2 * self.judged.share * np.where(D > 0, D, 0.0))
+        D, error = self.judged.distances(self.apart(index))
+        return Distances(D, error + 2 * self.judged.share * np.where(D > 0, D, 0.0))
 
 
 class Budget:
@@ -68,11 +68,11 @@ class Budget:
         E: FloatArray = self.X[pairs[:, 0]] - self.X[pairs[:, 1]]
         return E
 
-    def value(self, view: View) -> Sum:
+    def value(self, view: View) -> Approximate:
         """0"""
-        return Sum(0.0, 0.0)
+        return Approximate(0.0, 0.0)
 
-    def best_multiple(self, G: Weights, ray: Ray) -> float:
+    def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
         """That with the best bound."""
         slope = self._largest(G).value
         if not math.isfinite(slope):  # nothing is proved
@@ -85,21 +85,21 @@ class Budget:
     def surplus(self, G: Weights) -> None:
         """Any G will do."""
 
-    def bound(self, G: Weights) -> Sum:
+    def bound(self, G: Weights) -> Approximate:
         """-lambda_max"""
         largest = self._largest(G)
-        return Sum(-largest.value, largest.off)
+        return Approximate(-largest.value, largest.error)
 
     @of_last
-    def _largest(self, G: Weights) -> Sum:
+    def _largest(self, G: Weights) -> Approximate:
         scale = float(np.abs(G.w).max(initial=0.0)) or 1.0
         found = most(self.at, self.apart(G.pairs), G.w / scale)
-        return Sum(found.value * scale, (found.off + 2 * EPS * found.value) * scale)
+        return Approximate(found.value * scale, (found.error + 2 * EPS * found.value) * scale)
 
-    def excess(self, view: View, G: Weights) -> Sum:
+    def excess(self, view: View, G: Weights) -> Approximate:
         """lambda_max - <G, M>"""
-        largest, (paid, off) = self._largest(G), product(view, G)
-        return Sum(largest.value - paid, largest.off + off + 2 * EPS * (largest.value + paid))
+        largest, (paid, error) = self._largest(G), product(view, G)
+        return Approximate(largest.value - paid, largest.error + error + 2 * EPS * (largest.value + paid))
 
     def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
         """See `Regularizer`."""

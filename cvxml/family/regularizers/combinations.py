@@ -26,12 +26,12 @@ from cvxml.core.clock import watched
 from cvxml.core.exact import next_above, root_upward, scaled, sum_of_squares
 from cvxml.core.integer_matrices import given_rows, whole
 from cvxml.core.metric import EPS, FloatArray, IntArray, middle
-from cvxml.family.losses.base import SHARES, Ray
+from cvxml.family.losses.base import SHARES, ConjugateOnRay
 from cvxml.family.regularizers.base import Everywhere, JudgedMatrix, SeenBy, best, fractions, of_last
 from cvxml.family.rows.base import Weights
 from cvxml.numbers import rational
-from cvxml.numbers.rounding import BLOCK, TINY, Distances, Products, Seen, doubled, images, points
-from cvxml.numbers.sums import Sum, summed
+from cvxml.numbers.rounding import BLOCK, UNDERFLOW, Distances, Products, Seen, doubled, images, points
+from cvxml.numbers.sums import Approximate, summed
 
 ROUNDS = 4  # the second finds what is missed in rounding
 ROOM = 1 + 1e-6  # for products of errors
@@ -45,16 +45,16 @@ class Combined(SeenBy):
     any u > 0: here by how far features spread.
     """
 
-    def __init__(self, X: FloatArray, sight: Seen, w: FloatArray, off: FloatArray):
+    def __init__(self, X: FloatArray, sight: Seen, w: FloatArray, error: FloatArray):
         super().__init__(X, sight)
-        self.w, self.off, self.P = w, off, X - middle(X)
+        self.w, self.error, self.P = w, error, X - middle(X)
         u = np.abs(self.P).max(axis=0)
-        self.per = np.divide(off @ u, u, out=np.zeros_like(u), where=u > 0) * ROOM
+        self.per = np.divide(error @ u, u, out=np.zeros_like(u), where=u > 0) * ROOM
 
     def pairs(self, index: IntArray) -> Distances:
         """See `View`."""
-        D, off = super().pairs(index)
-        return Distances(D, off + (self.X[index[:, 0]] - self.X[index[:, 1]]) ** 2 @ self.per)
+        D, error = super().pairs(index)
+        return Distances(D, error + (self.X[index[:, 0]] - self.X[index[:, 1]]) ** 2 @ self.per)
 
     def products(self) -> Products:
         """See `WideView`."""
@@ -64,16 +64,16 @@ class Combined(SeenBy):
 
     def from_points(self, i: IntArray) -> Distances:
         """See `WideView`."""
-        D, off = super().from_points(i)
+        D, error = super().from_points(i)
         beside = self.P**2 @ self.per
-        return Distances(D, off + 2 * (beside[i, None] + beside))
+        return Distances(D, error + 2 * (beside[i, None] + beside))
 
 
 class Gains(NamedTuple):
     """c_k = b_k^T G b_k (K,), and what each may be off by."""
 
     c: FloatArray
-    off: FloatArray
+    error: FloatArray
 
 
 class Combinations(Everywhere):
@@ -87,11 +87,11 @@ class Combinations(Everywhere):
         """The combination that A stands for; where nothing is said of how far A is from it, that counts as rounding."""
         w, M, feasibility = weighted(A, self.B, self.X)
         with np.errstate(over="ignore", invalid="ignore"):
-            off = np.zeros_like(M)
+            error = np.zeros_like(M)
             if feasibility.beyond <= ROUNDING:
-                off = np.abs(A / 2 + A.T / 2 - M) + (0 if is_identity(self.B) else _rounded(self.B, w)[1])
+                error = np.abs(A / 2 + A.T / 2 - M) + (0 if is_identity(self.B) else _rounded(self.B, w)[1])
             sight = seen(self.X, self.B, w)
-            view = Combined(self.X, sight, w, off)
+            view = Combined(self.X, sight, w, error)
         finite = bool(np.isfinite(sight.images.at).all() and np.isfinite(M).all()) and math.isfinite(
             sight.miss
         )
@@ -106,14 +106,14 @@ class Combinations(Everywhere):
         step = max(1, BLOCK // K)
         for first in watched(range(0, len(w), step)):
             part = slice(first, first + step)
-            z, off = self.images.apart(*pairs[part].T)
+            z, error = self.images.apart(*pairs[part].T)
             sums.append(doubled((w[part, None] * z**2).T))
             size += np.abs(w[part]) @ z**2
             # off is of the whole row, and so of each entry
-            moved += np.abs(w[part] * off) @ (2 * np.abs(z) + off[:, None])
+            moved += np.abs(w[part] * error) @ (2 * np.abs(z) + error[:, None])
         # of each term a few roundings; of sums to twice the digits the last
         rounded = (8 * EPS + len(w) ** 2 * EPS**2 + len(sums) * EPS) * size
-        return Gains(np.sum(sums, axis=0), (rounded + moved) * ROOM + TINY)
+        return Gains(np.sum(sums, axis=0), (rounded + moved) * ROOM + UNDERFLOW)
 
     def surplus(self, G: Weights) -> None:
         """Nothing must be psd."""
@@ -146,32 +146,32 @@ class SumOfWeights(Combinations):
         super().__init__(X, B)
         self.beta = beta
 
-    def value(self, view: Combined) -> Sum:
+    def value(self, view: Combined) -> Approximate:
         """beta sum w"""
         value = float(self.beta) * summed(view.w)
-        return Sum(value, 4 * EPS * value)
+        return Approximate(value, 4 * EPS * value)
 
-    def best_multiple(self, G: Weights, ray: Ray) -> float:
+    def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
         """The best of those that keep every c_k within beta."""
-        c, off = self.gains(G)
-        most = float(np.max(c + 2 * off))  # twice: a multiple is rounded, and terms of a sum may cancel
+        c, error = self.gains(G)
+        most = float(np.max(c + 2 * error))  # twice: a multiple is rounded, and terms of a sum may cancel
         if not math.isfinite(most):
             return 0.0
         longest = float(self.beta) / most * SHORTER if most > 0 else math.inf
-        if (c + off <= self.beta).all():  # they are feasible as they are
+        if (c + error <= self.beta).all():  # they are feasible as they are
             longest = max(longest, 1.0)
         return best(ray.value, min(longest, ray.longest))
 
-    def bound(self, G: Weights) -> Sum:
+    def bound(self, G: Weights) -> Approximate:
         """0 where prices are feasible"""
-        c, off = self.gains(G)
-        return Sum(0.0 if (c + off <= self.beta).all() else -math.inf, 0.0)
+        c, error = self.gains(G)
+        return Approximate(0.0 if (c + error <= self.beta).all() else -math.inf, 0.0)
 
-    def excess(self, view: Combined, G: Weights) -> Sum:
+    def excess(self, view: Combined, G: Weights) -> Approximate:
         """sum w (beta - c)"""
-        c, off = self.gains(G)
+        c, error = self.gains(G)
         left = float(self.beta) - c
-        return _weighted(view.w, left, off + 2 * EPS * (self.beta + np.abs(c)))
+        return _weighted(view.w, left, error + 2 * EPS * (self.beta + np.abs(c)))
 
     def exact_value(self, metric: rational.Squares, D: rational.Distances) -> Fraction:
         """beta sum w"""
@@ -186,40 +186,40 @@ class Norm(NamedTuple):
     """N (d, d), what each entry may be off by, s (K,), and what each of these may be."""
 
     N: FloatArray
-    off_N: FloatArray
+    error_N: FloatArray
     s: FloatArray
-    off_s: FloatArray
+    error_s: FloatArray
 
 
 class NormOfCombination(Combinations):
     """1/2 ||M||^2"""
 
-    def value(self, view: Combined) -> Sum:
+    def value(self, view: Combined) -> Approximate:
         """1/2 ||M||^2"""
-        M, off = _rounded(self.B, view.w)
-        return _half_square(M, off + view.off)
+        M, error = _rounded(self.B, view.w)
+        return _half_square(M, error + view.error)
 
-    def best_multiple(self, G: Weights, ray: Ray) -> float:
+    def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
         """That with the best bound, less what rounding may take from it."""
-        value, off = self.bound(G)
-        paid = off - value
+        value, error = self.bound(G)
+        paid = error - value
         if not math.isfinite(paid):
             return 1.0
         return best(lambda t: ray.value(t) - paid * t * t, ray.longest)
 
-    def bound(self, G: Weights) -> Sum:
+    def bound(self, G: Weights) -> Approximate:
         """-1/2 ||N||^2"""
         at = self._norm(G)
-        paid = _half_square(at.N, at.off_N)
-        return Sum(-paid.value, paid.off)
+        paid = _half_square(at.N, at.error_N)
+        return Approximate(-paid.value, paid.error)
 
-    def excess(self, view: Combined, G: Weights) -> Sum:
+    def excess(self, view: Combined, G: Weights) -> Approximate:
         """1/2 ||M - N||^2 + sum w (s - c)"""
-        (c, off), at = self.gains(G), self._norm(G)
-        M, off_M = _rounded(self.B, view.w)
-        apart = _half_square(M - at.N, off_M + view.off + at.off_N + EPS * (np.abs(M) + np.abs(at.N)))
-        beside = _weighted(view.w, at.s - c, off + at.off_s + EPS * (np.abs(c) + at.s))
-        return Sum(apart.value + beside.value, apart.off + beside.off)
+        (c, error), at = self.gains(G), self._norm(G)
+        M, error_M = _rounded(self.B, view.w)
+        apart = _half_square(M - at.N, error_M + view.error + at.error_N + EPS * (np.abs(M) + np.abs(at.N)))
+        beside = _weighted(view.w, at.s - c, error + at.error_s + EPS * (np.abs(c) + at.s))
+        return Approximate(apart.value + beside.value, apart.error + beside.error)
 
     def radius(self, gap: float) -> float:
         """sqrt(2 gap)"""
@@ -232,17 +232,17 @@ class NormOfCombination(Combinations):
 
     @of_last
     def _norm(self, G: Weights) -> Norm:
-        c, off = self.gains(G)
-        above, lengths = np.maximum(c + off, 0.0), np.sum(self.B**2, axis=1)
+        c, error = self.gains(G)
+        above, lengths = np.maximum(c + error, 0.0), np.sum(self.B**2, axis=1)
         z = above if is_identity(self.B) else self.proposed(G)
         for _ in watched(range(ROUNDS)):
-            N, off_N = _rounded(self.B, z)
-            s, off_s = _forms(self.B, N, off_N)
-            missed = above - (s - off_s)
+            N, error_N = _rounded(self.B, z)
+            s, error_s = _forms(self.B, N, error_N)
+            missed = above - (s - error_s)
             if not (missed > 0).any():
-                return Norm(N, off_N, s, off_s)
-            z = z + np.where(missed > 0, missed + 4 * off_s, 0.0) / lengths**2
-        return Norm(np.full_like(N, np.inf), off_N, s, off_s)  # which bounds nothing
+                return Norm(N, error_N, s, error_s)
+            z = z + np.where(missed > 0, missed + 4 * error_s, 0.0) / lengths**2
+        return Norm(np.full_like(N, np.inf), error_N, s, error_s)  # which bounds nothing
 
     def proposed(self, G: Weights) -> FloatArray:
         """Weights near those of the projection of G."""
@@ -304,31 +304,31 @@ def projected(B: FloatArray, G: FloatArray) -> FloatArray:
 def _rounded(B: FloatArray, w: FloatArray) -> tuple[FloatArray, FloatArray]:
     """sum w b b^T, and what each entry may be off by."""
     size = np.abs(B).T @ (np.abs(B) * w[:, None])
-    return combined(B, w), (len(B) + 8) * EPS * (size + size.T) / 2 + TINY
+    return combined(B, w), (len(B) + 8) * EPS * (size + size.T) / 2 + UNDERFLOW
 
 
-def _forms(B: FloatArray, N: FloatArray, off: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _forms(B: FloatArray, N: FloatArray, error: FloatArray) -> tuple[FloatArray, FloatArray]:
     """b_k^T N b_k (K,) of a matrix that is off by so much, and what each may be off by."""
     size = np.abs(B)
-    wide = off + (2 * len(N) + 8) * EPS * np.abs(N)
-    return np.sum((B @ N) * B, axis=1), np.sum((size @ wide) * size, axis=1) * ROOM + TINY
+    wide = error + (2 * len(N) + 8) * EPS * np.abs(N)
+    return np.sum((B @ N) * B, axis=1), np.sum((size @ wide) * size, axis=1) * ROOM + UNDERFLOW
 
 
-def _half_square(M: FloatArray, off: FloatArray) -> Sum:
+def _half_square(M: FloatArray, error: FloatArray) -> Approximate:
     """1/2 ||M||^2 of a matrix that is off by so much."""
     value = summed((M**2).ravel()) / 2
-    moved = float(np.sum(np.abs(M) * off + off**2 / 2)) + 4 * EPS * value
-    return Sum(value if math.isfinite(value) else math.inf, ROOM * moved + TINY)
+    moved = float(np.sum(np.abs(M) * error + error**2 / 2)) + 4 * EPS * value
+    return Approximate(value if math.isfinite(value) else math.inf, ROOM * moved + UNDERFLOW)
 
 
-def _weighted(w: FloatArray, left: FloatArray, off: FloatArray) -> Sum:
+def _weighted(w: FloatArray, left: FloatArray, error: FloatArray) -> Approximate:
     """sum w left, none of which is negative but for rounding."""
     with np.errstate(over="ignore", invalid="ignore"):
         value = summed(w * left)
-        moved = float(w @ off) + 4 * EPS * float(w @ np.abs(left))
+        moved = float(w @ error) + 4 * EPS * float(w @ np.abs(left))
     if not math.isfinite(value):
-        return Sum(math.inf, 0.0)
-    return Sum(value, moved * ROOM + TINY)
+        return Approximate(math.inf, 0.0)
+    return Approximate(value, moved * ROOM + UNDERFLOW)
 
 
 def _combination(B: FloatArray, w: list[Fraction]) -> tuple[Any, int]:

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 from cvxml.core.exact import root_upward, scaled, sum_of_squares
 from cvxml.core.integer_matrices import whole
 from cvxml.core.metric import EPS, FEASIBILITY_TOL, FloatArray, IntArray, in_units, units_of
-from cvxml.family.geometry.budget import FLOOR, BudgetFeasibility, Judged, examine_budget
+from cvxml.family.geometry.budget import FLOOR, BudgetFeasibility, MetricWithinBudget, examine_budget
 from cvxml.family.geometry.span_coordinates import Ground
 from cvxml.family.regularizers.base import JudgedMatrix, Scaled, Surplus, fractions, of_last
 from cvxml.family.regularizers.budget import Budget, Within
@@ -31,7 +31,7 @@ from cvxml.family.regularizers.linear import Linear
 from cvxml.family.rows.base import Weights
 from cvxml.numbers import rational
 from cvxml.numbers.rounding import points, squares_of_pairs
-from cvxml.numbers.sums import Sum
+from cvxml.numbers.sums import Approximate
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class DiagonalFeasibility(BudgetFeasibility):
 
 def examine_diagonal(
     A: FloatArray, similar: FloatArray, unit: FloatArray | None = None
-) -> tuple[Judged, DiagonalFeasibility]:
+) -> tuple[MetricWithinBudget, DiagonalFeasibility]:
     """The diagonal of A (d, d), clipped at 0, over max(1, spent), and how far A was from it.
 
     What is off the diagonal is looked at in the units given and in those of the features. unit (d,): these, if known.
@@ -115,7 +115,7 @@ class DiagonalBudget(Budget):
         return squares
 
     @of_last
-    def _largest(self, G: Weights) -> Sum:
+    def _largest(self, G: Weights) -> Approximate:
         squares = self._squares(G.pairs)
         used = self.S > 0
         scale = float(np.abs(G.w).max(initial=0.0)) or 1.0
@@ -123,8 +123,8 @@ class DiagonalBudget(Budget):
         with np.errstate(over="ignore", invalid="ignore"):
             ratio = ((G.w / scale) @ squares)[used] / self.S[used]
             size = ((np.abs(G.w) / scale) @ squares + FLOOR)[used] / self.S[used]
-        off = terms * EPS * float(size.max())
-        return Sum((max(0.0, float(ratio.max())) + off) * scale, off * scale)
+        error = terms * EPS * float(size.max())
+        return Approximate((max(0.0, float(ratio.max())) + error) * scale, error * scale)
 
     def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
         """The diagonal, clipped at 0."""
@@ -152,8 +152,8 @@ class DiagonalLinear(Linear):
         used = E.any(axis=0)
         unit = np.sqrt(np.asarray(self.C.w, dtype=float) @ E[:, used] ** 2)
         images = points(self.X, np.eye(self.X.shape[1])[:, used] / unit)
-        S, off = _diagonal(Surplus(*squares_of_pairs(images, self.C.pairs, self.C.w)))
-        least = float(np.diag(S).min(initial=math.inf)) - off
+        S, error = _diagonal(Surplus(*squares_of_pairs(images, self.C.pairs, self.C.w)))
+        least = float(np.diag(S).min(initial=math.inf)) - error
         labels = np.zeros(len(self.X), dtype=np.intp)
         if not used.all():
             labels = np.unique(self.X[:, ~used], axis=0, return_inverse=True)[1].reshape(-1)

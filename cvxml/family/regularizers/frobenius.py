@@ -26,29 +26,29 @@ from cvxml.core.exact import scaled, sum_of_squares
 from cvxml.core.integer_matrices import given_rows, is_psd, missing_to_psd, whole
 from cvxml.core.metric import EPS, FloatArray, IntArray, examine, middle, unit_scale
 from cvxml.family.geometry.symmetric import triangle
-from cvxml.family.losses.base import Ray
+from cvxml.family.losses.base import ConjugateOnRay
 from cvxml.family.regularizers.base import Everywhere, JudgedMatrix, Scaled, best, fractions
 from cvxml.family.rows.base import Weights
 from cvxml.numbers import rational
 from cvxml.numbers.rounding import Distances, Products
-from cvxml.numbers.sums import Sum, summed
+from cvxml.numbers.sums import Approximate, summed
 
-TINY = 1e-301  # more than all that underflow loses
+UNDERFLOW = 1e-301  # more than underflow changes any sum here
 ROOM = 1.01  # for products of errors
 
 
 class Flat(NamedTuple):
-    """Points (n, d), and a matrix A that a psd one is near: within `off`, entry by entry."""
+    """Points (n, d), and a matrix A that a psd one is near: within `error`, entry by entry."""
 
     X: FloatArray
     A: FloatArray  # (d, d)
-    off: FloatArray  # (d, d)
+    error: FloatArray  # (d, d)
 
     def pairs(self, index: IntArray) -> Distances:
         """See `View`."""
         e = self.X[index[:, 0]] - self.X[index[:, 1]]
         size = np.abs(e)
-        return Distances(_quadratic(e, self.A), _quadratic(size, self._unsure) + TINY)
+        return Distances(_quadratic(e, self.A), _quadratic(size, self._unsure) + UNDERFLOW)
 
     def products(self) -> Products:
         """See `WideView`."""
@@ -57,21 +57,21 @@ class Flat(NamedTuple):
         # any w > 0, and s_k^2 is at most twice the sum of both squares.
         size, width = np.abs(P), np.abs(P).max(axis=0)
         per = np.divide(self._unsure @ width, width, out=np.zeros_like(width), where=width > 0)
-        reach = 2 * np.sum(size * per * size, axis=1) + TINY
+        reach = 2 * np.sum(size * per * size, axis=1) + UNDERFLOW
         return Products(P @ self.A, P, _quadratic(P, self.A), reach)
 
     @property
     def _unsure(self) -> FloatArray:
-        return self.off + (len(self.A) + 3) * EPS * np.abs(self.A)
+        return self.error + (len(self.A) + 3) * EPS * np.abs(self.A)
 
 
 class Split(NamedTuple):
     """G as Q - S, S psd: what is near P_+(G) and P_+(-G), and what each entry may be off by."""
 
     Q: FloatArray
-    off_Q: FloatArray
+    error_Q: FloatArray
     S: FloatArray
-    off_S: FloatArray
+    error_S: FloatArray
 
 
 class Frobenius(Everywhere):
@@ -97,48 +97,48 @@ class Frobenius(Everywhere):
         with np.errstate(over="ignore", invalid="ignore"):
             psd, feasibility = examine(A, self.X if self.features else None)
             own = psd * self.scale**2
-            view = Flat(self.unit, own, _off_square(own))
-        return JudgedMatrix(view, feasibility, bool(np.isfinite(view.off).all()), not psd.any())
+            view = Flat(self.unit, own, _error_square(own))
+        return JudgedMatrix(view, feasibility, bool(np.isfinite(view.error).all()), not psd.any())
 
-    def value(self, view: Flat) -> Sum:
+    def value(self, view: Flat) -> Approximate:
         """lam/2 ||M||^2"""
-        size, off = np.abs(view.A), view.off
+        size, error = np.abs(view.A), view.error
         # lam is taken under the square, by its root, so that a small metric with a large lam does not underflow.
         value = _sum((math.sqrt(self.weight) * view.A) ** 2) / 2
-        moved = _sum(self.weight * (size * off + off**2 / 2)) + 4 * EPS * value
-        return Sum(value, ROOM * moved + TINY)
+        moved = _sum(self.weight * (size * error + error**2 / 2)) + 4 * EPS * value
+        return Approximate(value, ROOM * moved + UNDERFLOW)
 
-    def best_multiple(self, G: Weights, ray: Ray) -> float:
+    def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
         """That with the best bound, less what rounding may take from it."""
-        value, off = self.bound(G)
-        paid = off - value
+        value, error = self.bound(G)
+        paid = error - value
         return best(lambda t: ray.value(t) - paid * t * t, ray.longest)
 
-    def bound(self, G: Weights) -> Sum:
+    def bound(self, G: Weights) -> Approximate:
         """-||Q||^2 / (2 lam)"""
-        Q, off, _, _ = self._split(G)
+        Q, error, _, _ = self._split(G)
         paid = _sum((Q / math.sqrt(self.weight)) ** 2) / 2
-        off = off / math.sqrt(self.weight)  # no square of what is tiny: it would underflow
-        moved = _sum(np.abs(Q) / math.sqrt(self.weight) * off + off**2 / 2) + 4 * EPS * paid
-        return Sum(-paid, ROOM * moved + TINY)
+        error = error / math.sqrt(self.weight)  # no square of what is tiny: it would underflow
+        moved = _sum(np.abs(Q) / math.sqrt(self.weight) * error + error**2 / 2) + 4 * EPS * paid
+        return Approximate(-paid, ROOM * moved + UNDERFLOW)
 
     def reached(self, G: Weights) -> tuple[FloatArray, float]:
         """The metric Q / lam at which R(M) - <M, G> is least, and what it may be off by, in norm."""
-        Q, off, _, _ = self._split(G)
+        Q, error, _, _ = self._split(G)
         unit = self.weight * self.scale**2
-        return Q / unit, ROOM * float(np.linalg.norm(off) + EPS * np.linalg.norm(Q)) / unit
+        return Q / unit, ROOM * float(np.linalg.norm(error) + EPS * np.linalg.norm(Q)) / unit
 
-    def excess(self, view: Flat, G: Weights) -> Sum:
+    def excess(self, view: Flat, G: Weights) -> Approximate:
         """lam/2 ||M - Q/lam||^2 + <M, S>"""
-        A, off_A = view.A, view.off
-        Q, off_Q, S, off_S = self._split(G)
+        A, error_A = view.A, view.error
+        Q, error_Q, S, error_S = self._split(G)
         root = math.sqrt(self.weight)
         misfit, overlap = root * A - Q / root, A * S
-        off = root * off_A + off_Q / root + 2 * EPS * (root * np.abs(A) + np.abs(Q) / root)
+        error = root * error_A + error_Q / root + 2 * EPS * (root * np.abs(A) + np.abs(Q) / root)
         apart, paid = _sum(misfit**2) / 2, _sum(overlap)
-        moved = _sum(np.abs(misfit) * off + off**2 / 2) + 4 * EPS * apart
-        moved += _sum(np.abs(A) * off_S + off_A * (np.abs(S) + off_S) + EPS * np.abs(overlap))
-        return Sum(apart + paid, ROOM * moved + TINY)
+        moved = _sum(np.abs(misfit) * error + error**2 / 2) + 4 * EPS * apart
+        moved += _sum(np.abs(A) * error_S + error_A * (np.abs(S) + error_S) + EPS * np.abs(overlap))
+        return Approximate(apart + paid, ROOM * moved + UNDERFLOW)
 
     def radius(self, gap: float) -> float:
         """sqrt(2 gap / lam)"""
@@ -158,16 +158,16 @@ class Frobenius(Everywhere):
         e, d = self.unit[i] - self.unit[j], self.unit.shape[1]
         M, sizes = e.T @ (e * w[:, None]), np.abs(e).T @ np.abs(e * w[:, None])
         M = (M + M.T) / 2
-        off_M = (len(w) / 2 + 8) * EPS * (sizes + sizes.T) / 2 + TINY
+        error_M = (len(w) / 2 + 8) * EPS * (sizes + sizes.T) / 2 + UNDERFLOW
         values, vectors = np.linalg.eigh(M)
         below = np.maximum(-values, 0)
         S = (vectors * below) @ vectors.T
-        off_S = (d + 2) * EPS * (np.abs(vectors) * below) @ np.abs(vectors).T
+        error_S = (d + 2) * EPS * (np.abs(vectors) * below) @ np.abs(vectors).T
         Q = M + S
-        off_Q = off_M + off_S + EPS * np.abs(Q)
-        if values[-1] / 2 < -float(np.linalg.norm(Q) + np.linalg.norm(off_Q)):  # -M is surely psd
-            return Split(0 * Q, 0 * off_Q, -M, off_M)
-        return Split(Q, off_Q, S, off_S)
+        error_Q = error_M + error_S + EPS * np.abs(Q)
+        if values[-1] / 2 < -float(np.linalg.norm(Q) + np.linalg.norm(error_Q)):  # -M is surely psd
+            return Split(0 * Q, 0 * error_Q, -M, error_M)
+        return Split(Q, error_Q, S, error_S)
 
     def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
         """See `Regularizer`."""
@@ -211,7 +211,7 @@ def _quadratic(e: FloatArray, A: FloatArray) -> FloatArray:
     return values
 
 
-def _off_square(A: FloatArray) -> FloatArray:
+def _error_square(A: FloatArray) -> FloatArray:
     """How far some R R^T, which is psd whatever R is, may be from `A` (d, d), entry by entry.
 
     Eigenvectors of A with a unit diagonal find R: entries that are small because their features are large keep digits.
@@ -220,10 +220,10 @@ def _off_square(A: FloatArray) -> FloatArray:
     if not np.isfinite(A).all():
         return np.full(A.shape, np.inf)
     diagonal = np.diag(A)
-    off = _off_with(A, np.sqrt(np.where(diagonal > 0, diagonal, 1.0)))
-    if off.sum() <= 100 * len(A) * EPS * np.abs(A).sum():
-        return off
-    return min(off, _off_with(A, np.ones(len(A))), key=np.sum)
+    error = _off_with(A, np.sqrt(np.where(diagonal > 0, diagonal, 1.0)))
+    if error.sum() <= 100 * len(A) * EPS * np.abs(A).sum():
+        return error
+    return min(error, _off_with(A, np.ones(len(A))), key=np.sum)
 
 
 def _off_with(A: FloatArray, unit: FloatArray) -> FloatArray:
@@ -231,8 +231,8 @@ def _off_with(A: FloatArray, unit: FloatArray) -> FloatArray:
     values, vectors = np.linalg.eigh(A / unit / unit[:, None])
     R = unit[:, None] * vectors * np.sqrt(np.maximum(values, 0))
     square = R @ R.T
-    off: FloatArray = np.abs(A - square) + (len(A) + 2) * EPS * (np.abs(R) @ np.abs(R).T)
-    return off
+    error: FloatArray = np.abs(A - square) + (len(A) + 2) * EPS * (np.abs(R) @ np.abs(R).T)
+    return error
 
 
 def _sum(M: FloatArray) -> float:

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.metric import EPS, FloatArray, IntArray, examine
 from cvxml.family.geometry.span_coordinates import Ground, ground
-from cvxml.family.losses.base import Ray
+from cvxml.family.losses.base import ConjugateOnRay
 from cvxml.family.regularizers.base import (
-    MOST,
+    MAX_EIGENVALUE,
     JudgedMatrix,
     Scaled,
     SeenBy,
@@ -30,7 +30,7 @@ from cvxml.numbers.rounding import (
     seen,
     squares_of_pairs,
 )
-from cvxml.numbers.sums import Sum
+from cvxml.numbers.sums import Approximate
 
 
 class Linear:
@@ -62,11 +62,11 @@ class Linear:
         finite = bool(np.isfinite(sight.images.at).all()) and math.isfinite(sight.miss)
         return JudgedMatrix(SeenBy(self.X, sight), feasibility, finite)
 
-    def value(self, view: View) -> Sum:
+    def value(self, view: View) -> Approximate:
         """sum w D"""
         return product(view, self.C)
 
-    def best_multiple(self, G: Weights, ray: Ray) -> float:
+    def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
         """The best of those that keep C - G psd: 1/longest is the largest eigenvalue of G where C is 1.
 
         C being definite on its range, of which T is a basis, C - G is psd where T^T (C - G) T is.
@@ -79,7 +79,7 @@ class Linear:
         with np.errstate(over="ignore", invalid="ignore"):
             image, moved = self._on_ground(G)
         largest = moved - least_eigenvalue(-image)
-        if not largest < MOST:
+        if not largest < MAX_EIGENVALUE:
             return 0.0
         longest = at.least / largest * (1 - 8 * EPS) if largest > 0 else math.inf
         return best(ray.value, min(longest, ray.longest))
@@ -94,11 +94,11 @@ class Linear:
         """T^T G T"""
         return Surplus(*squares_of_pairs(self.ground.images, G.pairs, G.w))
 
-    def bound(self, G: Weights) -> Sum:
+    def bound(self, G: Weights) -> Approximate:
         """0: prices are feasible."""
-        return Sum(0.0, 0.0)
+        return Approximate(0.0, 0.0)
 
-    def excess(self, view: View, G: Weights) -> Sum:
+    def excess(self, view: View, G: Weights) -> Approximate:
         """<C - G, M>"""
         return product(view, self._left(G))
 

@@ -29,19 +29,19 @@ from cvxml.core.exact import SingularMetric
 from cvxml.core.integer_matrices import is_psd, is_singular, whole
 from cvxml.core.metric import EPS, FloatArray, IntArray, examine
 from cvxml.family.geometry.symmetric import congruence, quadratic
-from cvxml.family.losses.base import Ray
+from cvxml.family.losses.base import ConjugateOnRay
 from cvxml.family.regularizers.base import Everywhere, JudgedMatrix, Scaled, best, fractions, of_last
 from cvxml.family.regularizers.definite import Definite, definite, few
 from cvxml.family.rows.base import Weights
 from cvxml.numbers import rational
 from cvxml.numbers.rounding import Distances
-from cvxml.numbers.sums import Sum
+from cvxml.numbers.sums import Approximate
 
 BLOCK = 1024  # pairs at a time: the fewer, the less a sum of so many can be off
 LONGEST = 1e200  # multiple of prices
-UNKNOWN = Sum(0.0, math.inf)
+UNKNOWN = Approximate(0.0, math.inf)
 PRIOR = "the prior is so near to singular that it is not known in double precision what is proved"
-SMALL = 1e-11  # a gap
+SMALL_GAP = 1e-11  # relative
 HUGE = 1e150  # a metric beyond, beside the prior, costs more than can be computed: as good as infinite
 METRIC = (
     "the metric is so near to singular, beside the prior, that double precision does not know its objective"
@@ -52,7 +52,7 @@ class Known(NamedTuple):
     """A matrix (r, r), and what each entry may be off by."""
 
     at: FloatArray
-    off: FloatArray
+    error: FloatArray
 
 
 class Positive(NamedTuple):
@@ -69,8 +69,8 @@ class Positive(NamedTuple):
         return self._of(E)
 
     def _of(self, E: FloatArray) -> Distances:
-        off = 2 * few(len(self.A)) * quadratic(np.abs(E), np.abs(self.A))
-        return Distances(np.maximum(quadratic(E, self.A), 0.0), off)
+        error = 2 * few(len(self.A)) * quadratic(np.abs(E), np.abs(self.A))
+        return Distances(np.maximum(quadratic(E, self.A), 0.0), error)
 
 
 class LogDet(Everywhere):
@@ -98,8 +98,8 @@ class LogDet(Everywhere):
         with np.errstate(all="ignore"):  # an absurd metric has no numbers
             K = self.inverse @ psd @ self.inverse.T
             size = np.abs(self.inverse) @ np.abs(psd) @ np.abs(self.inverse).T
-            off = few(len(A)) * (self.Q @ size + size @ self.Q.T + 2 * size)
-            at = Known((K + K.T) / 2, off)
+            error = few(len(A)) * (self.Q @ size + size @ self.Q.T + 2 * size)
+            at = Known((K + K.T) / 2, error)
             known = definite(*at)
         unknown = known is None and float(np.abs(K).max()) < HUGE and not is_singular(psd)
         return JudgedMatrix(
@@ -109,19 +109,21 @@ class LogDet(Everywhere):
             undecided=METRIC if unknown else "",
         )
 
-    def value(self, view: Positive) -> Sum:
+    def value(self, view: Positive) -> Approximate:
         """D_ld(K, I), and what the prior does to it."""
-        (K, off), known = _of(view)
-        own = known.divergence(off)
+        (K, error), known = _of(view)
+        own = known.divergence(error)
         if self.undecided:
-            return Sum(own.value, math.inf)
-        beside = np.sum(self.E * (np.abs(np.eye(len(K)) - K) + off)) + 4 * self.beyond**2 * (1 + np.trace(K))
-        return Sum(own.value, own.off + float(beside))
+            return Approximate(own.value, math.inf)
+        beside = np.sum(self.E * (np.abs(np.eye(len(K)) - K) + error)) + 4 * self.beyond**2 * (
+            1 + np.trace(K)
+        )
+        return Approximate(own.value, own.error + float(beside))
 
     def surplus(self, G: Weights) -> None:
         """Any G will do: the multiple sees to it."""
 
-    def best_multiple(self, G: Weights, ray: Ray) -> float:
+    def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
         """The best of those that keep P - G definite, proved; 0 where the bound is below that of no price at all."""
         of_G = self._image(G)
         if self.undecided or not (np.isfinite(of_G.at).all() and of_G.at.any()):
@@ -137,34 +139,34 @@ class LogDet(Everywhere):
         with np.errstate(all="ignore"):
             t = best(value, longest)
             for _ in range(60):
-                if self._left(Known(t * of_G.at, t * of_G.off))[1] is not None:
+                if self._left(Known(t * of_G.at, t * of_G.error))[1] is not None:
                     return t if value(t) > 0 else 0.0
                 t *= 0.9
         return 0.0
 
-    def bound(self, G: Weights) -> Sum:
+    def bound(self, G: Weights) -> Approximate:
         """log det Z"""
         if not G.w.any():
-            return Sum(0.0, 0.0)
-        (_, off), known = self._left(self._image(G))
+            return Approximate(0.0, 0.0)
+        (_, error), known = self._left(self._image(G))
         if known is None:
-            return Sum(-math.inf, 0.0)
-        own = known.log_det(off)
+            return Approximate(-math.inf, 0.0)
+        own = known.log_det(error)
         beside = np.sum(known.from_one * self.E) + 2 * self.beyond**2 * (1 + np.trace(known.inverse))
-        return Sum(own.value, own.off + float(beside))
+        return Approximate(own.value, own.error + float(beside))
 
-    def excess(self, view: Positive, G: Weights) -> Sum:
+    def excess(self, view: Positive, G: Weights) -> Approximate:
         """D_ld(L^T Z L, I), and what it is where K is L (I + F) L^T."""
-        (K, K_off), known = _of(view)
-        (Z, off), left = self._left(self._image(G))
+        (K, K_error), known = _of(view)
+        (Z, error), left = self._left(self._image(G))
         if left is None:
             return UNKNOWN
         L, W, d = known.L, np.abs(known.W), len(K)
         N = L.T @ Z @ L
         N = (N + N.T) / 2
-        wide = np.abs(L).T @ (off + self._beside() + 4 * few(d) * np.abs(Z)) @ np.abs(L)
+        wide = np.abs(L).T @ (error + self._beside() + 4 * few(d) * np.abs(Z)) @ np.abs(L)
         found = definite(N, wide)
-        F = W @ (K_off + 2 * known.own) @ W.T
+        F = W @ (K_error + 2 * known.own) @ W.T
         # W is L^-1 but for `wrong`, which multiplies F by (1 - wrong)^-2 at most, that is 1 + 4 wrong.
         wrong = np.linalg.norm(known.W @ L - np.eye(d)) + 2 * few(d) * np.linalg.norm(W @ np.abs(L))
         F = F + 4 * wrong * np.linalg.norm(F)
@@ -173,7 +175,7 @@ class LogDet(Everywhere):
             return UNKNOWN
         own = found.divergence(wide)
         beside = float(np.sum((np.abs(N - np.eye(d)) + wide) * F)) + size**2
-        return Sum(own.value, own.off + beside)
+        return Approximate(own.value, own.error + beside)
 
     @of_last
     def _image(self, G: Weights) -> Known:
@@ -193,9 +195,9 @@ class LogDet(Everywhere):
 
     def _left(self, image: Known) -> tuple[Known, Definite | None]:
         """Z, and that it is definite whatever rounding has done, to the prior too."""
-        Z, off = np.eye(len(self.C)) - image.at, image.off
-        off = off + 2 * EPS * np.abs(Z)
-        return Known(Z, off), None if self.undecided else definite(Z, off + self._beside())
+        Z, error = np.eye(len(self.C)) - image.at, image.error
+        error = error + 2 * EPS * np.abs(Z)
+        return Known(Z, error), None if self.undecided else definite(Z, error + self._beside())
 
     def _beside(self) -> FloatArray:
         """|(I + E)^-1 - I|, at least."""
@@ -263,7 +265,7 @@ def distance(A: FloatArray, gap: float) -> float:
     if not gap < 700:
         return math.inf
     w = gap + math.sqrt(2 * gap)
-    for _ in range(100 if gap > SMALL else 0):
+    for _ in range(100 if gap > SMALL_GAP else 0):
         step = (w + math.expm1(-w) - gap) / -math.expm1(-w)
         if step <= 1e-15 * w:
             break

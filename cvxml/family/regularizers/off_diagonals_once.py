@@ -24,7 +24,7 @@ from cvxml.core.triplets import Compared
 
 SENTENCE = "entries off the diagonal counted once in the norm, where M_ij and M_ji both count"
 AT_THE_MARGIN = 1e-5  # if |1 - v| is at most this, the dual variable is fitted
-MOST = 2_000  # most triplets at the margin; with more, the misreading is not tried
+MAX_TRIPLETS = 2_000  # with more triplets at the margin, the misreading is not tried
 ROUNDING = 1e-13  # relative rounding error of the objective and the bound
 
 
@@ -38,12 +38,12 @@ def left(question: Question, given: Compared, lam: float, c: float, width: float
     i, j, l = given.triplets().T
     far, near = X[i] - X[l], X[i] - X[j]
     v = np.sum((far @ M) * far, axis=1) - np.sum((near @ M) * near, axis=1)
-    a, open_ = _prices(v, c, width)
-    if np.count_nonzero(open_) > MOST:
+    a, open_ = _duals(v, c, width)
+    if np.count_nonzero(open_) > MAX_TRIPLETS:
         return math.inf
 
-    def weighted(prices: FloatArray, rows: np.ndarray) -> FloatArray:
-        G: FloatArray = (far[rows].T * prices) @ far[rows] - (near[rows].T * prices) @ near[rows]
+    def weighted(duals: FloatArray, rows: np.ndarray) -> FloatArray:
+        G: FloatArray = (far[rows].T * duals) @ far[rows] - (near[rows].T * duals) @ near[rows]
         return G
 
     Y = lam * (M + np.diag(np.diag(M))) / 2
@@ -62,7 +62,7 @@ def left(question: Question, given: Compared, lam: float, c: float, width: float
     return (objective - bound + rounding) / own
 
 
-def _prices(v: FloatArray, c: float, width: float) -> tuple[FloatArray, np.ndarray]:
+def _duals(v: FloatArray, c: float, width: float) -> tuple[FloatArray, np.ndarray]:
     """Return the dual variables (t,) that follow from the margins v (t,), and a mask of those still to be fitted."""
     if width > 0:
         return np.clip((1 - v) / width, 0.0, 1.0), np.zeros(len(v), dtype=bool)

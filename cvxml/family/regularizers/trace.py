@@ -18,7 +18,7 @@ from cvxml.family.regularizers.linear import Linear
 from cvxml.family.rows.base import Weights
 from cvxml.numbers import rational
 from cvxml.numbers.rounding import Seen, points
-from cvxml.numbers.sums import Sum, accurate_sum
+from cvxml.numbers.sums import Approximate, accurate_sum
 
 NOTHING = Weights(np.zeros((0, 2), dtype=np.intp), np.zeros(0))
 
@@ -51,20 +51,22 @@ class Trace(Linear):
         assert isinstance(judged.view, SeenBy)
         return judged._replace(view=Traced(self.X, judged.view.sight, examine(A)[0]))
 
-    def value(self, view: Any) -> Sum:
+    def value(self, view: Any) -> Approximate:
         """v tr M"""
         value = float(self.v) * view.trace
-        return Sum(value, (4 * self.X.shape[1] + 8) * EPS * value)  # a projection rounds every eigenvalue
+        return Approximate(
+            value, (4 * self.X.shape[1] + 8) * EPS * value
+        )  # a projection rounds every eigenvalue
 
     def surplus(self, G: Weights) -> Surplus:
         """I - G / v. Also where every price is rounded a few times more."""
-        own, off = self._on_ground(G)
-        return Surplus(self.ground.least * np.eye(len(own)) - own, off + 4 * EPS * float(np.abs(own).max()))
+        own, error = self._on_ground(G)
+        return Surplus(self.ground.least * np.eye(len(own)) - own, error + 4 * EPS * float(np.abs(own).max()))
 
-    def excess(self, view: Any, G: Weights) -> Sum:
+    def excess(self, view: Any, G: Weights) -> Approximate:
         """<v I - G, M>"""
-        (cost, off_cost), (paid, off) = self.value(view), product(view, G)
-        return Sum(cost - paid, off_cost + off + 4 * EPS * (cost + abs(paid)))
+        (cost, error_cost), (paid, error) = self.value(view), product(view, G)
+        return Approximate(cost - paid, error_cost + error + 4 * EPS * (cost + abs(paid)))
 
     def exact_value(self, metric: rational.Squares, D: rational.Distances) -> Fraction:
         """v tr M"""

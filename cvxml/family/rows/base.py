@@ -18,10 +18,10 @@ from cvxml.numbers.rounding import Distances, Products
 
 BLOCK = 2**21  # rows at a time
 UNSEEN = 1e-180  # a squared distance that is as good as 0
-MOST = 1e100  # of a price: sums of more could overflow
+MAX_DUAL = 1e100  # dual variables are clipped here, because sums of larger numbers could overflow
 
 
-class Prices(NamedTuple):
+class Duals(NamedTuple):
     """A price for each of some rows, which are named once each."""
 
     a: Any  # (t,) floats, or fractions for exact arithmetic
@@ -46,7 +46,7 @@ class Block(NamedTuple):
     """Rows at a metric, none of whose groups is split."""
 
     v: FloatArray
-    off: FloatArray  # what each v may be off by
+    error: FloatArray  # what each v may be off by
     a: FloatArray  # prices
     groups: slice = slice(None)  # which they are, where v is of groups (g, n)
 
@@ -79,13 +79,13 @@ class WideView(View, Protocol):
 class Rows(Protocol):
     """What the theorem needs of the rows of a loss."""
 
-    def blocks(self, view: Any, prices: Prices, kept: float = math.inf) -> Iterator[Block]:
+    def blocks(self, view: Any, duals: Duals, kept: float = math.inf) -> Iterator[Block]:
         """The rows at a metric, a `View`: those that have a price, and those whose v may be less than `kept`."""
 
-    def weights(self, prices: Prices) -> Weights:
+    def weights(self, duals: Duals) -> Weights:
         """G = sum_t a_t V_t."""
 
-    def within_span(self, labels: IntArray, prices: Prices) -> Prices:
+    def within_span(self, labels: IntArray, duals: Duals) -> Duals:
         """Without the rows that have a pair of two labels (n,)."""
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[int | Fraction]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from cvxml.core.clock import watched
 from cvxml.core.metric import FloatArray, IntArray
-from cvxml.family.rows.base import BLOCK, Block, Entries, Prices, Weights, WideView
+from cvxml.family.rows.base import BLOCK, Block, Duals, Entries, Weights, WideView
 
 
 class ByPoint(NamedTuple):
@@ -19,36 +19,36 @@ class ByPoint(NamedTuple):
     points: IntArray  # (g,)
     n: int
 
-    def table(self, prices: Prices) -> FloatArray:
+    def table(self, duals: Duals) -> FloatArray:
         """All of them (g, n)."""
-        a = np.zeros(len(self.points) * self.n, dtype=prices.a.dtype)
-        a[prices.key] = prices.a
+        a = np.zeros(len(self.points) * self.n, dtype=duals.a.dtype)
+        a[duals.key] = duals.a
         return a.reshape(len(self.points), self.n)
 
-    def prices(self, table: FloatArray) -> Prices:
+    def duals(self, table: FloatArray) -> Duals:
         """Of all rows, from (g, n)."""
-        return Prices(table.ravel(), np.arange(table.size))
+        return Duals(table.ravel(), np.arange(table.size))
 
-    def blocks(self, view: WideView, prices: Prices, kept: float = math.inf) -> Iterator[Block]:
+    def blocks(self, view: WideView, duals: Duals, kept: float = math.inf) -> Iterator[Block]:
         """Some points at a time."""
-        a, step = self.table(prices), max(1, BLOCK // self.n)
+        a, step = self.table(duals), max(1, BLOCK // self.n)
         for first in watched(range(0, len(self.points), step)):
             groups = slice(first, first + step)
-            D, off = view.from_points(self.points[groups])
-            yield Block(D, off, a[groups], groups)
+            D, error = view.from_points(self.points[groups])
+            yield Block(D, error, a[groups], groups)
 
-    def weights(self, prices: Prices) -> Weights:
+    def weights(self, duals: Duals) -> Weights:
         """a_ik + a_ki of the pairs i < k."""
-        both = np.zeros((self.n, self.n), dtype=prices.a.dtype)
-        both[self.points] = self.table(prices)
+        both = np.zeros((self.n, self.n), dtype=duals.a.dtype)
+        both[self.points] = self.table(duals)
         both = both + both.T
         pairs = np.argwhere(np.triu(both != 0, 1))
         return Weights(pairs, both[pairs[:, 0], pairs[:, 1]])
 
-    def within_span(self, labels: IntArray, prices: Prices) -> Prices:
+    def within_span(self, labels: IntArray, duals: Duals) -> Duals:
         """All rows: -inf, which is no price, where the labels are two."""
         inside = labels[self.points][:, None] == labels
-        return self.prices(np.where(inside, self.table(prices), -np.inf))
+        return self.duals(np.where(inside, self.table(duals), -np.inf))
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[int]:
         """See `Rows`."""

@@ -13,8 +13,8 @@ from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.family.rows.base import (
     UNSEEN,
     Block,
+    Duals,
     Entries,
-    Prices,
     View,
     Weights,
     between,
@@ -27,29 +27,29 @@ class PairRows(NamedTuple):
     listed: IntArray  # (p, 2)
     unit: Any = 1.0  # a float, or a fraction for exact arithmetic
 
-    def blocks(self, view: View, prices: Prices, kept: float = math.inf) -> Iterator[Block]:
+    def blocks(self, view: View, duals: Duals, kept: float = math.inf) -> Iterator[Block]:
         """All at once: a loss may look at their least."""
-        D, off = view.pairs(self.listed)
+        D, error = view.pairs(self.listed)
         a = np.zeros(len(D))
-        a[prices.key] = prices.a
+        a[duals.key] = duals.a
         if self.unit == 1:
-            yield Block(D, off, a)
+            yield Block(D, error, a)
         else:
-            yield Block(D / self.unit, (off + 2 * EPS * np.abs(D)) / self.unit, a)
+            yield Block(D / self.unit, (error + 2 * EPS * np.abs(D)) / self.unit, a)
 
-    def weights(self, prices: Prices) -> Weights:
+    def weights(self, duals: Duals) -> Weights:
         """a_t X_t over the unit."""
-        return Weights(self._of(prices.key), prices.a if self.unit == 1 else prices.a / self.unit)
+        return Weights(self._of(duals.key), duals.a if self.unit == 1 else duals.a / self.unit)
 
     def _of(self, key: IntArray) -> IntArray:
         """Pairs (t, 2): all of them are the list itself, of which a regularizer may know something already."""
         whole = len(key) == len(self.listed) and bool((key[1:] > key[:-1]).all())
         return self.listed if whole else self.listed[key]
 
-    def within_span(self, labels: IntArray, prices: Prices) -> Prices:
+    def within_span(self, labels: IntArray, duals: Duals) -> Duals:
         """See `Rows`."""
-        keep = self.within(labels, prices.key)
-        return prices if keep.all() else Prices(prices.a[keep], prices.key[keep])
+        keep = self.within(labels, duals.key)
+        return duals if keep.all() else Duals(duals.a[keep], duals.key[keep])
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[int | Fraction]:
         """See `Rows`."""

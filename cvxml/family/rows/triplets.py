@@ -15,11 +15,11 @@ from cvxml.core.targets import OtherClasses
 from cvxml.core.threads import side_by_side
 from cvxml.family.rows.base import (
     BLOCK,
-    MOST,
+    MAX_DUAL,
     Block,
+    Duals,
     Entries,
     Plain,
-    Prices,
     Weights,
     WideView,
     between,
@@ -39,24 +39,24 @@ class Triplets(NamedTuple):
     targets: IntArray  # (p, 2)
     impostors: Any  # (p, n) True where l counts
 
-    def blocks(self, view: WideView, prices: Prices, kept: float = math.inf) -> Iterator[Block]:
+    def blocks(self, view: WideView, duals: Duals, kept: float = math.inf) -> Iterator[Block]:
         """Some points at a time; then what has a price and is further away."""
-        order = np.argsort(prices.key)
-        priced, a = prices.key[order], prices.a[order]
+        order = np.argsort(duals.key)
+        priced, a = duals.key[order], duals.a[order]
         away = np.ones(len(priced), dtype=bool)
-        for key, v, off in self._near(view, kept):
+        for key, v, error in self._near(view, kept):
             if len(priced) == 0:
-                yield Block(v, off, np.zeros(len(v)))
+                yield Block(v, error, np.zeros(len(v)))
                 continue
             place = np.minimum(np.searchsorted(priced, key), len(priced) - 1)
             has = priced[place] == key
             away[place[has]] = False
-            yield Block(v, off, np.where(has, a[place], 0.0))
+            yield Block(v, error, np.where(has, a[place], 0.0))
         if away.any():
-            i, j, l = self.named(Prices(a, priced[away])).T
-            near, near_off = view.pairs(np.stack([i, j], axis=1))
-            far, far_off = view.pairs(np.stack([i, l], axis=1))
-            yield Block(far - near, near_off + far_off + 2 * EPS * (near + far), a[away])
+            i, j, l = self.named(Duals(a, priced[away])).T
+            near, near_error = view.pairs(np.stack([i, j], axis=1))
+            far, far_error = view.pairs(np.stack([i, l], axis=1))
+            yield Block(far - near, near_error + far_error + 2 * EPS * (near + far), a[away])
 
     def _near(self, view: WideView, kept: float) -> Iterator[tuple[IntArray, FloatArray, FloatArray]]:
         """Key, v, and what it may be off by, of the rows with v < kept, and of some others.
@@ -64,23 +64,23 @@ class Triplets(NamedTuple):
         One product of matrices tells which points are near enough to another one to be looked at.
         """
         n = self.impostors.shape[1]
-        D_ij, off_ij = view.pairs(self.targets)
+        D_ij, error_ij = view.pairs(self.targets)
         by_point = np.argsort(self.targets[:, 0], kind="stable")
         points, first, count = np.unique(self.targets[by_point, 0], return_index=True, return_counts=True)
         with np.errstate(over="ignore", invalid="ignore"):
-            limit = kept + np.maximum.reduceat((D_ij + 2 * off_ij)[by_point], first)
+            limit = kept + np.maximum.reduceat((D_ij + 2 * error_ij)[by_point], first)
         between = view.products()
 
         def look(some: IntArray) -> list[tuple[IntArray, FloatArray, FloatArray]]:
             found = []
-            own, l, D, off = between.below(points[some], limit[some])
+            own, l, D, error = between.below(points[some], limit[some])
             for extra in watched(range(int(count[some].max()))):
                 has = count[some][own] > extra
                 row = by_point[first[some][own[has]] + extra]
                 keep = self.impostors[row, l[has]]
                 row, at = row[keep], np.flatnonzero(has)[keep]
                 v = D[at] - D_ij[row]
-                moved = off[at] + (off_ij[row] + 2 * EPS * D_ij[row]) + 2 * EPS * np.abs(D[at])
+                moved = error[at] + (error_ij[row] + 2 * EPS * D_ij[row]) + 2 * EPS * np.abs(D[at])
                 # what is no number stays
                 low = ~(v - moved - 2 * EPS * (1 + np.abs(v)) >= kept)
                 found.append((row[low] * n + l[at[low]], v[low], moved[low]))
@@ -90,12 +90,12 @@ class Triplets(NamedTuple):
         for found in side_by_side(look, [some for some in parts if len(some)]):
             yield from found
 
-    def named(self, prices: Prices) -> IntArray:
+    def named(self, duals: Duals) -> IntArray:
         """The triplets (t, 3) of i, j, l that have a price."""
-        row, l = np.divmod(prices.key, self.impostors.shape[1])
+        row, l = np.divmod(duals.key, self.impostors.shape[1])
         return np.concatenate([self.targets[row], l[:, None]], axis=1)
 
-    def read(self, dual: Mapping[str, Any]) -> Prices:
+    def read(self, dual: Mapping[str, Any]) -> Duals:
         """The positive prices of "price" (t,) with "triplets" (t, 3) of i, j, l; what is no row is dropped.
 
         Raises ValueError for a dual that is none.
@@ -108,20 +108,20 @@ class Triplets(NamedTuple):
         row = order[np.minimum(np.searchsorted(known, wanted, sorter=order), len(known) - 1)]
         keep = (known[row] == wanted) & (price > 0) & self.impostors[row, triplets[:, 2]]
         key, place = np.unique(row[keep] * n + triplets[keep, 2], return_inverse=True)
-        summed = np.bincount(place, np.minimum(price[keep], MOST), minlength=len(key))
-        return Prices(summed.astype(np.float64), key)
+        summed = np.bincount(place, np.minimum(price[keep], MAX_DUAL), minlength=len(key))
+        return Duals(summed.astype(np.float64), key)
 
-    def weights(self, prices: Prices) -> Weights:
+    def weights(self, duals: Duals) -> Weights:
         """a_t (X_il - X_ij)."""
-        triplets = self.named(prices)
+        triplets = self.named(duals)
         return Weights(
-            np.concatenate([triplets[:, [0, 2]], triplets[:, :2]]), np.concatenate([prices.a, -prices.a])
+            np.concatenate([triplets[:, [0, 2]], triplets[:, :2]]), np.concatenate([duals.a, -duals.a])
         )
 
-    def within_span(self, labels: IntArray, prices: Prices) -> Prices:
+    def within_span(self, labels: IntArray, duals: Duals) -> Duals:
         """See `Rows`."""
-        keep = self.within(labels, prices.key)
-        return Prices(prices.a[keep], prices.key[keep])
+        keep = self.within(labels, duals.key)
+        return Duals(duals.a[keep], duals.key[keep])
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[int | Fraction]:
         """See `Rows`."""
@@ -164,7 +164,7 @@ class Triplets(NamedTuple):
 
     def entries(self, key: IntArray) -> Entries:
         """See `WithEntries`."""
-        return triplet_entries(*self.named(Prices(np.zeros(len(key)), key)).T)
+        return triplet_entries(*self.named(Duals(np.zeros(len(key)), key)).T)
 
 
 def _checked(dual: Mapping[str, Any], n: int) -> tuple[FloatArray, IntArray]:

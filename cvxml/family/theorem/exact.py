@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from cvxml.core.balls import precision
 from cvxml.core.exact import Exact, Unproved
 from cvxml.core.metric import FloatArray
-from cvxml.family.rows.base import Prices, Weights, joined
+from cvxml.family.rows.base import Duals, Weights, joined
 from cvxml.family.theorem.theorem import Family, Term
 from cvxml.numbers.rational import Plane, end, plane
 from cvxml.numbers.vocabulary import exact
@@ -31,9 +31,9 @@ UNPROVED = "no bound is proved of these prices"
 def interval(
     family: Family,
     A: FloatArray,
-    prices: Sequence[Prices],
+    duals: Sequence[Duals],
     root: ArrayLike | None = None,
-    strict: Prices | None = None,
+    strict: Duals | None = None,
     hint: Any = None,
 ) -> Exact:
     """lower bound <= optimum <= objective of a family with exact constants, from repaired prices.
@@ -45,7 +45,7 @@ def interval(
     regularizer, terms = family.regularizer, family.terms
     X = plane(regularizer.X)
     with precision():
-        own = [_exact_prices(term, given) for term, given in zip(terms, prices, strict=True)]
+        own = [_exact_duals(term, given) for term, given in zip(terms, duals, strict=True)]
         mixed = family.anchors is not None
         bound = _best_mixed(family, X, own[0], strict) if mixed else _bound(family, X, own, hint)
         metric = regularizer.exact_metric(A, root)
@@ -60,7 +60,7 @@ def interval(
     return Exact(bound, objective, metric.distance, max(least, Fraction(family.least_scale)))
 
 
-def _bound(family: Family, X: Plane, own: Sequence[Prices], hint: Any) -> Fraction:
+def _bound(family: Family, X: Plane, own: Sequence[Duals], hint: Any) -> Fraction:
     """Of the prices, shrunk a little where they are not feasible."""
     found = _shrunk(family, X, own, hint)
     if found is not None:
@@ -72,37 +72,37 @@ def _bound(family: Family, X: Plane, own: Sequence[Prices], hint: Any) -> Fracti
 
 
 def _shrunk(
-    family: Family, X: Plane, own: Sequence[Prices], hint: Any = None
-) -> tuple[list[Prices], Fraction] | None:
+    family: Family, X: Plane, own: Sequence[Duals], hint: Any = None
+) -> tuple[list[Duals], Fraction] | None:
     """The first of the prices, less and less of them, that are feasible, and their bound; None where none are."""
     for k in SHRINKING:
         t = 1 - Fraction(1, 1 << k) if k else Fraction(1)
-        prices = [each._replace(a=each.a * t) for each in own]
-        found = _bound_of(family, X, prices, hint)
+        duals = [each._replace(a=each.a * t) for each in own]
+        found = _bound_of(family, X, duals, hint)
         if found is not None:
-            return prices, found
+            return duals, found
     return None
 
 
-def feasible_prices(family: Family, prices: Sequence[Prices]) -> list[Prices]:
+def feasible_duals(family: Family, duals: Sequence[Duals]) -> list[Duals]:
     """The prices, fractions, whose bound `interval` takes, from repaired ones, of a family without anchors.
 
     Where none are feasible they are 0, and the bound is that of R alone.
     """
-    own = [_exact_prices(term, given) for term, given in zip(family.terms, prices, strict=True)]
+    own = [_exact_duals(term, given) for term, given in zip(family.terms, duals, strict=True)]
     found = _shrunk(family, plane(family.regularizer.X), own)
     return [each._replace(a=each.a * 0) for each in own] if found is None else found[0]
 
 
-def _best_mixed(family: Family, X: Plane, own: Prices, strict: Prices | None) -> Fraction:
+def _best_mixed(family: Family, X: Plane, own: Duals, strict: Duals | None) -> Fraction:
     """Of the prices, mixed a little with strict ones where they are not feasible, or of those whose G is C."""
     assert family.anchors is not None
     tried = [own]
     if strict is not None:
-        inner = _exact_prices(family.terms[0], strict).a
+        inner = _exact_duals(family.terms[0], strict).a
         shares = np.array([Fraction(1, 1 << k) for k in (*SHRINKING[1:], 0)], dtype=object)
         tried += [own._replace(a=own.a + share * (inner - own.a)) for share in shares]
-    found = (_bound_of(family, X, [prices]) for prices in tried)
+    found = (_bound_of(family, X, [duals]) for duals in tried)
     bounds = [next((bound for bound in found if bound is not None), None)]
     if family.anchors.level is not None:
         bounds.append(_bound_of(family, X, [family.anchors.level]))
@@ -112,16 +112,16 @@ def _best_mixed(family: Family, X: Plane, own: Prices, strict: Prices | None) ->
     return max(proved)
 
 
-def _exact_prices(term: Term, prices: Prices) -> Prices:
-    a = term.loss.exact_prices([Fraction(price) for price in prices.a.tolist()])
-    return prices._replace(a=np.array(a, dtype=object))
+def _exact_duals(term: Term, duals: Duals) -> Duals:
+    a = term.loss.exact_duals([Fraction(price) for price in duals.a.tolist()])
+    return duals._replace(a=np.array(a, dtype=object))
 
 
-def _bound_of(family: Family, X: Plane, own: Sequence[Prices], hint: Any = None) -> Fraction | None:
+def _bound_of(family: Family, X: Plane, own: Sequence[Duals], hint: Any = None) -> Fraction | None:
     """k + r; None where prices are not feasible."""
-    weights = [term.rows.weights(prices) for term, prices in zip(family.terms, own, strict=True)]
+    weights = [term.rows.weights(duals) for term, duals in zip(family.terms, own, strict=True)]
     r = family.regularizer.exact_bound(X, joined(weights), hint)
     if r is None:
         return None
-    gained = [term.loss.conjugate(exact(prices.a)) for term, prices in zip(family.terms, own, strict=True)]
+    gained = [term.loss.conjugate(exact(duals.a)) for term, duals in zip(family.terms, own, strict=True)]
     return end([*gained, r], up=False)

@@ -19,25 +19,25 @@ from cvxml.family.losses.base import Loss
 from cvxml.family.losses.log_sum_exp import LogSumExp
 from cvxml.family.regularizers.base import Surplus
 from cvxml.family.regularizers.linear import Linear
-from cvxml.family.rows.base import Plain, Prices, Rows
+from cvxml.family.rows.base import Duals, Plain, Rows
 from cvxml.numbers.rounding import least_eigenvalue
 
 # Multiples of the metric for which C is about 1 and the mean distance is 1. 16 is seldom much worse than the best.
 MULTIPLES = (16.0, 64.0, 4.0, 256.0, 1.0, 1024.0, 0.25)
-ENOUGH = 0.1  # a least eigenvalue of C - G, where C is about 1, with which no other multiple is tried
+LARGE_EIGENVALUE = 0.1  # if C - G, with C near 1, has no smaller eigenvalue, no other multiple is tried
 
 
 class Anchor(NamedTuple):
     """Strict prices."""
 
-    prices: Prices
+    duals: Duals
     surplus: Surplus
 
 
 class TableRows(Rows, Protocol):
     """Rows of groups of one size."""
 
-    def prices(self, table: FloatArray) -> Prices:
+    def duals(self, table: FloatArray) -> Duals:
         """Of all rows, from a table (g, n) of g groups."""
 
 
@@ -52,13 +52,13 @@ class Anchors:
         regularizer: Linear,
         loss: Loss,
         rows: TableRows,
-        level: Prices | None = None,
+        level: Duals | None = None,
     ):
         self.regularizer, self.loss, self.rows, self.level = regularizer, loss, rows, level
 
-    def anchor(self, prices: Prices) -> Anchor:
+    def anchor(self, duals: Duals) -> Anchor:
         """Of any prices, repaired."""
-        inside = self.rows.within_span(self.regularizer.labels, prices)
+        inside = self.rows.within_span(self.regularizer.labels, duals)
         repaired = inside._replace(a=self.loss.to_domain(inside.a))
         return Anchor(repaired, self.regularizer.surplus(self.rows.weights(repaired)))
 
@@ -73,53 +73,53 @@ class Anchors:
         # their mean distance there is rank / sum c, and 1 in this multiple of the metric.
         near = float(np.sum(self.loss.c)) / g.rank
         for s in MULTIPLES:
-            own = self.anchor(self.rows.prices(self._slopes(s * near)))
-            least = least_eigenvalue(own.surplus.Z) - own.surplus.off
+            own = self.anchor(self.rows.duals(self._slopes(s * near)))
+            least = least_eigenvalue(own.surplus.Z) - own.surplus.error
             if least > most:
                 found, most = own, least
-            if most > ENOUGH:
+            if most > LARGE_EIGENVALUE:
                 break
         return found
 
     def _slopes(self, s: float) -> FloatArray:
         """At s times the metric for which C is about 1."""
         assert isinstance(self.loss, LogSumExp)
-        nothing = Prices(np.zeros(0), np.zeros(0, dtype=np.intp))
+        nothing = Duals(np.zeros(0), np.zeros(0, dtype=np.intp))
         view = Plain(self.regularizer.ground.images.high * np.sqrt(s))
         return np.concatenate([self.loss.slopes(block) for block in self.rows.blocks(view, nothing)])
 
-    def feasible(self, own: Prices, others: list[Prices]) -> list[Prices]:
+    def feasible(self, own: Duals, others: list[Duals]) -> list[Duals]:
         """Of prices of the domain: themselves, where they are feasible, else as near as the anchors allow."""
         surplus = self.regularizer.surplus(self.rows.weights(own))
         level = [] if self.level is None else [self.level]
         if surplus.psd:
             return [own, *level]
-        anchors = [self.anchor(prices) for prices in others]
+        anchors = [self.anchor(duals) for duals in others]
         anchors += [] if self.strict is None else [self.strict]
         mixed = [_mixed(anchor, Anchor(own, surplus)) for anchor in anchors]
-        return [self._repaired(prices) for prices in mixed if prices is not None] + level
+        return [self._repaired(duals) for duals in mixed if duals is not None] + level
 
-    def _repaired(self, prices: Prices) -> Prices:
-        return prices._replace(a=self.loss.to_domain(np.where(prices.a > 0, prices.a, -np.inf)))
+    def _repaired(self, duals: Duals) -> Duals:
+        return duals._replace(a=self.loss.to_domain(np.where(duals.a > 0, duals.a, -np.inf)))
 
 
-def _mixed(anchor: Anchor, own: Anchor) -> Prices | None:
+def _mixed(anchor: Anchor, own: Anchor) -> Duals | None:
     """a0 + t (a - a0) for about the largest t that keeps it feasible; None where no t is found to do so."""
     t = share_of(anchor.surplus, own.surplus)
-    return None if t is None else own.prices._replace(a=(1 - t) * anchor.prices.a + t * own.prices.a)
+    return None if t is None else own.duals._replace(a=(1 - t) * anchor.duals.a + t * own.duals.a)
 
 
 def share_of(anchor: Surplus, own: Surplus) -> float | None:
     """About the largest t for which a mixture of t of the second and 1 - t of the first is psd; None where none is."""
-    (Z0, off0), (Z, off) = anchor, own
+    (Z0, off0), (Z, error) = anchor, own
     if not anchor.psd:
         return None
-    t = 1 - least_share(Z0 - 2 * off0 * np.eye(len(Z0)), Z - 2 * off * np.eye(len(Z)))
+    t = 1 - least_share(Z0 - 2 * off0 * np.eye(len(Z0)), Z - 2 * error * np.eye(len(Z)))
     for less in (1e-15, 1e-9, 1e-3):
         kept = t * (1 - less)
         both = (1 - kept) * Z0 + kept * Z
         size = float(np.linalg.norm(Z0) + np.linalg.norm(Z))
-        moved = (1 - kept) * off0 + kept * off + 4 * EPS * size
+        moved = (1 - kept) * off0 + kept * error + 4 * EPS * size
         if least_eigenvalue(both) > moved * (1 + 1e-6):
             return kept
     return 0.0

@@ -29,16 +29,16 @@ from cvxml.core.metric import EPS, FloatArray
 from cvxml.core.result import Certificate
 from cvxml.family.losses.base import Loss, together
 from cvxml.family.regularizers.base import JudgedMatrix, Regularizer
-from cvxml.family.rows.base import Prices, Rows, Weights, joined
+from cvxml.family.rows.base import Duals, Rows, Weights, joined
 from cvxml.family.theorem.strict_prices import Anchors
 from cvxml.family.theorem.zero_is_optimal import zero_is_optimal
-from cvxml.numbers.sums import Sum, summed
+from cvxml.numbers.sums import Approximate, summed
 
 NEARLY = 1e-6  # of the objective: a gap at 0 that is worth exact arithmetic
 
 
-NO_BOUND = Sum(-math.inf, 0.0)
-UNPRICED = Prices(np.zeros(0), np.zeros(0, dtype=np.intp))
+NO_BOUND = Approximate(-math.inf, 0.0)
+UNPRICED = Duals(np.zeros(0), np.zeros(0, dtype=np.intp))
 
 
 class Term(NamedTuple):
@@ -68,8 +68,8 @@ class Family(NamedTuple):
 class Proof(NamedTuple):
     """Repaired prices of each term, their bound, and G."""
 
-    prices: tuple[Prices, ...]
-    bound: Sum
+    duals: tuple[Duals, ...]
+    bound: Approximate
     G: Weights
 
 
@@ -77,35 +77,35 @@ class _Value(NamedTuple):
     """Of a matrix: R, the objective, and the gap summed from its parts."""
 
     own: float
-    objective: Sum
-    gap: Sum
+    objective: Approximate
+    gap: Approximate
 
 
 def certify(
-    family: Family, A: FloatArray, prices: Sequence[Prices], strict: Sequence[Prices] = ()
+    family: Family, A: FloatArray, duals: Sequence[Duals], strict: Sequence[Duals] = ()
 ) -> tuple[Certificate, Proof]:
     """The certificate of the matrix A (d, d) from any prices, and the repaired prices; its dual is left empty.
 
     strict: other prices, to mix with, where there are anchors.
     """
-    proof = prove(family, prices, strict)
+    proof = prove(family, duals, strict)
     judged = family.regularizer.judge(A)
     value = _at(family, judged, proof)
     objective, bound = value.objective, proof.bound
     # A bound above the objective by no more than both may be off by is equal to it, but for rounding.
-    if objective.value < bound.value <= objective.value + objective.off + bound.off:
-        bound = Sum(objective.value, bound.off)
+    if objective.value < bound.value <= objective.value + objective.error + bound.error:
+        bound = Approximate(objective.value, bound.error)
     apart = _difference(objective, bound)
     # Without a bound the parts are those of prices that are not feasible: then the difference is infinite, and counts.
-    gap = min(apart, value.gap, key=lambda way: way.off)
+    gap = min(apart, value.gap, key=lambda way: way.error)
     # A bound clearly above an objective that is attained is a mistake. A sum of parts that are not negative
     # could not show it, so the difference is reported.
-    if apart.value < -apart.off:
+    if apart.value < -apart.error:
         gap = apart
     near = gap.value <= NEARLY * objective.value < math.inf
-    if judged.zero and near and zero_is_optimal(family.regularizer, family.terms, proof.prices):
-        bound, gap = objective, Sum(0.0, 0.0)
-    left = max(0.0, gap.value) + gap.off
+    if judged.zero and near and zero_is_optimal(family.regularizer, family.terms, proof.duals):
+        bound, gap = objective, Approximate(0.0, 0.0)
+    left = max(0.0, gap.value) + gap.error
     return (
         Certificate(
             kind="global",
@@ -113,24 +113,24 @@ def certify(
             lower_bound=bound.value,
             gap=gap.value,
             scale=max(value.own if family.of_regularizer else abs(objective.value), family.least_scale),
-            rounding=gap.off,
-            value_rounding=max(objective.off, bound.off),
+            rounding=gap.error,
+            value_rounding=max(objective.error, bound.error),
             radius=family.radius(judged, left) if math.isfinite(left) else math.inf,
             feasibility=judged.feasibility,
             dual={},
             undecided=""
-            if gap.value <= gap.off < math.inf
+            if gap.value <= gap.error < math.inf
             else family.regularizer.undecided or judged.undecided,
         ),
         proof,
     )
 
 
-def value(family: Family, A: FloatArray) -> Sum:
+def value(family: Family, A: FloatArray) -> Approximate:
     """The objective at the matrix A (d, d); infinite where its distances overflow."""
     judged = family.regularizer.judge(A)
     if not judged.finite:
-        return Sum(math.inf, 0.0)
+        return Approximate(math.inf, 0.0)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # without a price
         parts = [family.regularizer.value(judged.view)]
         for loss, rows in family.terms:
@@ -140,77 +140,79 @@ def value(family: Family, A: FloatArray) -> Sum:
     return added(parts)
 
 
-def prove(family: Family, prices: Sequence[Prices], strict: Sequence[Prices] = ()) -> Proof:
+def prove(family: Family, duals: Sequence[Duals], strict: Sequence[Duals] = ()) -> Proof:
     """The bound of the prices that are nearest in the domain, feasible, and the best multiple or mixture of them."""
-    repaired = in_domain(family, prices)
+    repaired = in_domain(family, duals)
     if family.anchors is not None:
         return _best_of(family, repaired[0], family.anchors.feasible(repaired[0], list(strict)))
     rays = [term.loss.ray(own.a) for term, own in zip(family.terms, repaired, strict=True)]
     t = family.regularizer.best_multiple(_weights(family, repaired), together(rays))
     if t != 1:
         repaired = [
-            Prices(term.loss.to_domain(own.a * t), own.key)
+            Duals(term.loss.to_domain(own.a * t), own.key)
             for term, own in zip(family.terms, repaired, strict=True)
         ]
     return _of(family, repaired)
 
 
-def in_domain(family: Family, prices: Sequence[Prices]) -> list[Prices]:
+def in_domain(family: Family, duals: Sequence[Duals]) -> list[Duals]:
     """The nearest prices in the domain, of rows within the range of the regularizer."""
     repaired = []
-    for term, given in zip(family.terms, prices, strict=True):
+    for term, given in zip(family.terms, duals, strict=True):
         inside = term.rows.within_span(family.regularizer.labels, given)
-        repaired.append(Prices(term.loss.to_domain(inside.a), inside.key))
+        repaired.append(Duals(term.loss.to_domain(inside.a), inside.key))
     return repaired
 
 
-def _of(family: Family, kept: Sequence[Prices]) -> Proof:
+def _of(family: Family, kept: Sequence[Duals]) -> Proof:
     """The bound of feasible prices."""
     G = _weights(family, kept)
     parts = [term.loss.bound(own.a) for term, own in zip(family.terms, kept, strict=True)]
     bound = added([*parts, family.regularizer.bound(G)])
-    return Proof(tuple(kept), bound if math.isfinite(bound.value + bound.off) else NO_BOUND, G)
+    return Proof(tuple(kept), bound if math.isfinite(bound.value + bound.error) else NO_BOUND, G)
 
 
-def _weights(family: Family, prices: Sequence[Prices]) -> Weights:
+def _weights(family: Family, duals: Sequence[Duals]) -> Weights:
     """G of all terms."""
-    return joined([term.rows.weights(own) for term, own in zip(family.terms, prices, strict=True)])
+    return joined([term.rows.weights(own) for term, own in zip(family.terms, duals, strict=True)])
 
 
-def _best_of(family: Family, own: Prices, feasible: Sequence[Prices]) -> Proof:
+def _best_of(family: Family, own: Duals, feasible: Sequence[Duals]) -> Proof:
     """The best bound of feasible prices; that of those given is -inf where there are none."""
     (term,) = family.terms
     if not feasible:
         return Proof((own,), NO_BOUND, term.rows.weights(own))
-    return _of(family, [max(feasible, key=lambda prices: term.loss.bound(prices.a).value)])
+    return _of(family, [max(feasible, key=lambda duals: term.loss.bound(duals.a).value)])
 
 
 def _at(family: Family, judged: JudgedMatrix, proof: Proof) -> _Value:
     if not judged.finite:
-        return _Value(math.inf, Sum(math.inf, 0.0), Sum(math.inf, 0.0))
+        return _Value(math.inf, Approximate(math.inf, 0.0), Approximate(math.inf, 0.0))
     with np.errstate(over="ignore", invalid="ignore"):
         own, beyond = family.regularizer.value(judged.view), family.regularizer.excess(judged.view, proof.G)
-        values, excesses = [own], [Sum(max(0.0, beyond.value), beyond.off)]
-        for term, prices in zip(family.terms, proof.prices, strict=True):
-            for block in term.rows.blocks(judged.view, prices, term.loss.inactive_above):
+        values, excesses = [own], [Approximate(max(0.0, beyond.value), beyond.error)]
+        for term, duals in zip(family.terms, proof.duals, strict=True):
+            for block in term.rows.blocks(judged.view, duals, term.loss.inactive_above):
                 part = term.loss.part(block)
                 values.append(part.value)
                 excesses.append(part.excess)
     return _Value(own.value, added(values), added(excesses))
 
 
-def added(parts: Sequence[Sum]) -> Sum:
+def added(parts: Sequence[Approximate]) -> Approximate:
     """The sum of sums; infinite where one is no number."""
-    value, off = (summed(numbers) for numbers in zip(*parts, strict=True))
+    value, error = (summed(numbers) for numbers in zip(*parts, strict=True))
     if not math.isfinite(value):
-        return Sum(math.inf, 0.0)
-    return Sum(value, (off + 4 * EPS * abs(value)) * (1 + 1e-6) if math.isfinite(off) else math.inf)
+        return Approximate(math.inf, 0.0)
+    return Approximate(
+        value, (error + 4 * EPS * abs(value)) * (1 + 1e-6) if math.isfinite(error) else math.inf
+    )
 
 
-def _difference(objective: Sum, bound: Sum) -> Sum:
+def _difference(objective: Approximate, bound: Approximate) -> Approximate:
     value = objective.value - bound.value
     return (
-        Sum(value, objective.off + bound.off + 2 * EPS * abs(value))
+        Approximate(value, objective.error + bound.error + 2 * EPS * abs(value))
         if math.isfinite(value)
-        else Sum(math.inf, 0.0)
+        else Approximate(math.inf, 0.0)
     )

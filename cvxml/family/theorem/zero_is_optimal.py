@@ -13,19 +13,19 @@ import numpy as np
 
 from cvxml.family.losses.base import Loss
 from cvxml.family.regularizers.base import Regularizer
-from cvxml.family.rows.base import Prices, Rows, joined
+from cvxml.family.rows.base import Duals, Rows, joined
 from cvxml.numbers.rational import plane
 from cvxml.numbers.vocabulary import exact
 
 
 def zero_is_optimal(
-    regularizer: Regularizer, terms: Sequence[tuple[Loss, Rows]], prices: Sequence[Prices]
+    regularizer: Regularizer, terms: Sequence[tuple[Loss, Rows]], duals: Sequence[Duals]
 ) -> bool:
     """True if prices near the given ones prove it, for a regularizer with R(0) = 0."""
     n, weights = len(regularizer.X), []
-    for (loss, rows), given in zip(terms, prices, strict=True):
-        a = loss.exact_prices([Fraction(price) for price in given.a.tolist()])
+    for (loss, rows), given in zip(terms, duals, strict=True):
+        a = loss.exact_duals([Fraction(price) for price in given.a.tolist()])
         if loss.conjugate(exact(a)) != loss.exact_value(rows.exactly([[0] * n] * n), Fraction(1)):
             return False
-        weights.append(rows.weights(Prices(np.array(a, dtype=object), given.key)))
+        weights.append(rows.weights(Duals(np.array(a, dtype=object), given.key)))
     return bool(regularizer.exact_bound(plane(regularizer.X), joined(weights)) == 0)

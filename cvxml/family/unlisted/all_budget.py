@@ -16,8 +16,8 @@ from cvxml.core.threads import side_by_side
 from cvxml.family.geometry.budget import budget, examine_budget
 from cvxml.family.regularizers.base import JudgedMatrix, Scaled
 from cvxml.family.regularizers.budget import Budget
-from cvxml.family.rows.base import Block, Entries, Prices, Weights, between
-from cvxml.family.unlisted.all_pairs import ROOM, Classes, Table, classes, off_of, rounded
+from cvxml.family.rows.base import Block, Duals, Entries, Weights, between
+from cvxml.family.unlisted.all_pairs import ROOM, Classes, Table, classes, error_of, rounded
 from cvxml.numbers.rounding import Distances, Images, Seen, least_eigenvalue, points, seen
 
 KNOWN = 0.5  # of the budget: where rounding may be more of it, the share is as large as it can be
@@ -34,10 +34,10 @@ class Kept(NamedTuple):
 
     def pairs(self, index: IntArray) -> Distances:
         """See `View`."""
-        D, off = self.sight.of(self.X[index[:, 0]] - self.X[index[:, 1]])
+        D, error = self.sight.of(self.X[index[:, 0]] - self.X[index[:, 1]])
         with np.errstate(over="ignore", invalid="ignore"):
             share = 2 * self.share + 4 * EPS
-            return Distances(D * self.factor, ((1 + share) * off + share * D) * self.factor)
+            return Distances(D * self.factor, ((1 + share) * error + share * D) * self.factor)
 
 
 class AllSimilar(Budget):
@@ -62,8 +62,8 @@ class AllSimilar(Budget):
         self.at = budget(self.E, rank)
         self.images = rounded(points(X, self.at.to))
         if rank is not None:
-            S, off = self.classes.scatter(self.images, self.sizes)
-            self.at = self.at._replace(least=least_eigenvalue(S) - off)
+            S, error = self.classes.scatter(self.images, self.sizes)
+            self.at = self.at._replace(least=least_eigenvalue(S) - error)
 
     @property
     def similar(self) -> IntArray:  # type: ignore[override]
@@ -80,10 +80,10 @@ class AllSimilar(Budget):
         matrix = judged.matrix
         finite = bool(np.isfinite(matrix).all())
         sight = seen(self.X, matrix if finite else 0 * np.nan_to_num(matrix))
-        S, off = self.classes.scatter(sight.images, self.sizes)
-        Q, Q_off = self.classes.scatter(Images(sight.P, EPS * np.linalg.norm(sight.P, axis=1)), self.sizes)
+        S, error = self.classes.scatter(sight.images, self.sizes)
+        Q, Q_error = self.classes.scatter(Images(sight.P, EPS * np.linalg.norm(sight.P, axis=1)), self.sizes)
         spent = float(np.trace(S))
-        wide = (len(S) * off + sight.miss * (float(np.trace(Q)) + len(Q) * Q_off)) * ROOM
+        wide = (len(S) * error + sight.miss * (float(np.trace(Q)) + len(Q) * Q_error)) * ROOM
         most = max(1.0, spent)  # the distances are divided by that, and by 1 at least
         share = wide / most if wide <= KNOWN * most else most
         view = Kept(self.X, sight, 1 / most, share)
@@ -109,8 +109,8 @@ class Across(NamedTuple):
         """The pairs (t, 2)."""
         return np.stack(np.divmod(key, self.n), axis=1)
 
-    def below(self, z: FloatArray, limit: float, off: float) -> IntArray:
-        """Keys of the rows with v < limit at images z (n, m) but for `off`, and of those that may be the least."""
+    def below(self, z: FloatArray, limit: float, error: float) -> IntArray:
+        """Keys of the rows with v < limit at images z (n, m) but for `error`, and of those that may be the least."""
         table, order = Table(z[self.classes.order]), self.classes.order
         leasts, none = [math.inf], np.zeros(0, dtype=np.intp)
 
@@ -118,7 +118,7 @@ class Across(NamedTuple):
             D = table.of(*block)
             lowest = float(D.min())
             leasts.append(lowest)
-            some = max(limit, min(leasts)) + 2 * off
+            some = max(limit, min(leasts)) + 2 * error
             if lowest > some:
                 return none, D[:0, 0]
             i, j = np.nonzero(some >= D)
@@ -127,23 +127,23 @@ class Across(NamedTuple):
 
         key, v = map(np.concatenate, zip(*side_by_side(look, self.classes.across()), strict=True))
         least = min(leasts)
-        return np.sort(key[v <= max(limit, least) + 2 * off])
+        return np.sort(key[v <= max(limit, least) + 2 * error])
 
-    def blocks(self, view: Kept, prices: Prices, kept: float = math.inf) -> Iterator[Block]:
+    def blocks(self, view: Kept, duals: Duals, kept: float = math.inf) -> Iterator[Block]:
         """Those that have a price, and those that may be the least: another says nothing of a least distance."""
-        off = 2 * float(off_of(view.sight).max())
-        key = np.union1d(self.below(view.sight.images.at, -math.inf, off), prices.key)
+        error = 2 * float(error_of(view.sight).max())
+        key = np.union1d(self.below(view.sight.images.at, -math.inf, error), duals.key)
         a = np.zeros(len(key))
-        a[np.searchsorted(key, prices.key)] = prices.a
+        a[np.searchsorted(key, duals.key)] = duals.a
         yield Block(*view.pairs(self.listed(key)), a)
 
-    def weights(self, prices: Prices) -> Weights:
+    def weights(self, duals: Duals) -> Weights:
         """a_t X_t"""
-        return Weights(self.listed(prices.key), prices.a)
+        return Weights(self.listed(duals.key), duals.a)
 
-    def within_span(self, labels: IntArray, prices: Prices) -> Prices:
+    def within_span(self, labels: IntArray, duals: Duals) -> Duals:
         """All: they differ in what the similar pairs span."""
-        return prices
+        return duals
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[int | Fraction]:
         """See `Rows`."""

@@ -17,12 +17,12 @@ from cvxml.core.metric import EPS, FloatArray, IntArray, as_matrix, examine
 from cvxml.core.moved import METRIC
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found
-from cvxml.numbers.rounding import TINY, Images, Points, Seen
+from cvxml.numbers.rounding import UNDERFLOW, Images, Points, Seen
 
 BLOCK = 2**19  # numbers of a table at a time
-STEPS = 100  # of the descent, before it forgets what it knows of the curvature
+MAX_MEMORY_STEPS = 100  # after this many steps, the descent starts anew without its memory of the curvature
 MEMORY = 30  # of these
-NEAR = 0.5  # of tol: what a proof would leave, for it to be tried
+PROOF_DUE = 0.5  # a proof is tried when the estimated gap is at most this share of tol
 ROOM = 1 + 1e-6
 G = TypeVar("G")
 M = TypeVar("M")
@@ -52,14 +52,14 @@ class Classes(NamedTuple):
 
         Over the pairs of a class there is as often more as it has points.
         """
-        y, off = at.at[self.order], at.off[self.order]
+        y, error = at.at[self.order], at.error[self.order]
         own = np.repeat(np.arange(len(w)), self.sizes)
         means = np.add.reduceat(y, self.first[:-1]) / self.sizes[:, None]
         V = y - means[own]
         S = (V * w[own, None]).T @ V
         length = np.linalg.norm(V, axis=1)
-        moved = 2 * float(off.max()) + (len(y) + 4) * EPS * float(np.linalg.norm(y, axis=1).max())
-        each = (2 * length + moved) * moved + (len(y) + 16) * EPS * length**2 + TINY
+        moved = 2 * float(error.max()) + (len(y) + 4) * EPS * float(np.linalg.norm(y, axis=1).max())
+        each = (2 * length + moved) * moved + (len(y) + 16) * EPS * length**2 + UNDERFLOW
         return (S + S.T) / 2, float(w[own] @ each) * ROOM
 
 
@@ -72,7 +72,7 @@ def classes(y: IntArray) -> Classes:
 
 def rounded(images: Points) -> Images:
     """As floats."""
-    return Images(images.high, images.off + np.linalg.norm(images.low, axis=1) * ROOM)
+    return Images(images.high, images.error + np.linalg.norm(images.low, axis=1) * ROOM)
 
 
 class Table:
@@ -89,7 +89,7 @@ class Table:
         return np.maximum(D, 0.0, out=D)
 
 
-def off_of(sight: Seen) -> FloatArray:
+def error_of(sight: Seen) -> FloatArray:
     """(n,): an entry of the table of these images is off by no more than those of its two points."""
     z = sight.images.at
     reach: FloatArray = sight.reach() + (z.shape[1] + 6) * EPS * np.sum(z**2, axis=1)
@@ -130,14 +130,14 @@ class Laplacian:
         S: FloatArray = (self.y * self.degree[:, None]).T @ self.y - self.crossed - self.crossed.T
         return (S + S.T) / 2
 
-    def proved(self, off: FloatArray) -> tuple[FloatArray, float]:
-        """The sum for images that are off by `off` (n,), and what it may be off by, in norm.
+    def proved(self, error: FloatArray) -> tuple[FloatArray, float]:
+        """The sum for images that are off by `error` (n,), and what it may be off by, in norm.
 
         Also where each w is rounded as often as there are points.
         """
-        n, length, most = len(self.y), np.linalg.norm(self.y, axis=1), float(off.max())
+        n, length, most = len(self.y), np.linalg.norm(self.y, axis=1), float(error.max())
         moved = 8 * (n + 16) * EPS * float(self.degree @ length**2)
-        moved += 4 * most * float(self.degree @ (length + most)) + TINY
+        moved += 4 * most * float(self.degree @ (length + most)) + UNDERFLOW
         return self.total(), moved * ROOM
 
 
@@ -202,21 +202,21 @@ class Descent:
         return {METRIC: self.metric()}
 
     def step(self) -> bool:
-        """Until a proof seems near, or `STEPS` steps; False where rounding allows none."""
+        """Until a proof seems near, or `MAX_MEMORY_STEPS` steps; False where rounding allows none."""
         shape, near = self.L.shape, [False]
 
         def value_and_gradient(entries: FloatArray) -> tuple[float, FloatArray]:
             L = entries.reshape(shape)
             with np.errstate(over="ignore", invalid="ignore"):
                 value, gradient, left = self.f.slopes(L @ L.T)
-            near[0] = left <= NEAR * self.tol
+            near[0] = left <= PROOF_DUE * self.tol
             return value, (2 * gradient @ L).ravel()
 
         def callback(intermediate_result: OptimizeResult) -> None:
             if near[0]:
                 raise StopIteration
 
-        options = {"maxiter": STEPS, "maxcor": MEMORY, "ftol": 0.0, "gtol": 0.0}
+        options = {"maxiter": MAX_MEMORY_STEPS, "maxcor": MEMORY, "ftol": 0.0, "gtol": 0.0}
         found = minimize(
             value_and_gradient,
             self.L.ravel(),

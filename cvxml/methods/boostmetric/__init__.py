@@ -42,7 +42,7 @@ from cvxml.core.statement import Statement
 from cvxml.core.triplets import BAD_TRIPLETS, BY_TRIPLETS, Compared, check_units, compared
 from cvxml.family.losses.log_sum_exp import LogSumExp
 from cvxml.family.regularizers.trace import Trace
-from cvxml.family.rows.base import Prices
+from cvxml.family.rows.base import Duals
 from cvxml.family.theorem.theorem import Family, Term
 from cvxml.methods.boostmetric import trace_path
 from cvxml.methods.boostmetric.one_group import Together
@@ -252,7 +252,7 @@ class BoostMetric(TripletMethod[Instance]):
         """Variable "u" (m,)."""
         return dual(given.X, given.triplets(), given.v)
 
-    def prices(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
+    def duals(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
         """One share a triplet."""
         return {"price": values["u"], "triplets": given.triplets()}
 
@@ -270,18 +270,18 @@ class BoostMetric(TripletMethod[Instance]):
         loss = LogSumExp(np.array([number(1)]), np.ones((1, given.count), dtype=bool))
         return Family(regularizer, (Term(loss, rows),), NATS, anchors=AboveThreshold(regularizer, loss, rows))
 
-    def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
+    def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
         """ "price" (t,) with "triplets" (t, 3)."""
         rows = self.rows(given)
         some = rows.read(dual)
         a = np.zeros(given.count)
         a[np.searchsorted(rows.keys(), some.key)] = some.a
-        return (Prices(a, np.arange(given.count)),)
+        return (Duals(a, np.arange(given.count)),)
 
-    def named(self, given: Instance, prices: Prices) -> Dual:
+    def named(self, given: Instance, duals: Duals) -> Dual:
         """The triplets that have a price."""
-        has = np.flatnonzero(prices.a > 0)
-        return {"price": prices.a[has], "triplets": given.triplets()[prices.key[has]]}
+        has = np.flatnonzero(duals.a > 0)
+        return {"price": duals.a[has], "triplets": given.triplets()[duals.key[has]]}
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
         """See family/theorem. Without prices that are strictly feasible, which v > v* has, there may be no bound."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cvxml.core.metric import EPS, FloatArray, IntArray
-from cvxml.family.rows.base import Block, Entries, Prices, View, Weights
+from cvxml.family.rows.base import Block, Duals, Entries, View, Weights
 from cvxml.family.rows.triplets import triplet_entries
 
 
@@ -28,31 +28,31 @@ class Together(NamedTuple):
         """The pairs i, l (m, 2)."""
         return self.listed[:, [0, 2]]
 
-    def table(self, prices: Prices) -> FloatArray:
+    def table(self, duals: Duals) -> FloatArray:
         """All of them (m,)."""
-        a = np.zeros(len(self.listed), dtype=prices.a.dtype)
-        a[prices.key] = prices.a
+        a = np.zeros(len(self.listed), dtype=duals.a.dtype)
+        a[duals.key] = duals.a
         return a
 
-    def prices(self, table: FloatArray) -> Prices:
+    def duals(self, table: FloatArray) -> Duals:
         """Of all rows, from (1, m)."""
-        return Prices(table.ravel(), np.arange(table.size))
+        return Duals(table.ravel(), np.arange(table.size))
 
-    def blocks(self, view: View, prices: Prices, kept: float = math.inf) -> Iterator[Block]:
+    def blocks(self, view: View, duals: Duals, kept: float = math.inf) -> Iterator[Block]:
         """All at once."""
-        (near, off_near), (far, off_far) = view.pairs(self.near), view.pairs(self.far)
-        off = off_near + off_far + 2 * EPS * (near + far)
-        yield Block((far - near)[None], off[None], self.table(prices)[None], slice(0, 1))
+        (near, error_near), (far, error_far) = view.pairs(self.near), view.pairs(self.far)
+        error = error_near + error_far + 2 * EPS * (near + far)
+        yield Block((far - near)[None], error[None], self.table(duals)[None], slice(0, 1))
 
-    def weights(self, prices: Prices) -> Weights:
+    def weights(self, duals: Duals) -> Weights:
         """a_t (X_il - X_ij)."""
-        pairs = np.concatenate([self.far[prices.key], self.near[prices.key]])
-        return Weights(pairs, np.concatenate([prices.a, -prices.a]))
+        pairs = np.concatenate([self.far[duals.key], self.near[duals.key]])
+        return Weights(pairs, np.concatenate([duals.a, -duals.a]))
 
-    def within_span(self, labels: IntArray, prices: Prices) -> Prices:
+    def within_span(self, labels: IntArray, duals: Duals) -> Duals:
         """All rows: -inf, which is no price, where a pair has two labels (n,)."""
         i, j, l = labels[self.listed].T
-        return self.prices(np.where((i == j) & (i == l), self.table(prices), -np.inf))
+        return self.duals(np.where((i == j) & (i == l), self.table(duals), -np.inf))
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[Any]:
         """See `Rows`."""

@@ -37,7 +37,7 @@ from cvxml.solvers.barrier import path
 ABOVE = 2.0  # c, where no H is larger than 1
 BARRIER = 1.0  # nats, of a matrix (r, r) altogether
 FINER = 2.0  # eps, from one to the next: with more Newton's method is not near
-STEPS = 60  # of it for one eps
+MAX_STEPS = 60  # steps for one eps
 FINEST = 1e-9  # eps
 FAR = 0.5  # of the way from v* to v: strict prices that are as far inside
 BELOW, AT = "below", "at"
@@ -60,10 +60,10 @@ def sides(X: FloatArray, rows: Together) -> Iterator[Sides]:
     while eps >= FINEST:
         look()
         f = OverTriplets(of, partial(_charge, eps))
-        for k, state in enumerate(islice(path(f, M, BARRIER / r, shrink=1.0), STEPS)):
+        for k, state in enumerate(islice(path(f, M, BARRIER / r, shrink=1.0), MAX_STEPS)):
             M = state.M
             # a small decrement would say nothing of triplets whose share is next to 0
-            if k and np.linalg.eigvalsh(f.gradient(f.prices(M), f.charge(float(np.trace(M)))[1]))[0] > 0:
+            if k and np.linalg.eigvalsh(f.gradient(f.duals(M), f.charge(float(np.trace(M)))[1]))[0] > 0:
                 break
         best = _better(best, _sides(of, f, M))
         yield best
@@ -75,7 +75,7 @@ def _charge(eps: float, trace: float) -> tuple[float, float, float]:
 
 
 def _sides(of: Differences, f: OverTriplets, M: FloatArray) -> Sides:
-    u, (d, r) = f.prices(M), of.basis.shape
+    u, (d, r) = f.duals(M), of.basis.shape
     upper = -float(np.linalg.eigvalsh(f.gradient(u, 0.0))[0]) * of.unit**2
     lower, A = float(f.margins(M).min()) / float(np.trace(M)) * of.unit**2, of.outside(M)
     if r < d:  # a direction in which no points differ gives every triplet 0
@@ -134,7 +134,7 @@ class AboveThreshold(Anchors):
             if both.lower > v and any(gains(X, rows, root, v) == BELOW for root in roots(both.metric)):
                 return None, Decided(BELOW, both)
             if both.upper < v:
-                own = self.anchor(rows.prices(both.u))
+                own = self.anchor(rows.duals(both.u))
                 found = own if own.surplus.psd else found
                 if found is not None and v - both.upper >= (v - both.lower) * FAR:
                     break

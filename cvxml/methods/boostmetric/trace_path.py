@@ -21,7 +21,7 @@ from cvxml.core.result import Status
 from cvxml.core.run import Found
 from cvxml.family.geometry.symmetric import quadratic, smat, squares, svec
 from cvxml.family.regularizers.trace import Trace
-from cvxml.family.rows.base import Prices
+from cvxml.family.rows.base import Duals
 from cvxml.family.theorem.theorem import Family
 from cvxml.methods.boostmetric.one_group import Together
 from cvxml.solvers.barrier import path
@@ -73,7 +73,7 @@ class OverTriplets(NamedTuple):
         """<M, H_t> (m,)"""
         return quadratic(self.of.far, M) - quadratic(self.of.near, M)
 
-    def prices(self, M: FloatArray) -> FloatArray:
+    def duals(self, M: FloatArray) -> FloatArray:
         """p (m,)"""
         return _softmax(self.margins(M))[1]
 
@@ -115,7 +115,7 @@ def _softmax(v: FloatArray) -> tuple[float, FloatArray]:
     return float(np.log(total) - least), e / total
 
 
-def states(family: Family, start: FloatArray | None) -> Iterator[tuple[FloatArray, Prices]]:
+def states(family: Family, start: FloatArray | None) -> Iterator[tuple[FloatArray, Duals]]:
     """Metrics (d, d) along the path of v tr M and a log sum exp over triplets, and the softmax there.
 
     start: a psd matrix (d, d).
@@ -127,10 +127,10 @@ def states(family: Family, start: FloatArray | None) -> Iterator[tuple[FloatArra
     v = float(family.regularizer.v) / of.unit**2
     f = OverTriplets(of, lambda trace: (v * trace, v, 0.0))
     M = np.eye(of.far.shape[1]) if start is None else inside_the_cone(of.inside(start), AWAY)
-    Z = f.gradient(f.prices(M), v)
+    Z = f.gradient(f.duals(M), v)
     sizes = np.abs(np.linalg.eigvalsh(M @ Z + Z @ M)) / 2
     for state in path(f, M, max(float(sizes.mean()), np.finfo(float).tiny)):
-        yield of.outside(state.M), Prices(f.prices(state.M), np.arange(len(of.far)))
+        yield of.outside(state.M), Duals(f.duals(state.M), np.arange(len(of.far)))
 
 
 def search(task: Task) -> Found:

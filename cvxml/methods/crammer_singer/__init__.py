@@ -177,13 +177,13 @@ def _exact(given: Instance, W: FloatArray, mu: FloatArray) -> Exact:
         for row, own in zip(scores, given.y.tolist(), strict=True)
     )
     value = norm + scaled(losses, min(unit, 0)) * scaled(*_as_integer(given.C))
-    prices, mu_at = whole(mu)
-    held = [[-int(v) for v in row] for row in prices.tolist()]
+    duals, mu_at = whole(mu)
+    held = [[-int(v) for v in row] for row in duals.tolist()]
     for row, own in zip(held, given.y.tolist(), strict=True):
         row[own] = -sum(row)
     of_mu = flint().fmpz_mat(held).transpose() * x
     square = scaled(sum(int(w) ** 2 for w in of_mu.entries()), 2 * (mu_at + x_at))
-    bound = scaled(sum(int(v) for v in prices.entries()), mu_at) - square / 2
+    bound = scaled(sum(int(v) for v in duals.entries()), mu_at) - square / 2
     return Exact(bound, value, 0.0, norm)
 
 
@@ -198,8 +198,8 @@ def certify(given: Instance, W: ArrayLike, mu: ArrayLike) -> Certificate:
 
     Raises ValueError for a W or mu of another shape, or with entries that are not finite (W) or NaN (mu).
     """
-    rows, prices = _checked(given, W), to_domain(given, mu)
-    found = _exact(given, rows, prices)
+    rows, duals = _checked(given, W), to_domain(given, mu)
+    found = _exact(given, rows, duals)
     objective, bound, gap = nearest(found.objective), nearest(found.lower_bound), nearest(found.gap)
     return Certificate(
         kind="global",
@@ -211,7 +211,7 @@ def certify(given: Instance, W: ArrayLike, mu: ArrayLike) -> Certificate:
         radius=root_upward(2 * found.gap),
         # there is no cone that W could leave
         feasibility=Feasibility(0.0, 0.0, 0.0, root_upward(2 * found.scale)),
-        dual={"mu": prices},
+        dual={"mu": duals},
         value_rounding=EPS * max(objective, abs(bound)),
     )
 

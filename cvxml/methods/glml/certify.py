@@ -39,7 +39,7 @@ from cvxml.core.integer_matrices import whole
 from cvxml.core.metric import EPS, FEASIBILITY_TOL, Feasibility, FloatArray, examine
 from cvxml.core.result import Certificate
 
-ENOUGH = 100  # the least singular value must be more than this many times its rounding error
+MIN_RATIO_TO_ERROR = 100  # the least singular value must exceed its rounding error by this factor
 LARGEST = 64  # features up to which the determinant of a nearly singular metric is computed exactly
 NOT_DECIDED = "whether B is definite is not decided: its least eigenvalue is smaller than its rounding error"
 PERHAPS_ZERO = "B cannot be distinguished from 0"
@@ -62,31 +62,31 @@ def certify_at(
     d = len(B)
     psd, feasibility = examine_unit(A)
     log_det, factor = feasibility.log_det, _factor(psd)
-    off = np.broadcast_to(noise, B.shape)
-    if factor is None or not np.isfinite(off).all():
+    error = np.broadcast_to(noise, B.shape)
+    if factor is None or not np.isfinite(error).all():
         zeros = {"y": np.zeros(1), "u": np.zeros(1)}
         reason = "" if not math.isfinite(log_det) else NEARLY_SINGULAR if factor is None else PERHAPS_ZERO
         return Certificate(
             "global", math.inf, 0.0, math.inf, 1.0, 0.0, math.inf, feasibility, zeros, undecided=reason
         )
-    t, t_off, size = _trace(B, off, factor)
-    sign = Sign(0) if singular else sign_of(B, off)
+    t, t_error, size = _trace(B, error, factor)
+    sign = Sign(0) if singular else sign_of(B, error)
     if sign is None or sign.factor is None:
-        y, u, bound, bound_off, scale = 0.0, 0.0, 0.0, 0.0, size * max(abs(t), t_off)
+        y, u, bound, bound_error, scale = 0.0, 0.0, 0.0, 0.0, size * max(abs(t), t_error)
         radius = math.inf
     else:
         if not (math.isfinite(y) and math.isfinite(u) and u > 0 and y * sign.s > 0):
             y, u = 0.0, 0.0
-        bound, bound_off = _bound(sign.factor, d, y, u)
+        bound, bound_error = _bound(sign.factor, d, y, u)
         scale = (d * math.exp(sign.factor.log_det / d)) ** 2
-        radius = _radius(B, off, sign.factor, (abs(t) + t_off) ** 2)
+        radius = _radius(B, error, sign.factor, (abs(t) + t_error) ** 2)
     return Certificate(
         kind="global",
         objective=t**2,
         lower_bound=bound,
         gap=max(0.0, t**2 - bound),
         scale=scale,
-        rounding=(2 * abs(t) + t_off) * t_off + bound_off,
+        rounding=(2 * abs(t) + t_error) * t_error + bound_error,
         # the certificate is for the psd part of A, scaled to determinant 1
         radius=radius + feasibility.distance + feasibility.norm * abs(math.expm1(-log_det / d)),
         feasibility=feasibility,
@@ -105,7 +105,7 @@ def best_dual(B: FloatArray, noise: FloatArray | float = 0.0) -> tuple[float, fl
     return sign.s * y, b * y
 
 
-def _trace(B: FloatArray, off: FloatArray, factor: Factor) -> tuple[float, float, float]:
+def _trace(B: FloatArray, error: FloatArray, factor: Factor) -> tuple[float, float, float]:
     """Return tr A^-1 B, a bound of its error, and ||A^-1||, for A divided by |A|^(1/d)."""
     d, T = len(B), factor.T
     unit = math.exp(factor.log_det / d)
@@ -114,13 +114,13 @@ def _trace(B: FloatArray, off: FloatArray, factor: Factor) -> tuple[float, float
     size = float(np.linalg.norm(inverse))
     t = float(np.trace(mapped))
     absolute = np.abs(T) @ np.abs(B) @ np.abs(T).T
-    error = factor.inverse_off * float(np.linalg.norm(mapped) + np.linalg.norm(absolute) * d * EPS)
-    error += 2 * (d + 2) * EPS * float(np.trace(absolute))
+    trace_error = factor.inverse_error * float(np.linalg.norm(mapped) + np.linalg.norm(absolute) * d * EPS)
+    trace_error += 2 * (d + 2) * EPS * float(np.trace(absolute))
     # the entries of A^-1 = T^T F T are at most those of |T^T T| plus e' ||T||^2
-    largest = np.abs(inverse) + (factor.inverse_off + 2 * d * EPS) * np.linalg.norm(T) ** 2
-    error += float(np.sum(largest * off))
-    share = math.expm1(factor.log_off / d + 4 * EPS)  # relative error of `unit`
-    return unit * t, unit * (error * (1 + share) + abs(t) * share) * (1 + 8 * EPS), unit * size
+    largest = np.abs(inverse) + (factor.inverse_error + 2 * d * EPS) * np.linalg.norm(T) ** 2
+    trace_error += float(np.sum(largest * error))
+    share = math.expm1(factor.log_error / d + 4 * EPS)  # relative error of `unit`
+    return unit * t, unit * (trace_error * (1 + share) + abs(t) * share) * (1 + 8 * EPS), unit * size
 
 
 def _bound(B: Factor, d: int, y: float, u: float) -> tuple[float, float]:
@@ -131,16 +131,16 @@ def _bound(B: Factor, d: int, y: float, u: float) -> tuple[float, float]:
     if not sum(map(abs, parts)) < 1e300:
         return 0.0, 0.0
     value = math.fsum(parts)
-    off = u * B.log_off + 4 * EPS * math.fsum(map(abs, parts))
-    if not math.isfinite(value + off):
+    error = u * B.log_error + 4 * EPS * math.fsum(map(abs, parts))
+    if not math.isfinite(value + error):
         return 0.0, 0.0
-    return max(0.0, value - off), 2 * off
+    return max(0.0, value - error), 2 * error
 
 
-def _radius(B: FloatArray, off: FloatArray, factor: Factor, above: float) -> float:
+def _radius(B: FloatArray, error: FloatArray, factor: Factor, above: float) -> float:
     """Return a bound of ||A - A*||, from a bound `above` of the objective."""
     d = len(B)
-    b = math.exp((factor.log_det - factor.log_off) / d)  # at most the true one
+    b = math.exp((factor.log_det - factor.log_error) / d)  # at most the true one
     excess = d * (math.sqrt(above) / (d * b) - 1)
     if excess <= 0:
         return 0.0
@@ -151,7 +151,7 @@ def _radius(B: FloatArray, off: FloatArray, factor: Factor, above: float) -> flo
         return math.expm1(-log_a) + log_a - excess
 
     log_a = float(brentq(missing, 0.0, 1 + excess, xtol=1e-15, rtol=8 * EPS))
-    largest = float(np.linalg.norm(B, 2) + np.linalg.norm(off)) / b  # of A*
+    largest = float(np.linalg.norm(B, 2) + np.linalg.norm(error)) / b  # of A*
     return math.expm1(log_a) * largest * (1 + 64 * EPS) if log_a < 700 else math.inf
 
 
@@ -164,16 +164,16 @@ class Sign(NamedTuple):
 
 def sign_of(B: FloatArray, noise: FloatArray | float = 0.0) -> Sign | None:
     """Return the sign of every symmetric matrix within `noise` of B (d, d), entry by entry; None if not proved."""
-    off = np.broadcast_to(noise, B.shape)
-    if not off.any() and not B.any():
+    error = np.broadcast_to(noise, B.shape)
+    if not error.any() and not B.any():
         return Sign(0)
     s = 1 if float(np.trace(B)) > 0 else -1
-    factor = _factor(s * B, off + 4 * EPS * EPS)
+    factor = _factor(s * B, error + 4 * EPS * EPS)
     if factor is not None:
         return Sign(s, factor)
     values = np.linalg.eigvalsh(B)
     # a vector with a positive and one with a negative Rayleigh quotient; they need not be exact eigenvectors
-    allowed = float(np.linalg.norm(off)) + (4 * len(B) + 64) * EPS * float(np.linalg.norm(B))
+    allowed = float(np.linalg.norm(error)) + (4 * len(B) + 64) * EPS * float(np.linalg.norm(B))
     return Sign(0) if values[0] < -allowed and values[-1] > allowed else None
 
 
@@ -181,24 +181,24 @@ class Factor(NamedTuple):
     """Proof that S, and every matrix within the given distance of S, is positive definite."""
 
     T: FloatArray  # T S T^T = I + E
-    inverse_off: float  # a bound of ||(I + E)^-1 - I||
+    inverse_error: float  # a bound of ||(I + E)^-1 - I||
     log_det: float
-    log_off: float  # a bound of the error of log_det
+    log_error: float  # a bound of the error of log_det
 
 
-def _factor(S: FloatArray, off: FloatArray | float = 0.0) -> Factor | None:
-    """Return None if the matrices within `off` of S (d, d), entry by entry, are not proved positive definite."""
+def _factor(S: FloatArray, error: FloatArray | float = 0.0) -> Factor | None:
+    """Return None if the matrices within `error` of S (d, d), entry by entry, are not proved positive definite."""
     try:
         T = whitening(S)
     except np.linalg.LinAlgError:
         return None
-    missing = departure(T, S, off)
+    missing = departure(T, S, error)
     if not missing < 0.5:
         return None
-    inverse_off = missing / (1 - missing)
+    inverse_error = missing / (1 - missing)
     logs = np.log(T.diagonal())
-    log_off = math.sqrt(len(S)) * inverse_off + (len(S) + 4) * EPS * float(np.abs(logs).sum())
-    return Factor(T, inverse_off, -2 * float(logs.sum()), log_off)
+    log_error = math.sqrt(len(S)) * inverse_error + (len(S) + 4) * EPS * float(np.abs(logs).sum())
+    return Factor(T, inverse_error, -2 * float(logs.sum()), log_error)
 
 
 @dataclass(frozen=True)
@@ -237,7 +237,7 @@ def examine_unit(A: FloatArray) -> tuple[FloatArray, UnitFeasibility]:
     if factor is None:
         log_det, rounded = _log_det_exactly((A + A.T) / 2 if found.feasible else psd), 0.0
     else:
-        log_det, rounded = factor.log_det, factor.log_off
+        log_det, rounded = factor.log_det, factor.log_error
     unit = UnitFeasibility(
         found.asymmetry,
         found.min_eigenvalue,
@@ -264,8 +264,8 @@ def _log_det_exactly(S: FloatArray) -> float:
         return -math.inf if found is None else float(total([pivot.log() for pivot in found]))
 
 
-def departure(T: FloatArray, S: FloatArray, off: FloatArray | float = 0.0) -> float:
-    """Return a bound of ||T S* T^T - I||_F for every S* (d, d) within `off` of the symmetric S, entry by entry.
+def departure(T: FloatArray, S: FloatArray, error: FloatArray | float = 0.0) -> float:
+    """Return a bound of ||T S* T^T - I||_F for every S* (d, d) within `error` of the symmetric S, entry by entry.
 
     A bound below 1 proves that every S* is positive definite. The computed products have an error of at most
     2 (d + 1) eps times the product of the absolute values.
@@ -273,7 +273,7 @@ def departure(T: FloatArray, S: FloatArray, off: FloatArray | float = 0.0) -> fl
     d, size = len(S), np.abs(T)
     with np.errstate(all="ignore"):
         missing = np.abs(T @ S @ T.T - np.eye(d))
-        allowed = 2 * (d + 2) * EPS * np.abs(S) + off
+        allowed = 2 * (d + 2) * EPS * np.abs(S) + error
         bound = float(np.linalg.norm(missing + size @ allowed @ size.T)) * (1 + (d + 8) * EPS)
     return bound if math.isfinite(bound) else math.inf
 
@@ -296,7 +296,7 @@ def whitening_of(D: FloatArray, ridge: float) -> FloatArray | None:
         return None
     R = np.linalg.qr(rows / unit, mode="r")
     values = np.linalg.svd(R, compute_uv=False)
-    if len(R) < d or values[-1] <= ENOUGH * d * EPS * values[0]:
+    if len(R) < d or values[-1] <= MIN_RATIO_TO_ERROR * d * EPS * values[0]:
         return None
     T: FloatArray = np.tril(np.linalg.inv(R).T / unit)
     return T

@@ -69,8 +69,8 @@ def _interval(model: Gaussians, x: FloatArray, A: FloatArray, V: Any, det: int, 
     inverse = balls(V.inv())
     t = total(entry_products(inverse, B)) * size
     norm = total(entry_products(inverse, inverse)).sqrt() * size
-    off = balls(V) / size - flint().arb_mat([[ball(a) for a in row] for row in A.tolist()])
-    distance = root_upward(max(ends(total(entry_products(off, off)))[1], Fraction(0)))
+    error = balls(V) / size - flint().arb_mat([[ball(a) for a in row] for row in A.tolist()])
+    distance = root_upward(max(ends(total(entry_products(error, error)))[1], Fraction(0)))
     objective = ends(t * t)[1]
     log_det = _log_det(B)
     if log_det is None:
@@ -103,7 +103,7 @@ class RoundedB(NamedTuple):
     """B rounded to floats."""
 
     B: FloatArray  # (d, d)
-    off: FloatArray  # (d, d): bounds of the rounding errors, entry by entry
+    error: FloatArray  # (d, d): bounds of the rounding errors, entry by entry
 
 
 class Gaussians:
@@ -124,15 +124,15 @@ class Gaussians:
         rows = self.unit_B(x).tolist()
         B = np.array([[float(entry.mid()) for entry in row] for row in rows])
         B = (B + B.T) / 2
-        off = np.array(
+        error = np.array(
             [
                 [float((entry - value).abs_upper()) for entry, value in zip(*both, strict=True)]
                 for both in zip(rows, B.tolist(), strict=True)
             ]
         )
-        if not (off <= 2 * EPS * np.abs(B) + EPS**2).all():
+        if not (error <= 2 * EPS * np.abs(B) + EPS**2).all():
             raise TooFewBits("the ball of B is wider than the spacing of floats")
-        return RoundedB(B, (1 + EPS) * off)
+        return RoundedB(B, (1 + EPS) * error)
 
     def unit_B(self, x: FloatArray) -> Any:
         """Return B / ||B|| at x (d,) in balls; with two classes its sign is free. Call it within `precision`."""

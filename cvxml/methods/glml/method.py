@@ -201,7 +201,7 @@ class GLML(ConvexMethod[Instance]):
     def _found(self, given: Instance, A: FloatArray) -> Found:
         """A (q, d, d) with the best dual. If B is singular and semidefinite, the infimum is not attained."""
         at = proved_B(given)
-        y, u = np.array([best_dual(B, off) for B, off in zip(at.B, at.off, strict=True)]).T
+        y, u = np.array([best_dual(B, error) for B, error in zip(at.B, at.error, strict=True)]).T
         status = Status.NOT_ATTAINED if Case.SINGULAR in at.cases else Status.CONVERGED
         return Found(A[0] if given.one else A, {"y": y, "u": u}, status, 0)
 
@@ -258,8 +258,8 @@ def _shares(p: Instance, C: int) -> list[float]:
 def _closed_form(found: ProvedB) -> FloatArray:
     """The closed form. If B is proved definite, A is |B| up to scale, without the rounding of an eigendecomposition."""
     A = closed_form(found.B, found.noise).A
-    for k, (B, off) in enumerate(zip(found.B, found.off, strict=True)):
-        sign = sign_of(B, off)
+    for k, (B, error) in enumerate(zip(found.B, found.error, strict=True)):
+        sign = sign_of(B, error)
         if sign is not None and sign.factor is not None:
             A[k] = sign.s * B * math.exp(-sign.factor.log_det / len(B))
     return A
@@ -281,8 +281,8 @@ def _certificate(p: Instance, A: FloatArray, y: FloatArray, u: FloatArray) -> Ce
     """The certificate of the metrics A (q, d, d): the sum over the queries, each with its own y and u."""
     B = proved_B(p)
     parts = tuple(
-        certify_at(each, metric, float(a), float(b), off, case is Case.SINGULAR)
-        for each, metric, a, b, off, case in zip(B.B, A, y, u, B.off, B.cases, strict=True)
+        certify_at(each, metric, float(a), float(b), error, case is Case.SINGULAR)
+        for each, metric, a, b, error, case in zip(B.B, A, y, u, B.error, B.cases, strict=True)
     )
     if p.one:
         return parts[0]

@@ -27,14 +27,14 @@ from cvxml.methods.glml.exact import Gaussians
 from cvxml.methods.glml.instance import Generative, Instance, Mixtures
 from cvxml.methods.glml.solver import ROUNDING, Case, Curvature, curvature
 
-TINY = 1e-290  # covers underflow
+UNDERFLOW = 1e-290  # more than underflow changes any sum here
 
 
 class ProvedB(NamedTuple):
     """B at q queries, with bounds of its error."""
 
     B: FloatArray  # (q, d, d), Frobenius norm 1, or 0
-    off: FloatArray  # (q, d, d): bounds of the error, entry by entry
+    error: FloatArray  # (q, d, d): bounds of the error, entry by entry
     noise: FloatArray  # (q,): for the solver: smaller eigenvalues count as 0
     cases: list[Case | None]  # the case of B, proved; None if not proved
 
@@ -44,24 +44,24 @@ def proved_B(p: Instance) -> ProvedB:
     """Return B at the queries of p. The result is cached and shared, so do not write to it."""
     found = curvature(p.model, p.Q)
     B, noise = found.B.copy(), found.noise.copy()
-    off = np.broadcast_to(B_error(p.model, p.Q, found)[:, None, None], B.shape).copy()
+    error = np.broadcast_to(B_error(p.model, p.Q, found)[:, None, None], B.shape).copy()
     singular = np.zeros(len(B), dtype=bool)
     if p.params["model"] == "gaussian":
         model = Gaussians(p)
         for k, x in enumerate(p.Q):
             exact = model.rounded_B(x)
             if exact is None:
-                B[k], off[k], noise[k] = 0.0, 0.0 if model.is_zero(x) else np.inf, 0.0
+                B[k], error[k], noise[k] = 0.0, 0.0 if model.is_zero(x) else np.inf, 0.0
                 continue
             # with two classes the sign of B is free; take the sign of `curvature`
             opposite = len(model.fits) == 2 and float(np.sum(exact.B * B[k])) < 0
-            B[k], off[k], noise[k] = -exact.B if opposite else exact.B, exact.off, ROUNDING
+            B[k], error[k], noise[k] = -exact.B if opposite else exact.B, exact.error, ROUNDING
             singular[k] = sign_of(*exact) is None and model.is_singular(x)
     cases = [
         Case.SINGULAR if flat else _case(sign_of(*each), each[0])
-        for flat, *each in zip(singular, B, off, strict=True)
+        for flat, *each in zip(singular, B, error, strict=True)
     ]
-    return ProvedB(B, off, noise, cases)
+    return ProvedB(B, error, noise, cases)
 
 
 def _case(sign: Sign | None, B: FloatArray) -> Case | None:
@@ -79,14 +79,14 @@ def B_error(model: Generative, Q: FloatArray, found: Curvature) -> FloatArray:
         log_p = model.log_densities(Q)
         if isinstance(model, Mixtures):
             each = component_errors(model, Q)
-            a_off = weight_errors(log_p, density_errors(model, Q, each))
-            off = sum_error(model, Q, each, a, a_off)
+            a_error = weight_errors(log_p, density_errors(model, Q, each))
+            error = sum_error(model, Q, each, a, a_error)
         else:
             G = np.linalg.norm(model.curvatures(Q), axis=(2, 3))
-            a_off = weight_errors(log_p, 0.0) + (a.shape[1] + 8) * EPS * np.abs(a)
-            off = np.einsum("qc,qc->q", a_off, G)
+            a_error = weight_errors(log_p, 0.0) + (a.shape[1] + 8) * EPS * np.abs(a)
+            error = np.einsum("qc,qc->q", a_error, G)
         # ||v / |v| - w / |w||| <= 2 ||v - w|| / max(|v|, |w|)
-        share = np.where(norm > off, 2 * off / norm + 8 * EPS, np.inf)
+        share = np.where(norm > error, 2 * error / norm + 8 * EPS, np.inf)
     return np.where(np.isnan(share), np.inf, share)
 
 
@@ -107,7 +107,7 @@ def component_errors(model: Mixtures, Q: FloatArray) -> Errors:
     w = away @ T.transpose(0, 2, 1)
     v = np.linalg.norm(w @ T, axis=2)
     origin = np.broadcast_to(model.origin, model.means.shape)[:, None]
-    moved = EPS * (np.abs(Q - origin) / model.unit + np.abs(away)) + TINY
+    moved = EPS * (np.abs(Q - origin) / model.unit + np.abs(away)) + UNDERFLOW
     near = np.linalg.norm((moved + few * np.abs(away)) @ np.abs(T).transpose(0, 2, 1), axis=2)  # ||w* - w||
     length = np.linalg.norm(w, axis=2)
     e = inverse_error(np.broadcast_to(model.departure, len(T)))[:, None]
@@ -122,19 +122,19 @@ def component_errors(model: Mixtures, Q: FloatArray) -> Errors:
 
 
 def sum_error(
-    model: Mixtures, Q: FloatArray, errors: Errors, weights: FloatArray, weights_off: FloatArray
+    model: Mixtures, Q: FloatArray, errors: Errors, weights: FloatArray, weights_error: FloatArray
 ) -> FloatArray:
     """Return bounds (q,) of the error of sum_c weights_c G_c unit^2; weights (q, C) have errors up to weights_off."""
     K, d = model.means.shape
-    b, off = np.abs(weights)[:, model.of_class], weights_off[:, model.of_class]
+    b, error = np.abs(weights)[:, model.of_class], weights_error[:, model.of_class]
     if model.n_classes < K:
         parts, whole = model.components(Q), model.log_densities(Q)[:, model.of_class]
         share = np.exp(parts - whole)
         sure = errors.logs + density_errors(model, Q, errors)[:, model.of_class]
         relative = np.expm1(sure + 4 * EPS * (1 + np.abs(parts) + np.abs(whole)))
-        b, off = b * share, share * (off + (b + off) * relative)
+        b, error = b * share, share * (error + (b + error) * relative)
     rounded = (K + 2 * d + 8) * EPS * errors.sizes
-    total: FloatArray = np.sum(b * (errors.G + rounded) + off * (errors.sizes + errors.G), axis=1)
+    total: FloatArray = np.sum(b * (errors.G + rounded) + error * (errors.sizes + errors.G), axis=1)
     return total
 
 
@@ -145,7 +145,7 @@ def density_errors(model: Mixtures, Q: FloatArray, errors: Errors) -> FloatArray
     return np.stack([each[:, model.of_class == c].max(axis=1) for c in range(model.n_classes)], axis=1)
 
 
-def weight_errors(log_p: FloatArray, off: FloatArray | float) -> FloatArray:
+def weight_errors(log_p: FloatArray, error: FloatArray | float) -> FloatArray:
     """Return bounds (q, C) of the errors of the weights a of `pair_weights`; inf if all densities are equal.
 
     off (q, C): bounds of the errors of the log densities. T_ij = p_i p_j (p_j - p_i) is a difference of two products of
@@ -159,7 +159,7 @@ def weight_errors(log_p: FloatArray, off: FloatArray | float) -> FloatArray:
     with np.errstate(all="ignore"):
         log_T = low + 2 * high + np.log(-np.expm1(low - high))
         largest = log_T.max(axis=(1, 2), keepdims=True)
-        each = np.broadcast_to(off, (q, C))
+        each = np.broadcast_to(error, (q, C))
         unsure = 3 * np.maximum(each[:, :, None], each[:, None, :])
         used = np.where(np.isfinite(log_T), np.abs(log_T), 0.0)
         unsure = unsure + 8 * EPS * (4 + np.abs(low) + np.abs(high) + used + np.abs(largest))

@@ -46,7 +46,7 @@ from cvxml.core.statement import Statement
 from cvxml.family.geometry.symmetric import quadratic
 from cvxml.family.losses.bounded import Bounded
 from cvxml.family.regularizers.logdet import LogDet, radius
-from cvxml.family.rows.base import Prices
+from cvxml.family.rows.base import Duals
 from cvxml.family.rows.pairs import PairRows
 from cvxml.family.theorem.theorem import Family, Term
 from cvxml.solvers import logdet_path
@@ -691,7 +691,7 @@ class ITML(FamilyMethod[Instance]):
         )
         return Family(LogDet(given.X, given.prior), terms, UNMOVED * given.X.shape[1], radius=radius)
 
-    def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
+    def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
         """ "lam_S" and "lam_D", one number a pair; any but NaN."""
         lam_S, lam_D = (
             dual_array(dual, name, (len(kind),)) for name, kind in zip(NAMES, given.pairs, strict=True)
@@ -699,11 +699,11 @@ class ITML(FamilyMethod[Instance]):
         u, l = given.bounds
         with np.errstate(over="ignore"):
             similar, dissimilar = -lam_S[given.differ] * u, lam_D * l
-        return [Prices(a, np.arange(len(a))) for a in (similar, dissimilar)]
+        return [Duals(a, np.arange(len(a))) for a in (similar, dissimilar)]
 
-    def named(self, given: Instance, *prices: Prices) -> Dual:
+    def named(self, given: Instance, *duals: Duals) -> Dual:
         """0 where a pair has none."""
-        (similar, dissimilar), (u, l) = prices, given.bounds
+        (similar, dissimilar), (u, l) = duals, given.bounds
         lam_S, lam_D = (np.zeros(len(listed)) for listed in given.pairs)
         lam_S[given.differ[similar.key]] = -similar.a / u
         lam_D[dissimilar.key] = dissimilar.a / l

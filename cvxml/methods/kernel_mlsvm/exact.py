@@ -33,16 +33,16 @@ from cvxml.core.metric import FloatArray, IntArray
 from cvxml.family.losses.groups import AT_THE_CAP
 from cvxml.methods.kernel_mlsvm.instance import Instance, in_feature_space
 
-FEW = 100  # points
+MAX_POINTS = 100
 BITS = 80  # of a price
-Prices = tuple[FloatArray, IntArray, FloatArray, IntArray]  # u, u_index, w, w_index
+Duals = tuple[FloatArray, IntArray, FloatArray, IntArray]  # u, u_index, w, w_index
 Signed = Mapping[tuple[int, int], float]
 
 
 def exact_interval(
     p: Instance,
     phi: FloatArray,
-    prices: Prices,
+    duals: Duals,
     *,
     root: ArrayLike | None = None,
     psd: ArrayLike | None = None,
@@ -58,10 +58,10 @@ def exact_interval(
         )
     weight = Fraction(p.lam)
     K, K_at = exact_kernel(p.X, p.kernel["degree"])
-    if psd is None and zero_is_optimal(p, prices):
+    if psd is None and zero_is_optimal(p, duals):
         bound = Fraction(len(p.N.usable), len(p.X))
     else:
-        B, total = edges(prices, len(p.X))
+        B, total = edges(duals, len(p.X))
         C = missing(p, B) if psd is None else given_rows(psd, len(p.X), "psd")
         bound = total - _squared_norm_of_sum(K, K_at, B, C) / (2 * weight)
 
@@ -85,9 +85,9 @@ def exact_kernel(X: FloatArray, degree: int) -> tuple[Any, int]:
     return flint().fmpz_mat([[entry**degree for entry in row] for row in products]), 2 * at * degree
 
 
-def edges(prices: Prices, n: int) -> tuple[Any, Fraction]:
+def edges(duals: Duals, n: int) -> tuple[Any, Fraction]:
     """B (n, n) in units of 2^-BITS, and sum_i s_i."""
-    weights, total = whole_prices(prices, n)
+    weights, total = whole_duals(duals, n)
     return _laplacian(weights, n), scaled(total, -BITS)
 
 
@@ -102,27 +102,27 @@ def _laplacian(weights: Mapping[tuple[int, int], int], n: int) -> Any:
     return flint().fmpz_mat(rows)
 
 
-def zero_is_optimal(p: Instance, prices: Prices) -> bool:
+def zero_is_optimal(p: Instance, duals: Duals) -> bool:
     """True if prices near the given ones prove it: G has no positive eigenvalue if K B K has none.
 
     That is decided for a rational kernel and few points, as its integers are long, and where no two points with a price
     differ: equal points are one point in the feature space of any kernel.
     """
     n = len(p.X)
-    weights = full_prices(signed(prices), n, p.N.usable)
+    weights = full_duals(signed(duals), n, p.N.usable)
     if weights is None:
         return False
     apart = {(i, j): weight for (i, j), weight in weights.items() if (p.X[i] != p.X[j]).any()}
-    if not apart or p.kernel["kernel"] != "poly" or n > FEW:
+    if not apart or p.kernel["kernel"] != "poly" or n > MAX_POINTS:
         return not apart
     B = _laplacian(apart, n)
     K, _ = exact_kernel(p.X, p.kernel["degree"])
     return is_psd(-(K * B * K))
 
 
-def whole_prices(prices: Prices, n: int) -> tuple[dict[tuple[int, int], int], int]:
+def whole_duals(duals: Duals, n: int) -> tuple[dict[tuple[int, int], int], int]:
     """u as integers and -w as integers on their pairs, in units of 2^-BITS, feasible exactly; and the sum of all s."""
-    u, u_index, w, w_index = prices
+    u, u_index, w, w_index = duals
     cap = (1 << BITS) // n
     rows: tuple[dict[int, dict[int, int]], ...] = ({}, {})
     for kind, values, index in ((0, u, u_index), (1, w, w_index)):
@@ -141,17 +141,17 @@ def whole_prices(prices: Prices, n: int) -> tuple[dict[tuple[int, int], int], in
     return weights, total
 
 
-def signed(prices: Prices) -> Signed:
+def signed(duals: Duals) -> Signed:
     """u_ij, and -w_il, on their pairs."""
-    u, u_index, w, w_index = prices
+    u, u_index, w, w_index = duals
     pairs = [(i, j) for i, j in (*u_index.tolist(), *w_index.tolist())]
     return dict(zip(pairs, [*u.tolist(), *(-w).tolist()], strict=True))
 
 
-def full_prices(prices: Signed, n: int, usable: IntArray) -> dict[tuple[int, int], int] | None:
+def full_duals(duals: Signed, n: int, usable: IntArray) -> dict[tuple[int, int], int] | None:
     """Integers near 2^BITS n times the prices, with sums of exactly +-2^BITS a usable point; None for lower sums."""
     rows: dict[tuple[int, int], dict[int, int]] = {(i, sign): {} for i in usable.tolist() for sign in (1, -1)}
-    for (i, j), price in prices.items():
+    for (i, j), price in duals.items():
         if price:
             whole, below = (n * abs(price)).as_integer_ratio()
             rows[i, 1 if price > 0 else -1][j] = (whole << BITS) // below

@@ -33,14 +33,14 @@ from cvxml.core.parameter import COUNT, LISTS, NUMBER, WORD, Parameter
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Callback, Found, Start
 from cvxml.core.statement import Statement
-from cvxml.family.losses.base import Ray
+from cvxml.family.losses.base import ConjugateOnRay
 from cvxml.family.regularizers.base import Scaled
 from cvxml.family.regularizers.frobenius import Frobenius
-from cvxml.family.rows.base import Prices, Weights
+from cvxml.family.rows.base import Duals, Weights
 from cvxml.family.theorem.theorem import NEARLY, Family
 from cvxml.methods.kernel_mlsvm.instance import Instance, in_feature_space, instance
 from cvxml.methods.kernel_mlsvm.misreadings import MISREADINGS
-from cvxml.methods.kernel_mlsvm.rounding import entries_off, objective_off, with_kernel_rounding
+from cvxml.methods.kernel_mlsvm.rounding import entries_error, objective_error, with_kernel_rounding
 from cvxml.methods.mlsvm.algorithm1 import evaluate as evaluate_metric
 from cvxml.methods.mlsvm.method import MLSVM, member_of, notes_on, through_cvxpy
 from cvxml.methods.mlsvm.solver import duals_of_zero, may_be_zero, search
@@ -52,7 +52,7 @@ LINEAR = MLSVM()  # on the points E
 class OfKernel(Frobenius):
     """lam/2 ||M||^2 for M = E^T phi E."""
 
-    def best_multiple(self, G: Weights, ray: Ray) -> float:
+    def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
         """1: what is best for E may be too much for the kernel, of which E E^T may be far off (rounding.py)."""
         return 1.0
 
@@ -156,13 +156,13 @@ class KernelMLSVM(FamilyMethod[Instance]):
         """That of E; K^(1/2) is not rational."""
         return member_of(OfKernel(given.E, number(given.lam), features=False), given.N, number)
 
-    def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
+    def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
         """As for "mlsvm"."""
         return LINEAR.read(given.linear, dual)
 
-    def named(self, given: Instance, prices: Prices) -> Dual:
+    def named(self, given: Instance, duals: Duals) -> Dual:
         """As for "mlsvm"."""
-        return LINEAR.named(given.linear, prices)
+        return LINEAR.named(given.linear, duals)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
         """The certificate of phi; feasibility and radius are those of E^T phi E.
@@ -200,8 +200,8 @@ class KernelMLSVM(FamilyMethod[Instance]):
         """hint (n, r): near the psd part of the dual."""
         from cvxml.methods.kernel_mlsvm.exact import exact_interval
 
-        prices = self.named(given, self.read(given, dual)[0])
-        return exact_interval(given, M, _as_tuple(prices), root=root, psd=hint)
+        duals = self.named(given, self.read(given, dual)[0])
+        return exact_interval(given, M, _as_tuple(duals), root=root, psd=hint)
 
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
@@ -252,8 +252,8 @@ class KernelMLSVM(FamilyMethod[Instance]):
     def machine_slack(self, given: Instance, M: FloatArray) -> float:
         """How far another machine's objective of phi may be from ours: it computes and factorises K anew."""
         with np.errstate(all="ignore"):  # an absurd metric is refused as such
-            off = objective_off(given, entries_off(given), M)
-        return 2 * off if math.isfinite(off) else 0.0
+            error = objective_error(given, entries_error(given), M)
+        return 2 * error if math.isfinite(error) else 0.0
 
 
 def _as_tuple(dual: Dual) -> tuple[FloatArray, IntArray, FloatArray, IntArray]:

@@ -27,11 +27,11 @@ from cvxml.methods.kernel_mlsvm.instance import Instance
 def with_kernel_rounding(given: Instance, phi: FloatArray, proof: Certificate) -> Certificate:
     """The certificate of phi (n, n) on the rows of E, with what E itself may be off by in `rounding` and `radius`."""
     with np.errstate(all="ignore"):
-        off = entries_off(given)
-        more = bound_off(given, off, proof.dual)
+        error = entries_error(given)
+        more = bound_error(given, error, proof.dual)
         if not math.isfinite(proof.gap):  # an absurd metric is refused as such; the bound is one all the same
             return dataclasses.replace(proof, value_rounding=proof.value_rounding + more)
-        more += objective_off(given, off, phi)
+        more += objective_error(given, error, phi)
         if not math.isfinite(more):
             more = math.inf
         own = proof.radius - proof.feasibility.distance
@@ -41,7 +41,7 @@ def with_kernel_rounding(given: Instance, phi: FloatArray, proof: Certificate) -
     )
 
 
-def entries_off(given: Instance) -> FloatArray:
+def entries_error(given: Instance) -> FloatArray:
     """b (n, n): K - E E^T as it is, and what rounding may be in it: a share of sqrt(K_ii K_jj).
 
     A sum of d products is off by d eps/2 of ||x_i|| ||x_j|| at most, its p-th power by p times that share.
@@ -50,38 +50,38 @@ def entries_off(given: Instance) -> FloatArray:
     power = given.kernel["degree"] if given.kernel["kernel"] == "poly" else 1
     terms = 2 + power * (given.X.shape[1] + 1) / 2 + E.shape[1] / 2
     size = np.sqrt(np.diag(K))
-    off: FloatArray = np.abs(K - E @ E.T) + terms * EPS * np.outer(size, size)
-    return off
+    error: FloatArray = np.abs(K - E @ E.T) + terms * EPS * np.outer(size, size)
+    return error
 
 
-def bound_off(given: Instance, off: FloatArray, dual: Dual) -> float:
-    """By how much the bound of a feasible dual may be off, where K is by `off` (n, n), entry by entry."""
+def bound_error(given: Instance, error: FloatArray, dual: Dual) -> float:
+    """By how much the bound of a feasible dual may be off, where K is by `error` (n, n), entry by entry."""
     n = len(given.X)
     B = np.zeros((n, n))
     for name, sign in (("u", 1.0), ("w", -1.0)):
         (i, j), value = dual[f"{name}_index"].T, sign * dual[name]
         for row, column, weight in ((i, i, value), (j, j, value), (i, j, -value), (j, i, -value)):
             np.add.at(B, (row, column), weight)
-    moved = np.sum((np.abs(B) @ off) * np.abs(B), axis=1)
+    moved = np.sum((np.abs(B) @ error) * np.abs(B), axis=1)
     q = np.sqrt(np.sum((B @ given.E) ** 2, axis=1) + moved)
-    return float(q @ off @ q) / given.lam
+    return float(q @ error @ q) / given.lam
 
 
-def objective_off(given: Instance, off: FloatArray, phi: FloatArray) -> float:
-    """By how much the objective of phi (n, n) may be off, where K is by `off` (n, n), entry by entry."""
+def objective_error(given: Instance, error: FloatArray, phi: FloatArray) -> float:
+    """By how much the objective of phi (n, n) may be off, where K is by `error` (n, n), entry by entry."""
     K, N, lam, size = given.K, given.N, given.lam, np.abs(phi)
-    images, twice = phi @ K, size @ off
-    norm = lam * float(np.sum(np.abs(images @ phi) * off)) + lam / 2 * float(np.sum((off @ twice) * size))
+    images, twice = phi @ K, size @ error
+    norm = lam * float(np.sum(np.abs(images @ phi) * error)) + lam / 2 * float(np.sum((error @ twice) * size))
     lengths = np.abs(given.E)
-    M_off = 4 * EPS * (lengths.T @ size @ lengths)  # E^T phi E is summed from terms larger than itself
+    M_error = 4 * EPS * (lengths.T @ size @ lengths)  # E^T phi E is summed from terms larger than itself
     M = np.abs(given.E.T @ phi @ given.E)
-    norm += lam * float(np.sum((M + M_off / 2) * M_off))
+    norm += lam * float(np.sum((M + M_error / 2) * M_error))
 
     def changes(i: int, listed: IntArray) -> float:
         """The most that a distance from i to one of `listed` may be off."""
-        b = off[:, [i]] + off[:, listed]
+        b = error[:, [i]] + error[:, listed]
         e = np.abs(given.E[i] - given.E[listed])
         along = 2 * np.abs(images[:, [i]] - images[:, listed]) + twice[:, [i]] + twice[:, listed]
-        return float((np.sum(along * b, axis=0) + np.sum((e @ M_off) * e, axis=1)).max())
+        return float((np.sum(along * b, axis=0) + np.sum((e @ M_error) * e, axis=1)).max())
 
     return norm + sum(changes(i, N.targets[i]) + changes(i, N.impostors[i]) for i in N.usable) / len(K)

@@ -41,7 +41,7 @@ from cvxml.core.parameter import NUMBER, POINTS, WORD, Parameter, words
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
 from cvxml.core.statement import Statement
-from cvxml.family.rows.base import Prices
+from cvxml.family.rows.base import Duals
 from cvxml.family.theorem.theorem import Family, Term
 from cvxml.methods.ldml import logistic_path
 from cvxml.methods.ldml.logistic import Labelled, Logistic
@@ -515,19 +515,19 @@ class LDML(FamilyMethod[Instance]):
             t, listed = np.append(t, 1), np.concatenate([listed, [[0, 0]]])
         loss = Logistic(t, b, _weights(given, number))
         rows, regularizer = Labelled(listed), Free(given.X, given.pairs.similar)
-        anchors = MiddleOfThePath(regularizer, loss, rows, rows.prices(np.zeros(len(t))))
+        anchors = MiddleOfThePath(regularizer, loss, rows, rows.duals(np.zeros(len(t))))
         return Family(regularizer, (Term(loss, rows),), anchors=anchors)
 
-    def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
+    def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
         """Read "a" (p,): one number for each pair, similar pairs first, and one for all self-pairs; NaN is refused."""
         a = dual_array(dual, "a", (given.rows,))
         similar = np.arange(len(a)) < len(given.pairs.similar)
         similar[sum(map(len, given.pairs)) :] = True  # points with themselves
-        return (Prices(np.where(similar, -1, 1) * a, np.arange(len(a))),)
+        return (Duals(np.where(similar, -1, 1) * a, np.arange(len(a))),)
 
-    def named(self, given: Instance, prices: Prices) -> Dual:
+    def named(self, given: Instance, duals: Duals) -> Dual:
         """Without their signs."""
-        return {"a": np.abs(prices.a)}
+        return {"a": np.abs(duals.a)}
 
     def find(self, given: Instance, *asked: Any, **own: Any) -> Found:
         """See `ConvexMethod`; where pairs can be separated the metric that does so, and nothing is solved."""

@@ -25,8 +25,8 @@ from scipy.special import expit
 
 from cvxml.core.clock import watched
 from cvxml.core.metric import EPS, FloatArray, IntArray
-from cvxml.family.losses.base import NONE, Loss, Ray, Sensitivity
-from cvxml.family.rows.base import Block, Entries, Prices, View, Weights
+from cvxml.family.losses.base import NONE, ConjugateOnRay, Loss, Sensitivity
+from cvxml.family.rows.base import Block, Duals, Entries, View, Weights
 from cvxml.family.rows.pairs import PairRows
 from cvxml.numbers.enclosures import Enclosure
 from cvxml.numbers.vocabulary import (
@@ -43,10 +43,10 @@ from cvxml.numbers.vocabulary import (
 )
 
 BITS = 50  # of a sum of alpha, with b free
-LEAST = -1000  # smallest exponent of the power of two
+LOWEST_EXPONENT = -1000  # smallest exponent of the power of two
 HALVINGS = 200
-SMALL = 1e-8  # of a weight: the excess of a smaller share is computed term by term
-NEAR = 1e-9  # of the size of b: how near the best it is looked for
+SMALL_SHARE = 1e-8  # below this share of a weight, the excess is computed term by term
+RELATIVE_WIDTH = 1e-9  # the search for the best b ends at an interval of this width, relative to b
 
 
 class Labelled(NamedTuple):
@@ -59,28 +59,28 @@ class Labelled(NamedTuple):
         """The same as rows of any loss."""
         return PairRows(self.listed)
 
-    def table(self, prices: Prices) -> Any:
+    def table(self, duals: Duals) -> Any:
         """All of them (p,)."""
-        a = np.zeros(len(self.listed), dtype=prices.a.dtype)
-        a[prices.key] = prices.a
+        a = np.zeros(len(self.listed), dtype=duals.a.dtype)
+        a[duals.key] = duals.a
         return a
 
-    def prices(self, a: Any) -> Prices:
+    def duals(self, a: Any) -> Duals:
         """Of all rows."""
-        return Prices(a, np.arange(len(a)))
+        return Duals(a, np.arange(len(a)))
 
-    def blocks(self, view: View, prices: Prices, kept: float = math.inf) -> Iterator[Block]:
+    def blocks(self, view: View, duals: Duals, kept: float = math.inf) -> Iterator[Block]:
         """All at once."""
-        return self.pairs.blocks(view, prices, kept)
+        return self.pairs.blocks(view, duals, kept)
 
-    def weights(self, prices: Prices) -> Weights:
+    def weights(self, duals: Duals) -> Weights:
         """a_t X_t"""
-        return self.pairs.weights(prices)
+        return self.pairs.weights(duals)
 
-    def within_span(self, labels: IntArray, prices: Prices) -> Prices:
+    def within_span(self, labels: IntArray, duals: Duals) -> Duals:
         """All rows, 0 where a pair has two labels."""
         i, j = labels[self.listed].T
-        return self.prices(np.where(i == j, self.table(prices), 0.0))
+        return self.duals(np.where(i == j, self.table(duals), 0.0))
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[Any]:
         """See `Rows`."""
@@ -122,7 +122,7 @@ class Logistic(Loss):
         whole = np.zeros(len(alpha))
         if min(sums) <= 0:
             return whole
-        unit = 2.0 ** max(math.ceil(math.log2(min(sums))) - BITS, LEAST)
+        unit = 2.0 ** max(math.ceil(math.log2(min(sums))) - BITS, LOWEST_EXPONENT)
         for kind, own in zip((near, far), sums, strict=True):
             whole[kind] = np.floor(alpha[kind] * (min(sums) / own) / unit)
         for kind, other in ((near, far), (far, near)):
@@ -136,10 +136,10 @@ class Logistic(Loss):
         level: FloatArray = whole * unit
         return level
 
-    def ray(self, a: FloatArray) -> Ray:
+    def ray(self, a: FloatArray) -> ConjugateOnRay:
         """The ray ends where a dual variable reaches the weight of its pair."""
         top = float((np.abs(a) / self.weights).max(initial=0.0))
-        return Ray(lambda t: float(self.conjugate(t * a)), 1 / top if top > 0 else 1.0)
+        return ConjugateOnRay(lambda t: float(self.conjugate(t * a)), 1 / top if top > 0 else 1.0)
 
     def _weights_like(self, x: Any) -> Any:
         """The weights as numbers of the kind of x."""
@@ -193,7 +193,7 @@ class Logistic(Loss):
         """Return the weights as fractions."""
         return [Fraction(w) for w in np.broadcast_to(np.asarray(self.w), self.t.shape).tolist()]
 
-    def exact_prices(self, a: Sequence[Fraction]) -> list[Fraction]:
+    def exact_duals(self, a: Sequence[Fraction]) -> list[Fraction]:
         """Clipped; with b free the heavier kind is shrunk, where the two differ."""
         signs = self.t.tolist()
         alpha = [
@@ -221,8 +221,8 @@ def _divergence(x: Any, log_s: Any) -> Any:
     Near x = s it is x f(log(s / x)), f(u) = e^u - 1 - u, which is flat there. Where x is much smaller than s, each term
     is about as small as the sum.
     """
-    d = log_s - log(where(floats(x) > SMALL, x, like(x, 1)))
-    near = (floats(x) > SMALL) & (floats(d) < 1)
+    d = log_s - log(where(floats(x) > SMALL_SHARE, x, like(x, 1)))
+    near = (floats(x) > SMALL_SHARE) & (floats(d) < 1)
     return where(near, x * exp_excess(d), exp(log_s) - x - x * log_s + x_log_x(x))
 
 
@@ -242,7 +242,7 @@ def best(t: IntArray | FloatArray, D: FloatArray, w: FloatArray) -> tuple[float,
             break
         low, high = (b, high) if (t * w) @ expit(t * (D - b)) > 0 else (low, b)
     b = (low + high) / 2
-    within = NEAR * (abs(b) + room)
+    within = RELATIVE_WIDTH * (abs(b) + room)
     sure = _slope(t, D, w, b - within)[1] < 0 < _slope(t, D, w, b + within)[0]
     wide = within if sure else float(D.max() - D.min()) + 2 * room
     return b, max(map(abs, _slope(t, D, w, b))) * wide
@@ -252,5 +252,5 @@ def _slope(t: IntArray | FloatArray, D: FloatArray, w: FloatArray, b: float) -> 
     """Return a lower and an upper bound of -sum t w s at b; rounding of the terms is included."""
     z, e = D - b, 4 * EPS * (np.abs(D) + abs(b))
     ends = [float(np.sum(-t * w * expit(t * (z + side * e)))) for side in (1, -1)]
-    off = 4 * EPS * float(w.sum()) * (len(t) + 1)
-    return ends[0] - off, ends[1] + off
+    error = 4 * EPS * float(w.sum()) * (len(t) + 1)
+    return ends[0] - error, ends[1] + error

@@ -28,7 +28,7 @@ from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.run import Found
 from cvxml.family.geometry.coordinates import coordinates
 from cvxml.family.geometry.symmetric import quadratic, smat, squares
-from cvxml.family.rows.base import Prices
+from cvxml.family.rows.base import Duals
 from cvxml.family.theorem.strict_prices import Anchor, Anchors, share_of
 from cvxml.family.theorem.theorem import Family
 from cvxml.methods.ldml.logistic import Labelled, Logistic, best
@@ -62,7 +62,7 @@ class OfPairs(NamedTuple):
         D = quadratic(self.Z, M)
         return float((self.w * np.logaddexp(0, self.exponents(D))).sum()) if np.isfinite(D).all() else np.inf
 
-    def prices(self, M: FloatArray) -> FloatArray:
+    def duals(self, M: FloatArray) -> FloatArray:
         """-t w s"""
         a: FloatArray = -self.t * self.w * expit(self.exponents(quadratic(self.Z, M)))
         return a
@@ -89,7 +89,7 @@ class OfPairs(NamedTuple):
 class Shown(NamedTuple):
     """What the middle of the path shows: strict prices, or a metric along which the loss never grows."""
 
-    strict: Prices | None
+    strict: Duals | None
     separates: str  # why no metric attains the infimum, as a sentence, which is proved; else empty
     metric: FloatArray  # (d, d), the last
 
@@ -118,9 +118,9 @@ class MiddleOfThePath(Anchors):
         M, rho = np.eye(at.Y.shape[1]), _size(f, np.eye(at.Y.shape[1]))
         for k, state in enumerate(islice(path(f, M, rho, shrink=1.0), LOOK)):
             M = state.M
-            own = self.anchor(self.rows.prices(f.prices(M)))
-            if k and own.surplus.psd and np.any(own.prices.a):
-                return Shown(own.prices, "", at.outside(M))
+            own = self.anchor(self.rows.duals(f.duals(M)))
+            if k and own.surplus.psd and np.any(own.duals.a):
+                return Shown(own.duals, "", at.outside(M))
             if self.loss.b is None and (root := _separates(X, self.rows, self.loss.t, at.to, M)) is not None:
                 return Shown(None, SEPARATED, root @ root.T)
         return Shown(None, "", at.outside(M))
@@ -130,26 +130,26 @@ class MiddleOfThePath(Anchors):
         """Those of the middle of the path."""
         return None if self.shown.strict is None else self.anchor(self.shown.strict)
 
-    def feasible(self, own: Prices, others: list[Prices]) -> list[Prices]:
+    def feasible(self, own: Duals, others: list[Duals]) -> list[Duals]:
         """Themselves where they are, else as near to them as strict ones allow; and 0, which is feasible always."""
         nothing = own._replace(a=0 * own.a)
         given = self.anchor(own)
         if given.surplus.psd:
-            return [given.prices, nothing]
+            return [given.duals, nothing]
         anchor = self.strict
         share = None if anchor is None else share_of(anchor.surplus, given.surplus)
         if anchor is None or share is None:
-            return [given.prices, nothing] if self._exactly(given.prices) else [nothing]
+            return [given.duals, nothing] if self._exactly(given.duals) else [nothing]
         for less in LESS:
             t = share * (1 - less)
-            mixed = self.anchor(own._replace(a=(1 - t) * anchor.prices.a + t * given.prices.a))
+            mixed = self.anchor(own._replace(a=(1 - t) * anchor.duals.a + t * given.duals.a))
             if mixed.surplus.psd:
-                return [mixed.prices, nothing]
-        return [anchor.prices, nothing]
+                return [mixed.duals, nothing]
+        return [anchor.duals, nothing]
 
-    def _exactly(self, prices: Prices) -> bool:
+    def _exactly(self, duals: Duals) -> bool:
         """True if sum t alpha X is psd as rational numbers are: it may be 0 where nothing is strict."""
-        G = self.rows.weights(prices)
+        G = self.rows.weights(duals)
         return self.regularizer.exact_bound(rational.plane(self.regularizer.X), G) is not None
 
 
@@ -191,7 +191,7 @@ def separated(X: FloatArray, rows: Labelled, t: IntArray, root: FloatArray) -> b
     return max(near) <= min(far) and min(near) < max(far)
 
 
-def states(family: Family, start: FloatArray | None) -> Iterator[tuple[FloatArray, Prices]]:
+def states(family: Family, start: FloatArray | None) -> Iterator[tuple[FloatArray, Duals]]:
     """Metrics (d, d) along the path of the logistic loss, and the slopes there. start: a psd matrix (d, d)."""
     ((loss, rows),) = family.terms
     assert isinstance(rows, Labelled)
@@ -200,7 +200,7 @@ def states(family: Family, start: FloatArray | None) -> Iterator[tuple[FloatArra
     f = of_pairs(loss, rows, at.Y)
     M = np.eye(at.Y.shape[1]) if start is None else inside_the_cone(at.inside(start), AWAY)
     for state in path(f, M, _size(f, M)):
-        yield at.outside(state.M), rows.prices(f.prices(state.M))
+        yield at.outside(state.M), rows.duals(f.duals(state.M))
 
 
 def search(task: Task) -> Found:

@@ -12,7 +12,7 @@ from cvxml.family.regularizers.base import Scaled, Surplus, fractions, product
 from cvxml.family.regularizers.linear import Linear
 from cvxml.family.rows.base import Weights
 from cvxml.numbers import rational
-from cvxml.numbers.sums import Sum
+from cvxml.numbers.sums import Approximate
 
 
 class Free(Linear):
@@ -21,9 +21,9 @@ class Free(Linear):
     def __init__(self, X: FloatArray, pairs: IntArray):
         super().__init__(X, Weights(pairs, np.ones(len(pairs))), "similar pairs differ")
 
-    def value(self, view: Any) -> Sum:
+    def value(self, view: Any) -> Approximate:
         """0"""
-        return Sum(0.0, 0.0)
+        return Approximate(0.0, 0.0)
 
     def surplus(self, G: Weights) -> Surplus:
         """T^T (-G) T. Also where every price is rounded a few times more."""
@@ -31,7 +31,7 @@ class Free(Linear):
             return Surplus(np.zeros((0, 0)), np.inf)
         return self._on_ground(G._replace(w=-G.w))
 
-    def excess(self, view: Any, G: Weights) -> Sum:
+    def excess(self, view: Any, G: Weights) -> Approximate:
         """<-G, M>"""
         return product(view, G._replace(w=-G.w))
 

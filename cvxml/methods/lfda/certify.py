@@ -52,31 +52,31 @@ def exact_interval(given: Instance, M: FloatArray, dual: Dual, root: ArrayLike |
 class Embedded(Feasibility):
     """Of a metric that must be that of an embedding. `distance` is a bound, by the triangle inequality.
 
-    `off` is the distance of P_+(M) to the embedding's metric of the same range, as a share of the norm of that metric.
+    `error` is the distance of P_+(M) to the embedding's metric of the same range, relative to the norm of that metric.
     Both are in coordinates in which S_w is the identity.
     """
 
     embedding: str = ""
-    off: float = 0.0
+    error: float = 0.0
 
     @property
     def feasible(self) -> bool:
         """True within `FEASIBILITY_TOL`, relative to the norm."""
-        return self.off <= FEASIBILITY_TOL and super().feasible
+        return self.error <= FEASIBILITY_TOL and super().feasible
 
     @property
     def nearest(self) -> str:
         """The metric of the embedding that has the range of this metric, if the two differ."""
-        if self.off <= FEASIBILITY_TOL:
+        if self.error <= FEASIBILITY_TOL:
             return super().nearest
         return f"the {self.embedding} metric of its range at most"
 
     def __str__(self) -> str:
-        if self.off <= FEASIBILITY_TOL:
+        if self.error <= FEASIBILITY_TOL:
             return super().__str__()
         return (
-            f"{super().__str__()}; in coordinates in which S_w is the identity, it is {self.off:.3g} of that metric's "
-            "norm"
+            f"{super().__str__()}; in coordinates in which S_w is the identity, it is {self.error:.3g} of that "
+            "metric's norm"
         )
 
 
@@ -85,9 +85,9 @@ def judged(given: Instance, M: FloatArray, root: ArrayLike | None = None) -> tup
     psd, found = examine(M, given.X)
     T = axes(floats(given.known.S_w), psd, given.r) if root is None else longest(given, root)
     of = figures(given.known, given.embedding, psd, T)
-    off, distance = _root_above(of.off), _root_above(of.distance)
+    error, distance = _root_above(of.error), _root_above(of.distance)
     seen = (found.asymmetry, found.min_eigenvalue, found.distance + distance, found.norm)
-    return of, Embedded(*seen, embedding=given.embedding, off=off)
+    return of, Embedded(*seen, embedding=given.embedding, error=error)
 
 
 def _root_above(square: Any) -> float:

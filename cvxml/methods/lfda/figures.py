@@ -16,7 +16,7 @@ class Figures(NamedTuple):
 
     objective: Any  # of its range
     metric: Any  # the one of its range that is of the embedding, (d, d)
-    off: Any  # how far M is from that, relative to it, in coordinates in which S_w is I; squared
+    error: Any  # how far M is from that, relative to it, in coordinates in which S_w is I; squared
     distance: Any  # and in Frobenius norm; squared
 
 
@@ -30,7 +30,7 @@ def figures(known: Known, embedding: str, M: FloatArray, T: FloatArray) -> Figur
         "weighted": lambda: plain * S_b * plain,
         "orthonormal": lambda: columns * inverted(rows * columns) * rows,
     }[embedding]()
-    off, there = balls(*whole(M)) - metric, S_w * metric
-    seen = S_w * off
+    error, there = balls(*whole(M)) - metric, S_w * metric
+    seen = S_w * error
     share = (seen * seen).trace() / (there * there).trace()
-    return Figures(-(S_b * plain).trace(), metric, share, (off * off.transpose()).trace())
+    return Figures(-(S_b * plain).trace(), metric, share, (error * error.transpose()).trace())

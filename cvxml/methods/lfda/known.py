@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from cvxml.core.affinity import Members, local_scatter
-from cvxml.core.balls import MORE, TooFewBits, ball, balls, floats
+from cvxml.core.balls import PRECISIONS, TooFewBits, ball, balls, floats
 from cvxml.core.exact import flint
 from cvxml.core.integer_matrices import within_groups
 from cvxml.core.metric import FloatArray, IntArray
@@ -38,7 +38,7 @@ def known(S_w: Any, S_b: Any, r: int) -> Known:
     l = [found[k] for k in order]
     unique = r == len(l) or all(a > b for a in l[:r] for b in l[r:])
     sharp = all(float(each.rad()) <= SHARP * float(l[0]) for each in l)
-    if not sharp or (not unique and flint().ctx.prec < MORE[-1]):
+    if not sharp or (not unique and flint().ctx.prec < PRECISIONS[-1]):
         raise TooFewBits("eigenvalues are next to each other, or S_w next to singular")
     # the projection on the range along the other eigenvectors is T T^T S_w
     R, acb_mat = eigenvectors(product)[1], flint().acb_mat

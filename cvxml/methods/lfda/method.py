@@ -29,7 +29,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.core.balls import MORE, floats, precision
+from cvxml.core.balls import PRECISIONS, floats, precision
 from cvxml.core.dependent import least_spread
 from cvxml.core.exact import Exact
 from cvxml.core.example import Hand, drawn, sample, timed, verified
@@ -138,7 +138,7 @@ class LFDA(ConvexMethod[Instance]):
 
         return dual(given.X, given.y, given.r, given.k, given.alpha)
 
-    def prices(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
+    def duals(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
         """The price of the trace: the best N for it is known."""
         return {"s": np.reshape(values["s"], 1)}
 
@@ -182,7 +182,7 @@ class LFDA(ConvexMethod[Instance]):
         if given.known.unique:
             return [*found.notes]
         r = given.r
-        said = f"eigenvalues {r} and {r + 1} are one to {MORE[-1]} bits: other metrics are as good, or next to it"
+        said = f"eigenvalues {r} and {r + 1} are one to {PRECISIONS[-1]} bits: other metrics are as good, or next to it"
         return [*found.notes, said]
 
     def components(self, given: Instance, M: FloatArray) -> FloatArray:

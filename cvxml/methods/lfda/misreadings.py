@@ -26,8 +26,8 @@ def _left(change: Callable[[Instance], Scatters], sentence: str) -> Misreading:
         best = float(eigen(S_w, S_b)[0][::-1][: given.r].sum())
         theirs = transformation(S_w, S_b, T, given.embedding)
         metric = S_w @ theirs @ theirs.T
-        off = S_w @ M - metric
-        apart = math.sqrt(max(float(np.sum(off * off.T)), 0.0) / float(np.sum(metric * metric.T)))
+        error = S_w @ M - metric
+        apart = math.sqrt(max(float(np.sum(error * error.T)), 0.0) / float(np.sum(metric * metric.T)))
         return max(1 - float(np.trace(T.T @ S_b @ T)) / best, apart)
 
     return Misreading(sentence, left=left)

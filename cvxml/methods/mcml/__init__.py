@@ -35,7 +35,7 @@ from cvxml.core.memory import FLOAT, check_room
 from cvxml.core.metric import FloatArray, IntArray, components_of, examine
 from cvxml.core.misreading import FAR, LOOSE, Misreading, OtherProblem, Question
 from cvxml.core.moved import METRIC
-from cvxml.core.pairs import MANY
+from cvxml.core.pairs import MAX_POINTS_LISTED
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Callback, Found, Keep, Start, interruptible
 from cvxml.core.statement import Statement
@@ -43,7 +43,7 @@ from cvxml.family.geometry.coordinates import Coordinates, coordinates
 from cvxml.family.losses.log_sum_exp import LogSumExp
 from cvxml.family.regularizers.diagonal import DiagonalLinear
 from cvxml.family.regularizers.linear import Linear
-from cvxml.family.rows.base import Plain, Prices, Weights
+from cvxml.family.rows.base import Duals, Plain, Weights
 from cvxml.family.rows.by_point import ByPoint
 from cvxml.family.theorem.strict_prices import Anchors
 from cvxml.family.theorem.theorem import UNPRICED, Family, Term, certify, value
@@ -233,7 +233,7 @@ def family(X: FloatArray, of: Softmaxes, diagonal: bool = False) -> Family:
     c, w, among = of.c[rows.points], of.w[rows.points], of.among[rows.points]
     level = (np.abs(w.sum(axis=1) - c) <= LEVEL * c).all() and not (w[~among] > 0).any()
     loss = LogSumExp(c, among)
-    anchors = Anchors(regularizer, loss, rows, rows.prices(w) if level else None)
+    anchors = Anchors(regularizer, loss, rows, rows.duals(w) if level else None)
     return Family(regularizer, (Term(loss, rows),), anchors=anchors)
 
 
@@ -241,7 +241,7 @@ def _rows(of: Softmaxes) -> ByPoint:
     return ByPoint(np.flatnonzero(of.c), len(of.c))
 
 
-def prices_of(of: Softmaxes, dual: Dual, name: str) -> tuple[Prices, ...]:
+def duals_of(of: Softmaxes, dual: Dual, name: str) -> tuple[Duals, ...]:
     """c_i q_ik from `dual[name]` (n, n), where there is one. Raises ValueError for what is none."""
     if name not in dual:
         return ()
@@ -251,13 +251,13 @@ def prices_of(of: Softmaxes, dual: Dual, name: str) -> tuple[Prices, ...]:
             f"dual {name!r} must be finite, of shape ({n}, {n}): a row a point; got shape {q.shape}"
         )
     rows = _rows(of)
-    return (rows.prices(q[rows.points]),)
+    return (rows.duals(q[rows.points]),)
 
 
-def named(of: Softmaxes, prices: Prices) -> Dual:
+def named(of: Softmaxes, duals: Duals) -> Dual:
     """ "q" (n, n): rows of zeros for the points that have none."""
     rows, q = _rows(of), np.zeros((len(of.c),) * 2)
-    q[rows.points] = rows.table(prices)
+    q[rows.points] = rows.table(duals)
     return {"q": q}
 
 
@@ -289,8 +289,8 @@ def with_weights(change: Callable[[Softmaxes, Instance], Misread]) -> Callable[[
             return math.inf
 
         def proof(A: FloatArray, dual: Dual) -> Certificate:
-            certificate, proof = certify(member, A, prices_of(of, dual, "q"), prices_of(of, dual, "interior"))
-            return replace(certificate, dual=named(of, *proof.prices))
+            certificate, proof = certify(member, A, duals_of(of, dual, "q"), duals_of(of, dual, "interior"))
+            return replace(certificate, dual=named(of, *proof.duals))
 
         def of_path(M: FloatArray, dual: Dual) -> Certificate:
             return proof(at.outside(np.diag(np.diag(M)) if diagonal else M), dual)
@@ -536,7 +536,7 @@ class MCML(FamilyMethod[Instance]):
         """An exponential for every two points."""
         return len(given.X) ** 2
 
-    def prices(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
+    def duals(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
         """q as a square."""
         n = len(given.X)
         q = np.zeros((n, n))
@@ -560,21 +560,21 @@ class MCML(FamilyMethod[Instance]):
         """See `family`."""
         return family(given.X, weights(given.y, number))
 
-    def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
+    def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
         """ "q" (n, n), any real numbers, row i over k; or the "metric" (d, d) whose softmax it is."""
         if isinstance(dual, Mapping) and METRIC in dual:
             return (_softmax(given, metric_of(dual, given.X.shape[1])),)
         if not isinstance(dual, Mapping) or "q" not in dual:
             raise ValueError("the dual must be a mapping with \"q\" (n, n); there is no 'q'")
-        return prices_of(_weights(given), dual, "q")
+        return duals_of(_weights(given), dual, "q")
 
-    def strict(self, given: Instance, dual: Dual) -> Sequence[Prices]:
+    def strict(self, given: Instance, dual: Dual) -> Sequence[Duals]:
         """ "interior" (n, n), where there is one."""
-        return prices_of(_weights(given), dual, "interior")
+        return duals_of(_weights(given), dual, "interior")
 
-    def named(self, given: Instance, prices: Prices) -> Dual:
+    def named(self, given: Instance, duals: Duals) -> Dual:
         """Rows of the simplex."""
-        return named(_weights(given), prices)
+        return named(_weights(given), duals)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
         """See family/theorem. Raises ValueError for a metric next to overflow too."""
@@ -659,19 +659,19 @@ def _coordinates(given: Instance) -> Coordinates:
 
 def _everyone(given: Instance) -> AllSoftmaxes | None:
     """Where there are too many points for a table of them."""
-    if len(given.X) <= MANY:
+    if len(given.X) <= MAX_POINTS_LISTED:
         return None
     everyone = AllSoftmaxes(given.X, given.y)
     return everyone if everyone.whole else None
 
 
-def _softmax(given: Instance, A: FloatArray) -> Prices:
+def _softmax(given: Instance, A: FloatArray) -> Duals:
     """The prices at a psd A (d, d)."""
     ((loss, rows),) = family(given.X, weights(given.y)).terms
     assert isinstance(loss, LogSumExp)
     assert isinstance(rows, ByPoint)
     blocks = rows.blocks(Plain(given.X @ components_of(A).T), UNPRICED)
-    return rows.prices(np.concatenate([loss.slopes(block) for block in blocks]))
+    return rows.duals(np.concatenate([loss.slopes(block) for block in blocks]))
 
 
 def _best(member: Family, at: Coordinates, ended: Ended) -> FloatArray:
@@ -683,12 +683,12 @@ def _best(member: Family, at: Coordinates, ended: Ended) -> FloatArray:
 
     def at_most(M: FloatArray) -> float:
         found = value(member, at.outside(M))
-        return found.value + found.off if math.isfinite(found.value) else math.inf
+        return found.value + found.error if math.isfinite(found.value) else math.inf
 
     if ended.status is Status.CONVERGED:
         return ended.M
     last = value(member, at.outside(ended.M))
-    if last.off <= NEXT_TO_NOTHING * abs(last.value):
+    if last.error <= NEXT_TO_NOTHING * abs(last.value):
         return ended.M
     masks = [np.arange(len(ended.M)) < k for k in range(len(ended.M))]
     parts = [np.where(np.outer(mask, mask), ended.M, 0.0) for mask in masks]

@@ -21,7 +21,7 @@ from cvxml.core.run import Callback, Found, run
 from cvxml.core.threads import side_by_side
 from cvxml.family.geometry.coordinates import coordinates
 from cvxml.family.regularizers.base import Surplus
-from cvxml.family.theorem.strict_prices import ENOUGH, MULTIPLES, share_of
+from cvxml.family.theorem.strict_prices import LARGE_EIGENVALUE, MULTIPLES, share_of
 from cvxml.family.unlisted.all_pairs import (
     BLOCK,
     ROOM,
@@ -31,7 +31,7 @@ from cvxml.family.unlisted.all_pairs import (
     Table,
     Weighed,
     classes,
-    off_of,
+    error_of,
     root,
     rounded,
 )
@@ -48,7 +48,7 @@ class Softmax(NamedTuple):
 
     value: float
     entropy: float
-    off: float  # what either may be off by for the distances as they are in floats
+    error: float  # what either may be off by for the distances as they are in floats
     G: Laplacian
 
 
@@ -120,8 +120,8 @@ class AllSoftmaxes:
 
     def priced(self, found: Softmax) -> Priced:
         """Proved."""
-        (C, C_off), (S, off) = self.C, found.G.proved(self.images.off)
-        return Priced(found.entropy - found.off, Surplus(C - S, C_off + off))
+        (C, C_error), (S, error) = self.C, found.G.proved(self.images.error)
+        return Priced(found.entropy - found.error, Surplus(C - S, C_error + error))
 
     @cached_property
     def strict(self) -> Priced | None:
@@ -130,10 +130,10 @@ class AllSoftmaxes:
         near = np.count_nonzero(self.used) / len(self.C[0])
         for s in MULTIPLES:
             own = self.priced(self.softmax(self.images.at * math.sqrt(s * near)))
-            least = least_eigenvalue(own.surplus.Z) - own.surplus.off
+            least = least_eigenvalue(own.surplus.Z) - own.surplus.error
             if least > most:
                 best, most = own, least
-            if most > ENOUGH:
+            if most > LARGE_EIGENVALUE:
                 break
         return best
 
@@ -152,13 +152,13 @@ class AllSoftmaxes:
         with np.errstate(over="ignore", invalid="ignore"):
             sight = seen(self.X, A / 2 + A.T / 2 if feasibility.exact else psd)
             found = self.softmax(sight.images.at)
-            pull, pull_off = self._pull(sight.images, sight.miss, sight.P)
+            pull, pull_error = self._pull(sight.images, sight.miss, sight.P)
         # A log sum exp moves by no more than the distances of its point.
-        reach = off_of(sight)
-        off = found.off + float(reach[self.used].sum() + np.count_nonzero(self.used) * reach.max())
+        reach = error_of(sight)
+        error = found.error + float(reach[self.used].sum() + np.count_nonzero(self.used) * reach.max())
         objective = pull + found.value
-        off = (off + pull_off + 4 * EPS * (pull + abs(found.value))) * ROOM
-        finite = math.isfinite(objective) and math.isfinite(off)
+        error = (error + pull_error + 4 * EPS * (pull + abs(found.value))) * ROOM
+        finite = math.isfinite(objective) and math.isfinite(error)
         # The bound is a matter of the dual alone: whoever compares two gaps to it compares objectives.
         with np.errstate(over="ignore", invalid="ignore"):
             priced_at = seen(self.X, at)
@@ -171,7 +171,7 @@ class AllSoftmaxes:
             lower_bound=bound,
             gap=objective - bound if finite else math.inf,
             scale=abs(objective),
-            rounding=off if finite else math.inf,
+            rounding=error if finite else math.inf,
             radius=math.inf,
             feasibility=feasibility,
             dual={METRIC: at},
@@ -179,9 +179,9 @@ class AllSoftmaxes:
 
     def _pull(self, at: Images, miss: float, P: FloatArray) -> tuple[float, float]:
         """<C, M> of a metric's images, and what it may be off by."""
-        S, off = self.classes.scatter(at, self.w)
-        Q, Q_off = self.classes.scatter(Images(P, EPS * np.linalg.norm(P, axis=1)), self.w)
-        wide = len(S) * off + miss * (float(np.trace(Q)) + len(Q) * Q_off)
+        S, error = self.classes.scatter(at, self.w)
+        Q, Q_error = self.classes.scatter(Images(P, EPS * np.linalg.norm(P, axis=1)), self.w)
+        wide = len(S) * error + miss * (float(np.trace(Q)) + len(Q) * Q_error)
         return float(np.trace(S)), wide * ROOM
 
     def slopes(self, M: FloatArray) -> Slopes:

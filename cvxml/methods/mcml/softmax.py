@@ -30,9 +30,9 @@ from cvxml.solvers.barrier import path
 
 START = 1e-3  # of the trace, a dimension, added to a start that may be singular
 LOOK = 20  # steps of the path for a definite gradient
-NEAR = 3.0  # times tol: an estimate of the gap from which a proof is tried
+PROOF_DUE = 3.0  # a proof is tried when the estimated gap is at most this many times tol
 FALLEN = 1e-9  # of the objective at 0: an objective that low goes to 0
-TINY = 1e-100
+SMALLEST = 1e-100
 Prove = Callable[[FloatArray, Dual], Certificate]
 
 
@@ -107,7 +107,7 @@ class Objective:
     def rho(self) -> float:
         """Where the path may start: the size of the gradient at the identity."""
         sizes = np.abs(np.linalg.eigvalsh(self.gradient(self.Y, self.rows(self.Y).P)))
-        return max(float(sizes.mean()), TINY)
+        return max(float(sizes.mean()), SMALLEST)
 
     def share(self, P: FloatArray) -> FloatArray:
         """P_ik / c_i."""
@@ -210,7 +210,7 @@ def follow(
         if keep is not None:
             keep(M, dual)
         done = state.rho * r <= EPS * abs(rows.value) or rows.value <= FALLEN * at_zero
-        near = rows.value - rows.entropy <= NEAR * tol * abs(rows.value)
+        near = rows.value - rows.entropy <= PROOF_DUE * tol * abs(rows.value)
         if near and k > 0 and "interior" not in dual:
             dual |= _centred(f, M, max(state.rho, tol * abs(rows.value) / (4 * r)))
         if near or done or k in (0, max_iter):

@@ -69,8 +69,8 @@ def objective(given: Instance, Q: Squares) -> Any:
         others = [k for k in range(len(row)) if k != i]
         least = min(row[k] for k in others)
         e = [ball(flint().fmpz(least - row[k]), unit).exp() for k in others]
-        off = total([a * (y[k] - y[i]) for a, k in zip(e, others, strict=True)]) / total(e)
-        found.append(off * off)
+        error = total([a * (y[k] - y[i]) for a, k in zip(e, others, strict=True)]) / total(e)
+        found.append(error * error)
     return total(found)
 
 
@@ -87,12 +87,12 @@ def figures(given: Instance, Q: Squares) -> Figures:
         e = [ball(flint().fmpz(least - D_ik), unit).exp() if k != i else arb(0) for k, D_ik in enumerate(row)]
         Z = total(e)
         yhat = total([a * b for a, b in zip(e, y, strict=True)]) / Z
-        off = yhat - y[i]
-        squares.append(off * off)
+        error = yhat - y[i]
+        squares.append(error * error)
         tied = [y[k] for k in nearest(row, i, largest)]
         to += (y[i] - total(tied) / len(tied)) ** 2
         for k in range(n):
-            weights[i, k] = 2 * off * e[k] / Z * (yhat - y[k])
+            weights[i, k] = 2 * error * e[k] / Z * (yhat - y[k])
     F = total(squares)
     first = first_order(given.points, Q, weights, given.m)
     return Figures(F, first, turns(D, unit, weights), abs(F - to))
@@ -132,12 +132,12 @@ def certify(given: Instance, Q: FloatArray) -> Certificate:
         of = figures(given, squared(A))
         found = stationarity(of, not A.any())
         here = examine(Q)[0]
-        off = (
+        error = (
             abs(objective(given, Squares(*whole(here), 0.0)) - of.objective)
             if feasibility.feasible
             else of.objective
         )
-        rounding = float(off) + float(off.rad()) + EPS * float(of.objective)
+        rounding = float(error) + float(error.rad()) + EPS * float(of.objective)
     F = float(of.objective)
     return Certificate(
         kind="stationary",

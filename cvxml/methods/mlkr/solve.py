@@ -22,7 +22,7 @@ from cvxml.methods.mlkr.instance import Instance
 
 ARRIVED = 1e-10  # of F: one this near to that of all larger multiples cannot be told from it
 STARTS = ("auto", "pca", "identity", "random")
-FEW = 400  # unknowns up to which Newton's steps follow
+MAX_UNKNOWNS_NEWTON = 400  # up to this many unknowns, Newton's steps follow the descent
 NEWTON_STEPS = 12
 EXACTLY = (
     "the nearest neighbours of all points have their targets: with multiples of this metric F tends to 0, which no "
@@ -139,7 +139,7 @@ def descend(given: Instance, name: str, A: FloatArray, max_iter: int, callback: 
         )
         if len(run.history) >= max_iter:
             run.status = Status.MAX_ITER
-        elif A.size <= FEW and not leaves(given, run.A):
+        elif A.size <= MAX_UNKNOWNS_NEWTON and not leaves(given, run.A):
             for better in newton(of, run.A.ravel()):
                 told(better, "Newton")
     except KeyboardInterrupt:

@@ -97,10 +97,10 @@ def rankings(plus: Sequence[int], minus: Sequence[int]) -> list[list[int]]:
 
 def every_ranking(asked: Queried) -> Listed:
     """Of each query all that differ. Raises ValueError where they are too many to list."""
-    if len(asked.X) - 1 > MOST:
+    if len(asked.X) - 1 > MAX_POINTS_LISTED:
         raise ValueError(
-            f"all rankings of {len(asked.X) - 1} points are too many to list: the literal problem takes {MOST + 1} "
-            "points at most; solve generates its rows"
+            f"all rankings of {len(asked.X) - 1} points are too many to list: the literal problem takes "
+            f"{MAX_POINTS_LISTED + 1} points at most; solve generates its rows"
         )
     return [rankings(*asked.sides(q)) for q in asked.queries.tolist()]
 
@@ -289,7 +289,7 @@ MISREADINGS = {
 }
 
 
-MOST = 7  # points of which all rankings are listed
+MAX_POINTS_LISTED = 7  # points of which all rankings are listed
 VIOLATED = 1e-7  # of the objective: a row that is missed by less is not generated
 ROUNDS = 100  # of rows
 

@@ -21,7 +21,7 @@ from cvxml.family.geometry.symmetric import ROOT2, smat, svec, triangle
 
 SHARE = 0.5  # of the gap of the whole problem, to which what is listed is solved
 TOWARDS = 0.15  # of the path's parameter, from one step to the next
-STEPS = 40  # between two looks at all rows, at most
+MAX_STEPS = 40  # between two looks at all rows, at most
 BOUNDARY = 0.95  # of the way to it
 IDLE = 8  # looks without a price, after which a row goes
 FAINT = 1e-3  # of an even share of c, or of the mean price if that is less: no price to speak of
@@ -139,7 +139,7 @@ class CuttingPlanes:
 
     def _follow(self, goal: float) -> bool:
         """Steps along the path until the gap of what is listed is down to the goal; False where none is possible."""
-        for step in watched(range(STEPS)):
+        for step in watched(range(MAX_STEPS)):
             try:
                 gap = self._newton(goal)
             except (LinAlgError, ValueError):

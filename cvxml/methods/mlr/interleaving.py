@@ -30,7 +30,7 @@ class Worst(NamedTuple):
 
     value: FloatArray  # (Q,) its loss less what it costs; not negative but for rounding
     order: IntArray  # (Q, n - 1) the other points, first to last
-    off: FloatArray  # (Q,) by how much another may be worse
+    error: FloatArray  # (Q,) by how much another may be worse
 
 
 class Alike(NamedTuple):
@@ -69,17 +69,17 @@ class Interleavings:
                 parts.append(Alike(some, plus, minus, table))
         return parts
 
-    def worst(self, D: FloatArray, off: Any = 0.0) -> Worst:
+    def worst(self, D: FloatArray, error: Any = 0.0) -> Worst:
         """At distances D (Q, n) of all points from the queries, each of which may be off."""
         Q, n = D.shape
         found = Worst(np.empty(Q), np.empty((Q, n - 1), dtype=np.intp), np.empty(Q))
         for part in self.alike:
             value, order, size = _worst_of(part, D)
             found.value[part.place], found.order[part.place] = value, order
-            found.off[part.place] = 4 * (n + 16) * EPS * (1 + size)
-        moved = np.broadcast_to(off, D.shape)
+            found.error[part.place] = 4 * (n + 16) * EPS * (1 + size)
+        moved = np.broadcast_to(error, D.shape)
         others = ~self.relevant
-        found.off[:] += 4 * (_mean(moved, self.relevant) + _mean(moved, others))
+        found.error[:] += 4 * (_mean(moved, self.relevant) + _mean(moved, others))
         return found
 
     def exactly(self, D: Sequence[Sequence[int]], unit: Fraction) -> Iterator[Fraction]:

@@ -23,7 +23,7 @@ from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, Start, run
 from cvxml.family.losses.groups import Slack
 from cvxml.family.regularizers.trace import Trace
-from cvxml.family.rows.base import Plain, Prices
+from cvxml.family.rows.base import Duals, Plain
 from cvxml.family.theorem import theorem
 from cvxml.family.theorem.exact import interval
 from cvxml.family.theorem.theorem import Family, Term
@@ -60,19 +60,19 @@ class Ranked:
         mu, priced = read(self.all_of, dual)
         judged = self.trace.judge(M)
         with np.errstate(all="ignore"):
-            D, off = distances(judged.view, self.all_of)
-        seen = np.isfinite(D) & np.isfinite(off)
-        worst = self.all_of.worst(np.where(seen, D, 0.0), np.where(seen, off, 0.0))
+            D, error = distances(judged.view, self.all_of)
+        seen = np.isfinite(D) & np.isfinite(error)
+        worst = self.all_of.worst(np.where(seen, D, 0.0), np.where(seen, error, 0.0))
         rows = with_worst(priced, worst)
-        listed = Prices(np.pad(mu, (0, self.n)), np.arange(len(rows.place)))
+        listed = Duals(np.pad(mu, (0, self.n)), np.arange(len(rows.place)))
         proof, repaired = theorem.certify(self.family(rows), M, [listed])
-        (prices,) = repaired.prices
-        beside = self.C * (float(worst.off.mean()) + 8 * (len(self.X) + 8) * EPS)
+        (duals,) = repaired.duals
+        beside = self.C * (float(worst.error.mean()) + 8 * (len(self.X) + 8) * EPS)
         proof = replace(
             proof,
             rounding=proof.rounding + beside,
             value_rounding=proof.value_rounding + beside,
-            dual=named(rows, prices),
+            dual=named(rows, duals),
         )
         if not M.any() and proof.gap <= theorem.NEARLY * proof.objective:
             at_zero = self._at_zero(proof.dual)
@@ -81,7 +81,7 @@ class Ranked:
                 return replace(proof, lower_bound=proof.objective, gap=0.0, rounding=0.0, dual=stored)
         return proof
 
-    def _at_zero(self, dual: Dual) -> tuple[Rankings, Prices]:
+    def _at_zero(self, dual: Dual) -> tuple[Rankings, Duals]:
         """Prices of rankings whose loss is the largest there is, of sum C/n for each query."""
         mu, rows = read(self.all_of, dual)
         used = rows.all_swapped & (mu > 0)
@@ -93,24 +93,24 @@ class Ranked:
         share = np.concatenate([mu[used], np.ones(len(lacking))])
         whole = np.bincount(places, share, minlength=self.n)[places]
         a = Slack(self.C / self.n, places, rows.loss).to_domain(share / whole * (self.C / self.n))
-        return rows, Prices(a, np.arange(len(a)))
+        return rows, Duals(a, np.arange(len(a)))
 
-    def _is_optimal(self, rows: Rankings, prices: Prices) -> bool:
+    def _is_optimal(self, rows: Rankings, duals: Duals) -> bool:
         """True if these prove, in rationals, that no metric is better than 0: then they cost as much as 0 does."""
         c = Fraction(self.C) / self.n
-        exact = Slack(c, rows.place, rows.loss).exact_prices([Fraction(price) for price in prices.a.tolist()])
+        exact = Slack(c, rows.place, rows.loss).exact_duals([Fraction(price) for price in duals.a.tolist()])
         sums = [Fraction(0)] * self.n
         for place, price in zip(rows.place.tolist(), exact, strict=True):
             sums[place] += price
         if not bool(rows.all_swapped.all()) or any(total != c for total in sums):
             return False
-        G = rows.weights(Prices(np.array(exact, dtype=object), prices.key))
+        G = rows.weights(Duals(np.array(exact, dtype=object), duals.key))
         return Trace(self.X, Fraction(1)).exact_bound(plane(self.X), G) == 0
 
     def zero_up_to(self, dual: Dual) -> float:
         """A weight C up to which 0 is optimal, by prices with which it is proved to be: not rounded down."""
-        rows, prices = self._at_zero(dual)
-        G = rows.weights(prices)
+        rows, duals = self._at_zero(dual)
+        G = rows.weights(duals)
         E = self.X[G.pairs[:, 0]] - self.X[G.pairs[:, 1]]
         largest = float(np.linalg.eigvalsh((E * G.w[:, None]).T @ E)[-1])
         return self.C / largest if largest > 0 else np.inf
@@ -118,8 +118,8 @@ class Ranked:
     def exact(self, M: FloatArray, dual: Dual, root: ArrayLike | None, as_stored: bool = False) -> Exact:
         """Lower end: of the prices. Upper end: of the worst rankings at a psd matrix of rationals."""
         mu, rows = read(self.all_of, dual)
-        family, prices = self.family(rows), [Prices(mu, np.arange(len(mu)))]
-        repaired = theorem.in_domain(family, prices) if as_stored else theorem.prove(family, prices).prices
+        family, duals = self.family(rows), [Duals(mu, np.arange(len(mu)))]
+        repaired = theorem.in_domain(family, duals) if as_stored else theorem.prove(family, duals).duals
         found = interval(self.exact_family(rows), M, repaired, root)
         regularizer = Trace(self.X, Fraction(1))
         with precision():
@@ -186,7 +186,7 @@ class _Iterate:
         """Of the best bound so far."""
         at = self.solver
         rows = Rankings(self.of.all_of, at.best_cuts.group, at.best_cuts.name)
-        return named(rows, Prices(at.best_price / self.scale**2, np.arange(len(at.best_price))))
+        return named(rows, Duals(at.best_price / self.scale**2, np.arange(len(at.best_price))))
 
     def step(self) -> bool:
         """False where rounding allows none."""

@@ -19,7 +19,7 @@ from cvxml.core.inputs import real_array
 from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.core.ranking import earned_exactly
 from cvxml.core.result import Dual
-from cvxml.family.rows.base import Block, Prices, View, Weights
+from cvxml.family.rows.base import Block, Duals, View, Weights
 from cvxml.methods.mlr.interleaving import Interleavings, Worst
 from cvxml.numbers.rounding import doubled
 
@@ -105,28 +105,28 @@ class Rankings:
             found.append(loss)
         return found
 
-    def blocks(self, view: View, prices: Prices, kept: float = math.inf) -> Iterator[Block]:
+    def blocks(self, view: View, duals: Duals, kept: float = math.inf) -> Iterator[Block]:
         """All at once."""
         a = np.zeros(len(self.place))
-        a[prices.key] = prices.a
-        D, off = distances(view, self.all_of)
+        a[duals.key] = duals.a
+        D, error = distances(view, self.all_of)
         v, moved = np.empty(len(a)), np.empty(len(a))
         for place in np.unique(self.place).tolist():
             rows = self.place == place
             own = self.swaps[rows] * self.unit[rows][:, None]
             size = np.abs(own)
             v[rows] = own @ D[place]
-            moved[rows] = size @ (off[place] + (own.shape[1] + 8) * EPS * np.abs(D[place]))
+            moved[rows] = size @ (error[place] + (own.shape[1] + 8) * EPS * np.abs(D[place]))
         yield Block(v, moved * (1 + 1e-6), a)
 
-    def weights(self, prices: Prices) -> Weights:
+    def weights(self, duals: Duals) -> Weights:
         """Of each point seen from a query once."""
-        place = self.place[prices.key]
+        place = self.place[duals.key]
         pairs, weights = [], []
         for own in np.unique(place).tolist():
             rows = place == own
-            a, counts = prices.a[rows], self.swaps[prices.key[rows]]
-            if prices.a.dtype == object:
+            a, counts = duals.a[rows], self.swaps[duals.key[rows]]
+            if duals.a.dtype == object:
                 w = _whole_times(a, counts, Fraction(2, int(self.all_of.P[own] * self.all_of.N[own])))
             else:
                 w = self.all_of.unit[own] * doubled((counts * a[:, None]).T)
@@ -134,12 +134,12 @@ class Rankings:
             pairs.append(np.stack([np.full(len(used), self.all_of.asked.queries[own]), used], axis=1))
             weights.append(w[used])
         if not pairs:
-            return Weights(np.zeros((0, 2), dtype=np.intp), np.zeros(0, dtype=prices.a.dtype))
+            return Weights(np.zeros((0, 2), dtype=np.intp), np.zeros(0, dtype=duals.a.dtype))
         return Weights(np.concatenate(pairs), np.concatenate(weights))
 
-    def within_span(self, labels: IntArray, prices: Prices) -> Prices:
+    def within_span(self, labels: IntArray, duals: Duals) -> Duals:
         """All: the regularizer has the whole space as its range."""
-        return prices
+        return duals
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[Fraction]:
         """See `Rows`."""
@@ -159,15 +159,15 @@ def _whole_times(a: Any, counts: FloatArray, unit: Fraction) -> Any:
 def distances(view: View, all_of: Interleavings) -> Any:
     """D (Q, n) of all points from the queries, and what each may be off by."""
     queries, n = all_of.asked.queries, len(all_of.asked.X)
-    D, off = np.empty((len(queries), n)), np.empty((len(queries), n))
+    D, error = np.empty((len(queries), n)), np.empty((len(queries), n))
     step = max(1, PAIRS // n)
     for first in watched(range(0, len(queries), step)):
         some = queries[first : first + step]
         index = np.stack([np.repeat(some, n), np.tile(np.arange(n), len(some))], axis=1)
         own = view.pairs(index)
         D[first : first + step] = own.D.reshape(-1, n)
-        off[first : first + step] = own.off.reshape(-1, n)
-    return D, off
+        error[first : first + step] = own.error.reshape(-1, n)
+    return D, error
 
 
 def with_worst(rows: Rankings, found: Worst) -> Rankings:
@@ -203,8 +203,8 @@ def read(all_of: Interleavings, dual: Dual) -> tuple[FloatArray, Rankings]:
     return mu, Rankings(all_of, place, index[:, 1:].astype(np.intp))
 
 
-def named(rows: Rankings, prices: Prices) -> Dual:
+def named(rows: Rankings, duals: Duals) -> Dual:
     """Those that have a price."""
-    used = prices.a > 0
-    key = prices.key[used]
-    return {"price": prices.a[used], "rankings": np.column_stack([rows.query[key], rows.order[key]])}
+    used = duals.a > 0
+    key = duals.key[used]
+    return {"price": duals.a[used], "rankings": np.column_stack([rows.query[key], rows.order[key]])}

@@ -29,7 +29,7 @@ from cvxml.core.run import Callback, Found, Start
 from cvxml.core.statement import Statement
 from cvxml.family.losses.groups import Spread
 from cvxml.family.regularizers.frobenius import Frobenius
-from cvxml.family.rows.base import Prices
+from cvxml.family.rows.base import Duals
 from cvxml.family.rows.pairs import PairRows
 from cvxml.family.theorem.theorem import Family, Term
 from cvxml.methods.mlsvm.algorithm1 import Run
@@ -128,19 +128,19 @@ class MLSVM(FamilyMethod[Instance]):
         """See `member_of`."""
         return member_of(Frobenius(given.X, number(given.lam)), given.N, number)
 
-    def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
+    def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
         """ "u" (p,) with "u_index" (p, 2) of pairs (i, impostor j), "w" (q,) with "w_index" (q, 2) of pairs (i, l).
 
         The pairs may be in any order. Pairs that are no row of the problem are dropped.
         """
         n, (index, near) = len(given.X), _rows(given.N)
         u, w = (_on(index @ (n, 1), *_checked(dual, name, n), n) for name in ("u", "w"))
-        return (Prices(np.where(near, u, -w), np.arange(len(index))),)
+        return (Duals(np.where(near, u, -w), np.arange(len(index))),)
 
-    def named(self, given: Instance, prices: Prices) -> Dual:
+    def named(self, given: Instance, duals: Duals) -> Dual:
         """The dual variables by name, with a number for each pair of a usable point."""
         index, near = _rows(given.N)
-        u, w = prices.a[near], np.abs(prices.a[~near])
+        u, w = duals.a[near], np.abs(duals.a[~near])
         return {"u": u, "u_index": index[near], "w": w, "w_index": index[~near]}
 
     def search(

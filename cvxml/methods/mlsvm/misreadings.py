@@ -312,9 +312,9 @@ def other_problem(question: Question, kind: str) -> float:
     normed = np.triu(A) if kind == "once" else A  # the entries that the norm counts
     if not stays_at_scale(normed, lam, len(X), lambda _: margins(A), power):
         return math.inf
-    from cvxml.methods.mlsvm.misreadings_problem import prices
+    from cvxml.methods.mlsvm.misreadings_problem import duals
 
-    u, w = prices(X, N, lam, kind)
+    u, w = duals(X, N, lam, kind)
     objective = lam / 2 * float(np.sum(normed**2))
     objective += float((np.maximum(0.0, 1 + margins(A)) ** power).sum()) / len(X)
     bound = _bound(X, N, lam, kind, u, w, A)

@@ -47,7 +47,7 @@ def off_diagonal_weights(d: int) -> FloatArray:
     return W
 
 
-def prices(X: FloatArray, N: Neighborhood, lam: float, kind: str) -> tuple[FloatArray, FloatArray]:
+def duals(X: FloatArray, N: Neighborhood, lam: float, kind: str) -> tuple[FloatArray, FloatArray]:
     """Return u and w, a number for each pair in the order of the lists. SolverFailure if the back end fails."""
     found = solve_problem(dual(X, N, lam, kind), "clarabel")
     return found["u"], found["w"]

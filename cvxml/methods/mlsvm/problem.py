@@ -1,4 +1,4 @@
-"""MLSVM as printed (Nguyen, Guo 2008, optimization problem (2)), and its compact dual (docs/mlsvm.md), in cvxpy.
+"""MLSVM as printed (Nguyen, Guo 2008, problem (2)), and its compact dual (docs/mlsvm_proof.md), in cvxpy.
 
 Every line is literal. The minimum of linear functions is concave and the maximum convex, so cvxpy accepts the printed
 constraint. The paper does not mention points without targets or without impostors: their constraint is vacuous,

@@ -43,7 +43,7 @@ from cvxml.family.geometry.symmetric import quadratic
 from cvxml.family.losses.root import Root
 from cvxml.family.regularizers.budget import Budget
 from cvxml.family.regularizers.diagonal import DiagonalBudget
-from cvxml.family.rows.base import Prices, Weights
+from cvxml.family.rows.base import Duals, Weights
 from cvxml.family.rows.pairs import PairRows
 from cvxml.family.theorem.theorem import Family, Term
 from cvxml.family.unlisted.all_pairs import metric_of, once
@@ -368,7 +368,7 @@ class MMC(FamilyMethod[Instance]):
         """See methods/mmc/all_roots.py."""
         return once(given, _everyone)
 
-    def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
+    def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
         """ "c" (q,), a number for each dissimilar pair; or the "metric" (d, d) at which they are one over distances."""
         if isinstance(dual, Mapping) and METRIC in dual:
             D = seen(given.X, metric_of(dual, given.X.shape[1])).of(given.dissimilar).D
@@ -377,12 +377,12 @@ class MMC(FamilyMethod[Instance]):
         if not np.isfinite(c).all():
             raise ValueError("dual 'c' holds NaN or infinity; every entry must be finite")
         a = c[given.differ] / 2
-        return (Prices(a, np.arange(len(a))),)
+        return (Duals(a, np.arange(len(a))),)
 
-    def named(self, given: Instance, prices: Prices) -> Dual:
+    def named(self, given: Instance, duals: Duals) -> Dual:
         """1 for pairs of equal points."""
         c = np.ones(len(given.pairs.dissimilar))
-        c[given.differ[prices.key]] = 2 * prices.a
+        c[given.differ[duals.key]] = 2 * duals.a
         return {"c": c}
 
     def stored(self, given: Instance) -> dict[str, Any]:
@@ -519,8 +519,8 @@ def _mu(method: MMC, p: Instance, c: FloatArray) -> float:
 def _within(p: Instance, A: FloatArray) -> float | None:
     """The share of the budget that A spends; None for what is no metric within it."""
     spent = float(np.sum(quadratic(p.similar, A)))
-    off = float(np.abs(A - np.diag(np.diag(A))).max()) if p.diagonal else 0.0
-    feasible = examine(A)[1].feasible and off <= NOT_BY_LUCK * np.abs(A).max()
+    error = float(np.abs(A - np.diag(np.diag(A))).max()) if p.diagonal else 0.0
+    feasible = examine(A)[1].feasible and error <= NOT_BY_LUCK * np.abs(A).max()
     return spent if feasible and 0 < spent <= 1 + NOT_BY_LUCK else None
 
 

@@ -28,7 +28,7 @@ from cvxml.family.unlisted.all_pairs import (
     Slopes,
     Table,
     Weighed,
-    off_of,
+    error_of,
     root,
 )
 from cvxml.methods.mmc.budget_path import AWAY, PATIENCE
@@ -49,7 +49,7 @@ class _Roots(NamedTuple):
 
 def _reach(sight: Seen) -> float:
     """A distance is off by no more."""
-    return 2 * float(off_of(sight).max())
+    return 2 * float(error_of(sight).max())
 
 
 class AllRoots:
@@ -58,8 +58,8 @@ class AllRoots:
     def __init__(self, X: FloatArray, y: IntArray, rank: int):
         self.budget = AllSimilar(X, y, rank)
         self.X, self.y, self.at, self.order = X, y, self.budget.at, self.budget.classes.order
-        at, off = self.budget.images
-        self.images = Images(at[self.order], off[self.order])
+        at, error = self.budget.images
+        self.images = Images(at[self.order], error[self.order])
 
     @property
     def undecided(self) -> str:
@@ -94,24 +94,24 @@ class AllRoots:
         reach = _reach(view.sight)
         n, mu = len(self.X), self._largest(priced)
         # A root moves by `reach` over twice itself; one below the floor by no more than that.
-        total_off = reach * float(found.G.degree.sum()) + (n + 64) * EPS * found.total
+        total_error = reach * float(found.G.degree.sum()) + (n + 64) * EPS * found.total
         root_of = math.sqrt(view.factor)
         objective = -found.total * root_of if judged.finite else math.inf
         share = view.share + 4 * EPS
-        objective_off = ((1 + share) * total_off + share * found.total) * root_of * ROOM
+        objective_error = ((1 + share) * total_error + share * found.total) * root_of * ROOM
         bound = -math.sqrt(2 * mu * priced.total)
-        bound_off = (n + 64) * EPS * abs(bound)
+        bound_error = (n + 64) * EPS * abs(bound)
         proved = math.isfinite(objective + bound) and not self.undecided
         gap = objective - bound if proved else math.inf
-        off = objective_off + bound_off if proved else math.inf
+        error = objective_error + bound_error if proved else math.inf
         return Certificate(
             kind="global",
             objective=objective,
             lower_bound=bound if proved else -math.inf,
             gap=gap,
             scale=abs(objective),
-            rounding=off,
-            radius=radius(self._some, self.budget, judged, max(0.0, gap) + off) if proved else math.inf,
+            rounding=error,
+            radius=radius(self._some, self.budget, judged, max(0.0, gap) + error) if proved else math.inf,
             feasibility=judged.feasibility,
             dual={METRIC: at},
             undecided=self.undecided,
@@ -132,8 +132,10 @@ class AllRoots:
 
     def _largest(self, priced: _Roots) -> float:
         """No less than mu."""
-        S, off = priced.G.proved(self.images.off)
-        return (off - least_eigenvalue(-S)) / self.at.least * (1 + 8 * EPS) if self.at.least > 0 else math.inf
+        S, error = priced.G.proved(self.images.error)
+        return (
+            (error - least_eigenvalue(-S)) / self.at.least * (1 + 8 * EPS) if self.at.least > 0 else math.inf
+        )
 
     def slopes(self, M: FloatArray) -> Slopes:
         """-log sum sqrt(D) + 1/2 log trace M in coordinates where the similar pairs' sum is the identity."""

@@ -22,7 +22,7 @@ from cvxml.family.geometry.budget import budget
 from cvxml.family.geometry.symmetric import quadratic, squares
 from cvxml.family.regularizers.budget import Budget
 from cvxml.family.regularizers.diagonal import DiagonalBudget
-from cvxml.family.rows.base import Prices
+from cvxml.family.rows.base import Duals
 from cvxml.family.rows.pairs import PairRows
 from cvxml.family.theorem.theorem import Family
 from cvxml.methods.mmc.diagonal_path import path as path_diagonal
@@ -62,7 +62,7 @@ class Free(NamedTuple):
         return (gradient + gradient.T) / 2, H
 
 
-def states(family: Family, start: FloatArray | None) -> Iterator[tuple[FloatArray, Prices]]:
+def states(family: Family, start: FloatArray | None) -> Iterator[tuple[FloatArray, Duals]]:
     """Metrics (d, d) within a budget along the path of -sum sqrt(D), and 1 / (2 sqrt(D)).
 
     start: a psd matrix (d, d).
@@ -73,7 +73,7 @@ def states(family: Family, start: FloatArray | None) -> Iterator[tuple[FloatArra
     (i, j), X = rows.listed.T, family.regularizer.X
     along = _diagonal if isinstance(family.regularizer, DiagonalBudget) else _full
     for M, a in along(X[i] - X[j], family.regularizer.E, start):
-        yield M, Prices(a, np.arange(len(a)))
+        yield M, Duals(a, np.arange(len(a)))
 
 
 def search(task: Task) -> Found:
@@ -97,7 +97,7 @@ def _full(
         yield at.outside(M), np.full(len(E), 0.5)
         return
     for state in path(Free(seen), M * total**2, rho=total**2 / (2 * r)):
-        yield at.outside(state.M / np.trace(state.M)), _prices(quadratic(Z, state.M))
+        yield at.outside(state.M / np.trace(state.M)), _duals(quadratic(Z, state.M))
 
 
 def _diagonal(
@@ -124,10 +124,10 @@ def _diagonal(
         yield metric(a), np.full(len(E), 0.5)
         return
     for found in path_diagonal(seen, a * total**2):
-        yield metric(found), _prices(F @ found)
+        yield metric(found), _duals(F @ found)
 
 
-def _prices(D: FloatArray) -> FloatArray:
+def _duals(D: FloatArray) -> FloatArray:
     """1 / (2 sqrt(D))"""
     a: FloatArray = 0.5 / np.sqrt(np.maximum(D, UNSEEN))
     return a

@@ -33,10 +33,10 @@ def _full(E: FloatArray, within: Budget, gap: float) -> float:
     d, r = at.to.shape
     if r < d or d > MOST_FEATURES or at.undecided:
         return math.inf
-    Z, off = at.images(E)
+    Z, error = at.images(E)
     size = np.linalg.norm(Z, axis=1)
-    moved = off * (2 * size + off)  # of z z^T
-    reach = (size + off) ** 2 / at.least
+    moved = error * (2 * size + error)  # of z z^T
+    reach = (size + error) ** 2 / at.least
     return _by_curvature(squares(Z), moved, reach, float(np.linalg.norm(at.to, 2)) ** 2, gap)
 
 
@@ -53,10 +53,10 @@ def _by_curvature(F: FloatArray, moved: FloatArray, reach: FloatArray, size: flo
     """From D = F M (q, p), each row known to `moved` of its norm; reach (q,): what no D exceeds within the budget."""
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         k, norms = 1 / (4 * reach * np.sqrt(reach)), np.linalg.norm(F, axis=1)
-        off = float(k @ ((2 * norms + moved) * moved))
-        off += (len(F) + 4 * F.shape[1]) * EPS * float(k @ norms**2)
+        error = float(k @ ((2 * norms + moved) * moved))
+        error += (len(F) + 4 * F.shape[1]) * EPS * float(k @ norms**2)
         curvature = F.T @ (k[:, None] * F)
-    if not (np.isfinite(curvature).all() and math.isfinite(off)):
+    if not (np.isfinite(curvature).all() and math.isfinite(error)):
         return math.inf
-    least = float(np.linalg.eigvalsh(curvature)[0]) - off
+    least = float(np.linalg.eigvalsh(curvature)[0]) - error
     return (1 + 1e-9) * size * math.sqrt(2 * gap / least) if least > 0 else math.inf

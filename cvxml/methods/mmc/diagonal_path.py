@@ -18,7 +18,7 @@ from scipy.linalg import cho_factor, cho_solve
 from cvxml.core.clock import look, watched
 from cvxml.core.metric import EPS, FloatArray
 
-MOST = 0.99  # of the way to the boundary
+SHARE_TO_BOUNDARY = 0.99  # a step goes at most this share of the way to the boundary
 HALVINGS = 40
 
 
@@ -48,7 +48,7 @@ def path(F: FloatArray, a: FloatArray) -> Iterator[FloatArray]:
         dz = (rho - complement - complement * u) / a
         a = a * (1 + step * u)
         falling = dz < 0
-        z = z + min(1.0, MOST * float(np.min(-z[falling] / dz[falling], initial=math.inf))) * dz
+        z = z + min(1.0, SHARE_TO_BOUNDARY * float(np.min(-z[falling] / dz[falling], initial=math.inf))) * dz
         z = np.clip(z, 1e-4 * rho / a, 1e4 * rho / a)
 
 
@@ -56,7 +56,7 @@ def _share_left(complement: FloatArray, u: FloatArray) -> float:
     """How much of the complementarity the step to rho = 0 would leave, to the third power (Mehrotra)."""
     change = -complement * (1 + u)  # of a z, by the change of z
     longest = [float(np.min(-1 / v[v < 0], initial=math.inf)) for v in (u, change / complement)]
-    primal, dual = (min(1.0, MOST * length) for length in longest)
+    primal, dual = (min(1.0, SHARE_TO_BOUNDARY * length) for length in longest)
     after = (1 + primal * u) * (complement + dual * change)
     return max(1e-4, min(1.0, float(after.sum()) / float(complement.sum())) ** 3)
 
@@ -64,7 +64,7 @@ def _share_left(complement: FloatArray, u: FloatArray) -> float:
 def _search(F: FloatArray, a: FloatArray, u: FloatArray, rho: float, slope: float) -> float:
     """A step along u that lowers 1/2 sum a - sum sqrt(F a) - rho sum log a; 0 if there is none."""
     least = float(u.min())
-    step = min(1.0, -MOST / least) if least < 0 else 1.0
+    step = min(1.0, -SHARE_TO_BOUNDARY / least) if least < 0 else 1.0
     here = _value(F, a)
     noise = 64 * EPS * max(1.0, abs(here))
     for _ in watched(range(HALVINGS)):

@@ -171,7 +171,7 @@ def _step_gap(
         return None, math.inf, 0.0
     with np.errstate(divide="ignore"):
         logs = np.log1p(-theta), np.log(theta)
-    parts, off = [], []
+    parts, error = [], []
     for i in watched(metric.points.tolist()):
         at = metric.point(i)
         rows = [at.log_p if row is None else row.row(i) for row in (R, interior)]
@@ -182,10 +182,10 @@ def _step_gap(
         weights, of_weights = ((1 - theta) * a + theta * b for a, b in zip(*both, strict=True))
         part, rounding = _part(at, log_q, weights, of_weights, np.arange(len(metric.Y)) != i)
         parts.append(part)
-        off.append(rounding)
+        error.append(rounding)
     if not all(map(math.isfinite, parts)):
         return theta, math.inf, 0.0
-    return theta, max(0.0, math.fsum(parts)), finite(sum(off))
+    return theta, max(0.0, math.fsum(parts)), finite(sum(error))
 
 
 def _part(
@@ -193,12 +193,12 @@ def _part(
 ) -> tuple[float, float]:
     """Return c_i KL(q_i || p_i) + sum_k weights_k D_ik and its rounding error; weights = c_i (w_i - q_i), of sum 0."""
     nearest = int(np.where(others, at.D, np.inf).argmin())
-    beyond, off = (at.D - at.D[nearest])[others], (at.off + at.off[nearest])[others]
+    beyond, error = (at.D - at.D[nearest])[others], (at.error + at.error[nearest])[others]
     weights, of_weights, log_q, log_p = weights[others], of_weights[others], log_q[others], at.log_p[others]
     apart = _divergence(log_q, log_p)
     q = np.exp(log_q)
     terms = (len(at.D) + 16) * EPS
-    rounding = float(of_weights @ (beyond + off) + np.abs(weights) @ off)
+    rounding = float(of_weights @ (beyond + error) + np.abs(weights) @ error)
     rounding += terms * float(np.abs(weights) @ beyond)
     # the divergence has three errors: of log p, of the sums of q and p, which need not be 1, and of the terms
     of_logs = at.of_log_p[others] + 4 * EPS * (np.abs(log_q) + np.abs(log_p))
@@ -252,11 +252,11 @@ def limit(p: Instance, metric: Metric) -> Limit:
     """Return the limit of the objective along the multiples of the metric."""
     total, best = 0.0, True
     for i in np.flatnonzero(p.usable).tolist():
-        distances, off = metric.distances(i)
+        distances, error = metric.distances(i)
         distances[i] = np.inf
         s = p.row(i)
-        nearest = (distances + off).min()
-        right = s[distances - off <= nearest * (1 + CLOSE)]
+        nearest = (distances + error).min()
+        right = s[distances - error <= nearest * (1 + CLOSE)]
         best &= bool(right.min() == s.max())
         with np.errstate(divide="ignore"):
             total -= float(right.mean() if p.criterion == "f" else np.log(right.mean()))

@@ -31,7 +31,7 @@ from cvxml.methods.nca.instance import Instance
 BLOCK = 1 << 17  # numbers in a block of rows: a megabyte
 THREADED = 500  # from this many points on, two threads are faster
 # A sum of exponentials below this has lost digits to underflow, and is computed again with another shift.
-TINY = {"float64": 1e-200, "float32": 1e-25}
+SMALLEST = {"float64": 1e-200, "float32": 1e-25}
 ALL = slice(None)
 
 
@@ -226,7 +226,7 @@ def _partner_exponentials(
     """Return s_ij e^(-d_ij - top_i + shift_i) for the partner columns, and shift (b,), 0 unless P underflows there."""
     W = P[:, block.own].copy() if block.soft is None else P * block.soft.astype(P.dtype)
     shift = np.zeros(len(W))
-    far = np.flatnonzero(W.sum(axis=1) < TINY[W.dtype.name])
+    far = np.flatnonzero(W.sum(axis=1) < SMALLEST[W.dtype.name])
     if len(far):
         exponents = left[block.rows][far] @ right[block.own].T
         exponents[np.arange(len(far)), far + block.rows.start - (block.own.start or 0)] = -np.inf
@@ -244,7 +244,7 @@ def _in_threads(n: int, blocks: list[Block], sum_of: Callable[[list[Block]], Any
     return [sum_of(blocks)] if n < THREADED else [*side_by_side(sum_of, [blocks[::2], blocks[1::2]])]
 
 
-MANY = 500  # from this many points on, the descent starts in single precision
+MIN_POINTS_SINGLE = 500  # from this many points on, the descent starts in single precision
 MEMORY = 20  # pairs stored by L-BFGS
 NEWTON_STEPS = 12
 CG_STEPS = 200
@@ -278,7 +278,7 @@ class Descent:
     ):
         self.pairs, self.held, self.enough, self.report = pairs, held, enough, report
         # a step is solved for its dual variables, which need double precision
-        self.rough = held is None and len(pairs.X) >= MANY
+        self.rough = held is None and len(pairs.X) >= MIN_POINTS_SINGLE
         self.at = self._evaluate(A, self.rough)
         self.iterations = 0
 

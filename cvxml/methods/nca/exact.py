@@ -49,7 +49,7 @@ from cvxml.methods.nca.certify import dual_matrix
 from cvxml.methods.nca.instance import Instance
 
 BISECTIONS = 40  # steps that refine theta after its power of two is known
-LEAST = 200  # theta is 0 or at least 2^-LEAST
+LOWEST_EXPONENT = 200  # theta is 0 or at least 2^-LOWEST_EXPONENT
 
 
 class _Row(NamedTuple):
@@ -187,11 +187,11 @@ def _smallest_theta(Z_R: Any, Z_I: Any) -> Fraction | None:
     if not positive(Fraction(1)):
         return None
     # if Z is positive for one theta, then for every larger theta, because Z_I is positive
-    low, high = 0, LEAST + 1
+    low, high = 0, LOWEST_EXPONENT + 1
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if positive(Fraction(1, 1 << middle)) else (low, middle)
-    above, below = Fraction(1, 1 << low), Fraction(0) if high > LEAST else Fraction(1, 1 << high)
+    above, below = Fraction(1, 1 << low), Fraction(0) if high > LOWEST_EXPONENT else Fraction(1, 1 << high)
     for _ in range(BISECTIONS):
         between = (above + below) / 2
         above, below = (between, below) if positive(between) else (above, between)

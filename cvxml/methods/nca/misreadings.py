@@ -41,7 +41,7 @@ from cvxml.methods.nca.certify import limit
 from cvxml.methods.nca.instance import Instance, by_target, instance
 from cvxml.methods.nca.rows import Metric
 
-SMALL = 1e-2  # a metric up to this size, in units of the covariance, is near A = 0: all its directions count as unused
+SMALL_METRIC = 1e-2  # in units of the covariance; all directions of such a small metric count as unused
 BLOCK = 1 << 20  # distances in a block
 SINGLE = -150 * math.log(2)  # in single precision e to a smaller power rounds to 0
 MOST_POINTS = 10_000  # with more points only NCA with another parameter is tried
@@ -94,7 +94,7 @@ def left(question: Question, kind: str) -> float:
     with np.errstate(all="ignore"):  # NaN and infinity are refused below
         found = _misread(p, at, A, kind, question.metric)
         gradient = float(np.linalg.norm(2 * A @ found.G))
-        unused = values[-1] <= SMALL or min(p.m, len(Q)) > np.count_nonzero(values > INVISIBLE)
+        unused = values[-1] <= SMALL_METRIC or min(p.m, len(Q)) > np.count_nonzero(values > INVISIBLE)
         least = float(np.linalg.eigvalsh(found.G)[0]) if unused and np.isfinite(found.G).all() else 0.0
         length = max(float(np.linalg.norm(A)), 1.0)
         above, to_limit = found.value - found.bound, abs(found.value - found.limit)

@@ -2,7 +2,7 @@
 
 The judged metric is M M^T, which is psd of rank at most m in spite of rounding. M (d, m) comes from the eigenvectors
 of Q, after each feature was divided by a power of two near its spread. Distances are distances of images of the points.
-`off` of a row bounds how far each distance is from e^T Q e, with e the exact difference of two points:
+`error` of a row bounds how far each distance is from e^T Q e, with e the exact difference of two points:
     rest |e|^2 + 2 sqrt(D) h + h^2 + (m + 12) eps D + 128 eps.
 rest is the norm of Q - M M^T, and h the rounding error of an image. The last two terms also cover the squares, and the
 exponentials and logarithms of the softmax. We split points and M into parts with so few bits that the products of the
@@ -28,8 +28,8 @@ from cvxml.family.stationary.rank import INVISIBLE
 from cvxml.methods.nca.instance import Instance
 from cvxml.numbers.rounding import two_sum
 
-TINY = 2.0**-1020  # a bound of the error of a number that underflows
-FEW = 1000  # points up to which all rows are cached: some 50 megabytes
+UNDERFLOW = 2.0**-1020  # bounds the error of a number that underflows
+MAX_POINTS_CACHED = 1000  # up to this many points, all rows are cached (about 50 MB)
 
 
 class Softmax:
@@ -58,7 +58,7 @@ class Point(NamedTuple):
     """The quantities of point i at the metric; a field `of_x` bounds the error of the field x."""
 
     D: FloatArray  # (n,) squared distances
-    off: FloatArray  # a bound of the errors of D
+    error: FloatArray  # a bound of the errors of D
     log_p: FloatArray  # (n,)
     of_log_p: FloatArray
     log_w: FloatArray  # (n,)
@@ -77,13 +77,13 @@ class Point(NamedTuple):
         """
         w, p = np.exp(self.log_w), np.exp(self.log_p)
         if self.log_wrong is None:
-            difference, off = w - p, growth(self.log_w, self.of_log_w) + growth(self.log_p, self.of_log_p)
+            difference, error = w - p, growth(self.log_w, self.of_log_w) + growth(self.log_p, self.of_log_p)
         else:
             right = np.isfinite(self.log_w)
             logs = np.where(right, self.log_w + self.log_wrong, self.log_p)
             difference = np.where(right, 1.0, -1.0) * np.exp(logs)
-            off = growth(logs, np.where(right, self.of_log_w + self.of_log_wrong, self.of_log_p))
-        return self._times_c(difference, off)
+            error = growth(logs, np.where(right, self.of_log_w + self.of_log_wrong, self.of_log_p))
+        return self._times_c(difference, error)
 
     def weights(self, log_q: FloatArray | None) -> tuple[FloatArray, FloatArray]:
         """Return c_i (w_ik - q_ik) and bounds of their errors, for any q (None: p); q is exact up to its sum, 1."""
@@ -93,9 +93,9 @@ class Point(NamedTuple):
         of_q = q * EPS * (2 * len(q) + 64 - 4 * np.where(q > 0, log_q, 0.0))
         return self._times_c(np.exp(self.log_w) - q, growth(self.log_w, self.of_log_w) + of_q)
 
-    def _times_c(self, difference: FloatArray, off: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def _times_c(self, difference: FloatArray, error: FloatArray) -> tuple[FloatArray, FloatArray]:
         size = np.abs(difference)
-        return self.c * difference, (self.c + self.of_c) * (off + 4 * EPS * size) + self.of_c * size
+        return self.c * difference, (self.c + self.of_c) * (error + 4 * EPS * size) + self.of_c * size
 
 
 def _split(A: FloatArray, bits: int) -> tuple[FloatArray, FloatArray]:
@@ -176,8 +176,8 @@ class Metric:
         D = np.sum(self.apart(i) ** 2, axis=1)
         apart = np.linalg.norm(self.E[i] - self.E, axis=1) + 4 * EPS * (self.lengths[i] + self.lengths)
         h = self.h[i] + self.h
-        off = self.rest * apart**2 + (2 * np.sqrt(D) + h) * h
-        return D, off + (self.images.shape[1] + 12) * EPS * D
+        error = self.rest * apart**2 + (2 * np.sqrt(D) + h) * h
+        return D, error + (self.images.shape[1] + 12) * EPS * D
 
     def apart(self, i: int) -> FloatArray:
         """The images of x_i - x_k, (n, m)."""
@@ -189,27 +189,27 @@ class Metric:
         if i in self._kept:
             return self._kept[i]
         found = self._point(i)
-        if len(self.Y) <= FEW:
+        if len(self.Y) <= MAX_POINTS_CACHED:
             self._kept[i] = found
         return found
 
     def _point(self, i: int) -> Point:
-        D, off = self.distances(i)
-        off += 128 * EPS
+        D, error = self.distances(i)
+        error += 128 * EPS
         s = self.p.row(i)
         right = s > 0
         others = np.arange(len(D)) != i
-        log_all, of_all = _log_sum(-D[others], off[others])
+        log_all, of_all = _log_sum(-D[others], error[others])
         log_p = np.where(others, -D - log_all, -np.inf)
         with np.errstate(divide="ignore"):
             mine = log_p + np.log(s)
-        log_own, of_own = _log_sum(mine[right], off[right])
+        log_own, of_own = _log_sum(mine[right], error[right])
         log_w = mine - log_own
         log_p_i, of_log_p_i = log_own, of_all + of_own + 8 * EPS * abs(log_own)
         log_wrong, of_log_wrong = None, 0.0
         if s[right].min() == s[right].max():
             wrong = others & ~right
-            log_wrong, of_wrong = _log_sum(log_p[wrong], off[wrong])
+            log_wrong, of_wrong = _log_sum(log_p[wrong], error[wrong])
             of_log_wrong = of_wrong + of_all
             # p_i = s / (1 + x), x = sum of p over s_ik = 0 / sum of p over partners
             log_s = math.log(s[right][0])
@@ -219,11 +219,11 @@ class Metric:
             of_log_p_i = share * of_x + 8 * EPS * (abs(log_s) + abs(log_p_i))
         c, of_c = 1.0, 0.0
         if self.p.criterion == "f":
-            c, of_c = math.exp(log_p_i), float(growth(np.array(log_p_i), np.array(of_log_p_i))) + TINY
+            c, of_c = math.exp(log_p_i), float(growth(np.array(log_p_i), np.array(of_log_p_i))) + UNDERFLOW
             of_c += 2 * EPS * c
-        of_log_p, of_log_w = off + of_all, off + of_own
+        of_log_p, of_log_w = error + of_all, error + of_own
         return Point(
-            D, off, log_p, of_log_p, log_w, of_log_w, log_p_i, of_log_p_i, c, of_c, log_wrong, of_log_wrong
+            D, error, log_p, of_log_p, log_w, of_log_w, log_p_i, of_log_p_i, c, of_c, log_wrong, of_log_wrong
         )
 
     @cached_property
@@ -236,7 +236,7 @@ class Metric:
             rounding.append(at.of_c if self.p.criterion == "f" else at.of_log_p_i)
         total = -math.fsum(terms)
         bound = 0.0 if self.p.similarity is None else len(self.points) * EPS * abs(self.p.bound)
-        return total, finite(sum(rounding) + EPS * abs(total) + bound + len(terms) * TINY)
+        return total, finite(sum(rounding) + EPS * abs(total) + bound + len(terms) * UNDERFLOW)
 
     @property
     def objective(self) -> float:
@@ -254,24 +254,24 @@ class Metric:
 
     def _sum(self, q: Softmax | None) -> Surplus:
         Y = self.Y
-        Z, off, size = np.zeros((Y.shape[1], Y.shape[1])), 0.0, 0.0
+        Z, error, size = np.zeros((Y.shape[1], Y.shape[1])), 0.0, 0.0
         for i in watched(self.points.tolist()):
             weights, of_weights = self.point(i).weights(None if q is None else q.row(i))
             D = Y[i] - Y
             long = np.linalg.norm(D, axis=1)
             Z += D.T @ (weights[:, None] * D)
-            off += float(of_weights @ (long + self.noise) ** 2)
-            off += float(np.abs(weights) @ (2 * long + self.noise)) * self.noise
+            error += float(of_weights @ (long + self.noise) ** 2)
+            error += float(np.abs(weights) @ (2 * long + self.noise)) * self.noise
             size += float(np.abs(weights) @ long**2)
         terms = len(Y) + len(self.points) + 16
         # includes the error of the eigenvalues of Z
-        rounding = off + terms * EPS * size + 2 * len(Z) * EPS * float(np.linalg.norm(Z))
+        rounding = error + terms * EPS * size + 2 * len(Z) * EPS * float(np.linalg.norm(Z))
         return Surplus((Z + Z.T) / 2, finite(rounding))
 
     def first_order(self) -> FirstOrder:
         """Return the first derivatives; dF/dQ is computed only if a row of A is unused."""
         images, Y = self.images, self.Y
-        total, off, size, slope, turns = np.zeros((images.shape[1], Y.shape[1])), 0.0, 0.0, [], 0.0
+        total, error, size, slope, turns = np.zeros((images.shape[1], Y.shape[1])), 0.0, 0.0, [], 0.0
         for i in watched(self.points.tolist()):
             at = self.point(i)
             weights, of_weights = at.own_weights()
@@ -279,14 +279,14 @@ class Metric:
             root = np.sqrt(at.D)
             long, h = np.linalg.norm(D, axis=1), self.h[i] + self.h + 2 * EPS * root
             total += left.T @ (weights[:, None] * D)
-            off += float(of_weights @ ((root + h) * (long + self.noise)))
-            off += float(np.abs(weights) @ (h * long + (root + h) * self.noise))
+            error += float(of_weights @ ((root + h) * (long + self.noise)))
+            error += float(np.abs(weights) @ (h * long + (root + h) * self.noise))
             size += float(np.abs(weights) @ (root * long))
             beyond = at.D - np.delete(at.D, i).min()
             beyond[i] = 0.0
             slope.append(2 * float(weights @ beyond))
             turns += 2 * float(np.abs(weights) @ beyond)
-        rounding = 2 * (off + (len(Y) + len(self.points) + 16) * EPS * size)
+        rounding = 2 * (error + (len(Y) + len(self.points) + 16) * EPS * size)
         # in coordinates of unit covariance the covariance of the images is A A^T
         around = images - images.mean(axis=0)
         rows = np.linalg.eigvalsh(around.T @ around / len(Y))
@@ -299,13 +299,13 @@ class Metric:
         return FirstOrder(length, gradient, least, math.fsum(slope), turns)
 
 
-def _log_sum(logs: FloatArray, off: FloatArray) -> tuple[float, float]:
-    """Return log sum e^logs and a bound of its error, if each logarithm has an error up to `off`; -inf if empty."""
+def _log_sum(logs: FloatArray, error: FloatArray) -> tuple[float, float]:
+    """Return log sum e^logs and a bound of its error, if each logarithm has an error up to `error`; -inf if empty."""
     if not logs.size:
         return -math.inf, 0.0
     top = float(logs.max())
     total = math.fsum(np.exp(logs - top).tolist())
-    moved = float(growth(logs - top, off).sum()) / total
+    moved = float(growth(logs - top, error).sum()) / total
     return top + math.log(total), math.log1p(moved) + 16 * EPS
 
 

@@ -33,12 +33,12 @@ from cvxml.core.metric import (
     in_blocks,
 )
 from cvxml.family.regularizers.base import JudgedMatrix, Scaled
-from cvxml.family.regularizers.frobenius import TINY, Flat, Frobenius
-from cvxml.family.rows.base import Block, Prices, View, Weights
+from cvxml.family.regularizers.frobenius import UNDERFLOW, Flat, Frobenius
+from cvxml.family.rows.base import Block, Duals, View, Weights
 from cvxml.family.rows.triplets import Triplets
 from cvxml.numbers import rational
 from cvxml.numbers.rounding import Distances
-from cvxml.numbers.sums import Sum
+from cvxml.numbers.sums import Approximate
 
 
 @dataclass(frozen=True)
@@ -90,26 +90,26 @@ class BlocksView(NamedTuple):
 
     def pairs(self, index: IntArray) -> Distances:
         """See `View`."""
-        D, off = np.zeros(len(index)), np.zeros(len(index))
+        D, error = np.zeros(len(index)), np.zeros(len(index))
         for share, view in zip(self.shares(index).T, self.each, strict=True):
             own = view.pairs(index)
             D += share * own.D
-            off += share * (own.off + (len(self.each) + 2) * EPS * np.abs(own.D))
-        return Distances(D, off * (1 + 1e-6) + TINY)
+            error += share * (own.error + (len(self.each) + 2) * EPS * np.abs(own.D))
+        return Distances(D, error * (1 + 1e-6) + UNDERFLOW)
 
 
 class Listed(Triplets):
     """Triplets of which all are looked at, by their pairs: an order of the two counts."""
 
-    def blocks(self, view: View, prices: Prices, kept: float = math.inf) -> Iterator[Block]:
+    def blocks(self, view: View, duals: Duals, kept: float = math.inf) -> Iterator[Block]:
         """All at once."""
         key = self.keys()
         a = np.zeros(len(key))
-        a[np.searchsorted(key, prices.key)] = prices.a
-        i, j, l = self.named(Prices(a, key)).T
-        near, near_off = view.pairs(np.stack([i, j], axis=1))
-        far, far_off = view.pairs(np.stack([i, l], axis=1))
-        yield Block(far - near, near_off + far_off + 2 * EPS * (np.abs(near) + np.abs(far)), a)
+        a[np.searchsorted(key, duals.key)] = duals.a
+        i, j, l = self.named(Duals(a, key)).T
+        near, near_error = view.pairs(np.stack([i, j], axis=1))
+        far, far_error = view.pairs(np.stack([i, l], axis=1))
+        yield Block(far - near, near_error + far_error + 2 * EPS * (np.abs(near) + np.abs(far)), a)
 
 
 class Blocks(Frobenius):
@@ -135,20 +135,20 @@ class Blocks(Frobenius):
         view: Any = BlocksView(self.shares, tuple(own.view for own in each))  # type: ignore[misc]
         return JudgedMatrix(view, feasibility, all(own.finite for own in each), not psd.any())
 
-    def value(self, view: Any) -> Sum:
+    def value(self, view: Any) -> Approximate:
         """lam/2 sum_b ||M_b||^2"""
         return _sum([self.one.value(own) for own in view.each])
 
-    def bound(self, G: Weights) -> Sum:
+    def bound(self, G: Weights) -> Approximate:
         """-sum_b ||Q_b||^2 / (2 lam)"""
         return _sum([self.one.bound(own) for own in self.parts(G)])
 
     def reached(self, G: Weights) -> tuple[FloatArray, float]:
         """See `Frobenius`."""
-        Q, off = zip(*(self.one.reached(own) for own in self.parts(G)), strict=True)
-        return in_blocks(np.array(Q)), float(np.linalg.norm(off)) * (1 + 4 * EPS)
+        Q, error = zip(*(self.one.reached(own) for own in self.parts(G)), strict=True)
+        return in_blocks(np.array(Q)), float(np.linalg.norm(error)) * (1 + 4 * EPS)
 
-    def excess(self, view: Any, G: Weights) -> Sum:
+    def excess(self, view: Any, G: Weights) -> Approximate:
         """The sum of those of the blocks."""
         return _sum([self.one.excess(own, g) for own, g in zip(view.each, self.parts(G), strict=True)])
 
@@ -193,7 +193,7 @@ class Blocks(Frobenius):
         """Not known."""
 
 
-def _sum(parts: list[Sum]) -> Sum:
-    values, off = np.array(parts).T
-    moved = float(off.sum()) + (len(parts) + 2) * EPS * float(np.abs(values).sum())
-    return Sum(float(values.sum()), moved * (1 + 1e-6))
+def _sum(parts: list[Approximate]) -> Approximate:
+    values, error = np.array(parts).T
+    moved = float(error.sum()) + (len(parts) + 2) * EPS * float(np.abs(values).sum())
+    return Approximate(float(values.sum()), moved * (1 + 1e-6))

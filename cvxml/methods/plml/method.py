@@ -43,7 +43,7 @@ from cvxml.core.statement import Statement
 from cvxml.core.triplets import BAD_TRIPLETS, BY_TRIPLETS
 from cvxml.family.losses.hinge import Hinge
 from cvxml.family.losses.straight import Straight
-from cvxml.family.rows.base import Prices
+from cvxml.family.rows.base import Duals
 from cvxml.family.rows.pairs import PairRows
 from cvxml.family.rows.triplets import Triplets
 from cvxml.family.theorem.theorem import Family, Term
@@ -224,7 +224,7 @@ class PLML(TripletMethod[Instance]):
             terms.append(Term(Straight(number(given.alpha2)), PairRows(given.targets)))
         return Family(norm, tuple(terms), of_regularizer=True, radius=norm.around)
 
-    def read(self, given: Instance, dual: Dual) -> Sequence[Prices]:
+    def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
         """ "price" (t,) with "triplets" (t, 3); the pairs have the one price there is, -alpha2.
 
         No multiple of these is in their domain: where alpha2 > 0 prices of triplets are clipped and no more, which are
@@ -234,13 +234,13 @@ class PLML(TripletMethod[Instance]):
         if given.alpha2 == 0:
             return own
         pairs = len(given.targets)
-        return (*own, Prices(np.full(pairs, -given.alpha2), np.arange(pairs)))
+        return (*own, Duals(np.full(pairs, -given.alpha2), np.arange(pairs)))
 
-    def named(self, given: Instance, prices: Prices, *pulled: Prices) -> Dual:
+    def named(self, given: Instance, duals: Duals, *pulled: Duals) -> Dual:
         """The triplets that have a price."""
-        return super().named(given, prices)
+        return super().named(given, duals)
 
-    def prices(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
+    def duals(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
         """One price a triplet."""
         return {"price": values["c"], "triplets": given.triplets()}
 
@@ -248,7 +248,7 @@ class PLML(TripletMethod[Instance]):
         """The literal problem gives the blocks, its dual the prices."""
         primal, values = solve_problem(self.problem(given), solver), solve_problem(self.dual(given), solver)
         metrics = np.array([project_psd(primal[f"M_{b}"]) for b in range(given.m)])
-        return Found(in_blocks(metrics), self.prices(given, values), Status.CONVERGED, 0)
+        return Found(in_blocks(metrics), self.duals(given, values), Status.CONVERGED, 0)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
         """Of the metrics; nothing is decided where the weights were solved for, and are not proved."""

@@ -35,7 +35,7 @@ BATCH = 500  # gradient steps before Newton is tried
 NEWTON_STEPS = 50
 SHORTEST = 1e-6  # of a Newton step
 DAMPED = 1e-14  # of the largest entry of the diagonal, added to it: a face may have flat directions
-FEW = 20_000  # weights, for Newton's step
+MAX_WEIGHTS_NEWTON = 20_000  # up to this many weights, Newton's step is taken
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,9 +85,9 @@ def check_weights(weights: ArrayLike, n: int, m: int | None) -> FloatArray:
         )
     if not np.isfinite(W).all() or (W < 0).any() or (W > 2).any():
         raise ValueError("weights must be finite, 0 or more, and at most 1")
-    off = np.abs(W.sum(axis=1) - 1)
-    if off.max() > FEASIBILITY_TOL:
-        i = int(off.argmax())
+    error = np.abs(W.sum(axis=1) - 1)
+    if error.max() > FEASIBILITY_TOL:
+        i = int(error.argmax())
         raise ValueError(f"the weights of point {i} add up to {W[i].sum():.9g}, not to 1")
     return W
 
@@ -187,7 +187,7 @@ def solve(given: Smooth, tol: float = TOL) -> FloatArray:
     for k in watched(range(MAX_ITER)):
         if k % OFTEN == 0 and at.gap(W) <= tol * at.value(W):
             break
-        if k % BATCH == BATCH - 1 and W.size <= FEW:
+        if k % BATCH == BATCH - 1 and W.size <= MAX_WEIGHTS_NEWTON:
             moved = _newton(at, W, tol)
             if moved is not W:
                 W, steps = moved, accelerated(at, moved, 1 / at.steepest)

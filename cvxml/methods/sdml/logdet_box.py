@@ -21,9 +21,9 @@ BELOW_ROUNDING = 1e-7  # what a step wins is not seen in log det if it promises 
 HALVINGS = 40
 DECREASE = 1e-4  # of what a step promises
 ITERATIONS = 20  # of conjugate gradients, times d
-NEAR = 0.1  # a gap with which t may fall on
+GAP_TO_LOWER_T = 0.1  # t is lowered once the gap is below this
 WIDE = 1e9  # a width that no U of a positive definite S + U has
-LEAST = 1e-13  # a t that says nothing, beside a diagonal of 1
+MIN_T = 1e-13  # beside a diagonal of 1, a smaller t has no effect
 
 
 class Box(NamedTuple):
@@ -153,15 +153,15 @@ def decided(S: FloatArray, lam: float) -> Decided:
     one = np.eye(len(S))
     t = max(0.0, -float(np.linalg.eigvalsh(own)[0])) + 1.0
     at = Point(Box(own + t * one, w), np.zeros_like(S))
-    while t > LEAST:
+    while t > MIN_T:
         look()
-        while at.gap > NEAR:
+        while at.gap > GAP_TO_LOWER_T:
             look()
             before, at = at, at.newton()
             if at is before:
                 break
         least = float(np.linalg.eigvalsh(at.W)[0])
-        if least > t + LEAST:
+        if least > t + MIN_T:
             return Decided(np.clip(at.U * unit, -lam, lam), at.M / unit)
         if float(np.sum(own * at.M) + np.sum(w * np.abs(at.M))) < 0:
             break

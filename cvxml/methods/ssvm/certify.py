@@ -13,7 +13,7 @@ Rounding of the inferences. `nearest` compares products of images of the points 
 most rho_i at point i. Let `low` be lower bounds of the distances to the k + 1 candidates of a class. A point that is no
 candidate has a product at least as large as theirs, so its distance is at least u = max low - 2 rho_i. The t-th nearest
 point is then at least as far as the t-th of min(low, u). The cheapest sets at these distances cost at most as much as
-the cheapest sets there are. `Inferred.off` bounds the error of F.
+the cheapest sets there are. `Inferred.error` bounds the error of F.
 
 W = 0 has no scale for a relative error, so rational arithmetic decides if it is optimal for its step. The step is
 strongly convex: its optimum is within sqrt(gap) of W. For F itself, only F >= 0 is proved.
@@ -36,7 +36,7 @@ from cvxml.core.metric import EPS, FloatArray, IntArray, examine, psd_root, unit
 from cvxml.core.result import Certificate, Dual
 from cvxml.family.losses.groups import Slack
 from cvxml.family.regularizers.frobenius import Frobenius
-from cvxml.family.rows.base import Block, Prices, View, Weights
+from cvxml.family.rows.base import Block, Duals, View, Weights
 from cvxml.family.theorem import theorem
 from cvxml.family.theorem.theorem import Family, Term
 from cvxml.methods.ssvm.inference import loss_augmented, nearest, point_at, table, task_loss
@@ -67,28 +67,28 @@ class Sets:
         pairs, self.where = np.unique(point[B.row] * n + B.col, return_inverse=True)
         self.listed, self.pairs = listed, np.stack(np.divmod(pairs, n), axis=1)
 
-    def blocks(self, view: View, prices: Prices, kept: float = math.inf) -> Iterator[Block]:
+    def blocks(self, view: View, duals: Duals, kept: float = math.inf) -> Iterator[Block]:
         """See `Rows`; all rows in one block."""
         m = len(self.listed)
-        D, off = view.pairs(self.pairs)
+        D, error = view.pairs(self.pairs)
         v = np.bincount(self.row, self.sign * D[self.where], minlength=m).astype(np.float64)
         size = np.bincount(self.row, np.abs(D)[self.where], minlength=m)
-        moved = np.bincount(self.row, off[self.where], minlength=m) + 2 * self.listed.shape[1] * EPS * size
+        moved = np.bincount(self.row, error[self.where], minlength=m) + 2 * self.listed.shape[1] * EPS * size
         a = np.zeros(m)
-        a[prices.key] = prices.a
+        a[duals.key] = duals.a
         yield Block(v, moved * (1 + 1e-6), a)
 
-    def weights(self, prices: Prices) -> Weights:
-        """See `Rows`; each pair once. The sums are exact if `prices` are whole multiples of a digit (groups.py)."""
-        a = np.zeros(len(self.listed), dtype=prices.a.dtype)
-        a[prices.key] = prices.a
-        w = np.zeros(len(self.pairs), dtype=prices.a.dtype)
+    def weights(self, duals: Duals) -> Weights:
+        """See `Rows`; each pair once. The sums are exact if `duals` are whole multiples of a digit (groups.py)."""
+        a = np.zeros(len(self.listed), dtype=duals.a.dtype)
+        a[duals.key] = duals.a
+        w = np.zeros(len(self.pairs), dtype=duals.a.dtype)
         np.add.at(w, self.where, np.where(self.sign > 0, a[self.row], -a[self.row]))
         return Weights(self.pairs, w)
 
-    def within_span(self, labels: IntArray, prices: Prices) -> Prices:
+    def within_span(self, labels: IntArray, duals: Duals) -> Duals:
         """See `Rows`; all, because the regularizer is finite everywhere."""
-        return prices
+        return duals
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[int]:
         """See `Rows`."""
@@ -148,15 +148,15 @@ def in_order(sets: IntArray) -> tuple[IntArray, Any]:
     return np.column_stack([sets[:, 0], members]), proper
 
 
-def priced(p: Instance, q: FloatArray, m: int) -> Prices:
+def priced(p: Instance, q: FloatArray, m: int) -> Duals:
     """Return the dual variables C q of the first of m sets; the others have none."""
-    return Prices(np.pad(p.C * q, (0, m - len(q))), np.arange(m))
+    return Duals(np.pad(p.C * q, (0, m - len(q))), np.arange(m))
 
 
-def named(p: Instance, latent: IntArray, sets: IntArray, prices: Prices) -> Dual:
+def named(p: Instance, latent: IntArray, sets: IntArray, duals: Duals) -> Dual:
     """Return the dual by name: the weights of `sets`, and the rest of each point on h*."""
-    rest = p.C - np.bincount(sets[prices.key, 0], prices.a, minlength=len(p.X))
-    q, index = np.concatenate([prices.a, rest]) / p.C, np.concatenate([sets[prices.key], of_points(latent)])
+    rest = p.C - np.bincount(sets[duals.key, 0], duals.a, minlength=len(p.X))
+    q, index = np.concatenate([duals.a, rest]) / p.C, np.concatenate([sets[duals.key], of_points(latent)])
     return {"q": q[q > 0], "q_index": index[q > 0]}
 
 
@@ -179,8 +179,8 @@ def zero_is_optimal(
     if len(np.unique(sets[:, 0])) < n:
         return False
     C = Fraction(p.C)
-    a = Slack(C, sets[:, 0], delta(p, sets)).exact_prices([C * Fraction(share) for share in q.tolist()])
-    G = Sets(sets, known, n).weights(Prices(np.array(a, dtype=object), np.arange(len(a))))
+    a = Slack(C, sets[:, 0], delta(p, sets)).exact_duals([C * Fraction(share) for share in q.tolist()])
+    G = Sets(sets, known, n).weights(Duals(np.array(a, dtype=object), np.arange(len(a))))
     G = exchanged(G, np.array([Fraction(price) for price in nu.tolist()], dtype=object), exchanges)
     return Frobenius(p.X, Fraction(2)).exact_bound(plane(p.X), G) == 0
 
@@ -218,7 +218,7 @@ class Inferred(NamedTuple):
     latent: IntArray  # (n, k)
     worst: IntArray  # (n, k)
     largest: FloatArray  # (n,): the largest S + Delta
-    off: float  # a bound of the error of F, if these sets are not the best
+    error: float  # a bound of the error of F, if these sets are not the best
 
     @property
     def zero(self) -> bool:
@@ -233,19 +233,19 @@ def inferred(p: Instance, W: FloatArray) -> Inferred:
     with np.errstate(over="ignore", invalid="ignore"):  # an absurd metric gets an infinite objective
         at = point_at(unit, psd * s**2)
         worst = loss_augmented(at.near, p.y, p.Lam).sets
-        off = 0.0 if not psd.any() else math.inf
+        error = 0.0 if not psd.any() else math.inf
         if psd.any() and np.isfinite(at.W).all():
-            off = p.C * float(np.sum(_missed(unit, at.W, at.latent, worst)))
-    return Inferred(psd, at.latent, worst, at.worst, off if math.isfinite(off) else math.inf)
+            error = p.C * float(np.sum(_missed(unit, at.W, at.latent, worst)))
+    return Inferred(psd, at.latent, worst, at.worst, error if math.isfinite(error) else math.inf)
 
 
 def _missed(p: Instance, W: FloatArray, latent: IntArray, worst: IntArray) -> FloatArray:
     """Return bounds (n,): the cheapest and the worst set at W (d, d) are better than these (n, k) by at most that."""
     view = Frobenius(p.X, 2.0).judge(W).view
-    off, k = _off_products(p.X, W), p.k
+    error, k = _error_products(p.X, W), p.k
     J = nearest(p.X, p.y, p.R, W, k + 1).J
     low = _distances(view, J, -1.0)
-    beyond = low.max(axis=2, keepdims=True) - 2 * ROOM * (off + off.max())[:, None, None]
+    beyond = low.max(axis=2, keepdims=True) - 2 * ROOM * (error + error.max())[:, None, None]
     low = np.sort(np.maximum(np.minimum(low, beyond), 0.0), axis=2)[:, :, :k]
     largest = (p.Lam[p.y] - table(low, 0).cost).max(axis=1)
     cheapest = table(low, 1, p.y[:, None]).cost[:, 0]
@@ -264,20 +264,20 @@ def _distances(view: View, J: IntArray, side: float) -> FloatArray:
     for first in watched(range(0, n, step)):
         i = np.arange(first, min(first + step, n))
         j = J[i].reshape(len(i), count)
-        D, off = view.pairs(np.stack([np.repeat(i, count), j.ravel()], axis=1))
-        found[i] = np.where(j < 0, np.inf, (D + side * off).reshape(j.shape))
+        D, error = view.pairs(np.stack([np.repeat(i, count), j.ravel()], axis=1))
+        found[i] = np.where(j < 0, np.inf, (D + side * error).reshape(j.shape))
     return found.reshape(J.shape)
 
 
-def _off_products(X: FloatArray, W: FloatArray) -> FloatArray:
+def _error_products(X: FloatArray, W: FloatArray) -> FloatArray:
     """Return rho (n,): the product of i and j in `nearest` has an error of at most rho_i + rho_j.
 
     The unit of a feature is its width.
     """
     T, P = psd_root(W), X - X.mean(axis=0)
     width = np.abs(P).max(axis=0)
-    off = np.abs(W - T @ T.T) + (len(W) + 2) * EPS * (np.abs(T) @ np.abs(T).T)
-    miss = float(np.linalg.norm(off * np.outer(width, width))) * ROOM
+    error = np.abs(W - T @ T.T) + (len(W) + 2) * EPS * (np.abs(T) @ np.abs(T).T)
+    miss = float(np.linalg.norm(error * np.outer(width, width))) * ROOM
     unit = 1 / np.maximum(width, 1e-290)
     seen = Seen(T, unit, miss, images(P, T), P * unit)
     # the last term is the error of the sums of squares and products
@@ -296,16 +296,16 @@ def certify(p: Instance, W: FloatArray, dual: Dual) -> Certificate:
     proof, repaired = theorem.certify(step(p, found.latent, sets), W, [priced(p, q, len(sets))])
     if found.zero and zero_is_optimal(p, members(found.latent), found.largest, q, with_q):
         proof = replace(proof, lower_bound=proof.objective, gap=0.0, rounding=0.0)
-    off, rounding = proof.value_rounding + found.off, proof.rounding + found.off
-    stored = named(p, found.latent, sets, repaired.prices[0])
+    error, rounding = proof.value_rounding + found.error, proof.rounding + found.error
+    stored = named(p, found.latent, sets, repaired.duals[0])
     own = replace(
         proof,
         kind="subproblem",
         rounding=rounding,
-        value_rounding=off,
+        value_rounding=error,
         radius=math.sqrt(max(proof.gap, 0.0) + rounding) + proof.feasibility.distance,
         dual=stored,
     )
     return replace(
-        own, kind="stationary", lower_bound=0.0, gap=own.objective, rounding=off, radius=math.inf, step=own
+        own, kind="stationary", lower_bound=0.0, gap=own.objective, rounding=error, radius=math.inf, step=own
     )

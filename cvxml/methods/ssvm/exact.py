@@ -52,8 +52,8 @@ def exact_interval(
     check_splits(p)
     found, (q, with_q) = inferred(p, W, root), read(p, dual)
     sets = np.concatenate([with_q, of_points(found.worst)])
-    family, prices = step(p, found.latent, sets), [priced(p, q, len(sets))]
-    own = prove(family, prices).prices if psd is None else in_domain(family, prices)
+    family, duals = step(p, found.latent, sets), [priced(p, q, len(sets))]
+    own = prove(family, duals).duals if psd is None else in_domain(family, duals)
     exact = replace(
         interval(step(p, found.latent, sets, Fraction), W, own, root, hint=psd),
         of_step=True,

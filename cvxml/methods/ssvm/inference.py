@@ -7,7 +7,8 @@ Sets (section 5.1). H_r(tau) = {h : #r >= 1, #c <= #r - tau for c != r}. With ta
 ties are allowed. With m votes for r, the cheapest set takes the m nearest points of r. It then takes the k - m nearest
 of the other classes, with at most m - tau of a class. To go by distance and skip full classes is exact, because these
 sets are the bases of a truncated partition matroid. Algorithm 2 of the paper chooses m on the way, which is not exact
-(algorithms.py). Here every m from n* = ceil((k + tau (R - 1)) / R) to k is tried. docs/gerrymandering.md has the proof.
+(algorithms.py). Here every m from n* = ceil((k + tau (R - 1)) / R) to k is tried. The proof is in
+docs/gerrymandering_inference.md.
 
 Points. A `Point` is a metric W with both inferences and F; `evaluate` names all intermediates as the paper does.
 """

@@ -78,8 +78,8 @@ def check_loss(loss_matrix: Any, R: int) -> FloatArray:
         raise ValueError(
             f"loss_matrix[{r}, {r}] = {Lam[r, r]:g}: to be right costs nothing, the diagonal must be 0"
         )
-    off = Lam[~np.eye(R, dtype=bool)]
-    if (off <= 0).any():
+    off_diagonal = Lam[~np.eye(R, dtype=bool)]
+    if (off_diagonal <= 0).any():
         a, b = np.argwhere((Lam <= 0) & ~np.eye(R, dtype=bool))[0]
         raise ValueError(
             f"loss_matrix[{a}, {b}] = {Lam[a, b]:g}: off the diagonal every loss must be greater than 0"

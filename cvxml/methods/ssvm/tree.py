@@ -35,7 +35,7 @@ from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.core.result import Certificate, Dual
 from cvxml.family.losses.groups import Slack
 from cvxml.family.regularizers.frobenius import Frobenius
-from cvxml.family.rows.base import Prices
+from cvxml.family.rows.base import Duals
 from cvxml.family.theorem import theorem as family_bound
 from cvxml.methods.ssvm.certify import (
     Sets,
@@ -132,9 +132,9 @@ def certify_tree(p: Instance, W: FloatArray, dual: Dual) -> Certificate:
     found = inferred(p, W)
     family = step(p, found.latent, of_points(found.worst))
     looked = family.regularizer.judge(W)
-    F, F_off = family_bound.value(family, W)
-    F_off += found.off
-    rounding = F_off
+    F, F_error = family_bound.value(family, W)
+    F_error += found.error
+    rounding = F_error
     tree, q, q_index, nu, nu_index = _checked(dual, len(p.X), p.k)
     q_ends, nu_ends = _by_leaf(q_index, len(tree)), _by_leaf(nu_index, len(tree))
     lowest, radius, kept, zero = math.inf, 0.0, [], found.zero
@@ -142,12 +142,12 @@ def certify_tree(p: Instance, W: FloatArray, dual: Dual) -> Certificate:
         mine, pairs = q_ends[leaf], nu_ends[leaf]
         here = repair(p, known, Leaf(q[mine], q_index[mine, 1:], nu[pairs], nu_index[pairs, 1:]))
         kept.append((leaf, here))
-        V, bound, off = _bound(p, known, here)
+        V, bound, error = _bound(p, known, here)
         lowest = min(lowest, bound)
         zero = zero and bound >= (1 - NEARLY) * F
         zero = zero and zero_is_optimal(p, np.argwhere(known == IN), found.largest, *here)
         if bound <= F + rounding:
-            away = float(np.linalg.norm(V - found.W)) + off + math.sqrt(max(F - bound, 0.0) + rounding)
+            away = float(np.linalg.norm(V - found.W)) + error + math.sqrt(max(F - bound, 0.0) + rounding)
             radius = max(radius, away)
     if zero:
         lowest, rounding, radius = F, 0.0, 0.0
@@ -164,7 +164,7 @@ def certify_tree(p: Instance, W: FloatArray, dual: Dual) -> Certificate:
         feasibility=looked.feasibility,
         dual=_stored(tree, kept, p.k),
         undecided=NOT_IN_INTEGERS if nearly else "",
-        value_rounding=F_off,
+        value_rounding=F_error,
     )
 
 
@@ -247,11 +247,11 @@ def _bound(p: Instance, known: IntArray, leaf: Leaf) -> tuple[FloatArray, float,
     """Return V near P_+(M)/2, the bound minus its rounding error, and the largest error of V."""
     norm, loss = Frobenius(p.X, 2.0), Slack(p.C, leaf.sets[:, 0], delta(p, leaf.sets))
     a = loss.to_domain(p.C * leaf.q)
-    M = Sets(leaf.sets, np.argwhere(known == IN), len(p.X)).weights(Prices(a, np.arange(len(a))))
+    M = Sets(leaf.sets, np.argwhere(known == IN), len(p.X)).weights(Duals(a, np.arange(len(a))))
     M = exchanged(M, leaf.nu, leaf.exchanges)
-    gained, paid, (V, off) = loss.bound(a), norm.bound(M), norm.reached(M)
+    gained, paid, (V, error) = loss.bound(a), norm.bound(M), norm.reached(M)
     bound = gained.value + paid.value
-    return V, bound - (gained.off + paid.off + 2 * EPS * abs(bound)) * (1 + 1e-6), off
+    return V, bound - (gained.error + paid.error + 2 * EPS * abs(bound)) * (1 + 1e-6), error
 
 
 def _stored(tree: IntArray, kept: list[tuple[int, Leaf]], k: int) -> dict[str, np.ndarray]:

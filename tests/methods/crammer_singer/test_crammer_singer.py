@@ -33,19 +33,19 @@ def solved(given: svm.Instance, tol: float = 1e-8) -> svm.Solved:
 
 def slow(given: svm.Instance, W: FloatArray, mu: FloatArray) -> tuple[Fraction, Fraction]:
     """Objective and bound in fractions, from the definitions."""
-    x, w, prices, C = fractions(given.x), fractions(W), fractions(mu), Fraction(given.C)
+    x, w, duals, C = fractions(given.x), fractions(W), fractions(mu), Fraction(given.C)
     value = sum(v * v for v in w.flat) / 2
     of_mu = np.full(W.shape, Fraction(0))
     for i, own in enumerate(given.y.tolist()):
         scores = [sum(w[m] * x[i]) for m in range(len(W))]
         value += C * max((m != own) + scores[m] - scores[own] for m in range(len(W)))
         for m in range(len(W)):
-            assert prices[i, m] >= 0
-            of_mu[own] += prices[i, m] * x[i]
-            of_mu[m] -= prices[i, m] * x[i]
-        assert sum(prices[i]) <= C
-        assert prices[i, own] == 0
-    return value, sum(prices.flat) - sum(v * v for v in of_mu.flat) / 2
+            assert duals[i, m] >= 0
+            of_mu[own] += duals[i, m] * x[i]
+            of_mu[m] -= duals[i, m] * x[i]
+        assert sum(duals[i]) <= C
+        assert duals[i, own] == 0
+    return value, sum(duals.flat) - sum(v * v for v in of_mu.flat) / 2
 
 
 # ---------------------------------------------------------------- the optimum

@@ -273,9 +273,9 @@ def test_the_radius_counts_the_step_to_determinant_1() -> None:
     query = [0.25]
     solution = cvxml.solve("glml", X, y, query=query)
     assert solution.metric[0, 0] == pytest.approx(1, abs=1e-12)
-    for off in (9e-7, -9e-7, 3e-8):
-        proof = cvxml.certify("glml", X, y, [[1 + off]], solution.dual, query=query)
-        assert proof.radius >= abs(off) * (1 - 1e-6)
+    for error in (9e-7, -9e-7, 3e-8):
+        proof = cvxml.certify("glml", X, y, [[1 + error]], solution.dual, query=query)
+        assert proof.radius >= abs(error) * (1 - 1e-6)
 
 
 def test_radii_next_to_overflow_and_of_nothing_add_up() -> None:

@@ -223,8 +223,8 @@ def test_B_in_floats_is_within_what_is_said_of_the_true_one(seed: int) -> None:
     sign = np.sign(float(B[0][0])) * np.sign(found.B[0][0, 0])
     for i in range(d):
         for j in range(d):
-            off = abs(int(sign) * B[i][j] / norm - Fraction(found.B[0][i, j]))
-            assert off <= Fraction(found.off[0][i, j]) + Fraction(1, 10**50)
+            error = abs(int(sign) * B[i][j] / norm - Fraction(found.B[0][i, j]))
+            assert error <= Fraction(found.error[0][i, j]) + Fraction(1, 10**50)
 
 
 def test_equal_densities_of_three_classes_prove_nothing_but_what_is_true() -> None:
@@ -260,14 +260,14 @@ def test_what_a_mixture_may_be_off_by_grows_with_the_condition_of_its_covariance
     X, y = classes(0, 2)
     turn = np.linalg.qr(np.random.default_rng(1).standard_normal((3, 3)))[0]
     flat = X @ turn * [1, 1, 1e-2] @ turn.T
-    offs = [proved_B(instance(Z, y, model="mixture", query=Z[0])).off.max() for Z in (X, flat)]
-    assert 0 < 10 * offs[0] < offs[1] < 1
+    errors = [proved_B(instance(Z, y, model="mixture", query=Z[0])).error.max() for Z in (X, flat)]
+    assert 0 < 10 * errors[0] < errors[1] < 1
 
 
 def test_a_model_of_ones_own_is_judged_by_what_it_returns() -> None:
     X, y = classes(0)
     found = proved_B(instance(X, y, model=Student(np.eye(3)), query=X[:5]))
-    assert (found.off < 1e-11).all()
+    assert (found.error < 1e-11).all()
     same = Student(np.zeros((3, 3)))  # three classes of one density: B is 0, and not by proof
     with pytest.warns(ConvergenceWarning):
         solution = cvxml.solve("glml", X, y, model=same)
@@ -289,7 +289,7 @@ def test_the_sign_of_B_is_what_all_within_the_noise_have() -> None:
             if sign.factor is not None:
                 assert (sign.s * values > 0).all()
                 moved = float(np.sum(np.log(np.abs(values))))
-                assert abs(moved - sign.factor.log_det) <= sign.factor.log_off * (1 + 1e-9) + 1e-12
+                assert abs(moved - sign.factor.log_det) <= sign.factor.log_error * (1 + 1e-9) + 1e-12
             else:
                 assert values[0] < 0 < values[-1]
     assert sign_of(np.diag([1.0, 1e-12]), 1e-11) is None

@@ -161,9 +161,9 @@ def test_any_optimum_of_a_misreading_is_named_where_there_are_many() -> None:
     x = next(x for x in X if signs(B_of(X, y, x, less=1)) in (1, 2))
     values, U = np.linalg.eigh(B_of(X, y, x, less=1))
     M = np.diag([1.0, 2.0, 3.0])
-    off = np.sum(M * ((U * values) @ U.T))
-    k = 0 if off > 0 else 2
-    M = M - off / values[k] * np.outer(U[:, k], U[:, k])
+    error = np.sum(M * ((U * values) @ U.T))
+    k = 0 if error > 0 else 2
+    M = M - error / values[k] * np.outer(U[:, k], U[:, k])
     A = np.linalg.inv(M)
     A /= np.linalg.det(A) ** (1 / 3)
     report = assert_mistake("unbiased", X, y, A, x)

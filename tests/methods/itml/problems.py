@@ -58,5 +58,5 @@ def dual_value(p: Any, lam_S: FloatArray, lam_D: FloatArray) -> float:
         Z = Z - lam * outer(p.X[i] - p.X[j])
     if np.linalg.eigvalsh(Z)[0] <= 0:
         return np.nan
-    prices = np.sum(np.log(1 - lam_S * u / p.gamma)) + np.sum(np.log(1 + lam_D * l / p.gamma))
-    return float(np.linalg.slogdet(p.prior @ Z)[1] + p.gamma * prices)
+    duals = np.sum(np.log(1 - lam_S * u / p.gamma)) + np.sum(np.log(1 + lam_D * l / p.gamma))
+    return float(np.linalg.slogdet(p.prior @ Z)[1] + p.gamma * duals)

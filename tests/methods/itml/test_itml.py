@@ -61,13 +61,13 @@ def test_where_no_bound_is_violated_the_prior_is_optimal() -> None:
     np.testing.assert_array_equal(solution.metric, np.eye(3))
     assert len(solution.notes) == 1
     assert solution.certificate.scale == 3e-6
-    for off, tol, verdict in (
+    for error, tol, verdict in (
         (0.0, "strict", Verdict.CERTIFIED),
         (1e-5, "normal", Verdict.CLOSE),
         (1e-5, "loose", Verdict.CERTIFIED),
         (0.01, "loose", Verdict.REFUTED),
     ):
-        assert cvxml.check("itml", X, y, (1 + off) * np.eye(3), tol=tol, **params).verdict is verdict
+        assert cvxml.check("itml", X, y, (1 + error) * np.eye(3), tol=tol, **params).verdict is verdict
 
 
 @pytest.mark.parametrize("kinds", [("similar", "dissimilar"), ("similar",), ("dissimilar",)])

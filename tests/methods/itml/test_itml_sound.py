@@ -93,16 +93,16 @@ def test_rounding_covers_the_condition_of_the_prior_and_of_the_metric(seed: int)
     for A in (solution.metric, solution.metric * 1.001, p.prior, np.diag(np.diag(solution.metric))):
         A = examine(A)[0]
         for share in (1.0, float(rng.uniform(0, 2))):
-            dual = {name: share * prices for name, prices in solution.dual.items()}
+            dual = {name: share * duals for name, duals in solution.dual.items()}
             proof = cvxml.certify("itml", X, y, A, dual, **params)
             if proof.undecided:
                 continue
             above, below = truth(p, A, proof.dual)
             below = below if proof.lower_bound > 0 else Fraction(0)
             # a gap may be known better than objective and bound; the names of prices are rounded once more
-            off = max(proof.rounding, proof.value_rounding)
-            assert abs(float(above - Fraction(proof.objective))) <= off
-            assert abs(float(above - below - Fraction(proof.gap))) <= off
+            error = max(proof.rounding, proof.value_rounding)
+            assert abs(float(above - Fraction(proof.objective))) <= error
+            assert abs(float(above - below - Fraction(proof.gap))) <= error
             decided += 1
     assert decided >= 4
 

@@ -14,7 +14,7 @@ import cvxml
 from cvxml.core.report import Verdict
 from cvxml.core.result import Dual, Solution
 from cvxml.methods.kernel_mlsvm.instance import Instance, instance
-from cvxml.methods.kernel_mlsvm.rounding import entries_off
+from cvxml.methods.kernel_mlsvm.rounding import entries_error
 from tests.instances import fractions, random_data
 from tests.methods.mlsvm.test_mlsvm_rounding import is_psd
 
@@ -116,7 +116,7 @@ def test_no_entry_of_the_kernel_is_off_by_more_than_is_counted(params: dict[str,
         X = 0.1 + 0.2 * (rng.random((6, 1000)) < 0.001)
     given = instance(X, y, neighbors=[np.delete(np.arange(6), i) for i in range(6)], **params)
     E = fractions(given.E)
-    assert np.all(np.abs(E @ E.T - kernel_in_fractions(given)) <= fractions(entries_off(given)))
+    assert np.all(np.abs(E @ E.T - kernel_in_fractions(given)) <= fractions(entries_error(given)))
 
 
 @pytest.mark.parametrize("params", KERNELS, ids=str)

@@ -403,9 +403,9 @@ def test_every_weighing_is_one_problem_in_all_places(weighing: dict[str, Any], b
     assert float(np.sum(found["gradient"] * 2 * E)) == pytest.approx(change, rel=1e-4)
     dual = METHOD.dual(given)
     (a,) = dual.variables()
-    (prices,) = METHOD.read(given, {"a": rng.random(given.rows)})
+    (duals,) = METHOD.read(given, {"a": rng.random(given.rows)})
     loss = METHOD.member(given).terms[0].loss
-    repaired = loss.to_domain(prices.a)
+    repaired = loss.to_domain(duals.a)
     a.save_value(np.abs(repaired))
     assert dual.objective.value == pytest.approx(loss.bound(repaired).value, rel=1e-9)
     linear = dual.constraints[-1] if b == "free" else dual.constraints[1]

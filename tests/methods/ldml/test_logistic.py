@@ -53,10 +53,10 @@ def test_value_bound_and_what_they_leave(seed: int, b: float | None, w: np.ndarr
     )
     gained = float(w @ np.vectorize(entropy)(alpha / w)) - at * float(T @ alpha)
     k = of.bound(a)
-    assert abs(k.value - gained) <= k.off + 1e-12
+    assert abs(k.value - gained) <= k.error + 1e-12
     with precision():
         true = of.conjugate(rational(a))
-        assert max(abs(Fraction(k.value) - end) for end in ends(true)) <= Fraction(k.off)
+        assert max(abs(Fraction(k.value) - end) for end in ends(true)) <= Fraction(k.error)
     ray = of.ray(a)
     assert ray.longest * (alpha / w).max() == pytest.approx(1)
     assert ray.value(0.5) == pytest.approx(of.bound(a / 2).value, rel=1e-12)
@@ -67,8 +67,8 @@ def test_value_bound_and_what_they_leave(seed: int, b: float | None, w: np.ndarr
         low, high = ends(of.value(rational(D)))
         assert float(low) <= part.value.value + 1e-12
         assert float(high) == pytest.approx(part.value.value, abs=1e-9)
-        prices = of.exact_prices(list(map(Fraction, a.tolist())))
-        assert float(ends(of.conjugate(rational(prices)))[0]) == pytest.approx(k.value, abs=1e-12)
+        duals = of.exact_duals(list(map(Fraction, a.tolist())))
+        assert float(ends(of.conjugate(rational(duals)))[0]) == pytest.approx(k.value, abs=1e-12)
 
 
 @pytest.mark.parametrize("side", [-1, 1])
@@ -80,12 +80,12 @@ def test_what_distances_are_off_by_moves_value_and_excess_by_no_more_than_is_sai
 ) -> None:
     rng, of = np.random.default_rng(0), Logistic(T, b, w)
     D = rng.uniform(0, 6, len(T))
-    off = size * rng.random(len(T))
+    error = size * rng.random(len(T))
     a = of.to_domain(-T * w * rng.random(len(T)))
-    said = of.part(Block(D, off, a))
-    other = of.part(Block(D + side * off, 0 * off, a))
-    assert abs(other.value.value - said.value.value) <= said.value.off + other.value.off
-    assert abs(other.excess.value - said.excess.value) <= said.excess.off + other.excess.off
+    said = of.part(Block(D, error, a))
+    other = of.part(Block(D + side * error, 0 * error, a))
+    assert abs(other.value.value - said.value.value) <= said.value.error + other.value.error
+    assert abs(other.excess.value - said.excess.value) <= said.excess.error + other.excess.error
 
 
 def test_entropy_that_the_shift_takes_away_is_counted_as_rounded() -> None:
@@ -94,7 +94,7 @@ def test_entropy_that_the_shift_takes_away_is_counted_as_rounded() -> None:
         k = of.bound(a)
         with precision():
             true = of.conjugate(rational([-alpha]))
-            assert max(abs(Fraction(k.value) - end) for end in ends(true)) <= Fraction(k.off)
+            assert max(abs(Fraction(k.value) - end) for end in ends(true)) <= Fraction(k.error)
 
 
 @either_weights
@@ -102,7 +102,7 @@ def test_exact_prices_with_b_free_add_up_to_0(w: np.ndarray) -> None:
     rng, exact = np.random.default_rng(0), [Fraction(c) for c in w.tolist()]
     for _ in range(5):
         a = [Fraction(price) for price in (-T * w * rng.uniform(-0.2, 2, len(T))).tolist()]
-        found = Logistic(T, None, np.array(exact)).exact_prices(a)
+        found = Logistic(T, None, np.array(exact)).exact_duals(a)
         assert sum(found) == 0
         assert any(found)
         assert all(0 <= -t * price <= c for t, price, c in zip(T.tolist(), found, exact, strict=True))
@@ -118,7 +118,7 @@ def test_a_weight_that_is_rounded_moves_the_bound_by_no_more_than_is_said(share:
             k = near.bound(a)
             with precision():
                 true = exact.conjugate(rational([max(Fraction(a[0]), -Fraction(1, count))]))
-                assert max(abs(Fraction(k.value) - end) for end in ends(true)) <= Fraction(k.off)
+                assert max(abs(Fraction(k.value) - end) for end in ends(true)) <= Fraction(k.error)
 
 
 def test_a_weight_whose_float_is_1_is_rounded_too() -> None:
@@ -129,7 +129,7 @@ def test_a_weight_whose_float_is_1_is_rounded_too() -> None:
     k = Logistic(T[:1], 0.7, np.ones(1)).bound(a)
     with precision():
         true = Logistic(T[:1], 0.7, np.array([exact])).conjugate(rational([-exact]))
-        assert max(abs(Fraction(k.value) - end) for end in ends(true)) <= Fraction(k.off)
+        assert max(abs(Fraction(k.value) - end) for end in ends(true)) <= Fraction(k.error)
 
 
 @pytest.mark.parametrize("size", [1e-3, 1.0, 30.0])
@@ -146,12 +146,12 @@ def test_value_and_excess_are_those_of_exact_numbers_but_for_what_is_said(kind: 
         D = b + size * rng.uniform(-1, 1, len(T))
         a = -T * w / (1 + np.exp(-T * (D - b)))
         part = Logistic(T, b, 1 if kind == "ones" else w).part(Block(D, np.zeros(len(D)), a))
-        of, at, prices = Logistic(T, b, np.array(exact)), list(map(Fraction, D)), list(map(Fraction, a))
+        of, at, duals = Logistic(T, b, np.array(exact)), list(map(Fraction, D)), list(map(Fraction, a))
         with precision():
-            value, paid = of.value(rational(at)), sum(x * y for x, y in zip(prices, at, strict=True))
-            left = value - of.conjugate(rational(prices)) + ball(paid)
+            value, paid = of.value(rational(at)), sum(x * y for x, y in zip(duals, at, strict=True))
+            left = value - of.conjugate(rational(duals)) + ball(paid)
             for said, true in ((part.value, value), (part.excess, left)):
-                assert max(abs(Fraction(said.value) - end) for end in ends(true)) <= Fraction(said.off)
+                assert max(abs(Fraction(said.value) - end) for end in ends(true)) <= Fraction(said.error)
 
 
 def test_the_slope_lies_between_its_ends() -> None:
@@ -248,15 +248,15 @@ def test_what_underflows_is_not_called_0() -> None:
     """log(1 + exp(-1000)) is no float; beside a scale of 0 nothing is decided."""
     of = Logistic(np.array([1, -1]), 1000.0)
     part = of.part(Block(np.array([0.0, 3000.0]), np.zeros(2), np.zeros(2)))
-    assert part.value.value == 0 < part.value.off
-    assert part.excess.value == 0 < part.excess.off
-    assert of.bound(np.array([-5e-324, 5e-324])).off > 0
+    assert part.value.value == 0 < part.value.error
+    assert part.excess.value == 0 < part.excess.error
+    assert of.bound(np.array([-5e-324, 5e-324])).error > 0
 
 
 def test_a_pair_of_two_labels_has_no_price() -> None:
     rows = Labelled(np.array([[0, 1], [1, 2], [2, 3]]))
     np.testing.assert_array_equal(
-        rows.within_span(np.array([0, 0, 1, 1]), rows.prices(np.ones(3))).a, [1, 0, 1]
+        rows.within_span(np.array([0, 0, 1, 1]), rows.duals(np.ones(3))).a, [1, 0, 1]
     )
 
 
@@ -272,7 +272,7 @@ def test_where_nothing_is_strict_prices_that_are_not_feasible_are_dropped() -> N
     """The pairs are separated; shares 1 and 1/2, 1/2 add up, and the sum of their pairs is 1 - 1/2 - 4/2."""
     X, t = np.array([[0.0], [1.0], [2.0], [4.0]]), np.array([1, -1, -1])
     rows = Labelled(np.array([[0, 1], [1, 2], [2, 3]]))
-    anchors = MiddleOfThePath(Free(X, rows.listed[:1]), Logistic(t, None), rows, rows.prices(np.zeros(3)))
+    anchors = MiddleOfThePath(Free(X, rows.listed[:1]), Logistic(t, None), rows, rows.duals(np.zeros(3)))
     assert anchors.shown.separates
-    (found,) = anchors.feasible(rows.prices(np.array([-1.0, 0.5, 0.5])), [])
+    (found,) = anchors.feasible(rows.duals(np.array([-1.0, 0.5, 0.5])), [])
     assert not found.a.any()

@@ -90,13 +90,13 @@ def test_from_kkt(seed: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "says", "prices"),
+    ("row", "says", "duals"),
     [([0, 2, 0, 3], "prior", [0.0]), ([0, 1, 4, 5], "apart", [1.0])],
     ids=["not violated", "far pair of equal points"],
 )
-def test_the_price_of_one_comparison_is_told(row: list[int], says: str, prices: list[float]) -> None:
+def test_the_price_of_one_comparison_is_told(row: list[int], says: str, duals: list[float]) -> None:
     solution = cvxml.solve("lsml", [*CROSSED, [5, 5], [5, 5]], None, quadruplets=[row], tol=1e-9)
-    assert solution.dual["s"] == pytest.approx(prices)
+    assert solution.dual["s"] == pytest.approx(duals)
     assert any(says in note for note in solution.notes)
 
 

@@ -132,7 +132,7 @@ def test_value_and_derivatives(name: str) -> None:
     assert objective_of("mcml", X, y, A) == pytest.approx(value, rel=1e-11)
     found = bound_value(METHOD.member(METHOD.instance(X, y)), A)
     assert found.value == pytest.approx(value, rel=1e-11)
-    assert abs(found.value - value) <= found.off
+    assert abs(found.value - value) <= found.error
     other = Softmaxes(of.w * 0.7, rng.uniform(0.5, 2, n), np.ones((n, n), dtype=bool))
     for smooth in (f, Objective(at, other), OfDiagonal(at, of)):
         assert_derivatives(smooth, G, rng, first=1e-6, second=1e-5)
@@ -153,7 +153,7 @@ def test_rows_that_are_nearly_feasible_are_repaired_by_the_interior(monkeypatch:
     noise = 1e-7 * np.random.default_rng(0).standard_normal(q.shape) * q
     dual = {"q": q + noise}
     bare = cvxml.certify("mcml", X, y, best.metric, dual)
-    dual["interior"] = METHOD.named(given, strict.prices)["q"]
+    dual["interior"] = METHOD.named(given, strict.duals)["q"]
     mended = cvxml.certify("mcml", X, y, best.metric, dual)
     trivial = float(np.sum(np.log(size_of_classes(y) - 1)))
     assert bare.lower_bound == pytest.approx(trivial, rel=1e-12)

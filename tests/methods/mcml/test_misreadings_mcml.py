@@ -19,7 +19,7 @@ from cvxml.core.result import Solution
 from cvxml.family.geometry.symmetric import smat, svec
 from cvxml.family.theorem import theorem
 from cvxml.methods.mcml import METHOD, weights
-from cvxml.numbers.sums import Sum
+from cvxml.numbers.sums import Approximate
 from cvxml.oracle.convex_rules import OnMetric, judge_metric
 from tests.instances import assert_named, fractions, random_data
 from tests.methods.mcml.problems import SETS, UNEVEN, Data, data, solved
@@ -156,7 +156,7 @@ def test_an_objective_below_the_bound_is_said_and_not_clipped(monkeypatch: pytes
         return proof._replace(bound=proof.bound._replace(value=proof.bound.value + 1.0))
 
     def none_summed(*given: Any) -> Any:
-        return parts(*given)._replace(gap=Sum(0.0, math.inf))
+        return parts(*given)._replace(gap=Approximate(0.0, math.inf))
 
     monkeypatch.setattr(theorem, "_of", too_high)
     monkeypatch.setattr(theorem, "_at", none_summed)  # the gap is the difference

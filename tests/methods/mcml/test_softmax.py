@@ -14,7 +14,7 @@ from cvxml.core.balls import ends, precision
 from cvxml.family.losses.log_sum_exp import LogSumExp
 from cvxml.family.regularizers.base import SeenBy, Surplus
 from cvxml.family.rows import by_point
-from cvxml.family.rows.base import Block, Prices
+from cvxml.family.rows.base import Block, Duals
 from cvxml.family.rows.by_point import ByPoint
 from cvxml.family.theorem import strict_prices
 from cvxml.family.theorem.exact import interval
@@ -35,10 +35,10 @@ def loss_of(rng, g: int = 4, n: int = 6) -> LogSumExp:
     return LogSumExp(rng.uniform(0.2, 5, g), among)
 
 
-def block_of(loss: LogSumExp, rng, size: float, off: float = 0.0) -> Block:
+def block_of(loss: LogSumExp, rng, size: float, error: float = 0.0) -> Block:
     v = size * rng.exponential(size=loss.among.shape)
     a = loss.to_domain(rng.exponential(size=v.shape).ravel() ** 8).reshape(v.shape)
-    return Block(v, off * v, a)
+    return Block(v, error * v, a)
 
 
 def naive(loss: LogSumExp, v) -> float:
@@ -82,29 +82,29 @@ def test_of_its_own_prices_nothing_is_left(seed):
     own = loss.to_domain(loss.slopes(block).ravel()).reshape(block.v.shape)
     part = loss.part(block._replace(a=own))
     assert part.excess.value < 1e-29
-    assert part.excess.off < 1e-26  # with no error of v it is far below eps
+    assert part.excess.error < 1e-26  # with no error of v it is far below eps
 
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize(
-    ("size", "off"),
+    ("size", "error"),
     [(1.0, 0.0), (1.0, 1e-12), (1.0, 1e-3), (40.0, 1e-9), (800.0, 0.1), (1e5, 1e-15), (3.0, 2.0)],
 )
-def test_rounding_covers_every_v_that_there_may_be(seed, size, off):
+def test_rounding_covers_every_v_that_there_may_be(seed, size, error):
     rng = np.random.default_rng(seed)
     loss = loss_of(rng)
-    block = block_of(loss, rng, size, off)
+    block = block_of(loss, rng, size, error)
     if seed % 2:  # next to its own prices
         block = block._replace(a=loss.to_domain(loss.slopes(block).ravel()).reshape(block.v.shape))
     part = loss.part(block)
     share = rng.choice([-1.0, 1.0], size=block.v.shape)
     v = [
         Fraction(one) + Fraction(s) * Fraction(e)
-        for one, s, e in zip(block.v.ravel(), share.ravel(), block.off.ravel(), strict=True)
+        for one, s, e in zip(block.v.ravel(), share.ravel(), block.error.ravel(), strict=True)
     ]
     value, excess = exact_parts(loss, v, block.a)
-    assert abs(value - Fraction(part.value.value)) <= Fraction(part.value.off)
-    assert abs(excess - Fraction(part.excess.value)) <= Fraction(part.excess.off)
+    assert abs(value - Fraction(part.value.value)) <= Fraction(part.value.error)
+    assert abs(excess - Fraction(part.excess.value)) <= Fraction(part.excess.error)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -115,8 +115,8 @@ def test_the_conjugate_is_right_within_its_rounding(seed):
     k = loss.bound(a.ravel())
     zero = [Fraction(0)] * a.size
     value, excess = exact_parts(loss, zero, a)
-    assert abs(value - excess - Fraction(k.value)) <= Fraction(k.off)
-    assert k.off < 1e-12
+    assert abs(value - excess - Fraction(k.value)) <= Fraction(k.error)
+    assert k.error < 1e-12
 
 
 def test_any_numbers_name_prices_of_the_simplex():
@@ -149,7 +149,7 @@ def test_exact_prices_are_on_the_simplex():
     loss = loss_of(rng)
     a = block_of(loss, rng, 1.0).a.ravel()
     exact = LogSumExp(np.array([Fraction(c) for c in loss.c], dtype=object), loss.among)
-    found = exact.exact_prices([Fraction(price) for price in a])
+    found = exact.exact_duals([Fraction(price) for price in a])
     for g, c in enumerate(exact.c):
         assert sum(found[6 * g : 6 * g + 6]) == c
     assert all(price >= 0 for price in found)
@@ -163,7 +163,7 @@ def test_the_rows_are_the_distances_of_points(monkeypatch):
     rng = np.random.default_rng(0)
     X, points = rng.standard_normal((7, 3)), np.array([0, 2, 6])
     own, a = ByPoint(points, 7), rng.random((3, 7))
-    given = own.prices(a)
+    given = own.duals(a)
     M = np.diag([1.0, 2.0, 0.5])
     D = np.array([[(x - z) @ M @ (x - z) for z in X] for x in X])
     monkeypatch.setattr(by_point, "BLOCK", 14)  # two groups at a time
@@ -183,10 +183,10 @@ def test_sums_of_squares_in_blocks(monkeypatch):
     pairs, images = np.argwhere(np.triu(np.ones((9, 9)), 1)), rounding.points(X, np.eye(3))
     whole, _ = rounding.squares_of_pairs(images, pairs, w)
     monkeypatch.setattr(rounding, "BLOCK", 15)
-    S, off = rounding.squares_of_pairs(images, pairs, w)
+    S, error = rounding.squares_of_pairs(images, pairs, w)
     exact = sum(one * np.outer(X[i] - X[k], X[i] - X[k]) for (i, k), one in zip(pairs, w, strict=True))
-    assert np.linalg.norm(S - exact) <= off < 1e-12
-    assert np.linalg.norm(S - whole) <= off
+    assert np.linalg.norm(S - exact) <= error < 1e-12
+    assert np.linalg.norm(S - whole) <= error
 
 
 # mixing
@@ -196,8 +196,8 @@ def test_a_mixture_is_as_large_as_it_may_be_and_proved():
     Z0, Z = np.diag([1.0, 1.0]), np.diag([2.0, -3.0])
     assert least_share(Z0, Z) == pytest.approx(0.75)
     key = np.arange(2)
-    own = Anchor(Prices(np.array([1.0, 0.0]), key), Surplus(Z, 1e-9))
-    anchor = Anchor(Prices(np.array([0.0, 1.0]), key), Surplus(Z0, 1e-9))
+    own = Anchor(Duals(np.array([1.0, 0.0]), key), Surplus(Z, 1e-9))
+    anchor = Anchor(Duals(np.array([0.0, 1.0]), key), Surplus(Z0, 1e-9))
     mixed = _mixed(anchor, own)
     assert mixed is not None
     t = float(mixed.a[0])
@@ -229,12 +229,12 @@ def test_mixed_prices_are_feasible_in_exact_arithmetic():
     own, found = weights(given.y, Fraction), METHOD.member(given)
     for seed in range(5):
         wild = METHOD.read(given, {"q": np.random.default_rng(seed).random((15, 15)) ** 4})
-        kept = prove(found, wild).prices[0]
+        kept = prove(found, wild).duals[0]
         assert kept.a.max() < 1  # no trivial ones
         exact = METHOD.member(given, Fraction)
         (loss, by_point), plane = exact.terms[0], rational.plane(given.X)
-        a = np.array(loss.exact_prices([Fraction(price) for price in kept.a]), dtype=object)
-        G = by_point.weights(Prices(a, kept.key))
+        a = np.array(loss.exact_duals([Fraction(price) for price in kept.a]), dtype=object)
+        G = by_point.weights(Duals(a, kept.key))
         assert exact.regularizer.exact_bound(plane, G) == 0
         twice = G._replace(w=2 * G.w)
         assert exact.regularizer.exact_bound(plane, twice) is None
@@ -275,7 +275,7 @@ def metrics(given: Instance, rng):
         yield scale * L.T @ L
 
 
-def some_prices(n: int, rng):
+def some_duals(n: int, rng):
     yield {"q": np.zeros((n, n))}
     yield {"q": rng.random((n, n))}
     yield {"q": rng.standard_normal((n, n)) ** 3, "interior": rng.random((n, n))}
@@ -289,7 +289,7 @@ def test_no_bound_is_above_any_value_and_none_below_the_trivial_one(kind, seed):
     rng = np.random.default_rng(seed)
     given = problem(kind, seed)
     n, trivial = len(given.X), trivial_bound(given)
-    for dual in some_prices(n, rng):
+    for dual in some_duals(n, rng):
         for A in metrics(given, rng):
             new = METHOD.certify(given, A, dual)
             value = objective(given.X, given.y, A)
@@ -306,7 +306,7 @@ def test_exact_arithmetic_agrees(kind):
     rng = np.random.default_rng(0)
     given = problem(kind, 1)
     for A in metrics(given, rng):
-        for dual in some_prices(len(given.X), rng):
+        for dual in some_duals(len(given.X), rng):
             new, sure = METHOD.certify(given, A, dual), METHOD.exact(given, A, dual)
             assert sure.lower_bound >= Fraction(new.lower_bound) - Fraction(new.value_rounding)
             assert sure.objective <= Fraction(new.objective) + Fraction(new.value_rounding)
@@ -328,7 +328,7 @@ def test_the_exact_bound_of_what_is_not_feasible():
     alone = interval(exact, solution.metric, [own])
     assert float(alone.lower_bound) == pytest.approx(trivial, rel=1e-15)
     assert inner is not None
-    mixed = interval(exact, solution.metric, [own], strict=inner.prices)
+    mixed = interval(exact, solution.metric, [own], strict=inner.duals)
     assert 0 <= mixed.gap < 1e-2 * alone.gap
 
 
@@ -356,7 +356,7 @@ def test_where_no_prices_are_feasible_nothing_is_proved():
     of = weights(y)
     impostors = Softmaxes(of.w, of.c, y[:, None] != y)
     found = family(X, impostors)
-    new, _ = certify(found, np.eye(2), [found.terms[0].rows.prices(np.ones((8, 8)))])
+    new, _ = certify(found, np.eye(2), [found.terms[0].rows.duals(np.ones((8, 8)))])
     assert found.anchors.level is None
     assert math.isfinite(new.objective)
     assert new.lower_bound == -math.inf
@@ -385,7 +385,7 @@ def test_of_any_weights_no_bound_is_above_any_value(seed):
     found = family(X, Softmaxes(w, c, among))
     assert found.anchors.level is None
     loss, by_point = found.terms[0]
-    new = prove(found, [by_point.prices(rng.random((n, n)))])
+    new = prove(found, [by_point.duals(rng.random((n, n)))])
     assert math.isfinite(new.bound.value)
     for scale in (0.0, 0.03, 0.3, 1.0, 10.0):
         L = rng.standard_normal((2, 2))
@@ -405,10 +405,10 @@ def test_of_diagonal_metrics_no_bound_is_above_any_value(seed, flat):
     of = weights(y)
     found, free = family(X, of, diagonal=True), family(X, of)
     loss, by_point = found.terms[0]
-    given = by_point.prices(rng.random((12, 12)))
+    given = by_point.duals(rng.random((12, 12)))
     new = prove(found, [given])
     assert math.isfinite(new.bound.value)
-    table = by_point.table(new.prices[0])
+    table = by_point.table(new.duals[0])
     assert not (flat and table[y[:, None] != y].any())
     D = (X[:, None] - X) ** 2
     left = np.einsum("ij,ijk->k", of.w - table, D)
@@ -418,8 +418,8 @@ def test_of_diagonal_metrics_no_bound_is_above_any_value(seed, flat):
     ):  # less is asked of prices than of those for any metric; flat, all that is left are the trivial ones
         assert new.bound.value > prove(free, [given]).bound.value + 1e-3
     exact = family(X, weights(y, Fraction), diagonal=True)
-    a = np.array(loss.exact_prices([Fraction(price) for price in new.prices[0].a]), dtype=object)
-    G = by_point.weights(Prices(a, new.prices[0].key))
+    a = np.array(loss.exact_duals([Fraction(price) for price in new.duals[0].a]), dtype=object)
+    G = by_point.weights(Duals(a, new.duals[0].key))
     # C - G of the trivial ones is 0 but for their last bits
     assert flat or exact.regularizer.exact_bound(rational.plane(X), G) == 0
     assert exact.regularizer.exact_bound(rational.plane(X), G._replace(w=3 * G.w)) is None
@@ -435,8 +435,8 @@ def test_of_diagonal_metrics_no_bound_is_above_any_value(seed, flat):
 def test_a_mixture_is_looked_at_again(monkeypatch):
     """Whatever is taken for the largest share: what rounding may have moved is not passed over."""
     none = np.zeros(1, dtype=np.intp)
-    inner = Anchor(Prices(np.zeros(1), none), Surplus(np.eye(2), 0.01))
-    own = Anchor(Prices(np.ones(1), none), Surplus(-np.eye(2), 0.3))
+    inner = Anchor(Duals(np.zeros(1), none), Surplus(np.eye(2), 0.01))
+    own = Anchor(Duals(np.ones(1), none), Surplus(-np.eye(2), 0.3))
     for share, kept in ((0.2, True), (0.45, False), (0.6, False)):
         monkeypatch.setattr(strict_prices, "least_share", lambda *_, share=share: 1 - share)
         found = _mixed(inner, own)

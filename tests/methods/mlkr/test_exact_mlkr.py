@@ -41,7 +41,7 @@ ROWS = np.array([[1.0, 0.3, 0.0], [0.2, 0.7, 0.1], [0.0, -0.3, 0.4]])
 BEST = cvxml.solve("mlkr", X, Y, tol=1e-8)
 
 
-def error(A: Digits) -> Decimal:
+def leave_one_out_error(A: Digits) -> Decimal:
     """F of A (m, d), from the definition, in 60 digits."""
     y, F = [Decimal(v) for v in Y.tolist()], ZERO
     with sixty_digits():
@@ -55,9 +55,9 @@ def test_the_interval_is_the_error_and_the_steepest_first_order_step(m: int, siz
     """Of full rank a free row may win more than that step."""
     A = size * ROWS[:m]
     found = exact_of("mlkr", X, Y, A.T @ A, {}, root=A.T, n_components=m)
-    assert_upper_end(found, error(decimals(A)))
+    assert_upper_end(found, leave_one_out_error(decimals(A)))
     assert found.of_step
-    gain = first_order_gain(error, X, A)
+    gain = first_order_gain(leave_one_out_error, X, A)
     assert float(found.gap) >= gain * (1 - 1e-9)
     if m < 3:  # no row is free
         assert float(found.gap) == pytest.approx(gain, rel=1e-9)
@@ -121,8 +121,8 @@ def test_the_objective_of_a_metric_is_off_by_its_rounding_at_most() -> None:
     """B^T B is exact, and its error that of B; what is judged is a root of it in floats."""
     B = np.array([[1.0, 0.25, 0.0], [0.25, 0.75, 0.125], [0.0, -0.25, 0.5]])
     proof = cvxml.certify("mlkr", X, Y, B.T @ B, {})
-    off = abs(Decimal(proof.objective) - error(decimals(B)))
-    assert 0 < off <= Decimal(proof.rounding)
+    error = abs(Decimal(proof.objective) - leave_one_out_error(decimals(B)))
+    assert 0 < error <= Decimal(proof.rounding)
     assert proof.rounding < 1e-12 * proof.objective
 
 

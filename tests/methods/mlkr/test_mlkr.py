@@ -266,8 +266,8 @@ def wrong_error(a: FloatArray, kind: str, X: FloatArray = X, y: FloatArray = Y) 
     if kind == "half":
         D = D / 2
     np.fill_diagonal(D, np.inf)
-    off = softmax(-D, axis=1) @ y - y
-    return float(np.sum(off**2))
+    error = softmax(-D, axis=1) @ y - y
+    return float(np.sum(error**2))
 
 
 @pytest.mark.parametrize("kind", ["half", "plain"])

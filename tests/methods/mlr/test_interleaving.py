@@ -13,7 +13,7 @@ import pytest
 from cvxml.core.metric import FloatArray
 from cvxml.core.queries import Queried, queried
 from cvxml.core.ranking import MEASURES, earned, earned_exactly
-from cvxml.family.rows.base import Plain, Prices
+from cvxml.family.rows.base import Duals, Plain
 from cvxml.methods.mlr.interleaving import Interleavings
 from cvxml.methods.mlr.ranking_rows import Rankings, distances, named, read
 
@@ -75,7 +75,7 @@ def test_against_all_permutations(measure: str, k: int, seed: int, ties: bool) -
         assert sorted(own) == sorted([*plus, *minus])
         assert rows.loss[at] == pytest.approx(loss(measure, k, plus, own), abs=1e-12)
         assert rows.unit[at] * rows.swaps[at] @ D[q] == pytest.approx(cost(D[q], plus, own), abs=1e-12)
-        assert found.off[at] < 1e-12
+        assert found.error[at] < 1e-12
 
 
 @EVERY
@@ -135,23 +135,23 @@ def test_of_ndcg_the_largest_value_is_no_less_than_it_is() -> None:
 @EVERY
 @pytest.mark.parametrize("size", [1e-3, 1.0, 1e9])
 def test_what_another_ranking_may_be_worse_by(measure: str, size: float) -> None:
-    """At distances that are within `off` of those given the exact largest value is within what is said; not above."""
+    """At distances that are within `error` of those given the exact largest value is within what is said; not above."""
     asked, k, rng = drawn(8), 2, np.random.default_rng(8)
     all_of, n = Interleavings(asked, measure, k), len(asked.X)
     D = size * table(asked.X) * (1 + 1e-4 * rng.random((n, n)))
     for share in (0.0, 1e-8, 1e-2):
-        off = share * D
-        found = all_of.worst(D[asked.queries], off[asked.queries])
+        error = share * D
+        found = all_of.worst(D[asked.queries], error[asked.queries])
         sides = [np.ones((n, n)), -np.ones((n, n)), rng.uniform(-1, 1, (n, n))]
         sides.append(np.where(asked.relevant, 1.0, -1.0))  # what makes swaps cheap
         sides.append(-sides[-1])
         for side in sides:
             moved = [
                 [int((Fraction(d) + Fraction(o) * int(s)) * 2**200) for d, o, s in zip(*rows, strict=True)]
-                for rows in zip(D, off, np.sign(side), strict=True)
+                for rows in zip(D, error, np.sign(side), strict=True)
             ]
             exact = all_of.exactly(moved, Fraction(1, 2**200))
-            for value, said, at in zip(exact, found.value.tolist(), found.off.tolist(), strict=True):
+            for value, said, at in zip(exact, found.value.tolist(), found.error.tolist(), strict=True):
                 assert abs(value - Fraction(said)) <= Fraction(at)
 
 
@@ -209,12 +209,12 @@ def test_weights_and_exact_values_of_rows() -> None:
         cost(D[q], asked.sides(q)[0], tuple(y))
         for q, y in zip(rows.query.tolist(), order.tolist(), strict=True)
     ]
-    (block,) = rows.blocks(Plain(asked.X), Prices(a, np.arange(8)))
+    (block,) = rows.blocks(Plain(asked.X), Duals(a, np.arange(8)))
     np.testing.assert_allclose(block.v, v, atol=1e-12)
     np.testing.assert_array_equal(block.a, a)
-    G = rows.weights(Prices(a, np.arange(8)))
+    G = rows.weights(Duals(a, np.arange(8)))
     assert G.w @ D[tuple(G.pairs.T)] == pytest.approx(a @ v)
-    exact = rows.weights(Prices(np.array([Fraction(x) for x in a]), np.arange(8)))
+    exact = rows.weights(Duals(np.array([Fraction(x) for x in a]), np.arange(8)))
     np.testing.assert_array_equal(exact.pairs, G.pairs)
     np.testing.assert_allclose(exact.w.astype(float), G.w, rtol=1e-15)
     whole = np.round(64 * D).astype(int)
@@ -223,7 +223,7 @@ def test_weights_and_exact_values_of_rows() -> None:
         for q, y in zip(rows.query.tolist(), order.tolist(), strict=True)
     ]
     assert [float(value) for value in rows.exactly(whole.tolist())] == pytest.approx(scaled)
-    dual = named(rows, Prices(a, np.arange(8)))
+    dual = named(rows, Duals(a, np.arange(8)))
     mu, again = read(all_of, dual)
     np.testing.assert_array_equal(mu, a)
     np.testing.assert_array_equal(again.swaps, rows.swaps)
@@ -232,9 +232,9 @@ def test_weights_and_exact_values_of_rows() -> None:
 def test_distances_are_those_of_the_queries(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = drawn(6)
     monkeypatch.setattr("cvxml.methods.mlr.ranking_rows.PAIRS", 7)
-    D, off = distances(Plain(asked.X), Interleavings(asked, "auc", 3))
+    D, error = distances(Plain(asked.X), Interleavings(asked, "auc", 3))
     np.testing.assert_allclose(D, table(asked.X)[asked.queries], atol=1e-12)
-    assert not off.any()
+    assert not error.any()
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from cvxml.core.metric import FloatArray
 from cvxml.core.queries import Queried, queried
 from cvxml.core.ranking import MEASURES
 from cvxml.core.result import Dual
-from cvxml.family.rows.base import Prices
+from cvxml.family.rows.base import Duals
 from cvxml.methods.mlr.ranking_margins import Ranked, _Iterate
 from cvxml.methods.mlr.ranking_rows import Rankings, read
 from tests.instances import fractions
@@ -66,8 +66,8 @@ def objective(measure: str, M: FloatArray) -> float:
     return float(np.trace(M)) + C * float(np.mean(list(worst.values())))
 
 
-def priced(prices: FloatArray) -> Dual:
-    return {"price": prices, "rankings": np.array([[q, *y] for q, _, y in every_row()])}
+def priced(duals: FloatArray) -> Dual:
+    return {"price": duals, "rankings": np.array([[q, *y] for q, _, y in every_row()])}
 
 
 def candidates(count: int) -> list[FloatArray]:
@@ -84,13 +84,13 @@ def test_no_prices_prove_more_than_the_optimum(measure: str) -> None:
     """In floats and exactly; what is returned is feasible, and worth what it says."""
     of, rows, n = Ranked(asked(), measure, K, C), every_row(), len(asked().queries)
     rng, best = np.random.default_rng(1), optimum(measure)
-    for prices in candidates(len(rows)):
+    for duals in candidates(len(rows)):
         root = rng.standard_normal((2, 2))
         M = root @ root.T
-        proof = of.certify(M, priced(prices))
+        proof = of.certify(M, priced(duals))
         assert proof.lower_bound <= best + 1e-6 * best
         assert proof.objective == pytest.approx(objective(measure, M), rel=1e-12)
-        exact = of.exact(M, priced(prices), root)
+        exact = of.exact(M, priced(duals), root)
         assert exact.lower_bound <= Fraction(best * (1 + 1e-6))
         assert float(exact.objective) == pytest.approx(proof.objective, rel=1e-10)
         a, index = proof.dual["price"], proof.dual["rankings"]
@@ -124,11 +124,11 @@ def test_a_row_is_off_by_what_its_distances_are() -> None:
     of, M = Ranked(asked(), "auc", K, C), root @ root.T
     M = (M + M.T) / 2
     mu, rows = read(of.all_of, priced(np.zeros(len(every_row()))))
-    (block,) = rows.blocks(of.trace.judge(M).view, Prices(mu, np.arange(len(mu))))
+    (block,) = rows.blocks(of.trace.judge(M).view, Duals(mu, np.arange(len(mu))))
     x, exact = fractions(asked().X), fractions(M)
-    for v, off, (q, plus, y) in zip(block.v.tolist(), block.off.tolist(), every_row(), strict=True):
+    for v, error, (q, plus, y) in zip(block.v.tolist(), block.error.tolist(), every_row(), strict=True):
         D = [(x[q] - other) @ exact @ (x[q] - other) for other in x]
-        assert abs(Fraction(v) - cost(D, plus, y)) <= Fraction(off)
+        assert abs(Fraction(v) - cost(D, plus, y)) <= Fraction(error)
 
 
 def test_a_ranking_that_only_rounding_makes_no_worst_one_is_counted() -> None:
@@ -185,12 +185,12 @@ def test_prices_that_do_not_prove_that_0_is_optimal() -> None:
     nothing: Dual = {"price": np.zeros(0), "rankings": np.zeros((0, 5), dtype=int)}
     limit = Ranked(asked(), "auc", K, 1.0).zero_up_to(nothing)
     below, above = (Ranked(asked(), "auc", K, share * limit) for share in (0.99, 1.01))
-    rows, prices = below._at_zero(nothing)
-    assert below._is_optimal(rows, prices)
-    assert not below._is_optimal(rows, prices._replace(a=prices.a / 2))
+    rows, duals = below._at_zero(nothing)
+    assert below._is_optimal(rows, duals)
+    assert not below._is_optimal(rows, duals._replace(a=duals.a / 2))
     other = Rankings(rows.all_of, rows.place, rows.order[:, ::-1])
     assert not other.all_swapped.any()
-    assert not below._is_optimal(other, prices)
+    assert not below._is_optimal(other, duals)
     assert not above._is_optimal(*above._at_zero(nothing))
 
 

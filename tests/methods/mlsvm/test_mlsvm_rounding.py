@@ -40,15 +40,15 @@ def exact(p: Posed, A: FloatArray, proof: Certificate) -> tuple[Fraction, Fracti
             slack += max(Fraction(0), 1 + max(own) - min(others))
     objective = lam / 2 * np.sum(M * M) + slack / n
 
-    prices: dict[str, dict[int, dict[int, Fraction]]] = {"u": {}, "w": {}}
-    for name, rows in prices.items():
+    duals: dict[str, dict[int, dict[int, Fraction]]] = {"u": {}, "w": {}}
+    for name, rows in duals.items():
         for (i, j), value in zip(
             proof.dual[f"{name}_index"].tolist(), proof.dual[name].tolist(), strict=True
         ):
             rows.setdefault(i, {})[j] = Fraction(value)
     G, total = fractions(np.zeros(A.shape)), Fraction(0)
-    for i in prices["u"].keys() & prices["w"].keys():
-        sums = {name: sum(rows[i].values()) for name, rows in prices.items()}
+    for i in duals["u"].keys() & duals["w"].keys():
+        sums = {name: sum(rows[i].values()) for name, rows in duals.items()}
         if min(sums.values()) == 0:
             continue
         s = min(*sums.values(), Fraction(1, n))
@@ -56,7 +56,7 @@ def exact(p: Posed, A: FloatArray, proof: Certificate) -> tuple[Fraction, Fracti
         s = Fraction(1, n) if n * s > 1 - Fraction(1, 10**13) else s
         total += s
         for name, sign in (("u", 1), ("w", -1)):
-            for j, value in prices[name][i].items():
+            for j, value in duals[name][i].items():
                 G = G + sign * value * s / sums[name] * outer(i, j)
     if proof.rounding == 0:  # decided exactly, or it is a mistake
         assert not A.any()

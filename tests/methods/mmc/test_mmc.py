@@ -267,13 +267,13 @@ def test_beyond_the_budget_is_refuted_with_the_sum(method: str) -> None:
 def test_a_diagonal_metric_has_nothing_beside_its_diagonal() -> None:
     X, y = random_data(1, n=16, d=3)
     best = cvxml.solve("mmc:diagonal", X, y, tol=1e-9).metric
-    off = best.copy()
-    off[0, 1] = off[1, 0] = 1e-3 * best[0, 0]
-    report = cvxml.check("mmc:diagonal", X, y, off)
+    error = best.copy()
+    error[0, 1] = error[1, 0] = 1e-3 * best[0, 0]
+    report = cvxml.check("mmc:diagonal", X, y, error)
     assert report.verdict is Verdict.REFUTED
     assert "diagonal" in report.reasons[0]
-    off[0, 1] = off[1, 0] = 1e-8 * best[0, 0]
-    assert cvxml.check("mmc:diagonal", X, y, off).verdict is Verdict.CERTIFIED
+    error[0, 1] = error[1, 0] = 1e-8 * best[0, 0]
+    assert cvxml.check("mmc:diagonal", X, y, error).verdict is Verdict.CERTIFIED
 
 
 @pytest.mark.parametrize("size", [1e200, 1.7e308])

@@ -220,8 +220,8 @@ def test_a_surplus_is_within_its_rounding(data: tuple[Any, Any], criterion: str)
     for q in (None, Softmax(at.Y, np.diag([0.3, 2.0]))):
         G = of.G if q is None else surplus(X, of, q)
         found, exact = metric.surplus(q), to.transpose() * G * to
-        off = np.array([[float(exact[i, j] - ball(found.Z[i, j])) for j in range(2)] for i in range(2)])
-        assert np.linalg.norm(off, 2) <= found.rounding
+        error = np.array([[float(exact[i, j] - ball(found.Z[i, j])) for j in range(2)] for i in range(2)])
+        assert np.linalg.norm(error, 2) <= found.rounding
         if data[0] is thin:
             assert found.rounding <= 1e-12 / data[1] * np.linalg.norm(at.Y) ** 2
 

@@ -13,7 +13,7 @@ from cvxml.core.metric import FloatArray
 from cvxml.family.losses.hinge import Hinge
 from cvxml.family.losses.straight import Straight
 from cvxml.family.regularizers.frobenius import Frobenius
-from cvxml.family.rows.base import Prices, Weights
+from cvxml.family.rows.base import Duals, Weights
 from cvxml.family.rows.pairs import PairRows
 from cvxml.family.rows.triplets import Triplets
 from cvxml.family.theorem.exact import interval
@@ -60,25 +60,25 @@ def test_distances_are_within_what_they_may_be_off_by_and_exact_ones_are_exact(s
     M = metric(X, 3, seed)
     regularizer = Blocks(X, W, lam)
     every = np.array([(i, j) for i in range(9) for j in range(9)])
-    D, off = regularizer.judge(M).view.pairs(every)
+    D, error = regularizer.judge(M).view.pairs(every)
     exact = regularizer.exact_distances(plane(X), regularizer.exact_metric(M, np.linalg.cholesky(M)))
     own = np.linalg.cholesky(M)
     rooted = fractions(own) @ fractions(own).T
     plain = regularizer.exact_distances(plane(X), regularizer.exact_metric(M, None))
-    for (i, j), found, moved in zip(every.tolist(), D, off, strict=True):
+    for (i, j), found, moved in zip(every.tolist(), D, error, strict=True):
         true = true_distance(fractions(X), fractions(W), fractions(M), i, j)
         assert plain.D[i][j] * plain.unit == pytest.approx(float(true), rel=1e-9)
         assert abs(Fraction(found) - true) <= Fraction(moved)
         assert exact.D[i][j] * exact.unit == true_distance(fractions(X), fractions(W), rooted, i, j)
-    assert off.max() <= 1e-12 * D.max()
+    assert error.max() <= 1e-12 * D.max()
 
 
 def test_what_is_lost_beside_a_large_block_is_counted() -> None:
     """Each of 63 distances is less than half of the last digit of their sum."""
     X, W = np.array([[0.0], [1.0]]), np.ones((2, 64))
     M = np.diag([1.0, *[2.0**-54] * 63])
-    D, off = Blocks(X, W, 1.0).judge(M).view.pairs(np.array([[0, 1]]))
-    assert abs(Fraction(D[0]) - sum(map(Fraction, np.diag(M).tolist()))) <= Fraction(off[0])
+    D, error = Blocks(X, W, 1.0).judge(M).view.pairs(np.array([[0, 1]]))
+    assert abs(Fraction(D[0]) - sum(map(Fraction, np.diag(M).tolist()))) <= Fraction(error[0])
 
 
 def test_what_equal_blocks_are_off_by_adds_up() -> None:
@@ -87,16 +87,18 @@ def test_what_equal_blocks_are_off_by_adds_up() -> None:
         of = Blocks(X, np.ones((2, 64)), lam)
         found = of.value(of.judge(M).view)
         true = Fraction(lam) / 2 * 64 * Fraction(0.7) ** 2
-        assert abs(Fraction(found.value) - true) <= Fraction(found.off) <= true / 10**12
+        assert abs(Fraction(found.value) - true) <= Fraction(found.error) <= true / 10**12
 
 
 def test_what_the_metrics_that_are_reached_are_off_by_adds_up() -> None:
     X, w, m = np.array([[0.0], [0.7]]), 0.9, 400
     for lam in (0.1, 0.3, 0.7, 1.1):
-        found, off = Blocks(X, np.full((2, m), 0.3), lam).reached(Weights(np.array([[0, 1]]), np.array([w])))
+        found, error = Blocks(X, np.full((2, m), 0.3), lam).reached(
+            Weights(np.array([[0, 1]]), np.array([w]))
+        )
         true = Fraction(w) * Fraction(0.3) * Fraction(0.7) ** 2 / Fraction(lam)
         away = sum((Fraction(own) - true) ** 2 for own in np.diag(found).tolist())
-        assert away <= Fraction(off) ** 2
+        assert away <= Fraction(error) ** 2
 
 
 def test_a_triplet_is_off_by_what_either_of_its_pairs_is() -> None:
@@ -106,10 +108,10 @@ def test_a_triplet_is_off_by_what_either_of_its_pairs_is() -> None:
         X[1] = X[0]
         M = metric(X, 3, seed)
         rows, view = Listed(np.array([[0, 1]]), np.arange(9)[None] > 1), Blocks(X, W, lam).judge(M).view
-        (block,) = rows.blocks(view, Prices(np.zeros(0), rows.keys()[:0]))
+        (block,) = rows.blocks(view, Duals(np.zeros(0), rows.keys()[:0]))
         far = [true_distance(fractions(X), fractions(W), fractions(M), 0, k) for k in range(2, 9)]
-        for v, off, true in zip(block.v.tolist(), block.off.tolist(), far, strict=True):
-            assert abs(Fraction(v) - true) <= Fraction(off)
+        for v, error, true in zip(block.v.tolist(), block.error.tolist(), far, strict=True):
+            assert abs(Fraction(v) - true) <= Fraction(error)
 
 
 def test_how_far_blocks_are_from_a_matrix_counts_what_is_beside_them() -> None:
@@ -131,15 +133,15 @@ def test_the_sums_are_those_of_the_blocks_in_rationals(seed: int) -> None:
     D = exact.exact_distances(plane(X), squares)
     own = exact.exact_value(squares, D)
     found = regularizer.value(look.view)
-    assert abs(Fraction(found.value) - own) <= Fraction(found.off) + Fraction(1e-12) * own
+    assert abs(Fraction(found.value) - own) <= Fraction(found.error) + Fraction(1e-12) * own
     bound = exact.exact_bound(plane(X), Weights(G.pairs, fractions(G.w)))
     r = regularizer.bound(G)
     assert bound <= 0
-    assert abs(Fraction(r.value) - bound) <= Fraction(r.off) - bound * Fraction(1e-9)
+    assert abs(Fraction(r.value) - bound) <= Fraction(r.error) - bound * Fraction(1e-9)
     excess = own - D.total(G.pairs, fractions(G.w).tolist()) - bound
     assert excess >= 0
     part = regularizer.excess(look.view, G)
-    assert abs(Fraction(part.value) - excess) <= Fraction(part.off) + Fraction(1e-9) * (own - bound)
+    assert abs(Fraction(part.value) - excess) <= Fraction(part.error) + Fraction(1e-9) * (own - bound)
 
 
 @SEEDS
@@ -148,7 +150,7 @@ def test_one_block_is_the_norm_of_one_metric(seed: int) -> None:
     one, blocks = Frobenius(X, lam), Blocks(X, np.ones((9, 1)), lam)
     M, G = metric(X, 1, seed), weights(X, seed)
     assert blocks.bound(G).value == one.bound(G).value
-    assert one.bound(G).off <= blocks.bound(G).off <= 1.1 * one.bound(G).off
+    assert one.bound(G).error <= blocks.bound(G).error <= 1.1 * one.bound(G).error
     np.testing.assert_allclose(one.reached(G)[0], blocks.reached(G)[0], rtol=1e-12)
     assert one.judge(M).feasibility.feasible
     assert blocks.judge(M).feasibility.feasible
@@ -167,7 +169,7 @@ def test_the_metric_reached_leaves_nothing_and_any_other_its_distance(seed: int)
     assert regularizer.excess(regularizer.judge(best).view, G).value <= 1e-12 * size
     away = best + metric(X, 3, seed)
     excess = regularizer.excess(regularizer.judge(away).view, G)
-    assert np.linalg.norm(away - best) <= regularizer.radius(excess.value + excess.off)
+    assert np.linalg.norm(away - best) <= regularizer.radius(excess.value + excess.error)
 
 
 def test_a_block_that_is_no_number_makes_none_of_all() -> None:
@@ -216,20 +218,20 @@ def test_any_prices_bound_every_metric_and_the_solver_closes_the_gap(alpha2: flo
     family, targets = member(1, alpha2)
     X, rng = family.regularizer.X, np.random.default_rng(0)
     rows: Any = family.terms[0].rows
-    straight = (Prices(np.full(len(targets), 7.0), np.arange(len(targets))),) if alpha2 else ()
+    straight = (Duals(np.full(len(targets), 7.0), np.arange(len(targets))),) if alpha2 else ()
     solver = Boxed(BoxDual(family))
     while solver.step():
         pass
-    best, proof = certify(family, solver.metric(), (*solver.prices(), *straight))
+    best, proof = certify(family, solver.metric(), (*solver.duals(), *straight))
     assert best.proves(1e-8)
     for _ in range(20):
-        prices = Prices(rng.uniform(-1, 2, len(rows.keys())), rows.keys())
-        bound = prove(family, (prices, *straight)).bound
+        duals = Duals(rng.uniform(-1, 2, len(rows.keys())), rows.keys())
+        bound = prove(family, (duals, *straight)).bound
         M = metric(X, 2, int(rng.integers(1000))) / 10 ** rng.uniform(0, 3)
-        assert bound.value - bound.off <= best.objective + best.rounding
+        assert bound.value - bound.error <= best.objective + best.rounding
         assert best.lower_bound - best.rounding <= value(family, M).value
     if alpha2:  # whatever is given, the price is the one there is
-        np.testing.assert_array_equal(proof.prices[1].a, -alpha2)
+        np.testing.assert_array_equal(proof.duals[1].a, -alpha2)
     # the gradient of the dual is that of its value
     at = BoxDual(family)
     a = np.full(len(at.low), 0.3)
@@ -246,9 +248,9 @@ def test_rows_are_listed_as_they_are_searched_for() -> None:
     impostors = y[targets[:, 0]][:, None] != y
     view = Frobenius(X, 1.0).judge(np.diag([1.0, 2.0, 0.5])).view
     searched, listed = Triplets(targets, impostors), Listed(targets, impostors)
-    prices = Prices(np.full(5, 0.5), searched.keys()[::30][:5])
-    (block,) = listed.blocks(view, prices)
-    found = [each for each in searched.blocks(view, prices, np.inf) if len(each.v)]
+    duals = Duals(np.full(5, 0.5), searched.keys()[::30][:5])
+    (block,) = listed.blocks(view, duals)
+    found = [each for each in searched.blocks(view, duals, np.inf) if len(each.v)]
     np.testing.assert_allclose(
         np.sort(block.v), np.sort(np.concatenate([each.v for each in found])), atol=1e-12
     )
@@ -268,8 +270,8 @@ def test_the_exact_interval_holds_what_double_precision_says(seed: int) -> None:
         of_regularizer=True,
     )
     rows: Any = family.terms[0].rows
-    prices = Prices(np.random.default_rng(seed).random(len(rows.keys())), rows.keys())
-    both = (prices, Prices(np.full(len(targets), -0.25), np.arange(len(targets))))
+    duals = Duals(np.random.default_rng(seed).random(len(rows.keys())), rows.keys())
+    both = (duals, Duals(np.full(len(targets), -0.25), np.arange(len(targets))))
     M = metric(family.regularizer.X, 2, seed) / 50
     proof, _ = certify(family, M, both)
     found = interval(exact, M, both)

@@ -49,9 +49,9 @@ def from_kkt(seed: int, *, hinge: bool, diagonal: bool = False, d: int = 5) -> K
     rng = np.random.default_rng(seed)
     lam, width = float(10 ** rng.uniform(-2, 2)), 0.0 if hinge else float(rng.uniform(0.05, 0.9))
     q = np.eye(d) if diagonal else np.linalg.qr(rng.standard_normal((d, d)))[0]
-    prices = np.array([*rng.uniform(0.1, 0.9, 2), 1.0, 1.0])
-    margins = np.where(prices < 1, 1 - width * prices, (1 - width) * rng.uniform(0.2, 0.9, 4))
-    beta = (lam * margins / prices) ** 0.25
+    duals = np.array([*rng.uniform(0.1, 0.9, 2), 1.0, 1.0])
+    margins = np.where(duals < 1, 1 - width * duals, (1 - width) * rng.uniform(0.2, 0.9, 4))
+    beta = (lam * margins / duals) ** 0.25
     alpha = margins / beta**2
     away = [*(b * q[:, k] for k, b in enumerate(beta)), 1.3 * q[:, 0] / np.sqrt(alpha[0])]
     points, listed = [], []
@@ -60,7 +60,7 @@ def from_kkt(seed: int, *, hinge: bool, diagonal: bool = False, d: int = 5) -> K
         points += [centre, centre + rng.uniform(0.1, 1) * q[:, -1], centre - b]
         listed.append([3 * k, 3 * k + 1, 3 * k + 2])
     M = (q[:, :4] * alpha) @ q[:, :4].T
-    lost = np.where(prices < 1, width * prices**2 / 2, 1 - margins - width / 2)
+    lost = np.where(duals < 1, width * duals**2 / 2, 1 - margins - width / 2)
     return Known(np.array(points), listed, lam, width, M, lam / 2 * float(alpha @ alpha) + float(lost.sum()))
 
 

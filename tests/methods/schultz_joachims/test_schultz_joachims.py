@@ -75,10 +75,10 @@ def test_against_cvxpy_from_scratch(points: str, kind: str) -> None:
 def test_what_is_no_combination_counts_in_the_radius() -> None:
     """Judged is the diagonal, which is next to optimal; the matrix itself is further away."""
     best = cvxml.solve(ID, X, Y, tol=1e-9)
-    off = 0.1 * np.linalg.norm(best.metric) * (np.ones((3, 3)) - np.eye(3))
-    proof = get(ID).certify(get(ID).instance(X, Y), best.metric + off, best.dual)
+    error = 0.1 * np.linalg.norm(best.metric) * (np.ones((3, 3)) - np.eye(3))
+    proof = get(ID).certify(get(ID).instance(X, Y), best.metric + error, best.dual)
     assert proof.gap <= 1e-8 * proof.scale
-    assert proof.radius >= np.linalg.norm(off) * (1 - 1e-9)
+    assert proof.radius >= np.linalg.norm(error) * (1 - 1e-9)
 
 
 def test_where_no_margin_is_reached_the_radius_is_the_distance() -> None:

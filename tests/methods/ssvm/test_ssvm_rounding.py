@@ -267,9 +267,9 @@ def test_a_set_that_is_not_the_cheapest_is_counted() -> None:
         index = np.array([[i, (i + 1) % 24] for i in range(24)])
         step = certified(given, W, {"q": np.ones(24), "q_index": index}).step
         assert step is not None
-        off = float(abs(Truth(given.p).F(fractions(W)) - Fraction(step.objective)))
-        assert off <= step.rounding
-        missed.append(off / step.objective)
+        error = float(abs(Truth(given.p).F(fractions(W)) - Fraction(step.objective)))
+        assert error <= step.rounding
+        missed.append(error / step.objective)
     assert max(missed) > 1e-3  # some were
 
 
