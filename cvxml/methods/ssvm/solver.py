@@ -155,6 +155,7 @@ class LiteralSteps:
     """The steps by the back end "clarabel" or "scs", as stated. The certificate decides if a metric is stationary."""
 
     unfinished = Status.BACKEND
+    keeps_start = False
 
     def __init__(self, p: Instance, latent: IntArray, solver: str):
         self.p, self.phase = p, solver

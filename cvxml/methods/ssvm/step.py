@@ -188,6 +188,7 @@ class Steps(Protocol):
 
     phase: str  # its name in the history
     unfinished: Status  # if a step finds no lower F and proves nothing
+    keeps_start: bool  # True if an interrupt of the first step returns the start
 
     def solve(self, at: Point, tol: float) -> StepResult:
         """Solve the step at `at`."""
@@ -206,6 +207,7 @@ class StepSolver:
 
     phase = "cccp"
     unfinished = Status.STALLED
+    keeps_start = True
 
     def __init__(self, p: Instance, latent: IntArray):
         self.p = p
@@ -343,5 +345,7 @@ def cccp(
             else:
                 run.status = Status.STATIONARY if result.stationary else solver.unfinished
     except KeyboardInterrupt:
+        if run.steps == 0 and not solver.keeps_start:
+            raise
         run.status = Status.INTERRUPTED
     return run
