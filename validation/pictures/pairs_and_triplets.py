@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from validation.pictures.__main__ import save
 
 BLUE, ORANGE, GREEN = COLOURS[:3]
-PIXELS, FEWER = 760, 620  # across
+PIXELS, FEWER = 760, 600  # across
 DENSE = ("mcml",)  # pictures with so much detail that fewer pixels keep the file small
 FLAVANOIDS_AND_COLOR = (6, 9)  # features of wine
 
@@ -68,7 +68,9 @@ def lmnn() -> Any:
     M = cvxml.solve("lmnn", X, y).metric
     start = np.eye(2)
     targets = cvxml.evaluate("lmnn", X, y, start).targets
-    counts = cvxml.evaluate("lmnn", X, y, start).impostor_counts - cvxml.evaluate("lmnn", X, y, M).impostor_counts
+    counts = (
+        cvxml.evaluate("lmnn", X, y, start).impostor_counts - cvxml.evaluate("lmnn", X, y, M).impostor_counts
+    )
     point = int(targets[np.argmax(np.bincount(targets[:, 0], counts)[targets[:, 0]]), 0])
     figure, axes = two_panels()
     for ax, metric, title in zip(axes, (start, M), ("Euclidean metric", "metric of LMNN"), strict=True):
@@ -212,7 +214,7 @@ def lfda() -> Any:
     middles = np.array([[-3.0, -1.0], [3.0, 1.0], [0.0, 0.0]])
     X = np.concatenate([middle + spread * rng.standard_normal((40, 2)) for middle in middles])
     y = np.repeat([0, 0, 1], 40)
-    local = cvxml.solve("lfda", X, y, n_components=1).components[0]
+    local = np.asarray(cvxml.solve("lfda", X, y, n_components=1).components)[0]
     S_w = sum(np.cov(X[y == c].T, bias=True) * np.count_nonzero(y == c) for c in (0, 1))
     S_b = np.cov(X.T, bias=True) * len(X) - S_w
     values, vectors = np.linalg.eig(np.linalg.solve(S_w, S_b))
@@ -226,7 +228,8 @@ def lfda() -> Any:
         left.plot(*np.outer([-3.8, 3.8], unit).T, style, color="black", lw=2, label=name)
         for label, colour in ((0, BLUE), (1, ORANGE)):
             along = X[y == label] @ unit
-            right.plot(along, np.full(len(along), -row) + rng.uniform(-0.25, 0.25, len(along)), "o", color=colour, ms=4, alpha=0.6)
+            height = rng.uniform(-0.25, 0.25, len(along)) - row
+            right.plot(along, height, "o", color=colour, ms=4, alpha=0.6)
     left.set_aspect("equal", "datalim")
     left.legend(frameon=False, fontsize=8, loc="upper left")
     left.set_title("two features")
@@ -238,16 +241,14 @@ def lfda() -> Any:
 def schultz_joachims() -> Any:
     """The weights of the features of wine."""
     X, y = standardized("wine")
-    names = (
-        "alcohol malic_acid ash alcalinity magnesium phenols flavanoids nonflavanoids "
-        "proanthocyanins color hue od280 proline"
-    ).split()
+    names = ["alcohol", "malic acid", "ash", "alcalinity", "magnesium", "phenols", "flavanoids"]
+    names += ["nonflavanoids", "proanthocyanins", "color", "hue", "od280", "proline"]
     figure, ax = plt.subplots(figsize=(7.5, 3.8), layout="constrained")
     place = np.arange(13)
     for move, C, colour in ((-0.2, 0.001, BLUE), (0.2, 0.1, ORANGE)):
         weights = np.diag(cvxml.solve("schultz_joachims", X, y, C=C).metric)
         ax.bar(place + move, weights / weights.max(), 0.4, color=colour, label=f"C = {C:g}")
-    ax.set_xticks(place, [name.replace("_", " ") for name in names], rotation=45, ha="right")
+    ax.set_xticks(place, names, rotation=45, ha="right")
     ax.set_ylabel("weight / largest weight")
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False, ncols=2, loc="lower left", bbox_to_anchor=(0, 1))
@@ -290,7 +291,8 @@ def boostmetric() -> Any:
         ax.set_xlim(0, None)
         ax.axvline(low, color="0.3", ls="--")
         ax.axvspan(0, low, color="0.9")
-        ax.text(low / 2, 0.5, "no optimum", rotation=90, ha="center", va="center", transform=ax.get_xaxis_transform())
+        middle = {"ha": "center", "va": "center", "transform": ax.get_xaxis_transform()}
+        ax.text(low / 2, 0.5, "no optimum", rotation=90, **middle)
         ax.text(0.97, 0.5, f"v* = {low:.3f}", ha="right", transform=ax.transAxes)
     return figure
 
