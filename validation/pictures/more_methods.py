@@ -136,8 +136,8 @@ def dml_eig() -> Any:
 def frobmetric() -> Any:
     """A point, its targets and its impostors, before and after the map of the metric."""
     X, y = of_two("iris", IRIS)
-    solution = cvxml.solve("frobmetric", X, y, C=10.0, tol=1e-9)
-    i = 70
+    solution = cvxml.solve("frobmetric", X, y, C=100.0, tol=1e-9)
+    i = 41  # an iris setosa that is far from its class
     own = get("frobmetric").instance(X, y).triplets()
     own = own[own[:, 0] == i]
     targets, impostors = np.unique(own[:, 1]), np.unique(own[:, 2])
