@@ -44,7 +44,7 @@ from validation.experiments.glml_methods import (
     SHARED,
 )
 from validation.experiments.glml_remarks import REMARKS
-from validation.experiments.page import Groups, Results, bullets, counted, grouped, open_first, table
+from validation.experiments.page import Groups, Results, bullets, counted, grouped, number, open_first, table
 from validation.experiments.statistics import mean
 from validation.experiments.tasks import Preset
 from validation.experiments.verdicts import Verdict
@@ -54,6 +54,34 @@ OF_TASK = {SHARED: GENERATIVE, FITTED: DENSITIES}  # of several methods
 TASK_OF = {method: task for task, methods in OF_TASK.items() for method in methods}
 MARKS = {Verdict.SUPPORTED: "s", Verdict.CONTRADICTED: "c", Verdict.UNDECIDED: ""}
 NOT_RUN = "nothing run for it"
+
+
+def readings_of(cells: Cells) -> dict[str, list[str]]:
+    """Return the sets with features as they come, and with z-scored features if these differ; only what was run."""
+    readings = {"features as they come": as_they_come(cells), "z-scored features": standardised(cells)}
+    if readings["z-scored features"] == readings["features as they come"]:
+        del readings["z-scored features"]
+    return {name: sets for name, sets in readings.items() if sets}
+
+
+def short(results: Results, preset: Preset) -> list[str]:
+    """Return the result and the contradictions, a sentence each."""
+    cells = cells_of(results)
+    said, against = [], []
+    for name, sets in readings_of(cells).items():
+        verdicts = {}
+        for claim in CLAIMS.values():
+            found = found_of(claim, cells.only(sets))
+            if found.these.verdicts:
+                verdicts[claim] = str(of_enough(claim, found.sets, found.verdict)).split(":")[0]
+        said.append(f"with {name}, {counted(verdicts.values())}")
+        against += [
+            f"{claim.said} ({name})" for claim, each in verdicts.items() if each == Verdict.CONTRADICTED
+        ]
+    return [
+        f"The papers' claims have these verdicts for these points: {'; '.join(said)}.",
+        f"The runs contradict {number(len(against), 'claim')}{': ' if against else ''}{'; '.join(against)}.",
+    ]
 
 
 def tables(results: Results, preset: Preset) -> list[str]:
@@ -66,10 +94,7 @@ def tables(results: Results, preset: Preset) -> list[str]:
         *accuracy_table(cells, gaps_missed(results)),
     ]
     lines += ["", "## What becomes of the papers' claims", "", *HOW]
-    readings = {"features as they come": as_they_come(cells), "z-scored features": standardised(cells)}
-    if readings["z-scored features"] == readings["features as they come"]:
-        del readings["z-scored features"]
-    readings = {name: sets for name, sets in readings.items() if sets}
+    readings = readings_of(cells)
     for name, sets in readings.items():
         own = {key: found_of(claim, cells.only(sets)) for key, claim in CLAIMS.items()}
         title = ["", f"### {name[0].upper()}{name[1:]}", ""] if len(readings) > 1 else [""]

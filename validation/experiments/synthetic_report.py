@@ -12,7 +12,7 @@ from validation.experiments.glml_learnt import LEARNT
 from validation.experiments.glml_picture import curve
 from validation.experiments.glml_report import METHODS, of, proofs, times
 from validation.experiments.margins import apart
-from validation.experiments.page import Results, counted, grouped, opened, table
+from validation.experiments.page import Results, counted, grouped, number, opened, table
 from validation.experiments.statistics import mean
 from validation.experiments.tasks import Preset
 from validation.experiments.verdicts import Difference, Verdict, difference
@@ -20,6 +20,7 @@ from validation.experiments.verdicts import Difference, Verdict, difference
 MIXTURE = "mixtures"
 KIND = "gaussians "
 NOT_RUN = "nothing run for it"
+NOT_SO = "not so on our"
 FISHER = "Fisher"  # of the classes' mixture: a reading of ours, which the papers do not draw
 DISCRIMINATIVE = ("Euclid", *LEARNT)
 OTHERS = (*DISCRIMINATIVE, "Fisher, one Gaussian")  # what the papers draw beside GLML
@@ -55,7 +56,7 @@ class Claim(NamedTuple):
     def worded(self, verdict: Verdict | None) -> str:
         """A verdict, with whose data it is of where it is against the papers."""
         if verdict is Verdict.CONTRADICTED:
-            return f"not so on our {self.of}"
+            return f"{NOT_SO} {self.of}"
         return verdict or NOT_RUN
 
 
@@ -209,6 +210,21 @@ def judged(found: Accuracies, claim: Claim) -> tuple[dict[Comparison, Difference
 # ---- the page
 
 
+def short(results: Results, preset: Preset) -> list[str]:
+    """Return the result and the contradictions, a sentence each."""
+    found = accuracies_of(results)
+    every = {
+        place: claim.worded(joined(list(judged(found, claim)[1].values()), claim.needs))
+        for place, claim in enumerate(claims(found), start=1)
+    }
+    against = [f"sentence {place} ({said})" for place, said in every.items() if said.startswith(NOT_SO)]
+    return [
+        f"The papers' {len(every)} sentences have these verdicts: {counted(every.values())}.",
+        f"Our data contradict {number(len(against), 'sentence')}{': ' if against else ''}{', '.join(against)}. The "
+        "papers do not describe their data exactly, so this does not contradict the papers.",
+    ]
+
+
 def tables(results: Results, preset: Preset) -> list[str]:
     """The accuracies, the sentences with their verdicts, every comparison, how well the metrics are proved, time."""
     found, groups = accuracies_of(results), grouped(results)
@@ -221,15 +237,15 @@ def tables(results: Results, preset: Preset) -> list[str]:
     lines += ["", "In brackets: realisations, where fewer than all were run or had a metric."]
     head = ["", "the papers", "taken as", "comparisons", "verdict"]
     said, details, against = [], [], []
-    for number, claim in enumerate(claims(found), start=1):
+    for place, claim in enumerate(claims(found), start=1):
         there, verdicts = judged(found, claim)
         verdict = joined(list(verdicts.values()), claim.needs)
         said.append(
-            [number, claim.said, claim.means, counted(verdicts.values()) or NOT_RUN, claim.worded(verdict)]
+            [place, claim.said, claim.means, counted(verdicts.values()) or NOT_RUN, claim.worded(verdict)]
         )
-        details += [[number, which, difference_of(each), verdicts[which]] for which, each in there.items()]
+        details += [[place, which, difference_of(each), verdicts[which]] for which, each in there.items()]
         if verdict is Verdict.CONTRADICTED:
-            against.append(f"sentence {number}, {claim.said}: {claim.worded(verdict)}.")
+            against.append(f"sentence {place}, {claim.said}: {claim.worded(verdict)}.")
     lines += ["", "## What becomes of the papers' sentences", "", HOW, ""]
     lines += [
         *table(head, said),

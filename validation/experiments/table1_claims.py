@@ -84,6 +84,20 @@ def _compared(
         yield claim, f"{data}: {better} before {worse}", data, k, pair(wrong, theirs, points)
 
 
+def counts_of(cells: Cells, ks: Iterable[int]) -> dict[str, list[str]]:
+    """Return the verdicts on the comparisons of each claim."""
+    found = list(claims(cells, ks))
+    every = {}
+    for claim in dict.fromkeys(each[0] for each in found):
+        own = [each for each in found if each[0] == claim]
+        verdict = verdicts({(what, k): two for _, what, _, k, two in own})
+        every[claim] = [
+            str(verdict[what, k]) if decidable(cells, claim, data, k) else NOT_DECIDABLE
+            for _, what, data, k, _ in own
+        ]
+    return every
+
+
 def claims_table(cells: Cells, ks: Iterable[int]) -> list[str]:
     """A row for each comparison that decides something; how many are undecided."""
     found = list(claims(cells, ks))

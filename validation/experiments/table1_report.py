@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from validation.experiments.page import Results, bullets, counted, open_first, table
+from validation.experiments.page import Results, bullets, counted, number, open_first, table
 from validation.experiments.table1_cells import (
     COLLAPSED,
     COLUMNS,
@@ -26,12 +26,12 @@ from validation.experiments.table1_cells import (
     paper_of,
     sets_of,
 )
-from validation.experiments.table1_claims import claims_table
+from validation.experiments.table1_claims import claims_table, counts_of
 from validation.experiments.table1_others import SHARES
 from validation.experiments.table1_paper import KS, METHODS, SETS, printed, source
 from validation.experiments.table1_remarks import REMARKS
 from validation.experiments.tasks import Preset, Result
-from validation.experiments.verdicts import share_interval
+from validation.experiments.verdicts import Verdict, share_interval
 
 COLOURS = ("#000000", "#e69f00", "#56b4e9", "#cc79a7", "#999933", "#d55e00", "#009e73", "#0072b2")
 MARKERS = ("x", "v", "^", "s", "<", "o", "D", "P")
@@ -40,13 +40,36 @@ RING: dict[str, Any] = {"color": "#777777", "mfc": "none", "ms": 12, "mew": 0.8}
 TICKS = (0.5, 1, 1.5, 2, 3, 4, 5, 6, 7, 8, 10, 15, 20, 30, 40, 60, 80)
 
 
+def short(results: Results, preset: Preset) -> list[str]:
+    """Return the result and the contradictions, a sentence each."""
+    cells, ks = arranged(results), preset.settings["k"]
+    marks, compared = (
+        sum(is_marked(cells, *cell) for cell in cells),
+        sum(paper_of(*cell) is not None for cell in cells),
+    )
+    every = counts_of(cells, ks)
+    ours = "; ".join(f"{claim}: {counted(found)}" for claim, found in every.items() if "others" in claim)
+    against = [
+        f"{claim} ({found.count(Verdict.CONTRADICTED)} of {len(found)} comparisons)"
+        for claim, found in every.items()
+        if Verdict.CONTRADICTED in found
+    ]
+    return [
+        f"{marks} of {compared} errors differ from the paper's by more than two standard errors. The comparisons for "
+        f"the paper's main claim have these verdicts: {ours or 'none'}.",
+        f"Comparisons contradict {len(against)} of the paper's {number(len(every), 'claim')}"
+        f"{': ' if against else ''}{'; '.join(against)}.",
+    ]
+
+
 def tables(results: Results, preset: Preset) -> list[str]:
     """How much there is; for every k errors beside the paper's; claims; then what was selected, reached and proved."""
     cells, ks = arranged(results), preset.settings["k"]
     lines = []
     for k in ks:
         head = f"## k = {k}: errors in per cent, the paper's in brackets"
-        lines += ["", head, "", *errors_table(cells, k, preset)]
+        errors = errors_table(cells, k, preset)
+        lines += ["", head, "", *errors, *legend(errors)]
     lines += [
         "",
         *marked(cells),
@@ -118,6 +141,16 @@ def errors_table(cells: Cells, k: int, preset: Preset) -> list[str]:
         papers = [paper_of(data, method, k) for data in sets]
         rows.append([f"{method}, the paper's", *(f"({shown(paper)})" if paper else "" for paper in papers)])
     return table([f"k = {k}", *sets], rows)
+
+
+def legend(rows: list[str]) -> list[str]:
+    """Return a line on the marks of a table, if it has any."""
+    marks = {
+        " *": "\\* more than two standard errors from the paper's figure",
+        "†": "† the fit ended early on some fold",
+    }
+    found = [said for mark, said in marks.items() if any(mark in row for row in rows)]
+    return ["", f"Marks, explained below: {'; '.join(found)}."] if found else []
 
 
 def shown(paper: tuple[float, float | None]) -> str:
