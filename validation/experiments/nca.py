@@ -114,7 +114,7 @@ f / n. If a metric has a better training accuracy than NCA's, NCA has not found 
 """
 
 DEPENDS = (
-    "Verdicts for these points that depend on the choice of the start (first and last of the best f, *auto* alone). "
+    "These verdicts for these points depend on the choice of the start (first and last of the best f, *auto* alone). "
     "Above they are undecided, unless another comparison on the set contradicts the sentence for all three choices:"
 )
 ALL = ("usps", "balance", "housing", "ionosphere", "wine", "iris", "rings")
@@ -180,7 +180,7 @@ def tables(results: Results, preset: Preset) -> list[str]:
     depending = [line for claims in (*by_panel, *by_name.values()) for line in by_choice(claims)]
     judged += ["", DEPENDS, "", *bullets(depending)] if depending else []
     lines = ["", "## What becomes of the note's sentences", "", *judged]
-    lines += ["", f'Of "{SCALE}" there are figures below, and no verdict.'] if scale(groups) else []
+    lines += ["", f'For "{SCALE}" there are figures below, and no verdict.'] if scale(groups) else []
     return [*missing(results, preset), *lines, *figures(groups, drawn), *beyond(groups, said)]
 
 

@@ -234,7 +234,7 @@ def tables(results: Results, preset: Preset) -> list[str]:
         count = max(map(len, methods.values()))
         rows.append([data, count, *(of(list(methods.get(name, {}).values()), count) for name in names)])
     lines = ["", "## Accuracy of 1-NN, in per cent", "", *table(["data", "realisations", *names], rows)]
-    lines += ["", "In brackets: realisations, where fewer than all were run or had a metric."]
+    lines += ["", "In brackets: the number of realisations, if fewer than all were run or had a metric."]
     head = ["", "the papers", "taken as", "comparisons", "verdict"]
     said, details, against = [], [], []
     for place, claim in enumerate(claims(found), start=1):
@@ -259,15 +259,15 @@ def tables(results: Results, preset: Preset) -> list[str]:
 
 
 HOW = (
-    "By paired t-tests over the realisations, which are drawn anew: those of one D beside those of another are paired "
-    "by their number alone. Two-sided, 5 % for all comparisons of a sentence together (Holm). A sentence is "
-    "*supported* where as many comparisons as its words need are significant in its favour, *contradicted* where so "
-    "many are significant against it that these words cannot hold, else *undecided at this power*, which is no "
-    "evidence for either. The data are ours, so a sentence that they contradict is only *not so on our Gaussians* or "
-    "*mixtures*; on the papers' it may be so. The point that some sentences are taken to ask for is ours, too: a "
-    "comparison is supported where the first is significantly more than the point above the second, and contradicted "
-    "only where it is significantly below, by however little. Differences are those of the accuracies, in points, "
-    "without that point."
+    "The tests are paired t-tests over the realisations, two-sided, at 5 % for all comparisons of a sentence together "
+    "(Holm). Realisations are drawn anew, so those of one D and of another are paired by their number alone. A "
+    "sentence is *supported* if as many comparisons as its words need are significant in its favour. It is "
+    "*contradicted* if so many are significant against it that its words cannot hold. Otherwise it is *undecided at "
+    "this power*, which is not evidence for either side. The data are ours, so a contradicted sentence is only *not so "
+    "on our Gaussians* or *mixtures*; on the papers' data it may be true. Some sentences are taken to ask for a "
+    "difference of a point, which is ours too. Such a comparison is supported if the first is significantly more than "
+    "a point above the second, and contradicted only if it is significantly below by any amount. Differences are those "
+    "of the accuracies, in points, without that point."
 )
 
 
@@ -311,8 +311,8 @@ def falls(found: Accuracies) -> list[str]:
         return []
     return [
         "",
-        f"Some rise first and fall then. Up to D = {dimension(drawn[-1])} fall significantly, each tested by itself: "
-        f"{'; '.join(sentences)}.",
+        f"Some accuracies rise first and then fall. These fall significantly up to D = {dimension(drawn[-1])}, each "
+        f"tested by itself: {'; '.join(sentences)}.",
     ]
 
 
