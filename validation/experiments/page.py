@@ -101,8 +101,8 @@ def in_short(
     return bullets(
         [
             f"**Run.** {part} tasks of the preset *{recorded['preset']}* were run, on {number(sets, 'data set')}.",
-            f"**Restrictions.** The preset has {number(len(preset.thinner), 'restriction')} beside the paper, listed "
-            "below.",
+            f"**Restrictions.** The preset has {number(len(preset.thinner), 'restriction')} compared with the "
+            "paper, listed below.",
             f"**Result.** {result}",
             f"**Contradictions.** {against}",
             f"**Open.** {number(unexplained, 'observation')} without an explanation{where if unexplained else ''}.",
