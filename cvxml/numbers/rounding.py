@@ -215,8 +215,8 @@ def doubled(terms: FloatArray) -> FloatArray:
     """Sums along the last axis, computed to about twice the working precision and then rounded.
 
     In each round one half of the numbers is added to the other half, and the rounding errors are summed too. For n
-    terms there are log2 n rounds. The errors of a round are at most eps / 2 of the sum of the sizes of its terms, and
-    their own sum has a relative error below n eps / 2.
+    terms there are log2 n rounds. The errors of a round are at most eps / 2 of the sum of the sizes of its terms. The
+    sum of these errors has a relative error below n eps / 2.
     """
     high, low = terms, np.zeros(terms.shape[:-1])
     while (n := high.shape[-1]) > 1:

@@ -40,7 +40,7 @@ class Cosets(NamedTuple):
 
 def rank(X: FloatArray) -> int:
     """The dimension of the span of the differences of the rows of X (n, d), exactly."""
-    points = _whole(X)
+    points = _as_integers(X)
     return rank_of(points[1:] - points[0])
 
 
@@ -49,7 +49,7 @@ def cosets(X: FloatArray, pairs: IntArray) -> Cosets:
 
     Raises ArithmeticError if the prime was unlucky (about once in 1e18 times), TooLarge if memory would run out.
     """
-    points, graph = _whole(X), _graph(len(X), pairs)
+    points, graph = _as_integers(X), _graph(len(X), pairs)
     # Points connected by a path of pairs differ by a vector of the span, so one of them represents them all.
     count, component = connected_components(graph, directed=False)
     edges = _edges(points, graph)
@@ -67,7 +67,7 @@ def cosets(X: FloatArray, pairs: IntArray) -> Cosets:
 
 def rank_along(X: FloatArray, pairs: IntArray) -> int:
     """The dimension of the span of x_i - x_j over `pairs` (p, 2) of the rows of X (n, d), exactly."""
-    return rank_of(_edges(_whole(X), _graph(len(X), pairs)))
+    return rank_of(_edges(_as_integers(X), _graph(len(X), pairs)))
 
 
 def _graph(n: int, pairs: IntArray) -> Any:
@@ -103,7 +103,7 @@ def _first_alike(edges: np.ndarray, dimension: int, among: np.ndarray) -> IntArr
     return np.array([first[key] for key in keys], dtype=np.intp)
 
 
-def _whole(X: FloatArray) -> np.ndarray:
+def _as_integers(X: FloatArray) -> np.ndarray:
     """The rows of X (n, d) as integers of any size. Each feature is multiplied by a power of two of its own.
 
     Raises TooLarge if the integers would not fit into memory.
