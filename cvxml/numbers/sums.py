@@ -53,8 +53,8 @@ def accurate_total(terms: FloatArray, error: FloatArray) -> Approximate:
 def accurate_sum(terms: FloatArray) -> Approximate:
     """The sum in about twice the working precision.
 
-    `error` excludes the final rounding of the sum. It is 0 up to `MAX_TERMS_LOOP` terms, else of order EPS^2 sum
-    |terms|.
+    `error` excludes the final rounding of the sum. It is 0 up to `MAX_TERMS_LOOP` terms, else of order
+    EPS^2 sum |terms|.
     """
     if len(terms) <= MAX_TERMS_LOOP:
         return Approximate(summed(terms), 0.0)

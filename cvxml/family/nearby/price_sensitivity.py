@@ -3,8 +3,8 @@
 The estimate guides sublevel.py; a proof must not use it.
 
 Let K be the second derivative of the excess of f at the optimal dual variables. The optimum of f - s <D, A> moves by
-s S with K S = D. The dual variable of a row changes by -s w <V_t, S>, where w is the weight of the row in K = sum_t
-w_t V_t V_t^T + P:
+s S with K S = D. The dual variable of a row changes by -s w <V_t, S>, where w is the weight of the row in
+K = sum_t w_t V_t V_t^T + P:
 
 | loss                        | w                                                                        |
 | hinge, least                | (distance of the dual variable from the ends of its domain)^2 / room     |
@@ -14,8 +14,8 @@ w_t V_t V_t^T + P:
 For losses without a second derivative, w is the largest curvature that the excess of the row allows if f may grow by
 `room`. If some dual variables have a fixed sum, the difference of each row from the mean row counts.
 
-P is the second derivative of R, or of the cone: for psd Z and M with Z M near 0, it is mu H (x) H with H = Z / mu +
-(M + mu / |Z|)^-1. Features are scaled to a spread of about 1.
+P is the second derivative of R, or of the cone: for psd Z and M with Z M near 0, it is mu H (x) H with
+H = Z / mu + (M + mu / |Z|)^-1. Features are scaled to a spread of about 1.
 """
 
 from __future__ import annotations

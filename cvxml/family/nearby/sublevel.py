@@ -3,8 +3,9 @@
 For any s > 0 and any dual variables a of the family (theorem.py), f(A) - s <D, A> >= k(a) + r(G + s D). So
     <D, A> <= (F - k(a) - r(G + s D)) / s        wherever f(A) <= F.
 This is the certificate of the same problem with a linear term, and it holds for any dual variables. Good dual
-variables follow the optimum of the tilted problem. With K as in price_sensitivity.py they are a - s w <V_t, S>, K S =
-D. The bound does not depend on the accuracy of K, which is used to find the dual variables only.
+variables follow the optimum of the tilted problem. With K as in price_sensitivity.py they are
+a - s w <V_t, S>, K S = D. The bound does not depend on the accuracy of K, which is used to find the dual variables
+only.
 
 A `Box` contains all these metrics. It has bounds for as many directions as matrices have entries, each a sum over
 pairs of points.

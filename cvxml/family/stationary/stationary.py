@@ -46,8 +46,8 @@ class FirstOrder(NamedTuple):
 def first_order(points: tuple[Any, int], Q: Squares, weights: Any, m: int) -> FirstOrder:
     """The first-order quantities at the metric Q, at the present precision of balls.
 
-    points (n, d): integers times 2^exponent. weights (n, n): balls, G = sum weights_ij X_ij. m: the number of rows of
-    A.
+    points (n, d): integers times 2^exponent. weights (n, n): balls, with G = sum weights_ij X_ij.
+    m: the number of rows of A.
     """
     arb, arb_mat, n = flint().arb, flint().arb_mat, points[0].nrows()
     S, X, metric, basis = laplacian(weights), balls(*points), balls(Q.V, Q.at), basis_of(points[0])
@@ -104,9 +104,9 @@ def turns(D: list[list[int]], unit: int, weights: Any) -> Any:
 
 
 def won_at_most(of: FirstOrder) -> tuple[float, float]:
-    """Upper bounds of the decrease of F, to first order, by steps of A up to the length max(|A|, 1).
+    """Upper bounds of the decrease of F, to first order, by a step of A of the length max(|A|, 1) in any direction.
 
-    The first is for steps along the gradient, the second for a free row.
+    The first is the part of the gradient, the second the part of a free row.
     """
     size = root_upward(max(ends(of.length)[1], Fraction(1)))
     gradient = size * root_upward(max(ends(of.gradient)[1], Fraction(0)))
