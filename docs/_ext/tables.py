@@ -1,4 +1,4 @@
-"""`python docs/_ext/tables.py` writes the cells of docs/which_method.md that follow from the methods.
+"""`python docs/_ext/tables.py` writes the cells of docs/which_method_tables.md that follow from the methods.
 
 These are the parameters with their defaults. tests/docs/test_docs_methods.py compares them.
 """
@@ -12,7 +12,7 @@ from cvxml.core.parameter import OF_POINTS, Parameter
 from cvxml.methods import get
 
 SHORT = 40  # characters of a default in words
-PAGE = Path(__file__).parents[1] / "which_method.md"
+PAGE = Path(__file__).parents[1] / "which_method_tables.md"
 ROW = re.compile(r"^(\| \[`(\w+)`\].* \|) [^|]* \|$", flags=re.MULTILINE)  # the last cell has the parameters
 
 

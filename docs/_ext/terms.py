@@ -1,7 +1,8 @@
 """The first use of a word of the glossary, on each page of the site, leads to it.
 
-The words are the headings of docs/glossary.md; nothing is marked on the pages themselves. Headings, code, formulas and
-what is a link already are passed over. A word that also means something else counts in the phrases of `PHRASES` only.
+The words are the headings of docs/glossary.md, except that of the table of old names. The pages have no marks for this.
+Headings, code, formulas and links are skipped. If a word has other meanings too, only the phrases in `PHRASES` become
+links.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 from docutils import nodes
 
 GLOSSARY = "glossary"
+OLD_NAMES = "Names of 0.2"  # the heading of the table of old names
 PASSED = (
     nodes.title,
     nodes.literal,
@@ -25,22 +27,20 @@ PASSED = (
 )
 PHRASES = {
     "attained": r"(?:not )?attain(?:ed|s)?",
-    "bound": r"lower bounds?",
     "close": r"(?!)",
+    "infimum": r"infim(?:um|a)",
     "metric": r"(?!)",
-    "not certified": r"(?!)",
     "P₊": r"P_\+|P₊",
     "radius": r"(?:a|the|no|whose) radius",
     "repaired": r"repair(?:ed|s)?",
     "scale": r"(?:of the|its|the) scale(?! of A)",
-    "slack": r"slacks?(?! variables?)",
     "target": r"targets?(?! neighbours)",
 }
 
 
 @cache
 def terms() -> dict[str, re.Pattern[str]]:
-    """A heading of the glossary -> how it stands in a text."""
+    """Map each heading of the glossary to the pattern that finds it in a text."""
     text = (Path(__file__).parent.parent / f"{GLOSSARY}.md").read_text(encoding="utf-8")
     heads = re.findall(r"^## (.*)$", text, flags=re.MULTILINE)
     return {
@@ -48,11 +48,12 @@ def terms() -> dict[str, re.Pattern[str]]:
             rf"(?<![\w-])({PHRASES.get(head, re.escape(head) + '(?:s|es)?')})(?![\w-])", re.IGNORECASE
         )
         for head in heads
+        if head != OLD_NAMES
     }
 
 
 def is_prose(node: nodes.Node) -> bool:
-    """Text that a word may be linked in."""
+    """Return whether a word may be linked in this text."""
     parent = node.parent
     while parent is not None and not isinstance(parent, PASSED):
         parent = parent.parent
@@ -60,14 +61,14 @@ def is_prose(node: nodes.Node) -> bool:
 
 
 def link(text: nodes.Text, found: re.Match[str], address: str) -> None:
-    """Put a link in the place of what was found in a text."""
+    """Replace the match in a text by a link."""
     said = nodes.reference(found[0], found[0], refuri=address, internal=True, classes=["term"])
     parts = [nodes.Text(found.string[: found.start()]), said, nodes.Text(found.string[found.end() :])]
     text.parent.replace(text, [part for part in parts if part.astext()])
 
 
 def link_terms(app: Any, doctree: nodes.document, docname: str) -> None:
-    """Link each term where the page uses it first."""
+    """Link the first use of each term on a page."""
     if app.builder.format != "html" or docname in (GLOSSARY, "changelog"):
         return
     home = app.builder.get_relative_uri(docname, GLOSSARY)

@@ -110,23 +110,23 @@ def test_it_is_told_of_every_method_whether_its_problem_is_the_printed_one() -> 
 
 
 def test_the_readme_says_the_same_of_what_is_literal() -> None:
-    start = " ".join(read(ROOT / "README.md").split("\n![")[0].split())
+    text = " ".join(read(ROOT / "README.md").split())
     count = sum(source == "not at hand" for source in sources().values())
-    assert f"For {count} methods" in start
-    (steps,) = re.findall(r"((?:`\w+`[, ]*(?:and )?)+) are not convex", start)
+    assert f"For {count} methods" in text
+    (steps,) = re.findall(r"((?:`\w+`[, ]*(?:and )?)+) are not convex", text)
     stationary = {method for method in cvxml.list_methods() if get(method).CLAIM == "stationary"}
     assert set(re.findall(r"`(\w+)`", steps)) == stationary
 
 
 def test_every_method_has_its_row_in_which_method() -> None:
-    page = ROOT / "docs" / "which_method.md"
+    page = ROOT / "docs" / "which_method_tables.md"
     for heading in ("id", "formula", "method"):
         named = [re.findall(r"`([\w:]+)`", cell) for cell in columns(page, heading)]
         assert sorted(name for names in named for name in names) == sorted(cvxml.list_methods())
 
 
 def test_which_method_calls_convex_what_can_be_proved_optimal() -> None:
-    page = ROOT / "docs" / "which_method.md"
+    page = ROOT / "docs" / "which_method_tables.md"
     named = [re.findall(r"`([\w:]+)`", cell) for cell in columns(page, "id")]
     for methods, convex in zip(named, columns(page, "convex"), strict=True):
         for method in methods:
@@ -134,14 +134,14 @@ def test_which_method_calls_convex_what_can_be_proved_optimal() -> None:
 
 
 def test_which_method_promises_a_radius_where_the_certificate_has_one() -> None:
-    page = ROOT / "docs" / "which_method.md"
-    for cell, proved in zip(columns(page, "id"), columns(page, "what is proved"), strict=True):
+    page = ROOT / "docs" / "which_method_tables.md"
+    for cell, proved in zip(columns(page, "id"), columns(page, "certified"), strict=True):
         for method in re.findall(r"`([\w:]+)`", cell):
-            assert ("how near" in proved) == get(method).RADIUS, method
+            assert ("a distance to the optimum" in proved) == get(method).RADIUS, method
 
 
 def test_parameters_in_which_method_are_those_of_the_methods() -> None:
-    page = read(ROOT / "docs" / "which_method.md")
+    page = read(ROOT / "docs" / "which_method_tables.md")
     written = runpy.run_path(str(ROOT / "docs" / "_ext" / "tables.py"))["filled"](page)
     assert written == page, "run `python docs/_ext/tables.py`"
     rows = [line for line in page.splitlines() if line.startswith("| [`mlsvm`]")]
@@ -150,7 +150,8 @@ def test_parameters_in_which_method_are_those_of_the_methods() -> None:
 
 def test_figures_are_those_of_the_report() -> None:
     """The figures of one measurement, between semicolons, stand in one line of the report, and one of that method."""
-    page, report = ROOT / "docs" / "which_method.md", read(ROOT / "validation" / "benchmarks" / "report.md")
+    page = ROOT / "docs" / "which_method_tables.md"
+    report = read(ROOT / "validation" / "benchmarks" / "report.md")
     lines = [line for line in report.splitlines() if line.startswith(("| `", "- "))]
     cells = list(zip(columns(page, "method"), columns(page, "measured"), strict=True))
     assert len(cells) > 10

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+import cvxml
 from cvxml.cli import main
-from cvxml.methods import get
-from tests.docs.test_docs import PAGES, ROOT, blocks, every_page, read
+from cvxml.methods import get, names
+from tests.docs.test_docs import PAGES, ROOT, blocks, columns, every_page, read
 
 GLOSSARY = ROOT / "docs" / "glossary.md"
 WORDS = (
@@ -32,14 +34,26 @@ EVERYWHERE = [
 
 
 def entries() -> dict[str, str]:
-    """A heading of the glossary -> what stands below it."""
-    parts = re.split(r"^## (.*)$", read(GLOSSARY), flags=re.MULTILINE)[1:]
+    """Map each term of the glossary to the text below it, without the table of old names."""
+    terms = read(GLOSSARY).partition("\n## Names of 0.2\n")[0]
+    parts = re.split(r"^## (.*)$", terms, flags=re.MULTILINE)[1:]
     return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
 def test_the_glossary_has_the_words_in_order() -> None:
     assert set(WORDS) | {"certified", "close", "refuted", "inconclusive"} <= set(entries())
     assert list(entries()) == sorted(entries(), key=lambda word: re.sub(r"\W", "", word.lower()))
+    assert len(entries()) <= 40
+
+
+def test_the_new_names_of_modules_exist() -> None:
+    (table,) = re.findall(r"^\| module or command.*?\n\n", read(GLOSSARY), flags=re.DOTALL | re.MULTILINE)
+    new = [row.split("|")[2] for row in table.splitlines()[2:] if row]
+    modules = [name for cell in new for name in re.findall(r"`(cvxml\.[\w.]+)`", cell)]
+    assert len(modules) > 6
+    for name in modules:
+        parent, _, attribute = name.rpartition(".")
+        assert find_spec(name) if parent != "cvxml" else hasattr(cvxml, attribute) or find_spec(name), name
 
 
 @pytest.mark.parametrize("word", entries())
@@ -84,10 +98,17 @@ def test_the_verdicts_of_a_table_are_all() -> None:
 
 
 def test_counts_of_misreadings_are_right() -> None:
-    counted = re.findall(r"\[(\d+) of ([^\]]+)\]\((\w+)\.md", read(ROOT / "docs" / "oracle.md"))
+    page = read(ROOT / "docs" / "oracle_misreadings.md")
+    counted = re.findall(r"\[(\d+) of ([^\]]+)\]\((\w+)\.md", page)
     assert len(counted) > 8
     for count, _, method in counted:
         assert int(count) == len(get(method).MISREADINGS), method
+    named = {
+        name
+        for cell in columns(ROOT / "docs" / "oracle_misreadings.md", "methods")
+        for name in cell.split("`")
+    }
+    assert set(names()) <= named, set(names()) - named
 
 
 @every_page

@@ -117,7 +117,7 @@ def uses(document: Any, word: str) -> bool:
 
 
 @pytest.mark.parametrize(
-    "word", ["gap", "dual variable", "repaired", "usable", "misreading", "attained", "price"]
+    "word", ["gap", "dual variable", "repaired", "usable", "misreading", "attained", "lower bound"]
 )
 def test_the_first_use_of_a_word_leads_to_the_glossary(site: Site, word: str) -> None:
     assert word.replace(" ", "-") in site.pages["glossary.html"].ids

@@ -1,4 +1,4 @@
-"""One line for each method: its best alternative, the ratios, growth; and what docs/speed.md quotes of it."""
+"""The tables of docs/speed.md: for each method its best alternative, the ratios, and the growth of its time."""
 
 from __future__ import annotations
 
@@ -123,30 +123,51 @@ def short(value: float) -> str:
 
 
 def quoted(recorded: Record | None) -> list[str]:
-    """What stands in docs/speed.md between the two marks."""
+    """Return the lines of docs/speed.md between the two marks."""
     if recorded is None:
         return [
-            "Not measured yet by `python -m validation.benchmarks`, which writes a table here; figures of earlier",
-            f"scripts: [{REPORT}](../{REPORT}).",
+            "Not measured yet. `python -m validation.benchmarks` writes a table here. Figures of earlier scripts are",
+            f"in [{REPORT}](../{REPORT}).",
         ]
     made = recorded["environment"]
+    found = ", ".join(f"`{method}`" for method in outrun(recorded)) or "no method"
     return [
-        f"Measured by `{made['command']}` on {made['date']}, {made['cores']} cores.",
-        "For each method its largest problem with an alternative, the best of these, the gap that our certificate",
-        "proves of its answer, and the seconds until ours has proved the same; a ratio below 1 means that the",
-        "alternative is faster. *all ratios*: over every problem and every alternative that solves it, in",
-        f"[{REPORT}](../{REPORT}).",
+        f"Measured by `{made['command']}` on {made['date']}, {made['cores']} cores. Some alternative was",
+        f"faster, in at least one problem, for {found}.",
+        "",
+        "| column | meaning |",
+        "|---|---|",
+        "| data | the largest problem of the method with an alternative |",
+        f"| best alternative | among those that solve the problem (gap at most {ENOUGH:g}), the one with the smallest "
+        "ratio; if all fail, the one with the smallest gap |",
+        "| its seconds | the time of the alternative |",
+        "| reached | the relative gap that our certificate proves for its answer; for `nca` its objective |",
+        "| ours to that | the seconds until our solver has proved the same gap |",
+        "| ratio | its seconds divided by ours; below 1 the alternative is faster |",
+        "| all ratios | the range over all problems and all alternatives that solve them; "
+        f"[the report](../{REPORT}) has each |",
+        "| growth | the exponent of the time in the number n of points, with the range of n |",
         "",
         *summary(recorded),
         "",
-        "Thousands of points, hundreds of features, every pair: `cvxml.solve` whole, with one thread of BLAS.",
+        "The next table has large problems: thousands of points, hundreds of features, or all pairs. The time is",
+        "that of the whole call of `cvxml.solve`, with one thread of BLAS.",
         "",
         *sizes(recorded),
     ]
 
 
+def outrun(recorded: Record) -> list[str]:
+    """Return the methods for which some alternative that solves its problem was faster than ours."""
+    claims = [
+        (claim["method"], rival) for claim in collected(recorded, "claims") for rival in rivals_of(claim)
+    ]
+    found = {method for method, rival in claims if not order(rival)[0] and (ratio(rival) or 0.0) < 1}
+    return [name for name in names() if name in found]
+
+
 def sizes(recorded: Record) -> list[str]:
-    """What is certified at size, to which gap, in what time and memory."""
+    """Return a table of the large problems: the requested and the certified gap, the seconds and the memory."""
     rows = [
         (
             f"`{claim['method']}`",
@@ -168,7 +189,7 @@ def sizes(recorded: Record) -> list[str]:
 
 
 def with_section(text: str, lines: list[str]) -> str:
-    """The page with this between the marks. Raises ValueError where it has not each once."""
+    """Return the page with these lines between the marks. Raises ValueError if a mark is not there exactly once."""
     if text.count(BEGIN) != 1 or text.count(END) != 1:
         raise ValueError(f"{PAGE} must have {BEGIN} and {END}, each once")
     before, rest = text.split(BEGIN)

@@ -621,6 +621,16 @@ def test_parts_of_several_days_are_dated_so_and_versions_are_not_mixed() -> None
         recorded(versions={"python": "3.11.1", "cvxml": "0.2.0"})
 
 
+def test_methods_with_a_faster_alternative_are_named() -> None:
+    recorded = made()
+    assert summary.outrun(recorded) == ["lmnn"]  # on iris: 1 s, and ours 2 s
+    assert "`lmnn`" in " ".join(summary.quoted(recorded)[:2])
+    rivals = [rival for claim in recorded["parts"][0]["result"]["claims"] for rival in claim["rivals"]]
+    for rival in rivals:
+        rival["seconds"] = 100.0
+    assert summary.outrun(recorded) == []
+
+
 def test_the_page_quotes_the_record() -> None:
     text = (ROOT / summary.PAGE).read_text(encoding="utf-8")
     recorded = json.loads(command.RECORDED.read_text(encoding="utf-8")) if command.RECORDED.exists() else None
