@@ -45,7 +45,7 @@ class Point(NamedTuple):
 
 
 class Combining:
-    """The running solver."""
+    """A run of the interior-point method."""
 
     def __init__(self, family: Family):
         of, ((hinge, rows),) = family.regularizer, family.terms

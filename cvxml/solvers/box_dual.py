@@ -165,7 +165,7 @@ def _squares(E: FloatArray, w: FloatArray) -> FloatArray:
 
 
 class Boxed:
-    """The running solver."""
+    """A run of the solver on a `BoxDual`, from the best of several starts."""
 
     def __init__(self, dual: BoxDual, start: Sequence[Duals] | None = None):
         self.dual = dual

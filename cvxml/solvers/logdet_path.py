@@ -100,7 +100,7 @@ class State(NamedTuple):
 
 
 class LogDetPath:
-    """The running solver for D_ld(M, A_0) plus a cost."""
+    """A run of the solver for D_ld(M, A_0) plus a cost."""
 
     def __init__(self, task: Task):
         assert isinstance(task.family.regularizer, LogDet)

@@ -43,7 +43,6 @@ class Bounded(Loss):
         return ConjugateOnRay(lambda t: self.c * float(np.log1p(t * x).sum()), longest)
 
     def _r(self, v: Any) -> Any:
-        """r"""
         return at_least(v, 1.0) if self.above else at_most(v, 1.0)
 
     def value(self, v: Any) -> Any:

@@ -184,7 +184,6 @@ def _in_digits(s: FloatArray, c: float) -> tuple[FloatArray, float]:
 
 
 def _ratio_to_float(c: Fraction) -> Fraction:
-    """The ratio of c to the nearest float."""
     return c / Fraction(float(c))
 
 

@@ -66,7 +66,7 @@ def interval(
 
 
 def _bound(family: Family, X: Plane, own: Sequence[Duals], hint: Any) -> Fraction:
-    """The bound of the dual variables, made smaller if they are not feasible; else the bound of R alone."""
+    """The bound of the first feasible multiple of the dual variables (`SHRINKING`), or that of R alone."""
     found = _shrunk(family, X, own, hint)
     if found is not None:
         return found[1]

@@ -153,7 +153,7 @@ def prove(family: Family, duals: Sequence[Duals], strict: Sequence[Duals] = ()) 
             Duals(term.loss.to_domain(own.a * t), own.key)
             for term, own in zip(family.terms, repaired, strict=True)
         ]
-    return _proof_of(family, repaired)
+    return _of(family, repaired)
 
 
 def in_domain(family: Family, duals: Sequence[Duals]) -> list[Duals]:
@@ -165,7 +165,7 @@ def in_domain(family: Family, duals: Sequence[Duals]) -> list[Duals]:
     return repaired
 
 
-def _proof_of(family: Family, kept: Sequence[Duals]) -> Proof:
+def _of(family: Family, kept: Sequence[Duals]) -> Proof:
     """The bound of feasible dual variables; NO_BOUND if it is not finite."""
     G = _weights(family, kept)
     parts = [term.loss.bound(own.a) for term, own in zip(family.terms, kept, strict=True)]
@@ -186,7 +186,7 @@ def _best_proof(family: Family, own: Duals, feasible: Sequence[Duals]) -> Proof:
     (term,) = family.terms
     if not feasible:
         return Proof((own,), NO_BOUND, term.rows.weights(own))
-    return _proof_of(family, [max(feasible, key=lambda duals: term.loss.bound(duals.a).value)])
+    return _of(family, [max(feasible, key=lambda duals: term.loss.bound(duals.a).value)])
 
 
 def _at(family: Family, judged: JudgedMatrix, proof: Proof) -> _Value:
