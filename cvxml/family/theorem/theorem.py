@@ -7,9 +7,10 @@ Theorem. For dual variables a in the domain of k and G = sum_t a_t V_t, V_t = su
 because phi(v) >= k(a) - a v (losses/base.py) and R(M) - <M, G> >= r(G) (regularizers/base.py).
 The gap of M is the sum of the excesses of these inequalities. Each excess is computed as a sum of terms >= 0.
 
-Repair. Dual variables are first moved into the domain. Rows with a pair across the range of the regularizer get 0,
-which is decided in rationals (numbers/span.py). Then the best feasible multiple is taken. If the domain contains no
-other multiples and C - G must be psd, the dual variables are mixed with strict ones (strict_prices.py).
+Repair. Dual variables are first moved into the domain. Rows with a pair that differs outside the range of the
+regularizer get 0, which is decided in rationals (numbers/span.py). Then the best feasible multiple is taken. If the
+domain contains no other multiples and C - G must be psd, the dual variables are mixed with strict ones
+(strict_prices.py).
 
 Rounding. Every distance has an error bound (numbers/rounding.py, geometry/budget.py), and a term of the gap changes
 by at most its slope times that. The gap is also the objective minus the bound. The one of the two gaps with the
@@ -157,7 +158,7 @@ def prove(family: Family, duals: Sequence[Duals], strict: Sequence[Duals] = ()) 
 
 
 def in_domain(family: Family, duals: Sequence[Duals]) -> list[Duals]:
-    """The dual variables moved into the domain; 0 for rows outside the range of the regularizer."""
+    """The dual variables moved into the domain, without rows that differ outside the range of the regularizer."""
     repaired = []
     for term, given in zip(family.terms, duals, strict=True):
         inside = term.rows.within_span(family.regularizer.labels, given)
