@@ -1,4 +1,4 @@
-"""GLML as a scikit-learn classifier: nearest neighbours, each query by its own metric."""
+"""GLML as a scikit-learn classifier: nearest neighbours with a separate metric for each query."""
 
 from __future__ import annotations
 
@@ -46,9 +46,10 @@ class GLML(LocalMetricClassifier):
         """
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit the model of the classes on X (n, d), y (n,), and keep both.
+        """Fit the generative model of the classes to X (n, d) and y (n,), and keep both.
 
-        Raises ValueError for bad input, a class of one point, or a singular covariance (class and rank named).
+        Raises ValueError for bad input, a class of one point, or a singular covariance (the message names class and
+        rank).
         """
         refuse_tuples(X, ())
         points, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
@@ -74,7 +75,7 @@ class GLML(LocalMetricClassifier):
         return self.n_neighbors
 
     def cases_at(self, X: ArrayLike) -> list[Case]:
-        """Which case of the closed form each row of X (q, d) is."""
+        """Return the case of the closed form at each row of X (q, d)."""
         return [case for part in self._each(self._queries(X), self._cases) for case in part]
 
     def _cases(self, Q: FloatArray) -> list[Case]:

@@ -1,4 +1,4 @@
-"""MLKR as a scikit-learn transformer of regression data."""
+"""MLKR as a scikit-learn transformer for regression."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class MLKR(Learner):
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn A from X (n, d) and real targets y (n,).
 
-        Raises ValueError for bad input; warns (ConvergenceWarning) whenever tol is not met, as where the infimum is at
-        infinity.
+        Raises ValueError for bad input. Warns (ConvergenceWarning) whenever tol is not met, for example if the infimum
+        is at infinity.
         """
         self._refuse_tuples(X)
         points, targets = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2, y_numeric=True)

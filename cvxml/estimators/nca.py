@@ -17,7 +17,7 @@ from cvxml.estimators.parameters import estimator
 
 @estimator
 class NCA(Learner):
-    """A transform x -> A x by NCA (Goldberger et al. 2004), certified as far as the truth allows."""
+    """A transform x -> A x by NCA (Goldberger et al. 2004), with the strongest certificate that its problem allows."""
 
     n_components: int | None = None
     _: KW_ONLY
@@ -41,11 +41,12 @@ class NCA(Learner):
         """
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, similarity: ArrayLike | None = None) -> Self:
-        """Learn A from X (n, d) and labels y (n,), or from who is right for whom, y then unused.
+        """Learn A from X (n, d) and labels y (n,), or from `similarity`; then y is ignored.
 
-        similarity: (n, n), not negative, 0 on its diagonal: how right each point is for each other. Raises ValueError
-        for bad input; warns of points that nothing is right for, and (ConvergenceWarning) whenever tol is not met, as
-        where the supremum is at infinity.
+        similarity: (n, n), not negative, 0 on its diagonal: how right each point is for each other point.
+
+        Raises ValueError for bad input. Warns about points that no other point is right for. Warns (ConvergenceWarning)
+        whenever tol is not met, for example if the supremum is at infinity.
         """
         if similarity is None:
             return super().fit(X, y)  # type: ignore[arg-type]
@@ -59,9 +60,15 @@ class NCA(Learner):
         self.components_ = self.solution_.components
 
     def plot(self, X: ArrayLike, y: ArrayLike | None = None, *, ax: Any = None) -> Any:
-        """The first two coordinates of X (n, d) under A, a colour and a marker for each class of y; returns the axes.
+        """Draw the first two coordinates of A x for each row x of X, and return the axes.
 
-        Needs matplotlib. Raises ValueError for an A of one row.
+        Each class has a colour and a marker.
+
+        X: (n, d).
+        y: (n,), the labels; default: one class.
+        ax: axes; default: new ones. Needs matplotlib.
+
+        Raises ValueError if A has one row.
         """
         check_is_fitted(self)
         if len(self.components_) < 2:

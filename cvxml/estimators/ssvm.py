@@ -1,4 +1,4 @@
-"""Gerrymandering as a scikit-learn transformer and classifier."""
+"""Neighbourhood gerrymandering as a scikit-learn transformer and classifier."""
 
 from __future__ import annotations
 
@@ -43,7 +43,10 @@ class Gerrymandering(ClassifierMixin, Learner):
         """
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn the metric from X (n, d) and y (n,), and keep both for the vote; as `MetricEstimator.fit`."""
+        """Learn the metric from X (n, d) and labels y (n,), and keep both for the vote.
+
+        Raises ValueError for bad input. Warns (ConvergenceWarning) whenever tol is not met.
+        """
         super().fit(X, y)
         self._codes = np.asarray(self.solution_.y, dtype=np.intp)
         self.step_gap_ = self.solution_.step_gap
@@ -54,7 +57,10 @@ class Gerrymandering(ClassifierMixin, Learner):
         self._mapped: FloatArray = X @ self.components_.T
 
     def predict(self, X: ArrayLike) -> np.ndarray:
-        """The majority of the k nearest training points of each row of X (q, d); a tie to the nearest tied class."""
+        """Return the majority class of the k nearest training points of each row of X (q, d).
+
+        If classes are tied, the one with the nearest point wins.
+        """
         check_is_fitted(self)
         queries = self.transform(X)
         together = np.concatenate([self._mapped, queries])
