@@ -1,11 +1,14 @@
 """Embedded data sets, and a folder of the user's own data sets.
 
-- "iris", "wine", "breast_cancer" and "digits" come from scikit-learn.
-- "balance", "rings", "twonorm" and "waveform" are computed here. The last three use numpy's RandomState. Its
-  streams are frozen, so they are the same everywhere.
-- The environment variable CVXML_DATA may name a folder of NAME.csv or NAME.csv.gz files with a header line and a column
-  "label". An embedded set of the same name has priority.
-- "openml:NAME" and "openml:NAME:VERSION" are fetched from openml.org by scikit-learn, which keeps a copy.
+"iris", "wine", "breast_cancer" and "digits" come from scikit-learn.
+
+"balance", "rings", "twonorm" and "waveform" are computed here. The last three use numpy's RandomState. Its streams are
+frozen, so they are the same everywhere.
+
+The environment variable CVXML_DATA may name a folder of NAME.csv or NAME.csv.gz files with a header line and a column
+"label". An embedded set of the same name has priority.
+
+"openml:NAME" and "openml:NAME:VERSION" are fetched from openml.org by scikit-learn, which keeps a copy.
 """
 
 import importlib
@@ -293,8 +296,7 @@ def overlapping(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return Gaussian classes, X (n, d): row i has class y = i mod `classes`, and its first feature has the mean y.
 
-    d: number of features.
-    classes: number of classes. Another version of numpy may draw other numbers.
+    Another version of numpy may draw other numbers. d: number of features. classes: number of classes.
     """
     y = np.arange(n, dtype=np.int64) % classes
     X = np.random.default_rng(seed).standard_normal((n, d))
@@ -318,6 +320,10 @@ def of_example(example: Example) -> Table:
 
 def subsample(X: NDArray[Any], y: NDArray[Any], n: int, seed: int = 0) -> Table:
     """Return the first n rows of X (m, d) and y (m,) in the order of RandomState(seed).permutation(m).
+
+    X: (m, d).
+    y: (m,).
+    n: number of rows, from 1 to m.
 
     Raises ValueError if X and y differ in length or n is not in 1..m.
     """

@@ -15,7 +15,7 @@ def offered(solving: bool = False) -> dict[str, dict[str, Parameter]]:
     """Return {name: {method: parameter}} for all methods; with SOLVE_PARAMETERS if `solving`."""
     found: dict[str, dict[str, Parameter]] = {}
     for method in names():
-        for name, parameter in _of(method, solving).items():
+        for name, parameter in _parameters_of(method, solving).items():
             found.setdefault(name, {})[method] = parameter
     return found
 
@@ -77,13 +77,13 @@ def given(parsed: argparse.Namespace, solving: bool) -> dict[str, Any]:
 
     Raises ValueError for a parameter that the method does not have, and for a bad value.
     """
-    own = _of(parsed.method, solving)
+    own = _parameters_of(parsed.method, solving)
     typed = {name: getattr(parsed, name) for name in offered(solving) if getattr(parsed, name) is not None}
     check_params(parsed.method, typed, tuple(get(parsed.method).SOLVE_PARAMETERS) if solving else ())
     return {name: own[name].kind.read(option(name), text) for name, text in typed.items()}
 
 
-def _of(method: str, solving: bool) -> dict[str, Parameter]:
+def _parameters_of(method: str, solving: bool) -> dict[str, Parameter]:
     of = get(method)
     return {**of.PARAMETERS, **of.SOLVE_PARAMETERS} if solving else of.PARAMETERS
 

@@ -102,7 +102,9 @@ def weighted(A: FloatArray, B: FloatArray, X: FloatArray) -> Weighted:
         w = np.maximum(np.diag(A), 0.0) if features else _weights(A, B)
         M = combined(B, w)
         error, unit = A - M, units_of(X - middle(X))
-        beyond = max(_share((error, 0), (A, 0)), _share(in_units(error, unit), in_units(A, unit)))
+        beyond = max(
+            _relative_norm((error, 0), (A, 0)), _relative_norm(in_units(error, unit), in_units(A, unit))
+        )
         away = float(np.linalg.norm(error))
     what = "diagonal metric" if features else "combination of the vectors with weights >= 0"
     known = found.asymmetry, found.min_eigenvalue, found.distance, found.norm
@@ -145,7 +147,7 @@ def is_identity(B: FloatArray) -> bool:
     return B.shape[0] == B.shape[1] and bool((np.eye(len(B)) == B).all())
 
 
-def _share(part: tuple[FloatArray, int], of: tuple[FloatArray, int]) -> float:
+def _relative_norm(part: tuple[FloatArray, int], of: tuple[FloatArray, int]) -> float:
     """Return the norm of `part` relative to that of `of`, both given as (matrix, exponent of a power of two)."""
     size = float(np.abs(of[0]).max())
     if not size > 0:
@@ -174,7 +176,7 @@ def _weights(A: FloatArray, B: FloatArray) -> FloatArray:
     true = np.linalg.norm(B[able][some], axis=1)
     cost = 1 / lengths[some] ** 2
     if true.max(initial=0.0) > (1 + ALIKE) * true.min(initial=np.inf):
-        w = _least(V, w, target, cost)
+        w = _with_least_cost(V, w, target, cost)
     whole = np.zeros(len(B))
     whole[np.flatnonzero(able)[some]] = w * cost
     return whole
@@ -196,7 +198,7 @@ def nearest(V: FloatArray, target: FloatArray) -> FloatArray:
         return np.asarray(np.maximum(lsq_linear(V, target, (0, np.inf)).x, 0.0), dtype=np.float64)
 
 
-def _least(V: FloatArray, w: FloatArray, target: FloatArray, cost: FloatArray) -> FloatArray:
+def _with_least_cost(V: FloatArray, w: FloatArray, target: FloatArray, cost: FloatArray) -> FloatArray:
     """Return weights with the same combination as w and a smaller cost, or w.
 
     They are found by least squares with a small penalty on the cost.
@@ -229,10 +231,10 @@ def above_least(w: FloatArray, B: FloatArray) -> float:
     own, w = B[able][:, used], w[able]
     # in the user's units, and in units in which the diagonal of the combination is about 1 (powers of two)
     unit = 2.0 ** -np.round(np.log2(np.maximum(w @ own**2, UNDERFLOW)) / 2)
-    return min(whole, *(_above(w, each) * (1 + len(w) * EPS) for each in (own, own * unit)))
+    return min(whole, *(_bound_by_one_matrix(w, each) * (1 + len(w) * EPS) for each in (own, own * unit)))
 
 
-def _above(w: FloatArray, own: FloatArray) -> float:
+def _bound_by_one_matrix(w: FloatArray, own: FloatArray) -> float:
     """Return the bound of `above_least` for one Y; inf if the linear program finds no Y."""
     lengths = np.maximum(np.linalg.norm(own, axis=1), UNDERFLOW)
     V = squares(own / lengths[:, None]).T

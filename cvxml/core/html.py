@@ -33,12 +33,12 @@ POSITIVE, NEGATIVE = "#2b7bba", "#d9622b"
 def fragment(report: Report) -> str:
     """Return a report as HTML."""
     parts = [
-        _headed(report.verdict.value, COLOURS[report.verdict.value], report.asked),
+        _header(report.verdict.value, COLOURS[report.verdict.value], report.asked),
         _list(report.reasons),
         _table("What was found", report.rows()),
-        _titled("Diagnosis", report.diagnosis),
-        _titled("Nearest", map(str, report.nearest)),
-        _titled("Notes", report.notes),
+        _titled_list("Diagnosis", report.diagnosis),
+        _titled_list("Nearest", map(str, report.nearest)),
+        _titled_list("Notes", report.notes),
     ]
     if report.about is not None:
         parts.append(_table("What was asked", report.about.rows()))
@@ -51,7 +51,7 @@ def of_solution(solution: Solution) -> str:
     word = "certified" if status.value == "converged" else status.value.replace("_", " ")
     return _page(
         [
-            _headed(
+            _header(
                 word,
                 COLOURS["certified" if proved else "inconclusive"],
                 f"{solution.method} ({solution.solver})",
@@ -59,7 +59,7 @@ def of_solution(solution: Solution) -> str:
             _list([status.sentence]),
             picture(solution.metric),
             _table("What was found", solution.rows()),
-            _titled("Notes", solution.notes),
+            _titled_list("Notes", solution.notes),
         ]
     )
 
@@ -112,7 +112,7 @@ def _page(parts: Iterable[str]) -> str:
     return f'<div style="max-width:60em;line-height:1.4">{"".join(parts)}</div>'
 
 
-def _headed(word: str, colour: str, asked: str) -> str:
+def _header(word: str, colour: str, asked: str) -> str:
     return (
         f'<p style="margin:0 0 6px 0"><span style="{BADGE}{colour}">{escape(word)}</span> {escape(asked)}</p>'
     )
@@ -130,7 +130,7 @@ def _table(title: str, rows: Iterable[tuple[str, str]]) -> str:
     )
 
 
-def _titled(title: str, lines: Iterable[str]) -> str:
+def _titled_list(title: str, lines: Iterable[str]) -> str:
     listed = _list(lines)
     return f'<p style="{HEAD};margin:0">{escape(title)}</p>{listed}' if listed else ""
 

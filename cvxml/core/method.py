@@ -288,7 +288,7 @@ class Method(ABC, Generic[Given]):
             with finishing(deadline, late):
                 certificate = found.proof or self.certify(given, found.metric, found.dual)
                 found = found._replace(status=self.status(found.status, certificate, tol, solver))
-                notes = self._noted(given, found, certificate)
+                notes = self._notes_in_time(given, found, certificate)
         solution = Solution(
             method=self.id,
             metric=found.metric,
@@ -308,7 +308,7 @@ class Method(ABC, Generic[Given]):
         warn_unless_converged(solution, tol)
         return solution
 
-    def _noted(self, given: Given, found: Found, certificate: Certificate) -> tuple[str, ...]:
+    def _notes_in_time(self, given: Given, found: Found, certificate: Certificate) -> tuple[str, ...]:
         """Return the notes. If the time is over, the remaining notes are left out, and one sentence reports this."""
         try:
             return tuple(self.notes(given, found, certificate))
@@ -398,7 +398,7 @@ class ConvexMethod(Method[Given]):
         found: Found | None = None
         for at in moved(given.X) if self.MOVES else ():
             try:
-                found = self._go_on(given, at, found, start, tol, max_iter, callback)
+                found = self._continue(given, at, found, start, tol, max_iter, callback)
             except KeyboardInterrupt:
                 if found is None:
                     raise
@@ -412,11 +412,11 @@ class ConvexMethod(Method[Given]):
         if found is None:
             return self._searched(given, tol, max_iter, start, callback)
         try:
-            return self._go_on(given, None, found, start, tol, max_iter, callback)
+            return self._continue(given, None, found, start, tol, max_iter, callback)
         except KeyboardInterrupt:
             return found._replace(status=Status.INTERRUPTED)
 
-    def _go_on(
+    def _continue(
         self,
         given: Given,
         at: Moved | None,
@@ -428,11 +428,11 @@ class ConvexMethod(Method[Given]):
     ) -> Found:
         """Search in the coordinates `at` from the result `before`. Return the best of both, with the steps of both."""
         if before is None:
-            return self._elsewhere(given, at, tol, max_iter, start, callback)
+            return self._search_in(given, at, tol, max_iter, start, callback)
         steps, start = before.history, Start(before.metric, before.dual)
         if steps and isinstance(callback, Watch):
             callback = Following(callback, steps[-1])
-        found = self._elsewhere(given, at, tol, max_iter - before.n_iter, start, callback)
+        found = self._search_in(given, at, tol, max_iter - before.n_iter, start, callback)
         if steps and found.history:
             steps = (*steps, *(follows(step, steps[-1]) for step in found.history))
             found = found._replace(history=steps, n_iter=steps[-1].iteration)
@@ -447,7 +447,7 @@ class ConvexMethod(Method[Given]):
         except Interrupted as stopped:
             return stopped.found
 
-    def _elsewhere(
+    def _search_in(
         self,
         given: Given,
         at: Moved | None,

@@ -91,7 +91,7 @@ def examine(M: FloatArray, X: FloatArray | None = None) -> tuple[FloatArray, Fea
     A matrix is also returned unprojected if it is psd up to rounding after each feature is scaled to a diagonal entry
     of 1. The rounding of its largest entries may exceed its smallest entries, and a projection would destroy these.
     """
-    found = None if X is None else _seen_by(X, M)
+    found = None if X is None else _feasibility_in_feature_units(X, M)
     largest = float(np.abs(M).max())
     # Division by a power of two is exact, and the squares of the scaled entries neither overflow nor vanish.
     unit = 1.0 if largest == 0 else float(2.0 ** np.clip(np.floor(np.log2(largest)), -1000, 1000))
@@ -107,7 +107,7 @@ def examine(M: FloatArray, X: FloatArray | None = None) -> tuple[FloatArray, Fea
     return psd * unit, feasibility
 
 
-def _seen_by(X: FloatArray, M: FloatArray) -> Feasibility | None:
+def _feasibility_in_feature_units(X: FloatArray, M: FloatArray) -> Feasibility | None:
     """Return the feasibility of M (d, d) in units of the features.
 
     Only the features in which the points X (n, d) differ count. Returns None if there are no such features.

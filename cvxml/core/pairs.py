@@ -273,7 +273,7 @@ def check_pairs(pairs: Any, n: int) -> Pairs:
             'pairs must be {"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}, got '
             f"{sorted(map(str, pairs)) if isinstance(pairs, Mapping) else type(pairs).__name__}"
         )
-    checked = Pairs(*(_of_one_kind(pairs[kind], kind, n) for kind in KINDS))
+    checked = Pairs(*(_check_kind(pairs[kind], kind, n) for kind in KINDS))
     both = {tuple(sorted(pair)) for pair in checked.similar.tolist()} & {
         tuple(sorted(pair)) for pair in checked.dissimilar.tolist()
     }
@@ -282,7 +282,7 @@ def check_pairs(pairs: Any, n: int) -> Pairs:
     return checked
 
 
-def _of_one_kind(given: Any, kind: str, n: int) -> IntArray:
+def _check_kind(given: Any, kind: str, n: int) -> IntArray:
     values = given.tolist() if isinstance(given, np.ndarray) else given
     if not isinstance(values, (list, tuple)):
         raise ValueError(f"pairs[{kind!r}] must be a list of pairs [i, j], got {type(given).__name__}")

@@ -40,7 +40,7 @@ class Parameter(NamedTuple):
         return f"{self.text} (default {shown})"
 
 
-def _of(convert: Callable[[str], Any], takes: str) -> Callable[[str, str], Any]:
+def _reader(convert: Callable[[str], Any], takes: str) -> Callable[[str, str], Any]:
     def read(option: str, typed: str) -> Any:
         try:
             return convert(typed)
@@ -81,12 +81,12 @@ def _members(option: str, typed: str) -> Any:
 WITH_COMMAS = "numbers with commas between them"
 Pairs: TypeAlias = Mapping[str, ArrayLike]
 Starts: TypeAlias = ArrayLike | Sequence[ArrayLike]
-NUMBER = Kind(_of(float, "a number"), "X", takes="float")
-COUNT = Kind(_of(int, "a whole number"), "N", takes="int")
+NUMBER = Kind(_reader(float, "a number"), "X", takes="float")
+COUNT = Kind(_reader(int, "a whole number"), "N", takes="int")
 WORD = Kind(lambda option, typed: typed, "WORD", takes="str")
 MODEL = WORD._replace(takes="Any")  # Python also allows an object
 START = WORD._replace(how="a word, or all of them: all", takes="Starts")
-NUMBERS = Kind(_of(_numbers, WITH_COMMAS), "X,X", WITH_COMMAS)
+NUMBERS = Kind(_reader(_numbers, WITH_COMMAS), "X,X", WITH_COMMAS)
 LISTS = Kind(lambda option, typed: read_neighbors(typed), "FILE", "JSON")  # a list of points for each point
 INDICES = Kind(lambda option, typed: read_indices(typed), "FILE", ".csv of rows of indices, or .json")
 PAIRS = Kind(

@@ -178,7 +178,7 @@ def predictions(
         raise ValueError(f"queries must be finite, of shape (q, {X.shape[1]}), got {Q.shape}")
     # The psd cone is convex, so the projection of M is at most as far from the optimum as M.
     M = examine(M)[0]
-    found = _Search(X, codes, M, radius, k, region).of_all(Q, own)
+    found = _Search(X, codes, M, radius, k, region).all_queries(Q, own)
     neighbors, same, votes, sure = zip(*found.each, strict=True) if found.each else ((), (), (), ())
     return Predictions(
         n_neighbors=k,
@@ -223,14 +223,16 @@ class _Search:
             )
         return "the bounds leave a doubt"
 
-    def of_all(self, Q: FloatArray, own: bool) -> _Search:
+    def all_queries(self, Q: FloatArray, own: bool) -> _Search:
         """Compute the result of each query. own: each query is a point, and is not its own neighbour."""
         for i, query in enumerate(Q):
             others = np.delete(np.arange(len(self.X)), i) if own else np.arange(len(self.X))
-            self.each.append(self._of(i, query, others, own))
+            self.each.append(self._one_query(i, query, others, own))
         return self
 
-    def _of(self, i: int, query: FloatArray, others: IntArray, own: bool) -> tuple[IntArray, bool, int, bool]:
+    def _one_query(
+        self, i: int, query: FloatArray, others: IntArray, own: bool
+    ) -> tuple[IntArray, bool, int, bool]:
         E, of = query - self.X[others], self.codes[others]
         order = np.argsort(np.sum((E @ self.M) * E, axis=1), kind="stable")
         rows = order[: self.k + BEYOND]
@@ -239,13 +241,15 @@ class _Search:
             nearer |= self.box.nearer(E, rows)
         found = votes_of(nearer, order, of, self.k)
         if not found.sure and self.region is not None:
-            if own and self._closer(i, others, nearer, order, of):
+            if own and self._prove_pairs(i, others, nearer, order, of):
                 found = votes_of(nearer, order, of, self.k)
             if not found.sure:
-                self._turned(i, E, of, order, nearer, found.vote)
+                self._find_disagreement(i, E, of, order, nearer, found.vote)
         return others[order[: self.k]], found.same, found.vote, found.sure
 
-    def _closer(self, i: int, others: IntArray, nearer: np.ndarray, order: IntArray, of: IntArray) -> bool:
+    def _prove_pairs(
+        self, i: int, others: IntArray, nearer: np.ndarray, order: IntArray, of: IntArray
+    ) -> bool:
         """Try to prove open pairs at the boundary of the k nearest that affect the vote.
 
         Return True if one was proved.
@@ -270,7 +274,7 @@ class _Search:
             found |= bool(nearer[row, b])
         return found
 
-    def _turned(
+    def _find_disagreement(
         self, i: int, E: FloatArray, of: IntArray, order: IntArray, nearer: np.ndarray, vote: int
     ) -> None:
         """Look for a metric within the gap with another certain vote, if the metric's own vote is certain."""

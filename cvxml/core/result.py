@@ -292,7 +292,7 @@ class Solution:
             f"{self.method} ({self.solver}): {self.status.sentence}",
             f"objective {self.objective:.12g}   lower bound {self.lower_bound:.12g}",
             f"gap {self.gap:.3g}   relative to the scale {self.rel_gap:.3g}",
-            *self._what_is_proved(),
+            *self._proof_lines(),
             *([f"not decided: {self.certificate.undecided}"] if self.certificate.undecided else []),
             *(f"note: {n}" for n in self.notes),
         ]
@@ -326,7 +326,7 @@ class Solution:
             *((name, brief(value).strip("'")) for name, value in self.params.items() if value is not None),
         ]
 
-    def _what_is_proved(self) -> list[str]:
+    def _proof_lines(self) -> list[str]:
         certificate, norm = self.certificate, f"(norm {np.linalg.norm(self.metric):.6g})"
         step = certificate.step
         lines = [] if certificate.stationarity is None else [str(certificate.stationarity)]

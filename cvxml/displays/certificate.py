@@ -184,7 +184,7 @@ class CertificateDisplay:
             self._draw_gap(across)
         else:
             self._draw_bounds(across)
-        _draw.words(self.ax_, title, x if len(across) else "(no history was kept)", self._named(show))
+        _draw.words(self.ax_, title, x if len(across) else "(no history was kept)", self._name_of_axis(show))
         if len(across) < 2:
             self.ax_.set_xticks(across)
         elif x == "iteration":
@@ -201,7 +201,9 @@ class CertificateDisplay:
         self.gap_lines_ = self._lines(across, drawn, label, BLUE, "o")
         last = proof.rel_gap if proof.parts else proof.gap / unit
         if math.isfinite(last):
-            self.final_ = self._star(across, max(last, floor), f"the certificate: {_told(last, floor)}")
+            self.final_ = self._star(
+                across, max(last, floor), f"the certificate: {_gap_in_words(last, floor)}"
+            )
         self.ax_.set_yscale("log")
         if proof.scale > 0:
             told = f"tol {self.tol:g}"
@@ -244,7 +246,7 @@ class CertificateDisplay:
         look = {"color": _draw.INK, "marker": "*", "markersize": 14, "linestyle": "", "zorder": 5}
         return self.ax_.plot([at], [value], label=label, **look)[0]
 
-    def _named(self, show: str) -> str:
+    def _name_of_axis(self, show: str) -> str:
         if show == "bounds":
             return "objective and lower bound"
         if self.judged.scale > 0:
@@ -259,5 +261,5 @@ def _instead(estimator: Any) -> str:
     return "there is nothing to prove of a formula such as Euclidean or WithinClass; give one that was solved"
 
 
-def _told(gap: float, rounding: float) -> str:
+def _gap_in_words(gap: float, rounding: float) -> str:
     return "no gap beyond rounding" if gap <= rounding else f"{gap:.2g}"

@@ -147,7 +147,7 @@ class NeighborhoodDisplay:
             index=i,
             sets={name: np.asarray(at.values[name][i], dtype=np.intp) for name in SETS[method]},
             marked={k: int(at.values[k][i]) for k in MARKED if k in at.values and at.values[k][i] >= 0},
-            title=f"point {i}, class {labels[i]}; {_figures(at, i)}",
+            title=f"point {i}, class {labels[i]}; {_values_in_words(at, i)}",
             xlabel=xlabel,
             ylabel=ylabel,
         ).plot(ax, zoom=zoom)
@@ -167,7 +167,7 @@ class NeighborhoodDisplay:
         self.marks_: dict[str, Any] = {}
         here = self.X[self.index]
         for name, members in self.sets.items():
-            self._to(name, members)
+            self._draw_set(name, members)
         for name, j in self.marked.items():
             style = {"marker": "*", "markersize": 15, "linestyle": "", "markeredgecolor": "white"}
             style["color"] = LOOKS["targets" if name == "active_target" else "impostors"].colour
@@ -201,7 +201,7 @@ class NeighborhoodDisplay:
             drawn.set_alpha(None)
             drawn.set_facecolor(colours)
 
-    def _to(self, name: str, members: IntArray) -> None:
+    def _draw_set(self, name: str, members: IntArray) -> None:
         """Draw lines from the point to each member, and rings around them."""
         look, here = LOOKS[name], self.X[self.index]
         style = {
@@ -232,7 +232,7 @@ def _able() -> str:
     return ", ".join(SETS)
 
 
-def _figures(at: Evaluation, i: int) -> str:
+def _values_in_words(at: Evaluation, i: int) -> str:
     """Return the values of the method for point i, in words."""
     if "xi" not in at.values:
         return f"L = {at.L[i]:.3g}, Delta(y, ĥ) = {at.Delta[i]:.3g}"

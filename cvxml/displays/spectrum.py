@@ -24,11 +24,10 @@ class SpectrumDisplay:
 
     Made by `from_estimator` or `from_metric`.
 
-    - An eigenvalue of at most `tol` times the largest absolute value counts as zero and is hollow. On a logarithmic
-      scale it lies on a line at the bottom.
-    - Larger eigenvalues count for the numerical rank, which the legend gives.
-    - An eigenvalue below -tol times the largest is a cross: the matrix is not a metric. On a logarithmic scale its
-      absolute value is drawn.
+    An eigenvalue of at most `tol` times the largest absolute value counts as zero and is hollow. On a logarithmic scale
+    it lies on a line at the bottom. Larger eigenvalues count for the numerical rank, which the legend gives. An
+    eigenvalue below -tol times the largest is a cross: the matrix is not a metric. On a logarithmic scale its absolute
+    value is drawn.
 
     The default tol, 1e-6, is the tolerance up to which a matrix off the psd cone counts as a metric. A positive
     eigenvalue of that size means no more than a negative one.
@@ -120,7 +119,7 @@ class SpectrumDisplay:
         self.marks_: dict[str, list[Any]] = {}
         floor = self._floor()
         for k, name in enumerate(self.eigenvalues):
-            self._one(k, name, floor if log else None)
+            self._draw_one(k, name, floor if log else None)
         if log:
             self._log_axis(floor)
         else:
@@ -131,7 +130,7 @@ class SpectrumDisplay:
         self.legend_ = _draw.legend(self.ax_)
         return self
 
-    def _one(self, k: int, name: str, floor: float | None) -> None:
+    def _draw_one(self, k: int, name: str, floor: float | None) -> None:
         """Draw the k-th metric.
 
         On a logarithmic scale, zeros lie on the floor, and negative values show their absolute value.

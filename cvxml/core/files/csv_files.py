@@ -97,11 +97,11 @@ def _names(line: int, cells: list[str], header: bool | None, labelled: bool) -> 
     if len(words) == len(cells):
         return cells
     if words and not (labelled and len(words) == 1):  # a single word may be the label of a point
-        raise _neither(line, cells) if labelled else _named(line, cells)
+        raise _not_data_nor_header(line, cells) if labelled else _names_among_numbers(line, cells)
     return []
 
 
-def _named(line: int, cells: list[str]) -> ValueError:
+def _names_among_numbers(line: int, cells: list[str]) -> ValueError:
     """Return the error for names among numbers, for example the row names that pandas writes beside a matrix."""
     word = next(cell for cell in cells if number(cell) is None)
     return Unsettled(
@@ -110,7 +110,7 @@ def _named(line: int, cells: list[str]) -> ValueError:
     )
 
 
-def _neither(line: int, cells: list[str]) -> Unsettled:
+def _not_data_nor_header(line: int, cells: list[str]) -> Unsettled:
     # The word may be a mistake in the data. If the line were taken for a header, its numbers would be lost.
     word = next(cell for cell in cells if number(cell) is None)
     figure = next(cell for cell in cells if number(cell) is not None)
@@ -198,7 +198,7 @@ def _doubt(line: int, first: list[str], found: Columns) -> None:
         numbers = np.isfinite(below[:, word])
         last = word == len(first) - 1
         if numbers.all() or (numbers.any() and not last):
-            raise _neither(line, first)
+            raise _not_data_nor_header(line, first)
     of = [column for column in range(len(first)) if column != word]
     cells, rest = [first[column] for column in of], below[:, of]
     why = ""

@@ -48,7 +48,7 @@ class Table(NamedTuple):
     written: str = ""
 
 
-def _kept(names: list[str], width: int, label: str | None, index: bool | None) -> set[int]:
+def _text_columns(names: list[str], width: int, label: str | None, index: bool | None) -> set[int]:
     """Return the columns of a CSV file that may hold the labels, so that their cells are kept as text."""
     lower = [name.strip().lower() for name in names]
     named = [column for column, name in enumerate(lower) if name in (*SURE, *LIKELY, "y")]
@@ -56,11 +56,11 @@ def _kept(names: list[str], width: int, label: str | None, index: bool | None) -
     if index:
         kept.add(min(1, width - 1))
     if label is not None:
-        kept.update(_asked(names, list(range(bool(index), width)), label))
+        kept.update(_columns_of_label(names, list(range(bool(index), width)), label))
     return kept
 
 
-def _asked(names: list[str], columns: list[int], label: str) -> set[int]:
+def _columns_of_label(names: list[str], columns: list[int], label: str) -> set[int]:
     """Return the columns that `label` may mean: by name, or by place among `columns`."""
     found = [column for column in columns if names and names[column].strip() == label]
     if len(found) > 1:
@@ -75,7 +75,7 @@ def _asked(names: list[str], columns: list[int], label: str) -> set[int]:
 def _label_column(held: Columns, columns: list[int], label: str | None, index: bool | None) -> int:
     """Return the column of the labels. Raises ValueError if more than one column is possible."""
     if label is not None:
-        asked = _asked(held.names, columns, label)
+        asked = _columns_of_label(held.names, columns, label)
         if len(asked) != 1:
             what = "names one column and numbers another" if asked else "is no column"
             there = f" of {', '.join(printable(held.names[column].strip(), 40) for column in columns)}"[:200]
@@ -236,7 +236,9 @@ def _load_table(path: Path, suffix: str, asked: Settled) -> Table:
     label, index = asked.label, asked.index
     if suffix.startswith(COLUMNS):
         packed = suffix.endswith(".gz")
-        held = load_csv(path, packed, True, asked, lambda names, width: _kept(names, width, label, index))
+        held = load_csv(
+            path, packed, True, asked, lambda names, width: _text_columns(names, width, label, index)
+        )
         return _split(held, label, index)
     able = ("label", "index") if suffix == ".npy" else ()
     for name, value in asdict(asked).items():

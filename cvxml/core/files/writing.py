@@ -25,7 +25,7 @@ _ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(si
 
 
 @contextmanager
-def _whole() -> Iterator[None]:
+def _without_signals() -> Iterator[None]:
     """Delay SIGTERM and SIGHUP to the end of the block, if they have their default action, which ends the process.
 
     Python lets only the main thread handle signals. In another thread they end the process at once.
@@ -49,7 +49,7 @@ def _replace(path: Path, write: Callable[[BinaryIO], object]) -> None:
     # If `path` is a link, the file that it points to is replaced.
     target = os.path.realpath(path)
     temporary = os.path.join(os.path.dirname(target), f".cvxml-{secrets.token_hex(8)}.tmp")
-    with _whole():
+    with _without_signals():
         try:
             with open(temporary, "xb") as stream:
                 # a replaced file keeps its permissions, so a private file stays private
@@ -72,7 +72,7 @@ def check_writable(path: Path) -> None:
         if os.path.isdir(target):
             raise ValueError("it is a folder")
         probe = os.path.join(os.path.dirname(target), f".cvxml-{secrets.token_hex(8)}.tmp")
-        with _whole():
+        with _without_signals():
             with open(probe, "xb"):
                 pass
             os.unlink(probe)
