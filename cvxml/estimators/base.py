@@ -127,8 +127,10 @@ class Learner(MetricEstimator):
     ] = {}  # descriptions of parameters that the method does not have, or does not describe enough
     _attributes: ClassVar[str] = """
         components_ : (d, d), symmetric square root of the metric.
-        certificate_ : the proof; gap_ : its absolute gap; solution_ : everything, its notes too.
-        n_iter_, n_features_in_, classes_ : as scikit-learn has them.
+        certificate_ : the certificate.
+        gap_ : its absolute gap.
+        solution_ : the solution with all results and notes.
+        n_iter_, n_features_in_, classes_ : as in scikit-learn.
         """
 
     def _solve(self, points: FloatArray, y: Any, **extra: Any) -> None:

@@ -35,14 +35,15 @@ class GLML(LocalMetricClassifier):
 
     _method: ClassVar[str] = "glml"
     _says: ClassVar = {
-        "n_neighbors": "The vote. The metric is derived for 1, and is the same for odd numbers where there are two "
-        "classes (2018, section 7, corrected); for three or more classes it is not optimal for k > 1",
+        "n_neighbors": "Neighbours that vote. The metric is derived for 1. For two classes it is the same for all odd "
+        "numbers (2018, section 7, corrected). For three or more classes it is not optimal for k > 1",
         "gamma": "Not negative. The metric used is A + gamma I, with |A| = 1",
-        "random_state": "Of a mixture",
+        "random_state": "Seed for the fit of a mixture",
         "n_jobs": "Processes, through joblib; None: 1",
     }
     _attributes: ClassVar[str] = """
-        model_ : the generative model. classes_, n_features_in_ : as scikit-learn has them.
+        model_ : the generative model.
+        classes_, n_features_in_ : as in scikit-learn.
         """
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:

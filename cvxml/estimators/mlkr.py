@@ -25,14 +25,15 @@ class MLKR(Learner):
 
     _method: ClassVar[str] = "mlkr"
     _says: ClassVar = {
-        "tol": "What the gradient times the norm may be, relative to the scale",
+        "tol": "Largest allowed product of gradient and norm, relative to the scale",
         "max_iter": "Iterations from each start",
     }
     _attributes: ClassVar[str] = """
-        components_ : (m, d), A: its rows along the principal axes of the metric, the longest first.
-        certificate_ : with `stationarity`. gap_ : of the objective to its trivial bound 0. solution_ : everything; its
-            status says where the infimum is at infinity.
-        n_iter_, n_features_in_ : as scikit-learn has them.
+        components_ : (m, d), A; its rows lie along the principal axes of the metric, the longest first.
+        certificate_ : the certificate, with `stationarity`.
+        gap_ : objective minus its trivial bound 0.
+        solution_ : the solution with all results and notes; its status shows if the infimum is at infinity.
+        n_iter_, n_features_in_ : as in scikit-learn.
         """
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:

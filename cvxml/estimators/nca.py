@@ -28,16 +28,17 @@ class NCA(Learner):
 
     _method: ClassVar[str] = "nca"
     _says: ClassVar = {
-        "solver": '{}; "clarabel" and "scs" are CCCP, each step literally: small n, n_components None',
-        "tol": "What the metric's own convex step may still gain, relative to the scale; where n_components limits the "
-        "rank, the gradient times the norm",
+        "solver": '{}; "clarabel" and "scs" run CCCP with literal steps, for small n and n_components None',
+        "tol": "Largest allowed gain of the metric's own convex step, relative to the scale; if n_components limits the "
+        "rank, largest allowed product of gradient and norm",
         "max_iter": "Iterations from each start",
     }
     _attributes: ClassVar[str] = """
-        components_ : (m, d), A: its rows along the principal axes of the metric, the longest first.
-        certificate_ : with `stationarity`, and `step` where the rank is not limited. gap_ : of the objective to its
-            trivial bound. solution_ : everything; its status says where the supremum is at infinity.
-        n_iter_, n_features_in_, classes_ : as scikit-learn has them.
+        components_ : (m, d), A; its rows lie along the principal axes of the metric, the longest first.
+        certificate_ : the certificate, with `stationarity`, and with `step` if the rank is not limited.
+        gap_ : distance of the objective from its trivial bound.
+        solution_ : the solution with all results and notes; its status shows if the supremum is at infinity.
+        n_iter_, n_features_in_, classes_ : as in scikit-learn.
         """
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, similarity: ArrayLike | None = None) -> Self:

@@ -16,7 +16,7 @@ EVERYWHERE = {
     "solver": "{}",
     "tol": "Certified gap, relative to the objective",
     "max_iter": "Iterations of the fast solver",
-    "warm_start": "Start from the last fit, where the data have the same length",
+    "warm_start": "Start from the last fit, if the data have the same length",
 }  # a class may replace these descriptions in its `_says`
 
 Estimator = TypeVar("Estimator")
@@ -54,7 +54,7 @@ def refuse_a_preprocessor(cls: type[Estimator]) -> type[Estimator]:
 def _parameters(cls: Any) -> str:
     """Return a line for each parameter: first those of the method, then those of all solvers."""
     method = get(cls()._method)
-    closed = {} if method.MAX_ITER > 1 else {"max_iter": "Of no effect: the solution is a closed form"}
+    closed = {} if method.MAX_ITER > 1 else {"max_iter": "No effect: the solution is a closed form"}
     says = {**EVERYWHERE, **closed, **method.PARAMETERS, **method.SOLVE_PARAMETERS, **cls._says}
     first, *others = (f'"{name}"' for name in method.SOLVERS)
     known = (

@@ -50,10 +50,14 @@ class PLML(LocalMetricClassifier):
         "tol": "Certified gap, relative to alpha1 times the squared norm of the metrics",
     }
     _attributes: ClassVar[str] = """
-        metrics_ : (m, d, d), the basis metrics. anchors_ : (m, d). weights_ : (n, m), of the training points.
-        certificate_ : the proof of the metrics, for these weights; gap_ : its absolute gap. weights_certificate_ : the
-            proof of the weights. No joint optimum is claimed.
-        solution_ : everything, its notes too. n_iter_, n_features_in_, classes_ : as scikit-learn has them.
+        metrics_ : (m, d, d), the basis metrics.
+        anchors_ : (m, d).
+        weights_ : (n, m), of the training points.
+        certificate_ : the certificate of the metrics, for these weights.
+        gap_ : its absolute gap.
+        weights_certificate_ : the certificate of the weights. No joint optimum is claimed.
+        solution_ : the solution with all results and notes.
+        n_iter_, n_features_in_, classes_ : as in scikit-learn.
         """
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:

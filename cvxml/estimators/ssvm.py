@@ -31,15 +31,18 @@ class Gerrymandering(ClassifierMixin, Learner):
 
     _method: ClassVar[str] = "ssvm"
     _says: ClassVar = {
-        "solver": '{}; "clarabel" and "scs" take the literal steps, for tiny n; "global": of a dozen points the '
-        "optimum, or its gap after ten minutes",
-        "tol": "What the metric's own convex step may still gain, relative to ||W||^2",
+        "solver": '{}; "clarabel" and "scs" use the literal steps, for tiny n; "global": for a dozen points, the '
+        "optimum, or the gap that is left after ten minutes",
+        "tol": "Largest allowed gain of the metric's own convex step, relative to ||W||^2",
         "max_iter": "CCCP steps from each start",
     }
     _attributes: ClassVar[str] = """
         components_ : (d, d), symmetric square root of the metric W.
-        certificate_ : stationary, its `step` the proof; gap_ : F - 0; step_gap_ : of the step; solution_ : everything.
-        n_iter_, n_features_in_, classes_ : as scikit-learn has them.
+        certificate_ : the certificate of kind "stationary"; its `step` is the proof.
+        gap_ : F minus its trivial bound 0.
+        step_gap_ : gap of the metric's own convex step.
+        solution_ : the solution with all results and notes.
+        n_iter_, n_features_in_, classes_ : as in scikit-learn.
         """
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
