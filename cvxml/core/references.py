@@ -21,5 +21,5 @@ def entries() -> tuple[tuple[str, frozenset[str]], ...]:
 
 
 def bibtex(method: str) -> str:
-    """Return the BibTeX entries of a method's papers, in the order of the file; "" for a method without papers."""
+    """Return the BibTeX entries of a method's papers, the earliest first; "" for a method without papers."""
     return "\n\n".join(text for text, methods in entries() if method in methods)

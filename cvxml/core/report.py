@@ -163,8 +163,8 @@ class Report:
         queries: (q, d); default: the points themselves, each among the others.
         n_neighbors: number of neighbours that vote.
 
-        Raises ValueError if no feasible metric was judged, if its distance from the optimum is not known, and if the
-        metric has another size than the points.
+        Raises ValueError if no feasible metric was judged, if its distance from the optimum is not known, if it belongs
+        to one query or has another size than the points, and if the points have no class labels.
         """
         if (
             self.judged is None

@@ -124,7 +124,7 @@ def read_array(path: Path, *, prefer: Sequence[str] = PREFER, square: bool = Fal
     - .npz: its only array, else the first of `prefer` that it has.
     - .csv, .tsv, .txt, .data, or one of them with .gz: always (n, d). A first line without any number is a header. A
       first line 0, 1, 2, ... may be a header, so it is refused. With `square`, it is accepted if the file has as many
-      lines as columns.
+      lines as columns; otherwise, if it is the only line.
     - .json: nested lists, or an object that holds one of `prefer`.
 
     NaN and infinity are allowed in .npy and .npz only. Raises ValueError for anything else.
