@@ -174,7 +174,7 @@ def _():
 
         **What is proved.** Both runs are measured against the same lower bound, whose prices were checked by our own
         arithmetic. So each gap you see is a proof about that iterate. That the corrected gap falls like $1/(\lambda t)$
-        is what is seen; a weaker bound for the best iterate is proved in `docs/mlsvm.md`.
+        is what is seen; a weaker bound for the best iterate is proved in `docs/mlsvm_algorithm.md`.
 
         ### Try
 

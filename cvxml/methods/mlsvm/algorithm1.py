@@ -7,7 +7,7 @@ Corrected (default): x+ is the argMAX of d_A over the same-class neighbours, and
 that the first step does not erase the start.
 As printed (`paper=True`): x+ is the argmin, eta_t = 1/(lam t). It is then no subgradient method for (2) and
 stalls above the optimum: its gap, measured against a certified lower bound, shows by how much.
-Corrected, the gap is seen to fall like 1/(lam t); docs/mlsvm.md proves a bound for the best
+Corrected, the gap is seen to fall like 1/(lam t); docs/mlsvm_algorithm.md proves a bound for the best
 iterate. An algorithm to keep, not the fast solver.
 """
 

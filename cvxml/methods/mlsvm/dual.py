@@ -1,7 +1,7 @@
 """The compact dual of MLSVM for the fast solver (solvers/cone_dual.py): padded arrays, one row for each usable point.
 
 v[r, k] >= 0 is u_ij or w_il of point i = rows[r] and its k-th neighbour J[r, k]. sign[r, k] is +1 for an
-impostor, -1 for a target and 0 for padding. Units: X is centred and about 1, v as in docs/mlsvm.md.
+impostor, -1 for a target and 0 for padding. Units: X is centred and about 1, v as in docs/mlsvm_proof.md.
     minimise  1/(2 lam) ||P_+(G)||^2 - sum(u),   G = sum sign v X_ij,   each row in
     { v >= 0, sum u = sum w <= 1/n }.
 Steps are scaled by 1 / max_k ||x_i - x_j||^4: the curvature of a row grows with the fourth power of its

@@ -1,4 +1,4 @@
-"""MLSVM, as printed (Nguyen, Guo 2008, optimization problem (2)), and its compact dual (docs/mlsvm.md); both in cvxpy.
+"""MLSVM as printed (Nguyen, Guo 2008, problem (2)), and its compact dual (docs/mlsvm_proof.md); both in cvxpy.
 
 Literal: every line. The minimum of linear functions is concave and the maximum convex, so cvxpy takes the
 constraint as it is printed. Where N(x_i) holds no point of the class, or none of another, the paper is
