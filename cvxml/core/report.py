@@ -148,7 +148,7 @@ class Report:
 
     @property
     def tol_name(self) -> str | None:
-        """The word for `tol`; None if there is no word."""
+        """The word for `tol`; None if no word has this value."""
         return tol_name(self.tol)
 
     @property

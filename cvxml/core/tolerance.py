@@ -26,7 +26,7 @@ def check_tol(tol: Any, name: str = "tol") -> float:
 
 
 def typed_tol(typed: str) -> Tolerance:
-    """Return a typed text as a number if it is one, else unchanged, for `check_tol`."""
+    """Return a typed text as a number if possible, else unchanged, for `check_tol`."""
     try:
         return float(typed)
     except ValueError:
@@ -34,5 +34,5 @@ def typed_tol(typed: str) -> Tolerance:
 
 
 def tol_name(tol: float) -> str | None:
-    """Return the word for a tolerance; None if there is no word."""
+    """Return the word for a tolerance; None if no word has this value."""
     return next((word for word, value in TOLERANCES.items() if value == tol), None)

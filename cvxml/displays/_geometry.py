@@ -31,7 +31,7 @@ def in_plane(M: FloatArray, features: tuple[int, int], ball: str = SLICE) -> Flo
 
 
 def without_rounding(M: FloatArray, size: float) -> FloatArray:
-    """Return M (2, 2), or 0 if M may be only rounding of the numbers of this size from which it was computed."""
+    """Return M (2, 2), or 0 if M is not larger than the rounding error of numbers of this size."""
     return M if np.abs(M).max() > 64 * EPS * size else np.zeros_like(M)
 
 

@@ -51,7 +51,7 @@ def check_size(M: FloatArray, name: str) -> FloatArray:
 
 
 def check_features(features: Any, d: int) -> tuple[int, int]:
-    """Return two different indices of features. Raises ValueError for other input, and if there is one feature only."""
+    """Return two different indices of features. Raises ValueError for other input, and if X has only one feature."""
     if d < 2:
         raise ValueError("a picture of the plane needs two features, and X has one")
     if not isinstance(features, (tuple, list, np.ndarray)) or len(features) != 2:

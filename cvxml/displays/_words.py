@@ -1,4 +1,4 @@
-"""Texts that replace a picture if there is nothing to draw."""
+"""Texts that replace a picture."""
 
 from __future__ import annotations
 

@@ -146,12 +146,12 @@ class CertificateDisplay:
 
     @property
     def judged(self) -> Certificate:
-        """The certificate with the scale of the tolerance: that of the convex step, if there is one."""
+        """The certificate with the scale of the tolerance: that of the convex step, if it exists."""
         return self.certificate.step or self.certificate
 
     @property
     def scale(self) -> float:
-        """The scale by which gaps are divided; 1 if there is no positive finite scale."""
+        """The divisor of the gaps: the scale of `judged`, or 1 if that is not positive and finite."""
         scale = self.judged.scale
         return scale if math.isfinite(scale) and scale > 0 else 1.0
 

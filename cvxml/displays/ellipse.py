@@ -31,7 +31,7 @@ from cvxml.displays._given import check_features, check_size, labels_of, metric_
 class MetricEllipseDisplay:
     """Points by class, and around chosen centres c the ellipse (x - c)^T M (x - c) = r^2.
 
-    Made by `from_estimator` or `from_metric`. M stretches a direction in which the ellipse is narrow. The dashed circle
+    Made by `from_estimator` or `from_metric`. The ellipse is narrow in directions that M stretches. The dashed circle
     has the same area, and belongs to a multiple of the Euclidean metric.
 
     If M is singular in the plane, the ball is unbounded: the strip between two parallel lines, or the whole plane if M

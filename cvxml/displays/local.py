@@ -32,8 +32,8 @@ LEVELS = (0.05, 0.3, 0.7)  # relative to the highest density of a class in the p
 class LocalMetricDisplay:
     """Ellipses of the local metric at queries x, with a line and a colour for the case of B(x).
 
-    `from_solution` draws A(x), which has determinant 1. `from_estimator` draws A(x) + gamma I, with which the estimator
-    measures; the title states this. The ellipse is narrow in directions that the metric stretches. Local metrics at
+    `from_solution` draws A(x), which has determinant 1. `from_estimator` draws A(x) + gamma I, the metric of the
+    estimator; the title states this. The ellipse is narrow in directions that the metric stretches. Local metrics at
     different queries are not compared: only the shapes count, and all ellipses have the same length. With more than two
     features, two are drawn: the cut of the ellipsoid along them.
 

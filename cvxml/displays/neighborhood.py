@@ -48,7 +48,7 @@ class NeighborhoodDisplay:
     Made by `from_estimator` or `from_metric`.
 
     MLSVM: targets T_i and impostors I_i. The furthest target and the nearest impostor are marked, because the margin is
-        measured between them. Gerrymandering: h*, the best neighbours with which the label of i wins, and ĥ, the worst:
+        measured between them. Gerrymandering: h*, the best neighbours among those that give i its label, and ĥ, the worst:
         those with the largest score plus loss. The method finds them in all features; the picture shows two.
 
     Parameters
