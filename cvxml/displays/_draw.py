@@ -40,8 +40,8 @@ def points(ax: Any, X: FloatArray, labels: np.ndarray, pale: bool = False, size:
 def frame(ax: Any, X: FloatArray, outlines: Sequence[FloatArray] = ()) -> None:
     """Set equal scales, and limits that contain X (n, 2) and the outlines.
 
-    Of the outlines, at most half the width of X on each side is shown; all of them if the points coincide. The shorter
-    side is about two thirds of the longer one at least, so that there is room for words.
+    The outlines extend the limits by at most half the width of X on each side, or fully if the points coincide. The
+    shorter side is about two thirds of the longer one at least, so that there is room for words.
     """
     low, high = X.min(axis=0), X.max(axis=0)
     room = width(X) / 2 if (high > low).any() else np.inf

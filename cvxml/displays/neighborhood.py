@@ -48,8 +48,8 @@ class NeighborhoodDisplay:
     Made by `from_estimator` or `from_metric`.
 
     MLSVM: targets T_i and impostors I_i. The furthest target and the nearest impostor are marked, because the margin is
-        measured between them. Gerrymandering: h*, the best neighbours among those that give i its label, and ĥ, the worst:
-        those with the largest score plus loss. The method finds them in all features; the picture shows two.
+    measured between them. Gerrymandering: h*, the best neighbours among those that give i its label, and ĥ, the worst:
+    those with the largest score plus loss. The method finds them in all features; the picture shows two.
 
     Parameters
     ----------

@@ -29,8 +29,8 @@ class SpectrumDisplay:
     eigenvalue below -tol times the largest is a cross: the matrix is not a metric. On a logarithmic scale its absolute
     value is drawn.
 
-    The default tol, 1e-6, is the tolerance up to which a matrix off the psd cone counts as a metric. A positive
-    eigenvalue of that size means no more than a negative one.
+    The default tol, 1e-6, is also the tolerance for a metric: a matrix that is off the psd cone by this share of its
+    norm counts as a metric. So the sign of an eigenvalue of that size means little.
 
     Parameters
     ----------
