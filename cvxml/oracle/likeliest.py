@@ -39,7 +39,7 @@ class Improvement(NamedTuple):
 
 
 def likeliest(judge: Judge, metric: FloatArray, others: Iterable[OtherProblem]) -> OtherProblem | None:
-    """Return the problem with the smallest improvement; None if the improvement is above `FAR` in every problem.
+    """Return the problem with the smallest improvement, or None if the improvement is above `FAR` in every problem.
 
     The field `choices` of the result holds the number of problems. The result is None too if the time limit is over.
 
