@@ -1,7 +1,7 @@
 """Choose the problem that a metric most likely solves, from several problems, mostly without a solver.
 
 In each problem we try a few other metrics: the optimum of the user's problem, multiples of the candidate and of that
-optimum, mixtures of both, and small random changes of the candidate. If one of them has a lower objective, the
+optimum, and mixtures of both. We also try small random changes of the candidate. If one of them has a lower objective, the
 candidate does not solve that problem, and the improvement is a lower bound of its gap. The problem with the smallest
 improvement is the likeliest. If several problems share the smallest improvement, at most `MAX_TIES_SOLVED` of them
 are solved.

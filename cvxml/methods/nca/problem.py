@@ -26,7 +26,7 @@ from cvxml.methods.nca.definitions import log_p_i, log_p_ij
 
 
 def step(X: FloatArray, s: FloatArray, Q0: FloatArray, criterion: str) -> cp.Problem:
-    """The convex step of CCCP at Q0. Variable: "Q" (d, d), as Q0."""
+    """The convex step of CCCP at Q0 (d, d), for points X (n, d) and weights s (n, n). Variable: "Q" (d, d)."""
     #: [The problem, which is not convex in A]
     #: min over A (m, d):  -f(A) = - sum_i p_i   or   -g(A) = - sum_i log p_i
     #:   | \min_{A \in \mathbb{R}^{m \times d}}\ {-f}(A) = - \sum_i p_i
@@ -65,7 +65,7 @@ def step(X: FloatArray, s: FloatArray, Q0: FloatArray, criterion: str) -> cp.Pro
 
 
 def dual(X: FloatArray, s: FloatArray, Q0: FloatArray, criterion: str) -> cp.Problem:
-    """Its dual. Variable: "q" (rows, n - 1), a row for each i that is not left out, over k != i in order."""
+    """The dual of the step. Variable: "q" (rows, n - 1), with a row for each i that is not left out, over k != i."""
     n, d = X.shape
     c, w, constant = at(X, s, Q0, criterion)
     rows = [i for i in range(n) if (s[i] > 0).any()]
@@ -91,7 +91,7 @@ def dual(X: FloatArray, s: FloatArray, Q0: FloatArray, criterion: str) -> cp.Pro
 
 
 def at(X: FloatArray, s: FloatArray, Q0: FloatArray, criterion: str) -> tuple[FloatArray, FloatArray, float]:
-    """The weights c and w and the constant, with p at Q0: (n,), (n, n), a number. The step is -f or -g there."""
+    """Return the weights c (n,) and w (n, n) and the constant of the step at Q0. The step equals -f or -g at Q0."""
     n = len(X)
     c, w, constant = np.zeros(n), np.zeros((n, n)), 0.0
     for i in range(n):
@@ -116,7 +116,9 @@ def at(X: FloatArray, s: FloatArray, Q0: FloatArray, criterion: str) -> tuple[Fl
 
 
 def pairs(X: FloatArray, partner: list[int]) -> cp.Problem:
-    """Where every class has two points, no step: -g is convex in Q. i belongs with partner[i]. Variable: "Q" (d, d)."""
+    """The convex problem if every class has two points; no step is needed. i and partner[i] are a class. Variable: "Q"
+    (d, d).
+    """
     n, d = X.shape
     Q = cp.Variable((d, d), symmetric=True, name="Q")
     terms = []
