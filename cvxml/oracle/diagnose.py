@@ -9,7 +9,7 @@ The absolute gap must be smaller too, because a problem of a large scale may all
 
 Fitted numbers. A number that was fitted to the metric, such as a factor or a weight, explains much of most errors. Such
 an explanation is named only if its relative gap is at most the tolerance and at most `FITTED` times that of the user's
-problem, and only if no explanation without a fitted number fits.
+problem. It is not named if an explanation without a fitted number fits.
 
 Nearest. If no explanation is named, the program may have stopped early. Then the explanations with a relative gap
 `BETTER` times smaller are listed with their gaps.
