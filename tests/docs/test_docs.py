@@ -186,7 +186,7 @@ def test_every_block_is_run_or_known_not_to_be(page: Path) -> None:
 
 
 def test_the_program_that_checks_a_file_is_as_short_as_it_says() -> None:
-    page = read(ROOT / "docs" / "duality.md")
+    page = read(ROOT / "docs" / "duality_files.md")
     programs = re.findall(r"^```python\n(.*?)^```$", page, flags=re.DOTALL | re.MULTILINE)
     (program,) = [each for each in programs if "linalg.eigh" in each]
     assert len(program.splitlines()) < 40
@@ -259,7 +259,7 @@ def test_the_table_of_intermediates_names_all_of_them(
 def test_the_table_of_fields_names_all_of_them() -> None:
     X, y = random_data(0)
     saved = cvxml.solve("mlsvm", X, y, lam=0.1).to_dict()
-    told = [re.findall(r"`(\w+)`", cell) for cell in columns(ROOT / "docs" / "duality.md", "field")]
+    told = [re.findall(r"`(\w+)`", cell) for cell in columns(ROOT / "docs" / "duality_files.md", "field")]
     assert sorted(name for names in told for name in names) == sorted(saved)
 
 

@@ -10,8 +10,8 @@ import pytest
 
 import cvxml
 from cvxml.cli import main
-from cvxml.methods import get
-from tests.docs.test_docs import PAGES, ROOT, blocks, every_page, read
+from cvxml.methods import get, names
+from tests.docs.test_docs import PAGES, ROOT, blocks, columns, every_page, read
 
 GLOSSARY = ROOT / "docs" / "glossary.md"
 WORDS = (
@@ -98,10 +98,17 @@ def test_the_verdicts_of_a_table_are_all() -> None:
 
 
 def test_counts_of_misreadings_are_right() -> None:
-    counted = re.findall(r"\[(\d+) of ([^\]]+)\]\((\w+)\.md", read(ROOT / "docs" / "oracle.md"))
+    page = read(ROOT / "docs" / "oracle_misreadings.md")
+    counted = re.findall(r"\[(\d+) of ([^\]]+)\]\((\w+)\.md", page)
     assert len(counted) > 8
     for count, _, method in counted:
         assert int(count) == len(get(method).MISREADINGS), method
+    named = {
+        name
+        for cell in columns(ROOT / "docs" / "oracle_misreadings.md", "methods")
+        for name in cell.split("`")
+    }
+    assert set(names()) <= named, set(names()) - named
 
 
 @every_page

@@ -1,7 +1,7 @@
 """Positive definite matrices of floats, each entry of which may be off: that they are, their log det and divergence.
 
 With S = L L^T by Cholesky's method, which is off by (d + 2) eps |L| |L|^T, and W near L^-1, a true matrix T within
-`error` of S has W T W^T = I + E; ||E|| < 1/2 proves that T is definite, and T^-1 = W^T (I + E)^-1 W is known. log det is
+`error` of S has W T W^T = I + E; ||E|| < 1/2 proves that T is definite, and T^-1 = W^T (I + E)^-1 W. log det is
 concave and tr - log det convex: on the way from L L^T to T they change by no more than the difference times the largest
 slope there is within `error`, entry by entry: |T^-1| and |I - T^-1|.
 """

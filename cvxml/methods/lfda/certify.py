@@ -52,7 +52,7 @@ def exact_interval(given: Instance, M: FloatArray, dual: Dual, root: ArrayLike |
 class Embedded(Feasibility):
     """Of a metric that must be that of an embedding. `distance` is a bound, by the triangle inequality.
 
-    `error` is the distance of P_+(M) to the embedding's metric of the same range, as a share of the norm of that metric.
+    `error` is the distance of P_+(M) to the embedding's metric of the same range, relative to the norm of that metric.
     Both are in coordinates in which S_w is the identity.
     """
 
@@ -75,8 +75,8 @@ class Embedded(Feasibility):
         if self.error <= FEASIBILITY_TOL:
             return super().__str__()
         return (
-            f"{super().__str__()}; in coordinates in which S_w is the identity, it is {self.error:.3g} of that metric's "
-            "norm"
+            f"{super().__str__()}; in coordinates in which S_w is the identity, it is {self.error:.3g} of that "
+            "metric's norm"
         )
 
 
