@@ -235,8 +235,9 @@ def _():
         in the middle, it pays **4.21** where **3.30** is possible.
 
         **Proved.** Two theorems are proved in `docs/gerrymandering_inference.md`. Trying every number of votes $m$ is
-        exact. The greedy algorithm can fail if and only if $R \ge 3$ and $k \ge 2 n^* + 2 - \tau$. In Fig. 1, $k = 3$ and
-        $R = 3$, so it never fails there. The last line of the table tries *every* set, so it depends on neither theorem.
+        exact. The greedy algorithm can fail if and only if $R \ge 3$ and $k \ge 2 n^* + 2 - \tau$. In Fig. 1, $k = 3$
+        and $R = 3$, so it never fails there. The last line of the table tries *every* set, so it depends on neither
+        theorem.
 
         Algorithm 3 computes $\hat h$, and calls Algorithm 2 once for each class. Its code has $\tau = 1$ where ties
         must be allowed. So its $L$ can be too small even if the greedy algorithm is right.

@@ -189,7 +189,7 @@ METRIC: tuple[Rule[OnMetric], ...] = (
 
 
 def judge_metric(facts: OnMetric) -> Ruling:
-    """Return the ruling of `METRIC`, whose last rule always applies."""
+    """Return the ruling of `METRIC`. Its last rule always applies."""
     ruling = decide(METRIC, facts)
     assert ruling is not None
     return ruling

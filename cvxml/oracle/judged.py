@@ -20,10 +20,10 @@ from cvxml.solvers.family_method import FamilyMethod
 
 
 def judged_of(asked: Asked, proof: Certificate, beside: FloatArray) -> ReportSubject | None:
-    """Return the points, classes and metric of a candidate, and its region; None for a local metric or without classes.
+    """Return the points, classes and metric of a candidate, and its region.
 
-    The region is the set of all metrics with an objective at most that of the candidate. proof: the candidate's
-    certificate. beside: our own metric.
+    Returns None for a local metric (at a query), and for points without classes. The region is the set of all metrics
+    with an objective at most that of the candidate. proof: the candidate's certificate. beside: our own metric.
     """
     if asked.candidate is None or asked.y is None or asked.params.get("query") is not None:
         return None

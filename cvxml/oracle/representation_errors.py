@@ -1,5 +1,6 @@
-"""Slips in how a metric is written down, each with the corrected metric. Example: the transform L was given as the
-metric.
+"""Slips in how a metric is written down, and how to correct each of them.
+
+Example: a program returns the transform L as the metric. Then L^T L is the intended metric.
 """
 
 from __future__ import annotations

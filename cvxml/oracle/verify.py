@@ -143,7 +143,7 @@ HEAD = (
 
 
 def as_line(row: Row) -> str:
-    """A row as text, below `HEAD`."""
+    """Return a row as text, in the columns of `HEAD`."""
     shape = f"{row.shape[0]} x {row.shape[1]}"
     line = f"{row.method:<20}{row.data:<22}{shape:>9}  {row.params:<48}{row.objective:>17.9g}"
     line += "".join(
