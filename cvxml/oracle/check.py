@@ -57,37 +57,35 @@ def check(
 ) -> Report:
     """Judge the claim that `metric` is optimal (or stationary) for `method` on X (n, d) and y (n,); return a Report.
 
-    The candidate has one of these forms:
+    Give the candidate as metric or as components, or give a claimed_objective, alone or beside a metric.
 
-    - metric: the psd matrix as the method's paper writes it, for example (d, d) for "mlsvm". For "glml", it is the
-      matrix of determinant 1 at `query` (d,), or matrices (q, d, d) at `query` (q, d). If it is a Solution, only its
-      metric is judged.
-    - components: L (m, d), with M = L^T L.
-    - claimed_objective: a reported value of the objective, alone or beside a metric.
+    metric: the psd matrix as the method's paper writes it, for example (d, d) for "mlsvm". For "glml", it is the matrix
+    of determinant 1 at `query` (d,), or matrices (q, d, d) at `query` (q, d). If it is a Solution, only its metric is
+    judged.
+    components: L (m, d), with M = L^T L.
+    claimed_objective: a reported value of the objective.
+    neighbors: the neighbour lists that the candidate was computed with. Without them the verdict is inconclusive if a
+    tie between neighbours could change it.
+    query: the points (d,) or (q, d) of local metrics, for "glml".
+    targets: the targets of each point, for methods that take targets.
+    pairs: the similar and dissimilar pairs, for methods that take pairs.
+    params: the other parameters of the method.
+    claim: "optimal" or "stationary". If the problem is convex, "optimal" is the default and the only choice. Otherwise
+    "stationary" is the default (see oracle/stationary.py).
+    tol: tolerance relative to the scale of the problem, a number, "strict" (1e-9), "normal" (1e-6) or "loose" (1e-3).
+    exact: judge in rational arithmetic, which needs no allowance for rounding. Not available for an rbf kernel.
+    diagnosed: search for a misreading that explains a refuted metric. This takes several solves.
+    time_limit: seconds for our search for a proof. The clock is checked between the steps of the search, and the
+    candidate's own convex step is one step. When the time ends, the verdict follows from the results so far. Without a
+    proof it is inconclusive. Misreadings are not searched for then.
+    callback: called with a Step each time that the search measures the gap.
 
-    The other arguments:
-
-    - query, targets, pairs, params: parameters of the method.
-    - neighbors: the neighbour lists that the candidate was computed with. Without them the verdict is inconclusive if a
-      tie between neighbours could change it.
-    - claim: "optimal" or "stationary". If the problem is convex, "optimal" is the default and the only choice.
-      Otherwise "stationary" is the default (see oracle/stationary.py).
-    - tol: tolerance relative to the scale of the problem: a number, "strict" (1e-9), "normal" (1e-6) or "loose" (1e-3).
-    - exact: judge in rational arithmetic, which needs no allowance for rounding. Not available for an rbf kernel.
-    - diagnosed: search for a misreading that explains a refuted metric. This takes several solves.
-    - time_limit: seconds for our search for a proof. The clock is checked between the steps of the search; the
-      candidate's own convex step is one step. When the time ends, the verdict follows from the results so far. It is
-      inconclusive if they prove nothing. Misreadings are not searched for then.
-    - callback: called with a Step each time that the search measures the gap.
-
-    The verdicts:
-
-    - certified: the metric is feasible, and gap <= tol * scale + rounding.
-    - refuted: the metric is not feasible, or our own metric is better by more than this.
-    - close: refuted, but the gap is at most 1e-2 of the scale, and no known misreading explains the candidate. If the
-      problem is not convex, the claim must be "stationary", and the convex step and the descent from the candidate must
-      each gain at most 1e-2 of the scale.
-    - inconclusive: otherwise. The report gives the reason.
+    Certified: the metric is feasible, and gap <= tol * scale + rounding.
+    Refuted: the metric is not feasible, or our own metric is better by more than this.
+    Close: refuted, but the gap is at most 1e-2 of the scale, and no known misreading explains the candidate. If the
+    problem is not convex, the claim must be "stationary", and the convex step and the descent from the candidate must
+    each gain at most 1e-2 of the scale.
+    Inconclusive: otherwise. The report gives the reason.
 
     Raises ValueError for bad input.
     """

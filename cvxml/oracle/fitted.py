@@ -53,16 +53,14 @@ def certify_estimator(
 
     estimator: an estimator of cvxml, or a learner of metric-learn, scikit-learn, pylmnn or pyDML that minimises the
     objective of a method in cvxml.
-
-    X, y: the arguments of its `fit`. X is usually (n, d), and y (n,) holds labels, chunks or real targets. For
-    metric-learn's weakly supervised learners, X is (t, 2 to 4, d), and y is +1 or -1 for each pair. If the estimator
-    has a preprocessor, X may hold indices of points instead of points.
-
-    given: inputs that the estimator does not keep, by the parameter names of `check`: pairs, triplets, quadruplets or
-    chunklets (as indices into X) that it drew at random, its basis, its weights.
-
-    tol: by default the tolerance that an estimator of cvxml was fitted to, and "normal" for any other estimator. exact,
-    diagnosed, time_limit, callback: as in `check`.
+    X: the points (n, d) that its `fit` got. For metric-learn's weakly supervised learners: tuples of points (t, 2 to 4,
+    d). If the estimator has a preprocessor, indices may take the place of points.
+    y: the labels, chunks or real targets (n,) that its `fit` got. For learners from pairs: +1 or -1 for each pair.
+    given: inputs that the estimator does not keep, by the parameter names of `check`. For example: its basis, its
+    weights, or pairs, triplets, quadruplets or chunklets (as indices into X) that it drew at random.
+    tol: relative to the scale, as in `check`. The default is the tolerance that an estimator of cvxml was fitted to,
+    and "normal" for any other estimator.
+    exact, diagnosed, time_limit, callback: as in `check`.
 
     Raises ValueError if the estimator is not known, is not fitted, or was changed after its fit; if its parameters have
     no counterpart in cvxml; or if it drew inputs at random and does not keep them.
