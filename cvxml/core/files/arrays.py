@@ -104,9 +104,10 @@ def nested(value: object, name: str = "") -> NDArray[np.float64]:
 
 
 def whole_or_real(value: object, name: str) -> NDArray[Any]:
-    """As `nested`; int64 if all the numbers are written as integers."""
+    """As `nested`; int64 if all numbers are written as integers, and are below 2^63."""
     array, whole = _read(value, name)
-    return array.astype(np.int64) if whole and array.size else array
+    fits = whole and array.size > 0 and float(np.abs(array).max()) < 2.0**63
+    return array.astype(np.int64) if fits else array
 
 
 def _choose(held: Mapping[str, Any], prefer: Sequence[str]) -> Any:
@@ -142,7 +143,7 @@ def read_array(path: Path, *, prefer: Sequence[str] = PREFER, square: bool = Fal
 
 
 def read_indices(path: Path) -> object:
-    """Rows of whole numbers, as points are counted: of lines of cells as lists; .json holds what it holds.
+    """Return rows of indices: an array (rows, columns) from lines of cells, or the content of a .json file.
 
     Raises ValueError for anything else. A first line of 0, 1, 2 is a row here, and no header.
     """
@@ -166,4 +167,4 @@ def read_indices(path: Path) -> object:
             raise ValueError(
                 f"line {held.lines[row]}, column {column + 1}: {rows[row, column]:g} is no index"
             )
-        return rows.astype(np.intp).tolist()
+        return rows.astype(np.intp)
