@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.files import read_array, read_indices, read_neighbors
@@ -61,18 +62,26 @@ def _points(option: str, typed: str) -> Any:
 
 def _pairs(option: str, typed: str) -> Any:
     found = read_indices(typed)
-    if not isinstance(found, list):
+    if isinstance(found, np.ndarray):
+        fits = found.shape[1] == 3 and bool(np.all(np.abs(found[:, 2]) == 1))
+    elif isinstance(found, list):
+        fits = all(isinstance(row, list) and len(row) == 3 and row[2] in (1, -1) for row in found)
+    else:
         return found
-    if not all(isinstance(row, list) and len(row) == 3 and row[2] in (1, -1) for row in found):
+    if not fits:
         raise ValueError(
             f"{option} {typed}: rows of pairs must be i, j and 1 for a similar pair, -1 for a dissimilar one"
         )
     kinds = {"similar": 1, "dissimilar": -1}
+    if isinstance(found, np.ndarray):
+        return {name: found[found[:, 2] == kind, :2] for name, kind in kinds.items()}
     return {name: [row[:2] for row in found if row[2] == kind] for name, kind in kinds.items()}
 
 
 def _members(option: str, typed: str) -> Any:
     found = read_indices(typed)
+    if isinstance(found, np.ndarray) and found.shape[1] == 1:
+        return found[:, 0]
     if isinstance(found, list) and all(isinstance(row, list) and len(row) == 1 for row in found):
         return [row[0] for row in found]
     return found

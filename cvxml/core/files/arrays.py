@@ -104,9 +104,10 @@ def nested(value: object, name: str = "") -> NDArray[np.float64]:
 
 
 def whole_or_real(value: object, name: str) -> NDArray[Any]:
-    """Like `nested`, but return int64 if all the numbers are written as integers."""
+    """Like `nested`, but return int64 if all numbers are written as integers and are below 2^63."""
     array, whole = _read(value, name)
-    return array.astype(np.int64) if whole and array.size else array
+    fits = whole and array.size > 0 and float(np.abs(array).max()) < 2.0**63
+    return array.astype(np.int64) if fits else array
 
 
 def _choose(held: Mapping[str, Any], prefer: Sequence[str]) -> Any:
@@ -146,7 +147,7 @@ def read_array(path: Path, *, prefer: Sequence[str] = PREFER, square: bool = Fal
 
 
 def read_indices(path: Path) -> object:
-    """Return rows of point indices: the lines of a file of cells as lists, or the value of a .json file.
+    """Return rows of indices: an array (rows, columns) from lines of cells, or the content of a .json file.
 
     A first line 0, 1, 2 is a row here, and not a header. Raises ValueError for anything else.
     """
@@ -170,4 +171,4 @@ def read_indices(path: Path) -> object:
             raise ValueError(
                 f"line {held.lines[row]}, column {column + 1}: {rows[row, column]:g} is no index"
             )
-        return rows.astype(np.intp).tolist()
+        return rows.astype(np.intp)
