@@ -1,10 +1,10 @@
 """cvxml: metric learning stated literally, solved exactly, and proved.
 
 solve(method, X, y, **params)      the optimal metric, with its certificate
-check(method, X, y, metric, ...)   judge another program's metric: certified, close, refuted or inconclusive
-certify_estimator(fitted, X, y)    the same of an estimator: of metric-learn, scikit-learn, pylmnn, pyDML, or one below
-with Progress() as tell            a callback of solve and check: a line on a terminal or in a notebook, few in a log
-evaluate(method, X, y, metric)     the intermediates, by the paper's names
+check(method, X, y, metric, ...)   judge any metric: certified, close, refuted or inconclusive
+certify_estimator(fitted, X, y)    judge a fitted estimator of metric-learn, scikit-learn, pylmnn, pyDML, or one below
+with Progress() as tell            a callback for solve and check: a line on a terminal or in a notebook, few in a log
+evaluate(method, X, y, metric)     the intermediate values, by the paper's names
 problem(method, X, y)              the literal cvxpy problem
 list_methods()                     the ids of all methods
 scikit-learn estimators: MLSVM, KernelMLSVM, Gerrymandering, GLML, NCA, LMNN, ITML, MCML, MMC, DMLEig, FrobMetric, RTML,
@@ -107,7 +107,7 @@ __all__ = [
     "typed",
 ]
 
-# the estimators with code of their own; the others are made of what their methods state
+# estimators with their own file; the others are made from the `ESTIMATOR` of their method
 _ESTIMATORS = {
     "MLSVM": "cvxml.estimators.mlsvm",
     "LSML": "cvxml.estimators.lsml",

@@ -1,4 +1,4 @@
-"""The public functions: a method id in front. Inputs are checked here, once; the method works on what they became."""
+"""The public functions; the first argument is the id of a method. Each checks its inputs once, by `Method.instance`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cvxml.methods import check_params, get, get_stationary, names
 
 
 def list_methods() -> list[str]:
-    """The ids of all methods."""
+    """Return the ids of all methods."""
     return names()
 
 
@@ -36,22 +36,29 @@ def solve(
     time_limit: float | None = None,
     **params: Any,
 ) -> Solution:
-    """The optimal metric of `method` on X (n, d), y (n,), with its certificate.
+    """Return the optimal metric of `method` on X (n, d) and y (n,), with its certificate.
 
-    solver: "fast", or the literal problem through "clarabel" or "scs"; "global" for ssvm, too, and none but "fast" for
-    mlkr. tol: a share of the problem's scale, a number or "strict" 1e-9, "normal" 1e-6, "loose" 1e-3. max_iter: of the
-    fast solver, by default the method's own. warm_start: a solution of the same data. callback: called with a Step each
-    time the gap is measured. time_limit: seconds, from the call on. At its end the best metric so far is returned with
-    its bound, as Status.TIME_LIMIT; the certificate of this metric may take as long again, or 10 s if that is longer.
-    params: the method's (`cvxml show METHOD`).
-    Raises ValueError for bad input; cvxml.core.clock.OutOfTime, a TimeoutError, where the time limit passes before
-    there is a metric with its certificate; and cvxml.core.backend.SolverFailure where a back end of cvxpy gives no
-    answer. Warns (ConvergenceWarning) whenever tol is not met.
+    If the problem is not convex, the metric is certified stationary, or not certified at all.
+
+    solver: "fast", or "clarabel" or "scs" for the literal problem through cvxpy; ssvm also has "global", and mlkr only
+        "fast".
+    tol: relative to the scale of the problem: a number or "strict" 1e-9, "normal" 1e-6, "loose" 1e-3.
+    max_iter: limit of the iterations of the fast solver; default: that of the method.
+    warm_start: a solution of the same data.
+    callback: called with a Step each time the gap is measured.
+    time_limit: seconds from the call on. Then the best metric so far is returned with its bound, as Status.TIME_LIMIT.
+        The certificate of this metric may take as long again, or 10 s if that is longer.
+    params: parameters of the method (`cvxml show METHOD`).
+
+    Raises ValueError for bad input; cvxml.core.clock.OutOfTime, a TimeoutError, if the time limit ends before there is
+    a metric with its certificate; and cvxml.core.backend.SolverFailure if a back end of cvxpy gives no answer.
+
+    Warns (ConvergenceWarning) whenever tol is not met.
     """
     of = get(method)
     check_params(method, params, (*of.SOLVE_PARAMETERS,), solve.__kwdefaults__)
     own = {name: params.pop(name) for name in of.SOLVE_PARAMETERS if name in params}
-    check_tol(tol)  # before the work that an instance may be
+    check_tol(tol)  # before `instance`, which may take long
     refuse_tuples(X, of.PARAMETERS)
     seconds = math.inf if time_limit is None else check_positive(time_limit, "time_limit")
     with (
@@ -74,9 +81,9 @@ def solve(
 def evaluate(
     method: str, X: ArrayLike, y: ArrayLike | None, metric: ArrayLike, *, t: int = 1, **params: Any
 ) -> Evaluation:
-    """The intermediates of `method` at `metric`, by the paper's names, and a step of its algorithm at iteration `t`.
+    """Return the intermediate values of `method` at `metric`, by the paper's names.
 
-    Raises ValueError for bad input.
+    They include a step of its algorithm at iteration `t`. Raises ValueError for bad input.
     """
     of = get(method)
     check_params(method, params, ("t",))
@@ -92,7 +99,7 @@ def evaluate(
 def certify(
     method: str, X: ArrayLike, y: ArrayLike | None, metric: ArrayLike, dual: Dual, **params: Any
 ) -> Certificate:
-    """The certificate of `metric` from any dual variables. Raises ValueError for bad input."""
+    """Return the certificate of `metric` from any dual variables. Raises ValueError for bad input."""
     of = get(method)
     check_params(method, params)
     refuse_tuples(X, of.PARAMETERS)
@@ -102,9 +109,10 @@ def certify(
 
 
 def problem(method: str, X: ArrayLike, y: ArrayLike | None, *, dual: bool = False, **params: Any) -> Any:
-    """The literal problem of `method` (or its dual) as a `cvxpy.Problem`. Raises ValueError for bad input.
+    """Return the literal problem of `method` (or its dual) as a `cvxpy.Problem`. Raises ValueError for bad input.
 
-    Of a method that is not convex as a whole: the convex step at the metric `at` (default the identity).
+    For a method with a problem that is not convex, return the convex step at the metric `at` (default: the identity).
+    dual: True for the dual problem.
     """
     of = get(method)
     check_params(method, params, ("at",) if of.CLAIM == "stationary" else ())

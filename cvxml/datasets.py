@@ -1,11 +1,14 @@
-"""Embedded data sets, and a folder of the user's own.
+"""Embedded data sets, and a folder of the user's own data sets.
 
-"iris", "wine", "breast_cancer" and "digits" come from scikit-learn. "balance", "rings", "twonorm"
-and "waveform" are computed here; the last three draw from numpy's RandomState, whose streams are
-frozen, so that they are the same everywhere. The environment variable CVXML_DATA may name a folder
-of NAME.csv or NAME.csv.gz files (header line, the label in a column of that name); embedded names come
-before it. "openml:NAME" and "openml:NAME:VERSION" are fetched from openml.org by scikit-learn, which keeps
-what it fetched.
+"iris", "wine", "breast_cancer" and "digits" come from scikit-learn.
+
+"balance", "rings", "twonorm" and "waveform" are computed here. The last three use numpy's RandomState. Its streams are
+frozen, so they are the same everywhere.
+
+The environment variable CVXML_DATA may name a folder of NAME.csv or NAME.csv.gz files with a header line and a column
+"label". An embedded set of the same name has priority.
+
+"openml:NAME" and "openml:NAME:VERSION" are fetched from openml.org by scikit-learn, which keeps a copy.
 """
 
 import importlib
@@ -30,17 +33,17 @@ _SKLEARN = ("breast_cancer", "digits", "iris", "wine")
 
 
 def balance() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """The grid {1..5}^4 in lexicographic order, X (625, 4), and y = sign(f0*f1 - f2*f3) (625,)."""
+    """Return the grid {1..5}^4 in lexicographic order, X (625, 4), and y = sign(f0*f1 - f2*f3) (625,)."""
     grid = np.array(list(product(range(1, 6), repeat=4)), dtype=np.int64)
     y = np.sign(grid[:, 0] * grid[:, 1] - grid[:, 2] * grid[:, 3])
     return grid.astype(np.float64), y
 
 
 def rings(n: int = 400, seed: int = SEED) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Noisy concentric circles, X (n, 2): row i is of class y = i mod 3, of radius y + 1.
+    """Return noisy concentric circles, X (n, 2): row i has class y = i mod 3, on the circle of radius y + 1.
 
-    Angles are uniform; the noise is normal with standard deviation 0.1 in each coordinate.
-    Raises ValueError if n is below 1.
+    Angles are uniform. The noise is normal with standard deviation 0.1 in each coordinate. Raises ValueError if n is
+    below 1.
     """
     random = _random(n, seed)
     y = np.arange(n, dtype=np.int64) % 3
@@ -50,7 +53,7 @@ def rings(n: int = 400, seed: int = SEED) -> tuple[NDArray[np.float64], NDArray[
 
 
 def twonorm(n: int = 400, seed: int = SEED) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Breiman's twonorm, X (n, 20): unit normals about +a (y = 0) or -a (y = 1), a = 2/sqrt(20).
+    """Return Breiman's twonorm, X (n, 20): unit normals around +a (y = 0) or -a (y = 1), a = 2/sqrt(20).
 
     Both classes are equally likely. Raises ValueError if n is below 1.
     """
@@ -61,11 +64,10 @@ def twonorm(n: int = 400, seed: int = SEED) -> tuple[NDArray[np.float64], NDArra
 
 
 def waveform(n: int = 400, seed: int = SEED) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Breiman's waveform, X (n, 21): random mixtures of two of three triangles, plus unit noise.
+    """Return Breiman's waveform, X (n, 21): random mixtures of two of three triangles, plus unit noise.
 
-    The triangles max(6 - |i - c|, 0), i = 1..21, have centres 11, 15 and 7; classes 0, 1 and 2,
-    equally likely, mix the first two, the first and third, and the last two. Raises ValueError if
-    n is below 1.
+    The triangles max(6 - |i - c|, 0), i = 1..21, have centres 11, 15 and 7. Classes 0, 1 and 2, equally likely, mix the
+    first two, the first and third, and the last two. Raises ValueError if n is below 1.
     """
     random = _random(n, seed)
     y = random.randint(3, size=n).astype(np.int64)
@@ -91,7 +93,10 @@ _MADE: dict[str, Callable[[], Table]] = {
 
 
 def stored_files() -> dict[str, str]:
-    """The name of each set in the folder CVXML_DATA, and its file."""
+    """Return the names of the sets in the folder CVXML_DATA, with their files.
+
+    Raises ValueError for an unreadable folder.
+    """
     folder = os.environ.get("CVXML_DATA")
     if not folder:
         return {}
@@ -101,7 +106,7 @@ def stored_files() -> dict[str, str]:
         message = f"CVXML_DATA names {folder!r}, which is no readable folder; change or unset it"
         raise ValueError(message) from error
     found = {}
-    for entry in entries:  # in this order NAME.csv comes after NAME.csv.gz, and so before it
+    for entry in entries:  # in this order NAME.csv comes after NAME.csv.gz, and replaces it
         for ending in (".csv.gz", ".csv"):
             if entry.endswith(ending) and entry != ending:
                 found[entry.removesuffix(ending)] = os.path.join(folder, entry)
@@ -110,7 +115,7 @@ def stored_files() -> dict[str, str]:
 
 
 def names() -> list[str]:
-    """The sorted names that load accepts, those in the folder CVXML_DATA included.
+    """Return the sorted names that `load` accepts, including those in the folder CVXML_DATA.
 
     Raises ValueError if CVXML_DATA is set to something that is not a readable folder.
     """
@@ -127,11 +132,13 @@ def load(
     decimal: str | None = None,
     encoding: str | None = None,
 ) -> Table:
-    """The named set: X (n, d) float64 and y (n,), int64 (or str, or float64, where the labels are such).
+    """Return the named set: X (n, d) float64 and y (n,), int64 (or str or float64 for such labels).
 
-    name: one of `names`; "openml:NAME" or "openml:NAME:VERSION" needs a network the first time. label, header, index,
-    separator, decimal, encoding: as in `read`, for a file of the folder CVXML_DATA. Raises ValueError for an unknown
-    name, an unusable file or set, or no network, and ImportError for the sets of scikit-learn if it is not installed.
+    name: one of `names`; "openml:NAME" or "openml:NAME:VERSION" needs a network the first time.
+    label, header, index, separator, decimal, encoding: as in `read`, for a file in the folder CVXML_DATA.
+
+    Raises ValueError for an unknown name, an unusable file or set, or no network, and ImportError for the sets of
+    scikit-learn if it is not installed.
     """
     return find(name, files.settled(label, header, index, separator, decimal, encoding))[:2]
 
@@ -146,28 +153,36 @@ def read(
     decimal: str | None = None,
     encoding: str | None = None,
 ) -> Table:
-    """The table in a file: X (n, d) float64 and y (n,), int64, float64 or str.
+    """Return the table in a file: X (n, d) float64 and y (n,), int64, float64 or str.
 
-    .npz and .json hold X and y; in .npy and in lines of cells (.csv, .tsv, .txt, .data, all with .gz or without) the
-    labels are a column. What may be read in two ways is refused, with the option that settles it.
+    .npz and .json hold X and y. In .npy and in lines of cells (.csv, .tsv, .txt, .data, with or without .gz), the
+    labels are a column. A file that can be read in two ways is refused; the message names the option that decides.
 
     Labels are int64 only if that changes none of them: 01 and 1 stay text. Lines above the data that begin with # are
-    comments; one with as many cells as the data names the columns.
+    comments; a comment with as many cells as the data names the columns.
 
-    label: "first", "last", a name of the header or a number from 0 on, without the index; by default the column named
-    label, else class, target or species, else the only one of words unless the last one looks like classes, else the
-    last if it looks like classes and the first does not. header: "yes" or "no"; by default a first line without any
-    number is one, and one that may be either (0, 1, 2, ..., or alone in being whole, or outside of all below it) is
-    refused. index: "yes" leaves the first column out of the features, "no" keeps what numbers or names the rows.
-    separator: "comma", "semicolon", "tab" or "space"; by default that which the first line has. decimal: "point" or
-    "comma"; by default either, but not both. encoding: UTF-8 by default.
-    Raises ValueError.
+    label: "first", "last", a name in the header, or a number from 0 on, without the index. By default: the column named
+        label, else class, target or species; else the only column of words, unless the last column looks like classes;
+        else the last column if it looks like classes and the first does not.
+    header: "yes" or "no". By default, a first line without any number is a header. A line that may be a header or data
+        is refused: 0, 1, 2, ..., or the only line of whole numbers, or a line that is outside the range of all lines
+        below it in every column.
+    index: "yes" leaves the first column out of the features; "no" keeps a column that numbers or names the rows.
+    separator: "comma", "semicolon", "tab" or "space"; default: that of the first line.
+    decimal: "point" or "comma"; default: either, but not both.
+    encoding: default: UTF-8.
+
+    Raises ValueError for any other file.
     """
     return files.load_table(path, files.settled(label, header, index, separator, decimal, encoding))[:2]
 
 
 def find(name: str, asked: files.Settled = files.NOTHING) -> files.Table:
-    """As `load`, and where the labels were, in words. name: one of `names`. asked: the options of `read`."""
+    """Return the set as `load` does, and where the labels were, in words.
+
+    name: one of `names`.
+    asked: the options of `read`.
+    """
     stored = stored_files() if not name.startswith("openml:") and name not in (*_MADE, *_SKLEARN) else {}
     if name in stored:
         return files.load_table(stored[name], asked)
@@ -193,7 +208,7 @@ def _embedded(name: str) -> Table:
     known = names()
     beside = [
         each for each in os.listdir() if each.startswith(name + ".")
-    ]  # the file is meant, without its ending
+    ]  # the user may have left out the ending of a file
     near = f"; did you mean {min(beside)!r}?" if beside else did_you_mean(name, known)
     raise ValueError(
         f"{name!r} is no data set; there is {', '.join(known)}; or openml:NAME; of a file, give the ending too{near}"
@@ -201,7 +216,7 @@ def _embedded(name: str) -> Table:
 
 
 def _openml(name: str) -> Table:
-    """A set of openml.org whose features are numbers, none of them missing. Raises ValueError for any other."""
+    """Return a set from openml.org. Raises ValueError if a feature is not a number, or a value is missing."""
     title, _, version = name.removeprefix("openml:").partition(":")
     number = int(version) if version.isascii() and version.isdigit() else 0
     if not title or (":" in name.removeprefix("openml:") and number < 1):
@@ -216,7 +231,7 @@ def _openml(name: str) -> Table:
             f"{name!r} was not fetched ({error}): this needs a connection to openml.org; or put {title}.csv (header "
             f'line, label last) in a folder, let CVXML_DATA name the folder, and load "{title}"'
         ) from error
-    except IndexError as error:  # scikit-learn looks a missing label up among the classes
+    except IndexError as error:  # scikit-learn looks up a missing label among the classes
         raise ValueError(f"{name!r} has labels that are missing; give a set that is complete") from error
     except ValueError as error:
         raise ValueError(f"{name!r} cannot be used: {error}") from error
@@ -232,7 +247,7 @@ def _openml(name: str) -> Table:
     )
     y = _labels(np.asarray(found.target))
     missing = int(np.count_nonzero(~np.isfinite(X))) + int(y.dtype == np.float64 and (~np.isfinite(y)).sum())
-    if np.asarray(found.target).dtype.kind == "O":  # NaN is the value that differs from itself
+    if np.asarray(found.target).dtype.kind == "O":  # NaN is different from itself
         missing += sum(label is None or label != label for label in found.target)
     if missing:
         raise ValueError(
@@ -242,7 +257,7 @@ def _openml(name: str) -> Table:
 
 
 def _labels(target: NDArray[Any]) -> NDArray[Any]:
-    """int64 if every label is an integer, as text too (01 stays text); else float64 for numbers, and str."""
+    """Return the labels: int64 if all are integers, also as text (01 stays text); else float64 for numbers, or str."""
     if target.dtype.kind in "OUS":
         texts = [str(label) for label in target]
         integers = files.integers(texts)
@@ -255,7 +270,7 @@ def _labels(target: NDArray[Any]) -> NDArray[Any]:
 
 
 def standardize(X: ArrayLike) -> NDArray[np.float64]:
-    """X (n, d) with columns of mean 0 and standard deviation 1 (ddof 0); constant ones become 0.
+    """Return X (n, d) with columns of mean 0 and standard deviation 1 (ddof 0); constant columns become 0.
 
     Raises ValueError unless X is two-dimensional and finite with at least one row.
     """
@@ -270,7 +285,7 @@ def standardize(X: ArrayLike) -> NDArray[np.float64]:
             "clean it first"
         )
     spread = values.std(axis=0)
-    # The spread of equal numbers may be a rounding error instead of 0, and that of tiny ones 0.
+    # The computed spread of equal numbers may be a rounding error instead of 0, and that of tiny numbers may be 0.
     varies = (values.max(axis=0) > values.min(axis=0)) & (spread > 0)
     centred = values - values.mean(axis=0)
     return np.where(varies, centred / np.where(varies, spread, 1.0), 0.0)
@@ -279,10 +294,9 @@ def standardize(X: ArrayLike) -> NDArray[np.float64]:
 def overlapping(
     seed: int, n: int = 40, d: int = 5, classes: int = 3
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Gaussian classes, X (n, d): row i is of class i mod `classes`, which is the mean of its first feature.
+    """Return Gaussian classes, X (n, d): row i has class y = i mod `classes`, and its first feature has the mean y.
 
-    d: how many features. classes: how many there are.
-    numpy may draw others in another version.
+    Another version of numpy may draw other numbers. d: number of features. classes: number of classes.
     """
     y = np.arange(n, dtype=np.int64) % classes
     X = np.random.default_rng(seed).standard_normal((n, d))
@@ -291,7 +305,7 @@ def overlapping(
 
 
 def of_example(example: Example) -> Table:
-    """The points of an example. example: of `EXAMPLES` of a method."""
+    """Return the points X and the labels y of an example. example: from `EXAMPLES` of a method."""
     points = example.points
     if isinstance(points, Drawn):
         X, y = overlapping(*points[:4])
@@ -305,7 +319,11 @@ def of_example(example: Example) -> Table:
 
 
 def subsample(X: NDArray[Any], y: NDArray[Any], n: int, seed: int = 0) -> Table:
-    """The first n rows of X (m, d) and y (m,) in the order of RandomState(seed).permutation(m).
+    """Return the first n rows of X (m, d) and y (m,) in the order of RandomState(seed).permutation(m).
+
+    X: (m, d).
+    y: (m,).
+    n: number of rows, from 1 to m.
 
     Raises ValueError if X and y differ in length or n is not in 1..m.
     """

@@ -1,4 +1,4 @@
-"""For test suites of others: a metric that must be certified; golden cases as tests of pytest (docs/conform.md)."""
+"""Functions for test suites: assert that a metric is certified; golden cases as tests of pytest (docs/conform.md)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["NotCertified", "assert_certified", "parametrize_with_cases"]
 
 
 class NotCertified(AssertionError):
-    """An answer that is not optimal, or none."""
+    """The answer is missing, or is not certified."""
 
 
 def assert_certified(
@@ -33,8 +33,12 @@ def assert_certified(
 ) -> None:
     """Raise NotCertified, an AssertionError with the whole report, unless `cvxml.check` certifies the metric.
 
-    All as in `check`: metric (d, d), or components= or claimed_objective=; tol a number, or "strict", "normal" or
-    "loose"; params: neighbour lists, and the parameters of the method. Raises ValueError for bad input.
+    The arguments are those of `check`: metric (d, d), or components= or claimed_objective=.
+
+    tol: a number, or "strict", "normal" or "loose".
+    params: neighbour lists, and the parameters of the method.
+
+    Raises ValueError for bad input.
     """
     report = check(method, X, y, metric, tol=tol, **params)
     if report.verdict is not Verdict.CERTIFIED:
@@ -53,16 +57,23 @@ def parametrize_with_cases(
     env: Sequence[str] = (),
     workdir: str | None = None,
 ) -> Callable[[Callable[[Row], None]], Callable[..., None]]:
-    """Decorator: one test for every golden case, which runs `program` and calls the function with its certified Row.
+    """Return a decorator that makes one test for every golden case.
+
+    Each test runs `program` and calls the decorated function with its certified Row. A test fails if its case is
+    refuted, close, or ends in an error. It is skipped if the case is inconclusive or the program answers "unsupported".
+    Needs pytest.
 
     program: a command, as `cvxml conform` starts it, or a function from a question to an answer, both dicts.
-    expected_failures: {id of a case: why it is not certified yet}. Such a test is an xfail, and fails as soon as its
-    case is certified or skipped: then the reason is not true any more. pattern, folder: which cases, as in
-    `cvxml cases`; tol as in `check`. time_limit: seconds for each case. memory_limit: GB for each process.
-    env: names of the environment variables that a command is given. workdir: where it runs; None for an empty folder.
+    expected_failures: {id of a case: why it is not certified yet}. Such a test is an xfail. It fails as soon as its
+        case is certified or skipped, because the reason no longer holds.
+    pattern, folder: the cases, as in `cvxml cases`.
+    tol: as in `check`.
+    time_limit: seconds for each case.
+    memory_limit: GB for each process.
+    env: names of the environment variables that a command gets.
+    workdir: the folder in which it runs; None: an empty folder.
 
-    A test fails where its case is refuted, close, or ends in an error, and is skipped where it is inconclusive or the
-    program says "unsupported". Needs pytest. Raises ValueError for a failure expected of no case, or without a reason.
+    Raises ValueError for an expected failure without a case or without a reason.
     """
     import pytest
 

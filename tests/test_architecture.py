@@ -263,13 +263,13 @@ def test_the_statement_the_proof_and_the_solver_share_no_algebra() -> None:
     known = {"neighborhood"}
     for name, allowed in {
         "problem": known,
-        "evaluate": known,
+        "algorithm1": known,
     }.items():
         ours = {i for i in all_imports[f"methods.mlsvm.{name}"] if i.startswith("cvxml.methods.")}
         assert {i.split(".")[3] for i in ours if i.count(".") > 2} <= allowed, (name, ours)
-    for name in ("dual", "fast"):
+    for name in ("solver", "interior"):
         imports = all_imports[f"methods.mlsvm.{name}"]
-        for other in ("problem", "evaluate", "method"):
+        for other in ("problem", "algorithm1", "method"):
             assert not uses(imports, f"cvxml.methods.mlsvm.{other}"), (name, other)
         for proof in ("theorem.theorem", "regularizers.frobenius", "losses.groups"):
             assert f"cvxml.family.{proof}" in {f"cvxml.{other}" for other in all_imports}
@@ -278,12 +278,15 @@ def test_the_statement_the_proof_and_the_solver_share_no_algebra() -> None:
 
 def test_the_literal_side_of_gerrymandering_shares_nothing_with_its_solver() -> None:
     all_imports = modules()
-    literal = {"enumeration", "integer", "problem"}
+    literal = {"enumeration", "problem"}
     for name in literal:
-        at = f"methods.ssvm.study.{name}" if name == "integer" else f"methods.ssvm.{name}"
-        ours = {i.split(".")[3] for i in all_imports[at] if i.startswith("cvxml.methods.ssvm.")}
+        ours = {
+            i.split(".")[3]
+            for i in all_imports[f"methods.ssvm.{name}"]
+            if i.startswith("cvxml.methods.ssvm.")
+        }
         assert ours <= literal, (name, ours)
-    for name in ("nearest", "inference", "columns", "step", "point", "cccp", "certify", "evaluate"):
+    for name in ("inference", "step", "certify", "tree", "branch_and_bound"):
         for other in literal:
             assert not uses(all_imports[f"methods.ssvm.{name}"], f"cvxml.methods.ssvm.{other}"), (name, other)
 

@@ -1,4 +1,4 @@
-"""The commands about golden cases: cases, conform, schema. Exit codes as in main.py."""
+"""The commands about golden cases: cases, conform, schema. The exit codes are those of main.py."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _add_source(command: argparse.ArgumentParser) -> None:
 
 
 def _source(parsed: argparse.Namespace, pattern: str, tell: Callable[[str], None]) -> list[Case]:
-    """The cases that `_add_source` and a pattern name."""
+    """Return the cases that the options of `_add_source` and a pattern select."""
     from cvxml.oracle.cases import load_cases
     from cvxml.oracle.fresh import fresh_cases
 
@@ -138,7 +138,7 @@ def _conform(parsed: argparse.Namespace) -> int:
     tol, rows = check_tol(parsed.tol), []
     with Progress() as tell:
         cases = _source(parsed, parsed.only, tell)
-        with suppress(KeyboardInterrupt):  # the rows that there are were worth their time
+        with suppress(KeyboardInterrupt):  # after an interrupt, the finished rows are still printed
             for case in cases:
                 tell(f"{case.id} ...")
                 rows.append(conform_case(parsed.command, case, within, tol=tol))
@@ -146,7 +146,7 @@ def _conform(parsed: argparse.Namespace) -> int:
     try:
         if parsed.junit:
             write_text(parsed.junit, as_junit(rows))
-    finally:  # a disk that is full loses the file, not the rows
+    finally:  # a full disk loses the file, but not the rows
         print(_as_json(rows) if parsed.json else as_table(rows))
     if len(rows) < len(cases):
         print(f"cvxml: interrupted; {len(rows)} of {len(cases)} cases were judged", file=sys.stderr)
@@ -176,7 +176,8 @@ def _schema(parsed: argparse.Namespace) -> int:
     from cvxml.core.inputs import check_choice
 
     name = check_choice(parsed.name, "schema", SCHEMAS)
-    folder = "cases" if name == "case" else "schemas"  # beside what it describes, which is copied as a folder
+    # the schema of a case is beside the cases, because their folder is copied as a whole
+    folder = "cases" if name == "case" else "schemas"
     path = Path(__file__).parent.parent / folder / f"{name}.schema.json"
     print(path.read_text(encoding="utf-8"), end="")
     return CERTIFIED

@@ -1,4 +1,4 @@
-"""The options that name data, parameters and a metric, and what becomes of them: for solve, check and evaluate."""
+"""Options for data, parameters and a metric, and their values: for solve, check and evaluate."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from cvxml.core.short_repr import printable
 if TYPE_CHECKING:
     from cvxml.core.files import Table
 
-_SHOWN = 8  # classes, in the line that says what was read
-_LETTERS = 24  # of a label there
+_SHOWN = 8  # most classes in the line that reports the data
+_LETTERS = 24  # most letters of a label in that line
 
 
 def add_problem(
     command: argparse.ArgumentParser, arguments: Sequence[str] | None, solving: bool = False
 ) -> None:
-    """Add the options that say what problem of which data is meant; for arguments: as for `add_parameters`."""
+    """Add the options for the data and the parameters of a problem. arguments: as in `add_parameters`."""
     from cvxml.cli.parameters import add_parameters
 
     command.usage = f"{command.prog} METHOD DATA [OPTION ...]"
@@ -64,15 +64,13 @@ def add_problem(
 
 
 def add_candidate(command: argparse.ArgumentParser) -> None:
-    """Add the options that name a metric."""
-    command.add_argument(
-        "--metric", metavar="FILE", help="the metric M, a psd matrix: .npy, .npz, .csv or .json"
-    )
-    command.add_argument("--components", metavar="FILE", help="the transformation L (metric L^T L)")
+    """Add the options for a metric."""
+    command.add_argument("--metric", metavar="FILE", help="psd matrix: .npy, .npz, .csv or .json")
+    command.add_argument("--components", metavar="FILE", help="L with metric L^T L")
 
 
 def problem(parsed: argparse.Namespace, solving: bool = False) -> tuple[Any, Any, dict[str, Any]]:
-    """X, y and the parameters; what was read of the data is said in one line on the standard error."""
+    """Return X, y and the parameters. One line on the standard error reports the data."""
     from cvxml import datasets
     from cvxml.cli.parameters import given
     from cvxml.core.files import Settled, load_table, settled
@@ -97,7 +95,7 @@ def _what_was_read(source: str, table: Table, standardized: bool) -> str:
         labels = f"{len(np.unique(y))} different numbers"
     else:
         short = y.dtype.kind == "f" and np.all(np.abs(y) <= 2.0**53)
-        whole = y.astype(np.int64) if short else y  # 1.0 is shown as 1
+        whole = y.astype(np.int64) if short else y  # so that 1.0 is shown as 1
         classes, counts = np.unique(whole, return_counts=True)
         shown = [
             f"{printable(name, _LETTERS)} {count}"
@@ -113,7 +111,7 @@ def _what_was_read(source: str, table: Table, standardized: bool) -> str:
 
 
 def candidate(parsed: argparse.Namespace) -> dict[str, Any]:
-    """The metric or the components, as far as they are given."""
+    """Return the metric or the components, if they are given, by name."""
     from cvxml.core.files import read_array
 
     given = {name: getattr(parsed, name) for name in ("metric", "components") if getattr(parsed, name)}

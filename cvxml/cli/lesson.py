@@ -1,4 +1,4 @@
-"""The command `lesson`: open a notebook of cvxml/lessons in the browser. Exit codes as in main.py."""
+"""The command `lesson`: open a notebook of cvxml/lessons in the browser. The exit codes are those of main.py."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def _lesson(parsed: argparse.Namespace) -> int:
     address = f"http://127.0.0.1:{listening.getsockname()[1]}/{token}/"
     print(f"lesson {parsed.name}: {address}   (Ctrl-C ends it)", flush=True)
     if not parsed.headless:
-        webbrowser.open(address)  # the port listens already, and the page comes once the server is up
+        webbrowser.open(address)  # the port is open already, so the page loads as soon as the server is up
     _serve(path, listening, token)
     return DONE
 
 
 def _listen(port: int) -> socket.socket:
-    """A socket of this machine alone. Raises ValueError where the port cannot be had."""
+    """Return a socket that only this machine can reach. Raises ValueError if the port cannot be opened."""
     try:
         if not 0 <= port <= 65535:
             raise OSError("ports are 1 to 65535")
@@ -66,10 +66,10 @@ def _serve(path: Path, listening: socket.socket, token: str) -> None:
 
     served = marimo.create_asgi_app(quiet=True, session_ttl=KEPT)
     app = Guard(served.with_app(path=f"/{token}", root=str(path)).build(), token, listening.getsockname()[1])
-    # pages that are open are not waited for; that they were cut off is no news
+    # Do not wait for open pages, and do not log that they were cut off.
     config = uvicorn.Config(app, log_level="critical", timeout_graceful_shutdown=1)
     try:
         uvicorn.Server(config).run(sockets=[listening])
     except KeyboardInterrupt:
         print(flush=True)
-        os._exit(DONE)  # Python would wait for the threads of the notebook, which go on computing for nobody
+        os._exit(DONE)  # Python would wait for the threads of the notebook, which continue to compute

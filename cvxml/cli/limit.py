@@ -1,4 +1,4 @@
-"""An end after so many seconds to whatever is under way: for work that has no steps at which it looks at the time."""
+"""A time limit for work that does not check the clock between its steps."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from cvxml.core.inputs import check_positive
 
 @contextmanager
 def limited(seconds: float | None) -> Iterator[None]:
-    """Raise TimeUp in the block once `seconds` are over, at the next line of Python; never where it is None.
+    """Raise TimeUp in the block after `seconds`, at the next line of Python. None: no limit.
 
-    It comes as Ctrl-C does, in the main thread, and also where that is ignored, as in the background of a script.
+    The exception is raised in the main thread, as for Ctrl-C. This also works where Ctrl-C is ignored, for example in
+    the background of a script.
     """
     if seconds is None:
         yield
@@ -39,7 +40,7 @@ def limited(seconds: float | None) -> Iterator[None]:
     timer.start()
     try:
         yield
-    except KeyboardInterrupt:  # of which a solver may have made another one
+    except KeyboardInterrupt:  # a solver may have replaced TimeUp by another KeyboardInterrupt
         if up.is_set():
             raise TimeUp from None
         raise

@@ -2,9 +2,17 @@
 
 Other commands: cases, conform, schema (cases.py); demo; lesson.
 
-Exit codes: 0 certified, 1 refuted, 2 bad usage or input, 3 inconclusive, 4 internal error, 5 close, 130 interrupted,
-141 if the reader of the output closed it.
-Results go to stdout (JSON with --json), what was read (data.py) and progress (core/progress.py) to stderr.
+| exit code | meaning                         |
+| 0         | certified, or done              |
+| 1         | refuted                         |
+| 2         | bad usage or input              |
+| 3         | inconclusive                    |
+| 4         | internal error                  |
+| 5         | close                           |
+| 130       | interrupted                     |
+| 141       | the reader closed the output    |
+
+Results go to stdout (JSON with --json). The line about the data (data.py) and progress (core/progress.py) go to stderr.
 """
 
 from __future__ import annotations
@@ -27,26 +35,26 @@ from cvxml.core.inputs import did_you_mean
 from cvxml.core.short_repr import one_line, printable
 
 CERTIFIED, REFUTED, BAD_INPUT, INCONCLUSIVE, INTERNAL, CLOSE = 0, 1, 2, 3, 4, 5
-# of an output, as readers and writers of files raise ValueError
+# error codes of the output; readers and writers of files raise ValueError instead
 UNWRITABLE = {
     getattr(errno, name) for name in ("ENOSPC", "EDQUOT", "EFBIG", "EIO", "EBADF") if hasattr(errno, name)
 }
-INTERRUPTED, UNREAD = 130, 141  # as a shell says it: 128 and the number of the signal
+INTERRUPTED, UNREAD = 130, 141  # 128 plus the number of the signal, as in a shell
 
 
 class _Parser(argparse.ArgumentParser):
     def __init__(self, **given: Any):
-        super().__init__(**given, allow_abbrev=False)  # what is short today may be two options tomorrow
+        super().__init__(**given, allow_abbrev=False)  # an abbreviation could be ambiguous in a later version
 
     def error(self, message: str) -> NoReturn:
         raise ValueError(f"{message} (see {self.prog} --help)")
 
     def print_help(self, file: Any = None) -> None:
-        """As it is; but that it cannot be written is no secret."""
+        """Print the help. Unlike argparse, raise an error if it cannot be written."""
         print(self.format_help(), end="", file=file)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """As it is; but a command says of its own what it does not know."""
+        """Parse as argparse does, but report an unknown option with the help of the command."""
         parsed, unknown = super().parse_known_args(args, namespace)
         if unknown and unknown[0].startswith("-"):
             name = unknown[0].partition("=")[0]
@@ -57,7 +65,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command; returns the exit code and prints everything else."""
+    """Run one command, print its output, and return the exit code."""
     try:
         code = _run(arguments)
         sys.stdout.flush()
@@ -68,7 +76,7 @@ def run(arguments: Sequence[str]) -> int:
     except MemoryError:
         _complain("out of memory; give fewer points or features, or more memory")
         return BAD_INPUT
-    except BrokenPipeError:  # whoever reads has seen enough, as in `cvxml ... | head`
+    except BrokenPipeError:  # the reader closed the output, as in `cvxml ... | head`
         _drop_output()
         return UNREAD
     except OutOfTime as error:
@@ -81,7 +89,8 @@ def run(arguments: Sequence[str]) -> int:
         _complain("interrupted; no result was kept")
         return INTERRUPTED
     except Exception as error:
-        if type(error).__name__ == "SolverFailure":  # named, not imported: the back end loads cvxpy
+        # checked by name, because importing the class loads cvxpy
+        if type(error).__name__ == "SolverFailure":
             _complain(f"not certified: {one_line(str(error))}")
             return INCONCLUSIVE
         if isinstance(error, OSError) and error.errno in UNWRITABLE and error.filename is None:
@@ -104,19 +113,22 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _complain(text: str) -> None:
-    """Say it in one line on the standard error, if that can be written."""
+    """Print one line on the standard error, if it can be written."""
     with suppress(OSError):
         print(f"cvxml: {text}", file=sys.stderr)
 
 
 def _drop_output() -> None:
-    """Discard the output that is not yet written. Otherwise Python would write it again at its end, and complain."""
+    """Discard the output that is not yet written.
+
+    Otherwise Python would try to write it at exit, and report an error.
+    """
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _check_command(first: Sequence[str], commands: Iterable[str]) -> None:
-    """Raise ValueError for what is no command, in other words than those of argparse."""
+    """Raise ValueError for an unknown command, with a clearer message than that of argparse."""
     from cvxml.methods import names
 
     for word in first:
@@ -131,7 +143,7 @@ def _check_command(first: Sequence[str], commands: Iterable[str]) -> None:
 
 
 def _parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
-    """With every option, or what parses these arguments and answers their --help."""
+    """Return a parser with all options, or with those that these arguments and their --help need."""
     from cvxml._version import __version__
     from cvxml.cli.cases import add_commands
     from cvxml.cli.data import add_candidate, add_problem
@@ -314,7 +326,7 @@ def _solve(parsed: argparse.Namespace) -> int:
     if parsed.max_iter is not None:
         params["max_iter"] = parsed.max_iter
     with Progress() as callback, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the status is printed, always
+        warnings.simplefilter("ignore")  # the status is always printed
         solution = cvxml.solve(
             parsed.method,
             X,
@@ -328,7 +340,7 @@ def _solve(parsed: argparse.Namespace) -> int:
     try:
         if parsed.out:
             solution.save(parsed.out)
-    finally:  # a disk that is full loses the file, not the work
+    finally:  # a full disk loses the file, but not the result
         print(json.dumps(solution.to_dict(), sort_keys=True) if parsed.json else solution)
     if solution.status is Status.INTERRUPTED:
         return INTERRUPTED
@@ -380,7 +392,7 @@ def _check(parsed: argparse.Namespace) -> int:
 
 
 def _queries(parsed: argparse.Namespace) -> Any:
-    """Of --queries, None without it. Raises ValueError where it goes with nothing, or has other units than the data."""
+    """Return the points of --queries, or None. Raises ValueError without --predictions, and with --standardize."""
     from cvxml.core.files import read_array
 
     if parsed.queries is None:
@@ -456,7 +468,7 @@ def _verify(parsed: argparse.Namespace) -> int:
                     rows.append(row)
                     if not parsed.json:
                         print(as_line(row), flush=True)
-        except KeyboardInterrupt as error:  # the rows that there are were worth their time
+        except KeyboardInterrupt as error:  # after an interrupt, the finished rows are still printed
             ended = error
         tell.erase()
     print(json.dumps([row.to_dict() for row in rows], indent=1) if parsed.json else as_sum(rows))

@@ -1,4 +1,4 @@
-"""The parameters of the methods as options, read from what each method says of its own."""
+"""The parameters of the methods as command-line options, made from the PARAMETERS of each method."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from cvxml.methods import check_params, get, names
 
 
 def offered(solving: bool = False) -> dict[str, dict[str, Parameter]]:
-    """Name -> method -> what the method says of it; with what only `solve` takes if `solving`."""
+    """Return {name: {method: parameter}} for all methods; with SOLVE_PARAMETERS if `solving`."""
     found: dict[str, dict[str, Parameter]] = {}
     for method in names():
-        for name, parameter in _of(method, solving).items():
+        for name, parameter in _parameters_of(method, solving).items():
             found.setdefault(name, {})[method] = parameter
     return found
 
 
 def lines(by_method: dict[str, Parameter]) -> list[str]:
-    """What the methods say of a parameter: a line, after the methods that say it."""
+    """Return a line for each description of a parameter, after the methods that share it."""
     methods: dict[str, list[str]] = {}
     for method, parameter in by_method.items():
         methods.setdefault(str(parameter), []).append(method)
@@ -29,7 +29,7 @@ def lines(by_method: dict[str, Parameter]) -> list[str]:
 
 
 def add_tol(command: argparse.ArgumentParser) -> None:
-    """The option of the tolerance: a share of the scale."""
+    """Add the option for the tolerance, which is relative to the scale."""
     words = ", ".join(f"{word} {value:g}" for word, value in TOLERANCES.items())
     command.add_argument(
         "--tol",
@@ -43,10 +43,11 @@ def add_tol(command: argparse.ArgumentParser) -> None:
 def add_parameters(
     command: argparse.ArgumentParser, arguments: Sequence[str] | None, solving: bool = False
 ) -> None:
-    """An option for each parameter of any method.
+    """Add an option for each parameter of any method.
 
-    arguments: those to parse. No option is added, and no method imported, where they are of another command; the help
-    has the parameters of the method that they name, or none. Without arguments it has them all.
+    arguments: the arguments to parse. If they are for another command, no option is added and no method is imported.
+        The help shows the parameters of the method that they name; without a method, it shows no parameters. Without
+        `arguments` it shows all parameters.
     """
     if arguments is not None and not command.prog.endswith(" ".join(arguments[:1])):
         return
@@ -60,7 +61,8 @@ def add_parameters(
         group.add_argument(
             option(name),
             metavar=kind.metavar,
-            help=argparse.SUPPRESS if hidden else text.replace("%", "%%"),  # argparse takes % for its own
+            # argparse uses % for substitutions
+            help=argparse.SUPPRESS if hidden else text.replace("%", "%%"),
         )
 
 
@@ -71,18 +73,21 @@ def _titles(prog: str, method: str | None) -> tuple[str, str]:
 
 
 def given(parsed: argparse.Namespace, solving: bool) -> dict[str, Any]:
-    """The parameters that were typed. Raises ValueError for one that the method has not, and for what is no value."""
-    own = _of(parsed.method, solving)
+    """Return the typed parameters.
+
+    Raises ValueError for a parameter that the method does not have, and for a bad value.
+    """
+    own = _parameters_of(parsed.method, solving)
     typed = {name: getattr(parsed, name) for name in offered(solving) if getattr(parsed, name) is not None}
     check_params(parsed.method, typed, tuple(get(parsed.method).SOLVE_PARAMETERS) if solving else ())
     return {name: own[name].kind.read(option(name), text) for name, text in typed.items()}
 
 
-def _of(method: str, solving: bool) -> dict[str, Parameter]:
+def _parameters_of(method: str, solving: bool) -> dict[str, Parameter]:
     of = get(method)
     return {**of.PARAMETERS, **of.SOLVE_PARAMETERS} if solving else of.PARAMETERS
 
 
 def option(name: str) -> str:
-    """As it is typed."""
+    """Return the option for a parameter, for example "--n-neighbors"."""
     return "--" + name.replace("_", "-")

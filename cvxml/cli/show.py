@@ -1,4 +1,4 @@
-"""`cvxml show`: the mathematics of a method beside its literal source, each formula at the line that says it."""
+"""`cvxml show`: the mathematics of a method beside its literal source, each formula at the line that implements it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from cvxml.core.method import Method
 from cvxml.core.statement import Row, Section, Statement, as_latex, row_text, section_text, wrapped
 from cvxml.methods import get
 
-NARROWEST, WIDEST = 36, 64  # columns of mathematics beside the code; with fewer it goes above the code
-PROSE = 110  # columns, at most, of what stands above and below
+# columns of mathematics beside the code; with fewer columns, it goes above the code
+NARROWEST, WIDEST = 36, 64
+PROSE = 110  # most columns of the text above and below
 
 
 class Placed(NamedTuple):
-    """Which rows stand where: remarks above or below, the others at a line of the code."""
+    """The rows of a statement by place: remarks above or below, other rows at a line of the code."""
 
     above: list[Section]
     code: list[str]
@@ -24,7 +25,7 @@ class Placed(NamedTuple):
 
 
 def show(method: str, width: int, latex: bool = False) -> str:
-    """What the command prints, for a terminal of `width` columns. Raises ValueError for an unknown method."""
+    """Return the output of the command for a terminal of `width` columns. Raises ValueError for an unknown method."""
     module = get(method)
     if latex:
         return f"% {module.TITLE}\n{as_latex(module.STATEMENT)}"
@@ -36,10 +37,10 @@ def show(method: str, width: int, latex: bool = False) -> str:
 
 
 def side_by_side(statement: Statement, width: int) -> list[str]:
-    """The lines of mathematics and code, function by function.
+    """Return the lines of mathematics and code, function by function.
 
-    On `width` columns or fewer: two columns, where NARROWEST are left for the mathematics, else comments above the
-    lines of code, as in the source.
+    With at least NARROWEST columns left for the mathematics, there are two columns. Otherwise the mathematics goes
+    above the lines of code as comments, as in the source. Lines have at most `width` columns, unless the code is wider.
     """
     placed = place(statement)
     room = min(width - max(map(len, placed.code)) - 3, WIDEST)
@@ -54,7 +55,7 @@ def side_by_side(statement: Statement, width: int) -> list[str]:
 
 
 def place(statement: Statement) -> Placed:
-    """Remarks above the first function go above, others below."""
+    """Place remarks before the first function above, and others below."""
     placed = Placed([], [], {}, [])
     for part in statement.parts:
         if not part.code:
@@ -69,7 +70,10 @@ def place(statement: Statement) -> Placed:
 
 
 def _columns(beside: dict[int, list[Row]], code: Sequence[str], room: int) -> list[str]:
-    """Mathematics on the left. Where it is longer than the code, a colon marks what is no line of the source."""
+    """Return lines with mathematics on the left.
+
+    If it is longer than the code, a colon marks lines that are not source.
+    """
     cells = {at: [line for row in rows for line in row_text(row, room)] for at, rows in beside.items()}
     width = max(len(line) for cell in cells.values() for line in cell)
     lines: list[str] = []
@@ -84,7 +88,7 @@ def _columns(beside: dict[int, list[Row]], code: Sequence[str], room: int) -> li
 
 
 def _comments(beside: dict[int, list[Row]], code: Sequence[str], width: int) -> list[str]:
-    """Mathematics above the line that says it, after `#:`, as in the source but without its LaTeX."""
+    """Return lines with the mathematics above its line of code, after `#:`, as in the source but without LaTeX."""
     lines = []
     for i, line in enumerate(code):
         indent = line[: len(line) - len(line.lstrip())] + "#: "

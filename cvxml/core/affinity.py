@@ -1,7 +1,9 @@
-"""Local scaling: how near two points of a class are, as each of them sees distances; sums over pairs weighted by it.
+"""Local scaling: affinities of points of one class, and sums over pairs weighted by them, in exact arithmetic.
 
-A_ij = exp(-D_ij / (s_i s_j)), D squared distances and s_i the distance of i to the K-th nearest of its class; 0 where a
-scale is 0. Distances are integers, so that a scale of 0 is a fact; the rest is balls (core/balls.py).
+The affinity is A_ij = exp(-D_ij / (s_i s_j)). D_ij is the squared distance, and the scale s_i is the distance of point
+i to its K-th nearest neighbour in its class. A_ij = 0 if one of the two scales is 0.
+
+Squared distances are integers, so it is certain whether a scale is 0. The affinities are balls (core/balls.py).
 """
 
 from __future__ import annotations
@@ -19,21 +21,28 @@ from cvxml.core.metric import FloatArray, IntArray
 
 
 class Members(NamedTuple):
-    """The points of a class."""
+    """The points of one class, as integers times a power of two, and their squared distances."""
 
-    points: Any  # (n_c, d), flint's integers times 2^at, the first of them in the origin
+    points: Any  # (n_c, d) flint integers times 2^at, shifted so that the first point is the origin
     at: int
-    D: list[list[int]]  # (n_c, n_c), integers times 4^at
-    nearest: list[int]  # (n_c,) the K-th smallest of D to another point
+    D: list[list[int]]  # (n_c, n_c) squared distances, integers times 4^at
+    nearest: list[int]  # (n_c,) squared distance to the K-th nearest other point, integers times 4^at
 
     @property
     def scaled(self) -> list[int]:
-        """The points whose scale is not 0."""
+        """Return the indices of the points with a positive scale."""
         return [i for i, D in enumerate(self.nearest) if D > 0]
 
 
 def members(X: FloatArray, codes: IntArray, k: int) -> list[Members]:
-    """Of every class, each of more than k points."""
+    """Return the members of every class.
+
+    X: (n, d).
+    codes: (n,), class codes 0..R-1.
+    k: K; every class must have more than k points.
+
+    Raises TooLarge if the squared distances do not fit into memory.
+    """
     sizes = np.bincount(codes)
     check_room(
         INTEGER * int(np.sum(sizes**2)) + (2 * INTEGER + 3 * BALL) * int(sizes.max()) ** 2,
@@ -46,15 +55,16 @@ def members(X: FloatArray, codes: IntArray, k: int) -> list[Members]:
         own = rows[codes == c]
         around = flint().fmpz_mat((own - own[0]).tolist())
         D = all_distances(around)
-        # the first of a row, when sorted, is the distance of the point to itself
+        # the first entry of a sorted row is the distance of the point to itself, 0
         found.append(Members(around, at, D, [sorted(row)[k] for row in D]))
     return found
 
 
 def local_scatter(of: Members) -> Any:
-    """The sum of A_ij (x_i - x_j)(x_i - x_j)^T over every two points of a class, (d, d) balls at the precision of now.
+    """Return the sum of A_ij (x_i - x_j)(x_i - x_j)^T over all pairs of the class.
 
-    With the row sums a of A it is X^T (diag a - A) X.
+    The result is a matrix (d, d) of balls at the current precision. The sum is X^T (diag(a) - A) X, where a are the row
+    sums of A.
     """
     arb_mat, inside = flint().arb_mat, of.scaled
     if len(inside) < 2:

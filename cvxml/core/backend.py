@@ -1,7 +1,8 @@
-"""The only caller of cvxpy's Problem.solve: settings for each back end, answers checked for sanity.
+"""Calls of cvxpy's Problem.solve, with settings for each back end and a check that the answer is finite.
 
-A status is not evidence and a dual value is not used; what comes back is judged by our own certificates. The
-solver is always named: cvxpy's default changes with what is installed.
+This is the only module that calls a back end. The solver's status is not evidence, and the dual values that cvxpy
+attaches to constraints are not used: our own certificates judge the answer. The solver is always named, because the
+default of cvxpy depends on the packages that are installed.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ def _scs(tol: float, max_iters: int) -> dict[str, Any]:
     return {"solver": "SCS", "eps_abs": tol, "eps_rel": tol, "max_iters": max_iters}
 
 
-# The settings that are tried in turn, the most accurate first. Whether a back end reaches its last digits depends on
-# the machine, and where it does not it returns nothing at all.
+# The settings are tried in this order, the most accurate first. The machine decides whether a back end reaches its last
+# digits; if it does not, it returns no solution.
 SETTINGS: dict[str, list[dict[str, Any]]] = {
     "clarabel": [_clarabel(1e-12), _clarabel(1e-10), _clarabel(1e-8)],
     "scs": [_scs(1e-11, 200_000)],
@@ -31,27 +32,29 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
 
 
 class SolverFailure(RuntimeError):
-    """A back end gave no answer at all."""
+    """A back end returned no finite solution."""
 
 
-# SCS is slow on exponential cones: a run for 1e-11 takes 200,000 iterations, one for this a second or a few.
+# SCS is slow on exponential cones: 1e-11 takes 200,000 iterations, this tolerance takes a few seconds at most.
 EXPONENTIAL = {**SETTINGS, "scs": [_scs(1e-7, 60_000)]}
 
 
 def solve_problem(problem: Any, solver: str, exponential: bool = False) -> dict[str, FloatArray]:
-    """Solve a cvxpy problem through "clarabel" or "scs"; the values of its variables by name.
+    """Solve a cvxpy problem, and return the values of its variables by name.
 
-    exponential: the problem has exponential cones, for which SCS is asked for less.
+    solver: "clarabel" or "scs".
+    exponential: True if the problem has exponential cones; SCS then gets a looser tolerance.
 
-    Raises SolverFailure, saying what the back end said, if it returns no finite values.
+    Raises SolverFailure, with the back end's message, if no setting gives finite values.
     """
     said = ""
     for settings in (EXPONENTIAL if exponential else SETTINGS)[solver]:
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # "may be inaccurate" is what the certificate decides
+                # the warning "may be inaccurate" is not needed, because the certificate decides
+                warnings.simplefilter("ignore")
                 problem.solve(**settings)
-        except Exception as error:  # cvxpy raises SolverError, and solvers raise what they like
+        except Exception as error:  # cvxpy raises SolverError, and back ends raise exceptions of any type
             said = f"{solver} failed on the literal problem: {error}"
             continue
         values = {v.name(): v.value for v in problem.variables()}

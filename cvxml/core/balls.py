@@ -1,7 +1,7 @@
-"""Balls: real numbers with a proved error, for what is not rational. By python-flint.
+"""Balls: real numbers with a proved error bound, for values that are not rational. Uses python-flint.
 
-A ball holds the true value whatever the precision is; how many bits are used decides how wide it is. What is
-concluded from balls is a theorem: an end of one is a fraction, and a comparison is true of all of it.
+A ball is an interval that contains the exact value at any precision; more bits give a narrower ball. Conclusions from
+balls are proofs: the ends of a ball are fractions, and a comparison of balls holds for all numbers in them.
 """
 
 from __future__ import annotations
@@ -17,24 +17,25 @@ from cvxml.core.exact import flint, scaled
 from cvxml.core.metric import FloatArray
 
 BITS = 256
-PRECISIONS = (256, 1024, 4096)  # bits; tried one after the other until the ball is narrow enough
-FINEST = 20000  # numbers below 2^-FINEST are rounded outward to 0 or to that: as fractions they could fill the memory
+PRECISIONS = (256, 1024, 4096)  # binary digits; the next precision is tried if the balls are too wide
+# positive numbers below 2^-FINEST are rounded up to it, because such fractions could fill the memory
+FINEST = 20000
 
 T = TypeVar("T")
 
 
 class TooFewBits(ValueError):
-    """What is asked is not decided by balls of these many bits; more may decide it."""
+    """The balls at this precision are too wide to decide the question; more bits may decide it."""
 
 
 def precision(bits: int = BITS) -> AbstractContextManager[Any]:
-    """Within it balls have so many bits. Raises ValueError where python-flint is not installed."""
+    """Return a context in which balls have this number of bits. Raises ValueError if python-flint is not installed."""
     context: AbstractContextManager[Any] = flint().ctx.workprec(bits)
     return context
 
 
 def with_enough_bits(work: Callable[[], T]) -> T:
-    """What `work` returns within the least precision of `PRECISIONS` in which it raises no TooFewBits."""
+    """Return work() at the lowest of `PRECISIONS` at which it raises no TooFewBits. Raises TooFewBits if all fail."""
     for bits in PRECISIONS:
         with precision(bits):
             try:
@@ -45,7 +46,7 @@ def with_enough_bits(work: Callable[[], T]) -> T:
 
 
 def ball(value: int | float | Fraction | Any, exponent: int = 0) -> Any:
-    """value * 2^exponent: an integer or a float exactly, a fraction (flint's too) to the last bit."""
+    """Return value * 2^exponent as a ball: integers and floats exactly, fractions (also flint's) to the last bit."""
     module = flint()
     if isinstance(value, Fraction):
         value = module.fmpq(value.numerator, value.denominator)
@@ -53,24 +54,24 @@ def ball(value: int | float | Fraction | Any, exponent: int = 0) -> Any:
 
 
 def balls(matrix: Any, exponent: int = 0) -> Any:
-    """A matrix of flint's integers or rationals times 2^exponent, as balls."""
+    """Return a matrix of flint integers or rationals times 2^exponent, as balls."""
     rows = [[ball(entry, exponent) for entry in row] for row in matrix.tolist()]
     return flint().arb_mat(rows)
 
 
 def rounded(matrix: Any) -> FloatArray:
-    """A matrix of flint's rationals as floats: each entry the nearest, but for its last bit."""
+    """Return a matrix of flint rationals as floats; each entry has an error of at most its last bit."""
     return np.array([[float(ball(entry)) for entry in row] for row in matrix.tolist()])
 
 
 def floats(matrix: Any) -> FloatArray:
-    """A symmetric matrix of balls as floats; of complex ones the real parts."""
+    """Return a symmetric matrix of balls as floats; for complex balls, the real parts."""
     found: FloatArray = np.array([[float(entry.real) for entry in row] for row in matrix.tolist()])
     return found / 2 + found.T / 2
 
 
 def ends(value: Any) -> tuple[Fraction, Fraction]:
-    """Fractions below and above all of a ball. Raises TooFewBits where it is not bounded."""
+    """Return a fraction below the ball and one above it. Raises TooFewBits if the ball is not bounded."""
     if not value.is_finite():
         raise TooFewBits(f"no number is proved: {flint().ctx.prec} bits are too few for these data")
     return -_above(-value.lower()), _above(value.upper())
@@ -84,10 +85,10 @@ def _above(end: Any) -> Fraction:
 
 
 def pivots(matrix: Any) -> list[Any] | None:
-    """The pivots of L D L^T of a symmetric matrix of balls, all proved positive; None where one is not.
+    """Return the pivots of L D L^T of a symmetric matrix of balls, or None if one is not proved positive.
 
-    Of a list it is a proof that every symmetric matrix within the balls is positive definite; its determinant is
-    their product. Only the lower triangle is read.
+    If a list is returned, every symmetric matrix within the balls is positive definite, and its determinant is the
+    product of its pivots. Only the lower triangle of `matrix` is read.
     """
     rows = [[matrix[i, j] for j in range(i + 1)] for i in range(matrix.nrows())]
     found: list[Any] = []
@@ -106,12 +107,12 @@ def pivots(matrix: Any) -> list[Any] | None:
 
 
 def cholesky_is_positive(matrix: Any) -> bool:
-    """True if every symmetric matrix within the balls is proved positive definite."""
+    """Return True if every symmetric matrix within the balls is proved positive definite."""
     return pivots(matrix) is not None
 
 
 def total(values: Sequence[Any]) -> Any:
-    """The sum of balls, 0 for none."""
+    """Return the sum of the balls; 0 for an empty sequence."""
     result = flint().arb(0)
     for value in values:
         result += value

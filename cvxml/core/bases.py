@@ -1,13 +1,16 @@
 """Metrics that are combinations of given vectors: M = sum_k w_k b_k b_k^T with weights w >= 0.
 
-These M are a cone, and which of them a matrix (d, d) stands for is decided here, for all who ask: weights are found
-whose combination is nearest to it, by non-negative least squares, and where several give the same, those of the least
-sum. What is judged is the combination of these weights, which is in the cone whatever they are. How far from it
-the matrix was is said, and a matrix beyond `FEASIBILITY_TOL` of its norm is no metric of the method. With the unit
-vectors for b_k a metric is diagonal, and the weights are its diagonal, clipped at 0: nothing is searched.
+These M form a convex cone. This module decides which combination a given matrix (d, d) stands for:
 
-The least squares are those of M in units in which its diagonal is 1, so that entries of a feature in small units keep
-their digits.
+- Non-negative least squares finds the weights with the nearest combination. If several weights give the same
+  combination, those with the smallest sum are preferred.
+- The combination of these weights is judged. It is in the cone by construction.
+- The distance from the matrix to the combination is reported. A matrix farther away than `FEASIBILITY_TOL` times its
+  norm is not a metric of the method.
+
+If the b_k are the unit vectors, M is diagonal, and the weights are its diagonal, clipped at 0, without a search.
+
+The least-squares problem is scaled so that the diagonal of M is 1. Then features in small units keep their digits.
 """
 
 from __future__ import annotations
@@ -34,30 +37,35 @@ from cvxml.core.metric import (
     units_of,
 )
 
-LONGEST = 1e12  # a vector; the shortest is one over it: fourth powers are summed
+# of an entry of a vector; 1 / LONGEST is the smallest allowed value, because fourth powers are summed
+LONGEST = 1e12
 ALIKE = (
-    1e-9  # lengths that differ by no more are one: then the trace of M says what the sum of its weights is
+    1e-9  # relative: if the vectors have equal lengths up to this share, tr M fixes the sum of the weights
 )
 AS_GOOD = (
-    1e-13  # of a matrix: weights that miss it by no more than this, and what was missed before, are as good
+    # relative to the norm of the matrix: weights may miss it by this much more than the first ones found
+    1e-13
 )
-ROUNDING = 1e-13  # of a norm: less is not worth a word
-SLIGHT = 1e-5  # of a matrix: what the cost of weights counts beside what they miss
-UNUSED = 1e-9  # of the largest weight: smaller ones are none
-UNDERFLOW = 1e-290  # more than underflow changes any sum here
+ROUNDING = 1e-13  # relative to the norm: smaller distances to the cone are not reported
+# relative to the norm of the matrix: how much the cost of the weights counts beside the residual
+SLIGHT = 1e-5
+UNUSED = 1e-9  # relative to the largest weight: smaller weights count as 0
+UNDERFLOW = 1e-290  # larger than the effect of underflow on any sum here
 
 
 @dataclass(frozen=True)
 class ConeFeasibility(Feasibility):
-    """A metric that must also be a combination of the vectors, of which `what` says which."""
+    """How far a matrix is from the metrics of the method, which must also be combinations of the vectors."""
 
     away: float  # Frobenius distance to the combination that is judged
-    beyond: float  # the same as a share of the norm, in the units given or in those of the features
+    # that distance relative to the norm; the larger of two values, in the user's units and in units of the features
+    beyond: float
+    # the set of allowed metrics, in words
     what: str
 
     @property
     def feasible(self) -> bool:
-        """True within `FEASIBILITY_TOL` of the norm, or of what has no digits."""
+        """True if M is psd, and `beyond` is at most `FEASIBILITY_TOL` or `away` at most `SMALLEST_SCALE`."""
         return (self.beyond <= FEASIBILITY_TOL or self.away <= SMALLEST_SCALE) and super().feasible
 
     def __str__(self) -> str:
@@ -68,30 +76,35 @@ class ConeFeasibility(Feasibility):
 
 
 class Weighted(NamedTuple):
-    """What a matrix is judged as."""
+    """The combination that a matrix is judged as."""
 
     w: FloatArray  # (K,) >= 0
-    M: FloatArray  # (d, d) their combination, rounded
+    M: FloatArray  # (d, d), sum_k w_k b_k b_k^T, rounded
     feasibility: ConeFeasibility
 
 
 def combined(B: FloatArray, w: FloatArray) -> FloatArray:
-    """sum_k w_k b_k b_k^T for the rows of B (K, d)."""
+    """Return sum_k w_k b_k b_k^T (d, d) for the rows b_k of B (K, d)."""
     M: FloatArray = B.T @ (B * w[:, None])
     return (M + M.T) / 2
 
 
 def weighted(A: FloatArray, B: FloatArray, X: FloatArray) -> Weighted:
-    """The weights that A (d, d) stands for, of the rows of B (K, d); X (n, d): the points.
+    """Return the weights and the combination that A (d, d) stands for.
 
-    How far A is from their combination is looked at in the units given and in those of the features.
+    B: (K, d), the vectors as rows.
+    X: (n, d), the points.
+
+    The distance from A to the combination is measured in the user's units and in units of the features.
     """
     features, found = is_identity(B), examine(A, X)[1]
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         w = np.maximum(np.diag(A), 0.0) if features else _weights(A, B)
         M = combined(B, w)
         error, unit = A - M, units_of(X - middle(X))
-        beyond = max(_share((error, 0), (A, 0)), _share(in_units(error, unit), in_units(A, unit)))
+        beyond = max(
+            _relative_norm((error, 0), (A, 0)), _relative_norm(in_units(error, unit), in_units(A, unit))
+        )
         away = float(np.linalg.norm(error))
     what = "diagonal metric" if features else "combination of the vectors with weights >= 0"
     known = found.asymmetry, found.min_eigenvalue, found.distance, found.norm
@@ -99,7 +112,7 @@ def weighted(A: FloatArray, B: FloatArray, X: FloatArray) -> Weighted:
 
 
 def as_combination(metric: ArrayLike, B: FloatArray, X: FloatArray, name: str) -> FloatArray:
-    """The combination that `metric` stands for. Raises ValueError for what is none beyond tolerance."""
+    """Return the combination (d, d) that `metric` stands for. Raises ValueError if it is too far from the cone."""
     found = weighted(as_matrix(metric, X.shape[1], name), B, X)
     if not found.feasibility.feasible:
         raise ValueError(
@@ -109,7 +122,11 @@ def as_combination(metric: ArrayLike, B: FloatArray, X: FloatArray, name: str) -
 
 
 def check_bases(basis: ArrayLike, d: int, name: str) -> FloatArray:
-    """Vectors (K, d). Raises ValueError for anything else, and for lengths that no fourth power could be taken of."""
+    """Return the vectors as an array (K, d).
+
+    Raises ValueError for another shape, NaN, infinity, and vectors with a largest entry outside 1 / `LONGEST` to
+    `LONGEST`, because fourth powers would overflow or underflow.
+    """
     B = real_array(basis, name)
     if B.ndim != 2 or B.shape[1] != d or len(B) == 0:
         raise ValueError(f"{name} must be vectors of {d} features, got shape {B.shape}")
@@ -126,12 +143,12 @@ def check_bases(basis: ArrayLike, d: int, name: str) -> FloatArray:
 
 
 def is_identity(B: FloatArray) -> bool:
-    """True if the vectors are the features."""
+    """Return True if the vectors are the unit vectors, in order."""
     return B.shape[0] == B.shape[1] and bool((np.eye(len(B)) == B).all())
 
 
-def _share(part: tuple[FloatArray, int], of: tuple[FloatArray, int]) -> float:
-    """The norm of a part, relative to that of the whole; each is a matrix times a power of two."""
+def _relative_norm(part: tuple[FloatArray, int], of: tuple[FloatArray, int]) -> float:
+    """Return the norm of `part` relative to that of `of`, both given as (matrix, exponent of a power of two)."""
     size = float(np.abs(of[0]).max())
     if not size > 0:
         return math.inf if part[0].any() else 0.0
@@ -140,13 +157,14 @@ def _share(part: tuple[FloatArray, int], of: tuple[FloatArray, int]) -> float:
 
 
 def _weights(A: FloatArray, B: FloatArray) -> FloatArray:
-    """Those whose combination is nearest to A; of several the least."""
+    """Return weights (K,) with the combination nearest to A; if several give it, those with the smallest sum."""
     S = A / 2 + A.T / 2
     diagonal = np.diag(S)
     used = diagonal > 0
     if not used.any() or not np.isfinite(S).all():
         return np.zeros(len(B))
     # A power of two, so that nothing is rounded. Where a psd matrix has a 0 on its diagonal, so has its row.
+    # Scaling by powers of two is exact. In a psd matrix, a 0 on the diagonal means a row of zeros.
     unit = np.where(used, 2.0 ** -np.round(np.log2(np.where(used, diagonal, 1.0)) / 2), 0.0)
     able = ~B[:, ~used].any(axis=1)
     own = B[able] * unit
@@ -158,30 +176,33 @@ def _weights(A: FloatArray, B: FloatArray) -> FloatArray:
     true = np.linalg.norm(B[able][some], axis=1)
     cost = 1 / lengths[some] ** 2
     if true.max(initial=0.0) > (1 + ALIKE) * true.min(initial=np.inf):
-        w = _least(V, w, target, cost)
+        w = _with_least_cost(V, w, target, cost)
     whole = np.zeros(len(B))
     whole[np.flatnonzero(able)[some]] = w * cost
     return whole
 
 
 def squares(B: FloatArray) -> FloatArray:
-    """b b^T of every row, as a row (K, d^2)."""
+    """Return b b^T of every row b of B (K, d), flattened to (K, d^2)."""
     S: FloatArray = np.einsum("ki,kj->kij", B, B).reshape(len(B), B.shape[1] ** 2)
     return S
 
 
 def nearest(V: FloatArray, target: FloatArray) -> FloatArray:
-    """w >= 0 with the least |V w - target|."""
+    """Return w >= 0 that minimizes |V w - target|."""
     if V.shape[1] == 0:
         return np.zeros(0)
     try:
         return np.asarray(nnls(V, target)[0], dtype=np.float64)
-    except RuntimeError:  # too many rounds
+    except RuntimeError:  # nnls stopped at its limit of iterations
         return np.asarray(np.maximum(lsq_linear(V, target, (0, np.inf)).x, 0.0), dtype=np.float64)
 
 
-def _least(V: FloatArray, w: FloatArray, target: FloatArray, cost: FloatArray) -> FloatArray:
-    """Weights of the least cost among those that give the same matrix as w, as far as a slight cost finds any."""
+def _with_least_cost(V: FloatArray, w: FloatArray, target: FloatArray, cost: FloatArray) -> FloatArray:
+    """Return weights with the same combination as w and a smaller cost, or w.
+
+    They are found by least squares with a small penalty on the cost.
+    """
     slight = SLIGHT * float(np.linalg.norm(target)) / float(cost @ w) if w.any() else 0.0
     found = nearest(np.vstack([V, slight * cost]), np.append(V @ w, 0.0))
     kept = found > UNUSED * float(found.max(initial=0.0))
@@ -193,10 +214,14 @@ def _least(V: FloatArray, w: FloatArray, target: FloatArray, cost: FloatArray) -
 
 
 def above_least(w: FloatArray, B: FloatArray) -> float:
-    """No less than what sum w is above the least sum of weights that give the same matrix, for w (K,) and B (K, d).
+    """Return an upper bound of sum w minus the smallest sum of weights >= 0 with the same combination.
 
-    For any symmetric Y (d, d) with b_k^T Y b_k <= 1 the least is at least sum w_k b_k^T Y b_k. A linear programme
-    proposes Y; what vectors with an entry where the matrix is 0 say of it does not count.
+    w: (K,) >= 0.
+    B: (K, d).
+
+    For any symmetric Y (d, d) with b_k^T Y b_k <= 1 for all k, every such sum is at least sum_k w_k b_k^T Y b_k. A
+    linear program proposes Y. Vectors with an entry in a feature where the combination is 0 must have weight 0, so they
+    put no constraint on Y.
     """
     if not w.any():
         return 0.0
@@ -204,13 +229,13 @@ def above_least(w: FloatArray, B: FloatArray) -> float:
     able = ~B[:, ~used].any(axis=1)
     whole = float(np.sum(w)) * (1 + len(w) * EPS)
     own, w = B[able][:, used], w[able]
-    # as it is, and with features in units in which the matrix has a diagonal of about 1: powers of two
+    # in the user's units, and in units in which the diagonal of the combination is about 1 (powers of two)
     unit = 2.0 ** -np.round(np.log2(np.maximum(w @ own**2, UNDERFLOW)) / 2)
-    return min(whole, *(_above(w, each) * (1 + len(w) * EPS) for each in (own, own * unit)))
+    return min(whole, *(_bound_by_one_matrix(w, each) * (1 + len(w) * EPS) for each in (own, own * unit)))
 
 
-def _above(w: FloatArray, own: FloatArray) -> float:
-    """By one Y; infinite where none is found."""
+def _bound_by_one_matrix(w: FloatArray, own: FloatArray) -> float:
+    """Return the bound of `above_least` for one Y; inf if the linear program finds no Y."""
     lengths = np.maximum(np.linalg.norm(own, axis=1), UNDERFLOW)
     V = squares(own / lengths[:, None]).T
     found = linprog(1 / lengths**2, A_eq=V, b_eq=V @ (w * lengths**2), method="highs")

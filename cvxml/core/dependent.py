@@ -1,4 +1,4 @@
-"""Features that others nearly determine: which they are, and the refusal of a closed form that they spoil."""
+"""Nearly dependent features: find them, and refuse a closed form that is inaccurate because of them."""
 
 from __future__ import annotations
 
@@ -8,18 +8,21 @@ from cvxml.core.metric import FloatArray
 from cvxml.core.result import Certificate
 from cvxml.core.wide import named
 
-MIXED = 0.1  # of a direction's length 1: a feature with more of it belongs to the direction
-INACCURATE = 1e-2  # of the scale: a closed form that misses the optimum by more is no answer
+MIXED = 0.1  # of a direction of length 1: a feature with a larger entry belongs to the direction
+INACCURATE = 1e-2  # relative to the scale: a closed form farther from the optimum is refused
 
 
 def mixed(directions: FloatArray) -> FloatArray:
-    """True (d,) for the features that belong to one of these directions (k, d), each of length 1."""
+    """Return (d,), True for the features that belong to one of the directions (k, d), each of length 1."""
     belongs: FloatArray = np.abs(directions).max(axis=0, initial=0.0) > MIXED
     return belongs
 
 
 def least_spread(X: FloatArray) -> list[int]:
-    """The columns of X (n, d) that the direction of least spread mixes, each in its own unit; none of constant ones."""
+    """Return the columns of X (n, d) that belong to the direction of least spread; constant columns are left out.
+
+    Each column is divided by its spread first. Returns an empty list if all columns are constant.
+    """
     D = X - X.mean(axis=0)
     spread = np.abs(D).max(axis=0)
     used = np.flatnonzero(spread > 0)
@@ -27,14 +30,14 @@ def least_spread(X: FloatArray) -> list[int]:
         return []
     triangle = np.linalg.qr(
         D[:, used] / spread[used], mode="r"
-    )  # few rows, so that the next step needs little memory
+    )  # the triangle has few rows, so the SVD needs little memory
     direction = np.linalg.svd(triangle, full_matrices=True)[2][-1:]
     columns: list[int] = used[mixed(direction)].tolist()
     return columns
 
 
 def refuse_inaccurate(proof: Certificate, X: FloatArray, remedy: str) -> None:
-    """Raise ValueError if a closed form in floats misses the optimum by more than `INACCURATE` of the scale."""
+    """Raise ValueError if a closed form in floats misses the optimum by more than `INACCURATE` times the scale."""
     if np.isfinite(proof.gap) and proof.gap <= INACCURATE * proof.scale:
         return
     raise ValueError(

@@ -1,7 +1,7 @@
-"""Exact arithmetic on floats: every float is an integer times a power of two. By python-flint.
+"""Exact arithmetic on floats, without rounding: every float is an integer times a power of two. Uses python-flint.
 
-What is computed here is a theorem: no rounding enters. A matrix of floats is (integers, exponent): the numbers are
-integers * 2^exponent. Results are fractions; decimals and floats are rounded outward.
+A matrix of floats is a pair (integers, exponent): the numbers are integers * 2^exponent. Results are fractions.
+Decimals and floats made from them are rounded outward, so that they stay bounds.
 """
 
 from __future__ import annotations
@@ -19,27 +19,30 @@ from cvxml.core.clock import watched
 from cvxml.core.metric import FloatArray
 from cvxml.core.short_repr import listed
 
-DIGITS = 25  # of a decimal
+DIGITS = 25  # significant digits of a decimal
 
 
 class Unproved(ArithmeticError):
-    """Prices of which no bound is proved, and none is known."""
+    """No lower bound is proved for these dual variables."""
 
 
 class SingularMetric(Unproved, ValueError):
-    """A metric that is singular, of a problem whose objective there is infinite: there is no interval."""
+    """The metric is singular, and the objective is infinite there, so no interval exists."""
 
 
 @dataclass(frozen=True, repr=False)
 class Exact:
-    """lower_bound <= optimum <= objective, as fractions; objective is that of a psd matrix at `distance` from A."""
+    """An interval for the optimum in exact arithmetic: lower_bound <= optimum <= objective.
+
+    The objective is attained by the psd matrix M M^T, which is within `distance` of the given metric A.
+    """
 
     lower_bound: Fraction
-    objective: Fraction  # of M M^T, which is psd whatever M is
+    objective: Fraction  # objective of M M^T, which is psd for every M
     distance: float  # ||A - M M^T||, rounded up
-    scale: Fraction  # of the problem at M M^T
-    of_step: bool = False  # the optimum meant is that of the metric's own step
-    step: str = "convex step"  # what that is called
+    scale: Fraction  # the scale of the problem at M M^T
+    of_step: bool = False  # True if the interval is for the optimum of the metric's own convex step
+    step: str = "convex step"  # the name of that step
 
     def __repr__(self) -> str:
         return listed(type(self).__name__, self.to_dict())
@@ -50,7 +53,7 @@ class Exact:
         return self.objective - self.lower_bound
 
     def to_dict(self) -> dict[str, Any]:
-        """Decimals as text, rounded outward to `DIGITS` digits."""
+        """Return plain data; fractions become decimal texts, rounded outward to `DIGITS` digits."""
         return {
             "lower_bound": decimal(self.lower_bound, up=False),
             "objective": decimal(self.objective, up=True),
@@ -70,7 +73,7 @@ class Exact:
 
 
 def flint() -> Any:
-    """The module, imported late. Raises ValueError where it is not installed."""
+    """Import python-flint, only when needed. Raises ValueError if it is not installed."""
     try:
         import flint as module
     except ImportError as error:
@@ -79,7 +82,7 @@ def flint() -> Any:
 
 
 def integers(array: FloatArray) -> tuple[list[list[int]], int]:
-    """`array` (p, q) as integers and the exponent of two they are to be multiplied with."""
+    """Return `array` (p, q) as rows of integers, and the exponent of the power of two that multiplies them."""
     mantissas, exponents = np.frexp(array)
     whole = np.ldexp(mantissas, 53).astype(np.int64)
     exponents = np.where(whole == 0, 0, exponents - 53)
@@ -93,24 +96,24 @@ def integers(array: FloatArray) -> tuple[list[list[int]], int]:
 
 
 def scaled(value: int | Any, exponent: int) -> Fraction:
-    """value * 2^exponent."""
+    """Return value * 2^exponent."""
     value = int(value)
     return Fraction(value << exponent) if exponent >= 0 else Fraction(value, 1 << -exponent)
 
 
 def sum_of_squares(matrix: Any) -> int:
-    """Of the entries of an integer matrix."""
+    """Return the sum of the squared entries of an integer matrix."""
     return sum(int(entry) ** 2 for entry in matrix.entries())
 
 
 def decimal(value: Fraction, up: bool) -> str:
-    """`value` rounded up or down to `DIGITS` significant digits."""
+    """Return `value` as a decimal text, rounded up or down to `DIGITS` significant digits."""
     context = Context(prec=DIGITS, rounding=ROUND_CEILING if up else ROUND_FLOOR, Emax=10**6, Emin=-(10**6))
     return str(context.divide(Decimal(value.numerator), Decimal(value.denominator)))
 
 
 def nearest(value: Fraction) -> float:
-    """The nearest float, infinite beyond all floats."""
+    """Return the nearest float; inf or -inf if `value` is beyond the largest float."""
     try:
         return float(value)
     except OverflowError:
@@ -118,7 +121,7 @@ def nearest(value: Fraction) -> float:
 
 
 def upward(value: Fraction) -> float:
-    """The least float that is at least `value`; inf beyond all floats."""
+    """Return the smallest float that is at least `value`; inf if `value` is above the largest float."""
     try:
         nearest = float(value)
     except OverflowError:
@@ -127,7 +130,7 @@ def upward(value: Fraction) -> float:
 
 
 def root_upward(value: Fraction) -> float:
-    """A float that is at least the square root of `value` >= 0."""
+    """Return a float that is at least the square root of `value` >= 0."""
     root = math.sqrt(upward(value))
     while math.isfinite(root) and Fraction(root) ** 2 < value:
         root = math.nextafter(root, math.inf)
@@ -135,7 +138,7 @@ def root_upward(value: Fraction) -> float:
 
 
 def next_above(value: Fraction, bits: int) -> Fraction:
-    """The least number of so many bits, or one more, that is no less than `value` >= 0."""
+    """Round `value` >= 0 up to a number of `bits` binary digits, or a little more."""
     if value <= 0:
         return Fraction(0)
     unit = Fraction(2) ** (value.numerator.bit_length() - value.denominator.bit_length() - bits)

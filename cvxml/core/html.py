@@ -1,8 +1,8 @@
-"""A report and a solution as fragments of HTML: no script, no address; every word of it escaped.
+"""A report and a solution as HTML fragments for notebooks, without scripts and links; all text is escaped.
 
-The verdict is a word, and a colour beside it. Colours are those of the page but for the badge, whose text and ground
-have a contrast of 4.5 at least, and for the entries of a picture, which are seen on white and on black: it is read in a
-light and in a dark notebook.
+The verdict is given as a word and by a colour. Text has the colours of the page. The badge sets its own text and
+background colours, with a contrast of at least 4.5. The bars and entries of a picture are visible on white and on
+black. So the fragment is readable in a light and in a dark notebook.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ SIDE, MOST, APART = (
     150,
     50,
     40,
-)  # of a picture: its pixels, the features whose entries are drawn, and what is between
+)  # pixels of a picture's side, most features with entries drawn, pixels between pictures
 POSITIVE, NEGATIVE = "#2b7bba", "#d9622b"
 
 
 def fragment(report: Report) -> str:
-    """Of a report."""
+    """Return a report as HTML."""
     parts = [
-        _headed(report.verdict.value, COLOURS[report.verdict.value], report.asked),
+        _header(report.verdict.value, COLOURS[report.verdict.value], report.asked),
         _list(report.reasons),
         _table("What was found", report.rows()),
-        _titled("Diagnosis", report.diagnosis),
-        _titled("Nearest", map(str, report.nearest)),
-        _titled("Notes", report.notes),
+        _titled_list("Diagnosis", report.diagnosis),
+        _titled_list("Nearest", map(str, report.nearest)),
+        _titled_list("Notes", report.notes),
     ]
     if report.about is not None:
         parts.append(_table("What was asked", report.about.rows()))
@@ -46,12 +46,12 @@ def fragment(report: Report) -> str:
 
 
 def of_solution(solution: Solution) -> str:
-    """Of a solution, with a picture of its metric."""
+    """Return a solution as HTML, with a picture of its metric."""
     proved, status = solution.status.value in ("converged", "stationary"), solution.status
     word = "certified" if status.value == "converged" else status.value.replace("_", " ")
     return _page(
         [
-            _headed(
+            _header(
                 word,
                 COLOURS["certified" if proved else "inconclusive"],
                 f"{solution.method} ({solution.solver})",
@@ -59,13 +59,13 @@ def of_solution(solution: Solution) -> str:
             _list([status.sentence]),
             picture(solution.metric),
             _table("What was found", solution.rows()),
-            _titled("Notes", solution.notes),
+            _titled_list("Notes", solution.notes),
         ]
     )
 
 
 def picture(metric: FloatArray) -> str:
-    """The entries of a metric (d, d), where they are not too many, and its eigenvalues, as an SVG of shares."""
+    """Return an SVG of the eigenvalues of a metric (d, d), and of its entries if d <= `MOST`."""
     values = np.linalg.eigvalsh((metric + metric.T) / 2)[::-1]
     drawn = [("eigenvalues", _bars(values / max(values[0], np.finfo(float).tiny)))]
     if len(metric) <= MOST:
@@ -84,7 +84,7 @@ def picture(metric: FloatArray) -> str:
 
 
 def _cells(metric: FloatArray) -> str:
-    """A square for each entry, the stronger the larger it is: blue where it is positive, orange where negative."""
+    """Return a square for each entry: blue if positive, orange if negative, more opaque for a larger absolute value."""
     side, largest = SIDE / len(metric), max(float(np.abs(metric).max()), np.finfo(float).tiny)
     shares = metric / largest
     frame = f'<rect width="{SIDE}" height="{SIDE}" fill="none" stroke="currentColor" stroke-opacity="0.4"/>'
@@ -97,7 +97,7 @@ def _cells(metric: FloatArray) -> str:
 
 
 def _bars(shares: FloatArray) -> str:
-    """A bar for each eigenvalue, of its share of the largest, and a line below."""
+    """Return a bar for each eigenvalue, relative to the largest one, and a base line."""
     step = SIDE / len(shares)
     bars = "".join(
         f'<rect x="{k * step:.2f}" y="{SIDE * (1 - share):.2f}" width="{0.8 * step:.2f}" height="{SIDE * share:.2f}" '
@@ -112,7 +112,7 @@ def _page(parts: Iterable[str]) -> str:
     return f'<div style="max-width:60em;line-height:1.4">{"".join(parts)}</div>'
 
 
-def _headed(word: str, colour: str, asked: str) -> str:
+def _header(word: str, colour: str, asked: str) -> str:
     return (
         f'<p style="margin:0 0 6px 0"><span style="{BADGE}{colour}">{escape(word)}</span> {escape(asked)}</p>'
     )
@@ -130,7 +130,7 @@ def _table(title: str, rows: Iterable[tuple[str, str]]) -> str:
     )
 
 
-def _titled(title: str, lines: Iterable[str]) -> str:
+def _titled_list(title: str, lines: Iterable[str]) -> str:
     listed = _list(lines)
     return f'<p style="{HEAD};margin:0">{escape(title)}</p>{listed}' if listed else ""
 

@@ -1,4 +1,4 @@
-"""What may be given as data and parameters: every check, and its one-sentence complaint."""
+"""Checks of the data and parameters that a user gives, each with a one-sentence error message."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.metric import FloatArray, IntArray, refuse_masked, refuse_texts
-from cvxml.core.metric import real_array as real_array  # one of the checks, offered here with the others
+from cvxml.core.metric import real_array as real_array  # offered here with the other checks
 from cvxml.core.short_repr import cut, printable
 
-MIN_LIKENESS = 0.7  # a name is suggested from this similarity on; random_state and warm_start have .64
+MIN_LIKENESS = 0.7  # least similarity of a suggested name; random_state and warm_start have 0.64
 
 
 def check_X(X: ArrayLike, name: str = "X") -> FloatArray:
-    """`X` as a finite float64 C-ordered array (n, d), n and d at least 1; the input is untouched.
+    """Return `X` as a finite float64 C-ordered array (n, d) with n >= 1 and d >= 1; the input is not changed.
 
-    Raises ValueError for sparse, complex, object or string data, for any other number of
-    dimensions, for an empty array, and for NaN or infinity.
+    Raises ValueError for sparse, complex, object or string data, for another number of dimensions, for an empty array,
+    for NaN or infinity, and if the largest absolute value is above 1e300, or nonzero and below 1e-300.
     """
     array = real_array(X, name)
     if array.ndim != 2:
@@ -44,10 +44,11 @@ def check_X(X: ArrayLike, name: str = "X") -> FloatArray:
 
 
 def check_labels(y: ArrayLike | None, n: int) -> IntArray:
-    """`y` (n,) as class codes 0..R-1, R >= 2; integers, booleans or strings, or whole floats.
+    """Return the labels `y` (n,) as class codes 0..R-1 with R >= 2.
 
-    Of (n, 1) it warns, as scikit-learn does. Raises ValueError for a wrong length or another shape, NaN, fractional
-    (continuous) values, labels of mixed types, or a single class.
+    Labels are integers, booleans, strings, or floats with whole values. A column (n, 1) gives a DataConversionWarning,
+    as in scikit-learn. Raises ValueError for a wrong length or another shape, NaN, fractional (continuous) values,
+    labels of mixed types, or a single class.
     """
     values = _label_list(y)
     _warn_of_a_column(y)
@@ -75,10 +76,10 @@ def check_labels(y: ArrayLike | None, n: int) -> IntArray:
 
 
 def check_targets(y: ArrayLike | None, n: int) -> FloatArray:
-    """`y` (n,) as finite float64, what is to be predicted: any real numbers.
+    """Return the targets `y` (n,) of a regression as finite float64 numbers.
 
-    Of (n, 1) it warns, as scikit-learn does. Raises ValueError for None, a wrong length or another shape, what are no
-    numbers, and NaN or infinity.
+    A column (n, 1) gives a DataConversionWarning, as in scikit-learn. Raises ValueError for None, a wrong length or
+    another shape, entries that are not numbers, NaN, and infinity.
     """
     if y is None:
         raise ValueError("y is None: it must be one-dimensional, one number a point")
@@ -94,17 +95,20 @@ def check_targets(y: ArrayLike | None, n: int) -> FloatArray:
 
 
 def class_names(y: ArrayLike | None) -> list[str]:
-    """The labels of the classes 0..R-1 of `check_labels` as messages show them: printable, and not too long."""
+    """Return the labels of the classes 0..R-1 of `check_labels` for messages: printable, and shortened if long."""
     return [printable(label) for label in class_sizes(y)]
 
 
 def class_sizes(y: ArrayLike | None) -> dict[str, int]:
-    """How many points have each of these labels."""
+    """Return the number of points of each label, in the order of `check_labels`."""
     return {str(label): count for label, count in sorted(Counter(_label_list(y)).items())}
 
 
 def _label_list(y: ArrayLike | None) -> list[Any]:
-    """The labels as Python objects, one a point: a list is taken as it is, so that numpy merges no types."""
+    """Return the labels as Python objects, one for each point.
+
+    A list is not converted to an array, because numpy would convert labels of different types to one type.
+    """
     if isinstance(y, (list, tuple)) and not any(map(_is_listed, y)):
         return [v.item() if isinstance(v, np.generic) else v for v in y]
     refuse_masked(y, "y")
@@ -112,7 +116,7 @@ def _label_list(y: ArrayLike | None) -> list[Any]:
         raise ValueError("y is None: it must be one-dimensional, one label a point")
     if hasattr(y, "toarray"):
         raise ValueError("y is a sparse matrix; one label a point is needed: use y.toarray().ravel()")
-    if isinstance(y, (list, tuple)):  # a label a list: as it is, too
+    if isinstance(y, (list, tuple)):  # each label may be a list of one entry
         if all(isinstance(v, (list, tuple)) and len(v) == 1 and not _is_listed(v[0]) for v in y):
             return _label_list([v[0] for v in y])
         refuse_texts([v for v in y if not isinstance(v, str)], "y as lists")
@@ -137,14 +141,14 @@ def _is_listed(value: Any) -> bool:
 
 
 def _flat(values: np.ndarray) -> np.ndarray:
-    """(n,) of (n, 1), and all else as it is."""
+    """Return (n,) for a column (n, 1); other arrays are returned unchanged."""
     return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
 
 
 def _warn_of_a_column(y: Any) -> None:
-    # numpy would give every text of a list the length of the longest
+    # A list is not converted to an array: numpy would give every text the length of the longest one.
     if any(map(_is_listed, y)) if isinstance(y, (list, tuple)) else np.ndim(y) == 2:
-        # imported here: scikit-learn takes a second to load, and what is right should not wait for it
+        # imported here, because scikit-learn takes a second to load and valid input does not need it
         from sklearn.exceptions import DataConversionWarning
 
         warnings.warn(
@@ -155,7 +159,7 @@ def _warn_of_a_column(y: Any) -> None:
 
 
 def check_number(value: Any, name: str) -> float:
-    """`value` as a finite float; ValueError otherwise."""
+    """Return `value` as a finite float. Raises ValueError otherwise."""
     try:
         number = (
             np.nan if type(value) in (bool, np.bool_) or not isinstance(value, numbers.Real) else float(value)
@@ -168,7 +172,7 @@ def check_number(value: Any, name: str) -> float:
 
 
 def check_positive(value: Any, name: str) -> float:
-    """`value` as a finite float > 0; ValueError otherwise."""
+    """Return `value` as a finite float > 0. Raises ValueError otherwise."""
     number = check_number(value, name)
     if number <= 0:
         raise ValueError(f"{name} must be greater than 0, got {number!r}")
@@ -176,7 +180,7 @@ def check_positive(value: Any, name: str) -> float:
 
 
 def check_count(value: Any, name: str, at_least: int = 1, at_most: int | None = None) -> int:
-    """`value` as an int within [at_least, at_most]; ValueError otherwise (never clipped)."""
+    """Return `value` as an int within [at_least, at_most]. Raises ValueError otherwise; the value is never clipped."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         raise ValueError(f"{name} must be an integer of at least {at_least}, got {cut(repr(value))}")
     count = int(value)
@@ -188,7 +192,7 @@ def check_count(value: Any, name: str, at_least: int = 1, at_most: int | None = 
 
 
 def check_choice(value: Any, name: str, allowed: Sequence[str]) -> str:
-    """`value` if it is one of `allowed`; ValueError otherwise."""
+    """Return `value` if it is one of `allowed`. Raises ValueError otherwise."""
     if value not in allowed:
         near = did_you_mean(value, allowed)
         raise ValueError(
@@ -198,7 +202,10 @@ def check_choice(value: Any, name: str, allowed: Sequence[str]) -> str:
 
 
 def did_you_mean(given: object, known: Iterable[str], shown: Mapping[str, str] | None = None) -> str:
-    """ "; did you mean 'this'?", of what is known and nearly given; empty where nothing is. shown: in other words."""
+    """Return the ending of a message, such as "; did you mean 'this'?", if a known name is similar; else "".
+
+    shown: for each known name, the words to show instead.
+    """
     by_letters = {each.lower(): each for each in known if each != str(given)}
     near = get_close_matches(str(given)[:100].lower(), by_letters, n=1, cutoff=MIN_LIKENESS)
     if not near:
@@ -208,7 +215,10 @@ def did_you_mean(given: object, known: Iterable[str], shown: Mapping[str, str] |
 
 
 def check_rows(rows: Any, name: str, columns: str, n: int) -> IntArray:
-    """Rows of indices of n points, as many as `columns` says, "three indices i, j, l". Raises ValueError for others."""
+    """Return rows of indices of n points as an array. Raises ValueError for other input.
+
+    columns: the columns in words, for example "three indices i, j, l"; the commas give the number of columns.
+    """
     width = columns.count(",") + 1
     must = f"{name} must be rows of {columns}"
     refuse_texts(rows, name)
@@ -224,7 +234,10 @@ def check_rows(rows: Any, name: str, columns: str, n: int) -> IntArray:
 
 
 def dual_array(dual: Any, name: str, shape: tuple[int, ...]) -> FloatArray:
-    """`dual[name]` of this shape, any numbers but NaN. Raises ValueError for what is none."""
+    """Return `dual[name]` as floats of this shape. Infinity is allowed.
+
+    Raises ValueError if the array is missing, has another shape, or holds NaN.
+    """
     if not isinstance(dual, Mapping) or name not in dual:
         raise ValueError(f'the dual must be a mapping with "{name}"; there is no {name!r}')
     values = real_array(dual[name], f"dual {name!r}")
@@ -236,9 +249,9 @@ def dual_array(dual: Any, name: str, shape: tuple[int, ...]) -> FloatArray:
 
 
 def check_neighbors(neighbors: Sequence[Sequence[int]], n: int, name: str = "neighbors") -> list[IntArray]:
-    """Explicit neighbour lists, one a point: n lists of distinct indices in 0..n-1, never the point itself.
+    """Return explicit neighbour lists: n lists of distinct indices in 0..n-1, without the point itself.
 
-    Raises ValueError naming the first list that is wrong, under the name of the parameter.
+    Raises ValueError that names the first wrong list, with `name` as the name of the parameter.
     """
     if not isinstance(neighbors, (list, tuple, np.ndarray)) or len(neighbors) != n:
         given = len(neighbors) if hasattr(neighbors, "__len__") else type(neighbors).__name__
@@ -253,11 +266,11 @@ def check_neighbors(neighbors: Sequence[Sequence[int]], n: int, name: str = "nei
 
 
 class Elsewhere(ValueError):
-    """An index that is not one of the points it is asked to be: they may have been counted from 1."""
+    """An index that is out of range or is the point itself: perhaps the user counts points from 1."""
 
 
 def from_one(indices: Sequence[Any] | IntArray, n: int) -> str:
-    """Of indices outside 0..n-1: that points are counted from 0, and whether these seem to be counted from 1."""
+    """Return the ending of a message about indices outside 0..n-1: points count from 0, and these may count from 1."""
     if len(indices) and min(indices) >= 1 and max(indices) == n:
         return "; they are counted from 0, and these seem to be counted from 1: subtract 1"
     return "; points are counted from 0"

@@ -1,7 +1,7 @@
-"""Matrices proved psd by being squares: M M^T for a metric, L L^T for what is missing. Exact; needs python-flint.
+"""Integer matrices for exact proofs. Squares such as M M^T (a metric) and L L^T (a slack) are psd. Uses python-flint.
 
-M and L are found by floating point (eigenvectors), or given: how good they are decides how wide an interval is, not
-whether it is true.
+M and L come from eigenvectors in floating point, or from the user. Their accuracy decides the width of the resulting
+interval, but not its correctness.
 """
 
 from __future__ import annotations
@@ -21,32 +21,38 @@ Points = Sequence[Sequence[int]]
 
 
 def whole(array: FloatArray) -> tuple[Any, int]:
-    """The floats (p, q) as a matrix of flint's integers, and the exponent of two they are to be multiplied with."""
+    """Return floats (p, q) as a matrix of flint integers, and the exponent of the power of two that multiplies them."""
     rows, exponent = integers(array)
     return flint().fmpz_mat(rows), exponent
 
 
 def from_the_first(X: FloatArray) -> tuple[Any, int]:
-    """Points (n, d) as integers, the first in the origin, and the exponent of two they are to be multiplied with."""
+    """Return points (n, d) minus the first point, as flint integers, and the exponent of two that multiplies them."""
     rows, exponent = whole(X)
     points = np.array(rows.tolist(), dtype=object)
     return flint().fmpz_mat((points - points[0]).tolist()), exponent
 
 
 def basis_of(points: Any) -> list[int]:
-    """Features that are a basis of all of them, of points of integers with the first in the origin, exactly."""
+    """Return indices of features whose columns are a basis of the span of all columns, exactly.
+
+    points: flint integers (n, d), with the first point at the origin.
+    """
     reduced, _, rank = (points.transpose() * points).rref()
     return [next(j for j in range(reduced.ncols()) if reduced[i, j] != 0) for i in range(rank)]
 
 
 def symmetric_whole(array: FloatArray) -> tuple[Any, int]:
-    """(M + M^T) / 2 of floats (d, d), exactly: integers, and the exponent of two they are to be multiplied with."""
+    """Return (M + M^T) / 2 of floats M (d, d), exactly: flint integers, and the exponent of two."""
     rows, exponent = whole(array)
     return rows + rows.transpose(), exponent - 1
 
 
 def root_of(A: FloatArray, root: ArrayLike | None = None) -> FloatArray:
-    """M with M M^T near `A` (d, d); `root` (d, r) itself where it is given. Raises ValueError for another shape."""
+    """Return M with M M^T near `A` (d, d), or the given `root` (d, r).
+
+    Raises ValueError if `root` has another shape.
+    """
     if root is not None:
         return given_rows(root, len(A), "root")
     values, vectors = np.linalg.eigh(examine(A)[0])
@@ -55,7 +61,7 @@ def root_of(A: FloatArray, root: ArrayLike | None = None) -> FloatArray:
 
 
 def distance_to_square(A: FloatArray, M: FloatArray) -> float:
-    """An upper bound of ||A - M M^T||."""
+    """Return an upper bound of ||A - M M^T||."""
     rows, M_at = whole(M)
     given, A_at = whole(A)
     low = min(2 * M_at, A_at)
@@ -64,11 +70,12 @@ def distance_to_square(A: FloatArray, M: FloatArray) -> float:
 
 
 def missing_to_psd(G: Any, at: int) -> FloatArray:
-    """L (d, d) with L L^T near P_+(-G), for integers G and an exponent."""
+    """Return L (d, d) with L L^T near P_+(-G 2^at), for a matrix G of flint integers."""
     d = G.nrows()
     largest = max((abs(int(entry)) for entry in G.entries()), default=0)
     shift = largest.bit_length() - 60
-    shift += (shift + at) % 2  # then the root of the unit is a power of two
+    # makes the exponent even, so that the square root of the unit is a power of two
+    shift += (shift + at) % 2
     G = G * (1 << max(-shift, 0))
     rough = np.array([[float(int(G[i, j]) >> max(shift, 0)) for j in range(d)] for i in range(d)])
     values, vectors = np.linalg.eigh((rough + rough.T) / 2)
@@ -77,7 +84,7 @@ def missing_to_psd(G: Any, at: int) -> FloatArray:
 
 
 def weighted_outer(points: Points, weights: Mapping[tuple[int, int], int]) -> Any:
-    """sum of weight (x_i - x_j)(x_i - x_j)^T over the pairs (i, j), for points of integers."""
+    """Return sum weight (x_i - x_j)(x_i - x_j)^T over the pairs (i, j), for points with integer entries."""
     fmpz_mat, d = flint().fmpz_mat, len(points[0])
     used = [(pair, weight) for pair, weight in weights.items() if weight]
     if not used:
@@ -88,9 +95,13 @@ def weighted_outer(points: Points, weights: Mapping[tuple[int, int], int]) -> An
 
 
 def within_groups(X: FloatArray, group: IntArray, weights: Sequence[int]) -> tuple[Any, int]:
-    """sum_c weight_c (x_i - x_j)(x_i - x_j)^T over every two points of group c: integers, times 2^exponent.
+    """Return sum_c weight_c (x_i - x_j)(x_i - x_j)^T over all pairs of group c: integers, and the exponent of two.
 
-    X (n, d); group (n,), codes c. Of n_c points it is n_c sum x x^T - (sum x)(sum x)^T.
+    X: (n, d).
+    group: (n,), codes c.
+    weights: one for each group.
+
+    The sum for n_c points x is n_c sum x x^T - (sum x)(sum x)^T.
     """
     points, at = whole(X)
     look()
@@ -107,7 +118,7 @@ def within_groups(X: FloatArray, group: IntArray, weights: Sequence[int]) -> tup
 
 
 def rationals(matrix: Any, unit: Fraction, diagonal: float = 0.0) -> Any:
-    """unit times integers (d, d), and a float added to the diagonal, as flint's rationals."""
+    """Return unit * matrix + diagonal * I (d, d) as flint rationals, for a matrix of flint integers."""
     module = flint()
     one = module.fmpz_mat(np.eye(matrix.nrows(), dtype=int).tolist())
     own = module.fmpq_mat(matrix) * module.fmpq(unit.numerator, unit.denominator)
@@ -115,24 +126,28 @@ def rationals(matrix: Any, unit: Fraction, diagonal: float = 0.0) -> Any:
 
 
 def is_singular(A: FloatArray) -> bool:
-    """True if the floats A (d, d), as rational numbers, are a singular matrix."""
+    """Return True if the floats A (d, d), as rational numbers, are a singular matrix."""
     return bool(np.isfinite(A).all()) and int(whole(A)[0].det()) == 0
 
 
 def is_psd(M: Any) -> bool:
-    """Of a symmetric matrix of integers: its roots are real, so it is if its characteristic polynomial alternates."""
+    """Return True if a symmetric matrix of flint integers is psd.
+
+    Its eigenvalues are real, so it is psd if and only if the coefficients of its characteristic polynomial alternate in
+    sign (zeros allowed).
+    """
     coefficients = M.charpoly().coeffs()
     d = len(coefficients) - 1
     return all((-1) ** (d - k) * int(c) >= 0 for k, c in enumerate(coefficients))
 
 
 def is_definite(M: Any) -> bool:
-    """Of a symmetric matrix of integers."""
+    """Return True if a symmetric matrix of flint integers is positive definite."""
     return int(M.det()) > 0 and is_psd(M)
 
 
 def all_distances(images: Any) -> list[list[int]]:
-    """The squared distances of every two rows of a matrix of integers, from their products: nothing cancels."""
+    """Return the squared distances of all pairs of rows of an integer matrix, from their products; exact."""
     products = [[int(entry) for entry in row] for row in watched((images * images.transpose()).tolist())]
     lengths = [row[i] for i, row in enumerate(products)]
     return [
@@ -142,7 +157,7 @@ def all_distances(images: Any) -> list[list[int]]:
 
 
 def of_sum(row: Mapping[Any, int], s: int) -> dict[Any, int]:
-    """The weights >= 0 scaled to the sum `s`, to the last unit: rounding is made up for in the largest of them."""
+    """Return the weights >= 0 scaled to the sum `s`, rounded down; the largest weight absorbs the remainder."""
     before = sum(row.values())
     scaled_row = {j: value * s // before for j, value in row.items()} if before else dict(row)
     largest = max(scaled_row, key=lambda j: scaled_row[j])
@@ -151,7 +166,7 @@ def of_sum(row: Mapping[Any, int], s: int) -> dict[Any, int]:
 
 
 def given_rows(array: ArrayLike, d: int, name: str) -> FloatArray:
-    """A finite matrix (d, r), as floats. Raises ValueError for anything else."""
+    """Return a finite matrix (d, r) as floats. Raises ValueError for other input."""
     values = real_array(array, name)
     if values.ndim != 2 or len(values) != d or values.shape[1] == 0 or not np.isfinite(values).all():
         raise ValueError(f"{name} must be a finite matrix of {d} rows, got shape {values.shape}")

@@ -1,4 +1,4 @@
-"""Whether what is known to be large fits into the memory: asked before it is made, so that nothing is lost."""
+"""Checks that large arrays fit into memory, before they are made, so that no work is lost."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-FLOAT = 8  # bytes, and of an index too
-# bytes for each entry of the d x d coefficients of a constraint of cvxpy, which copies them: at least
+FLOAT = 8  # bytes of a float or an index
+# bytes for each entry of the d x d coefficients of one constraint: cvxpy copies them several times; a lower estimate
 COPIED = 8 * FLOAT
 INTEGER = 48  # bytes of a Python integer in a list
 BALL = 48  # bytes of one entry of a ball matrix (core/balls.py)
 # Measured bytes for each entry of points (n, d) in exact arithmetic, and for each of a matrix (d, d) with its inverse
 EXACT_POINT, EXACT_SUM = 250, 3000
-COPIES_OF_BITS = 6  # of an exact entry are alive at a time
+COPIES_OF_BITS = 6  # copies of the extra bits of an exact entry that exist at the same time
 SMALL_REQUEST = 2**24  # bytes; smaller requests are not checked
 UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 
 class TooLarge(ValueError):
-    """It would not fit into the memory."""
+    """The data do not fit into memory."""
 
 
 def check_room(needed: int, what: str, instead: str = "give fewer points") -> None:
-    """Raise TooLarge, with what to do instead, where `what` takes more bytes than there are."""
+    """Raise TooLarge if `what` takes more than the free memory. `instead` names a remedy for the message."""
     there = available()
     if there is not None and needed > there:
         raise TooLarge(
@@ -34,9 +34,11 @@ def check_room(needed: int, what: str, instead: str = "give fewer points") -> No
 
 
 def check_exact(n: int, d: int, matrices: bool = True, more_bits: int = 0) -> None:
-    """`check_room` for exact arithmetic on points (n, d), and on sums over them (d, d) if `matrices`.
+    """Check the memory for exact arithmetic on points (n, d), and on sums over them (d, d) if `matrices`.
 
-    more_bits: of an entry, beyond those of a float. FLINT ends the process where there is not enough memory.
+    more_bits: bits of an entry beyond those of a float.
+
+    The check is needed because FLINT ends the process when memory runs out. Raises TooLarge.
     """
     of_points = n * d * (EXACT_POINT + COPIES_OF_BITS * more_bits // 8)
     needed = of_points + matrices * d**2 * EXACT_SUM
@@ -64,7 +66,7 @@ def enough_memory() -> Iterator[None]:
 
 
 def check_literal(rows: int, d: int) -> None:
-    """`check_room` for a problem of cvxpy on a metric (d, d) with so many constraints."""
+    """Check the memory for a cvxpy problem on a metric (d, d) with this number of constraints. Raises TooLarge."""
     check_room(
         rows * d**2 * COPIED,
         f"the literal problem, of {rows} rows on a metric of {d} x {d},",
@@ -73,7 +75,7 @@ def check_literal(rows: int, d: int) -> None:
 
 
 def available() -> int | None:
-    """Bytes that may still be taken; None where the system does not say."""
+    """Return the number of free bytes, or None if the system does not report it."""
     known = [size for size in (_of_machine(), _of_process()) if size is not None]
     return min(known) if known else None
 
@@ -85,14 +87,14 @@ def _of_machine() -> int | None:
                 return int(line.split()[1]) * 1024
     except (OSError, ValueError):
         pass
-    try:  # elsewhere all of it, which is too much by what others use
+    try:  # other systems report the total memory, which is too much by the part that others use
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
         return None
 
 
 def _of_process() -> int | None:
-    """What a limit of addresses leaves (ulimit -v)."""
+    """Return the bytes left under a limit of the address space (ulimit -v), or None without a limit."""
     try:
         import resource
 
@@ -105,7 +107,7 @@ def _of_process() -> int | None:
 
 
 def said(size: int) -> str:
-    """A number of bytes in words."""
+    """Return a number of bytes in words, for example "1.5 GB"."""
     for unit, name in UNITS:
         if size >= unit:
             return f"{size / unit:.3g} {name}"

@@ -1,7 +1,8 @@
-"""The contract of a method. What it takes is checked once, by `instance`; all else works on that.
+"""The base classes of all methods: `Method`, `ConvexMethod` and `StationaryMethod`.
 
-A method says its problem in words and in cvxpy, the objective from the definition, the proof, and how a metric is
-found. Here are the defaults, and the one place that makes a Solution.
+A method states its problem in cvxpy, its objective from the definition, its lower bound, and its solver. `instance`
+checks all data and parameters once; every other function works on its result. The base classes have the defaults, and
+`Method.solve` is the only place that makes a Solution.
 """
 
 from __future__ import annotations
@@ -44,46 +45,48 @@ class HasData(Protocol):
 
 
 Given = TypeVar("Given", bound=HasData)
-# maps of the features: any linear map; a factor for each feature; rotations; another order of the features
+# the maps of the features: any linear map, a factor for each feature, rotations, another order of the features
 MAPS = ("linear", "scaling", "rotation", "order")
 # if a search ends with one of these and its proof is not sufficient, the next coordinates are tried
 AGAIN = (Status.CONVERGED, Status.STALLED)
-METRIC_IS = ("A", "B", "M", "W", "X")  # the variable that is the metric, as a paper names it
+# the names that papers give to the metric; one variable of `problem` has one of these names
+METRIC_IS = ("A", "B", "M", "W", "X")
 
 
 class Method(ABC, Generic[Given]):
-    """What every method offers, whatever its parameters.
+    """The functions that every method offers.
 
-    given: what `instance` returned. M: a finite matrix of the shape that `matrix` asks for; psd where it is said.
+    given: the result of `instance`.
+    M: a finite matrix of the shape that `matrix` checks; psd where the docstring requires it.
     """
 
     id: str
     TITLE: str
-    # what a solution can be proved to be: "optimal", or "stationary" where the problem is not convex
+    # the claim that can be proved: "optimal", or "stationary" if the problem is not convex
     CLAIM: str
-    # the tolerance of `check` is a share of this certificate's scale: our own solution's, or the "candidate"'s
+    # Which certificate's scale multiplies the tolerance in `check`: that of our own solution, or of the "candidate"
     SCALE = "reference"
     SOLVERS: tuple[str, ...] = ("fast", "clarabel", "scs")
-    MAX_ITER = 1000  # of the fast solver, by default
-    PARAMETERS: ClassVar[dict[str, Parameter]]  # by name: the options of the command line follow from them
-    SOLVE_PARAMETERS: ClassVar[dict[str, Parameter]] = {}  # the same for what only `solve` takes
+    MAX_ITER = 1000  # default limit of the iterations of the fast solver
+    PARAMETERS: ClassVar[dict[str, Parameter]]  # by name; the options of the command line are made from them
+    SOLVE_PARAMETERS: ClassVar[dict[str, Parameter]] = {}  # parameters that only `solve` takes
     MISREADINGS: ClassVar[dict[str, Misreading]] = {}  # the common misreadings, by name
-    # the numbers among the parameters that the objective is linear in, and what each is less than
+    # the numerical parameters in which the objective is linear, and an upper limit of each
     WEIGHTS: ClassVar[Mapping[str, float]] = MappingProxyType({})
     # the stored parameters that follow from other fields of a saved file, in the order in which `instance` makes them
     DERIVED: ClassVar[Mapping[str, Derived]] = MappingProxyType({})
     EXAMPLES: ClassVar[tuple[Example, ...]] = ()  # what tests, `cvxml verify` and the benchmarks run
-    # where the problem is not convex: the starts whose solutions a claim to be optimal is compared with
+    # if the problem is not convex: starts whose solutions are compared with a claim of optimality
     STARTS: tuple[str, ...] = ()
-    EXPONENTIAL = False  # the literal problem has exponential cones
+    EXPONENTIAL = False  # True if the literal problem has exponential cones
     STATEMENT: Statement  # the mathematics, row by row
     # the scikit-learn estimator, for example Estimator("LMNN"); None if cvxml/estimators/ has a file for it
     ESTIMATOR: ClassVar[Estimator | None] = None
 
-    # What the contract's tests ask of a method: tests/methods/test_contract.py checks each of these attributes, and a
-    # failure says what to add.
+    # Attributes for the contract tests (tests/methods/test_contract.py). The tests check each of them, and a failure
+    # names the missing one.
     #
-    # The parts of the dual with their dimensions, for example {"price": "t", "triplets": "t 3"}. {} if there is no dual
+    # The parts of the dual with their dimensions, for example {"price": "t", "triplets": "t 3"}; {} if there is no dual
     DUAL: ClassVar[Mapping[str, str] | None] = None
     # parameters for sixteen points of three classes
     SMALL: ClassVar[Mapping[str, Any]] = MappingProxyType({})
@@ -98,67 +101,78 @@ class Method(ABC, Generic[Given]):
 
     @abstractmethod
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Given:
-        """Everything checked. Raises ValueError for bad input."""
+        """Check data and parameters, and return them in the form that the other functions take.
+
+        Raises ValueError for bad input.
+        """
 
     def metric_size(self, given: Given) -> int:
-        """The number of rows of a metric: d."""
+        """Return the number of rows of a metric: d."""
         return int(given.X.shape[1])
 
     def matrix(self, given: Given, metric: ArrayLike, name: str = "metric") -> FloatArray:
-        """A candidate as a matrix M. Raises ValueError for another shape, and for entries that are not finite."""
+        """Return a candidate as a matrix M. Raises ValueError for another shape, NaN, and infinity."""
         return as_matrix(metric, self.metric_size(given), name)
 
     def metric(self, given: Given, metric: ArrayLike, name: str = "metric") -> FloatArray:
-        """A candidate as a psd M. Raises ValueError for what is none."""
+        """Return a candidate as a psd M. Raises ValueError if it is not a metric."""
         return as_metric(metric, self.metric_size(given), name)
 
     def feasibility(self, given: Given, M: FloatArray) -> str | list[str]:
-        """How far M is from a metric, as a sentence; one for each of several."""
+        """Return how far M is from a metric, as a sentence; a list of sentences for several metrics."""
         return str(examine(M)[1])
 
     def allowed(self, given: Given, M: FloatArray) -> FloatArray:
-        """A metric that the problem allows, made of a psd M: within the budget, of determinant 1, diagonal."""
+        """Return a metric made from a psd M that satisfies the constraints.
+
+        For example, the metric is within the budget, diagonal, or has determinant 1.
+        """
         return M
 
     @abstractmethod
     def problem(self, given: Given) -> Any:
-        """The literal problem as a `cvxpy.Problem`; its metric is one of the variables `METRIC_IS`."""
+        """Return the literal problem as a `cvxpy.Problem`; its metric is one of the variables `METRIC_IS`."""
 
     @abstractmethod
     def dual(self, given: Given) -> Any:
-        """Its dual as a `cvxpy.Problem`."""
+        """Return the dual of the literal problem as a `cvxpy.Problem`."""
 
     @abstractmethod
     def objective(self, given: Given, M: FloatArray) -> float:
-        """The objective at a psd M, from the definition, numpy only."""
+        """Return the objective at a psd M, computed from the definition with numpy only."""
 
     @abstractmethod
     def evaluate(self, given: Given, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """The intermediates at a psd M, by the paper's names; "objective" is one of them. t: the iteration, if any."""
+        """Return the intermediate values at a psd M, by the paper's names; one of them is "objective".
+
+        t: the iteration of the printed algorithm, if there is one.
+        """
 
     @abstractmethod
     def certify(self, given: Given, M: FloatArray, dual: Dual) -> Certificate:
-        """The proof for any M from any dual. Raises ValueError for a dual that is none."""
+        """Return the certificate of any M from any dual. Raises ValueError for a dual of another form."""
 
     def exact(self, given: Given, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-        """What `certify` proves, without rounding. root (d, r): R with R R^T near M, if it is known.
+        """Return the interval of `certify` in exact arithmetic, without rounding.
 
-        Raises ValueError where there is no exact mode.
+        root: (d, r), a matrix R with R R^T near M, if it is known.
+
+        Raises ValueError if the method has no exact mode.
         """
         raise ValueError(f"{self.id} has no exact mode")
 
     def exact_as_stored(
         self, given: Given, M: FloatArray, dual: Dual, *, root: ArrayLike, hint: Any = None
     ) -> Exact:
-        """`exact` of a dual that is repaired already, by linear algebra in rationals and balls alone.
+        """Return `exact` for a dual that is already repaired, with rational linear algebra and balls only.
 
-        hint: of what floating point would have to find for the bound, that which is stored with the dual.
+        hint: the part stored with the dual that otherwise would have to be found in floating point.
         """
         return self.exact(given, M, dual, root=root)
 
     @property
     def has_exact(self) -> bool:
-        """True if there is an exact mode."""
+        """True if the method has an exact mode."""
         return type(self).exact is not Method.exact
 
     @abstractmethod
@@ -172,11 +186,14 @@ class Method(ABC, Generic[Given]):
         callback: Callback,
         **own: Any,
     ) -> Found:
-        """What one of `SOLVERS` finds. own: as in `SOLVE_PARAMETERS`."""
+        """Run one of `SOLVERS`, and return the result. own: parameters from `SOLVE_PARAMETERS`."""
 
     @abstractmethod
     def stored(self, given: Given) -> dict[str, Any]:
-        """The value of every parameter, as a file can hold it, explicit lists in place of what names them."""
+        """Return the value of every parameter as a file stores it.
+
+        Explicit lists replace the parameters from which they were made.
+        """
 
     def derived(self, given: Given) -> tuple[str, ...]:
         """Return the names among `DERIVED` that `instance` made, because the user did not give them."""
@@ -194,35 +211,35 @@ class Method(ABC, Generic[Given]):
         return self.DERIVED[name].differs(name, params)
 
     def components(self, given: Given, M: FloatArray) -> FloatArray | None:
-        """L (m, d) with L^T L = M, where the method is about L."""
+        """Return L (m, d) with L^T L = M if the method is about L; else None."""
         return None
 
     def notes(self, given: Given, found: Found, certificate: Certificate) -> Sequence[str]:
-        """What should be known of this solution, as sentences. found: with the status that it ends with."""
+        """Return notes about this solution for the user, as sentences. found: with the final status."""
         return found.notes
 
     def ties(self, given: Given) -> int:
-        """How many choices of the inputs a tie decided (0 for explicit lists)."""
+        """Return how many choices in the inputs were decided by a tie; 0 for explicit lists."""
         return 0
 
     def neighbor_lists(self, given: Given) -> list[IntArray]:
-        """The neighbour lists of every point, where `neighbors` is a parameter that takes them."""
+        """Return the neighbours of every point if the method has a parameter `neighbors`; else an empty list."""
         return []
 
     def unattained(self, given: Given) -> str:
-        """Why no metric is optimal, however near to the infimum it is, as a sentence; empty unless that is proved."""
+        """Return a sentence that explains why no metric attains the infimum; "" unless that is proved."""
         return ""
 
     def above(self, given: Given, M: FloatArray) -> float:
-        """How far above that of M (d, d) the objective of its certificate may be, where more than rounding."""
+        """Return how far the certificate's objective may be above that of M (d, d); 0 if only by rounding."""
         return 0.0
 
     def machine_slack(self, given: Given, M: FloatArray) -> float:
-        """How far objective, bound and gap may be off on another machine, beyond the certificate's rounding."""
+        """Return how much objective, bound and gap may differ on another machine, beyond the certificate's rounding."""
         return 0.0
 
     def start(self, given: Given, warm_start: Solution | SavedSolution) -> Start:
-        """What to go on from. Raises ValueError for what is no solution, or one of another shape."""
+        """Return the start for a solver from `warm_start`. Raises ValueError for other types, and for another shape."""
         if not isinstance(warm_start, (Solution, SavedSolution)):
             raise ValueError(f"warm_start must be a solution, got {type(warm_start).__name__}")
         return Start(self.metric(given, warm_start.metric, "the metric of warm_start"), warm_start.dual)
@@ -239,16 +256,23 @@ class Method(ABC, Generic[Given]):
         time_limit: float | None = None,
         **own: Any,
     ) -> Solution:
-        """The metric with its certificate: optimal, or stationary where the problem is not convex.
+        """Solve the problem. Return a metric with its certificate: optimal, or stationary if the problem is not convex.
 
-        solver: "fast", or "clarabel" / "scs": the literal problem and its dual through cvxpy. tol: stop at
-        gap <= tol * scale. max_iter: iterations of the fast solver (default `MAX_ITER`). warm_start: a Solution to
-        start from. callback: called with a `cvxml.core.result.Step` each time the gap is measured. time_limit: seconds;
-        the clock is checked between the blocks of long steps (core/clock.py), but not within a back end. When the limit
-        ends, the best metric so far is finished and certified, in at most as much time again, or 10 s if that is more.
-        own: as in `SOLVE_PARAMETERS`. Ctrl-C ends the fast solver with its best metric, as Status.INTERRUPTED, and the
-        time limit does, as Status.TIME_LIMIT. Raises ValueError for bad input, and OutOfTime if the time ends without a
-        certified metric; warns (ConvergenceWarning) whenever tol is not met.
+        solver: "fast", or "clarabel" / "scs": the literal problem and its dual through cvxpy.
+        tol: stop at gap <= tol * scale.
+        max_iter: limit of the iterations of the fast solver (default `MAX_ITER`).
+        warm_start: a Solution to start from.
+        callback: called with a `cvxml.core.result.Step` each time the gap is measured.
+        time_limit: seconds; the clock is checked between the blocks of long steps (core/clock.py), but not within a
+            back end.
+        own: parameters from `SOLVE_PARAMETERS`.
+
+        When the time limit ends, the best metric so far is finished and certified. This takes at most as much time
+        again, or 10 s if that is more. The status is then Status.TIME_LIMIT. Ctrl-C ends the fast solver with its best
+        metric, and the status is Status.INTERRUPTED.
+
+        Raises ValueError for bad input, and OutOfTime if the time ends without a certified metric. Warns
+        (ConvergenceWarning) whenever tol is not met.
         """
         check_choice(solver, "solver", self.SOLVERS)
         tol = check_tol(tol)
@@ -264,7 +288,7 @@ class Method(ABC, Generic[Given]):
             with finishing(deadline, late):
                 certificate = found.proof or self.certify(given, found.metric, found.dual)
                 found = found._replace(status=self.status(found.status, certificate, tol, solver))
-                notes = self._noted(given, found, certificate)
+                notes = self._notes_in_time(given, found, certificate)
         solution = Solution(
             method=self.id,
             metric=found.metric,
@@ -284,19 +308,19 @@ class Method(ABC, Generic[Given]):
         warn_unless_converged(solution, tol)
         return solution
 
-    def _noted(self, given: Given, found: Found, certificate: Certificate) -> tuple[str, ...]:
-        """Return `notes`. If the time is over, the remaining notes are left out, and one sentence reports this."""
+    def _notes_in_time(self, given: Given, found: Found, certificate: Certificate) -> tuple[str, ...]:
+        """Return the notes. If the time is over, the remaining notes are left out, and one sentence reports this."""
         try:
             return tuple(self.notes(given, found, certificate))
         except TimeUp:
             return (*found.notes, "more notes were left out because of time_limit")
 
     def seconds(self, solver: str) -> float:
-        """How long a solver may take where no time limit is given."""
+        """Return the default time limit of a solver, in seconds."""
         return math.inf
 
     def status(self, found: Status, certificate: Certificate, tol: float, solver: str) -> Status:
-        """What a solver ended with, and what is proved of that: only a proof makes it converged."""
+        """Return the final status of a solver's result. Only a certificate makes it CONVERGED or STATIONARY."""
         if certificate.proves(tol):
             return Status.CONVERGED if certificate.claim == "optimal" else Status.STATIONARY
         if found in (Status.CONVERGED, Status.STATIONARY):
@@ -305,7 +329,7 @@ class Method(ABC, Generic[Given]):
 
 
 class ConvexMethod(Method[Given]):
-    """A convex problem: its literal form and the fast solver each give a metric with a dual."""
+    """A method with a convex problem: its literal form and the fast solver each give a metric with a dual."""
 
     CLAIM = "optimal"
     # True if the fast solver may work in other coordinates of the points (moved.py). The problem must be the same in
@@ -328,18 +352,21 @@ class ConvexMethod(Method[Given]):
     def search(
         self, given: Given, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """The fast solver. start: may be near the optimum, or not."""
+        """Run the fast solver. start: may be near the optimum or far from it."""
 
     def literal_rows(self, given: Given) -> int:
-        """Constraints of the literal problem, each with coefficients (d, d): 0 where they are few."""
+        """Return the number of constraints of the literal problem with coefficients (d, d); 0 if they are few."""
         return 0
 
     def duals(self, given: Given, values: dict[str, FloatArray]) -> Dual:
-        """The dual that `certify` takes, from the values of the variables of `dual`: the same by default."""
+        """Return the dual for `certify`, made from the values of the variables of `dual`; by default unchanged."""
         return values
 
     def through_cvxpy(self, given: Given, solver: str) -> Found:
-        """The literal problem gives the metric, its dual, stated on its own, the prices. Neither is believed."""
+        """Solve the literal problem for the metric, and its separately stated dual for the dual variables.
+
+        The solver's accuracy claims are not used: `solve` certifies the result.
+        """
         primal = solve_problem(self.problem(given), solver, self.EXPONENTIAL)
         values = solve_problem(self.dual(given), solver, self.EXPONENTIAL)
         named = [name for name in METRIC_IS if name in primal]
@@ -360,7 +387,7 @@ class ConvexMethod(Method[Given]):
         callback: Callback,
         **own: Any,
     ) -> Found:
-        """The start where it is certified already; else what the solver finds, an interrupted one its best so far."""
+        """Return the start if it is certified already; else the solver's result, or its best one if interrupted."""
         if own:
             raise TypeError(f"{self.id} is solved without the option {next(iter(own))!r}")
         if start is not None and self._proves(given, start, tol):
@@ -371,7 +398,7 @@ class ConvexMethod(Method[Given]):
         found: Found | None = None
         for at in moved(given.X) if self.MOVES else ():
             try:
-                found = self._go_on(given, at, found, start, tol, max_iter, callback)
+                found = self._continue(given, at, found, start, tol, max_iter, callback)
             except KeyboardInterrupt:
                 if found is None:
                     raise
@@ -385,11 +412,11 @@ class ConvexMethod(Method[Given]):
         if found is None:
             return self._searched(given, tol, max_iter, start, callback)
         try:
-            return self._go_on(given, None, found, start, tol, max_iter, callback)
+            return self._continue(given, None, found, start, tol, max_iter, callback)
         except KeyboardInterrupt:
             return found._replace(status=Status.INTERRUPTED)
 
-    def _go_on(
+    def _continue(
         self,
         given: Given,
         at: Moved | None,
@@ -401,11 +428,11 @@ class ConvexMethod(Method[Given]):
     ) -> Found:
         """Search in the coordinates `at` from the result `before`. Return the best of both, with the steps of both."""
         if before is None:
-            return self._elsewhere(given, at, tol, max_iter, start, callback)
+            return self._search_in(given, at, tol, max_iter, start, callback)
         steps, start = before.history, Start(before.metric, before.dual)
         if steps and isinstance(callback, Watch):
             callback = Following(callback, steps[-1])
-        found = self._elsewhere(given, at, tol, max_iter - before.n_iter, start, callback)
+        found = self._search_in(given, at, tol, max_iter - before.n_iter, start, callback)
         if steps and found.history:
             steps = (*steps, *(follows(step, steps[-1]) for step in found.history))
             found = found._replace(history=steps, n_iter=steps[-1].iteration)
@@ -420,7 +447,7 @@ class ConvexMethod(Method[Given]):
         except Interrupted as stopped:
             return stopped.found
 
-    def _elsewhere(
+    def _search_in(
         self,
         given: Given,
         at: Moved | None,
@@ -464,7 +491,10 @@ class ConvexMethod(Method[Given]):
             raise ValueError(f"warm_start does not fit: {error}") from error
 
     def start(self, given: Given, warm_start: Solution | SavedSolution) -> Start:
-        """What to go on from. Raises ValueError for a solution of other data or another method: its dual must fit."""
+        """Return the start for a solver from `warm_start`.
+
+        Raises ValueError for a solution with another number of points or of another method, because its dual must fit.
+        """
         if isinstance(warm_start, (Solution, SavedSolution)):
             if len(warm_start.y) != len(given.y):
                 raise ValueError(
@@ -477,37 +507,40 @@ class ConvexMethod(Method[Given]):
 
 
 class StationaryMethod(Method[Given]):
-    """A problem that is not convex: what is proved is that a metric's own convex step gains next to nothing."""
+    """A method with a problem that is not convex. The certificate bounds the gain of the metric's own convex step."""
 
     CLAIM = "stationary"
 
     @abstractmethod
     def problem(self, given: Given, at: FloatArray | None = None) -> Any:
-        """The convex step at the psd metric `at` (default the identity) as a `cvxpy.Problem`."""
+        """Return the convex step at the psd metric `at` (default: the identity) as a `cvxpy.Problem`."""
 
     @abstractmethod
     def dual(self, given: Given, at: FloatArray | None = None) -> Any:
-        """Its dual as a `cvxpy.Problem`."""
+        """Return the dual of the convex step at `at` as a `cvxpy.Problem`."""
 
     @abstractmethod
     def improve(
         self, given: Given, M: FloatArray, *, tol: float = 1e-6, early: bool = False
     ) -> tuple[FloatArray, Dual]:
-        """A metric at least as good as a psd M, and the dual of the convex step there.
+        """Return a metric at least as good as a psd M, and the dual of the convex step there.
 
-        early: stop once most of what the step can win is won.
+        early: stop once the step has made most of its possible gain.
         """
 
     def enumerated(self, given: Given, *, tol: float, time_limit: float | None = None) -> Solution | None:
-        """The optimum with a bound of the problem itself; None where that is not within reach."""
+        """Return a solution with a lower bound of the problem itself, or None if that is out of reach."""
         return None
 
     def remarks(self, given: Given, M: FloatArray) -> tuple[str, ...]:
-        """What should be known of these data and a psd M, as sentences."""
+        """Return notes for the user about these data and a psd M, as sentences."""
         return ()
 
     def status(self, found: Status, certificate: Certificate, tol: float, solver: str) -> Status:
-        """Other starts were not tried where it was interrupted, and at infinity no metric is the answer."""
+        """Return the final status. INTERRUPTED and NOT_ATTAINED stay, even if the metric is certified stationary.
+
+        After an interrupt, other starts were not tried. If the infimum is not attained, no metric is the answer.
+        """
         if found in (Status.INTERRUPTED, Status.NOT_ATTAINED):
             return found
         return super().status(found, certificate, tol, solver)

@@ -1,4 +1,4 @@
-"""A metric M (d x d, psd) and a transform L (m x d) with M = L^T L; the psd cone."""
+"""Metrics M (d, d), symmetric and psd, and transforms L (m, d) with M = L^T L: checks, projections and scaling."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ from cvxml.core.short_repr import printable
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
-EPS = float(np.finfo(float).eps)  # from 1 to the next float
+EPS = float(np.finfo(float).eps)  # the distance from 1 to the next float
 
-# Asymmetry and negative eigenvalues up to this share of the Frobenius norm are projected away and
-# reported; more than that is not a metric.
-EXACT_INTEGERS = 2.0**53  # double precision has every integer up to this one
+EXACT_INTEGERS = 2.0**53  # all integers up to this one are doubles
 ROUNDED = "which double precision rounds; subtract an offset, or divide by a unit, so that integers stay below 2**53"
+# Asymmetry and negative eigenvalues up to this share of the Frobenius norm are projected away and reported. A matrix
+# beyond it is not a metric.
 FEASIBILITY_TOL = 1e-6
-DEEPEST = 64  # lists within lists that are looked at: numpy has no more dimensions
-# Floats below this have few digits or only one, so that products of such entries are nothing but rounding.
+DEEPEST = 64  # most nested lists that are searched; numpy arrays have at most 64 dimensions
+# Floats below this have very few digits, so products of such entries are dominated by rounding.
 SMALLEST_SCALE = 2.0**-1060
 
 
 @dataclass(frozen=True)
 class Feasibility:
-    """How far a matrix is from the metrics that a method allows, in the matrix's own units.
+    """How far a matrix is from the metrics that a method allows, in the units of the matrix.
 
-    Most methods allow the psd cone. A method that allows fewer metrics has a class of its own, with its own `nearest`.
+    Most methods allow the psd cone. A method that allows fewer metrics has a subclass with another `nearest`.
     """
 
     asymmetry: float  # max |M - M^T|
-    min_eigenvalue: float  # of the symmetric part
-    distance: float  # Frobenius, to the metric that is judged: ||M - P_+(M)|| for the psd cone
-    norm: float  # ||M||, Frobenius
+    min_eigenvalue: float  # least eigenvalue of the symmetric part
+    distance: float  # Frobenius distance to the metric that is judged: ||M - P_+(M)|| for the psd cone
+    norm: float  # Frobenius norm ||M||
 
     @property
     def feasible(self) -> bool:
-        """True within `FEASIBILITY_TOL`, relative to the norm; False where that overflows."""
+        """True if M is a metric within `FEASIBILITY_TOL`, relative to the norm; False if the norm overflows."""
         if not math.isfinite(self.norm):
             return False
         allowed = FEASIBILITY_TOL * self.norm + SMALLEST_SCALE
@@ -48,12 +48,12 @@ class Feasibility:
 
     @property
     def exact(self) -> bool:
-        """True if nothing but rounding had to be projected away."""
+        """True if only rounding had to be projected away."""
         return math.isfinite(self.norm) and bool(self.distance <= 64 * EPS * self.norm)
 
     @property
     def nearest(self) -> str:
-        """The set that `distance` is the distance to, in words."""
+        """The set to which `distance` is measured, in words."""
         return "the psd cone"
 
     def __str__(self) -> str:
@@ -66,14 +66,14 @@ class Feasibility:
 
 
 def project_psd(M: FloatArray) -> FloatArray:
-    """P_+(M): the nearest psd matrix to the symmetric part of `M` (d, d), in Frobenius norm."""
+    """Return P_+(M), the psd matrix nearest to the symmetric part of `M` (d, d) in Frobenius norm."""
     T = psd_root(M)
     projected: FloatArray = T @ T.T
     return (projected + projected.T) / 2
 
 
 def psd_root(M: FloatArray) -> FloatArray:
-    """T (d, rank) with T T^T = P_+(M)."""
+    """Return T (d, rank) with T T^T = P_+(M)."""
     values, vectors = np.linalg.eigh((M + M.T) / 2)
     keep = values > 0
     T: FloatArray = vectors[:, keep] * np.sqrt(values[keep])
@@ -81,17 +81,19 @@ def psd_root(M: FloatArray) -> FloatArray:
 
 
 def examine(M: FloatArray, X: FloatArray | None = None) -> tuple[FloatArray, Feasibility]:
-    """P_+(M) and how far `M` (d, d) was from it. A symmetric psd matrix comes back unchanged.
+    """Return P_+(M) and how far `M` (d, d) was from it. A symmetric psd matrix is returned unchanged.
 
-    X (n, d): the points it is a metric of; it must be one within tolerance in the units of their features too, or how
-    far it is from that is said in these: of a feature that spreads over a million a little is much.
+    X: (n, d), the points, if feasibility is also to be checked in units of their features.
 
-    So does one that is psd to rounding once every feature has the unit in which its diagonal entry is 1: in the units
-    given, the rounding of its largest entries would be all there is of its smallest, and a projection would lose these.
+    If M is a metric in its own units but not in these, the feasibility in units of the features is returned. For
+    example, a small error of an entry counts much if its feature spreads over a million.
+
+    A matrix is also returned unprojected if it is psd up to rounding after each feature is scaled to a diagonal entry
+    of 1. The rounding of its largest entries may exceed its smallest entries, and a projection would destroy these.
     """
-    found = None if X is None else _seen_by(X, M)
+    found = None if X is None else _feasibility_in_feature_units(X, M)
     largest = float(np.abs(M).max())
-    # Division by a power of two is exact, and the squares of what is left neither overflow nor vanish.
+    # Division by a power of two is exact, and the squares of the scaled entries neither overflow nor vanish.
     unit = 1.0 if largest == 0 else float(2.0 ** np.clip(np.floor(np.log2(largest)), -1000, 1000))
     M = M / unit
     symmetric = (M + M.T) / 2
@@ -105,8 +107,11 @@ def examine(M: FloatArray, X: FloatArray | None = None) -> tuple[FloatArray, Fea
     return psd * unit, feasibility
 
 
-def _seen_by(X: FloatArray, M: FloatArray) -> Feasibility | None:
-    """How far M (d, d) is from a metric of the features in which the points X (n, d) differ, in units of these."""
+def _feasibility_in_feature_units(X: FloatArray, M: FloatArray) -> Feasibility | None:
+    """Return the feasibility of M (d, d) in units of the features.
+
+    Only the features in which the points X (n, d) differ count. Returns None if there are no such features.
+    """
     seen = (X[0] != X).any(axis=0)
     if not seen.any():
         return None
@@ -115,7 +120,7 @@ def _seen_by(X: FloatArray, M: FloatArray) -> Feasibility | None:
 
 
 def in_units(A: FloatArray, unit: FloatArray) -> tuple[FloatArray, int]:
-    """A_kl unit_k unit_l / 2^exponent with the largest entry between 1 and 2, and the exponent; nothing overflows."""
+    """Return A_kl unit_k unit_l / 2^exponent with a largest entry from 1 to 2, and the exponent, without overflow."""
     mantissas, exponents = np.frexp(A)
     powers = np.frexp(unit)[1] - 1
     exponents = exponents + powers[:, None] + powers
@@ -125,7 +130,7 @@ def in_units(A: FloatArray, unit: FloatArray) -> tuple[FloatArray, int]:
 
 
 def units_of(E: FloatArray) -> FloatArray:
-    """A power of two (d,) near the largest entry of each column of E (t, d); 1 where all are zero."""
+    """Return a power of two (d,) near the largest entry of each column of E (t, d); 1 for a column of zeros."""
     largest = np.abs(E).max(axis=0)
     seen = largest > 0
     unit: FloatArray = np.where(seen, 2.0 ** np.round(np.log2(np.where(seen, largest, 1.0))), 1.0)
@@ -133,10 +138,10 @@ def units_of(E: FloatArray) -> FloatArray:
 
 
 def _psd_in_own_units(S: FloatArray) -> bool:
-    """True if the symmetric S (d, d), scaled to a diagonal of 1 and 0, has no eigenvalue below 0 but for rounding."""
+    """Return True if the symmetric S (d, d), scaled to a diagonal of 1 and 0, is psd up to rounding."""
     diagonal = np.diag(S)
     used = diagonal > 0
-    if S[~used].any():  # an entry beside a 0 on the diagonal, or a negative one
+    if S[~used].any():  # a nonzero entry beside a 0 on the diagonal, or a negative diagonal entry
         return False
     root = np.sqrt(diagonal[used])
     if not root.size:
@@ -147,7 +152,7 @@ def _psd_in_own_units(S: FloatArray) -> bool:
 
 
 def as_matrix(metric: ArrayLike, d: int, name: str = "metric") -> FloatArray:
-    """`metric` as a finite float64 array of shape (d, d).
+    """Return `metric` as a finite float64 array of shape (d, d).
 
     Raises ValueError if it has another shape, is not numeric, or holds NaN or infinity.
     """
@@ -159,7 +164,7 @@ def as_matrix(metric: ArrayLike, d: int, name: str = "metric") -> FloatArray:
 
 
 def refuse_masked(values: Any, name: str) -> None:
-    """Raises ValueError for a masked array with masked entries: what is behind the mask is no number of anybody's."""
+    """Raise ValueError for an array with masked entries, because the numbers behind the mask are not data."""
     if np.ma.isMaskedArray(values) and np.ma.getmaskarray(values).any():
         count = int(np.ma.getmaskarray(values).sum())
         raise ValueError(
@@ -170,8 +175,8 @@ def refuse_masked(values: Any, name: str) -> None:
 def refuse_texts(values: Any, name: str, place: tuple[int, ...] = ()) -> None:
     """Raise ValueError for the first text in nested lists.
 
-    numpy would make a text of every number beside it, as long as the longest one: a million letters in a file of
-    1 MB would take gigabytes.
+    numpy would convert every number beside a text to a text of the same length. A million letters in a file of 1 MB
+    would take gigabytes.
     """
     if not isinstance(values, (list, tuple)) or len(place) > DEEPEST:
         return
@@ -189,7 +194,10 @@ def refuse_texts(values: Any, name: str, place: tuple[int, ...] = ()) -> None:
 
 
 def real_array(values: ArrayLike, name: str) -> FloatArray:
-    """`values` as a new C-ordered float64 array of whatever shape; ValueError unless they are real numbers."""
+    """Return `values` as a new C-ordered float64 array of the same shape.
+
+    Raises ValueError unless they are real numbers.
+    """
     refuse_masked(values, name)
     if hasattr(values, "toarray"):
         raise ValueError(f"{name} is a sparse matrix; a dense array is needed: use {name}.toarray()")
@@ -198,7 +206,7 @@ def real_array(values: ArrayLike, name: str) -> FloatArray:
         array = np.asarray(values)
     except (ValueError, TypeError) as error:
         raise ValueError(f"{name} is no array of numbers: {error}") from error
-    if array.dtype.kind == "O":  # such as a DataFrame of which one column is text
+    if array.dtype.kind == "O":  # for example a data frame with one column of text
         wrong = next((at for at, value in np.ndenumerate(array) if not isinstance(value, numbers.Real)), None)
         if wrong is not None:
             at = f" at {', '.join(map(str, wrong))}" if wrong else ""
@@ -218,7 +226,8 @@ def real_array(values: ArrayLike, name: str) -> FloatArray:
         raise ValueError(
             f"{name} must hold real numbers, got dtype {array.dtype}; convert it, and encode categories as numbers"
         )
-    with np.errstate(over="ignore"):  # a long double too large becomes infinity, and is refused as such
+    # a long double beyond the range becomes infinity, which the callers refuse
+    with np.errstate(over="ignore"):
         floats = np.array(array, dtype=np.float64, order="C")
     if not (
         isinstance(values, np.ndarray) and values.dtype.kind == "f"
@@ -228,9 +237,9 @@ def real_array(values: ArrayLike, name: str) -> FloatArray:
 
 
 def refuse_rounded_integers(values: Any, floats: FloatArray, name: str) -> None:
-    """Raise ValueError if an integer of `values` is not the same number in `floats`, which has the same shape.
+    """Raise ValueError if an integer of `values` differs from the number in `floats`, which has the same shape.
 
-    Double precision has every integer up to 2^53, and rounds most of the larger ones: two points could become one.
+    Double precision holds every integer up to 2^53, and rounds most of the larger ones. Two points could become equal.
     """
     with np.errstate(invalid="ignore"):
         large = np.abs(floats) >= EXACT_INTEGERS
@@ -247,12 +256,12 @@ def refuse_rounded_integers(values: Any, floats: FloatArray, name: str) -> None:
 
 
 def is_rounded(value: int, as_float: float) -> bool:
-    """True if a float is not the same number as an integer."""
+    """Return True if the float is not equal to the integer."""
     return not (math.isfinite(as_float) and int(as_float) == value)
 
 
 def _entry(values: Any, at: tuple[int, ...]) -> Any:
-    """The entry of nested lists, of a data frame or of an array, of the type that it has there."""
+    """Return the entry of nested lists, of a data frame or of an array, with its original type."""
     if hasattr(values, "iloc"):
         return values.iloc[at] if at else values
     for step, k in enumerate(at):
@@ -270,10 +279,10 @@ def _finite(values: ArrayLike, name: str) -> FloatArray:
 
 
 def as_metric(metric: ArrayLike, d: int, name: str = "metric") -> FloatArray:
-    """`metric` as a psd float64 matrix (d, d), projected where it is off by no more than tolerance.
+    """Return `metric` as a psd float64 matrix (d, d), projected if it is off by at most the tolerance.
 
-    Raises ValueError as `as_matrix`, and where asymmetry or a negative eigenvalue exceeds
-    `FEASIBILITY_TOL` times the norm (the message says by how much).
+    Raises ValueError as `as_matrix` does, and if asymmetry or a negative eigenvalue exceeds `FEASIBILITY_TOL` times the
+    norm. The message gives the amount.
     """
     psd, feasibility = examine(as_matrix(metric, d, name))
     if not feasibility.feasible:
@@ -285,9 +294,9 @@ def as_metric(metric: ArrayLike, d: int, name: str = "metric") -> FloatArray:
 
 
 def from_components(components: ArrayLike, d: int) -> FloatArray:
-    """M = L^T L (d, d) for a transform L of shape (m, d).
+    """Return M = L^T L (d, d) for a transform L of shape (m, d).
 
-    Raises ValueError if `components` has no d columns, is not numeric or not finite.
+    Raises ValueError if `components` does not have d columns, is not numeric or not finite, or if L^T L overflows.
     """
     L = _finite(components, "components")
     if L.ndim != 2 or L.shape[1] != d or L.shape[0] == 0:
@@ -300,23 +309,26 @@ def from_components(components: ArrayLike, d: int) -> FloatArray:
 
 
 def components_of(M: FloatArray) -> FloatArray:
-    """L (d, d) with L^T L = M: the symmetric square root, so that transform keeps the features."""
+    """Return L (d, d) with L^T L = M: the symmetric square root, so that each coordinate belongs to its feature."""
     values, vectors = np.linalg.eigh((M + M.T) / 2)
     root: FloatArray = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
     return root
 
 
 def low_rank_components(M: FloatArray, m: int) -> FloatArray:
-    """L (m, d) with L^T L = M for a psd M (d, d) of rank m at most: its principal axes, the longest first."""
+    """Return L (m, d) with L^T L = M for a psd M (d, d) of rank at most m.
+
+    The rows are the principal axes, longest first; the largest entry of each axis is positive.
+    """
     values, vectors = np.linalg.eigh((M + M.T) / 2)
     axes = vectors[:, ::-1][:, :m].T
-    signs = np.sign(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)])  # the largest entry positive
+    signs = np.sign(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)])
     L: FloatArray = np.sqrt(np.maximum(values[::-1][:m], 0))[:, None] * signs[:, None] * axes
     return L
 
 
 def in_blocks(blocks: FloatArray) -> FloatArray:
-    """M (m d, m d) with the blocks (m, d, d) on its diagonal, and 0 beside them."""
+    """Return the matrix (m d, m d) with the blocks (m, d, d) on its diagonal, and 0 elsewhere."""
     m, d, _ = blocks.shape
     M = np.zeros((m * d, m * d), dtype=blocks.dtype)
     for b, block in enumerate(blocks):
@@ -325,14 +337,14 @@ def in_blocks(blocks: FloatArray) -> FloatArray:
 
 
 def blocks_of(M: FloatArray, m: int) -> FloatArray:
-    """The m blocks (m, d, d) on the diagonal of M (m d, m d)."""
+    """Return the m blocks (m, d, d) on the diagonal of M (m d, m d)."""
     d = len(M) // m
     blocks: FloatArray = np.array([M[b * d : (b + 1) * d, b * d : (b + 1) * d] for b in range(m)])
     return blocks
 
 
 def of_determinant_1(M: FloatArray) -> FloatArray:
-    """The multiple of a psd M (d, d) whose determinant is 1. Raises ValueError for a singular M."""
+    """Return the multiple of a psd M (d, d) with determinant 1. Raises ValueError for a singular M."""
     sign, log_det = np.linalg.slogdet(M)
     if not sign > 0:
         raise ValueError("no multiple of a singular matrix has determinant 1")
@@ -341,13 +353,13 @@ def of_determinant_1(M: FloatArray) -> FloatArray:
 
 
 def middle(X: FloatArray) -> FloatArray:
-    """(d,): half way between the least and the largest of each feature of X (n, d)."""
+    """Return (d,) the midpoint between the smallest and the largest value of each feature of X (n, d)."""
     half_way: FloatArray = X.min(axis=0) / 2 + X.max(axis=0) / 2
     return half_way
 
 
 def unit_scale(X: FloatArray) -> float:
-    """A power of two s such that the features of X / s spread over about 1 (1.0 if X is constant).
+    """Return a power of two s such that the features of X / s spread over about 1; 1.0 if X is constant.
 
     Division by a power of two is exact, so X / s with lam / s^4 is the same problem.
     """

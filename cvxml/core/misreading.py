@@ -1,4 +1,4 @@
-"""A common misreading of a method: another problem, whose answer a refuted metric may turn out to be."""
+"""Common misreadings of a method: other problems that may explain a refuted metric."""
 
 from __future__ import annotations
 
@@ -14,37 +14,38 @@ from cvxml.core.metric import FloatArray
 from cvxml.core.pairs import Pairs, pairs_of
 from cvxml.core.triplets import Compared
 
-MULTIPLES = (0.5, 0.9, 0.97, 1.03, 1.1, 2.0)  # of a metric, tried before a solver is
-FAR = 0.1  # of the scale: what leaves more to gain in a misreading is not explained by it
-LOOSE = 1e-3  # what a metric may leave to gain, relative to the scale, to be called the answer of anything
+MULTIPLES = (0.5, 0.9, 0.97, 1.03, 1.1, 2.0)  # factors of a metric that are tried before a solver runs
+FAR = 0.1  # relative to the scale: a misreading with a larger gap does not explain the metric
+LOOSE = 1e-3  # relative gap up to which a metric counts as the answer of a problem
 
 Given = TypeVar("Given")
 
 
 class Question(NamedTuple):
-    """A refuted metric (d, d), the inputs it was judged with, and the tolerance asked for."""
+    """A refuted metric (d, d), the data and parameters that it was judged with, and the tolerance."""
 
     X: ArrayLike
-    y: Any  # labels (n,); None where the method needs none
+    y: Any  # labels (n,); None if the method needs no labels
     metric: FloatArray
     tol: float
     params: dict[str, Any]
 
     def checked(self, instance: Callable[..., Given]) -> Given:
-        """The inputs, as `instance` of the method has them."""
+        """Return data and parameters as `instance` of the method returns them."""
         return instance(self.X, self.y, **self.params)
 
 
 class OtherProblem(NamedTuple):
-    """The same method with other inputs; or another method, and the metric in its terms."""
+    """The same method with other inputs, or another method with the metric in its form."""
 
     X: ArrayLike
-    y: Any  # labels (n,); None where the method needs none
+    y: Any  # labels (n,); None if the method needs no labels
     params: dict[str, Any]
-    metric: FloatArray | None = None  # that of the question
-    method: str | None = None  # that of the question
-    told: str = ""  # the choice among several problems, for the sentence: ": the pair [0, 1]"
-    choices: int = 1  # the number of problems from which this one was chosen
+    metric: FloatArray | None = None  # None: the metric of the question
+    method: str | None = None  # None: the method of the question
+    # end of the sentence that names the choice among several problems, for example ": the pair [0, 1]"
+    told: str = ""
+    choices: int = 1  # number of problems from which this one was chosen
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,10 @@ class Misreading:
 
 
 def changed(name: str, value: Callable[[Question], Any]) -> Callable[[Question], OtherProblem | None]:
-    """The same inputs but for one parameter; a `value` of None says that the misreading does not apply."""
+    """Return a function that makes the problem with another value of one parameter.
+
+    value: returns the other value, or None if the misreading does not apply.
+    """
 
     def problem(question: Question) -> OtherProblem | None:
         other = value(question)
@@ -79,7 +83,7 @@ def changed(name: str, value: Callable[[Question], Any]) -> Callable[[Question],
 
 
 def other_pairs(change: Callable[[Pairs], Pairs | None]) -> Callable[[Question], OtherProblem | None]:
-    """The same inputs but for the pairs."""
+    """Return a function that makes the problem with other pairs; `change` returns None if it does not apply."""
 
     def value(question: Question) -> Any:
         n = len(np.asarray(question.X))
@@ -90,12 +94,12 @@ def other_pairs(change: Callable[[Pairs], Pairs | None]) -> Callable[[Question],
 
 
 def exchanged(pairs: Pairs) -> Pairs:
-    """Similar ones for dissimilar ones."""
+    """Return the pairs with similar and dissimilar exchanged."""
     return Pairs(pairs.dissimilar, pairs.similar)
 
 
 def triplets_exchanged(instance: Callable[..., Compared]) -> Misreading:
-    """The last two of each triplet, of a method that takes triplets."""
+    """Return the misreading that the last two points of each triplet are exchanged, for a method with triplets."""
 
     def value(question: Question) -> Any:
         return question.checked(instance).triplets()[:, [0, 2, 1]].tolist()
@@ -106,7 +110,10 @@ def triplets_exchanged(instance: Callable[..., Compared]) -> Misreading:
 
 
 def multiple(factor: Callable[[Question], float | None]) -> Callable[[Question], OtherProblem | None]:
-    """The solution but for a factor: the metric times `factor` would be it; None, or no positive number: it is not."""
+    """Return a function that multiplies the metric by `factor` before it is judged on the same problem.
+
+    factor: returns None, or a number that is not positive and finite, if the misreading does not apply.
+    """
 
     def problem(question: Question) -> OtherProblem | None:
         by = factor(question)

@@ -1,9 +1,10 @@
-"""Nearest neighbours, and THE tie-break: sums of squared differences over features in order, float64,
-then the index (docs/mlsvm.md, edge cases). Neighbour lists are inputs of every problem, so
-this one file serves everybody.
+"""Nearest neighbours, with one rule for ties that all methods share.
 
-A tie is what float64 cannot tell: equal to TIE_TOL, or equal but for the rounding of the points themselves, which
-is all that is left of a difference where the features have a large offset.
+Squared distances are sums of squared differences over the features in order, in float64; equal distances are ordered by
+index (docs/mlsvm.md, edge cases). Neighbour lists are inputs of every problem, so all methods use this module.
+
+Two distances are tied if float64 cannot order them: they are equal up to TIE_TOL, or up to the rounding of the points.
+If the features have a large offset, that rounding is most of a difference.
 """
 
 from __future__ import annotations
@@ -13,15 +14,15 @@ import numpy as np
 from cvxml.core.clock import watched
 from cvxml.core.metric import EPS, FloatArray, IntArray
 
-TIE_TOL = 1e-12  # relative: closer than this, two squared distances are a tie
+TIE_TOL = 1e-12  # relative: two squared distances that differ by less are tied
 _BLOCK = 2**22  # entries of one block of the distance matrix
 
 
 def squared_euclidean(A: FloatArray, B: FloatArray) -> FloatArray:
-    """Squared distances of every row of A (p, d) to every row of B (q, d), summed feature by feature.
+    """Return the squared distances (p, q) of the rows of A (p, d) to the rows of B (q, d), summed feature by feature.
 
-    The order of summation is part of the definition: a matrix product rounds differently and turns
-    ties around.
+    The order of summation is part of the definition. A matrix product rounds differently, and could change the order of
+    tied points.
     """
     total = np.zeros((len(A), len(B)))
     for a, b in watched(zip(A.T, B.T, strict=True)):
@@ -32,7 +33,7 @@ def squared_euclidean(A: FloatArray, B: FloatArray) -> FloatArray:
 
 
 def inner_products(A: FloatArray, B: FloatArray) -> FloatArray:
-    """<a, b> for every row of A (p, d) and B (q, d), summed feature by feature, for the same reason."""
+    """Return the products <a, b> (p, q) of the rows of A (p, d) and B (q, d), summed feature by feature."""
     total = np.zeros((len(A), len(B)))
     for a, b in watched(zip(A.T, B.T, strict=True)):
         total += a[:, None] * b[None, :]
@@ -40,17 +41,22 @@ def inner_products(A: FloatArray, B: FloatArray) -> FloatArray:
 
 
 def resolution(X: FloatArray) -> float:
-    """By how much a distance of two rows of X (n, d) may differ from that of the points they were rounded from.
+    """Return how much a distance between two rows of X (n, d) may change by the rounding of the points to float64.
 
-    An entry is off by half an ulp, at most eps/2 of its size: a large offset leaves few digits to a difference.
+    An entry is off by half a unit in the last place, at most eps/2 times its size. So a large offset leaves few digits
+    to a difference.
     """
     return EPS * float(np.abs(X).max(axis=0).sum())
 
 
 def are_tied(kth: FloatArray, following: FloatArray, error: float) -> np.ndarray:
-    """Where the k-th squared distance and the next one cannot be told apart, given the `resolution` of the points.
+    """Return where the k-th squared distance and the next one are tied.
 
-    Equal to TIE_TOL, relatively, or distances (not squared) that differ by at most 2 `error`, one for each.
+    kth, following: squared distances of the same shape.
+    error: the `resolution` of the points.
+
+    Two squared distances are tied if they are equal up to the relative tolerance TIE_TOL, or if their roots differ by
+    at most 2 `error`.
     """
     either = np.sqrt(kth) + np.sqrt(following)
     tied: np.ndarray = following - kth <= TIE_TOL * kth + 2 * error * either
@@ -60,9 +66,9 @@ def are_tied(kth: FloatArray, following: FloatArray, error: float) -> np.ndarray
 def k_nearest_by_kernel(
     K: FloatArray, rows: IntArray, columns: IntArray, k: int
 ) -> tuple[IntArray, np.ndarray]:
-    """As `k_nearest` in the feature space of a kernel matrix K (n, n): distance K_ii + K_jj - 2 K_ij, then index.
+    """Like `k_nearest`, in the feature space of a kernel matrix K (n, n), with squared distances K_ii + K_jj - 2 K_ij.
 
-    A tie is a difference of at most TIE_TOL times K_ii + K_jj, the numbers whose difference the distance is.
+    Two squared distances are tied if they differ by at most TIE_TOL times K_ii + K_jj (the largest one of the row).
     """
     diagonal = np.diag(K)
     size = diagonal[rows, None] + diagonal[columns]
@@ -80,7 +86,7 @@ def k_nearest_by_kernel(
 
 
 def k_nearest_slow(X: FloatArray, rows: IntArray, columns: IntArray, k: int) -> tuple[IntArray, np.ndarray]:
-    """The k nearest points among `columns` for each of `rows`: the obvious twin of `k_nearest`."""
+    """Return the same as `k_nearest`, by sorting all distances."""
     chosen, tied = [], []
     for i in rows:
         others = np.array([j for j in columns if j != i])
@@ -93,17 +99,19 @@ def k_nearest_slow(X: FloatArray, rows: IntArray, columns: IntArray, k: int) -> 
 
 
 def k_nearest(X: FloatArray, rows: IntArray, columns: IntArray, k: int) -> tuple[IntArray, np.ndarray]:
-    """The k nearest points among `columns` for each of `rows`, never the point itself.
+    """Return the k nearest points among `columns` for each of `rows`, without the point itself.
 
-    Returns the indices (len(rows), k), ordered by distance and then by index, and a boolean (len(rows),):
-    True where the k-th and the next distance are a tie (`are_tied`).
-    A matrix product preselects candidates within a rigorous rounding bound; the order is decided by
-    the exact sums of `squared_euclidean`. Needs k <= number of columns other than the point itself.
+    The first result holds indices (len(rows), k), ordered by distance and then by index. The second is boolean
+    (len(rows),), True if the k-th and the next distance are tied (`are_tied`). k must be at most the number of columns
+    other than the point itself.
+
+    A matrix product selects candidates within a proved rounding bound. Then the sums of `squared_euclidean` decide the
+    order.
     """
     rounded_by = resolution(X)
     Z = X - X[columns].mean(axis=0)
     squares = np.einsum("id,id->i", Z, Z)
-    # |computed - true| of a squared distance, by the product and by the ordered sum together
+    # bound on the error of a squared distance, for the product and the ordered sum together
     error = 16 * (X.shape[1] + 8) * EPS * 4 * float(squares.max())
     error += 64 * (X.shape[1] + 8) * 5e-324  # squares that underflow
     nearest = np.empty((len(rows), k), dtype=np.intp)
@@ -113,7 +121,7 @@ def k_nearest(X: FloatArray, rows: IntArray, columns: IntArray, k: int) -> tuple
         block = rows[start : start + step]
         rough = squares[block, None] + squares[columns] - 2 * Z[block] @ Z[columns].T
         rough[block[:, None] == columns] = np.inf
-        # One more than k is taken, to see whether the next point ties with the last neighbour.
+        # k + 1 candidates, to see whether the next point is tied with the last neighbour
         enough = min(k + 1, len(columns)) - 1
         limit = np.partition(rough, enough, axis=1)[:, enough]
         limit = np.where(np.isfinite(limit), limit, np.partition(rough, k - 1, axis=1)[:, k - 1])
@@ -135,9 +143,9 @@ def k_nearest(X: FloatArray, rows: IntArray, columns: IntArray, k: int) -> tuple
 
 
 def majority(labels: IntArray, n_classes: int) -> IntArray:
-    """The class with most votes in each row of `labels` (q, k), codes in order of distance.
+    """Return the class with the most votes in each row of `labels` (q, k), which has class codes in order of distance.
 
-    A tie goes to the tied class that has the nearest point (the 1-NN vote of Trivedi et al. 2014, section 3).
+    If classes are tied, the class with the nearest point wins (the 1-NN vote of Trivedi et al. 2014, section 3).
     """
     votes = (labels[:, :, None] == np.arange(n_classes)).sum(axis=1)
     tied = votes == votes.max(axis=1, keepdims=True)

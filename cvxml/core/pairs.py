@@ -1,4 +1,4 @@
-"""Pairs of points that should be near each other (similar), or far apart: inputs of a problem, like neighbour lists."""
+"""Pairs of points that should be near each other (similar) or far apart (dissimilar): given, or made from labels."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ BAD_PAIRS_OF_ONE_KIND = {
 
 
 class Pairs(NamedTuple):
-    """Indices (p, 2) and (q, 2), none listed twice, in the order given."""
+    """Indices of similar pairs (p, 2) and dissimilar pairs (q, 2), each pair once, in the given order."""
 
     similar: IntArray
     dissimilar: IntArray
 
     def to_dict(self) -> dict[str, list[list[int]]]:
-        """As `pairs` takes them."""
+        """Return the pairs in the form of the parameter `pairs`."""
         return {kind: getattr(self, kind).tolist() for kind in KINDS}
 
 
@@ -64,12 +64,12 @@ class Paired:
     """Checked data of a method that learns from pairs."""
 
     X: FloatArray  # (n, d)
-    y: IntArray  # (n,) codes, zeros where pairs were given
-    listed: Pairs | None  # those given; None: every two points are a pair, by their labels
+    y: IntArray  # (n,) class codes; zeros if pairs were given
+    listed: Pairs | None  # the given pairs; None: every two points are a pair, by their labels
 
     @cached_property
     def pairs(self) -> Pairs:
-        """All of them. Raises ValueError for so many by labels that they would fill the memory."""
+        """All pairs. Raises TooLarge if the list of the pairs by labels does not fit into memory."""
         if self.listed is not None:
             return self.listed
         self.check_listable()
@@ -94,17 +94,17 @@ class Paired:
 
     @property
     def similar(self) -> FloatArray:
-        """x_i - x_j of the similar pairs (s, d)."""
+        """Differences x_i - x_j (s, d) of the similar pairs."""
         return self._differences(self.pairs.similar)
 
     @property
     def dissimilar(self) -> FloatArray:
-        """x_i - x_j of the dissimilar pairs (q, d)."""
+        """Differences x_i - x_j (q, d) of the dissimilar pairs."""
         return self._differences(self.pairs.dissimilar)
 
     def _differences(self, listed: IntArray) -> FloatArray:
         E = np.empty((len(listed), self.X.shape[1]))
-        with np.errstate(over="ignore"):  # what overflows is seen by whoever needs it finite
+        with np.errstate(over="ignore"):  # callers that need finite differences check for overflow
             for first in watched(range(0, len(listed), BLOCK)):
                 i, j = listed[first : first + BLOCK].T
                 E[first : first + BLOCK] = self.X[i] - self.X[j]
@@ -112,26 +112,29 @@ class Paired:
 
     @property
     def by_labels(self) -> bool:
-        """True if every two points are a pair."""
+        """True if every two points are a pair, by their labels."""
         return self.listed is None
 
     @property
     def many(self) -> bool:
-        """True where there are too many pairs to list them."""
+        """True if there are too many pairs to list them."""
         return self.by_labels and len(self.X) > MAX_POINTS_LISTED
 
     @property
     def source(self) -> str:
-        """Where the pairs come from, for a sentence."""
+        """The origin of the pairs, in words for a message."""
         return "by the labels y" if self.by_labels else "in pairs"
 
     @property
     def stored(self) -> dict[str, list[list[int]]] | None:
-        """The pairs where they were given, as `pairs` takes them; by labels, the labels say it."""
+        """The given pairs in the form of the parameter `pairs`; None if the pairs follow from the labels."""
         return None if self.listed is None else self.listed.to_dict()
 
     def sum_of_squares(self, kind: str) -> tuple[Any, int]:
-        """sum (x_i - x_j)(x_i - x_j)^T (d, d) over the pairs of a kind, for `KINDS`: integers, times 2^exponent."""
+        """Return sum (x_i - x_j)(x_i - x_j)^T (d, d) over the pairs of a kind: integers, and the exponent of two.
+
+        kind: one of `KINDS`.
+        """
         if self.listed is None:
             found, at = self._within_classes
             return (found if kind == "similar" else within_groups(self.X, 0 * self.y, [1])[0] - found), at
@@ -145,21 +148,22 @@ class Paired:
         """Return `sum_of_squares` of the similar pairs by labels."""
         return within_groups(self.X, self.y, [1] * (int(self.y.max()) + 1))
 
-    # What of all pairs a check needs, without a list of them.
+    # Facts about all pairs that checks need, computed without listing the pairs.
 
     @property
     def linked(self) -> IntArray:
-        """Similar pairs (s, 2) along which all of them connect the same points."""
+        """Similar pairs (s, 2) that connect the same sets of points as all similar pairs do."""
         if self.listed is not None:
             return self.listed.similar
         order = np.argsort(self.y, kind="stable")
-        first = np.searchsorted(self.y[order], self.y[order])  # the first of its class, in that order
+        # position of the first point of the class, in this order
+        first = np.searchsorted(self.y[order], self.y[order])
         linked: IntArray = np.stack([order[first], order], axis=1)[first != np.arange(len(order))]
         return linked
 
     @property
     def parted(self) -> IntArray:
-        """Return dissimilar pairs (s, 2) that connect the same sets of points as all dissimilar pairs do."""
+        """Dissimilar pairs (s, 2) that connect the same sets of points as all dissimilar pairs do."""
         if self.listed is not None:
             return self.listed.dissimilar
         other = np.flatnonzero(self.y != self.y[0])
@@ -171,10 +175,11 @@ class Paired:
         return parted
 
     def widest(self, kind: str) -> FloatArray:
-        """Differences (t, d), in every feature as wide as the widest of the pairs of a kind, for `KINDS`.
+        """Return differences (t, d) that spread in every feature as widely as the pairs of one of `KINDS`.
 
-        By labels the ends of a feature are taken: in each class; of all points, which is more than dissimilar pairs
-        differ only where a similar pair differs by as much.
+        For pairs by labels, these are the ranges of the features. For similar pairs: the ranges within each class of
+        two or more points. For dissimilar pairs: the ranges over all points. If such a range is wider than every
+        dissimilar pair, some similar pair is that wide.
         """
         if self.listed is not None:
             return self.similar if kind == "similar" else self.dissimilar
@@ -209,7 +214,7 @@ class Paired:
 
 
 def paired(X: ArrayLike, y: ArrayLike | None, pairs: Any) -> Paired:
-    """Checked. Raises ValueError for bad input."""
+    """Check the points X (n, d) and the pairs, or the labels if no pairs are given. Raises ValueError for bad input."""
     points = check_X(X)
     n = len(points)
     if pairs is not None:
@@ -218,7 +223,10 @@ def paired(X: ArrayLike, y: ArrayLike | None, pairs: Any) -> Paired:
 
 
 def check_budget(given: Paired, needed_by: str) -> None:
-    """ValueError unless there are pairs of both kinds, and similar ones that differ: these cost something."""
+    """Raise ValueError unless there are pairs of both kinds, and similar pairs that differ.
+
+    A budget on similar pairs that are all equal would not limit the metric.
+    """
     widest = {kind: given.widest(kind) for kind in KINDS}
     for kind in KINDS:
         if not len(widest[kind]):
@@ -235,10 +243,11 @@ def check_budget(given: Paired, needed_by: str) -> None:
 
 
 def pairs_of(pairs: Any, y: ArrayLike | None, n: int) -> Pairs:
-    """The pairs given, or every two points by their labels `y` (n,).
+    """Return the given pairs, or every two points by their labels `y` (n,).
 
     pairs: {"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}; y is then ignored.
-    Raises ValueError for what is neither.
+
+    Raises ValueError for other input.
     """
     return pairs_by_labels(_labels(y, n)) if pairs is None else check_pairs(pairs, n)
 
@@ -250,7 +259,7 @@ def _labels(y: ArrayLike | None, n: int) -> IntArray:
 
 
 def pairs_by_labels(codes: IntArray) -> Pairs:
-    """Every two points, similar where their codes (n,) are equal."""
+    """Return every two points as a pair, similar if their codes (n,) are equal."""
     i, j = np.triu_indices(len(codes), 1)
     same = codes[i] == codes[j]
     index = np.stack([i, j], axis=1)
@@ -258,13 +267,13 @@ def pairs_by_labels(codes: IntArray) -> Pairs:
 
 
 def check_pairs(pairs: Any, n: int) -> Pairs:
-    """`pairs` as arrays. Raises ValueError naming the first that is wrong."""
+    """Return `pairs` as arrays. Raises ValueError that names the first wrong pair."""
     if not isinstance(pairs, Mapping) or set(pairs) != set(KINDS):
         raise ValueError(
             'pairs must be {"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}, got '
             f"{sorted(map(str, pairs)) if isinstance(pairs, Mapping) else type(pairs).__name__}"
         )
-    checked = Pairs(*(_of_one_kind(pairs[kind], kind, n) for kind in KINDS))
+    checked = Pairs(*(_check_kind(pairs[kind], kind, n) for kind in KINDS))
     both = {tuple(sorted(pair)) for pair in checked.similar.tolist()} & {
         tuple(sorted(pair)) for pair in checked.dissimilar.tolist()
     }
@@ -273,7 +282,7 @@ def check_pairs(pairs: Any, n: int) -> Pairs:
     return checked
 
 
-def _of_one_kind(given: Any, kind: str, n: int) -> IntArray:
+def _check_kind(given: Any, kind: str, n: int) -> IntArray:
     values = given.tolist() if isinstance(given, np.ndarray) else given
     if not isinstance(values, (list, tuple)):
         raise ValueError(f"pairs[{kind!r}] must be a list of pairs [i, j], got {type(given).__name__}")

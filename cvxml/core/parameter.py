@@ -1,4 +1,7 @@
-"""What a method takes: each parameter with its default and its kind, from which options, help and checks follow."""
+"""The parameters of a method, each with its default and its kind.
+
+Command-line options, help and checks follow from them.
+"""
 
 from __future__ import annotations
 
@@ -6,37 +9,39 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.files import read_array, read_indices, read_neighbors
 
 
 class Kind(NamedTuple):
-    """How the command line takes a value. The same name is of the same kind in every method."""
+    """How the command line reads a value. A parameter name has the same kind in every method."""
 
-    read: Callable[[str, str], Any]  # option, what is typed -> value; ValueError that names option or file
-    metavar: str  # in the help
-    how: str = ""  # after the text in the help
-    takes: str = "ArrayLike"  # the type in Python, as cvxml/typed/__init__.pyi has it
+    # (name of the option, typed text) -> value; raises ValueError that names the option or the file
+    read: Callable[[str, str], Any]
+    metavar: str  # the placeholder in the help
+    how: str = ""  # added to the description in the help
+    takes: str = "ArrayLike"  # the Python type in cvxml/typed/__init__.pyi
 
 
 class Parameter(NamedTuple):
     """A parameter of a method."""
 
-    text: str  # what it is, in one line, without the default
+    text: str  # its meaning in one line, without the default
     kind: Kind
-    default: Any = None  # that of the function that takes it
-    otherwise: str = ""  # what None stands for, in words
+    default: Any = None  # the default of the function that takes it
+    otherwise: str = ""  # the meaning of None, in words
 
     def __str__(self) -> str:
-        """The line, with the default."""
+        """Return the description with the default."""
         if self.default is None:
             return f"{self.text} (default: {self.otherwise})" if self.otherwise else self.text
         shown = f'"{self.default}"' if isinstance(self.default, str) else f"{self.default:g}"
         return f"{self.text} (default {shown})"
 
 
-def _of(convert: Callable[[str], Any], takes: str) -> Callable[[str, str], Any]:
+def _reader(convert: Callable[[str], Any], takes: str) -> Callable[[str, str], Any]:
     def read(option: str, typed: str) -> Any:
         try:
             return convert(typed)
@@ -57,18 +62,26 @@ def _points(option: str, typed: str) -> Any:
 
 def _pairs(option: str, typed: str) -> Any:
     found = read_indices(typed)
-    if not isinstance(found, list):
+    if isinstance(found, np.ndarray):
+        fits = found.shape[1] == 3 and bool(np.all(np.abs(found[:, 2]) == 1))
+    elif isinstance(found, list):
+        fits = all(isinstance(row, list) and len(row) == 3 and row[2] in (1, -1) for row in found)
+    else:
         return found
-    if not all(isinstance(row, list) and len(row) == 3 and row[2] in (1, -1) for row in found):
+    if not fits:
         raise ValueError(
             f"{option} {typed}: rows of pairs must be i, j and 1 for a similar pair, -1 for a dissimilar one"
         )
     kinds = {"similar": 1, "dissimilar": -1}
+    if isinstance(found, np.ndarray):
+        return {name: found[found[:, 2] == kind, :2] for name, kind in kinds.items()}
     return {name: [row[:2] for row in found if row[2] == kind] for name, kind in kinds.items()}
 
 
 def _members(option: str, typed: str) -> Any:
     found = read_indices(typed)
+    if isinstance(found, np.ndarray) and found.shape[1] == 1:
+        return found[:, 0]
     if isinstance(found, list) and all(isinstance(row, list) and len(row) == 1 for row in found):
         return [row[0] for row in found]
     return found
@@ -77,12 +90,12 @@ def _members(option: str, typed: str) -> Any:
 WITH_COMMAS = "numbers with commas between them"
 Pairs: TypeAlias = Mapping[str, ArrayLike]
 Starts: TypeAlias = ArrayLike | Sequence[ArrayLike]
-NUMBER = Kind(_of(float, "a number"), "X", takes="float")
-COUNT = Kind(_of(int, "a whole number"), "N", takes="int")
+NUMBER = Kind(_reader(float, "a number"), "X", takes="float")
+COUNT = Kind(_reader(int, "a whole number"), "N", takes="int")
 WORD = Kind(lambda option, typed: typed, "WORD", takes="str")
-MODEL = WORD._replace(takes="Any")  # in Python, an object too
+MODEL = WORD._replace(takes="Any")  # Python also allows an object
 START = WORD._replace(how="a word, or all of them: all", takes="Starts")
-NUMBERS = Kind(_of(_numbers, WITH_COMMAS), "X,X", WITH_COMMAS)
+NUMBERS = Kind(_reader(_numbers, WITH_COMMAS), "X,X", WITH_COMMAS)
 LISTS = Kind(lambda option, typed: read_neighbors(typed), "FILE", "JSON")  # a list of points for each point
 INDICES = Kind(lambda option, typed: read_indices(typed), "FILE", ".csv of rows of indices, or .json")
 PAIRS = Kind(
@@ -92,11 +105,11 @@ MEMBERS = Kind(_members, "FILE", ".csv of one number a line, or .json")
 MATRIX = Kind(lambda option, typed: read_array(typed, square=True), "FILE", ".npy, .npz, .csv or .json")
 VECTORS = Kind(lambda option, typed: read_array(typed), "FILE", ".npy, .npz, .csv or .json")
 POINTS = Kind(_points, "X,X|FILE", f"{WITH_COMMAS}, or a file")
-OF_POINTS = (LISTS, INDICES, PAIRS, MEMBERS)  # lists of points of X, which mean nothing for other data
+OF_POINTS = (LISTS, INDICES, PAIRS, MEMBERS)  # lists of points of X, which have no meaning for other data
 
 
 def words(*known: str, otherwise: Kind) -> Kind:
-    """One of the words as it is, anything else as another kind."""
+    """Return a kind that takes one of the `known` words unchanged, and any other text as the kind `otherwise`."""
     return Kind(
         lambda option, typed: typed if typed in known else otherwise.read(option, typed),
         f"WORD|{otherwise.metavar}",

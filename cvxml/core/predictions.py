@@ -1,11 +1,12 @@
-"""What a gap is worth: the neighbours and the votes that are those of the exact optimum.
+"""Predictions that are certain despite the gap: nearest neighbours and votes that the exact optimum shares.
 
-Where the optimum A* is within `radius` of the metric M, in Frobenius norm, the distances of two points with
-differences u and v from a query differ by (u^T M u - v^T M v) in A*, but for at most radius ||u u^T - v v^T||. A region
-says as much of all metrics that are no worse than M, the optimum among them, by bounds of its own. Where either leaves
-no doubt which of the two is nearer, the optimum agrees; from such pairs follows which points can be among its k
-nearest, which must be, and what each class can have of its votes. Where there is a doubt, a metric of the region with
-another vote shows that the gap leaves it open.
+Let the optimum A* be within `radius` of the metric M in Frobenius norm. Take two points with differences u and v from a
+query. Under M, their squared distances differ by u^T M u - v^T M v. Under A*, this number changes by at most radius
+||u u^T - v v^T||. A `Region` gives further bounds, for all metrics that are no worse than M, including the optimum.
+
+If either bound decides which of the two points is nearer, the optimum agrees. The decided pairs show which points may
+be among the k nearest neighbours under A*, which must be, and how many votes each class can have. If the vote stays
+undecided, a metric of the region with another vote shows that the gap leaves it open.
 """
 
 from __future__ import annotations
@@ -23,45 +24,49 @@ from cvxml.core.inputs import check_count, real_array
 from cvxml.core.metric import EPS, FloatArray, IntArray, examine
 from cvxml.core.short_repr import shown
 
-UNDERFLOW = 1e-290  # more than underflow changes sums of numbers of at most about 1
-BEYOND = 16  # points after the k nearest of which the box is asked whether they are nearer than others
-PAIRS = 100  # of one query, each with a proof of its own
+UNDERFLOW = 1e-290  # larger than the effect of underflow on sums of numbers of at most about 1
+BEYOND = 16  # number of points after the k nearest for which the bounds are computed too
+PAIRS = 100  # most pairs of one query that get a separate proof
 STATES = ("certain", "disputed", "not proved")
-TRIES = 2  # pairs of a query that a metric is looked for that turns
+TRIES = 2  # pairs of a query for which a metric with the opposite order is tried
 
 
 class Around(Protocol):
-    """A set that holds all metrics of a region."""
+    """A set that contains all metrics of a region."""
 
     def nearer(self, E: FloatArray, rows: IntArray) -> np.ndarray:
-        """(len(rows), m) True where of differences E (m, d) from a query row a is nearer than row b by all."""
+        """Return (len(rows), m), True if row a is nearer than row b under all metrics of the set.
+
+        E: (m, d), differences from a query.
+        rows: the indices of the rows a.
+        """
 
 
 class Region(Protocol):
-    """All metrics that are no worse than one."""
+    """All metrics that are no worse than a given one."""
 
     @property
     def box(self) -> Around | None:
-        """Around them."""
+        """A set that contains the region; None if no such set is known."""
 
     @property
     def unknown(self) -> str:
-        """Why there is no box, as a sentence without an end; empty where there is."""
+        """Why there is no box, as a sentence without its full stop; "" if there is one."""
 
     @property
     def affordable(self) -> int:
-        """How many pairs may be asked of."""
+        """The number of pairs for which `closer` may be called."""
 
     def closer(self, query: int, a: int, b: int) -> bool:
-        """True where by all of them point a is nearer to point `query` than b is."""
+        """Return True if point a is proved nearer to point `query` than point b is, under all metrics of the region."""
 
     def others(self, E: FloatArray) -> Iterator[FloatArray]:
-        """Some of them that may have the second row of E (2, d) shorter than the first."""
+        """Yield metrics of the region that may make the second row of E (2, d) shorter than the first."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Disagreement:
-    """A metric that is no worse than the one judged, and votes otherwise."""
+    """A metric that is no worse than the judged one and gives another vote."""
 
     query: int
     vote: int
@@ -72,25 +77,28 @@ class Disagreement:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Predictions:
-    """Of q queries, or of the n points themselves, each without itself. What is the same is so by the exact optimum."""
+    """Neighbours and votes of q queries, and which of them the exact optimum shares.
+
+    By default the queries are the n points themselves, each without itself as a neighbour.
+    """
 
     n_neighbors: int
-    radius: float  # within which the optimum is
-    neighbors: IntArray  # (q, k) the k nearest by the metric itself, nearest first
-    same_neighbors: np.ndarray  # (q,) True where they are the k nearest, in some order
-    votes: IntArray  # (q,) the class with most of them by the metric itself, the first of several
-    same_vote: np.ndarray  # (q,) True where it has most, alone
-    disagree: tuple[Disagreement, ...] = ()  # of votes of which two metrics within the gap disagree, one each
-    labels: tuple[str, ...] = ()  # (q,) the names of the votes
-    left: str = ""  # why of others nothing is proved
-    judged: str = ""  # the verdict, in words
+    radius: float  # Frobenius distance within which the optimum lies
+    neighbors: IntArray  # (q, k) the k nearest points under the metric, nearest first
+    same_neighbors: np.ndarray  # (q,) True if the optimum has the same k nearest points, in any order
+    votes: IntArray  # (q,) the class with most votes under the metric, the first of several
+    same_vote: np.ndarray  # (q,) True if this class alone has most votes under the optimum
+    disagree: tuple[Disagreement, ...] = ()  # votes on which two metrics in the gap disagree
+    labels: tuple[str, ...] = ()  # (q,) the class names of the votes
+    left: str = ""  # why the remaining votes are not proved
+    judged: str = ""  # the verdict on the metric, in words
 
     def __repr__(self) -> str:
         return f"{shown(self)}\n{self}"
 
     @property
     def state(self) -> tuple[str, ...]:
-        """(q,) of each vote, one of `STATES`."""
+        """(q,) the state of each vote, one of `STATES`."""
         disputed = {each.query for each in self.disagree}
         return tuple(
             "certain" if same else "disputed" if i in disputed else "not proved"
@@ -116,7 +124,7 @@ class Predictions:
         return f"{self.judged}, and {said}" if self.judged else said
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
+        """Return plain data for JSON."""
         return {
             "n_neighbors": self.n_neighbors,
             "radius": self.radius if math.isfinite(self.radius) else None,
@@ -135,7 +143,7 @@ class Predictions:
         }
 
     def to_json(self) -> str:
-        """The same as text."""
+        """Return `to_dict` as JSON text."""
         return json.dumps(self.to_dict(), indent=1, sort_keys=True, allow_nan=False)
 
 
@@ -150,7 +158,16 @@ def predictions(
     names: tuple[str, ...] = (),
     judged: str = "",
 ) -> Predictions:
-    """X (n, d), codes (n,) of classes, M (d, d) psd but for tolerance, queries (q, d) or (d,), names of the classes.
+    """Return the neighbours and votes of each query, and which of them the exact optimum shares.
+
+    X: (n, d).
+    codes: (n,), class codes.
+    M: (d, d), psd up to the tolerance.
+    radius: the distance within which the optimum lies.
+    queries: (q, d) or (d,); default: the points themselves.
+    names: class names.
+    region: all metrics that are no worse than M, if known.
+    judged: the verdict on M, in words.
 
     Raises ValueError for bad input.
     """
@@ -159,9 +176,9 @@ def predictions(
     Q = X if queries is None else np.atleast_2d(real_array(queries, "queries"))
     if Q.ndim != 2 or Q.shape[1] != X.shape[1] or not np.isfinite(Q).all():
         raise ValueError(f"queries must be finite, of shape (q, {X.shape[1]}), got {Q.shape}")
-    # The cone is convex: its projection of the metric is no further from the optimum than the metric is.
+    # The psd cone is convex, so the projection of M is at most as far from the optimum as M.
     M = examine(M)[0]
-    found = _Search(X, codes, M, radius, k, region).of_all(Q, own)
+    found = _Search(X, codes, M, radius, k, region).all_queries(Q, own)
     neighbors, same, votes, sure = zip(*found.each, strict=True) if found.each else ((), (), (), ())
     return Predictions(
         n_neighbors=k,
@@ -178,7 +195,7 @@ def predictions(
 
 
 class _Search:
-    """All queries, with as many proofs as there may be."""
+    """The computation for all queries, with a limit on the number of separate proofs."""
 
     def __init__(
         self, X: FloatArray, codes: IntArray, M: FloatArray, radius: float, k: int, region: Region | None
@@ -191,7 +208,7 @@ class _Search:
 
     @property
     def left(self) -> str:
-        """Why something may be left."""
+        """The reason why some votes may not be proved."""
         if self.region is not None and not self.region.affordable:
             return self.region.unknown
         if self.cut and not self.proofs:
@@ -206,14 +223,16 @@ class _Search:
             )
         return "the bounds leave a doubt"
 
-    def of_all(self, Q: FloatArray, own: bool) -> _Search:
-        """Each query, or each point among the others."""
+    def all_queries(self, Q: FloatArray, own: bool) -> _Search:
+        """Compute the result of each query. own: each query is a point, and is not its own neighbour."""
         for i, query in enumerate(Q):
             others = np.delete(np.arange(len(self.X)), i) if own else np.arange(len(self.X))
-            self.each.append(self._of(i, query, others, own))
+            self.each.append(self._one_query(i, query, others, own))
         return self
 
-    def _of(self, i: int, query: FloatArray, others: IntArray, own: bool) -> tuple[IntArray, bool, int, bool]:
+    def _one_query(
+        self, i: int, query: FloatArray, others: IntArray, own: bool
+    ) -> tuple[IntArray, bool, int, bool]:
         E, of = query - self.X[others], self.codes[others]
         order = np.argsort(np.sum((E @ self.M) * E, axis=1), kind="stable")
         rows = order[: self.k + BEYOND]
@@ -222,14 +241,19 @@ class _Search:
             nearer |= self.box.nearer(E, rows)
         found = votes_of(nearer, order, of, self.k)
         if not found.sure and self.region is not None:
-            if own and self._closer(i, others, nearer, order, of):
+            if own and self._prove_pairs(i, others, nearer, order, of):
                 found = votes_of(nearer, order, of, self.k)
             if not found.sure:
-                self._turned(i, E, of, order, nearer, found.vote)
+                self._find_disagreement(i, E, of, order, nearer, found.vote)
         return others[order[: self.k]], found.same, found.vote, found.sure
 
-    def _closer(self, i: int, others: IntArray, nearer: np.ndarray, order: IntArray, of: IntArray) -> bool:
-        """Pairs at the boundary that matter, each with a proof; True where one was found."""
+    def _prove_pairs(
+        self, i: int, others: IntArray, nearer: np.ndarray, order: IntArray, of: IntArray
+    ) -> bool:
+        """Try to prove open pairs at the boundary of the k nearest that affect the vote.
+
+        Return True if one was proved.
+        """
         assert self.region is not None
         open_pairs = [
             (row, b)
@@ -250,10 +274,10 @@ class _Search:
             found |= bool(nearer[row, b])
         return found
 
-    def _turned(
+    def _find_disagreement(
         self, i: int, E: FloatArray, of: IntArray, order: IntArray, nearer: np.ndarray, vote: int
     ) -> None:
-        """A metric within the gap whose vote is another, for certain, where that of the metric itself is certain."""
+        """Look for a metric within the gap with another certain vote, if the metric's own vote is certain."""
         assert self.region is not None
 
         def voted(A: FloatArray) -> Votes:
@@ -278,22 +302,28 @@ class _Search:
 
 
 class Votes(NamedTuple):
-    """What is certain of one query."""
+    """The certain facts about one query."""
 
+    # the optimum has the same k nearest points, and `vote` has most votes under the optimum for certain (`sure`)
     same: bool
     vote: int
     sure: bool
 
 
 def votes_of(nearer: np.ndarray, order: IntArray, of: IntArray, k: int) -> Votes:
-    """From pairs (r, m) that are certain: of the m points in `order` the first r are the rows. of (m,): classes."""
+    """Return the votes that follow from the decided pairs.
+
+    nearer: (r, m), True if the a-th of the first r points in `order` is certainly nearer than point b.
+    order: (m,), the points by their distance.
+    of: (m,), class codes.
+    """
     classes = np.unique(of)
-    may = nearer.sum(axis=0) < k  # fewer than k are nearer for certain
+    may = nearer.sum(axis=0) < k  # at most k - 1 points are certainly nearer
     must = np.zeros(len(of), dtype=bool)
-    must[order[: len(nearer)]] = len(of) - 1 - nearer.sum(axis=1) < k  # fewer than k may be nearer
+    must[order[: len(nearer)]] = len(of) - 1 - nearer.sum(axis=1) < k  # at most k - 1 points can be nearer
     here = of == classes[:, None]
     able = (here & may).sum(axis=1)
-    # a class has those of its own that must be there, and what all others together cannot take
+    # at least: its members that must be neighbours, and the places that all other classes together cannot fill
     least = np.maximum((here & must).sum(axis=1), k - (able.sum() - able))
     most = np.minimum(able, k - (least.sum() - least))
     own_votes = np.array([np.sum(of[order[:k]] == c) for c in classes])
@@ -303,10 +333,13 @@ def votes_of(nearer: np.ndarray, order: IntArray, of: IntArray, k: int) -> Votes
 
 
 def certainly_nearer(E: FloatArray, M: FloatArray, radius: float, rows: IntArray | None = None) -> np.ndarray:
-    """(r, m) True where, of differences E (m, d) from a query, row a is nearer than row b by every metric around M.
+    """Return (r, m), True if row a is nearer than row b under every metric within `radius` of M.
 
-    rows (r,): which a, by default all. The differences may be rounded. All is in a unit in which the largest is about
-    1, so that nothing overflows, and what underflows is counted.
+    E: (m, d), differences from a query, possibly rounded.
+    rows: (r,), the indices of the rows a; default: all.
+
+    The computation uses units in which the largest number is about 1, so sums do not overflow, and the bound includes
+    underflow.
     """
     a = np.arange(len(E)) if rows is None else rows
     largest, size = float(np.abs(E).max(initial=0.0)), float(np.abs(M).max())
@@ -318,7 +351,7 @@ def certainly_nearer(E: FloatArray, M: FloatArray, radius: float, rows: IntArray
         M, radius = np.ldexp(M, -unit), float(np.ldexp(radius, -unit))
         d = len(M)
         D, lengths, inner = np.sum((E @ M) * E, axis=1), np.sum(E**2, axis=1), E[a] @ E.T
-        # ||u u^T - v v^T||^2 = |u|^4 + |v|^4 - 2 (u v)^2, of which rounding may take a share of the first two
+        # ||u u^T - v v^T||^2 = |u|^4 + |v|^4 - 2 (u v)^2; the first two terms bound its rounding error
         fourth = lengths[a, None] ** 2 + lengths**2
         apart = np.sqrt(np.maximum(fourth - 2 * inner**2, 0.0) + 8 * (d + 4) * EPS * fourth)
         error = 4 * (d + 4) * EPS * np.sum((np.abs(E) @ np.abs(M)) * np.abs(E), axis=1) + UNDERFLOW

@@ -1,4 +1,4 @@
-"""A prior, the positive definite matrix that a metric is to be near to: a parameter of ITML, LSML, SDML and GMML."""
+"""A prior: the positive definite matrix that a metric should be close to. A parameter of ITML, LSML, SDML and GMML."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cvxml.core.parameter import MATRIX, Parameter, words
 
 PRIORS = ("identity", "covariance")
 MIN_RATIO = 1e-300  # smallest entry of the diagonal relative to the largest; smaller numbers have few digits
-RANK = 1e-13  # of a matrix of unit diagonal: below this a least eigenvalue may be 0
+RANK = 1e-13  # for a matrix with unit diagonal: a smaller least eigenvalue may be 0
 PRIOR = Parameter(
     'A_0: "identity", "covariance" (the inverse of the sample covariance), or positive definite (d, d)',
     words(*PRIORS, otherwise=MATRIX),
@@ -22,7 +22,7 @@ PRIOR = Parameter(
 
 
 def prior_of(X: FloatArray, prior: Any) -> FloatArray:
-    """A_0 (d, d). Raises ValueError unless it is positive definite."""
+    """Return the prior A_0 (d, d). Raises ValueError unless it is positive definite."""
     if isinstance(prior, str) or prior is None:
         check_choice(prior, "prior", PRIORS)
         return np.eye(X.shape[1]) if prior == "identity" else inverse_covariance(X)
@@ -40,7 +40,7 @@ def prior_of(X: FloatArray, prior: Any) -> FloatArray:
 
 
 def inverse_covariance(X: FloatArray) -> FloatArray:
-    """The inverse of the sample covariance (divisor n - 1) of X (n, d). Raises ValueError where it is singular."""
+    """Return the inverse of the sample covariance (divisor n - 1) of X (n, d). Raises ValueError if it is singular."""
     centred = X - X[0]
     centred = centred - centred.mean(axis=0)
     spread = np.abs(centred).max(axis=0)
@@ -60,7 +60,7 @@ def inverse_covariance(X: FloatArray) -> FloatArray:
 
 
 def definite(S: FloatArray) -> bool:
-    """True if the symmetric S (d, d), scaled to unit diagonal, has no eigenvalue below `RANK`."""
+    """Return True if the symmetric S (d, d), scaled to unit diagonal, has no eigenvalue of at most `RANK`."""
     diagonal = S.diagonal()
     if not (diagonal > 0).all():
         return False
@@ -69,10 +69,14 @@ def definite(S: FloatArray) -> bool:
 
 
 def nearest_to_prior(prior: FloatArray, at: Moved, M: FloatArray) -> FloatArray:
-    """The matrix (d, d) with the distances of M (r, r), of least log det divergence from the prior A_0 (d, d).
+    """Return the matrix (d, d) with the distances of M (r, r) and the least log det divergence from the prior.
 
-    With B for `at.back` and C = B^T A_0 B it is A_0 + A_0 B C^-1 (M - C) C^-1 B^T A_0, and its divergence is that of M
-    from C. For the identity and an orthonormal basis it is M in the span and the identity across it.
+    prior: A_0 (d, d).
+    at: the coordinates of M.
+
+    Let B = `at.back` and C = B^T A_0 B. The result is A_0 + A_0 B C^-1 (M - C) C^-1 B^T A_0. Its divergence from A_0 is
+    that of M from C. If A_0 is the identity and B is orthonormal, the result is M in the span of B, and the identity on
+    the orthogonal complement.
     """
     C = at.inside(prior)
     lifted = prior @ at.back @ np.linalg.inv(C)

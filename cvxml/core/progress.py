@@ -1,4 +1,4 @@
-"""Progress, told as whoever looks can take it: in one line that is overwritten, or in few lines of a log."""
+"""Show progress: one line that is overwritten on a terminal, or a few lines in a log."""
 
 from __future__ import annotations
 
@@ -10,24 +10,26 @@ from typing import Self, TextIO
 
 from cvxml.core.short_repr import escaped
 
-FIRST = 10.0  # seconds until the first line of a log; the next ones come after twice as many each
+FIRST = 10.0  # seconds until the first line of a log; the time doubles for each further line
 
 
 class Progress:
-    """Tells of what is under way, such as a Step: a callback of `cvxml.solve` and `cvxml.check`.
+    """Show progress such as a Step: a callback for `cvxml.solve` and `cvxml.check`.
 
-    On a terminal and in a notebook it is one line, which the next overwrites and the end of the block ends; elsewhere
-    lines of their own, after 10 seconds, 20, 40 and so on.
+    On a terminal and in a notebook, each text overwrites the line before it, and the end of the `with` block ends the
+    line. Elsewhere, lines are written after 10 seconds, 20, 40 and so on.
+
+    stream: default `sys.stderr`. clock: a function that returns seconds.
     """
 
     def __init__(self, stream: TextIO | None = None, clock: Callable[[], float] = time.perf_counter):
         self.stream = sys.stderr if stream is None else stream
-        # a notebook's kernel says that it is no terminal, and takes carriage returns all the same
+        # the stream of a notebook's kernel is not a terminal, but it handles carriage returns
         self.live = self.stream.isatty() or type(self.stream).__module__.startswith("ipykernel")
         self.clock, self.began, self.next, self.shown = clock, clock(), FIRST, 0
 
     def __call__(self, what: object) -> None:
-        """Tell it, or in a log do so now and then."""
+        """Show `what` as text; in a log only if the next line is due."""
         text = escaped(str(what))
         if self.live:
             self.stream.write(f"\r{text:<{self.shown}}")
@@ -42,14 +44,13 @@ class Progress:
                 self.next *= 2
 
     def erase(self) -> None:
-        """Leave nothing of the line, so that others may write there."""
+        """Erase the line, so that other output can use it."""
         if self.live and self.shown:
             self.stream.write(f"\r{'':<{self.shown}}\r")
             self.stream.flush()
             self.shown = 0
 
     def __enter__(self) -> Self:
-        """Itself."""
         return self
 
     def __exit__(

@@ -1,4 +1,7 @@
-"""Quadruplets (a, b, c, d) of points, a and b nearer to each other than c and d: given, or drawn from labels."""
+"""Quadruplets (a, b, c, d) of points: a and b should be nearer to each other than c and d.
+
+Given, or drawn from labels.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +23,9 @@ from cvxml.core.inputs import (
 from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.core.parameter import COUNT, INDICES, POINTS, WORD, Parameter
 
-A_PAIR_OF_CLASSES = 20  # quadruplets, for every two classes in either order, and every class with itself
+A_PAIR_OF_CLASSES = 20  # default number of quadruplets, times the squared number of classes
 MEAN, SUM = "mean", "sum"
-HEAVIEST = 1e100  # of a weight that is not divided
+HEAVIEST = 1e100  # largest weight that is used without division
 BY_QUADRUPLETS = {
     "quadruplets": Parameter(
         "a list of [a, b, c, d]: a and b should be nearer to each other than c and d",
@@ -47,31 +50,31 @@ class Quadrupled:
     """Checked data of a method that learns from quadruplets."""
 
     X: FloatArray  # (n, d)
-    y: IntArray  # (n,) codes, zeros where quadruplets were given without labels
+    y: IntArray  # (n,) class codes; zeros if quadruplets were given without labels
     quadruplets: IntArray  # (q, 4)
     weights: FloatArray  # (q,) >= 0; their sum is 1 if losses is "mean"
     losses: str
     n_quadruplets: int | None  # the user's value
     random_state: int
-    by_labels: bool  # False where quadruplets were given
+    by_labels: bool  # False if quadruplets were given
 
     @property
     def near(self) -> FloatArray:
-        """x_a - x_b (q, d)"""
+        """Differences x_a - x_b (q, d)."""
         return self._differences(0, 1)
 
     @property
     def far(self) -> FloatArray:
-        """x_c - x_d (q, d)"""
+        """Differences x_c - x_d (q, d)."""
         return self._differences(2, 3)
 
     def _differences(self, i: int, j: int) -> FloatArray:
-        with np.errstate(over="ignore"):  # what overflows is seen by whoever needs it finite
+        with np.errstate(over="ignore"):  # callers that need finite differences check for overflow
             return self.X[self.quadruplets[:, i]] - self.X[self.quadruplets[:, j]]
 
     @property
     def stored(self) -> dict[str, Any]:
-        """As parameters, explicit."""
+        """All parameters with explicit values."""
         rows, weights = self.quadruplets.tolist(), self.weights.tolist()
         count = None if self.n_quadruplets is None else len(rows)
         known = {
@@ -92,7 +95,7 @@ def quadrupled(
     n_quadruplets: int | None,
     random_state: int,
 ) -> Quadrupled:
-    """Those given, else drawn from the labels: see `drawn`. Raises ValueError for bad input."""
+    """Return the checked data, with the given quadruplets or with `drawn` ones. Raises ValueError for bad input."""
     points = check_X(X)
     check_choice(losses, "losses", (MEAN, SUM))
     n, seed = len(points), check_count(random_state, "random_state", at_least=0)
@@ -111,7 +114,10 @@ def quadrupled(
 
 
 def check_quadruplets(quadruplets: Any, n: int) -> IntArray:
-    """(q, 4) of n points. Raises ValueError for what is none. A row may be there more than once: it counts so often."""
+    """Return the quadruplets (q, 4) of n points.
+
+    Repeated rows are allowed, and each counts. Raises ValueError for bad input.
+    """
     rows = check_rows(quadruplets, "quadruplets", "four indices a, b, c, d", n)
     same = np.flatnonzero((rows[:, 0] == rows[:, 1]) | (rows[:, 2] == rows[:, 3]))
     if len(same):
@@ -146,9 +152,11 @@ def check_weights(weights: Any, count: int, losses: str) -> FloatArray:
 
 
 def drawn(codes: IntArray, count: int, seed: int) -> IntArray:
-    """(count, 4): a pair of one class and a pair of two classes, each such pair as likely, again and again.
+    """Return (count, 4) quadruplets, each of a random pair of one class and a random pair of two classes.
 
-    Classes are taken in the order in which they appear: their names do not matter.
+    All pairs of one class are equally likely, and so are all pairs of two classes; pairs may repeat. The classes are
+    taken in the order in which they appear, so their names do not matter. Raises ValueError if every class has one
+    point only.
     """
     rng, (_, first) = np.random.default_rng(seed), np.unique(codes, return_index=True)
     members = [np.flatnonzero(codes == code) for code in codes[np.sort(first)]]

@@ -1,4 +1,4 @@
-"""Queries with relevant points: an input of a ranking problem, given or read off labels."""
+"""Queries with relevant points: an input of a ranking problem, given or made from labels."""
 
 from __future__ import annotations
 
@@ -27,28 +27,29 @@ class Queried:
     """Checked data of a method that ranks all other points for each query."""
 
     X: FloatArray  # (n, d)
-    y: IntArray  # (n,) codes, zeros where lists were given without labels
-    relevant: NDArray[np.bool_]  # (n, n) True where j is relevant to i
-    queries: IntArray  # the points that have relevant and irrelevant others
-    by_labels: bool  # False where lists were given
+    y: IntArray  # (n,) class codes; zeros if lists were given without labels
+    relevant: NDArray[np.bool_]  # (n, n) True if j is relevant to i
+    queries: IntArray  # the points with relevant and irrelevant other points
+    by_labels: bool  # False if lists were given
 
     @property
     def lists(self) -> list[list[int]]:
-        """`relevant` as it is given."""
+        """`relevant` as a list of relevant points for each point."""
         return [np.flatnonzero(row).tolist() for row in self.relevant]
 
     def sides(self, q: int) -> tuple[list[int], list[int]]:
-        """The relevant and the irrelevant points of a query."""
+        """Return the relevant and the irrelevant points of query q."""
         rest = ~self.relevant[q]
         rest[q] = False
         return np.flatnonzero(self.relevant[q]).tolist(), np.flatnonzero(rest).tolist()
 
 
 def queried(X: FloatArray, y: ArrayLike | None, relevant: Any) -> Queried:
-    """The lists given, else the others of a class.
+    """Return the checked data, with the given lists of relevant points, or the other points of the class.
 
-    X: (n, d), checked. A point to which none or all others are relevant is no query. Raises ValueError for bad input,
-    and where there is no query.
+    X: (n, d), checked. A point is a query if some other points are relevant to it and some are not.
+
+    Raises ValueError for bad input, and if no point is a query.
     """
     n = len(X)
     if y is None and relevant is None:

@@ -1,14 +1,15 @@
-"""Measures of a ranking, as what each relevant point earns at its rank: loss = 1 - sum_p earned(p, r_p).
+"""Measures of a ranking: loss = 1 - sum_p earned(p, r_p), where each relevant point earns a share at its rank.
 
-The p-th relevant point of P has the rank r = p + g, g being how many of the N irrelevant ones are before it:
+There are P relevant and N irrelevant points. The p-th relevant point has the rank r = p + g, if g irrelevant points are
+before it. It earns:
 
 | auc       | (N - g) / (P N)                                                    |
 | precision | [r <= k] / k, k at most P and N                                    |
 | map       | p / (P r)                                                          |
-| mrr       | 1 / r of the first                                                 |
+| mrr       | 1 / r for p = 1, else 0                                            |
 | ndcg      | [r <= k] c(r) / (c(1) + .. + c(k)), k at most P, c(r) = 1/log2 r, and c(1) = 1 |
 
-None is more where g is more, which is what makes the worst ranking easy to find (methods/mlr/interleaving.py).
+Each value decreases or stays equal when g grows. So the worst ranking is easy to find (methods/mlr/interleaving.py).
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ MEASURES = ("auc", "precision", "map", "mrr", "ndcg")
 
 
 def length(measure: str, k: int, P: int, N: int) -> int:
-    """How long the part of a ranking is that counts, where not all of it does."""
+    """Return the length of the part of a ranking that counts, for the measures with a cutoff k."""
     return min(k, P, N) if measure == "precision" else min(k, P)
 
 
 def earned(measure: str, k: int, P: int, N: int) -> FloatArray:
-    """(P, N + 1), of the p-th relevant point with g irrelevant ones before it, in row p - 1 and column g."""
+    """Return (P, N + 1): in row p - 1, column g, the share of the p-th relevant point after g irrelevant ones."""
     p, g = np.arange(1.0, P + 1)[:, None], np.arange(N + 1.0)
     r, k = p + g, length(measure, k, P, N)
     if measure == "auc":
@@ -48,7 +49,7 @@ def earned(measure: str, k: int, P: int, N: int) -> FloatArray:
 
 
 def earned_exactly(measure: str, k: int, P: int, N: int, up: bool) -> list[list[Fraction]]:
-    """The same as fractions; of ndcg, which is not rational, no less than it is, or no more."""
+    """Return `earned` as fractions. ndcg is not rational: its entries are upper bounds if `up`, else lower bounds."""
     k = length(measure, k, P, N)
     discounted = _discounted(k, P + N, up) if measure == "ndcg" else []
 

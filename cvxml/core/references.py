@@ -1,4 +1,4 @@
-"""The papers of the methods, as BibTeX: `references.bib`, whose `keywords` name the methods."""
+"""The papers of the methods as BibTeX, from `references.bib`, which lists method ids under `keywords`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ENTRY = re.compile(r"^@\w+\{.*?^\}$", flags=re.DOTALL | re.MULTILINE)
 
 @cache
 def entries() -> tuple[tuple[str, frozenset[str]], ...]:
-    """Every entry, without the line of its keywords, and these: ids of methods."""
+    """Return every entry without its line of keywords, and the ids of its methods."""
     found = []
     for text in ENTRY.findall((files("cvxml.core") / "references.bib").read_text(encoding="utf-8")):
         named = re.search(r"^ *keywords *= *\{(.*?)\},\n", text, flags=re.MULTILINE)
@@ -21,5 +21,5 @@ def entries() -> tuple[tuple[str, frozenset[str]], ...]:
 
 
 def bibtex(method: str) -> str:
-    """The entries of a method's papers, the first to be published first; "" for a method that has none."""
+    """Return the BibTeX entries of a method's papers, the earliest first; "" for a method without papers."""
     return "\n\n".join(text for text, methods in entries() if method in methods)

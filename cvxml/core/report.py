@@ -1,4 +1,4 @@
-"""What `check` says of somebody else's claim: Verdict, Witness, Report."""
+"""The result of `check` on a claim: Verdict, Witness, Report."""
 
 from __future__ import annotations
 
@@ -19,53 +19,53 @@ from cvxml.core.result import VERSION, Stationarity, plain
 from cvxml.core.short_repr import few, printable, shown
 from cvxml.core.tolerance import tol_name
 
-SHOWN = 60  # characters of the sizes of classes
+SHOWN = 60  # most characters for the sizes of the classes
 SURE = 1000  # "most likely" requires a relative gap that is this many times smaller
 
 
 class Verdict(StrEnum):
-    """What `check` says of a claim."""
+    """The verdict of `check` on a claim."""
 
     CERTIFIED = "certified"
-    CLOSE = "close"  # neither optimal nor stationary, with at most a hundredth of the scale to gain
+    CLOSE = "close"  # neither optimal nor stationary, but the gap is at most a hundredth of the scale
     REFUTED = "refuted"
     INCONCLUSIVE = "inconclusive"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Witness:
-    """A better feasible point: why a claim is refuted."""
+    """A better feasible metric, which refutes a claim."""
 
     objective: float
-    better_by: float  # candidate's objective - this one's, computed without cancellation where possible
+    better_by: float  # objective of the candidate - this one, without cancellation if possible
     metric: FloatArray
 
     __repr__ = shown
 
 
 class Nearest(NamedTuple):
-    """A misreading that a metric is nearer to than to the problem asked, and is not the answer of."""
+    """A misreading that explains a metric better than the user's problem, but not well enough for a diagnosis."""
 
     sentence: str
-    share: float  # of its scale: what the metric leaves to gain in it
-    asked: float  # the same in the problem asked
+    share: float  # relative gap of the metric in the misreading
+    asked: float  # relative gap of the metric in the user's problem
 
     def __str__(self) -> str:
-        """With how sure that is, in words."""
+        """Return the sentence with its likelihood in words."""
         sure = "most likely" if self.asked >= SURE * self.share else "perhaps"
         return f"{sure} {self.sentence} (relative gap {self.share:.2g} for that problem, {self.asked:.2g} for yours)"
 
 
 class About(NamedTuple):
-    """What was asked: the data, every parameter with its value and whether it was given, ties, versions."""
+    """The question that `check` answered: data, every parameter with its value and source, ties, and versions."""
 
     points: int
     features: int
-    classes: dict[str, int]  # how many points there are of each
-    params: dict[str, tuple[str, str]]  # name: value, "given" or "default"
-    ties: int  # choices of the inputs that a tie decided
+    classes: dict[str, int]  # number of points of each class
+    params: dict[str, tuple[str, str]]  # name: (value, "given" or "default")
+    ties: int  # number of choices in the inputs that a tie decided
     versions: dict[str, str]
-    lists: dict[str, str]  # of neighbours, where they were not given: where they are from
+    lists: dict[str, str]  # lists of neighbours that were not given, and how they were made
 
     def __str__(self) -> str:
         parts = [f"{self.points} x {self.features}"]
@@ -79,17 +79,17 @@ class About(NamedTuple):
 
     @property
     def of_classes(self) -> str:
-        """How many classes there are, and their sizes as far as there is room."""
+        """The number of classes and their sizes, shortened to about `SHOWN` characters."""
         count, sizes = len(self.classes), _some(list(map(str, self.classes.values())))
         return f"{count} class{'es' * (count != 1)} of {sizes}"
 
     @property
     def software(self) -> str:
-        """Names with their versions."""
+        """The software packages with their versions."""
         return ", ".join(f"{name} {version}" for name, version in self.versions.items())
 
     def rows(self) -> list[tuple[str, str]]:
-        """Each item with its name."""
+        """Return each item as (name, value)."""
         rows = [("points x features", f"{self.points} x {self.features}")]
         if self.classes:
             rows.append(
@@ -101,24 +101,24 @@ class About(NamedTuple):
 
 
 def _some(words: list[str]) -> str:
-    """As many of them as there is room for, and one."""
+    """Return as many words as fit into `SHOWN` characters, at least one, as text."""
     shown = [word for k, word in enumerate(words) if k == 0 or len(", ".join(words[: k + 1])) <= SHOWN]
     return ", ".join([*shown, "..."] if len(shown) < len(words) else shown)
 
 
 class ReportSubject(NamedTuple):
-    """What a report is about."""
+    """The data and the metric that a report is about."""
 
     X: FloatArray  # (n, d)
-    y: IntArray  # (n,) codes of classes
+    y: IntArray  # (n,) class codes
     metric: FloatArray  # (d, d)
-    names: tuple[str, ...] = ()  # of the classes
-    region: Callable[[], Region | None] | None = None  # of all metrics that are no worse
+    names: tuple[str, ...] = ()  # class names
+    region: Callable[[], Region | None] | None = None  # makes the region of all metrics that are no worse
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Report:
-    """What `check` found. `verdict` speaks of `claim` at `tol`; everything else is the evidence."""
+    """The result of `check`. `verdict` is about `claim` at the tolerance `tol`; the other fields are the evidence."""
 
     method: str
     verdict: Verdict
@@ -128,28 +128,28 @@ class Report:
     lower_bound: float
     scale: float
     reference_objective: float
-    objective: float | None = None  # of the candidate, recomputed; None if only a value was claimed
+    objective: float | None = None  # objective of the candidate, recomputed; None if only a value was claimed
     gap: float | None = None
     rel_gap: float | None = None
     rounding: float = 0.0
     radius: float | None = None
     feasibility: Feasibility | None = None
     claimed_objective: float | None = None
-    # of the candidate's own convex step, where the method is not convex
+    # for the candidate's own convex step, if the problem is not convex
     step_lower_bound: float | None = None
     step_gap: float | None = None
     stationarity: Stationarity | None = None
     witness: Witness | None = None
     diagnosis: tuple[str, ...] = ()
-    nearest: tuple[Nearest, ...] = ()  # where the diagnosis is empty, at most three
-    exact: Exact | None = None  # the same interval in rational arithmetic, where that was asked for
+    nearest: tuple[Nearest, ...] = ()  # at most three, if the diagnosis is empty
+    exact: Exact | None = None  # the interval in exact arithmetic, if the user asked for it
     notes: tuple[str, ...] = ()
     about: About | None = None
     judged: ReportSubject | None = field(default=None, repr=False, compare=False)
 
     @property
     def tol_name(self) -> str | None:
-        """The word for `tol`, where there is one."""
+        """The word for `tol`; None if no word has this value."""
         return tol_name(self.tol)
 
     @property
@@ -159,10 +159,13 @@ class Report:
         return f"{self.method}, claim: {self.claim}, tol: {tol}"
 
     def predictions(self, n_neighbors: int, queries: ArrayLike | None = None) -> Predictions:
-        """Which neighbours and votes are those of the exact optimum (core/predictions.py).
+        """Return which neighbours and votes the exact optimum shares (core/predictions.py).
 
-        queries: (q, d); by default the points themselves, each among the others. Raises ValueError where no metric was
-        judged that is one, and where it is one of another space than the points or belongs to one query.
+        queries: (q, d); default: the points themselves, each among the others.
+        n_neighbors: number of neighbours that vote.
+
+        Raises ValueError if no feasible metric was judged, if its distance from the optimum is not known, if it belongs
+        to one query or has another size than the points, and if the points have no class labels.
         """
         if (
             self.judged is None
@@ -183,14 +186,14 @@ class Report:
         )
 
     def __bool__(self) -> bool:
-        """No: a report has four verdicts. Raises TypeError with what to write."""
+        """Raise TypeError, because a report has four verdicts; the message shows how to compare the verdict."""
         raise TypeError(
             "a report is neither true nor false: its verdict is certified, close, refuted or inconclusive; "
             'write report.verdict == "certified"'
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
+        """Return plain data for JSON."""
         feasibility = self.feasibility
         content = {
             "format": "cvxml-report",
@@ -218,7 +221,8 @@ class Report:
                 "feasible": feasibility.feasible,
                 "asymmetry": feasibility.asymmetry,
                 "min_eigenvalue": feasibility.min_eigenvalue,
-                "distance_to_psd": feasibility.distance,  # to fewer metrics, if the method allows fewer
+                # to the smaller set of metrics, if the method allows fewer than the psd cone
+                "distance_to_psd": feasibility.distance,
                 "distance_to": feasibility.nearest,
             },
             "witness": None
@@ -238,11 +242,11 @@ class Report:
         return checked
 
     def to_json(self) -> str:
-        """The same as text."""
+        """Return `to_dict` as JSON text."""
         return json.dumps(self.to_dict(), indent=1, sort_keys=True, allow_nan=False)
 
     def rows(self) -> list[tuple[str, str]]:
-        """Each figure with its name, as it is shown."""
+        """Return each figure as (name, value), for display."""
         figures = [("objective", self.objective), ("claimed objective", self.claimed_objective)]
         figures += [("lower bound", self.lower_bound), ("our best objective", self.reference_objective)]
         figures += [("gap", self.gap), ("relative gap", self.rel_gap), ("scale", self.scale)]
@@ -283,5 +287,5 @@ class Report:
         return few(lines, "print the report to see all of it")
 
     def _repr_html_(self) -> str:
-        """For notebooks (core/html.py)."""
+        """Return HTML for a notebook (core/html.py)."""
         return fragment(self)

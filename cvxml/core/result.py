@@ -1,4 +1,4 @@
-"""What the package answers with: Status, Certificate, Solution, Evaluation; verdicts are in report.py."""
+"""The results of the package: Status, Certificate, Solution, SavedSolution, Evaluation. Verdicts are in report.py."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from cvxml.core.tolerance import Tolerance, check_tol
 from cvxml.core.wide import wide
 
 FORMAT = "cvxml-solution"
-SAVED = (".json", ".npz", ".npy", ".csv")  # the last two: the metric alone
+SAVED = (".json", ".npz", ".npy", ".csv")  # the last two hold the metric alone
 VERSION = 1
-MAX_NAME = 100  # letters of a method or a parameter in a file: messages repeat them
-# what a saved file says of itself, and `certify` compares with the proof
+MAX_NAME = 100  # most letters of the name of a method or a parameter in a file, because messages repeat it
+# values that a saved file claims, and `certify` compares with the proof
 CLAIMS = (
     "objective",
     "lower_bound",
@@ -43,7 +43,7 @@ CLAIMS = (
 
 
 class Status(StrEnum):
-    """Why a solver stopped; `sentence` says it."""
+    """Why a solver stopped; `sentence` explains it."""
 
     sentence: str
 
@@ -84,7 +84,7 @@ class Status(StrEnum):
     )
 
     def __new__(cls, value: str, sentence: str) -> Status:
-        """A string, with the sentence that says it."""
+        """Make a string with a sentence that explains it."""
         member = str.__new__(cls, value)
         member._value_, member.sentence = value, sentence
         return member
@@ -95,12 +95,15 @@ Dual = Mapping[str, np.ndarray]
 
 @dataclass(frozen=True)
 class Stationarity:
-    """How far a metric A^T A is from first-order stationary, in units of the objective; none of it is a gap."""
+    """How far a metric A^T A is from first-order stationary, in units of the objective.
 
-    gradient: float  # max(|A|, 1) |dF/dA|: to first order, the change of F for a relative change of A
-    scale_derivative: float  # d F(t A) / dt at t = 1: negative where a larger multiple is better
-    dc_residual: float  # to first order, what a direction not in use would win, at the trace or at 1
-    of: float  # what tol is a share of: the distance to the bound, or to where multiples of the metric tend if less
+    None of the values bounds the gap.
+    """
+
+    gradient: float  # max(|A|, 1) |dF/dA|: first-order change of F for a relative change of A
+    scale_derivative: float  # d F(t A) / dt at t = 1; negative if a larger multiple is better
+    dc_residual: float  # first-order decrease of F from an unused direction, with the trace of A^T A or 1
+    of: float  # scale of tol: distance to the bound, or to the limit of multiples of the metric if less
 
     def __str__(self) -> str:
         return (
@@ -109,13 +112,13 @@ class Stationarity:
         )
 
     def within(self, tol: float, rounding: float) -> bool:
-        """True if neither exceeds tol of `of`, plus rounding."""
+        """Return True if gradient and dc_residual are at most tol * of + rounding."""
         limit = tol * self.of + rounding
         return self.gradient <= limit and self.dc_residual <= limit
 
     @property
     def relative(self) -> float:
-        """The larger of gradient and dc_residual, relative to `of`; 0 for 0 of 0."""
+        """The larger of gradient and dc_residual, divided by `of`; 0 if both are 0."""
         if not (math.isfinite(self.gradient) and math.isfinite(self.dc_residual)):
             return math.inf
         largest = max(self.gradient, self.dc_residual)
@@ -124,37 +127,37 @@ class Stationarity:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Certificate:
-    """A proof: `metric` of the certified problem is within `gap` of the optimum, whatever found it.
+    """A proof that the objective of a metric is at most `gap` above the optimum, however the metric was found.
 
-    `gap` is objective - lower_bound, summed from non-negative parts where the method allows, so that
-    it keeps its digits when it is far smaller than the objective; `rounding` is what that sum may be off by.
+    `gap` is objective - lower_bound. If the method allows, it is summed from nonnegative parts. Then it keeps its
+    digits when it is far smaller than the objective. `rounding` bounds the rounding error of that sum.
     """
 
     kind: str  # global | subproblem | enumerated | stationary
     objective: float
     lower_bound: float
-    gap: float  # absolute
-    scale: float  # of the problem at the metric judged (docs/duality.md)
-    rounding: float  # what the gap may be off by
-    radius: float  # the optimum lies within this Frobenius distance (inf: unknown)
+    gap: float  # objective - lower_bound, absolute
+    scale: float  # the scale of the problem at this metric (docs/duality.md)
+    rounding: float  # bound on the rounding error of the gap
+    radius: float  # the optimum is within this Frobenius distance (inf: unknown)
     feasibility: Feasibility
-    dual: Dual  # repaired; named arrays with their index lists
-    step: Certificate | None = None  # "stationary": the proof for the metric's own convex step
-    parts: tuple[Certificate, ...] = ()  # of local metrics, one a query: each must be proved
-    stationarity: Stationarity | None = None  # of metrics A^T A: judged by it where there is no step
-    undecided: str = ""  # a sentence: why double precision proves nothing of these data, if that is so
-    value_rounding: float = 0.0  # what objective and lower_bound may each be off by, if more than `rounding`
+    dual: Dual  # repaired dual variables: named arrays with their index lists
+    step: Certificate | None = None  # for kind "stationary": the proof for the metric's own convex step
+    parts: tuple[Certificate, ...] = ()  # for local metrics: one certificate a query, each must be proved
+    stationarity: Stationarity | None = None  # for metrics A^T A without a convex step
+    undecided: str = ""  # why double precision cannot decide for these data, as a sentence
+    value_rounding: float = 0.0  # bound on the error of objective and lower_bound, if above `rounding`
 
     __repr__ = shown
 
     @property
     def claim(self) -> str:
-        """What it can prove: "optimal" or no more than "stationary"."""
+        """The claim that this certificate can prove: "optimal" or only "stationary"."""
         return "optimal" if self.kind in ("global", "enumerated") else "stationary"
 
     @property
     def rel_gap(self) -> float:
-        """gap / scale; 0 for 0 of 0, inf if only the scale is 0. The largest of the parts."""
+        """gap / scale; 0 if both are 0, inf if only the scale is 0. For several parts, the largest of their values."""
         if self.parts:
             return max(part.rel_gap for part in self.parts)
         if self.gap <= 0 and self.scale == 0:
@@ -162,7 +165,12 @@ class Certificate:
         return self.gap / self.scale if self.scale > 0 else math.inf
 
     def proves(self, tol: Tolerance) -> bool:
-        """True if the metric is what `claim` says to `tol` of the scale, a number or a word, plus rounding."""
+        """Return True if `claim` is proved: M is feasible, and the gap is at most tol * scale + rounding.
+
+        The proof also requires `decides(tol)`. With a step or with parts, their proofs decide.
+
+        tol: a number or one of the words "strict", "normal" and "loose".
+        """
         tol = check_tol(tol)
         if self.step is not None:
             return self.step.proves(tol)
@@ -174,12 +182,15 @@ class Certificate:
                 and self.decides(tol)
                 and self.stationarity.within(tol, self.rounding)
             )
-        # A gap that is below 0 by more than rounding is a mistake, and proves nothing.
+        # A gap that is negative beyond rounding is a mistake, and proves nothing.
         small = abs(self.gap) <= tol * self.scale + self.rounding
         return self.feasibility.feasible and self.decides(tol) and small
 
     def decides(self, tol: Tolerance) -> bool:
-        """False where something overflowed, or rounding is beyond 1e-3 of the scale or 100 times what `tol` asks."""
+        """Return False if double precision cannot decide at `tol`.
+
+        This is so if a value overflowed, or if `rounding` exceeds max(tol, min(100 tol, 1e-3)) times the scale.
+        """
         tol = check_tol(tol)
         if self.step is not None:
             return self.step.decides(tol)
@@ -187,7 +198,7 @@ class Certificate:
             return all(part.decides(tol) for part in self.parts)
         if self.undecided or not (math.isfinite(self.gap) and math.isfinite(self.scale)):
             return False
-        # No tolerance is a share of a scale of 0. There the gap is 0 and was decided exactly, or nothing is decided.
+        # If the scale is 0, the gap must be 0 and decided exactly (rounding 0).
         return self.rounding <= max(tol, min(100 * tol, 1e-3)) * self.scale
 
 
@@ -201,7 +212,7 @@ class Step:
     lower_bound: float
     gap: float
     phase: str = ""
-    scale: float = math.nan  # of the problem, as far as it is known
+    scale: float = math.nan  # the scale of the problem, if it is known
 
     def __str__(self) -> str:
         share = f"gap {self.gap:.2e}"
@@ -213,13 +224,16 @@ class Step:
 
 
 def step_of(proof: Certificate, iteration: int, seconds: float, phase: str = "") -> Step:
-    """What a certificate says of a solver under way."""
+    """Return the line of the history for a certificate of an iterate."""
     return Step(iteration, seconds, proof.objective, proof.lower_bound, proof.gap, phase, proof.scale)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Solution:
-    """A metric with its proof. `metric` (d, d) psd; everything else follows from data and dual."""
+    """A metric with its certificate.
+
+    `metric` (d, d) is psd; the figures follow from the data and the dual variables.
+    """
 
     method: str
     metric: FloatArray
@@ -233,9 +247,9 @@ class Solution:
     neighbors: list[IntArray]
     notes: tuple[str, ...] = ()
     solver: str = "fast"
-    # (m, d) with metric = components^T components, where the method is about such a matrix
+    # (m, d) with metric = components^T components, if the method is about such a matrix
     components: FloatArray | None = None
-    # the parameters that were not given: they were made of the labels and the other parameters (core/derived.py)
+    # parameters that were not given, but made from the labels and other parameters (core/derived.py)
     derived: tuple[str, ...] = ()
 
     @property
@@ -250,7 +264,7 @@ class Solution:
 
     @property
     def lower_bound(self) -> float:
-        """No metric at all has an objective below this."""
+        """Lower bound on the objective of every feasible metric."""
         return self.certificate.lower_bound
 
     @property
@@ -265,20 +279,20 @@ class Solution:
 
     @property
     def step_lower_bound(self) -> float | None:
-        """Of the metric's own convex step, for a method that is not convex; None otherwise."""
+        """Lower bound on the optimum of the metric's own convex step; None if the problem is convex."""
         return None if self.certificate.step is None else self.certificate.step.lower_bound
 
     @property
     def step_gap(self) -> float | None:
-        """objective - step_lower_bound: what the metric's own convex step could still gain; None otherwise."""
+        """objective - step_lower_bound, a bound on the gain of the metric's own convex step; None without a step."""
         return None if self.certificate.step is None else self.certificate.step.gap
 
     def __str__(self) -> str:
         lines = [
             f"{self.method} ({self.solver}): {self.status.sentence}",
             f"objective {self.objective:.12g}   lower bound {self.lower_bound:.12g}",
-            f"gap {self.gap:.3g}   relative gap {self.rel_gap:.3g}",
-            *self._what_is_proved(),
+            f"gap {self.gap:.3g}   relative to the scale {self.rel_gap:.3g}",
+            *self._proof_lines(),
             *([f"not decided: {self.certificate.undecided}"] if self.certificate.undecided else []),
             *(f"note: {n}" for n in self.notes),
         ]
@@ -290,11 +304,11 @@ class Solution:
         return few([what, *str(self).splitlines()], "print the solution to see all of it")
 
     def _repr_html_(self) -> str:
-        """For notebooks (core/html.py)."""
+        """Return HTML for a notebook (core/html.py)."""
         return of_solution(self)
 
     def rows(self) -> list[tuple[str, str]]:
-        """Each figure with its name, as it is shown in a notebook."""
+        """Return each figure as (name, value), as a notebook shows it."""
         radius = self.certificate.radius
         figures = (
             ("gap", self.gap),
@@ -312,7 +326,7 @@ class Solution:
             *((name, brief(value).strip("'")) for name, value in self.params.items() if value is not None),
         ]
 
-    def _what_is_proved(self) -> list[str]:
+    def _proof_lines(self) -> list[str]:
         certificate, norm = self.certificate, f"(norm {np.linalg.norm(self.metric):.6g})"
         step = certificate.step
         lines = [] if certificate.stationarity is None else [str(certificate.stationarity)]
@@ -325,7 +339,7 @@ class Solution:
         return lines
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON: the data, the parameters, the metric, the dual, the figures."""
+        """Return plain data for JSON: the data, the parameters, the metric, the dual variables, the figures."""
         return {
             "format": FORMAT,
             "version": VERSION,
@@ -355,11 +369,15 @@ class Solution:
         }
 
     def save(self, path: str | Path) -> None:
-        """Write data, metric and dual to `path`, .json or .npz: all that a stranger needs to check it.
+        """Write the solution to `path`.
 
-        Or the metric alone, .npy or .csv: what other programs read, to the last digit, and `check` as a candidate.
-        Raises ValueError for another name, for a parameter that is an object of the user's own, and where the objective
-        is infinite.
+        .json and .npz hold data, parameters, metric and dual variables, so that anyone can check the solution. .npy and
+        .csv hold the metric alone, with all digits; other programs and `check` read it.
+
+        path: ends in .json, .npz, .npy or .csv.
+
+        Raises ValueError for another ending, for a parameter that is an object of the user, and if the objective is
+        infinite.
         """
         suffix = Path(path).suffix
         if not math.isfinite(self.objective):
@@ -390,7 +408,7 @@ class Solution:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SavedSolution:
-    """What a saved file holds: enough to recompute the certificate, nothing of it believed."""
+    """The content of a saved file: enough to recompute the certificate. The values that it claims are not trusted."""
 
     method: str
     params: dict[str, Any]
@@ -400,14 +418,14 @@ class SavedSolution:
     metric: FloatArray
     dual: dict[str, np.ndarray]
     claimed: dict[str, Any] = field(default_factory=dict)
-    # as in `Solution`; None where the file does not say, for example one of cvxml 0.2
+    # as in `Solution`; None if the file has no such entry, for example a file of cvxml 0.2
     derived: tuple[str, ...] | None = None
 
     __repr__ = shown
 
 
 def load(path: str | Path) -> SavedSolution:
-    """Read a file that `Solution.save` wrote. Raises ValueError if it is not one."""
+    """Read a file that `Solution.save` wrote. Raises ValueError for any other file."""
     try:
         if Path(path).suffix not in (".json", ".npz"):
             raise ValueError("give a .json or .npz file that 'solve --out' or 'Solution.save' wrote")
@@ -468,7 +486,8 @@ def _load_npz(path: str | Path) -> dict[str, Any]:
     content = parse_json(str(arrays.pop("header")), finite=False)
     counts = arrays.pop("neighbor_counts")
     flat = arrays.pop("neighbors")
-    # each entry becomes a list or an integer of Python, of some 64 bytes: entries of one byte could fill the memory
+    # Each entry becomes an element of a Python list, which takes about 64 bytes, so entries of one byte could fill the
+    # memory.
     if any(given.ndim != 1 or given.dtype != np.int64 for given in (counts, flat)):
         raise ValueError("neighbors and neighbor_counts are not lists of integers of 8 bytes (int64)")
     if len(counts) not in (0, len(arrays["y"])) or (len(counts) + len(flat)) * 64 > MAX_BYTES:
@@ -493,7 +512,7 @@ def _json_number(value: float) -> float | None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
-    """The intermediates of a method at one metric, by the paper's names, as attributes and in `values`."""
+    """The intermediate values of a method at one metric, by the paper's names, as attributes and in `values`."""
 
     method: str
     values: Mapping[str, Any]
@@ -507,7 +526,7 @@ class Evaluation:
             ) from None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
+        """Return plain data for JSON."""
         return {"method": self.method, **{k: plain(v) for k, v in self.values.items()}}
 
     def __str__(self) -> str:
@@ -518,7 +537,7 @@ class Evaluation:
 
 
 def plain(value: Any) -> Any:
-    """Arrays, tuples and dataclasses as lists and dicts that JSON takes; non-finite numbers as None."""
+    """Return arrays, tuples and mappings as lists and dicts for JSON; numbers that are not finite become None."""
     if isinstance(value, np.ndarray):
         return plain(value.tolist())
     if isinstance(value, Mapping):
@@ -533,10 +552,10 @@ def plain(value: Any) -> Any:
 
 
 def warn_unless_converged(solution: Solution, tol: float) -> None:
-    """Warn (ConvergenceWarning) if the tolerance was not met, with the reason that the certificate knows."""
+    """Warn (ConvergenceWarning) if the tolerance was not met, with the reason that the certificate gives."""
     if solution.status in (Status.CONVERGED, Status.STATIONARY):
         return
-    # imported here: scikit-learn takes a second to load, and `check` should not
+    # imported here, because scikit-learn takes a second to load and `check` does not need it
     from sklearn.exceptions import ConvergenceWarning
 
     judged = solution.certificate.step or solution.certificate

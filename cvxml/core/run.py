@@ -1,4 +1,4 @@
-"""What an algorithm starts from and ends with, and how it is stepped and interrupted: nothing here is proved."""
+"""The loop around an algorithm: its start, its result, its steps and interrupts. Proofs are computed elsewhere."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ Keep = Callable[[FloatArray, Dual], None]
 
 
 class Start(NamedTuple):
-    """What an algorithm may go on from: the psd metric of another solution, and the dual beside it."""
+    """A start for an algorithm: the psd metric of another solution, and its dual variables."""
 
     metric: FloatArray
     dual: Dual
 
 
 class Found(NamedTuple):
-    """What an algorithm ended with: nothing is proved yet."""
+    """The result of an algorithm, which is not yet proved."""
 
     metric: FloatArray
     dual: Dual
-    status: Status  # CONVERGED or STATIONARY unless it was stopped
+    status: Status  # CONVERGED or STATIONARY, unless the algorithm was stopped
     n_iter: int
     history: tuple[Step, ...] = ()
-    notes: tuple[str, ...] = ()  # what only the algorithm knows, as sentences
-    # the method's certificate of the metric and the dual; None if it is not yet computed
+    notes: tuple[str, ...] = ()  # facts that only the algorithm knows, as sentences
+    # certificate of the metric and the dual; None if it is not yet computed
     proof: Certificate | None = None
 
 
@@ -44,23 +44,23 @@ class Watch:
         self.deadline, self.callback = deadline, callback
 
     def __call__(self, step: Step) -> None:
-        """Tell of the step, and look at the time."""
+        """Pass the step on, and check the time."""
         if self.callback is not None:
             self.callback(step)
         self.look()
 
     def look(self, _: Step | None = None) -> None:
-        """Look at the time, and tell nobody."""
+        """Check the time only; the step is not passed on."""
         self.deadline.look()
 
     def named(self, found: Found) -> Found:
-        """What was found, its status that of the time where that ended the algorithm."""
+        """Return the result with status TIME_LIMIT if the time limit ended the algorithm; else unchanged."""
         ended = self.deadline.up and found.status is Status.INTERRUPTED
         return found._replace(status=Status.TIME_LIMIT) if ended else found
 
 
 def silent(callback: Callback) -> Callback:
-    """For work of which nobody is told: the time is looked at all the same."""
+    """Return a callback that checks the time only, for work with steps that are not shown to the user."""
     return callback.look if isinstance(callback, Watch) else None
 
 
@@ -86,13 +86,13 @@ def follows(step: Step, last: Step) -> Step:
 
 
 def untried(starts: Sequence[str], runs: int) -> tuple[str, ...]:
-    """A sentence on the starts that an end before its time left out, by name."""
+    """Return a sentence that names the starts that were not tried because the algorithm ended early; else ()."""
     left = ", ".join(starts[runs:])
     return (f"stopped before these starts were tried: {left}",) if left else ()
 
 
 class Interrupted(KeyboardInterrupt):
-    """The user's interrupt, with what was found before it: only `ConvexMethod.find` stops it."""
+    """The user's interrupt, with the best result so far. `ConvexMethod.find` catches it."""
 
     def __init__(self, found: Found):
         super().__init__()
@@ -100,9 +100,10 @@ class Interrupted(KeyboardInterrupt):
 
 
 def interruptible(callback: Callback, algorithm: Callable[[Keep, Callback], Found]) -> Found:
-    """What `algorithm` finds. It tells `keep` each metric (d, d) and its dual, so that an interrupt loses nothing.
+    """Run `algorithm`, and return its result.
 
-    Raises Interrupted with the last of them; KeyboardInterrupt where there was none yet.
+    The algorithm passes each metric (d, d) and its dual to `keep`, so that an interrupt loses nothing. Raises
+    Interrupted with the last of them, or KeyboardInterrupt if `keep` was not called yet.
     """
     kept: list[tuple[FloatArray, Dual]] = []
     history: list[Step] = []
@@ -110,7 +111,7 @@ def interruptible(callback: Callback, algorithm: Callable[[Keep, Callback], Foun
 
     def keep(metric: FloatArray, dual: Dual) -> None:
         kept[:] = [(metric, dual)]
-        if look is not None and history:  # the first step is told of always
+        if look is not None and history:  # the first step is always passed on
             look(history[-1])
 
     def told(step: Step) -> None:
@@ -129,26 +130,26 @@ def interruptible(callback: Callback, algorithm: Callable[[Keep, Callback], Foun
 def in_one_step(
     metric: FloatArray, dual: Dual, prove: Callable[[FloatArray, Dual], Certificate], callback: Callback
 ) -> Found:
-    """A closed form: one step, of which the callback is told."""
+    """Return the result of a closed form as one step, and pass the step to the callback."""
     began = time.perf_counter()
     step = step_of(prove(metric, dual), 1, time.perf_counter() - began, "closed form")
     if callback is not None:
-        with suppress(TimeUp):  # it is done
+        with suppress(TimeUp):  # the work is done, so the time limit does not matter
             callback(step)
     return Found(metric, dual, Status.CONVERGED, 1, (step,))
 
 
 class Iterate(Protocol):
-    """An algorithm under way."""
+    """An algorithm between two steps."""
 
     def metric(self) -> FloatArray:
-        """(d, d)"""
+        """Return the current metric (d, d)."""
 
     def dual(self) -> Dual:
-        """What proves it."""
+        """Return the dual variables for the certificate of the current metric."""
 
     def step(self) -> bool:
-        """Go on; False where rounding allows no step."""
+        """Make one step. Return False if rounding allows no further step."""
 
 
 def run(
@@ -160,10 +161,11 @@ def run(
     phase: str,
     patience: float = math.inf,
 ) -> Found:
-    """Step until `prove` says that tol is met, max_iter or the end of what rounding allows; the best iterate.
+    """Step until `prove` meets tol, until max_iter, or until rounding allows no further step; return the best iterate.
 
-    patience: steps without a better gap, after which rounding is to blame. Raises Interrupted, with the best, where the
-    user interrupts.
+    patience: number of steps without a smaller gap after which the status is STALLED.
+
+    Raises Interrupted with the best iterate if the user interrupts.
     """
     history: list[Step] = []
     began, least, without = time.perf_counter(), math.inf, 0

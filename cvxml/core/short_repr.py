@@ -1,4 +1,4 @@
-"""Show an object at a prompt, in at most ten lines, and show a string on a terminal, with printable characters."""
+"""Short texts: objects in at most ten lines for a prompt, strings with printable characters for a terminal."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 LINES, WIDTH, LETTERS = 10, 110, 60
-PRINTED = 80  # characters of a string that a file holds
+PRINTED = 80  # most characters of a string from a file
 
 
 def brief(value: Any) -> str:
-    """A number or a word as it is; of what is long, what it is."""
+    """Return a number or a word unchanged; for a long value, its type and size."""
     if isinstance(value, np.ndarray):
         return (
             f"array[{','.join(map(str, value.shape))}]"
@@ -34,24 +34,24 @@ def brief(value: Any) -> str:
 
 
 def cut(said: str, letters: int = LETTERS) -> str:
-    """The text, or as many of its letters and a sign that there are more."""
+    """Return the text, or its first letters and "..." if it is longer than `letters`."""
     return said if len(said) <= letters else f"{said[:letters]}..."
 
 
 def escaped(said: str) -> str:
-    """The text with an escape, such as \\x1b or \\n, for each character that a terminal obeys or does not show."""
+    r"""Return the text with escapes, such as \x1b or \n, for characters that a terminal obeys or does not show."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in said)
 
 
 def one_line(said: str) -> str:
-    """A message on one line: a blank for each run of blanks and line ends, and else `escaped`."""
+    """Return a message on one line: `escaped`, with a blank for each run of blanks and line ends."""
     return escaped(" ".join(said.split()))
 
 
 def printable(value: object, letters: int = PRINTED, tail: bool = False) -> str:
-    """A string that comes from a file, or names one, as messages and reports show it: `escaped`, and cut.
+    """Return a string that comes from a file, or names a file, for messages and reports: `escaped`, and cut.
 
-    It has at most `letters` characters: the first ones and a sign that there are more, or with `tail` the last ones.
+    It has at most `letters` characters: the first ones and "...", or with `tail` the last ones after "...".
     """
     said = escaped(str(value))
     if len(said) <= letters:
@@ -60,19 +60,19 @@ def printable(value: object, letters: int = PRINTED, tail: bool = False) -> str:
 
 
 def few(lines: Iterable[str], rest: str) -> str:
-    """The lines, or as many as there is room for, and where the rest is."""
+    """Return the lines as text; if there are more than `LINES`, the first ones and "... " with the text `rest`."""
     given = list(lines)
     return "\n".join(given if len(given) <= LINES else [*given[: LINES - 1], f"... {rest}"])
 
 
 def listed(name: str, values: Mapping[str, Any]) -> str:
-    """The name, and each value with its own name."""
+    """Return "name(key=value, ...)" with brief values, in at most `LINES` lines."""
     said = ", ".join(f"{key}={brief(value)}" for key, value in values.items())
     lines = textwrap.wrap(f"{name}({said})", WIDTH, subsequent_indent="    ", break_on_hyphens=False)
     return few(lines, "and more)")
 
 
 def shown(self: Any) -> str:
-    """The `__repr__` of a dataclass: each of its fields."""
+    """Return the text of a dataclass with its fields, for use as `__repr__`."""
     fields = [field.name for field in dataclasses.fields(self) if field.repr]
     return listed(type(self).__name__, {name: getattr(self, name) for name in fields})

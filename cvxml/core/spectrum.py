@@ -1,4 +1,4 @@
-"""Eigenvalues of a matrix that is similar to a symmetric one, in balls (core/balls.py)."""
+"""Enclosures of the eigenvalues of a matrix that is similar to a symmetric one, as balls (core/balls.py)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cvxml.core.exact import flint
 
 
 def inverted(A: Any) -> Any:
-    """Of balls. Raises TooFewBits where it is not known."""
+    """Return the inverse of a matrix of balls. Raises TooFewBits if the balls do not prove that it is regular."""
     try:
         return A.inv()
     except ZeroDivisionError as error:
@@ -17,19 +17,20 @@ def inverted(A: Any) -> Any:
 
 
 def eigenvectors(of: Any) -> tuple[list[Any], Any]:
-    """Eigenvalues and the eigenvectors beside each other, near the true ones: nothing is proved."""
+    """Return approximate eigenvalues, and the matrix of approximate eigenvectors as columns, without a proof."""
     values, vectors = flint().acb_mat(of).eig(right=True, algorithm="approx")
     return [each.real for each in values], vectors
 
 
 def enclosed(of: Any) -> list[Any]:
-    """The eigenvalues, all of which are real: balls, in the order of `eigenvectors`.
+    """Return balls that contain the eigenvalues, all of which are real, in the order of `eigenvectors`.
 
-    In coordinates in which it is next to diagonal: Gershgorin's discs that touch each other hold as many eigenvalues as
-    they are, none further from a centre than all their diameters. Raises TooFewBits where too little is known.
+    The matrix is nearly diagonal in the basis of its approximate eigenvectors. Gershgorin discs that touch form a group
+    with as many eigenvalues as discs. Each of these is within the sum of all diameters of every centre in the group.
+    Raises TooFewBits if the precision is too low.
     """
     d, R = of.nrows(), eigenvectors(of)[1]
     M = inverted(R) * flint().acb_mat(of) * R
     beside = total([abs(M[i, j]) for i in range(d) for j in range(d) if j != i])
-    wide = flint().arb(0, 2 * beside)  # not through a float, in which a small one is 5e-324
+    wide = flint().arb(0, 2 * beside)  # as a ball: a float would round a tiny radius to 5e-324
     return [M[i, i].real + wide for i in range(d)]

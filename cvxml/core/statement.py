@@ -1,18 +1,19 @@
-r"""The mathematics of a method, read from its source: each formula stands above the line of code that it is.
+r"""The mathematics of a method, read from its source: each formula stands above the line of code that implements it.
 
     #: text | latex | (equation)
     the line of code
 
-The text is for a terminal. The LaTeX is the same in mathematics mode, words in \text{}. The equation is its number in
-the paper; without one the formula ends with its LaTeX. In a function:
-- `#:` and more than one space go on with the formula above, so that text and LaTeX may have lines of their own;
-- several formulas in one block are of the same line of code;
-- a block that begins with `#: [heading]` holds remarks, of no line: what symbols mean, what is proved. An empty line or
-  the end of the function ends it;
-- a formula that begins with `if flag:` or `if not flag:` is of that form of the method alone.
-What the formulas of a function are called is its docstring up to the first period or colon.
+The text is for a terminal. The LaTeX is the same formula in math mode, with words in \text{}. The equation is its
+number in the paper; without a number, the formula ends with its LaTeX. Rules within a function:
+- A line that begins with `#:` and more than one space continues the formula above. So text and LaTeX can have separate
+  lines.
+- Several formulas in one block belong to the same line of code.
+- A block that begins with `#: [heading]` holds remarks without a line of code, for example the meaning of symbols or
+  the statement that is proved. An empty line or the end of the function ends it.
+- A formula that begins with `if flag:` or `if not flag:` belongs only to that form of the method.
+The heading of a function's formulas is its docstring up to the first period or colon.
 
-A method's `STATEMENT` is a `Statement`, which names the functions. `cvxml show` and the pages are made of it.
+A method's `STATEMENT` is a `Statement`, which names the functions. `cvxml show` and the pages are made from it.
 """
 
 from __future__ import annotations
@@ -30,7 +31,11 @@ from typing import NamedTuple
 
 
 class Row(NamedTuple):
-    """A formula, or a remark. equation: as printed in brackets, "" without. at: its line in the code of its section."""
+    """A formula or a remark.
+
+    equation: its number in the paper, "" without one.
+    at: the index of its line in the code of its section.
+    """
 
     text: str
     latex: str
@@ -39,28 +44,32 @@ class Row(NamedTuple):
 
     @property
     def tag(self) -> str:
-        """The number in brackets, or nothing."""
+        """The number in brackets; "" without a number."""
         return f"({self.equation})" if self.equation else ""
 
 
 class Section(NamedTuple):
-    """Rows that belong together, what is minimised first. code: the lines of the function; remarks have none."""
+    """Rows that belong together; the row with the problem (min over, max over) comes first.
+
+    code: the lines of the function; () for remarks.
+    """
 
     heading: str
     rows: tuple[Row, ...]
     code: tuple[str, ...] = ()
 
     def line(self, row: Row) -> str:
-        """The line of code that a row is, "" for a remark."""
+        """Return the line of code of a row; "" for a remark."""
         return self.code[row.at].strip() if self.code else ""
 
 
 @dataclass(frozen=True)
 class Statement:
-    """What a method is: functions of a module, in the order in which they are read. The module is not imported.
+    """The mathematics of a method: functions of a module, in reading order. The module is not imported.
 
-    functions: their names; all of the module by default. flags: the values of the flags that formulas name, for a
-    method with more than one form. further: what follows.
+    functions: their names; default: all functions of the module.
+    flags: the values of the flags in the formulas, for a method with more than one form.
+    further: a statement that follows.
     """
 
     module: str
@@ -70,7 +79,7 @@ class Statement:
 
     @cached_property
     def parts(self) -> tuple[Section, ...]:
-        """Every function, and remarks where they stand. Raises ValueError for a formula that is not well written."""
+        """The sections of every function, with remarks in their places. Raises ValueError for a malformed formula."""
         source = source_of(self.module)
         names = self.functions or tuple(functions_of(source))
         found = [part for name in names for part in read(source, name, self.flags)]
@@ -78,7 +87,7 @@ class Statement:
 
     @property
     def sections(self) -> tuple[Section, ...]:
-        """The parts that say something."""
+        """The sections that have rows."""
         return tuple(part for part in self.parts if part.rows)
 
     def __str__(self) -> str:
@@ -86,7 +95,7 @@ class Statement:
 
 
 def source_of(module: str) -> str:
-    """The text of a module, which is not imported. Raises ValueError where there is none."""
+    """Return the source text of a module without importing it. Raises ValueError if there is no source."""
     spec = find_spec(module)
     loader = spec.loader if spec else None
     source = loader.get_source(module) if isinstance(loader, InspectLoader) else None
@@ -97,14 +106,14 @@ def source_of(module: str) -> str:
 
 @cache
 def functions_of(source: str) -> dict[str, ast.FunctionDef]:
-    """The functions of a module by name, in order."""
+    """Return the functions of a module by name, in order."""
     return {node.name: node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)}
 
 
 def read(source: str, function: str, flags: Mapping[str, bool] | None = None) -> list[Section]:
-    """The formulas of one function and its code without them; remarks before its first formula come first.
+    """Return the formulas of one function with its code; remarks before the first formula come first.
 
-    Raises ValueError for a formula without text, LaTeX or a line of code, and for LaTeX whose braces do not nest.
+    Raises ValueError for a formula without text, LaTeX or a line of code, and for LaTeX with unbalanced braces.
     """
     heading, lines = _function(source, function)
     code: list[str] = []
@@ -128,7 +137,7 @@ def read(source: str, function: str, flags: Mapping[str, bool] | None = None) ->
 
 
 def _function(source: str, name: str) -> tuple[str, list[str]]:
-    """Its heading and its lines, with the comments that follow its last statement."""
+    """Return the heading and the lines of a function, including the comments after its last statement."""
     found = functions_of(source).get(name)
     if found is None:
         raise ValueError(f"the module has no function {name!r}")
@@ -140,7 +149,7 @@ def _function(source: str, name: str) -> tuple[str, list[str]]:
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[tuple[list[str], str | None]]:
-    """Each line of code, None at the end, with the lines of formulas right above it."""
+    """Yield each line of code with the formula lines right above it; the last line is None."""
     block: list[str] = []
     for line in lines:
         if line.lstrip().startswith("#:"):
@@ -212,23 +221,23 @@ def _nested(latex: str) -> bool:
 
 
 def as_text(statement: Statement, width: int = 100) -> str:
-    """The mathematics alone, for a terminal of `width` columns."""
+    """Return the mathematics without code, for a terminal of `width` columns."""
     return "\n\n".join("\n".join(section_text(section, width)) for section in statement.sections)
 
 
 def section_text(section: Section, width: int) -> list[str]:
-    """The lines of one section, none longer than `width` unless a formula cannot be broken."""
+    """Return the lines of one section. Each has at most `width` characters, unless a formula cannot be broken."""
     return [section.heading, *(line for row in section.rows for line in row_text(row, width))]
 
 
 def row_text(row: Row, width: int) -> list[str]:
-    """The lines of one row, indented, the number at the right end."""
+    """Return the indented lines of one row, with the equation number at the right end."""
     lines = list(wrapped(row.text, width, "  "))
     return _numbered(lines, row.tag, width) if row.tag else lines
 
 
 def _numbered(lines: list[str], tag: str, width: int) -> list[str]:
-    """The number at the right end of the last line that has room for it, else on a line of its own."""
+    """Put the number at the right end of the last line that has room for it, else on a new line."""
     room = [i for i, line in enumerate(lines) if len(line) + 1 + len(tag) <= width]
     at = room[-1] if room else len(lines)
     lines = [*lines, ""][: max(at + 1, len(lines))]
@@ -236,16 +245,18 @@ def _numbered(lines: list[str], tag: str, width: int) -> list[str]:
     return lines
 
 
-_TOGETHER = re.compile(  # no line ends within these
-    r"\{[^{}]*\}|\([^()]{1,14}\)|\|\|[^|]{1,16}\|\|"  # what stands in brackets
-    r"|\b(?:sum|min|max|mean|log|det|tr|over|gamma|mu|C)(?:_\{[^{}]*\}|[^\s{])* (?=\S)"  # an operator and what it is of
+_TOGETHER = re.compile(  # no line break within these
+    r"\{[^{}]*\}|\([^()]{1,14}\)|\|\|[^|]{1,16}\|\|"  # brackets
+    # an operator and its operand
+    r"|\b(?:sum|min|max|mean|log|det|tr|over|gamma|mu|C)(?:_\{[^{}]*\}|[^\s{])* (?=\S)"
     r"|\b1/\w+ (?=sum_)"  # a mean
-    r"|(?<= [-+=]) (?=\S)|(?<= [<>!]=) (?=\S)| (?=[)\]])"  # a sign and what follows, what precedes a bracket's end
+    # a sign and its right side; a blank before a closing bracket
+    r"|(?<= [-+=]) (?=\S)|(?<= [<>!]=) (?=\S)| (?=[)\]])"
 )
 
 
 def wrapped(text: str, width: int, indent: str = "") -> Iterator[str]:
-    """The lines of a formula, broken where it hurts least; what follows the first is indented by four."""
+    """Yield the lines of a formula, broken where it disturbs least; lines after the first are indented by four."""
     if len(indent + text) <= width:
         yield indent + text
         return
@@ -267,12 +278,12 @@ def _broken(text: str, width: int, indent: str) -> list[str]:
 
 
 def as_latex(statement: Statement) -> str:
-    """A fragment for a document with amsmath and amssymb: a paragraph for each section, its rows in an align*."""
+    """Return LaTeX for a document with amsmath and amssymb: a paragraph for each section, its rows in an align*."""
     return "\n\n".join(section_latex(section) for section in statement.sections)
 
 
 def section_latex(section: Section) -> str:
-    """One section: `\\paragraph`, and an `align*` in which a row with a number carries it as its tag."""
+    r"""Return one section as `\paragraph` and `align*`; the number of a row is its tag."""
     rows = (f"& {row.latex}" + (rf" \tag{{{row.equation}}}" if row.equation else "") for row in section.rows)
     heading = section.heading[:1].upper() + section.heading[1:]
     body = " \\\\\n".join(rows)

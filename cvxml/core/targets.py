@@ -1,4 +1,4 @@
-"""Targets of points, an input of LMNN and its relatives: the nearest of a point's class, or given."""
+"""Targets of points, an input of LMNN and related methods: the nearest points of the same class, or given lists."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from cvxml.core.neighbors import k_nearest
 
 
 class OtherClasses:
-    """For each of some points, which of all points are of another class: a table (p, n) that is not stored.
+    """For each of some points, which of all points have another class: a table (p, n) that is not stored.
 
-    Indexed as one: by rows, or by rows and columns of equal shape. As an array it takes p n bytes.
+    It is indexed by rows, or by rows and columns of equal shape. As an array it takes p n bytes.
+
+    own: (p,), class codes of the rows. codes: (n,), class codes of all points.
     """
 
     def __init__(self, own: IntArray, codes: IntArray):
@@ -30,26 +32,27 @@ class OtherClasses:
         return own != self.codes if np.ndim(own) == 0 else own[:, None] != self.codes
 
     def of(self, rows: Any) -> OtherClasses:
-        """Some of the rows."""
+        """Return the table with these rows only."""
         return OtherClasses(self.own[rows], self.codes)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.asarray(self[:], dtype)
 
     def count(self) -> int:
-        """How many entries are True."""
+        """Return the number of entries that are True."""
         return int(np.sum(len(self.codes) - np.bincount(self.codes)[self.own]))
 
 
 def count(counts: Any) -> int:
-    """How many entries of a table are True."""
+    """Return the number of entries of a table that are True."""
     return counts.count() if isinstance(counts, OtherClasses) else int(np.count_nonzero(counts))
 
 
 def nearest_of_class(X: FloatArray, codes: IntArray, k: int, names: list[str]) -> tuple[IntArray, int]:
-    """(n k, 2) the k nearest points of its class for every point, and how many boundaries are ties.
+    """Return pairs (n k, 2) of each point and its k nearest points of the same class, and the number of ties.
 
-    names: of the classes, for the ValueError that a class is too small.
+    A tie is a point with a k-th and a next neighbour at equal distance. names: class names, for messages. Raises
+    ValueError if a class has at most k points.
     """
     sizes = np.bincount(codes)
     if sizes.min() <= k:
@@ -67,7 +70,10 @@ def nearest_of_class(X: FloatArray, codes: IntArray, k: int, names: list[str]) -
 
 
 def given_targets(targets: Any, codes: IntArray) -> IntArray:
-    """(p, 2) the pairs of explicit lists, one a point, of points of its class. Raises ValueError for others."""
+    """Return the pairs (p, 2) of explicit lists of targets.
+
+    Raises ValueError for bad lists, and targets of another class.
+    """
     lists = check_neighbors(targets, len(codes), "targets")
     pairs = np.array([(i, j) for i, listed in enumerate(lists) for j in listed.tolist()], dtype=np.intp)
     if len(pairs) == 0:

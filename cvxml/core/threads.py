@@ -1,4 +1,4 @@
-"""How many threads BLAS may use, and work on parts of large tables that numpy does side by side."""
+"""Threads: limit BLAS to one thread, and work on parts of large tables in parallel."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class _OneBlasThread:
 
     def __init__(self) -> None:
         self.lock, self.blocks = Lock(), 0
-        self.limit: Any = None  # threadpoolctl's limit, which holds the original numbers of threads
+        self.limit: Any = None  # the limit of threadpoolctl, which remembers the original numbers of threads
 
     def begin(self) -> None:
         with self.lock:
@@ -61,11 +61,14 @@ def one_blas_thread() -> Iterator[None]:
 
 @cache
 def _thread_pools() -> ThreadpoolController:
-    return ThreadpoolController()  # finding the libraries takes milliseconds: once is enough
+    return ThreadpoolController()  # finding the libraries takes milliseconds, so it is done once
 
 
 def cores() -> int:
-    """Those that this process may use; fewer where OMP_NUM_THREADS says so, as it does within joblib's processes."""
+    """Return the number of cores that this process may use.
+
+    It is at most OMP_NUM_THREADS, which joblib sets in its processes.
+    """
     asked = os.environ.get("OMP_NUM_THREADS", "")
     return min(_cores(), int(asked)) if asked.isdecimal() and int(asked) > 0 else _cores()
 
@@ -76,10 +79,10 @@ def _cores() -> int:
 
 
 def side_by_side(work: Callable[[Part], Result], parts: Iterable[Part]) -> Iterator[Result]:
-    """What `work` makes of each part, in their order, so that sums of it are the same on every machine.
+    """Yield work(part) for each part, in order, so that sums of the results are the same on every machine.
 
-    On a thread for each of the `cores`, with two parts for each under way at most. One part needs no thread.
-    The clock is checked between two parts (core/clock.py).
+    The parts run on one thread for each of the `cores`, with at most two parts per core in progress. A single part runs
+    without a thread. The clock is checked between two parts (core/clock.py).
     """
     rest = iter(parts)
     first = list(islice(rest, 2))
@@ -89,7 +92,7 @@ def side_by_side(work: Callable[[Part], Result], parts: Iterable[Part]) -> Itera
     with ThreadPoolExecutor(cores()) as pool:
 
         def begin(part: Part) -> Future[Result]:
-            # how numpy treats overflows is a matter of the context
+            # the context holds numpy's handling of overflows
             return pool.submit(copy_context().run, work, part)
 
         under_way = deque(map(begin, first))
@@ -100,6 +103,6 @@ def side_by_side(work: Callable[[Part], Result], parts: Iterable[Part]) -> Itera
                 if under_way:
                     look()
                 under_way.extend(map(begin, islice(rest, 1)))
-        finally:  # the user's interrupt, or an error
+        finally:  # after an interrupt or an error
             for future in under_way:
                 future.cancel()

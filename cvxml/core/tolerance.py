@@ -1,4 +1,4 @@
-"""tol: a share of the problem's scale, as a number or as the word for one."""
+"""The tolerance tol, relative to the scale of the problem: a number or a word."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Tolerance: TypeAlias = float | Literal["strict", "normal", "loose"]
 
 
 def check_tol(tol: Any, name: str = "tol") -> float:
-    """The number, > 0, that a number or one of the words of `TOLERANCES` says. Raises ValueError for anything else."""
+    """Return the tolerance > 0 for a number or one of the words in `TOLERANCES`. Raises ValueError for other input."""
     if isinstance(tol, str) and tol in TOLERANCES:
         return TOLERANCES[tol]
     try:
@@ -26,7 +26,7 @@ def check_tol(tol: Any, name: str = "tol") -> float:
 
 
 def typed_tol(typed: str) -> Tolerance:
-    """What somebody typed, as a number where it is one, otherwise as it is, for `check_tol`."""
+    """Return a typed text as a number if possible, else unchanged, for `check_tol`."""
     try:
         return float(typed)
     except ValueError:
@@ -34,5 +34,5 @@ def typed_tol(typed: str) -> Tolerance:
 
 
 def tol_name(tol: float) -> str | None:
-    """The word for a number, where there is one."""
+    """Return the word for a tolerance; None if no word has this value."""
     return next((word for word, value in TOLERANCES.items() if value == tol), None)

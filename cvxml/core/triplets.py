@@ -1,4 +1,4 @@
-"""Triplets (i, j, l) of points, j nearer to i than l should be: an input of a problem, given or drawn from labels."""
+"""Triplets (i, j, l) of points: j should be nearer to i than l. Given, or made from labels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cvxml.core.neighbors import k_nearest
 from cvxml.core.parameter import COUNT, INDICES, Parameter
 from cvxml.core.targets import nearest_of_class
 
-LARGEST = 1e30  # of a spread; a weight may be the third power of it
+LARGEST = 1e30  # limit of the spread of the features; a weight may be up to its third power
 GIVEN_TRIPLETS = Parameter(
     "explicit triplets, a list of [i, j, l]: j should be nearer to i than l; they replace n_neighbors",
     INDICES,
@@ -33,27 +33,27 @@ BAD_TRIPLETS: dict[str, tuple[Any, ...]] = {
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """Checked data of a method that learns from triplets: a row of `targets`, and a point l that counts for it."""
+    """Checked data of a method that learns from triplets (i, j, l): each row of `targets` holds i and j."""
 
     X: FloatArray  # (n, d)
-    y: IntArray  # (n,) codes, zeros where triplets were given without labels
-    targets: IntArray  # (p, 2): i and a target j
-    impostors: np.ndarray  # (p, n) True where l counts
-    n_neighbors: int | None  # None where triplets were given
-    tied: int  # points with a tie at the boundary of their targets or impostors
+    y: IntArray  # (n,) class codes; zeros if triplets were given without labels
+    targets: IntArray  # (p, 2): i and its target j
+    impostors: np.ndarray  # (p, n) True if (i, j, l) is a triplet
+    n_neighbors: int | None  # None if triplets were given
+    tied: int  # number of points with a tie at the boundary of their targets or impostors
 
     @property
     def count(self) -> int:
-        """How many triplets there are."""
+        """The number of triplets."""
         return int(np.count_nonzero(self.impostors))
 
     def triplets(self) -> IntArray:
-        """(m, 3) i, j, l"""
+        """Return the triplets (m, 3) as i, j, l."""
         row, l = np.nonzero(self.impostors)
         return np.concatenate([self.targets[row], l[:, None]], axis=1)
 
     def margins(self, M: FloatArray) -> FloatArray:
-        """<M, H_t> of every triplet, H_t = (x_i - x_l)(x_i - x_l)^T - (x_i - x_j)(x_i - x_j)^T."""
+        """Return <M, H_t> (m,) of every triplet, with H_t = (x_i - x_l)(x_i - x_l)^T - (x_i - x_j)(x_i - x_j)^T."""
         X, found = self.X, []
         for i, j, l in self.triplets().tolist():
             far, near = X[i] - X[l], X[i] - X[j]
@@ -61,7 +61,7 @@ class Compared:
         return np.array(found)
 
     def weighted_sum(self, weights: FloatArray) -> FloatArray:
-        """The sum of weight_t H_t over the triplets (d, d), of a weight each."""
+        """Return sum weight_t H_t (d, d) over the triplets, for weights (m,)."""
         X, total = self.X, np.zeros((self.X.shape[1],) * 2)
         for (i, j, l), weight in zip(self.triplets().tolist(), weights.tolist(), strict=True):
             far, near = X[i] - X[l], X[i] - X[j]
@@ -70,13 +70,13 @@ class Compared:
 
     @property
     def stored(self) -> dict[str, Any]:
-        """As parameters, with explicit triplets in order."""
+        """The parameters, with explicit triplets in order."""
         return {"n_neighbors": self.n_neighbors, "triplets": sorted(self.triplets().tolist())}
 
 
 @dataclass(frozen=True, eq=False)
 class WithVectors(Compared):
-    """The same, of a metric that is a combination of vectors (bases.py)."""
+    """Like `Compared`, for a metric that is a combination of vectors (bases.py)."""
 
     @property
     def basis(self) -> FloatArray:
@@ -85,9 +85,10 @@ class WithVectors(Compared):
 
 
 def compared(X: FloatArray, y: ArrayLike | None, n_neighbors: int | None, triplets: Any) -> Compared:
-    """Those given; else every target of a point, the nearest of its class, with as many nearest points of the others.
+    """Return the checked data, with the given triplets, or with triplets made from the labels.
 
-    X: (n, d), checked. Raises ValueError for bad input.
+    By labels, the triplets combine each target of a point (its nearest points of the same class) with each of its
+    nearest points of other classes; there are n_neighbors of both. X: (n, d), checked. Raises ValueError for bad input.
     """
     if y is None and triplets is None:
         raise ValueError("y is None: it must be one-dimensional, one label a point, or give triplets")
@@ -103,9 +104,11 @@ def compared(X: FloatArray, y: ArrayLike | None, n_neighbors: int | None, triple
 
 
 def check_units(X: FloatArray, weight: float, name: str, follows: str) -> None:
-    """ValueError where the square of a weight and the fourth power of what features spread over may be no floats.
+    """Raise ValueError if the squared weight and the fourth power of the features' spread may not be doubles.
 
-    name: of the weight. follows: it, of the points X / s, as "C s^4".
+    weight: its value.
+    name: its name.
+    follows: its rescaled value for points X / s, for example "C s^4".
     """
     s = unit_scale(X)
     if not (1 / LARGEST <= s <= LARGEST and LARGEST**-3 <= weight <= LARGEST**3):
@@ -116,7 +119,12 @@ def check_units(X: FloatArray, weight: float, name: str, follows: str) -> None:
 
 
 def nearest_of_the_rest(X: FloatArray, codes: IntArray, k: int, names: list[str]) -> tuple[np.ndarray, int]:
-    """(n, n) True where l is one of the k nearest of other classes to i, and how many boundaries are ties."""
+    """Return (n, n), True if l is one of the k points of other classes nearest to i, and the number of ties.
+
+    names: class names, for messages.
+
+    Raises ValueError if a class has fewer than k points beside it.
+    """
     near, ties = np.zeros((len(X), len(X)), dtype=bool), 0
     for code in watched(range(int(codes.max()) + 1)):
         members, rest = np.flatnonzero(codes == code), np.flatnonzero(codes != code)
@@ -132,9 +140,9 @@ def nearest_of_the_rest(X: FloatArray, codes: IntArray, k: int, names: list[str]
 
 
 def given_triplets(triplets: Any, n: int) -> tuple[IntArray, np.ndarray]:
-    """Explicit triplets (m, 3) i, j, l of n points: the pairs (p, 2) of i and j, and True (p, n) where l counts.
+    """Return the pairs (p, 2) i, j of explicit triplets (m, 3) of n points, and (p, n), True if (i, j, l) is a triplet.
 
-    Raises ValueError for what is none, and for one that is there twice.
+    Raises ValueError for bad input, and for a triplet that is listed twice.
     """
     given = check_rows(triplets, "triplets", "three indices i, j, l", n)
     same = np.flatnonzero((given[:, 0] == given[:, 1]) | (given[:, 0] == given[:, 2]))

@@ -1,4 +1,4 @@
-"""Tuples of points, as metric-learn takes them, are refused with a sentence that says what to give here."""
+"""Refuse tuples of points, the input of metric-learn, with a message that shows the input of this package."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from cvxml.core.metric import refuse_texts
 
-# How a list is given by indices into X, under the name of its parameter.
+# how a list of indices into X is given, by the name of its parameter
 BY_INDICES = {
     "pairs": 'pairs={"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}',
     "triplets": "triplets=[[i, j, l], ...], where j should be nearer to i than l",
@@ -45,7 +45,7 @@ def refuse_preprocessor(given: Collection[str]) -> None:
 
 
 def _shape(X: Any) -> tuple[int, ...]:
-    """The shape of an array or of nested lists; () for anything that has none."""
+    """Return the shape of an array or of nested lists; () for anything without a shape."""
     if isinstance(X, (list, tuple)):
         try:
             refuse_texts(X, "X")

@@ -10,7 +10,7 @@ import numpy as np
 from cvxml.core.metric import FloatArray
 
 NAMED = 10  # most columns that a message lists
-WIDE = 1e4  # a feature is wide if its spread is more than this many times that of the others
+WIDE = 1e4  # a feature is wide if its spread is more than this many times that of the other features
 
 
 def named(columns: Sequence[int]) -> str:
@@ -40,7 +40,7 @@ class Wide(NamedTuple):
 def wide(X: FloatArray) -> Wide:
     """Return the features of X (n, d) with a spread of more than `WIDE` times the (lower) median spread.
 
-    Constant features do not count. If only two features vary, the wider one is compared with the other one.
+    Constant features are ignored. If only two features vary, the wider one is compared with the other one.
     """
     with np.errstate(over="ignore"):
         return wide_of(X.max(axis=0) - X.min(axis=0))

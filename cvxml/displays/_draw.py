@@ -1,4 +1,4 @@
-"""What the displays share in drawing: axes, points by class, a frame, a legend beneath."""
+"""Drawing functions that all displays share: axes, points by class, limits, texts, and a legend below the axes."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ SIZE = (6.4, 5.6)  # inches
 
 
 def font() -> float:
-    """Points: 11 at least, more if matplotlib is set to more."""
+    """Return the font size in points: that of matplotlib's settings, at least 11."""
     return max(11.0, float(pyplot().rcParams["font.size"]))
 
 
 def start(ax: Any = None, size: tuple[float, float] = SIZE) -> tuple[Any, Any]:
-    """The figure and the axes to draw on: `ax`, or new ones."""
+    """Return the figure and the axes to draw on: `ax`, or new ones."""
     if ax is None:
         _, ax = pyplot().subplots(figsize=size, layout="constrained")
     ax.tick_params(labelsize=font())
@@ -30,7 +30,7 @@ def start(ax: Any = None, size: tuple[float, float] = SIZE) -> tuple[Any, Any]:
 
 
 def points(ax: Any, X: FloatArray, labels: np.ndarray, pale: bool = False, size: float = 26) -> list[Any]:
-    """Points (n, 2) by class; of a single class without a name in the legend."""
+    """Draw points (n, 2) by class. A single class gets no entry in the legend."""
     drawn = by_class(ax, X, labels, s=size, alpha=0.3 if pale else 0.75, zorder=1)
     if len(drawn) == 1:
         drawn[0].set_label("_points")
@@ -38,10 +38,10 @@ def points(ax: Any, X: FloatArray, labels: np.ndarray, pale: bool = False, size:
 
 
 def frame(ax: Any, X: FloatArray, outlines: Sequence[FloatArray] = ()) -> None:
-    """Equal scales, and limits that hold X (n, 2), and as much of the outlines as half the width of X on each side.
+    """Set equal scales, and limits that contain X (n, 2) and the outlines.
 
-    All of the outlines where the points coincide. The shorter side is two thirds of the longer at least, so that there
-    is room for words.
+    The outlines extend the limits by at most half the width of X on each side, or fully if the points coincide. The
+    shorter side is about two thirds of the longer one at least, so that there is room for words.
     """
     low, high = X.min(axis=0), X.max(axis=0)
     room = width(X) / 2 if (high > low).any() else np.inf
@@ -54,14 +54,14 @@ def frame(ax: Any, X: FloatArray, outlines: Sequence[FloatArray] = ()) -> None:
 
 
 def zoom(ax: Any, near: FloatArray, X: FloatArray) -> None:
-    """Equal scales, and a square that holds `near` (k, 2) with room about it, never less than 4 % of the width of X."""
+    """Set equal scales, and a square around `near` (k, 2) with a margin, at least 4 % as wide as X."""
     low, high = near.min(axis=0), near.max(axis=0)
     half = max(0.75 * float((high - low).max()), 0.02 * width(X))
     _square(ax, low / 2 + high / 2, np.array([half, half]))
 
 
 def _square(ax: Any, middle: FloatArray, half: FloatArray) -> None:
-    """Limits half (2,) to each side of the middle (2,), equal scales, and ticks for which there is room."""
+    """Set limits at distance half (2,) from middle (2,), equal scales, and as many ticks as fit."""
     ax.set_xlim(middle[0] - half[0], middle[0] + half[0])
     ax.set_ylim(middle[1] - half[1], middle[1] + half[1])
     ax.set_aspect("equal", adjustable="box")
@@ -70,12 +70,12 @@ def _square(ax: Any, middle: FloatArray, half: FloatArray) -> None:
 
 
 def width(X: FloatArray) -> float:
-    """Of the points X (n, 2), in the feature that spreads most; 1 if they coincide."""
+    """Return the width of the points X (n, 2) in the feature with the largest spread; 1 if they coincide."""
     return float(np.ptp(X, axis=0).max()) or 1.0
 
 
 def across(ax: Any) -> float:
-    """The width of the axes in inches; where scales are equal, of what that leaves of them."""
+    """Return the width of the axes in inches; with equal scales, the width that remains for the data."""
     wide, high = ax.bbox.width / ax.figure.dpi, ax.bbox.height / ax.figure.dpi
     if ax.get_aspect() == "auto":
         return float(wide)
@@ -84,12 +84,12 @@ def across(ax: Any) -> float:
 
 
 def letters(ax: Any) -> int:
-    """How many letters a line above or below the axes holds, about."""
+    """Return about how many letters fit into a line above or below the axes."""
     return max(20, int(1.15 * across(ax) * 72 / (0.55 * font())))
 
 
 def words(ax: Any, title: str, xlabel: str, ylabel: str) -> None:
-    """Title, of as many lines as it takes, and the names of the axes."""
+    """Set the title, wrapped to the width of the axes, and the names of the axes."""
     lines = [textwrap.fill(line, letters(ax)) for line in title.splitlines()]
     ax.set_title("\n".join(lines), fontsize=font(), loc="left")
     ax.set_xlabel(xlabel, fontsize=font())
@@ -97,7 +97,7 @@ def words(ax: Any, title: str, xlabel: str, ylabel: str) -> None:
 
 
 def legend(ax: Any) -> Any:
-    """The legend beneath the axes, where it hides nothing, in as many columns as there is room for."""
+    """Draw the legend below the axes, where it hides no data, in up to three columns."""
     handles, labels = ax.get_legend_handles_labels()
     columns = next((c for c in (3, 2) if _letters_of(labels, c) <= letters(ax)), 1)
     made = ax.legend(
@@ -105,7 +105,7 @@ def legend(ax: Any) -> Any:
         labels,
         loc="upper center",
         bbox_to_anchor=(0.5, 0.0),
-        borderaxespad=3.4,  # in letters: clear of the name of the axis, however high the axes are
+        borderaxespad=3.4,  # in font sizes: clear of the axis name for axes of any height
         ncols=columns,
         fontsize=font(),
         frameon=False,
@@ -118,15 +118,15 @@ def legend(ax: Any) -> Any:
 
 
 def _letters_of(labels: Sequence[str], columns: int) -> int:
-    """The width of a legend that fills column after column; six letters for a mark and the space beside it."""
+    """Return the width of a legend with these columns, in letters; a mark and its space count as six."""
     parts = [part for part in np.array_split(np.array(labels, dtype=object), columns) if len(part)]
     return sum(6 + max(map(len, part)) for part in parts)
 
 
 def message(ax: Any, text: str) -> None:
-    """Paragraphs, a line each, in the middle of empty axes; apart where there is room."""
+    """Write paragraphs, one for each line of `text`, in the middle of empty axes, with blank lines if they fit."""
     paragraphs = [textwrap.fill(line, int(0.9 * letters(ax))) for line in text.splitlines()]
-    room = 0.8 * ax.bbox.height / ax.figure.dpi * 72 / (1.3 * font())  # in lines
+    room = 0.8 * ax.bbox.height / ax.figure.dpi * 72 / (1.3 * font())  # height in lines
     apart = "\n\n" if len("\n\n".join(paragraphs).splitlines()) < room else "\n"
     style = {"transform": ax.transAxes, "ha": "center", "va": "center", "fontsize": font()}
     ax.text(0.5, 0.5, apart.join(paragraphs), **style)

@@ -1,4 +1,4 @@
-"""The ball of a metric in a plane, computed; nothing here draws."""
+"""Compute the ball of a metric in a plane. This module does not draw."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ import numpy as np
 from cvxml.core.metric import EPS, FloatArray, components_of
 
 SLICE, PROJECTION = BALLS = ("slice", "projection")
-LONG = 1e3  # a ball that many times as long as wide is a strip in any picture
+LONG = 1e3  # a longer ball, relative to its width, looks like a strip in any picture
 
 
 def in_plane(M: FloatArray, features: tuple[int, int], ball: str = SLICE) -> FloatArray:
-    """The metric (2, 2) whose ball is that of M (d, d), psd, in two features.
+    """Return the metric (2, 2) with the ball of M (d, d), psd, in two features.
 
-    "slice": the cut through the centre along the two, so M restricted to them. "projection": the shadow of the whole
-    ball on them. A point is in the shadow if some choice of the other features puts it into the ball, so its
-    distance is the least over them: the Schur complement of M, for an M of full rank the inverse of the block of M^-1.
+    "slice" is the cut through the centre of the ball along the two features: the block of M. "projection" is the shadow
+    of the ball on the two features. A point is in the shadow if it is in the ball for some values of the other
+    features. So its distance is the minimum over these values, given by the Schur complement of M. For M of full rank
+    this is the inverse of the block of M^-1.
     """
     chosen = list(features)
     block = M[np.ix_(chosen, chosen)]
@@ -30,14 +31,14 @@ def in_plane(M: FloatArray, features: tuple[int, int], ball: str = SLICE) -> Flo
 
 
 def without_rounding(M: FloatArray, size: float) -> FloatArray:
-    """M (2, 2), or 0 where it is no more than the rounding of numbers of that size, from which it was computed."""
+    """Return M (2, 2), or 0 if M is not larger than the rounding error of numbers of this size."""
     return M if np.abs(M).max() > 64 * EPS * size else np.zeros_like(M)
 
 
 def shape_of(M: FloatArray) -> str:
-    """What the ball of M (2, 2) is in a picture: "ellipse", "strip" (more than LONG times as long as wide) or "plane".
+    """Return the shape of the ball of M (2, 2) in a picture.
 
-    A plane is the ball of M = 0.
+    "plane": M = 0. "strip": the ball is more than `LONG` times as long as wide. "ellipse": other balls.
     """
     small, large = np.linalg.eigvalsh(M)
     if large <= 0:
@@ -46,7 +47,7 @@ def shape_of(M: FloatArray) -> str:
 
 
 def is_singular(M: FloatArray) -> bool:
-    """If M (2, 2), psd, has no inverse beyond rounding, in whatever units its features are."""
+    """Return True if M (2, 2), psd, is singular up to rounding, in any units of its features."""
     units = np.sqrt(np.maximum(M.diagonal(), 0.0))
     if not units.all():
         return True
@@ -54,7 +55,10 @@ def is_singular(M: FloatArray) -> bool:
 
 
 def outline(M: FloatArray, centre: FloatArray, radius: float, count: int = 181) -> FloatArray:
-    """Points x (count, 2) of the ellipse (x - centre)^T M (x - centre) = radius^2, for M (2, 2) positive definite."""
+    """Return points x (count, 2) of the ellipse (x - centre)^T M (x - centre) = radius^2.
+
+    M: (2, 2), positive definite.
+    """
     values, vectors = np.linalg.eigh(M)
     angle = np.linspace(0, 2 * np.pi, count)
     along: FloatArray = (
@@ -64,26 +68,34 @@ def outline(M: FloatArray, centre: FloatArray, radius: float, count: int = 181) 
 
 
 def edges(M: FloatArray, centre: FloatArray, radius: float) -> list[tuple[FloatArray, FloatArray]]:
-    """A point and a direction (2,) of each of the two parallel lines that bound the ball of an M (2, 2) of rank 1."""
+    """Return a point and a direction (2,) of each of the two parallel lines that bound the ball.
+
+    M: (2, 2), of rank 1.
+    """
     values, vectors = np.linalg.eigh(M)
     error = radius / np.sqrt(values[1]) * vectors[:, 1]
     return [(centre + error, vectors[:, 0]), (centre - error, vectors[:, 0])]
 
 
 def root_of_area(M: FloatArray) -> float:
-    """det(M)^(1/4) of M (2, 2): the radius of a circle over that of the ball of the same area, pi r^2 / sqrt(det M)."""
-    return float(np.prod(np.linalg.eigvalsh(M) ** 0.25))  # each by itself: det M may overflow, or vanish
+    """Return det(M)^(1/4) of M (2, 2).
+
+    A ball of M with radius r has the area pi r^2 / sqrt(det M), so the circle of equal area has the radius r /
+    det(M)^(1/4).
+    """
+    # root of each eigenvalue, because det M may overflow or vanish
+    return float(np.prod(np.linalg.eigvalsh(M) ** 0.25))
 
 
 def radius_for(M: FloatArray, length: float) -> float:
-    """The radius for which the ellipse of M (2, 2), positive definite, has a longest semi-axis of that length."""
+    """Return the radius at which the ellipse of M (2, 2), positive definite, has a longest semi-axis of this length."""
     return float(length * np.sqrt(np.linalg.eigvalsh(M)[0]))
 
 
 def spread(points: FloatArray, labels: np.ndarray) -> float:
-    """One standard deviation of points (n, 2) within their classes, over both features.
+    """Return the standard deviation of points (n, 2) within their classes, over both features.
 
-    Where that is 0, of the points without regard to class; 1 if all coincide.
+    If it is 0, return that of all points without regard to classes; 1 if all points coincide.
     """
     within = [points[labels == c] - points[labels == c].mean(axis=0) for c in np.unique(labels)]
     for centred in (np.concatenate(within), points - points.mean(axis=0)):

@@ -1,4 +1,4 @@
-"""What may be given to a display: every check, and its one-sentence complaint."""
+"""Checks of the arguments of displays, each with a one-sentence error message."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cvxml.core.metric import FloatArray, from_components
 
 
 def labels_of(y: ArrayLike | None, n: int) -> np.ndarray:
-    """Labels (n,), all strings or all numbers; one class if y is None.
+    """Return the labels (n,), all strings or all numbers; one class if y is None.
 
     Raises ValueError for another length or shape, and for labels that are missing (None, NaN), infinite or mixed.
     """
@@ -26,7 +26,8 @@ def labels_of(y: ArrayLike | None, n: int) -> np.ndarray:
         raise ValueError(f"y is no array of labels: {error}") from error
     if labels.shape != (n,):
         raise ValueError(f"y must have shape ({n},) for {n} points, got {labels.shape}")
-    values = y if isinstance(y, (list, tuple)) else labels.tolist()  # an array of a list has merged the types
+    # an array made from a list has lost the types of its entries
+    values = y if isinstance(y, (list, tuple)) else labels.tolist()
     kinds = {type(value) for value in values}
     if not any(all(issubclass(kind, one) for kind in kinds) for one in (str, numbers.Real)):
         named = ", ".join(sorted(kind.__name__ for kind in kinds))
@@ -37,7 +38,10 @@ def labels_of(y: ArrayLike | None, n: int) -> np.ndarray:
 
 
 def check_size(M: FloatArray, name: str) -> FloatArray:
-    """M, if matplotlib can draw it. Raises ValueError for entries above 1e280, or all below 1e-280 and not 0."""
+    """Return M if matplotlib can draw it.
+
+    Raises ValueError if an entry is above 1e280, or all are below 1e-280 and not 0.
+    """
     largest = float(np.abs(M).max())
     if largest > 1e280 or 0 < largest < 1e-280:
         raise ValueError(
@@ -47,7 +51,7 @@ def check_size(M: FloatArray, name: str) -> FloatArray:
 
 
 def check_features(features: Any, d: int) -> tuple[int, int]:
-    """Two different indices of features. Raises ValueError, for d = 1 too."""
+    """Return two different indices of features. Raises ValueError for other input, and if X has only one feature."""
     if d < 2:
         raise ValueError("a picture of the plane needs two features, and X has one")
     if not isinstance(features, (tuple, list, np.ndarray)) or len(features) != 2:
@@ -59,24 +63,25 @@ def check_features(features: Any, d: int) -> tuple[int, int]:
 
 
 def names_of(X: Any, features: tuple[int, int]) -> tuple[str, str]:
-    """Names of two features: those of a data frame, else their numbers."""
+    """Return the names of two features: those of a data frame, else their numbers."""
     columns = getattr(X, "columns", None)
     first, second = (f"feature {f}" if columns is None else str(columns[f]) for f in features)
     return first, second
 
 
 def check_fitted(estimator: Any) -> None:
-    """Raises scikit-learn's NotFittedError, a ValueError, for an estimator that is not fitted."""
+    """Raise scikit-learn's NotFittedError, a ValueError, if an estimator is not fitted."""
     from sklearn.utils.validation import check_is_fitted  # takes a second to load
 
     check_is_fitted(estimator)
 
 
 def metric_of(estimator: Any, kernel: bool = False) -> FloatArray:
-    """The one metric M (d, d) of a fitted estimator: its Mahalanobis matrix, or L^T L of its `components_`.
+    """Return the metric M (d, d) of a fitted estimator: its Mahalanobis matrix, or L^T L of its `components_`.
 
-    kernel: a metric of kernel features will do. Raises ValueError for an estimator that has no metric, or one for each
-    query, and NotFittedError.
+    kernel: True if a metric of kernel features is allowed.
+
+    Raises NotFittedError, and ValueError for an estimator without a metric, or with a metric for each query.
     """
     check_fitted(estimator)
     name = type(estimator).__name__

@@ -1,4 +1,4 @@
-"""Queries and densities over the plane of two features, computed; nothing here draws."""
+"""Compute queries and densities in the plane of two features. This module does not draw."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cvxml.methods.glml.instance import Mixtures
 
 
 class Densities(NamedTuple):
-    """Of the classes over a grid of the plane."""
+    """Logarithms of the densities of the classes on a grid in the plane."""
 
     x: FloatArray  # (a,)
     y: FloatArray  # (b,)
@@ -20,7 +20,10 @@ class Densities(NamedTuple):
 
 
 def length_for(Q: FloatArray, X: FloatArray) -> float:
-    """0.45 of what queries (q, 2) are apart, from each to the next, but within 3 % to 20 % of the width of X."""
+    """Return 0.45 times the median distance of a query in Q (q, 2) to its nearest query.
+
+    The result is at least 3 % and at most 20 % of the width of X.
+    """
     wide = width(X)
     between = np.linalg.norm(Q[:, None] - Q, axis=2)
     np.fill_diagonal(between, np.inf)
@@ -28,7 +31,10 @@ def length_for(Q: FloatArray, X: FloatArray) -> float:
 
 
 def grid(X: FloatArray, features: tuple[int, int], count: int) -> FloatArray:
-    """Queries (q, d) on a square grid over X in two features, `count` along the longer side; others at their mean."""
+    """Return queries (q, d) on a square grid over X in two features, with the other features at their mean.
+
+    count: number of queries along the longer side.
+    """
     low, high = X[:, features].min(axis=0), X[:, features].max(axis=0)
     step = float((high - low).max()) / count or 1.0
     sides = []
@@ -39,7 +45,7 @@ def grid(X: FloatArray, features: tuple[int, int], count: int) -> FloatArray:
 
 
 def placed(X: FloatArray, features: tuple[int, int], x: FloatArray, y: FloatArray) -> FloatArray:
-    """All (x, y), y outermost, as points (b a, d) with the other features at their mean."""
+    """Return all points (x, y), with y as the outer loop, as (b a, d) with the other features at their mean."""
     a, b = np.meshgrid(x, y)
     Q: FloatArray = np.tile(X.mean(axis=0), (a.size, 1))
     Q[:, features] = np.column_stack([a.ravel(), b.ravel()])
@@ -47,7 +53,10 @@ def placed(X: FloatArray, features: tuple[int, int], x: FloatArray, y: FloatArra
 
 
 def densities_of(model: Any, X: FloatArray, features: tuple[int, int], count: int = 80) -> Densities:
-    """Of the classes of GLML's `model` over the points X (n, d), and a tenth more; ValueError for a foreign model."""
+    """Return the densities of the classes of GLML's `model` over the range of X (n, d), widened by a tenth.
+
+    Raises ValueError for a model of the user, which has no normalized densities.
+    """
     if not isinstance(model, Mixtures):
         raise ValueError(
             "contours need densities, and a foreign model gives them up to a factor at each point only"

@@ -1,4 +1,7 @@
-"""Points by class: colours that the colour-blind can tell apart, and a marker each. Drawing needs matplotlib."""
+"""Points by class, with colours that colour-blind people can distinguish and a marker for each class.
+
+Needs matplotlib.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,14 @@ import numpy as np
 
 from cvxml.core.metric import FloatArray
 
-# Okabe and Ito's palette. A class has the k-th of each: 8 colours and 11 markers meet again after 88 classes.
+# Okabe and Ito's palette. A class has the k-th colour and the k-th marker: 8 colours and 11 markers repeat after 88
+# classes.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000", "#F0E442")
 MARKERS = ("o", "^", "s", "D", "v", "P", "X", "<", ">", "*", "h")
 
 
 def pyplot() -> Any:
-    """The module matplotlib.pyplot. Raises ImportError that says how to install it."""
+    """Return the module matplotlib.pyplot. Raises ImportError with the way to install it."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
@@ -23,7 +27,7 @@ def pyplot() -> Any:
 
 
 def by_class(ax: Any, points: FloatArray, labels: np.ndarray, **style: Any) -> list[Any]:
-    """Draw `points` (n, 2) on `ax`, a colour and a marker for each of `labels` (n,); the artists, one a class."""
+    """Draw `points` (n, 2) on `ax`, with a colour and a marker for each label; return one artist for each class."""
     drawn = []
     for k, label in enumerate(np.unique(labels)):
         colour, marker = COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)]

@@ -1,4 +1,4 @@
-"""Points in the plane, by class. Needs matplotlib."""
+"""Draw points in the plane by class. Needs matplotlib."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cvxml.displays._palette import by_class, pyplot
 
 
 def scatter(points: FloatArray, y: ArrayLike | None = None, *, ax: Any = None, legend: bool = True) -> Any:
-    """Draw `points` (n, 2), by label y (n,) where given, on `ax` (default: new axes), scales equal; returns it."""
+    """Draw `points` (n, 2) with equal scales, by labels y (n,) if given, and return the axes. ax: default new axes."""
     if ax is None:
         _, ax = pyplot().subplots(figsize=(5, 5), layout="constrained")
     labels = np.zeros(len(points), dtype=int) if y is None else np.asarray(y)

@@ -1,4 +1,4 @@
-"""What is said where there is nothing to draw."""
+"""Texts that replace a picture."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from cvxml.core.result import Certificate
 
 
 def why_no_gap(proof: Certificate, notes: tuple[str, ...]) -> str:
-    """Paragraphs in place of a line that would look like a proof."""
+    """Return paragraphs that explain why no gap is drawn; a line could be mistaken for a proof."""
     said = ["No gap is drawn: the problem is not convex, and iterations do not improve its bound."]
     if math.isfinite(proof.lower_bound):
         known = f"objective ≥ {proof.lower_bound:.6g}, so the gap is at most {max(proof.gap, 0.0):.3g}"

@@ -1,4 +1,4 @@
-"""How a solution was proved: its certified gap against iteration, or objective and lower bound."""
+"""Draw the certificate of a solution: the gap against iterations, or objective and lower bound."""
 
 from __future__ import annotations
 
@@ -18,29 +18,38 @@ from cvxml.displays._words import why_no_gap
 
 BLUE, RED = "#0072B2", "#D55E00"
 ACROSS, SHOWN = ("iteration", "seconds"), ("gap", "bounds")
-PROVED, STEP, TRIVIAL = "problem", "step", "nothing"  # whose lower bounds a history holds
+PROVED, STEP, TRIVIAL = "problem", "step", "nothing"  # the problem that the lower bounds of a history are for
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class CertificateDisplay:
-    """The history of a solve, and what its certificate proves in the end.
+    """The history of a solver, and the final certificate.
 
-    Made by `from_estimator` or `from_solution`. show="gap": objective - lower_bound over the scale of the problem, on a
-    logarithmic scale, with the tolerance; show="bounds": objective and lower bound. The star is the certificate of the
-    metric returned, computed anew from the data. Where several starts were run each is a line. Where the problem is not
-    convex the bounds are those of convex steps, and the legend says so; where nothing but a trivial bound is known
-    there is no gap to draw, and a sentence in its place.
+    Made by `from_estimator` or `from_solution`.
+
+    show="gap" draws (objective - lower_bound) / scale on a logarithmic scale, with the tolerance. show="bounds" draws
+    objective and lower bound. The star is the certificate of the returned metric, computed again from the data. If
+    several starts were run, each has its own line.
+
+    If the problem is not convex, the bounds are those of convex steps, and the legend states this. If only a trivial
+    bound is known, there is no gap to draw, and a text replaces it.
 
     Parameters
     ----------
-    iteration, seconds, objective, lower_bound, gap : (t,), the history. certificate : the proof of the metric. status,
-    notes : of the solution, in words. method : its id. tol : the tolerance, a share of the scale.
+    iteration, seconds, objective, lower_bound, gap : (t,), the history.
+    certificate : the certificate of the metric.
+    status, notes : of the solution, in words.
+    method : its id.
+    tol : the tolerance, relative to the scale.
 
     Attributes
     ----------
-    ax_, figure_ : the axes and the figure. bounds_of : whose the lower bounds are, "problem", "step" (a convex step of
-    it) or "nothing". runs : slices of the history, one a start. gap_lines_, objective_lines_, bound_lines_ : a line a
-    run. tolerance_line_, final_ : lines, or None. message_ : what is said in place of lines, or None.
+    ax_, figure_ : the axes and the figure.
+    bounds_of : the problem that the lower bounds are for: "problem", "step" (a convex step of it) or "nothing".
+    runs : slices of the history, one for each start.
+    gap_lines_, objective_lines_, bound_lines_ : one line for each run.
+    tolerance_line_, final_ : lines, or None.
+    message_ : the text that replaces the lines, or None.
     """
 
     iteration: IntArray
@@ -66,9 +75,13 @@ class CertificateDisplay:
         show: str = "gap",
         x: str = "iteration",
     ) -> Self:
-        """Draw the certificate of a fitted estimator. X, y : not used. tol : default the estimator's.
+        """Draw the certificate of a fitted estimator.
 
-        ax, show, x : as in `plot`. Raises NotFittedError; ValueError for an estimator that keeps no solution.
+        X, y: ignored.
+        tol: default: that of the estimator.
+        ax, show, x: as in `plot`.
+
+        Raises NotFittedError, and ValueError for an estimator without a solution.
         """
         check_fitted(estimator)
         solution = getattr(estimator, "solution_", None)
@@ -86,9 +99,12 @@ class CertificateDisplay:
         show: str = "gap",
         x: str = "iteration",
     ) -> Self:
-        """Draw a Solution. tol : what it was solved to, default that of `cvxml.solve`. ax, show, x : as in `plot`.
+        """Draw the certificate of a Solution.
 
-        Raises ValueError for anything else: a file does not hold the history.
+        tol: the tolerance of the solve; default: that of `cvxml.solve`.
+        ax, show, x: as in `plot`.
+
+        Raises ValueError for other objects, such as a saved solution, because a file has no history.
         """
         if not isinstance(solution, Solution):
             raise ValueError(
@@ -111,14 +127,17 @@ class CertificateDisplay:
 
     @property
     def runs(self) -> list[slice]:
-        """A run begins where the iterations begin again."""
+        """Slices of the history, one for each run. A run begins where the iterations start again."""
         starts = np.flatnonzero(self.iteration <= self.iteration[0]).tolist() if len(self.iteration) else []
         ends = [*starts[1:], len(self.iteration)] if starts else []
         return [slice(a, b) for a, b in zip(starts, ends, strict=True)]
 
     @property
     def bounds_of(self) -> str:
-        """Whose the lower bounds of the history are: of the "problem", of a convex "step", or of "nothing"."""
+        """The problem that the lower bounds in the history are for.
+
+        "problem": the problem itself. "step": convex steps of it. "nothing": only a trivial bound is known.
+        """
         if self.certificate.kind != "stationary":
             return PROVED
         if (self.lower_bound == self.certificate.lower_bound).all() or self.certificate.step is None:
@@ -127,17 +146,21 @@ class CertificateDisplay:
 
     @property
     def judged(self) -> Certificate:
-        """The certificate that the tolerance is a share of the scale of."""
+        """The certificate with the scale of the tolerance: that of the convex step, if it exists."""
         return self.certificate.step or self.certificate
 
     @property
     def scale(self) -> float:
-        """What gaps are divided by; 1 where there is no scale."""
+        """The divisor of the gaps: the scale of `judged`, or 1 if that is not positive and finite."""
         scale = self.judged.scale
         return scale if math.isfinite(scale) and scale > 0 else 1.0
 
     def plot(self, ax: Any = None, *, show: str = "gap", x: str = "iteration") -> Self:
-        """Draw the proof. show : the "gap" or the "bounds". x : against "iteration" or "seconds".
+        """Draw the certificate.
+
+        ax: default: new axes.
+        show: "gap" or "bounds".
+        x: "iteration" or "seconds".
 
         Raises ValueError for other words, and ImportError without matplotlib.
         """
@@ -161,7 +184,7 @@ class CertificateDisplay:
             self._draw_gap(across)
         else:
             self._draw_bounds(across)
-        _draw.words(self.ax_, title, x if len(across) else "(no history was kept)", self._named(show))
+        _draw.words(self.ax_, title, x if len(across) else "(no history was kept)", self._name_of_axis(show))
         if len(across) < 2:
             self.ax_.set_xticks(across)
         elif x == "iteration":
@@ -172,7 +195,7 @@ class CertificateDisplay:
     def _draw_gap(self, across: Any) -> None:
         unit, proof = self.scale, self.judged
         floor = max(proof.rounding, 1e-300) / unit
-        drawn = np.maximum(self.gap / unit, floor)  # less is rounding, and may be negative
+        drawn = np.maximum(self.gap / unit, floor)  # smaller values are rounding, and may be negative
         drawn[~np.isfinite(self.gap)] = np.nan
         label = (
             "gap of the convex step"
@@ -182,7 +205,9 @@ class CertificateDisplay:
         self.gap_lines_ = self._lines(across, drawn, label, BLUE, "o")
         last = proof.rel_gap if proof.parts else proof.gap / unit
         if math.isfinite(last):
-            self.final_ = self._star(across, max(last, floor), f"the certificate: {_told(last, floor)}")
+            self.final_ = self._star(
+                across, max(last, floor), f"the certificate: {_gap_in_words(last, floor)}"
+            )
         self.ax_.set_yscale("log")
         if proof.scale > 0:
             told = f"tol {self.tol:g}"
@@ -208,7 +233,7 @@ class CertificateDisplay:
         self.final_ = self._star(across, proof.objective, f"in the end: {proof.objective:.9g}")
 
     def _lines(self, across: Any, values: FloatArray, label: str, colour: str, marker: str) -> list[Any]:
-        """A line a run, of one colour, paler from run to run."""
+        """Draw a line for each run in one colour, paler from run to run."""
         runs = self.runs
         several = f", each of {len(runs)} starts" if len(runs) > 1 else ""
         look = {"color": colour, "marker": marker, "markersize": 5, "linewidth": 1.8}
@@ -225,7 +250,7 @@ class CertificateDisplay:
         look = {"color": _draw.INK, "marker": "*", "markersize": 14, "linestyle": "", "zorder": 5}
         return self.ax_.plot([at], [value], label=label, **look)[0]
 
-    def _named(self, show: str) -> str:
+    def _name_of_axis(self, show: str) -> str:
         if show == "bounds":
             return "objective and lower bound"
         if self.judged.scale > 0:
@@ -234,11 +259,11 @@ class CertificateDisplay:
 
 
 def _instead(estimator: Any) -> str:
-    """What to do about an estimator that was not solved."""
+    """Return the advice for an estimator that was not solved."""
     if hasattr(estimator, "metric_at"):
         return 'it is a closed form at each query; draw what cvxml.solve("glml", X, y, query=...) returns'
     return "a formula such as Euclidean or WithinClass has no proof; give a method that was solved"
 
 
-def _told(gap: float, rounding: float) -> str:
+def _gap_in_words(gap: float, rounding: float) -> str:
     return "no gap beyond rounding" if gap <= rounding else f"{gap:.2g}"

@@ -1,4 +1,4 @@
-"""A metric as its ball among the points: what it stretches and what it ignores."""
+"""Draw the ball of a metric among the points. It shows which directions the metric stretches or ignores."""
 
 from __future__ import annotations
 
@@ -29,25 +29,35 @@ from cvxml.displays._given import check_features, check_size, labels_of, metric_
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class MetricEllipseDisplay:
-    """Points by class, and round chosen centres c the points x with (x - c)^T M (x - c) = r^2.
+    """Points by class, and around chosen centres c the ellipse (x - c)^T M (x - c) = r^2.
 
-    Made by `from_estimator` or `from_metric`. M stretches where the ellipse is narrow. Beside it, dashed, the circle of
-    the same area: a multiple of the Euclidean metric. Where M is singular in the plane the ball has no end: it is the
-    strip between two parallel lines, or for M = 0 the whole plane. A ball more than a thousand times as long as wide is
-    drawn as a strip too. Beside these there is no circle, and the title says which it is.
+    Made by `from_estimator` or `from_metric`. The ellipse is narrow in directions that M stretches. The dashed circle
+    has the same area, and belongs to a multiple of the Euclidean metric.
 
-    Of more than two features two are drawn, and the ball is either the "slice" through its centre along these two,
-    which is M restricted to them, or the "projection", its shadow on the plane of the two.
+    If M is singular in the plane, the ball is unbounded: the strip between two parallel lines, or the whole plane if M
+    = 0. A ball more than a thousand times as long as wide is also drawn as a strip. Then there is no circle, and the
+    title explains the shape.
+
+    With more than two features, two are drawn. The ball is the "slice" through its centre along these two (M restricted
+    to them), or the "projection", its shadow on their plane.
 
     Parameters
     ----------
-    X : (n, 2), y : (n,), the points in the plane. metric : (2, 2), of the slice or of the projection. centers : (k, 2).
-    radius : r. xlabel, ylabel, title : of the axes.
+    X : (n, 2), the points in the plane.
+    y : (n,), their labels.
+    metric : (2, 2), of the slice or of the projection.
+    centers : (k, 2).
+    radius : r.
+    xlabel, ylabel, title : of the axes.
 
     Attributes
     ----------
-    shape : "ellipse", "strip" or "plane", which the metric decides. ax_, figure_ : the axes and the figure. points_ :
-    one collection a class. balls_ : the lines of the balls. circles_ : the lines of the circles. legend_.
+    shape : "ellipse", "strip" or "plane", decided by the metric.
+    ax_, figure_ : the axes and the figure.
+    points_ : one collection for each class.
+    balls_ : the lines of the balls.
+    circles_ : the lines of the circles.
+    legend_ : the legend.
     """
 
     X: FloatArray
@@ -76,10 +86,11 @@ class MetricEllipseDisplay:
         ax: Any = None,
         circle: bool = True,
     ) -> Self:
-        """Draw the metric of a fitted estimator, one with get_mahalanobis_matrix() or components_.
+        """Draw the metric of a fitted estimator with get_mahalanobis_matrix() or components_.
 
-        centers, features, ball, radius, ax, circle : as in `from_metric`. Raises NotFittedError; ValueError for a
-        local metric, a kernel's, or none.
+        centers, features, ball, radius, ax, circle: as in `from_metric`.
+
+        Raises NotFittedError, and ValueError for a local metric, a kernel metric, or an estimator without a metric.
         """
         options: dict[str, Any] = {"centers": centers, "features": features, "ball": ball, "radius": radius}
         return cls.from_metric(metric_of(estimator), X, y, **options, ax=ax, circle=circle)
@@ -100,10 +111,14 @@ class MetricEllipseDisplay:
     ) -> Self:
         """Draw `metric` (d, d), psd, among the points X (n, d) with labels y (n,), which may be None.
 
-        centers : (k, 2), in the features drawn; default the means of the classes. features : the two that are drawn.
-        ball : "slice" or "projection". radius : r; by default that for which the circle has a radius of one standard
-        deviation within classes, and a strip is as wide as one. ax, circle : as in `plot`. Raises ValueError for bad
-        input.
+        centers: (k, 2), in the drawn features; default: the class means.
+        features: the two that are drawn.
+        ball: "slice" or "projection".
+        radius: r; by default, the circle has a radius of one standard deviation within classes, or a strip has this
+            width.
+        ax, circle: as in `plot`.
+
+        Raises ValueError for bad input.
         """
         given = check_X(X)
         d = given.shape[1]
@@ -125,7 +140,13 @@ class MetricEllipseDisplay:
         ).plot(ax, circle=circle)
 
     def plot(self, ax: Any = None, *, circle: bool = True) -> Self:
-        """Draw the ball. circle : with the dashed circle of the same area. Raises ImportError without matplotlib."""
+        """Draw the ball.
+
+        ax: default: new axes.
+        circle: True to draw the dashed circle of the same area.
+
+        Raises ImportError without matplotlib.
+        """
         self.figure_, self.ax_ = _draw.start(ax)
         self.points_ = _draw.points(self.ax_, self.X, self.y)
         self.balls_: list[Any] = []
@@ -144,7 +165,7 @@ class MetricEllipseDisplay:
         return self
 
     def _ellipse(self, centre: FloatArray, circle: bool) -> FloatArray:
-        """The ball round one centre, and the circle; the points of both."""
+        """Draw the ellipse around one centre, and the circle; return the points of both."""
         name = "_" if self.balls_ else f"ball of the metric, r = {self.radius:.3g}"
         line = outline(self.metric, centre, self.radius)
         self.balls_ += self.ax_.plot(*line.T, color=_draw.INK, linewidth=2, label=name)
@@ -156,7 +177,10 @@ class MetricEllipseDisplay:
         return line
 
     def _strip(self, centre: FloatArray) -> FloatArray:
-        """The two edges of the ball round one centre, and a shade between them; as much as is square."""
+        """Draw the two edges of the ball around one centre, and a shade between them.
+
+        Return the corners of a square between the edges.
+        """
         (first, along), (second, _) = edges(self.metric, centre, self.radius)
         for point in (first, second):
             name = "_" if self.balls_ else f"the ball, a strip; r = {self.radius:.3g}"
@@ -182,7 +206,7 @@ def _centers(centers: ArrayLike | None, X: FloatArray, labels: np.ndarray) -> Fl
 
 
 def _radius(M: FloatArray, deviation: float) -> float:
-    """r for which the circle has this radius, or the strip this width."""
+    """Return r for which the circle has this radius, or the strip this width."""
     shape = shape_of(M)
     if shape == "plane":
         return 1.0
@@ -192,7 +216,7 @@ def _radius(M: FloatArray, deviation: float) -> float:
 
 
 def _title(M: FloatArray, ball: str) -> str:
-    """ball : "slice" or "projection", or "" where there are no other features."""
+    """Return the title. ball: "slice" or "projection"; "" if there are no other features."""
     which = {
         "": "",
         "slice": ", cut along these two features",

@@ -1,4 +1,4 @@
-"""The local metrics of GLML over the plane, by the case of the matrix B."""
+"""Draw the local metrics of GLML in the plane, by the case of the matrix B."""
 
 from __future__ import annotations
 
@@ -25,29 +25,40 @@ LINES = {
     Case.SINGULAR: ("#CC79A7", "-."),
     Case.ZERO: ("#767676", ":"),
 }
-LEVELS = (0.05, 0.3, 0.7)  # of the highest density of a class within the picture
+LEVELS = (0.05, 0.3, 0.7)  # relative to the highest density of a class in the picture
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LocalMetricDisplay:
-    """Ellipses of the local metric at queries x, in the line and colour of the case of B(x).
+    """Ellipses of the local metric at queries x, with a line and a colour for the case of B(x).
 
-    Made by `from_solution`, of A(x), which has determinant 1; or by `from_estimator`, of what the estimator measures
-    by, A(x) + gamma I, and the title says so. Definite: the optimum is unique. Indefinite: A is one of many that make
-    tr[A^-1 B] 0. Singular: no metric attains the infimum. Zero: every metric is optimal. The metric is long where the
-    ellipse is short. A local metric is compared with no other: only the shape counts, and each ellipse is as long as
-    the next. Of more than two features two are drawn: the cut of the ellipsoid along them.
+    `from_solution` draws A(x), which has determinant 1. `from_estimator` draws A(x) + gamma I, the metric of the
+    estimator; the title states this. The ellipse is narrow in directions that the metric stretches. Local metrics at
+    different queries are not compared: only the shapes count, and all ellipses have the same length. With more than two
+    features, two are drawn: the cut of the ellipsoid along them.
+
+    The cases of B(x). Definite: the optimum is unique. Indefinite: A is one of many metrics with tr[A^-1 B] = 0.
+    Singular: no metric attains the infimum. Zero: every metric is optimal.
 
     Parameters
     ----------
-    X : (n, 2), y : (n,), the points in the plane. queries : (q, 2). metrics : (q, 2, 2). cases : a Case each. length :
-    of the longest semi-axis. gamma : what was added to the diagonal of A, for the title. densities : contours of each
-    class, or None. xlabel, ylabel : of the axes. Raises ValueError for a case that is none.
+    X : (n, 2), the points in the plane.
+    y : (n,), their labels.
+    queries : (q, 2).
+    metrics : (q, 2, 2).
+    cases : a Case for each query; other values raise ValueError.
+    length : of the longest semi-axis.
+    gamma : the number that was added to the diagonal of A, for the title.
+    densities : contours of each class, or None.
+    xlabel, ylabel : of the axes.
 
     Attributes
     ----------
-    ax_, figure_ : the axes and the figure. points_ : one collection a class. ellipses_ : a line a query. contours_ :
-    one contour set a class. legend_.
+    ax_, figure_ : the axes and the figure.
+    points_ : one collection for each class.
+    ellipses_ : a line for each query.
+    contours_ : one contour set for each class.
+    legend_ : the legend.
     """
 
     X: FloatArray
@@ -77,12 +88,15 @@ class LocalMetricDisplay:
         densities: bool = False,
         ax: Any = None,
     ) -> Self:
-        """Draw A + gamma I of a fitted GLML at `queries` (q, d), among the points X (n, d), y (n,).
+        """Draw A + gamma I of a fitted GLML at `queries` (q, d), among the points X (n, d) with labels y (n,).
 
-        queries : default a grid over the points, other features at their mean. n_queries : along the grid's longer
-        side. features : the two that are drawn. densities : contours of the classes at 5, 30 and 70 % of their
-        highest, other features at their mean. Raises NotFittedError; ValueError for another estimator, bad input, or
-        contours of a foreign model.
+        queries: default: a grid over the points, with the other features at their mean.
+        n_queries: number of queries along the longer side of the grid.
+        features: the two that are drawn.
+        densities: True to draw contours of the classes at 5, 30 and 70 % of their highest density, with the other
+            features at their mean.
+
+        Raises NotFittedError, and ValueError for another estimator, bad input, or contours of a model of the user.
         """
         check_fitted(estimator)
         if not hasattr(estimator, "metric_at") or not hasattr(estimator, "cases_at"):
@@ -109,7 +123,7 @@ class LocalMetricDisplay:
 
     @classmethod
     def from_solution(cls, solution: Solution, *, features: tuple[int, int] = (0, 1), ax: Any = None) -> Self:
-        """Draw the metrics of `cvxml.solve("glml", X, y, query=...)` at its queries; X and y are those solved for.
+        """Draw the metrics of `cvxml.solve("glml", X, y, query=...)` at its queries, among its points X and labels y.
 
         Raises ValueError for the solution of another method.
         """

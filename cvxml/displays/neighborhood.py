@@ -1,4 +1,4 @@
-"""The neighbours of one point that a method looks at: targets and impostors, or h* and h^."""
+"""Draw the neighbours of one point that a method uses: targets and impostors, or h* and h^."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from cvxml.methods import get
 
 
 class Look(NamedTuple):
-    """How a set of neighbours is drawn."""
+    """The style of a set of neighbours."""
 
     label: str
     colour: str
     linestyle: Any
-    ring: float  # points across: rings of two sets round one point must not hide each other
+    ring: float  # diameter in points; it differs if the rings of two sets may surround one point
 
 
 LOOKS = {
@@ -43,22 +43,31 @@ SETS = {
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class NeighborhoodDisplay:
-    """A point i and lines to its neighbours at a metric, as `cvxml.evaluate` lists them; all other points are pale.
+    """A point i with lines to its neighbours at a metric, as `cvxml.evaluate` lists them; other points are pale.
 
-    Made by `from_estimator` or `from_metric`. MLSVM: targets T_i and impostors I_i; the furthest target and the nearest
-    impostor, between which the margin is measured, are marked. Gerrymandering: h*, the best neighbours with which
-    the label of i wins, and ĥ, the worst: those of the largest score plus loss. The method finds them in all
-    features; the picture has two.
+    Made by `from_estimator` or `from_metric`.
+
+    MLSVM: targets T_i and impostors I_i. The furthest target and the nearest impostor are marked, because the margin is
+    measured between them. Gerrymandering: h*, the best neighbours among those that give i its label, and ĥ, the worst:
+    those with the largest score plus loss. The method finds them in all features; the picture shows two.
 
     Parameters
     ----------
-    X : (n, 2), y : (n,), the points in the plane. index : i. sets : name -> indices, the names of `evaluate`. marked :
-    "active_target" and "active_impostor" -> index, where there is one. title, xlabel, ylabel : of the axes.
+    X : (n, 2), the points in the plane.
+    y : (n,), their labels.
+    index : i.
+    sets : name -> indices, with the names of `evaluate`.
+    marked : "active_target" and "active_impostor" -> index, if they exist.
+    title, xlabel, ylabel : of the axes.
 
     Attributes
     ----------
-    ax_, figure_ : the axes and the figure. points_ : one collection a class. lines_ : name -> lines from i, one a
-    neighbour. rings_ : name -> the rings round them. marks_ : name -> the mark. legend_.
+    ax_, figure_ : the axes and the figure.
+    points_ : one collection for each class.
+    lines_ : name -> lines from i, one for each neighbour.
+    rings_ : name -> the rings around them.
+    marks_ : name -> the mark.
+    legend_ : the legend.
     """
 
     X: FloatArray
@@ -87,8 +96,12 @@ class NeighborhoodDisplay:
     ) -> Self:
         """Draw the neighbours of point `index` at the metric of a fitted MLSVM, KernelMLSVM or Gerrymandering.
 
-        X (n, d), y (n,) : the data of the fit. features : the two that are drawn. zoom, ax : as in `plot`. Raises
-        NotFittedError; ValueError for another estimator and for bad input.
+        X: (n, d), the points of the fit.
+        y: (n,), the labels of the fit.
+        features: the two that are drawn.
+        zoom, ax: as in `plot`.
+
+        Raises NotFittedError, and ValueError for another estimator and for bad input.
         """
         check_fitted(estimator)
         solution = getattr(estimator, "solution_", None)
@@ -113,10 +126,14 @@ class NeighborhoodDisplay:
         ax: Any = None,
         **params: Any,
     ) -> Self:
-        """Draw the neighbours of point `index` of X (n, d), y (n,), as `method` has them at `metric`.
+        """Draw the neighbours of point `index` of X (n, d) with labels y (n,), for `method` at `metric`.
 
-        method : "mlsvm", "kernel_mlsvm" or "ssvm". params : of the method. features : the two that are drawn. ax,
-        zoom : as in `plot`. Raises ValueError for bad input.
+        method: "mlsvm", "kernel_mlsvm" or "ssvm".
+        params: parameters of the method.
+        features: the two that are drawn.
+        ax, zoom: as in `plot`.
+
+        Raises ValueError for bad input.
         """
         points = check_X(X)
         chosen = check_features(features, points.shape[1])
@@ -130,13 +147,16 @@ class NeighborhoodDisplay:
             index=i,
             sets={name: np.asarray(at.values[name][i], dtype=np.intp) for name in SETS[method]},
             marked={k: int(at.values[k][i]) for k in MARKED if k in at.values and at.values[k][i] >= 0},
-            title=f"point {i}, class {labels[i]}; {_figures(at, i)}",
+            title=f"point {i}, class {labels[i]}; {_values_in_words(at, i)}",
             xlabel=xlabel,
             ylabel=ylabel,
         ).plot(ax, zoom=zoom)
 
     def plot(self, ax: Any = None, *, zoom: bool = True) -> Self:
-        """Draw the point and its neighbours. zoom : the neighbourhood alone, or (False) all points.
+        """Draw the point and its neighbours.
+
+        ax: default: new axes.
+        zoom: True to show the neighbourhood only, False to show all points.
 
         Raises ImportError without matplotlib.
         """
@@ -147,7 +167,7 @@ class NeighborhoodDisplay:
         self.marks_: dict[str, Any] = {}
         here = self.X[self.index]
         for name, members in self.sets.items():
-            self._to(name, members)
+            self._draw_set(name, members)
         for name, j in self.marked.items():
             style = {"marker": "*", "markersize": 15, "linestyle": "", "markeredgecolor": "white"}
             style["color"] = LOOKS["targets" if name == "active_target" else "impostors"].colour
@@ -171,7 +191,7 @@ class NeighborhoodDisplay:
         return self
 
     def _strengthen(self, near: IntArray) -> None:
-        """Neighbours are not pale."""
+        """Make the neighbours opaque, and keep the other points pale."""
         alpha = np.full(len(self.X), 0.3)
         alpha[near] = 0.9
         for drawn, label in zip(self.points_, np.unique(self.y), strict=True):
@@ -181,8 +201,8 @@ class NeighborhoodDisplay:
             drawn.set_alpha(None)
             drawn.set_facecolor(colours)
 
-    def _to(self, name: str, members: IntArray) -> None:
-        """Lines from the point to each member, and rings round them."""
+    def _draw_set(self, name: str, members: IntArray) -> None:
+        """Draw lines from the point to each member, and rings around them."""
         look, here = LOOKS[name], self.X[self.index]
         style = {
             "color": look.colour,
@@ -212,8 +232,8 @@ def _able() -> str:
     return ", ".join(SETS)
 
 
-def _figures(at: Evaluation, i: int) -> str:
-    """What the method says of point i."""
+def _values_in_words(at: Evaluation, i: int) -> str:
+    """Return the values of the method for point i, in words."""
     if "xi" not in at.values:
         return f"L = {at.L[i]:.3g}, Delta(y, ĥ) = {at.Delta[i]:.3g}"
     if at.active_target[i] < 0:

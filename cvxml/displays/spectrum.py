@@ -1,4 +1,4 @@
-"""The eigenvalues of metrics: which directions count, and how many."""
+"""Draw the eigenvalues of metrics: which directions matter, and how many."""
 
 from __future__ import annotations
 
@@ -22,20 +22,28 @@ SCALES = ("linear", "log")
 class SpectrumDisplay:
     """Eigenvalues of one or several metrics, in descending order.
 
-    Made by `from_estimator` or `from_metric`. What is at most `tol` times the largest counts as zero and is hollow; on
-    a logarithmic scale it lies on a line of its own at the bottom. The others are the numerical rank, told in the
-    legend. The default tol, 1e-6, is how far a matrix may be off the psd cone and pass as a metric: a positive
-    eigenvalue of that size says no more than a negative one would. What is more negative is a cross, of that size on a
-    logarithmic scale: the matrix is no metric.
+    Made by `from_estimator` or `from_metric`.
+
+    An eigenvalue of at most `tol` times the largest absolute value counts as zero and is hollow. On a logarithmic scale
+    it lies on a line at the bottom. Larger eigenvalues count for the numerical rank, which the legend gives. An
+    eigenvalue below -tol times the largest is a cross: the matrix is not a metric. On a logarithmic scale its absolute
+    value is drawn.
+
+    The default tol, 1e-6, is also the tolerance for a metric: a matrix that is off the psd cone by this share of its
+    norm counts as a metric. So the sign of an eigenvalue of that size means little.
 
     Parameters
     ----------
-    eigenvalues : name -> (d,), descending. tol : share of the largest.
+    eigenvalues : name -> (d,), descending.
+    tol : relative to the largest.
 
     Attributes
     ----------
-    ax_, figure_ : the axes and the figure. ranks_ : name -> int, eigenvalues above tol. stems_ : name -> lines, one an
-    eigenvalue. marks_ : name -> the markers of positive, zero and negative eigenvalues. legend_.
+    ax_, figure_ : the axes and the figure.
+    ranks_ : name -> int, the number of eigenvalues above tol.
+    stems_ : name -> lines, one for each eigenvalue.
+    marks_ : name -> the markers of positive, zero and negative eigenvalues.
+    legend_ : the legend.
     """
 
     eigenvalues: Mapping[str, FloatArray]
@@ -56,10 +64,15 @@ class SpectrumDisplay:
         ax: Any = None,
         scale: str = "linear",
     ) -> Self:
-        """Draw the spectrum of a fitted estimator's metric; of a kernel method in the features of the kernel.
+        """Draw the spectrum of a fitted estimator's metric.
 
-        X, y : not used. name : in the legend, default that of the class. tol, ax, scale : as in `from_metric`. Raises
-        NotFittedError; ValueError for an estimator without a metric.
+        For a kernel method, this is the metric in the kernel features.
+
+        X, y: ignored.
+        name: in the legend; default: that of the class.
+        tol, ax, scale: as in `from_metric`.
+
+        Raises NotFittedError, and ValueError for an estimator without a metric.
         """
         named = {name or type(estimator).__name__: metric_of(estimator, kernel=True)}
         return cls.from_metric(named, tol=tol, ax=ax, scale=scale)
@@ -73,10 +86,14 @@ class SpectrumDisplay:
         ax: Any = None,
         scale: str = "linear",
     ) -> Self:
-        """Draw the spectra of a symmetric matrix (d, d), or of several: name -> matrix. ax, scale : as in `plot`.
+        """Draw the spectra of a symmetric matrix (d, d), or of several.
 
-        Raises ValueError for a matrix that is not square, symmetric and finite, or is beyond 1e-280 to 1e280, and for
-        tol not within 0 to 1.
+        metric: (d, d), or a mapping name -> (d, d).
+        tol: relative to the largest eigenvalue, below 1.
+        ax, scale: as in `plot`.
+
+        Raises ValueError for a matrix that is not square, symmetric and finite, or is outside 1e-280 to 1e280, and for
+        tol outside 0 to 1.
         """
         named = metric if isinstance(metric, Mapping) else {"metric": metric}
         if not named:
@@ -88,7 +105,13 @@ class SpectrumDisplay:
         return cls(eigenvalues=spectra, tol=tol).plot(ax, scale=scale)
 
     def plot(self, ax: Any = None, *, scale: str = "linear") -> Self:
-        """Draw the eigenvalues. scale : "linear" or "log". Raises ImportError without matplotlib."""
+        """Draw the eigenvalues.
+
+        ax: default: new axes.
+        scale: "linear" or "log".
+
+        Raises ImportError without matplotlib.
+        """
         log = check_choice(scale, "scale", SCALES) == "log"
         self.figure_, self.ax_ = _draw.start(ax, (6.4, 5.0))
         self.ranks_ = {name: int((kinds_of(v, self.tol) > 0).sum()) for name, v in self.eigenvalues.items()}
@@ -96,7 +119,7 @@ class SpectrumDisplay:
         self.marks_: dict[str, list[Any]] = {}
         floor = self._floor()
         for k, name in enumerate(self.eigenvalues):
-            self._one(k, name, floor if log else None)
+            self._draw_one(k, name, floor if log else None)
         if log:
             self._log_axis(floor)
         else:
@@ -107,8 +130,11 @@ class SpectrumDisplay:
         self.legend_ = _draw.legend(self.ax_)
         return self
 
-    def _one(self, k: int, name: str, floor: float | None) -> None:
-        """The k-th metric; on a logarithmic scale zeros lie on the floor, and of negative values the size is drawn."""
+    def _draw_one(self, k: int, name: str, floor: float | None) -> None:
+        """Draw the k-th metric.
+
+        On a logarithmic scale, zeros lie on the floor, and negative values show their absolute value.
+        """
         values = self.eigenvalues[name]
         kinds = kinds_of(values, self.tol)
         height = values if floor is None else np.where(kinds == 0, floor, np.abs(values))
@@ -141,7 +167,7 @@ class SpectrumDisplay:
             )
 
     def _floor(self) -> float:
-        """Where zeros lie on a logarithmic scale: a decade below all that is not zero."""
+        """Return the height of zeros on a logarithmic scale: a decade or more below all other values."""
         sizes = np.concatenate([np.abs(v[kinds_of(v, self.tol) != 0]) for v in self.eigenvalues.values()])
         return float(10.0 ** (np.floor(np.log10(sizes.min())) - 1)) if len(sizes) else 1.0
 
@@ -158,7 +184,7 @@ class SpectrumDisplay:
 
 
 def eigenvalues_of(metric: ArrayLike, name: str = "metric") -> FloatArray:
-    """The eigenvalues (d,) of a symmetric matrix (d, d), descending. Raises ValueError if it is not one."""
+    """Return the eigenvalues (d,) of a symmetric matrix (d, d), descending. Raises ValueError for other input."""
     given = real_array(metric, name)
     if given.ndim != 2 or given.shape[0] != given.shape[1] or not len(given):
         raise ValueError(f"{name} must be a square matrix (d, d), got shape {given.shape}")
@@ -172,7 +198,7 @@ def eigenvalues_of(metric: ArrayLike, name: str = "metric") -> FloatArray:
 
 
 def kinds_of(values: FloatArray, tol: float) -> FloatArray:
-    """1, 0 or -1 for each eigenvalue: positive, within tol of the largest in size, or negative."""
+    """Return 1, 0 or -1 for each eigenvalue: positive, within tol of the largest absolute value, or negative."""
     kinds: FloatArray = np.sign(values)
     kinds[np.abs(values) <= tol * np.abs(values).max()] = 0.0
     return kinds

@@ -1,4 +1,4 @@
-"""What every scikit-learn estimator here shares: fitting through a method, transform, distances."""
+"""Base classes of the scikit-learn estimators: fit by a method, transform, distances."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from cvxml.estimators.distance import Features, LearntDistance
 from cvxml.estimators.scikit import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from cvxml.methods import get
 
-OF_THE_INPUT = ("n_features_in_", "feature_names_in_")  # scikit-learn sets them while it checks X
+OF_THE_INPUT = ("n_features_in_", "feature_names_in_")  # scikit-learn sets these while it checks X
 
 
 def forget_fit(estimator: Any) -> None:
-    """Delete the attributes of an earlier fit, so that no attribute is left that the new fit does not set.
+    """Delete the attributes of an earlier fit, so that only attributes of the new fit exist.
 
-    Those that scikit-learn has just set from the new X stay.
+    The attributes that scikit-learn has just set from the new X stay.
     """
     for name in list(vars(estimator)):
         if name.endswith("_") and not name.startswith("_") and name not in OF_THE_INPUT:
@@ -35,12 +35,12 @@ def forget_fit(estimator: Any) -> None:
 
 
 class MetricEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """A transformer x -> L x with M = L^T L a metric, which `fit` learns."""
+    """A transformer x -> L x for a metric M = L^T L, which `fit` learns."""
 
     components_: FloatArray
 
     def _solve(self, points: FloatArray, y: Any) -> None:
-        """Set `components_` (m, features the metric acts on), from checked points (n, d)."""
+        """Set `components_` (m, r) from checked points (n, d); the metric acts on r coordinates."""
         raise NotImplementedError
 
     def __sklearn_tags__(self) -> Any:
@@ -51,7 +51,7 @@ class MetricEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn the metric from X (n, d) and labels y (n,).
 
-        Raises ValueError for bad input; warns (ConvergenceWarning) whenever tol is not met.
+        Raises ValueError for bad input. Warns (ConvergenceWarning) whenever tol is not met.
         """
         self._refuse_tuples(X)
         points, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
@@ -61,32 +61,32 @@ class MetricEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return self
 
     def _refuse_tuples(self, X: Any) -> None:
-        """Raise ValueError, with what to give here, if X has three dimensions."""
+        """Raise ValueError if X has three dimensions; the message shows the input of this estimator."""
         refuse_tuples(X, ())
 
     def _feature_map(self) -> Features | None:
-        """The map from points (n, d) to the coordinates that the metric acts on; None if they are the features."""
+        """Return the map from points (n, d) to the coordinates (n, r) of the metric; None if these are the features."""
         return None
 
     def _features(self, X: FloatArray) -> FloatArray:
-        """The coordinates that the metric acts on, (n, m)."""
+        """Return the coordinates (n, r) that the metric acts on."""
         mapped = self._feature_map()
         return X if mapped is None else mapped(X)
 
     def transform(self, X: ArrayLike) -> FloatArray:
-        """L x for each row; Euclidean distances between results are the learnt distances."""
+        """Return L x for each row x of X (n, d). Euclidean distances of the results are the learnt distances."""
         check_is_fitted(self)
         points = validate_data(self, X, dtype=np.float64, reset=False)
         result: FloatArray = self._features(points) @ self.components_.T
         return result
 
     def get_mahalanobis_matrix(self) -> FloatArray:
-        """The metric M = L^T L: (d, d), in the coordinates that `transform` starts from."""
+        """Return the metric M = L^T L (d, d); for a kernel method (r, r), in the kernel features."""
         check_is_fitted(self)
         return self.components_.T @ self.components_
 
     def pair_distance(self, pairs: ArrayLike) -> FloatArray:
-        """The learnt distance (not squared) of each pair in `pairs` (p, 2, d); returns (p,)."""
+        """Return the learnt distance (p,), not squared, of each pair in `pairs` (p, 2, d)."""
         check_is_fitted(self)
         points = np.asarray(pairs, dtype=np.float64)
         if points.ndim != 3 or points.shape[1:] != (2, self.n_features_in_):
@@ -96,14 +96,14 @@ class MetricEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return distances
 
     def pair_score(self, pairs: ArrayLike) -> FloatArray:
-        """The score of each pair in `pairs` (p, 2, d), larger for more similar points: minus the learnt distance."""
+        """Return a score (p,) of each pair in `pairs` (p, 2, d), larger for more similar points: minus the distance."""
         return -self.pair_distance(pairs)
 
     def get_metric(self) -> LearntDistance:
-        """Return the learnt distance as a function of two points (d,): for scikit-learn's `metric=`.
+        """Return the learnt distance as a function of two points (d,), for the parameter `metric` of scikit-learn.
 
-        `get_metric()(u, v, squared=True)` is the square of the distance. The function can be pickled. It stays the
-        same if the estimator is fitted again.
+        `get_metric()(u, v, squared=True)` is the squared distance. The function can be pickled. It stays the same if
+        the estimator is fitted again.
         """
         check_is_fitted(self)
         return LearntDistance(self.components_, self.n_features_in_, self._feature_map())
@@ -111,7 +111,10 @@ class MetricEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Learner(MetricEstimator):
-    """A transformer by the metric of a method, `_method`: parameters of the method's names are the method's."""
+    """A transformer with the metric of the method `_method`.
+
+    Parameters of the estimator with the name of a parameter of the method are passed to the method.
+    """
 
     solver: str = "fast"
     tol: Tolerance = 1e-6
@@ -121,15 +124,17 @@ class Learner(MetricEstimator):
     _method: ClassVar[str]
     _says: ClassVar[
         dict[str, str]
-    ] = {}  # of parameters that the method has not, or of which more is to be said
+    ] = {}  # descriptions of parameters that the method does not have, or does not describe enough
     _attributes: ClassVar[str] = """
         components_ : (d, d), symmetric square root of the metric.
-        certificate_ : the proof; gap_ : its absolute gap; solution_ : everything, its notes too.
-        n_iter_, n_features_in_, classes_ : as scikit-learn has them.
+        certificate_ : the certificate.
+        gap_ : its absolute gap.
+        solution_ : the solution with all results and notes.
+        n_iter_, n_features_in_, classes_ : as in scikit-learn.
         """
 
     def _solve(self, points: FloatArray, y: Any, **extra: Any) -> None:
-        """Solve for checked points (n, d), and set the attributes of a fit. extra: of the method, beside its own."""
+        """Solve for checked points (n, d), and set the fitted attributes. extra: more parameters of the method."""
         method = get(self._method)
         own = {*method.PARAMETERS, *method.SOLVE_PARAMETERS}
         params = {name: value for name, value in self.get_params(deep=False).items() if name in own}
@@ -138,13 +143,14 @@ class Learner(MetricEstimator):
         earlier = getattr(self, "solution_", None) if self.warm_start else None
         solution = None
         if self._may_start_from(earlier, len(points)):
-            # The earlier solution may be of other pairs or triplets, and not fit. Any other error comes again below.
+            # The earlier solution may be for other pairs or triplets, and not fit. Any other error is raised again
+            # below.
             with suppress(ValueError):
                 solution = solve(warm_start=earlier)
         if solution is None:
             solution = solve()
         forget_fit(self)
-        self._fitted_to = self.tol  # at which `certify_estimator` judges the metric
+        self._fitted_to = self.tol  # the tolerance at which `certify_estimator` judges the metric
         self.solution_: Solution = solution
         self.certificate_: Certificate = self.solution_.certificate
         self.gap_ = self.solution_.gap
@@ -153,7 +159,7 @@ class Learner(MetricEstimator):
         self._n_features_out = len(self.components_)
 
     def _fit_to(self, X: ArrayLike, y: ArrayLike | None, **given: Any) -> Self:
-        """From labels; from what is given in their place, if anything is, y then unused."""
+        """Learn from the `given` lists, or from labels y if all of them are None."""
         if all(value is None for value in given.values()):
             return MetricEstimator.fit(self, X, y)  # type: ignore[arg-type]
         self._refuse_tuples(X)
@@ -165,33 +171,36 @@ class Learner(MetricEstimator):
         refuse_tuples(X, get(self._method).PARAMETERS)
 
     def _may_start_from(self, start: Solution | None, n: int) -> bool:
-        """True for a solution of the same method with as many points."""
+        """Return True for a solution of the same method with the same number of points."""
         return start is not None and start.method == self._method and len(start.y) == n
 
     def _keep(self, X: FloatArray) -> None:
-        """Set `components_` (m, features the metric acts on) from the solution."""
+        """Set `components_` (m, r) from the solution; the metric acts on r coordinates."""
         self.components_ = components_of(self.solution_.metric)
 
 
 class PairsEstimator(Learner):
-    """A transformer whose method learns from pairs of points: given, or every two points by their labels."""
+    """A transformer with a method that learns from pairs of points: given, or every two points by their labels."""
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, pairs: Any = None) -> Self:
-        """Learn the metric from X (n, d) and labels y (n,), or from pairs, y then unused.
+        """Learn the metric from X (n, d) and labels y (n,), or from `pairs`; then y is ignored.
 
-        pairs: {"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}, indices into X. Raises ValueError for bad input,
-        and where the problem of the method has no optimum; warns (ConvergenceWarning) whenever tol is not met.
+        pairs: {"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}, indices into X.
+
+        Raises ValueError for bad input, and if the problem has no optimum. Warns (ConvergenceWarning) whenever tol is
+        not met.
         """
         return self._fit_to(X, y, pairs=pairs)
 
 
 class TripletsEstimator(Learner):
-    """A transformer whose method learns from triplets of points: given, or drawn from labels."""
+    """A transformer with a method that learns from triplets of points: given, or made from labels."""
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, triplets: Any = None) -> Self:
-        """Learn the metric from X (n, d) and labels y (n,), or from triplets, y then unused.
+        """Learn the metric from X (n, d) and labels y (n,), or from `triplets`; then y is ignored.
 
-        triplets: (t, 3) i, j, l, indices into X, j nearer to i than l. Raises ValueError for bad input; warns
-        (ConvergenceWarning) whenever tol is not met.
+        triplets: (t, 3), indices i, j, l into X, where j should be nearer to i than l.
+
+        Raises ValueError for bad input. Warns (ConvergenceWarning) whenever tol is not met.
         """
         return self._fit_to(X, y, triplets=triplets)

@@ -1,11 +1,12 @@
-"""What a learnt metric is compared with: the Euclidean metric, and the Mahalanobis metric within classes.
+"""Baselines for a learnt metric: the Euclidean metric, and the Mahalanobis metric within classes.
 
-Both are closed forms. The second is an optimum too: with W (d, d) the pooled within-class covariance,
+Both have a closed form. The second is also an optimum. Let W (d, d) be the pooled within-class covariance. Then
 
-    min_{A psd}  tr(A W) - log det A        has the one solution        A = W^-1,
+    min_{A psd}  tr(A W) - log det A        has the unique solution        A = W^-1,
 
-for the derivative W - A^-1 is zero there, and the problem is convex: of all metrics of a given determinant it is the
-one in which points lie nearest to the mean of their class. It is the metric of linear discriminant analysis.
+because the problem is convex and its derivative W - A^-1 is zero there. Among all metrics with the same determinant, A
+minimizes the mean squared distance of the points from the means of their classes. Linear discriminant analysis uses
+this metric.
 """
 
 from __future__ import annotations
@@ -20,25 +21,31 @@ from cvxml.core.metric import FloatArray, components_of
 from cvxml.estimators.base import MetricEstimator
 from cvxml.estimators.parameters import refuse_a_preprocessor
 
-RANK = 1e-13  # of W scaled to unit diagonal: below this a least eigenvalue may be 0
+RANK = 1e-13  # for W scaled to unit diagonal: a smaller least eigenvalue, times d, may be 0
 
 
 def euclidean(X: ArrayLike) -> FloatArray:
-    """The identity (d, d). Raises ValueError for bad X (n, d)."""
+    """Return the identity (d, d). Raises ValueError for bad X (n, d)."""
     return np.eye(check_X(X).shape[1])
 
 
 def within_class_covariance(X: ArrayLike, y: ArrayLike, shrinkage: float = 0.0) -> FloatArray:
-    """W (d, d) = 1/n sum_i (x_i - m_i)(x_i - m_i)^T, m_i the mean of the class of i, shrunk towards its mean variance.
+    """Return the pooled within-class covariance W (d, d), shrunk towards its mean variance.
 
-    X (n, d), y (n,). shrinkage s, 0 to 1, default 0: (1 - s) W + s (tr W / d) I. Raises ValueError for bad input.
+    W = 1/n sum_i (x_i - m_i)(x_i - m_i)^T, where m_i is the mean of the class of point i.
+
+    X: (n, d).
+    y: (n,).
+    shrinkage: s from 0 to 1, default 0; the result is (1 - s) W + s (tr W / d) I.
+
+    Raises ValueError for bad input.
     """
     points = check_X(X)
     codes = check_labels(y, len(points))
     s = check_number(shrinkage, "shrinkage")
     if not 0 <= s <= 1:
         raise ValueError(f"shrinkage must be within 0 to 1, got {s:g}")
-    centred = points - points[0]  # a large offset leaves no rounding
+    centred = points - points[0]  # removes a large offset, which would add rounding errors
     for c in range(codes.max() + 1):
         centred[codes == c] -= centred[codes == c].mean(axis=0)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -51,7 +58,10 @@ def within_class_covariance(X: ArrayLike, y: ArrayLike, shrinkage: float = 0.0) 
 
 
 def within_class(X: ArrayLike, y: ArrayLike, shrinkage: float = 0.0) -> FloatArray:
-    """A = W^-1 (d, d), the optimum of tr(A W) - log det A. Raises ValueError for bad input, and where W is singular."""
+    """Return A = W^-1 (d, d), the optimum of tr(A W) - log det A.
+
+    Raises ValueError for bad input, and if W is singular.
+    """
     W = within_class_covariance(X, y, shrinkage)
     deviation = np.sqrt(W.diagonal())
     constant = np.flatnonzero(deviation == 0)
@@ -73,7 +83,7 @@ def within_class(X: ArrayLike, y: ArrayLike, shrinkage: float = 0.0) -> FloatArr
 
 
 class _Baseline(MetricEstimator):
-    """A metric in closed form: no solver, no certificate."""
+    """A metric in closed form, without a solver and without a certificate."""
 
     def _set(self, metric: FloatArray) -> None:
         self.metric_ = metric
@@ -87,7 +97,9 @@ class Euclidean(_Baseline):
 
     Attributes
     ----------
-    metric_ : (d, d), the identity; components_ : the same. n_features_in_ : as scikit-learn has it.
+    metric_ : (d, d), the identity.
+    components_ : (d, d), the identity.
+    n_features_in_ : as in scikit-learn.
     """
 
     def __init__(self) -> None:
@@ -99,7 +111,7 @@ class Euclidean(_Baseline):
         return tags
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
-        """Take the number of features from X (n, d); y is not used. Raises ValueError for bad X."""
+        """Take the number of features from X (n, d); y is ignored. Raises ValueError for bad X."""
         from sklearn.utils.validation import validate_data
 
         self._refuse_tuples(X)
@@ -113,12 +125,13 @@ class WithinClass(_Baseline):
 
     Parameters
     ----------
-    shrinkage : float within 0 to 1, default 0.0. (1 - s) W + s (tr W / d) I in place of W.
+    shrinkage : float within 0 to 1, default 0.0. (1 - s) W + s (tr W / d) I replaces W.
 
     Attributes
     ----------
-    metric_ : (d, d), A; components_ : (d, d), its symmetric square root.
-    n_features_in_, classes_ : as scikit-learn has them.
+    metric_ : (d, d), A.
+    components_ : (d, d), the symmetric square root of A.
+    n_features_in_, classes_ : as in scikit-learn.
     """
 
     def __init__(self, shrinkage: float = 0.0):

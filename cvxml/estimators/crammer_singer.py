@@ -1,4 +1,4 @@
-"""The multiclass SVM of Crammer and Singer as a scikit-learn classifier: a baseline that learns no metric."""
+"""The multiclass SVM of Crammer and Singer as a scikit-learn classifier: a baseline without a metric."""
 
 from __future__ import annotations
 
@@ -32,10 +32,11 @@ class CrammerSingerSVM(ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
-    coef_ : (R, d), intercept_ : (R,), of every class, also where there are two. W = [coef_, intercept_]; without
-        intercept W = coef_, and intercept_ is 0.
-    certificate_ : the proof; gap_ : its absolute gap; its radius : how far W may be from the optimum.
-    n_iter_, n_features_in_, classes_ : as scikit-learn has them.
+    coef_ : (R, d), weights of every class, also if there are two classes. W = [coef_, intercept_].
+    intercept_ : (R,). Without intercept W = coef_, and intercept_ is 0.
+    certificate_ : the certificate; W is within its radius of the optimum.
+    gap_ : absolute gap of the certificate.
+    n_iter_, n_features_in_, classes_ : as in scikit-learn.
     """
 
     def __init__(
@@ -46,7 +47,7 @@ class CrammerSingerSVM(ClassifierMixin, BaseEstimator):
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn W from X (n, d) and labels y (n,).
 
-        Raises ValueError for bad input; warns (ConvergenceWarning) whenever tol is not met.
+        Raises ValueError for bad input. Warns (ConvergenceWarning) whenever tol is not met.
         """
         refuse_tuples(X, ())
         points, y = validate_data(self, X, y, dtype=np.float64)
@@ -62,14 +63,14 @@ class CrammerSingerSVM(ClassifierMixin, BaseEstimator):
         return self
 
     def decision_function(self, X: ArrayLike) -> FloatArray:
-        """Scores (n, R) of the classes; of two classes (n,), the second less the first."""
+        """Return the scores (n, R) of the classes; for two classes (n,), the second score minus the first."""
         check_is_fitted(self)
         points = validate_data(self, X, dtype=np.float64, reset=False)
         scores: FloatArray = points @ self.coef_.T + self.intercept_
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict(self, X: ArrayLike) -> np.ndarray:
-        """The class of the largest score, for each row; of equal ones the first."""
+        """Return the class with the largest score for each row of X (n, d); the first one if scores are equal."""
         scores = self.decision_function(X)
         best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         chosen: np.ndarray = self.classes_[best]

@@ -1,4 +1,4 @@
-"""The distance of a fitted estimator, as an object of its own that can be saved."""
+"""The distance of a fitted estimator, as a separate object that can be pickled."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ Features = Callable[[FloatArray], FloatArray]
 
 
 class LearntDistance:
-    """The distance of two points by a learnt metric: for the `metric=` of scikit-learn.
+    """The distance of two points under a learnt metric, for the parameter `metric` of scikit-learn.
 
-    It holds the map L and keeps it: the estimator may be fitted again, and this distance stays the same. It can be
-    pickled, and so can a nearest neighbour classifier that has it as its `metric`.
+    It holds a copy of the map L, so it stays the same if the estimator is fitted again. It can be pickled, as can a
+    nearest neighbour classifier that has it as its `metric`.
     """
 
     def __init__(self, components: FloatArray, n_features: int, features: Features | None = None):

@@ -1,4 +1,4 @@
-"""The estimators that need no code: each is made when it is first asked for (made.py).
+"""The estimators without code: each is made when it is first used (made.py).
 
 generated.pyi shows them to editors and type checkers; `python docs/_ext/stubs.py` writes it.
 """

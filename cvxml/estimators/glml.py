@@ -1,4 +1,4 @@
-"""GLML as a scikit-learn classifier: nearest neighbours, each query by its own metric."""
+"""GLML as a scikit-learn classifier: nearest neighbours with a separate metric for each query."""
 
 from __future__ import annotations
 
@@ -35,20 +35,22 @@ class GLML(LocalMetricClassifier):
 
     _method: ClassVar[str] = "glml"
     _says: ClassVar = {
-        "n_neighbors": "The vote. The metric is derived for 1, and is the same for odd numbers where there are two "
-        "classes (2018, section 7, corrected); for three or more classes it is not optimal for k > 1",
+        "n_neighbors": "Neighbours that vote. The metric is derived for 1. For two classes it is the same for all odd "
+        "numbers (2018, section 7, corrected). For three or more classes it is not optimal for k > 1",
         "gamma": "Not negative. The metric used is A + gamma I, with |A| = 1",
-        "random_state": "Of a mixture",
+        "random_state": "Seed for the fit of a mixture",
         "n_jobs": "Processes, through joblib; None: 1",
     }
     _attributes: ClassVar[str] = """
-        model_ : the generative model. classes_, n_features_in_ : as scikit-learn has them.
+        model_ : the generative model.
+        classes_, n_features_in_ : as in scikit-learn.
         """
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit the model of the classes on X (n, d), y (n,), and keep both.
+        """Fit the generative model of the classes to X (n, d) and y (n,), and keep both.
 
-        Raises ValueError for bad input, a class of one point, or a singular covariance (class and rank named).
+        Raises ValueError for bad input, a class of one point, or a singular covariance (the message names class and
+        rank).
         """
         refuse_tuples(X, ())
         points, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
@@ -74,7 +76,7 @@ class GLML(LocalMetricClassifier):
         return self.n_neighbors
 
     def cases_at(self, X: ArrayLike) -> list[Case]:
-        """Which case of the closed form each row of X (q, d) is."""
+        """Return the case of the closed form at each row of X (q, d)."""
         return [case for part in self._each(self._queries(X), self._cases) for case in part]
 
     def _cases(self, Q: FloatArray) -> list[Case]:

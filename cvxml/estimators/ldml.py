@@ -23,11 +23,13 @@ class LDML(PairsEstimator):
     def fit(
         self, X: ArrayLike, y: ArrayLike | None = None, *, pairs: Any = None, weights: Any = None
     ) -> Self:
-        """Learn the metric from X (n, d) and labels y (n,), or from pairs, y then unused.
+        """Learn the metric from X (n, d) and labels y (n,), or from `pairs`; then y is ignored.
 
-        pairs: {"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}, indices into X; weights: (p,), one for each of
-        these pairs, the similar first. Raises ValueError for bad input; warns (ConvergenceWarning) whenever tol is not
-        met, and where no metric attains the infimum.
+        pairs: {"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}, indices into X.
+        weights: (p,), one for each of these pairs, similar pairs first.
+
+        Raises ValueError for bad input. Warns (ConvergenceWarning) whenever tol is not met, and if no metric attains
+        the infimum.
         """
         if pairs is None and weights is not None:
             raise ValueError("weights belong to pairs: give pairs too")

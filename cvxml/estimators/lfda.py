@@ -20,9 +20,11 @@ class LFDA(Learner):
 
     _method: ClassVar[str] = "lfda"
     _attributes: ClassVar[str] = """
-        components_ : T^T (n_components, d), rows by their eigenvalues, the largest first.
-        certificate_ : the proof; gap_ : its absolute gap; solution_ : everything, its notes too.
-        n_iter_, n_features_in_, classes_ : as scikit-learn has them.
+        components_ : T^T (n_components, d); the row with the largest eigenvalue is first.
+        certificate_ : the certificate.
+        gap_ : its absolute gap.
+        solution_ : the solution with all results and notes.
+        n_iter_, n_features_in_, classes_ : as in scikit-learn.
         """
 
     def _keep(self, X: FloatArray) -> None:

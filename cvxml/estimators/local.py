@@ -1,4 +1,4 @@
-"""Nearest neighbours where each query has a metric of its own: what classifiers of local metrics share."""
+"""Nearest neighbours with a separate metric for each query: the base class of classifiers with local metrics."""
 
 from __future__ import annotations
 
@@ -17,11 +17,14 @@ from cvxml.core.neighbors import majority
 from cvxml.core.threads import one_blas_thread
 from cvxml.estimators.scikit import BaseEstimator, ClassifierMixin
 
-BYTES = 200_000_000  # of the largest arrays of a batch
+BYTES = 200_000_000  # most bytes of the largest arrays of a batch
 
 
 class LocalMetricClassifier(ClassifierMixin, BaseEstimator):
-    """A vote of the nearest training points, each query by its own metric. `fit` sets classes_, _codes and _X."""
+    """A vote of the nearest training points, with a separate metric for each query.
+
+    Subclasses set classes_, _codes and _X in `fit`.
+    """
 
     n_jobs: int | None
 
@@ -30,19 +33,24 @@ class LocalMetricClassifier(ClassifierMixin, BaseEstimator):
     _X: FloatArray
 
     def _metrics(self, Q: FloatArray) -> FloatArray:
-        """The metric at each of some checked queries (q, d): (q, d, d)."""
+        """Return the metric (q, d, d) at each of the checked queries (q, d)."""
         raise NotImplementedError
 
     def _votes(self) -> int:
-        """How many neighbours vote."""
+        """Return the number of neighbours that vote."""
         raise NotImplementedError
 
     def metric_at(self, X: ArrayLike) -> FloatArray:
-        """The metric at each row of X (q, d): (q, d, d)."""
+        """Return the metric (q, d, d) at each row of X (q, d)."""
         return np.concatenate(self._each(self._queries(X), self._metrics))
 
     def kneighbors(self, X: ArrayLike, n_neighbors: int | None = None) -> tuple[FloatArray, IntArray]:
-        """Distances and indices (q, k) of the nearest training points, each row by its own metric; k that vote."""
+        """Return distances and indices (q, k) of the nearest training points of each row of X (q, d).
+
+        Each row is measured with its own metric.
+
+        n_neighbors: k; default: the number of neighbours that vote.
+        """
         queries = self._queries(X)
         k = self._votes() if n_neighbors is None else n_neighbors
         k = check_count(k, "n_neighbors", at_most=len(self._X))
@@ -54,7 +62,7 @@ class LocalMetricClassifier(ClassifierMixin, BaseEstimator):
         return np.sqrt(np.maximum(np.concatenate(squares), 0.0)), np.concatenate(indices)
 
     def predict(self, X: ArrayLike) -> np.ndarray:
-        """The majority of the nearest training points; a tie to the nearest tied class."""
+        """Return the majority class of the nearest training points; of tied classes, the one with the nearest point."""
         _, indices = self.kneighbors(X)
         chosen: np.ndarray = self.classes_[majority(self._codes[indices], len(self.classes_))]
         return chosen
@@ -65,7 +73,7 @@ class LocalMetricClassifier(ClassifierMixin, BaseEstimator):
         return queries
 
     def _each(self, queries: FloatArray, work: Any) -> list[Any]:
-        """`work` on batches of the queries, in order, on `n_jobs` processes."""
+        """Return work(batch) for batches of the queries, in order, computed by `n_jobs` processes."""
         parts = [queries[part] for part in batches(len(queries), *self._X.shape)]
         if self.n_jobs in (None, 1):
             with one_blas_thread():
@@ -80,17 +88,17 @@ def _alone(work: Any, part: FloatArray) -> Any:
 
 
 def batches(q: int, n: int, d: int) -> Iterator[slice]:
-    """Slices of q queries whose metrics and mapped points stay within `BYTES`."""
+    """Yield slices of q queries, so that the metrics and mapped points of a batch take at most `BYTES`."""
     size = max(1, BYTES // (8 * d * (n + 16 * d)))
     for start in watched(range(0, q, size)):
         yield slice(start, min(start + size, q))
 
 
 def squared_distances(X: FloatArray, Q: FloatArray, A: FloatArray) -> FloatArray:
-    """(x_i - q)^T A_q (x_i - q), (q, n), for a metric A (q, d, d) of each query.
+    """Return (x_i - q)^T A_q (x_i - q), (q, n), for a metric of each query in A (q, d, d).
 
-    By products: x^T A x - 2 x^T A q + q^T A q with X and Q centred alike, so a distance is off by rounding of the
-    largest of these, not of itself; `nearest` computes those that matter again.
+    The value is x^T A x - 2 x^T A q + q^T A q after centring X and Q. Its rounding error is relative to the largest of
+    these terms, which may be much larger than the distance. So `nearest` computes the relevant distances again.
     """
     q, d = Q.shape
     centre = X.mean(axis=0)
@@ -103,7 +111,11 @@ def squared_distances(X: FloatArray, Q: FloatArray, A: FloatArray) -> FloatArray
 
 
 def nearest(X: FloatArray, Q: FloatArray, A: FloatArray, k: int) -> tuple[FloatArray, IntArray]:
-    """Squared distances and indices (q, k) of the k nearest rows of X, nearest first, equal ones by index."""
+    """Return squared distances and indices (q, k) of the k nearest rows of X, nearest first, equal ones by index.
+
+    Q: (q, d).
+    A: (q, d, d), the metric of each query.
+    """
     D = squared_distances(X, Q, A)
     k = min(k, len(X))
     few = min(len(X), k + 8)

@@ -26,10 +26,12 @@ class LSML(Learner):
     def fit(
         self, X: ArrayLike, y: ArrayLike | None = None, *, quadruplets: Any = None, weights: Any = None
     ) -> Self:
-        """Learn the metric from X (n, d) and labels y (n,), or from quadruplets, y then unused.
+        """Learn the metric from X (n, d) and labels y (n,), or from `quadruplets`; then y is ignored.
 
-        quadruplets: (q, 4) a, b, c, d, indices into X, a and b to be nearer than c and d; weights: (q,). Raises
-        ValueError for bad input; warns (ConvergenceWarning) whenever tol is not met.
+        quadruplets: (q, 4), indices a, b, c, d into X, where a and b should be nearer to each other than c and d.
+        weights: (q,).
+
+        Raises ValueError for bad input. Warns (ConvergenceWarning) whenever tol is not met.
         """
         if quadruplets is None and weights is not None:
             raise ValueError("weights belong to quadruplets: give quadruplets too")

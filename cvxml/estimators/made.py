@@ -1,4 +1,4 @@
-"""Make an estimator of a method that states it by `ESTIMATOR` (cvxml/core/estimator.py)."""
+"""Make the estimator of a method from its `ESTIMATOR` (cvxml/core/estimator.py)."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from cvxml.estimators.base import Learner, PairsEstimator, TripletsEstimator
 from cvxml.estimators.parameters import estimator
 from cvxml.methods import get, names
 
-PLAIN = ("float", "int", "str")  # the types that an annotation repeats
+PLAIN = ("float", "int", "str")  # types that the annotation repeats
 
 
 def made(name: str, module: str) -> type[Learner]:
     """Return the estimator `name` as a class of `module`.
 
-    Its parameters are those of the method that are not lists of points, and a bool for another formula of the method.
-    Raises AttributeError if no method has an `ESTIMATOR` of this name.
+    Its parameters are those of the method, except lists of points, and a bool if the method has a second formula.
+    Raises AttributeError if no method has an `ESTIMATOR` with this name.
     """
     method = _method(name)
     of = get(method)
@@ -52,7 +52,7 @@ def made(name: str, module: str) -> type[Learner]:
 
 
 def _method(name: str) -> str:
-    """Return the id of the method with this estimator. Only this method is imported."""
+    """Return the id of the method with this estimator; only this method is imported."""
     for method in names():
         if method.replace("_", "") == name.lower():
             said = get(method).ESTIMATOR
@@ -62,7 +62,7 @@ def _method(name: str) -> str:
 
 
 def _option(method: str) -> str:
-    """Return the second formula of a method, the part of its id after ":"; empty if there is one formula."""
+    """Return the part of the id after ":" of the second formula of a method; "" if there is one formula."""
     others = [name.removeprefix(f"{method}:") for name in names() if name.startswith(f"{method}:")]
     if len(others) > 1:
         raise TypeError(
@@ -72,7 +72,7 @@ def _option(method: str) -> str:
 
 
 def _chosen(method: str, option: str) -> property:
-    """Return the id of the formula, as a property of the estimator."""
+    """Return a property of the estimator: the id of the chosen formula."""
 
     def chosen(self: Any) -> str:
         return f"{method}:{option}" if getattr(self, option) else method
@@ -94,7 +94,7 @@ def _type(parameter: Parameter) -> str:
 
 
 def _summary(of: Method[Any]) -> str:
-    """Return a sentence with the first word of TITLE and its authors."""
+    """Return a sentence with the first words of TITLE and its authors."""
     short, authors = of.TITLE.partition(":")[0], of.TITLE[of.TITLE.rfind("(") :]
     how = "solved to a certified gap" if of.MAX_ITER > 1 else "in closed form, with its proof"
     return f"The metric of {short} {authors}, {how}."

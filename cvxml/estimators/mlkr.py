@@ -1,4 +1,4 @@
-"""MLKR as a scikit-learn transformer of regression data."""
+"""MLKR as a scikit-learn transformer for regression."""
 
 from __future__ import annotations
 
@@ -25,21 +25,22 @@ class MLKR(Learner):
 
     _method: ClassVar[str] = "mlkr"
     _says: ClassVar = {
-        "tol": "Tolerance for the gradient times the norm, relative to the scale",
+        "tol": "Largest allowed product of gradient and norm, relative to the scale",
         "max_iter": "Iterations from each start",
     }
     _attributes: ClassVar[str] = """
-        components_ : (m, d), A: its rows along the principal axes of the metric, the longest first.
-        certificate_ : with `stationarity`. gap_ : of the objective to its trivial bound 0. solution_ : everything; its
-            status says where the infimum is at infinity.
-        n_iter_, n_features_in_ : as scikit-learn has them.
+        components_ : (m, d), A; its rows lie along the principal axes of the metric, the longest first.
+        certificate_ : the certificate, with `stationarity`.
+        gap_ : objective minus its trivial bound 0.
+        solution_ : the solution with all results and notes; its status shows if the infimum is at infinity.
+        n_iter_, n_features_in_ : as in scikit-learn.
         """
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn A from X (n, d) and real targets y (n,).
 
-        Raises ValueError for bad input; warns (ConvergenceWarning) whenever tol is not met, as where the infimum is at
-        infinity.
+        Raises ValueError for bad input. Warns (ConvergenceWarning) whenever tol is not met, for example if the infimum
+        is at infinity.
         """
         self._refuse_tuples(X)
         points, targets = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2, y_numeric=True)

@@ -21,9 +21,10 @@ class MLR(Learner):
     _method: ClassVar[str] = "mlr"
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, relevant: Any = None) -> Self:
-        """Learn the metric from X (n, d) and labels y (n,), or from lists of relevant points, y then unused.
+        """Learn the metric from X (n, d) and labels y (n,), or from lists of relevant points; then y is ignored.
 
-        relevant: n lists of indices into X, the points that should be nearest to each. Raises ValueError for bad input;
-        warns (ConvergenceWarning) whenever tol is not met.
+        relevant: n lists of indices into X, the points that should be nearest to each point.
+
+        Raises ValueError for bad input. Warns (ConvergenceWarning) whenever tol is not met.
         """
         return self._fit_to(X, y, relevant=relevant)

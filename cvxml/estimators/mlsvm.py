@@ -30,9 +30,9 @@ class MLSVM(Learner):
 
 @dataclass(frozen=True, eq=False)
 class KernelFeatures:
-    """The map x -> K^(+1/2) k_x, which the metric of a kernel acts on."""
+    """The map x -> K^(+1/2) k_x to the coordinates that the metric of a kernel method acts on."""
 
-    points: FloatArray  # the training points (n, d)
+    points: FloatArray  # training points (n, d)
     back: FloatArray  # K^(+1/2), (r, n)
     kernel: dict[str, Any]
 
@@ -46,8 +46,8 @@ class KernelFeatures:
 class KernelMLSVM(MLSVM):
     """MLSVM in the feature space of a kernel, exact.
 
-    transform maps x to L K^(+1/2) k_x, as many columns as K has rank. Give `phi_`, not `components_`, to `cvxml.check`:
-    components_ (r, r) acts on K^(+1/2) k_x, not on k_x.
+    `transform` maps x to L K^(+1/2) k_x; the number of columns is the rank of K. Give `phi_`, not `components_`, to
+    `cvxml.check`: components_ (r, r) acts on K^(+1/2) k_x, not on k_x.
     """
 
     _: KW_ONLY
@@ -57,7 +57,8 @@ class KernelMLSVM(MLSVM):
 
     _method: ClassVar[str] = "kernel_mlsvm"
     _attributes: ClassVar[str] = f"""
-        phi_ : (n, n), the metric of the paper; X_fit_ : (n, d), the training points.
+        phi_ : (n, n), the metric of the paper.
+        X_fit_ : (n, d), the training points.
         {Learner._attributes.strip().replace("(d, d)", "(r, r)")}
         """
 

@@ -17,7 +17,7 @@ from cvxml.estimators.parameters import estimator
 
 @estimator
 class NCA(Learner):
-    """A transform x -> A x by NCA (Goldberger et al. 2004), certified as far as the truth allows."""
+    """A transform x -> A x by NCA (Goldberger et al. 2004), with the strongest certificate that its problem allows."""
 
     n_components: int | None = None
     _: KW_ONLY
@@ -28,24 +28,26 @@ class NCA(Learner):
 
     _method: ClassVar[str] = "nca"
     _says: ClassVar = {
-        "solver": '{}; "clarabel" and "scs" are CCCP, each step literally: small n, n_components None',
-        "tol": "Tolerance for the gain of the convex step, relative to the scale; where n_components limits the "
-        "rank, the gradient times the norm",
+        "solver": '{}; "clarabel" and "scs" run CCCP with literal steps, for small n and n_components None',
+        "tol": "Largest allowed gain of the metric's own convex step, relative to the scale; if n_components limits "
+        "the rank, largest allowed product of gradient and norm",
         "max_iter": "Iterations from each start",
     }
     _attributes: ClassVar[str] = """
-        components_ : (m, d), A: its rows along the principal axes of the metric, the longest first.
-        certificate_ : with `stationarity`, and `step` where the rank is not limited. gap_ : of the objective to its
-            trivial bound. solution_ : everything; its status says where the supremum is at infinity.
-        n_iter_, n_features_in_, classes_ : as scikit-learn has them.
+        components_ : (m, d), A; its rows lie along the principal axes of the metric, the longest first.
+        certificate_ : the certificate, with `stationarity`, and with `step` if the rank is not limited.
+        gap_ : distance of the objective from its trivial bound.
+        solution_ : the solution with all results and notes; its status shows if the supremum is at infinity.
+        n_iter_, n_features_in_, classes_ : as in scikit-learn.
         """
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, similarity: ArrayLike | None = None) -> Self:
-        """Learn A from X (n, d) and labels y (n,), or from who is right for whom, y then unused.
+        """Learn A from X (n, d) and labels y (n,), or from `similarity`; then y is ignored.
 
-        similarity: (n, n), not negative, 0 on its diagonal: how right each point is for each other. Raises ValueError
-        for bad input; warns of points that nothing is right for, and (ConvergenceWarning) whenever tol is not met, as
-        where the supremum is at infinity.
+        similarity: (n, n), not negative, 0 on its diagonal: how right each point is for each other point.
+
+        Raises ValueError for bad input. Warns about points that no other point is right for. Warns (ConvergenceWarning)
+        whenever tol is not met, for example if the supremum is at infinity.
         """
         if similarity is None:
             return super().fit(X, y)  # type: ignore[arg-type]
@@ -59,9 +61,15 @@ class NCA(Learner):
         self.components_ = self.solution_.components
 
     def plot(self, X: ArrayLike, y: ArrayLike | None = None, *, ax: Any = None) -> Any:
-        """The first two coordinates of X (n, d) under A, a colour and a marker for each class of y; returns the axes.
+        """Draw the first two coordinates of A x for each row x of X, and return the axes.
 
-        Needs matplotlib. Raises ValueError for an A of one row.
+        Each class has a colour and a marker.
+
+        X: (n, d).
+        y: (n,), the labels; default: one class.
+        ax: axes; default: new ones. Needs matplotlib.
+
+        Raises ValueError if A has one row.
         """
         check_is_fitted(self)
         if len(self.components_) < 2:

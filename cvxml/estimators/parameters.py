@@ -1,4 +1,4 @@
-"""The parameters of an estimator are the fields of its class; what they mean is said once, by its method."""
+"""The parameters of an estimator are the fields of its class; their descriptions come from its method."""
 
 from __future__ import annotations
 
@@ -16,17 +16,19 @@ EVERYWHERE = {
     "solver": "{}",
     "tol": "Certified gap, relative to the objective",
     "max_iter": "Iterations of the fast solver",
-    "warm_start": "Start from the last fit if the number of points is the same",
-}  # what a class may say in other words, in its `_says`
+    "warm_start": "Start from the last fit, if the data have the same length",
+}  # a class may replace these descriptions in its `_says`
 
 Estimator = TypeVar("Estimator")
 
 
 @dataclass_transform()
 def estimator(cls: type[Estimator]) -> type[Estimator]:
-    """Give a class the `__init__` that its fields ask for, and a docstring of sections from its `_says` and its method.
+    """Give a class an `__init__` for its fields, and a docstring with sections.
 
-    The fields are public parameters, as scikit-learn wants them; `_method` is the id of a method of the package.
+    The sections come from the method, `_says` and `_attributes`.
+
+    The fields are public parameters, as in scikit-learn. `_method` is the id of a method of the package.
     """
     made: Any = dataclasses.dataclass(eq=False, repr=False)(cls)
     refuse_a_preprocessor(made)
@@ -37,7 +39,7 @@ def estimator(cls: type[Estimator]) -> type[Estimator]:
 
 
 def refuse_a_preprocessor(cls: type[Estimator]) -> type[Estimator]:
-    """Let the `__init__` of a class say what to give here in place of metric-learn's `preprocessor`."""
+    """Let the `__init__` of a class refuse metric-learn's `preprocessor`, with a message that shows what to give."""
     init: Any = cls.__dict__["__init__"]
 
     @functools.wraps(init)
@@ -50,7 +52,7 @@ def refuse_a_preprocessor(cls: type[Estimator]) -> type[Estimator]:
 
 
 def _parameters(cls: Any) -> str:
-    """A line for each parameter: first those of the method, then those of every solver."""
+    """Return a line for each parameter: first those of the method, then those of all solvers."""
     method = get(cls()._method)
     closed = {} if method.MAX_ITER > 1 else {"max_iter": "No effect: the solution is a closed form"}
     says = {**EVERYWHERE, **closed, **method.PARAMETERS, **method.SOLVE_PARAMETERS, **cls._says}
@@ -64,11 +66,12 @@ def _parameters(cls: Any) -> str:
 
 
 def _line(field: dataclasses.Field[Any], entry: Any) -> str:
-    """The line "lam : float. Weight of ... (default 0.1)." """
+    """Return a line such as "lam : float. Weight of ... (default 0.1)." """
     text = (entry.text if isinstance(entry, Parameter) else entry).rstrip(".")
     named = str(field.type)
     kind = {"Any": [], "Tolerance": ['float, "strict", "normal" or "loose"']}.get(named, [named])
     default = [] if "default" in text else [f"default {field.default}"]
-    sentence = text if text[1] == "," else text[0].upper() + text[1:]  # a letter is a symbol
+    # a single letter is a symbol, and keeps its case
+    sentence = text if text[1] == "," else text[0].upper() + text[1:]
     line = f"{field.name} : {'. '.join([*filter(None, [', '.join(kind + default)]), sentence])}."
     return textwrap.fill(line, WIDTH, subsequent_indent="    ", break_on_hyphens=False)

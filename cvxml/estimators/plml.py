@@ -1,4 +1,4 @@
-"""PLML as a scikit-learn classifier: nearest neighbours, each query by the weights of its nearest training point."""
+"""PLML as a scikit-learn classifier: nearest neighbours; each query has the weights of its nearest training point."""
 
 from __future__ import annotations
 
@@ -50,16 +50,20 @@ class PLML(LocalMetricClassifier):
         "tol": "Certified gap, relative to alpha1 times the squared norm of the metrics",
     }
     _attributes: ClassVar[str] = """
-        metrics_ : (m, d, d), the basis metrics. anchors_ : (m, d). weights_ : (n, m), of the training points.
-        certificate_ : the proof of the metrics, for these weights; gap_ : its absolute gap. weights_certificate_ : the
-            proof of the weights. No joint optimum is claimed.
-        solution_ : everything, its notes too. n_iter_, n_features_in_, classes_ : as scikit-learn has them.
+        metrics_ : (m, d, d), the basis metrics.
+        anchors_ : (m, d).
+        weights_ : (n, m), of the training points.
+        certificate_ : the certificate of the metrics, for these weights.
+        gap_ : its absolute gap.
+        weights_certificate_ : the certificate of the weights. No joint optimum is claimed.
+        solution_ : the solution with all results and notes.
+        n_iter_, n_features_in_, classes_ : as in scikit-learn.
         """
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn weights and basis metrics from X (n, d) and labels y (n,).
 
-        Raises ValueError for bad input; warns (ConvergenceWarning) whenever tol is not met.
+        Raises ValueError for bad input. Warns (ConvergenceWarning) whenever tol is not met.
         """
         refuse_tuples(X, ())
         points, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
@@ -68,7 +72,7 @@ class PLML(LocalMetricClassifier):
         check_count(self.n_votes, "n_votes", at_most=len(points))
         own = {k: v for k, v in self.get_params(deep=False).items() if k in get(self._method).PARAMETERS}
         options: dict[str, Any] = {"solver": self.solver, "tol": self.tol, "max_iter": self.max_iter}
-        self._fitted_to = self.tol  # at which `certify_estimator` judges the metrics
+        self._fitted_to = self.tol  # the tolerance at which `certify_estimator` judges the metrics
         self.solution_: Solution = api.solve(self._method, points, self._codes, **options, **own)
         given = get(self._method).instance(points, self._codes, **self.solution_.params)
         self._X: FloatArray = points
@@ -82,7 +86,7 @@ class PLML(LocalMetricClassifier):
         return self
 
     def weights_at(self, X: ArrayLike) -> FloatArray:
-        """The weights of each row of X (q, d), those of the nearest training point: (q, m)."""
+        """Return the weights (q, m) of each row of X (q, d): those of the nearest training point."""
         return self._weights(self._queries(X))
 
     def _weights(self, Q: FloatArray) -> FloatArray:

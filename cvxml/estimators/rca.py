@@ -19,9 +19,11 @@ class RCA(Learner):
     _method: ClassVar[str] = "rca"
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, chunklets: Any = None) -> Self:
-        """Learn the metric from X (n, d) and labels y (n,), or from chunklets, y then unused.
+        """Learn the metric from X (n, d) and labels y (n,), or from `chunklets`; then y is ignored.
 
-        chunklets: (n,) integers, -1 for a point in none. Raises ValueError for bad input, and where the covariance
-        within chunklets is singular and alpha is 0; warns (ConvergenceWarning) whenever tol is not met.
+        chunklets: (n,) integers, -1 for a point without a chunklet.
+
+        Raises ValueError for bad input, and if the covariance within chunklets is singular and alpha is 0. Warns
+        (ConvergenceWarning) whenever tol is not met.
         """
         return self._fit_to(X, y, chunklets=chunklets)

@@ -1,6 +1,6 @@
-"""What the estimators inherit from scikit-learn, with types, of which it has none.
+"""The base classes of scikit-learn, with types, which scikit-learn does not have.
 
-To a type checker a class with an unknown base takes any argument: `MLSVM(lamda=1)` would pass.
+A type checker lets a class with an unknown base take any argument. For example, `MLSVM(lamda=1)` would pass.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Gerrymandering as a scikit-learn transformer and classifier."""
+"""Neighbourhood gerrymandering as a scikit-learn transformer and classifier."""
 
 from __future__ import annotations
 
@@ -31,19 +31,25 @@ class Gerrymandering(ClassifierMixin, Learner):
 
     _method: ClassVar[str] = "ssvm"
     _says: ClassVar = {
-        "solver": '{}; "clarabel" and "scs" take the literal steps, for tiny n; "global": of a dozen points the '
-        "optimum, or its gap after ten minutes",
-        "tol": "Tolerance for the gain of the convex step, relative to ||W||^2",
+        "solver": '{}; "clarabel" and "scs" use the literal steps, for tiny n; "global": for a dozen points, the '
+        "optimum, or the gap that is left after ten minutes",
+        "tol": "Largest allowed gain of the metric's own convex step, relative to ||W||^2",
         "max_iter": "CCCP steps from each start",
     }
     _attributes: ClassVar[str] = """
         components_ : (d, d), symmetric square root of the metric W.
-        certificate_ : stationary, its `step` the proof; gap_ : F - 0; step_gap_ : of the step; solution_ : everything.
-        n_iter_, n_features_in_, classes_ : as scikit-learn has them.
+        certificate_ : the certificate of kind "stationary"; its `step` is the proof.
+        gap_ : F minus its trivial bound 0.
+        step_gap_ : gap of the metric's own convex step.
+        solution_ : the solution with all results and notes.
+        n_iter_, n_features_in_, classes_ : as in scikit-learn.
         """
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn the metric from X (n, d) and y (n,), and keep both for the vote; as `MetricEstimator.fit`."""
+        """Learn the metric from X (n, d) and labels y (n,), and keep both for the vote.
+
+        Raises ValueError for bad input. Warns (ConvergenceWarning) whenever tol is not met.
+        """
         super().fit(X, y)
         self._codes = np.asarray(self.solution_.y, dtype=np.intp)
         self.step_gap_ = self.solution_.step_gap
@@ -54,7 +60,10 @@ class Gerrymandering(ClassifierMixin, Learner):
         self._mapped: FloatArray = X @ self.components_.T
 
     def predict(self, X: ArrayLike) -> np.ndarray:
-        """The majority of the k nearest training points of each row of X (q, d); a tie to the nearest tied class."""
+        """Return the majority class of the k nearest training points of each row of X (q, d).
+
+        If classes are tied, the one with the nearest point wins.
+        """
         check_is_fitted(self)
         queries = self.transform(X)
         together = np.concatenate([self._mapped, queries])

@@ -1,4 +1,4 @@
-"""How a page looks: text, controls, pictures that follow light and dark, tables. Needs marimo and matplotlib."""
+"""The layout of a lesson: text, controls, tables, pictures for a light or dark page. Needs marimo and matplotlib."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ BENEATH = {  # a legend below the axes
     "columnspacing": 1.0,
 }
 STYLE = {"font.size": 12.0, "axes.titlesize": 12.0, "legend.fontsize": 11.0}
-# On a desktop the text, the controls and the pictures are side by side, and the controls stay in sight; on a phone
-# they follow each other.
+# On a wide screen, text, controls and pictures stand side by side, and the controls stay visible. On a phone they stand
+# below each other.
 LAYOUT = """
 .lesson, .lesson .lab { display: flex; flex-wrap: wrap; gap: 1rem 2rem; align-items: flex-start }
 .lesson > .text { flex: 2 1 22rem; min-width: 0 }
@@ -43,7 +43,7 @@ LAYOUT = """
   .lesson td, .lesson th { padding: 0.3rem !important }
 }
 """
-# Black, white and what is pale in a picture, as the reader's page has them.
+# The colours for black and white, and the opacity of pale parts, for a light and a dark page.
 INK = """<style>
 :root { --ink: #000000; --paper: #ffffff; --pale: 0.3 }
 @media (prefers-color-scheme: dark) { :root { --ink: #e4e4e0; --paper: #181c1a; --pale: 0.6 } }
@@ -52,7 +52,7 @@ svg { fill: var(--ink) }
 
 
 def page(text: Any, controls: Sequence[Any], pictures: Sequence[Any], below: Sequence[Any] = ()) -> mo.Html:
-    """The page: text, controls beside the pictures, and beneath both what is wide."""
+    """Return the page: the text, the controls beside the pictures, and wide parts below."""
 
     def part(name: str, *shown: Any) -> str:
         return f'<div class="{name}">{mo.vstack(shown, gap=1).text}</div>' if shown else ""
@@ -65,14 +65,15 @@ def page(text: Any, controls: Sequence[Any], pictures: Sequence[Any], below: Seq
 
 
 def drawn(draw: Callable[[Any], object], alt: str, size: tuple[float, float] = (5.2, 4.4)) -> mo.Html:
-    """What `draw` puts on axes of that size, in inches, as an image; `alt` says what is to be seen.
+    """Return an image of the axes on which `draw` draws; size in inches.
 
-    Without pyplot: nothing is kept once the image is made.
+    alt: a text that describes the picture, for readers who cannot see it. Pyplot is not used, so that no figure stays
+    in memory.
     """
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=size, layout="constrained")
         draw(figure.subplots())
-        figure.draw_without_rendering()  # equal scales move what the first layout has placed
+        figure.draw_without_rendering()  # with equal scales, the first layout is not final
         content = io.StringIO()
         figure.savefig(content, format="svg", transparent=True, metadata={"Date": None})
     head, rest = content.getvalue().split("<defs>", 1)
@@ -90,11 +91,12 @@ def drawn(draw: Callable[[Any], object], alt: str, size: tuple[float, float] = (
 
 
 def name_points(ax: Any, points: ArrayLike, names: Sequence[object], around: ArrayLike | None = None) -> None:
-    """A name beside each of `points` (k, 2), within `ax`, furthest from the names before it and from all of `around`.
+    """Write a name beside each of `points` (k, 2), at a place within `ax` that is far from names and points.
 
-    around: (n, 2), default the points themselves. To be called when the limits and the legend of `ax` are set.
+    around: points (n, 2) to keep away from; default the points themselves. Call this after the limits and the legend of
+    `ax` are set.
     """
-    ax.figure.draw_without_rendering()  # the layout moves what is drawn
+    ax.figure.draw_without_rendering()  # this call fixes the layout
     own = ax.transData.transform(np.asarray(points, dtype=float))
     taken = own if around is None else ax.transData.transform(np.asarray(around, dtype=float))
     frame = ax.bbox.padded(-6 * ax.figure.dpi / 72)
@@ -120,11 +122,11 @@ def name_points(ax: Any, points: ArrayLike, names: Sequence[object], around: Arr
 
 
 def as_printed(text: str) -> mo.Html:
-    """Text of the terminal, its columns kept and its long lines folded."""
+    """Return text as in a terminal: columns stay aligned, and long lines are folded."""
     return mo.Html(f"<pre>{html.escape(text)}</pre>")
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> mo.Html:
-    """A table; its cells are text, with mathematics between dollars."""
+    """Return a table. Cells are text; mathematics stands between dollar signs."""
     lines = [header, ["---"] * len(header), *rows]
     return mo.md("\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines))

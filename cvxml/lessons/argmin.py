@@ -2,11 +2,11 @@
 # [tool.marimo.display]
 # theme = "system"
 # ///
-"""Lesson: what the argmin misprint in Algorithm 1 of MLSVM costs (Nguyen, Guo 2008)."""
+"""Lesson: the cost of the argmin misprint in Algorithm 1 of MLSVM (Nguyen, Guo 2008)."""
 
 import marimo
 
-app = marimo.App(width="full", app_title="MLSVM: what a misprint costs")
+app = marimo.App(width="full", app_title="MLSVM: the cost of a misprint")
 
 with app.setup:
     import marimo as mo
@@ -22,14 +22,14 @@ with app.setup:
 
 @app.function
 def chosen(name: str) -> tuple[FloatArray, IntArray]:
-    """A data set that Algorithm 1 gets through in a moment: 40 points of an embedded set."""
+    """Return 40 standardized points of an embedded data set; Algorithm 1 needs only a moment for them."""
     X, y = datasets.subsample(*datasets.load(name), 40, seed=2)
     return datasets.standardize(X), y
 
 
 @app.function
 def stall(run: Run) -> float:
-    """The mean gap over the last quarter of a run: where it stands, if it stands."""
+    """Return the mean gap over the last quarter of a run, which shows the level where a run stalls."""
     return float(run.gaps[-max(1, len(run.gaps) // 4) :].mean())
 
 
@@ -104,7 +104,7 @@ def _(X, corrected, lam, n_steps, optimum, printed, y):
         )
         ax.set_xlabel("iteration t")
         ax.set_ylabel("objective - certified lower bound")
-        ax.set_title("the gap of each iterate, proved", loc="left")
+        ax.set_title("proved gap of each iterate", loc="left")
         ax.legend(loc="lower left")
 
     picture = drawn(
@@ -118,7 +118,7 @@ def _(X, corrected, lam, n_steps, optimum, printed, y):
     numbers = table(
         [
             "Algorithm 1",
-            "best of the run, above the optimum",
+            "best iterate, above the optimum",
             "mean gap of the last quarter",
             "last objective",
         ],
@@ -133,12 +133,12 @@ def _(X, corrected, lam, n_steps, optimum, printed, y):
     ]
     proved = mo.md(
         f"""
-        Of {len(X)} points {len(several)} have a constraint, {sum(several)} of them with more than one target: only
-        these can the misprint touch. Optimum at λ = {lam:g}: objective **{optimum.objective:.9f}**, lower bound
-        **{optimum.lower_bound:.9f}**, {optimum.rel_gap:.1e} of the scale. This metric is there for all to evaluate, so
-        after {n_steps} iterations the version as printed is **at least {excess["as printed"]:.2f} %** too dear at its
-        best iterate; since no metric is below the bound, not by much more. That it would never get there is not proved;
-        see how flat the curve is.
+        {len(several)} of the {len(X)} points have a constraint. The misprint can affect {sum(several)} of them, which
+        have more than one target. Optimum at λ = {lam:g}: objective **{optimum.objective:.9f}**, lower bound
+        **{optimum.lower_bound:.9f}**, relative gap {optimum.rel_gap:.1e}. After {n_steps} iterations, the best iterate
+        of the printed version is **{excess["as printed"]:.2f} %** above the objective of this metric. The lower bound
+        shows that the true excess is hardly larger. It is not proved that the printed version would never reach the
+        optimum, but the curve is flat.
         """
     )
     return excess, numbers, picture, proved, proved_gaps, several
@@ -148,40 +148,42 @@ def _(X, corrected, lam, n_steps, optimum, printed, y):
 def _():
     text = mo.md(
         r"""
-        # What a misprint costs
+        # The cost of a misprint
 
-        Algorithm 1 of MLSVM (Nguyen, Guo 2008) descends along a subgradient of (2). In each iteration it takes the
-        points that violate their margin,
+        Algorithm 1 of MLSVM (Nguyen, Guo 2008) descends along a subgradient of (2). Each iteration finds the points
+        that violate their margin,
 
         $$V = \{\, i : \min_{j \in I_i} d_A(x_i, x_j) - \max_{l \in T_i} d_A(x_i, x_l) < 1 \},$$
 
-        moves, with $\eta_t$ the step, and projects (psd first: negative eigenvalues become 0; then into the
-        ball of radius $1/\sqrt\lambda$):
+        makes a step of size $\eta_t$, and projects twice. The first projection sets negative eigenvalues to 0. The
+        second one maps into the ball of radius $1/\sqrt\lambda$. The step is
 
         $$A_{t + 1/3} = (1 - \eta_t \lambda) A_t + \frac{\eta_t}{n} \sum_{i \in V} \big[ X_i^- - X_i^+ \big],$$
 
         where $X_i^\pm = (x_i - x_i^\pm)(x_i - x_i^\pm)^T$, and $x_i^-$ is the nearest impostor by $d_A$.
 
-        The derivative of $\max_l d_A(x_i, x_l)$ is that of the *furthest* target: $x_i^+ = \arg\max$. The paper prints
+        The derivative of $\max_l d_A(x_i, x_l)$ belongs to the *furthest* target: $x_i^+ = \arg\max$. The paper prints
+        the nearest target instead:
 
-        $$x_i^+ = \arg\min_{l \in T_i} d_A(x_i, x_l),$$
+        $$x_i^+ = \arg\min_{l \in T_i} d_A(x_i, x_l).$$
 
-        the nearest one. That is no subgradient of the problem, and the run may settle elsewhere. Where a point has a
-        single target the two are the same: only the other points are moved wrongly.
+        This does not give a subgradient of the problem, so the run may settle at another metric. If a point has only
+        one target, the two formulas agree. The misprint affects the other points only.
 
-        **The second erratum.** $\eta_t = 1/(\lambda t)$ makes $1 - \eta_1 \lambda = 0$: the first step erases $A_1$,
-        whatever it was. The corrected run takes $1/(\lambda (t + 1))$; the printed one is run as printed.
+        **The second erratum.** With $\eta_t = 1/(\lambda t)$ we have $1 - \eta_1 \lambda = 0$, so the first step erases
+        $A_1$. The corrected run uses $\eta_t = 1/(\lambda (t + 1))$. The other run uses the printed step.
 
-        **What is proved.** Both runs are measured against the same lower bound, whose prices were checked by our own
-        arithmetic. So each gap you see is a proof about that iterate. That the corrected gap falls like $1/(\lambda t)$
-        is what is seen; a weaker bound for the best iterate is proved in `docs/mlsvm_algorithm.md`.
+        **Proved and unproved.** Both runs are compared with the same lower bound, which our own arithmetic computes
+        from dual variables. So each gap in the picture is proved for that iterate. The picture shows that the corrected
+        gap decreases like $1/(\lambda t)$. A weaker bound for the best iterate is proved in `docs/mlsvm_algorithm.md`.
 
         ### Try
 
-        1. Double $T$. Which of the two curves uses the time?
-        2. Take iris, where most neighbourhoods are of one class. How many points can the misprint touch, and what does
-           it cost?
-        3. Make $\lambda$ large. Why do the two come closer? (Look at how far the certified optimum is from $A = 0$.)
+        1. Double $T$. Which of the two curves improves with the extra time?
+        2. Choose iris, where most neighbourhoods contain one class only. How many points can the misprint affect, and
+           how large is the effect?
+        3. Make $\lambda$ large. Why do the two curves come closer? (Look at the distance of the certified optimum from
+           $A = 0$.)
         """
     )
     return (text,)

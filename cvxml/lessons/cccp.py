@@ -2,11 +2,11 @@
 # [tool.marimo.display]
 # theme = "system"
 # ///
-"""Lesson: CCCP for gerrymandering where the global optimum is known (Trivedi et al. 2014)."""
+"""Lesson: CCCP for gerrymandering with a known global optimum (Trivedi et al. 2014)."""
 
 import marimo
 
-app = marimo.App(width="full", app_title="CCCP: descent, and being stuck")
+app = marimo.App(width="full", app_title="CCCP: descent to a stationary point")
 
 with app.setup:
     import warnings
@@ -20,8 +20,8 @@ with app.setup:
     from cvxml.core.metric import FloatArray, IntArray
     from cvxml.core.result import Solution
     from cvxml.lessons._page import drawn, page, table
+    from cvxml.methods.ssvm.inference import point_at, rescaled
     from cvxml.methods.ssvm.instance import instance
-    from cvxml.methods.ssvm.point import point_at, rescaled
 
     DATA = {  # points, k, seed
         "8 points, k = 1": (8, 1, 0),
@@ -33,7 +33,7 @@ with app.setup:
 
 @app.function
 def instance_of(name: str) -> tuple[FloatArray, IntArray, int]:
-    """Normal points, two classes in turn, the first feature moved by the label; and k."""
+    """Return normal points with two alternating classes, the first feature shifted by the label, and k."""
     n, k, seed = DATA[name]
     rng = np.random.default_rng([seed, n, 2])
     y = np.arange(n) % 2
@@ -44,20 +44,20 @@ def instance_of(name: str) -> tuple[FloatArray, IntArray, int]:
 
 @app.function
 def metric_of(place: Sequence[float] | FloatArray) -> FloatArray:
-    """W of trace 1 at a place (2,) of the disc: the centre is the identity / 2, the rim has rank one."""
+    """Return W of trace 1 for a place (2,) in the disc: the centre is half the identity, the rim has rank one."""
     a, b = place
     return 0.5 * np.array([[1 + a, b], [b, 1 - a]])
 
 
 @app.function
 def place_of(W: FloatArray) -> FloatArray:
-    """The place (2,) of W in the disc; the centre for W = 0."""
+    """Return the place (2,) of W in the disc; the centre for W = 0."""
     return np.array([W[0, 0] - W[1, 1], 2 * W[0, 1]]) / max(float(np.trace(W)), 1e-300)
 
 
 @app.function
 def landscape(X: FloatArray, y: IntArray, k: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Places a, b of the disc, and F at the best multiple of the metric there; all (radii, angles)."""
+    """Return places a, b in the disc, and F at the best multiple of the metric there; all (radii, angles)."""
     p = instance(X, y, n_neighbors=k, C=1.0)
     radius, angle = np.meshgrid(np.linspace(0, 1, 11), np.linspace(0, 2 * np.pi, 41), indexing="ij")
     a, b = radius * np.cos(angle), radius * np.sin(angle)
@@ -67,11 +67,11 @@ def landscape(X: FloatArray, y: IntArray, k: int) -> tuple[FloatArray, FloatArra
 
 @app.function
 def run_from(X: FloatArray, y: IntArray, k: int, W: FloatArray) -> tuple[Solution, list[FloatArray]]:
-    """CCCP from W: the solution, and the metrics it went through, the last one last."""
+    """Run CCCP from W. Return the solution, and the metrics of all steps in order."""
     given: dict[str, Any] = {"n_neighbors": k, "C": 1.0, "init": W}
     solution = cvxml.solve("ssvm", X, y, **given)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a run that is cut short says so
+        warnings.simplefilter("ignore")  # short runs warn that they are not stationary
         path = [cvxml.solve("ssvm", X, y, max_iter=t, **given).metric for t in range(1, solution.n_iter)]
     return solution, [*path, solution.metric]
 
@@ -137,7 +137,7 @@ def _(disc, optimum, path, solution, start_place):
     def draw_descent(ax):
         steps = np.arange(1, len(objectives) + 1)
         ax.plot(steps, objectives, "o-", color="#0072B2", label="F of each iterate")
-        ax.plot(steps, bounds, "v", color="#E69F00", label="bound of its convex step alone")
+        ax.plot(steps, bounds, "v", color="#E69F00", label="lower bound for its convex step")
         ax.axhline(optimum.objective, color="black", ls="--", label="global optimum, certified")
         ax.set_xticks(steps if len(steps) < 12 else steps[::2])
         ax.set_xlabel("step of CCCP")
@@ -178,7 +178,7 @@ def _(k, named, optimum, solution, stuck):
         return 100 * (end.objective / optimum.objective - 1)
 
     numbers = table(
-        ["start", "F where it ends", "above the optimum", "steps", "called"],
+        ["start", "F at the end", "above the optimum", "steps", "status"],
         [
             [name, f"{end.objective:.6f}", f"{excess(end):.2g} %", end.n_iter, end.status.name.lower()]
             for name, end in {"**yours**": solution, **named}.items()
@@ -186,11 +186,10 @@ def _(k, named, optimum, solution, stuck):
     )
     proved = mo.md(
         f"""
-        Global optimum (k = {k}, C = 1): **{optimum.objective:.8f}**, and no metric has F below
-        **{optimum.lower_bound:.8f}**: proved by branch and bound over the sets h*, with the weights of every leaf.
-        Your run ends at {solution.objective:.8f}, **{stuck:.2g} %** above that. Of itself it proves only that its own
-        convex step can win no more than {solution.step_gap:.1e}; the bound on F that it brings is
-        {solution.lower_bound:g}.
+        Global optimum (k = {k}, C = 1): F = **{optimum.objective:.8f}**. Every metric has F of at least
+        **{optimum.lower_bound:.8f}**. Branch and bound over the sets h* proves this, with dual variables for each leaf.
+        Your run ends at {solution.objective:.8f}, **{stuck:.2g} %** above this bound. The certificate of your run alone
+        proves that its convex step gains at most {solution.step_gap:.1e}, and that F >= {solution.lower_bound:g}.
         """
     )
     return numbers, proved
@@ -200,40 +199,42 @@ def _(k, named, optimum, solution, stuck):
 def _():
     text = mo.md(
         r"""
-        # Descent, and being stuck
+        # Descent to a stationary point
 
         Gerrymandering (Trivedi et al. 2014) minimises, over $W \succeq 0$,
 
         $$F(W) = \|W\|_F^2 + C \sum_i L(x_i, y_i, W), \tag{10}$$
 
-        and $L$ is a maximum *minus* a maximum: a difference of convex functions. CCCP fixes the sets $h_i^*$ with
-        which each point's class wins best at the current $W$, and solves what is left. With
-        $P = \sum_i \Psi(x_i, h_i^*)$ that step is convex:
+        where $L$ is a maximum *minus* a maximum: a difference of convex functions. For the current $W$, CCCP finds the
+        sets $h_i^*$ with which each point's class wins best. Then it keeps these sets fixed. With
+        $P = \sum_i \Psi(x_i, h_i^*)$ the remaining problem is convex:
 
         $$\min_{W \succeq 0,\ t} \ \|W\|^2 + C \sum_i t_i - C \langle W, P \rangle,$$
 
         $$t_i \ge \langle W, \Psi(x_i, h) \rangle + \Delta(y_i, h) \ \text{ for all } h.$$
 
-        It lies above $F$ and touches it at the current $W$, so $F$ never rises. It ends where a $W$ solves its own
-        step: *stationary*. Another choice of the sets $h^*$ may be better, and no step ever looks there.
+        Its objective is at least $F$ everywhere, and equal to $F$ at the current $W$. So $F$ never increases. The run
+        ends at a $W$ that solves its own step; such a $W$ is called *stationary*. Other sets $h^*$ may give a smaller
+        $F$, but no step tries them.
 
-        **How the optimum is known.** For every choice of all $h_i^*$ there is one convex problem, and the least of
-        their values is the minimum of $F$. For a dozen points branch and bound goes through them
-        (`solver="global"`), and each branch that is left out is left out by a bound.
+        **The global optimum.** Each choice of all $h_i^*$ gives one convex problem. The smallest of their optimal
+        values is the minimum of $F$. For a dozen points, branch and bound (`solver="global"`) examines all choices. It
+        skips a branch only if a lower bound excludes it.
 
-        **The disc.** A 2 x 2 metric is a size and a direction. The size is best chosen by itself ($F$ is convex along
-        a ray). The directions fill a disc: in the centre all distances count alike, on the rim only one direction
-        counts. The valleys are where different sets $h^*$ win. At $W = 0$, where $F = CN$, all directions meet: a run
-        that ends there is drawn in the centre.
+        **The disc.** A 2 x 2 metric consists of a size and a direction. For each direction the best size is computed,
+        because $F$ is convex along a ray. The directions fill a disc. In the centre all distances count equally; on the
+        rim only one direction counts. In different valleys, different sets $h^*$ win. All directions meet at $W = 0$,
+        where $F = CN$. A run that ends at $W = 0$ is drawn in the centre.
 
-        **What is proved.** The global optimum, to $10^{-6}$ of $\|W\|^2$. That a run is stationary. The colours are
-        computed, not proved.
+        **Proved and unproved.** Proved: the global optimum, to $10^{-6}$ of $\|W\|^2$, and that the end of a run is
+        stationary. The colours of the disc are computed without a proof.
 
         ### Try
 
-        1. Find a start from which the run reaches the optimum, and a start close by from which it does not.
+        1. Find a start from which the run reaches the optimum, and a nearby start from which it does not.
         2. With 6 points and $k = 3$: why is it so hard to leave $W = 0$?
-        3. The triangles are bounds of a step, and at the end they meet $F$. Why is that no proof of optimality?
+        3. The triangles are lower bounds for one step, and at the end they meet $F$. Why does this not prove
+           optimality?
         """
     )
     return (text,)

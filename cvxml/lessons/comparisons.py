@@ -2,11 +2,11 @@
 # [tool.marimo.display]
 # theme = "system"
 # ///
-"""Lesson: thresholds or comparisons: ITML (Davis et al. 2007) against LSML (Liu et al. 2012) on the same pairs."""
+"""Lesson: ITML (Davis et al. 2007) uses thresholds, LSML (Liu et al. 2012) comparisons; both get the same pairs."""
 
 import marimo
 
-app = marimo.App(width="full", app_title="ITML against LSML")
+app = marimo.App(width="full", app_title="ITML and LSML")
 
 with app.setup:
     import marimo as mo
@@ -22,7 +22,7 @@ with app.setup:
 
 @app.function
 def points() -> tuple[FloatArray, IntArray]:
-    """Two classes, twelve points each, apart along a slanted direction and spread across it."""
+    """Return two classes of twelve points; a slanted direction separates them, and they spread across it."""
     rng = np.random.default_rng(2)
     y = np.arange(24) % 2
     Z = rng.standard_normal((24, 2)) * [0.45, 1.3]
@@ -33,7 +33,10 @@ def points() -> tuple[FloatArray, IntArray]:
 
 @app.function
 def pairs(y: IntArray, wrong: int) -> tuple[IntArray, IntArray]:
-    """Twenty similar and twenty dissimilar pairs (20, 2), as the labels say; of the first few the two are swapped."""
+    """Return twenty similar and twenty dissimilar pairs, each (20, 2), from the labels.
+
+    The first `wrong` pairs of both lists are exchanged.
+    """
     rng = np.random.default_rng(7)
     every = rng.permutation([(i, j) for j in range(len(y)) for i in range(j)])
     same = y[every[:, 0]] == y[every[:, 1]]
@@ -44,7 +47,7 @@ def pairs(y: IntArray, wrong: int) -> tuple[IntArray, IntArray]:
 
 @app.function
 def distances(X: FloatArray, pairs: IntArray, M: FloatArray) -> FloatArray:
-    """Squared, (p,)."""
+    """Return the squared distances (p,) of the pairs (p, 2)."""
     E = X[pairs[:, 0]] - X[pairs[:, 1]]
     D: FloatArray = np.sum((E @ M) * E, axis=1)
     return D
@@ -55,7 +58,7 @@ def _():
     wide_slider = mo.ui.slider(
         steps=[0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0],
         value=1.0,
-        label="ITML's bounds u and l, times",
+        label="ITML's u and l, multiplied by",
         show_value=True,
         full_width=True,
     )
@@ -63,7 +66,7 @@ def _():
         steps=[0.01, 0.1, 1.0, 10.0, 100.0], value=1.0, label="ITML's γ", show_value=True, full_width=True
     )
     wrong_slider = mo.ui.slider(
-        steps=[0, 1, 2, 4, 7, 10], value=0, label="pairs told wrong, of 20", show_value=True, full_width=True
+        steps=[0, 1, 2, 4, 7, 10], value=0, label="wrong pairs, of 20", show_value=True, full_width=True
     )
     return gamma_slider, wide_slider, wrong_slider
 
@@ -114,7 +117,7 @@ def _(X, bounds, dissimilar, metrics, similar, y):
         ax.set_yticks([0, -1, -2], list(D))
         ax.set_ylim(-2.5, 0.5)
         ax.set_xlabel("squared distance")
-        ax.set_title("where each metric puts the pairs", loc="left")
+        ax.set_title("distances of the pairs by each metric", loc="left")
         ax.legend(**BENEATH)
 
     def draw_balls(ax):
@@ -168,41 +171,41 @@ def _():
         r"""
         # Thresholds or comparisons
 
-        Somebody tells of some pairs of points that they are *similar*, of others that they are not. What is to be made
-        of it? Both methods stay as near to a prior metric, here the Euclidean one, as they can, by the same divergence
+        For some pairs of points we are told that they are *similar*, for others that they are *dissimilar*. How can a
+        metric be learned from this? Both methods stay as close as possible to a prior metric, here the Euclidean one.
+        Both measure closeness by the same divergence,
 
-        $$D_{ld}(M, I) = \mathrm{tr}\, M - \log \det M - d,$$
+        $$D_{ld}(M, I) = \mathrm{tr}\, M - \log \det M - d.$$
 
-        which is 0 for $M = I$ and infinite where $M$ is singular. With $D_{ij} = (x_i - x_j)^T M (x_i - x_j)$:
+        It is 0 for $M = I$ and infinite for singular $M$. Let $D_{ij} = (x_i - x_j)^T M (x_i - x_j)$.
 
-        **ITML** (Davis et al. 2007) asks that similar pairs be within $u$ and dissimilar ones beyond $l$. A bound may
-        be moved, to $\xi$, at a price:
+        **ITML** (Davis et al. 2007) wants similar pairs within the threshold $u$ and dissimilar pairs beyond $l$. A
+        threshold may be moved to $\xi$, at a cost:
 
         $$\min_{M, \xi}\ D_{ld}(M, I) + \gamma\, D_{ld}(\mathrm{diag}\, \xi, \mathrm{diag}\, \xi_0),$$
 
-        $$D_{ij} \le \xi_{ij} \ \text{(similar)}, \quad D_{ij} \ge \xi_{ij} \ \text{(not)},$$
+        $$D_{ij} \le \xi_{ij} \ \text{(similar)}, \quad D_{ij} \ge \xi_{ij} \ \text{(dissimilar)},$$
 
-        with $\xi_0 = u$ or $l$. **LSML** (Liu et al. 2012) has no thresholds. It takes one pair of each kind, and asks
-        that the first be nearer than the second; where it is not, it pays the squared difference:
+        with $\xi_0 = u$ or $l$. **LSML** (Liu et al. 2012) has no thresholds. It compares one pair of each kind: the
+        first should be shorter than the second. If it is not, the cost is the squared difference:
 
         $$\min_M\ D_{ld}(M, I) + \frac1q \sum_q \Big[ \sqrt{D_{ab}} - \sqrt{D_{cd}} \Big]_+^2.$$
 
-        Both get the same forty pairs here; LSML compares the first similar one with the first dissimilar one, and so
-        on.
+        Both methods get the same forty pairs here. LSML compares the first similar pair with the first dissimilar pair,
+        the second with the second, and so on.
 
-        **What you should see.** ITML knows how large a distance is to be: change its bounds together, and its ball
-        grows or shrinks. LSML does not look at them, and knows only which is larger. A small ball means large
-        distances.
+        **Observe.** ITML's thresholds say how large a distance should be. If you multiply both by a number, ITML's ball
+        grows or shrinks. LSML does not use them; it only compares distances. A small ball means large distances.
 
-        **What is proved.** Each optimum, by a bound from dual variables. Which of the two is better is no theorem: it
-        is a question of what the person who told of the pairs knew.
+        **Proved and unproved.** Both optima are proved, by a bound from dual variables. Which method is better is not a
+        theorem. It depends on the knowledge behind the pairs.
 
         ### Try
 
-        1. Multiply the bounds by 10, then by 0.1. What happens to ITML's ball: its size, its shape? And to the order
-           of the distances?
-        2. Tell some pairs wrong. Whose metric changes more? Lower $\gamma$: whose mistakes does ITML now forgive?
-        3. Make $\gamma$ large. Does ITML keep every bound? Where it cannot, what does it do instead?
+        1. Multiply the thresholds by 10, then by 0.1. How do the size and the shape of ITML's ball change? Does the
+           order of the distances change?
+        2. Make some pairs wrong. Which metric changes more? Lower $\gamma$. Which wrong pairs does ITML now tolerate?
+        3. Make $\gamma$ large. Does ITML satisfy every threshold? What does it do where it cannot?
         """
     )
     return (text,)

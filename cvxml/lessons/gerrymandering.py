@@ -2,7 +2,7 @@
 # [tool.marimo.display]
 # theme = "system"
 # ///
-"""Lesson: h* and h^ of gerrymandering, and where the printed greedy goes wrong (Trivedi et al. 2014)."""
+"""Lesson: h* and h^ of gerrymandering, and the errors of the printed greedy algorithm (Trivedi et al. 2014)."""
 
 import marimo
 
@@ -19,21 +19,23 @@ with app.setup:
     from cvxml.core.metric import FloatArray, IntArray
     from cvxml.displays import NeighborhoodDisplay
     from cvxml.lessons._page import BENEATH, drawn, name_points, page, table
-    from cvxml.methods.ssvm import enumeration, inference
-    from cvxml.methods.ssvm.nearest import nearest
-    from cvxml.methods.ssvm.study import greedy
+    from cvxml.methods.ssvm import algorithms, enumeration, inference
+    from cvxml.methods.ssvm.inference import nearest
 
 
 @app.function
 def polar(radii: FloatArray, degrees: Sequence[float]) -> FloatArray:
-    """Points (n, 2) at these distances from the origin, in these directions."""
+    """Return points (n, 2) from distances to the origin and directions in degrees."""
     angle = np.deg2rad(degrees)
     return np.column_stack([radii * np.cos(angle), radii * np.sin(angle)])
 
 
 @app.function
 def figure_1() -> tuple[FloatArray, IntArray, str, int]:
-    """Fig. 1 in kind: the paper prints no coordinates; these obey what its text says of a, ..., j. And k."""
+    """Return points, classes, names and k for Fig. 1 of the paper.
+
+    The paper prints no coordinates. These satisfy all statements of its text on the points a to j.
+    """
     names = "x" + "abc" + "def" + "ghij"
     radii = np.array([0, 1.3, 1.9, 0.6, 2.2, 0.8, 1.0, 2.4, 1.4, 1.55, 1.7])
     degrees = [0, 200, 140, 100, 5, 20, 250, 80, -30, 55, 300]
@@ -42,7 +44,11 @@ def figure_1() -> tuple[FloatArray, IntArray, str, int]:
 
 @app.function
 def counterexample() -> tuple[FloatArray, IntArray, str, int]:
-    """The query's own class at squared distances 1, 1, 1.1, 1.2; A at .1 three times; B from 1.05 on; C from 1.06."""
+    """Return points, classes, names and k for which Algorithm 2 is not exact.
+
+    Squared distances to the query: its own class has 1, 1, 1.1, 1.2; the second class has three points at 0.1; the
+    third starts at 1.05, the fourth at 1.06.
+    """
     names = "xabcd" + "efg" + "hij" + "klm"
     squares = np.array([0, 1, 1, 1.1, 1.2, 0.1, 0.1, 0.1, 1.05, 7, 8, 1.06, 7, 8])
     degrees = [0, 115, 160, 205, 250, 90, 200, 330, 20, 15, 35, 290, 280, 300]
@@ -51,13 +57,13 @@ def counterexample() -> tuple[FloatArray, IntArray, str, int]:
 
 @app.function
 def inferences(X: FloatArray, y: IntArray, W: FloatArray, k: int) -> dict[str, Any]:
-    """Of the query, point 0: the cheapest set with which its class wins, and the worst offending one; by each way."""
+    """Return, for the query (point 0), the cheapest winning set and the worst offending set, computed in three ways."""
     R = int(y.max()) + 1
     Lam = 1.0 - np.eye(R)
     near = nearest(X, y, R, W, k, rows=np.array([0]))
     own, D = y[:1], enumeration.distances(X, W, 0)
     return {
-        "printed": (greedy.targeted(near, own), greedy.loss_augmented(near, own, Lam)),
+        "printed": (algorithms.targeted(near, own), algorithms.loss_augmented(near, own, Lam)),
         "exact": (inference.targeted(near, own), inference.loss_augmented(near, own, Lam)),
         "enumerated": (
             enumeration.targeted(D, y, 0, k, 0, 1, enumeration.all_sets),
@@ -68,13 +74,13 @@ def inferences(X: FloatArray, y: IntArray, W: FloatArray, k: int) -> dict[str, A
 
 @app.function
 def excess_over(grid: FloatArray, X: FloatArray, y: IntArray, W: FloatArray, k: int) -> FloatArray:
-    """How much dearer the greedy's set is than the cheapest, (q,), for a query at each row of `grid` (q, 2)."""
-    R = int(y.max()) + 1  # the queries go in as one more class, so that none is another's neighbour
+    """Return the excess of the greedy cost over the least cost, (q,), with the query at each row of `grid` (q, 2)."""
+    R = int(y.max()) + 1  # the queries form a class of their own, so that they do not vote
     all_points = np.vstack([X[1:], grid])
     labels = np.concatenate([y[1:], np.full(len(grid), R)])
     near = nearest(all_points, labels, R + 1, W, k, rows=np.arange(len(X) - 1, len(all_points)))
     D = near.D[:, :R]
-    dearer: FloatArray = greedy.table(D, 1)[0][:, 0] - inference.table(D, 1).cost[:, 0]
+    dearer: FloatArray = algorithms.table(D, 1)[0][:, 0] - inference.table(D, 1).cost[:, 0]
     return dearer
 
 
@@ -162,7 +168,7 @@ def _(W, X, excess, found, k, names, ticks, wrong, y):
         ax.set_title(f"Algorithm 2 is wrong: {np.mean(excess > 1e-9):.0%} of queries", loc="left")
 
     picture = drawn(draw_sets, "the query among the points, with its sets h* and h^", (5.2, 5.6))
-    where = drawn(draw_map, "a map of the queries for which the greedy is not exact", (5.2, 4.2))
+    where = drawn(draw_map, "a map of the queries where Algorithm 2 is not exact", (5.2, 4.2))
     return picture, where
 
 
@@ -182,10 +188,10 @@ def _(at_query, found, names):
     by = {
         "printed": "Algorithms 2, 3 as printed",
         "exact": "exact inference",
-        "enumerated": "every set looked at",
+        "enumerated": "trying every set",
     }
     numbers = table(
-        ["by", "h*", "its cost $-S_W$", "ĥ", r"$S_W + \Delta$", r"$L$"],
+        ["computed by", "h*", "cost $-S_W$", "ĥ", r"$S_W + \Delta$", r"$L$"],
         [
             [name, sets[way][0], f"**{cost[way]:.4g}**", sets[way][1], f"{worst[way]:.4g}", f"{L[way]:.4g}"]
             for way, name in by.items()
@@ -193,9 +199,9 @@ def _(at_query, found, names):
     )
     wrong = cost["printed"] > cost["exact"] * (1 + 1e-12)
     verdict = mo.md(
-        ("**Algorithm 2 is wrong here:** its set is dearer than the cheapest. " if wrong else "")
+        ("**Algorithm 2 is wrong here:** another set costs less. " if wrong else "")
         + f"The worst offending set ĥ has Δ = {at_query['Delta'][0]:.0f}, and the query's loss is "
-        f"L = {at_query['L'][0]:.4g}, never less than the Δ of the k nearest."
+        f"L = {at_query['L'][0]:.4g}. L is at least the Δ of the k nearest points."
     )
     return L, cost, numbers, verdict, worst, wrong
 
@@ -204,40 +210,43 @@ def _(at_query, found, names):
 def _():
     text = mo.md(
         r"""
-        # Whom would you like as neighbours?
+        # Choosing the neighbours
 
-        Gerrymandering (Trivedi et al. 2014) treats the $k$ neighbours $h$ of a query $x$ as a hidden variable, with the
-        score
+        Gerrymandering (Trivedi et al. 2014) treats the set $h$ of $k$ neighbours of a query $x$ as a hidden variable,
+        with the score
 
         $$S_W(x, h) = -\sum_{j \in h} (x - x_j)^T W (x - x_j). \tag{2}$$
 
-        $h^*$ is the best set with which $x$'s own class *wins* the vote; $\hat h$ is the worst offending set, the one
-        that maximises $S_W(x, h) + \Delta(y, h)$. The loss is the difference,
+        $h^*$ is the best set with which the class of $x$ *wins* the vote. $\hat h$ is the worst offending set, which
+        maximises $S_W(x, h) + \Delta(y, h)$. The loss is the difference
 
         $$L = \max_h \big[ S_W(x, h) + \Delta(y, h) \big] \tag{5}$$
 
         $$\phantom{L =} - \max_{h:\, \Delta(y, h) = 0} S_W(x, h). \tag{6}$$
 
-        Fig. 1 has $h^* = \{a, c, e\}$ and $\hat h = \{c, e, f\}$: learning pulls $a$ and pushes $f$; $c$ and $e$ stay.
-        The paper prints no coordinates; ours obey what its text says.
+        Fig. 1 has $h^* = \{a, c, e\}$ and $\hat h = \{c, e, f\}$. Learning pulls $a$ and pushes $f$; $c$ and $e$ stay.
+        The paper prints no coordinates. Our coordinates satisfy all statements of its text.
 
-        **The greedy.** Algorithm 2 looks for $h^*$ in one pass: first the $n^* = \lceil (k + \tau (R - 1)) / R \rceil$
-        nearest of the own class, then the nearest point that lets no class overtake. It is called exact. It is not:
-        it never buys a dearer vote for its own class in order to let in *two* cheap points of another. With four
-        classes and $k = 5$, query in the middle, it pays **4.21** where **3.30** is possible.
+        **The greedy algorithm.** Algorithm 2 computes $h^*$ in one pass. It takes the
+        $n^* = \lceil (k + \tau (R - 1)) / R \rceil$ nearest points of the query's own class. Then it adds the nearest
+        points that let no other class overtake. The paper calls it exact, but it is not. It never adds a distant point
+        of its own class in order to admit *two* near points of another class. With four classes, $k = 5$ and the query
+        in the middle, it pays **4.21** where **3.30** is possible.
 
-        **What is proved.** Trying every number of votes $m$ is exact, and the greedy can fail if and only if
-        $R \ge 3$ and $k \ge 2 n^* + 2 - \tau$ (`docs/gerrymandering_inference.md`). In Fig. 1, $k = 3$ and $R = 3$,
-        so it never does. The last line of the table looks at *every* set, and owes nothing to either theorem.
+        **Proved.** Two theorems are proved in `docs/gerrymandering_inference.md`. Trying every number of votes $m$ is
+        exact. The greedy algorithm can fail if and only if $R \ge 3$ and $k \ge 2 n^* + 2 - \tau$. In Fig. 1, $k = 3$
+        and $R = 3$, so it never fails there. The last line of the table tries *every* set, so it depends on neither
+        theorem.
 
-        Algorithm 3, for $\hat h$, calls Algorithm 2 once for each class. Its code has $\tau = 1$ where ties must be
-        allowed, so its $L$ can be too small even where the greedy is right.
+        Algorithm 3 computes $\hat h$, and calls Algorithm 2 once for each class. Its code has $\tau = 1$ where ties
+        must be allowed. So its $L$ can be too small even if the greedy algorithm is right.
 
         ### Try
 
-        1. In the middle, which point does the greedy refuse that the cheapest set takes? What must it buy first?
-        2. Move the query until the two agree. Does the border of the coloured region have to do with a tie?
-        3. In Fig. 1, move $x$ towards $b$. When does $h^*$ stop needing a point of another class?
+        1. Put the query in the middle. Which point does the greedy algorithm leave out that the cheapest set contains?
+           Which point of the own class would have to be added first?
+        2. Move the query until the two sets agree. Is the border of the coloured region a place of ties?
+        3. In Fig. 1, move $x$ towards $b$. When does $h^*$ no longer need a point of another class?
         """
     )
     return (text,)

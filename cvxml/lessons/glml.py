@@ -2,7 +2,7 @@
 # [tool.marimo.display]
 # theme = "system"
 # ///
-"""Lesson: GLML's metric for each query: definite, indefinite, flat (Noh, Zhang, Lee 2010, 2018)."""
+"""Lesson: GLML's metric for each query: definite, indefinite, singular, zero (Noh, Zhang, Lee 2010, 2018)."""
 
 import marimo
 
@@ -46,10 +46,10 @@ with app.setup:
 
 @app.function
 def points(scene: str) -> tuple[FloatArray, IntArray]:
-    """Forty points a class that have these means and covariances (by 1/n), but for rounding.
+    """Return forty points per class with the means and covariances (with 1/n) of the scene, up to rounding.
 
-    Each has one opposite to it, and round whole means all lie on a grid on which sums are exact: what is equal there
-    is equal in rational numbers.
+    Each point has an opposite point, and the deviations from the mean lie on a grid on which sums are exact. So if the
+    means are integers, covariances that are equal in the scene are also equal in rational arithmetic.
     """
     half = np.random.default_rng(3).standard_normal((20, 2))
     Z = np.concatenate([half, -half])
@@ -63,7 +63,7 @@ def points(scene: str) -> tuple[FloatArray, IntArray]:
 def seen_from(
     model: Generative, x: FloatArray, A: FloatArray, distances: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """p~/p of each class on the circles of A round x, (distances, C): to second order, and the mean itself."""
+    """Return p~/p of each class on circles of A around x, (distances, C): to second order, and the true mean."""
     G = model.curvatures(x[None])[0]
     traces = np.einsum("de,ced->c", np.linalg.inv(A), G)
     one = np.ones(len(G))
@@ -108,7 +108,7 @@ def _(scene):
 @app.cell
 def _(X, query, y):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # an infimum that no metric attains is shown, as the status
+        warnings.simplefilter("ignore")  # the page shows the status if no metric attains the infimum
         solution = cvxml.solve("glml", X, y, query=query)
     at = cvxml.evaluate("glml", X, y, solution.metric, query=query).values
     euclid = cvxml.evaluate("glml", X, y, np.eye(2), query=query).values
@@ -184,40 +184,44 @@ def _():
         r"""
         # A metric for each query
 
-        The nearest of $N$ points is at a distance $d_N$, and the density there is not the density here. Its mean on
-        the sphere of radius $d_N$ is, to second order,
+        The nearest of $N$ points is at a distance $d_N$, and the density there differs from the density at the query.
+        Its mean on the sphere of radius $d_N$ is, to second order,
 
-        $$\tilde p = p + \frac{d_N^2}{2D}\, \nabla^2 p, \tag{6}$$
+        $$\tilde p = p + \frac{d_N^2}{2D}\, \nabla^2 p \tag{6}$$
 
-        (2010, Fig. 1, prints $4D$). This biases the error of the nearest neighbour rule, by an amount that depends on
-        the metric. GLML (Noh, Zhang, Lee 2010, 2018) fits a Gaussian to each class and takes, at each query $x$, the
-        metric
+        (Fig. 1 of 2010 prints $4D$). This biases the error of the nearest neighbour rule, and the bias depends on the
+        metric. GLML (Noh, Zhang, Lee 2010, 2018) fits a Gaussian to each class. At each query $x$ it takes the metric
 
         $$\min_{A \succeq 0,\ |A| = 1} \big( \mathrm{tr}\, A^{-1} B \big)^2, \tag{11}$$
 
-        $$B = \sum_{i < j} p_i p_j (p_j - p_i)(G_i - G_j),$$
+        $$B = \sum_{i < j} p_i p_j (p_j - p_i)(G_i - G_j).$$
 
-        which is (14) as a sum over pairs; $G_c$ is the Hessian of $p_c$ at $x$ over $p_c$. Under a metric $A$ stands
-        $p_c\, \mathrm{tr}\, A^{-1} G_c$ in (6) for the Laplacian.
+        This is (14), written as a sum over pairs. $G_c$ is the Hessian of $p_c$ at $x$, divided by $p_c$. Under a
+        metric $A$, the term $p_c\, \mathrm{tr}\, A^{-1} G_c$ takes the place of the Laplacian in (6).
 
-        **Four cases**, by the signs of the eigenvalues of $B$. *Definite:* one optimum, $A \propto |B|$, with a value
-        above 0. *Indefinite:* the value 0 is attained, by many metrics; (13) picks one. *Singular* and semidefinite:
-        the infimum 0 is approached and attained by *no* metric; what is drawn is not optimal, and nothing can be.
-        *Zero*, where the $G_c$ agree or cancel: every metric is optimal.
+        **Four cases.** The signs of the eigenvalues of $B$ decide.
 
-        **What you should see.** With two classes and an indefinite $B$, the local metric makes both Laplacians equal
-        (17): the two lines of the last picture fall together, and how far the neighbour is no longer favours a class.
-        The marks are the means themselves, without the second order; they leave the lines as $d_N$ grows.
+        - *Definite:* one optimum, $A \propto |B|$, with a value above 0.
+        - *Indefinite:* many metrics attain the value 0; (13) picks one.
+        - *Singular* and semidefinite: the infimum is 0, and *no* metric attains it. The drawn metric is not optimal,
+          because an optimal one does not exist.
+        - *Zero*, if the $G_c$ agree or cancel: every metric is optimal.
 
-        **What is proved.** In $M = A^{-1}$ the problem is convex, and the bound comes from its dual
-        (`docs/glml.md`). It is proved for the *fitted* Gaussians: that data are Gaussian is an assumption, and that the
-        local metric makes fewer errors is counted elsewhere, not proved.
+        **Observe.** With two classes and an indefinite $B$, the local metric makes both Laplacians equal (17). The two
+        lines of the last picture then coincide, and the distance of the neighbour does not favour a class. The marks
+        show the true means, without the second-order approximation. They leave the lines as $d_N$ grows.
+
+        **Proved and unproved.** In $M = A^{-1}$ the problem is convex, and its dual gives the bound (`docs/glml.md`).
+        The proof is for the *fitted* Gaussians. It is an assumption that the data are Gaussian. It is measured
+        elsewhere, and not proved, that the local metric makes fewer errors.
 
         ### Try
 
-        1. Equal covariances: put the query on the line through the means (up = 0), then in the middle. Which cases?
-        2. One class within the other: where is $B$ definite, and why can no metric make the two lines meet there?
-        3. Move slowly across a border between two cases. The paper of 2018 says that $A$ changes continuously. Does it?
+        1. Equal covariances: put the query on the line through the means (up = 0), then in the middle. Which cases
+           occur?
+        2. One class within the other: where is $B$ definite? Why can no metric make the two lines coincide there?
+        3. Move slowly across a border between two cases. The paper of 2018 states that $A$ changes continuously. Does
+           it?
         """
     )
     return (text,)

@@ -2,7 +2,7 @@
 # [tool.marimo.display]
 # theme = "system"
 # ///
-"""Lesson: a margin constraint of MLSVM and its dual price (Nguyen, Guo 2008)."""
+"""Lesson: a margin constraint of MLSVM and its dual variable, called its price (Nguyen, Guo 2008)."""
 
 import marimo
 
@@ -22,7 +22,7 @@ with app.setup:
 
 @app.function
 def points() -> tuple[FloatArray, IntArray]:
-    """Two classes, nine points each: the first feature tells them apart, the second is noise."""
+    """Return two classes of nine points; the first feature separates them, the second is noise."""
     rng = np.random.default_rng(1)
     y = np.arange(18) % 2
     X = rng.standard_normal((18, 2)) * [0.45, 1.2]
@@ -32,16 +32,16 @@ def points() -> tuple[FloatArray, IntArray]:
 
 @app.function
 def duals(solution: Solution) -> FloatArray:
-    """s_i (n,): what each constraint costs, from the repaired dual of the certificate."""
+    """Return the dual variables s_i (n,) of the margin constraints, from the repaired ones of the certificate."""
     dual = solution.certificate.dual
     return np.bincount(dual["u_index"][:, 0], dual["u"], minlength=len(solution.X)).astype(np.float64)
 
 
 @app.function
 def relaxed_optimum(X: FloatArray, y: IntArray, lam: float, row: int, eps: float) -> float:
-    """The optimal value of the literal problem with 1 - eps in place of 1 in its row-th margin constraint."""
+    """Return the optimal value of the literal problem with 1 - eps instead of 1 in its row-th margin constraint."""
     problem = cvxml.problem("mlsvm", X, y, lam=lam)
-    rows = list(problem.constraints)  # A psd, xi >= 0, then a margin for each point that has one
+    rows = list(problem.constraints)  # A psd, xi >= 0, then the margin constraints
     rows[2 + row] = rows[2 + row].expr <= eps
     changed = type(problem)(problem.objective, rows)
     solve_problem(changed, "clarabel")
@@ -107,7 +107,7 @@ def _(X, s, solution, usable, values, y):
         places = np.arange(len(usable))
         ax.bar(places - 0.2, n * s[usable], 0.4, color="#0072B2", label="price, $n s_i$")
         ax.bar(places + 0.2, values["xi"][usable], 0.4, color="#E69F00", hatch="//", label=r"slack $\xi_i$")
-        ax.axhline(1, color="black", lw=1, ls="--", label="no price is higher: $s_i = 1/n$")
+        ax.axhline(1, color="black", lw=1, ls="--", label="largest price: $s_i = 1/n$")
         ax.set_xticks(places, [str(i) for i in usable])
         ax.set_xlabel("point i")
         ax.set_ylim(0, max(1.6, 1.05 * float(values["xi"].max())))
@@ -146,7 +146,7 @@ def _(X, lam, n, point, s, solution, usable, y):
 @app.cell
 def _(lam, n, s, solution, usable, values):
     def pairs_of(name, i):
-        """Whom a price is put on, with its share."""
+        """Return the points that share the price of point i, with their shares."""
         dual = solution.certificate.dual
         mine = (dual[f"{name}_index"][:, 0] == i) & (dual[name] > 1e-9 / n)
         return ", ".join(
@@ -159,15 +159,15 @@ def _(lam, n, s, solution, usable, values):
 
     def reading(i):
         if s[i] <= 1e-9 / n:
-            return "met with room to spare"
-        return "violated, full price" if s[i] >= (1 - 1e-9) / n else "just met: the price decides"
+            return "inactive, price 0"
+        return "violated, largest price" if s[i] >= (1 - 1e-9) / n else "active, price between"
 
     rows = [[i, margin(i), f"{n * s[i]:.3f}", pairs_of("u", i), pairs_of("w", i), reading(i)] for i in usable]
     active = table(["i", "margin", "$n s_i$", "impostors $n u_{ij}$", "targets $n w_{il}$", "reading"], rows)
     proved = mo.md(
         rf"""
-        objective **{solution.objective:.9f}**, lower bound **{solution.lower_bound:.9f}**, gap
-        {solution.gap:.1e}, which is {solution.rel_gap:.1e} of the scale $\frac\lambda2\|A\|^2$. So
+        Objective **{solution.objective:.9f}**, lower bound **{solution.lower_bound:.9f}**, gap {solution.gap:.1e}.
+        Relative to the scale $\frac\lambda2\|A\|^2$ the gap is {solution.rel_gap:.1e}. So
         $\|A - A^*\| \le$ {solution.certificate.radius:.1e}, with $\|A\|$ = {np.linalg.norm(solution.metric):.3g}
         at $\lambda$ = {lam:g}. *{solution.status.sentence}*
         """
@@ -181,43 +181,48 @@ def _():
         r"""
         # A constraint and its price
 
-        MLSVM (Nguyen, Guo 2008) asks that every point have its nearest impostor farther away than its furthest target,
-        by a margin of 1, and pays for what is missing:
+        MLSVM (Nguyen, Guo 2008) has one constraint per point: its nearest impostor should be farther away than its
+        furthest target, by a margin of 1. The slack $\xi_i$ is the missing part of the margin, and it is penalised:
 
         $$\min_{A \succeq 0,\ \xi \ge 0} \ \frac{\lambda}{2}\|A\|_F^2 + \frac1n \sum_i \xi_i \tag{2}$$
 
         $$\min_{j \in I_i} d_A(x_i, x_j) \ \ge\ \max_{l \in T_i} d_A(x_i, x_l) + 1 - \xi_i.$$
 
-        $T_i$ and $I_i$ are the neighbours of $x_i$ of its own class and of others, among the $K = 4$ nearest. A point
-        all of whose neighbours are of one class has no constraint; it is not in the table. $A \succeq 0$ says that $A$
-        is psd: symmetric, without a negative eigenvalue.
+        $T_i$ and $I_i$ are the neighbours of $x_i$ from its own class and from other classes, among the $K = 4$ nearest
+        points. If all neighbours of a point belong to one class, the point has no constraint and is not in the table.
+        $A \succeq 0$ means that $A$ is psd: symmetric, without a negative eigenvalue.
 
-        **Prices.** Each constraint has a multiplier $s_i$, spread over impostors ($u_{ij} \ge 0$) and targets
-        ($w_{il} \ge 0$), with $\sum_j u_{ij} = \sum_l w_{il} = s_i \le 1/n$. *Any* such prices prove a bound:
+        **Prices.** The dual variable of a constraint is its *price* $s_i$. It is divided over impostors
+        ($u_{ij} \ge 0$) and targets ($w_{il} \ge 0$), with $\sum_j u_{ij} = \sum_l w_{il} = s_i \le 1/n$. *All* such
+        prices prove a lower bound:
 
         $$\text{objective} \ \ge\ \sum_i s_i - \frac{1}{2\lambda}\|P_+(G)\|^2,$$
 
         $$G = \sum_i \Big( \sum_j u_{ij} X_{ij} - \sum_l w_{il} X_{il} \Big),$$
 
-        with $X_{ij} = (x_i - x_j)(x_i - x_j)^T$, and $P_+(G)$ the psd matrix nearest to $G$: its negative eigenvalues
-        are set to 0. At the optimum $A = P_+(G)/\lambda$: the metric is made of the
-        priced pairs alone. A constraint that is met with room to spare has no price. One that is violated has the full
-        price $1/n$. One that is just met may have any price between.
+        with $X_{ij} = (x_i - x_j)(x_i - x_j)^T$. $P_+(G)$ is the psd matrix nearest to $G$: its negative eigenvalues
+        are set to 0. At the optimum $A = P_+(G)/\lambda$, so only pairs with a price determine the metric. There are
+        three kinds of constraints:
 
-        **A price is a derivative.** Write $1 - \varepsilon$ for 1 in one constraint. The prices stay feasible, and
-        their bound falls by $s_i \varepsilon$: that is the line in the last picture, and it is *proved*. The dots are
-        the literal problem, changed in this one number and solved again. They are above the line, and touch it at
-        $\varepsilon = 0$. Where $s_i$ itself is not unique there is a kink, and more than one line touches.
+        - Inactive (the margin is larger than 1): the price is 0.
+        - Violated: the price is $1/n$, the largest possible one.
+        - Active (the margin is exactly 1): the price is anywhere between.
 
-        **What is proved.** The gap is computed from $(u, w)$ and the data; no solver is believed. The dots come from a
-        solver and are drawn, not proved.
+        **A price is a derivative.** Replace 1 by $1 - \varepsilon$ in one constraint. The prices stay feasible, and
+        their bound decreases by $s_i \varepsilon$. The last picture shows this *proved* bound as a line. The dots are
+        optimal values of the literal problem with the changed margin. They lie above the line, and touch it at
+        $\varepsilon = 0$. If $s_i$ is not unique, the optimal value has a kink, and more than one line touches it.
+
+        **Proved and unproved.** We compute the gap from $(u, w)$ and the data, so you need not trust any solver. The
+        dots come from a solver, without a proof.
 
         ### Try
 
-        1. Halve $\lambda$. Which constraint stops being violated, and what happens to its price?
-        2. Go to $\lambda = 10$. All prices are $1/n$: why is $A$ then $P_+(G)/\lambda$ with a $G$ that no longer
-           changes, and what does doubling $\lambda$ do?
-        3. Relax a point without a price. By how much does the optimum fall? And if you ask for *more* margin?
+        1. Halve $\lambda$. Which constraint is no longer violated, and how does its price change?
+        2. Set $\lambda = 10$. All prices are $1/n$. Why is $A$ now $P_+(G)/\lambda$ with a constant $G$? How does $A$
+           change if $\lambda$ doubles?
+        3. Relax the constraint of a point with price 0. How much does the optimal value decrease? How much does it
+           increase if you ask for *more* margin?
         """
     )
     return (text,)

@@ -28,7 +28,7 @@ with app.setup:
 
 @app.function
 def points(kind: str) -> tuple[FloatArray, IntArray]:
-    """Twenty-four points of the plane; the second feature is noise."""
+    """Return twenty-four points in the plane; the second feature is noise."""
     rng = np.random.default_rng(7)
     Z = rng.standard_normal((24, 2))
     if kind == KINDS[2]:
@@ -41,7 +41,10 @@ def points(kind: str) -> tuple[FloatArray, IntArray]:
 
 @app.function
 def between(t: float, angle: float, mix: float) -> FloatArray:
-    """Q = 2 t^2 ((1 - mix) u u^T + mix v v^T), u in this direction, v across it; t^2 times the identity for 1/2."""
+    """Return Q = 2 t^2 ((1 - mix) u u^T + mix v v^T), where u has this direction in degrees and v is orthogonal to u.
+
+    For mix = 1/2, Q is t^2 times the identity.
+    """
     a = np.deg2rad(angle)
     u, v = np.array([np.cos(a), np.sin(a)]), np.array([-np.sin(a), np.cos(a)])
     Q: FloatArray = 2 * t**2 * ((1 - mix) * np.outer(u, u) + mix * np.outer(v, v))
@@ -50,7 +53,7 @@ def between(t: float, angle: float, mix: float) -> FloatArray:
 
 @app.function
 def f_and_g(X: FloatArray, y: IntArray, metrics: Sequence[FloatArray]) -> FloatArray:
-    """f and g (len(metrics), 2) of each metric, by the solver's fast sums."""
+    """Return f and g of each metric, (len(metrics), 2), by the fast sums of the solver."""
     each = [Pairs(instance(X, y, criterion=c)) for c in ("f", "g")]
     return np.array([[-sums.value_and_gradient(components_of(Q))[0] for sums in each] for Q in metrics])
 
@@ -137,7 +140,7 @@ def _(X, Q, above_chord, along_mix, along_scale, chord, kind, mix, mixes, t, val
         ax.set_xlabel("mix: from u alone to across")
         ax.set_ylabel("-g, which is minimised")
         ax.set_title(
-            "above its chord: not convex" if above_chord > 1e-9 else "nowhere above its chord", loc="left"
+            "above its chord: not convex" if above_chord > 1e-9 else "not above its chord", loc="left"
         )
         ax.legend()
 
@@ -151,7 +154,7 @@ def _(X, Q, above_chord, along_mix, along_scale, chord, kind, mix, mixes, t, val
         for j in range(1, n):
             ax.plot(*X[[0, j]].T, color="#CC79A7", lw=0.2 + 15 * float(values["p_ij"][0, j]), zorder=0)
         ax.plot(*X[0], "k*", ms=14)
-        ax.set_title("lines: whom the star picks, by probability", loc="left")
+        ax.set_title("lines: probabilities of the star's picks", loc="left")
         ax.legend(**BENEATH)
 
     picture = drawn(draw_scale, "f and g against the scale of A", (5.2, 3.8))
@@ -168,13 +171,13 @@ def _(solved, values):
     neighbors = float(np.exp(-(values["p_ij"] * np.log(p)).sum(axis=1)).mean())
     here = mo.md(
         f"""
-        Here f = **{values["f"]:.4f}** of {len(values["p_i"])}, g = **{values["g"]:.4f}**, and a point has
-        **{neighbors:.2f}** neighbours in effect (exp of the entropy of its $p_{{ij}}$). A larger scale would
-        {"raise" if values["scale_derivative"] < 0 else "lower"} g.
+        Here f = **{values["f"]:.4f}** of {len(values["p_i"])} and g = **{values["g"]:.4f}**. On average a point has
+        **{neighbors:.2f}** effective neighbours (exp of the entropy of its $p_{{ij}}$). A larger scale
+        {"increases" if values["scale_derivative"] < 0 else "decreases"} g.
         """
     )
     numbers = table(
-        ["solved", "value", "proved", "what the run says"],
+        ["criterion", "value", "status", "notes of the run"],
         [
             [name, f"{-end.objective:.6f}", end.status.name, "; ".join((end.status.sentence, *end.notes[:1]))]
             for name, end in solved.items()
@@ -189,40 +192,49 @@ def _():
         r"""
         # f, g and the scale
 
-        In NCA (Goldberger et al. 2004) point $i$ picks its neighbour at random, near ones more likely:
+        In NCA (Goldberger et al. 2004) point $i$ picks a neighbour at random, and near points are more likely:
 
         $$p_{ij} = \frac{\exp(-\|A x_i - A x_j\|^2)}{\sum_{k \ne i} \exp(-\|A x_i - A x_k\|^2)},$$
 
-        $$p_i = \sum_{j \in C_i} p_{ij}, \qquad C_i \text{ the others of its class},$$
+        $$p_i = \sum_{j \in C_i} p_{ij}, \qquad C_i \text{ the others of its class}.$$
 
-        and $A$ is chosen so that the pick is of the right class: as often as possible,
-        $\max f = \sum_i p_i$, or with the highest likelihood, $\max g = \sum_i \log p_i$. $f$ forgives a
-        hopeless point; $g$ does not.
+        NCA chooses $A$ so that the picked point has the right class. There are two criteria: $\max f = \sum_i p_i$
+        maximises the expected number of right picks, and $\max g = \sum_i \log p_i$ maximises the likelihood. One point
+        with a tiny $p_i$ hardly changes $f$, but it makes $g$ very small.
 
-        **The scale is part of $A$.** Small, and everybody picks anybody: $A = 0$ is stationary, and no start. Large,
-        and each picks its nearest neighbour. So the scale is the number of neighbours, and NCA chooses it. But if some
-        metric leaves no point with a nearest neighbour of another class, larger is better for ever: $f < n$ and
-        $g < 0$ are approached and *not attained*. A program that stops somewhere has not converged.
+        **The scale is part of $A$.** With a small scale, every point picks all others about equally; $A = 0$ is
+        stationary, so it is useless as a start. With a large scale, every point picks its nearest neighbour. So the
+        scale determines the number of neighbours, and NCA chooses it. Suppose that for some metric the nearest
+        neighbour of every point has the right class. Then a larger scale is always better: the suprema $f = n$ and
+        $g = 0$ are approached and *not attained*. A program that stops there has not converged.
 
         **In $Q = A^T A$** the objective is a difference of convex functions,
 
         $$-g(Q) = \sum_i \Big[ \log \sum_{k \ne i} e_{ik} - \log \sum_{j \in C_i} e_{ij} \Big],$$
 
-        with $e_{ij} = \exp(-\langle Q, X_{ij} \rangle)$ and $X_{ij} = (x_i - x_j)(x_i - x_j)^T$, so its graph may
-        rise above a chord. If every class has *two* points, the second sum has one term, its logarithm
-        is linear, and $-g$ is convex: every chord lies above, and a $Q$ that is stationary over $Q \succeq 0$ is the
-        optimum. The same is not true of $f$.
+        with $e_{ij} = \exp(-\langle Q, X_{ij} \rangle)$ and $X_{ij} = (x_i - x_j)(x_i - x_j)^T$. So its graph may lie
+        above a chord. If every class has *two* points, the second sum has one term, and its logarithm is linear. Then
+        $-g$ is convex: its graph lies below every chord, and a $Q$ that is stationary over $Q \succeq 0$ is optimal.
+        This does not hold for $f$.
 
-        **What is proved.** *CONVERGED*: optimal, with a bound (two points a class, g). *STATIONARY*: its own convex
-        step can win next to nothing; better metrics may exist. *NOT_ATTAINED*: shown point by point. *AT_INFINITY*: the
-        run leaves, and a better finite metric is not ruled out. A chord above proves nothing; a graph above a chord
-        proves that $g$ is not concave.
+        **Proved and unproved.** The status shows which facts are proved:
+
+        - *CONVERGED*: optimal, with a lower bound (two points per class, criterion g).
+        - *STATIONARY*: the convex step gains at most the tolerance. Better metrics may exist.
+        - *NOT_ATTAINED*: proved, from the nearest neighbour of every point, or from a direction in which only classes
+          differ.
+        - *AT_INFINITY*: in double precision, larger multiples of the metric are as good or better; this is not a proof.
+          A better finite metric is not excluded.
+
+        A chord above the graph proves nothing. A graph above a chord proves that $g$ is not concave.
 
         ### Try
 
-        1. Overlapping classes: at which scale is g best, and at which f? Why is f less afraid of a large scale?
-        2. Separable classes: take mix 0 and let the scale grow. Read the table: is that a failure of the solver?
-        3. Two points a class: look for a chord below the graph, at any scale and direction. Then in the first data set.
+        1. Overlapping classes: compare the best scale for g with the best scale for f. Why is f less sensitive to a
+           large scale?
+        2. Separable classes: set mix to 0 and increase the scale. Read the table. Has the solver failed?
+        3. Two points per class: look for a chord below the graph, at any scale and direction. Then do the same in the
+           first data set.
         """
     )
     return (text,)

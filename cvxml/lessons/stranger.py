@@ -2,11 +2,11 @@
 # [tool.marimo.display]
 # theme = "system"
 # ///
-"""Lesson: judge a stranger's metric, then break it and read the diagnosis (MLSVM, Nguyen, Guo 2008)."""
+"""Lesson: judge the metric of another program, break it, and read the diagnosis (MLSVM, Nguyen, Guo 2008)."""
 
 import marimo
 
-app = marimo.App(width="full", app_title="A stranger's metric")
+app = marimo.App(width="full", app_title="The metric of another program")
 
 with app.setup:
     from collections.abc import Callable
@@ -28,7 +28,7 @@ with app.setup:
 
 @app.function
 def points() -> tuple[FloatArray, IntArray]:
-    """Two classes that differ along a slanted direction, 30 points."""
+    """Return thirty points in two classes that differ along a slanted direction."""
     rng = np.random.default_rng(4)
     y = np.arange(30) % 2
     Z = rng.standard_normal((30, 2)) * [0.45, 0.8]
@@ -40,25 +40,25 @@ def points() -> tuple[FloatArray, IntArray]:
 
 @app.function
 def solved(X: FloatArray, y: IntArray, **changed: Any) -> FloatArray:
-    """The metric of a program that solves MLSVM with these inputs."""
+    """Return the metric of a program that solves MLSVM with these inputs."""
     return cvxml.solve("mlsvm", X, y, tol=1e-10, **{"lam": LAM, **changed}).metric
 
 
 @app.function
 def factor(A: FloatArray) -> FloatArray:
-    """L upper triangular with L^T L = A."""
+    """Return the upper triangular L with L^T L = A."""
     return np.asarray(np.linalg.cholesky(A).T, dtype=np.float64)
 
 
 @app.function
 def doubled(A: FloatArray) -> FloatArray:
-    """A with its off-diagonal entries twice as large: a slip in unpacking a symmetric matrix."""
+    """Return A with its off-diagonal entries doubled, a slip in unpacking a symmetric matrix."""
     return 2 * A - np.diag(np.diag(A))
 
 
 @app.function
 def strangers() -> dict[str, Callable[[FloatArray, IntArray], dict[str, FloatArray]]]:
-    """What a program may have done -> what it hands over: a metric, or components L."""
+    """Return a dict from a possible mistake to a function that returns the wrong metric or components."""
     return {
         "nothing wrong": lambda X, y: {"metric": solved(X, y)},
         "λ‖A‖² for λ/2 ‖A‖²": lambda X, y: {"metric": solved(X, y, lam=2 * LAM)},
@@ -77,7 +77,7 @@ def strangers() -> dict[str, Callable[[FloatArray, IntArray], dict[str, FloatArr
 @app.cell
 def _():
     stranger_menu = mo.ui.dropdown(
-        list(strangers()), value="λ‖A‖² for λ/2 ‖A‖²", label="the stranger did", full_width=True
+        list(strangers()), value="λ‖A‖² for λ/2 ‖A‖²", label="the other program did", full_width=True
     )
     factor_slider = mo.ui.slider(
         steps=[0.5, 0.9, 0.99, 0.99999, 0.9999999, 1.0, 1.0000001, 1.00001, 1.01, 1.1, 2.0],
@@ -132,10 +132,11 @@ def _(X, handed_over, ours, report, tol, y):
             )
         ball.balls_[0].set(color="#009E73", linestyle="--", linewidth=3, label="ours, certified, r = 1")
         handles, labels = ax.get_legend_handles_labels()
-        kept = dict(zip(labels, handles, strict=True))  # the points were drawn twice
+        kept = dict(zip(labels, handles, strict=True))  # the points are drawn twice, so entries are double
         ax.legend(kept.values(), kept, **BENEATH)
         ax.set_title(
-            "the stranger's ball, and ours" if psd else "the stranger's matrix has no ball", loc="left"
+            "the other program's ball, and ours" if psd else "the other program's matrix has no ball",
+            loc="left",
         )
 
     def draw_gap(ax):
@@ -158,7 +159,7 @@ def _(X, handed_over, ours, report, tol, y):
         ax.set_xlabel(f"proved relative gap: {gap:.2g}")
         ax.set_title(report.verdict.value.upper(), loc="left", color=colour, fontweight="bold")
 
-    picture = drawn(draw_metric, "the ball of the metric handed over, and that of the optimum")
+    picture = drawn(draw_metric, "the ball of the given metric, and the ball of the optimum")
     bar = drawn(draw_gap, f"the gap against the tolerances; {report.verdict.value}", (5.2, 2.8))
     return bar, judged, picture
 
@@ -168,7 +169,7 @@ def _(handed_over, report):
     with np.printoptions(precision=6, suppress=True):
         handed = "; ".join(f"{name} =\n{matrix}" for name, matrix in handed_over.items())
     verdict = as_printed(str(report))
-    received = as_printed(f"What was handed over\n{handed}")
+    received = as_printed(f"The given matrix\n{handed}")
     return received, verdict
 
 
@@ -176,42 +177,44 @@ def _(handed_over, report):
 def _():
     text = mo.md(
         r"""
-        # A stranger's metric
+        # The metric of another program
 
-        Somebody, in any language, has solved MLSVM (Nguyen, Guo 2008) with $\lambda = 0.005$ and $K = 4$, and hands
-        over a matrix. Is it right? `cvxml.check` answers from the data and the matrix alone:
+        Somebody, in any language, has solved MLSVM (Nguyen, Guo 2008) with $\lambda = 0.005$ and $K = 4$, and gives you
+        a matrix. Is it right? `cvxml.check` answers from the data and the matrix alone:
 
-        - **certified**: it is a metric, and a lower bound, from prices $(u, w)$ that were repaired and evaluated by our
-          own arithmetic, shows its objective within the tolerance of the optimum;
-        - **refuted**: it is no metric, or a *witness* is better, a metric anybody can evaluate;
-        - **close**: refuted by less than a hundredth of the scale, and no misreading explains it: either the
-          run stopped early, or it solves a slightly different problem;
-        - **inconclusive**: neither could be shown, and the reason is given.
+        - **certified**: it is a metric, and its objective is within the tolerance of a lower bound. Our own arithmetic
+          computes the bound, from repaired dual variables $(u, w)$.
+        - **refuted**: it is not a metric, or a *witness* has a smaller objective. The witness is a metric that you can
+          evaluate yourself.
+        - **close**: refuted, with a gap of at most a hundredth of the scale, and no known misreading explains it.
+          Either the run stopped early, or it solves a slightly different problem.
+        - **inconclusive**: neither was proved. The report gives the reason.
 
-        The gap is judged as a share of the scale $\frac\lambda2\|A\|^2$. By strong convexity
+        The gap is compared with the scale $\frac\lambda2\|A\|^2$. By strong convexity,
 
         $$\|A - A^*\| \le \sqrt{2\,\mathrm{gap}/\lambda} \ \le\ \sqrt{\mathrm{tol}}\,\|A\|$$
 
-        where the gap is at most $\mathrm{tol} \cdot \tfrac\lambda2\|A\|^2$. So the
-        tolerance *normal*, $10^{-6}$, is three digits of the matrix, or more: where margins are just met the objective
-        has a kink, and the gap grows like the distance, not like its square.
+        if the gap is at most $\mathrm{tol} \cdot \tfrac\lambda2\|A\|^2$. So the tolerance *normal*, $10^{-6}$, means at
+        least three correct digits of the matrix. Often there are more, because the objective has a kink where margins
+        are active. At a kink the gap grows like the distance, and not like its square.
 
-        **The diagnosis.** A refuted metric is tried as the answer to each misreading that is known of the method, and
-        to slips in handing it over. One is named only if the metric is *certified* for it, at the tolerance
-        asked for, or at $10^{-3}$ with its figure. So is another $\lambda$: the objective is linear in it, and the
-        metric is best for the one at which what is left to gain has slope 0. What is ten times nearer than
-        the problem itself is listed as nearest. No diagnosis means that none of them fits, nothing more.
+        **The diagnosis.** `check` tests if a refuted metric solves one of the known misreadings of the method, or
+        contains a slip in writing it down. An explanation is named only if the metric is *certified* for it: at your
+        tolerance, or at $10^{-3}$ with the relative gap in the report. Another $\lambda$ is found too. The objective is
+        linear in $\lambda$, and the metric fits best at the $\lambda$ where the slope of the gap is 0. If no
+        explanation is named, those with a hundred times smaller relative gap are listed as nearest. A missing diagnosis
+        means only that no known explanation fits.
 
-        **What is proved.** The verdict. And of a diagnosis, that the matrix solves that other problem; that this is
-        what happened in the stranger's program is likely, and not proved.
+        **Proved and unproved.** The verdict is proved. A diagnosis proves that the matrix solves the other problem. It
+        is likely, but not proved, that the other program made this mistake.
 
         ### Try
 
-        1. Take "nothing wrong" and multiply it by a little. Where does the verdict turn, for each tolerance, and on
-           which side first? Double the distance from 1: does the gap double, or grow fourfold?
-        2. Which of the mistakes would a test that only looks at accuracy never see? Compare the balls.
-        3. No list of misreadings has "λ halved", and yet it is named, with an interval. What would a program have to
-           get wrong for no $\lambda$ to fit? Multiply it by a little, and look.
+        1. Choose "nothing wrong" and multiply by a number close to 1. Where does the verdict change, for each
+           tolerance, and on which side first? Double the distance from 1. Does the gap double, or grow fourfold?
+        2. Which mistakes would a test of the accuracy alone never detect? Compare the balls.
+        3. The list of misreadings does not contain "λ halved", yet it is named, with an interval. Which mistake would
+           no $\lambda$ explain? Multiply the metric by a number close to 1, and look.
         """
     )
     return (text,)

@@ -2,7 +2,7 @@
 # [tool.marimo.display]
 # theme = "system"
 # ///
-"""Lesson: the one theorem behind every convex method: a regularizer, a loss, any metric above, any prices below."""
+"""Lesson: the theorem behind all convex methods: any metric gives an upper bound, any dual variables a lower bound."""
 
 import marimo
 
@@ -45,41 +45,41 @@ with app.setup:
 
 @app.class_definition
 class Anywhere(Anchors):
-    """Under a norm any prices are feasible."""
+    """Anchors for the norm: with this regularizer all prices are feasible."""
 
     def feasible(self, own: Duals, others: list[Duals]) -> list[Duals]:
-        """Themselves."""
+        """Return the given prices."""
         return [own]
 
 
 @app.class_definition
 class ByPairs(ByPoint):
-    """The distances of each point from all, one by one, as any metric gives them."""
+    """Rows of all squared distances from each point, each computed separately."""
 
     def blocks(self, view: View, duals: Duals, kept: float = np.inf) -> Iterator[Block]:
-        """One group a point."""
+        """Yield one block with a group of rows for each point."""
         D, error = view.pairs(np.argwhere(np.ones((self.n, self.n))))
         yield Block(D.reshape(self.n, self.n), error.reshape(self.n, self.n), self.table(duals))
 
 
 @app.class_definition
 class Setting(NamedTuple):
-    """A regularizer and a loss on points, as the theorem has them; the pairs of its rows, and where their prices go."""
+    """A regularizer and a loss on points in the form of the theorem, with the pairs and keys of its rows."""
 
     family: Family
-    V: FloatArray  # (t, 4) of each row the matrix V_t, so that v = <M, V_t>
-    key: IntArray  # (t,) its key
-    alike: FloatArray  # (t,) prices that know nothing
-    phi: Any  # of a cvxpy expression v (t,)
+    V: FloatArray  # (t, 4) the matrix V_t of each row, so that v = <M, V_t>
+    key: IntArray  # (t,) the keys of the rows
+    alike: FloatArray  # (t,) equal prices, as a start
+    phi: Any  # the loss, a function of a cvxpy expression v (t,)
 
     def proof(self, a: FloatArray) -> Proof:
-        """The bound of any prices (t,), repaired."""
+        """Return the proof from any prices (t,), which are repaired first."""
         return prove(self.family, [Duals(a, self.key)])
 
 
 @app.function
 def points() -> tuple[FloatArray, IntArray]:
-    """Two classes, six points each, that overlap a little across and not along."""
+    """Return two classes of six points that overlap a little in the first feature, and completely in the second."""
     rng = np.random.default_rng(5)
     y = np.arange(12) % 2
     X = rng.standard_normal((12, 2)) * [0.4, 1.0]
@@ -89,7 +89,10 @@ def points() -> tuple[FloatArray, IntArray]:
 
 @app.function
 def setting(X: FloatArray, y: IntArray, regularizer: str, loss: str, w: float) -> Setting:
-    """The regularizer, and w times the loss. Targets of a point are all others of its class, impostors the rest."""
+    """Return the regularizer plus w times the loss.
+
+    The targets of a point are all other points of its class; its impostors are all points of the other class.
+    """
     n = len(X)
     apart = X[:, None] - X
     outer = np.einsum("ijk,ijl->ijkl", apart, apart).reshape(n, n, 4)
@@ -143,7 +146,9 @@ def setting(X: FloatArray, y: IntArray, regularizer: str, loss: str, w: float) -
 
 @app.function
 def solved(here: Setting, regularizer: str) -> tuple[FloatArray, FloatArray]:
-    """A metric (2, 2) and prices (t,) near the best, from a solver that need not be believed."""
+    """Return a nearly optimal metric (2, 2) and prices (t,), from a solver; the bound does not depend on their
+    accuracy.
+    """
     M, v = cp.Variable((2, 2), PSD=True), cp.Variable(len(here.V))
     R: Any = cp.sum_squares(M) / 2
     if regularizer == PULL:
@@ -157,7 +162,7 @@ def solved(here: Setting, regularizer: str) -> tuple[FloatArray, FloatArray]:
 
 @app.function
 def left_over(here: Setting, M: FloatArray, proof: Proof) -> tuple[float, float]:
-    """What the two inequalities leave at M: of the regularizer and of the loss. Their sum is the gap."""
+    """Return the two parts of the gap at M: of the regularizer and of the loss."""
     R, ((loss, rows),) = here.family.regularizer, here.family.terms
     view = R.judge(M).view
     of_loss = sum(
@@ -168,7 +173,11 @@ def left_over(here: Setting, M: FloatArray, proof: Proof) -> tuple[float, float]
 
 @app.function
 def known_as(regularizer: str, loss: str, w: float, n: int) -> tuple[str, dict[str, Any], float, str]:
-    """The method that this is, its parameters, how many times its objective ours is, and the words for it."""
+    """Return the method that solves this problem, its parameters, the ratio of our objective to its objective, and its
+    name.
+
+    The method is "" if this package has no method for the problem.
+    """
     of_class = n // 2 - 1  # targets of a point
     mu = w / (1 + w)
     if (regularizer, loss) in ((PULL, TRIPLET), (PULL, SQUARED)):
@@ -193,8 +202,8 @@ def _():
         mo.ui.slider(steps=steps, value=value, label=label, show_value=True, full_width=True)
         for label, value, steps in (
             ("weight w of the loss", 1.0, [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0]),
-            ("metric: 0 a multiple of I, 1 the best", 0.5, np.linspace(0, 1, 21).round(2).tolist()),
-            ("prices: 0 all alike, 1 the best", 0.5, np.linspace(0, 1, 21).round(2).tolist()),
+            ("metric: 0 a multiple of I, 1 optimal", 0.5, np.linspace(0, 1, 21).round(2).tolist()),
+            ("prices: 0 all equal, 1 optimal", 0.5, np.linspace(0, 1, 21).round(2).tolist()),
         )
     )
     return loss_menu, metric_slider, prices_slider, regularizer_menu, w_slider
@@ -229,11 +238,11 @@ def _(loss, objectives, regularizer, w, X, y):
     method, params, times, words = known_as(regularizer, loss, w, len(X))
     theirs = cvxml.solve(method, X, y, **params) if method else None
     if theirs is None:
-        known = mo.md("**No method of this package**; the bound is proved all the same.")
+        known = mo.md("**Not a method of this package.** The bound is proved nevertheless.")
     else:
         known = mo.md(
-            f'**This is {words}.** By `cvxml.solve("{method}")` {times:.3g} times its optimum is between '
-            f"{times * theirs.lower_bound:.7g} and {times * theirs.objective:.7g}; ours is {objectives[-1]:.7g}."
+            f'**This is {words}.** `cvxml.solve("{method}")` proves that {times:.3g} times its optimum is between '
+            f"{times * theirs.lower_bound:.7g} and {times * theirs.objective:.7g}. Ours is {objectives[-1]:.7g}."
         )
     return known, method, theirs, times
 
@@ -250,12 +259,12 @@ def _(X, along, best, best_prices, bounds, here, objectives, paid, shares, start
         ax.plot(shares, bounds, "--", color=COLOURS[3], lw=2, label="bound of the prices")
         ax.plot(along, primal, "o", color=COLOURS[0], ms=10)
         ax.plot(paid, dual, "D", color=COLOURS[3], ms=9)
-        ax.axhspan(dual, primal, color=COLOURS[5], alpha=0.3, lw=0, label="the gap: the optimum is in here")
-        ax.set_xlabel("share of the way to the best")
+        ax.axhspan(dual, primal, color=COLOURS[5], alpha=0.3, lw=0, label="the gap contains the optimum")
+        ax.set_xlabel("share of the way to the optimum")
         high = objectives.max() - objectives[-1]
         low = max(
             bounds.min(), objectives[-1] - 1.5 * high - 0.1
-        )  # prices all alike may prove next to nothing
+        )  # the bound of equal prices may be very low
         ax.set_ylim(low - 0.1 * (high + 0.1), objectives.max() + 0.1 * (high + 0.1))
         ax.set_title(f"{dual:.5g} ≤ optimum ≤ {primal:.5g}", loc="left")
         ax.legend()
@@ -266,7 +275,7 @@ def _(X, along, best, best_prices, bounds, here, objectives, paid, shares, start
         ax.set_yticks([1, 0], ["R - ⟨M, G⟩ - r", "φ - k + a v"])
         ax.set_xlim(0, 1.05 * max(of_regularizer, of_loss, 1e-6))
         ax.set_ylim(-0.6, 1.6)
-        ax.set_title(f"gap {primal - dual:.3g}: what the two inequalities leave", loc="left")
+        ax.set_title(f"gap {primal - dual:.3g} = sum of two parts", loc="left")
 
     def draw_metric(ax):
         MetricEllipseDisplay.from_metric(metric, X, y, ax=ax)
@@ -287,21 +296,23 @@ def _():
         r"""
         # One theorem
 
-        LMNN, MLSVM, MCML and a dozen more are one problem, with a regularizer $R$ and losses $\varphi$ chosen:
+        LMNN, MLSVM, MCML and a dozen other methods are special cases of one problem, with a regularizer $R$ and a loss
+        $\varphi$:
 
         $$\min_{M \succeq 0}\ R(M) + \varphi(v), \qquad v_t = \langle M, V_t \rangle.$$
 
-        $M \succeq 0$: symmetric, with no negative eigenvalue. A row $v_t$ is made of squared distances
-        $D_{ij} = (x_i - x_j)^T M (x_i - x_j)$: for a triplet, $v = D_{il} - D_{ij}$ with $j$ of the class of $i$, its
-        target, and $l$ of another, an impostor; or it is a distance itself.
+        $M \succeq 0$ means that $M$ is symmetric, with no negative eigenvalue. A row $v_t$ is built from squared
+        distances $D_{ij} = (x_i - x_j)^T M (x_i - x_j)$. For a triplet, $v = D_{il} - D_{ij}$, where $j$ has the class
+        of $i$ (a target) and $l$ has another class (an impostor). In other losses $v$ is a distance itself.
 
-        **The bound.** Put any price $a_t$ on each row, and add them up: $G = \sum_t a_t V_t$. If
+        **The bound.** Choose a number $a_t$ for each row, its *price* (the dual variable). Let $G = \sum_t a_t V_t$. If
 
         $$\varphi(v) \ge k(a) - a^T v \quad \text{for every } v,$$
 
         $$R(M) - \langle M, G \rangle \ge r(G) \quad \text{for every } M \succeq 0,$$
 
-        then add the two: $a^T v$ is $\langle M, G \rangle$, and cancels. *No metric is below* $k(a) + r(G)$.
+        then add the two inequalities. $a^T v$ equals $\langle M, G \rangle$ and cancels, so every metric has an
+        objective of at least $k(a) + r(G)$.
 
         | | bound |
         |---|---|
@@ -311,21 +322,20 @@ def _():
         | $\langle C, M \rangle$ | $r = 0$ where $C - G \succeq 0$ |
         | $\frac12\|M\|^2$ | $r = -\frac12\|P_+(G)\|^2$ |
 
-        $P_+(G)$ is $G$ with its negative eigenvalues set to 0. $C$ is $\sum (x_i - x_j)(x_i - x_j)^T$ over targets.
+        $P_+(G)$ is $G$ with its negative eigenvalues set to 0. $C$ is $\sum (x_i - x_j)(x_i - x_j)^T$ over all targets.
 
-        **What you should see.** Any metric gives a number above the optimum, any prices one below; move either. The
-        two meet at the best of both, and only there. The gap is what the two inequalities leave: neither part is ever
-        negative, and both must vanish.
+        **Observe.** Every metric gives a number at or above the optimum, and every choice of prices gives a number at
+        or below it. The two numbers are equal only if both are optimal. The gap is the sum of two nonnegative parts,
+        one for each inequality. Both parts must be 0 at the optimum.
 
-        **What is proved.** The shaded band, by `family/theorem` alone, whatever you choose. A solver found the ends
-        of the two sliders; nothing rests on it. Prices outside of their domain are moved into it first.
+        **Proved.** The shaded band is proved by `family/theorem`, for every setting. A solver found the right ends of
+        the two sliders, but the proof does not depend on it. Prices outside their domain are first moved into it.
 
         ### Try
 
-        1. Leave the metric at 1 and move the prices, then the other way round. Which of the two parts is left each
-           time?
-        2. Find LMNN, LMNN with squared hinges, MLSVM and MCML. Which weight makes it MCML, and why that one?
-        3. Take the norm with $\log \sum \exp$. No class stands in it anywhere: what does its metric do?
+        1. Leave the metric at 1 and move the prices, then do the reverse. Which of the two parts remains each time?
+        2. Find LMNN, LMNN with squared hinges, MLSVM and MCML. Which weight gives MCML, and why this one?
+        3. Choose the norm with $\log \sum \exp$. This problem does not contain the classes. What does its metric do?
         """
     )
     return (text,)

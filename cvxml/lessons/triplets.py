@@ -2,11 +2,11 @@
 # [tool.marimo.display]
 # theme = "system"
 # ///
-"""Lesson: the triplets of LMNN: which have a price, and what it is (Weinberger, Saul 2009)."""
+"""Lesson: the active triplets of LMNN, and their dual variables, called prices (Weinberger, Saul 2009)."""
 
 import marimo
 
-app = marimo.App(width="full", app_title="LMNN: the triplets that count")
+app = marimo.App(width="full", app_title="LMNN: the active triplets")
 
 with app.setup:
     import marimo as mo
@@ -20,12 +20,12 @@ with app.setup:
     from cvxml.displays._scatter import scatter
     from cvxml.lessons._page import BENEATH, COLOURS, drawn, name_points, page, table
 
-    NEVER, BETWEEN, FULL = "room to spare: no price", "just kept: between", "missed: the full price μ"
+    NEVER, BETWEEN, FULL = "margin above 1: price 0", "margin 1: price between", "margin below 1: price μ"
 
 
 @app.function
 def points() -> tuple[FloatArray, IntArray]:
-    """Three classes of seven points, side by side, that overlap; the second feature is noise."""
+    """Return three overlapping classes of seven points, side by side; the second feature is noise."""
     rng = np.random.default_rng(8)
     y = np.arange(21) % 3
     X = rng.standard_normal((21, 2)) * [0.4, 1.0]
@@ -35,7 +35,7 @@ def points() -> tuple[FloatArray, IntArray]:
 
 @app.function
 def priced(X: FloatArray, y: IntArray, solution: Solution, k: int) -> tuple[IntArray, FloatArray, FloatArray]:
-    """All triplets (t, 3) of a target and a point of another class; the margin of each, (t,), and its price."""
+    """Return all triplets (t, 3) of a target and a point of another class, with their margins (t,) and prices (t,)."""
     apart = X[:, None] - X
     given = np.sum(apart**2, axis=2)
     given[y[:, None] != y] = np.inf
@@ -52,7 +52,7 @@ def priced(X: FloatArray, y: IntArray, solution: Solution, k: int) -> tuple[IntA
 
 @app.function
 def sides(price: FloatArray, mu: float) -> dict[str, np.ndarray]:
-    """Which triplets have no price, one between, and the full one, but for a millionth of mu."""
+    """Return three groups of triplets: price 0, price mu, and prices between; with a tolerance of 1e-6 mu."""
     none, full = price <= 1e-6 * mu, price >= (1 - 1e-6) * mu
     return {NEVER: none, BETWEEN: ~none & ~full, FULL: full}
 
@@ -145,7 +145,7 @@ def _(X, groups, margin, mu, point, price, solution, triplets, y):
         )
         ax.axvline(1, color="black", lw=1, ls=":")
         ax.set_xlim(min(0.0, float(margin.min())) - 0.2, 6)
-        ax.set_xlabel("margin $D_{il} - D_{ij}$ (those beyond 6 are left out)")
+        ax.set_xlabel("margin $D_{il} - D_{ij}$ (up to 6)")
         ax.set_ylabel(r"price / $\mu$")
         ax.set_title(f"{len(price)} triplets, {np.sum(price > 1e-6 * mu)} with a price", loc="left")
         ax.legend(**{**BENEATH, "ncols": 1})
@@ -166,8 +166,8 @@ def _(groups, margin, mu, price, solution):
     missed = float(np.maximum(0, 1 - margin).sum())
     proved = mo.md(
         f"""
-        objective **{solution.objective:.9f}** ({solution.objective - mu * missed:.4g} pull, {mu * missed:.4g} push),
-        lower bound **{solution.lower_bound:.9f}**, which is the sum of all prices. *{solution.status.sentence}*
+        Objective **{solution.objective:.9f}** ({solution.objective - mu * missed:.4g} pull, {mu * missed:.4g} push),
+        lower bound **{solution.lower_bound:.9f}** (the sum of all prices). *{solution.status.sentence}*
         """
     )
     return missed, proved, shares
@@ -177,42 +177,44 @@ def _(groups, margin, mu, price, solution):
 def _():
     text = mo.md(
         r"""
-        # The triplets that count
+        # The active triplets
 
-        LMNN (Weinberger, Saul 2009) pulls the $k$ *targets* $j$ of each point $i$, the nearest of its class, towards
-        it, and pushes every point $l$ of another class, an *impostor*, a margin of 1 further away than each target:
+        LMNN (Weinberger, Saul 2009) pulls the $k$ *targets* $j$ of each point $i$ towards it; these are the nearest
+        points of its class. It pushes every point $l$ of another class, an *impostor*, further away than each target,
+        by a margin of 1:
 
         $$\min_{M \succeq 0}\ (1 - \mu) \sum_{ij} D_{ij} + \mu \sum_{ijl} [1 + D_{ij} - D_{il}]_+$$
 
-        with $D_{ij} = (x_i - x_j)^T M (x_i - x_j)$ and $M \succeq 0$: symmetric, with no negative eigenvalue. There are
-        hundreds of triplets $(i, j, l)$, and not all of them matter.
+        with $D_{ij} = (x_i - x_j)^T M (x_i - x_j)$. $M \succeq 0$ means that $M$ is symmetric, with no negative
+        eigenvalue. There are hundreds of triplets $(i, j, l)$, and most of them do not influence the optimum.
 
-        **Prices.** Give each triplet a price $0 \le \lambda_{ijl} \le \mu$. If
+        **Prices.** The dual variable of a triplet is its *price* $\lambda_{ijl}$, with $0 \le \lambda_{ijl} \le \mu$.
+        If
 
         $$(1 - \mu) \sum_{ij} X_{ij} - \sum_{ijl} \lambda_{ijl} (X_{il} - X_{ij}) \succeq 0,$$
 
-        with $X_{ij} = (x_i - x_j)(x_i - x_j)^T$, then no metric has an objective below $\sum \lambda_{ijl}$. The best
-        prices make the two equal, which needs for *each* triplet one of three:
+        with $X_{ij} = (x_i - x_j)(x_i - x_j)^T$, then every metric has an objective of at least $\sum \lambda_{ijl}$.
+        At the optimum the two are equal. This needs, for *each* triplet, one of three cases:
 
         - its margin is more than 1, and its price is 0;
         - its margin is less than 1, and its price is $\mu$;
         - its margin is 1, and its price is anything between.
 
-        So all dots of the second picture are on a step. Those with a price are the **active** triplets: take any other
-        away, and the optimum remains what it is.
+        So all dots of the second picture lie on a step. Triplets with a positive price are **active**. If you remove
+        any other triplet, the optimum stays the same.
 
-        **The balls.** The inner one goes through the furthest target of the point; the outer one has a squared radius
-        that is 1 larger. Impostors within the outer ball miss a margin.
+        **The balls.** The inner ball goes through the furthest target of the point. The outer ball has a squared radius
+        that is larger by 1. Impostors in the outer ball violate a margin.
 
-        **What is proved.** Objective and bound: the prices are repaired until they are feasible in our own arithmetic.
-        The optimum need not be unique, and prices need not be either: other prices may prove the same.
+        **Proved.** The objective and the bound are proved: our own arithmetic repairs the prices until they are
+        feasible. Neither the optimum nor the prices need be unique. Other prices may prove the same bound.
 
         ### Try
 
-        1. Look at some points. Which impostors are inside the outer ball, and do all of them have the full price?
-        2. Make $\mu$ small. What becomes of the metric, and of the number of triplets with a price? Why does a program
-           that only watches active triplets get slower?
-        3. Raise $k$ by one. How many triplets come in, and how many of these get a price?
+        1. Look at some points. Which impostors are inside the outer ball? Do all of them have the price μ?
+        2. Make $\mu$ small. How do the metric and the number of triplets with a price change? Why does a program that
+           uses only active triplets get slower?
+        3. Raise $k$ by one. How many triplets are added, and how many of them get a price?
         """
     )
     return (text,)

@@ -2,11 +2,11 @@
 # [tool.marimo.display]
 # theme = "system"
 # ///
-"""Lesson: a map of votes that hold for the exact optimum, as the gap of a metric is changed."""
+"""Lesson: a map of the votes that hold for the exact optimum, depending on the gap of a metric."""
 
 import marimo
 
-app = marimo.App(width="full", app_title="What a gap is worth")
+app = marimo.App(width="full", app_title="The meaning of a gap")
 
 with app.setup:
     from typing import Any
@@ -19,14 +19,14 @@ with app.setup:
     from cvxml.displays._scatter import scatter
     from cvxml.lessons._page import BENEATH, COLOURS, drawn, page, table
 
-    STATES = {"certain": 0.75, "disputed": 0.0, "not proved": 0.25}  # how strong a colour is
+    STATES = {"certain": 0.75, "disputed": 0.0, "not proved": 0.25}  # opacity of the colour
     SIDE = 15  # queries along each side of the map
     AWAY = [0.0, 0.001, 0.003, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0]
 
 
 @app.function
 def points() -> tuple[FloatArray, IntArray]:
-    """Three classes of eight points that overlap; what tells them apart is slanted."""
+    """Return three overlapping classes of eight points that a slanted direction separates."""
     rng = np.random.default_rng(6)
     y = np.arange(24) % 3
     Z = rng.standard_normal((24, 2)) * [0.35, 1.1]
@@ -37,7 +37,10 @@ def points() -> tuple[FloatArray, IntArray]:
 
 @app.function
 def queries(X: FloatArray) -> tuple[FloatArray, list[float]]:
-    """A square grid over the points (SIDE^2, 2), row by row from below; and left, right, bottom, top of its cells."""
+    """Return a square grid of queries (SIDE^2, 2) around the points, row by row from below, and its extent.
+
+    The extent is [left, right, bottom, top], including the outer half cells.
+    """
     middle, half = (X.min(axis=0) + X.max(axis=0)) / 2, 0.55 * float(np.ptp(X, axis=0).max())
     ticks = half * (2 * (np.arange(SIDE) + 0.5) / SIDE - 1)
     extent = [middle[0] - half, middle[0] + half, middle[1] - half, middle[1] + half]
@@ -50,7 +53,7 @@ def _():
         {"FrobMetric": "frobmetric", "MLSVM": "mlsvm"}, value="FrobMetric", label="method", full_width=True
     )
     away_slider = mo.ui.slider(
-        steps=AWAY, value=0.02, label="metric: 0 the best, 1 Euclidean", show_value=True, full_width=True
+        steps=AWAY, value=0.02, label="metric: 0 optimal, 1 Euclidean", show_value=True, full_width=True
     )
     k_slider = mo.ui.slider(
         steps=[1, 3, 5], value=3, label="neighbours that vote", show_value=True, full_width=True
@@ -104,7 +107,7 @@ def _(X, extent, found, report, y):
 
     where = drawn(
         draw_map,
-        "the plane by votes: strong colour where they hold for every metric within the gap",
+        "the votes in the plane, in a strong colour if they hold for every metric within the gap",
         (5.2, 5.9),
     )
     return state, where
@@ -113,15 +116,15 @@ def _(X, extent, found, report, y):
 @app.cell
 def _(found, report, state):
     numbers = table(
-        ["votes", "queries", "what is known"],
+        ["votes", "queries", "meaning"],
         [
-            ["certain", int(np.sum(state == "certain")), "the exact optimum has this vote, whatever it is"],
+            ["certain", int(np.sum(state == "certain")), "the exact optimum gives this vote"],
             [
                 "disputed",
                 int(np.sum(state == "disputed")),
-                "another metric, no worse than this one, votes otherwise",
+                "a metric that is no worse than this one gives another vote",
             ],
-            ["not proved", int(np.sum(state == "not proved")), "neither was shown"],
+            ["not proved", int(np.sum(state == "not proved")), "neither is proved"],
         ],
     )
     said = mo.md(f"*{found}*. The optimum is within {report.radius:.3g} of the metric, in Frobenius norm.")
@@ -132,40 +135,41 @@ def _(found, report, state):
 def _():
     text = mo.md(
         r"""
-        # What a gap is worth
+        # The meaning of a gap
 
-        A metric is learnt for its neighbours. Nobody has the exact optimum $M^*$: a program stops at a metric $M$, and
-        a certificate says that no metric is better by more than a gap. Are its *votes* those of $M^*$?
+        A metric is learned for its neighbours. The exact optimum $M^*$ is unknown: a program stops at a metric $M$, and
+        a certificate shows that its objective is within a gap of the optimum. Does $M$ give the same *votes* as $M^*$?
 
-        **All metrics within the gap.** $M^*$ is somewhere among the metrics that are no worse than $M$. If a vote is
-        the same for all of them, it is the vote of $M^*$, and nobody need know $M^*$ to say so. A query $q$ has point
-        $a$ nearer than point $b$ where
+        **All metrics within the gap.** $M^*$ is one of the metrics with an objective at most that of $M$. If all these
+        metrics give the same vote, it is the vote of $M^*$, although $M^*$ is unknown. A query $q$ is nearer to point
+        $a$ than to point $b$ if
 
         $$\langle A, D \rangle > 0,$$
 
         $$D = (q - b)(q - b)^T - (q - a)(q - a)^T,$$
 
-        a *linear* inequality in the metric $A$. So the question for each pair is whether a linear function has one sign
-        on a convex set.
+        which is a *linear* inequality in the metric $A$. So the question for each pair is if a linear function has only
+        one sign on a convex set.
 
-        **Two proofs of a sign.** Both methods here are strongly convex: $\|M^* - M\|$ is at most a radius, which
-        follows from the gap, and $\langle M^*, D \rangle$ differs from $\langle M, D \rangle$ by at most radius times
-        $\|D\|$. For FrobMetric there is a sharper one: tilt the objective by $s \langle A, D \rangle$, and the *same*
-        certificate, from any prices, bounds the tilted problem.
+        **Two proofs of a sign.** Both methods here are strongly convex, so $\|M^* - M\|$ is at most a radius, which
+        follows from the gap. Then $\langle M^*, D \rangle$ differs from $\langle M, D \rangle$ by at most the radius
+        times $\|D\|$. For FrobMetric there is a sharper proof. Add $s \langle A, D \rangle$ to the objective. The
+        *same* certificate, with any dual variables, bounds this tilted problem.
 
-        **The map.** A strong colour: the vote is that of $M^*$, for certain. A faint one: nothing is proved. A cross:
-        two metrics within the gap are at hand that vote differently, so that the gap leaves it open.
+        **The map.** In a strong colour, the vote is certainly that of $M^*$. In a pale colour, the vote is not proved.
+        A cross marks a disputed vote: two metrics within the gap are known that vote differently, so the gap is too
+        large to decide.
 
-        **What is proved.** The colours that are strong, and the crosses. Of what is faint a better bound, or another
-        metric, might decide.
+        **Proved.** The strong colours and the crosses are proved. For a pale query, a better bound or another metric
+        may decide.
 
         ### Try
 
-        1. Move the metric away from the best. Where does certainty go first, and what is there on the map?
-        2. The verdict is no longer *certified* next to the best metric already. How many votes are lost by then? Which
-           would you still trust in a metric that is refuted?
-        3. Let one neighbour vote, then five. Does a vote of more neighbours become more certain, or less? Why can it be
-           either?
+        1. Move the metric away from the optimum. Where do votes first become uncertain? Look at the points there.
+        2. The verdict stops being *certified* very close to the optimum. How many votes are uncertain by then? Which
+           votes can you still trust if the metric is refuted?
+        3. Let one neighbour vote, then five. Does a vote of more neighbours become more certain, or less? Why are both
+           possible?
         """
     )
     return (text,)

@@ -2,7 +2,7 @@
 # [tool.marimo.display]
 # theme = "system"
 # ///
-"""Lesson: a program took another weight than was asked for: which? (FrobMetric, Shen et al. 2011.)"""
+"""Lesson: a program used a wrong weight; find it (FrobMetric, Shen et al. 2011)."""
 
 import marimo
 
@@ -22,9 +22,9 @@ with app.setup:
 
 @app.function
 def points() -> tuple[FloatArray, IntArray]:
-    """Two classes of ten points in four features, of which the first tells them apart.
+    """Return two classes of ten points in four features; the first feature separates them.
 
-    A metric of two features holds three numbers: too few to tell a weight from chance.
+    Two features are not enough: a metric then has three free numbers, too few to tell a weight from chance.
     """
     rng = np.random.default_rng(4)
     y = np.arange(20) % 2
@@ -35,7 +35,7 @@ def points() -> tuple[FloatArray, IntArray]:
 
 @app.function
 def line_of(X: FloatArray, y: IntArray, M: FloatArray) -> tuple[float, float]:
-    """What M costs without the losses, and what the losses are: objective = first + C second."""
+    """Return the two coefficients of the objective at M: objective = first + C * second."""
     one, two = (cvxml.evaluate("frobmetric", X, y, M, C=C).objective for C in (1.0, 2.0))
     return 2 * one - two, two - one
 
@@ -44,7 +44,7 @@ def line_of(X: FloatArray, y: IntArray, M: FloatArray) -> tuple[float, float]:
 def _():
     took_slider, asked_slider = (
         mo.ui.slider(steps=WEIGHTS, value=value, label=label, show_value=True, full_width=True)
-        for label, value in (("the program took C =", 5.0), ("you asked for C =", 1.0))
+        for label, value in (("the program's C =", 5.0), ("your C =", 1.0))
     )
     digits_menu = mo.ui.dropdown(
         {f"a gap of {tol:g}": tol for tol in (1e-3, 1e-5, 1e-7, 1e-9)},
@@ -84,19 +84,19 @@ def _(X, asked, bounds, report, sizes, theirs, took, y):
     left = np.maximum((line - bounds) / sizes, 1e-10)
 
     def draw_line(ax):
-        ax.plot(SPAN, bounds, color=COLOURS[2], lw=2, label="the optimum, proved")
-        ax.plot(SPAN, line, color=COLOURS[0], lw=2, ls="--", label="what their metric costs")
-        ax.plot(asked, norm + asked * missed, "o", color=COLOURS[3], ms=10, label="at the C you asked for")
+        ax.plot(SPAN, bounds, color=COLOURS[2], lw=2, label="optimal value (proved bound)")
+        ax.plot(SPAN, line, color=COLOURS[0], lw=2, ls="--", label="objective of the program's metric")
+        ax.plot(asked, norm + asked * missed, "o", color=COLOURS[3], ms=10, label="at your C")
         ax.set_xlim(0, 10.5)
         ax.set_ylim(0, 1.1 * float(bounds[SPAN <= 10.5].max()))
         ax.set_xlabel("C")
-        ax.set_title("a line above a curve: where do they touch?", loc="left")
+        ax.set_title("the line of a metric above the curve", loc="left")
         ax.legend()
 
     def draw_left(ax):
-        ax.loglog(SPAN, left, "o-", color=COLOURS[0], lw=2, ms=4, label="left to gain")
+        ax.loglog(SPAN, left, "o-", color=COLOURS[0], lw=2, ms=4, label="relative gap")
         ax.axvline(took, color=COLOURS[4], lw=2, ls="--", label=f"the program's C = {took:g}")
-        ax.axvline(asked, color=COLOURS[3], lw=2, ls=":", label=f"the C asked for = {asked:g}")
+        ax.axvline(asked, color=COLOURS[3], lw=2, ls=":", label=f"your C = {asked:g}")
         ax.axhline(1e-6, color="black", lw=1, label="tolerance, 1e-6")
         ax.set_ylim(3e-11, 1e3)
         ax.set_xlabel("C")
@@ -105,9 +105,9 @@ def _(X, asked, bounds, report, sizes, theirs, took, y):
         ax.legend(loc="lower left")
 
     touching = drawn(
-        draw_line, "the optimal value against C, a concave curve, and the line that a metric costs"
+        draw_line, "the optimal value against C, a concave curve, and the objective of a metric, a line"
     )
-    gaps = drawn(draw_left, "what the metric leaves to gain as the solution of the problem with each C")
+    gaps = drawn(draw_left, "the relative gap of the metric in the problem with each C")
     return gaps, left, line, missed, norm, touching
 
 
@@ -116,7 +116,7 @@ def _(report):
     said = as_printed(str(report))
     named = mo.md(
         f"**{report.verdict.value.upper()}**. "
-        + (f"`check` says: *{report.diagnosis[0]}*." if report.diagnosis else "`check` names no weight.")
+        + (f"Diagnosis: *{report.diagnosis[0]}*." if report.diagnosis else "The diagnosis names no weight.")
     )
     return named, said
 
@@ -127,33 +127,35 @@ def _():
         r"""
         # Recover the weight
 
-        A program minimises what you asked for, but with another weight: a 2 that was forgotten, a sum for a mean, a
-        default of its own. All it hands over is a metric. Which weight did it take?
+        A program minimises your objective, but with a wrong weight. For example, it forgot a 2, it used a sum instead
+        of a mean, or it has another default. It returns only a metric. Which weight did it use?
 
-        The problem here is FrobMetric (Shen et al. 2011), over triplets of a point $i$, a near one $j$ of its class and
-        one $l$ of another, with $D_{ij} = (x_i - x_j)^T M (x_i - x_j)$:
+        The problem here is FrobMetric (Shen et al. 2011). A triplet consists of a point $i$, a near point $j$ of its
+        class and a point $l$ of another class. With $D_{ij} = (x_i - x_j)^T M (x_i - x_j)$, the problem is
 
         $$\min_{M \succeq 0}\ \frac12\|M\|^2 + \frac{C}{t} \sum_{ijl} [1 + D_{ij} - D_{il}]_+.$$
 
-        $M \succeq 0$: symmetric, with no negative eigenvalue; $t$ is the number of triplets.
+        $M \succeq 0$ means that $M$ is symmetric, with no negative eigenvalue; $t$ is the number of triplets.
 
-        **A line above a curve.** Hold the metric $M$ and let $C$ vary: its objective is a straight *line* in $C$. The
-        optimal value is the least of all such lines, one for each metric: a *concave* curve, that no line goes below.
-        Their metric is optimal for $C$ exactly where its line touches the curve.
+        **A line above a curve.** Fix the metric $M$ and vary $C$: its objective is a straight *line* in $C$. Each
+        metric has such a line. The optimal value is the minimum of all lines, a *concave* curve, so no line goes below
+        it. The program's metric is optimal for $C$ exactly where its line touches the curve.
 
-        **So `check` finds it.** What is left to gain, line less curve, is convex in $C$ and its slope at $C$ is the
-        loss of $M$ less that of the optimum. The slope is 0 where the two touch: bisection finds the place, and the
-        metric is then *certified* for that weight. The weights at which it is still within the tolerance make an
-        interval, most of which is told. More cannot be known: the metric of a nearby weight is nearly the same.
+        **How `check` finds it.** The gap (line minus curve) is convex in $C$. Its slope is the loss of $M$ minus the
+        loss of the optimum for $C$. At the point of contact the slope is 0, so a bracketing search finds the weight,
+        and `check` *certifies* the metric for it. The metric stays within the tolerance for an interval of weights, and
+        the report gives a large part of this interval. The weight cannot be known more precisely, because nearby
+        weights have nearly the same metric.
 
-        **What is proved.** That the metric solves the problem with the weight that is named, to the gap that is given.
-        That a program really took it is likely, not proved. The curve is drawn from proved lower bounds.
+        **Proved and unproved.** It is proved that the metric solves the problem with the named weight, to the reported
+        gap. It is likely, but not proved, that the program used this weight. The curve is drawn from proved lower
+        bounds.
 
         ### Try
 
-        1. Set both weights to the same value. Where does the line touch now?
-        2. Let the program stop at a larger gap. How does the valley change, and what does `check` still say?
-        3. Take a large $C$ for the program. Why is its interval wider, as a share, than that of a small one?
+        1. Set both weights to the same value. Where does the line touch the curve now?
+        2. Let the program stop at a larger gap. How does the valley change, and what does `check` still report?
+        3. Choose a large $C$ for the program. Why is its relative interval wider than that of a small $C$?
         """
     )
     return (text,)

@@ -1,1 +1,1 @@
-"""Numbers with a proved error: floats with the rounding of distances, rational matrices, and exact ranks."""
+"""Numbers with proved error bounds: sums and distances of floats, enclosures, rational matrices, exact ranks."""

@@ -1,17 +1,17 @@
 """Arrays of real numbers, each known by a midpoint and a radius, in double precision.
 
-`Enclosure(mid, rad)` stands for every array x of real numbers with |x - mid| <= rad. An operation returns an enclosure
-of its exact result, so a formula written with these operations needs no error analysis of its own.
+`Enclosure(mid, rad)` stands for every array x of real numbers with |x - mid| <= rad. An operation returns an
+enclosure of its exact result, so a formula written with these operations needs no error analysis of its own.
 
 Model of rounding (N. Higham, Accuracy and stability of numerical algorithms, 2002, chapter 2), with room:
-- One operation is off by at most EPS |result| + UNDERFLOW. IEEE arithmetic allows half of EPS,
-  and underflow is below UNDERFLOW.
-- exp, log, expm1 and log1p of numpy are off by at most 4 units in the last place, and WIDER is twice that.
+- One operation has an error of at most EPS |result| + UNDERFLOW. IEEE arithmetic allows half of EPS, and underflow is
+  below UNDERFLOW.
+- exp, log, expm1 and log1p of numpy have errors of at most 4 units in the last place, and WIDER is twice that.
 - A radius is a sum of products of numbers >= 0. UP times its float is above the exact value.
 The other half of EPS also covers a constant that is the float nearest to a fraction.
 
-A radius of inf or NaN means: the number is unknown. Every operation passes this on. Overflow
-and divisors that may be 0 give such radii, and warnings of numpy: proofs work within np.errstate(all="ignore").
+A radius of inf or NaN means that the number is unknown. Every operation passes this on. Overflow and divisors that
+may be 0 give such radii, and warnings of numpy: proofs work within np.errstate(all="ignore").
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from scipy.special import expit, xlog1py, xlogy
 from cvxml.core.metric import EPS
 from cvxml.numbers.sums import accurate_sum
 
-UNDERFLOW = 1e-300  # more than underflow changes a result, also where subnormal numbers are flushed to 0
-LOST = 1e-307  # the same for a result that is divided by a small number afterwards
+UNDERFLOW = 1e-300  # above the error of underflow, even if subnormal numbers are flushed to 0
+LOST = 1e-307  # the same bound for a result that is later divided by a small number
 UP = 1 + 32 * EPS
 WIDER = 8 * EPS
 MUCH_WIDER = 1 + 4096 * EPS  # factor of e^x, |x| <= 750, for the rounding error of x
 MAX_SERIES = 1e-4  # up to this x, e^x - 1 - x is computed by its series
-FAR = 1.0  # a larger radius needs another bound than the series in the radius
+FAR = 1.0  # up to this radius, e^r - 1 <= r + r^2 bounds the error; larger radii need another bound
 
 
 class Enclosure:
     """Real numbers within `rad` of `mid`. rad is an array of the same shape, or one number for all."""
 
     __slots__ = ("mid", "rad")
-    __array_ufunc__ = None  # numpy's operators leave the work to this class
+    __array_ufunc__ = None  # array + Enclosure then calls Enclosure.__radd__
 
     def __init__(self, mid: Any, rad: Any = 0.0) -> None:
         self.mid, self.rad = mid, rad
@@ -52,7 +52,6 @@ class Enclosure:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of the midpoints."""
         return np.shape(self.mid)
 
     @property
@@ -151,7 +150,7 @@ class Enclosure:
     # ------------------------------------------------------------- sums
 
     def sum(self, axis: int | None = None) -> Enclosure:
-        """The sum of all x, or along an axis."""
+        """The sum of all x (axis=None), or the sums along an axis."""
         size = np.abs(self.mid).sum(axis)
         n = np.size(self.mid) // max(1, np.size(size))
         rad = self.rad * float(n) if isinstance(self.rad, float) else self.rad.sum(axis)
@@ -175,7 +174,7 @@ class Enclosure:
     # ------------------------------------------------------------- functions
 
     def sqrt(self) -> Enclosure:
-        """sqrt x, for x that are not negative."""
+        """sqrt x, for x >= 0."""
         m, r = self.mid, self.rad
         root, low, high = (np.sqrt(np.maximum(x, 0.0)) for x in (m, m - r, m + r))
         rad = np.where(m > r * UP, r / (root + low), np.maximum(root, high - root))
@@ -235,18 +234,18 @@ class Enclosure:
         from_1 = m - 1
         logarithm = np.where(np.abs(from_1) < 0.5, np.log1p(np.maximum(from_1, -0.5)), np.log(m))
         least = m - r * UP
-        slope = (np.abs(from_1) + r) / least  # |1 - 1/x| is no more
+        slope = (np.abs(from_1) + r) / least  # bounds |1 - 1/x|
         rad = 0.0 if self.exact else np.where(least > 0, slope * r, np.inf)
         return _wider(np.maximum(from_1 - logarithm, 0.0), rad + WIDER * np.abs(from_1))
 
     def x_log_x(self) -> Enclosure:
-        """x log x, for x within 0 and 1; 0 at 0."""
+        """x log x, for 0 <= x <= 1. The value at 0 is 0."""
         m, r = np.clip(self.mid, 0.0, 1.0), self.rad
         mid = xlogy(m, m)
         return _wider(mid, _of_entropy(m, r, lambda x: 1 + np.log(x)))
 
     def entropy(self) -> Enclosure:
-        """-x log x - (1 - x) log(1 - x), for x within 0 and 1."""
+        """-x log x - (1 - x) log(1 - x), for 0 <= x <= 1."""
         m, r = np.clip(self.mid, 0.0, 1.0), self.rad
         mid = -xlogy(m, m) - xlog1py(1 - m, -m)
         return _wider(mid, _of_entropy(m, r, lambda x: np.log(x) - np.log1p(-x)))
@@ -264,7 +263,7 @@ def enclosure(x: Any) -> Enclosure:
 
 
 def choose(x: Enclosure, a: Enclosure, b: Enclosure) -> Enclosure:
-    """a where x > 0, b where x <= 0, and all of both where the sign of x is not known."""
+    """a where x > 0, b where x <= 0. Where the sign of x is unknown, the result encloses both a and b."""
     margin = x.rad * UP
     sure = (x.mid > margin) | (x.mid <= -margin)
     first = x.mid > 0
@@ -292,7 +291,10 @@ def _wider(mid: Any, rad: Any) -> Enclosure:
 
 
 def _beyond(rad: Any, apart: Any) -> Any:
-    """How far numbers within rad of a midpoint reach beyond an end at the distance -apart from it."""
+    """A bound of the distance by which x can pass an end.
+
+    x is within `rad` of a midpoint at the distance -apart from the end.
+    """
     return np.maximum(rad * UP + apart, 0.0) * UP
 
 
@@ -311,9 +313,9 @@ def _exp_excess(x: Any, slope: Any) -> Any:
 
 
 def _of_entropy(m: Any, rad: Any, slope: Callable[[Any], Any]) -> Any:
-    """How much x log x or the entropy of x moves within rad of m, for x within 0 and 1.
+    """A bound of the change of x log x, or of the entropy of x, within `rad` of m, for x in [0, 1].
 
-    The slope is monotone. Near 0 and 1, the function moves by at most the entropy of rad (M. Fannes, 1973).
+    slope: the derivative; it is monotone. Near 0 and 1, the change is at most the entropy of rad (M. Fannes, 1973).
     """
     if isinstance(rad, float) and rad == 0.0:
         return 0.0
@@ -325,7 +327,7 @@ def _of_entropy(m: Any, rad: Any, slope: Callable[[Any], Any]) -> Any:
 
 
 def _whole(x: Any, largest: float) -> bool:
-    """True if the numbers x are whole multiples of one power of two, and `largest` is at most 2^53 times that power."""
+    """True if all x are multiples of one power of two, and `largest` is at most 2^53 times that power."""
     unit = float(np.spacing(largest))
     if not (math.isfinite(largest) and unit > UNDERFLOW):
         return False
@@ -333,5 +335,5 @@ def _whole(x: Any, largest: float) -> bool:
 
 
 def _sum_of(n: int) -> float:
-    """More than the rounding of a sum of n numbers >= 0."""
+    """A factor that bounds the rounding of a sum of n numbers >= 0."""
     return 1 + (n + 32) * EPS

@@ -1,4 +1,4 @@
-"""Points, metrics and distances as rational numbers, which floats are: what exact arithmetic works on."""
+"""Points, metrics and distances as rational numbers, for exact arithmetic. Every float is a rational number."""
 
 from __future__ import annotations
 
@@ -17,16 +17,23 @@ from cvxml.core.metric import FloatArray, IntArray
 
 
 class Squares(NamedTuple):
-    """A psd matrix of integers times 2^at, and how far it is from the metric it stands for."""
+    """A psd matrix V 2^at of integers V (d, d), which is judged in place of a metric.
+
+    distance: an upper bound of the Frobenius distance between the metric and V 2^at.
+    """
 
     V: Any
     at: int
     distance: float
-    weights: Fraction = Fraction(0)  # their sum, of a combination of vectors (combinations.py)
+    weights: Fraction = Fraction(0)  # sum of the weights, if V is a combination of vectors
 
 
 def judged(A: FloatArray, root: ArrayLike | None = None) -> Squares:
-    """The metric itself where it is psd as rational numbers are; else M M^T, M being its root or the one given."""
+    """The psd matrix that is judged in place of A (d, d).
+
+    If no root is given and A is exactly psd, it is A itself. Otherwise it is M M^T, where M (d, r) is the root given,
+    or else a computed root of A.
+    """
     V, at = whole(A)
     if root is None and V.transpose() == V and is_psd(V):
         return Squares(V, at, 0.0)
@@ -36,7 +43,7 @@ def judged(A: FloatArray, root: ArrayLike | None = None) -> Squares:
 
 
 class Distances(NamedTuple):
-    """D of every two points, integers times a unit."""
+    """Squared distances between every two points: D[i][j] * unit, with integers D."""
 
     D: list[list[int]]
     unit: Fraction
@@ -54,7 +61,7 @@ class Plane(NamedTuple):
     at: int
 
     def distances(self, metric: Squares) -> Distances:
-        """In a metric."""
+        """Squared distances between every two points in a metric."""
         products = (self.points * metric.V * self.points.transpose()).tolist()
         lengths = [row[i] for i, row in enumerate(products)]
         D = [
@@ -64,7 +71,7 @@ class Plane(NamedTuple):
         return Distances(D, scaled(1, 2 * self.at + metric.at))
 
     def outer(self, pairs: IntArray, w: Sequence[Fraction]) -> tuple[Any, int]:
-        """sum w_p X_p as integers, to be multiplied by 4^at, and a number they are to be divided by."""
+        """sum w_p X_p as a pair (S, common): the sum is S 4^at / common, with integers S (d, d)."""
         common = math.lcm(*(weight.denominator for weight in w)) if len(w) else 1
         weights: dict[tuple[int, int], int] = {}
         for (i, j), weight in zip(pairs.tolist(), w, strict=True):
@@ -73,7 +80,7 @@ class Plane(NamedTuple):
         return weighted_outer(rows, weights), common
 
     def diagonal(self, pairs: IntArray, w: Sequence[Fraction]) -> list[Fraction]:
-        """That of sum w_p X_p."""
+        """The diagonal (d,) of sum w_p X_p."""
         rows = [[int(entry) for entry in row] for row in self.points.tolist()]
         sums = [Fraction(0)] * len(rows[0])
         for (i, j), weight in zip(pairs.tolist(), w, strict=True):
@@ -81,17 +88,20 @@ class Plane(NamedTuple):
         return [total * scaled(1, 2 * self.at) for total in sums]
 
     def psd(self, pairs: IntArray, w: Sequence[Fraction]) -> bool:
-        """True if sum w_p X_p is, exactly."""
+        """True if sum w_p X_p is psd, decided exactly."""
         return is_psd(self.outer(pairs, w)[0])
 
 
 def plane(X: FloatArray) -> Plane:
-    """Exactly."""
+    """The points X (n, d), exactly."""
     return Plane(*whole(X))
 
 
 def end(values: Iterable[Any], up: bool) -> Fraction:
-    """The sum of fractions, flint's rationals and balls, exactly or the upper or the lower end."""
+    """A bound of the sum of fractions, flint's rationals and balls: the upper end if `up`, else the lower end.
+
+    Without balls, both ends are the exact sum.
+    """
     rational, others = Fraction(0), []
     for value in values:
         if isinstance(value, flint().arb):
@@ -102,7 +112,11 @@ def end(values: Iterable[Any], up: bool) -> Fraction:
 
 
 def least_factor(enough: Callable[[Fraction], bool], guess: Fraction) -> Fraction:
-    """A factor that is enough, next to the least that is: `enough` is true from there on, and the guess may be near."""
+    """A factor t with enough(t), close to the smallest one. `enough` must be monotone: true from some t on.
+
+    guess: a positive estimate of the smallest t. If the guess is accurate to a relative 2^-20, the result is at most
+    that much larger. Otherwise a bisection finds t to a relative 2^-50.
+    """
     for more in (Fraction(0), *(Fraction(1, 1 << k) for k in (50, 40, 30, 20))):
         near = guess * (1 + more)
         if enough(near):
@@ -114,7 +128,7 @@ def least_factor(enough: Callable[[Fraction], bool], guess: Fraction) -> Fractio
     low, high = Fraction(0), near
     if not enough(near * (1 - Fraction(1, 1 << 20))):
         return near
-    while high - low > high / (1 << 50):  # the guess was of no use
+    while high - low > high / (1 << 50):  # the guess was not accurate
         middle = (low + high) / 2
         low, high = (low, middle) if enough(middle) else (middle, high)
     return high

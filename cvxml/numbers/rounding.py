@@ -1,7 +1,7 @@
-"""Double precision with proved errors: images of points, distances in a metric, sums of squares, least eigenvalues.
+"""Double precision with proved error bounds: images of points, squared distances, sums of squares, least eigenvalues.
 
-Every bound is that of the standard analysis of rounding, with some room: it holds in whatever order a sum is taken, and
-with fused multiply-adds or without (N. Higham, Accuracy and stability of numerical algorithms, 2002, chapter 3).
+Every bound follows the standard analysis of rounding, with some room. It holds for any order of summation, with or
+without fused multiply-adds (N. Higham, Accuracy and stability of numerical algorithms, 2002, chapter 3).
 """
 
 from __future__ import annotations
@@ -16,46 +16,53 @@ from scipy.spatial.distance import cdist
 from cvxml.core.clock import watched
 from cvxml.core.metric import EPS, FloatArray, IntArray, middle
 
-SLICES = 5  # of a number, in a product to twice the digits
-LOW = 2**15  # less than minus this is no exponent of a float or of a product of three
-BLOCK = 2**21  # numbers at a time
-CACHED = 2**15  # numbers of a block that stay in the cache; blocks are as many as their pairs at most
-UNDERFLOW = 1e-290  # more than underflow changes any sum here
-WIDE = 100  # features: from here on a product of matrices for every pair costs much
-SEVERAL = 8  # pairs a point: from here on products with points cost less
-FAINT = 1e-2  # of the longest image: a feature whose own are shorter gets no finer unit
+SLICES = 5  # slices of a number, in a product to twice the working precision
+LOW = 2**15  # exponents of floats, and of products of three floats, are above -LOW
+BLOCK = 2**21  # numbers handled at a time
+# numbers of a block that fits into the cache; a block has at least as many pairs as there are blocks
+CACHED = 2**15
+UNDERFLOW = 1e-290  # above the error of underflow in any sum here
+WIDE = 100  # from this many features on, a matrix product for every pair is slow
+SEVERAL = 8  # with more pairs than this per point, products with points are faster
+FAINT = 1e-2  # smallest length of a feature, relative to the longest image, that is used for its unit
 
 
 class Images(NamedTuple):
-    """Rows (n, r), and how far from each the exact one may be: (n,)."""
+    """Rows (n, r), and for each row a bound (n,) of the distance to the exact row."""
 
     at: FloatArray
     error: FloatArray
 
 
 class Points(NamedTuple):
-    """Images of points, but for a shift, to twice the digits: high + low, and how far from it the exact one may be."""
+    """Images of points to twice the working precision, up to a common shift: high + low.
+
+    `error` bounds the distance of each image to the exact one.
+    """
 
     high: FloatArray  # (n, r)
     low: FloatArray  # (n, r)
     error: FloatArray  # (n,)
 
     def apart(self, i: Any, k: Any) -> Images:
-        """Differences of the images of points i and k, indices of any shape."""
+        """Differences of the images of the points i and k, indices of any shape."""
         z = (self.high[i] - self.high[k]) + (self.low[i] - self.low[k])
         own = self.error + 4 * EPS**2 * np.linalg.norm(self.high, axis=1)
         return Images(z, 2 * EPS * np.linalg.norm(z, axis=1) + own[i] + own[k])
 
 
 class Distances(NamedTuple):
-    """Squared distances, and what each may be off by."""
+    """Squared distances, and bounds of their errors."""
 
     D: FloatArray
     error: FloatArray
 
 
 class Products(NamedTuple):
-    """D_ik = length_i + length_k - 2 left_i right_k of every two points i, k, but for reach_i + reach_k."""
+    """Squared distances by products: D_ik = length_i + length_k - 2 left_i right_k for every two points i, k.
+
+    The error of D_ik is at most reach_i + reach_k.
+    """
 
     left: FloatArray  # (n, r)
     right: FloatArray  # (n, r)
@@ -63,38 +70,44 @@ class Products(NamedTuple):
     reach: FloatArray  # (n,)
 
     def below(self, i: Any, limit: FloatArray) -> tuple[Any, Any, FloatArray, FloatArray]:
-        """Where D of the points i (m,) from any k may be less than limit (m,).
+        """The pairs (i, k) for which D may be below limit (m,), for the points i (m,) and all points k.
 
-        Which of them, k, D, and what that may be off by: (t,) each.
+        Returns four arrays (t,): the position of the point in i, k, D, and a bound of the error of D.
         """
         half = self.left[i] @ self.right.T
         half *= -2.0
         half += self.length
         with np.errstate(invalid="ignore"):
-            # more than the reach: the limit and these sums are rounded too
+            # 4 times the reach, because the limit and these sums are rounded too
             far = half >= (limit - self.length[i] + 4 * self.reach[i])[:, None] + 4 * self.reach
         own, k = np.nonzero(~far)
         return own, k, half[own, k] + self.length[i][own], self.reach[i][own] + self.reach[k]
 
 
 class Seen(NamedTuple):
-    """Points as a metric A (d, d) sees them: the images under a root, root root^T being psd and as good as A."""
+    """Points, and their images under a root of the metric A (d, d).
+
+    root root^T is psd, and it replaces A. `miss` bounds the difference.
+    """
 
     root: FloatArray  # (d, m)
     unit: FloatArray  # (d,) powers of two
     miss: float  # |e^T (A - root root^T) e| <= miss |unit e|^2
     images: Images
-    P: FloatArray  # (n, d) the points in these units, but for a shift
+    P: FloatArray  # (n, d) the points in these units, up to a shift
 
     def of(self, E: FloatArray) -> Distances:
-        """e^T A e of exact differences of which E (t, d) are the floats."""
+        """e^T A e for exact differences e. E (t, d) holds them, rounded to floats."""
         z, error = images(E, self.root)
         D = np.sum(z**2, axis=1)
         beside = self.miss * np.sum((E * self.unit) ** 2, axis=1)
         return Distances(D, _squared(np.sqrt(D), error, self.root.shape[1]) + beside)
 
     def between(self, images: Points, i: Any, k: Any) -> Distances:
-        """Of the points i and k (t,), by the images of all under the root to twice the digits."""
+        """D of the points i and k (t,).
+
+        images: the images of all points under the root, to twice the working precision.
+        """
         z, error = images.apart(i, k)
         D = np.einsum("tm,tm->t", z, z)
         length = np.linalg.norm(self.P, axis=1) * (1 + (self.P.shape[1] + 4) * EPS)
@@ -102,9 +115,12 @@ class Seen(NamedTuple):
         return Distances(D, _squared(np.sqrt(D), error, z.shape[1]) + beside)
 
     def from_points(self, i: IntArray) -> Distances:
-        """From the points i (m,) to all (m, n)."""
+        """D from the points i (m,) to all points: (m, n).
+
+        Computed from differences, so small distances keep their digits.
+        """
         z, error = self.images
-        D = cdist(z[i], z, "sqeuclidean")  # from differences
+        D = cdist(z[i], z, "sqeuclidean")
         length = np.linalg.norm(self.P, axis=1)
         e = cdist(self.P[i], self.P) + EPS * (length[i, None] + length)
         return Distances(
@@ -112,7 +128,10 @@ class Seen(NamedTuple):
         )
 
     def reach(self) -> FloatArray:
-        """(n,): |z_i|^2 + |z_k|^2 - 2 z_i z_k of images z is the distance of i and k but for reach_i + reach_k."""
+        """Bounds (n,) of the errors of distances by products.
+
+        The distance of i and k is |z_i|^2 + |z_k|^2 - 2 z_i z_k for their images z, up to reach_i + reach_k.
+        """
         z, error = self.images
         a = np.linalg.norm(z, axis=1)
         k = float(error.max()) / max(float(a.max()), UNDERFLOW)  # 2 a_i off_k <= k a_i^2 + off_k^2 / k
@@ -123,28 +142,32 @@ class Seen(NamedTuple):
 
 
 def _squared(length: FloatArray, error: FloatArray, m: int) -> FloatArray:
-    """What the squared length of a row of m numbers that is off by `error` may be off by."""
+    """A bound of the error of the squared length of a row of m numbers, if the row itself has the error `error`."""
     moved: FloatArray = (2 * length + error) * error + (m + 4) * EPS * length**2 + UNDERFLOW
     return moved
 
 
 def images(P: FloatArray, T: FloatArray) -> Images:
-    """P T for exact rows of which P (n, d) are the floats, each entry within half an ulp; T (d, r) is exact."""
+    """P T for exact rows P (n, d) and exact T (d, r).
+
+    The floats P given are within half an ulp of the exact entries.
+    """
     error = (P.shape[1] + 2) * EPS * np.linalg.norm(np.abs(P) @ np.abs(T), axis=1) + UNDERFLOW
     return Images(P @ T, error)
 
 
 def points(X: FloatArray, T: FloatArray) -> Points:
-    """X T, for X (n, d) and T (d, r) exact as they are: where T is large and its columns cancel, no digit is lost.
+    """X T for exact X (n, d) and T (d, r), up to a shift, to twice the working precision.
 
-    Both are cut into slices of so few bits that no sum of products of them is rounded, whatever its order is
-    (K. Ozaki, T. Ogita, S. Oishi, S. Rump, Numerical Algorithms 59, 2012). Products of late slices are left out.
+    This keeps the digits even if T is large and its columns cancel. Both factors are cut into slices of so few bits
+    that no sum of products of slices is rounded, in any order of summation (K. Ozaki, T. Ogita, S. Oishi, S. Rump,
+    Numerical Algorithms 59, 2012). Products of late slices are left out, and their size is part of the error bound.
     """
     d = len(T)
     bits = (53 - math.ceil(math.log2(SLICES * max(d, 1)))) // 2
     P, p = two_sum(X, -middle(X))
     with np.errstate(over="ignore", invalid="ignore"):
-        width = _exponent(P.T)  # of a feature; T is cut in the units that this makes
+        width = _exponent(P.T)  # of each feature; T is sliced in the units of the features
         row, left = _slices(P, -width[None, :], bits)
         column, right = _slices(T.T, width[None, :], bits)
         unit = row[:, None] + column
@@ -154,21 +177,21 @@ def points(X: FloatArray, T: FloatArray) -> Points:
             high, rest = two_sum(high, np.ldexp(factors[0] @ factors[1].T, unit - (order + 2) * bits))
             low += rest
         high, low = two_sum(high, low)
-        largest = np.ldexp(float(d), unit)  # sums of products of entries are no larger
+        largest = np.ldexp(float(d), unit)  # bounds the sums of |products of entries|
         error = (SLICES * 2.0 ** (-SLICES * bits) + (4 * SLICES**2 + d + 4) * EPS**2) * largest
         return Points(high, low, np.linalg.norm(error, axis=1) * (1 + 1e-6) + UNDERFLOW)
 
 
 def _exponent(A: FloatArray) -> IntArray:
-    """(m,): powers of two that are above the entries of the rows of A (m, d)."""
+    """Exponents (m,) of powers of two above the entries of each row of A (m, d)."""
     exponents: IntArray = np.frexp(np.abs(A).max(axis=1, initial=0.0))[1].astype(np.intp)
     return exponents
 
 
 def _slices(A: FloatArray, shift: IntArray, bits: int) -> tuple[IntArray, list[FloatArray]]:
-    """The exponents of the rows of A 2^shift, and integers A_k: A 2^shift = 2^exponent sum_k A_k 2^(-k bits), nearly.
+    """Exponents (m,) and integers A_k, k = 1..SLICES, with A 2^shift = 2^exponent sum_k A_k 2^(-k bits) + remainder.
 
-    What is left is less than half of the last unit. Rows are scaled such that no number is too large or small.
+    The remainder is at most half of the last unit. Rows are scaled, so no number overflows or underflows.
     """
     mantissa, exponent = np.frexp(A)
     exponent = exponent.astype(np.intp) + shift
@@ -182,17 +205,18 @@ def _slices(A: FloatArray, shift: IntArray, bits: int) -> tuple[IntArray, list[F
 
 
 def two_sum(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """a + b, and what rounding took from it, exactly (D. Knuth)."""
+    """a + b rounded, and its rounding error, exactly (D. Knuth)."""
     s = a + b
     t = s - a
     return s, (a - (s - t)) + (b - t)
 
 
 def doubled(terms: FloatArray) -> FloatArray:
-    """Sums along the last axis as if in twice the digits, but for their own rounding.
+    """Sums along the last axis, computed to about twice the working precision and then rounded.
 
-    One half is added to the other, and what rounding took from that is summed too. Of n terms there are log2 n rounds,
-    in each of which it is at most eps / 2 of the sum of their sizes: its own sum is off by less than n eps / 2 of that.
+    In each round one half of the numbers is added to the other half, and the rounding errors are summed too. For n
+    terms there are log2 n rounds. The errors of a round are at most eps / 2 of the sum of the sizes of its terms. The
+    sum of these errors has a relative error below n eps / 2.
     """
     high, low = terms, np.zeros(terms.shape[:-1])
     while (n := high.shape[-1]) > 1:
@@ -204,7 +228,10 @@ def doubled(terms: FloatArray) -> FloatArray:
 
 
 def seen(X: FloatArray, A: FloatArray) -> Seen:
-    """X (n, d) as A (d, d) sees them, symmetric and psd but for rounding, which `miss` counts."""
+    """The images of X (n, d) under a root of A (d, d).
+
+    A must be symmetric, and psd up to rounding; `miss` bounds the difference between A and the square of the root.
+    """
     P, d = X - middle(X), X.shape[1]
     width = np.abs(P).max(axis=0)
     largest = math.sqrt(float(np.max(np.abs(A) * np.outer(width, width), initial=0.0)))
@@ -214,20 +241,21 @@ def seen(X: FloatArray, A: FloatArray) -> Seen:
     unit = np.where(shows, scale, 0.0)
     scaled = np.where(np.outer(shows, shows), A / scale[:, None] / scale, 0.0)
     values, vectors = np.linalg.eigh(scaled)
-    # What is no longer than rounding leaves goes; what is no number stays, for `JudgedMatrix.finite` to see.
+    # Eigenvalues within rounding of 0 are dropped. NaN is kept, so that `JudgedMatrix.finite` becomes False.
     some = ~(values < d * EPS * max(values[-1], 0))
     root = vectors[:, some] * np.sqrt(values[some])
     miss = np.linalg.norm(scaled - root @ root.T)
-    # An entry of that product is a sum of so many numbers as there are columns.
+    # An entry of root root^T is a sum of as many products as root has columns.
     miss += EPS * ((root.shape[1] + 4) * np.sum(root**2) + 4 * np.linalg.norm(scaled))
     whole = unit[:, None] * root
     return Seen(whole, unit, float(miss) * (1 + 1e-6), images(P, whole), P * unit)
 
 
 def squares_of(rows: Images, w: FloatArray) -> tuple[FloatArray, float]:
-    """sum_t w_t l_t l_t^T (r, r) over exact rows l_t, and what it may be off by, in norm.
+    """sum_t w_t l_t l_t^T (r, r) over exact rows l_t, and a bound of its error in norm.
 
-    Also where every w_t is rounded a few times more. In blocks, so that errors grow as the root of the number of rows.
+    The bound also holds if every w_t is rounded a few times more. The sum is taken in blocks, so that errors grow
+    with the square root of the number of rows.
     """
     L, error = rows
     t, r = L.shape
@@ -243,7 +271,7 @@ def squares_of(rows: Images, w: FloatArray) -> tuple[FloatArray, float]:
 
 
 def squares_of_pairs(images: Points, pairs: Any, w: FloatArray) -> tuple[FloatArray, float]:
-    """The same of differences of images over pairs (p, 2), some at a time."""
+    """Like `squares_of`, for the differences of images over pairs (p, 2). Works on some pairs at a time."""
     (n, r), moved, size = images.high.shape, 0.0, 0.0
     if r >= WIDE and len(w) > SEVERAL * n:
         return _by_points(images, pairs, w)
@@ -260,11 +288,14 @@ def squares_of_pairs(images: Points, pairs: Any, w: FloatArray) -> tuple[FloatAr
 
 
 def _by_points(images: Points, pairs: Any, w: FloatArray) -> tuple[FloatArray, float]:
-    """The same as sum_i z_i q_i^T, q_i = sum_j w_ij (z_i - z_j): products with points, of which there are fewer."""
+    """Like `squares_of_pairs`, as sum_i z_i q_i^T with q_i = sum_j w_ij (z_i - z_j).
+
+    Faster if there are far fewer points than pairs.
+    """
     z, n = images.high, len(images.high)
     i, j = np.concatenate([pairs, pairs[:, ::-1]]).T
     both, length = np.concatenate([w, w]), np.linalg.norm(z, axis=1)
-    own = images.error + 2 * EPS * length  # z is what twice the digits are rounded to
+    own = images.error + 2 * EPS * length  # z drops the low parts of the images
     W, absolute = (csr_array((values, (i, j)), shape=(n, n)) for values in (both, np.abs(both)))
     degree, size = np.bincount(i, both, n), np.bincount(i, np.abs(both), n)
     q = degree[:, None] * z - W @ z
@@ -276,10 +307,11 @@ def _by_points(images: Points, pairs: Any, w: FloatArray) -> tuple[FloatArray, f
 
 
 def least_eigenvalue(Z: FloatArray) -> float:
-    """A number near the least eigenvalue of the symmetric Z (r, r), and proved to be no larger; -inf if there is none.
+    """A proved lower bound of the least eigenvalue of the symmetric Z (r, r), close to it.
 
-    A Cholesky decomposition of Z - s I that comes to its end proves that no eigenvalue of Z is below s, but for a
-    multiple of r eps times the trace (S. Rump, Verification of positive definiteness, BIT 46, 2006).
+    -inf if no bound is found, inf if r = 0.
+    If the Cholesky decomposition of Z - s I runs to its end, every eigenvalue of Z is at least s minus a multiple of
+    r eps times the trace (S. Rump, Verification of positive definiteness, BIT 46, 2006).
     """
     r = len(Z)
     if r == 0:

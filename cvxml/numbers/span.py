@@ -1,10 +1,13 @@
-"""What differences of points span, decided in rationals: ranks, and which points differ within a span.
+"""Exact ranks of differences of points, and the points that differ by vectors of their span.
 
-A float is a rational number, so the rank of differences of points is a fact about the data, and no singular value
-decides it: 2^-60 is not 0. A rank modulo a prime is found fast and is never too large; where it is not as large as it
-could be for the shape, the columns that seem to depend on others are computed from these, and the equation is checked
-in integers: this proves that the rank is no larger. Only where the coefficients are large, FLINT finds the rank over
-the integers. It ends the process where the memory is too small, so the memory is estimated first.
+A float is a rational number, so the rank of differences of points is a fact about the data. Singular values cannot
+decide it: 2^-60 is not 0. The rank is found in three steps:
+1. The rank modulo a prime. It is fast, and it is never above the true rank. If it equals the number of rows or of
+   columns, it is the rank.
+2. Otherwise some columns are combinations of the others modulo the prime. Their coefficients are computed as
+   fractions, and the equation is checked in integers. This proves that the rank is not larger.
+3. If the coefficients are too large for step 2, FLINT computes the rank over the integers. FLINT ends the process if
+   memory runs out, so the memory is estimated first.
 """
 
 from __future__ import annotations
@@ -21,30 +24,33 @@ from cvxml.core.memory import check_exact, check_room
 from cvxml.core.metric import FloatArray, IntArray
 
 PRIME = 2**61 - 1
-# Numerators and denominators up to this are found from a residue: 2 LARGEST^2 is at most PRIME + 1.
+# A fraction is found from its residue if numerator and denominator are at most this: 2 LARGEST^2 <= PRIME + 1.
 LARGEST = 2**30
-FACTOR = 10  # FLINT takes this many times the bytes of the coefficients for a rank, as measured
-ROWS_PER_COLUMN = 4  # if there are more rows than this many times the columns, a sample is tried first
+FACTOR = 10  # measured: for a rank, FLINT needs this many times the bytes of the coefficients
+ROWS_PER_COLUMN = 4  # if there are more rows per column than this, a sample of the rows is tried first
 CHANCE = f"a rank modulo {PRIME} is not the rank over the rationals, which happens once in 1e18 times"
 
 
 class Cosets(NamedTuple):
-    """Points by what the differences of some pairs span: x_i - x_j lies in it if and only if their labels are equal."""
+    """Points grouped modulo a span of differences: labels are equal if and only if x_i - x_j is in the span."""
 
     labels: IntArray  # (n,)
-    rank: int  # of the span
+    rank: int  # dimension of the span
 
 
 def rank(X: FloatArray) -> int:
-    """The dimension of what the differences of the rows of X (n, d) span, exactly."""
-    points = _whole(X)
+    """The dimension of the span of the differences of the rows of X (n, d), exactly."""
+    points = _as_integers(X)
     return rank_of(points[1:] - points[0])
 
 
 def cosets(X: FloatArray, pairs: IntArray) -> Cosets:
-    """The points X (n, d) by the span of x_i - x_j over `pairs` (p, 2), exactly."""
-    points, graph = _whole(X), _graph(len(X), pairs)
-    # Along a path of pairs every difference is in the span, so one point stands for all that are connected.
+    """Group the points X (n, d) modulo the span of x_i - x_j over `pairs` (p, 2), exactly.
+
+    Raises ArithmeticError if the prime was unlucky (about once in 1e18 times), TooLarge if memory would run out.
+    """
+    points, graph = _as_integers(X), _graph(len(X), pairs)
+    # Points connected by a path of pairs differ by a vector of the span, so one of them represents them all.
     count, component = connected_components(graph, directed=False)
     edges = _edges(points, graph)
     dimension = rank_of(edges)
@@ -53,7 +59,7 @@ def cosets(X: FloatArray, pairs: IntArray) -> Cosets:
     if count == 1 or rank_of(np.concatenate([edges, among])) == dimension:
         return Cosets(np.zeros(len(X), dtype=np.intp), dimension)
     first = _first_alike(edges, dimension, among)
-    # Rows that differ modulo the prime do differ. Those that agree there are looked at again over the integers.
+    # Rows that differ modulo the prime do differ. Rows that agree modulo the prime are compared over the integers.
     if rank_of(np.concatenate([edges, among - among[first]])) != dimension:
         raise ArithmeticError(CHANCE)
     return Cosets(first[component], dimension)
@@ -61,23 +67,26 @@ def cosets(X: FloatArray, pairs: IntArray) -> Cosets:
 
 def rank_along(X: FloatArray, pairs: IntArray) -> int:
     """The dimension of the span of x_i - x_j over `pairs` (p, 2) of the rows of X (n, d), exactly."""
-    return rank_of(_edges(_whole(X), _graph(len(X), pairs)))
+    return rank_of(_edges(_as_integers(X), _graph(len(X), pairs)))
 
 
 def _graph(n: int, pairs: IntArray) -> Any:
-    ends = pairs.astype(np.int32)  # scipy before 1.17.1 takes no wider indices for a spanning tree
+    ends = pairs.astype(np.int32)  # before 1.17.1, scipy's spanning tree accepts only 32-bit indices
     return csr_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n))
 
 
 def _edges(points: np.ndarray, graph: Any) -> np.ndarray:
-    """Differences of rows of integers along edges that connect the same points as all of the graph."""
+    """Differences (e, d) along a spanning forest of the graph. They span the same space as all its edges."""
     tree = minimum_spanning_tree(graph).tocoo()
     edges: np.ndarray = points[tree.row] - points[tree.col]
     return edges
 
 
 def _first_alike(edges: np.ndarray, dimension: int, among: np.ndarray) -> IntArray:
-    """For each row of `among` the first that is the same to it but for rows of `edges`, modulo the prime."""
+    """For each row of `among`, the index of the first row that is equal to it modulo the span of `edges`.
+
+    Everything is computed modulo the prime. dimension: the rank of `edges`.
+    """
     rest = _matrix(among)
     if dimension:
         reduced, found = _matrix(edges).rref()
@@ -94,8 +103,11 @@ def _first_alike(edges: np.ndarray, dimension: int, among: np.ndarray) -> IntArr
     return np.array([first[key] for key in keys], dtype=np.intp)
 
 
-def _whole(X: FloatArray) -> np.ndarray:
-    """The rows of X (n, d) as integers of any size, each feature times a power of two of its own."""
+def _as_integers(X: FloatArray) -> np.ndarray:
+    """The rows of X (n, d) as integers of any size. Each feature is multiplied by a power of two of its own.
+
+    Raises TooLarge if the integers would not fit into memory.
+    """
     check_exact(len(X), X.shape[1], matrices=False)
     mantissas, exponents = np.frexp(X)
     whole = np.ldexp(mantissas, 53).astype(np.int64)
@@ -107,22 +119,22 @@ def _whole(X: FloatArray) -> np.ndarray:
 
 
 def _matrix(rows: np.ndarray) -> Any:
-    """Integers modulo the prime."""
+    """The integers `rows` as a matrix modulo the prime."""
     return flint().nmod_mat(flint().fmpz_mat(rows.tolist()), PRIME)
 
 
 def rank_of(rows: np.ndarray) -> int:
-    """The rank of rows (p, d) of integers of any size, exactly."""
+    """The rank of `rows` (p, d), integers of any size, exactly. Raises TooLarge if memory would run out."""
     rows = rows[(rows != 0).any(axis=1)]
     rows = rows[:, (rows != 0).any(axis=0)]
     if rows.size == 0:
         return 0
     look()
     n, d = (int(size) for size in rows.shape)
-    # where some of the rows have the full rank, all have it
+    # if a sample of the rows has rank d, all rows have rank d
     if n > ROWS_PER_COLUMN * d and rank_of(rows[:: n // (ROWS_PER_COLUMN * d // 2)]) == d:
         return d
-    # FLINT is hundreds of times as fast where there are at least as many rows as columns.
+    # FLINT is hundreds of times faster with at least as many rows as columns.
     rows = rows if n >= d else rows.T
     whole = flint().fmpz_mat(rows.tolist())
     modulo = flint().nmod_mat(whole, PRIME)
@@ -134,9 +146,10 @@ def rank_of(rows: np.ndarray) -> int:
 
 
 def _is_at_most(rows: np.ndarray, modulo: Any, rank: int) -> bool:
-    """True if every column of `rows` is proved a combination of `rank` of them, which have small coefficients.
+    """True if every column of `rows` is proved to be a combination of `rank` of them.
 
-    modulo: the rows modulo the prime. The reduced rows hold the coefficients, modulo the prime too.
+    Only coefficients with numerators and denominators up to `LARGEST` are found. Columns with larger ones give False.
+    modulo: the rows modulo the prime. Its reduced row echelon form holds the coefficients modulo the prime.
     """
     reduced, found = modulo.rref()
     if found != rank:
@@ -161,7 +174,7 @@ def _is_at_most(rows: np.ndarray, modulo: Any, rank: int) -> bool:
 
 
 def _as_fractions(residues: list[int]) -> tuple[list[int], int] | None:
-    """Numerators and one denominator, up to `LARGEST`, with these residues; None if there are none."""
+    """Numerators and a common denominator, at most `LARGEST`, with these residues; None if they are not found."""
     denominator = 1
     for residue in residues:
         value = residue * denominator % PRIME
@@ -174,7 +187,10 @@ def _as_fractions(residues: list[int]) -> tuple[list[int], int] | None:
 
 
 def _denominator(residue: int) -> int:
-    """The denominator of the fraction with this residue whose numerator is at most `LARGEST`, by Euclid."""
+    """The denominator of the fraction with this residue and a numerator of at most `LARGEST`.
+
+    Found by the extended Euclidean algorithm, stopped at the first remainder of at most `LARGEST`.
+    """
     (above, below), (before, now) = (PRIME, residue), (0, 1)
     while below > LARGEST:
         quotient = above // below
@@ -184,9 +200,10 @@ def _denominator(residue: int) -> int:
 
 
 def _check_room_for_rank(rows: np.ndarray, rank: int) -> None:
-    """Raise TooLarge if the exact rank of integers (p, d) does not fit into the memory. rank: that modulo the prime.
+    """Raise TooLarge if the exact rank of `rows` (p, d) does not fit into memory. rank: the rank modulo the prime.
 
-    Each column that depends on the others has as many coefficients. Their numerators are determinants, of so many bits.
+    Each of the d - rank dependent columns has `rank` coefficients. Their numerators are determinants with about
+    `bits` bits.
     """
     p, d = (int(size) for size in rows.shape)
     bits = rank * (int(np.abs(rows).max()).bit_length() + rank.bit_length() // 2)

@@ -11,18 +11,18 @@ import numpy as np
 from cvxml.core.metric import EPS, FloatArray
 from cvxml.numbers.rounding import doubled
 
-MAX_TERMS_LOOP = 500  # up to this many terms, a loop is as fast
+MAX_TERMS_LOOP = 500  # up to this many terms, math.fsum is as fast as a compensated sum in numpy
 
 
 class Approximate(NamedTuple):
-    """A number, and what rounding may have made of it."""
+    """A float and a bound of its error: |value - exact value| <= error."""
 
     value: float
     error: float
 
 
 def summed(terms: Sequence[float] | FloatArray) -> float:
-    """The sum, right but for its own rounding; no number where it overflows."""
+    """The sum, rounded once; nan if it overflows, or if it adds inf and -inf."""
     try:
         return math.fsum(terms)
     except (OverflowError, ValueError):
@@ -30,13 +30,19 @@ def summed(terms: Sequence[float] | FloatArray) -> float:
 
 
 def total(terms: FloatArray, error: FloatArray) -> Approximate:
-    """The sum of terms, each of which may be off; in whatever order it is taken."""
+    """The sum in working precision, with an error bound that holds for any order of summation.
+
+    error: bounds of the absolute errors of the terms, of the same shape.
+    """
     size = float(np.abs(terms).sum())
     return Approximate(float(terms.sum()), (float(error.sum()) + (len(terms) + 8) * EPS * size) * (1 + 1e-6))
 
 
 def accurate_total(terms: FloatArray, error: FloatArray) -> Approximate:
-    """The same, and no digit is lost in the summation; slower."""
+    """Like `total`, but the summation itself adds an error near EPS |sum| instead of n EPS sum |terms|. Slower.
+
+    The error is inf if the sum is not finite.
+    """
     rough = float(terms.sum())
     if not math.isfinite(rough):
         return Approximate(rough, math.inf)
@@ -45,7 +51,11 @@ def accurate_total(terms: FloatArray, error: FloatArray) -> Approximate:
 
 
 def accurate_sum(terms: FloatArray) -> Approximate:
-    """The sum; off is what it is off by beside its own rounding: nothing of few terms, of many next to nothing."""
+    """The sum in about twice the working precision.
+
+    `error` excludes the final rounding of the sum. It is 0 up to `MAX_TERMS_LOOP` terms, else of order
+    EPS^2 sum |terms|.
+    """
     if len(terms) <= MAX_TERMS_LOOP:
         return Approximate(summed(terms), 0.0)
     with np.errstate(over="ignore", invalid="ignore"):

@@ -1,13 +1,13 @@
-"""The functions of a formula that is written once, for three kinds of numbers.
+"""The functions of a formula that is written once and evaluated with three kinds of numbers.
 
-| kind       | numbers                          | serves                  | proves                             |
+| kind       | numbers                          | used for               | result                              |
 |---|---|---|---|
-| floats     | arrays of floats                 | the search of a solver  | nothing                            |
-| enclosures | `Enclosure` (enclosures.py)      | the certificate         | every result lies in its enclosure |
-| exact      | object arrays of fmpq, or of arb | exact mode              | every result is exact, or a ball   |
+| floats     | arrays of floats                 | searches of solvers    | approximate, proves nothing         |
+| enclosures | `Enclosure` (enclosures.py)      | certificates           | the exact result is in an enclosure |
+| exact      | object arrays of fmpq, or of arb | exact mode             | exact, or in a ball                 |
 
 A formula may use + - * /, indices and these functions. Its constants enter by `like`. An exact number stays rational
-until a root, a logarithm or an exponential is taken: from there on it is a ball (core/balls.py).
+until a root, a logarithm or an exponential is taken. From there on it is a ball (core/balls.py).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from cvxml.numbers.enclosures import Enclosure
 
 
 def exact(values: Iterable[Any]) -> Any:
-    """Fractions, integers or floats (t,) as an array of flint's rationals, exactly."""
+    """Fractions, integers or floats (t,) as an object array of flint's rationals, without rounding."""
     given = [_rational(value) for value in values]
     found = np.empty(len(given), dtype=object)
     found[:] = given
@@ -45,15 +45,15 @@ def _rational(value: Any) -> Any:
 
 
 def is_exact(x: Any) -> bool:
-    """True for an array of exact numbers, or one of them."""
+    """True for an exact number, or an array of exact numbers."""
     return not isinstance(x, Enclosure | float | int) and np.asarray(x).dtype.hasobject
 
 
 def like(x: Any, constant: Any, rounded: bool = False) -> Any:
     """A constant, or an array (t,) of constants, as numbers of the kind of x. A constant is a float or a fraction.
 
-    rounded: a float may be the one nearest to a fraction. The constant that a whole loss is multiplied with does not
-    need this, because every operation has room for it.
+    rounded: pass True if the float may be a rounded fraction; the enclosure then has the radius EPS |constant|. The
+    constant factor of a whole loss does not need this, because every operation has room for it.
     """
     if is_exact(x):
         return _rational(constant) if np.ndim(constant) == 0 else _exact_array(constant)
@@ -69,19 +69,19 @@ def _exact_array(constants: Any) -> Any:
 
 
 def floats(x: Any) -> Any:
-    """Floats near the numbers x. No proof may rest on them."""
+    """Floats near the numbers x. A proof must not use them."""
     if isinstance(x, Enclosure):
         return x.mid
     return np.array([float(ball(value)) for value in x.ravel()]).reshape(x.shape) if is_exact(x) else x
 
 
 def balls(x: Any) -> Any:
-    """Exact numbers as balls: a sum of many fractions could have a denominator that fills the memory."""
+    """Exact numbers as balls, because the common denominator of a sum of many fractions could fill the memory."""
     return _each(x, ball) if is_exact(x) else x
 
 
 def _each(x: Any, function: Callable[[Any], Any]) -> Any:
-    """A function of each exact number."""
+    """Apply a function to each exact number."""
     if not isinstance(x, np.ndarray):
         return function(x)
     found = np.empty(x.shape, dtype=object)
@@ -90,7 +90,7 @@ def _each(x: Any, function: Callable[[Any], Any]) -> Any:
 
 
 def _middle(enclosed: Callable[[Enclosure], Enclosure]) -> Callable[[Any], Any]:
-    """The function of floats that the midpoints are."""
+    """The function of floats that returns the midpoints of `enclosed`."""
 
     def function(x: Any) -> Any:
         with np.errstate(all="ignore"):
@@ -106,7 +106,7 @@ def _x_log_x(x: Any) -> Any:
 def _function(
     enclosed: Callable[[Enclosure], Enclosure], of_floats: Callable[[Any], Any], of_one: Callable[[Any], Any]
 ) -> Callable[[Any], Any]:
-    """A function of the three kinds of numbers."""
+    """A function of all three kinds of numbers, from one function for each kind."""
 
     def function(x: Any) -> Any:
         if isinstance(x, Enclosure):
@@ -164,7 +164,7 @@ def clip(x: Any, low: float, high: float) -> Any:
 
 
 def choose(x: Any, a: Any, b: Any) -> Any:
-    """a where x > 0, else b. Exact x are rational."""
+    """a where x > 0, else b. Exact x must be rational."""
     return enclosures.choose(x, a, b) if isinstance(x, Enclosure) else np.where(x > 0, a, b)
 
 
@@ -174,7 +174,7 @@ def where(mask: Any, a: Any, b: Any) -> Any:
 
 
 def total(x: Any, axis: int | None = None) -> Any:
-    """The sum of all x, or along an axis."""
+    """The sum of all x (axis=None), or the sums along an axis."""
     if isinstance(x, Enclosure) or axis is not None or not is_exact(x):
         return x.sum(axis)
     return sum(x.ravel().tolist(), _rational(0))
@@ -186,7 +186,10 @@ def least(x: Any) -> Any:
 
 
 def log_sum_exp(x: Any, counts: Any) -> Any:
-    """log sum e^x (g,) of each row of x (g, n), over the entries where counts (g, n) is True. Exact x are rational."""
+    """log sum e^x (g,) of each row of x (g, n), over the entries where counts (g, n) is True.
+
+    Exact x must be rational.
+    """
     if isinstance(x, Enclosure):
         return x.log_sum_exp(counts)
     if not is_exact(x):

@@ -1,4 +1,7 @@
-"""What a report is about, so that it stands alone: the data, the parameters and where they came from, versions."""
+"""Describe the inputs of a report: the data, all parameters with their origin, ties, and versions of packages.
+
+With this description a report can be read without the call that made it.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +21,13 @@ LISTS = ("neighbors", "targets", "triplets", "pairs", "quadruplets")
 
 
 def about(asked: Asked) -> About:
-    """Of a question."""
+    """Return the description of the inputs of `asked`.
+
+    A parameter is marked "given" or "default". If neighbour lists (or targets, or triplets) were made from X and y, the
+    description contains this too.
+    """
     X = np.asarray(asked.given.X)
-    real = np.asarray(asked.given.y).dtype.kind == "f"  # targets, and no classes
+    real = np.asarray(asked.given.y).dtype.kind == "f"  # real targets: there are no classes
     classes = {} if asked.y is None or real else class_sizes(asked.y)
     params = {
         name: (_short(asked.params[name]), "given")
@@ -40,12 +47,12 @@ def about(asked: Asked) -> About:
 def _version(name: str) -> str:
     try:
         return version(name)
-    except PackageNotFoundError:  # as where the package is not installed but found on a path
+    except PackageNotFoundError:  # for example, the package is found on a path and was not installed
         return ""
 
 
 def _short(value: Any) -> str:
-    """A number or a word as it is; of what is long, what it is."""
+    """Return a number or a word as text, a dict as counts, and any other value as its shape."""
     if isinstance(value, (int, float, str, bool, np.number)):
         return f"{value:g}" if isinstance(value, (float, np.floating)) else str(value)
     if isinstance(value, dict):

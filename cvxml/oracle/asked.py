@@ -1,4 +1,4 @@
-"""What `check` was asked, after its inputs were looked at."""
+"""A question to `check`, after its inputs were checked."""
 
 from __future__ import annotations
 
@@ -15,51 +15,58 @@ from cvxml.core.run import Callback
 from cvxml.core.tolerance import TOLERANCES
 from cvxml.methods import get
 
-MIN_SECONDS = 1e-9  # even without time left, a search takes its first step
+MIN_SECONDS = 1e-9  # a time limit must be positive; with this one a search still takes its first step
 LATE = "the search for a proof ended at time_limit; raise time_limit"
 
 
 def uninterrupted(solution: Solution) -> Solution:
-    """The solution: an interrupt that a solver took for its own ends the judgement too."""
+    """Return the solution; raises KeyboardInterrupt if Ctrl-C stopped its solver.
+
+    A solver catches Ctrl-C and returns its best metric. Here Ctrl-C must end the judgement too.
+    """
     if solution.status is Status.INTERRUPTED:
         raise KeyboardInterrupt
     return solution
 
 
 class Asked(NamedTuple):
-    """A claim about a metric, or about a value, or both."""
+    """A claim about a metric, about an objective, or about both."""
 
     method: str
-    X: ArrayLike  # with y and params: what it was asked of, which a misreading changes
+    # X (n, d), y (n,) and params as the user gave them; a misreading changes them
+    X: ArrayLike
     y: ArrayLike | None
     params: dict[str, Any]
-    given: Any  # the same, checked
+    given: Any  # X, y and params after `Method.instance` checked them
     candidate: FloatArray | None = None  # (d, d)
-    components: FloatArray | None = None  # (m, d), if the candidate was given so
-    value: float | None = None  # the objective that is claimed
+    components: FloatArray | None = None  # (m, d), if the candidate was given by components
+    value: float | None = None  # the claimed objective
     claim: str = "optimal"
-    tol: float = TOLERANCES["normal"]  # a share of the scale
+    tol: float = TOLERANCES["normal"]  # relative to the scale
     exact: bool = False
     diagnosed: bool = True
-    until: float = math.inf  # perf_counter: the search for a proof ends then
-    callback: Callback = None  # told of the steps of that search
+    until: float = math.inf  # end of the search for a proof, on the clock perf_counter
+    callback: Callback = None  # called at each measured step of that search
 
     @property
     def left(self) -> float | None:
-        """Seconds, of which some are left always; None where there is no limit."""
+        """Return the seconds until `until`, at least `MIN_SECONDS`, or None without a time limit."""
         return None if self.until == math.inf else max(self.until - time.perf_counter(), MIN_SECONDS)
 
     @property
     def late(self) -> bool:
-        """True once the time is up."""
+        """Return True if the time is over."""
         return time.perf_counter() >= self.until
 
     @property
     def lists(self) -> str:
-        """The parameter that takes the lists a tie may decide."""
+        """Return the name of the parameter that takes lists: "targets", "triplets" or "neighbors".
+
+        Ties may change these lists, so a report asks for them under this name.
+        """
         return next((name for name in ("targets", "triplets") if name in self.module.PARAMETERS), "neighbors")
 
     @property
     def module(self) -> Method[Any]:
-        """The method's."""
+        """Return the method object of `method`."""
         return get(self.method)

@@ -1,8 +1,9 @@
 """The golden cases: problems and parts of algorithms with known answers, as language-neutral JSON (docs/oracle.md).
 
-A case is stated by its "inputs" alone: features, labels, parameters, and every list of neighbours. What an
-implementation is given is its `question`; what it must answer is in `Case`: an interval that holds the optimum, with
-the dual variables that prove it, or the numbers of a part. validation/cases/generate.py writes the files.
+The "inputs" of a case state it completely: features, labels, parameters, and every list of neighbours. A program under
+test gets the `question` of a case. Its answer is compared with the rest of `Case`. For a problem, this is an interval
+that contains the optimum, with the dual variables that prove the interval. For a part of an algorithm, it is a few
+arrays of numbers. validation/cases/generate.py writes the files.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from cvxml.core.short_repr import printable
 
 FORMAT, VERSION = "cvxml-case", 1
 FOLDER = Path(__file__).parent.parent / "cases"
-LISTS = ("targets", "impostors")  # the lists of "neighbors" by class: for whoever needs them so
+# the content of "neighbors", divided by class, for programs that need it in this form
+LISTS = ("targets", "impostors")
 _REQUIRED: dict[str, type] = {
     "id": str,
     "kind": str,
@@ -33,7 +35,7 @@ _OF_PART: dict[str, type] = {"answer": dict, "sets": list, "tolerance": float}
 
 @dataclass(frozen=True)
 class Case:
-    """One file. kind: "problem", whose answer is a metric, or "part", whose answer is a few named arrays."""
+    """One case file. kind: "problem" (the answer is a metric) or "part" (the answer is a few named arrays)."""
 
     id: str
     kind: str
@@ -46,7 +48,7 @@ class Case:
 
     @property
     def question(self) -> dict[str, Any]:
-        """What an implementation is given, as plain data."""
+        """The fields that a program under test gets, as plain data."""
         shown = {name: self.content[name] for name in ("id", "kind", "formula", "title", "asks", "inputs")}
         return {"format": "cvxml-question", "version": VERSION, **shown}
 
@@ -57,30 +59,36 @@ class Case:
 
     @property
     def y(self) -> Any:
-        """The labels; None where a similarity stands in their place."""
+        """The labels, or None if the inputs contain a similarity (n, n) instead."""
         return self.inputs.get("y")
 
     @property
     def params(self) -> dict[str, Any]:
-        """The other inputs, by the names that `cvxml.check` takes."""
+        """The inputs other than X and y, by the parameter names of `cvxml.check`."""
         return parameters(self.inputs)
 
 
 def parameters(inputs: dict[str, Any]) -> dict[str, Any]:
-    """The inputs of a case without X, y, and the lists that only repeat "neighbors" by class."""
+    """Return the inputs without X and y, and without the lists by class if "neighbors" is present.
+
+    The lists by class ("targets" and "impostors") repeat the content of "neighbors".
+    """
     repeated = LISTS if "neighbors" in inputs else ()
     return {k: v for k, v in inputs.items() if k not in ("X", "y", *repeated)}
 
 
 def case_files(folder: Path) -> list[Path]:
-    """The .json files of a folder but for schemas, by name."""
+    """Return the .json files of a folder, sorted by name, without schemas."""
     return sorted(path for path in folder.glob("*.json") if not path.name.endswith(".schema.json"))
 
 
 def load_cases(folder: str | Path | None = None, pattern: str = "*") -> list[Case]:
-    """The cases of `folder` (default those that ship) whose id or formula matches `pattern`, by id.
+    """Return the cases of a folder that match a pattern, sorted by file name.
 
-    Raises ValueError for a folder without cases, a file that is no case, or a pattern that matches none.
+    folder: None means the cases in this package. pattern: matched with the id as in fnmatch, for example "mlsvm-*"; or
+    a formula.
+
+    Raises ValueError if the folder contains no cases, a file is not a case, or no case matches the pattern.
     """
     where = FOLDER if folder is None else Path(folder)
     files = case_files(where)
@@ -96,7 +104,7 @@ def load_cases(folder: str | Path | None = None, pattern: str = "*") -> list[Cas
 
 
 def load_case(path: str | Path) -> Case:
-    """The case in a file. Raises ValueError if it is none."""
+    """Return the case in a file. Raises ValueError if the file is not a case."""
     content = read_json(path)
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ValueError(f'{named(path)} is not a case: it has no "format": "{FORMAT}" in it')

@@ -1,6 +1,6 @@
-"""Judge a metric that somebody else computed (docs/oracle.md, docs/duality.md).
+"""Judge a metric or an objective that another program computed (docs/oracle.md, docs/duality.md).
 
-Everything is recomputed from X, y and the candidate. Here the inputs are looked at; convex.py and stationary.py judge.
+Everything is recomputed from X, y and the candidate. This module checks the inputs; convex.py and stationary.py judge.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ from cvxml.oracle.convex import check_convex
 from cvxml.oracle.local import of_all
 from cvxml.oracle.stationary import check_stationary
 
-Candidate = tuple[FloatArray | None, FloatArray | None]  # the metric, and the components it was given by
+# the metric (d, d), and the components (m, d) if the candidate was given by components
+Candidate = tuple[FloatArray | None, FloatArray | None]
 
 
 def check(
@@ -54,24 +55,39 @@ def check(
     callback: Callback = None,
     **params: Any,
 ) -> Report:
-    """Is `metric` optimal for `method` on X (n, d), y (n,)?
+    """Judge the claim that `metric` is optimal (or stationary) for `method` on X (n, d) and y (n,); return a Report.
 
-    metric: the psd matrix as the method's paper writes it, (d, d) for "mlsvm"; for "glml" that of determinant 1 at
-    `query` (d,), or (q, d, d) at `query` (q, d); a solution is judged by its metric alone. Or
-    components: L (m, d) with M = L^T L; or claimed_objective alone: the value somebody reports. neighbors: the
-    candidate's own neighbour lists; without them a judgement that a tie could turn is inconclusive. claim: "optimal"
-    (default where the problem is convex) or "stationary" (default and possible only where it is not; see
-    oracle/stationary.py). tol: a share of the problem's scale, a number or "strict" 1e-9, "normal" 1e-6, "loose" 1e-3.
-    exact: judge in exact arithmetic, so that no rounding is allowed for (not for an rbf kernel). diagnosed: look for
-    the misreading whose answer a refuted metric is, which takes several solves. time_limit: seconds for
-    our search for a proof, looked at between its steps (a candidate's own convex step is one): then the verdict is of
-    what was found, inconclusive where that proves nothing either way, and no misreading is looked for. callback: called
-    with a Step of that search each time the gap is measured. params: the method's.
+    Give the candidate as metric or as components, or give a claimed_objective, alone or beside a metric.
 
-    Certified: feasible, and gap <= tol * scale + rounding. Refuted: not feasible, or our witness is better by
-    more than that. Close: refuted, but the witness is better by at most a hundredth of the scale, and no known
-    misreading explains the metric; if the problem is not convex, the step must gain as little too, and the claim be
-    "stationary". Else inconclusive, with the reason. Raises ValueError for bad input.
+    metric: the psd matrix as the method's paper writes it, for example (d, d) for "mlsvm". For "glml", it is the matrix
+    of determinant 1 at `query` (d,), or matrices (q, d, d) at `query` (q, d). If it is a Solution, only its metric is
+    judged.
+    components: L (m, d), with M = L^T L.
+    claimed_objective: a reported value of the objective.
+    neighbors: the neighbour lists that the candidate was computed with. Without them the verdict is inconclusive if a
+    tie between neighbours could change it.
+    query: the points (d,) or (q, d) of local metrics, for "glml".
+    targets: the targets of each point, for methods that take targets.
+    pairs: the similar and dissimilar pairs, for methods that take pairs.
+    params: the other parameters of the method.
+    claim: "optimal" or "stationary". If the problem is convex, "optimal" is the default and the only choice. Otherwise
+    "stationary" is the default (see oracle/stationary.py).
+    tol: tolerance relative to the scale of the problem, a number, "strict" (1e-9), "normal" (1e-6) or "loose" (1e-3).
+    exact: judge in rational arithmetic, which needs no allowance for rounding. Not available for an rbf kernel.
+    diagnosed: search for a misreading that explains a refuted metric. This takes several solves.
+    time_limit: seconds for our search for a proof. The clock is checked between the steps of the search, and the
+    candidate's own convex step is one step. When the time ends, the verdict follows from the results so far. Without a
+    proof it is inconclusive. Misreadings are not searched for then.
+    callback: called with a Step each time that the search measures the gap.
+
+    Certified: the metric is feasible, and gap <= tol * scale + rounding.
+    Refuted: the metric is not feasible, or our own metric is better by more than this.
+    Close: refuted, but the gap is at most 1e-2 of the scale, and no known misreading explains the candidate. If the
+    problem is not convex, the claim must be "stationary", and the convex step and the descent from the candidate must
+    each gain at most 1e-2 of the scale.
+    Inconclusive: otherwise. The report gives the reason.
+
+    Raises ValueError for bad input.
     """
     module = get(method)
     method = module.id
@@ -88,7 +104,7 @@ def check(
     named = {"neighbors": neighbors, "query": query, "targets": targets, "pairs": pairs}
     params.update({name: value for name, value in named.items() if value is not None})
     check_params(method, params, beside=check.__kwdefaults__)
-    if exact:  # refused before any work
+    if exact:  # raise early if the method or the installation lacks exact arithmetic
         get_exact(method)
         flint()
     if metric is not None and components is not None:
@@ -126,7 +142,7 @@ def check(
 
 
 def _judged(asked: Asked) -> Report:
-    """The report; inconclusive where our own search had no certified metric by the end of the time limit."""
+    """Return the report; inconclusive if the time limit ended before our own search had a certified metric."""
     try:
         return check_convex(asked) if asked.module.CLAIM == "optimal" else check_stationary(asked)
     except OutOfTime:
@@ -144,7 +160,7 @@ def _judged(asked: Asked) -> Report:
 
 
 def _candidate(metric: ArrayLike | None, components: ArrayLike | None, size: int) -> Candidate:
-    """The metric, and the components it was given by, if it was."""
+    """Return the metric (size, size), and the components if the candidate was given by components."""
     if components is not None:
         return from_components(components, size), real_array(components, "components")
     return None if metric is None else as_matrix(metric, size), None
@@ -157,7 +173,7 @@ def _of_each_query(
     queries: FloatArray,
     d: int,
 ) -> list[Candidate]:
-    """The local metrics (q, d, d), or components (q, m, d), of the rows of `queries`."""
+    """Return one candidate per row of `queries` (q, d), from metrics (q, d, d) or components (q, m, d)."""
     if claimed_objective is not None:
         raise ValueError("a claimed objective is judged at one query: give query of shape (d,)")
     if len(queries) == 0:

@@ -37,7 +37,7 @@ Program = Sequence[str] | Callable[[dict[str, Any]], Any]
 
 @dataclass(frozen=True)
 class Row:
-    """What became of one case. verdict: certified, close, refuted, inconclusive, skipped, or error."""
+    """The result of one case. verdict: certified, close, refuted, inconclusive, skipped, or error."""
 
     case: str
     formula: str
@@ -49,13 +49,13 @@ class Row:
     seconds: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON: what is infinite is null."""
+        """Return plain data for JSON; an infinite number becomes null."""
         checked: dict[str, Any] = plain(asdict(self))
         return checked
 
 
 class Rows(list[Row]):
-    """Of several cases, shown as a table."""
+    """The results of several cases; printed as a table."""
 
     def __str__(self) -> str:
         return as_table(self)
@@ -76,7 +76,11 @@ def conform(
     tol: Tolerance = "normal",
     say: Callable[[str], None] = lambda text: None,
 ) -> Rows:
-    """One row a case. The limits, env and workdir are those of `Surroundings`, for a command; tol as in `check`.
+    """Run a program on each case and return one Row per case.
+
+    program: a command (a list of the program and its arguments), or a function from a question to an answer.
+    time_limit, memory_limit, env, workdir: as in `Surroundings`; they apply to a command only.
+    tol: as in `check`. say: called with a line of text before each case.
 
     Raises ValueError if the command cannot be started.
     """
@@ -92,7 +96,10 @@ def conform(
 def conform_case(
     program: Program, case: Case, within: Surroundings | None = None, *, tol: Tolerance = "normal"
 ) -> Row:
-    """Run one case, and return its row. A Python function is called in this process, so `within` does not limit it."""
+    """Run one case and return its Row.
+
+    A Python function is called in this process, so `within` does not limit it.
+    """
     started = time.perf_counter()
     if callable(program):
         answer = called(program, case.question)
@@ -104,13 +111,13 @@ def conform_case(
     else:
         try:
             row = judge(case, answer, tol)
-        except Exception as error:  # whatever an answer brings about, the other rows are worth having
+        except Exception as error:  # one bad answer must not end the run
             row = Row(case.id, case.formula, "error", message=_said(error))
     return replace(row, seconds=seconds)
 
 
 def called(program: Callable[[dict[str, Any]], Any], question: dict[str, Any]) -> dict[str, Any] | str:
-    """The answer of a function to a question of its own, or what went wrong as a sentence."""
+    """Call a function with a copy of the question. Return its answer, or a sentence that describes the error."""
     try:
         answer = program(deepcopy(question))
     except Exception as error:
@@ -123,7 +130,7 @@ def _said(error: Exception) -> str:
 
 
 def judge(case: Case, answer: dict[str, Any], tol: Tolerance = "normal") -> Row:
-    """The verdict on an answer: by `check` for a problem, number by number for a part."""
+    """Return the Row of an answer: judged by `check` for a problem, number by number for a part."""
     if "unsupported" in answer:
         return Row(case.id, case.formula, "skipped", message=cut(str(answer["unsupported"]), SAID))
     if case.kind == "part":
@@ -168,14 +175,17 @@ def judge(case: Case, answer: dict[str, Any], tol: Tolerance = "normal") -> Row:
 
 
 def _gaps(report: Report) -> tuple[float | None, float | None]:
-    """The gap that was judged, and what share of the scale it is."""
+    """Return the gap that the verdict is about, and this gap relative to the scale.
+
+    If the problem is not convex, this is the gap of the candidate's convex step.
+    """
     if report.step_gap is None:
         return report.gap, report.rel_gap
     return report.step_gap, report.step_gap / report.scale if report.scale > 0 else math.inf
 
 
 def as_table(rows: Sequence[Row]) -> str:
-    """Case, verdict, gap, seconds; below each row that is not certified, why."""
+    """Return the rows as a table: case, verdict, relative gap, seconds. Reasons follow rows that are not certified."""
     width = max((len(printable(row.case)) for row in rows), default=len("case")) + 2
     lines = [f"{'case':<{width}}{'verdict':<14}{'relative gap':>14}{'seconds':>9}"]
     for row in rows:
@@ -199,7 +209,10 @@ def _diagnosed(row: Row) -> list[str]:
 
 
 def as_junit(rows: Sequence[Row]) -> str:
-    """The rows as JUnit XML: refuted is a failure, an error an error; inconclusive and skipped are skipped."""
+    """Return the rows as JUnit XML.
+
+    The verdicts refuted and close become failures, error becomes an error, inconclusive and skipped become skipped.
+    """
     suite = ElementTree.Element(
         "testsuite",
         name="cvxml",

@@ -1,7 +1,7 @@
-"""Judge a metric, or a claimed optimum, of a problem that is convex. The rules are in convex_rules.py.
+"""Judge a metric, or a claimed optimal objective, of a convex problem. The rules are in convex_rules.py.
 
-The fast solver gives a dual and a metric of our own. The method's certificate makes a lower bound of the dual. The
-metric is the witness against a candidate that is worse.
+The fast solver gives dual variables and a metric of our own. The method's certificate turns the dual variables into a
+lower bound. If our metric is better than the candidate, it is the witness that refutes the candidate.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from cvxml.oracle.rules import Ruling, decide
 
 
 def check_convex(asked: Asked) -> Report:
-    """The report on the metric, the claimed value, or both."""
+    """Return the report on the metric, on the claimed objective, or on both."""
     known = _reference(asked)
     reference, proof = known.solution, None
     ties, scale = asked.module.ties(asked.given), known.solution.certificate.scale
@@ -61,10 +61,12 @@ def check_convex(asked: Asked) -> Report:
 
 
 def _reference(asked: Asked) -> Reference:
-    """Our own solution. A value is judged by the bound itself, which is then tight."""
+    """Return our own solution. If an objective is claimed, it is solved tightly, because the objective is compared with
+    our bounds.
+    """
     judged = asked.candidate if asked.value is None else None
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the verdict shows a reference that is not tight
+        warnings.simplefilter("ignore")  # if our solution is not tight, the verdict reports it
         return beside(
             asked.module, asked.given, judged, asked.tol, time_limit=asked.left, callback=asked.callback
         )
@@ -85,7 +87,10 @@ def _may_be_judged_exactly(facts: OnMetric, verdict: Verdict) -> bool:
 
 
 def _exactly(asked: Asked, reference: Solution, in_floats: Ruling) -> tuple[Ruling, Exact | None]:
-    """Return the ruling in exact arithmetic with its interval; if it has no proof, a refutation in floats stands."""
+    """Return the ruling in exact arithmetic, and the exact interval of the candidate.
+
+    If exact arithmetic finds no proof, a refutation in double precision stands; any other ruling becomes inconclusive.
+    """
     assert asked.candidate is not None
     try:
         verdict, reason, exact = judge_exactly(asked, asked.candidate, reference)
@@ -97,14 +102,20 @@ def _exactly(asked: Asked, reference: Solution, in_floats: Ruling) -> tuple[Ruli
 
 
 def _may_be_misread(ruled: Ruled) -> bool:
-    """True for a refuted metric, and for one that only a tie saves. A wrong value says nothing about the metric."""
+    """Return True for a refuted metric, and for an inconclusive one if a tie may be the cause.
+
+    A wrong claimed objective does not count here, because it gives no information about the metric.
+    """
     open_tie = ruled.facts.ties and not ruled.facts.proof.undecided
     verdict = ruled.ruling.verdict
     return verdict is Verdict.REFUTED or bool(open_tie and verdict is Verdict.INCONCLUSIVE)
 
 
 def _with_value(metric: Ruling | None, value: Ruling | None) -> Ruling | None:
-    """Return the ruling on the value, after the reasons against the metric; on the metric if there is none."""
+    """Return the ruling on the objective, with the reasons against the metric in front.
+
+    If there is no ruling on the objective, return the ruling on the metric.
+    """
     if metric is None or value is None:
         return value or metric
     refuted = metric.verdict in (Verdict.REFUTED, Verdict.CLOSE)
@@ -113,7 +124,7 @@ def _with_value(metric: Ruling | None, value: Ruling | None) -> Ruling | None:
 
 
 def _notes(ruled: Ruled, verdict: Verdict, diagnosis: Diagnosis) -> Iterator[str]:
-    """Yield notes on a looser tolerance that certifies the metric, and on misreadings that were not found."""
+    """Yield notes: a looser tolerance that certifies the metric, and that no misreading was named."""
     if verdict in (Verdict.REFUTED, Verdict.CLOSE):
         yield from _looser(ruled.facts)
     looked_for = _may_be_misread(ruled) and verdict is not Verdict.CLOSE and ruled.asked.diagnosed
@@ -130,7 +141,10 @@ def _looser(facts: OnMetric) -> Iterator[str]:
 
 
 def _witness(asked: Asked, verdict: Verdict, reference: Solution, facts: OnMetric | None) -> Witness | None:
-    """Return our metric if it is better. It is not if the candidate is no metric, or no metric attains the value."""
+    """Return our metric as a witness of a refutation, or None if it is not better.
+
+    It is not better if the candidate is not a metric, or if no metric attains the claimed objective.
+    """
     if verdict not in (Verdict.REFUTED, Verdict.CLOSE):
         return None
     if facts is not None:

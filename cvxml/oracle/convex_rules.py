@@ -1,7 +1,7 @@
 """The rules for a claim about a convex problem, in the order in which they are tried.
 
-`METRIC` judges a metric. `REVISIONS` replaces a ruling that says more than is proved. `CLOSE_METRIC` replaces "refuted"
-near the optimum. `VALUE` judges a claimed objective.
+`METRIC` judges a metric. `REVISIONS` replaces a ruling that claims more than is proved. `CLOSE_METRIC` replaces
+"refuted" near the optimum. `VALUE` judges a claimed objective.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from cvxml.oracle.asked import Asked
 from cvxml.oracle.rules import Rule, Ruling, decide
 
 CERTIFIED, REFUTED, INCONCLUSIVE = Verdict.CERTIFIED, Verdict.REFUTED, Verdict.INCONCLUSIVE
-CLOSE = 1e-2  # of the scale: a metric with a smaller gap is close, for example that of a run stopped early
+CLOSE = 1e-2  # relative gap; a metric with at most this gap is close, for example if a run stopped early
 
 
 class OnMetric(NamedTuple):
     """The facts about a metric."""
 
     proof: Certificate  # of the metric
-    reference: Solution  # ours
+    reference: Solution  # our own solution
     scale: float
-    tol: float  # a share of the scale
+    tol: float  # relative to the scale
     ties: int = 0
     lists: str = "neighbors"  # the parameter that takes the lists a tie may decide
 
@@ -37,12 +37,12 @@ class OnMetric(NamedTuple):
 
     @property
     def better_by(self) -> float:
-        """The objective of the metric minus that of ours."""
+        """The objective of the metric minus the objective of our solution, computed from the two gaps."""
         return self.proof.gap - self.reference.gap
 
     @property
     def undecided(self) -> str:
-        """Why double precision proves nothing; empty if it can."""
+        """Why double precision proves nothing; empty if it can prove something."""
         return self.proof.undecided or self.reference.certificate.undecided
 
     @property
@@ -58,7 +58,7 @@ class OnMetric(NamedTuple):
 
     @property
     def zero_is_optimal(self) -> bool:
-        """True if the zero matrix is proved to be the optimum. Then there is no scale, and 0 alone is optimal."""
+        """True if the zero matrix is proved to be the optimum. Then the scale is 0, and only 0 is optimal."""
         ours = self.reference
         return self.scale == 0 and not ours.metric.any() and ours.certificate.proves(self.tol)
 
@@ -77,7 +77,7 @@ class OnMetric(NamedTuple):
 
     @property
     def rel_gap(self) -> float:
-        """gap / scale; 0 for 0 of 0, inf if only the scale is 0, or both overflow."""
+        """gap / scale. If the scale is 0 or both overflow: 0 for a gap <= 0, else inf."""
         if self.scale > 0:
             return self.proof.gap / self.scale if math.isfinite(self.proof.gap) else math.inf
         return 0.0 if self.proof.gap <= 0 else math.inf
@@ -188,7 +188,7 @@ METRIC: tuple[Rule[OnMetric], ...] = (
 
 
 def judge_metric(facts: OnMetric) -> Ruling:
-    """Return the ruling of `METRIC`, whose last rule always applies."""
+    """Return the ruling of `METRIC`. Its last rule always applies."""
     ruling = decide(METRIC, facts)
     assert ruling is not None
     return ruling
@@ -204,12 +204,14 @@ class Ruled(NamedTuple):
 
     @property
     def certified(self) -> bool:
-        """True if the ruling is "certified"."""
         return self.ruling.verdict is CERTIFIED
 
     @property
     def above(self) -> float:
-        """The error of the computed objective, from above; 0 for a matrix that is not a metric."""
+        """An upper bound on how much the computed objective exceeds the exact one, beyond rounding.
+
+        0 for a matrix that is not a metric.
+        """
         asked, facts = self.asked, self.facts
         if asked.candidate is None or not facts.proof.feasibility.feasible:
             return 0.0
@@ -217,7 +219,7 @@ class Ruled(NamedTuple):
 
     @property
     def is_within_error(self) -> bool:
-        """True if ours is better only by the error of the candidate's objective."""
+        """True if our metric is better only by an amount that the error `above` can explain."""
         above, facts = self.above, self.facts
         return above > 0 and facts.better_by - above <= facts.allowed + facts.reference.certificate.rounding
 
@@ -259,7 +261,7 @@ REVISIONS: tuple[Rule[Ruled], ...] = (
 
 
 def _close(r: Ruled) -> tuple[str, ...]:
-    """A closed form has no run that could stop early."""
+    # a closed form has no run that could stop early
     early = "the run stopped early" if r.asked.module.MAX_ITER > 1 else "the closed form lost digits"
     unsought = "" if r.asked.diagnosed else "; misreadings were not tried"
     return (
@@ -296,14 +298,14 @@ class OnValue(NamedTuple):
 
     @property
     def allowed(self) -> float:
-        """The largest error of a value that is right."""
+        """The largest error of a claimed objective that counts as right."""
         return self.tol * self.scale + self.rounding
 
     @property
     def is_of_another(self) -> bool:
         """True if the value is not the objective of the metric.
 
-        The scale is the smaller of ours and the metric's, if ours is not certified.
+        If our solution is not certified, the smaller of our scale and the metric's scale is used.
         """
         if self.proof is None:
             return False
@@ -313,14 +315,14 @@ class OnValue(NamedTuple):
 
     @property
     def is_proved(self) -> bool:
-        """True if our solution is certified, and the value is near every number that may be the optimum."""
+        """True if our solution is certified, and the value is close to every number that may be the optimum."""
         ours, allowed = self.reference, self.allowed
         near = ours.objective - allowed <= self.value <= ours.lower_bound + allowed
         return near and ours.certificate.proves(self.tol)
 
     @property
     def interval(self) -> str:
-        """The interval that holds the optimum."""
+        """The interval that contains the optimum, as text."""
         ours = self.reference
         return f"[{ours.lower_bound - self.rounding:.12g}, {ours.objective + self.rounding:.12g}]"
 

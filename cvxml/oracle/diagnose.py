@@ -1,17 +1,21 @@
-"""For a refuted metric: which misreading of the problem does it solve, or which is it nearest to?
+"""Find the misreading of the problem that a refuted metric solves, or the misreadings that come nearest.
 
-For each possible explanation (explanations.py), the relative gap of the metric in the other problem is compared with
-its relative gap in the user's problem. A misreading is named if the metric is certified for it at the tolerance, or at
-`LOOSE`; then the gap is given too. In both cases the relative gap must be `SURELY` times smaller than in the user's
-problem. A number that was fitted to the metric, such as a factor or a weight, explains much of most errors. So it is
-named only if its relative gap is at most the tolerance, and at most `FITTED` times that of the user's problem, and only
-if no misreading without a fitted number explains the metric. The absolute gap must be smaller too, because a problem of
-a large scale may allow more than the whole error. If 0 is as good as optimal, slips in writing down a metric are left
-out.
+Each explanation (explanations.py) states another problem. The relative gap of the metric in the other problem is
+compared with its relative gap in the user's problem.
 
-If no misreading is named, the program may have stopped early. Then the misreadings with a relative gap `BETTER` times
-smaller are listed with their gaps. An explanation that would fit an error in a random direction as well is left out
-(`luck`).
+Named. An explanation is named if the metric is certified for it at the tolerance, or at `LOOSE`; in the second case the
+relative gap is reported too. In both cases the relative gap must be `SURELY` times smaller than in the user's problem.
+The absolute gap must be smaller too, because a problem of a large scale may allow more than the whole error.
+
+Fitted numbers. A number that was fitted to the metric, such as a factor or a weight, explains much of most errors. Such
+an explanation is named only if its relative gap is at most the tolerance and at most `FITTED` times that of the user's
+problem. It is not named if an explanation without a fitted number fits.
+
+Nearest. If no explanation is named, the program may have stopped early. Then the explanations with a relative gap
+`BETTER` times smaller are listed with their gaps.
+
+Left out: explanations that would also fit an error in a random direction (`luck`, `by_chance`). If 0 is nearly optimal,
+slips in writing down a metric are left out too.
 """
 
 from __future__ import annotations
@@ -42,30 +46,33 @@ from cvxml.oracle.judge import NO_ANSWER, Judge, Left
 from cvxml.oracle.reference import Reference
 
 BETTER = 100  # a misreading is listed as nearest if its relative gap is this many times smaller
-LESS = 10  # times less must be left in a misreading, as a number
-NOT_BY_LUCK = 1e-6  # what may be left where the optimum is not unique
-NEARER = 10  # a metric near 0, or a turned error, must have a gap that is this many times larger
+LESS = 10  # the absolute gap in the other problem must be this many times smaller
+NOT_BY_LUCK = 1e-6  # largest relative gap of a named explanation if the optimum is not unique
+NEARER = 10  # the gap of a metric near 0, or with a rotated error, must be this many times larger
 SURELY = 1000  # a misreading is named if its relative gap is this many times smaller
 FITTED = 1e-5  # largest relative gap with a fitted number, relative to that of the user's problem
-LISTED = 3  # of these at most
-TURNS = 8  # of an error, none of which is explained nearly as well
+LISTED = 3  # most explanations that are listed as nearest
+TURNS = 8  # random rotations of the error; an explanation must not fit any of them
 NEXT_TO_0 = 1e-6  # relative to the largest eigenvalue: smaller ones count as 0
-ROUNDED = 1e-3  # of the tolerance: what is left may be noise
-PART = 2  # times less must be left in one misreading before it is tried together with another
-SELDOM = 1e-3  # of random errors are explained as well by one of all that were tried
+ROUNDED = 1e-3  # relative to the tolerance: a smaller gap may be noise
+PART = 2  # a misreading is combined with others if its relative gap is this many times smaller
+SELDOM = 1e-3  # largest value of `luck`
 
 
 class Diagnosis(NamedTuple):
-    """What a metric is the answer of, as sentences; else what it is nearest to."""
+    """Sentences on the problems that a metric solves (`named`). If it solves none of them: the nearest problems."""
 
     named: tuple[str, ...] = ()
     nearest: tuple[Nearest, ...] = ()
 
 
 def diagnose(asked: Asked, optimum: Reference | None = None) -> Diagnosis:
-    """What explains the candidate. optimum: of the problem itself, if it is known."""
+    """Return the explanations of the candidate.
+
+    optimum: our own solution of the user's problem, if it is known.
+    """
     metric = asked.candidate
-    if metric is None or np.abs(metric).max() > 1e150:  # no misreading, an overflow
+    if metric is None or np.abs(metric).max() > 1e150:  # squares would overflow
         return Diagnosis()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -78,7 +85,7 @@ def diagnose(asked: Asked, optimum: Reference | None = None) -> Diagnosis:
             return [
                 each
                 for each in found
-                if not (_is_told(each, own, asked.tol) and by_chance(each, others, asked.tol))
+                if not (_is_reportable(each, own, asked.tol) and by_chance(each, others, asked.tol))
             ]
 
         read = [*misreadings(judge, metric)]
@@ -99,7 +106,10 @@ def diagnose(asked: Asked, optimum: Reference | None = None) -> Diagnosis:
 
 
 def told(found: list[Explanation], own: Left, tol: float, p: int) -> Diagnosis:
-    """What is said of all that was found. own: what is left in the problem itself. p: numbers that the metric holds."""
+    """Choose the explanations that the report names or lists.
+
+    own: the gap in the user's problem. tol: the tolerance. p: number of free numbers in the metric (`numbers`).
+    """
     less = [
         each for each in found if _is_less(each.left, own) and luck(each, own, tol, p, len(found)) <= SELDOM
     ]
@@ -108,7 +118,7 @@ def told(found: list[Explanation], own: Left, tol: float, p: int) -> Diagnosis:
     near = [
         each._replace(sentence=f"{each.sentence} (relative gap {each.left.share:.2g})")
         for each in named
-        if tol < each.left.share <= min(LOOSE, _whole(own) / SURELY) and not _is_chosen(each)
+        if tol < each.left.share <= min(LOOSE, _capped_gap(own) / SURELY) and not _is_chosen(each)
     ]
     if exact or near:
         return Diagnosis(tuple(dict.fromkeys(each.sentence for each in simplest(exact or near))))
@@ -129,15 +139,16 @@ def simplest(found: list[Explanation]) -> list[Explanation]:
 
 
 def luck(explanation: Explanation, own: Left, tol: float, p: int, tried: int) -> float:
-    """How many of all that were tried would explain an error in a random direction as well, but for noise.
+    """Return the expected number of tried explanations that would fit an error in a random direction as well.
 
-    If gaps are squares of distances, what is left after the best fit of f numbers is a beta variable of the other p - f
-    directions and these f; and a misreading is a point, that as near to hits by the p-th power of the distance. That
-    is no proof, but it measures how little information a few numbers hold. An explanation chosen from several problems
-    counts as that many tries.
+    Model: gaps are squared distances in p dimensions. After a best fit of f numbers, the remaining share of a random
+    error has a beta distribution with parameters (p - f)/2 and f/2. Without fitted numbers, a random error comes as
+    near with a probability of about the p-th power of the relative distance. This is not a proof. It measures how
+    little information a few numbers contain. An explanation that was chosen from several problems counts as that many
+    tries.
     """
     tried += explanation.choices - 1
-    f, whole = explanation.fitted, _whole(own)
+    f, whole = explanation.fitted, _capped_gap(own)
     share = min(max(explanation.left.share, ROUNDED * tol) / whole, 1.0) if whole > 0 else 1.0
     if f == 0:
         return float(tried * share ** (p / 2))
@@ -162,11 +173,12 @@ def _count(values: FloatArray) -> int:
 
 
 def turned(judge: Judge) -> list[FloatArray]:
-    """Metrics (d, d) with the error of the candidate, what it is more than the best, in other directions.
+    """Return other metrics (d, d) with errors of the same size, to test if an explanation fits them as well.
 
-    The last is on the way to the multiple of the identity with the trace of the best: what a program may return that
-    began there and stopped early. For a metric with one free number, the list also holds twice the metric: an
-    explanation that fits it too would fit any number.
+    The error is the candidate minus our better metric. `TURNS` metrics have this error rotated at random. One more lies
+    on the way from our metric to the multiple of the identity with the same trace. A program that started there and
+    stopped early returns such a metric. For a metric with one free number, the list also contains twice the metric,
+    because an explanation that fits it too would fit any number.
     """
     metric = judge.asked.candidate
     if metric is None:
@@ -187,7 +199,7 @@ def turned(judge: Judge) -> list[FloatArray]:
 
 
 def by_chance(each: Explanation, others: Sequence[FloatArray], tol: float) -> bool:
-    """True if one of the turned metrics is explained nearly as well: then it is no explanation."""
+    """Return True if one of the metrics of `turned` is explained nearly as well; then the explanation is not used."""
     if each.again is None:
         return False
     enough = NEARER * max(each.left.share, ROUNDED * tol)
@@ -200,13 +212,16 @@ def by_chance(each: Explanation, others: Sequence[FloatArray], tol: float) -> bo
     return False
 
 
-def _is_told(each: Explanation, own: Left, tol: float) -> bool:
-    """Return True if the explanation may be named or listed."""
+def _is_reportable(each: Explanation, own: Left, tol: float) -> bool:
     return _is_less(each.left, own) and each.left.share <= max(tol, own.share / BETTER)
 
 
 def _is_less(left: Left, own: Left) -> bool:
-    """True where the gap is, as a number too, and less than that of a metric next to 0."""
+    """Return True if the absolute gap is `LESS` times smaller, and the relative gap is clearly below that of 0.
+
+    "Clearly" means `NEARER` times smaller. This comparison with the zero metric excludes problems in which every small
+    metric has a small gap.
+    """
     less = left.gap is None or own.gap is None or LESS * left.gap <= own.gap
     return less and NEARER * left.share <= left.nothing
 
@@ -214,7 +229,7 @@ def _is_less(left: Left, own: Left) -> bool:
 def _is_exact(each: Explanation, own: Left, tol: float) -> bool:
     """Return True if the relative gap is at most `tol`, and small enough relative to that of the user's problem."""
     part = FITTED if _is_chosen(each) else 1 / SURELY
-    return _is_less(each.left, own) and each.left.share <= min(tol, part * _whole(own))
+    return _is_less(each.left, own) and each.left.share <= min(tol, part * _capped_gap(own))
 
 
 def _is_near(each: Explanation, own: Left) -> bool:
@@ -226,9 +241,9 @@ def _is_near(each: Explanation, own: Left) -> bool:
     if _is_chosen(each) or each.slight or not math.isfinite(own.share) or not _is_less(each.left, own):
         return False
     if each.number:
-        return each.left.share <= min(LOOSE, _whole(own) / SURELY)
+        return each.left.share <= min(LOOSE, _capped_gap(own) / SURELY)
     many = each.left.gap is not None and not each.left.unique  # without a gap, the set of optima is not known
-    return each.left.share <= _whole(own) / (SURELY if many else BETTER)
+    return each.left.share <= _capped_gap(own) / (SURELY if many else BETTER)
 
 
 def _is_chosen(each: Explanation) -> bool:
@@ -236,7 +251,7 @@ def _is_chosen(each: Explanation) -> bool:
     return each.fitted > 0 or each.choices > 1
 
 
-def _whole(own: Left) -> float:
+def _capped_gap(own: Left) -> float:
     """Return the relative gap in the user's problem, at most 1. Larger gaps do not grow like squared distances."""
     return min(own.share, 1.0)
 

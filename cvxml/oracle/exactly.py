@@ -1,4 +1,4 @@
-"""The verdict in exact arithmetic: the same rules as in convex.py, with nothing allowed for rounding."""
+"""The verdict in exact arithmetic: the rules of convex.py without an allowance for rounding."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from cvxml.core.result import Certificate, Solution
 from cvxml.methods import get_exact
 from cvxml.oracle.asked import Asked
 
-MAX_NEGATIVE = 1e-5  # of the norm: ten times the negative eigenvalue that still counts as psd
-ANOTHER = "the exact proof is about M M^T, which is not near enough to the given matrix"
+MAX_NEGATIVE = 1e-5  # relative to the norm: ten times the negative eigenvalue that still counts as psd
+ANOTHER = "M M^T, of which it is proved, is not near enough to the matrix given"
 
 
 class ExactJudgement(NamedTuple):
-    """A verdict, why, and the interval of the candidate."""
+    """A verdict, its reason, and the exact interval of the candidate."""
 
     verdict: Verdict
     reason: str
@@ -25,11 +25,12 @@ class ExactJudgement(NamedTuple):
 
 
 def judge_exactly(asked: Asked, candidate: FloatArray, reference: Solution) -> ExactJudgement:
-    """Judge `candidate` (d, d), psd to tolerance: is its gap at most the tolerance times the scale, without rounding?
+    """Judge `candidate` (d, d): is its gap at most the tolerance times the scale, without rounding?
 
-    The scale is that of the reference if the exact interval certifies the reference. Otherwise the reference may be
-    far from the optimum, and so may its scale: then the gap must also be within the tolerance of the candidate's own
-    scale, and a refutation must exceed the larger of the two.
+    The candidate must be psd to the tolerance of feasibility. The scale is that of our reference if the exact interval
+    certifies the reference. Otherwise the reference may be far from the optimum, and its scale may be wrong. Then the
+    gap must also be at most the tolerance times the candidate's own scale, and a refutation must exceed the larger of
+    the two limits.
     """
     module, tol = get_exact(asked.method), Fraction(asked.tol)
     theirs = module.exact(asked.given, candidate, reference.dual)
@@ -37,7 +38,7 @@ def judge_exactly(asked: Asked, candidate: FloatArray, reference: Solution) -> E
     scales = [theirs.scale if module.SCALE == "candidate" else ours.scale]
     if ours.gap > tol * ours.scale:
         scales.append(theirs.scale)
-    # where the optimum is 0 there is no scale: nothing is allowed, and 0 alone is optimal
+    # if the optimum is 0, the scale is 0: then `allowed` is 0, and only 0 is optimal
     allowed, most = tol * min(scales), tol * max(scales)
     if not stands_for(theirs, module.certify(asked.given, candidate, reference.dual), allowed):
         return ExactJudgement(Verdict.INCONCLUSIVE, ANOTHER, theirs)
@@ -53,12 +54,14 @@ def judge_exactly(asked: Asked, candidate: FloatArray, reference: Solution) -> E
 
 
 def stands_for(interval: Exact, proof: Certificate, allowed: Fraction | float) -> bool:
-    """True if M M^T has the objective that double precision sees at the metric, to what is allowed and its rounding.
+    """Return True if a verdict on M M^T is also valid for the matrix that was given.
 
-    A matrix may differ from M M^T by little of its norm, and by much of what the data see of it. Where rounding is more
-    than what is allowed, double precision sees nothing of that, and what is true of M M^T may be false of the matrix.
+    Exact arithmetic judges M M^T, which is psd. The given matrix may differ from it by little relative to its norm, and
+    by much in the directions that matter for the data. So the two objectives must agree: the exact one of M M^T, and
+    the one that double precision computes for the given matrix. The difference may be at most `allowed` plus rounding.
+    If rounding exceeds `allowed`, double precision cannot show this agreement, and the result is False.
     """
-    if interval.distance == 0:  # it is the matrix itself
+    if interval.distance == 0:  # the given matrix is M M^T itself
         return True
     judged = proof.step or proof
     near = interval.distance <= MAX_NEGATIVE * proof.feasibility.norm and judged.rounding <= float(allowed)

@@ -1,6 +1,6 @@
-"""What may explain a refuted metric, and what it leaves to gain there: misreadings, slips, other features and weights.
+"""Possible explanations of a refuted metric: misreadings, slips in writing it down, other features, other weights.
 
-Each is an `Explanation`: whether one is told, and in which words, is decided in diagnose.py.
+Each `Explanation` holds the gap that the metric has in the other problem. diagnose.py decides which ones are reported.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from cvxml.oracle.likeliest import likeliest
 from cvxml.oracle.representation_errors import Slip, slips
 from cvxml.oracle.weights import Tried, around, between, inward, least, least_share, ratio
 
-MAX_COMBINED = 3  # this many misreadings are combined with others and with weights
-SLIGHT = 0.01  # relative: a number that is nearer to what was asked for was not meant
+MAX_COMBINED = 3  # number of misreadings that are combined with others and with weights
+SLIGHT = 0.01  # relative: a change of a number by less than this is not a different choice
 MAX_STEPS = 30  # steps of a descent in two weights
 SPREAD = math.log(10)  # the logarithm of the best factor is searched up to this far on both sides
 STANDARD = 1e-6  # a feature is standardized if its standard deviation is 1 within this tolerance
@@ -34,20 +34,21 @@ SAME = 1e-9  # two numbers with a smaller relative difference are equal up to ro
 
 
 class Explanation(NamedTuple):
-    """Something that a metric may be the answer of."""
+    """A problem that a metric may solve, and the gap of the metric there."""
 
     left: Left
     sentence: str
     fitted: int = 0  # numbers that were chosen to fit the metric
     number: bool = False  # True if only a number differs from the user's problem
     choices: int = 1  # number of problems from which the likeliest was chosen
-    slight: bool = False  # the number is next to what was asked for, as where a program stopped early
-    # computes the gap that another metric leaves in the same problem; None if that would be expensive
+    # True if the number is close to the user's: then the program may only have stopped early
+    slight: bool = False
+    # computes the gap of another metric in the same problem, or None if the explanation does not depend on the metric
     again: Callable[[FloatArray], Left] | None = None
 
 
 def misreadings(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
-    """Each of those that are listed of the method, in their order."""
+    """Yield one explanation for each misreading in `MISREADINGS` of the method, in this order."""
     for misreading in get(judge.method).MISREADINGS.values():
         if judge.asked.late:
             return
@@ -62,7 +63,7 @@ def _read(
     also: str = "",
     fitted: int = 0,
 ) -> Explanation | None:
-    """Return the gap of `metric` in the problem in which `base` is misread; None if it is not known.
+    """Return the gap of `metric` in the problem in which `base` is misread, or None if it is not known.
 
     also: the sentence of a misreading that `base` already contains. fitted: the number of fitted numbers in `base`.
     """
@@ -70,12 +71,13 @@ def _read(
     def again(each: FloatArray) -> Left:
         question = _question(judge, base, each)
         if misreading.left is not None:
-            return Left(max(misreading.left(question), 0.0), unique=judge.unique)  # rounding may be below 0
+            # rounding may make the gap negative
+            return Left(max(misreading.left(question), 0.0), unique=judge.unique)
         other = known or _misread(judge, misreading, question, base)
         return NOTHING_KNOWN if other is None else judge.left(each, other)
 
     number, choices = False, 1
-    known = None  # the problem misread, where it is the same of every metric, so that it is solved once
+    known = None  # the other problem, if it does not depend on the metric; then it is solved only once
     said = f"{judge.claim} for {also}{misreading.sentence}"
     try:
         if misreading.left is None:
@@ -133,7 +135,7 @@ def _is_fitted(misreading: Misreading, question: Question, other: OtherProblem) 
 
 
 def _factor(of: FloatArray, metric: FloatArray) -> float | None:
-    """Return c if `of` is c times `metric`; None if it is not a multiple."""
+    """Return c if `of` is c times `metric`, or None if it is not a multiple."""
     if of.shape != metric.shape or not metric.any():
         return None
     c = float(np.sum(of * metric) / np.sum(metric * metric))
@@ -149,7 +151,7 @@ def _question(judge: Judge, base: OtherProblem, metric: FloatArray) -> Question:
 
 
 def _value(judge: Judge, other: OtherProblem, name: str) -> str:
-    """Of the parameter that was fitted, and what was asked."""
+    """Return the text with the fitted value of a parameter and the value in the user's problem."""
     asked = judge.asked.module.stored(judge.given)[name]
     shown = asked if isinstance(asked, str) else f"{asked:g}"
     return f": {name} = {other.params[name]:.6g} (asked: {shown})"
@@ -210,7 +212,7 @@ def _partly(
 
 
 def other_weights(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
-    """Each weight of the method at the value at which `metric` leaves least; then every two of them."""
+    """For each weight of the method, and for each pair of weights, find the values with the smallest relative gap."""
     weights = get(judge.method).WEIGHTS
     for name in weights:
         found = _at_best(judge, metric, judge.itself, name)
@@ -282,10 +284,11 @@ def best_factor(objective: Callable[[FloatArray], float], metric: FloatArray, ne
 
 
 def _two_at_best(judge: Judge, metric: FloatArray, pair: tuple[str, str]) -> Explanation:
-    """Both weights where `metric` leaves least: that is convex in the two, with the slopes of each for a gradient.
+    """Find the values of two weights with the smallest gap of `metric`.
 
-    Raises ValueError where a tangent shows that it leaves much at every two, measured by the scales at hand: as `least`
-    does for one. Then no explanation is told; no verdict depends on it.
+    The gap is convex in the two weights, and the slope for each weight gives the gradient. Raises ValueError if a
+    tangent shows that the gap is large at all values of the weights. "Large" is measured by the known scales, as in
+    `least`. In this case no explanation is given; no verdict depends on this.
     """
     asked = [float(getattr(judge.given, name)) for name in pair]
     if min(asked) <= 0:
@@ -302,9 +305,9 @@ def _two_at_best(judge: Judge, metric: FloatArray, pair: tuple[str, str]) -> Exp
     def left(logarithms: FloatArray) -> tuple[float, FloatArray]:
         try:
             here = tried(np.exp(logarithms))
-        except ValueError:  # too far: there is no optimum
+        except ValueError:  # these weights are too far off: the problem has no optimum
             return math.inf, np.zeros(2)
-        if min(each.slope for each in here) >= 0:  # then the tangent is least where both weights are 0
+        if min(each.slope for each in here) >= 0:  # then the tangent is smallest at weights of 0
             floor = here[0].gap - sum(each.slope * each.weight for each in here)
             if floor > FAR * max(here[0].scale, unit):
                 raise ValueError("the metric leaves much at every two weights")
@@ -324,7 +327,7 @@ def _two_at_best(judge: Judge, metric: FloatArray, pair: tuple[str, str]) -> Exp
 def misread_weights(
     judge: Judge, metric: FloatArray, shares: Sequence[float], part: float
 ) -> Iterator[Explanation]:
-    """The misreadings that leave no more than `part`, at another weight."""
+    """Try each misreading with a relative gap of at most `part` together with another value of a weight."""
     for misreading, base, fitted in _partly(judge, metric, shares, part):
         for name in get(judge.method).WEIGHTS:
             found = _at_best(judge, metric, base, name)
@@ -336,7 +339,10 @@ def misread_weights(
 def _at_best(
     judge: Judge, metric: FloatArray, base: OtherProblem, name: str
 ) -> tuple[OtherProblem, Explanation] | None:
-    """`base` with the weight at which `metric` leaves least; None where it leaves much at every one."""
+    """Return `base` with the value of a weight that gives `metric` the smallest relative gap, and the explanation.
+
+    Returns None if the gap is large at every value.
+    """
     most = get(judge.method).WEIGHTS[name]
     at = partial(judge.tried, metric, base, name)
     try:
@@ -366,9 +372,9 @@ def _left_at(judge: Judge, other: OtherProblem, metric: FloatArray) -> Left:
 
 
 def of_representation(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
-    """Slips in how the metric is written down, or in the features it belongs to."""
+    """Yield explanations by slips in writing down the metric, and by features that were rescaled first."""
     try:
-        # next to 0 every factor and every transform of a metric is as good
+        # if 0 is nearly optimal, all small multiples and transforms of a metric have small gaps
         written = (
             []
             if judge.nothing_is_optimal()
@@ -383,7 +389,7 @@ def of_representation(judge: Judge, metric: FloatArray) -> Iterator[Explanation]
         again = partial(_mended, judge, slip, other)
         try:
             left = again(metric)
-        except NO_ANSWER:  # too large, or without an answer
+        except NO_ANSWER:  # for example, the numbers overflow
             continue
         slight = slip.fitted == 1 and np.allclose(slip.mend(metric), metric, rtol=SLIGHT)
         again_or_none = again if slip.of_metric else None
@@ -395,14 +401,14 @@ def _mended(judge: Judge, slip: Slip, other: OtherProblem, metric: FloatArray) -
 
 
 def _other_features(judge: Judge, metric: FloatArray) -> Iterator[tuple[Slip, OtherProblem]]:
-    """The metric as one for features that were rescaled first, and these."""
+    """Yield problems with rescaled features, and the change of the metric that belongs to each."""
     X = np.asarray(judge.X, dtype=np.float64)
     if metric.shape[0] != X.shape[1]:
         return
     width = X.max(axis=0) - X.min(axis=0)
     for name, scale in (("z-scored", X.std(axis=0)), ("scaled to [0, 1]", width)):
         scale = np.where(scale > 0, scale, 1.0)
-        if np.allclose(scale, scale[0]):  # a factor of the metric, which is named as such
+        if np.allclose(scale, scale[0]):  # this is a factor of the metric; `slips` covers it
             continue
         other = _scaled(judge, X, scale)
         said = f"{judge.claim} for features that were {name} first"
@@ -421,7 +427,7 @@ def _other_features(judge: Judge, metric: FloatArray) -> Iterator[tuple[Slip, Ot
 
 
 def _normalised_rows(judge: Judge, X: FloatArray) -> OtherProblem | None:
-    """Return the problem with each point and query divided by its length; None if all points have equal lengths."""
+    """Return the problem with each point and query divided by its length, or None if all points have equal lengths."""
 
     def normalised(points: FloatArray) -> FloatArray:
         lengths = np.linalg.norm(points, axis=-1, keepdims=True)

@@ -1,6 +1,7 @@
-"""Judge an estimator after its fit: one of cvxml, metric-learn, scikit-learn, pylmnn or pyDML.
+"""Judge a fitted estimator of cvxml, metric-learn, scikit-learn, pylmnn or pyDML.
 
-It is known by its module and its class, and read by its attributes: none of these packages is imported.
+The module and the class name identify the estimator, and its attributes hold the results. So these packages need not be
+imported here.
 """
 
 from __future__ import annotations
@@ -18,19 +19,21 @@ from cvxml.core.tolerance import Tolerance
 from cvxml.oracle.check import check
 from cvxml.oracle.foreign import METHODS, Fitted, question
 
+# name of the module: name of the package
 PACKAGES = {
     "metric_learn": "metric-learn",
     "sklearn": "scikit-learn",
     "pylmnn": "pylmnn",
     "dml": "pyDML",
-}  # imported as, published as
+}
+# learners of metric-learn: number of points in each tuple
 TUPLES = {
     "ITML": 2,
     "MMC": 2,
     "SDML": 2,
     "SCML": 3,
     "LSML": 4,
-}  # of metric-learn: how many points are given together
+}
 LISTS = {2: "pairs", 3: "triplets", 4: "quadruplets"}
 
 
@@ -46,17 +49,21 @@ def certify_estimator(
     callback: Callback = None,
     **given: Any,
 ) -> Report:
-    """Is the metric of a fitted estimator what its own parameters ask for?
+    """Judge the metric of a fitted estimator as an answer to the problem that its own parameters state.
 
-    estimator: of cvxml, or a learner of metric-learn, scikit-learn, pylmnn or pyDML that minimises what a method here
-    does. X, y: what its `fit` was given: points (n, d) and labels, chunks or targets (n,), or as metric-learn's weakly
-    supervised learners have it, tuples of points (t, 2 to 4, d), y of pairs +1 and -1; indices where it has a
-    preprocessor. given: what it does not keep, by the names of `check`: pairs, triplets, quadruplets, chunklets (of
-    indices into X) that it drew by itself, its basis, its weights. tol: by default the tolerance that an estimator of
-    cvxml was fitted to, and "normal" for any other estimator. The rest as in `check`.
+    estimator: an estimator of cvxml, or a learner of metric-learn, scikit-learn, pylmnn or pyDML that minimises the
+    objective of a method in cvxml.
+    X: the points (n, d) that its `fit` got. For metric-learn's weakly supervised learners: tuples of points (t, 2 to 4,
+    d). If the estimator has a preprocessor, indices may take the place of points.
+    y: the labels, chunks or real targets (n,) that its `fit` got. For learners from pairs: +1 or -1 for each pair.
+    given: inputs that the estimator does not keep, by the parameter names of `check`. For example: its basis, its
+    weights, or pairs, triplets, quadruplets or chunklets (as indices into X) that it drew at random.
+    tol: relative to the scale, as in `check`. The default is the tolerance that an estimator of cvxml was fitted to,
+    and "normal" for any other estimator.
+    exact, diagnosed, time_limit, callback: as in `check`.
 
-    Raises ValueError for an estimator that is not known, is not fitted, was fitted with what has no counterpart, or was
-    changed since; and where something was drawn that it does not keep.
+    Raises ValueError if the estimator is not known, is not fitted, or was changed after its fit; if its parameters have
+    no counterpart in cvxml; or if it drew inputs at random and does not keep them.
     """
     options: dict[str, Any] = {
         "tol": getattr(estimator, "_fitted_to", "normal") if tol is None else tol,
@@ -80,7 +87,7 @@ def certify_estimator(
 
 
 def _refuse_changed(estimator: Any, given: set[str]) -> None:
-    """Raises ValueError where a parameter, or the map, is no longer that of the fit; not for a parameter in `given`."""
+    """Raise ValueError if a parameter that is not in `given`, or `components_`, was changed after the fit."""
     plain, kind = (bool, int, float, str), type(estimator).__name__
     for name, now in estimator.get_params(deep=False).items():
         then = estimator.solution_.params.get(name)
@@ -97,7 +104,10 @@ def _refuse_changed(estimator: Any, given: set[str]) -> None:
 
 
 def read(estimator: Any, X: ArrayLike, y: ArrayLike | None, given: dict[str, Any]) -> Fitted:
-    """What foreign.py maps. Raises ValueError for an estimator that is not known or not fitted, or for its inputs."""
+    """Return the estimator's data, parameters and metric in the form that foreign.py needs.
+
+    Raises ValueError if the estimator is not known or not fitted, or if X does not fit its metric.
+    """
     package, learner = _known(estimator)
     params, metric = _params(estimator), _metric(estimator)
     kind = learner.removesuffix("_Supervised")
@@ -116,7 +126,7 @@ def read(estimator: Any, X: ArrayLike, y: ArrayLike | None, given: dict[str, Any
 
 
 def _known(estimator: Any) -> tuple[str, str]:
-    """Its package and class, or those of a class that it is derived from."""
+    """Return the package and the class name of the estimator, or of a base class if only that is known."""
     for kind in type(estimator).__mro__:
         package = PACKAGES.get(kind.__module__.split(".")[0])
         if package and (package, kind.__name__.removesuffix("_Supervised")) in METHODS:
@@ -129,7 +139,10 @@ def _known(estimator: Any) -> tuple[str, str]:
 
 
 def _params(estimator: Any) -> dict[str, Any]:
-    """By the names of its signature. pyDML keeps them with a line below, where `get_params` does not find them."""
+    """Return the parameters by the names of the signature.
+
+    pyDML stores a parameter as an attribute with an underscore at the end, so `get_params` does not find it.
+    """
     if PACKAGES[_module(estimator)] == "pyDML":
         return {name.rstrip("_"): value for name, value in vars(estimator).items()}
     params: dict[str, Any] = estimator.get_params()
@@ -142,7 +155,7 @@ def _module(estimator: Any) -> str:
 
 
 def _metric(estimator: Any) -> FloatArray:
-    """(d, d). Raises ValueError before a fit."""
+    """Return the metric (d, d). Raises ValueError before a fit."""
     components = next(
         (value for name in ("components_", "L_") if (value := getattr(estimator, name, None)) is not None),
         None,
@@ -157,7 +170,7 @@ def _metric(estimator: Any) -> FloatArray:
 
 
 def _of_indices(preprocessor: Any, indices: Any) -> FloatArray:
-    """The points that a preprocessor of metric-learn gives: indices (n,) or (t, 2 to 4)."""
+    """Return the points (n, d) or (t, k, d) that a preprocessor of metric-learn gives for indices (n,) or (t, k)."""
     points = np.asarray(preprocessor(indices.ravel()), dtype=float)
     return points.reshape(*indices.shape, -1)
 
@@ -165,7 +178,10 @@ def _of_indices(preprocessor: Any, indices: Any) -> FloatArray:
 def _as_metric_learn(
     estimator: Any, learner: str, X: Any, y: Any, given: dict[str, Any]
 ) -> tuple[Any, Any, dict[str, Any]]:
-    """Points, labels and lists from what metric-learn's learner is given. Raises ValueError for what was drawn."""
+    """Return points, labels and lists from the inputs of a learner of metric-learn.
+
+    Raises ValueError if the learner drew its lists at random, or if X or y have a wrong form.
+    """
     kind, supervised = learner.removesuffix("_Supervised"), learner.endswith("_Supervised")
     if kind == "ITML" and hasattr(estimator, "bounds_"):
         given = {"bounds": [float(bound) for bound in estimator.bounds_], **given}

@@ -1,7 +1,7 @@
-"""Another package's learner as a question to `check`: the problem that its source minimises, and what it returned.
+"""Translate a learner of another package into a question to `check`: its method, its parameters and its metric.
 
-validation/foreign/sources.py says what each learner minimises, with the lines of its source. Here is what becomes of
-its parameters; fitted.py reads an estimator.
+validation/foreign/sources.py documents which problem each learner minimises, with the lines of its source. fitted.py
+reads the estimators.
 """
 
 from __future__ import annotations
@@ -19,37 +19,35 @@ Known = tuple[str, Params]  # a method and its parameters
 
 
 class Fitted(NamedTuple):
-    """A learner after its fit, and what it was fitted to."""
+    """A learner after its fit, with the inputs of the fit."""
 
-    package: str  # as it is published
-    learner: str  # its class
-    params: Params  # its own, by its own names
+    package: str  # name of the package
+    learner: str  # name of the class
+    params: Params  # by the names of the package
     metric: FloatArray  # (d, d)
     X: FloatArray  # (n, d)
-    y: Any  # (n,); None where lists say everything
-    given: (
-        Params  # by cvxml's names: pairs, quadruplets, triplets, chunklets, targets, basis, weights, bounds
-    )
+    y: Any  # (n,), or None if lists take the place of labels
+    # by the names of cvxml: pairs, quadruplets, triplets, chunklets, targets, basis, weights, bounds
+    given: Params
 
     def __str__(self) -> str:
         return f"{self.package} {self.learner}"
 
 
 class Question(NamedTuple):
-    """What `cvxml.check` is asked."""
+    """The arguments of `cvxml.check`."""
 
     method: str
     metric: FloatArray  # (d, d)
     params: Params
-    spent: float = (
-        1.0  # where similar points have a budget: the sum of their d², which `metric` is divided by
-    )
+    # for methods with a budget: the sum of the squared distances of similar pairs; `metric` was divided by it
+    spent: float = 1.0
 
 
 def question(fitted: Fitted) -> Question:
-    """The question that a learner's fit is an answer to.
+    """Return the question to `check` that the learner's metric answers.
 
-    Raises ValueError for a learner that is not known, or one used in a way that has no counterpart.
+    Raises ValueError if the learner is not known, or if its parameters have no counterpart in cvxml.
     """
     key = (fitted.package, fitted.learner.removesuffix("_Supervised"))
     if key not in METHODS:
@@ -63,11 +61,15 @@ def question(fitted: Fitted) -> Question:
     return Question(method, fitted.metric / spent, params, spent)
 
 
-BUDGETED = ("mmc", "mmc:diagonal", "dml_eig")  # any multiple is as good, and packages take another one
+# the scale of the metric does not matter in these methods, and packages choose another one
+BUDGETED = ("mmc", "mmc:diagonal", "dml_eig")
 
 
 def pairs_of_kind(kind: str, y: Any, pairs: Any) -> NDArray[np.intp]:
-    """(p, 2) the "similar" or the "dissimilar" pairs; where pairs is "all": every i < j, by the labels."""
+    """Return the pairs (p, 2) of a kind, "similar" or "dissimilar".
+
+    pairs: a dict with both lists, or "all": every pair i < j, divided by the labels.
+    """
     if not isinstance(pairs, str):
         return np.array(pairs[kind], dtype=np.intp).reshape(-1, 2)
     labels = np.asarray(y)
@@ -77,7 +79,7 @@ def pairs_of_kind(kind: str, y: Any, pairs: Any) -> NDArray[np.intp]:
 
 
 def squared(X: FloatArray, M: FloatArray, pairs: NDArray[np.intp]) -> FloatArray:
-    """d² of the pairs (s, 2)."""
+    """Return the squared distances (s,) of the pairs (s, 2)."""
     difference = X[pairs[:, 0]] - X[pairs[:, 1]]
     return np.asarray(np.sum((difference @ M) * difference, axis=1), dtype=float)
 
@@ -99,7 +101,7 @@ def _of_full_rank(fitted: Fitted, rank: str) -> None:
 def _lmnn(
     method: str, mu: Callable[[Params], float], rank: str = "n_components", k: str = "n_neighbors"
 ) -> Callable[[Fitted], Known]:
-    """LMNN by its weight of the push; targets are the nearest, but for those that are given."""
+    """Map LMNN. mu: computes the weight of the push term. Targets are the nearest neighbours, unless they are given."""
 
     def known(fitted: Fitted) -> Known:
         _of_full_rank(fitted, rank)
@@ -110,7 +112,7 @@ def _lmnn(
 
 
 def _of_rank(method: str, rank: str = "n_components", **also: Any) -> Callable[[Fitted], Known]:
-    """A method that may limit its rank."""
+    """Map a method with a parameter for the largest rank."""
 
     def known(fitted: Fitted) -> Known:
         limit = fitted.params.get(rank)
@@ -120,7 +122,7 @@ def _of_rank(method: str, rank: str = "n_components", **also: Any) -> Callable[[
 
 
 def _by_labels(method: str, *names: str) -> Callable[[Fitted], Known]:
-    """A convex method of pyDML, whose parameters of these names are the method's."""
+    """Map a convex method of pyDML with parameters of the same names as in cvxml."""
 
     def known(fitted: Fitted) -> Known:
         _of_full_rank(fitted, "num_dims")
@@ -147,7 +149,7 @@ def _lsml(fitted: Fitted) -> Known:
 
 
 def _sdml(fitted: Fitted) -> Known:
-    """Its covariance is that of the points in pairs, each once."""
+    """Map SDML. Its covariance is that of all points that occur in pairs, each counted once."""
     params, prior = fitted.params, fitted.params["prior"]
     if isinstance(prior, str) and prior == "covariance":
         pairs = _needed(fitted, "pairs", "its pairs").values()
@@ -169,7 +171,7 @@ EMBEDDINGS = {"weighted": "weighted", "plain": "plain", "orthonormalized": "orth
 
 
 def _lfda(fitted: Fitted) -> Known:
-    """As many neighbours as it takes for its `k`: fewer than there are features."""
+    """Map LFDA. Its number of neighbours is at most d - 1."""
     d, params = len(fitted.metric), fitted.params
     m = d if params["n_components"] is None else params["n_components"]
     k = min(7 if params["k"] is None else params["k"], d - 1)
@@ -177,13 +179,13 @@ def _lfda(fitted: Fitted) -> Known:
 
 
 def _similar_and_not(fitted: Fitted) -> Known:
-    """pyDML's LSI: by labels if it is supervised, else by matrices that say who is similar."""
+    """Map pyDML's LSI. With supv=True it uses labels; otherwise it uses sets of pairs, which must be given."""
     if not fitted.params["supv"]:
         _needed(fitted, "pairs", "its sets of pairs as indices")
     return "mmc", {}
 
 
-# (package, learner): the method and its parameters
+# (package, learner): a function that returns the method and its parameters
 METHODS: dict[tuple[str, str], Callable[[Fitted], Known]] = {
     ("metric-learn", "LMNN"): _lmnn("lmnn", lambda params: 1 - float(params["regularization"])),
     ("metric-learn", "ITML"): _itml,

@@ -1,4 +1,4 @@
-"""What a metric leaves to gain in a problem, the one asked or any other: proved by a dual of ours."""
+"""Compute the gap of a metric in the user's problem or in another one; our own dual variables give the lower bound."""
 
 from __future__ import annotations
 
@@ -21,28 +21,31 @@ from cvxml.oracle.weights import Tried
 
 # errors of a problem without an answer, for these data or within the time limit
 NO_ANSWER = (ValueError, ArithmeticError, SolverFailure, OutOfTime)
-NOTHING = 1e-12  # a scale below this share of the objective: as good as 0, and so is whatever is made of it
-SEARCH = 1e-6  # the tolerance of solutions among which a weight is looked for
+NOTHING = 1e-12  # relative to the objective: a smaller scale counts as 0, and relative gaps are not used then
+SEARCH = 1e-6  # tolerance of our solutions during the search for a weight
 SHRUNK = 1e-3  # this factor times the metric is compared with M = 0, which is stationary
-PATIENCE = 2000  # iterations for another problem
+PATIENCE = 2000  # most iterations of a solver for one problem
 FINEST = 1e-2  # the finest tolerance of our solutions, relative to the user's tolerance
-BESIDE = 2.0**-10  # of a weight: how far off the next one is, for a slope
+BESIDE = 2.0**-10  # relative difference of two weights, for the slope of the objective in the weight
 
 
 class Left(NamedTuple):
-    """What a metric may still gain in a problem: a share of its scale, and the number where it is known."""
+    """The gap of a metric in a problem, relative to the scale and, if known, absolute."""
 
     share: float
     gap: float | None = None
-    unique: bool = True  # the optimum is, so that a metric is near to it by no luck
-    nothing: float = math.inf  # the share that a metric next to 0 leaves: what leaves as much says nothing
+    unique: bool = True  # True if the optimum is unique; a metric is seldom near a unique optimum by chance
+    nothing: float = math.inf  # relative gap of 0, or of a small metric; a gap must be clearly smaller
 
 
 NOTHING_KNOWN = Left(math.inf)
 
 
 class Judge:
-    """Of the metric asked about. Each problem is solved once."""
+    """Computes gaps of metrics in several problems, and solves each problem only once.
+
+    asked: the question of the user. optimum: our own solution of the user's problem, if it is known.
+    """
 
     def __init__(self, asked: Asked, optimum: Reference | None):
         self.asked = asked
@@ -53,7 +56,7 @@ class Judge:
         self.given = asked.given
         self.sharp = asked.tol  # the tolerance of our solutions; `sharpen` makes it finer for a small error
         self.sharpened: set[tuple[int, int, int, str]] = set()  # problems that were solved again for it
-        # of each problem, by what it is made of, which is kept so that no other takes its place
+        # The keys are ids of objects. The problem is stored too, so that its objects live and ids are not reused.
         self.solved: dict[tuple[int, int, int, str], tuple[OtherProblem, Reference]] = {}
         self.weighed: dict[tuple[int, str, float, float], tuple[OtherProblem, Any, Any, Solution]] = {}
         self.unique = True
@@ -62,7 +65,11 @@ class Judge:
             self.unique = math.isfinite(optimum.solution.certificate.radius)
 
     def left(self, metric: FloatArray, other: OtherProblem | None = None) -> Left:
-        """What `metric` may still gain, as a dual of ours proves it; inf if it is none."""
+        """Return the gap of `metric` in the problem `other`, by default the user's problem.
+
+        The lower bound comes from our own dual variables. Returns `NOTHING_KNOWN` if `metric` is 0 or not feasible, or
+        if double precision cannot decide.
+        """
         other = self.itself if other is None else other
         metric = metric if other.metric is None else other.metric
         feasibility = examine(metric)[1]
@@ -123,13 +130,17 @@ class Judge:
         return Tried(weight, proof.gap, ours.certificate.scale, slope(metric) - slope(ours.metric), rounding)
 
     def _step(self, other: OtherProblem, given: Any, metric: FloatArray) -> Certificate:
-        """The proof of a metric's own convex step."""
+        """Return the certificate of the convex step at a metric."""
         module = get_stationary(other.method or self.method)
         _, dual = module.improve(given, module.metric(given, metric), tol=self.sharp / 10, early=True)
         return module.certify(given, module.matrix(given, metric), dual)
 
     def certain(self, metric: FloatArray) -> Left:
-        """What `metric` certainly may gain in the problem itself: what ours, which may be rough, is better by."""
+        """Return the proved gap of `metric` in the user's problem: its objective minus that of our solution.
+
+        The gap to our lower bound may be too large, because our solution may be rough. So the gap of our solution is
+        subtracted.
+        """
         left = self.left(metric)
         if left.gap is None or left.gap == 0 or self.claim == "stationary":
             return left
@@ -138,7 +149,7 @@ class Judge:
         return Left(left.share * (gap / left.gap) if gap else 0.0, gap)
 
     def nothing_is_optimal(self) -> bool:
-        """True where the metric 0 is optimal to `LOOSE`, or as good as that."""
+        """Return True if the relative gap of the zero metric is at most `LOOSE`."""
         if self.claim == "stationary":
             return False
         module, size = get(self.method), get(self.method).metric_size(self.given)
@@ -151,20 +162,20 @@ class Judge:
 
     @cached_property
     def better(self) -> FloatArray:
-        """The optimum (d, d); where the problem is not convex, what the convex step at the candidate gives."""
+        """The optimum (d, d); if the problem is not convex, the result of the convex step at the candidate."""
         if self.claim == "optimal" or self.asked.candidate is None:
             return self._optimum(self.itself, self.given, None).metric
         start = project_psd(self.asked.candidate)
         return get_stationary(self.method).improve(self.given, start, tol=self.tol / 10)[0]
 
     def inputs(self, other: OtherProblem) -> Any:
-        """The inputs of `other`, checked."""
+        """Return the checked inputs of `other`."""
         if other is self.itself:
             return self.given
         return get(other.method or self.method).instance(other.X, other.y, **other.params)
 
     def _optimum(self, other: OtherProblem, given: Any, metric: FloatArray | None) -> Solution:
-        """Ours, as tight as `metric` needs; None: tight."""
+        """Return our own solution, as tight as needed to judge `metric`; tight if `metric` is None."""
         key = self._key(other)
         _, known = self.solved.get(key, (other, None))
         if known is not None and known.tight and self._is_blunt(key, known):
@@ -187,12 +198,12 @@ class Judge:
 
 
 def at_weight(base: OtherProblem, name: str, weight: float) -> OtherProblem:
-    """The same problem, with another weight."""
+    """Return the same problem with another value of a weight."""
     return base._replace(params={**base.params, name: weight})
 
 
 def _nothing(module: Method[Any], given: Any, metric: FloatArray, ours: Solution) -> float:
-    """What the metric 0 leaves, beside ours; inf where it is none."""
+    """Return the gap of the zero metric, with the dual variables of `ours`; inf if it is not feasible."""
     try:
         proof = module.certify(given, np.zeros_like(metric), ours.dual)
     except ValueError:
@@ -201,7 +212,7 @@ def _nothing(module: Method[Any], given: Any, metric: FloatArray, ours: Solution
 
 
 def _share(proof: Certificate, tol: float) -> Left:
-    """What a stationary metric leaves to gain in its own step, or to first order, relative to the scale."""
+    """Return the relative gap of the convex step of a metric; without a step, the relative first-order residual."""
     judged = proof.step or proof
     if not proof.feasibility.feasible or not math.isfinite(proof.objective) or not proof.decides(tol):
         return NOTHING_KNOWN

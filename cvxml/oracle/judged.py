@@ -1,4 +1,4 @@
-"""What the predictions of a report need of the metric it is about (core/predictions.py)."""
+"""Collect the data that a report needs to compare predictions (core/predictions.py)."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ from cvxml.solvers.family_method import FamilyMethod
 
 
 def judged_of(asked: Asked, proof: Certificate, beside: FloatArray) -> ReportSubject | None:
-    """Of a candidate with its proof; None where it is a metric at one query, or its points have no classes.
+    """Return the points, classes and metric of a candidate, and its region.
 
-    beside: our own metric.
+    Returns None for a local metric (at a query), and for points without classes. The region is the set of all metrics
+    with an objective at most that of the candidate. proof: the candidate's certificate. beside: our own metric.
     """
     if asked.candidate is None or asked.y is None or asked.params.get("query") is not None:
         return None
-    try:  # not those of the instance, which has zeros where pairs were given
+    try:  # do not use given.y: it holds zeros if pairs were given
         codes = check_labels(asked.y, len(asked.given.X))
     except ValueError:  # no classes
         return None
@@ -35,23 +36,26 @@ def judged_of(asked: Asked, proof: Certificate, beside: FloatArray) -> ReportSub
 
 
 class Unattained(NamedTuple):
-    """The region of a problem that has no optimum: nothing is said of its predictions."""
+    """The region of a problem that no metric attains: no statement on its predictions is proved."""
 
     unknown: str
     box: None = None
     affordable: int = 0
 
     def closer(self, query: int, a: int, b: int) -> bool:
-        """Of no optimum."""
+        """Always False: without an optimum no order of distances is proved."""
         return False
 
     def others(self, E: FloatArray) -> Iterator[FloatArray]:
-        """None."""
+        """Always empty."""
         return iter(())
 
 
 def _region(method: str, given: Any, metric: FloatArray, dual: Dual, beside: FloatArray) -> Region | None:
-    """Of a member of the family whose metric acts on the points as they are."""
+    """Return the region of a candidate, or None if no region can be computed.
+
+    A region exists for a method of the family with a metric that acts on the points X themselves.
+    """
     module = get(method)
     if never := module.unattained(given):
         return Unattained(never)

@@ -1,10 +1,10 @@
 """Choose the problem that a metric most likely solves, from several problems, mostly without a solver.
 
 In each problem we try a few other metrics: the optimum of the user's problem, multiples of the candidate and of that
-optimum, mixtures of both, and small random changes of the candidate. If one of them has a lower objective, the
-candidate does not solve that problem, and the improvement is a lower bound of its gap. The problem with the smallest
-improvement is the likeliest. If several problems share the smallest improvement, at most `MAX_TIES_SOLVED` of them
-are solved.
+optimum, and mixtures of both. We also try small random changes of the candidate. If one of them has a lower objective,
+the candidate does not solve that problem, and the improvement is a lower bound of its gap. The problem with the
+smallest improvement is the likeliest. If several problems share the smallest improvement, at most `MAX_TIES_SOLVED` of
+them are solved.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Improvement(NamedTuple):
 
 
 def likeliest(judge: Judge, metric: FloatArray, others: Iterable[OtherProblem]) -> OtherProblem | None:
-    """Return the problem with the smallest improvement; None if the improvement is above `FAR` in every problem.
+    """Return the problem with the smallest improvement, or None if the improvement is above `FAR` in every problem.
 
     The field `choices` of the result holds the number of problems. The result is None too if the time limit is over.
 

@@ -1,4 +1,4 @@
-"""Judge metrics of several queries: each on its own, the report is that of all of them."""
+"""Combine the reports on metrics of several queries, which are judged separately."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from dataclasses import replace
 
 from cvxml.core.report import Report, Verdict
 
-SHOWN = 20  # queries with a reason of their own
+SHOWN = 20  # most queries with their reasons in the report
 
 
 def of_all(reports: list[Report]) -> Report:
-    """One report: refuted if any is, certified if all are; sums of the figures, the largest rel_gap.
+    """Return one report: refuted if any report is, certified if all are.
 
-    A better metric (witness) is that of the worst query, which a note names.
+    Figures are sums over the queries. rel_gap is the largest one, and radius the square root of the sum of squares. The
+    witness, if any, is that of the worst query, and a note names this query.
     """
     order = {Verdict.REFUTED: 3, Verdict.CLOSE: 2, Verdict.INCONCLUSIVE: 1, Verdict.CERTIFIED: 0}
     worst = max(reports, key=lambda report: (order[report.verdict], report.rel_gap or 0.0))
@@ -38,7 +39,7 @@ def of_all(reports: list[Report]) -> Report:
         rel_gap=max(report.rel_gap or 0.0 for report in reports),
         rounding=math.fsum(report.rounding for report in reports),
         radius=math.hypot(*(math.inf if report.radius is None else report.radius for report in reports)),
-        exact=None,  # that of one query says nothing of all
+        exact=None,  # an interval of one query does not hold for the sum
         judged=None,
         notes=tuple(dict.fromkeys(note for report in reports for note in report.notes)) + of_one,
         diagnosis=tuple(dict.fromkeys(line for report in reports for line in report.diagnosis)),

@@ -1,4 +1,4 @@
-"""Compare the numbers of a part of an algorithm with those of a case."""
+"""Compare the numbers of a part of an algorithm with the stored numbers of a case."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from cvxml.core.metric import FloatArray, real_array
 
 
 def compare(content: dict[str, Any], answer: Any) -> str:
-    """What is wrong with `answer`, as a sentence; empty if it agrees.
+    """Return a sentence on the first difference between `answer` and the case; empty if they agree.
 
-    content: a case of kind "part". Its "answer" names the arrays; those in "sets" are lists of indices in any order,
-    all others numbers, to within "tolerance" of the largest of them, or of 1 if that is more.
+    content: a case of kind "part". Its "answer" maps names to arrays. Arrays named in "sets" are lists of indices in
+    any order. All other arrays are numbers; the allowed error is "tolerance" times the largest absolute number of the
+    array, or times 1 if this is larger.
     """
     if not isinstance(answer, dict):
         return 'the answer has no "answer" with the numbers of the part'
@@ -48,7 +49,7 @@ def _numbers(expected: Any, given: Any, tolerance: float) -> str:
         return f"numbers of shape {right.shape} are asked for"
     allowed = tolerance * max(float(np.abs(right).max(initial=0.0)), 1.0)
     error = np.abs(found - right)
-    if (error <= allowed).all():  # NaN is not
+    if (error <= allowed).all():  # False for NaN
         return ""
     place = tuple(int(p) for p in np.argwhere(~(error <= allowed))[0])
     return f"{found[place]:.12g} at {list(place)}, right is {right[place]:.12g} (allowed {allowed:.2g})"

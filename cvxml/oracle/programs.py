@@ -1,4 +1,4 @@
-"""Run a stranger's program: one question on its standard input, one answer on its standard output.
+"""Run a foreign program: one question on its standard input, one answer on its standard output.
 
 On POSIX, `supervisor.py` starts the program and ends it with every process that it started, even if this process is
 killed. On Windows this process starts the program without a memory limit, and ends only the program itself.
@@ -56,7 +56,6 @@ class Surroundings:
     workdir: str | None = None
 
     def __post_init__(self) -> None:
-        """Check."""
         check_positive(self.time_limit, "time_limit")
         check_positive(self.memory_limit, "memory_limit")
         for name in self.env:

@@ -1,4 +1,4 @@
-"""A solution of ours beside which a metric is judged: tight, or only as tight as the metric needs."""
+"""Solve a problem ourselves, as the reference for a metric: tightly, or only roughly if this is enough."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from cvxml.core.pairs import MAX_POINTS_LISTED
 from cvxml.core.result import Solution, Status
 from cvxml.oracle.asked import uninterrupted
 
-ROUGH = 1e-2  # of the scale: what refutes most metrics that are not optimal, in much less time than a tight proof takes
-CLEARLY = 2.0  # times that must a metric of ours be better
+ROUGH = 1e-2  # relative gap; it refutes most metrics that are not optimal, much faster than a tight proof
+CLEARLY = 2.0  # our metric must be better by this many times `ROUGH` times the scale
 
 
 class Reference(NamedTuple):
-    """A solution, and whether no better one was to be had."""
+    """Our own solution of a problem; `tight` if it was solved as well as we can, and not only roughly."""
 
     solution: Solution
     tight: bool
@@ -29,12 +29,14 @@ def reference(
     known: Reference | None = None,
     **options: Any,
 ) -> Reference:
-    """Of the problem `given`, to a gap of tol / 10; where points are many, to ROUGH where `metric` is worse by more.
+    """Solve the problem `given` to a relative gap of tol / 10, or only to `ROUGH` if this already refutes `metric`.
 
-    metric: (d, d), what is judged; None where it is a value alone. known: of the same problem, for another metric.
-    options: of `Method.solve`.
+    The rough solve is tried first if there are many points. It suffices if `metric` is worse than our solution by a
+    clear margin (`CLEARLY`).
+    metric: (d, d), the metric to judge, or None if only a value is judged. known: an earlier reference for the same
+    problem. options: further arguments of `Method.solve`.
     """
-    iterates = method.MAX_ITER > 1  # a closed form is as fine at once, and takes no warm start
+    iterates = method.MAX_ITER > 1  # a closed form is tight at once and takes no warm start
     if (
         iterates
         and known is None

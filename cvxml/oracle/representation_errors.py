@@ -1,4 +1,7 @@
-"""Slips in how a metric is written down: what the candidate would be without each of them."""
+"""Slips in how a metric is written down, and how to correct each of them.
+
+Example: a program returns the transform L as the metric. Then L^T L is the intended metric.
+"""
 
 from __future__ import annotations
 
@@ -10,24 +13,25 @@ import numpy as np
 
 from cvxml.core.metric import FloatArray, components_of, examine, project_psd
 
-FACTOR = 1e-5  # what is nearer to 1 is no slip but a metric that is not exact, and would be written as 1
+FACTOR = 1e-5  # a factor that is closer to 1 comes from an inexact solve, and is not a slip
 
 
 class Slip(NamedTuple):
-    """What was done, and what makes of the metric (d, d) the one that is asked for if it was."""
+    """A possible slip: its sentence, and the function that maps the given metric (d, d) to the intended one."""
 
     sentence: str
     mend: Callable[[FloatArray], FloatArray]
-    fitted: int = 0  # numbers that are chosen to fit
-    of_metric: bool = True  # False where it is the same whatever the metric is
+    fitted: int = 0  # number of numbers that are fitted to the metric
+    of_metric: bool = True  # False if `mend` ignores its argument
 
 
 def slips(
     metric: FloatArray, components: FloatArray | None, better: FloatArray, claim: str
 ) -> Iterator[Slip]:
-    """Those that a metric (d, d) may have; the caller finds out whether the mended one is `claim`.
+    """Yield the slips that a metric (d, d) may have. The caller tests if the corrected metric is `claim`.
 
-    better (d, d): the metric that the candidate's factor is measured against.
+    components: (m, d) if the metric was given by components. better: a good metric (d, d), to which a missing factor is
+    fitted. claim: "optimal" or "stationary", for the sentences.
     """
     feasible = examine(metric)[1].feasible
     if not feasible and examine(_symmetric(metric))[1].feasible:
@@ -70,7 +74,7 @@ def _inverse(metric: FloatArray) -> FloatArray:
 
 
 def _transforms(metric: FloatArray, components: FloatArray | None, claim: str) -> Iterator[Slip]:
-    """M for L, L for M, and L for L^T."""
+    """Yield slips with components: M given for L, L given for M, and L given for L^T."""
     if components is not None and len(components) == len(metric):
         said, other = f"components L^T in place of L: L L^T is {claim}", components @ components.T
         yield Slip(said, lambda _: other, of_metric=False)
@@ -90,7 +94,7 @@ def _transforms(metric: FloatArray, components: FloatArray | None, claim: str) -
 
 
 def _turned(lower: bool, metric: FloatArray) -> FloatArray:
-    """L^T L for the triangular L with L L^T = metric; 0 where there is none."""
+    """Return L^T L for the triangular L with L L^T = metric; 0 if there is no Cholesky factor."""
     flip = slice(None) if lower else slice(None, None, -1)
     try:
         factor = np.linalg.cholesky(metric[flip, flip])

@@ -21,16 +21,16 @@ class Ruling(NamedTuple):
 
 @dataclass(frozen=True)
 class Rule(Generic[Facts]):
-    """A verdict on all facts to which the rule applies."""
+    """A condition on facts, and the verdict with its reason if the condition holds."""
 
     name: str
     applies: Callable[[Facts], object]
     verdict: Verdict
-    reason: Callable[[Facts], str | tuple[str, ...]]  # a sentence, or several
+    reason: Callable[[Facts], str | tuple[str, ...]]  # one sentence or several
 
 
 def decide(rules: Sequence[Rule[Facts]], facts: Facts) -> Ruling | None:
-    """Return the ruling of the first rule that applies to `facts`; None if no rule applies."""
+    """Return the ruling of the first rule that applies to `facts`, or None if no rule applies."""
     for rule in rules:
         if rule.applies(facts):
             reason = rule.reason(facts)

@@ -1,7 +1,7 @@
-"""Recompute the proof of a saved solution. Only the problem is taken from the file, and not its claims.
+"""Recompute the proof of a saved solution. The file gives only the problem; its claims are not used as facts.
 
-The problem is the data, the parameters, and the lists that are parameters themselves. Lists that follow from other
-fields are made again, and must be equal: the neighbours, and the parameters in the field `derived`.
+The problem is the data, the parameters, and the lists that are parameters. Lists that follow from other fields are
+computed again and must be equal: the neighbours, and the parameters in the field `derived`.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from cvxml.core.tolerance import Tolerance, check_tol
 from cvxml.methods import check_params, get, get_exact
 from cvxml.oracle.exactly import ANOTHER, stands_for
 
-SAME = 1e-9  # relative: figures closer than this are the same
+SAME = 1e-9  # relative; figures with a smaller difference count as equal
 LONGEST = 800  # characters of a reason, which may quote a value of the file
-BY_LISTS = {"n_neighbors", "neighborhood"}  # numbers and names that stand beside the lists they name
+BY_LISTS = {"n_neighbors", "neighborhood"}  # parameters that define lists; the file also holds the lists
 # lists that n_neighbors decides; n_neighbors is null in a file if the user gave the list
 BY_NUMBER = ("targets", "triplets")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Recertified:
-    """What the file claims and what its own dual proves."""
+    """The claims of a file, and the proof that its own dual variables give."""
 
     method: str
     verdict: Verdict
@@ -81,11 +81,13 @@ class Recertified:
 
 
 def recertify(saved: SavedSolution, tol: Tolerance, exact: bool = False) -> Recertified:
-    """The verdict on the metric in a file, from the dual in the same file.
+    """Judge the metric in a file by the dual variables in the same file.
 
-    Certified: its own dual proves it to `tol`. Refuted: it is no metric, or the file claims an objective or a
-    bound that the data contradict, or a smaller gap, rel_gap or radius than can be recomputed. Else inconclusive:
-    the dual does not prove it. exact: what the dual proves is computed without rounding.
+    Certified: the dual variables prove that the metric is optimal (or stationary) to `tol`. Refuted: the metric is not
+    feasible, or the file claims an objective or a bound that the data contradict, or it claims a gap, rel_gap or radius
+    smaller than the recomputed one. Inconclusive: otherwise. tol: relative to the scale, as in `cvxml.check`. exact:
+    compute the bound without rounding.
+
     Raises ValueError if the content is not that of a solution.
     """
     tol = check_tol(tol)
@@ -98,7 +100,7 @@ def recertify(saved: SavedSolution, tol: Tolerance, exact: bool = False) -> Rece
 
 def _recertify(saved: SavedSolution, tol: float, exact: bool) -> Recertified:
     of, params = get_exact(saved.method) if exact else get(saved.method), params_of(saved)
-    # without labels a solution has zeros in their place, which are no labels
+    # a solution without labels holds zeros in their place
     y = saved.y if np.any(saved.y) else None
     given = of.instance(saved.X, y, **params)
     missing = [name for name in of.stored(given) if name not in saved.params]
@@ -127,7 +129,7 @@ def _recertify(saved: SavedSolution, tol: float, exact: bool) -> Recertified:
 
 
 def params_of(saved: SavedSolution) -> dict[str, Any]:
-    """The parameters of the file; where lists are an input, its lists in place of what names them."""
+    """Return the parameters in the file; neighbour lists take the place of the number that defines them."""
     params, known = dict(saved.params), get(saved.method).PARAMETERS
     if "neighbors" in known:
         params = {k: v for k, v in params.items() if k not in ("n_neighbors", "neighborhood")}
@@ -204,7 +206,7 @@ def _lists_are_as_claimed(saved: SavedSolution, params: dict[str, Any]) -> bool:
 
 
 def _not_as_solved(saved: SavedSolution, params: dict[str, Any]) -> str:
-    """The name of a number that explicit lists win over, and that is another; empty if there is none."""
+    """Return the name of a stored number that differs from the solved problem; empty if all numbers agree."""
     for name in params.keys() - BY_LISTS:
         pair = params[name], saved.params[name]
         if pair[0] != pair[1] and not any(isinstance(value, (list, dict)) for value in pair):
@@ -213,7 +215,7 @@ def _not_as_solved(saved: SavedSolution, params: dict[str, Any]) -> str:
 
 
 def _undecided(proof: Certificate) -> str:
-    """Why nothing is decided, of it or of what it consists of; empty if all is."""
+    """Return the first reason why double precision decides nothing: of the proof, its parts or its step. Else empty."""
     within = [proof, *proof.parts, *([proof.step] if proof.step is not None else [])]
     return next((part.undecided for part in within if part.undecided), "")
 
@@ -244,9 +246,10 @@ def _judge_exactly(interval: Exact, proof: Certificate, allowed: Fraction) -> tu
 
 
 def _false_claim(proof: Certificate, claimed: dict[str, Any], slack: float) -> str:
-    """A figure of the file that the data contradict, as a sentence; empty if there is none.
+    """Return a sentence on a figure of the file that the data contradict; empty if there is no such figure.
 
-    A gap, rel_gap, stationarity or radius that is stated larger than it is claims less than is proved, which is no lie.
+    A gap, rel_gap, stationarity or radius may be larger than the recomputed one: the file then claims less than is
+    proved.
     """
     if wrong := _false_status(proof, claimed.get("status")):
         return wrong
@@ -269,7 +272,7 @@ def _false_claim(proof: Certificate, claimed: dict[str, Any], slack: float) -> s
         allowed = SAME * (abs(value) + abs(proof.objective)) + slack
         own = proof.value_rounding or proof.rounding
         allowed += 2 * (max(own, proof.rounding) if name == "lower_bound" else own)
-        # where nothing bounds the problem, no figure is its bound
+        # if the recomputed value is infinite, any finite claim is wrong
         error = abs(stated - value) > allowed or math.isinf(value)
         if stated < least[name] if name in least else error:
             return f"the file claims {name} {stated:.12g}; recomputed, it is {value:.12g}"
@@ -290,15 +293,15 @@ def _false_status(proof: Certificate, status: Any) -> str:
 
 
 def _least(proof: Certificate, slack: float) -> dict[str, float]:
-    """The least gap, rel_gap and radius that an honest file can state where `proof` is what is recomputed."""
+    """Return the smallest gap, rel_gap and radius that a correct file can contain, for the recomputed `proof`."""
     if math.isinf(proof.gap):
         return dict.fromkeys(("gap", "rel_gap", "radius"), math.inf)
-    # two computations of a gap, each off by `rounding` at most; and to repair the prices again may move each by an ulp
+    # The two computed gaps may each be off by `rounding`. Repairing the dual variables again may change each by an ulp.
     slack += 2 * proof.rounding + 8 * EPS * abs(proof.objective) + SAME * proof.gap
     share = 1 - slack / proof.gap if proof.gap > slack else 0.0
-    # rounding is an estimate, which another machine may have smaller
+    # `rounding` is an estimate; on another machine it may be smaller
     of_radius = max(0.0, proof.gap - slack) + proof.rounding / 4
-    # rel_gap may be infinite; the radius goes with the root of gap + rounding
+    # rel_gap may be infinite; the radius is proportional to the square root of gap + rounding
     root = math.sqrt(of_radius / (proof.gap + proof.rounding)) if of_radius > 0 else 0.0
     return {
         "gap": share * proof.gap,

@@ -1,9 +1,10 @@
-"""The side file of a saved solution: prices and factors, from which validation/verified/ proves an interval.
+"""Write the side file of a saved solution, from which validation/verified/ proves an interval for the optimum.
 
-The checker there is a program whose proof was checked by Coq. Data, lists and parameters it reads from the saved file
-itself. What it is told here it believes nothing of: prices that exact mode (family/theorem/exact.py) has moved into
-their domain, as whole numbers over one denominator, and vectors whose squares prove a matrix psd. So its interval is
-that of exact mode, to the last digit.
+The checker there is a program with a proof that Coq checked. It reads the data, lists and parameters from the saved
+file itself. The side file adds dual variables as integers over one denominator, and vectors with squares that prove a
+matrix psd. The checker verifies all of these, so its result does not depend on their being right. The dual variables
+are those that exact mode (family/theorem/exact.py) has moved into their domain. So the interval equals that of exact
+mode to the last digit.
 """
 
 from __future__ import annotations
@@ -41,13 +42,16 @@ Whole = Callable[[Fraction], str]
 
 
 def write_side(saved: SavedSolution, path: str | Path) -> None:
-    """See `side`."""
+    """Write `side(saved)` to a JSON file."""
     content = json.dumps(side(saved), separators=(",", ":"), allow_nan=False)
     Path(path).write_text(content + "\n", encoding="utf-8")
 
 
 def side(saved: SavedSolution) -> dict[str, Any]:
-    """What the verified checker needs beside the file. Raises ValueError for a method that it does not know."""
+    """Return the input that the verified checker needs beside the saved file.
+
+    Raises ValueError if the checker does not support the method.
+    """
     if saved.method not in PRICES:
         raise ValueError(f"the verified checker knows {', '.join(PRICES)}, not {saved.method}")
     of, params = get_exact(saved.method), params_of(saved)
@@ -70,7 +74,7 @@ def side(saved: SavedSolution) -> dict[str, Any]:
 
 
 def _hints(family: Family, duals: Duals, A: FloatArray) -> dict[str, Any]:
-    """What the regularizer's part of the interval needs."""
+    """Return the entries for the regularizer's part of the interval."""
     regularizer = family.regularizer
     X, G = plane(regularizer.X), joined([family.terms[0].rows.weights(duals)])
     if isinstance(regularizer, Combinations):
@@ -83,7 +87,7 @@ def _hints(family: Family, duals: Duals, A: FloatArray) -> dict[str, Any]:
 
 
 def _of_combination(regularizer: Combinations, X: Plane, G: Weights, A: FloatArray) -> dict[str, Any]:
-    """The weights of the metric, and for Schultz and Joachims those of N, over one denominator."""
+    """Return the weights of the metric; for Schultz and Joachims also those of N, over one denominator."""
     hints: dict[str, Any] = {"weights": weighted(A, regularizer.B, regularizer.X).w.tolist()}
     if isinstance(regularizer, NormOfCombination):
         z = regularizer.exact_norm(X, G)
@@ -93,7 +97,7 @@ def _of_combination(regularizer: Combinations, X: Plane, G: Weights, A: FloatArr
 
 
 def _root(A: FloatArray) -> list[list[float]] | None:
-    """None where the metric is psd as it stands; else vectors whose squares have a sum near it."""
+    """Return vectors with a sum of squares near the metric, or None if the metric is exactly psd."""
     if judged(A).distance == 0:
         return None
     return _columns(root_of(A))
@@ -104,7 +108,11 @@ def _columns(L: FloatArray) -> list[list[float]]:
 
 
 def _factor(regularizer: Regularizer, X: Plane, G: Weights) -> dict[str, Any]:
-    """Vectors whose squares are the part that G lacks; what is left is psd, or the norm pays for it."""
+    """Return vectors for the bound of a Frobenius regularizer; an empty list for other regularizers.
+
+    The matrix G plus the sum of squares of the vectors is nearly psd. "rest" tells the checker how to treat the
+    remainder: "psd" (it must be psd), or "norm" (its Frobenius norm enters the bound).
+    """
     if not isinstance(regularizer, Frobenius):
         return {"vectors": [], "rest": "psd"}
     M, common = X.outer(G.pairs, fractions(G.w))
@@ -114,7 +122,7 @@ def _factor(regularizer: Regularizer, X: Plane, G: Weights) -> dict[str, Any]:
 
 
 def _of_triplets(family: Family, duals: Duals, whole: Whole) -> list[list[Any]]:
-    """[i, j, l, price], in the order of the targets and then of l."""
+    """Return [i, j, l, dual variable] for each positive dual variable, sorted by target and then by l."""
     order = np.argsort(duals.key)
     priced = Duals(duals.a[order], duals.key[order])
     rows: Any = family.terms[0].rows
@@ -123,7 +131,10 @@ def _of_triplets(family: Family, duals: Duals, whole: Whole) -> list[list[Any]]:
 
 
 def _of_points(family: Family, duals: Duals, whole: Whole) -> list[list[Any]]:
-    """[i, prices of its impostors, prices of its targets] for each point that has any; a price is [j, price]."""
+    """Return [i, impostors, targets] for each point with a nonzero dual variable.
+
+    Both lists hold entries [j, dual variable].
+    """
     rows: Any = family.terms[0].rows
     spread: Any = family.terms[0].loss
     pairs, near = rows.listed[duals.key].tolist(), spread.near[duals.key]
@@ -135,7 +146,7 @@ def _of_points(family: Family, duals: Duals, whole: Whole) -> list[list[Any]]:
 
 
 def _of_pairs(family: Family, duals: Duals, whole: Whole) -> list[list[Any]]:
-    """[i, j, price] of the dissimilar pairs that have any, in order."""
+    """Return the sorted list of [i, j, dual variable] for the dissimilar pairs with a positive dual variable."""
     rows: Any = family.terms[0].rows
     pairs = rows.listed(duals.key) if isinstance(rows, Across) else rows.listed[duals.key]
     named = sorted((*pair, a) for pair, a in zip(pairs.tolist(), duals.a.tolist(), strict=True) if a > 0)

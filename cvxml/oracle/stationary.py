@@ -1,9 +1,12 @@
-"""Judge a metric of a method that is not convex: stationary, close to it, improvable, or better known elsewhere.
+"""Judge a metric of a method that is not convex.
 
-The method's convex step at the candidate is solved by us. Its dual, repaired, bounds what the step could gain;
-its metric is a witness if it gains that much. A refuted metric is close if its step and the descent from it gain at
-most `CLOSE` of the scale. A better metric from starts of our own refutes the claim to be
-optimal; nothing but a bound of F proves it, which `StationaryMethod.enumerated` gives where the problem is tiny.
+Our solver solves the convex step of the method at the candidate, and descends from there. The repaired dual variables
+bound the gain of the step from above. If this bound is small, the candidate is stationary. If the descent leads to a
+clearly better metric, that metric is the witness that refutes the candidate. A refuted metric is close if both the step
+and the descent gain at most `CLOSE` of the scale.
+
+The claim "optimal" is refuted by a better metric from our own starts. Its proof needs a lower bound of F over all
+metrics, for example from `StationaryMethod.enumerated`, which is for tiny problems.
 """
 
 from __future__ import annotations
@@ -22,32 +25,35 @@ from cvxml.oracle.convex_rules import CLOSE
 from cvxml.oracle.diagnose import Diagnosis, diagnose, unnamed
 from cvxml.oracle.exactly import ANOTHER, stands_for
 
-LOOSE = 1e-3  # of the scale: rounding beyond that is too much at any tolerance
+LOOSE = 1e-3  # relative to the scale: larger rounding is too much at any tolerance
 
 
 class StationaryJudgement(NamedTuple):
-    """A verdict, why, and the better metric if one was found."""
+    """A verdict with its reasons, its certificates, and the better metric if one was found."""
 
     verdict: Verdict
     reasons: tuple[str, ...]
     proof: Certificate
-    ours: Certificate  # of the better metric, or of the step's
+    ours: Certificate  # of our metric: the result of the step and the descent, or of our own starts
     witness: Witness | None
-    bound: float | None = None  # of the objective at all metrics, where one was computed
+    bound: float | None = None  # lower bound of the objective over all metrics, if one was computed
     stationary: bool = False
-    exact: Exact | None = None  # of the step
-    share: float = math.inf  # an upper bound of what the step could gain, as a share of the scale
+    exact: Exact | None = None  # the exact interval of the step
+    share: float = math.inf  # upper bound of the gain of the step, relative to the scale
 
 
 def check_stationary(asked: Asked) -> Report:
-    """The report on the candidate. ValueError without one: a value alone cannot be judged here."""
+    """Return the report on the candidate.
+
+    Raises ValueError without a metric, because a claimed objective alone cannot be judged if the problem is not convex.
+    """
     method, candidate, tol = asked.method, asked.candidate, asked.tol
     if candidate is None:
         raise ValueError(
             f"{method} is not convex: a claimed objective alone cannot be judged, give the metric too"
         )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what is not tight shows in the verdict
+        warnings.simplefilter("ignore")  # if our solution is not tight, the verdict reports it
         judged = _judge(asked, candidate)
     verdict, reasons, proof, ours, witness, bound = judged[:6]
     diagnosis = Diagnosis()
@@ -107,13 +113,14 @@ def _judge(asked: Asked, candidate: FloatArray) -> StationaryJudgement:
     better, dual = module.improve(given, psd, tol=tol / 10)
     proof = module.certify(given, candidate, dual)
     ours = module.certify(given, better, dual)
-    if not ours.objective < proof.objective:  # what rounding makes of a metric need be no better
+    if not ours.objective < proof.objective:  # because of rounding, our metric may be worse
         better, ours = psd, proof
     if not proof.feasibility.feasible:
         return StationaryJudgement(
             Verdict.REFUTED, (f"not a metric: {proof.feasibility}",), proof, ours, None
         )
-    # its own proof must do without what is not known of the other metric; a better one is better beyond both roundings
+    # `own` limits the gain of the candidate's step, and contains its rounding only. `allowed` limits the difference of
+    # the two objectives, and contains the rounding of both.
     judged = proof.step or proof
     own = tol * _scale(method, proof, ours) + judged.rounding
     allowed = tol * _scale(method, proof, ours) + proof.rounding + ours.rounding
@@ -121,17 +128,17 @@ def _judge(asked: Asked, candidate: FloatArray) -> StationaryJudgement:
     if not math.isfinite(proof.objective) and math.isfinite(ours.objective):
         why = f"its objective overflows; there is a metric with {ours.objective:.6g}"
         return StationaryJudgement(Verdict.REFUTED, (why,), proof, ours, Witness(ours.objective, won, better))
-    left, name = _left(proof)
+    left, name = _remaining_gain(proof)
     proved = left <= own and proof.decides(tol)
     interval = None
     if asked.exact:
         interval = module.exact(given, candidate, dual)
         scale = _scale(method, proof, ours)
-        if module.SCALE == "candidate":  # what double precision takes for its scale may be nothing
+        if module.SCALE == "candidate":  # the scale in double precision may consist of rounding errors only
             scale = min(scale, -upward(-interval.scale))
         own = tol * scale
         left, name = upward(interval.gap), f"in exact arithmetic, its {interval.step}"
-        # where rounding is large, nothing is known of how far M M^T is from the matrix given
+        # if rounding is large, double precision cannot show that M M^T and the given matrix agree
         near = stands_for(interval, proof, own) and proof.rounding <= LOOSE * scale
         proved = left <= own and scale > 0 and near
     found = _verdict(asked, psd, proof, ours, better, (left, name, own, allowed), proved)
@@ -141,9 +148,9 @@ def _judge(asked: Asked, candidate: FloatArray) -> StationaryJudgement:
 
 
 def _is_close(asked: Asked, judged: StationaryJudgement) -> bool:
-    """True for a claim to be stationary, if the step and the descent from it both gain at most `CLOSE` of the scale.
+    """Return True if the claim is "stationary", and the step and the descent both gain at most `CLOSE` of the scale.
 
-    The descent counts because of metrics next to 0, for example: their step gains little, and the descent much.
+    The descent counts because of metrics near 0, for example: their step gains little, and their descent gains much.
     """
     if asked.claim != "stationary" or not judged.share <= CLOSE:
         return False
@@ -152,9 +159,9 @@ def _is_close(asked: Asked, judged: StationaryJudgement) -> bool:
 
 
 def _close(judged: StationaryJudgement, looked_for: bool) -> str:
-    """The sentence of the verdict `close`."""
+    """Return the sentence for the verdict `close`."""
     share = f"at most {100 * judged.share:.2g} % of the scale"
-    what = f"close to stationary: {_left(judged.proof)[1]} gains {share}"
+    what = f"close to stationary: {_remaining_gain(judged.proof)[1]} gains {share}"
     if judged.proof.claim == "optimal":
         what = f"close to optimal: the gap is {share}"
     unsought = "" if looked_for else "; misreadings were not tried"
@@ -170,7 +177,11 @@ def _verdict(
     figures: tuple[float, str, float, float],
     proved: bool,
 ) -> StationaryJudgement:
-    """The verdict once all is computed. figures: what is left, in what; what is allowed, without and with `ours`."""
+    """Return the verdict from the computed figures.
+
+    figures: the gain that is still possible; the name of the step or gradient for it; the limit for this gain; the
+    limit for a difference of two objectives.
+    """
     left, name, own, allowed = figures
     won = proof.objective - ours.objective
     witness = Witness(ours.objective, won, better) if won > allowed else None
@@ -214,12 +225,12 @@ def _verdict(
 
 
 def _scale(method: str, proof: Certificate, ours: Certificate) -> float:
-    """What a tolerance is a share of."""
+    """Return the scale for relative tolerances: the candidate's or ours, as the method defines it."""
     return (proof if get(method).SCALE == "candidate" else ours).scale
 
 
-def _left(proof: Certificate) -> tuple[float, str]:
-    """What the metric may still gain in the way it is judged, and what that way is called."""
+def _remaining_gain(proof: Certificate) -> tuple[float, str]:
+    """Return the largest gain that the certificate leaves possible, and the name of the step or gradient."""
     if proof.step is None and proof.stationarity is not None and proof.claim == "stationary":
         found = proof.stationarity
         return max(found.gradient, found.dc_residual), "to first order, its gradient"
@@ -232,7 +243,7 @@ def _left(proof: Certificate) -> tuple[float, str]:
 def _judge_optimal(
     asked: Asked, proof: Certificate, ours: Certificate, stationary: str
 ) -> StationaryJudgement:
-    """A stationary metric that is claimed optimal: against the best of our own starts, and a bound if it is tiny."""
+    """Compare a stationary metric with the best of our own starts and, for a tiny problem, with a global bound."""
     module, tol = get_stationary(asked.method), asked.tol
     found = module.solve(
         asked.given, tol=tol / 10, init=list(module.STARTS), time_limit=asked.left, callback=asked.callback
@@ -252,7 +263,7 @@ def _judge_optimal(
         return StationaryJudgement(
             Verdict.REFUTED, (stationary, why), proof, best.certificate, witness, bound, True
         )
-    # where the optimum is 0 no error is a share of it: 0 alone is optimal
+    # if the optimum is 0, the scale is 0, and only the zero metric is optimal
     has_scale = best.certificate.scale > 0 or not (asked.candidate is not None and asked.candidate.any())
     if bound is not None and has_scale and proof.objective - bound <= beyond:
         why = (

@@ -108,7 +108,7 @@ def limit(memory: int, size: int) -> None:
 
 
 def _wait(child: int, alive: int, woken: int) -> int | None:
-    """Return the exit code of the program; None if cvxml or a signal asked for the end first."""
+    """Return the exit code of the program, or None if cvxml or a signal asked for the end first."""
     import select
 
     while True:

@@ -1,8 +1,8 @@
-"""Every method on data that ships: the literal problem through two back ends, the fast solver, the certificate.
+"""Solve examples of every method in three ways and compare: two back ends on the literal problem, and our fast solver.
 
-Three ways that share only the data and the neighbour lists. They agree if each is certified by a bound and the
-intervals [lower bound, objective] have a point in common. A method that is not convex may end in different places:
-there each end is to be certified stationary, and by `check` too.
+The three ways share only the data and the neighbour lists. They agree if each result is certified by a bound, and the
+intervals [lower bound, objective] have a common point. If a method is not convex, the results may differ. Then each
+result must be certified stationary by its own proof and by `check`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from cvxml.oracle.asked import uninterrupted
 from cvxml.oracle.check import check
 
 SOLVERS = ("clarabel", "scs", "fast")
-LONGEST = 20  # letters of a parameter
+LONGEST = 20  # most characters of a parameter in the table
 
 
 class Case(NamedTuple):
@@ -35,7 +35,7 @@ class Case(NamedTuple):
 
 
 def cases() -> list[Case]:
-    """Of every method, the examples that are to be verified."""
+    """Return the examples to verify, of all methods."""
     return [Case(name, each) for name in names() for each in get(name).EXAMPLES if each.use == "verified"]
 
 
@@ -47,16 +47,16 @@ def cases_of(methods: Sequence[str]) -> list[Case]:
 
 @dataclass(frozen=True)
 class Row:
-    """What one case gave."""
+    """The result of one case."""
 
     method: str
     data: str
     shape: tuple[int, int]
     params: str
     objective: float  # of the fast solver
-    rel_gaps: dict[str, float]  # by solver; of the scale
+    rel_gaps: dict[str, float]  # by solver; relative to the scale
     seconds: dict[str, float]
-    verdicts: dict[str, str]  # of `check` on the metric each solver returned
+    verdicts: dict[str, str]  # by solver: the verdict of `check` on its metric
     agrees: bool
     why: str
 
@@ -68,7 +68,10 @@ class Row:
 def verify(
     say: Callable[[str], None] = lambda text: None, chosen: Sequence[Case] | None = None
 ) -> Iterator[Row]:
-    """Run one case after the other, `cases()` unless others are chosen; `say` is told what is under way."""
+    """Run the cases one after the other and yield a Row for each.
+
+    chosen: the cases to run, by default all of `cases()`. say: called with a line of text before each solve.
+    """
     run = cases() if chosen is None else chosen
     for k, case in enumerate(run, start=1):
         yield _row(case, say, f"[{k}/{len(run)}]")
@@ -79,7 +82,7 @@ def _row(case: Case, say: Callable[[str], None], place: str) -> Row:
     solutions: dict[str, Solution] = {}
     seconds: dict[str, float] = {}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # whatever a solver says, the certificate decides
+        warnings.simplefilter("ignore")  # the certificates show if a solver did not converge
         for solver in [name for name in SOLVERS if name in get(case.method).SOLVERS]:
             say(f"{place} {case.method} on {points}: {solver}")
             started = time.perf_counter()
@@ -97,7 +100,7 @@ def _row(case: Case, say: Callable[[str], None], place: str) -> Row:
         shape=(X.shape[0], X.shape[1]),
         params=" ".join(f"{k}={_short(v)}" for k, v in params.items()),
         objective=solutions["fast"].objective,
-        rel_gaps={k: _left(s.certificate) for k, s in solutions.items()},
+        rel_gaps={k: _rel_gap(s.certificate) for k, s in solutions.items()},
         seconds=seconds,
         verdicts={k: v.value for k, v in verdicts.items()},
         agrees=not why,
@@ -105,8 +108,8 @@ def _row(case: Case, say: Callable[[str], None], place: str) -> Row:
     )
 
 
-def _left(proof: Certificate) -> float:
-    """The relative gap of what is certified: the problem, its convex step, or stationarity (mlkr has no step)."""
+def _rel_gap(proof: Certificate) -> float:
+    """Return the relative gap of the problem or of its convex step; the first-order residual if there is no step."""
     if proof.step is None and proof.stationarity is not None:
         return proof.stationarity.relative
     return (proof.step or proof).rel_gap
@@ -117,7 +120,7 @@ def _short(value: Any) -> str:
 
 
 def _tier(solver: str) -> Tolerance:
-    # a general solver stops at its own accuracy, which a small scale magnifies
+    # a general solver stops at an absolute accuracy of its own, which is worse relative to a small scale
     return "normal" if solver == "fast" else "loose"
 
 
@@ -144,7 +147,7 @@ HEAD = (
 
 
 def as_line(row: Row) -> str:
-    """A row as text, below `HEAD`."""
+    """Return a row as text, in the columns of `HEAD`."""
     shape = f"{row.shape[0]} x {row.shape[1]}"
     line = f"{row.method:<20}{row.data:<18}{shape:>9}"
     line += "".join(
@@ -161,7 +164,7 @@ def _verdict(row: Row) -> str:
 
 
 def as_sum(rows: list[Row]) -> str:
-    """What stands below the rows."""
+    """Return the summary below the rows."""
     compared = [row for row in rows if len(row.verdicts) > 1 or not row.agrees]
     agreed, normal, loose = sum(row.agrees for row in compared), TOLERANCES["normal"], TOLERANCES["loose"]
     alone = len(rows) - len(compared)

@@ -1,10 +1,13 @@
-"""For which value of a weight of the problem is a metric optimal?
+"""Find the value of a weight of the problem for which a given metric M is optimal.
 
-A weight w enters the objective linearly, f(M; w) = f_0(M) + w f_1(M), and the least value over all metrics is concave
-in w: so what M leaves to gain is convex in w, and its slope is f_1(M) - f_1(M*(w)), M*(w) our solution at w. The slope
-rises with w; where it crosses 0 the metric leaves least. The crossing is bracketed by factors and then cut down, a
-solution for each value tried. Tangents bound from below what is left between two values: where that is much, the metric
-is optimal for no weight, and few values are tried. What is said of a value is proved by the certificate there.
+A weight w enters the objective linearly: f(M; w) = f_0(M) + w f_1(M). The minimum over all metrics is a concave
+function of w. So the gap of M is convex in w, with the slope f_1(M) - f_1(M*(w)), where M*(w) is our solution at w.
+This slope increases with w, and the gap is smallest where it is 0.
+
+The search steps away from the user's weight by growing factors until the slope changes its sign. Then it shrinks the
+bracket, with one solution for each tried value. Tangents bound the gap between two values from below. If that bound is
+large, M is optimal for no value of the weight, and the search ends early. The certificate at a value proves each gap
+that is reported.
 """
 
 from __future__ import annotations
@@ -18,11 +21,11 @@ from scipy.optimize import minimize_scalar
 
 from cvxml.core.misreading import FAR
 
-WIDEST = 1e6  # the farthest factor from the weight asked for
-STEP = 4.0  # the first factor that is tried
+WIDEST = 1e6  # largest factor between a tried weight and the user's weight
+STEP = 4.0  # factor of the first step
 BRACKET_WIDTH = 1e-4  # the search over log w ends at a bracket of this width
-TRIES = 40  # to cut a bracket down
-LEFT = 1.2  # times what is certainly left: no weight that is much better is to be found
+TRIES = 40  # most tries to shrink a bracket
+NEAR_FLOOR = 1.2  # the search ends if the gap is at most this many times its lower bound over all weights
 # tries for each end, the factor of a step outward, and the final ratio between a point outside and one inside
 EDGE, FURTHER, CLOSER = 8, 8.0, 1.5
 DOUBLE = 2.0  # ratio of the weights that `least_share` tries first
@@ -30,26 +33,26 @@ DOUBLINGS = 6  # most steps by this ratio in one direction
 ROUND = 8  # most weights that one round of the search between them tries
 BESIDE = 0.02  # the search stops if the best of the first weights has a larger relative gap
 PROMISING = 1e-2  # after the first round the gap must be below this share of the gap at the user's weight
-DIGITS = 6  # of an end
-SAME = 0.01  # relative: a ratio that is so near to a number is that number
+DIGITS = 6  # significant digits of a reported end
+SAME = 0.01  # tolerance in the logarithm: a ratio this close to a number is reported as that number
 
 
 class Tried(NamedTuple):
-    """A value of the weight: what the metric leaves there at most, the scale of that, and its slope in w."""
+    """A tried value of the weight: the gap of the metric there, the scale, and the slope of the gap in the weight."""
 
     weight: float
     gap: float
     scale: float
     slope: float
-    rounding: float = 0.0  # inf where nothing is proved
+    rounding: float = 0.0  # inf if the gap is not proved
 
     @property
     def share(self) -> float:
-        """Of the scale, rounding counted."""
+        """The relative gap, with rounding added."""
         return (max(self.gap, 0.0) + self.rounding) / self.scale if self.scale > 0 else math.inf
 
     def at_least(self, weight: float) -> float:
-        """What the metric leaves at another weight, by the tangent."""
+        """Return a lower bound of the gap at another weight, from the tangent."""
         return self.gap + self.slope * (weight - self.weight)
 
 
@@ -57,13 +60,14 @@ Try = Callable[[float], Tried]
 
 
 def least(asked: float, most: float, enough: float, at: Try) -> tuple[Tried, ...]:
-    """Values on the way to where a metric leaves least; none where it leaves much at every weight.
+    """Return the tried values of the weight, in their order, on the way to the smallest gap.
 
-    asked: the weight asked for, between 0 and `most`. enough: a share of the scale that is next to nothing. at: raises
-    ValueError for a weight that has no optimum.
+    Returns an empty tuple if the gap is large at every weight.
+    asked: the user's weight, 0 < asked < most. enough: the search stops at this relative gap.
+    at: solves the problem for a weight. It raises ValueError if there is no optimum.
     """
     tried = [at(asked)]
-    start, step = _place(asked, most), math.log(STEP)
+    start, step = _logit(asked, most), math.log(STEP)
     toward = -1.0 if tried[0].slope > 0 else 1.0
     while tried[0].slope * tried[-1].slope > 0:
         end, last = 0.0 if toward < 0 else most, tried[-1]
@@ -77,15 +81,15 @@ def least(asked: float, most: float, enough: float, at: Try) -> tuple[Tried, ...
 
 
 def _between(ends: Sequence[Tried], most: float, enough: float, at: Try) -> Iterator[Tried]:
-    """By the rule of false position in log w, a slope that stays being halved (Illinois)."""
+    """Yield values between two ends, by the rule of false position in log w with halved slopes (Illinois method)."""
     one, two = ends
     slope = one.slope
     for _ in range(TRIES):
-        a, b = _place(one.weight, most), _place(two.weight, most)
+        a, b = _logit(one.weight, most), _logit(two.weight, most)
         floor, best = _floor(one, two), min(one.share, two.share)
         if abs(b - a) <= BRACKET_WIDTH or slope == two.slope or two.slope == 0 or best <= enough:
             return
-        if floor > FAR * max(one.scale, two.scale) or min(one.gap, two.gap) <= LEFT * floor:
+        if floor > FAR * max(one.scale, two.scale) or min(one.gap, two.gap) <= NEAR_FLOOR * floor:
             return
         share = min(max(slope / (slope - two.slope), 0.02), 0.98)
         tried = at(_weight(a + share * (b - a), most))
@@ -98,26 +102,26 @@ def _between(ends: Sequence[Tried], most: float, enough: float, at: Try) -> Iter
 
 
 def _floor(one: Tried, two: Tried) -> float:
-    """The least that may be left between two weights whose slopes have different signs."""
+    """Return a lower bound of the gap between two weights with slopes of different signs, from both tangents."""
     across = one.slope - two.slope
     weight = (two.gap - one.gap + one.slope * one.weight - two.slope * two.weight) / across
     return one.at_least(weight)
 
 
 def around(tried: Sequence[Tried], most: float, enough: float, at: Try) -> tuple[float, float]:
-    """Weights on both sides of the best tried at which the metric is proved to leave no more than `enough`.
+    """Return weights below and above the best one at which the relative gap is proved to be at most `enough`.
 
-    What it leaves is convex in the weight: as a number, it is no more between them than at one of them. They are not
-    the farthest that do, but not much nearer.
+    The gap is convex in the weight, so between the two weights the absolute gap is at most the larger of theirs. The
+    interval of all such weights may be slightly larger.
     """
     best = min(tried, key=lambda each: each.share)
     ends = []
     for side in (-1.0, 1.0):
         known = [
-            (side * (_place(each.weight, most) - _place(best.weight, most)), each.share) for each in tried
+            (side * (_logit(each.weight, most) - _logit(best.weight, most)), each.share) for each in tried
         ]
         ends.append(
-            _weight(_place(best.weight, most) + side * _end(best, side, known, most, enough, at), most)
+            _weight(_logit(best.weight, most) + side * _end(best, side, known, most, enough, at), most)
         )
     return ends[0], ends[1]
 
@@ -125,7 +129,11 @@ def around(tried: Sequence[Tried], most: float, enough: float, at: Try) -> tuple
 def _end(
     best: Tried, side: float, known: list[tuple[float, float]], most: float, enough: float, at: Try
 ) -> float:
-    """How far from the best one may go on one side. known: distances on that side, and what is left there."""
+    """Return a distance from the best weight on one side at which the relative gap is at most `enough`.
+
+    side: -1 or 1. known: pairs (distance on this side, relative gap) that were computed before. Distances are in log w,
+    or in the logarithm of the odds if the weight has an upper limit.
+    """
     inside, left = max(
         (each for each in known if each[0] >= 0 and each[1] <= enough), default=(0.0, best.share)
     )
@@ -135,12 +143,12 @@ def _end(
             break
         if outside is None:
             distance = FURTHER * max(inside, BRACKET_WIDTH)
-        else:  # what is left grows with the square of the distance
+        else:  # the gap grows about as the square of the distance
             part = min(max(math.sqrt((enough - left) / (outside[1] - left)), 0.05), 0.95)
             distance = inside + part * (outside[0] - inside)
         if distance > math.log(WIDEST):
             break
-        share = at(_weight(_place(best.weight, most) + side * distance, most)).share
+        share = at(_weight(_logit(best.weight, most) + side * distance, most)).share
         if share <= enough:
             inside, left = distance, share
         else:
@@ -154,7 +162,7 @@ def least_share(asked: float, most: float, enough: float, share: Callable[[float
     Returns None if the smallest gap found is not small enough. Weights that differ by factors of `DOUBLE` are tried
     first, so that a margin of 2 or 1/2 is found at once.
     """
-    start, step, known = _place(asked, most), math.log(DOUBLE), dict[float, float]()
+    start, step, known = _logit(asked, most), math.log(DOUBLE), dict[float, float]()
 
     def at(u: float) -> float:
         if u not in known:
@@ -177,8 +185,8 @@ def least_share(asked: float, most: float, enough: float, share: Callable[[float
     return _weight(best, most)
 
 
-def _place(weight: float, most: float) -> float:
-    """log w, or the logarithm of the odds."""
+def _logit(weight: float, most: float) -> float:
+    """Return log w, or the logarithm of the odds w / (most - w) if the weight has an upper limit."""
     return math.log(weight) if most == math.inf else math.log(weight / (most - weight))
 
 
@@ -187,7 +195,7 @@ def _weight(u: float, most: float) -> float:
 
 
 def inward(ends: tuple[float, float]) -> tuple[float, float]:
-    """The ends with as many digits as are shown: no further out than they are."""
+    """Round both ends to `DIGITS` digits, toward the inside of the interval."""
     low, high = (
         float(Context(DIGITS, rounding).create_decimal_from_float(end))
         for end, rounding in zip(ends, (ROUND_CEILING, ROUND_FLOOR), strict=True)
@@ -196,14 +204,17 @@ def inward(ends: tuple[float, float]) -> tuple[float, float]:
 
 
 def between(low: float, high: float, most: float) -> float:
-    """The middle of an interval of weights."""
-    return _weight((_place(low, most) + _place(high, most)) / 2, most)
+    """Return the middle of an interval of weights, in log w or the logarithm of the odds."""
+    return _weight((_logit(low, most) + _logit(high, most)) / 2, most)
 
 
 def ratio(ends: tuple[float, float], asked: float, most: float, given: Any) -> list[str]:
-    """How weights differ from that asked for, in words, where that is a number of the problem."""
+    """Return a sentence if the ratio of the weights to the user's weight is a number of the problem, such as n.
+
+    Returns an empty list otherwise.
+    """
     n, d = given.X.shape
-    low, high = (_place(weight, most) - _place(asked, most) for weight in ends)
+    low, high = (_logit(weight, most) - _logit(asked, most) for weight in ends)
     numbers = {"n": n, "d": d, "2": 2, "n^2": n * n, "n (n - 1)": n * (n - 1), "n (n - 1)/2": n * (n - 1) / 2}
     count = getattr(given, "count", None)
     if isinstance(count, int):

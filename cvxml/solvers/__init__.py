@@ -1,1 +1,1 @@
-"""Algorithms that know no method: from a `Task`, which has the terms of a problem, to a metric with dual variables."""
+"""Solvers that know no method: each turns a `Task` with the terms of a problem into a metric and dual variables."""

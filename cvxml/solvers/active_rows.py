@@ -1,4 +1,4 @@
-"""The rows that a solver looks at, and the curvature of those at their kink: products with points, not with pairs."""
+"""The rows that a solver holds, and the curvature of those at their kink, computed by products with points."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from cvxml.core.metric import FloatArray, IntArray
 from cvxml.family.geometry.symmetric import quadratic, smat, squares, svec, triangle, weighted
 from cvxml.family.rows.base import Entries
 
-BLOCK = 2**22  # numbers at a time
-CACHED = 2**18  # of coordinates of pairs: more are slow to come by
-DENSE = 20  # pairs of points for each of which that is a pair here: products of whole matrices cost less
-SEEN = 2**15  # pairs that are enough for a diagonal
-FIRST = 20  # directions whose curvature is known exactly
-MAX_ROWS_DIRECT = 1500  # up to this many rows or entries, a direct solution of the system costs less
+BLOCK = 2**22  # numbers handled at a time
+CACHED = 2**18  # coordinates of pairs handled at a time, so that they fit into the cache
+DENSE = 20  # if at least one in this many pairs of points is used, products of whole matrices are faster
+SEEN = 2**15  # about this many pairs are enough for a diagonal
+FIRST = 20  # the preconditioner has the exact curvature of this many directions
+MAX_ROWS_DIRECT = 1500  # up to this many rows or entries, a direct solution of the system is faster
 MAX_ROWS_STORED = 3000  # up to this many rows, the matrix of the system is stored
-INEXACT = 0.3  # of a Newton direction
+INEXACT = 0.3  # relative residual of a Newton direction from conjugate gradients
 MAX_CG_STEPS = 40  # steps of conjugate gradients
 
 
 class Active(NamedTuple):
-    """Some rows, v = B D, over the pairs (i, j) of points Y (n, r) that they have, in order."""
+    """Some rows v = B D, over the pairs (i, j) of points Y (n, r) that they contain, in order."""
 
     Y: FloatArray
     B: Any  # csr_array (t, p)
@@ -35,14 +35,14 @@ class Active(NamedTuple):
 
     @classmethod
     def of(cls, Y: FloatArray, entries: Entries, count: int) -> Self:
-        """From the entries of B of `count` rows."""
+        """The rows from the entries of B; `count` is their number."""
         n = len(Y)
         pairs, place = np.unique(entries.pairs @ (n, 1), return_inverse=True)
         B = csr_array((entries.sign, (entries.row, place.reshape(-1))), shape=(count, len(pairs)))
         return cls(Y, B, *np.divmod(pairs, n))
 
     def part(self, rows: IntArray) -> Self:
-        """Some of the rows."""
+        """Some of the rows, without unused pairs."""
         B = self.B[rows]
         there = np.zeros(len(self.i), dtype=bool)
         there[B.indices] = True
@@ -52,34 +52,37 @@ class Active(NamedTuple):
         return self._replace(B=B, i=self.i[used], j=self.j[used])
 
     def apart(self, z: FloatArray) -> FloatArray:
-        """Differences of the pairs, of points z (n, m): (p, m)."""
+        """The differences (p, m) of the pairs, for points z (n, m)."""
         e: FloatArray = z[self.i] - z[self.j]
         return e
 
     def margins(self, S: FloatArray) -> FloatArray:
-        """v of any symmetric S (r, r)."""
+        """v (t,) for any symmetric S (r, r)."""
         values, vectors = np.linalg.eigh(S)
         z = self.Y @ vectors
-        v: FloatArray = self.B @ self._of_pairs(lambda i, j: (z[i] - z[j]) ** 2 @ values)
+        v: FloatArray = self.B @ self._for_pairs(lambda i, j: (z[i] - z[j]) ** 2 @ values)
         return v
 
     def along(self, S: FloatArray) -> FloatArray:
-        """The same in fewer steps, where a small share of the largest distance does not count."""
+        """Like `margins`, but faster and less accurate.
+
+        Its error is a rounding error of the largest distance.
+        """
         Y, z = self.Y, self.Y @ S
         own = np.einsum("nk,nk->n", z, Y)
         if self.dense:
             products = (z @ Y.T)[self.i, self.j]
         else:
-            products = self._of_pairs(lambda i, j: np.einsum("pk,pk->p", z[i], Y[j]))
+            products = self._for_pairs(lambda i, j: np.einsum("pk,pk->p", z[i], Y[j]))
         v: FloatArray = self.B @ (own[self.i] + own[self.j] - 2 * products)
         return v
 
     @property
     def dense(self) -> bool:
-        """True where the pairs are not few among all of these points."""
+        """True if the pairs are more than a few of all pairs of these points."""
         return len(self.Y) ** 2 <= DENSE * len(self.i)
 
-    def _of_pairs(self, values: Any) -> FloatArray:
+    def _for_pairs(self, values: Any) -> FloatArray:
         found, size = np.empty(len(self.i)), max(1, CACHED // max(1, self.Y.shape[1]))
         for first in watched(range(0, len(found), size)):
             some = slice(first, first + size)
@@ -97,9 +100,10 @@ class Active(NamedTuple):
 
 
 class Curvature:
-    """tau I + w sum_t V_t V_t^T over rows, as a matrix of svec(S), in coordinates in which L L^T is 1.
+    """tau I + weight * sum_t V_t V_t^T over rows, as a matrix on svec(S), in coordinates in which L L^T is I.
 
-    The columns of L (r, r) are orthogonal and the longest come first: what they see of the rows is most of the matrix.
+    The columns of L (r, r) must be orthogonal, with the longest first. Then the first coordinates contribute most of
+    the matrix.
     """
 
     def __init__(self, rows: Active, L: FloatArray, tau: float, weight: float):
@@ -107,7 +111,7 @@ class Curvature:
         self.tau, self.weight = tau, weight
 
     def along(self, x: FloatArray) -> FloatArray:
-        """<V_t, S> for x = svec(S)."""
+        """<V_t, S> (t,) for x = svec(S)."""
         return self.rows.along(smat(x, self.r))
 
     def total(self, y: FloatArray) -> FloatArray:
@@ -115,15 +119,17 @@ class Curvature:
         return svec(self.rows.total(y))
 
     def times(self, x: FloatArray) -> FloatArray:
-        """The matrix times x."""
         return self.tau * x + self.weight * self.total(self.along(x))
 
     def solve(self, b: FloatArray) -> FloatArray:
-        """The inverse times b: directly where rows or entries are few, else by conjugate gradients if they can."""
+        """The inverse times b: directly if rows or entries are few, else by conjugate gradients.
+
+        If conjugate gradients do not finish, the direct solution is used for up to `MAX_ROWS_STORED` rows.
+        """
         p, few = len(b), min(len(b), self.rows.B.shape[0])
         if few <= MAX_ROWS_DIRECT:
             return self._directly(b)
-        block, rest = self._of_entries(min(FIRST, self.r)), self._diagonal()
+        block, rest = self._factor(min(FIRST, self.r)), self._diagonal()
         own = np.flatnonzero(triangle(self.r)[1] < FIRST)
 
         def nearly(y: FloatArray) -> FloatArray:
@@ -137,10 +143,13 @@ class Curvature:
         return solved
 
     def _directly(self, b: FloatArray) -> FloatArray:
-        """By the smaller of two systems. Differences of pairs are at hand, which lose no digits."""
+        """The inverse times b, from the smaller of two linear systems.
+
+        It uses differences of pairs, so no digits are lost.
+        """
         B, tau = self.rows.B, self.tau
         if len(b) <= B.shape[0]:
-            direct: FloatArray = cho_solve(self._of_entries(self.r), b)
+            direct: FloatArray = cho_solve(self._factor(self.r), b)
             return direct
         E = self.rows.apart(self.rows.Y)
         # the inner products of e e^T are the squares of those of e
@@ -149,8 +158,8 @@ class Curvature:
         y = cho_solve(cho_factor(K, overwrite_a=True), B @ quadratic(E, smat(b, self.r)))
         return (b - svec(weighted(E, B.T @ y))) / tau
 
-    def _of_entries(self, first: int) -> Any:
-        """Of the entries of S in the first rows and columns."""
+    def _factor(self, first: int) -> Any:
+        """The Cholesky factor of the block for the entries of S in the first rows and columns."""
         t, p = self.rows.B.shape[0], first * (first + 1) // 2
         K, size = self.tau * np.eye(p), max(1, BLOCK // p)
         z = self.rows.Y[:, :first]
@@ -161,7 +170,10 @@ class Curvature:
         return cho_factor(K, overwrite_a=True)
 
     def _diagonal(self) -> FloatArray:
-        """As if no two pairs were of one row; from some of them, where they are many."""
+        """The diagonal, approximated as if no two pairs were in the same row.
+
+        If there are many pairs, some of them are used.
+        """
         often = np.asarray((self.rows.B**2).sum(axis=0)).ravel()
         every = -(-len(often) // SEEN)
         i, j = self.rows.i[::every], self.rows.j[::every]

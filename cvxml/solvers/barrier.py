@@ -1,21 +1,21 @@
-"""Minimisation over the psd cone by a primal-dual path: f(M) - rho log det M, rho going to 0.
+"""Minimisation over the psd cone by a primal-dual path: f(M) - rho log det M, with rho decreasing to 0.
 
 Problem
-    min f(M) over M psd, f convex and twice differentiable. On the central path the gradient of f is rho M^-1: it is
-    positive definite, and M leaves <M, gradient> = rho r to win.
+    min f(M) over M psd, f convex and twice differentiable. On the central path the gradient of f is rho M^-1. It is
+    positive definite, and the gap of M is <M, gradient> = rho r.
 Coordinates
-    Everything is computed at M = G G^T for M = G (I + dX) G^T, where the barrier is -rho log det(I + dX) but for a
-    constant: however small the eigenvalues of M become, its Hessian is rho I. With a dual variable Z, scaled to
-    S = G^T Z G, and g, H the gradient and the Hessian of f there, the linear equations of
+    Everything is computed at M = G G^T for M = G (I + dX) G^T. The barrier is then -rho log det(I + dX) up to a
+    constant. Its Hessian is rho I, even if the eigenvalues of M become small. Let Z be a dual variable, scaled to
+    S = G^T Z G, and let g, H be the gradient and the Hessian of f there. The linear equations of
     "the gradient is Z, and M Z = rho I" are
         H dX + (S dX + dX S) / 2 = rho I - g,      dS = g + H dX - S.
-    G is turned after every step such that S is diagonal: the left side is then H plus a diagonal.
+    G is rotated after every step so that S is diagonal. The left side is then H plus a diagonal.
 Algorithm
-    rho is Mehrotra's: the cube of the share that a step with rho = 0 would leave. While the gradient of f is not Z
-    (f is not quadratic), rho stays above `AHEAD` of the difference, if that is no rise. The step goes at most
-    `SHARE_TO_BOUNDARY` of the way to the boundary. It is shortened until f(M) - rho log det M falls, which happens
-    because the left side is positive definite.
-    The eigenvalues of S are kept within a factor `APART` of rho, so that this holds uniformly.
+    rho follows Mehrotra's rule: the cube of the fraction that a step with rho = 0 would leave. While the gradient of
+    f differs from Z (f is not quadratic), rho stays above `AHEAD` times the difference, but never grows. A step goes
+    at most `SHARE_TO_BOUNDARY` of the way to the boundary. It is shortened until f(M) - rho log det M decreases,
+    which must happen because the left side is positive definite. The eigenvalues of S are kept within a factor
+    `APART` of rho, so that this holds uniformly.
 Source: S. Mehrotra, SIAM J. Optimization 2 (1992); C. Helmberg, F. Rendl, R. Vanderbei, H. Wolkowicz, SIAM J.
 Optimization 6 (1996), for the direction; A. Waechter, L. Biegler, Mathematical Programming 106 (2006), for `APART`.
 """
@@ -33,12 +33,12 @@ from cvxml.core.clock import look, watched
 from cvxml.core.metric import EPS, FloatArray
 from cvxml.family.geometry.symmetric import smat, svec
 
-SHRINK = 1e-4
-AHEAD = 0.1  # of the distance of S from the gradient, a dimension: rho stays above
-APART = 1e4  # an eigenvalue of S from rho, as a factor
-SHARE_TO_BOUNDARY = 0.99  # a step goes at most this share of the way to the boundary of the cone
-SHARE_OF_SLOPE = 1e-4  # a step must decrease f by this share of step * slope (Armijo)
-HALVINGS = 40
+SHRINK = 1e-4  # smallest factor of rho in one step
+AHEAD = 0.1  # rho stays above this times ||S - gradient|| / sqrt(r)
+APART = 1e4  # the eigenvalues of S are within this factor of rho
+SHARE_TO_BOUNDARY = 0.99  # a step goes at most this fraction of the way to the boundary of the cone
+SHARE_OF_SLOPE = 1e-4  # a step must decrease f - rho log det by this fraction of step * slope (Armijo)
+HALVINGS = 40  # of a step in the line search
 
 
 class Smooth(Protocol):
@@ -48,20 +48,20 @@ class Smooth(Protocol):
         """f(M); inf outside its domain."""
 
     def derivatives(self, G: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """At M = G G^T, for M = G (I + dX) G^T: the gradient (r, r), and the Hessian (p, p) by svec(dX)."""
+        """The gradient (r, r) and the Hessian (p, p) on svec(dX) of dX -> f(G (I + dX) G^T), at dX = 0."""
 
 
 class State(NamedTuple):
-    """Where a step ended."""
+    """The state after a step."""
 
     M: FloatArray  # (r, r), positive definite
-    rho: float  # of the step
+    rho: float  # the rho of the step
     value: float  # f(M)
-    decrement: float  # Newton's, of the step: what its slope promised of f - rho log det, over rho
+    decrement: float  # Newton decrement: minus the slope of f - rho log det along the step, divided by rho
 
 
 class _Point(NamedTuple):
-    """M = G G^T, f(M), and s (r,): the diagonal of S = G^T Z G."""
+    """M = G G^T, f(M), and s (r,), the diagonal of S = G^T Z G."""
 
     G: FloatArray
     value: float
@@ -78,10 +78,11 @@ class _Direction(NamedTuple):
 
 
 def path(f: Smooth, M: FloatArray, rho: float, shrink: float = SHRINK) -> Iterator[State]:
-    """Follow the path from `M` (r, r), positive definite, and `rho` > 0; yields the start, then every step.
+    """Follow the path from `M` (r, r), positive definite, and `rho` > 0.
 
-    shrink: the least factor of rho in one step. Ends where rounding leaves nothing to win, or derivatives are no
-    numbers. Raises ValueError for a start outside the domain of f.
+    Yields the start, then a state after every step. shrink: the smallest factor of rho in one step. Ends if rounding
+    prevents a further decrease, or if derivatives are not finite. Raises ValueError if the start is outside the
+    domain of f.
     """
     G, value = _root(M), f.value(M)
     if not math.isfinite(value):
@@ -106,7 +107,7 @@ def _root(M: FloatArray) -> FloatArray:
 
 
 def _direction(f: Smooth, at: _Point, shrink: float) -> _Direction | None:
-    """Where to go, and with which rho; None where the equations have no solution in double precision."""
+    """The next step and its rho, or None if the equations have no solution in double precision."""
     r = len(at.s)
     g, H = f.derivatives(at.G)
     if not (np.isfinite(g).all() and np.isfinite(H).all()):
@@ -139,13 +140,13 @@ def _direction(f: Smooth, at: _Point, shrink: float) -> _Direction | None:
 
 
 def _to_boundary(s: FloatArray, dS: FloatArray) -> float:
-    """The step at which diag(s) + step dS is singular; inf if never."""
+    """The step at which diag(s) + step dS becomes singular; inf if it never does."""
     least = float(np.linalg.eigvalsh(dS / np.sqrt(np.outer(s, s)))[0])
     return -1 / least if least < 0 else math.inf
 
 
 def _search(f: Smooth, at: _Point, direction: _Direction) -> float:
-    """A step that lowers f - rho log det, but for rounding; 0 if there is none."""
+    """A step length that decreases f - rho log det, up to rounding; 0 if the search finds no such length."""
     eigenvalues = np.linalg.eigvalsh(direction.dX)
     step = min(1.0, SHARE_TO_BOUNDARY * _to_boundary(np.ones(len(eigenvalues)), direction.dX))
     noise = 64 * EPS * max(1.0, abs(at.value))
@@ -165,7 +166,10 @@ def _ahead(at: _Point, direction: _Direction, step: float) -> FloatArray:
 
 
 def _moved(f: Smooth, at: _Point, direction: _Direction, step: float) -> _Point:
-    """The point after the step; Z goes as far as it may, and G is turned until S is diagonal."""
+    """The point after the step.
+
+    Z goes as far as `SHARE_TO_BOUNDARY` allows, and G is rotated so that S is diagonal.
+    """
     S = np.diag(at.s) + min(1.0, SHARE_TO_BOUNDARY * _to_boundary(at.s, direction.dS)) * direction.dS
     L = _root(np.eye(len(at.s)) + step * direction.dX)
     s, turn = np.linalg.eigh(L.T @ S @ L)

@@ -1,10 +1,10 @@
-"""How weights of given vectors are found: a primal-dual interior method for a sum or a norm, with a hinge on triplets.
+"""A primal-dual interior-point method for the weights of given vectors: a sum or a norm, with hinges on triplets.
 
     min_{w >= 0, xi >= 0}  1/2 w^T L w + q^T w + sum xi,      y = H w + xi - 1 >= 0,
-in units in which the hinge costs 1, and the largest entry of every column of H is 1. Prices 0 <= a <= 1 belong to y,
-1 - a to xi, and z >= 0 to w, with z = L w + q - H^T a at the optimum. On the path a y, (1 - a) xi and z w are all rho.
-Steps are those of Mehrotra: to rho = 0 first, which says how small the next rho may be and what the linear model
-misses. A linear programme is the case L = 0.
+in units that make the weight of the hinge 1, and the largest entry of every column of H 1. The dual variables are
+0 <= a <= 1 for y, 1 - a for xi, and z >= 0 for w. At the optimum z = L w + q - H^T a. On the central path, all
+products a y, (1 - a) xi and z w are equal to rho. Steps are those of Mehrotra: a first step towards rho = 0 shows how
+small the next rho may be, and the error of the linear model. A linear program is the case L = 0.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from cvxml.family.rows.base import Duals
 from cvxml.family.rows.triplets import Triplets
 from cvxml.family.theorem.theorem import Family
 
-SHARE_TO_BOUNDARY = 0.995  # a step goes at most this share of the way to the boundary
-NOISE = 1e-12  # of the terms of a sum: what its sign is not to be told from
-DEAREST = 1e130  # the norm of weights that move a margin by about 1: those that cost more are of no use
-LEAST_STEP = 1e-10  # a shorter one is none
+SHARE_TO_BOUNDARY = 0.995  # a step goes at most this fraction of the way to the boundary
+NOISE = 1e-12  # a sum below this fraction of its terms has an uncertain sign
+DEAREST = 1e130  # vectors are left out if the norm of a metric that changes a margin by about 1 exceeds this
+LEAST_STEP = 1e-10  # a shorter step ends the solver
 
 
 class Point(NamedTuple):
-    """An iterate, or a step: the three pairs whose products are rho."""
+    """An iterate, or a step: three pairs of variables with products equal to rho on the central path."""
 
     w: FloatArray  # (K,)
     z: FloatArray
     y: FloatArray  # (m,)
     a: FloatArray
     xi: FloatArray
-    r: FloatArray  # 1 - a, with digits of its own
+    r: FloatArray  # 1 - a, kept separately so that it has all digits
 
     @property
     def products(self) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -45,7 +45,7 @@ class Point(NamedTuple):
 
 
 class Combining:
-    """The solver under way."""
+    """A run of the interior-point method."""
 
     def __init__(self, family: Family):
         of, ((hinge, rows),) = family.regularizer, family.terms
@@ -60,7 +60,7 @@ class Combining:
         largest = np.abs(H).max(axis=0)
         with np.errstate(over="ignore", divide="ignore"):
             cost = np.sum(of.B**2, axis=1) / largest / np.sqrt(self.cap)
-        self.used = (largest > 0) & (cost < DEAREST)  # of the others the weight is 0
+        self.used = (largest > 0) & (cost < DEAREST)  # the other vectors have the weight 0
         self.unit = 1 / largest[self.used]
         self.H: FloatArray = H[:, self.used] * self.unit
         own = of.B[self.used] * np.sqrt(self.unit)[:, None]
@@ -72,7 +72,7 @@ class Combining:
         else:
             self.L = (own @ own.T / np.sqrt(self.cap)) ** 2
         K, all_duals = len(own), np.ones(len(self.key))
-        # looked at first: no weights at all, where prices that are as high as can be pay for none
+        # w = 0 is tried first if the largest dual variables leave every gradient >= 0
         unpaid = self._gradient(np.zeros(K), all_duals) + NOISE * (np.abs(self.H).T @ all_duals + self.q)
         self.none = bool((unpaid >= 0).all())
         self.at = self._begin()
@@ -80,7 +80,7 @@ class Combining:
     def _begin(self) -> Point:
         m, K = self.H.shape
         w, a = np.full(K, 1 / max(K, 1)), np.full(m, 0.5)
-        # a multiple at which neither part of the objective is all of it
+        # a multiple that keeps the parts of the objective of similar size
         square, straight = float(w @ self.L @ w), float(self.q @ w)
         w *= min(1.0, m / straight if straight > 0 else 1.0, np.sqrt(m / square) if square > 0 else 1.0)
         margins = self.H @ w
@@ -94,7 +94,7 @@ class Combining:
         return gradient
 
     def step(self) -> bool:
-        """One of Mehrotra's; False where rounding allows none."""
+        """One step of Mehrotra's method; False if rounding prevents a step."""
         if self.none:
             self.none = False
             return True
@@ -106,7 +106,7 @@ class Combining:
             D = 1 / (y / a + xi / r)
             normal = self.L + (self.H.T * D) @ self.H
             scale = np.sqrt(np.diag(normal) + z / w)
-            # of unit diagonal, and no less definite than rounding leaves it
+            # scaled to a unit diagonal, with 16 EPS added so that it is positive definite despite rounding
             normal = normal / scale / scale[:, None]
             normal[np.diag_indices_from(normal)] += z / w / scale**2 + 16 * EPS
             try:
@@ -142,12 +142,12 @@ class Combining:
         return True
 
     def _lengths(self, step: Point, most: float) -> tuple[float, float]:
-        """How far the weights may go, and how far the prices."""
+        """The largest primal and dual step lengths, at most 1. most: the fraction of the way to the boundary."""
         at = self.at
         primal = [(at.w, step.w), (at.y, step.y), (at.xi, step.xi)]
         dual = [(at.z, step.z), (at.a, step.a), (at.r, step.r)]
         far = [min(_longest(x, dx) for x, dx in side) for side in (primal, dual)]
-        if self.L.any():  # then the gradient couples both
+        if self.L.any():  # the gradient couples w and z, so both lengths are equal
             far = [min(far)] * 2
         return min(1.0, most * far[0]), min(1.0, most * far[1])
 
@@ -163,23 +163,23 @@ class Combining:
         )
 
     def weights(self) -> FloatArray:
-        """(K,)"""
+        """The weights w (K,)."""
         w = np.zeros(len(self.B))
         if not self.none:
             w[self.used] = self.at.w * self.unit
         return w
 
     def metric(self) -> FloatArray:
-        """(d, d)"""
+        """The metric (d, d)."""
         return combined(self.B, self.weights())
 
     def duals(self) -> Duals:
-        """Of all rows."""
+        """The dual variables of all rows."""
         a = np.ones(len(self.key)) if self.none else np.clip(self.at.a, 0.0, 1.0)
         return Duals(a * self.cap, self.key)
 
 
 def _longest(x: FloatArray, dx: FloatArray) -> float:
-    """t up to which x + t dx is not negative."""
+    """The largest t with x + t dx >= 0."""
     falls = dx < 0
     return float(np.min(-x[falls] / dx[falls], initial=np.inf))

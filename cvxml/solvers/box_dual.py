@@ -1,13 +1,14 @@
-"""The solver for lam/2 ||M||^2 with hinges: the dual over a box, by projected gradients and Newton's method.
+"""The solver for lam/2 ||M||^2 with hinges, through its dual over a box.
 
 Each loss has k(a) = sum a - g/2 ||a||^2 over low <= a <= high (`Box` of losses/base.py). The dual is
 
-    min_{low <= a <= high}  ||P_+(G)||^2 / (2 lam) + g/2 ||a||^2 - sum a,    G = sum_t a_t V_t - C,    M = P_+(G) / lam,
+    min_{low <= a <= high}  ||P_+(G)||^2 / (2 lam) + g/2 ||a||^2 - sum a,    G = sum_t a_t V_t - C.
+The metric of any a is M = P_+(G) / lam.
 
-where g is the width of a smoothed hinge, else 0, and <C, M> is the straight loss, if there is one. The gradient is
-v - 1 + g a, with the margins v of M. The solver of cone_dual.py minimises it. The problem is solved in units in which
-the points are about 1, with lam in these units. Several metrics (methods/plml/blocks.py) have one G each, (m, d, d) in
-all; one metric is m = 1.
+g is the width of a smoothed hinge, else 0, and <C, M> is the linear loss, if there is one. With the margins v of M,
+the gradient is v - 1 + g a. The solver of cone_dual.py minimises the dual by projected gradients and Newton's method.
+The problem is solved in units that give the points a size of about 1, with lam in these units. Several metrics
+(methods/plml/blocks.py) have one G each, (m, d, d) in all; one metric is m = 1.
 """
 
 from __future__ import annotations
@@ -34,19 +35,19 @@ from cvxml.solvers.newton import Derivative
 
 SHARE_OF_GAP = 0.5  # the next proof is due when the gap fell to this share of the last proved gap
 LOOKS = 20  # points between two proofs, at most
-OVERHEAD = 2e6  # multiplications in the time that a gradient step takes beside them
+OVERHEAD = 2e6  # the overhead of a gradient step, as a number of multiplications
 
 
 class BoxedTerm(NamedTuple):
-    """A loss that is not straight."""
+    """A loss with a `box`."""
 
-    place: int  # among the terms of the family
+    place: int  # its position among the terms of the family
     box: Box
     rows: Triplets | PairRows
 
 
 def boxed_terms(family: Family) -> list[BoxedTerm]:
-    """The losses that are not straight. Raises TypeError for a loss or rows without a solver."""
+    """The losses with a `box`; linear losses are skipped. Raises TypeError for a loss or rows without a solver."""
     found = []
     for place, (loss, rows) in enumerate(family.terms):
         if isinstance(loss, Straight) and isinstance(rows, PairRows):
@@ -62,7 +63,7 @@ def boxed_terms(family: Family) -> list[BoxedTerm]:
 
 
 class BoxDual(ConeDual):
-    """The dual. The prices a (t,) are those of all terms, one term after the other."""
+    """The dual problem. a (t,) are the dual variables of all terms, one term after the other."""
 
     def __init__(self, family: Family):
         regularizer, terms = family.regularizer, boxed_terms(family)
@@ -95,12 +96,12 @@ class BoxDual(ConeDual):
         self.cost = 4 * self.shares.size * d**2 + 12 * m * d**3 + 4 * self.B.nnz + OVERHEAD
 
     def _seen(self, pairs: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Differences (p, d) of pairs, and what each metric has of them (p, m)."""
+        """Differences (p, d) of the pairs, and the share of each metric in each pair (p, m)."""
         E: FloatArray = self.points[pairs[:, 0]] - self.points[pairs[:, 1]]
         return E, self.shares_of(pairs)
 
     def of(self, duals: Sequence[Duals]) -> FloatArray:
-        """Return the dual variables of the family's terms as an array (t,), clipped to the box; 0 for missing rows."""
+        """The dual variables of the family's terms as an array (t,), clipped to the box; 0 for missing rows."""
         each = []
         for place, keys in zip(self.places, self.keys, strict=True):
             a, order = np.zeros(len(keys)), np.argsort(keys)
@@ -112,16 +113,19 @@ class BoxDual(ConeDual):
         return np.clip(np.concatenate(each), self.low, self.high)
 
     def image(self, a: FloatArray) -> FloatArray:
-        """G, and for a smoothed hinge sqrt(lam g) a: its part of the dual has the same form. (m * d * d + t,)"""
+        """G, followed by sqrt(lam g) a for a smoothed hinge, as one array (m d d + t,).
+
+        The second part makes the term g/2 ||a||^2 a squared norm of the image too.
+        """
         G = _squares(self.E, self.shares * (self.B.T @ a)[:, None]) - self.C
         return np.concatenate([G.ravel(), np.sqrt(self.lam * self.width) * a if self.width.any() else a[:0]])
 
     def matrices(self, image: FloatArray) -> FloatArray:
-        """G (m, d, d)"""
+        """G (m, d, d)."""
         return image[: self.C.size].reshape(self.C.shape)
 
     def margins(self, values: FloatArray, vectors: FloatArray) -> FloatArray:
-        """v (t,)"""
+        """v (t,)."""
         D = np.stack([quadratic(self.E, M) for M in self.metric(values, vectors)], axis=1)
         v: FloatArray = self.B @ np.sum(self.shares * D, axis=1)
         return v
@@ -129,7 +133,6 @@ class BoxDual(ConeDual):
     def products(
         self, entries: tuple[IntArray, ...], vectors: FloatArray, along: Sequence[Derivative]
     ) -> FloatArray:
-        """See `ConeDual`."""
         B = self.B[entries[0]]
         each = zip(self.E @ vectors, self.shares.T, along, strict=True)
         blocks = [
@@ -139,15 +142,15 @@ class BoxDual(ConeDual):
         return np.hstack(blocks)
 
     def unpaid(self, a: FloatArray) -> FloatArray:
-        """The reward up to the upper bound."""
+        """high - a: the sum differs from -sum a by a constant."""
         return self.high - a
 
     def reward(self, a: FloatArray) -> FloatArray:
-        """1 for each price."""
+        """1 for each dual variable."""
         return np.ones(1)
 
     def gap(self, at: At) -> float:
-        """With p the price that has no excess at v: (p - a) z - g/2 (p^2 - a^2) for z = 1 - v."""
+        """The sum over rows of (p - a) z - g/2 (p^2 - a^2), z = 1 - v, where p has no excess at v."""
         a, g, low, high = at.v, self.width, self.low, self.high
         z = 1 - at.margins
         p = np.clip(np.divide(z, g, out=a.copy(), where=g > 0), low, high)
@@ -162,7 +165,7 @@ def _squares(E: FloatArray, w: FloatArray) -> FloatArray:
 
 
 class Boxed:
-    """The solver under way."""
+    """A run of the solver on a `BoxDual`, from the best of several starts."""
 
     def __init__(self, dual: BoxDual, start: Sequence[Duals] | None = None):
         self.dual = dual
@@ -174,7 +177,7 @@ class Boxed:
         next(self.points)
 
     def step(self) -> bool:
-        """Go on until the gap has fallen by half, for `LOOKS` points at most; False if the solver has ended."""
+        """Run until the gap has halved, for at most `LOOKS` points; False if the solver has ended."""
         before, seen = self.at, 0
         for at, _ in islice(self.points, LOOKS):
             seen += 1
@@ -184,12 +187,12 @@ class Boxed:
         return seen == LOOKS
 
     def metric(self) -> FloatArray:
-        """(m d, m d), the blocks on its diagonal."""
+        """The metric (m d, m d), with the m metrics as diagonal blocks."""
         M: FloatArray = in_blocks(self.at.metric()) / self.dual.scale**2
         return (M + M.T) / 2
 
     def duals(self) -> list[Duals]:
-        """The prices of each term that are not 0."""
+        """The nonzero dual variables of each term."""
         sizes = [len(key) for key in self.dual.keys]
         each = zip(np.split(self.at.v, np.cumsum(sizes)[:-1]), self.dual.keys, strict=True)
         return [Duals(a[a != 0], key[a != 0]) for a, key in each]

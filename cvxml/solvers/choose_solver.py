@@ -1,7 +1,7 @@
-"""How a metric is found for members with margins: <C, M> or ||M||^2 with hinges, and a least distance in a budget.
+"""Choose a solver: for <C, M> or ||M||^2 with hinges, and for the smallest distance within a budget.
 
-Everything is in coordinates in which nothing has a unit. Nothing is proved here: a certificate says after every step
-how far the iterate is.
+Everything is computed in coordinates without units. A solver proves nothing; a certificate after every step gives the
+gap.
 """
 
 from __future__ import annotations
@@ -32,13 +32,16 @@ from cvxml.solvers.linear_margins import LinearMargins
 from cvxml.solvers.multipliers import Margin, Multipliers, images
 from cvxml.solvers.task import Task
 
-AHEAD_OF_LEAST = 2.0  # of the least distance, where pairs are let in
-PARTS = 64  # of a metric that rounding spoilt, at most
-PATIENCE = 20  # rounds without a better gap, after which rounding is to blame
+AHEAD_OF_LEAST = 2.0  # pairs with D < 1 + AHEAD_OF_LEAST are added, in units that ask for D >= 1
+PARTS = 64  # at most this many parts of a metric are tried if rounding has spoilt the metric
+PATIENCE = 20  # rounds without a smaller gap, after which the solver stops because of rounding
 
 
 class LeastMargin:
-    """-min D within the budget: with M / least in place of M it is min tr M with every D at 1 or more."""
+    """Solver for -min D within the budget.
+
+    Scaled by 1 / min D, the problem is: min tr M with every D at least 1.
+    """
 
     def __init__(self, family: Family, start: FloatArray | None):
         assert isinstance(family.regularizer, Budget)
@@ -55,28 +58,28 @@ class LeastMargin:
             given = self.at.inside(start)
             M = given / float(np.trace(given)) + 1e-2 / r * M
         M *= 2 / rows.least(images(Y, M))
-        # A pair whose difference double precision does not see is left out.
+        # Pairs with a difference within rounding of 0 are left out.
         self.solver = Multipliers(
             Y, rows, lambda key: rows.margins(Y, key) > UNSEEN, np.eye(r), Margin(math.inf), AHEAD_OF_LEAST
         )
         self.solver.begin(M, 1.0)
 
     def step(self) -> bool:
-        """False where rounding allows none."""
+        """One round; False if rounding prevents a step."""
         return self.solver.step()
 
     def metric(self) -> FloatArray:
-        """(d, d), within the budget."""
+        """The metric (d, d), within the budget."""
         M = self.solver.M
         return self.at.outside(M / float(np.trace(M)))
 
     def duals(self) -> Duals:
-        """Of any sum."""
+        """The dual variables. Their sum is arbitrary, and `Least.to_domain` scales it."""
         return self.solver.duals()
 
 
 class _Iterate(NamedTuple):
-    """A solver under way, its prices by the method's own names."""
+    """A running solver, with the function that names its dual variables."""
 
     solver: LinearMargins | LeastMargin | Boxed | Combining
     named: Callable[[Any], Dual]
@@ -91,7 +94,7 @@ class _Iterate(NamedTuple):
         return self.solver.step()
 
 
-# A regularizer that `search` takes with one term: the losses and the rows of this term. Rows of a budget are `Nearest`.
+# Regularizers that `search` solves with one term: the losses and the rows of the term. Rows of a budget are `Nearest`.
 ONE_TERM = (
     (Linear, (Hinge, SquaredHinge), Triplets),
     (SumOfWeights, Hinge, Triplets),
@@ -115,7 +118,7 @@ def check_solvable(family: Family) -> None:
 
 
 def search(task: Task) -> Found:
-    """Solve to a gap of `tol`, certified after every step. Raises TypeError for terms without a solver."""
+    """Solve to a gap of `tol`, certified after every step. Raises TypeError if the terms have no solver."""
     family, named = task.family, task.named
     if isinstance(family.regularizer, Frobenius):
         start = None if task.start is None else task.read(task.start.dual)
@@ -130,7 +133,7 @@ def search(task: Task) -> Found:
 
 
 def _or_zero(task: Task, at: Iterate, phase: str, patience: float) -> Found:
-    """What a solver of a norm or of weights finds, or M = 0 where that alone is proved."""
+    """The result of a solver of a norm or of weights, or M = 0 if only that is proved."""
     found = task.run(at, phase, patience)
     zero = found._replace(metric=0 * found.metric, status=Status.CONVERGED)
     unproved_yet = found.status is not Status.CONVERGED
@@ -138,10 +141,14 @@ def _or_zero(task: Task, at: Iterate, phase: str, patience: float) -> Found:
 
 
 def within_budget(task: Task, at: Iterate, phase: str, patience: float) -> Found:
-    """Run a solver of a budget, which may be one of which double precision proves nothing."""
+    """Run a solver of a budget.
+
+    If double precision proves nothing for the budget, the solver runs with an unproved gap, and its bounds are
+    removed.
+    """
     if not task.family.regularizer.undecided:
         return task.run(at, phase, patience)
-    # The solver needs a gap to stop by. It proves nothing, so nobody else is told of it.
+    # The solver needs a gap to stop. The gap is not proved, so it is removed before it is reported.
     callback = task.callback
     told = None if callback is None else lambda step: callback(unproved(step))
     assert isinstance(task.family.regularizer, Budget)
@@ -151,19 +158,20 @@ def within_budget(task: Task, at: Iterate, phase: str, patience: float) -> Found
 
 
 def _sizes(r: int) -> list[int]:
-    """Of parts of r coordinates: every one, or some of every order where each costs much."""
+    """Sizes of the parts of r coordinates: every size, or at most about `PARTS` sizes spaced geometrically."""
     return list(range(1, r)) if r <= PARTS else sorted({int(k) for k in np.geomspace(1, r - 1, PARTS)})
 
 
 def _linear(task: Task) -> Found:
-    """What is found; or M = 0 where that is optimal, or what is best in double precision.
+    """Solve <C, M> with hinges.
 
-    Where features are nearly collinear entries of the metric are so large that its distances are lost in rounding.
-    Tried in its place are its parts in the widest coordinates, the least of which is no metric at all.
+    The result is that of the solver, or M = 0 if it is optimal, or the best metric in double precision. If features
+    are nearly collinear, the metric has entries so large that its distances are lost in rounding. Then parts of the
+    metric in the coordinates of largest spread are tried, and 0.
     """
     solver = LinearMargins(task.family, task.tol)
     at = _Iterate(solver, task.named)
-    if not solver.costs:  # nothing that C has differs: any large metric is optimal
+    if not solver.costs:  # C is 0 up to rounding, so any large metric is optimal
         return Found(at.metric(), at.dual(), Status.CONVERGED, 0)
     if task.start is None:
         solver.begin()
@@ -171,7 +179,7 @@ def _linear(task: Task) -> Found:
         solver.go_on(task.start.metric, task.proved(*task.start).rel_gap)
     found = task.run(at, "multipliers", PATIENCE)
     zero = 0 * found.metric
-    # At 0 every margin is missed: of many rows that is looked at where it may be as good only.
+    # All margins are violated at M = 0, so a proof is slow. It is tried only if 0 may be as good.
     if solver.at_zero() <= 2 * solver.objective(solver.found()) and task.proved(zero, found.dual).proves(
         task.tol
     ):

@@ -1,19 +1,20 @@
-"""The solver for duals of a metric with the Frobenius norm: gradient steps, then Newton steps on a face.
+"""The solver for duals of problems with the squared Frobenius norm: gradient steps, then Newton steps on a face.
 
-The problem, for a price v of each constraint, is
+The problem, with a dual variable v for each constraint, is
 
-    min_{v in V}  ||P_+(G(v))||^2 / (2 lam) + width/2 ||v||^2 - <reward, v>,    A = P_+(G) / lam,
+    min_{v in V}  ||P_+(G(v))||^2 / (2 lam) + width/2 ||v||^2 - <reward, v>,    A = P_+(G) / lam.
 
-where G(v) is affine in v with symmetric matrices as values, P_+ drops the negative eigenvalues, and V is one of the
-sets of feasible_sets.py. Three problems have this form: MLSVM (methods/mlsvm/dual.py), a step of gerrymandering
-(methods/ssvm/columns.py), and hinges with the squared Frobenius norm (box_dual.py).
+G(v) is affine in v with symmetric matrices as values, P_+ replaces negative eigenvalues by 0, and V is one of the
+sets of feasible_sets.py. Three problems have this form: MLSVM (methods/mlsvm/solver.py), a step of gerrymandering
+(methods/ssvm/step.py), and hinges with the squared Frobenius norm (box_dual.py).
 
-Accelerated gradient steps (first_order.py) find the constraints that are active. Regularised semismooth Newton steps
-on their face then reach any accuracy in a few rounds. A step solves (B B^T + 1 / sigma) z = -gradient with the B of
-newton.py, where sigma is a length for each entry. A step that leaves the feasible set is projected, and the same
-quadratic is minimised again on the smaller face; this needs no product with the data. A few gradient steps between two
-rounds let constraints in and out. A batch of gradient steps takes about as long as a round, up to a limit. The lengths
-depend on operation counts and never on a clock. Every iterate is feasible, so each gap is that of a feasible pair.
+Accelerated gradient steps (first_order.py) find the active constraints. Regularised semismooth Newton steps on their
+face then reach any accuracy in a few rounds. A step solves (B B^T + 1 / sigma) z = -gradient with the B of newton.py,
+where sigma is a length for each entry. A step that leaves the feasible set is projected. The same quadratic is then
+minimised again on the smaller face, without a product with the data. A few gradient steps between two rounds let
+constraints enter and leave. A batch of gradient steps takes about as long as a round, up to a limit. The lengths
+depend on operation counts and never on a clock, so results are reproducible. Every iterate is feasible, so each gap
+is that of a feasible pair.
 """
 
 from __future__ import annotations
@@ -33,20 +34,20 @@ from cvxml.solvers.newton import MAX_ENTRIES, Derivative, derivative, solve_regu
 
 CHECK_EVERY = 10  # gradient steps between two computations of the gap
 STALLED = 5  # batches and rounds without a lower objective or gap, after which the solver gives up
-IDLE = 15  # Newton rounds in a row without a lower objective or gap; the reach grows from one to the next
+IDLE = 15  # Newton rounds end after this many in a row without a lower objective or gap; the reach grows meanwhile
 LONG = 1500  # iterations without a smaller gap, after which the solver gives up
 BATCH = (10, 150)  # gradient steps before a Newton round: at least and at most
 BETWEEN = 7  # gradient steps between two Newton rounds, at most
-SHARE = 0.1  # of the cost of a round: the cost of the gradient steps before the next round
-NO_GAP = 1e-20  # share of the objective: a smaller gap is rounding only
-SHORT = 0.1  # share of a Newton step; a shorter one ends the rounds
-REACH = 1e4  # gradient steps: the first length of a Newton step
-MODEL_STEPS = 4  # in one model
-ROUNDING = 1e-13  # of the longest range: a step that the projection moves no further was feasible
+SHARE = 0.1  # the gradient steps before the next round cost this fraction of the round
+NO_GAP = 1e-20  # a relative gap below this is rounding only
+SHORT = 0.1  # a Newton step shortened below this fraction ends the rounds
+REACH = 1e4  # first length of a Newton step, in gradient steps
+MODEL_STEPS = 4  # Newton steps in one model
+ROUNDING = 1e-13  # relative to the longest range: a step moved less than this by the projection was feasible
 
 
 class ConeDual(ABC):
-    """A problem of this form. Arrays v have any fixed shape."""
+    """Base of problems of this form. Arrays v have any fixed shape."""
 
     lam: float
     feasible: FeasibleSet
@@ -54,7 +55,7 @@ class ConeDual(ABC):
     sign: FloatArray | float = 1.0  # the gradient of the quadratic term is sign * margins
     width: FloatArray | float = 0.0
     cone = True  # False: without P_+, for a metric that may be indefinite
-    cost: float  # multiplications of a gradient step
+    cost: float  # number of multiplications of a gradient step
     workspace = 0  # rows of the largest array that `products` needs besides its result
 
     @abstractmethod
@@ -63,35 +64,38 @@ class ConeDual(ABC):
 
     @abstractmethod
     def margins(self, values: FloatArray, vectors: FloatArray) -> FloatArray:
-        """The inner product of A with the matrix of each entry (without `sign`), from the eigenvalues of G."""
+        """<A, V_t> for the matrix V_t of each entry (without `sign`), from the eigenvalues and vectors of G."""
 
     @abstractmethod
     def products(
         self, entries: tuple[IntArray, ...], vectors: FloatArray, along: Sequence[Derivative]
     ) -> FloatArray:
-        """Rows of the Hessian's root (p, q) for these entries, with `sign` (newton.py).
+        """Rows of the root B of the Hessian (p, q) for these entries, with `sign` (newton.py).
 
         along: the derivative of P_+ for each G.
         """
 
     @abstractmethod
     def unpaid(self, v: FloatArray) -> FloatArray:
-        """Terms that add up to a constant minus <reward, v>, arranged so that they do not cancel."""
+        """Terms with the sum constant - <reward, v>, arranged to avoid cancellation."""
 
     @abstractmethod
     def reward(self, v: FloatArray) -> FloatArray:
-        """The reward of each entry, broadcast against v; a part that is the same for all directions may be left out."""
+        """The reward of each entry, broadcast against v.
+
+        A part that is the same for all directions may be left out.
+        """
 
     @abstractmethod
     def gap(self, at: At) -> float:
-        """The gap of A and v as a sum of non-negative terms."""
+        """The gap of A and v, as a sum of terms >= 0."""
 
     def matrices(self, image: FloatArray) -> FloatArray:
         """G (..., d, d) of an image."""
         return image
 
     def at(self, v: FloatArray, image: FloatArray | None = None) -> At:
-        """Everything at v."""
+        """All quantities at v."""
         return At(self, v, self.image(v) if image is None else image)
 
     def descent(self, v: FloatArray, image: FloatArray) -> At:
@@ -99,7 +103,6 @@ class ConeDual(ABC):
         return At(self, v, image)
 
     def descend(self, at: At, step: float) -> FloatArray:
-        """A projected gradient step."""
         return self.feasible.project(at.v - step * self.steps * at.slope)
 
     def positive(self, values: FloatArray) -> FloatArray:
@@ -108,7 +111,7 @@ class ConeDual(ABC):
         return kept
 
     def quadratic(self, values: FloatArray) -> float:
-        """||P_+(G)||^2 / (2 lam) for G with these eigenvalues; this is lam/2 ||A||^2."""
+        """||P_+(G)||^2 / (2 lam) = lam/2 ||A||^2, for G with these eigenvalues."""
         return float(np.sum(self.positive(values) ** 2)) / (2 * self.lam)
 
     def metric(self, values: FloatArray, vectors: FloatArray) -> FloatArray:
@@ -140,7 +143,7 @@ class At:
 
     @cached_property
     def scale(self) -> float:
-        """lam/2 ||A||^2"""
+        """lam/2 ||A||^2."""
         return self.dual.quadratic(self.values)
 
     @cached_property
@@ -151,15 +154,14 @@ class At:
 
     @cached_property
     def gap(self) -> float:
-        """The gap of A and v."""
         return self.dual.gap(self)
 
     def step(self, step: float) -> FloatArray:
-        """A projected gradient step."""
+        """The result of a projected gradient step."""
         return self.dual.descend(self, step)
 
     def curvature(self, new_image: FloatArray, enough: float) -> float:
-        """An upper bound of twice the second-order term: ||dG||^2 / lam, because P_+ does not expand.
+        """An upper bound of twice the second-order term: ||dG||^2 / lam, because P_+ is nonexpansive.
 
         If this exceeds `enough`, the term itself is computed.
         """
@@ -172,18 +174,18 @@ class At:
         along = np.sum((of_G @ self.vectors) * self.vectors * dual.positive(self.values)[..., None, :])
         beside = bound - float(np.sum(of_G**2)) / dual.lam if of_G.size < change.size else 0.0
         exact = 2 * (after - self.scale - float(along) / dual.lam)
-        # a difference of nearly equal numbers means nothing below their rounding
+        # the difference of nearly equal numbers has an error of the size of their rounding
         return min(bound, max(exact, 0.0) + beside + 1e-13 * (self.scale + after))
 
     def metric(self) -> FloatArray:
-        """A"""
+        """A (..., d, d)."""
         return self.dual.metric(self.values, self.vectors)
 
 
 class Model:
-    """The quadratic model of the objective at a point, regularised, over the entries that may move.
+    """The regularised quadratic model of the objective at a point, over the entries that may move.
 
-    moves: these entries, a mask. size (p,): sqrt(sigma) of each. pull (p,): the gradient without the reward.
+    moves: a mask of these entries. size (p,): sqrt(sigma) of each. pull (p,): the gradient without the reward.
     products (p, q): their rows of B times size.
     """
 
@@ -200,7 +202,7 @@ class Model:
 
     @classmethod
     def at(cls, start: At, reach: FloatArray) -> Model | None:
-        """The model at a point with sigma = `reach`; None if nothing can move, or if the model is too large."""
+        """The model at a point with sigma = `reach`; None if it would be too large, or if all entries are fixed."""
         dual, moves = start.dual, start.dual.feasible.moves(start.v, start.slope)
         values = start.values.reshape(-1, start.values.shape[-1])
         along = [derivative(each if dual.cone else np.abs(each), dual.lam) for each in values]
@@ -211,14 +213,14 @@ class Model:
         return cls(start, moves, dual.products(np.nonzero(moves), start.vectors, along), reach)
 
     def to(self, new: FloatArray) -> tuple[float, FloatArray]:
-        """The model minus its value at v, and the pull (p,) in the model, at the point `new`."""
+        """The model at the point `new`: its value minus that at v, and its pull (p,)."""
         x = (new - self.v)[self.moves] / self.size
         bent = self.products @ (self.products.T @ x) + x
         value = x @ (self.size * self.pull + bent / 2) + np.sum(self.dual.unpaid(new) - self.unpaid)
         return float(value), self.pull + bent / self.size
 
     def step(self, at: FloatArray, pull: FloatArray) -> FloatArray | None:
-        """The minimiser on the face of `at`, feasible or not; None if the face is a point."""
+        """The minimiser of the model on the face of `at`, possibly infeasible; None for a face of one point."""
         reward = np.broadcast_to(self.dual.reward(at), at.shape)
         slope = np.zeros(at.shape)
         slope[self.moves] = pull - reward[self.moves]
@@ -234,7 +236,7 @@ class Model:
 
 
 def newton_point(model: Model | None) -> FloatArray | None:
-    """The best feasible point of a few steps in the model; None if there is no model."""
+    """The best feasible point of a few steps in the model; None without a model."""
     if model is None:
         return None
     feasible = model.dual.feasible
@@ -253,25 +255,27 @@ def newton_point(model: Model | None) -> FloatArray | None:
 
 
 class Search:
-    """The state of one run: the length of a gradient step and of a Newton step, and the work so far."""
+    """The state of one run: the lengths of gradient and Newton steps, and the number of iterations."""
 
     def __init__(self, dual: ConeDual, step: float, max_iter: float, batch: tuple[int, int] = BATCH):
-        """step: a first guess of the gradient step. batch: gradient steps before a Newton round, see `BATCH`."""
+        """step: a first guess of the gradient step.
+
+        batch: limits of the number of gradient steps before a Newton round, see `BATCH`.
+        """
         self.dual, self.step, self.max_iter, self.batch = dual, step, max_iter, batch
         self.reach = REACH
         self.iteration = 0
         self._least = np.inf
-        self._improved = 0  # the iteration that last made the smallest gap smaller by a hundredth
+        self._improved = 0  # the last iteration that reduced the smallest gap by at least 1 %
 
     @property
     def spent(self) -> bool:
-        """True if all iterations are used."""
         return self.iteration >= self.max_iter
 
     def points(self, start: At) -> Iterator[tuple[At, str]]:
         """Yield points from `start` on, each with the kind of its step: "start", "gradient" or "newton".
 
-        It ends if all iterations are used, or if the objective or the gap no longer falls.
+        Ends if all iterations are used, or if objective and gap have stopped decreasing.
         """
         yield start, "start"
         states, best, stalled = accelerated(self.dual, start.v, self.step), start, 0
@@ -292,11 +296,11 @@ class Search:
         return at, kind
 
     def _falls(self, before: float, value: float, since: int) -> bool:
-        """True if the objective or, since an iteration, the gap has fallen."""
+        """True if the objective has decreased, or if the gap has since the iteration `since`."""
         return before - value > 1e-15 * abs(before) or self._improved > since
 
     def _gradient_batch(self, states: Iterator[State]) -> Generator[tuple[At, str], None, At]:
-        """Gradient steps until they cost as much as a Newton round; the last point."""
+        """Gradient steps until they cost as much as a Newton round. Returns the last point."""
         for count, state in enumerate(states, start=1):
             self.iteration += 1
             self.step = state.step
@@ -308,7 +312,7 @@ class Search:
         raise RuntimeError("the iterator of gradient steps ended: it must be infinite")
 
     def _newton_rounds(self, best: At) -> Generator[tuple[At, str], None, tuple[At, bool]]:
-        """Newton rounds while they pay: the best point, and whether any round took its full step."""
+        """Newton rounds as long as they help. Returns the best point, and whether any round took its full step."""
         dual, full, idle = self.dual, False, 0
         between = int(np.clip(SHARE * self._relative_cost(best), 1, BETWEEN))
         while not self.spent:
@@ -346,13 +350,13 @@ class Search:
         return best, full
 
     def model(self, at: At) -> Model | None:
-        """The quadratic model at a point; None if nothing can move, or if the model is too large."""
+        """The quadratic model at a point, or None if it is too large or empty."""
         dual = self.dual
         reach = dual.feasible.reach(at.v, at.slope, self.reach * self.step * dual.steps)
         return Model.at(at, reach)
 
     def _relative_cost(self, at: At) -> float:
-        """About how many gradient steps a Newton round costs."""
+        """An estimate of the cost of a Newton round, in gradient steps."""
         positive = (
             np.count_nonzero(at.values > 0, axis=-1) if self.dual.cone else np.full(1, at.values.shape[-1])
         )

@@ -1,4 +1,4 @@
-"""A member of the family as a method: its problem and what the theorem needs, and everything else follows."""
+"""Base of methods that are members of the family: problem, proof and solver follow from the regularizer and losses."""
 
 from __future__ import annotations
 
@@ -28,37 +28,46 @@ from cvxml.solvers.task import Task
 
 
 class FamilyMethod(ConvexMethod[Given]):
-    """A convex method that the theorem covers (theorem.py)."""
+    """A convex method with the certificate of family/theorem/theorem.py."""
 
-    PATH: ClassVar[Callable[..., Found]] = staticmethod(search)  # the solver, of a Task
+    PATH: ClassVar[Callable[..., Found]] = staticmethod(search)  # the solver: a function of a Task
 
     @abstractmethod
     def member(self, given: Given, number: Callable[[float], Any] = float) -> Family:
-        """Its regularizer and its losses; constants as `number` makes them, which is Fraction for exact arithmetic."""
+        """The regularizer and losses. Constants are made by `number`, which is Fraction for exact arithmetic."""
 
     def family(self, given: Given) -> Family:
-        """`member`, which keeps what every proof asks of the data: made once, where it can be kept beside them."""
+        """The member, computed once for each data set if it can be stored with the data."""
         kept = hasattr(given, "__dict__")
         return once(given, self.member, f"member of {self.id}") if kept else self.member(given)
 
     @abstractmethod
     def read(self, given: Given, dual: Dual) -> Sequence[Duals]:
-        """The prices of a dual, by the names that it has in files. Raises ValueError for what is none."""
+        """The dual variables of each term, from a dual with the method's names.
+
+        Raises ValueError if the dual has another form.
+        """
 
     def strict(self, given: Given, dual: Dual) -> Sequence[Duals]:
-        """Prices to mix the others with, where the dual has any and the family has anchors (strict_prices.py)."""
+        """More dual variables to mix with, if the dual has any and the family has anchors.
+
+        See theorem/strict_prices.py.
+        """
         return ()
 
     @abstractmethod
     def named(self, given: Given, duals: Duals) -> Dual:
-        """The dual of prices."""
+        """The dual with the method's names, from the dual variables of each term."""
 
     def everyone(self, given: Given) -> AllPairs | None:
-        """Proof and solver for every two of so many points that pairs are not listed; None where they are."""
+        """Proof and solver for every two points, if the pairs are too many to be listed; else None."""
         return None
 
     def certify(self, given: Given, M: FloatArray, dual: Dual) -> Certificate:
-        """See theorem.py; of many points, whose prices are those of a metric, all_pairs.py."""
+        """Certify M with the dual (theorem.py).
+
+        If the dual holds a metric that determines the dual variables, unlisted/all_pairs.py is used.
+        """
         everyone = self.everyone(given) if isinstance(dual, Mapping) and METRIC in dual else None
         if everyone is not None:
             return everyone.certify(M, metric_of(dual, len(M)))
@@ -69,7 +78,10 @@ class FamilyMethod(ConvexMethod[Given]):
         return replace(certificate, dual=self.named(given, *proof.duals))
 
     def exact(self, given: Given, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-        """See exact.py."""
+        """The interval of exact arithmetic (theorem/exact.py).
+
+        It uses the best multiple or mixture of the dual variables.
+        """
         family = self.member(given)
         proof = prove(family, self.read(given, dual), self.strict(given, dual))
         inner = None if family.anchors is None else family.anchors.strict
@@ -79,24 +91,30 @@ class FamilyMethod(ConvexMethod[Given]):
     def exact_as_stored(
         self, given: Given, M: FloatArray, dual: Dual, *, root: ArrayLike, hint: Any = None
     ) -> Exact:
-        """Neither a best multiple nor a mixture of the prices is looked for; hint: see `Regularizer.exact_bound`."""
+        """The interval from the dual variables as stored, only moved into the domain.
+
+        No multiple or mixture is searched. hint: see `Regularizer.exact_bound`.
+        """
         duals = in_domain(self.member(given), self.read(given, dual))
         return interval(self.member(given, Fraction), M, duals, root, hint=hint)
 
     def search(
         self, given: Given, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """See `PATH`."""
+        """Solve with `PATH`, or with `everyone` if that is given."""
         everyone = self.everyone(given)
         if everyone is not None:
             return everyone.search(tol, max_iter, None if start is None else start.metric, callback)
-        family = self.family(given)._replace(radius=unknown)  # of which the solver has no need
+        family = self.family(given)._replace(radius=unknown)  # a solver needs no radius
         proved, named = partial(self._certify, given), partial(self.named, given)
         read = partial(self.read, given)
         return self.PATH(Task(family, proved, named, tol, max_iter, start, callback, read))
 
     def left(self, other: Given, question: Question, max_iter: int = 200) -> float:
-        """What the metric may still gain with other inputs, a share of its objective; inf if nothing is proved."""
+        """The gap of the metric in the problem with other inputs, relative to the scale of that problem.
+
+        The rounding error is subtracted first. inf without a proof that decides at the tolerance of the question.
+        """
         found = self.search(other, question.tol / 10, max_iter, None, None)
         proof = self.certify(other, question.metric, found.dual)
         if not (proof.feasibility.feasible and proof.scale > 0 and proof.decides(question.tol)):

@@ -1,8 +1,8 @@
 """Feasible sets of the solver in cone_dual.py: boxes, simplices, and rows with two sides of equal sum.
 
-For example, a box is 0 <= a_t <= C. A set knows three things: the projection onto it, the directions that stay on the
-face of a point, and how far a Newton step may go. Arrays v have one fixed shape; the second and third set are products
-of rows, one row of v each.
+For example, a box is 0 <= a_t <= C. A set provides the projection, the directions that stay on the face of a point,
+and a limit of a Newton step. Arrays v have one fixed shape. The second and third set are products of sets, one for
+each row of v.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from scipy.sparse import csr_array
 from cvxml.core.clock import look
 from cvxml.core.metric import FloatArray, IntArray
 
-OWN = 0.5  # share of its longest entry that a Newton step moves a row if no other row holds it back
+OWN = 0.5  # a Newton step moves a row by about this fraction of its cap, if no other row opposes it
 
 
 class Face(NamedTuple):
     """Orthonormal directions that stay on the face of a point.
 
-    entries: those of v that move, as arrays (p,), one for each axis of v. basis: a csr_array (m, p) with a row for
-    each direction; None if each entry moves on its own.
+    entries: the entries of v that move, as arrays (p,), one for each axis of v.
+    basis: a csr_array (m, p) with a row for each direction; None if each entry moves alone.
     """
 
     entries: tuple[IntArray, ...]
@@ -56,14 +56,14 @@ class FeasibleSet(ABC):
 
     @abstractmethod
     def moves(self, v: FloatArray, slope: FloatArray) -> np.ndarray:
-        """The entries of v (a mask) that a Newton step may move, if the gradient at v is `slope`."""
+        """The entries of v (a mask) that a Newton step may move. slope: the gradient at v."""
 
     @abstractmethod
     def face(self, v: FloatArray, slope: FloatArray, moves: np.ndarray) -> Face:
         """The face of v, restricted to the entries `moves`."""
 
     def reach(self, v: FloatArray, slope: FloatArray, most: FloatArray) -> FloatArray:
-        """The longest step of each entry along the negative gradient; `most` at most."""
+        """The longest step of each entry along the negative gradient, at most `most`."""
         return np.broadcast_to(most, v.shape)
 
 
@@ -75,23 +75,23 @@ class Boxes(FeasibleSet):
         self.longest = float(np.max(high - low, initial=0.0))
 
     def project(self, v: FloatArray, at: FloatArray | None = None) -> FloatArray:
-        """Clip v. `at` is not used: a Newton step leaves the entries at rest unchanged."""
+        """Clip v. `at` is not used, because a Newton step does not change entries that are fixed."""
         return np.clip(v, self.low, self.high)
 
     def moves(self, v: FloatArray, slope: FloatArray) -> np.ndarray:
-        """Entries between their bounds, and entries at a bound with a gradient that leads inside."""
+        """Entries strictly between their bounds, and entries at a bound with a negative gradient pointing inside."""
         free: np.ndarray = (v > self.low) & (v < self.high)
         free |= (v == self.low) & (slope < 0)
         free |= (v == self.high) & (slope > 0)
         return free & (self.low < self.high)
 
     def face(self, v: FloatArray, slope: FloatArray, moves: np.ndarray) -> Face:
-        """Each entry that moves has a direction of its own."""
+        """Each entry that moves has its own direction."""
         return Face(np.nonzero(moves & self.moves(v, slope)))
 
 
 class Simplices(FeasibleSet):
-    """v >= 0 and sum v = 1 in each row; entries that are not `real` (n, columns) are 0."""
+    """v >= 0 and sum v = 1 in each row; entries outside the mask `real` (n, columns) are 0."""
 
     longest = 1.0
 
@@ -99,11 +99,10 @@ class Simplices(FeasibleSet):
         self.real = real
 
     def project(self, v: FloatArray, at: FloatArray | None = None) -> FloatArray:
-        """The nearest point, row by row."""
         return project_simplices(v, self.real if at is None else at > 0)
 
     def moves(self, v: FloatArray, slope: FloatArray) -> np.ndarray:
-        """The positive entries of rows that have two or more."""
+        """The positive entries of rows with at least two of them."""
         positive = v > 0
         moves: np.ndarray = positive & (positive.sum(axis=1) > 1)[:, None]
         return moves
@@ -115,7 +114,7 @@ class Simplices(FeasibleSet):
 
 
 class TwoSides(FeasibleSet):
-    """v >= 0 with sum over sign > 0 = sum over sign < 0 <= cap in each row; entries of sign 0 are 0."""
+    """v >= 0, sum over sign > 0 equal to sum over sign < 0, at most cap, in each row; entries of sign 0 are 0."""
 
     def __init__(self, sign: FloatArray, cap: float):
         self.sign, self.cap = sign, cap
@@ -123,7 +122,6 @@ class TwoSides(FeasibleSet):
         self.longest = cap
 
     def project(self, v: FloatArray, at: FloatArray | None = None) -> FloatArray:
-        """The nearest point, row by row."""
         return project_rows(v, self.sign if at is None else np.where(at > 0, self.sign, 0.0), self.cap)
 
     def total(self, v: FloatArray) -> FloatArray:
@@ -132,12 +130,12 @@ class TwoSides(FeasibleSet):
         return total
 
     def full(self, total: FloatArray) -> np.ndarray:
-        """The rows whose total is the cap."""
+        """A mask of the rows with a total at the cap."""
         full: np.ndarray = total >= self.cap * (1 - 1e-13)
         return full
 
     def at_cap(self, v: FloatArray) -> np.ndarray:
-        """The rows whose sum is the cap."""
+        """A mask of the rows of v with a sum at the cap."""
         return self.full(self.total(v))
 
     def moves(self, v: FloatArray, slope: FloatArray) -> np.ndarray:
@@ -157,10 +155,10 @@ class TwoSides(FeasibleSet):
         return grouped(group, (row, column), self.sign[row, column])
 
     def reach(self, v: FloatArray, slope: FloatArray, most: FloatArray) -> FloatArray:
-        """`most`, or the step with which a row moves by about half its cap if no other row holds it back.
+        """`most`, or the step that moves a row by about half its cap if no other row opposes it.
 
-        Rows of short edges have a small curvature. Without this limit such a row goes many times its cap, and other
-        rows move against it. After the projection neither is right.
+        Rows of short edges have a small curvature. Without this limit such a row would move by many times its cap,
+        and other rows would move against it. After the projection, both would be wrong.
         """
         signed, positive = self.sign * slope, v > 0
         u, w = _spread(signed, positive & self.up), _spread(signed, positive & self.down)
@@ -177,9 +175,10 @@ def _spread(values: FloatArray, members: np.ndarray) -> FloatArray:
 
 
 def grouped(group: IntArray, entries: tuple[IntArray, ...], sign: FloatArray | None = None) -> Face:
-    """Directions that keep the (signed) sum of each group: Helmert contrasts, m - 1 for a group of m entries.
+    """Orthonormal directions that keep the (signed) sum of each group.
 
-    group (p,): the label of each of the `entries`.
+    They are Helmert contrasts: m - 1 directions for a group of m entries. group (p,): the label of each of the
+    `entries`.
     """
     order = np.argsort(group, kind="stable")
     _, first, which = np.unique(group[order], return_index=True, return_inverse=True)
@@ -199,7 +198,7 @@ def grouped(group: IntArray, entries: tuple[IntArray, ...], sign: FloatArray | N
 
 
 def project_simplices(q: FloatArray, real: Any = True) -> FloatArray:
-    """Project each row on { q >= 0, sum q = 1 }; entries that are not `real` (a mask of q) become 0.
+    """Project each row on { q >= 0, sum q = 1 }; entries outside the mask `real` become 0.
 
     With Q_k the sum of the k largest entries, the threshold is max_k (Q_k - 1) / k. It lies within 1 of the largest
     entry. The largest entry is subtracted first, so that huge entries keep their digits.
@@ -216,10 +215,10 @@ def project_simplices(q: FloatArray, real: Any = True) -> FloatArray:
 def project_rows(v: FloatArray, sign: FloatArray, cap: float) -> FloatArray:
     """Project each row on { v >= 0, sum over sign > 0 = sum over sign < 0 <= cap }; entries of sign 0 become 0.
 
-    On the simplex of total s the projection of a is (a - alpha)_+ with alpha(s) = max_k (A_k - s) / k, where A_k is the
-    sum of the k largest entries. For a given s the two sides are two such projections. Below the cap s is free, and
-    alpha(s) + beta(s) = 0. This sum of decreasing maxima is zero at s = max_km (m A_k + k B_m) / (k + m). The largest
-    entry of each side is subtracted first, so that a step of many caps leaves the sums their digits.
+    On the simplex of total s the projection of a is (a - alpha)_+ with alpha(s) = max_k (A_k - s) / k, where A_k is
+    the sum of the k largest entries. For a given s the two sides are two such projections. Below the cap s is free,
+    and alpha(s) + beta(s) = 0. This sum of decreasing maxima is zero at s = max_km (m A_k + k B_m) / (k + m). The
+    largest entry of each side is subtracted first, so that the sums keep their digits for a step of many caps.
     """
     up, down = sign > 0, sign < 0
     A, most_u = _largest_sums(v, up)
@@ -233,7 +232,7 @@ def project_rows(v: FloatArray, sign: FloatArray, cap: float) -> FloatArray:
 
 
 def _largest_sums(v: FloatArray, members: np.ndarray) -> tuple[FloatArray, FloatArray]:
-    """For k = 1, 2, ...: the sum of the k largest members of each row, each minus the largest; and the largest.
+    """The sums of the k largest members of each row, k = 1, 2, ..., each minus the largest; and the largest.
 
     The sums are -inf if a row has fewer members. The largest (rows, 1) is 0 if a row has no member.
     """
@@ -245,7 +244,10 @@ def _largest_sums(v: FloatArray, members: np.ndarray) -> tuple[FloatArray, Float
 
 
 def _balanced_total(A: FloatArray, B: FloatArray, most: FloatArray) -> FloatArray:
-    """max_km (m A_k + k B_m + k m most) / (k + m) of each row; any negative number if this is negative."""
+    """max_km (m A_k + k B_m + k m most) / (k + m) of each row.
+
+    If the maximum is negative, the result is some number <= 0.
+    """
     k, m = np.arange(1.0, A.shape[1] + 1), np.arange(1.0, B.shape[1] + 1)
     if len(k) * len(m) <= 100:  # all pairs at once
         both = k[:, None] + m
@@ -255,7 +257,7 @@ def _balanced_total(A: FloatArray, B: FloatArray, most: FloatArray) -> FloatArra
             + most[:, :, None] * (k[:, None] * m / both)
         ).max(axis=(1, 2))
         return total
-    # alpha(s) + beta(s) is convex and falls: Newton's method from s = 0 climbs to its zero, from piece to piece
+    # alpha(s) + beta(s) is convex, piecewise linear and decreasing: Newton's method from s = 0 increases to its zero
     rows, s = np.arange(len(A)), np.full(len(A), 0.0)
     while True:
         look()

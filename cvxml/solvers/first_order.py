@@ -1,7 +1,7 @@
-"""Loops that two or more methods share: restarted accelerated projected gradient on a dual.
+"""Accelerated projected gradient with restarts, for the duals of several methods.
 
-The problem is  min_v  phi(image(v)) - <c, v>  over a set with an easy projection, phi smooth. The image is
-linear in v and small (a d x d matrix), so it is extrapolated instead of recomputed.
+The problem is  min_v  phi(image(v)) - <c, v>  over a set with an easy projection, phi smooth. The image is linear in
+v and small (a d x d matrix), so it is extrapolated instead of recomputed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from cvxml.core.metric import FloatArray
 
 
 class Descent(Protocol):
-    """The gradient at one point, ready to be followed."""
+    """The gradient at one point, ready for a step."""
 
     def step(self, step: float) -> FloatArray:
         """The projection of v - step * steps * gradient(v) on the feasible set."""
@@ -25,12 +25,12 @@ class Descent(Protocol):
     def curvature(self, new_image: FloatArray, enough: float) -> float:
         """An upper bound of twice the second-order term of phi on the way to a point with this image.
 
-        A cheap bound will do where it is at most `enough`.
+        A bound of at most `enough` need not be tight.
         """
 
 
 class Dual(Protocol):
-    """What `accelerated` needs of a problem. Arrays v have any fixed shape."""
+    """The operations of a problem that `accelerated` needs. Arrays v have any fixed shape."""
 
     steps: FloatArray  # broadcast against v: the relative step of each block (a preconditioner)
 
@@ -38,12 +38,12 @@ class Dual(Protocol):
         """The linear image of v."""
 
     def descent(self, v: FloatArray, image: FloatArray) -> Descent:
-        """The gradient at v, whose image is given."""
+        """The gradient at v, with its image."""
 
 
 @dataclass(eq=False)
 class State:
-    """One iteration: the feasible iterate, its image, and the step in use."""
+    """One iteration: the feasible iterate, its image, and the step size."""
 
     v: FloatArray
     image: FloatArray
@@ -51,10 +51,10 @@ class State:
 
 
 def accelerated(problem: Dual, v: FloatArray, step: float) -> Iterator[State]:
-    """Accelerated projected gradient with backtracking and gradient restart; yields after every step.
+    """Yield the iterates of accelerated projected gradient with backtracking and gradient restart.
 
-    `step` is a first guess; it shrinks until the majorisation holds along the step taken and creeps up
-    again. Restart: momentum is dropped when it points uphill (O'Donoghue and Candes, 2015).
+    step: a first guess. It is reduced until the majorisation holds along the step taken, and grows by 5 % at each
+    iteration. Momentum is dropped when it points uphill (O'Donoghue and Candes, 2015).
     """
     image = problem.image(v)
     ahead, ahead_image, t = v, image, 1.0

@@ -1,4 +1,4 @@
-"""<C, M> with hinges over triplets, by multipliers: at once where it is small, else from samples and few directions."""
+"""Solver for <C, M> with hinges over triplets: directly if small, else from samples of rows and few directions."""
 
 from __future__ import annotations
 
@@ -22,23 +22,26 @@ from cvxml.family.theorem.theorem import Family
 from cvxml.solvers.active_rows import Active
 from cvxml.solvers.multipliers import Margin, Multipliers, images
 
-AHEAD = 0.5  # of a margin of 1, where rows are let in
-ENOUGH_ROWS = 300  # targets of a sample
-ROWS_A_FEATURE = 4  # or more, where that is more
-STEP = 4  # from one sample to the next
+AHEAD = 0.5  # rows with v < 1 + AHEAD are added
+ENOUGH_ROWS = 300  # a sample has at least this many targets
+ROWS_A_FEATURE = 4  # and at least this many for each feature
+STEP = 4  # factor from one sample to the next larger one
 ROUGH_GAP = 0.1  # first estimate of the relative gap that the optimum of a sample has in a larger sample
-NEAREST = 1e-6  # of the objective: a start is made no better use of where less is left
-CLOSE = 0.03  # to the optimum of a sample, of its objective
-NOISE = 64 * EPS  # of a coordinate that has lost no digits
-IDLE = 1e-3  # of what is left of the gap, as a share of M: without such a direction it is as good
-FAINT = 1e-6  # of a metric that is given: a direction that has less is none of it
-SLIGHT = 1e-3  # of a direction: what is that near to others is no new one
-CHANGES = 100  # of directions, after which all are taken
-DIRECTIONS = 64  # of the first metric, where there are more than twice as many
+NEAREST = 1e-6  # smallest relative gap that is assumed; an objective below this times that at 0 counts as 0
+CLOSE = 0.03  # a sample is solved to this relative gap
+NOISE = 64 * EPS  # relative error of a coordinate that has lost no digits
+IDLE = 1e-3  # a direction is dropped if its share of M is below this times the relative gap
+FAINT = 1e-6  # a direction is ignored if its share of a given metric is below this
+SLIGHT = 1e-3  # a direction is new only if this fraction of it is orthogonal to the others
+CHANGES = 100  # after this many changes of the directions, all directions are used
+DIRECTIONS = 64  # number of directions of the first metric, if there are more than twice as many
 
 
 class Stage(NamedTuple):
-    """What is looked at: one point's rows in so many, M = W M' W^T; None: every direction."""
+    """The part of the problem that is solved at present: the rows of one point in `every`, and M = W M' W^T.
+
+    W None: all directions.
+    """
 
     every: int
     W: FloatArray | None  # (r, k)
@@ -48,11 +51,12 @@ WHOLE = Stage(1, None)
 
 
 class LinearMargins:
-    """<C, M> with a hinge, linear or squared, on rows of which each is a pair less pairs that C has.
+    """Solver for <C, M> with a hinge, linear or squared, on triplets. The pairs of the targets must be pairs of C.
 
-    Where C leaves a direction free, distances in it cost nothing: the rows with a pair that differs in it, exactly
-    (span_coordinates.py), are made to keep their margin there, if double precision shows by how much, and only the
-    others are solved for.
+    Directions with C = 0 up to rounding are free: distances along them do not change <C, M>. Rows with an impostor
+    that differs from its point in a free direction are found exactly (geometry/span_coordinates.py). If double
+    precision shows the difference, such a row is loose: its margin is kept by a large distance in the free direction.
+    The problem is solved for the other rows.
     """
 
     def __init__(self, family: Family, tol: float):
@@ -63,11 +67,11 @@ class LinearMargins:
         self.rows = rows
         X, on = family.regularizer.X, family.regularizer.ground
         self.at = coordinates(X)
-        self.enough = tol if on.undecided else 0.0  # of the objective: no certificate will say when to stop
+        self.enough = tol if on.undecided else 0.0  # without a certificate, stop at this relative gap
         pairs = self.at.Y[self.C.pairs[:, 0]] - self.at.Y[self.C.pairs[:, 1]]
         values, vectors = np.linalg.eigh(weighted(pairs, self.C.w))
         noise = NOISE * float(self.at.lost.max())
-        # As many directions as C has rank, without those that double precision does not see.
+        # As many directions as the rank of C, without those within rounding of 0.
         costs = (np.arange(len(values))[::-1] < on.rank) & (values > noise**2 * max(values[-1], 0.0))
         self.costs = bool(costs.any())
         self.basis, self.free = vectors[:, costs], vectors[:, ~costs]
@@ -80,14 +84,14 @@ class LinearMargins:
         self.solver = self._solver()
 
     def _solver(self) -> Multipliers:
-        """Of what the stage looks at, in coordinates W."""
+        """The solver of the present stage, in the coordinates W."""
         every, W = self.stage
         rows = self.rows if every == 1 else self.rows.sample(every)
         Y, C = (self.Y, np.diag(self.spread)) if W is None else (self.Y @ W, np.eye(W.shape[1]))
         return Multipliers(Y, rows, partial(self.needed, rows), C / every, self.hinge, AHEAD)
 
     def _enter(self, stage: Stage, M: FloatArray, share: float) -> None:
-        """Solve what a stage looks at, from M (r, r), where about this share of the objective is still to be won."""
+        """Start a stage from M (r, r). share: an estimate of the relative gap there."""
         before, self.stage = self.stage, stage
         key, price = self.solver.key, self.solver.slopes(self.solver.x)
         self.solver = self._solver()
@@ -97,35 +101,35 @@ class LinearMargins:
         self.solver.begin(inside @ M @ inside.T, share)
 
     def found(self) -> FloatArray:
-        """M (r, r)"""
+        """M (r, r)."""
         W, M = self.stage.W, self.solver.M
         return M if W is None else W @ M @ W.T
 
     def needed(self, rows: MarginRows, key: IntArray) -> Any:
-        """True but for the loose rows, whose margin costs nothing."""
+        """For each row named: True if it must be solved for, False if it is loose."""
         needed = rows.within(self.labels, key)
         if not needed.all():
-            needed |= ~(self._apart(rows, key) > self.seen)
+            needed |= ~(self._free_margins(rows, key) > self.seen)
         return needed
 
-    def _apart(self, rows: MarginRows, key: IntArray) -> FloatArray:
+    def _free_margins(self, rows: MarginRows, key: IntArray) -> FloatArray:
         """v of rows in the free directions."""
         return rows.margins(self.at.Y @ self.free, key)
 
     def go_on(self, start: FloatArray, gap: float) -> None:
-        """From the metric `start` (d, d), where no more than this share of the objective is still to be won."""
+        """Start from the metric `start` (d, d). gap: an upper bound of its relative gap."""
         if not start.any():
             self.begin()
             return
         given = self.basis.T @ self.at.back.T @ start @ self.at.back @ self.basis
         share = max(gap, NEAREST) if gap < ROUGH_GAP else ROUGH_GAP
         M = self._mixed(given, share)
-        if share == ROUGH_GAP:  # what is far from the optimum may be of another size altogether
+        if share == ROUGH_GAP:  # the scale of such a start may be wrong
             M = self._multiple(M, 1)
-        self._enter(Stage(1, self._of(given)), M, share)
+        self._enter(Stage(1, self._directions_of(given)), M, share)
 
     def begin(self) -> None:
-        """From the best multiple of a shape that C gives."""
+        """Start from the best multiple of a few shapes made from C, on a small sample, and solve up to all rows."""
         W = self._first() if len(self.spread) > 2 * DIRECTIONS else None
         every, enough = 1, max(ENOUGH_ROWS, ROWS_A_FEATURE * (len(self.spread) if W is None else DIRECTIONS))
         while self.rows.size >= enough * every * STEP:
@@ -140,21 +144,24 @@ class LinearMargins:
             look()
             self.step()
 
-    def _of(self, M: FloatArray) -> FloatArray | None:
-        """(r, k), of C-length 1: the directions that M has, where these are at most half of many."""
+    def _directions_of(self, M: FloatArray) -> FloatArray | None:
+        """The directions of M, (r, k), normalized by C; None if there are many, so that all directions are better."""
         unit = np.sqrt(self.spread)
         lengths, vectors = np.linalg.eigh(M * np.outer(unit, unit))
         has = lengths > FAINT * lengths.sum()
         return vectors[:, has] / unit[:, None] if 2 * max(DIRECTIONS, has.sum()) < len(unit) else None
 
     def _first(self) -> FloatArray:
-        """(r, k), of C-length 1: the directions in which the points are furthest apart for what C asks."""
+        """The directions (r, k), normalized by C, with the largest spread of the points relative to C."""
         z = (self.Y - self.Y.mean(axis=0)) / np.sqrt(self.spread)
         W: FloatArray = np.linalg.eigh(z.T @ z)[1][:, -DIRECTIONS:] / np.sqrt(self.spread)[:, None]
         return W
 
     def _more(self) -> bool:
-        """Other directions, where some that are left out would win more than is left: these, and those that M has."""
+        """Change the directions if others would decrease the objective more than the present gap.
+
+        The new ones join the directions that M uses. False if there are no such directions.
+        """
         if self.changes == CHANGES:
             self._enter(WHOLE, self._mixed(self.found(), ROUGH_GAP), ROUGH_GAP)
             return True
@@ -166,7 +173,7 @@ class LinearMargins:
         slopes, vectors = np.linalg.eigh(np.eye(len(unit)) - pull / np.outer(unit, unit))
         lengths, kept = np.linalg.eigh(self.solver.M)
         W = W @ kept[:, lengths > IDLE * left * lengths.sum()]
-        # Of the directions that win something, what is not in those that stay already.
+        # The directions that decrease the objective, orthogonal to the directions that stay.
         wins, old = vectors[:, slopes < -left / 2][:, : max(DIRECTIONS, W.shape[1])], W * unit[:, None]
         new, part, _ = np.linalg.svd(wins - old @ (old.T @ wins), full_matrices=False)
         new = new[:, part > SLIGHT] / unit[:, None]
@@ -178,13 +185,19 @@ class LinearMargins:
         return True
 
     def _mixed(self, M: FloatArray, share: float) -> FloatArray:
-        """M and as little of C^-1: what other rows had no use for is slow to grow from next to 0."""
+        """M plus a share of C^-1 of the same size.
+
+        A direction close to 0 grows slowly in an interior method, and other rows may need it.
+        """
         return M + share * float(self.spread @ np.diag(M)) / len(M) * np.diag(1 / self.spread)
 
     def _multiple(self, M: FloatArray, every: int) -> FloatArray:
-        """The best multiple of M for a sample, from large ones, in which few margins are missed, downwards."""
+        """The best multiple of M for a sample.
+
+        The search starts from large multiples, which violate few margins, and halves them.
+        """
         rows = self.rows.sample(every)
-        # What costs more by itself than 0 does is no better than 0.
+        # A multiple with <C, M> above the objective at 0 is worse than 0.
         at_zero = self._at_zero(rows)
         most = at_zero * every / float(self.spread @ np.diag(M))
         scale = 2.0 ** min(30, math.ceil(math.log2(most))) if 0 < most < math.inf else 2.0**30
@@ -197,8 +210,11 @@ class LinearMargins:
             best, least, scale = scale * M, value, scale / 2
         return best
 
-    def _larger(self, M: FloatArray, every: int) -> FloatArray:
-        """M, or a multiple of it that is better for a sample: a smaller one had fewer impostors."""
+    def _larger_multiple(self, M: FloatArray, every: int) -> FloatArray:
+        """M, or a multiple 2^k M that is better for a sample.
+
+        The optimum of a smaller sample is often too small, because it had fewer impostors.
+        """
         rows, scale = self.rows.sample(every), 1.0
         value = self._objective(rows, every, M)
         while (doubled := self._objective(rows, every, 2 * scale * M)) < value:
@@ -207,11 +223,11 @@ class LinearMargins:
         return scale * M
 
     def objective(self, M: FloatArray) -> float:
-        """Of the rows that are solved for, at M."""
+        """The objective of M (r, r) with the rows that are solved for."""
         return self._objective(self.rows, 1, M)
 
     def at_zero(self) -> float:
-        """The objective of the matrix 0."""
+        """The objective of M = 0."""
         return self._at_zero(self.rows)
 
     def _at_zero(self, rows: Triplets) -> float:
@@ -224,13 +240,13 @@ class LinearMargins:
         return float(np.sum(self.spread * np.diag(M))) / every + self.hinge.cap * push
 
     def step(self) -> bool:
-        """False where rounding allows no step, or nothing is to be won."""
+        """One round; False if rounding prevents a step, or if the gap is small enough."""
         if self.stage.every == 1 and self.stage.W is None:
             if self.solver.left() <= self.enough * self.objective(self.solver.M):
                 return False
             return self.solver.step()
         every, W = self.stage
-        # Of a sample without a price all that is looked at could shrink for ever.
+        # If a sample has no violated margin, M would shrink without end.
         nothing = NEAREST * self._at_zero(self.rows.sample(every)) if every > 1 else 0.0
         if self.solver.left() > max(CLOSE * self.solver.value(), nothing) and self.solver.step():
             return True
@@ -238,32 +254,35 @@ class LinearMargins:
             stage = Stage(every // STEP, W)
             self._enter(
                 stage,
-                self._larger(self._mixed(self.found(), ROUGH_GAP), stage.every),
+                self._larger_multiple(self._mixed(self.found(), ROUGH_GAP), stage.every),
                 ROUGH_GAP,
             )
             return True
         return self._more() or self.solver.step()
 
     def whole(self) -> FloatArray:
-        """(r, r) in the coordinates, with what the free directions need."""
+        """The metric (r, r) in all coordinates, including the free directions."""
         M = self.found()
         whole: FloatArray = self.basis @ M @ self.basis.T
         if self.free.shape[1]:
-            whole = whole + self._enough(M) * self.free @ self.free.T
+            whole = whole + self._factor_for_loose_rows(M) * self.free @ self.free.T
         return whole
 
-    def _enough(self, M: FloatArray) -> float:
-        """A multiple of distances in the free directions that keeps the margins of the loose; it costs nothing."""
+    def _factor_for_loose_rows(self, M: FloatArray) -> float:
+        """A multiple of the distances in the free directions that keeps the margins of all loose rows."""
         key, v = self.rows.near(images(self.Y, M), 1.0)
         loose = ~self.needed(self.rows, key)
-        return float(np.max((1 - v[loose]) / self._apart(self.rows, key[loose]), initial=0.0)) * 2
+        return float(np.max((1 - v[loose]) / self._free_margins(self.rows, key[loose]), initial=0.0)) * 2
 
     def metric(self) -> FloatArray:
-        """(d, d)"""
+        """The metric (d, d)."""
         return self.at.outside(self.whole())
 
     def duals(self) -> Duals:
-        """Of the rows that are in; where nothing costs anything, of all that are no loose ones: their margin is 0."""
+        """The dual variables of the rows of the solver.
+
+        If C is 0 up to rounding, they are the largest ones on all rows that are not loose, which have v = 0.
+        """
         if self.costs:
             return self.solver.duals()
         twins, _ = self.rows.near(self.Y, 1.0)

@@ -1,10 +1,11 @@
-"""What distances cost beside a log det divergence, for Newton's method: ITML's bounds, and LSML's residuals.
+"""Costs of distances next to a log det divergence, for Newton's method: ITML's bounds, and LSML's residuals.
 
-With rows free of units and of weights, in coordinates in which the metric is I, the cost at I + V is, to second order,
+Rows are scaled so that units and weights cancel, and coordinates are such that the metric is I. To second order, the
+cost at I + V is
     cost + <K, V> + 1/2 sum_t <F_t, V>^2,      F_t = p p^T - m m^T, or p p^T alone.
-ITML: a row e of length sqrt D costs D - 1 - log D if D is at the wrong side of 1: K = sum (1 - 1/D) e e^T, and
+ITML: a row e with D = |e|^2 costs D - 1 - log D if D violates its bound 1. K = sum (1 - 1/D) e e^T, and
 p = e / sqrt D.
-LSML: a near pair a of length sqrt u and a far one b of length sqrt v cost (sqrt u - sqrt v)^2 if u > v. With the share
+LSML: a near pair a with |a|^2 = u and a far pair b with |b|^2 = v cost (sqrt u - sqrt v)^2 if u > v. With
 s = 1 - sqrt(v/u): K = sum s a a^T - s/(1-s) b b^T, and F = (u v)^(1/4) / sqrt 2 (a a^T / u - b b^T / v).
 """
 
@@ -24,15 +25,15 @@ from cvxml.family.losses.residual import Residual
 from cvxml.family.rows.pairs import PairRows
 from cvxml.family.theorem.theorem import Family
 
-# squared lengths of points over that of a row: with more, cancellation leaves less than nine digits
+# largest ratio of the squared lengths of points and a row: with more, cancellation leaves less than nine digits
 APART = 1e7
-FEWEST = 64  # features: with fewer, to sum by points costs more than it saves
+FEWEST = 64  # with fewer features, sums over points are slower than sums over rows
 
 
 class Ends(NamedTuple):
-    """Rows sqrt c_t (x_i - x_j) of few points: products of the points cost less than those of the rows.
+    """Rows sqrt c_t (x_i - x_j) of few points. Products with the points are then faster than with the rows.
 
-    For Newton's steps, which may be off a little; no proof is made from it.
+    They are less accurate. Newton's steps may use them, and a proof must not.
     """
 
     x: FloatArray  # (n, k)
@@ -40,7 +41,7 @@ class Ends(NamedTuple):
     c: FloatArray  # (t,)
 
     def quadratic(self, V: FloatArray) -> FloatArray:
-        """e_t^T V e_t of every row (t,)."""
+        """e_t^T V e_t (t,) for every row."""
         (i, j), Q = self.pairs.T, self.x @ V @ self.x.T
         own = Q.diagonal()
         values: FloatArray = self.c * (own[i] + own[j] - Q[i, j] - Q[j, i])
@@ -56,7 +57,10 @@ class Ends(NamedTuple):
 
 
 class Ranks(NamedTuple):
-    """Symmetric matrices F_t = p_t p_t^T - m_t m_t^T. ends: the same p by their ends, where that is quicker."""
+    """Symmetric matrices F_t = p_t p_t^T - m_t m_t^T.
+
+    ends: the same p as `Ends`, if that is faster.
+    """
 
     p: FloatArray  # (t, k)
     m: FloatArray | None = None  # (t, k)
@@ -66,7 +70,7 @@ class Ranks(NamedTuple):
         return len(self.p)
 
     def gram(self) -> FloatArray:
-        """<F_t, F_s> (t, t)"""
+        """<F_t, F_s> (t, t)."""
         G: FloatArray = (self.p @ self.p.T) ** 2
         if self.m is not None:
             mixed = (self.p @ self.m.T) ** 2
@@ -74,65 +78,64 @@ class Ranks(NamedTuple):
         return G
 
     def products(self, V: FloatArray) -> FloatArray:
-        """<F_t, V> (t,)"""
+        """<F_t, V> (t,)."""
         plus = quadratic(self.p, V) if self.ends is None else self.ends.quadratic(V)
         return plus - (0.0 if self.m is None else quadratic(self.m, V))
 
     def total(self, y: FloatArray) -> FloatArray:
-        """sum y_t F_t (k, k)"""
+        """sum_t y_t F_t (k, k)."""
         plus = weighted(self.p, y) if self.ends is None else self.ends.weighted(y)
         return plus - (0.0 if self.m is None else weighted(self.m, y))
 
     def rows(self, some: slice) -> FloatArray:
-        """svec(F_t) of some of them."""
+        """svec(F_t) of the rows `some`."""
         return squares(self.p[some]) - (0.0 if self.m is None else squares(self.m[some]))
 
 
 class Point(Protocol):
-    """The cost at a metric I, in coordinates of its own."""
+    """The cost at a metric, in coordinates that make the metric I."""
 
     @property
     def value(self) -> float:
-        """It."""
+        """The cost."""
 
     @property
     def K(self) -> FloatArray:
-        """Its gradient (k, k)."""
+        """The gradient (k, k)."""
 
     @property
     def F(self) -> Ranks:
-        """Its curvature."""
+        """The Hessian, as sum_t F_t (x) F_t."""
 
     def along(self, V: FloatArray) -> Callable[[float], float]:
-        """Its slope at I + t V, of t."""
+        """t -> the derivative of the cost at I + t V along V."""
 
 
 class Cost(Protocol):
-    """A cost, and what it counts in the end."""
+    """A cost, and its weight in the objective."""
 
     @property
     def gamma(self) -> float:
         """The weight."""
 
     def at(self, G: FloatArray) -> Point:
-        """At the metric G G^T."""
+        """The cost at the metric G G^T."""
 
     def duals(self, point: Point) -> list[FloatArray]:
-        """Of the rows of each term, at which the cost leaves nothing."""
+        """The dual variables of the rows of each term that have no excess at the point."""
 
 
 class Sides(NamedTuple):
-    """Rows with D at one side of 1 or the other."""
+    """The cost of ITML at a metric."""
 
     e: FloatArray  # (t, k)
     D: FloatArray  # (t,)
-    similar: NDArray[np.bool_]  # (t,): D should not be above 1, else not below
+    similar: NDArray[np.bool_]  # (t,) True: D should be at most 1; False: at least 1
     value: float
     K: FloatArray
     F: Ranks
 
     def along(self, V: FloatArray) -> Callable[[float], float]:
-        """See `Point`."""
         change = quadratic(self.e, V)
 
         def slope(t: float) -> float:
@@ -145,16 +148,15 @@ class Sides(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """ITML's, on distances divided by their bounds."""
+    """ITML's cost, of distances divided by their bounds."""
 
     rows: FloatArray  # (t, k)
     similar: NDArray[np.bool_]  # (t,)
-    counts: list[int]  # of each term
+    counts: list[int]  # the number of rows of each term
     gamma: float
-    ends: Ends  # of the rows
+    ends: Ends  # the rows by their points
 
     def at(self, G: FloatArray) -> Sides:
-        """See `Cost`."""
         e = self.rows @ G
         D = np.einsum("tk,tk->t", e, e)
         violated = np.where(self.similar, D > 1, D < 1)
@@ -163,7 +165,7 @@ class Bounds(NamedTuple):
         return Sides(e, D, self.similar, float(np.sum(away(D[violated]))), weighted(u, w), F)
 
     def duals(self, point: Point) -> list[FloatArray]:
-        """gamma (1 / D - 1) where a bound is violated."""
+        """gamma (1 / D - 1) if a bound is violated, else 0."""
         assert isinstance(point, Sides)
         a = self.gamma * (1 / point.D - 1)
         a = np.where(self.similar, np.minimum(a, 0), np.maximum(a, 0))
@@ -171,22 +173,23 @@ class Bounds(NamedTuple):
 
 
 def ends_if_quicker(ends: Ends, G: FloatArray, some: NDArray[np.bool_], D: FloatArray) -> Ends | None:
-    """Some of the rows by their ends at the metric G G^T, divided by roots of D; None where that saves nothing.
+    """Some of the rows, divided by sqrt D, as `Ends` at the metric G G^T; None if that is slower or inaccurate.
 
-    Nor where a row is too short beside its points. The n^2 products that it takes are no more than entries of the rows.
+    It is inaccurate if a row is very short compared with its points. The n^2 products of points must not exceed the
+    entries of the rows.
     """
     rows, (n, k) = int(np.count_nonzero(some)), ends.x.shape
     if k < FEWEST or n * (n + 2 * k) > rows * k:
         return None
     x = ends.x @ G
-    with np.errstate(divide="ignore", invalid="ignore"):  # of a row of length 0
+    with np.errstate(divide="ignore", invalid="ignore"):  # a row may have the length 0
         c = ends.c[some] / D[some]
         apart = float(np.max(np.sum(x**2, axis=1))) * float(np.max(c))
     return Ends(x, ends.pairs[some], c) if apart <= APART else None
 
 
 class Compared(NamedTuple):
-    """Near and far pairs."""
+    """The cost of LSML at a metric: near pairs a and far pairs b."""
 
     a: FloatArray  # (q, k)
     b: FloatArray  # (q, k)
@@ -197,7 +200,6 @@ class Compared(NamedTuple):
     F: Ranks
 
     def along(self, V: FloatArray) -> Callable[[float], float]:
-        """See `Point`."""
         du, dv = quadratic(self.a, V), quadratic(self.b, V)
 
         def slope(t: float) -> float:
@@ -208,14 +210,13 @@ class Compared(NamedTuple):
 
 
 class Residuals(NamedTuple):
-    """LSML's, on distances times their weights."""
+    """LSML's cost, of distances multiplied by their weights."""
 
-    rows: FloatArray  # (2 q, k), near pairs and then far ones
+    rows: FloatArray  # (2 q, k) the near pairs, then the far pairs
     weights: FloatArray  # (q,)
     gamma: float = 1.0
 
     def at(self, G: FloatArray) -> Compared:
-        """See `Cost`."""
         a, b = np.split(self.rows @ G, 2)
         u, v = np.sum(a**2, axis=1), np.sum(b**2, axis=1)
         s, r = shares(u, v)
@@ -226,14 +227,17 @@ class Residuals(NamedTuple):
         return Compared(a, b, u, v, value, weighted(a, s) - weighted(b, r), F)
 
     def duals(self, point: Point) -> list[FloatArray]:
-        """(-w s, w s / (1 - s))"""
+        """(-w s, w s / (1 - s))."""
         assert isinstance(point, Compared)
         s, r = shares(point.u, point.v)
         return [np.concatenate([-self.weights * s, self.weights * r])]
 
 
 def shares(u: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """s = 1 - sqrt(v/u) and s / (1 - s) where u > v, else 0; s / (1 - s) = 0 also where v is 0."""
+    """s = 1 - sqrt(v/u) and s / (1 - s) where u > v, else 0.
+
+    s / (1 - s) is 0 also where v = 0.
+    """
     s, r, more = np.zeros(len(u)), np.zeros(len(u)), u > v
     high, low = np.sqrt(u[more]), np.sqrt(np.maximum(v[more], 0.0))
     apart = (u[more] - v[more]) / (high + low)
@@ -243,7 +247,10 @@ def shares(u: FloatArray, v: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def cost_of(family: Family, C: FloatArray) -> tuple[FloatArray | None, Cost]:
-    """An orthonormal basis (d, k) of what the rows show, None for all of it, and the cost in it."""
+    """An orthonormal basis (d, k) of the span of the rows, and the cost in this basis.
+
+    The basis is None if the span may be the whole space, or if there are no rows.
+    """
     X, terms = family.regularizer.X, family.terms
     e = np.concatenate([_differences(X, _pairs(term.rows)) for term in terms]) @ C
     first = terms[0].loss
@@ -267,14 +274,14 @@ def _pairs(rows: object) -> PairRows:
 
 
 def _differences(X: FloatArray, rows: PairRows) -> FloatArray:
-    """(t, d), over the root of the unit."""
+    """The differences (t, d), divided by the square root of the unit."""
     i, j = rows.listed.T
     E: FloatArray = (X[i] - X[j]) / np.sqrt(rows.unit)
     return E
 
 
 def _ends(X: FloatArray, rows: list[PairRows]) -> Ends:
-    """The points that are in a pair, about the first of them, and the pairs."""
+    """The points that are in some pair, relative to the first of them, and the pairs."""
     used, pairs = np.unique(np.concatenate([each.listed for each in rows]), return_inverse=True)
     x = X[used] - X[used[:1]].sum(axis=0)
     c = np.concatenate([np.full(len(each.listed), 1 / each.unit) for each in rows])
@@ -290,7 +297,7 @@ def _basis(e: FloatArray, X: FloatArray, C: FloatArray) -> FloatArray | None:
 
 
 def away(D: FloatArray) -> FloatArray:
-    """D - 1 - log D, without loss near 1."""
+    """D - 1 - log D, without cancellation near 1."""
     w = D - 1
     near = np.abs(w) < 0.1
     values: FloatArray = w - np.log(D)

@@ -1,18 +1,20 @@
-"""How a metric is found for a log det divergence and a cost of distances: Newton's method, for ITML and LSML.
+"""Solver for a log det divergence plus a cost of distances: Newton's method, for ITML and LSML.
 
-With A_0 = C C^T the metric is A = C M C^T, which minimises
-    F(M) = tr M - log det M - d + gamma cost(M),
-the cost (logdet_costs.py) convex, with a continuous derivative; -log det keeps M positive definite. Around M = G G^T,
-with M' = G (I + V) G^T,
-    gradient  G^T G - I + gamma K,      Hessian  V -> V + gamma sum_t <F_t, V> F_t,
-K and F_t of rank 2 at most being those of the cost. A Newton step that is not almost right already is followed by a
-search along it, exact to a tenth. With gamma times 15 000 pairs against one log det, or with features in small units,
-the optimum is near the boundary of the cone, and Newton's method from far away creeps along it. So gamma grows from
-where the prior is nearly optimal, whenever the decrement is below 1, by as much as leaves all eigenvalues of the next V
-below 1, ten times at most: the path of an interior point method, log det its barrier and 1 / gamma its weight. At the
-last gamma hardly any row changes sides any more, and convergence is quadratic.
+With A_0 = C C^T the metric is A = C M C^T, and M minimises
+    F(M) = tr M - log det M - d + gamma cost(M).
+The cost (logdet_costs.py) is convex with a continuous derivative, and -log det keeps M positive definite. Around
+M = G G^T, with M' = G (I + V) G^T,
+    gradient  G^T G - I + gamma K,      Hessian  V -> V + gamma sum_t <F_t, V> F_t.
+K and F_t, of rank 2 at most, are those of the cost. A Newton step that is not almost right is followed by a line
+search to a tenth of the first slope.
 
-With the prices that the cost has at M the gap is sum phi(1 + eigenvalues of the gradient), phi(x) = x - 1 - log x.
+If gamma times the cost of many pairs (15 000, say) outweighs one log det, or if features have small units, the
+optimum is near the boundary of the cone. Newton's method from far away makes little progress there. So gamma starts
+at a value for which the prior is nearly optimal. Whenever the decrement is below 1, gamma grows by a factor of up to
+10, as long as all eigenvalues of the next V are below 1. This is the path of an interior-point method with the
+barrier log det and the weight 1 / gamma. At the last gamma few rows change sides, and convergence is quadratic.
+
+With the dual variables of the cost at M, the gap is sum phi(1 + eigenvalues of the gradient), phi(x) = x - 1 - log x.
 """
 
 from __future__ import annotations
@@ -34,30 +36,30 @@ from cvxml.family.rows.base import Duals
 from cvxml.solvers.logdet_costs import Cost, Point, Ranks, away, cost_of
 from cvxml.solvers.task import Task
 
-BLOCK = 512  # rows at a time, where their squares are needed: they stay in the cache
-MOST_SQUARE = 300  # entries of V for which the Hessian is formed; beyond, conjugate gradients were faster
-MOST_PAIRS = 1500  # rows that cost something for which their Gram matrix is, if fewer than these entries
-SHARE_OF_SLOPE = 0.1  # a line search ends when the slope fell to this share of its start
-GROWTH = 10.0  # of gamma, at most
-LEAST_GROWTH = 1.1  # about
-WITHIN = 1.0  # eigenvalues of V below this are a small step
+BLOCK = 512  # rows squared at a time, so that they fit into the cache
+MOST_SQUARE = 300  # the Hessian is formed up to this many entries of V; else conjugate gradients were faster
+MOST_PAIRS = 1500  # up to this many active rows, if fewer than the entries of V, their Gram matrix is used
+SHARE_OF_SLOPE = 0.1  # a line search ends when the slope has fallen to this fraction of its start
+GROWTH = 10.0  # largest growth of gamma
+LEAST_GROWTH = 1.1  # the search for a growth ends about here
+WITHIN = 1.0  # a step V is small if its eigenvalues are below this
 NEWTON_DECREMENT = 1.0  # a Newton decrement, or a gap, below this counts as near the optimum
 
 
 class Curvature:
-    """V -> V + gamma sum_t <F_t, V> F_t: what gamma does not change, once."""
+    """The Hessian V -> V + gamma sum_t <F_t, V> F_t. The parts that do not depend on gamma are computed once."""
 
     def __init__(self, F: Ranks):
         self.F = F
 
     @cached_property
     def gram(self) -> FloatArray:
-        """<F_t, F_s> (t, t)"""
+        """<F_t, F_s> (t, t)."""
         return self.F.gram()
 
     @cached_property
     def total(self) -> FloatArray:
-        """sum_t svec(F_t) svec(F_t)^T"""
+        """sum_t svec(F_t) svec(F_t)^T."""
         k = self.F.p.shape[1]
         H = np.zeros((k * (k + 1) // 2,) * 2)
         for start in watched(range(0, len(self.F), BLOCK)):
@@ -66,7 +68,7 @@ class Curvature:
         return H
 
     def solved(self, g: FloatArray, gamma: float) -> FloatArray:
-        """The V (k, k) that becomes g, by the smallest system there is."""
+        """The V (k, k) that the Hessian maps to g, from the smallest of three linear systems."""
         F, k = self.F, len(g)
         entries = k * (k + 1) // 2
         if len(F) < entries and len(F) <= MOST_PAIRS:  # (I + gamma F^T F)^-1, the rows of F being svec(F_t)
@@ -87,18 +89,18 @@ class Curvature:
 
 
 class State(NamedTuple):
-    """Everything at a metric M = G G^T (k, k)."""
+    """All quantities at a metric M = G G^T (k, k)."""
 
     G: FloatArray
     cost: Point
-    curvature: Curvature  # of the cost
+    curvature: Curvature  # the Hessian
     own: FloatArray  # (k, k), the part of the gradient without gamma
     objective: float
     gap: float
 
 
 class LogDetPath:
-    """D_ld(M, A_0) and a cost."""
+    """A run of the solver for D_ld(M, A_0) plus a cost."""
 
     def __init__(self, task: Task):
         assert isinstance(task.family.regularizer, LogDet)
@@ -107,7 +109,7 @@ class LogDetPath:
         self.at, self.gamma = _start(self.cost, self.C, self.basis, task.near)
 
     def metric(self) -> FloatArray:
-        """(d, d); what no row shows stays as in the prior."""
+        """The metric (d, d). It equals the prior in directions that are orthogonal to all rows."""
         M, C = self.at.G @ self.at.G.T, self.C
         if self.basis is not None:
             M = np.eye(len(C)) + self.basis @ (M - np.eye(len(M))) @ self.basis.T
@@ -115,16 +117,16 @@ class LogDetPath:
         return (A + A.T) / 2
 
     def dual(self) -> Dual:
-        """Those at which the cost leaves nothing, by their names."""
+        """The dual variables without excess at the metric, by their names."""
         return self.named(*(Duals(a, np.arange(len(a))) for a in self.cost.duals(self.at.cost)))
 
     def step(self) -> bool:
-        """False where rounding allows none, or nothing is won by it."""
+        """One Newton step; False if rounding prevents it, or if the last gamma gives no improvement."""
         before = self.at
         try:
             G, self.gamma = _newton(self.cost, before, self.gamma)
             self.at = _state(self.cost, G)
-        except np.linalg.LinAlgError:  # a factorisation that rounding does not allow
+        except np.linalg.LinAlgError:  # a factorisation fails because of rounding
             return False
         worse = self.at.objective >= before.objective and self.at.gap >= before.gap
         return self.gamma < self.cost.gamma or not worse
@@ -138,7 +140,10 @@ def search(task: Task) -> Found:
 def _start(
     cost: Cost, C: FloatArray, basis: FloatArray | None, start: FloatArray | None
 ) -> tuple[State, float]:
-    """The start if it is near the optimum, and gamma; else the prior, and a gamma for which that is nearly so."""
+    """The first state and gamma: the given start with the last gamma if it is near the optimum, else the prior.
+
+    For the prior, gamma is so small that the prior is nearly optimal.
+    """
     if start is not None:
         M = np.linalg.solve(C, np.linalg.solve(C, start).T)
         M = M if basis is None else basis.T @ M @ basis
@@ -159,9 +164,9 @@ def _state(cost: Cost, G: FloatArray) -> State:
 
 
 def _newton(cost: Cost, at: State, gamma: float) -> tuple[FloatArray, float]:
-    """G (k, k) after one step; and its gamma: the same, or, where the decrement is small, a larger one.
+    """G (k, k) after one step, and gamma. If the decrement is small, gamma grows.
 
-    It grows by `GROWTH`, or by a root of that for which the step from here stays small.
+    It grows by `GROWTH`. If the step is not small then, repeated square roots of `GROWTH` are tried.
     """
     V, decrement = _step(at, gamma)
     if gamma < cost.gamma and decrement < NEWTON_DECREMENT:
@@ -178,14 +183,17 @@ def _newton(cost: Cost, at: State, gamma: float) -> tuple[FloatArray, float]:
 
 
 def _step(at: State, gamma: float) -> tuple[FloatArray, float]:
-    """The Newton step V (k, k) and the decrement."""
+    """The Newton step V (k, k), and the decrement."""
     gradient = at.own + gamma * at.cost.K
     V = at.curvature.solved(-gradient, gamma)
     return V, -float(np.sum(V * gradient))
 
 
 def _moved(at: State, V: FloatArray, gamma: float) -> FloatArray:
-    """The G' of G (I + t V) G^T, the step t being 1 if that is almost right, else where F is least along V."""
+    """G' with G' G'^T = G (I + t V) G^T.
+
+    t = 1 if that is almost right, else t nearly minimizes F along V.
+    """
     along, cost = np.linalg.eigvalsh(V), at.cost.along(V)
     trace = float(np.sum((at.G @ V) * at.G))
 
@@ -210,5 +218,5 @@ def _moved(at: State, V: FloatArray, gamma: float) -> FloatArray:
 
 
 def _cholesky(S: FloatArray) -> FloatArray:
-    """L lower triangular with L L^T = S (d, d)."""
+    """Lower triangular L with L L^T = S (d, d)."""
     return np.asarray(np.linalg.cholesky(S), dtype=np.float64)

@@ -1,13 +1,15 @@
-"""A metric under many linear margins, of which few are at their kink: multipliers, a barrier, and Newton's method.
+"""A metric under many linear margins, few of them at their kink: method of multipliers, barrier and Newton's method.
 
     min_{M >> 0}  <C, M> + sum_t h(1 - v_t),      h(x) = c [x]_+  or  c [x]_+^2,      v = B D.
-For prices b of the rows and a width g the hinge is replaced by the least of h(x') + (c / 2g) (x - x' + b g / c)^2,
-whose slope is the price a = b + c x / g moved into 0 .. c: the method of multipliers, in which b becomes a after each
-round. A margin that may not be missed has prices without a limit. The squared hinge is smooth as it is. A barrier
--tau log det M keeps M definite. Where all slopes cancel,
-    C - sum_t a_t V_t = tau M^-1,
-so that the prices are feasible, and the gap is tau times the size of M and what the rows leave, of which no part is
-negative. Newton's method sees the curvature of the rows between their ends only: a few, however many rows there are.
+Hinge: for dual variables b and a width g, h(x) is replaced by the minimum over x' of
+h(x') + (c / 2g) (x - x' + b g / c)^2. Its slope is a = b + c x / g, clipped to [0, c]. This is the method of
+multipliers: b becomes a after each round. For a hard margin (c = inf), a has no upper limit. The squared hinge is
+smooth and is not replaced.
+
+A barrier -tau log det M keeps M positive definite. At the minimum,
+    C - sum_t a_t V_t = tau M^-1.
+So the dual variables are feasible. The gap is tau times the size r of M plus the excess of the rows, which is a sum
+of terms >= 0. Only rows with 0 < a < c have curvature for Newton's method. They are few, even if there are many rows.
 """
 
 from __future__ import annotations
@@ -24,41 +26,41 @@ from cvxml.family.geometry.symmetric import smat, svec
 from cvxml.family.rows.base import Duals, MarginRows
 from cvxml.solvers.active_rows import Active, Curvature
 
-NARROWER = 4.0  # from one width to the next
-NARROWEST = 1e-3  # of the margin of 1: then multipliers alone are enough
-TOWARDS = 4.0  # from one tau to the next
-ROUNDING = 1e-15  # of the objective: no less can be won
-CENTRED = 1.0  # Newton decrement at which a round ends
-LATE_DECREMENT = 2.0  # below this Newton decrement, the rows at their kink hardly change
-LOOK = 5  # Newton steps after which rows are let in and out
-SHORTEST = 1e-9  # of a Newton step
+NARROWER = 4.0  # divisor from one width g to the next
+NARROWEST = 1e-3  # smallest width g; below it, changing b alone is enough
+TOWARDS = 4.0  # divisor from one tau to the next
+ROUNDING = 1e-15  # a relative gap below this is rounding
+CENTRED = 1.0  # a round ends when the Newton decrement is at most CENTRED^2 tau
+LATE_DECREMENT = 2.0  # when the Newton decrement is at most this^2 tau, the rows at their kink hardly change
+LOOK = 5  # rows are added and removed after this many Newton steps
+SHORTEST = 1e-9  # shortest step, relative to the Newton step
 MAX_NEWTON_STEPS = 30  # Newton steps of one round
-HALVINGS = 40  # of an interval in which a slope changes its sign
+HALVINGS = 40  # halvings of an interval in a line search
 
 
 class Margin(NamedTuple):
-    """How a margin that is missed counts."""
+    """The hinge: its weight (inf for a hard margin) and whether it is squared."""
 
-    cap: float  # weight of the hinge; inf: no margin may be missed
+    cap: float  # weight c of the hinge; inf if no margin may be violated
     squared: bool = False
 
     @property
     def hard(self) -> bool:
-        """True where no margin may be missed."""
+        """True if no margin may be violated."""
         return bool(np.isinf(self.cap))
 
 
 def images(Y: FloatArray, M: FloatArray) -> FloatArray:
-    """Y (n, r) as M (r, r) sees it, psd but for rounding: distances of the rows are Euclid's."""
+    """The images of Y (n, r) under a root of M (r, r), psd up to rounding. Their Euclidean distances are those in M."""
     values, vectors = np.linalg.eigh(M)
     z: FloatArray = Y @ (vectors * np.sqrt(np.maximum(values, 0.0)))
     return z
 
 
 class Multipliers:
-    """Points Y (n, r) in coordinates of a metric M (r, r), and the rows whose margins are less than 1 + ahead.
+    """The solver for points Y (n, r) and a metric M (r, r). It holds the rows with v < 1 + ahead.
 
-    counts: of keys, which of these rows are to be looked at at all.
+    C (r, r): positive definite. counts: keys -> a mask of the rows that belong to the problem.
     """
 
     def __init__(
@@ -74,12 +76,13 @@ class Multipliers:
         self.M: FloatArray = np.eye(len(C))
         self.inverse = np.asarray(np.linalg.inv(C), dtype=np.float64)
         self.key: IntArray = np.zeros(0, dtype=np.intp)
-        self.price: FloatArray = np.zeros(0)
-        self.x: FloatArray = np.zeros(0)  # 1 - v of the rows that are in
+        self.price: FloatArray = np.zeros(0)  # the multipliers b
+
+        self.x: FloatArray = np.zeros(0)  # 1 - v of the rows held
         self.g, self.tau, self.unit = 1.0, 1.0, margin.cap
 
     def begin(self, M: FloatArray, share: float) -> None:
-        """From M, where about this share of the objective is still to be won."""
+        """Run the first round from M. share: an estimate of the relative gap of M."""
         self.M = M
         self.look()
         self.g = min(1.0, np.sqrt(share))
@@ -89,28 +92,31 @@ class Multipliers:
         self.round()
 
     def step(self) -> bool:
-        """Another round, with other multipliers; False where rounding allows no step."""
+        """Run another round, with new multipliers, width and tau; False if rounding prevents a step."""
         if self.left() <= ROUNDING * self.value():
             return False
         self.price = self.slopes(self.x)
         rest = self.rest()
         if rest > self.tau * len(self.M):
-            # Prices without a limit take up more of what rounding does to a margin.
+            # Dual variables without a limit amplify the rounding of margins, so g stays larger.
             self.g = max(self.g / NARROWER, 4 * NARROWEST if self.margin.hard else NARROWEST)
         self.tau = min(self.tau, 0.25 * self.value() / len(self.M)) / TOWARDS
         self.look()
         return self.round()
 
     def away(self) -> None:
-        """Leave the boundary, where a long step may have led: next to it M could hardly turn. It costs tau r."""
+        """Move M off the boundary of the cone, where Newton's method could hardly change its directions.
+
+        The objective grows by tau r.
+        """
         self.M = self.M + self.tau * self.inverse
 
     def look(self) -> None:
-        """Let the rows in whose margin is less than 1 + ahead, and out those that are kept and have no price."""
+        """Add the rows with v < 1 + ahead, and remove the others that have the dual variable 0."""
         near, _ = self.rows.near(images(self.Y, self.M), 1 + self.ahead)
         near = near[self.counts(near)]
         priced = self.price > 0
-        both = np.sort(np.concatenate([near, self.key[priced]]))  # faster than a set of numpy's is
+        both = np.sort(np.concatenate([near, self.key[priced]]))  # faster than np.union1d
         key = both[np.append(both[1:] != both[:-1], True)] if len(both) else both
         price = np.zeros(len(key))
         price[np.searchsorted(key, self.key[priced])] = self.price[priced]
@@ -119,18 +125,18 @@ class Multipliers:
         self.x = 1 - self.active.margins(self.M)
 
     def slopes(self, x: FloatArray) -> FloatArray:
-        """The price of every row."""
+        """The dual variable a of every row held, for x = 1 - v."""
         if self.margin.squared:
             return 2 * self.margin.cap * np.maximum(x, 0.0)
         return np.clip(self.price + self.weight * x, 0.0, self.margin.cap)
 
     @property
     def weight(self) -> float:
-        """The curvature of a row between its ends."""
+        """The second derivative of a row with 0 < a < c."""
         return 2 * self.margin.cap if self.margin.squared else self.unit / self.g
 
     def rest(self) -> float:
-        """What the rows leave of the gap."""
+        """The excess of the rows, a part of the gap."""
         if self.margin.squared:
             return 0.0
         a = self.slopes(self.x)
@@ -139,7 +145,6 @@ class Multipliers:
         return float(np.sum(np.where(self.x > 0, self.margin.cap - a, -a) * self.x))
 
     def value(self) -> float:
-        """The objective."""
         if self.margin.hard:
             return float(np.sum(self.C * self.M))
         missed = np.maximum(0.0, self.x)
@@ -147,16 +152,16 @@ class Multipliers:
         return float(np.sum(self.C * self.M)) + self.margin.cap * push
 
     def left(self) -> float:
-        """What the present iterate may still win, if the slopes cancelled."""
+        """The gap of the present M and dual variables, if they minimize the function of the round."""
         return self.tau * len(self.M) + self.rest()
 
     def duals(self) -> Duals:
-        """Of the rows that are in."""
+        """The positive dual variables."""
         a = self.slopes(self.x)
         return Duals(a[a > 0], self.key[a > 0])
 
     def round(self) -> bool:
-        """Newton steps until the slopes cancel; False where there was none."""
+        """Newton steps until M is near the minimum; False if there was no step."""
         self.decrement = before = np.inf
         for k in watched(range(MAX_NEWTON_STEPS)):
             if k and k % LOOK == 0:
@@ -164,7 +169,7 @@ class Multipliers:
                     self.away()
                 before = self.decrement
                 self.look()
-            with np.errstate(all="ignore"):  # what is no number is looked for
+            with np.errstate(all="ignore"):  # NaN and inf raise an error below
                 try:
                     if self.newton():
                         return True
@@ -173,7 +178,10 @@ class Multipliers:
         return True
 
     def newton(self) -> bool:
-        """A Newton step; True if prices were feasible before it and M near the centre."""
+        """Take a Newton step. True if the dual variables were feasible before it, with M near the minimum.
+
+        Raises ValueError or LinAlgError if rounding allows no step.
+        """
         a = self.slopes(self.x)
         L = np.asarray(np.linalg.cholesky(self.M), dtype=np.float64)
         L = L @ np.linalg.eigh(L.T @ L)[1][:, ::-1]
@@ -182,7 +190,7 @@ class Multipliers:
         slope = svec(Z - self.tau * np.eye(len(L)))
         free = self._between(a)
         if self.decrement > LATE_DECREMENT**2 * self.tau:
-            # A row that was between its ends before this round would be there again after a step that forgot it.
+            # A row that had 0 < a < c before this round would return there after a step without its curvature.
             free |= self._between(self.price)
         curvature = Curvature(self.active.part(np.flatnonzero(free)), L, self.tau, self.weight)
         direction = -curvature.solve(slope)
@@ -209,12 +217,12 @@ class Multipliers:
         return bool(centred)
 
     def _between(self, a: FloatArray) -> Any:
-        """Where prices are at neither end."""
+        """The rows with 0 < a < c, as a mask."""
         return (a > 0) if self.margin.squared else (a > 0) & (a < self.margin.cap)
 
 
 def _root(along: Callable[[float], float], most: float) -> float:
-    """Where an increasing function, negative at 0, has its root; the end where it has none before."""
+    """The root of an increasing function with a negative value at 0, or `most` if it is negative up to there."""
     low, high = 0.0, min(1.0, most)
     while high < most and along(high) < 0:
         low, high = high, min(2 * high, most)

@@ -1,8 +1,8 @@
-"""The algebra of semismooth Newton steps on a face of a dual (cone_dual.py).
+"""Linear algebra of semismooth Newton steps on a face of a dual (cone_dual.py).
 
 On a face the objective is smooth up to P_+. With G = Q diag(g) Q^T the derivative of P_+ is
     E -> Q ( Omega o (Q^T E Q) ) Q^T,   Omega_ab = ((g_a)_+ - (g_b)_+) / (g_a - g_b).
-In the basis Q the Hessian on the face is therefore B B^T: B has one row for each direction within the face and one
+In the basis Q the Hessian on the face is therefore B B^T. B has one row for each direction within the face, and one
 column for each pair a <= b with Omega_ab > 0.
 """
 
@@ -30,7 +30,7 @@ class Derivative(NamedTuple):
 
 
 def derivative(values: FloatArray, lam: float) -> Derivative:
-    """The derivative of P_+ for one G with these eigenvalues."""
+    """The derivative of P_+, divided by lam, for one G with these eigenvalues."""
     a, b = np.triu_indices(len(values))
     positive = np.maximum(values, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -45,7 +45,7 @@ def derivative(values: FloatArray, lam: float) -> Derivative:
 
 
 def solve_regularised(B: FloatArray, g: FloatArray) -> FloatArray:
-    """(B B^T + I)^-1 g by the smaller of the two Gram matrices."""
+    """(B B^T + I)^-1 g, from the smaller of the two Gram matrices of B."""
     if B.shape[0] <= B.shape[1]:
         return _cholesky_solve(blas.dsyrk(1.0, B.T, trans=1, lower=1), g)
     inner = _cholesky_solve(blas.dsyrk(1.0, B.T, lower=1), B.T @ g)

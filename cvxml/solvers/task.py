@@ -1,4 +1,4 @@
-"""What a solver of a member of the family is asked; a solver that is a series of metrics. Nothing is proved here."""
+"""The input of a solver for members of the family, and solvers that yield a series of metrics. No proofs here."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from cvxml.family.theorem.theorem import Family
 
 
 class Task(NamedTuple):
-    """A gap of `tol`, certified after every step."""
+    """Solve a member of the family to a gap of `tol`; the gap is certified after every step."""
 
     family: Family
     prove: Callable[[Family, FloatArray, Dual], Certificate]
-    named: Callable[..., Dual]  # of the prices of each term
+    named: Callable[..., Dual]  # the `Duals` of each term -> the dual with the method's names
     tol: float
     max_iter: int
-    start: Start | None  # may be near the optimum
+    start: Start | None  # a metric with its dual; it may be near the optimum
     callback: Callback
-    read: Callable[[Dual], Sequence[Duals]]  # the prices of each term
+    read: Callable[[Dual], Sequence[Duals]]  # the inverse of `named`
 
     @property
     def near(self) -> FloatArray | None:
-        """The metric (d, d) to start from."""
+        """The metric (d, d) to start from, or None."""
         return None if self.start is None else self.start.metric
 
     def proved(self, M: FloatArray, dual: Dual) -> Certificate:
@@ -37,32 +37,32 @@ class Task(NamedTuple):
         return self.prove(self.family, M, dual)
 
     def run(self, at: Iterate, phase: str, patience: float = math.inf) -> Found:
-        """See core/run.py."""
+        """Run an iterate until the gap is at most `tol` (core/run.py)."""
         return run(at, self.proved, self.tol, self.max_iter, self.callback, phase, patience)
 
 
 class Along:
-    """A series of metrics (d, d), each with its prices, as an `Iterate`."""
+    """An `Iterate` made from a series of metrics (d, d) with their dual variables."""
 
     def __init__(self, states: Iterator[tuple[FloatArray, Duals]], named: Callable[..., Dual]):
         self.states, self.named, self.at = states, named, next(states)
 
     def metric(self) -> FloatArray:
-        """(d, d)"""
+        """The metric (d, d)."""
         return self.at[0]
 
     def dual(self) -> Dual:
-        """The prices, by their names."""
+        """The dual variables, by their names."""
         return self.named(self.at[1])
 
     def step(self) -> bool:
-        """False where rounding leaves nothing to win."""
+        """Go to the next metric; False if the series has ended."""
         after = next(self.states, None)
         self.at = self.at if after is None else after
         return after is not None
 
 
 def inside_the_cone(M: FloatArray, away: float) -> FloatArray:
-    """M (r, r) psd, and a little of the identity, so that it is no boundary point."""
+    """M (r, r) psd plus a small multiple of the identity, which moves it off the boundary of the cone."""
     inner: FloatArray = M + away * max(float(np.trace(M)) / len(M), 1.0) * np.eye(len(M))
     return inner

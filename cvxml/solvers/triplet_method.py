@@ -1,4 +1,4 @@
-"""Members of one loss on triplets: what their rows are, and what their prices are called in files."""
+"""Base of methods with one loss on triplets: their rows, and the names of their dual variables in files."""
 
 from __future__ import annotations
 
@@ -24,57 +24,60 @@ WithBasis = TypeVar("WithBasis", bound=WithVectors)
 
 
 class TripletMethod(FamilyMethod[Data]):
-    """A method whose dual is "price" (t,) with "triplets" (t, 3)."""
+    """A method with the dual "price" (t,) and "triplets" (t, 3)."""
 
     DUAL: ClassVar = {"price": "t", "triplets": "t 3"}
     DERIVED: ClassVar = {"triplets": Derived(("y", "n_neighbors"))}
 
     def derived(self, given: Data) -> tuple[str, ...]:
-        """The triplets, where a number of neighbours names them."""
+        """The triplets, if they follow from n_neighbors."""
         return () if given.n_neighbors is None else ("triplets",)
 
     def rows(self, given: Data) -> Triplets:
-        """All of them."""
+        """The rows of all triplets."""
         return Triplets(given.targets, given.impostors)
 
     def literal_rows(self, given: Data) -> int:
-        """The triplets."""
+        """The number of triplets."""
         return given.count
 
     def duals(self, given: Data, values: dict[str, FloatArray]) -> Dual:
-        """One price a triplet."""
+        """One dual variable for each triplet."""
         return {"price": values["a"], "triplets": given.triplets()}
 
     def read(self, given: Data, dual: Dual) -> Sequence[Duals]:
-        """ "price" (t,) with "triplets" (t, 3)."""
+        """The dual variables from "price" (t,) and "triplets" (t, 3)."""
         return (self.rows(given).read(dual),)
 
     def named(self, given: Data, duals: Duals) -> Dual:
-        """The triplets that have a price."""
+        """The triplets of these dual variables."""
         return {"price": duals.a, "triplets": self.rows(given).named(duals)}
 
     def ties(self, given: Data) -> int:
-        """How many points have a tie at the boundary of their targets or impostors."""
+        """The number of points with a tie at the boundary of their targets or impostors."""
         return given.tied
 
 
 class CombinationMethod(TripletMethod[WithBasis]):
-    """The same, of metrics that are combinations of the vectors `basis` (K, d) with weights >= 0 (core/bases.py)."""
+    """A triplet method of metrics sum_k w_k b_k b_k^T, w >= 0, for given vectors `basis` (K, d) (core/bases.py)."""
 
     def allowed(self, given: WithBasis, M: FloatArray) -> FloatArray:
         """The combination nearest to M."""
         return weighted(M, given.basis, given.X).M
 
     def metric(self, given: WithBasis, metric: ArrayLike, name: str = "metric") -> FloatArray:
-        """A candidate as the combination it stands for. Raises ValueError for what is none."""
+        """A candidate as its nearest combination. Raises ValueError if it differs beyond tolerance."""
         return as_combination(metric, given.basis, given.X, name)
 
     def feasibility(self, given: WithBasis, M: FloatArray) -> str:
-        """How far M is from such a metric, as a sentence."""
+        """The distance of M from the allowed metrics, as a sentence."""
         return str(weighted(M, given.basis, given.X).feasibility)
 
     def through_cvxpy(self, given: WithBasis, solver: str) -> Found:
-        """Of the metric the weights are taken: what a back end says of both agrees but for its tolerance."""
+        """Solve the literal problem and its dual with cvxpy. The metric is made from the weights w.
+
+        A back end returns both, and they agree up to its tolerance only.
+        """
         w = solve_problem(self.problem(given), solver)["w"]
         a = solve_problem(self.dual(given), solver)["a"]
         M = combined(given.basis, np.maximum(w, 0.0))

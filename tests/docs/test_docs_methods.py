@@ -52,6 +52,33 @@ def test_every_method_has_a_page_with_all_that_one_needs(method: str) -> None:
     assert page.name in read(ROOT / "docs" / "which_method.md")
 
 
+TEMPLATE = (
+    "What you can do",
+    "Example",
+    "Parameters and results",
+    "In one view",
+    "How it was tested",
+    "Errata",
+)
+LARGEST_PICTURE = 60_000  # bytes
+QUESTIONS = "<!-- Questions for a reader"
+WITH_QUESTIONS = sorted({page for page in pages_of_methods().values() if QUESTIONS in read(page)})
+
+
+@pytest.mark.parametrize("page", WITH_QUESTIONS, ids=lambda page: page.name)
+def test_a_page_with_questions_follows_the_template(page: Path) -> None:
+    """Uses come first, then mathematics, then tests. There is a small picture, and there are five questions."""
+    text = re.sub(r"^```.*?^```$", "", read(page), flags=re.DOTALL | re.MULTILINE)
+    headings = [
+        re.sub(r"^[\d. ]+", "", found) for found in re.findall(r"^#+ (.*)$", text, flags=re.MULTILINE)
+    ]
+    assert [heading for heading in headings if heading in TEMPLATE] == list(TEMPLATE)
+    pictures = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", text)
+    assert pictures
+    assert all((page.parent / picture).stat().st_size <= LARGEST_PICTURE for picture in pictures)
+    assert text.split(QUESTIONS)[1].count("?") >= 5
+
+
 def defaults_of(page: Path) -> list[list[str]]:
     """The rows of the table of defaults: whose, and which."""
     heading = "## Defaults of the authors, of known packages, and ours\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.lessons.run import run
+from tests.lessons.run import lesson, run
 
 
 @pytest.mark.quick(1)
@@ -26,7 +26,8 @@ def test_all_prices_are_on_the_step_and_prove_the_bound(mu: float, k: int) -> No
     for i, j in {(i, j) for i, j, _ in triplets.tolist()}:
         C += (1 - mu) * np.outer(X[i] - X[j], X[i] - X[j])
     assert np.linalg.eigvalsh(C)[0] >= -1e-9 * np.trace(abs(C))
+    names = lesson("triplets")
     for name, mine in shown["groups"].items():
-        low, high = {"room": (1, np.inf), "just": (1, 1), "miss": (-np.inf, 1)}[name[:4]]
+        low, high = {names.NEVER: (1, np.inf), names.BETWEEN: (1, 1), names.FULL: (-np.inf, 1)}[name]
         assert np.all((margin[mine] >= low - 1e-3) & (margin[mine] <= high + 1e-3))
     assert sum(mine.sum() for mine in shown["groups"].values()) == len(triplets)

@@ -20,7 +20,7 @@ import cvxml
 from cvxml.core.result import Status, Step
 from cvxml.core.run import Callback, Found, Interrupted, Keep, interruptible
 from cvxml.methods import get, names
-from cvxml.methods.mlsvm.fast import fast
+from cvxml.methods.mlsvm.solver import solve_dual
 from cvxml.oracle.saved import recertify
 from tests.cli.commands import Cli, X, Y
 from tests.instances import CLOSED_FORM, real_data
@@ -92,11 +92,11 @@ def test_an_interrupt_on_the_way_to_a_lam_that_is_next_to_nothing(
 
     def stopped(problem: Any, starts: Any, tol: float, max_iter: int, callback: Any = None) -> Any:
         calls.append(max_iter)
-        found = fast(problem, starts, tol, max_iter, stop_at(1) if len(calls) == call else callback)
+        found = solve_dual(problem, starts, tol, max_iter, stop_at(1) if len(calls) == call else callback)
         ended.append(found[1])
         return found
 
-    monkeypatch.setattr("cvxml.methods.mlsvm.solve.fast", stopped)
+    monkeypatch.setattr("cvxml.methods.mlsvm.solver.solve_dual", stopped)
     with pytest.warns(match="interrupted"):
         solution = cvxml.solve("mlsvm", points, y, lam=1e-15)
     assert ended[call - 1] is Status.INTERRUPTED
@@ -113,9 +113,11 @@ def test_an_interrupt_where_a_kernel_s_metric_0_is_proved_keeps_it(monkeypatch: 
 
     def counted(*asked: Any) -> Any:
         calls.append(len(calls))
-        return fast(*asked[:4], stop_at(1) if len(calls) == at else asked[4] if len(asked) > 4 else None)
+        return solve_dual(
+            *asked[:4], stop_at(1) if len(calls) == at else asked[4] if len(asked) > 4 else None
+        )
 
-    monkeypatch.setattr("cvxml.methods.mlsvm.solve.fast", counted)
+    monkeypatch.setattr("cvxml.methods.mlsvm.solver.solve_dual", counted)
 
     def solved(call: int) -> Any:
         nonlocal at

@@ -184,10 +184,9 @@ def test_a_metric_near_to_one_of_many_optima_by_luck_is_not_named() -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_any_prices_bound_the_misread_problems(seed: int, kind: str) -> None:
     """Weak duality, the hinge squared, a mean, or the cone left out: garbage, the best prices, and these doubled."""
-    from cvxml.methods.mlsvm.instance import instance
-    from cvxml.methods.mlsvm.misreadings import _bound
+    from cvxml.methods.mlsvm.misreadings import _bound, losses, mean_losses, usable_rows
     from cvxml.methods.mlsvm.misreadings_problem import duals
-    from cvxml.methods.mlsvm.rows import losses, mean_losses, usable_rows
+    from cvxml.methods.mlsvm.neighborhood import instance
 
     X, y, lists = data()
     rng = np.random.default_rng(seed)
@@ -203,7 +202,7 @@ def test_any_prices_bound_the_misread_problems(seed: int, kind: str) -> None:
     margins, power = mean_losses if kind == "mean" else losses, 2 if kind == "squared" else 1
     how = {"far": cp.mean if kind == "mean" else cp.max, "cone": kind != "no_cone", "power": power}
     for A in (np.zeros((3, 3)), mistaken(X, y, lists, **how)):
-        hinge = np.maximum(0.0, 1 + margins(X, usable_rows(given), A)) ** power
+        hinge = np.maximum(0.0, 1 + margins(X, usable_rows(N), A)) ** power
         assert bound <= LAM / 2 * np.sum(A**2) + hinge.sum() / n + 1e-9
 
 

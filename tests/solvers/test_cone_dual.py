@@ -17,12 +17,11 @@ from cvxml.family.losses.smoothed_hinge import SmoothedHinge
 from cvxml.family.regularizers.frobenius import Frobenius
 from cvxml.family.rows.triplets import Triplets
 from cvxml.family.theorem.theorem import Family, Term
-from cvxml.methods.mlsvm.dual import CompactDual
 from cvxml.methods.mlsvm.neighborhood import neighborhood_of
-from cvxml.methods.ssvm.columns import Columns
-from cvxml.methods.ssvm.inference import loss_augmented
+from cvxml.methods.mlsvm.solver import CompactDual
+from cvxml.methods.ssvm.inference import loss_augmented, point_at
 from cvxml.methods.ssvm.instance import instance
-from cvxml.methods.ssvm.point import point_at
+from cvxml.methods.ssvm.step import Columns
 from cvxml.solvers.box_dual import BoxDual
 from cvxml.solvers.cone_dual import At, ConeDual, Model, Search
 from cvxml.solvers.feasible_sets import Boxes, FeasibleSet, Simplices, TwoSides

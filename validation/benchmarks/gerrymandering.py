@@ -11,13 +11,11 @@ import numpy as np
 import cvxml
 from cvxml import datasets
 from cvxml.core.metric import FloatArray, project_psd
-from cvxml.methods.ssvm.inference import loss_augmented, table
+from cvxml.methods.ssvm import algorithms
+from cvxml.methods.ssvm.algorithms import sgd
+from cvxml.methods.ssvm.inference import Point, loss_augmented, nearest, point_at, rescaled, table
 from cvxml.methods.ssvm.instance import Instance, instance
-from cvxml.methods.ssvm.nearest import nearest
-from cvxml.methods.ssvm.point import Point, point_at, rescaled
 from cvxml.methods.ssvm.step import StepSolver
-from cvxml.methods.ssvm.study import greedy
-from cvxml.methods.ssvm.study.sgd import sgd
 from validation.benchmarks import vectorised
 from validation.benchmarks.gerrymandering_cvxpy import generated, polynomial
 from validation.benchmarks.measure import (
@@ -161,7 +159,7 @@ def inference(task: Task) -> Result:
     facts = []
     for tau in (0, 1):
         exact = best_of(partial(table, near.D, tau))[0]
-        printed = best_of(partial(greedy.table, near.D, tau))[0]
+        printed = best_of(partial(algorithms.table, near.D, tau))[0]
         facts.append(
             f"Table of all classes, tau = {tau}: exact {exact:.3f} s, greedy as printed {printed:.3f} s "
             f"({exact / printed:.2f})."

@@ -14,9 +14,8 @@ from scipy import sparse
 
 from cvxml.core.metric import FloatArray, IntArray, project_psd
 from cvxml.methods.ssvm.enumeration import members_by_class
-from cvxml.methods.ssvm.inference import loss_augmented, task_loss
+from cvxml.methods.ssvm.inference import loss_augmented, nearest, task_loss
 from cvxml.methods.ssvm.instance import Instance
-from cvxml.methods.ssvm.nearest import nearest
 from cvxml.methods.ssvm.problem import votes_of
 from validation.benchmarks.vectorised import MISSED, Metric, Solve
 

@@ -11,7 +11,7 @@ import numpy as np
 
 import cvxml
 from cvxml import datasets
-from cvxml.methods.mlsvm.instance import instance
+from cvxml.methods.mlsvm.neighborhood import instance
 from validation.benchmarks import vectorised
 from validation.benchmarks.measure import REPEATS, Result, best_of, certified, compared, growth, quietly
 from validation.experiments.tasks import Task

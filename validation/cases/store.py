@@ -27,7 +27,7 @@ from cvxml.family.theorem.theorem import Family, in_domain
 from cvxml.methods import get
 from cvxml.methods.kernel_mlsvm import exact as kernel
 from cvxml.methods.plml.blocks import Blocks
-from cvxml.methods.ssvm import member
+from cvxml.methods.ssvm import certify
 from cvxml.methods.ssvm.exact import inferred
 from cvxml.numbers.rational import plane
 from cvxml.oracle.cases import parameters
@@ -86,9 +86,9 @@ def hints(formula: str, inputs: Inputs, metric: FloatArray, dual: Any) -> dict[s
         duals = tuple(np.asarray(dual[name]) for name in ("u", "u_index", "w", "w_index"))
         return {"psd": kernel.missing(given, kernel.edges(duals, len(given.X))[0]).tolist()}
     if formula == "ssvm":
-        latent, (q, sets) = inferred(given, metric, root_of(metric)).latent, member.read(given, dual)
-        given_duals = [member.priced(given, q, len(q))]
-        family, exact = (member.step(given, latent, sets, number) for number in (float, Fraction))
+        latent, (q, sets) = inferred(given, metric, root_of(metric)).latent, certify.read(given, dual)
+        given_duals = [certify.priced(given, q, len(q))]
+        family, exact = (certify.step(given, latent, sets, number) for number in (float, Fraction))
         return of_family(formula, exact, in_domain(family, given_duals))
     if not isinstance(of, FamilyMethod):
         return {}

@@ -9,6 +9,7 @@ experiment is a module here with
     PRESETS              name -> Preset
     tasks(preset)        the work, in pieces that do not depend on each other: list[Task], the longest first
     measure(task)        one piece: a dict for JSON, the same wherever it is computed, but for "seconds"
+    short(results, preset)      two sentences for the start of the report: the result, and the contradictions
     tables(results, preset)     the report in Markdown, paper's values beside ours: list[str]
     draw(results, preset, figure)       the picture
 """

@@ -44,12 +44,12 @@ from validation.experiments.glml_methods import (
     mixtures,
 )
 from validation.experiments.glml_picture import draw
-from validation.experiments.glml_report import tables
+from validation.experiments.glml_report import short, tables
 from validation.experiments.quoted import QUOTED
 from validation.experiments.table1_others import CHOOSING
 from validation.experiments.tasks import Preset, Result, Task
 
-__all__ = ["PRESETS", "TITLE", "WHAT", "draw", "measure", "tables", "tasks"]
+__all__ = ["PRESETS", "TITLE", "WHAT", "draw", "measure", "short", "tables", "tasks"]
 
 TITLE = "GLML: accuracy by the number of training points (Noh et al., Fig. 3 of 2010 and Fig. 5 of 2018, (b) to (i))"
 
@@ -72,50 +72,61 @@ def grid_of(method: str) -> str:
 LIKE = " or ".join(map(str, COMPONENTS))
 FIRST, SECOND = (f"{QUOTED['waveform'][which]:.1f}" for which in ("class 1", "class 2"))
 WHAT = f"""
-The same number of points of each class to train on, at random, the others to test; a larger training part contains the
-smaller. Sizes are the marks of the papers' axes. Panel (a), synthetic data, is the experiment `synthetic`. TI46, panel
-(i), is sold; *spoken* stands for it, other recordings of the ten digits, by six speakers in place of 16 (the Free
-Spoken Digit Dataset). Its features are the means over a recording of the first ten cepstral coefficients; the papers
-say no more than "10 different filters in the Fourier domain". The papers' axis ends at 75 %, far below what there is
-here: it is an easier task, and says nothing of TI46 itself. The six speakers are in the training and in the test part,
-so that its *new points* are more recordings of these six. Fig. 8 is in `validation/studies/glml_office.md`, with other
-images.
+**Setting.** The same number of points of each class is used to train, at random, and the others to test. A larger
+training part contains the smaller ones. Sizes are the marks of the papers' axes. Panel (a), synthetic data, is the
+experiment `synthetic`. Fig. 8 is in `validation/studies/glml_office.md`, with other images. The papers print curves
+and no numbers, so we test their sentences. The marks of the papers' axes stand beside the accuracies (grey in the
+picture): they show the range of the papers' curves.
 
-The papers print curves and no numbers, so their sentences are tested. Beside the accuracies stand the marks of the
-papers' axes, grey in the picture, which say where their curves lie.
+**Panel (i).** TI46 is sold, so *spoken* replaces it: other recordings of the ten digits, by six speakers instead of
+16 (the Free Spoken Digit Dataset). Its features are the means over a recording of the first ten cepstral
+coefficients; the papers only mention "10 different filters in the Fourier domain". The papers' axis ends at 75 %, far
+below our accuracies. So *spoken* is an easier task, and gives no evidence about TI46 itself. The six speakers are in
+the training and in the test part, so its *new points* are more recordings of these six.
 
-The papers leave open what is said here. Features are as they come, without any scaling (german and image are stored
-standardised): with raw features Euclid on wine begins where their axis does, at 70 %; z-scored it is above 90 %. Where
-a set is called *z-scored*, the training points of each realisation and size give means and deviations; the features of
-twonorm all have the same variance, and need none. What is left to test has another mix of classes than the set, so the
-accuracies of the classes are weighted by their shares in the whole set. waveform and twonorm are drawn anew for each
-realisation, 5000 and 7400 points, as many as in the IDA benchmark. Its waveform has two classes, one of the three
-against the others. Ours is the class that mixes the first and the third triangle: an SVM with 400 training points errs
-there in {FIRST} %, next to the 9.9 % known of the benchmark (Raetsch, Onoda, Mueller 2001), and in {SECOND} % for the
-class of the second and third (`looks.py`). USPS is resized by means of 2 x 2 pixels; ours has 708 points in its least
-class, so sizes end at 500, and not at 1000. *spoken* has 300 points in each class, so they end at 270, and not at 350.
+**Decisions that the papers leave open:**
 
-Parameters are chosen by {FOLDS} folds of the training part of each realisation, its first {SUBSET} points at most. A
-grid goes on while only its first or only its last value is the best, as often as the preset says (*reduced*: never);
-what is at an edge even so is counted below where grids go on. GLML: alpha among {listed(ALPHAS)} and gamma among
-{listed(GAMMAS)}, and on by factors of 10. *{MIXTURES}* has {LIKE} Gaussians for each class, which the papers name as
-an extension, with an alpha and gamma of its own. *Fisher* is the local metric of the mixture of the classes' Gaussians;
-*Fisher, one Gaussian* has a single one for all classes, as the papers put it, and is then one metric everywhere, the
-inverse covariance. *Bayes* is the rule of the fitted Gaussians, with equal priors as in the papers. These three have
-the grid of GLML's alpha, and each the one that it does best with itself, of equal ones the least. The papers do not say
-how theirs are chosen. LMNN: 3 targets,
-mu / (1 - mu) among {grid_of("LMNN")}. ITML: 20 C^2 similar and 20 C^2 dissimilar pairs of C classes at random, bounds
-at the 5th and 95th percentile, gamma among {grid_of("ITML")}. DML-eig: similar are a point and its {SIMILAR} nearest of
-its class, dissimilar a point and its k nearest of the other classes, k among {grid_of("DML-eig")}; where classes differ
-in a direction in which no similar pair does, it need not have a maximum (*none*). BoostMetric: triplets of the 3
-nearest of each kind, s among {grid_of("BoostMetric")}. PLML: {ANCHORS} anchors by k-means, the same triplets,
-lam1 = 1, lam2 = 100, alpha1 = 1, features divided by one number, alpha2 among {grid_of("PLML")}. All these are learnt
-on the span of the training points, for four features of image follow from others. Certified relative gaps:
-{CHOOSING:g} while parameters are chosen, {FINAL:g} of the metric that is tested; GLML, in closed form, is certified at
-the first {PROVED} test points. The weights of PLML have a proof of their own. The paper on PLML was not at hand: every
-figure and verdict on PLML rests on our reading of its first problem (docs/plml.md).
+- *Features* are not scaled (german and image are stored standardised). With raw features Euclid on wine begins at 70
+  %, like the papers' axis; with z-scores it is above 90 %. If a set is called *z-scored*, the training points of each
+  realisation and size give means and deviations. The features of twonorm all have the same variance, so it needs no
+  z-scores.
+- *Class shares.* The test part has other shares of classes than the whole set. So the accuracies of the classes are
+  weighted by their shares in the whole set.
+- *waveform and twonorm* are drawn anew for each realisation, 5000 and 7400 points, as many as in the IDA benchmark.
+  Its waveform has two classes, one of the three against the others. We take the class that mixes the first and the
+  third triangle. An SVM with 400 training points has an error of {FIRST} % there, near the 9.9 % known of the
+  benchmark (Raetsch, Onoda, Mueller 2001). For the class of the second and third triangle it has {SECOND} %
+  (`looks.py`).
+- *USPS* is resized by means of 2 x 2 pixels. Our smallest class has 708 points, so sizes end at 500 instead of 1000.
+  *spoken* has 300 points in each class, so sizes end at 270 instead of 350.
 
-What the parameters are. {PARAMETERS.strip()}
+**Choice of parameters.** Parameters are chosen by {FOLDS} folds of the training part of each realisation, at most its
+first {SUBSET} points. A grid is extended while only its first or only its last value is the best, as often as the
+preset allows (*reduced*: never). Values that are at an edge even then are counted below, if grids are extended.
+Certified relative gaps are {CHOOSING:g} while parameters are chosen, and {FINAL:g} for the metric that is tested. All
+learnt metrics but GLML are learnt on the span of the training points, because four features of image depend on
+others.
+
+- GLML, in closed form: alpha among {listed(ALPHAS)} and gamma among {listed(GAMMAS)}, extended by factors of 10. It
+  is certified at the first {PROVED} test points.
+- *{MIXTURES}* has {LIKE} Gaussians for each class, which the papers name as an extension, with its own alpha and
+  gamma.
+- *Fisher* is the local metric of the mixture of the classes' Gaussians. *Fisher, one Gaussian* has a single Gaussian
+  for all classes, as in the papers. It is then one metric everywhere, the inverse covariance. *Bayes* is the rule of
+  the fitted Gaussians, with equal priors as in the papers. These three have the grid of GLML's alpha. Each takes the
+  value that suits itself best, of equal values the smallest. The papers do not give their choice.
+- LMNN: 3 targets, mu / (1 - mu) among {grid_of("LMNN")}.
+- ITML: 20 C^2 similar and 20 C^2 dissimilar pairs of C classes at random, bounds at the 5th and 95th percentile,
+  gamma among {grid_of("ITML")}.
+- DML-eig: the similar pairs are a point and its {SIMILAR} nearest of its class. The dissimilar pairs are a point and
+  its k nearest of the other classes, k among {grid_of("DML-eig")}. If classes differ in a direction in which no
+  similar pair differs, there may be no maximum (*none*).
+- BoostMetric: triplets of the 3 nearest of each kind, s among {grid_of("BoostMetric")}.
+- PLML: {ANCHORS} anchors by k-means, the same triplets, lam1 = 1, lam2 = 100, alpha1 = 1, features divided by one
+  number, alpha2 among {grid_of("PLML")}. Its weights have a proof of their own. The paper on PLML was not at hand:
+  every figure and verdict on PLML rests on our reading of its first problem (docs/plml.md).
+
+**Parameters.** {PARAMETERS.strip()}
 """
 
 ALL = (  # by what they decide

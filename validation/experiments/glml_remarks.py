@@ -38,9 +38,9 @@ def of_scale(data: str, what: str, *methods: str) -> str:
     few, many = (QUOTED[f"{data}, {size} a class"] for size in looked.sizes)
     figures = ", ".join(f"{method} {few[method]:.1f} and {many[method]:.1f} %" for method in methods)
     return (
-        f"{what}: as they come, one of {looked.features} makes {few['widest feature']:.1f} % of the squared "
-        f"distances, and alpha I is of one size for all; z-scored, over {looked.realisations} realisations, at "
-        f"{looked.sizes[0]} and {looked.sizes[1]} points a class: {figures}."
+        f"{what}. Without scaling, one of {looked.features} makes {few['widest feature']:.1f} % of the squared "
+        f"distances, and alpha I has one size for all features. With z-scores, over {looked.realisations} "
+        f"realisations, at {looked.sizes[0]} and {looked.sizes[1]} points a class: {figures}."
     )
 
 
@@ -48,7 +48,7 @@ def grids_that_go_on(data: str, method: str) -> str:
     """What the method has where alpha and gamma go on until the best is inside, the features as they come."""
     few, many = (QUOTED[f"{data}, open grids, {size} a class"][method] for size in Z_SCORES[data].sizes)
     return (
-        " As they come, the last alpha of the grid is always the best; with alpha and gamma that go on, over "
+        " Without scaling, the last alpha of the grid is always the best. With extended grids of alpha and gamma, over "
         f"the same realisations, {method} has {few:.1f} and {many:.1f} %."
     )
 
@@ -57,13 +57,13 @@ def of_twonorm(method: str) -> str:
     """What the Gaussians that twonorm is drawn from give, to which nothing is fitted."""
     found = QUOTED["twonorm"]
     return (
-        "the classes are Gaussians of unit covariance, which is the model; with the true ones in place of fitted ones "
+        "the classes are Gaussians of unit covariance, as in the model. With the true Gaussians instead of fitted ones "
         f"{method} has {found[method]:.1f} %, and Euclid {found['Euclid']:.1f} % with 500 points a class."
     )
 
 
 FEW = "by scale with few points, and open with 40 a class"
-EUCLID_GAINS = "in part by scale, by which Euclid gains most"
+EUCLID_GAINS = "in part by scale, because Euclid gains most by z-scores"
 OTHERS, ONE = ("LMNN", "ITML", "DML-eig"), "Fisher, one Gaussian"
 # (claim, data) -> what explains that it is contradicted there in the reports that have remarks.
 REMARKS: dict[tuple[str, str], str] = {

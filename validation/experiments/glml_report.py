@@ -44,7 +44,7 @@ from validation.experiments.glml_methods import (
     SHARED,
 )
 from validation.experiments.glml_remarks import REMARKS
-from validation.experiments.page import Groups, Results, bullets, counted, grouped, open_first, table
+from validation.experiments.page import Groups, Results, bullets, counted, grouped, number, open_first, table
 from validation.experiments.statistics import mean
 from validation.experiments.tasks import Preset
 from validation.experiments.verdicts import Verdict
@@ -54,6 +54,34 @@ OF_TASK = {SHARED: GENERATIVE, FITTED: DENSITIES}  # of several methods
 TASK_OF = {method: task for task, methods in OF_TASK.items() for method in methods}
 MARKS = {Verdict.SUPPORTED: "s", Verdict.CONTRADICTED: "c", Verdict.UNDECIDED: ""}
 NOT_RUN = "nothing run for it"
+
+
+def readings_of(cells: Cells) -> dict[str, list[str]]:
+    """Return the sets with features as they come, and with z-scored features if these differ; only what was run."""
+    readings = {"features as they come": as_they_come(cells), "z-scored features": standardised(cells)}
+    if readings["z-scored features"] == readings["features as they come"]:
+        del readings["z-scored features"]
+    return {name: sets for name, sets in readings.items() if sets}
+
+
+def short(results: Results, preset: Preset) -> list[str]:
+    """Return the result and the contradictions, a sentence each."""
+    cells = cells_of(results)
+    said, against = [], []
+    for name, sets in readings_of(cells).items():
+        verdicts = {}
+        for claim in CLAIMS.values():
+            found = found_of(claim, cells.only(sets))
+            if found.these.verdicts:
+                verdicts[claim] = str(of_enough(claim, found.sets, found.verdict)).split(":")[0]
+        said.append(f"with {name}, {counted(verdicts.values())}")
+        against += [
+            f"{claim.said} ({name})" for claim, each in verdicts.items() if each == Verdict.CONTRADICTED
+        ]
+    return [
+        f"The papers' claims have these verdicts for these points: {'; '.join(said)}.",
+        f"The runs contradict {number(len(against), 'claim')}{': ' if against else ''}{'; '.join(against)}.",
+    ]
 
 
 def tables(results: Results, preset: Preset) -> list[str]:
@@ -66,10 +94,7 @@ def tables(results: Results, preset: Preset) -> list[str]:
         *accuracy_table(cells, gaps_missed(results)),
     ]
     lines += ["", "## What becomes of the papers' claims", "", *HOW]
-    readings = {"features as they come": as_they_come(cells), "z-scored features": standardised(cells)}
-    if readings["z-scored features"] == readings["features as they come"]:
-        del readings["z-scored features"]
-    readings = {name: sets for name, sets in readings.items() if sets}
+    readings = readings_of(cells)
     for name, sets in readings.items():
         own = {key: found_of(claim, cells.only(sets)) for key, claim in CLAIMS.items()}
         title = ["", f"### {name[0].upper()}{name[1:]}", ""] if len(readings) > 1 else [""]
@@ -99,38 +124,43 @@ def so_far(groups: Groups, preset: Preset) -> list[str]:
         return []
     nothing = [f"Nothing is run of {listed(missing)}."] if missing else []
     head = (
-        "**Not all is run.** Of the realisations that the preset has of a set, in brackets, these; an empty place in "
-        "the table is a method that was not run."
+        "**Not all of the preset is run.** The list has the realisations that were run, for each set; in brackets is "
+        "the number in the preset. An empty cell of the table is a method that was not run."
     )
     return [
         "",
-        " ".join([head, *nothing, "What is said of the sets is of those below."]),
+        " ".join([head, *nothing, "All statements about the sets are about the sets below."]),
         "",
         *bullets(parts),
     ]
 
 
 HOW = [
-    "A claim is taken apart into comparisons of two methods, one for each set and number of training points, by the "
-    "differences of their accuracies over the realisations (paired t-tests, two-sided, 5 % for all comparisons of a "
-    "claim together by Holm). It is *supported* where as many comparisons as its words need are significant in its "
-    "favour, *contradicted* where so many are significant against it that these words cannot hold, else *undecided "
-    "at this power*, which is no evidence for either. A set counts as compared where at least half of the metrics that "
-    "the claim speaks of were. What was not compared may be either way: a claim is contradicted only if it fails "
-    "whatever is so on the other sets of the papers that it speaks of, and where fewer than half of these were "
-    "compared, and do not contradict it, it has no verdict. Twice: for *these points*, "
-    "the mean over all ways of drawing training points from this very set, of which the realisations are a sample, as "
-    "the papers' curves are; and for *new points* from the same source, as realisations share most of their test "
-    "points (Nadeau, Bengio, Inference for the generalization error, Machine Learning 2003: to the 1 / n of the "
-    "variance of a mean over n realisations the number of test points over that of training points is added, which is "
-    "cautious where few points are trained on). For waveform and twonorm, drawn anew, the intervals are the same.",
+    "A claim is split into comparisons of two methods, one for each set and number of training points. A comparison is "
+    "about the difference of their accuracies over the realisations: a two-sided paired t-test, at 5 % for all "
+    "comparisons of a claim together (Holm).",
     "",
-    "The point that *outperforms*, *worse* and *poor* are taken as is ours, not the papers'. A comparison of these is "
-    "supported where the one is significantly more than a point above the other. Only where it is significantly below, "
-    "by however little, is it contradicted: a tie is undecided. *Do not outperform* is supported where the other "
-    "metric is significantly less than a point above Euclid, and contradicted where it is significantly more; there "
-    "the point works for the papers. What becomes of all these without the point is said below. "
-    "Effects are differences of accuracies, in points.",
+    "- *supported*: as many comparisons as the words of the claim need are significant in its favour.",
+    "- *contradicted*: so many comparisons are significant against it that its words cannot hold.",
+    "- *undecided at this power*: all other cases; this is not evidence for either side.",
+    "",
+    "A set counts as compared if at least half of the metrics in the claim were compared on it. The result on other "
+    "sets of the papers is unknown. So a claim is contradicted only if it fails for every possible result there. A "
+    "claim has no verdict if fewer than half of its sets were compared and these do not contradict it.",
+    "",
+    "Each claim has two verdicts. *These points* is about the mean over all ways of drawing training points from this "
+    "very set, as in the papers' curves; the realisations are a sample of them. *New points* is about new points from "
+    "the same source. Realisations share most of their test points, so the number of test points divided by that of "
+    "training points is added to the 1 / n of the variance of a mean over n realisations (Nadeau, Bengio, Inference "
+    "for the generalization error, Machine Learning 2003). This is cautious if there are few training points. waveform "
+    "and twonorm are drawn anew, so their intervals are the same.",
+    "",
+    "*Outperforms*, *worse* and *poor* are taken to mean a difference of more than a point. This point is ours, not "
+    "the papers'. Such a comparison is supported if the one is significantly more than a point above the other, and "
+    "contradicted only if it is significantly below by any amount: a tie is undecided. *Do not outperform* is "
+    "supported if the other metric is significantly less than a point above Euclid, and contradicted if it is "
+    "significantly more; there the point helps the papers. The verdicts without the point are given below. Effects are "
+    "differences of accuracies, in points.",
 ]
 
 
@@ -155,8 +185,8 @@ def accuracy_table(cells: Cells, unmet: Counter[tuple[Cell, str]]) -> list[str]:
         rows.append([f"({own.letter}) {data}", size, most, *values, axis])
     lines = table(["data", "points", "realisations", *names, "the papers' axis"], rows)
     said = (
-        "In brackets: realisations, where fewer than all were run or had a metric. †: the metrics of so many "
-        "realisations did not meet their gap (*not met* below). Empty: not run."
+        "In brackets: the number of realisations, if fewer than all were run or had a metric. †: the number of "
+        "realisations with a metric that did not meet its gap (*not met* below). Empty: not run."
     )
     return [*lines, "", said]
 
@@ -275,7 +305,7 @@ def glml_too(cells: Cells) -> list[str]:
         return []
     return [
         "",
-        f"By what *do not outperform* is taken as, GLML does not outperform Euclid either on {listed(names)}: it is "
+        f"In this sense of *do not outperform*, GLML does not outperform Euclid either on {listed(names)}: it is "
         "significantly less than a point above it in at least half of the cells.",
     ]
 
@@ -301,7 +331,7 @@ def against(own: dict[str, Found], preset: Preset) -> list[str]:
     ]
     if not sentences:
         return []
-    head = "Sets that contradict a claim, for these points. *Open* is what no run explains yet:"
+    head = "These sets contradict a claim, for these points. *Open* marks contradictions that no run explains yet:"
     return ["", head, "", *bullets(sorted(sentences, key=lambda sentence: "; open" not in sentence))]
 
 
@@ -315,9 +345,9 @@ def ties(own: dict[str, Found]) -> list[str]:
     if not sentences:
         return []
     head = (
-        "Undecided above *by the point alone*: what the claim says is better by a point is, for these points, in so "
-        "many comparisons significantly less than a point above the other that the set would contradict the claim, if "
-        "this counted against it as being below does:"
+        "*By the point alone*: these sets are undecided above only because of the point. For these points, many "
+        "comparisons are significantly less than a point above the other method. If they counted against the claim, "
+        "the set would contradict it:"
     )
     return ["", head, "", *bullets(sentences)]
 
@@ -380,15 +410,17 @@ def proofs(groups: Groups) -> list[str]:
         rows.append([data, method, largest, not_met, absent, frequent, edge])
     head = ["data", "method", "largest gap", "not met", "no metric", "most often chosen", "at an edge"]
     return [
-        "Relative gaps of the metrics that were tested; of GLML those at the first test points. Chosen: alpha, gamma "
-        "of GLML; of mixtures the number of Gaussians before them; mu / (1 - mu) of LMNN; gamma of ITML; k of DML-eig; "
-        "the share s of v of BoostMetric; alpha2 of PLML; alpha of Fisher and Bayes, which have no gap. *At an edge*: "
-        "the best parameter was the last that was tried when the grid had gone on as often as it may, or, where grids "
-        "do not go on, the first or last of the grid (but a gamma of 0 of GLML and a k of 1 of DML-eig: there are none "
-        "below). A further one might be better. *Not met*: no proof that the gap is at most what is asked for and what "
-        "rounding may add. So where the optimum is next to 0 a larger gap may meet it, and where rounding may be more "
-        "than a hundred times what is asked for a smaller one may not. What did not meet its gap is in the accuracies "
-        "and comparisons all the same.",
+        "Gaps are relative gaps of the metrics that were tested; for GLML, at the first test points.",
+        "",
+        "- *Chosen*: alpha, gamma of GLML; the same of mixtures, after the number of Gaussians; mu / (1 - mu) of LMNN; "
+        "gamma of ITML; k of DML-eig; the share s of v of BoostMetric; alpha2 of PLML; alpha of Fisher and Bayes, "
+        "which have no gap.",
+        "- *At an edge*: the best parameter was the last one tried after all allowed extensions of the grid. If grids "
+        "are not extended, it was the first or last of the grid (except a gamma of 0 of GLML and a k of 1 of DML-eig, "
+        "which are the smallest possible). A value beyond the edge might be better.",
+        "- *Not met*: it is not proved that the gap is at most the gap asked plus rounding. So a larger gap may be met "
+        "if the optimum is nearly 0. A smaller gap may not be met if rounding may exceed a hundred times the gap "
+        "asked. Metrics that did not meet their gap are still in the accuracies and comparisons.",
         "",
         *table(head, rows),
     ]
@@ -436,9 +468,10 @@ def times(groups: Groups) -> list[str]:
             values.append(f"{seconds(groups, data, method):.1f}{note}" if own else "")
         rows.append([data, *values])
     return [
-        "The median of a realisation, all sizes, parameters chosen and test points classified. The first column is of "
-        "Euclid and GLML together (in runs before also of Fisher and Bayes, with GLML's alpha), the last of these. "
-        f"Runs were on machines of different speeds, up to {SPEEDS:g} times: what is less than that apart is not told.",
+        "The table has the median time of a realisation, with all sizes, the choice of parameters and the "
+        "classification of test points. The first column is for Euclid and GLML together (in earlier runs also for "
+        f"Fisher and Bayes, with GLML's alpha), the last for Fisher and Bayes. Machines differed in speed by up to "
+        f"{SPEEDS:g} times, so smaller differences are not evidence.",
         "",
         *table(["data", "GLML, Euclid", MIXTURES, *LEARNT, "Fisher, Bayes"], rows),
     ]

@@ -14,8 +14,8 @@ from cvxml import datasets
 from cvxml.core.metric import FloatArray, IntArray, components_of
 from cvxml.core.neighbors import k_nearest
 from cvxml.methods.mlsvm.algorithm1 import algorithm1
-from cvxml.methods.mlsvm.instance import instance
-from validation.experiments.mlsvm_report import EXTRA, HINDSIGHT, METHODS, ROWS, draw, tables
+from cvxml.methods.mlsvm.neighborhood import instance
+from validation.experiments.mlsvm_report import EXTRA, HINDSIGHT, METHODS, ROWS, draw, short, tables
 from validation.experiments.quoted import QUOTED
 from validation.experiments.splits import Split, shuffled, some_pairs, z_scored
 from validation.experiments.tasks import Preset, Result, Task
@@ -44,35 +44,41 @@ TIED_VOTES = "; ".join(
     for data in ("ionosphere", "wine", "german_numeric", "iris")
 )
 WHAT = f"""
-Half of the data to train on, half to test, 10 trials; trial t takes RandomState(t).permutation. Every method but SVM is
-{K}-NN on features that it has mapped. lam of MLSVM and SVM, the degree of their kernel <x, x'>^degree, and gamma of
-ITML are selected by the error of two stratified folds of the training part, over 10^-3 .. 10^3 and 1 .. 5; of equal
-ones the first, degree before weight, both rising. SVM has C = 1/lam for the sum of its losses, MLSVM lam beside their
-mean: the same lam stands for weights that differ by the number of points.
+**Setting.** Half of the data is used to train, half to test, in 10 trials. Trial t uses RandomState(t).permutation.
+Every method except SVM is {K}-NN on features that the method has mapped. ± is the standard error of the mean over the
+trials.
 
-The paper leaves open what is said here. Features are z-scored by the training part for degree 1. For a higher degree,
-where the origin matters, they are divided by their standard deviation and not centred (<x, x'>^2 cannot tell x from
--x), and multiplied by a number such that the mean of <x, x>^degree is that of degree 1: lam means the same at every
-degree. LMNN: {K} targets, mu = 0.5. ITML: 20 c^2 similar and 20 c^2 dissimilar pairs of c classes drawn at random,
-bounds at the 5th and 95th percentile of squared distances, prior the identity. *MLSVM* has the neighbourhood as
-printed, the {K} nearest points; *per class*, beyond the paper, the {K} nearest of the class and the {K} nearest of the
-rest (fewer where a class has no more). While parameters are selected a certified relative gap of {SELECT:g} is asked
-for, of the metric that is tested {FINAL:g}. Above degree 1 all distances are those of the feature space, the
-neighbourhoods of MLSVM too; the paper speaks of Euclid's. Votes that tie, 2 to 2, go to the class whose label is first
-in order. The paper gives no rule, and it matters: kNN has, if they go to the first class, to the nearest tied one and
-to the last,
-{TIED_VOTES} (`looks.py`).
-A verdict that rests on a point of error may be another by another rule.
+**Selection.** These parameters are selected by the error of two stratified folds of the training part: lam of MLSVM
+and SVM and gamma of ITML over 10^-3 .. 10^3, and the degree of the kernel <x, x'>^degree over 1 .. 5. Of equal errors
+the first is taken: lower degree before lower weight. SVM has C = 1/lam for the sum of its losses, and MLSVM has lam
+with their mean. So the same lam means weights that differ by the number of points. While parameters are selected, a
+certified relative gap of {SELECT:g} is required; for the metric that is tested, {FINAL:g}.
 
-SVM has the loss of libsvm, one class against one; the paper's is that of Crammer and Singer. Its Table 1 gives
-dermatology 179 and spambase 2300 points, about half of either, and does not say which half: ours are whole, 358 and
-4601. ± is the standard error of the mean over the trials.
+**Decisions that the paper leaves open:**
 
-Beyond the preset *small*: *Crammer-Singer* is the SVM that the paper has, its losses not summed over pairs of classes,
-at degrees 1 to {LOW_DEGREES} of 5. Each class has an intercept here, which Crammer and Singer's paper has not. *MCML*
-is described in the paper. *MLSVM printed* is {PRINTED} steps of Algorithm 1 as the transcript at hand prints it, at
-degree 1: its line for the neighbours that count, and that for the step, are wrong, and it does not come to the optimum
-(docs/errata.md).
+- *Features.* For degree 1, features are z-scored by the training part. For a higher degree the origin matters,
+  because <x, x'>^2 cannot distinguish x from -x. Then features are divided by their standard deviation and not
+  centred. They are also multiplied by a number that gives <x, x>^degree the mean that it has for degree 1, so lam
+  means the same at every degree.
+- *Metric in which neighbours are found.* Above degree 1 all distances are those of the feature space, for the
+  neighbourhoods of MLSVM too. The paper mentions the Euclidean metric.
+- *LMNN:* {K} targets, mu = 0.5. *ITML:* 20 c^2 similar and 20 c^2 dissimilar pairs of c classes drawn at random,
+  bounds at the 5th and 95th percentile of squared distances, the identity as the prior.
+- *Ties.* Votes that tie, 2 to 2, go to the class with the first label. The paper gives no rule, and the rule matters.
+  If ties go to the first class, to the nearest tied class or to the last class, the error of kNN is {TIED_VOTES}
+  (`looks.py`). A verdict that depends on a point of error may change with the rule.
+- *Sizes.* The paper's Table 1 gives dermatology 179 and spambase 2300 points, about half of each set, and does not
+  say which half. We use the whole sets, 358 and 4601 points.
+
+**Methods beside the paper's.** *MLSVM* has the neighbourhood as printed, the {K} nearest points. *MLSVM per class*
+has the {K} nearest points of the class and the {K} nearest of the other classes, or fewer if a class has fewer; it is
+beyond the paper. *SVM* has the loss of libsvm, one class against one.
+
+The presets beyond *small* have three more. *Crammer-Singer* is the SVM of the paper: its losses are not summed over
+pairs of classes. It is run at degrees 1 to {LOW_DEGREES} of 5, and each class has an intercept, which Crammer and
+Singer's paper does not have. *MCML* is described in the paper. *MLSVM printed* is {PRINTED} steps of Algorithm 1 as
+the transcript at hand prints it, at degree 1. Its lines for the neighbours and for the step are wrong, so it does not
+reach the optimum (docs/errata.md).
 """
 
 EVERY = {"degrees": DEGREES, "weights": GRID, "kernel_weights": GRID}
@@ -102,7 +108,7 @@ PRESETS = {
     ),
 }
 
-__all__ = ["PRESETS", "TITLE", "WHAT", "draw", "measure", "tables", "tasks"]
+__all__ = ["PRESETS", "TITLE", "WHAT", "draw", "measure", "short", "tables", "tasks"]
 
 
 MACHINES = ("SVM", "Crammer-Singer")  # that classify by themselves

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import NamedTuple
 
 from validation.experiments.margins import Compared, Judge, more_than, never_less
 from validation.experiments.page import Groups, counted, table
@@ -20,48 +21,91 @@ Gains = dict[Comparison, Compared]  # for new points
 Found = dict[Comparison, Verdict]
 
 
+class Sentence(NamedTuple):
+    """A sentence of the paper, what is compared for it, the comparisons, and how they are judged."""
+
+    said: str
+    means: str
+    found: Gains
+    judge: Judge[Comparison]
+
+
+LEGEND = (
+    "Letters: S supported, C contradicted, U undecided. The first letter is by the paper's own test, the second with "
+    "Holm, the third for new points with Holm."
+)
+
+
 def claims(groups: Groups) -> list[str]:
-    """Four sentences of the paper."""
+    """The verdicts on four sentences of the paper, a table each."""
+    lines = [
+        "The tables show differences of errors in points, trial by trial, with 95 % intervals for new points (Nadeau, "
+        "Bengio 2003). Each comparison has three verdicts, a letter each: S supported, C contradicted, U undecided.",
+        "",
+        "1. The first verdict is by the paper's own test: a paired t-test over the splits of these very points, at 5 % "
+        "for each comparison by itself.",
+        "2. The second verdict is by the same test, at 5 % for all comparisons of a sentence together (Holm).",
+        "3. The third verdict is for new points from the same source, with Holm too. The splits share most of their "
+        "points, so they give much less evidence about new points.",
+        "",
+        "Undecided is not evidence for either side. Margins of a point are ours, not the paper's.",
+        "",
+        of_the_svm(svm_of(groups)),
+    ]
+    for sentence in sentences(groups):
+        lines += of_one(sentence)
+    return lines
+
+
+def against(groups: Groups) -> str:
+    """Return a sentence: how many comparisons contradict the paper, by the second of the three verdicts."""
+    every = [
+        verdict
+        for sentence in sentences(groups)
+        for verdict in by_each_test(sentence.found, sentence.judge)["With Holm"].values()
+    ]
+    supported, contradicted = (every.count(kind) for kind in (Verdict.SUPPORTED, Verdict.CONTRADICTED))
+    return (
+        f"Four sentences of the paper were tested in {len(every)} comparisons. {contradicted} contradict their "
+        f"sentence, {supported} support it, and {len(every) - supported - contradicted} are undecided (these points, "
+        "with Holm)."
+    )
+
+
+def sentences(groups: Groups) -> list[Sentence]:
+    """Return four sentences of the paper with their comparisons."""
     svm = svm_of(groups)
     others = product(groups, candidates(groups)[:-1])
     metrics, rivals = (list(product(groups, methods)) for methods in (METRICS, METRICS[1:]))
     improved = [each for each in metrics if each != EXCEPTED]
-
     return [
-        "Differences of errors in points, trial by trial, with 95 % intervals for new points (Nadeau, Bengio 2003). "
-        "Three verdicts, a letter each: S is supported, C contradicted, U undecided. The first is by the paper's own "
-        "test, a paired t-test over the splits of these very points, 5 % for each comparison by itself. The second is "
-        "by the same test with 5 % for all comparisons of a sentence together (Holm). The third, with Holm too, is for "
-        "new points from the same source, of which the splits, that share most of their points, say much less. What "
-        "is undecided at this power is no evidence for either. Margins of a point are ours, not the paper's.",
-        "",
-        of_the_svm(svm),
-        *of_one(
+        Sentence(
             '"all three metric learning methods (MLSVM, ITML and LMNN) significantly improved the KNN classification '
             'accuracy", but for LMNN on german',
-            "kNN's error less that of the metric.",
+            "kNN's error minus that of the metric.",
             {each: gain(groups, each[0], "kNN", each[1]) for each in improved},
             lambda found: more_than(found, 0.0),
         ),
-        *of_one(
+        Sentence(
             '"MLSVM is consistently among the best performing methods across all datasets"',
-            "The other's error less that of MLSVM. Contradicted where the other is significantly better, however "
-            f"little; supported where it is significantly not {100 * NEAR:g} point better.",
+            "The other's error minus that of MLSVM. Contradicted if the other is significantly better by any amount; "
+            f"supported if it is significantly less than {100 * NEAR:g} point better.",
             {each: gain(groups, each[0], each[1], "MLSVM") for each in others},
             lambda found: never_less(found, NEAR),
         ),
-        *of_one(
+        Sentence(
             '"often significantly better than" LMNN and ITML',
-            "The other's error less that of MLSVM.",
+            "The other's error minus that of MLSVM.",
             {each: gain(groups, each[0], each[1], "MLSVM") for each in rivals},
             lambda found: more_than(found, 0.0),
         ),
-        *of_one(
+        Sentence(
             '"KNN, as a simple model, can achieve competitive or superior classification performance compared with '
             'SVM, if a proper distance metric can be learned"',
-            "The SVM's error less that of MLSVM, the paper's evidence for the sentence. Supported where MLSVM is "
-            f"significantly less than {100 * NEAR:g} point worse, contradicted where it is significantly more than "
-            f"that worse; where it is worse at all, however little, is in its column above. {lower_means(groups, svm)}",
+            "The SVM's error minus that of MLSVM, the paper's evidence for the sentence. Supported if MLSVM is "
+            f"significantly less than {100 * NEAR:g} point worse, contradicted if it is significantly more than "
+            f"{100 * NEAR:g} point worse. The column above shows if it is worse by any amount. "
+            f"{lower_means(groups, svm)}",
             {(data, svm): gain(groups, data, svm, "MLSVM") for data in groups},
             lambda found: more_than(found, -NEAR),
         ),
@@ -82,7 +126,7 @@ def of_the_svm(svm: str) -> str:
     """Which SVM the sentences are compared with."""
     if svm == EXACT:
         return "The paper's SVM is that of Crammer and Singer: here and in the lists below it is *Crammer-Singer*."
-    return "The paper's SVM is that of Crammer and Singer, which was not run: libsvm's *SVM* stands for it."
+    return "The paper's SVM is that of Crammer and Singer. It was not run, so libsvm's *SVM* stands for it."
 
 
 def lower_means(groups: Groups, svm: str) -> str:
@@ -94,7 +138,7 @@ def lower_means(groups: Groups, svm: str) -> str:
     below = [[mean_of(data, svm) < mean_of(data, method) for method in METRICS] for data in groups]
     return (
         f"The SVM has less mean error than MLSVM on {sum(each[0] for each in below)} of {len(groups)} sets, "
-        f"and less than any of {', '.join(METRICS)} on {sum(map(all, below))}."
+        f"and less than each of {', '.join(METRICS)} on {sum(map(all, below))}."
     )
 
 
@@ -114,8 +158,9 @@ def by_each_test(found: Gains, judge: Judge[Comparison]) -> dict[str, Found]:
     }
 
 
-def of_one(sentence: str, what: str, found: Gains, judge: Judge[Comparison]) -> list[str]:
-    """A sentence, how often it is what, and a table: sets below each other, methods beside each other."""
+def of_one(sentence: Sentence) -> list[str]:
+    """Return a sentence, its counts of verdicts, and a table: sets below each other, methods beside each other."""
+    said, means, found, judge = sentence
     verdicts = by_each_test(found, judge)
     sets, methods = (list(dict.fromkeys(each[at] for each in found)) for at in (0, 1))
 
@@ -131,7 +176,9 @@ def of_one(sentence: str, what: str, found: Gains, judge: Judge[Comparison]) -> 
     counts = [f"{test}: {counted(of.values())}." for test, of in verdicts.items()]
     return [
         "",
-        " ".join([f"**{sentence}** {what} {len(found)} comparisons.", *counts]),
+        " ".join([f"**{said}** {means} {len(found)} comparisons.", *counts]),
+        "",
+        LEGEND,
         "",
         *table(["data", *methods], rows),
     ]

@@ -14,10 +14,12 @@ from sklearn.pipeline import make_pipeline
 import cvxml
 from cvxml import datasets
 from cvxml.core.metric import FloatArray, IntArray
+from validation.experiments.margins import together
 from validation.experiments.nca_claims import (
     DIGITS,
     FULL,
     NEAR,
+    OUR_CLASSES,
     PANELS,
     PLANE,
     SEPARATED,
@@ -25,8 +27,12 @@ from validation.experiments.nca_claims import (
     SPLITS,
     TEST,
     TRAIN,
+    Judged,
     by_less,
+    lacking,
     of_panel,
+    of_set,
+    sets,
     summary,
 )
 from validation.experiments.nca_more import MORE, SIZE, STEPS, measured
@@ -34,67 +40,81 @@ from validation.experiments.nca_more_report import NAMED, SCALE, beyond, scale, 
 from validation.experiments.nca_report import draw
 from validation.experiments.nca_report import tables as figures
 from validation.experiments.nca_starts import CHOICES, EQUAL, agreed, by_choice, chosen, start_of
-from validation.experiments.page import Results, bullets, counted, grouped
+from validation.experiments.page import Groups, Results, bullets, counted, grouped, number
 from validation.experiments.splits import Split, shuffled, z_scored
 from validation.experiments.tasks import Preset, Result, Task
+from validation.experiments.verdicts import Verdict
 
-__all__ = ["PRESETS", "TITLE", "WHAT", "draw", "measure", "tables", "tasks"]
+__all__ = ["PRESETS", "TITLE", "WHAT", "draw", "measure", "short", "tables", "tasks"]
 
 TITLE = "NCA: nearest neighbours at full rank and in the plane (Goldberger et al. 2004)"
 BINS = (18.8333, 23.7)  # of the target of housing: three classes of nearly the same size
 UNSCALED = (DIGITS, "rings")
 STARTS = {"NCA": ("auto", "likelihood"), "NCA 2": ("auto", "likelihood", "pca")}
 WHAT = f"""
-Accuracy of 1-NN in per cent after each linear map, fitted to the training part: 70 % of the points to train on, 30 % to
-test; ± is the standard error of the mean over the splits. The note says KNN and gives no k. Of USPS {TRAIN} images of
-each digit to train on and {TEST} of each to test, for there are at least 708 of each and so the text can be read like
-this. Of training points the accuracy is that of leaving one out. Of neighbours at the same distance, as in the grid of
-balance, one is taken, whichever comes first in the search.
+**Setting.** The tables show the accuracy of 1-NN in per cent after each linear map, fitted to the training part. 70 %
+of the points are used to train, 30 % to test. ± is the standard error of the mean over the splits. The note mentions
+KNN and gives no k. For USPS, {TRAIN} images of each digit are used to train, and {TEST} of each to test. The text
+allows this reading, because there are at least 708 images of each digit. On training points the accuracy is the
+leave-one-out accuracy. If several neighbours have the same distance, as in the grid of balance, the first in the
+search is taken.
 
-The note prints pictures and no numbers, so its sentences are tested, each on the sets that it is about: one on six
-sets, at full rank and in the plane, one on the sets whose projections it draws. *Near* the top is taken to be within
-{100 * NEAR:g} point of the best. Two methods are compared by a paired t-test over the splits, twice. *These points*: of
-the mean over all splits of these very points, which is what the note averages. *New points*: of others from the same
-source, of which the splits say less, as they share most of their points (Nadeau and Bengio 2003: to
-the 1 / n of the variance of a mean over n splits the number of test points over that of training points is added, .3 /
-.7, of USPS {TEST} / {TRAIN}; the same where a method learns from a share of the training part only. For accuracies on
-the training part, and differences from these, the two change places, .7 / .3, which is much more cautious).
-A verdict is *supported* or *contradicted* where that is significant at 5 % for all comparisons of a table together
-(Holm), and else *undecided at this power*, which is no evidence for either. A sentence that speaks of all sets is
-contradicted where it is on one of them, and supported where it is on each; *where run*, if sets or splits of the note's
-{SPLITS} are missing. *Much* better separated is taken to be ahead by more than {100 * NEAR:g} point on the training
-part, of which a picture is; behind contradicts it, and ahead by less is undecided. Intervals (95 %) are for new points,
-in points of a per cent; *effect* is the mean difference in its standard deviations over the splits.
+**Tests.** The note prints pictures and no numbers. So we test its sentences, each on the sets that it is about. One
+sentence is about six sets, at full rank and in the plane, and one about the sets whose projections it draws. Two
+methods are compared by a paired t-test over the splits, twice:
 
-f is not concave, and the note does not say how it starts. So the verdicts on a sentence are found for three choices:
-{"; ".join(CHOICES.values())}.
-If the verdict on a comparison depends on the choice, it is undecided.
+- *These points*: the mean over all splits of these very points, which is the average of the note.
+- *New points*: other points from the same source. The splits share most of their points, so they give less evidence
+  about new points (Nadeau and Bengio 2003). Added to the 1 / n of the variance of a mean over n splits is the number
+  of test points divided by that of training points: .3 / .7, for USPS {TEST} / {TRAIN}. The same is added if a method
+  learns from a share of the training part only. For accuracies on the training part, and differences from these, the
+  two numbers change places, .7 / .3, which is much more cautious.
 
-The note leaves open what is said here. Features are z-scored by the training part, but for the pixels of USPS and the
-coordinates of the rings, which have one unit. The note does not say which classes housing has. Ours are
-MEDV <= {BINS[0]}, <= {BINS[1]} and above, so every verdict on housing is on our classes.
-The rings are three in the plane, beside a third coordinate of normal noise of standard deviation 4. *whitened* is the
-metric of the inverse covariance of all training points, *RCA* that of the covariance within classes; both act on the
-span of the training points, for a feature of ionosphere is constant. LDA has one direction fewer than classes: one for
-ionosphere. NCA maximises f from several starts (tol = 1e-5), and the one of best f on the training part is tested, the
-first of equal ones (to {10.0**-EQUAL:g} of f / n): *auto*, the package's default (LDA's directions in the plane if
-there are two, else the leading principal ones, and at full rank the features as they are), *likelihood*, the same after
-some steps of g, and *pca* in the plane. The faces of the note are not among the data at hand.
+**Verdicts.** A comparison is *supported* or *contradicted* if it is significant at 5 % for all comparisons of a table
+together (Holm). Otherwise it is *undecided at this power*, which is not evidence for either side. A sentence about
+all sets is contradicted if it is contradicted on one of them, and supported if it is supported on each. *where run*
+means that sets or splits of the note's {SPLITS} are missing. *Near* the top means within {100 * NEAR:g} point of the
+best. *Much* better separated means ahead by more than {100 * NEAR:g} point on the training part, which the note
+draws. Behind contradicts it, and ahead by less is undecided. Intervals (95 %) are for new points, in points of a per
+cent. *effect* is the mean difference in standard deviations over the splits.
 
-*NCA* is that of the best start throughout, *NCA (auto)* that of this start alone. Of the preset *full* alone, each NCA
-from the start *auto*: *g* maximises the other criterion; *stopped* ends after
-{", ".join(map(str, STEPS))} steps or not at all, whichever is best on a quarter of the training part; *an eighth*,
-*a quarter* and *half* learn from that share of the training points and look for neighbours among them, as Euclid does
-beside them; *MMC* is the metric of Xing et al. of all pairs, its gap proved to 1e-4; *chunklets* is RCA of chunklets of
-{SIZE} points, which know no classes.
+**Starts.** f is not concave, and the note does not name its start. So each verdict is computed for three choices:
+{"; ".join(CHOICES.values())}. If the verdict on a comparison depends on the choice, it is undecided.
 
-One thing follows from the definition. Let a metric grow: f tends to the number of training points whose nearest
-neighbour is of their class (ties aside). So no metric of the rank allowed has a better training accuracy than the
-supremum of f / n, and where one has a better training accuracy than NCA's, NCA has not found the global maximum.
+**Decisions that the note leaves open:**
+
+- *Features* are z-scored by the training part, except the pixels of USPS and the coordinates of the rings, which have
+  one unit.
+- *housing*: the note does not name its classes. Ours are MEDV <= {BINS[0]}, <= {BINS[1]} and above, so every verdict
+  on housing is on our classes.
+- *rings*: three in the plane, with a third coordinate of normal noise of standard deviation 4.
+- *whitened* is the metric of the inverse covariance of all training points, *RCA* that of the covariance within
+  classes. Both act on the span of the training points, because a feature of ionosphere is constant.
+- *LDA* has one direction fewer than classes: one for ionosphere.
+- *NCA* maximizes f from several starts (tol = 1e-5). The start with the best f on the training part is tested, the
+  first of equal ones (to {10.0**-EQUAL:g} of f / n). *auto* is the package's default: the features themselves at full
+  rank; in the plane LDA's directions if there are two, otherwise the leading principal ones. *likelihood* is the same
+  after some steps of g. *pca* is used in the plane.
+- The faces of the note are not among our data.
+
+**Names.** *NCA* is the best start throughout, *NCA (auto)* this start alone. The preset *full* alone has more
+methods; each NCA there is from the start *auto*:
+
+- *g* maximizes the other criterion.
+- *stopped* ends after {", ".join(map(str, STEPS))} steps or not at all: the number that is best on a quarter of the
+  training part.
+- *an eighth*, *a quarter* and *half* learn from that share of the training points and look for neighbours among them.
+  Euclid does the same beside them.
+- *MMC* is the metric of Xing et al. of all pairs; its gap is proved to 1e-4.
+- *chunklets* is RCA of chunklets of {SIZE} points, without the classes.
+
+**A consequence of the definition.** If a metric grows, f tends to the number of training points with a nearest
+neighbour of their class (ties aside). So no metric of the allowed rank has a training accuracy above the supremum of
+f / n. If a metric has a better training accuracy than NCA's, NCA has not found the global maximum.
 """
 
 DEPENDS = (
-    "Verdicts for these points that depend on the choice of the start (first and last of the best f, *auto* alone). "
+    "These verdicts for these points depend on the choice of the start (first and last of the best f, *auto* alone). "
     "Above they are undecided, unless another comparison on the set contradicts the sentence for all three choices:"
 )
 ALL = ("usps", "balance", "housing", "ionosphere", "wine", "iris", "rings")
@@ -115,22 +135,52 @@ PRESETS = {
 }
 
 
-def tables(results: Results, preset: Preset) -> list[str]:
-    """What is missing, what becomes of each sentence, then what the note draws, and what it says beside."""
-    groups = grouped(results)
+def by_start(groups: Groups) -> tuple[list[list[Judged]], dict[str, list[Judged]]]:
+    """Return the claims of each panel, and those of each sentence beyond them, for every choice of the start."""
     every = [chosen(groups, choice) for choice in CHOICES]
     by_panel = [[of_panel(each, panel) for each in every] for panel in (*PANELS, SEPARATED)]
     by_name = {
         name: [claim if name in NAMED else sentences(each)[name] for each in every]
         for name, claim in sentences(groups).items()
     }
+    return by_panel, by_name
+
+
+def short(results: Results, preset: Preset) -> list[str]:
+    """Return the result and the contradictions, a sentence each."""
+    by_panel, by_name = by_start(grouped(results))
+    every = [claim for claim in map(agreed, (*by_panel, *by_name.values())) if claim.pairs]
+    verdicts: list[str] = []
+    against: dict[str, set[str]] = {}
+    for claim in every:
+        verdict = together([of_set(claim.here, data) for data in sets(claim)])
+        partly = " where run" if lacking(claim) and verdict is not Verdict.CONTRADICTED else ""
+        verdicts.append(f"{verdict}{partly}")
+        for data in sets(claim):
+            if of_set(claim.here, data) is Verdict.CONTRADICTED:
+                against.setdefault(f'"{claim.sentence}"', set()).add(data)
+    said = [
+        f"{sentence} (only on our classes of {', '.join(found)})" if found <= set(OUR_CLASSES) else sentence
+        for sentence, found in against.items()
+    ]
+    return [
+        f"The note's sentences were tested in {len(every)} places, with these verdicts for these points: "
+        f"{counted(verdicts)}.",
+        f"The runs contradict {number(len(said), 'sentence')}{': ' if said else ''}{'; '.join(said)}.",
+    ]
+
+
+def tables(results: Results, preset: Preset) -> list[str]:
+    """What is missing, what becomes of each sentence, then what the note draws, and what it says beside."""
+    groups = grouped(results)
+    by_panel, by_name = by_start(groups)
     *drawn, separated = map(agreed, by_panel)
     said = {name: agreed(claims) for name, claims in by_name.items()}
     judged = [*summary([*drawn, separated, *said.values()]), *by_less(separated, SEPARATED.margin)]
     depending = [line for claims in (*by_panel, *by_name.values()) for line in by_choice(claims)]
     judged += ["", DEPENDS, "", *bullets(depending)] if depending else []
     lines = ["", "## What becomes of the note's sentences", "", *judged]
-    lines += ["", f'Of "{SCALE}" there are figures below, and no verdict.'] if scale(groups) else []
+    lines += ["", f'For "{SCALE}" there are figures below, and no verdict.'] if scale(groups) else []
     return [*missing(results, preset), *lines, *figures(groups, drawn), *beyond(groups, said)]
 
 

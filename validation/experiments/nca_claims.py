@@ -203,7 +203,7 @@ def summary(claims: Iterable[Judged]) -> list[str]:
                 where = f"{claim.where}: contradicted on {', '.join(contrary)}; open."
                 against.append(f'"{claim.sentence}", {where}')
     head = ("the note", "where", *(f"{name}: all together (sets)" for name in VERDICTS))
-    intro = "Sets that contradict a sentence, for these points. *Open* is what no run explains yet:"
+    intro = "These sets contradict a sentence, for these points. *Open* marks contradictions that no run explains yet:"
     return [*([intro, "", *bullets(against), ""] if against else []), *table(head, rows)]
 
 

@@ -109,29 +109,32 @@ def beyond(groups: Groups, found: dict[str, Judged]) -> list[str]:
         (data, f"{of_start(ours)} - {theirs}"): steps_of(groups[data][theirs])
         for data, ours, theirs in stopped(groups)
     }
-    same = f"Supported where NCA is not behind by {points()} for sure, contradicted where it is for sure."
+    same = f"Supported if NCA is significantly less than {points()} behind, contradicted if it is significantly more."
     texts = {
-        "low rank": "The accuracy on the training part less that on the test part, at full rank less the same in the "
-        "plane. Above 0, the plane overfits less; the verdict is on that.",
-        "fitting": "An effect of overfitting is taken to be what Mitchell defines (Machine Learning, 1997, 3.7): of "
-        "two maps of the rank allowed the one that fits the training part better is worse over all points there are. "
-        "Of these *new points* tells, and *these points* of this very set. Here is the test accuracy of NCA less that "
-        "of each other map, NCA from a single start among them, that it is ahead of "
-        "on the training part for sure on these points; *fit* is by how many points. Contradicted where NCA is behind "
-        f"for sure, supported where it is not behind by {points()} for sure.",
-        "stopping": "The verdict is on early stopping alone, at the number of steps in the last column: supported "
-        f"where it gains less than {points()} for sure, contradicted where it gains anything for sure. Another effect "
-        "of overfitting is looked for above.",
-        "criteria": f"Similar is taken to be within {points()}: supported where the two are for sure, contradicted "
-        "where they are not for sure. All g here are from the start *auto*. Beside f from the same start stands f from "
-        "its best: from one start f may end in a poor local maximum, which tells of the descent and not of the "
-        "criterion, and the best of several has had more tries than g. So a verdict is on both comparisons, which must "
-        "agree; *alone* is what each says by itself of these points. NCA (likelihood) begins where some steps of g "
-        "from *auto* lead, so that it and g differ by little but the criterion.",
-        "sizes": "The accuracy on the test part by the share of the training points; the verdicts are on the three "
-        "steps from one to the next: contradicted where accuracy falls for sure, supported where it does not fall by "
-        f"{points()} for sure.",
-        "others, train": f"Methods that the note relates NCA to and the tables above do not have. {same}",
+        "low rank": "Compared is the accuracy on the training part minus that on the test part, at full rank minus the "
+        "same in the plane. The difference is above 0 if the plane overfits less; the verdict is on that.",
+        "fitting": "We use Mitchell's definition of overfitting (Machine Learning, 1997, 3.7). Of two maps of the "
+        "allowed rank, the one that fits the training part better is worse over all existing points. *New points* is "
+        "about all points, and *these points* about this very set. The other maps are those that NCA is significantly "
+        "ahead of on the training part, for these points; they include NCA from a single start. The table has the test "
+        "accuracy of NCA minus that of each of these maps, and *fit* is the lead of NCA on the training part, in "
+        f"points. Contradicted if NCA is significantly behind, supported if it is significantly less than {points()} "
+        "behind.",
+        "stopping": "The verdict is on early stopping alone, at the number of steps in the last column. Supported if "
+        f"early stopping gains significantly less than {points()}, contradicted if it gains significantly more than 0. "
+        "Other effects of overfitting are tested above.",
+        "criteria": f"Similar means within {points()}: supported if the two are significantly within it, contradicted "
+        "if they are significantly outside. All g here are from the start *auto*. They are compared with f from the "
+        "same start and with f from its best start. From one start f may end in a poor local maximum, which is a "
+        "property of the descent and not of the criterion. The best of several starts has had more tries than g. So "
+        "both comparisons must agree for a verdict; *alone* is the verdict of each comparison by itself, for these "
+        "points. NCA (likelihood) begins at the end of some steps of g from *auto*, so it and g differ mainly in the "
+        "criterion.",
+        "sizes": "The table has the accuracy on the test part by the share of the training points. The verdicts are on "
+        "the three steps from one share to the next. Contradicted if accuracy falls significantly, supported if it "
+        f"falls significantly less than {points()}.",
+        "others, train": "These are methods to which the note relates NCA, and which the tables above do not have. "
+        f"{same}",
         "others": same,
     }
     more = {
@@ -256,9 +259,11 @@ def set_apart(claim: Judged) -> list[str]:
         if same in claim.pairs and Verdict.CONTRADICTED in (by_itself[best], by_itself[same]):
             figures = [in_points(claim.pairs[key].beyond().mean) for key in (same, best)]
             if by_itself[best] is Verdict.SUPPORTED:
-                why = "from this start f ends lower than from its best, which may be what sets them apart"
+                why = (
+                    "from this start f ends lower than from its best start, which may explain the difference"
+                )
             elif by_itself[same] is not Verdict.CONTRADICTED:
-                why = "that f has had several starts and g one may be what sets them apart"
+                why = "f has had several starts and g one, which may explain the difference"
             else:
                 continue
             said.append(
@@ -282,12 +287,12 @@ def scale(groups: Groups) -> list[str]:
     if not rows:
         return []
     text = (
-        "After g, p of a training point spreads over e to its entropy neighbours, and the median of these over the "
-        "training points, rounded, is the k suggested. Its accuracy of kNN on the test part stands beside that of "
-        f"k = 1 and of the best and the worst of {', '.join(map(str, KS))}, by the mean over the test parts (k in "
-        "brackets); the k suggested need not be one of these. Of classes that tie for most votes the first is taken. "
-        "The best is known in hindsight only, and no k was chosen on the training parts, so there is no verdict. The "
-        "note speaks of the directions of the rows of A as well, which are not looked at."
+        "After g, the number of neighbours of a training point is e to the entropy of its p. The suggested k is the "
+        "median of these numbers over the training points, rounded. The table compares its accuracy of kNN on the test "
+        f"part with that of k = 1, and with the best and the worst of {', '.join(map(str, KS))}, by the mean over the "
+        "test parts (k in brackets). The suggested k need not be one of these. If classes tie for most votes, the "
+        "first is taken. The best k is known only in hindsight, and no k was chosen on the training parts, so there is "
+        "no verdict. The note also mentions the directions of the rows of A, which are not tested."
     )
     head = ("data", "rank", "splits", "suggested k", "k = 1", "best k", "worst k", "suggested k (splits)")
     return ["", f'### "{SCALE}": no verdict', "", text, "", *table(head, rows)]

@@ -42,8 +42,8 @@ PICTURE = (  # whatever the note says of them
 )
 
 OPEN = (
-    "That NCA is ahead on the training part and not on the test part is what overfitting does; what brings it about on "
-    "these sets and not on others, and whether another k than 1 would do away with it, is open."
+    "NCA is ahead on the training part and not on the test part, as with overfitting. Two questions are open: why this "
+    "happens on these sets and not on others, and if another k than 1 would remove it."
 )
 
 
@@ -129,15 +129,16 @@ def descents(groups: Groups) -> list[str]:
                 rows.append([data, rank, "g", "", *ended(found)])
     head = ("data", "rank", "start", "best", "how it ended", "left", "f / n", "train", "test")
     text = (
-        "NOT_ATTAINED: f = n is approached by multiples of the metric, and nothing is better. AT_INFINITY: larger "
-        "multiples are as good or better, f is below n, and that it is the maximum is not known. STATIONARY: to tol. "
-        "STALLED: by rounding. f is not concave, and its global maximum is certified nowhere but where it is n. left: "
-        "what a relative change of the metric would still win of f / n, to first order, the largest of all splits (it "
-        "can exceed what there is to win; above 1e-3 a run is not stationary); not given where f = n is approached. "
-        "best: the splits in which this start was taken. In the rows *g* the other criterion is maximised, from the "
-        "start auto; of it the status alone is kept."
+        "f is not concave, and its global maximum is certified only if it is n. NOT_ATTAINED: multiples of the metric "
+        "approach f = n, the largest possible value. AT_INFINITY: larger multiples are as good or better, f is below "
+        "n, and it is not known to be the maximum. STATIONARY: stationary to tol. STALLED: stopped by rounding.",
+        "",
+        "*left*: the gain of f / n from a relative change of the metric, to first order, the largest of all splits. It "
+        "can exceed the possible gain; above 1e-3 a run is not stationary. It is not given if f = n is approached. "
+        "*best*: the number of splits in which this start was taken. In the rows *g* the other criterion is maximized, "
+        "from the start auto; only its status is kept.",
     )
-    return ["", "## The descents of NCA", "", text, "", *table(head, rows)]
+    return ["", "## The descents of NCA", "", *text, "", *table(head, rows)]
 
 
 def ended(runs: list[Result]) -> list[object]:

@@ -18,9 +18,11 @@ from validation.experiments.tasks import Preset, Result, Task, as_stored, write
 
 PACKAGES = ("cvxml", "numpy", "scipy", "scikit-learn", "joblib")
 LOOKS = (
-    "Figures of `looks.py` are of runs beside these tasks, by `validation/experiments/looks.py`, which keeps them in "
-    "`quoted.json` there."
+    "Figures of `looks.py` come from further runs, by `validation/experiments/looks.py`, which keeps them in "
+    "`quoted.json` beside it."
 )
+OPEN = "## Open: what no run explains yet"
+IS_OPEN = re.compile(r"- .*[:;] open\b")
 Results = list[tuple[Task, Result]]
 Groups = dict[str, dict[str, list[Result]]]  # data -> method -> the results in the order of the splits
 
@@ -69,35 +71,86 @@ def write_report(recorded: dict[str, Any], experiment: ModuleType, folder: Path,
     figure.savefig(folder / f"{stem}.png", dpi=110)
     head, tables = header(recorded, experiment, preset), experiment.tables(results, preset)
     looked = ["", LOOKS] if any("`looks.py`" in line for line in (*head, *tables)) else []
-    lines = [*head, *looked, *tables, "", f"![{experiment.TITLE}]({stem}.png)", ""]
+    first = ["", *in_short(recorded, experiment, preset, tables), ""]
+    lines = [
+        f"# {experiment.TITLE}",
+        *first,
+        *head,
+        *looked,
+        *tables,
+        "",
+        f"![{experiment.TITLE}]({stem}.png)",
+        "",
+    ]
     write(folder / f"{stem}.md", "\n".join(lines))
     write(folder / f"{stem}.json", json.dumps(recorded, indent=1) + "\n")
     return folder / f"{stem}.md"
+
+
+def in_short(
+    recorded: dict[str, Any], experiment: ModuleType, preset: Preset, tables: Sequence[str]
+) -> list[str]:
+    """Return the five sentences at the start: run, restrictions, result, contradictions, open questions."""
+    results = results_of(recorded)
+    wanted = len(experiment.tasks(preset))
+    sets = len({task.data for task, _ in results})
+    part = f"All {wanted}" if len(results) == wanted else f"{len(results)} of the {wanted}"
+    result, against = experiment.short(results, preset)
+    unexplained = len(open_lines(tables))
+    where = " ([list](#open-what-no-run-explains-yet))" if OPEN in tables else ""
+    return bullets(
+        [
+            f"**Run.** {part} tasks of the preset *{recorded['preset']}* were run, on {number(sets, 'data set')}.",
+            f"**Restrictions.** The preset has {number(len(preset.thinner), 'restriction')} compared with the "
+            "paper, listed below.",
+            f"**Result.** {result}",
+            f"**Contradictions.** {against}",
+            f"**Open.** {number(unexplained, 'observation')} without an explanation{where if unexplained else ''}.",
+        ]
+    )
+
+
+def number(count: int, of: str) -> str:
+    """For example "1 data set", or "2 data sets"."""
+    return f"{count} {of}" + ("s" if count != 1 else "")
+
+
+def open_lines(lines: Sequence[str]) -> list[str]:
+    """Return the list entries on observations without an explanation, each once."""
+    if OPEN in lines:
+        section = lines[lines.index(OPEN) + 2 :]
+        return list(section[: section.index("")])
+    return list(dict.fromkeys(line for line in lines if IS_OPEN.match(line)))
 
 
 def header(recorded: dict[str, Any], experiment: ModuleType, preset: Preset) -> list[str]:
     """What was run, how much of it, where and how long."""
     made = recorded["environment"]
     hours = sum(each["result"]["seconds"] for each in recorded["results"]) / 3600
-    lines = [f"# {experiment.TITLE}", "", f"`{made['command']}`", "", experiment.WHAT.strip(), ""]
+    lines = [f"`{made['command']}`", "", experiment.WHAT.strip(), ""]
     if preset.thinner:
-        lines += [f"Preset *{recorded['preset']}*; less than in the paper:", "", *bullets(preset.thinner), ""]
+        lines += [
+            f"The preset *{recorded['preset']}* is less than the paper:",
+            "",
+            *bullets(preset.thinner),
+            "",
+        ]
     count = len(recorded["results"])
     lines.append(
-        f"{count} tasks, whose times add up to {hours:.2f} hours, on a machine with {made['cores']} cores. "
+        f"{count} tasks took {hours:.2f} hours in total, on a machine with {made['cores']} cores. "
         f"{_versions(made)}."
     )
-    of = "these"
+    of = "these tasks"
     while "begun" in made:  # a run that went on from another may be gone on from
         after, made = made, made["begun"]
         if any(made[what] != after[what] for what in ("command", "versions")):
             lines.append(
-                f"Of {of} {made['taken']} are of a run before, `{made['command']}`. {_versions(made)}."
+                f"Of {of} {made['taken']} are from an earlier run, `{made['command']}`. {_versions(made)}."
             )
-        elif of == "these":
+        elif of == "these tasks":
             lines.append(
-                f"Of these {made['taken']} are of runs before, by the same command with the same versions, perhaps "
-                "by other states of the code."
+                f"Of {of} {made['taken']} are from earlier runs, by the same command with the same versions. The code "
+                "may have changed in between."
             )
         of = "that run's tasks"
     return lines
@@ -131,14 +184,14 @@ def bullets(sentences: Iterable[str]) -> list[str]:
 
 def open_first(lines: list[str]) -> list[str]:
     """The lines of a report, and before them those of its lists that say *open*: what no run explains yet."""
-    found = dict.fromkeys(line[2:] for line in lines if re.match(r"- .*[:;] open\b", line))
+    found = dict.fromkeys(line[2:] for line in lines if IS_OPEN.match(line))
     return [*opened(found), *lines]
 
 
 def opened(sentences: Iterable[str]) -> list[str]:
     """The section of what no run explains yet, where there is anything."""
     said = bullets(sentences)
-    return ["", "## Open: what no run explains yet", "", *said] if said else []
+    return ["", OPEN, "", *said] if said else []
 
 
 def grouped(results: Results) -> Groups:

@@ -11,10 +11,10 @@ from validation.experiments.glml import listed, measured
 from validation.experiments.glml_data import Realisation
 from validation.experiments.glml_learnt import ANCHORS, CLOSED, LEARNT, PARAMETERS
 from validation.experiments.glml_methods import ALPHAS, COMPONENTS, FITTED, FOLDS, GAMMAS, MIXTURES, SHARED
-from validation.experiments.synthetic_report import MIXTURE, dimension, draw, named, tables
+from validation.experiments.synthetic_report import MIXTURE, dimension, draw, named, short, tables
 from validation.experiments.tasks import Preset, Result, Task
 
-__all__ = ["DRAWN", "PRESETS", "TITLE", "WHAT", "draw", "measure", "tables", "tasks"]
+__all__ = ["DRAWN", "PRESETS", "TITLE", "WHAT", "draw", "measure", "short", "tables", "tasks"]
 
 TITLE = "GLML on synthetic data (Noh et al., Fig. 3a of 2010, Fig. 5a and Fig. 6 of 2018)"
 POINTS = 500  # to train on, and as many to test
@@ -29,30 +29,36 @@ def centres(c: int) -> str:
 
 
 WHAT = f"""
-Accuracy of 1-NN in per cent, with {POINTS} points to train on, half of each class, and {POINTS} to test, over 20
-realisations; ± and the bars of the picture are the standard error of the mean over these. So many points
-and realisations the papers have for Fig. 5a (3a of 2010), and they say neither for Fig. 6. Of accuracies they print
-curves and no numbers, and of what they drew neither means nor covariances, so what is drawn here is like theirs in
-kind.
+**Setting.** The tables show the accuracy of 1-NN in per cent, over 20 realisations. Each realisation has {POINTS}
+points to train on, half of each class, and {POINTS} to test. ± and the bars of the picture are the standard error of
+the mean over the realisations. The papers have these numbers of points and realisations for Fig. 5a (3a of 2010), and
+give neither for Fig. 6. The papers print curves and no numbers, and they do not give the means and covariances of
+their data. So our data are only of the same kind as theirs.
 
-*gaussians D*: two classes in D dimensions, with means 0 and (1, ..., 1) / sqrt(D), and covariances of random orthogonal
-eigenvectors and eigenvalues uniform on [{EIGENVALUES[0]:g}, {EIGENVALUES[1]:g}]; the means are fixed, 1 apart at every
-D. *mixtures*: five dimensions; in the first two, each class has three Gaussians of equal weight, with centres
-{centres(0)} and {centres(1)}, and standard deviations {SPREAD[0]:g} and {SPREAD[1]:g} along the
-two axes; the other three dimensions are noise of unit variance. A single Gaussian is fitted to each class all the same.
+**Data.**
 
-The methods, and how their parameters are chosen, are those of the experiment `glml`: by {FOLDS} folds of the training
-points of each realisation. GLML: alpha among {len(ALPHAS)} powers of ten from {ALPHAS[0]:g}, gamma 0 or among
-{len(GAMMAS) - 1} from {GAMMAS[1]:g}; LMNN: 3 targets, and mu / (1 - mu); ITML: gamma; PLML: alpha2 with {ANCHORS}
-anchors; DML-eig: the number of dissimilar neighbours; BoostMetric: s. Where the first or the last value is the best, a
-grid goes on as often as the preset says. *Fisher* is the local metric of the mixture of the classes' Gaussians;
-*Fisher, one Gaussian* has one for all classes, as the papers say, and is the same everywhere. *{MIXTURES}* has
-{COMPONENTS[0]} or {COMPONENTS[1]} Gaussians for each class, which the papers name as an extension. *Bayes* is the rule
-of the fitted Gaussians. These three have the grid of GLML's alpha, and each the one that it does best with itself. The
-paper on PLML was not at hand: every figure and verdict on PLML rests on our reading of its first problem
+- *gaussians D*: two classes in D dimensions, with means 0 and (1, ..., 1) / sqrt(D). The means are fixed, at distance
+  1 for every D. Covariances have random orthogonal eigenvectors, and eigenvalues uniform on [{EIGENVALUES[0]:g},
+  {EIGENVALUES[1]:g}].
+- *mixtures*: five dimensions. In the first two, each class has three Gaussians of equal weight, with centres
+  {centres(0)} and {centres(1)}, and standard deviations {SPREAD[0]:g} and {SPREAD[1]:g} along the two axes. The other
+  three dimensions are noise of unit variance. The methods still fit a single Gaussian to each class.
+
+**Methods.** The methods and the choice of their parameters are those of the experiment `glml`: {FOLDS} folds of the
+training points of each realisation. GLML: alpha among {len(ALPHAS)} powers of ten from {ALPHAS[0]:g}, gamma 0 or
+among {len(GAMMAS) - 1} from {GAMMAS[1]:g}. LMNN: 3 targets, and mu / (1 - mu). ITML: gamma. PLML: alpha2 with
+{ANCHORS} anchors. DML-eig: the number of dissimilar neighbours. BoostMetric: s. If the first or the last value of a
+grid is the best, the grid is extended, as often as the preset allows.
+
+*Fisher* is the local metric of the mixture of the classes' Gaussians. *Fisher, one Gaussian* has a single Gaussian
+for all classes, as in the papers, and is the same everywhere. *{MIXTURES}* has {COMPONENTS[0]} or {COMPONENTS[1]}
+Gaussians for each class, which the papers name as an extension. *Bayes* is the rule of the fitted Gaussians. These
+three, Fisher in both forms and Bayes, have the grid of GLML's alpha, and each takes the value that suits itself best.
+
+The paper on PLML was not at hand: every figure and verdict on PLML rests on our reading of its first problem
 (docs/plml.md).
 
-What the parameters are. {PARAMETERS.strip()}
+**Parameters.** {PARAMETERS.strip()}
 """
 
 DIMENSIONS = (5, 20, 50, 100)  # the marks of the axis of 2010

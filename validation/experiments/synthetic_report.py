@@ -12,7 +12,7 @@ from validation.experiments.glml_learnt import LEARNT
 from validation.experiments.glml_picture import curve
 from validation.experiments.glml_report import METHODS, of, proofs, times
 from validation.experiments.margins import apart
-from validation.experiments.page import Results, counted, grouped, opened, table
+from validation.experiments.page import Results, counted, grouped, number, opened, table
 from validation.experiments.statistics import mean
 from validation.experiments.tasks import Preset
 from validation.experiments.verdicts import Difference, Verdict, difference
@@ -20,6 +20,7 @@ from validation.experiments.verdicts import Difference, Verdict, difference
 MIXTURE = "mixtures"
 KIND = "gaussians "
 NOT_RUN = "nothing run for it"
+NOT_SO = "not so on our"
 FISHER = "Fisher"  # of the classes' mixture: a reading of ours, which the papers do not draw
 DISCRIMINATIVE = ("Euclid", *LEARNT)
 OTHERS = (*DISCRIMINATIVE, "Fisher, one Gaussian")  # what the papers draw beside GLML
@@ -55,7 +56,7 @@ class Claim(NamedTuple):
     def worded(self, verdict: Verdict | None) -> str:
         """A verdict, with whose data it is of where it is against the papers."""
         if verdict is Verdict.CONTRADICTED:
-            return f"not so on our {self.of}"
+            return f"{NOT_SO} {self.of}"
         return verdict or NOT_RUN
 
 
@@ -209,6 +210,21 @@ def judged(found: Accuracies, claim: Claim) -> tuple[dict[Comparison, Difference
 # ---- the page
 
 
+def short(results: Results, preset: Preset) -> list[str]:
+    """Return the result and the contradictions, a sentence each."""
+    found = accuracies_of(results)
+    every = {
+        place: claim.worded(joined(list(judged(found, claim)[1].values()), claim.needs))
+        for place, claim in enumerate(claims(found), start=1)
+    }
+    against = [f"sentence {place} ({said})" for place, said in every.items() if said.startswith(NOT_SO)]
+    return [
+        f"The papers' {len(every)} sentences have these verdicts: {counted(every.values())}.",
+        f"Our data contradict {number(len(against), 'sentence')}{': ' if against else ''}{', '.join(against)}. The "
+        "papers do not describe their data exactly, so this does not contradict the papers.",
+    ]
+
+
 def tables(results: Results, preset: Preset) -> list[str]:
     """The accuracies, the sentences with their verdicts, every comparison, how well the metrics are proved, time."""
     found, groups = accuracies_of(results), grouped(results)
@@ -218,18 +234,18 @@ def tables(results: Results, preset: Preset) -> list[str]:
         count = max(map(len, methods.values()))
         rows.append([data, count, *(of(list(methods.get(name, {}).values()), count) for name in names)])
     lines = ["", "## Accuracy of 1-NN, in per cent", "", *table(["data", "realisations", *names], rows)]
-    lines += ["", "In brackets: realisations, where fewer than all were run or had a metric."]
+    lines += ["", "In brackets: the number of realisations, if fewer than all were run or had a metric."]
     head = ["", "the papers", "taken as", "comparisons", "verdict"]
     said, details, against = [], [], []
-    for number, claim in enumerate(claims(found), start=1):
+    for place, claim in enumerate(claims(found), start=1):
         there, verdicts = judged(found, claim)
         verdict = joined(list(verdicts.values()), claim.needs)
         said.append(
-            [number, claim.said, claim.means, counted(verdicts.values()) or NOT_RUN, claim.worded(verdict)]
+            [place, claim.said, claim.means, counted(verdicts.values()) or NOT_RUN, claim.worded(verdict)]
         )
-        details += [[number, which, difference_of(each), verdicts[which]] for which, each in there.items()]
+        details += [[place, which, difference_of(each), verdicts[which]] for which, each in there.items()]
         if verdict is Verdict.CONTRADICTED:
-            against.append(f"sentence {number}, {claim.said}: {claim.worded(verdict)}.")
+            against.append(f"sentence {place}, {claim.said}: {claim.worded(verdict)}.")
     lines += ["", "## What becomes of the papers' sentences", "", HOW, ""]
     lines += [
         *table(head, said),
@@ -243,15 +259,15 @@ def tables(results: Results, preset: Preset) -> list[str]:
 
 
 HOW = (
-    "By paired t-tests over the realisations, which are drawn anew: those of one D beside those of another are paired "
-    "by their number alone. Two-sided, 5 % for all comparisons of a sentence together (Holm). A sentence is "
-    "*supported* where as many comparisons as its words need are significant in its favour, *contradicted* where so "
-    "many are significant against it that these words cannot hold, else *undecided at this power*, which is no "
-    "evidence for either. The data are ours, so a sentence that they contradict is only *not so on our Gaussians* or "
-    "*mixtures*; on the papers' it may be so. The point that some sentences are taken to ask for is ours, too: a "
-    "comparison is supported where the first is significantly more than the point above the second, and contradicted "
-    "only where it is significantly below, by however little. Differences are those of the accuracies, in points, "
-    "without that point."
+    "The tests are paired t-tests over the realisations, two-sided, at 5 % for all comparisons of a sentence together "
+    "(Holm). Realisations are drawn anew, so those of one D and of another are paired by their number alone. A "
+    "sentence is *supported* if as many comparisons as its words need are significant in its favour. It is "
+    "*contradicted* if so many are significant against it that its words cannot hold. Otherwise it is *undecided at "
+    "this power*, which is not evidence for either side. The data are ours, so a contradicted sentence is only *not so "
+    "on our Gaussians* or *mixtures*; on the papers' data it may be true. Some sentences are taken to ask for a "
+    "difference of a point, which is ours too. Such a comparison is supported if the first is significantly more than "
+    "a point above the second, and contradicted only if it is significantly below by any amount. Differences are those "
+    "of the accuracies, in points, without that point."
 )
 
 
@@ -295,8 +311,8 @@ def falls(found: Accuracies) -> list[str]:
         return []
     return [
         "",
-        f"Some rise first and fall then. Up to D = {dimension(drawn[-1])} fall significantly, each tested by itself: "
-        f"{'; '.join(sentences)}.",
+        f"Some accuracies rise first and then fall. These fall significantly up to D = {dimension(drawn[-1])}, each "
+        f"tested by itself: {'; '.join(sentences)}.",
     ]
 
 

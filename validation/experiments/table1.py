@@ -14,7 +14,7 @@ from validation.experiments.splits import Split, z_scored
 from validation.experiments.table1_others import MOST_AXES, NCA_STEPS, TARGETS, WEIGHTS, fit_other
 from validation.experiments.table1_ours import AROUND_GAIN, ARRIVED, STEP_GAIN, fit_ours
 from validation.experiments.table1_paper import KS, SETS, STANDARD, source
-from validation.experiments.table1_report import draw, tables
+from validation.experiments.table1_report import draw, short, tables
 from validation.experiments.tasks import Preset, Result, Task
 from validation.experiments.vote import facts_of
 
@@ -57,60 +57,73 @@ def grid(method: str) -> str:
 
 
 WHAT = f"""
-Errors of kNN. isolet and usps have their standard training and test part, the others {FOLDS} stratified folds, the
-same for all methods. Features are z-scored by the training part; isolet is then reduced to {AXES["isolet"]} principal
-axes of it, as the paper's text has it (its Table 1 says 170), and *isolet 617* is not. The counts of the paper's
-Euclidean row on isolet, 135, 116 and 125 of 1559, are those of all 617 features where a tie of votes goes to the
-class of the least sum of squared distances. So this is the rule here; errors by the 1-NN vote, which the paper names,
-are kept beside them.
+**Setting.** The tables show errors of kNN. isolet and usps have their standard training and test part. The other
+sets have {FOLDS} stratified folds, the same for all methods. Features are z-scored by the training part. isolet is
+then reduced to {AXES["isolet"]} principal axes of the training part, as in the paper's text (its Table 1 gives
+170); *isolet 617* is not reduced.
 
-*CCCP*, *SGD* and *SGD printed* minimise the paper's objective (10), called F here, one metric for each k. A set h in
-which two classes tie for
-most votes costs as much as the dearer one would; the paper's (4) leaves such ties to a heuristic. *CCCP* is the
-package's solver: its inference is exact, and it goes on until the metric's own convex step is proved to gain at most
-{STEP_GAIN:g} ||W||^2. *SGD* is Algorithm 1 with the step corrected (the loss needs the step size; eta = 1/(2 (t+1)), t
-from 1) and exact inference, in mini-batches, {EVERY["batches"]} an epoch and {WIDE["batches"]} on the office sets,
-where the paper takes a point a step. It ends where no more than {ARRIVED:g} of the F of CCCP, and of what
-CCCP wins over W = 0, is missing, else after the epochs of the preset, and has not arrived then; the metric of least F
-after an epoch or at the start. *SGD printed* differs in nothing but the inference: the greedy Algorithm 2, and
-Algorithm 3 with tau = 1, as its listing has it (the text beside it has 0). The step as printed is not run. CCCP with
-the printed inference is left out: its step is solved by adding the worst sets, and with sets that are not the worst it
-would end without a proof.
+**Ties of votes.** A tie goes to the class with the smallest sum of squared distances. With this rule and all 617
+features we get the counts of the paper's Euclidean row on isolet: 135, 116 and 125 of 1559. The paper names the
+1-NN vote; errors by that rule are shown beside ours.
 
-As in the paper the start is ReliefF's diagonal where it is better than Euclid, else zero, and C is tuned on a 75/25
-split of the training part (stratified; of equal values of C the least); so is the start here. A start is multiplied
-by the number at which F is least; CCCP asks it only which sets are the nearest, and these are the same for every
-multiple. Where that leaves next to nothing of it, the start is next to 0 in its own direction. The start *zero*, at
-which all sets tie, is next to 0 in the direction of Euclid: where next to nothing is left of Euclid, *Euclid* and
-*zero* are one start. C is tuned with a few epochs of SGD, and the others take it, so that all minimise the same F
-from the same start. The paper gives no grid: here C = c / (n s^4), s^2 the mean squared norm of the centred training
-points, so that c means the same for every set; for the other regularizers, which are linear in W or next to it, C = c
-/ (n s^2). Where the least or the largest c is the best, the grid goes on by powers of ten.
+**Our methods.** *CCCP*, *SGD* and *SGD printed* minimize the paper's objective (10), called F here, one metric for
+each k. If two classes tie for most votes in a set h, the set costs as much as the more expensive class. The paper's
+(4) has a heuristic for such ties.
 
-What the paper found inferior is run beside this. *SGD from I* starts at the identity itself, of its own size, which
-the paper's euclidean initialization may be. With tr W for a regularizer SGD has steps that need no curvature, and
-*SGD, ||W||^2* is beside it; with ||W - I||^2 CCCP goes on until its step is proved to gain at most {AROUND_GAIN:g}
-||I||^2. These choose a C of their own, and start from *zero*.
+- *CCCP* is the package's solver. Its inference is exact. It stops when the metric's own convex step is proved to
+  gain at most {STEP_GAIN:g} ||W||^2.
+- *SGD* is Algorithm 1 with exact inference and with the step corrected: the loss needs the step size; eta = 1/(2
+  (t+1)), t from 1. It uses mini-batches, {EVERY["batches"]} an epoch and {WIDE["batches"]} on the office sets,
+  where the paper takes one point a step. It has arrived when at most {ARRIVED:g} is missing of the F of CCCP, and
+  of the amount that CCCP gains over W = 0. Otherwise it ends after the epochs of the preset. The result is the
+  metric with the smallest F after an epoch or at the start.
+- *SGD printed* differs from *SGD* only in the inference: the greedy Algorithm 2, and Algorithm 3 with tau = 1, as
+  in its listing (the text beside it has 0).
+- We do not run the step as printed. We do not run CCCP with the printed inference either. A step of CCCP is solved
+  by adding the worst sets; with other sets it would end without a proof.
 
-The others learn one metric for all k, but for a weight that is chosen for each k on the same 75/25 split; the paper
-tests for each k "the metric learned for that k". LMNN ({TARGETS} targets for all k): mu / (1 - mu), of the hinges to
-the distances of targets, {grid("LMNN")}. ITML: gamma, of what the distances miss of their bounds, {grid("ITML")}; it
-has at most 20 R^2 pairs of each kind for R classes. NCA (the expected number of right points, {NCA_STEPS} iterations):
-the share of the features that there are components, {grid("NCA")}. MLR (area under the curve): C, of the slack,
-{grid("MLR")}.
+**Starts and C.** As in the paper the start is ReliefF's diagonal if it is better than Euclid, otherwise zero. C is
+tuned on a stratified 75/25 split of the training part; of equal values of C the smallest is taken. The start is
+tuned in the same way. A start is multiplied by the number with the smallest F. CCCP uses the start only to find the
+nearest sets, which are the same for every multiple. If nearly nothing of the start is left, the start is nearly 0
+in its own direction. The start *zero*, where all sets tie, is nearly 0 in the direction of Euclid. So if nearly
+nothing of Euclid is left, *Euclid* and *zero* are the same start. C is tuned with a few epochs of SGD, and the
+other methods take this C, so that all minimize the same F from the same start.
 
-The office sets are counts of visual words. The paper says no more than z-scores. Divided by their row sums first,
-which is usual, DSLR has a Euclidean error of {SHARES} at k = 3; as counts it has {COUNTS}, as in the paper (75.20),
-and the other three sets match the paper's Euclidean row too. So counts are z-scored as they are. Where there are more
-features than points, W is sought in the range of the training points, which is the same problem; but MLR in their
-first {MOST_AXES["MLR"]} principal axes, which is another.
+The paper gives no grid. We use C = c / (n s^4), where s^2 is the mean squared norm of the centred training points,
+so c means the same for every set. The other regularizers are linear in W or nearly so; they have C = c / (n s^2).
+If the smallest or the largest c is the best, the grid is extended by powers of ten.
 
-± is the standard error over the folds; of one fold, and on a standard partition, where the paper gives none, the
-binomial one of a share of the test points; that of two folds has one degree of freedom. The paper's are taken as it
-calls them, standard errors. On office_caltech they are larger even than the standard deviations over folds, sqrt(5)
-times that: 4.6, 3.7, 4.2 for Euclid, where we find deviations of {DEVIATIONS} over 20 folds (`looks.py`), and on
-letter the paper's are larger than our deviations in most cells: a difference must be large there to be marked. Euclid
-learns nothing, so on a standard partition it is marked where it differs by more than half a test point.
+**Alternatives that the paper found inferior.** *SGD from I* starts at the identity itself, in its own size, which
+may be the paper's Euclidean initialization. With the regularizer tr W, SGD has steps that need no curvature, and
+*SGD, ||W||^2* is run beside it. With ||W - I||^2, CCCP stops when its step is proved to gain at most
+{AROUND_GAIN:g} ||I||^2. These methods choose their own C, and start from *zero*.
+
+**Other methods.** They learn one metric for all k, with a weight that is chosen for each k on the same 75/25 split.
+The paper tests for each k "the metric learned for that k".
+
+- LMNN ({TARGETS} targets for all k): mu / (1 - mu), the weight of the hinges relative to the distances of targets,
+  {grid("LMNN")}.
+- ITML: gamma, the weight of the violated bounds of distances, {grid("ITML")}. It has at most 20 R^2 pairs of each
+  kind for R classes.
+- NCA (the expected number of correct points, {NCA_STEPS} iterations): the number of components as a share of the
+  number of features, {grid("NCA")}.
+- MLR (area under the curve): C, the weight of the slack, {grid("MLR")}.
+
+**The office sets** are counts of visual words. The paper only mentions z-scores. If the counts are first divided by
+their row sums, which is usual, DSLR has a Euclidean error of {SHARES} at k = 3. As counts it has {COUNTS}, which is
+near the paper's 75.20, and the other three sets match the paper's Euclidean row too. So we z-score the counts
+themselves. If there are more features than points, W is sought in the range of the training points, which is the
+same problem. MLR is the exception: it learns in their first {MOST_AXES["MLR"]} principal axes, which is another
+problem.
+
+**Standard errors.** ± is the standard error over the folds; that of two folds has one degree of freedom. For one
+fold, and on a standard partition, it is the binomial standard error of a share of the test points; the paper gives
+none there. The paper calls its own figures standard errors, and we take them as such. On office_caltech they are
+larger even than the standard deviations over folds, which are sqrt(5) times a standard error: the paper has 4.6,
+3.7, 4.2 for Euclid, and we find deviations of {DEVIATIONS} over 20 folds (`looks.py`). On letter the paper's
+figures are larger than our deviations in most cells. So only a large difference is marked there. Euclid learns
+nothing, so on a standard partition it is marked if it differs by more than half a test point.
 """
 
 PRESETS = {
@@ -156,7 +169,7 @@ PRESETS = {
     ),
 }
 
-__all__ = ["PRESETS", "TITLE", "WHAT", "draw", "measure", "tables", "tasks"]
+__all__ = ["PRESETS", "TITLE", "WHAT", "draw", "measure", "short", "tables", "tasks"]
 
 
 def tasks(preset: Preset) -> list[Task]:

@@ -84,19 +84,34 @@ def _compared(
         yield claim, f"{data}: {better} before {worse}", data, k, pair(wrong, theirs, points)
 
 
+def counts_of(cells: Cells, ks: Iterable[int]) -> dict[str, list[str]]:
+    """Return the verdicts on the comparisons of each claim."""
+    found = list(claims(cells, ks))
+    every = {}
+    for claim in dict.fromkeys(each[0] for each in found):
+        own = [each for each in found if each[0] == claim]
+        verdict = verdicts({(what, k): two for _, what, _, k, two in own})
+        every[claim] = [
+            str(verdict[what, k]) if decidable(cells, claim, data, k) else NOT_DECIDABLE
+            for _, what, data, k, _ in own
+        ]
+    return every
+
+
 def claims_table(cells: Cells, ks: Iterable[int]) -> list[str]:
     """A row for each comparison that decides something; how many are undecided."""
     found = list(claims(cells, ks))
     lines = [
         "Each point is tested once, by a metric that was learnt without it. Two metrics are compared by McNemar's "
-        "exact test on the points that only one of them gets wrong, of the folds that both have; the intervals (95 %) "
-        "are for new points and these training sets. Significance is at 5 % for all comparisons of a claim together "
-        "(Holm). What is not significant is undecided at this power, and no claim of equality. Rows that are undecided "
-        f"are counted, not shown. A comparison of two starts or two regularizers by SGD is *{NOT_DECIDABLE}* unless "
-        "all its runs arrived: else the difference may be that of two numbers of epochs. A metric of fewer points or "
-        "axes than there are is in no comparison"
-        f"{left_out(cells)}. The paper's own algorithm is SGD; CCCP minimises the same F, and further in "
-        f"{further(cells)} fits.",
+        "exact test on the points that only one of them classifies wrongly, in the folds that both have. The intervals "
+        "(95 %) are for new points and these training sets. Significance is at 5 % for all comparisons of a claim "
+        "together (Holm). A comparison that is not significant is undecided at this power; this is not a claim of "
+        "equality. Undecided rows are counted, not shown.",
+        "",
+        f"A comparison of two starts or two regularizers by SGD is *{NOT_DECIDABLE}* unless all its runs arrived. "
+        "Otherwise the difference may be that of two numbers of epochs. A metric that was learnt from fewer points or "
+        f"axes is not compared{left_out(cells)}. The paper's own algorithm is SGD. CCCP minimizes the same F, and "
+        f"reaches a smaller F in {further(cells)} fits.",
     ]
     for claim in dict.fromkeys(each[0] for each in found):
         pairs = {(what, k): two for c, what, _, k, two in found if c == claim}
@@ -150,8 +165,8 @@ def by_rival(
     return [
         *table(["", "comparisons", *(kind.value for kind in Verdict)], rows),
         "",
-        "In brackets: of these, with a cell of the other method that has an asterisk above, so that it may not be what "
-        "the paper compared with.",
+        "In brackets: the number of these for which the cell of the other method has an asterisk above. The paper may "
+        "have compared with another metric there.",
     ]
 
 
@@ -172,10 +187,10 @@ def from_identity(cells: Cells) -> str:
     """How often SGD from I came to its end."""
     runs = [each for (_, method, _), folds in cells.items() if method == FROM_I for each in folds]
     return (
-        f"From I it came as near to the F of CCCP as it is asked in {sum(each['arrived'] for each in runs)} of "
-        f"{len(runs)} fits before its epochs were over. In the others F / (C n) is up to "
-        f"{max((each['F'] for each in runs if not each['arrived']), default=0.0):,.0f}, where W = 0 has 1. Both have "
-        "the same most epochs, and with more the start may matter less."
+        f"From I it arrived at the F of CCCP in {sum(each['arrived'] for each in runs)} of {len(runs)} fits before its "
+        "epochs were over. In the others F / (C n) is up to "
+        f"{max((each['F'] for each in runs if not each['arrived']), default=0.0):,.0f}, while W = 0 has 1. Both have "
+        "the same limit of epochs. With more epochs the start may matter less."
     )
 
 
@@ -199,7 +214,7 @@ def around_identity(cells: Cells) -> str:
         each for (_, method, _), folds in cells.items() if method == "CCCP, ||W - I||^2" for each in folds
     ]
     proved = sum(each["proved"] for each in found)
-    return f"In {proved} of {len(found)} fits with ||W - I||^2 its own step is proved to gain no more than asked."
+    return f"In {proved} of {len(found)} fits with ||W - I||^2 its own step is proved to gain at most the amount asked."
 
 
 def same_starts(cells: Cells) -> str:
@@ -213,9 +228,9 @@ def same_starts(cells: Cells) -> str:
         if each["fold"] == other["fold"]
     ]
     return (
-        f"In {sum(found)} of {len(found)} fits next to nothing is left of Euclid at its best multiple, and *Euclid* "
-        "and *zero* are one start: these are not compared with each other, and what is compared there is ReliefF with "
-        "Euclid's direction."
+        f"In {sum(found)} of {len(found)} fits nearly nothing of Euclid is left at its best multiple, so *Euclid* and "
+        "*zero* are the same start. These two are not compared with each other. The comparison is then of ReliefF with "
+        "the direction of Euclid."
     )
 
 
@@ -246,9 +261,9 @@ def alternatives_table(cells: Cells) -> list[str]:
         return []
     return [
         "",
-        "**Errors in per cent from other starts, and with other regularizers**, the mean over the folds that have "
-        "these. *SGD* and *CCCP from ...* have ||W||^2 and one C, *from I* the identity itself for a start; of the "
-        "regularizers each has a C of its own, and the start *zero*. What is empty is not run yet.",
+        "**Errors in per cent from other starts, and with other regularizers**, as means over the folds that have "
+        "these runs. *SGD* and *CCCP from ...* have ||W||^2 and one C; *from I* starts at the identity itself. Each "
+        "other regularizer has its own C, and the start *zero*. Empty cells are not run yet.",
         "",
         *table(["", *names], rows),
     ]

@@ -11,13 +11,11 @@ import numpy as np
 
 import cvxml
 from cvxml.core.metric import FloatArray, components_of, project_psd
-from cvxml.methods.ssvm import inference
+from cvxml.methods.ssvm import algorithms, inference
+from cvxml.methods.ssvm.algorithms import sgd
+from cvxml.methods.ssvm.inference import nearest, point_at, rescaled
 from cvxml.methods.ssvm.instance import Instance, instance
-from cvxml.methods.ssvm.nearest import nearest
-from cvxml.methods.ssvm.point import point_at, rescaled
-from cvxml.methods.ssvm.relieff import relieff
-from cvxml.methods.ssvm.study import greedy
-from cvxml.methods.ssvm.study.sgd import sgd
+from cvxml.methods.ssvm.solver import relieff
 from validation.experiments.splits import Split
 from validation.experiments.table1_others import choose, inner, range_of
 from validation.experiments.table1_regularized import (
@@ -234,9 +232,9 @@ def batch_of(p: Instance, settings: dict[str, Any]) -> int:
 def missed(p: Instance, W: FloatArray) -> dict[str, float]:
     """The share of points for which Algorithm 2 finds a dearer h* than the best, and Algorithm 3 a lesser S + Delta."""
     near = nearest(p.X, p.y, p.R, W, p.k)
-    star, best = greedy.targeted(near, p.y).value, inference.targeted(near, p.y).value
+    star, best = algorithms.targeted(near, p.y).value, inference.targeted(near, p.y).value
     hat, worst = (
-        greedy.loss_augmented(near, p.y, p.Lam).value,
+        algorithms.loss_augmented(near, p.y, p.Lam).value,
         inference.loss_augmented(near, p.y, p.Lam).value,
     )
     return {

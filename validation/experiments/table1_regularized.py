@@ -17,11 +17,10 @@ import numpy as np
 from cvxml.core.metric import FloatArray, IntArray, psd_root
 from cvxml.core.result import Status
 from cvxml.core.threads import one_blas_thread
-from cvxml.methods.ssvm.columns import Columns
+from cvxml.methods.ssvm.algorithms import mean_change
+from cvxml.methods.ssvm.inference import Point, point_at
 from cvxml.methods.ssvm.instance import Instance
-from cvxml.methods.ssvm.point import Point, point_at
-from cvxml.methods.ssvm.step import StepSolver
-from cvxml.methods.ssvm.study.sgd import mean_change
+from cvxml.methods.ssvm.step import Columns, StepSolver
 
 
 class Regularizer(NamedTuple):

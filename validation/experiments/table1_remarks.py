@@ -36,7 +36,7 @@ def many_axes(data: str) -> str:
 
 
 def by_gamma(data: str, *gammas: str) -> str:
-    """Of ITML, of which the paper does not say the gamma."""
+    """Return the errors of ITML for several gamma, because the paper does not give its gamma."""
     found = "; ".join(f"{gamma}: {at_ks(f'{data}, ITML by gamma', gamma)}" for gamma in gammas)
     return (
         f"it may be gamma, which the paper does not give. In per cent at k = {KS_SAID}, with gamma = {found} "
@@ -66,7 +66,7 @@ OVERFITTED = (
 )
 WEBCAM = "; ".join(f"{axes}: {at_ks('office_webcam, MLR by axes', f'{axes} axes')}" for axes in (10, 20, 40))
 BY_AXES = (
-    "it may be the principal axes, of which the paper says nothing. In per cent at k = "
+    "it may be the principal axes, which the paper does not mention. In per cent at k = "
     f"{KS_SAID}, with C = 1, on {WEBCAM} (`looks.py`): no number of them gives the paper's errors at all k."
 )
 
@@ -92,16 +92,16 @@ def in_axes(data: str) -> str:
 
 
 INTERPOLATED = (
-    "the optimum shrinks every class to a point (*What is proved*). There are nearly as many points as features, and "
-    "the few directions in which no target differs from its point seem to fit noise. Where an optimum is 0, as these "
-    "are but for rounding, it is so for every mu, and no choice of it helps. "
+    "the optimum shrinks every class to a point (*What is proved*). There are nearly as many points as features. The "
+    "few directions without differences between targets and their points seem to fit noise. These optima are 0 up to "
+    "rounding. They are 0 for every mu, so no choice of mu helps. "
     f"{in_axes('office_amazon')} On DSLR and Webcam, with far fewer points, the errors are nearly the paper's."
 )
 OVERFITS = f"it may be overfitting: there are about as many points as features. {in_axes('office_caltech')}"
 CALTECH_MLR = (
-    f"it may be in part the number of points and of axes. {points_and_axes('office_caltech')} Two metrics from 200 "
-    "points on 40 axes, by two states of our solver and both within the gap of 1e-3, differed by up to 1.8 points of "
-    "error."
+    f"it may be in part the number of points and of axes. {points_and_axes('office_caltech')} Two states of our solver "
+    "gave two metrics from 200 points on 40 axes, both within the gap of 1e-3. Their errors differed by up to 1.8 "
+    "points."
 )
 
 
@@ -109,7 +109,7 @@ def by_targets(data: str) -> str:
     """Of LMNN on the first fold, which may be learnt for each k with as many targets in the paper."""
     found = looked(f"{data}, LMNN, k targets", *(f"k = {k}" for k in KS[1:]))
     return (
-        'open. With k targets in place of 3, which "the metric learned for that k" may mean, and mu / (1 - mu) = 0.1 '
+        'open. "The metric learned for that k" may have k targets instead of 3. With k targets and mu / (1 - mu) = 0.1 '
         f"it has {found} % at k = {', '.join(map(str, KS[1:]))} (`looks.py`)."
     )
 
@@ -118,7 +118,7 @@ def by_targets(data: str) -> str:
 REMARKS = {
     ("usps", "Euclidean"): "the paper's are 124, 122 and 138 of 2007. Of our digits, z-scored, "
     f"{SMOOTHED['0']} are wrong; smoothed first by a Gaussian of 0.75 pixels {SMOOTHED['0.75']}, of 1 pixel "
-    f"{SMOOTHED['1']} (`looks.py`). So it may have been another file of these digits; we have none.",
+    f"{SMOOTHED['1']} (`looks.py`). So the paper may have another file of these digits, which we do not have.",
     ("usps", "ITML"): SMOOTH_ITML,
     ("usps", "NCA"): OVERFITTED,
     ("isolet", "Euclidean"): "the paper's counts are those of all 617 features: *isolet 617*.",
@@ -126,7 +126,7 @@ REMARKS = {
     **{(data, "LMNN"): by_targets(data) for data in ("letter", "usps")},
     ("letter", "ITML"): by_gamma("letter", "0.01", "0.1", "1"),
     ("office_webcam", "MLR"): BY_AXES,
-    ("office_amazon", "MLR"): "open. Neither more points nor another number of axes brings it nearer. "
+    ("office_amazon", "MLR"): "open. More points or another number of axes do not bring it nearer. "
     + points_and_axes("office_amazon"),
     ("office_amazon", "LMNN"): INTERPOLATED,
     ("office_caltech", "LMNN"): OVERFITS,

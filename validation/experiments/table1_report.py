@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from validation.experiments.page import Results, bullets, counted, open_first, table
+from validation.experiments.page import Results, bullets, counted, number, open_first, table
 from validation.experiments.table1_cells import (
     COLLAPSED,
     COLUMNS,
@@ -26,12 +26,12 @@ from validation.experiments.table1_cells import (
     paper_of,
     sets_of,
 )
-from validation.experiments.table1_claims import claims_table
+from validation.experiments.table1_claims import claims_table, counts_of
 from validation.experiments.table1_others import SHARES
 from validation.experiments.table1_paper import KS, METHODS, SETS, printed, source
 from validation.experiments.table1_remarks import REMARKS
 from validation.experiments.tasks import Preset, Result
-from validation.experiments.verdicts import share_interval
+from validation.experiments.verdicts import Verdict, share_interval
 
 COLOURS = ("#000000", "#e69f00", "#56b4e9", "#cc79a7", "#999933", "#d55e00", "#009e73", "#0072b2")
 MARKERS = ("x", "v", "^", "s", "<", "o", "D", "P")
@@ -40,13 +40,36 @@ RING: dict[str, Any] = {"color": "#777777", "mfc": "none", "ms": 12, "mew": 0.8}
 TICKS = (0.5, 1, 1.5, 2, 3, 4, 5, 6, 7, 8, 10, 15, 20, 30, 40, 60, 80)
 
 
+def short(results: Results, preset: Preset) -> list[str]:
+    """Return the result and the contradictions, a sentence each."""
+    cells, ks = arranged(results), preset.settings["k"]
+    marks, compared = (
+        sum(is_marked(cells, *cell) for cell in cells),
+        sum(paper_of(*cell) is not None for cell in cells),
+    )
+    every = counts_of(cells, ks)
+    ours = "; ".join(f"{claim}: {counted(found)}" for claim, found in every.items() if "others" in claim)
+    against = [
+        f"{claim} ({found.count(Verdict.CONTRADICTED)} of {len(found)} comparisons)"
+        for claim, found in every.items()
+        if Verdict.CONTRADICTED in found
+    ]
+    return [
+        f"{marks} of {compared} errors differ from the paper's by more than two standard errors. The comparisons for "
+        f"the paper's main claim have these verdicts: {ours or 'none'}.",
+        f"Comparisons contradict {len(against)} of the paper's {number(len(every), 'claim')}"
+        f"{': ' if against else ''}{'; '.join(against)}.",
+    ]
+
+
 def tables(results: Results, preset: Preset) -> list[str]:
     """How much there is; for every k errors beside the paper's; claims; then what was selected, reached and proved."""
     cells, ks = arranged(results), preset.settings["k"]
     lines = []
     for k in ks:
         head = f"## k = {k}: errors in per cent, the paper's in brackets"
-        lines += ["", head, "", *errors_table(cells, k, preset)]
+        errors = errors_table(cells, k, preset)
+        lines += ["", head, "", *errors, *legend(errors)]
     lines += [
         "",
         *marked(cells),
@@ -83,7 +106,7 @@ def amount(cells: Cells, preset: Preset) -> list[str]:
     sentence = (
         f"{len(own)} of the {total} cells of Table 1 are here, {len(whole)} of them with all folds, points and axes; "
         f"those of GB-LMNN and k-NCA "
-        f"({2 * len(KS) * len(SETS)}) are the paper's alone, for neither is a method of this package."
+        f"({2 * len(KS) * len(SETS)}) are only the paper's, because this package does not have these methods."
     )
     absent = [data for data in preset.data if data not in {each[0] for each in cells}]
     more = [f"Not run yet: {', '.join(absent)}."] if absent else []
@@ -120,6 +143,16 @@ def errors_table(cells: Cells, k: int, preset: Preset) -> list[str]:
     return table([f"k = {k}", *sets], rows)
 
 
+def legend(rows: list[str]) -> list[str]:
+    """Return a line on the marks of a table, if it has any."""
+    marks = {
+        " *": "\\* more than two standard errors from the paper's figure",
+        "†": "† the fit ended early on some fold",
+    }
+    found = [said for mark, said in marks.items() if any(mark in row for row in rows)]
+    return ["", f"Marks, explained below: {'; '.join(found)}."] if found else []
+
+
 def shown(paper: tuple[float, float | None]) -> str:
     """A cell as the paper prints it, with two decimals."""
     return f"{paper[0]:.2f}" + (f" ± {paper[1]:.1f}" if paper[1] is not None else "")
@@ -139,10 +172,10 @@ def marked(cells: Cells) -> list[str]:
     ]
     compared = sum(paper_of(*cell) is not None for cell in cells)
     return [
-        "\\* Beyond two standard errors, the paper's included where it prints one (Euclid on a standard partition: "
-        f"beyond half a test point), of {compared} comparisons, of ours by three solvers. Chance alone marks about one "
-        "in twenty where standard errors are of many folds, and more of five or of two. *Open* is what no run explains "
-        "yet:",
+        "\\* The difference is more than two standard errors, the paper's included if it prints one (Euclid on a "
+        f"standard partition: more than half a test point). There are {compared} comparisons, ours by three solvers. "
+        "Chance alone marks about one in twenty if standard errors are from many folds, and more if they are from five "
+        "or two. *Open* marks differences that no run explains yet:",
         "",
         *bullets(sorted(sentences, key=lambda sentence: ": open." not in sentence)),
     ]
@@ -161,10 +194,10 @@ def unfinished(cells: Cells) -> list[str]:
     left = f" The largest relative gaps that were left: {gaps}." if gaps else ""
     return [
         "",
-        "† On some fold the fit ended before it was where it should be, and there the error may be another: SGD had "
-        "not arrived at the F of CCCP when its epochs were over (how often: *What was reached*), NCA had more "
-        "iterations to go, or a solve left a larger gap than asked (*What is proved*). Of a method with a weight for "
-        f"each k it may be that of another k.{left}",
+        "† On some fold the fit ended early, so the error may differ there. There are three reasons: SGD had not "
+        "arrived at the F of CCCP when its epochs were over (counted in *What was reached*), NCA had iterations left, "
+        "or a solve left a larger gap than asked (*What is proved*). For a method with a weight for each k, the mark "
+        f"may belong to another k.{left}",
     ]
 
 
@@ -194,7 +227,8 @@ def ties(cells: Cells) -> list[str]:
         "95 % for new points, per cent",
     ]
     return [
-        "Points that Euclid gets wrong, all folds together; the paper's mean error times the number of points.",
+        "The table has the number of points that Euclid classifies wrongly, all folds together. The paper's number is "
+        "its mean error times the number of points.",
         "",
         *table(head, rows),
     ]
@@ -250,11 +284,11 @@ def reached(cells: Cells) -> list[str]:
         *("Algorithm 2 misses, %", "Algorithm 3 misses, %"),
     ]
     return [
-        "F / (C n) is 1 for W = 0; the mean over the folds, each with its own c. *arrived*: folds in which no more "
-        "than a thousandth of the F of CCCP, and of what CCCP wins over W = 0, is missing to SGD; in the others more "
-        "was missing when its epochs were over. Seconds of processor time "
-        "for the last fit. The last columns: the share of training points for which, at the metric tested, the "
-        "printed algorithm does not find the best set.",
+        "F / (C n) is 1 for W = 0. The table has its mean over the folds, each with its own c. *arrived*: the folds in "
+        "which SGD misses at most a thousandth of the F of CCCP, and of the gain of CCCP over W = 0. In the other "
+        "folds it missed more when its epochs were over. Seconds are processor time for the last fit. The last columns "
+        "have the share of training points for which the printed algorithm does not find the best set, at the metric "
+        "tested.",
         "",
         *table(head, rows),
         "",
@@ -273,12 +307,12 @@ def times(cells: Cells) -> list[str]:
     every = [(key, each) for key, folds in cells.items() for each in folds if "fit_seconds" in each]
     sets = [data for data in sets_of(cells) if any(key[0] == data for key, _ in every)]
     return [
-        "**The paper: it converges in reasonable time as compared to the competing methods.** What is reasonable has "
-        "no number, so there is no verdict. Seconds of processor time for the metrics that are tested, without the "
-        "choice of weights, the mean over folds: of ours for one k, the mean over k; of the others for all weights "
-        "that are chosen for some k. SGD ends where it has arrived or its epochs are over (above). MLR learns from 200 "
-        "points, and NCA on large sets from 3000 or 4000 (above). The runs were on machines of different speed, some "
-        "of them about three times as fast as others.",
+        "**The paper: it converges in reasonable time as compared to the competing methods.** *Reasonable* has no "
+        "number, so there is no verdict. The table has seconds of processor time for the metrics that are tested, "
+        "without the choice of weights, as means over folds. For our methods it is the time for one k, the mean over "
+        "k. For the others it is the time for all weights that are chosen for some k. SGD ends when it has arrived or "
+        "its epochs are over (above). MLR learns from 200 points, and NCA on large sets from 3000 or 4000 (above). "
+        "Some machines of the runs were about three times as fast as others.",
         "",
         *table(["seconds", *methods], [[data, *(cell(data, method) for method in methods)] for data in sets]),
     ]
@@ -298,12 +332,12 @@ def proofs(cells: Cells) -> list[str]:
         proved = sum(each["proved"] for each in found)
         sentences.append(f"{data}, {method}: {proved} of {len(found)} proved{largest}; {states}")
     head = (
-        "Proved: of CCCP that the metric's own convex step gains no more than asked (with ||W - I||^2 gaps are "
-        "relative to ||I||^2), of LMNN, ITML and MLR the optimum (of MLR on its points and axes), of NCA "
-        "stationarity. NOT_ATTAINED: the largest criterion of NCA is approached by multiples of the metric, and "
-        "nothing is better; AT_INFINITY: it still grows along a direction; MAX_ITER: not at its end when its "
-        "iterations were over. STALLED with next to no gap: the optimum is so near to 0 that what rounding "
-        "may have done to the gap is more than was asked."
+        "*Proved* means for CCCP that the metric's own convex step gains at most the amount asked (with ||W - I||^2 "
+        "gaps are relative to ||I||^2). For LMNN, ITML and MLR it means the optimum (of MLR on its points and axes), "
+        "and for NCA stationarity. NOT_ATTAINED: multiples of the metric approach the largest possible criterion of "
+        "NCA. AT_INFINITY: the criterion still grows along a direction. MAX_ITER: the iterations were over before the "
+        "end. STALLED with nearly no gap: the optimum is so near to 0 that the rounding error of the gap exceeds the "
+        "gap asked."
     )
     return [head, "", *bullets(sentences), *collapsed(cells)]
 
@@ -322,10 +356,10 @@ def collapsed(cells: Cells) -> list[str]:
         return []
     return [
         "",
-        f"On {', '.join(sets)} the optimum of LMNN is 0 but for rounding in {len(at_zero)} folds: with more features "
-        "than points some metric takes every class of the training points to one point, and these 1 apart. Many do, "
-        "and the one tested is where the solver ended. Most neighbours are then of one class whatever k is, and the "
-        "errors at k = 3, 7 and 11 are nearly the same, which the paper's are not.",
+        f"On {', '.join(sets)} the optimum of LMNN is 0, up to rounding, in {len(at_zero)} folds. With more features "
+        "than points many metrics map every class of the training points to one point, and these points 1 apart. The "
+        "metric tested is the one at which the solver ended. Most neighbours are then of one class for every k, so the "
+        "errors at k = 3, 7 and 11 are nearly the same. The paper's errors are not.",
     ]
 
 

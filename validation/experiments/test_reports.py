@@ -114,6 +114,30 @@ def test_a_report_is_what_its_record_says(path: Path, tmp_path: Path) -> None:
     assert path.with_suffix(".png").read_bytes()[:4] == b"\x89PNG"
 
 
+@every_record
+def test_a_report_starts_with_five_sentences(path: Path) -> None:
+    """The number of open observations is that of the list below, and of the tasks that of the record."""
+    text = path.with_suffix(".md").read_text(encoding="utf-8")
+    first, rest = text.split("\n\n`python", 1)
+    said = [line for line in first.splitlines() if line.startswith("- ")]
+    assert [line.split("**")[1] for line in said] == [
+        "Run.",
+        "Restrictions.",
+        "Result.",
+        "Contradictions.",
+        "Open.",
+    ]
+    run, restrictions, _, _, unexplained = (int(re.findall(r"\d+", line)[0]) for line in said)
+    assert run == len(record(path)["results"])
+    listed = rest.split("is less than the paper:\n\n")[1].split("\n\n")[0]
+    assert restrictions == len(listed.splitlines())
+    below = {line for line in rest.splitlines() if re.match(r"- .*[:;] open\b", line)}
+    section = rest.split(f"{page.OPEN}\n\n")[1:]
+    listed_open = section[0].split("\n\n")[0].splitlines() if section else below
+    assert unexplained == len(listed_open)
+    assert below <= set(listed_open)
+
+
 def test_every_page_with_figures_of_plml_says_that_they_rest_on_our_reading() -> None:
     pages = [path.with_suffix(".md") for path in RECORDS] + [FOLDER.parents[1] / "studies" / "glml_office.md"]
     texts = [path.read_text(encoding="utf-8") for path in pages]

@@ -13,11 +13,10 @@ import pytest
 
 from cvxml import datasets
 from cvxml.core.metric import project_psd
+from cvxml.methods.ssvm import algorithms
+from cvxml.methods.ssvm.algorithms import sgd
+from cvxml.methods.ssvm.inference import nearest, point_at
 from cvxml.methods.ssvm.instance import instance
-from cvxml.methods.ssvm.nearest import nearest
-from cvxml.methods.ssvm.point import point_at
-from cvxml.methods.ssvm.study import greedy
-from cvxml.methods.ssvm.study.sgd import sgd
 from validation.experiments import table1 as experiment
 from validation.experiments import table1_others as fitting
 from validation.experiments import table1_ours as ours
@@ -199,7 +198,10 @@ def test_sgd_printed_differs_in_the_inference_and_not_in_the_step() -> None:
     for t, i in enumerate(order, start=1):
         near, own = nearest(p.X, p.y, p.R, W, p.k, np.array([i])), p.y[[i]]
         dW = np.zeros_like(W)
-        for sign, found in ((1, greedy.targeted(near, own)), (-1, greedy.loss_augmented(near, own, p.Lam))):
+        for sign, found in (
+            (1, algorithms.targeted(near, own)),
+            (-1, algorithms.loss_augmented(near, own, p.Lam)),
+        ):
             for j in found.sets[0]:
                 dW += sign * np.outer(p.X[i] - p.X[j], p.X[i] - p.X[j])
         eta = 1 / (2 * (t + 1))

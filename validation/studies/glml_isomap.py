@@ -38,10 +38,12 @@ TEXT = f"""# Isomap of digits in four metrics (Noh et al. 2018, Fig. 7)
 
 `python validation/studies/glml_isomap.py`:
 {EACH} images of each of 1, 3 and 8 from MNIST, averaged to {SIDE} x {SIDE} pixels;
-{NEIGHBORS} neighbours, Sigma + {ALPHA:g} I, A + {GAMMA:g} I. The paper does not say how two images get one distance by
-two local metrics: here it is the mean of the two. LMNN has its default weight and targets, which nothing tuned.
+{NEIGHBORS} neighbours, Sigma + {ALPHA:g} I, A + {GAMMA:g} I. The paper does not define the distance of two
+images with two local metrics; we take the mean of the two distances. LMNN has its default weight and targets,
+without tuning.
 
-How separate the classes are: images whose nearest other image in the plane is of another digit.
+The table shows how separate the classes are: it counts the images with a nearest other image of another
+digit, in the plane.
 
 | embedding | wrong of {EACH * len(DIGITS)} |
 |---|---:|
@@ -173,8 +175,9 @@ def main() -> None:
     lines = [f"| {name} | {len(rows)} |" for name, rows in errors.items()]
     lines += [
         "",
-        "What the paper says of its figure, of this picture: LMNN and GLML have seen the labels of all images, and",
-        "neighbours in a picture are not independent, so that p-values are nominal (McNemar, Holm).",
+        "The next table tests the paper's statements about its figure on this picture. LMNN and GLML have seen",
+        "the labels of all images, and neighbours in a picture are not independent. So the p-values are nominal",
+        "(McNemar, Holm).",
         "",
     ]
     lines += ["| claim | only the first, only the second | verdict |", "|---|---|---|"]

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 import cvxml
+from cvxml.methods.ssvm.algorithms import sgd
 from cvxml.methods.ssvm.instance import instance
-from cvxml.methods.ssvm.study.sgd import sgd
 
 REPORT = Path(__file__).with_suffix(".md")
 STARTS = ("zero", "identity", "relieff", "random")

@@ -19,11 +19,9 @@ import numpy as np
 
 from cvxml import datasets
 from cvxml.core.inputs import check_labels
-from cvxml.methods.ssvm import inference
+from cvxml.methods.ssvm import algorithms, inference
+from cvxml.methods.ssvm.inference import Nearest, best_scale, nearest, point_at
 from cvxml.methods.ssvm.instance import instance
-from cvxml.methods.ssvm.nearest import Nearest, nearest
-from cvxml.methods.ssvm.point import best_scale, point_at
-from cvxml.methods.ssvm.study import greedy
 
 INSTANCES = 2000  # for each R, k, tau and kind
 POINTS = 20  # of each class
@@ -56,7 +54,7 @@ def random_instances(kind: str, rng: np.random.Generator, R: int, k: int) -> Nea
 def excess(near: Nearest, target: Any, tau: int) -> Any:
     """How much dearer the greedy's set is than the cheapest, as a share, for each instance; 0 where it is not."""
     _, R, k = near.D.shape
-    ours, theirs = inference.targeted(near, target, tau).value, greedy.targeted(near, target, tau).value
+    ours, theirs = inference.targeted(near, target, tau).value, algorithms.targeted(near, target, tau).value
     more = theirs / ours - 1
     more[np.abs(more) < 1e-12] = 0.0
     if (more < 0).any() or (more.any() and not can_fail(k, R, tau)):
@@ -97,7 +95,7 @@ def print_sets() -> None:
             own = np.count_nonzero(excess(near, codes, 1))
             pairs = sum(np.count_nonzero(excess(near, np.full(n, r), 0)) for r in range(p.R))
             ours = inference.loss_augmented(near, codes, p.Lam).value
-            theirs = greedy.loss_augmented(near, codes, p.Lam, tau=0).value
+            theirs = algorithms.loss_augmented(near, codes, p.Lam, tau=0).value
             missed = np.count_nonzero(ours - theirs > 1e-12 * np.abs(ours))
             print_row(name, n, p.R, k, f"{own} of {n}", f"{pairs} of {n * p.R}", f"{missed} of {n}")
 

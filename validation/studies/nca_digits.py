@@ -201,39 +201,48 @@ def interval(each: Compared, factor: float) -> str:
 CLOSE = (
     '## "This encouraged the faces in a pair to be placed close together"',
     "",
-    "The share of the other images that are farther from an image than its partner is, in per cent: 50 by chance.",
+    "The table has the share of the other images that are farther from an image than its partner, in per cent.",
+    "By chance it is 50.",
 )
 POLAR = (
     '## "The feedforward neural network discovered polar coordinates"',
     "",
-    "Angle and height are read off the plane: polar, by a line from the angle and one from the distance about a",
-    "centre, or straight, each by a linear function of the plane. Both have six numbers, fitted to other pairs. Errors",
-    "are roots of mean squares in per cent of the label's standard deviation: 100 is knowing nothing. The difference",
-    "is of the squares of both labels together, straight less polar: above 0 polar coordinates say more. A strip may",
-    "be bent round a centre, or be twisted so that large and small images change sides on the way, which neither",
-    "reads. Of several starts the sentence is about each: where they differ, what is discovered depends on the start.",
+    "Angle and height are computed from the plane in two ways. *polar*: a linear function of the angle, and one",
+    "of the distance, around a centre. *straight*: a linear function of the plane for each label. Both ways have",
+    "six numbers, fitted to other pairs. Errors are roots of mean squares in per cent of the label's standard",
+    "deviation, so 100 is no knowledge. The difference is straight minus polar, for the squares of both labels",
+    "together. If it is above 0, polar coordinates are better. A strip may be bent around a centre, or be twisted",
+    "so that large and small images change sides; neither way can describe that. The sentence is tested for each",
+    "start. If starts differ, the discovery depends on the start.",
 )
 TEXT = f"""# Digits by orientation and size (Goldberger et al. 2004, continuous labels)
 
-`python validation/studies/nca_digits.py`, which says what was done:
-images of the digit {DIGIT} in place of faces, {TRAIN}
-pairs of {TEACHERS} images to train on, {LATE // 2} pairs of {LATE} others to choose the step by, {TESTS // 2} pairs of
-{TESTS} others to test. How upright a writer writes is not known, and is part of every error.
+Made by `python validation/studies/nca_digits.py`; its text describes the data and the network. Images of the
+digit {DIGIT} replace faces. {TRAIN} pairs of {TEACHERS} images are used to train, {LATE // 2} pairs of {LATE}
+others to choose the step, and {TESTS // 2} pairs of {TESTS} others to test. The slant of each writer is
+unknown, and is part of every error.
 
-The note's cost is - sum over pairs of w_ab log q_ab, with one distribution q over all pairs of images. *one for all*
-is that cost with c != d; *as printed* has c = d in the sum too, n terms that are 1 wherever the
-images go. *one a row* has a distribution over the others for each image in its place, with the same weights. *-g* is
-what `cvxml.NCA` minimises for a similarity: one distribution for each image, s_ij = exp(-(angle / {NOISE[0]:g})^2 / 2 -
-(height / {NOISE[1]:g})^2 / 2) of the differences of the labels of all images, and not of the pairs alone. (With the
-pairs alone -g would not know their weights: a factor for all of a row is a constant.) All are minimised from the same
-{STARTS} starts. The *cost* of the pairs that chose the step tells which start went best, within a kind of cost alone.
+The costs are:
 
-Intervals and verdicts are for new pairs of new writers, given these networks, by t-tests over the {TESTS // 2} test
-pairs, which share no image; 5 % for all rows of a table together (Holm); *effect* is the mean in standard deviations
-over the pairs.
+- *one for all* is the note's cost with c != d: - sum over pairs of w_ab log q_ab, with one distribution q over
+  all pairs of images.
+- *as printed* has c = d in the sum too: n terms that are 1 for every placement of the images.
+- *one a row* has a distribution over the others for each image, with the same weights.
+- *-g* is the objective that `cvxml.NCA` minimizes for a similarity: one distribution for each image, s_ij =
+  exp(-(angle / {NOISE[0]:g})^2 / 2 - (height / {NOISE[1]:g})^2 / 2) of the differences of the labels. It uses
+  all images, not only the pairs. (With the pairs alone -g would ignore their weights, because a factor for a
+  whole row is a constant.)
 
-That pairs agree horizontally, and vertically not, is how the four examples are made, here as in the note. That nobody
-decides how orientation and size are represented is so by the cost: it knows pairs and weights alone; -g knows labels.
+All are minimized from the same {STARTS} starts. The *cost* of the pairs that chose the step shows the best
+start, but only within one kind of cost.
+
+Intervals and verdicts are for new pairs of new writers, given these networks, by t-tests over the {TESTS // 2}
+test pairs, which share no image. The level is 5 % for all rows of a table together (Holm). *effect* is the mean
+in standard deviations over the pairs.
+
+Two statements of the note hold by construction. Pairs agree horizontally, and not vertically, because the four
+examples are made like that, here as in the note. The cost does not prescribe the representation of orientation
+and size, because it has only pairs and weights; -g has labels.
 """
 
 

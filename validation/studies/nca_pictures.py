@@ -88,7 +88,7 @@ def claim_lines(wrong: dict[str, dict[str, list[int]]], counts: dict[str, int]) 
     ]
     return [
         '"The classes are consistently much better separated by the NCA transformation than by either PCA, or LDA", on',
-        "new points (McNemar, Holm; of *much* nothing is asked):",
+        "new points (McNemar, Holm). The word *much* is not tested.",
         "",
         *table(["data", "comparison", "only the first wrong, only the second", "verdict"], rows),
     ]
@@ -137,12 +137,12 @@ def main() -> None:
     text = [
         "# Two dimensions by PCA, LDA and NCA",
         "",
-        "`python validation/studies/nca_pictures.py`, which says what was done.",
-        "Per cent of the fitted points whose nearest",
-        "other fitted one in the picture is of their class, then of the new points whose nearest fitted one is: one",
-        "split of 70/30. Of NCA the best of several starts, with the status of its solution. A few far points lie",
-        "outside the frames. With fewer points than features, as of the faces, there are as a rule planes with",
-        "every class in one place, and only the new points tell.",
+        "Made by `python validation/studies/nca_pictures.py`; its text describes the method.",
+        "The table has two numbers in per cent: the fitted points with a nearest other fitted point of their",
+        "class, and the new points with a nearest fitted point of their class. The distances are those in the",
+        "picture, for one split of 70/30. NCA is the best of several starts, with the status of its solution. A",
+        "few far points lie outside the frames. The faces have fewer points than features. Then there is usually",
+        "a plane with every class in one place, so only the new points are evidence.",
         "",
         "| data | " + " | ".join(kinds) + " |",
         "|---" * (len(kinds) + 1) + "|",

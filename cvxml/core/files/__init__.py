@@ -1,11 +1,16 @@
-"""Reading what strangers send, safely; writing atomically.
+"""Read files of unknown origin safely, and write files atomically.
 
-Every function raises ValueError, in one sentence naming the file, for all it does not accept: a
-missing or unreadable file, a folder, a malformed, hostile or oversized one. Pickles are never
-loaded, and no size that a file merely declares is allocated before it was checked.
+Every function raises ValueError, in one sentence that names the file, for everything that it does not accept: a missing
+or unreadable file, a folder, a malformed, hostile or too large file. Pickles are never loaded. A size that a file
+declares is checked before memory is allocated for it.
 
-JSON and neighbours: strict_json.py. .npy, .npz: numpy_files.py. Lines of cells, as CSV: cells.py, csv_files.py. Labels:
-labels.py. From any of them: arrays.py, tables.py. Writing: writing.py. What they share: common.py.
+| JSON and neighbours              | strict_json.py         |
+| .npy, .npz                       | numpy_files.py         |
+| lines of cells, such as CSV      | cells.py, csv_files.py |
+| labels                           | labels.py              |
+| arrays and tables of all formats | arrays.py, tables.py   |
+| writing                          | writing.py             |
+| shared parts                     | common.py              |
 """
 
 from cvxml.core.files.arrays import PREFER, read_array, read_indices

@@ -1,4 +1,4 @@
-"""Real arrays from files of every kind."""
+"""Read real arrays from files of all supported formats."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ def real(values: NDArray[Any]) -> NDArray[np.float64]:
         raise ValueError(f"{values.dtype} of shape {values.shape} is no array of real numbers")
     if values.size * 8 > common.MAX_BYTES:
         raise ValueError(f"{values.size} numbers are more than {common.MAX_BYTES // 8}")
-    with np.errstate(over="ignore"):  # a long double may become infinite: the caller looks
+    with np.errstate(over="ignore"):  # a long double may become infinite; the callers check
         floats = np.asarray(values, dtype=np.float64, order="C")
-    if values.dtype.kind in "iu" and values.itemsize == 8:  # double precision has all integers of 4 bytes
+    if values.dtype.kind in "iu" and values.itemsize == 8:  # double precision holds all integers of 4 bytes
         refuse_rounded_integers(values, floats, "it")
     return floats
 
 
 class _Refused(ValueError):
-    """What is wrong in nested lists; `place` has the indices of the list or number, from the outermost list on."""
+    """An error in nested lists; `place` holds the indices of the wrong list or number, from the outermost list on."""
 
     def __init__(self, message: str):
         super().__init__(message)
@@ -43,7 +43,7 @@ class _Refused(ValueError):
 
 
 class _Numbers:
-    """The numbers of nested lists, and whether all are integers."""
+    """The numbers of nested lists, and whether all of them are integers."""
 
     def __init__(self) -> None:
         self.found = array("d")
@@ -55,7 +55,7 @@ class _Numbers:
 
 
 def _shape(value: object, numbers: _Numbers) -> tuple[int, ...]:
-    """The shape of nested lists, whose numbers are appended to `numbers`."""
+    """Return the shape of nested lists, and append their numbers to `numbers`."""
     if isinstance(value, list):
         return _shape_of_list(value, numbers)
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -95,18 +95,19 @@ def _read(value: object, name: str) -> tuple[NDArray[np.float64], bool]:
 
 
 def nested(value: object, name: str = "") -> NDArray[np.float64]:
-    """The array in nested lists, as JSON has them. Raises ValueError that says the place, as X[1, 0].
+    """Return the array in nested lists from JSON. Raises ValueError that gives the place of an error, such as X[1, 0].
 
-    Types and shape are checked number by number: numpy would first make texts of all numbers beside one text, each as
-    long as the longest.
+    Types and shape are checked number by number. numpy would first convert all numbers beside a text to texts of the
+    same length.
     """
     return _read(value, name)[0]
 
 
 def whole_or_real(value: object, name: str) -> NDArray[Any]:
-    """As `nested`; int64 if all the numbers are written as integers."""
+    """Like `nested`, but return int64 if all numbers are written as integers and are below 2^63."""
     array, whole = _read(value, name)
-    return array.astype(np.int64) if whole and array.size else array
+    fits = whole and array.size > 0 and float(np.abs(array).max()) < 2.0**63
+    return array.astype(np.int64) if fits else array
 
 
 def _choose(held: Mapping[str, Any], prefer: Sequence[str]) -> Any:
@@ -118,12 +119,16 @@ def _choose(held: Mapping[str, Any], prefer: Sequence[str]) -> Any:
 
 
 def read_array(path: Path, *, prefer: Sequence[str] = PREFER, square: bool = False) -> NDArray[np.float64]:
-    """The real array in a file, float64 and C-contiguous, of at least one dimension.
+    """Return the real array in a file: float64, C-contiguous, with at least one dimension.
 
-    .npy; .npz (its only array, else the first of `prefer` it has); .csv, .tsv, .txt, .data or one of them with .gz
-    (always (n, d); a first line without any number is a header, and 0, 1, 2, ... may be one and is refused, unless
-    the lines are as many as the columns of what is `square`); .json (nested lists, or an object
-    holding one of `prefer`). NaN and infinity pass in .npy and .npz alone. Raises ValueError for anything else.
+    - .npy: the array.
+    - .npz: its only array, else the first of `prefer` that it has.
+    - .csv, .tsv, .txt, .data, or one of them with .gz: always (n, d). A first line without any number is a header. A
+      first line 0, 1, 2, ... may be a header, so it is refused. With `square`, it is accepted if the file has as many
+      lines as columns; otherwise, if it is the only line.
+    - .json: nested lists, or an object that holds one of `prefer`.
+
+    NaN and infinity are allowed in .npy and .npz only. Raises ValueError for anything else.
     """
     suffix = suffix_of(path)
     with naming(path, "read", REMEDIES[suffix]):
@@ -142,9 +147,9 @@ def read_array(path: Path, *, prefer: Sequence[str] = PREFER, square: bool = Fal
 
 
 def read_indices(path: Path) -> object:
-    """Rows of whole numbers, as points are counted: of lines of cells as lists; .json holds what it holds.
+    """Return rows of indices: an array (rows, columns) from lines of cells, or the content of a .json file.
 
-    Raises ValueError for anything else. A first line of 0, 1, 2 is a row here, and no header.
+    A first line 0, 1, 2 is a row here, and not a header. Raises ValueError for anything else.
     """
     suffix = suffix_of(path)
     if suffix == ".json":
@@ -166,4 +171,4 @@ def read_indices(path: Path) -> object:
             raise ValueError(
                 f"line {held.lines[row]}, column {column + 1}: {rows[row, column]:g} is no index"
             )
-        return rows.astype(np.intp).tolist()
+        return rows.astype(np.intp)

@@ -1,7 +1,7 @@
-"""Lines of cells: in which encoding, separated by what, with which decimal mark.
+"""Split files into lines of cells, and find their encoding, separator and decimal mark.
 
-The module csv splits the lines. What it leaves open is decided here, or refused where there are two ways: its Sniffer
-guesses, and so does pandas.
+Python's csv module splits the lines. This module decides what csv leaves open, and refuses a file that can be read in
+two ways. csv.Sniffer and pandas guess instead.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from cvxml.core.files import common
 from cvxml.core.files.common import Path, Unsettled, max_unpacked, open_regular
 from cvxml.core.inputs import check_choice
 
-MAX_LINE_BYTES = 16 * 1024**2  # one line of CSV, and one row of several lines
-MAX_COLUMNS = 10**6  # a cell of one letter takes 60 bytes
-MAX_BLANK = 10**5  # so many more blank lines than others: 2 GiB of them pack into 2 MiB, and take minutes
+MAX_LINE_BYTES = 16 * 1024**2  # one line of CSV, or one row that spans several lines
+MAX_COLUMNS = 10**6  # most cells of a line; a cell of one letter takes 60 bytes
+# allowed excess of blank lines: 2 GiB of blank lines pack into 2 MiB, and take minutes to read
+MAX_BLANK = 10**5
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "space": " "}
 MARKS = ("point", "comma")
 _CHUNK_BYTES = 2**20
-UNICODE = "utf-8-sig"  # with the mark that Excel puts in front, or without
+UNICODE = "utf-8-sig"  # with or without the byte order mark that Excel writes
 
 _WITH_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*", re.ASCII)
 _THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2},\d{3}\s*", re.ASCII)
@@ -34,14 +35,14 @@ _QUOTED = re.compile(r'"[^"]*("|$)')
 
 @dataclass(frozen=True)
 class Settled:
-    """What was asked about a file that may be read in two ways. None: decide, or refuse."""
+    """The user's answers for a file that can be read in two ways. None: decide from the file, or refuse it."""
 
-    label: str | None = None  # first, last, a name of the header, or a number from 0 on
-    header: bool | None = None  # whether the first line is one
-    index: bool | None = None  # whether the first column only numbers or names the rows
+    label: str | None = None  # first, last, a name in the header, or a number counted from 0
+    header: bool | None = None  # True if the first line is a header
+    index: bool | None = None  # True if the first column only numbers or names the rows
     separator: str | None = None  # one of SEPARATORS
     decimal: str | None = None  # one of MARKS
-    encoding: str | None = None  # as Python names it
+    encoding: str | None = None  # a name that Python knows
 
 
 NOTHING = Settled()
@@ -55,7 +56,7 @@ def settled(
     decimal: str | None = None,
     encoding: str | None = None,
 ) -> Settled:
-    """What was asked, checked. Raises ValueError for words that are not known."""
+    """Return the user's answers after a check. Raises ValueError for unknown words."""
     if separator is not None:
         check_choice(separator, "separator", tuple(SEPARATORS))
     if decimal is not None:
@@ -76,8 +77,8 @@ def _choice(name: str, value: object) -> bool | None:
 
 
 def number(cell: str) -> float | None:
-    """The number in a cell; None if there is none."""
-    # float() also takes 1_000 and digits of other scripts, which are likelier to be mistakes.
+    """Return the number in a cell; None if it holds no number."""
+    # float() also accepts 1_000 and digits of other scripts, which are more likely mistakes.
     if "_" in cell or not cell.isascii():
         return None
     try:
@@ -87,7 +88,7 @@ def number(cell: str) -> float | None:
 
 
 def _refuse_returns(count: int, line: str) -> None:
-    """Refuse old Mac line ends: a carriage return without a line feed, outside of quotes."""
+    """Refuse line ends of old Macs: a carriage return without a line feed, outside quotes."""
     body = line.rstrip("\r\n")
     if "\r" in body and "\r" in _QUOTED.sub("", body):
         raise Unsettled(
@@ -97,7 +98,7 @@ def _refuse_returns(count: int, line: str) -> None:
 
 
 def _refuse_unpacked(stream: BinaryIO) -> None:
-    """Refuse a file of gzip that unpacks to too much, before its cells take more memory and time than that."""
+    """Refuse a gzip file that unpacks to too many bytes, before its cells take even more memory and time."""
     most, total = max_unpacked(stream), 0
     unpacked = gzip.GzipFile(fileobj=stream)
     while chunk := unpacked.read(_CHUNK_BYTES):
@@ -110,24 +111,26 @@ def _refuse_unpacked(stream: BinaryIO) -> None:
 
 
 class Cells:
-    """The lines of a file that are not blank, each with its number from 1 on; numbers have points.
+    """The rows of a file as cells, each with its line number from 1 on; numbers are written with decimal points.
 
-    Lines above the first one of these that begin with # are `comments`. A # further down is part of a cell.
+    Blank lines are skipped. Lines that begin with # above the first row are kept as `comments`. A # further down is
+    part of a cell.
     """
 
     def __init__(self, path: Path, packed: bool, asked: Settled, table: bool):
         self.path, self.packed, self.asked = path, packed, asked
-        # what is no table, such as a matrix, has no options that would settle it
+        # files that are not tables, such as a matrix, have no options for these choices
         self.plainly = "" if table else "write it with commas between the cells and points in the numbers"
-        self.separator, self.comma, self.point = ",", "", ""  # of the last two, the first cell that has one
-        self.told_apart = False  # some number with a comma cannot be one of thousands
-        self.comments: list[tuple[int, str]] = []  # the lines above the data that begin with #, without it
+        # comma, point: the first cell with that decimal mark
+        self.separator, self.comma, self.point = ",", "", ""
+        self.told_apart = False  # True once a cell with a comma cannot be a number with thousands
+        self.comments: list[tuple[int, str]] = []  # the comment lines above the data, without their #
 
     def __iter__(self) -> Iterator[tuple[int, list[str]]]:
         with open_regular(self.path) as stream:
             lines = self._lines(stream)
             skipped, first = self._preamble(0, lines)
-            if named := re.fullmatch(r"sep=(.)\s*", first):  # Excel's own line
+            if named := re.fullmatch(r"sep=(.)\s*", first):  # a line that Excel writes
                 skipped, first = self._preamble(skipped + 1, lines)
                 self.separator = named[1]
             else:
@@ -136,7 +139,7 @@ class Cells:
         self._settle_thousands()
 
     def __str__(self) -> str:
-        """What is not as in most files, in words."""
+        """Describe in words how the file differs from most files."""
         names = {sign: name for name, sign in SEPARATORS.items()}
         said = (
             [] if self.separator == "," else [f"{names.get(self.separator, self.separator)}s between cells"]
@@ -145,7 +148,10 @@ class Cells:
         return ", ".join([*said, *([str(self.asked.encoding)] if self.asked.encoding else [])])
 
     def _preamble(self, above: int, lines: Iterator[str]) -> tuple[int, str]:
-        """The first line that is neither blank nor a comment ("" at the end), and how many lines are above it."""
+        """Return the first line that is neither blank nor a comment, after the number of lines above it.
+
+        above: the number of lines read before. At the end of the file the line is "".
+        """
         for line in lines:
             text = line.strip()
             if text and not text.startswith("#"):
@@ -156,11 +162,14 @@ class Cells:
         return above, ""
 
     def commented(self) -> Iterator[tuple[int, list[str]]]:
-        """The comments above the data as cells, each with its line; for use once the first row was read."""
+        """Yield the comments above the data as cells, each with its line number.
+
+        Call it after the first row was read.
+        """
         return ((line, self._comment(text)) for line, text in self.comments if not self._is_wide(text))
 
     def _is_wide(self, line: str) -> bool:
-        """True if a line has more than MAX_COLUMNS separators."""
+        """Return True if a line has more than MAX_COLUMNS separators."""
         if self.separator == " " and line.count(" ") > MAX_COLUMNS:  # any run of blanks is one separator
             line = re.sub(" +", " ", line)
         return line.count(self.separator) > MAX_COLUMNS
@@ -168,7 +177,7 @@ class Cells:
     def _comment(self, text: str) -> list[str]:
         try:
             return [cell.strip() for row in self._reader([text]) for cell in row]
-        except csv.Error:  # quotes as prose has them
+        except csv.Error:  # quotes as in prose
             return [text]
 
     def _lines(self, stream: BinaryIO) -> Iterator[str]:
@@ -203,7 +212,10 @@ class Cells:
         return blank
 
     def _separator(self, line: int, first: str) -> str:
-        """The one that splits the first line; of two, the one that leaves the other in decimal commas alone."""
+        """Return the sign that separates the cells of the first line.
+
+        If the line has two of the signs, a sign is possible only if all others stand in decimal commas.
+        """
         if self.asked.separator is not None:
             return SEPARATORS[self.asked.separator]
         bare = _QUOTED.sub("q", first.rstrip("\r\n"))
@@ -223,7 +235,7 @@ class Cells:
         raise Unsettled(f"line {line} may be separated by {' or '.join(names)}; {settle}")
 
     def _reader(self, lines: Iterable[str]) -> Any:
-        """The module csv's reader of these lines."""
+        """Return a csv reader of these lines."""
         # any run of blanks is one separator
         spaced = self.separator == " "
         given = (line.strip(" \r\n") + "\n" for line in lines) if spaced else lines
@@ -253,7 +265,7 @@ class Cells:
             yield line, row if self.separator == "," else [self._with_point(line, cell) for cell in row]
 
     def _with_point(self, line: int, cell: str) -> str:
-        """A cell in which the decimal mark is a point."""
+        """Return a cell with a point as its decimal mark."""
         if "," in cell and self.asked.decimal != "point" and _WITH_COMMA.fullmatch(cell):
             self.comma = self.comma or cell.strip()
             self.told_apart = self.told_apart or not _THOUSANDS.fullmatch(cell)

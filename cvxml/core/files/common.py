@@ -1,4 +1,4 @@
-"""What every reader and writer shares: the limit on data, one-sentence errors, endings, safe opening."""
+"""Parts that all readers and writers share: the size limit, error messages, file endings, safe opening."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from typing import BinaryIO
 from cvxml.core.inputs import did_you_mean
 from cvxml.core.short_repr import printable
 
-MAX_BYTES = 2 * 1024**3  # decompressed or declared array data, per file
-# Compressed data may unpack to FREE_BYTES and MAX_RATIO times the size of the file. Measured data rarely pack into less
-# than a tenth, and sparse counts rarely into less than a hundredth. Deflate packs a constant into a thousandth: a file
-# of 200 kB would take gigabytes. A user can unpack the few honest files beyond this limit.
+MAX_BYTES = 2 * 1024**3  # limit of decompressed or declared array data in one file
+# Compressed data may unpack to FREE_BYTES plus MAX_RATIO times the size of the file. Measured data rarely pack into
+# less than a tenth, and sparse counts rarely into less than a hundredth. Deflate packs a constant into a thousandth, so
+# a file of 200 kB would take gigabytes. A user can unpack the few honest files beyond this limit.
 FREE_BYTES = 32 * 1024**2
 MAX_RATIO = 100
 
@@ -29,7 +29,7 @@ _ERRORS = (OSError, EOFError, ValueError, TypeError, RuntimeError, OverflowError
            struct.error, zlib.error, zipfile.BadZipFile, csv.Error)  # fmt: skip
 NUMPY = "give what numpy.save or numpy.savez wrote from plain numbers or strings"
 _LINES = "give UTF-8 lines of equally many cells, only the first one a header, without numbers"
-COLUMNS = (".csv", ".tsv", ".txt", ".data")  # lines of cells, whatever is between them; .gz may follow
+COLUMNS = (".csv", ".tsv", ".txt", ".data")  # lines of cells with any separator; .gz may follow
 REMEDIES = {
     ".json": "give one UTF-8 JSON value in which every number is finite and no key is repeated",
     ".npy": NUMPY,
@@ -39,16 +39,17 @@ REMEDIES = {
 
 
 class Unsettled(ValueError):
-    """What may be read in more than one way; the message ends with the option that settles it."""
+    """The file can be read in more than one way; the message ends with the option that decides."""
 
 
 def named(path: Path) -> str:
-    """The name of a file as messages show it; of a long one the end."""
+    """Return the name of a file for messages, shortened to its end if it is long."""
     return f"'{printable(os.fspath(path), tail=True)}'"
 
 
 @contextmanager
 def naming(path: Path, doing: str, remedy: str) -> Iterator[None]:
+    """Turn the errors of the block into a ValueError that names the file, the failure and a remedy."""
     try:
         yield
     except Unsettled as error:
@@ -56,17 +57,17 @@ def naming(path: Path, doing: str, remedy: str) -> Iterator[None]:
     except _ERRORS as error:
         reason = (isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__
         short = " ".join(str(reason).split())[:300]
-        # what is wrong with a place is not mended by another content
+        # if the file cannot be found or opened, advice about its content does not help
         more = _others(path) if isinstance(error, OSError) and doing == "read" else f"; {remedy}"
         raise ValueError(f"{named(path)} cannot be {doing}: {short}{more}") from error
 
 
 def _others(path: Path) -> str:
-    """A file beside the one that is not there, if its name is near."""
+    """Return the ending of a message with a file of a similar name in the folder, if `path` does not exist."""
     folder, name = os.path.split(os.fspath(path))
     with suppress(OSError, ValueError):
         if not os.path.exists(path):
-            # endings are alike anyway
+            # without endings, because these are alike
             beside = {
                 each.partition(".")[0]: each for each in sorted(os.listdir(folder or ".")) if _ends(each)
             }
@@ -79,7 +80,7 @@ def _ends(name: str) -> bool:
 
 
 def suffix_of(path: Path) -> str:
-    """The ending of a file of data, with .gz. Raises ValueError for a folder, and for any other ending."""
+    """Return the ending of a data file, including .gz. Raises ValueError for a folder, and for any other ending."""
     name = os.fspath(path).lower()
     for suffix in sorted(REMEDIES, key=len, reverse=True):
         if name.endswith(suffix):
@@ -91,13 +92,16 @@ def suffix_of(path: Path) -> str:
 
 
 def max_unpacked(stream: BinaryIO) -> int:
-    """The most bytes that a compressed file may unpack to."""
+    """Return the most bytes that a compressed file may unpack to."""
     return FREE_BYTES + MAX_RATIO * os.fstat(stream.fileno()).st_size
 
 
 def open_regular(path: Path) -> BinaryIO:
-    """The file, to be read. Raises ValueError for what is no file, OSError for what cannot be opened."""
-    # Opening a pipe or a device could block or never end.
+    """Open a file for reading.
+
+    Raises ValueError for devices, and OSError for files that cannot be opened, and folders.
+    """
+    # Opening a pipe or a device could block forever.
     mode = os.stat(path).st_mode
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, "it is a folder, not a file")

@@ -1,4 +1,4 @@
-"""Columns of cells, with or without a header: numbers, and the text of what may be labels."""
+"""Read columns of cells, with or without a header: numbers, and the text of columns that may be labels."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from cvxml.core.files.labels import MISSING
 from cvxml.core.metric import EXACT_INTEGERS, ROUNDED, is_rounded
 
 WHOLE = re.compile(r"[+-]?[0-9]+")
-SHARED = 10**5  # different texts
+SHARED = 10**5  # most different texts that are stored only once
 SETTLE = "give --header yes if it names the columns, --header no if it is data"
 
 _MONTH = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
-# cells that are quantities, although they are no numbers: what they are, how they look, how to write them
+# cells that are quantities but not numbers: their name, their pattern, and how to write them
 _QUANTITIES = (
     ("a percentage", r"[+-]?[0-9.,]+\s*%", "write it without the sign, all in percent or all as fractions"),
     (
@@ -35,30 +35,30 @@ _QUANTITIES = (
     ("an amount of money", r"[+-]?[$€£¥]\s*[+-]?[0-9.,]+|[+-]?[0-9.,]+\s*[$€£¥]", "write the amount alone"),
     ("a number with thousands", r"[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?", "write it without the commas"),
 )
-DATED = ("a date", "a time")  # quantities that may name rows
+DATED = ("a date", "a time")  # quantities that may also be names of rows
 
 
 @dataclass
 class Columns:
-    """Columns of numbers, the names that a header gives them, and the cells of those that may be labels."""
+    """Columns of numbers, their names in a header, and the texts of columns that may be labels."""
 
-    names: list[str]  # none without a header
-    numbers: NDArray[np.float64]  # (n, width), NaN for what is no number
-    texts: dict[int, list[str]] = field(default_factory=dict)  # the cells of some columns
-    # of each of those columns, the row and the text of the first cell that is no number
+    names: list[str]  # empty without a header
+    numbers: NDArray[np.float64]  # (n, width), NaN for a cell that is not a number
+    texts: dict[int, list[str]] = field(default_factory=dict)  # column: its cells
+    # column: line and text of its first cell that is not a number, for the columns in `texts`
     slips: dict[int, tuple[int, str]] = field(default_factory=dict)
-    # of each column of numbers, the line and the text of the first integer that double precision rounds
+    # column: line and text of the first integer that double precision rounds
     rounded: dict[int, tuple[int, str]] = field(default_factory=dict)
-    written: str = ""  # how the file is written, where that is not as most are, in words
-    lines: Sequence[int] = ()  # the line of each row, if it is of a file of lines
+    written: str = ""  # how the file differs from most files, in words
+    lines: Sequence[int] = ()  # line number of each row, if the file has lines
 
     @property
     def width(self) -> int:
-        """How many columns there are."""
+        """The number of columns."""
         return int(self.numbers.shape[1])
 
     def place(self, row: int) -> str:
-        """A row, counted from 0, in the words of messages: line 3, row 2 of the data."""
+        """Return a row, counted from 0, in words: "line 3, row 2 of the data"."""
         line = f"line {self.lines[row]}, " if len(self.lines) else ""
         return f"{line}row {row + 1} of the data"
 
@@ -83,26 +83,26 @@ class Columns:
                 )
 
     def called(self, column: int) -> str:
-        """A column in the words of messages."""
+        """Return a column in words for a message."""
         if self.names:
             return f"column {column + 1} ({self.names[column].strip()[:40]!r})"
         return {0: "the first column", self.width - 1: "the last column"}.get(column, f"column {column + 1}")
 
 
 def _names(line: int, cells: list[str], header: bool | None, labelled: bool) -> list[str]:
-    """The cells of the first line if they are names, else nothing: then it is data, or refused later (_doubt)."""
+    """Return the cells of the first line if they are names, else []; then the line is data, or `_doubt` refuses it."""
     if header is not None:
         return cells if header else []
     words = [cell for cell in cells if number(cell) is None]
     if len(words) == len(cells):
         return cells
-    if words and not (labelled and len(words) == 1):  # one word may be the label of a point
-        raise _neither(line, cells) if labelled else _named(line, cells)
+    if words and not (labelled and len(words) == 1):  # a single word may be the label of a point
+        raise _not_data_nor_header(line, cells) if labelled else _names_among_numbers(line, cells)
     return []
 
 
-def _named(line: int, cells: list[str]) -> ValueError:
-    """The complaint about names in what should be numbers alone, such as pandas writes beside a matrix."""
+def _names_among_numbers(line: int, cells: list[str]) -> ValueError:
+    """Return the error for names among numbers, for example the row names that pandas writes beside a matrix."""
     word = next(cell for cell in cells if number(cell) is None)
     return Unsettled(
         f"line {line}: {word[:40]!r} is no number; leave names and numbers of rows and columns out, with pandas by "
@@ -110,8 +110,8 @@ def _named(line: int, cells: list[str]) -> ValueError:
     )
 
 
-def _neither(line: int, cells: list[str]) -> Unsettled:
-    # It may be a slip in the data. Taken for a header the whole line would be lost.
+def _not_data_nor_header(line: int, cells: list[str]) -> Unsettled:
+    # The word may be a mistake in the data. If the line were taken for a header, its numbers would be lost.
     word = next(cell for cell in cells if number(cell) is None)
     figure = next(cell for cell in cells if number(cell) is not None)
     names = f"{word[:40]!r} is no number but {figure[:40]!r} is"
@@ -119,10 +119,10 @@ def _neither(line: int, cells: list[str]) -> Unsettled:
 
 
 def _commented(written: Cells, width: int, named: bool) -> list[str]:
-    """The names of the columns in a comment above the data, as numpy.savetxt writes with header=; else nothing.
+    """Return the column names in a comment above the data, as numpy.savetxt writes them with header=; else [].
 
-    Only a comment with as many cells as the data has names. named: the names count. Raises ValueError for a comment
-    that may be a point, and if the names count and two comments may have them.
+    Only a comment with as many cells as the data holds names. named: the names matter. Raises ValueError for a comment
+    that may be a point, and if the names matter and two comments may hold them.
     """
     found = [(line, cells) for line, cells in written.commented() if len(cells) == width]
     for line, cells in found:
@@ -142,7 +142,7 @@ def _commented(written: Cells, width: int, named: bool) -> list[str]:
 def _header(
     first: tuple[int, list[str]], written: Cells, header: bool | None, labelled: bool
 ) -> tuple[list[str], bool]:
-    """The names of the columns, and whether the first line that is no comment is a header."""
+    """Return the column names, and whether the first line that is not a comment is a header."""
     line, cells = first
     if any(number(cell) is not None for cell in cells):  # a line without numbers is itself a header
         names = _commented(written, len(cells), labelled and header is not False)
@@ -153,7 +153,7 @@ def _header(
 
 
 def _refuse_empty(rows: list[tuple[int, list[str]]]) -> None:
-    """Refuse a column that is empty in the first two lines, as two tabs between two cells make it."""
+    """Refuse a column that is empty in the first two lines, for example two tabs between two cells."""
     if len(rows) < 2 or len(rows[0][1]) != len(rows[1][1]):
         return
     (line, above), (other, below) = rows
@@ -166,7 +166,7 @@ def _refuse_empty(rows: list[tuple[int, list[str]]]) -> None:
 
 
 def _refuse_comment(line: int, cells: list[str], width: int, start: tuple[int, bool]) -> None:
-    """Refuse a comment among the data. start: the first line of data, and whether it begins with #."""
+    """Refuse a comment among the data. start: the number of the first line of data, and whether it begins with #."""
     begins = cells[0].startswith("#")
     if begins and (len(cells) != width or not start[1]):
         raise Unsettled(
@@ -180,7 +180,7 @@ def _refuse_comment(line: int, cells: list[str], width: int, start: tuple[int, b
 
 
 def counting(cells: list[str]) -> bool:
-    """True of 0, 1, 2, ... and the like: what names the columns of a table without names."""
+    """Return True for cells such as 0, 1, 2, ..., which name the columns of a table without names."""
     if len(cells) < 2 or not all(re.fullmatch(r"[0-9]{1,9}", cell.strip()) for cell in cells):
         return False
     start = int(cells[0])
@@ -189,16 +189,16 @@ def counting(cells: list[str]) -> bool:
 
 
 def _doubt(line: int, first: list[str], found: Columns) -> None:
-    """Refuse a table without a header whose first line may be one: no other line is like it."""
+    """Refuse a table without a header if its first line may be one, because it differs from all other lines."""
     word = next((column for column, cell in enumerate(first) if number(cell) is None), None)
     below = found.numbers[1:]
     if word is not None and first[word].strip() in found.texts[word][1:]:
-        return  # a name of a column does not come again in it: this is a label
+        return  # a column's name does not appear again in the column, so this is a label
     if word is not None and len(below):
         numbers = np.isfinite(below[:, word])
         last = word == len(first) - 1
         if numbers.all() or (numbers.any() and not last):
-            raise _neither(line, first)
+            raise _not_data_nor_header(line, first)
     of = [column for column in range(len(first)) if column != word]
     cells, rest = [first[column] for column in of], below[:, of]
     why = ""
@@ -224,10 +224,11 @@ def load_csv(
     kept: Callable[[list[str], int], Collection[int]] = lambda names, width: (),
     square: bool = False,
 ) -> Columns:
-    """The columns of a file; all are numbers but those that are `kept` as text, of the names and their number.
+    """Return the columns of a file; all cells must be numbers, except in the columns that may be text.
 
-    labelled: it is a table, in which one column may be words. square: the numbers are a square matrix, whose first line
-    may count.
+    labelled: the file is a table, and one column may hold words.
+    kept: returns the columns with text, for the names and the number of columns.
+    square: the numbers are a square matrix, and its first line may be 0, 1, 2, ...
     """
     written = Cells(path, packed, settled, labelled)
     rows = iter(written)
@@ -238,7 +239,7 @@ def load_csv(
     _refuse_empty(top)
     names, is_header = _header(first, written, settled.header, labelled)
     texts: dict[int, list[str]] = {column: [] for column in kept(names, width)}
-    known: dict[str, str] = {}  # equal texts are kept once: most labels come many times
+    known: dict[str, str] = {}  # equal texts are stored once, because most labels appear many times
     slips: dict[int, tuple[int, str]] = {}
     rounded: dict[int, tuple[int, str]] = {}
     numbers, lines = array("d"), array("q")
@@ -248,7 +249,7 @@ def load_csv(
         _refuse_comment(line, cells, width, start)
         if len(cells) != width:
             raise _ragged(line, cells, first[1], first_below=is_header and not lines)
-        if not lines and labelled:  # words anywhere in the first line of data may be labels
+        if not lines and labelled:  # words in any column of the first line of data may be labels
             words = [column for column, cell in enumerate(cells) if number(cell) is None]
             texts |= {column: [] for column in words[:2]}
         lines.append(line)
@@ -302,7 +303,7 @@ def _ragged(line: int, cells: list[str], first: list[str], first_below: bool) ->
 
 
 def not_a_number(line: int, column: int, cell: str) -> Unsettled:
-    """The complaint about a cell that should be a number."""
+    """Return the error for a cell that should be a number."""
     text = cell.strip()
     place = f"line {line}, column {column + 1}"
     if text.lower() in MISSING:
@@ -318,7 +319,7 @@ def not_a_number(line: int, column: int, cell: str) -> Unsettled:
 
 
 def quantity(cell: str) -> tuple[str, str]:
-    """What a cell is that is a quantity and no number, such as a date, and how to write it; else two empty texts."""
+    """Return the kind of a quantity that is not a number, such as "a date", and how to write it; else "", ""."""
     for kind, looks, remedy in _QUANTITIES:
         if re.fullmatch(looks, cell.strip(), re.IGNORECASE):
             return kind, remedy

@@ -1,6 +1,6 @@
-"""Labels as files hold them: cells of a column, arrays, and JSON lists. Two labels that differ stay different.
+"""Read labels from columns of cells, arrays and JSON lists. Different labels stay different.
 
-Two classes that become one, such as 01 and 1, would give a certificate of another problem.
+If two classes became one, such as 01 and 1, the certificate would be for another problem.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from cvxml.core.metric import is_rounded, refuse_texts
 
 MAX_LABEL = 1000  # characters: numpy pads every label to the longest one
 MISSING = ("", "na", "n/a", "?", "null", "none", "-", "nan")
-_LETTER = 4  # bytes in an array of texts
-_PADDING = 4  # times the letters of all labels: the most that an array of them has, beyond FREE_BYTES
-LARGEST = 2**53  # double precision has every integer up to it
+_LETTER = 4  # bytes of a letter in an array of texts
+_PADDING = 4  # an array of labels may have this many times the letters of all labels, beyond FREE_BYTES
+LARGEST = 2**53  # double precision holds every integer up to this one
 ANEW = "number the classes anew with np.unique(y, return_inverse=True)[1]"
 
 _WHOLE = re.compile(r"[+-]?[0-9]+")
@@ -30,7 +30,7 @@ _REMARK = re.compile(r"(.*\S)\s+#.*")
 
 
 def integers(texts: Sequence[str]) -> NDArray[np.int64] | None:
-    """The texts as integers; None if one of them is no integer, or is changed when it is read as one.
+    """Return the texts as integers; None if one of them is not an integer, or if reading it as a number changes it.
 
     Read as an integer, 01 would be 1, and -0 would be 0. +1 is read as 1, unless 1 is there too.
     """
@@ -43,7 +43,7 @@ def integers(texts: Sequence[str]) -> NDArray[np.int64] | None:
 
 
 def kept_as_text(texts: Sequence[str]) -> str:
-    """A note if whole numbers are kept as text, with the first label that a number would change; else nothing."""
+    """Return a note if whole numbers are kept as text, with the first label that a number would change; else ""."""
     if not all(map(_WHOLE.fullmatch, texts)) or integers(texts) is not None:
         return ""
     changed = next((text for text in texts if not _PLAIN.fullmatch(text)), "")
@@ -52,9 +52,12 @@ def kept_as_text(texts: Sequence[str]) -> str:
 
 
 def cell_labels(cells: Sequence[str], called: str, place: Callable[[int], str]) -> NDArray[Any]:
-    """The labels in a column: int64, float64 or str.
+    """Return the labels in a column: int64, float64 or str.
 
-    cells: without blanks at their ends. called: the column in words. place: the words for a row, counted from 0.
+    cells: without blanks at their ends.
+    called: the column in words.
+    place: returns the words for a row, counted from 0.
+
     Raises ValueError for missing labels, and for different texts of one whole number.
     """
     _refuse_missing(cells, called, place)
@@ -74,7 +77,7 @@ def cell_labels(cells: Sequence[str], called: str, place: Callable[[int], str]) 
 
 
 def _refuse_missing(cells: Sequence[str], called: str, place: Callable[[int], str]) -> None:
-    """Refuse cells that stand for a missing label, such as NA. "-" beside "+" is a sign, and allowed."""
+    """Refuse cells that mean a missing label, such as NA. A "-" beside "+" is a sign, and is allowed."""
     signs = {"-"} if "+" in cells else set()
     rows = [row for row, cell in enumerate(cells) if cell.lower() in {*MISSING} - signs]
     if rows:
@@ -123,7 +126,10 @@ def refuse_extreme(values: NDArray[np.float64], called: str, place: Callable[[in
 
 
 def whole_labels(values: NDArray[np.float64], called: str, place: Callable[[int], str]) -> NDArray[np.int64]:
-    """The labels in a column of numbers, int64. Raises ValueError for fractions, NaN and numbers beyond 2^53."""
+    """Return the labels in a column of numbers as int64.
+
+    Raises ValueError for fractions, NaN and numbers beyond 2^53.
+    """
     refuse_extreme(values, called, place)
     rows = np.flatnonzero(values != np.round(values))
     if len(rows):
@@ -136,7 +142,7 @@ def whole_labels(values: NDArray[np.float64], called: str, place: Callable[[int]
 
 
 def array_labels(y: NDArray[Any]) -> NDArray[Any]:
-    """The labels in an array (n,) or (n, 1) of a file of numpy. Raises ValueError for anything else."""
+    """Return the labels in a numpy array (n,) or (n, 1) from a file. Raises ValueError for anything else."""
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
     if y.ndim != 1:
@@ -161,7 +167,10 @@ def array_labels(y: NDArray[Any]) -> NDArray[Any]:
 
 
 def list_labels(values: list[Any]) -> NDArray[Any]:
-    """The labels in a list, or in a list of lists of one label each. Raises ValueError that says the place."""
+    """Return the labels in a list, or in a list of one-label lists.
+
+    Raises ValueError that gives the place of an error.
+    """
     if values and all(isinstance(value, list) and len(value) == 1 for value in values):
         values = [value[0] for value in values]
     if any(isinstance(value, list) for value in values):
@@ -200,7 +209,7 @@ def _kind(value: Any) -> str:
 
 
 def _within_int64(values: list[int]) -> NDArray[np.int64]:
-    """Integers, or booleans as 0 and 1. Raises ValueError for one that int64 does not have."""
+    """Return integers, or booleans as 0 and 1. Raises ValueError for an integer outside int64."""
     for place, value in enumerate(values):
         if not -(2**63) <= value < 2**63:
             raise Unsettled(
@@ -210,7 +219,7 @@ def _within_int64(values: list[int]) -> NDArray[np.int64]:
 
 
 def _reals(values: list[float]) -> NDArray[Any]:
-    """Numbers as float64, and as int64 if all are whole. Raises ValueError for one that float64 does not have."""
+    """Return numbers as float64, or as int64 if all are whole. Raises ValueError for an integer that float64 rounds."""
     for place, value in enumerate(values):
         if isinstance(value, int) and abs(value) >= LARGEST and is_rounded(value, float(value)):
             raise Unsettled(
@@ -220,7 +229,7 @@ def _reals(values: list[float]) -> NDArray[Any]:
 
 
 def _whole_if_all_are(numbers: NDArray[np.float64]) -> NDArray[Any]:
-    """Numbers as int64 if all are whole, else as they are. Raises ValueError for NaN and numbers beyond 2^53."""
+    """Return numbers as int64 if all are whole, else unchanged. Raises ValueError for NaN and numbers beyond 2^53."""
     refuse_extreme(numbers, "y", "y[{}]".format)
     return numbers.astype(np.int64) if np.all(numbers == np.round(numbers)) else numbers
 
@@ -231,7 +240,8 @@ def _texts(values: Sequence[str], place: Callable[[int], str]) -> NDArray[Any]:
             raise Unsettled(
                 f"{place(row)}: a label has 1 to {MAX_LABEL} letters, and this one has {len(value)}"
             )
-        if "\0" in value:  # numpy cuts them off at the end of a text, so that two labels may become one
+        # numpy removes null characters at the end of a text, so two labels could become equal
+        if "\0" in value:
             raise Unsettled(f"{place(row)}: a label holds a null character; delete it, or write another one")
     longest, letters = max(map(len, values), default=0), sum(map(len, values))
     if _LETTER * len(values) * longest > common.FREE_BYTES + _PADDING * _LETTER * letters:
@@ -243,7 +253,7 @@ def _texts(values: Sequence[str], place: Callable[[int], str]) -> NDArray[Any]:
 
 
 def _not_one_each(y: Any) -> Unsettled:
-    """The complaint about labels that are a matrix, or lists."""
+    """Return the error for labels that are a matrix or lists."""
     try:
         refuse_texts(y, "y")
         table = np.asarray(y)

@@ -1,4 +1,4 @@
-"""Files of numpy, .npy and .npz, without pickles and without trusting a header."""
+"""Read numpy's .npy and .npz files without pickles, and without trusting their headers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cvxml.core.files import common
 from cvxml.core.files.common import NUMPY, Path, Unsettled, max_unpacked, naming, open_regular
 from cvxml.core.memory import FLOAT
 
-_HEAD_BYTES = 1 << 14  # more than the longest .npy header that numpy accepts
+_HEAD_BYTES = 1 << 14  # longer than the longest .npy header that numpy accepts
 _CHUNK_BYTES = 1 << 20
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
@@ -33,7 +33,7 @@ def _header(head: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             shape, fortran, dtype = _HEADERS[npy.read_magic(buffer)](buffer)
-    except Exception as error:  # a hostile header makes numpy and ast raise nearly anything
+    except Exception as error:  # a hostile header makes numpy and ast raise exceptions of almost any type
         raise ValueError(f"unreadable .npy header, {error}") from error
     check_dtype(dtype)
     return tuple(int(side) for side in shape), fortran, dtype, buffer.tell()
@@ -53,7 +53,7 @@ def _fill(stream: IO[bytes], start: bytes, size: int) -> NDArray[np.uint8]:
 
 def _typed(raw: NDArray[np.uint8], dtype: np.dtype[Any]) -> NDArray[Any]:
     flat = raw.view(dtype).astype(dtype.newbyteorder("="), copy=False)
-    # numpy does not check these bit patterns, and later use of bad ones is undefined.
+    # numpy does not check these bit patterns, and later use of invalid ones is undefined.
     if dtype.kind == "U" and flat.view(np.uint32).max(initial=0) > 0x10FFFF:
         raise ValueError("a character is not Unicode")
     if dtype.kind == "b" and raw.max(initial=0) > 1:
@@ -62,7 +62,7 @@ def _typed(raw: NDArray[np.uint8], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def _read_npy(stream: IO[bytes], size: int, most: float = math.inf) -> NDArray[Any]:
-    """The array of a stream of `size` bytes. most: its bytes, if each number takes 8, as a float does."""
+    """Return the array in a stream of `size` bytes. most: its largest size in bytes, with at least 8 bytes a number."""
     if size > common.MAX_BYTES:
         raise ValueError(f"it has {size} bytes, more than {common.MAX_BYTES}")
     head = stream.read(min(size, _HEAD_BYTES))
@@ -116,10 +116,10 @@ def load_npy(path: Path) -> NDArray[Any]:
 
 
 def read_npz(path: Path) -> dict[str, NDArray[Any]]:
-    """All arrays of an .npz file by name: numbers, booleans or strings, in native byte order.
+    """Return all arrays of an .npz file by name: numbers, booleans or strings, in native byte order.
 
-    Raises ValueError for objects, structured or other dtypes, for headers that do not match the
-    data, for files that declare more than MAX_BYTES, and for compressed files that unpack to more than `max_unpacked`.
+    Raises ValueError for objects, structured or other dtypes, for headers that do not match the data, for files that
+    declare more than MAX_BYTES, and for compressed files that unpack to more than `max_unpacked`.
     """
     with naming(path, "read", NUMPY):
         return load_npz(path)

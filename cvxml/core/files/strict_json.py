@@ -1,4 +1,4 @@
-"""Strict JSON: values, and lists of neighbours."""
+"""Read strict JSON: values, and lists of neighbours."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from cvxml.core.files.common import FREE_BYTES, REMEDIES, Path, naming, open_reg
 
 MAX_JSON_BYTES = 256 * 1024**2
 MAX_DEPTH = 64  # nested brackets in JSON
-MAX_DIGITS = 4300  # of one JSON integer
-MAX_KEYS = 10**5  # of all objects; one takes up to 300 bytes
-# Python takes so many bytes for a list with its first numbers, and for a short text. [] has 2 letters, and [0.1,0.2] 9.
+MAX_DIGITS = 4300  # most digits of an integer
+MAX_KEYS = 10**5  # of all objects together; a key takes up to 300 bytes
+# Bytes that Python takes for a list with its first numbers, and for a short text. [] has 2 letters, and [0.1,0.2] has
+# 9.
 _LIST, _STRING = 96, 64
-# Lists and texts may take FREE_BYTES and this many bytes a letter. A number takes 32, and "0.1," has 4 letters.
+# Lists and texts may take FREE_BYTES plus this many bytes a letter. A number takes 32 bytes, and "0.1," has 4 letters.
 BYTES_PER_LETTER = 10
 
 
@@ -81,7 +82,10 @@ def load_json(path: Path) -> Any:
 
 
 def parse_json(text: str, finite: bool = True) -> Any:
-    """The value of a text; ValueError for what read_json refuses, NaN and Infinity only if `finite`."""
+    """Return the value of a JSON text.
+
+    Raises ValueError as read_json does; NaN and Infinity are allowed if not `finite`.
+    """
     check_depth(text)
     return json.loads(
         text,
@@ -93,10 +97,10 @@ def parse_json(text: str, finite: bool = True) -> Any:
 
 
 def read_json(path: Path) -> object:
-    """The value in a strict UTF-8 JSON file of at most MAX_JSON_BYTES.
+    """Return the value in a strict UTF-8 JSON file of at most MAX_JSON_BYTES.
 
-    Raises ValueError for NaN, infinities, numbers that overflow, integers of more than MAX_DIGITS
-    digits, repeated keys, nesting deeper than MAX_DEPTH, or anything after the value.
+    Raises ValueError for NaN, infinities, numbers that overflow, integers of more than MAX_DIGITS digits, repeated
+    keys, nesting deeper than MAX_DEPTH, or anything after the value.
     """
     with naming(path, "read", REMEDIES[".json"]):
         value: object = load_json(path)
@@ -104,9 +108,9 @@ def read_json(path: Path) -> object:
 
 
 def read_neighbors(path: Path) -> list[list[int]]:
-    """The lists of row numbers (from 0) in a JSON file: a list of lists, or {"neighbors": ...}.
+    """Return the lists of row numbers (from 0) in a JSON file: a list of lists, or {"neighbors": ...}.
 
-    Raises ValueError for anything else: booleans, floats and negative numbers are refused.
+    Raises ValueError for anything else, including booleans, floats and negative numbers.
     """
     with naming(path, "read", "give a JSON list of lists of row numbers, counted from 0"):
         value = load_json(path)

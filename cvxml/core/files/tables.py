@@ -1,7 +1,8 @@
-"""Tables from files of every kind: rows of features, and a label for each.
+"""Read tables from files of all supported formats: rows of features, and a label for each row.
 
-Which column holds the labels, and whether the first one only numbers the rows, is decided in `_columns`: from what was
-asked, else from the names of a header, else from what the columns hold. What may be read in two ways is refused.
+`_columns` decides which column holds the labels, and whether the first column only numbers the rows. It follows the
+user's answers, else the names in a header, else the contents of the columns. A table that can be read in two ways is
+refused.
 """
 
 from __future__ import annotations
@@ -29,16 +30,17 @@ from cvxml.core.files.numpy_files import load_npy, load_npz
 from cvxml.core.files.strict_json import load_json
 from cvxml.core.short_repr import printable
 
-SURE = ("label",)  # a name before all others: "x,y,label" are points of the plane
+SURE = ("label",)  # preferred to all other names: in "x,y,label", x and y are points of the plane
 LIKELY = ("labels", "class", "classes", "target", "species")
-ROWS = ("", "index", "id", "rownames", "row.names", "row_names")  # and pandas' "Unnamed: 0"
+# names of a column that numbers the rows; also pandas' "Unnamed: 0"
+ROWS = ("", "index", "id", "rownames", "row.names", "row_names")
 INDEX = "give --index yes to leave it out of the features, --index no to keep it as a feature"
 LEFT_OUT = "give --index yes, which leaves it out of the features"
 LABEL = "give --label first, last, a name of the header, or a number from 0 on"
 
 
 class Table(NamedTuple):
-    """Features X (n, d), labels y (n,), and in words where the labels were and how the file is written."""
+    """Features X (n, d), labels y (n,), and two texts: where the labels were, and how the file is written."""
 
     X: NDArray[np.float64]
     y: NDArray[Any]
@@ -46,20 +48,20 @@ class Table(NamedTuple):
     written: str = ""
 
 
-def _kept(names: list[str], width: int, label: str | None, index: bool | None) -> set[int]:
-    """The columns of a CSV file whose cells are wanted as text: wherever the labels may be."""
+def _text_columns(names: list[str], width: int, label: str | None, index: bool | None) -> set[int]:
+    """Return the columns of a CSV file that may hold the labels, so that their cells are kept as text."""
     lower = [name.strip().lower() for name in names]
     named = [column for column, name in enumerate(lower) if name in (*SURE, *LIKELY, "y")]
     kept = {0, width - 1, *named[: len(LIKELY) + 3]}
     if index:
         kept.add(min(1, width - 1))
     if label is not None:
-        kept.update(_asked(names, list(range(bool(index), width)), label))
+        kept.update(_columns_of_label(names, list(range(bool(index), width)), label))
     return kept
 
 
-def _asked(names: list[str], columns: list[int], label: str) -> set[int]:
-    """The columns that `label` may mean: by name, or by place among `columns`."""
+def _columns_of_label(names: list[str], columns: list[int], label: str) -> set[int]:
+    """Return the columns that `label` may mean: by name, or by place among `columns`."""
     found = [column for column in columns if names and names[column].strip() == label]
     if len(found) > 1:
         raise Unsettled(f"{len(found)} columns are named {label[:40]!r}, not one; give the number of one")
@@ -71,9 +73,9 @@ def _asked(names: list[str], columns: list[int], label: str) -> set[int]:
 
 
 def _label_column(held: Columns, columns: list[int], label: str | None, index: bool | None) -> int:
-    """Where the labels are. Raises ValueError where that may be read in two ways."""
+    """Return the column of the labels. Raises ValueError if more than one column is possible."""
     if label is not None:
-        asked = _asked(held.names, columns, label)
+        asked = _columns_of_label(held.names, columns, label)
         if len(asked) != 1:
             what = "names one column and numbers another" if asked else "is no column"
             there = f" of {', '.join(printable(held.names[column].strip(), 40) for column in columns)}"[:200]
@@ -138,12 +140,12 @@ def _all_differ(cells: list[str]) -> bool:
 
 
 def _no_feature(held: Columns, column: int, index: bool | None) -> Unsettled:
-    """The complaint about a column of features with a cell that is no number."""
+    """Return the error for a column of features with a cell that is not a number."""
     line, cell = held.slips[column]
     complaint = not_a_number(line, column, cell)
     kind = quantity(cell)[0]
     missing = cell.strip().lower() in MISSING
-    # a quantity such as 5 % is a feature, and a word that comes twice names no row
+    # a quantity such as 5 % is a feature, and a word that appears twice does not name a row
     if column == 0 and index is None and not missing and kind in ("", *DATED) and _all_differ(held.texts[0]):
         return Unsettled(f"{complaint}; if the column only names the rows, {LEFT_OUT}")
     if column == held.width - 1 and kind:
@@ -152,23 +154,31 @@ def _no_feature(held: Columns, column: int, index: bool | None) -> Unsettled:
 
 
 def _words(held: Columns, column: int, last: int) -> bool:
-    """True if the cells of a column are words, no quantities such as dates. In the last one some may be numbers."""
+    """Return True if a column holds words, and not quantities such as dates.
+
+    In the last column, some may be numbers.
+    """
     if column not in held.slips or quantity(held.slips[column][1])[0]:
         return False
     return column == last or bool(np.isnan(held.numbers[:, column]).all())
 
 
 def _plausible(held: Columns, column: int) -> bool:
-    """True of whole numbers, two at least, each occurring twice on average."""
+    """Return True if a column holds at least two whole numbers, each of which occurs twice on average."""
     values = held.numbers[:, column]
     if not np.all((np.abs(values) <= 2.0**53) & (values == np.round(values))):
         return False
-    different = set(held.texts[column]) if column in held.texts else np.unique(values)  # 01 and 1 are two
+    # as texts, 01 and 1 are two labels
+    different = set(held.texts[column]) if column in held.texts else np.unique(values)
     return 2 <= len(different) <= len(values) / 2
 
 
 def _numbers_rows(values: NDArray[np.float64]) -> bool:
-    """True of 0, 1, 2, ... in any order; of ten or more whole numbers that differ, or mostly rise by one."""
+    """Return True if whole numbers may number the rows.
+
+    The column must have three rows or more. This is so for consecutive integers in any order. With ten or more rows it
+    is also so if all values differ, or if at least nine tenths of the steps are 1.
+    """
     n = len(values)
     if n < 3 or not np.all((np.abs(values) <= 2.0**53) & (values == np.round(values))):
         return False
@@ -194,7 +204,7 @@ def _refuse_index(held: Columns, features: list[int], index: bool | None) -> Non
 
 
 def _columns(held: Columns, label: str | None, index: bool | None) -> tuple[int, list[int]]:
-    """The column of the labels and those of the features."""
+    """Return the column of the labels and the columns of the features."""
     columns = list(range(bool(index), held.width))
     if len(columns) < 2:
         raise ValueError("it has one column, a table needs features and a label")
@@ -226,7 +236,9 @@ def _load_table(path: Path, suffix: str, asked: Settled) -> Table:
     label, index = asked.label, asked.index
     if suffix.startswith(COLUMNS):
         packed = suffix.endswith(".gz")
-        held = load_csv(path, packed, True, asked, lambda names, width: _kept(names, width, label, index))
+        held = load_csv(
+            path, packed, True, asked, lambda names, width: _text_columns(names, width, label, index)
+        )
         return _split(held, label, index)
     able = ("label", "index") if suffix == ".npy" else ()
     for name, value in asdict(asked).items():
@@ -263,13 +275,14 @@ def _refuse_infinite(X: NDArray[np.float64]) -> None:
 
 
 def load_table(path: Path, asked: Settled = NOTHING) -> Table:
-    """Features and labels, where the labels were found, and how the file is written.
+    """Return the features and labels of a file, where the labels were found, and how the file is written.
 
-    .npz and .json hold X and y. In .npy and in lines of cells (.csv, .tsv, .txt, .data, with .gz or without) the labels
-    are a column, and what may be read in two ways is refused until it is settled; `cvxml.datasets.read` says how.
+    .npz and .json hold X and y. In .npy and in lines of cells (.csv, .tsv, .txt, .data, with or without .gz), the
+    labels are a column. A file that can be read in two ways is refused until `asked` decides; see
+    `cvxml.datasets.read`.
 
-    Labels are int64 if every one is an integer (of up to 18 digits), and no text is changed by that: 01 stays text.
-    Raises ValueError, in one sentence.
+    Labels are int64 if every label is an integer of up to 18 digits and no text is changed by that; for example, 01
+    stays text. Raises ValueError, in one sentence.
     """
     suffix = suffix_of(path)
     with naming(path, "read", REMEDIES[suffix]):
@@ -281,5 +294,8 @@ def load_table(path: Path, asked: Settled = NOTHING) -> Table:
 
 
 def read_table(path: Path, **asked: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
-    """X (n, d) float64 and y (n,), int64, float64 or str, n and d at least 1. asked: as `settled` takes it."""
+    """Return X (n, d) float64 and y (n,), int64, float64 or str, with n and d at least 1.
+
+    asked: keyword arguments of `settled`.
+    """
     return load_table(path, settled(**asked))[:2]

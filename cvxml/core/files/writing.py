@@ -1,4 +1,4 @@
-"""Writing files at once or not at all."""
+"""Write files atomically, so that a reader never sees a part of a file."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from cvxml.core.files.common import Path, naming
 from cvxml.core.files.numpy_files import check_dtype
 from cvxml.core.files.strict_json import check_depth
 
-# which end a process in the middle of a write; Windows has no SIGHUP
+# signals that end a process in the middle of a write; Windows has no SIGHUP
 _ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 @contextmanager
-def _whole() -> Iterator[None]:
-    """Delay SIGTERM and SIGHUP to the end of the block, if they have their default action: to end the process.
+def _without_signals() -> Iterator[None]:
+    """Delay SIGTERM and SIGHUP to the end of the block, if they have their default action, which ends the process.
 
-    Python lets only the main thread handle signals: within another thread they end the process at once.
+    Python lets only the main thread handle signals. In another thread they end the process at once.
     """
     came: list[int] = []
     waiting = []
@@ -46,13 +46,13 @@ def _whole() -> Iterator[None]:
 
 
 def _replace(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    # Through a link, the file it points to is what is replaced.
+    # If `path` is a link, the file that it points to is replaced.
     target = os.path.realpath(path)
     temporary = os.path.join(os.path.dirname(target), f".cvxml-{secrets.token_hex(8)}.tmp")
-    with _whole():
+    with _without_signals():
         try:
             with open(temporary, "xb") as stream:
-                # a replaced file keeps its permissions: a private file stays private
+                # a replaced file keeps its permissions, so a private file stays private
                 with suppress(FileNotFoundError):
                     os.chmod(temporary, os.stat(target).st_mode & 0o777)
                 write(stream)
@@ -66,24 +66,23 @@ def _replace(path: Path, write: Callable[[BinaryIO], object]) -> None:
 
 
 def check_writable(path: Path) -> None:
-    """Raise ValueError now if `write_json` or `write_npz` could not write there later."""
+    """Raise ValueError now if `write_json` or `write_npz` could not write to `path` later."""
     with naming(path, "written", "give the name of a file in a folder that exists and may be written to"):
         target = os.path.realpath(path)
         if os.path.isdir(target):
             raise ValueError("it is a folder")
         probe = os.path.join(os.path.dirname(target), f".cvxml-{secrets.token_hex(8)}.tmp")
-        with _whole():
+        with _without_signals():
             with open(probe, "xb"):
                 pass
             os.unlink(probe)
 
 
 def write_json(path: Path, obj: object) -> None:
-    """Write `obj` as JSON (sorted keys, indent 1, final newline), replacing the file at once.
+    """Write `obj` as JSON (sorted keys, indent 1, final newline), and replace the file atomically.
 
-    Raises ValueError, leaving an existing file as it was, if `obj` holds NaN, an infinity or
-    something JSON has no form for, if it is nested deeper than MAX_DEPTH (which read_json refuses),
-    or if the file cannot be written.
+    Raises ValueError if `obj` holds NaN, an infinity or a value without a JSON form, if it is nested deeper than
+    MAX_DEPTH (which read_json refuses), or if the file cannot be written. An existing file then stays unchanged.
     """
     with naming(path, "written", "give finite plain values, and a file in a folder that exists"):
         text = json.dumps(obj, allow_nan=False, sort_keys=True, indent=1) + "\n"
@@ -92,16 +91,16 @@ def write_json(path: Path, obj: object) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write `text` as UTF-8, replacing the file at once. Raises ValueError if the file cannot be written."""
+    """Write `text` as UTF-8, and replace the file atomically. Raises ValueError if the file cannot be written."""
     with naming(path, "written", "give a file in a folder that exists"):
         _replace(path, lambda stream: stream.write(text.encode("utf-8")))
 
 
 def write_matrix(path: Path, values: ArrayLike) -> None:
-    """Write numbers (n, d) as .npy, or as .csv with every digit that tells them apart, replacing the file at once.
+    """Write numbers (n, d) as .npy, or as .csv with all digits, and replace the file atomically.
 
-    `read_array` reads the same numbers; (q, d, d) is written as .npy alone. Raises ValueError for what is not finite,
-    and if the file cannot be written.
+    `read_array` reads the same numbers. (q, d, d) can be written as .npy only. Raises ValueError if a number is not
+    finite, and if the file cannot be written.
     """
     matrix = np.asarray(values, dtype=np.float64)
 
@@ -118,10 +117,10 @@ def write_matrix(path: Path, values: ArrayLike) -> None:
 
 
 def write_npz(path: Path, /, **arrays: ArrayLike) -> None:
-    """Write `arrays` as an uncompressed .npz that read_npz reads, replacing the file at once.
+    """Write `arrays` as an uncompressed .npz that read_npz reads, and replace the file atomically.
 
-    The same arrays give the same bytes. Raises ValueError, leaving an existing file as it was, for
-    dtypes other than numbers, booleans and strings, or if the file cannot be written.
+    The same arrays give the same bytes. Raises ValueError for dtypes other than numbers, booleans and strings, or if
+    the file cannot be written. An existing file then stays unchanged.
     """
 
     def write(stream: BinaryIO) -> None:

@@ -1,15 +1,18 @@
-"""Metrics with a budget: sum over similar pairs of D_A(i, j) is at most 1. Feasibility, and coordinates for it.
+"""Metrics with a budget: the sum of D_A over similar pairs is at most 1. Feasibility, and coordinates for it.
 
-A sum over pairs of D_A is <S, A> with S = sum e e^T over their differences e = x_i - x_j, in any units of the features.
-Only directions in which a similar pair differs cost anything; whether a dissimilar pair differs in another, and could
-be moved apart at no cost at all, is a fact about rational numbers (span.py), and is taken for decided here.
+The sum over similar pairs is <S, A> with S = sum e e^T over their differences e = x_i - x_j, in any units of the
+features. Only directions in which a similar pair differs use the budget. A dissimilar pair that differs in another
+direction could be moved apart without limit. Whether one does is a fact about rational numbers (numbers/span.py), and
+is decided before.
 
-Proof. Let r be the rank of S, and T (d, r) any floats such that T^T S T is positive definite: then e -> z = T^T e is
-one to one on the span of the similar differences. For weights w of other differences in that span, and every psd A,
-    sum_t w_t D_A(t)  <=  mu sum_similar D_A,    mu = lambda_max(sum_t w_t z_t z_t^T) / lambda_min(sum_similar z z^T).
-T makes the second matrix the identity but for rounding. Both are computed, with a bound of what rounding did to them:
-    z = T^T e is off by (d + 2) units of rounding of |T|^T |e|, a product of matrices by as many as there are terms,
-    eigenvalues by r units of the matrix; a number too small for a float counts as `FLOOR`.
+Proof. Let r be the rank of S, and T (d, r) any floats with T^T S T positive definite. Then e -> z = T^T e is one to
+one on the span of the similar differences. For weights w of other differences in that span, and every psd A,
+    sum_t w_t D_A(t)  <=  mu sum_similar D_A,    mu = lambda_max(sum_t w_t z_t z_t^T) / lambda_min(sum_similar z z^T),
+if mu >= 0. T makes the second matrix the identity up to rounding. Both matrices are computed with error bounds:
+- z = T^T e has an error of (d + 2) units of rounding of |T|^T |e|.
+- A product of matrices has an error of as many units of rounding as it has terms.
+- Eigenvalues have an error of r units of rounding of the matrix.
+- A number too small for a float counts as `FLOOR`.
 EPS is two units of rounding, which leaves room for the rounding of the bounds themselves.
 """
 
@@ -36,22 +39,25 @@ from cvxml.core.result import Step
 from cvxml.family.geometry.coordinates import RANK, UNITS, hidden_directions
 from cvxml.family.geometry.symmetric import quadratic, weighted
 
-FLOOR = 2.0**-1000  # more than what underflows in a few products of numbers near 1
-FARTHEST = 1e50  # of a dissimilar pair, in units of the similar ones: powers of it are no overflow
-BLOCK = 512  # rows that are summed before blocks are: rounding grows with the terms of a sum
+FLOOR = 2.0**-1000  # above the error of underflow in a few products of numbers near 1
+FARTHEST = 1e50  # largest difference of a dissimilar pair, in units of the similar ones
+BLOCK = 512  # rows summed at a time; rounding grows with the number of terms of a sum
 
 
 @dataclass(frozen=True)
 class BudgetFeasibility(Feasibility):
-    """A metric that must also keep to the budget: `spent` is its sum over similar pairs, at most 1."""
+    """The feasibility of a metric with a budget: `spent` is its sum over similar pairs, at most 1."""
 
     spent: float = 0.0
-    rounded: float = 0.0  # what rounding may have done to `spent`
-    away: float = 0.0  # Frobenius distance of the metric that is judged
+    rounded: float = 0.0  # bound of the rounding error of `spent`
+    away: float = 0.0  # bound of the Frobenius distance between the metric given and the metric judged
 
     @property
     def feasible(self) -> bool:
-        """True within `FEASIBILITY_TOL`, of the norm and of the budget, or within rounding."""
+        """True if the metric is psd and within the budget, up to rounding and tolerance.
+
+        The tolerance is `FEASIBILITY_TOL`: of the norm for the cone, and of the budget 1 for `spent`.
+        """
         return self._within and super().feasible
 
     @property
@@ -65,37 +71,43 @@ class BudgetFeasibility(Feasibility):
 
 
 class MetricWithinBudget(NamedTuple):
-    """The metric that is judged: factor * psd in units of the features, within the budget but for `share`.
+    """The metric that is judged: factor * psd, in units of the features, within the budget up to `share`.
 
-    A psd matrix is near: P with |e^T (P - psd) e| <= slack (sum_k |e_k| sqrt(psd_kk))^2 for all e.
+    psd is close to a psd matrix P: |e^T (P - psd) e| <= slack (sum_k |e_k| sqrt(psd_kk))^2 for all e.
     """
 
     psd: FloatArray  # (d, d), the largest entry between 1 and 2, or all 0
     unit: FloatArray  # (d,)
     factor: float
     slack: float
-    share: float  # of a distance: what rounding of the budget may do to it
+    share: float  # bound of the relative change of a distance by rounding of the budget
 
     def distances(self, E: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """D of the rows of E (t, d), and what rounding may have done to each, that of the budget left out."""
+        """D of the rows of E (t, d), and bounds of their errors.
+
+        The bounds do not include the relative error `share` of the budget.
+        """
         with np.errstate(over="ignore", invalid="ignore"):
             D, error = _distances(E / self.unit, self.psd, self.slack)
             return D * self.factor, error * self.factor
 
     @property
     def matrix(self) -> FloatArray:
-        """(d, d), of the features; rounded."""
+        """The matrix (d, d) in the given units of the features, rounded."""
         with np.errstate(over="ignore"):
             A: FloatArray = self.psd * self.factor / self.unit[:, None] / self.unit
         return A
 
 
 def _distances(E: FloatArray, psd: FloatArray, slack: float) -> tuple[FloatArray, FloatArray]:
-    """e^T psd e of every row of E, floored at 0, and how far that of the psd matrix near may be from it."""
+    """e^T psd e of every row of E, clipped at 0, and a bound of the distance to e^T P e.
+
+    P is the psd matrix of `MetricWithinBudget`.
+    """
     if slack == 0:  # psd is diagonal
         squares = E**2
         D = squares @ np.diag(psd)
-        least = FLOOR * 2 * (1 + len(psd) * squares.sum(axis=1))  # of numbers e at least (1 + sum |e|)^2
+        least = FLOOR * 2 * (1 + len(psd) * squares.sum(axis=1))  # at least FLOOR (1 + sum |e|)^2
         return D, (len(psd) + 3) * EPS * D + least * bool(psd.any())
     size, root = np.abs(E), np.sqrt(np.diag(psd))
     rounded = (len(psd) + 3) * EPS * quadratic(size, np.abs(psd))
@@ -106,13 +118,14 @@ def _distances(E: FloatArray, psd: FloatArray, slack: float) -> tuple[FloatArray
 def examine_budget(
     A: FloatArray, similar: FloatArray, unit: FloatArray | None = None
 ) -> tuple[MetricWithinBudget, BudgetFeasibility]:
-    """P_+(A) / max(1, spent), and how far A (d, d) was from it; similar (s, d): differences of the similar pairs.
+    """The metric P_+(A) / max(1, spent) that is judged for A (d, d), and the feasibility of A.
 
-    unit (d,): of these, where others are given that have the same sum of squares.
+    similar (s, d): the differences of the similar pairs, or other vectors with the same sum of squares. unit (d,):
+    the units of the features; needed in the second case.
 
-    The projection is that of the features in units of their own, powers of two: in the units given, rounding of a
-    feature that is small would be all there is of one that is large. So is what is symmetric and psd within
-    tolerance: it must be so in these units too. A symmetric psd matrix within budget is judged unchanged.
+    The projection is computed with each feature in its own unit, a power of two. In the given units, the rounding of
+    a large feature could exceed the entries of a small one. For the same reason, A must be symmetric and psd within
+    tolerance in both units. If A is symmetric, psd and within the budget, it is judged unchanged.
     """
     unit = units_of(similar) if unit is None else unit
     found = examine(A)[1]
@@ -139,9 +152,9 @@ def examine_budget(
 def _psd(own: FloatArray) -> tuple[FloatArray, float]:
     """P_+(own) and the slack of `MetricWithinBudget`.
 
-    If `own` has no negative eigenvalue, this must hold in units of its diagonal too.
-
-    Else a projection is taken, G G^T of floats but for the rounding of a product.
+    A diagonal matrix has the slack 0. Otherwise `own` is kept if `examine` and the eigenvalues of the matrix scaled
+    to a unit diagonal show no negative eigenvalue beyond rounding. Else it is projected. Up to the rounding of a
+    product, the projection is G G^T for a matrix G of floats.
     """
     d = len(own)
     psd = examine(own)[0]
@@ -150,27 +163,27 @@ def _psd(own: FloatArray) -> tuple[FloatArray, float]:
     root = np.sqrt(np.maximum(np.diag(psd), 0.0))
     size = np.outer(root, root)
     scaled = np.divide(psd, size, out=np.zeros_like(psd), where=size > 0)
-    # A matrix with an entry twice as large as its diagonal allows is not psd, whatever computed eigenvalues say.
+    # A matrix with an entry twice as large as its diagonal allows is not psd, even if computed eigenvalues are >= 0.
     if (np.abs(psd) > 2 * size).any() or np.linalg.eigvalsh(scaled)[0] < -d * d * EPS:
         psd = project_psd(psd)
     return psd, 2 * d * (d + 1) * EPS
 
 
 class BudgetCoordinates(NamedTuple):
-    """Coordinates z (r,) of differences e = back z, with sum z z^T = I over the similar pairs, but for rounding.
+    """Coordinates z (r,) of differences e = back z, with sum z z^T = I over the similar pairs, up to rounding.
 
-    A metric M (r, r) of z is A = to M to^T of e, and sum_similar D_A = trace M.
+    A metric M (r, r) of z is the metric A = to M to^T of e, and sum_similar D_A = trace M.
     """
 
     to: FloatArray  # (d, r): z = e to
     back: FloatArray  # (d, r): to^T back = I
-    unit: FloatArray  # (d,) of each feature, powers of two
-    least: float  # no eigenvalue of sum z z^T is below; proved
-    hidden: int  # directions in which similar pairs differ, and which are not among the coordinates
+    unit: FloatArray  # (d,) the unit of each feature, powers of two
+    least: float  # proved lower bound of the eigenvalues of sum z z^T
+    hidden: int  # number of directions that are left out although similar pairs differ there
 
     @property
     def undecided(self) -> str:
-        """Why nothing is proved in these coordinates, as a sentence; empty where something may be."""
+        """The reason why a result in these coordinates is no proof, as a sentence; empty without such a reason."""
         if self.hidden:
             return hidden_directions(self.hidden, "similar pairs")
         if not self.least > 0:
@@ -181,31 +194,31 @@ class BudgetCoordinates(NamedTuple):
         return ""
 
     def inside(self, A: FloatArray) -> FloatArray:
-        """The matrix (r, r) of the same distances as A (d, d)."""
+        """The matrix (r, r) in the coordinates with the same distances as A (d, d)."""
         M: FloatArray = self.back.T @ A @ self.back
         return (M + M.T) / 2
 
     def outside(self, M: FloatArray) -> FloatArray:
-        """The matrix (d, d) of the same distances as M (r, r), zero where no similar pair differs."""
+        """The matrix (d, d) with the same distances as M (r, r), zero where no similar pair differs."""
         A: FloatArray = self.to @ M @ self.to.T
         return (A + A.T) / 2
 
     def images(self, E: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """z of the rows of E (t, d), and how far each may be from it."""
+        """z of the rows of E (t, d), and a bound (t,) of the distance of each to the exact z."""
         with np.errstate(over="ignore", invalid="ignore"):
             wide: FloatArray = np.linalg.norm(np.abs(E) @ np.abs(self.to), axis=1)
             return E @ self.to, (len(E.T) + 3) * EPS * wide + FLOOR
 
 
 class Most(NamedTuple):
-    """A bound of a sum of distances, for each unit of the budget; `error` of it is an allowance for rounding."""
+    """An upper bound of sum_t w_t D_A(t) for a budget of 1. `error` is the part of it that allows for rounding."""
 
-    value: float  # inf where nothing is proved
+    value: float  # inf if there is no proved bound
     error: float
 
 
 def check_units(similar: FloatArray, dissimilar: FloatArray) -> None:
-    """Raises ValueError where a metric of these differences, or their distances, are no floats."""
+    """Raise ValueError if a metric for these differences, or their distances, would overflow or underflow."""
     unit = units_of(similar)
     if not 1 / UNITS <= unit.min() <= unit.max() <= UNITS:
         raise ValueError(
@@ -220,14 +233,15 @@ def check_units(similar: FloatArray, dissimilar: FloatArray) -> None:
 
 
 def budget(similar: FloatArray, rank: int | None) -> BudgetCoordinates:
-    """The coordinates for differences `similar` (s, d) of the similar pairs, at least one of them not zero.
+    """The coordinates for the differences `similar` (s, d) of the similar pairs; at least one must not be zero.
 
-    rank: that of their span, exactly (span.py). A spread below `RANK` of the largest, each feature in its own unit, is
-    no coordinate; where the rank says that there is one, it is hidden. None: it is the number of coordinates, whose
-    S is taken for I, which is for a solver and proves nothing.
+    rank: the exact rank of their span (numbers/span.py), or None. A direction is left out if its spread is below
+    `RANK` of the largest, with each feature in its own unit. If the rank shows that the pairs differ there, the
+    direction is counted as hidden. With None, the number of coordinates is taken as the rank and S as I. Solvers use
+    this; it is no proof.
     """
     unit = units_of(similar)
-    # The triangle of a QR decomposition has the same S as all the pairs, and is small.
+    # R of a QR decomposition has the same S as all pairs, and is small.
     _, s, Vt = np.linalg.svd(np.linalg.qr(similar / unit, mode="r"), full_matrices=False)
     count = int(np.count_nonzero(s > RANK * s[0]))
     kept = count if rank is None else min(count, rank)
@@ -240,9 +254,9 @@ def budget(similar: FloatArray, rank: int | None) -> BudgetCoordinates:
 
 
 def most(at: BudgetCoordinates, E: FloatArray, w: FloatArray) -> Most:
-    """mu with sum_t w_t D_A(t) <= mu sum_similar D_A for every psd A within the budget, mu >= 0.
+    """mu >= 0 with sum_t w_t D_A(t) <= mu sum_similar D_A for every psd A.
 
-    w (t,) in [-1, 1], differences E (t, d).
+    E (t, d): differences in the span of the similar ones. w (t,): weights in [-1, 1].
     """
     C, error = _form(at, E, w)
     if at.undecided or not (math.isfinite(error) and np.isfinite(C).all()):
@@ -253,7 +267,7 @@ def most(at: BudgetCoordinates, E: FloatArray, w: FloatArray) -> Most:
 
 
 def _form(at: BudgetCoordinates, E: FloatArray, w: FloatArray) -> tuple[FloatArray, float]:
-    """sum_t w_t z_t z_t^T (r, r), and how far its eigenvalues, as computed, may be from the true ones."""
+    """sum_t w_t z_t z_t^T (r, r), and a bound of the error of its computed eigenvalues."""
     Z, error = at.images(E)
     r = Z.shape[1]
     M = np.zeros((r, r))
@@ -267,5 +281,5 @@ def _form(at: BudgetCoordinates, E: FloatArray, w: FloatArray) -> tuple[FloatArr
 
 
 def unproved(step: Step) -> Step:
-    """The step of a solver whose bound is one of `budget` with rank None, without it."""
+    """Remove the lower bound of a solver's step, because a bound from `budget` with rank=None is not proved."""
     return replace(step, lower_bound=-math.inf, gap=math.inf)

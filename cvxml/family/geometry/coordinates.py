@@ -1,10 +1,10 @@
-"""Coordinates in which the points have unit covariance: only directions in which they differ, every unit gone.
+"""Coordinates of the points with unit covariance, so that the units of the features cancel.
 
-A direction in which the spread is less than `RANK` of the largest, each feature in its own unit, is left out: double
-precision sees no more of it than rounding. Whether the points differ in it all the same is decided in rationals
-(span.py): `hidden` counts the directions in which they do. Where there is one these are coordinates of other data,
-and nothing that is computed in them is a proof. What is kept of a small spread has lost digits: `lost` says how many,
-and certificates allow for it.
+A direction is left out if the spread in it is less than `RANK` of the largest spread, with each feature in its own
+unit. Double precision sees only rounding there. The points may still differ in such a direction, and this is decided
+in rationals (numbers/span.py): `hidden` counts these directions. If hidden > 0, the coordinates belong to different
+data, and a result in them is no proof for the points. A small spread that is kept has lost digits: `lost` gives their
+number, and certificates allow for it.
 """
 
 from __future__ import annotations
@@ -19,28 +19,34 @@ from cvxml.core.metric import FloatArray
 from cvxml.core.wide import named
 from cvxml.numbers.span import rank
 
-LARGEST = 1e100
-UNITS = 1e130
-RANK = 1e-13
+LARGEST = 1e100  # largest entry of a metric in the coordinates
+UNITS = 1e130  # spreads of the features must be between 1 / UNITS and UNITS
+RANK = 1e-13  # smallest relative spread of a direction that is kept
 
 
 class Coordinates(NamedTuple):
-    """Y (n, r) with X_i - X_j = (Y_i - Y_j) back^T, and Y = (X - X_0) to but for a shift; to, back (d, r)."""
+    """Coordinates Y (n, r), with X_i - X_j = (Y_i - Y_j) back^T, and Y = (X - X_0) to, up to a shift.
+
+    to, back: (d, r).
+    """
 
     Y: FloatArray
     to: FloatArray
     back: FloatArray
-    lost: FloatArray  # (r,) the largest spread over that of each coordinate
-    hidden: int  # directions in which the points differ, and which are not among the coordinates
-    entangled: tuple[int, ...] = ()  # the features of directions that are not among the coordinates
+    lost: FloatArray  # (r,) the largest spread divided by the spread of each coordinate
+    hidden: int  # number of directions that are left out although the points differ there
+    entangled: tuple[int, ...] = ()  # the features that are mixed in the directions left out
 
     @property
     def undecided(self) -> str:
-        """Why nothing is proved in these coordinates, as a sentence; empty where something may be."""
+        """The reason why a result in these coordinates is no proof, as a sentence; empty without such a reason."""
         return hidden_directions(self.hidden, "the points", self.entangled) if self.hidden else ""
 
     def inside(self, Q: FloatArray, name: str = "metric") -> FloatArray:
-        """The matrix (r, r) of the same distances as Q (d, d). Raises ValueError where these are next to overflow."""
+        """The matrix (r, r) in the coordinates with the same distances as Q (d, d).
+
+        Raises ValueError if an entry is above `LARGEST`, or NaN.
+        """
         with np.errstate(over="ignore", invalid="ignore"):
             M: FloatArray = self.back.T @ Q @ self.back
         if not np.abs(M).max() <= LARGEST:
@@ -51,13 +57,16 @@ class Coordinates(NamedTuple):
         return (M + M.T) / 2
 
     def outside(self, Q: FloatArray) -> FloatArray:
-        """The matrix (d, d) of the same distances as Q (r, r), least in what the points do not show."""
+        """The matrix (d, d) of the features with the same distances as Q (r, r), zero in the directions left out."""
         M: FloatArray = self.to @ Q @ self.to.T
         return (M + M.T) / 2
 
 
 def hidden_directions(count: int, what: str, features: Sequence[int] = ()) -> str:
-    """That so many directions in which these differ are lost in rounding. features: the columns of X that they mix."""
+    """The message for `count` directions that are lost in rounding.
+
+    what: the subject of the sentence. features: the columns of X that the directions mix.
+    """
     which = f" (look at columns {named(features)} of X, counted from 0)" if features else ""
     return (
         f"{what} differ in {count} direction(s) of less than {RANK:g} of their spread, as rational numbers, and double "
@@ -67,7 +76,10 @@ def hidden_directions(count: int, what: str, features: Sequence[int] = ()) -> st
 
 
 def coordinates(X: FloatArray) -> Coordinates:
-    """Those of X (n, d); one coordinate, constant, if all points are equal."""
+    """The coordinates for X (n, d). If all points are equal, there is one constant coordinate.
+
+    Raises ValueError if the spread of a feature is outside 1 / UNITS to UNITS.
+    """
     D = X - X[0]  # a constant feature becomes 0 exactly
     spread = np.abs(D).max(axis=0)
     unit = np.where(spread > 0, 2.0 ** np.round(np.log2(np.where(spread > 0, spread, 1.0))), 1.0)

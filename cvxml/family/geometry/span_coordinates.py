@@ -1,7 +1,8 @@
-"""What weighted differences of points span, and coordinates in which their sum of squares is about 1.
+"""The span of weighted differences of points, and coordinates that make their sum of squares close to the identity.
 
-Which points differ within the span is decided in rationals (span.py). A basis of it in which C = sum w_p X_p is about 1
-can only be computed; that it shows all of the span is proved by C being definite in it, beyond rounding.
+Points that differ by a vector of the span are found exactly, in rationals (numbers/span.py). A basis T of the span
+with T^T C T close to the identity, C = sum w_p X_p, is computed in floats. T^T C T is then proved to be positive
+definite beyond rounding, so T covers the whole span.
 """
 
 from __future__ import annotations
@@ -20,17 +21,20 @@ from cvxml.numbers.span import cosets
 
 
 class Ground(NamedTuple):
-    """Of points and weights, once for all certificates."""
+    """The span for points and weights, computed once for all certificates."""
 
-    labels: IntArray  # (n,): x_i - x_l is in the span if and only if these are equal
-    rank: int  # of the span
-    images: Points  # X T, with T (d, rank) such that T^T C T is about 1
-    least: float  # no eigenvalue of T^T C T is below it
-    undecided: str  # why there is no such T, as a sentence
+    labels: IntArray  # (n,): x_i - x_l is in the span if and only if their labels are equal
+    rank: int  # dimension of the span
+    images: Points  # X T, with T (d, rank) such that T^T C T is close to the identity
+    least: float  # proved lower bound of the eigenvalues of T^T C T
+    undecided: str  # the reason why no such T was found, as a sentence; empty if it was found
 
 
 def ground(X: FloatArray, C: Weights, what: str) -> Ground:
-    """The exact part, and the basis if there is one. what: whose differences these are, for the sentence."""
+    """Compute the span and the basis T.
+
+    what: the subject of a message, for example "targets differ from their points".
+    """
     at, found = coordinates(X), cosets(X, C.pairs)
     r = found.rank
     nothing = Ground(found.labels, r, points(X, np.zeros((X.shape[1], 0))), math.inf, at.undecided)
@@ -38,9 +42,9 @@ def ground(X: FloatArray, C: Weights, what: str) -> Ground:
         return nothing
     w = np.asarray(C.w, dtype=float)
     _, s, Vt = np.linalg.svd(_triangle(points(X, at.to), C.pairs, np.sqrt(w)), full_matrices=False)
-    with np.errstate(all="ignore"):  # what is no number is looked for
+    with np.errstate(all="ignore"):  # NaN makes the test least > 0 below fail
         basis = at.to @ (Vt[:r].T / s[:r])
-        try:  # once more: the first is off by eps times the condition
+        try:  # a second pass, because the first basis has an error of eps times the condition number
             half = np.linalg.cholesky(squares_of_pairs(points(X, basis), C.pairs, w)[0])
             images = points(X, np.linalg.solve(half, basis.T).T)
             S, moved = squares_of_pairs(images, C.pairs, w)
@@ -56,7 +60,10 @@ def ground(X: FloatArray, C: Weights, what: str) -> Ground:
 
 
 def _triangle(images: Points, pairs: IntArray, root: FloatArray) -> FloatArray:
-    """R of a QR decomposition of the differences over pairs, times `root`, some at a time."""
+    """R of a QR decomposition of the differences over pairs, times `root`.
+
+    Works on some pairs at a time.
+    """
     r = images.high.shape[1]
     R, step = np.zeros((0, r)), max(r, BLOCK // r)
     for first in watched(range(0, len(pairs), step)):

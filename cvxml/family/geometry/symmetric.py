@@ -1,4 +1,4 @@
-"""Symmetric matrices (d, d) as vectors (d (d + 1) / 2,) with the same inner product, for solvers."""
+"""Symmetric matrices (d, d) as vectors (d (d + 1) / 2,) with the same inner product. Used by solvers."""
 
 from __future__ import annotations
 
@@ -13,20 +13,23 @@ ROOT2 = float(np.sqrt(2))
 
 @lru_cache(maxsize=4)
 def triangle(d: int) -> tuple[IntArray, IntArray]:
-    """Rows and columns of the upper triangle of a matrix (d, d), row by row."""
+    """Row and column indices of the upper triangle of a matrix (d, d), row by row."""
     rows, columns = np.triu_indices(d)
     return rows, columns
 
 
 def svec(S: FloatArray) -> FloatArray:
-    """The upper triangle of S (d, d), row by row; off the diagonal times sqrt 2, so that <S, T> = svec(S) svec(T)."""
+    """The upper triangle of S (d, d), row by row, with entries off the diagonal times sqrt 2.
+
+    Then <S, T> = svec(S) svec(T).
+    """
     rows, columns = triangle(len(S))
     vector: FloatArray = S[rows, columns] * np.where(rows == columns, 1.0, ROOT2)
     return vector
 
 
 def smat(v: FloatArray, d: int) -> FloatArray:
-    """The symmetric matrix (d, d) with svec(S) = v."""
+    """The symmetric matrix S (d, d) with svec(S) = v."""
     rows, columns = triangle(d)
     S = np.zeros((d, d))
     S[rows, columns] = v / np.where(rows == columns, 1.0, ROOT2)
@@ -35,9 +38,9 @@ def smat(v: FloatArray, d: int) -> FloatArray:
 
 
 def squares(E: FloatArray) -> FloatArray:
-    """svec(e e^T) of every row e of E (t, d): (t, d (d + 1) / 2); times svec(S) it is the row's e^T S e."""
+    """svec(e e^T) of every row e of E (t, d): (t, d (d + 1) / 2). Its product with svec(S) is e^T S e."""
     rows, columns = triangle(E.shape[1])
-    features = np.ascontiguousarray(E.T)  # to pick out rows of this is several times faster than columns of E
+    features = np.ascontiguousarray(E.T)  # indexing its rows is several times faster than columns of E
     F: FloatArray = features[rows]
     F *= features[columns]
     F *= np.where(rows == columns, 1.0, ROOT2)[:, None]
@@ -51,13 +54,13 @@ def weighted(E: FloatArray, w: FloatArray) -> FloatArray:
 
 
 def quadratic(E: FloatArray, S: FloatArray) -> FloatArray:
-    """e_t^T S e_t of every row of E (t, d)."""
+    """e_t^T S e_t (t,) for every row of E (t, d)."""
     values: FloatArray = np.einsum("tj,tj->t", E @ S, E)
     return values
 
 
 def congruence(H: FloatArray) -> FloatArray:
-    """The matrix (p, p), p = d (d + 1) / 2, of the map S -> H S H of symmetric S (d, d) as vectors `svec`."""
+    """The matrix (p, p), p = d (d + 1) / 2, of the map S -> H S H on vectors svec(S), for symmetric S (d, d)."""
     rows, columns = triangle(len(H))
     scale = np.where(rows == columns, 1.0, ROOT2)
     left = H[np.ix_(rows, rows)] * H[np.ix_(columns, columns)]

@@ -1,1 +1,1 @@
-"""Losses phi(v) with their conjugate bounds."""
+"""Convex losses phi(v) with their conjugate bounds k(a)."""

@@ -1,22 +1,26 @@
-"""Losses phi of the family, each with its conjugate bound k: phi(v) >= k(a) - a v for all dual variables a and all v.
+"""Convex losses phi of the family, each with a concave conjugate k: phi(v) >= k(a) - a v for every v and every a.
 
-A loss states its domain, the value phi, the conjugate k, and the excess phi(v) - k(a) + a v. The excess is the part of
-the gap that these rows have. It is a sum of terms that are not negative, so it is precise where it is small. Each
-formula is written once, for floats, enclosures and exact numbers (numbers/vocabulary.py).
+Example: the hinge phi(v) = c [1 - v]_+ has k(a) = a for 0 <= a <= c, so c [1 - v]_+ >= a - a v.
 
-| loss                        | k(a)                     | domain       | excess                              |
-| hinge c [1-v]_+             | sum a                    | 0 <= a <= c  | (c-a) [1-v]_+ + a [v-1]_+           |
-| squared hinge c [1-v]_+^2   | sum a - a^2/(4c)         | a >= 0       | c ([1-v]_+ - a/(2c))^2 + a [v-1]_+  |
-| smoothed hinge of width g   | sum a - g a^2/2          | 0 <= a <= 1  | g/2 (p-a)^2, and what hinges leave  |
-| straight: c sum v           | 0                        | a = -c       | 0                                   |
-| least: -min v               | 0                        | the simplex  | sum a (v - min v)                   |
-| root: -sum sqrt v           | -sum 1/(4a)              | a > 0        | sum a (sqrt v - 1/(2a))^2           |
-| log sum exp: c log sum e^-v | -sum a log(a/c)          | sum a = c    | sum p - a - a log(p/a)              |
-| bounded: sum c f(r)         | sum c log b              | b > 0        | sum c f(r b) + a (v - r)            |
+v (t,) has one entry per row: a squared distance, or a difference of two. a (t,) are the dual variables of the rows.
+[x]_+ = max(x, 0). A loss defines its domain, the value phi(v), the conjugate k(a), and the excess
+phi(v) - k(a) + a v. The excess is the part of the duality gap that is due to this loss. It is a sum of terms >= 0, so
+it keeps its leading digits when it is small. Each formula is written once, for floats, enclosures and exact numbers
+(numbers/vocabulary.py).
 
-with f(x) = x - 1 - log x, b = 1 + a/c, and r = 1 where v keeps its bound, else r = v. p are the dual variables with
-excess 0 at v: c e^-v / sum e^-v for log sum exp, and [1-v]_+ / g, at most 1, for the smoothed hinge. For the smoothed
-hinge the hinges leave (1-a) [1-g-v]_+ + a [v-1]_+.
+| loss                        | k(a)             | domain      | excess                                       |
+| hinge c [1-v]_+             | sum a            | 0 <= a <= c | sum (c-a) [1-v]_+ + a [v-1]_+                |
+| squared hinge c [1-v]_+^2   | sum a - a^2/(4c) | a >= 0      | sum c ([1-v]_+ - a/(2c))^2 + a [v-1]_+       |
+| smoothed hinge of width g   | sum a - g a^2/2  | 0 <= a <= 1 | sum g/2 (p-a)^2 + (1-a)[1-g-v]_+ + a [v-1]_+ |
+| straight: c sum v           | 0                | a = -c      | 0                                            |
+| least: -min v               | 0                | simplex     | sum a (v - min v)                            |
+| root: -sum sqrt v           | -sum 1/(4a)      | a > 0       | sum a (sqrt v - 1/(2a))^2                    |
+| log sum exp: c log sum e^-v | -sum a log(a/c)  | sum a = c   | sum p - a - a log(p/a)                       |
+| bounded: sum c f(r)         | sum c log b      | b > 0       | sum c f(r b) + a (v - r)                     |
+
+p are the dual variables with excess 0 at v. Log sum exp: p = c e^-v / sum e^-v.
+Smoothed hinge: p = min([1-v]_+ / g, 1).
+Bounded: f(x) = x - 1 - log x, b = 1 + a/c, and r = v where v violates its bound 1, else r = 1.
 """
 
 from __future__ import annotations
@@ -37,43 +41,43 @@ from cvxml.numbers.sums import Approximate
 from cvxml.numbers.vocabulary import exact
 
 NONE = Fraction(0)
-ROWS = 2**15  # exact rows at a time
-SHARES = 128  # bits of an exact price
-MIN_SHARE = 1e-100  # a dual variable that must be positive is at least this share of the largest
-MAX_DUAL = 1e100  # the largest dual variable
-BELOW_ONE = 1 - 1e-6  # of its limit: a dual variable at the limit or beyond becomes this
+ROWS = 2**15  # exact rows handled at a time
+SHARES = 128  # binary digits of an exact dual variable that is rounded
+MIN_SHARE = 1e-100  # smallest dual variable that must be positive, relative to the largest one
+MAX_DUAL = 1e100  # largest dual variable; sums of larger ones could overflow
+BELOW_ONE = 1 - 1e-6  # a dual variable at or beyond an open limit becomes this fraction of the limit
 
 
 class ValueAndExcess(NamedTuple):
-    """The share of some rows in the objective and in the gap."""
+    """phi(v) and the excess phi(v) - k(a) + a v of some rows, each with its rounding error."""
 
     value: Approximate
     excess: Approximate
 
 
 class ConjugateOnRay(NamedTuple):
-    """k of multiples t of prices, concave in t."""
+    """The concave function t -> k(t a), t > 0, for fixed dual variables a."""
 
     value: Callable[[float], float]
-    longest: float  # t up to which they are in the domain
-    # t with the largest k - slope t, where that has a formula
+    longest: float  # t a is in the domain for 0 < t <= longest; 0 if that holds for t = 1 only
+    # slope -> the t that maximizes k(t a) - slope t; None without a closed form
     against: Callable[[float], float] | None = None
 
 
 def together(rays: Sequence[ConjugateOnRay]) -> ConjugateOnRay:
-    """The sum of the rays of several losses, for the same t."""
+    """t -> the sum of k(t a) over several losses, up to the smallest `longest`."""
     if len(rays) == 1:
         return rays[0]
     return ConjugateOnRay(lambda t: sum(ray.value(t) for ray in rays), min(ray.longest for ray in rays))
 
 
-FIXED = ConjugateOnRay(lambda t: 0.0, 0.0)  # no multiple is in the domain
+FIXED = ConjugateOnRay(lambda t: 0.0, 0.0)  # the domain contains t a for t = 1 only
 
 
 class Box(NamedTuple):
-    """The domain low <= a <= high of a loss with k(a) = sum a - width/2 ||a||^2; the solver of box_dual.py takes these.
+    """The domain low <= a <= high of a loss with k(a) = sum a - width/2 ||a||^2, and low <= 0 <= high.
 
-    0 is between low and high.
+    The solver in solvers/box_dual.py needs this form.
     """
 
     low: float
@@ -82,10 +86,10 @@ class Box(NamedTuple):
 
 
 class Sensitivity(NamedTuple):
-    """How much each dual variable moves near an optimum.
+    """How much each dual variable changes near an optimum.
 
-    w (t,): the dual variable of a row moves by -w times what its v gains. group (t,): within a group the dual variables
-    have a fixed sum; None where there is no such sum.
+    w (t,): if v of a row grows by x, its dual variable falls by about w x. group (t,): the dual variables of a group
+    have a fixed sum; None without such sums.
     """
 
     w: FloatArray
@@ -94,48 +98,54 @@ class Sensitivity(NamedTuple):
 
 @runtime_checkable
 class Sensitive(Protocol):
-    """A loss that knows how its dual variables move. It is a guess for a search, and no proof rests on it."""
+    """A loss that can estimate how its dual variables change.
+
+    The estimate guides a search, and a proof must not use it.
+    """
 
     def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:
-        """Of dual variables (t,) near an optimum, where the objective may grow by `room`."""
+        """The sensitivity of dual variables `a` (t,) near an optimum, if the objective may grow by `room`."""
 
 
 class Loss(ABC):
-    """A loss phi. A subclass is a frozen dataclass of its constants, which are floats, or fractions for exact mode.
+    """A convex loss phi. A subclass is a frozen dataclass of its constants: floats, or fractions for exact mode.
 
-    `value`, `conjugate` and `excess` are formulas over numbers/vocabulary.py: they hold for floats, for enclosures and
-    for exact numbers. `part` and `bound` evaluate them in enclosures.
+    `value`, `conjugate` and `excess` are formulas over numbers/vocabulary.py, for floats, enclosures and exact
+    numbers. `part` and `bound` evaluate them in enclosures.
     """
 
-    inactive_above: ClassVar[float] = math.inf  # a row with a = 0 and v >= this has value 0 and excess 0
-    is_sum_over_rows: ClassVar[bool] = False  # True if phi is the sum of the phi of each row alone
+    inactive_above: ClassVar[float] = math.inf  # a row with a = 0 and v >= this adds 0 to value and excess
+    is_sum_over_rows: ClassVar[bool] = False  # True if phi(v) is a sum of one term per row
 
     @abstractmethod
     def to_domain(self, a: Any) -> Any:
-        """Dual variables in the domain near `a` (t,), any floats. `exact_duals` does the same for fractions."""
+        """Dual variables (t,) in the domain, near `a` (t,). `a` may hold any floats, also NaN."""
 
     @abstractmethod
     def ray(self, a: FloatArray) -> ConjugateOnRay:
-        """k of the multiples of dual variables."""
+        """The function t -> k(t a), for `a` (t,) in the domain."""
 
     @abstractmethod
     def value(self, v: Any) -> Any:
-        """phi(v) over all rows v (t,)."""
+        """phi(v), for the values v (t,) of all rows."""
 
     @abstractmethod
     def conjugate(self, a: Any) -> Any:
-        """k(a) of dual variables (t,) in the domain."""
+        """k(a), for `a` (t,) in the domain."""
 
     @abstractmethod
     def excess(self, v: Any, a: Any) -> Any:
-        """phi(v) - k(a) + a v as a sum of terms >= 0. Its error shrinks with the excess itself."""
+        """phi(v) - k(a) + a v as a sum of terms >= 0, so its error is small where the excess is small."""
 
     def exact_duals(self, a: Sequence[Fraction]) -> list[Fraction]:
-        """Fractions in the domain near `a`, which are in it up to rounding."""
+        """Fractions in the domain, near `a`. `a` may miss the domain by rounding only."""
         return list(self.to_domain(np.array(a, dtype=object)))
 
     def exact_value(self, v: Iterable[Any], unit: Fraction) -> Any:
-        """phi of rows that are integers or fractions times a unit. A sum over rows needs memory for `ROWS` of them."""
+        """phi of rows that are integers or fractions, times `unit`.
+
+        If phi is a sum over rows, at most `ROWS` of them are held in memory at a time.
+        """
         rows, one = iter(v), exact([unit])
         if not self.is_sum_over_rows:
             return self.value(exact(rows) * one)
@@ -143,15 +153,18 @@ class Loss(ABC):
         return sum((self.value(exact(chunk) * one) for chunk in chunks), exact([0])[0])
 
     def enclosed(self, a: FloatArray) -> Enclosure:
-        """The dual variables that the floats `a`, the result of `to_domain`, stand for."""
+        """The exact dual variables that the floats `a`, a result of `to_domain`, represent.
+
+        They differ from `a` if the domain asks for sums that floats cannot have.
+        """
         return Enclosure(a)
 
     def of_block(self, block: Block) -> Loss:
-        """The loss on the rows of one block."""
+        """The loss restricted to the rows of one block."""
         return self
 
     def bound(self, a: FloatArray) -> Approximate:
-        """k(a) with its rounding error."""
+        """k(a) with its rounding error, for `a` in the domain."""
         with np.errstate(all="ignore"):
             return as_sum(self.conjugate(self.enclosed(a)))
 
@@ -164,13 +177,16 @@ class Loss(ABC):
 
 
 def as_sum(x: Enclosure) -> Approximate:
-    """An enclosure of one number. The constant that multiplies a loss may be the float nearest to a fraction."""
+    """The midpoint of an enclosure of one number, and a bound of its error.
+
+    The bound has room for a loss constant that is the float nearest to a fraction.
+    """
     value, error = float(x.mid), float(x.rad)
     return Approximate(value, error + 2 * EPS * abs(value) if math.isfinite(error) else math.inf)
 
 
 def clipped(a: Any, low: Any, high: Any) -> Any:
-    """Clip floats or fractions. NaN becomes 0."""
+    """Clip floats or fractions to [low, high]. NaN becomes 0."""
     if a.dtype != object:
         a = np.where(np.isnan(a), 0.0, a)
     return np.minimum(np.maximum(a, low), high)

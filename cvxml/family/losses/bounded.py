@@ -1,4 +1,4 @@
-"""The log det loss of a bound on v: c f(v), f(x) = x - 1 - log x, beyond the bound."""
+"""ITML's log det penalty c f(v), f(x) = x - 1 - log x, for v beyond its bound 1."""
 
 from __future__ import annotations
 
@@ -17,18 +17,19 @@ from cvxml.numbers.vocabulary import at_least, at_most, like, log1p, log_excess,
 
 @dataclass(frozen=True, eq=False)
 class Bounded(Loss):
-    """c f(r), f(x) = x - 1 - log x: v may not be above 1 (similar pairs), or not below, or costs f.
+    """phi(v) = sum c f(r), f(x) = x - 1 - log x, where r = v if v violates its bound 1, else r = 1.
 
-    Rows that keep the bound have r = 1, the others r = v. Dual variables are <= 0 where v may not be above 1, else
-    >= 0; b = 1 + a/c > 0, and phi(v) + a v is least at r = 1/b. It is convex in v, with the slope c (b - 1/r).
+    above=True (similar pairs): v should be at most 1, r = max(v, 1), a <= 0.
+    above=False (dissimilar pairs): v should be at least 1, r = min(v, 1), a >= 0.
+    With b = 1 + a/c > 0, phi(v) + a v is convex in v. Its slope is c (b - 1/r), and its minimum is at r = 1/b.
     """
 
     c: Any
-    above: bool  # v above 1 costs; else v below 1
+    above: bool  # True: v > 1 is penalized; False: v < 1
     is_sum_over_rows: ClassVar[bool] = True
 
     def to_domain(self, a: FloatArray) -> FloatArray:
-        """Clipped, and above -c where dual variables are <= 0."""
+        """Clip to [0, MAX_DUAL c], or to (-c, 0] if above; NaN becomes 0."""
         a = np.clip(np.where(np.isnan(a), 0.0, a), -MAX_DUAL * self.c, MAX_DUAL * self.c)
         if not self.above:
             return np.maximum(a, 0.0)
@@ -36,18 +37,16 @@ class Bounded(Loss):
         return np.where(a / self.c <= -1, -BELOW_ONE * self.c, a)
 
     def ray(self, a: FloatArray) -> ConjugateOnRay:
-        """Until one dual variable is -c."""
+        """c sum log(1 + t a/c); if above, up to t = c / max |a|."""
         x = a[a != 0] / self.c
         longest = -1 / float(x.min()) * (1 - 4 * EPS) if self.above and len(x) else math.inf
         return ConjugateOnRay(lambda t: self.c * float(np.log1p(t * x).sum()), longest)
 
-    def _kept(self, v: Any) -> Any:
-        """r"""
+    def _r(self, v: Any) -> Any:
         return at_least(v, 1.0) if self.above else at_most(v, 1.0)
 
     def value(self, v: Any) -> Any:
-        """See `Loss`."""
-        return like(v, self.c) * total(log_excess(self._kept(v)))
+        return like(v, self.c) * total(log_excess(self._r(v)))
 
     def conjugate(self, a: Any) -> Any:
         """c sum log b"""
@@ -58,15 +57,15 @@ class Bounded(Loss):
         """c f(r b) + a (v - r)"""
         c = like(a, self.c)
         within = -pos(1 - v) if self.above else pos(v - 1)  # v - r
-        return c * total(log_excess(self._kept(v) * ((c + a) / c))) + total(a * within)
+        return c * total(log_excess(self._r(v) * ((c + a) / c))) + total(a * within)
 
     def exact_duals(self, a: Sequence[Fraction]) -> list[Fraction]:
-        """Clipped."""
+        """Clip to [0, inf), or to (-c, 0] if above."""
         if not self.above:
-            return [max(price, NONE) for price in a]
+            return [max(dual, NONE) for dual in a]
         most = -Fraction(self.c) * Fraction(BELOW_ONE)
-        return [most if price <= -self.c else min(price, NONE) for price in a]
+        return [most if dual <= -self.c else min(dual, NONE) for dual in a]
 
     def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:
-        """See `Sensitive`."""
+        """The inverse of the second derivative of -k, where a is not 0."""
         return Sensitivity(np.where(a != 0, self.c * (1 + a / self.c) ** 2, 0.0))

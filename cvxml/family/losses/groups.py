@@ -1,18 +1,20 @@
-"""Losses whose rows are in groups, with one slack a group. losses/base.py has the other losses.
+"""Losses with rows in groups and one slack variable for each group. losses/base.py lists the other losses.
 
 | loss                                      | k(a)    | domain                                             |
 | spread: c sum_g [1 + max_T v - min_I v]_+ | sum s   | a = u on I, -w on T; u, w >= 0, sums equal, s <= c |
 | slack: c sum_g [max_t (b_t - v_t)]_+      | sum b a | a >= 0, sums s <= c                                |
+
+s is the sum of a group. In the spread, the rows of a group are targets T and impostors I, and s = sum u = sum w.
 
 Let near = min_I v, far = max_T v and margin = 1 + far - near. The excess of a group of the spread is
     (c - s) [margin]_+  +  s [-margin]_+  +  sum u (v - near)  +  sum w (far - v).
 Let worst = [max_t (b_t - v_t)]_+. The excess of a group of the slack is
     (c - s) worst  +  sum a (worst - b + v).
 
-Dual variables are whole multiples of the last digit of c. Double precision adds such numbers exactly as long as the sum
-is at most c. So the two sums of a group agree, and a sum that must be c is c. There is a dual variable for each row, in
-order. If c is the float nearest to a fraction, the dual variables stand for numbers in the same proportion to the
-fraction; exact mode takes these.
+Rounding. Dual variables are multiples of the last digit of c (its spacing). Double precision adds such numbers
+exactly as long as the sum is at most c. So the two sums of a group are equal, and a sum that must be c is exactly c.
+If c is the float nearest to a fraction, the dual variables represent numbers in the same proportion to the fraction.
+Exact mode uses these.
 """
 
 from __future__ import annotations
@@ -29,35 +31,34 @@ from cvxml.core.metric import FloatArray, IntArray
 from cvxml.family.losses.base import NONE, ConjugateOnRay, Loss
 from cvxml.numbers.vocabulary import group_max, group_min, group_sum, like, pos, total
 
-AT_THE_CAP = 1 - 1e-12  # of c: a larger sum is c up to rounding
+AT_THE_CAP = 1 - 1e-12  # a sum above this fraction of c is taken as c
 MAX_DUAL = 1e100  # dual variables are clipped here, because sums of larger numbers could overflow
 
 
 @dataclass(frozen=True, eq=False)
 class Spread(Loss):
-    """c sum_g [1 + max_T v - min_I v]_+ over groups g of rows, each of them in T or in I."""
+    """phi(v) = c sum_g [1 + max_T v - min_I v]_+ over groups g. Each row is in T or in I."""
 
     c: Any  # a float, or a fraction for exact arithmetic
-    group: IntArray  # (t,) of each row, 0..g - 1; no group lacks a row in T or in I
-    near: NDArray[np.bool_]  # (t,) True in I
+    group: IntArray  # (t,) the group of each row, 0..g - 1; every group has rows in T and in I
+    near: NDArray[np.bool_]  # (t,) True for rows in I
 
     @property
     def groups(self) -> int:
-        """The number of groups."""
         return int(self.group.max(initial=-1)) + 1
 
     def to_domain(self, a: FloatArray) -> FloatArray:
-        """Clipped to the sign of their side; both sides of a group scaled to the lesser sum, at most c."""
+        """Clip to the sign of the side, and scale both sides of a group to the smaller of the two sums and c."""
         size = np.clip(np.nan_to_num(self._sizes(a), nan=0.0), 0.0, MAX_DUAL)
         sums = [self._totals(size, side) for side in self._sides]
-        whole, digit = _whole(np.minimum(*sums), self.c)
+        whole, digit = _in_digits(np.minimum(*sums), self.c)
         units = np.zeros(len(a))
         for side, own in zip(self._sides, sums, strict=True):
-            units[side] = _of_sums(size[side], self.group[side], whole, own)
+            units[side] = _with_sums(size[side], self.group[side], whole, own)
         return self._sizes(units * digit)
 
     def _sizes(self, a: FloatArray) -> FloatArray:
-        """u and w of prices u and -w, and back."""
+        """u and w from dual variables u and -w, and back."""
         return np.where(self.near, a, -a)
 
     @property
@@ -65,27 +66,26 @@ class Spread(Loss):
         return np.flatnonzero(self.near), np.flatnonzero(~self.near)
 
     def ray(self, a: FloatArray) -> ConjugateOnRay:
-        """t sum s, until a sum is c."""
+        """t sum s, up to the t at which the largest s is c."""
         s = self._sums(a)
         gained, largest = float(s.sum()), float(s.max(initial=0.0))
         return ConjugateOnRay(lambda t: gained * t, self.c / largest if largest > 0 else 1.0)
 
     def _sums(self, a: FloatArray) -> FloatArray:
-        """s of each group; exact."""
+        """s of each group, without rounding error."""
         return self._totals(a, self._sides[0])
 
     def _totals(self, size: FloatArray, side: IntArray) -> FloatArray:
         return np.bincount(self.group[side], size[side], minlength=self.groups).astype(np.float64)
 
     def _margins(self, v: Any) -> tuple[Any, Any, Any]:
-        """The nearest of I, the furthest of T, and 1 + furthest - nearest, of each group."""
+        """min_I v, max_T v and 1 + max_T v - min_I v of each group."""
         up, down = self._sides
         near = group_min(v[up], self.group[up], self.groups)
         far = group_max(v[down], self.group[down], self.groups)
         return near, far, 1 + far - near
 
     def value(self, v: Any) -> Any:
-        """See `Loss`."""
         return like(v, self.c) * total(pos(self._margins(v)[2]))
 
     def conjugate(self, a: Any) -> Any:
@@ -102,55 +102,53 @@ class Spread(Loss):
         return of_groups + behind + before
 
     def exact_duals(self, a: Sequence[Fraction]) -> list[Fraction]:
-        """Sums within rounding of c become c, and the sums of the two sides agree."""
+        """Make the sums of both sides equal. Sums within rounding of c, or above c, become c."""
         cap, found = Fraction(self.c), [NONE] * len(a)
-        share = _share(cap)
+        share = _ratio_to_float(cap)
         rows: list[tuple[dict[int, Fraction], dict[int, Fraction]]] = [({}, {}) for _ in range(self.groups)]
-        for t, (g, up, price) in enumerate(zip(self.group.tolist(), self.near.tolist(), a, strict=True)):
-            rows[g][0 if up else 1][t] = max(NONE, price if up else -price) * share
+        for t, (g, up, dual) in enumerate(zip(self.group.tolist(), self.near.tolist(), a, strict=True)):
+            rows[g][0 if up else 1][t] = max(NONE, dual if up else -dual) * share
         for sides in rows:
             s = _capped(min(sum(side.values(), NONE) for side in sides), cap)
             for sign, side in zip((1, -1), sides, strict=True):
-                for t, price in _exactly_of_sum(side, s).items():
-                    found[t] = sign * price
+                for t, dual in _exactly_with_sum(side, s).items():
+                    found[t] = sign * dual
         return found
 
 
 @dataclass(frozen=True, eq=False)
 class Slack(Loss):
-    """c sum_g [max_t (b_t - v_t)]_+ over groups g of rows."""
+    """phi(v) = c sum_g [max_t (b_t - v_t)]_+ over groups g of rows."""
 
     c: Any  # a float, or a fraction for exact arithmetic
-    group: IntArray  # (t,) of each row, 0..g - 1
+    group: IntArray  # (t,) the group of each row, 0..g - 1
     b: Any  # (t,) floats, or fractions
 
     @property
     def groups(self) -> int:
-        """The number of groups."""
         return int(self.group.max(initial=-1)) + 1
 
     def to_domain(self, a: FloatArray) -> FloatArray:
-        """Clipped at 0; a group with a larger sum scaled to c."""
+        """Clip at 0, and scale a group with a sum above c to c."""
         size = np.clip(np.nan_to_num(a, nan=0.0), 0.0, MAX_DUAL)
         sums = self._sums(size)
-        whole, digit = _whole(sums, self.c)
-        return _of_sums(size, self.group, whole, sums) * digit
+        whole, digit = _in_digits(sums, self.c)
+        return _with_sums(size, self.group, whole, sums) * digit
 
     def _sums(self, a: FloatArray) -> FloatArray:
         return np.bincount(self.group, a, minlength=self.groups).astype(np.float64)
 
     def ray(self, a: FloatArray) -> ConjugateOnRay:
-        """t sum b a, until a sum is c."""
+        """t sum b a, up to the t at which the largest sum of a group is c."""
         gained, largest = float(self.b @ a), float(self._sums(a).max(initial=0.0))
         return ConjugateOnRay(lambda t: gained * t, self.c / largest if largest > 0 else 1.0)
 
     def _short(self, v: Any) -> tuple[Any, Any]:
-        """b - v, and [its largest]_+ of each group."""
+        """b - v, and [max (b - v)]_+ of each group."""
         short = like(v, self.b, rounded=True) - v
         return short, group_max(short, self.group, self.groups, 0.0)
 
     def value(self, v: Any) -> Any:
-        """See `Loss`."""
         return like(v, self.c) * total(self._short(v)[1])
 
     def conjugate(self, a: Any) -> Any:
@@ -164,26 +162,28 @@ class Slack(Loss):
         return total(rest * worst) + total(a * pos(worst[self.group] - short))
 
     def exact_duals(self, a: Sequence[Fraction]) -> list[Fraction]:
-        """Sums within rounding of c become c."""
+        """Clip at 0. Sums within rounding of c, or above c, become c."""
         cap, found = Fraction(self.c), [NONE] * len(a)
-        share = _share(cap)
+        share = _ratio_to_float(cap)
         rows: list[dict[int, Fraction]] = [{} for _ in range(self.groups)]
-        for t, (g, price) in enumerate(zip(self.group.tolist(), a, strict=True)):
-            rows[g][t] = max(NONE, price) * share
-        for row in filter(None, rows):  # a group may have none
-            for t, price in _exactly_of_sum(row, _capped(sum(row.values(), NONE), cap)).items():
-                found[t] = price
+        for t, (g, dual) in enumerate(zip(self.group.tolist(), a, strict=True)):
+            rows[g][t] = max(NONE, dual) * share
+        for row in filter(None, rows):  # a group may have no rows
+            for t, dual in _exactly_with_sum(row, _capped(sum(row.values(), NONE), cap)).items():
+                found[t] = dual
         return found
 
 
-def _whole(s: FloatArray, c: float) -> tuple[FloatArray, float]:
-    """Sums (g,), at most c and c where they are but for rounding, in digits of c; and that digit."""
+def _in_digits(s: FloatArray, c: float) -> tuple[FloatArray, float]:
+    """The sums s (g,) in units of the last digit of c, rounded down, and that digit (the spacing of c).
+
+    Sums above c, or within rounding of it, become c.
+    """
     digit = float(np.spacing(c))
     return np.floor(np.where(s >= AT_THE_CAP * c, c, s) / digit), digit
 
 
-def _share(c: Fraction) -> Fraction:
-    """c as a multiple of the nearest float."""
+def _ratio_to_float(c: Fraction) -> Fraction:
     return c / Fraction(float(c))
 
 
@@ -191,11 +191,11 @@ def _capped(s: Fraction, c: Fraction) -> Fraction:
     return c if s >= Fraction(AT_THE_CAP) * c else s
 
 
-def _of_sums(size: FloatArray, group: IntArray, whole: FloatArray, total: FloatArray) -> FloatArray:
-    """Whole numbers near multiples of `size` (t,) >= 0 whose sums over groups are `whole` (g,), exactly.
+def _with_sums(size: FloatArray, group: IntArray, whole: FloatArray, total: FloatArray) -> FloatArray:
+    """Whole numbers, nearly proportional to `size` (t,) >= 0, with the sums `whole` (g,) over groups, exactly.
 
-    total (g,): the sums of `size`. What rounding down leaves goes to the largest of a group, which is not negative by
-    that: the others have less than their share of the sum.
+    total (g,): the sums of `size`. All numbers are rounded down, and the largest of each group gets the remainder. It
+    stays >= 0, because the others have less than their proportion of the sum.
     """
     factor = np.divide(whole, total, out=np.zeros(len(whole)), where=(whole > 0) & (total > 0))
     units = np.floor(size * factor[group])
@@ -208,10 +208,13 @@ def _of_sums(size: FloatArray, group: IntArray, whole: FloatArray, total: FloatA
     return units
 
 
-def _exactly_of_sum(side: dict[int, Fraction], s: Fraction) -> dict[int, Fraction]:
-    """Near these prices >= 0, with this sum: the largest takes the difference, or all are scaled where it cannot."""
+def _exactly_with_sum(side: dict[int, Fraction], s: Fraction) -> dict[int, Fraction]:
+    """Numbers near these dual variables >= 0, with the sum s.
+
+    The largest absorbs the difference. If it would become negative, all are scaled instead.
+    """
     before = sum(side.values(), NONE)
     largest = max(side, key=lambda t: side[t])
     if side[largest] + s - before >= 0:
         return {**side, largest: side[largest] + s - before}
-    return {t: price * s / before for t, price in side.items()}
+    return {t: dual * s / before for t, dual in side.items()}

@@ -1,4 +1,4 @@
-"""The hinge c [1 - v]_+ ."""
+"""The hinge c [1 - v]_+."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cvxml.numbers.vocabulary import like, pos, total
 
 @dataclass(frozen=True, eq=False)
 class Hinge(Loss):
-    """c [1 - v]_+"""
+    """phi(v) = sum c [1 - v]_+, c > 0."""
 
     c: Any
     inactive_above: ClassVar[float] = 1.0
@@ -26,21 +26,21 @@ class Hinge(Loss):
         return Box(0.0, float(self.c))
 
     def to_domain(self, a: Any) -> Any:
-        """Clipped."""
+        """Clip to [0, c]; NaN becomes 0."""
         return clipped(a, 0, self.c)
 
     def ray(self, a: FloatArray) -> ConjugateOnRay:
-        """t sum a, until one dual variable is c."""
-        gained, top = float(a.sum()), float(a.max(initial=0.0))
-        if top == 0:
-            return ConjugateOnRay(lambda t: gained * t, 1.0)
-        longest = float(self.c) / top
+        """t sum a, up to t = c / max a."""
+        total_a, largest = float(a.sum()), float(a.max(initial=0.0))
+        if largest == 0:
+            return ConjugateOnRay(lambda t: total_a * t, 1.0)
+        longest = float(self.c) / largest
+        # The division may round up. Then longest is reduced, so that longest * largest <= c.
         return ConjugateOnRay(
-            lambda t: gained * t, longest if longest * top <= self.c else longest * (1 - 2 * EPS)
+            lambda t: total_a * t, longest if longest * largest <= self.c else longest * (1 - 2 * EPS)
         )
 
     def value(self, v: Any) -> Any:
-        """See `Loss`."""
         return like(v, self.c) * total(pos(1 - v))
 
     def conjugate(self, a: Any) -> Any:
@@ -48,10 +48,9 @@ class Hinge(Loss):
         return total(a)
 
     def excess(self, v: Any, a: Any) -> Any:
-        """See `Loss`."""
         missed = 1 - v
         return total((like(a, self.c) - a) * pos(missed) + a * pos(-missed))
 
     def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:
-        """See `Sensitive`."""
+        """Small where a is near one of its limits 0 and c."""
         return Sensitivity(np.minimum(a, self.c - a) ** 2 / room)

@@ -1,4 +1,4 @@
-"""Minus the least v."""
+"""Minus the smallest v."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ from cvxml.numbers.vocabulary import least, like, total
 
 @dataclass(frozen=True, eq=False)
 class Least(Loss):
-    """-min v, over all rows at once."""
+    """phi(v) = -min v over all rows, for v >= 0. The dual variables are weights on the simplex."""
 
     def to_domain(self, a: FloatArray) -> FloatArray:
-        """Clipped at 0 and divided by the sum; equal numbers where every one is 0.
+        """Replace entries that are not positive and finite by 0, and divide by the sum; equal weights if all are 0.
 
-        The sum exceeds 1 by a few eps at most. A larger sum gives a smaller lower bound, because no v is negative.
+        The exact sum of the result is at least 1, and at most a few eps above 1. A larger sum gives a smaller, still
+        valid lower bound, because no v is negative.
         """
         a = np.where(np.isfinite(a) & (a > 0), a, 0.0)
         largest = float(a.max())
@@ -31,11 +32,10 @@ class Least(Loss):
         return simplex
 
     def ray(self, a: FloatArray) -> ConjugateOnRay:
-        """No multiple of weights is in the simplex."""
+        """The simplex contains t a for t = 1 only."""
         return FIXED
 
     def value(self, v: Any) -> Any:
-        """See `Loss`."""
         return -least(v)
 
     def conjugate(self, a: Any) -> Any:
@@ -43,15 +43,15 @@ class Least(Loss):
         return like(a, 0)
 
     def excess(self, v: Any, a: Any) -> Any:
-        """The second term is the part of sum a above 1."""
+        """sum a (v - min v) + (sum a - 1) min v. The second term is due to the rounding of sum a."""
         smallest = least(v)
         return total(a * (v - smallest)) + (total(a) - 1) * smallest
 
     def exact_duals(self, a: Sequence[Fraction]) -> list[Fraction]:
-        """Divided by their sum, which is not quite 1."""
-        whole = sum(a, NONE)
-        return [price / whole for price in a]
+        """Divide by the sum, which differs from 1 by rounding."""
+        total_a = sum(a, NONE)
+        return [dual / total_a for dual in a]
 
     def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:
-        """See `Sensitive`."""
+        """All rows form one group, because their dual variables have the sum 1."""
         return Sensitivity(a**2 / room, np.zeros(len(a), dtype=np.intp))

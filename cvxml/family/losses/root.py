@@ -17,12 +17,15 @@ from cvxml.numbers.vocabulary import balls, sqrt, square, total
 
 @dataclass(frozen=True, eq=False)
 class Root(Loss):
-    """-sum sqrt v"""
+    """phi(v) = -sum sqrt v, for v >= 0."""
 
     is_sum_over_rows: ClassVar[bool] = True
 
     def to_domain(self, a: FloatArray) -> FloatArray:
-        """At least 1e-100 of the largest, which lies within 1e-100 and 1e100."""
+        """Raise every entry to at least MIN_SHARE times the largest one; ones if no entry is positive and finite.
+
+        If the largest entry is outside [MIN_SHARE, MAX_DUAL], all entries are first divided by it.
+        """
         a = np.where(np.isfinite(a) & (a > 0), a, 0.0)
         largest = float(a.max(initial=0.0))
         if largest == 0:
@@ -32,28 +35,26 @@ class Root(Loss):
         return np.maximum(a, MIN_SHARE * largest)
 
     def ray(self, a: FloatArray) -> ConjugateOnRay:
-        """k(t a) = k(a) / t. The sum of it and a straight line is largest where the two are equal."""
-        lost = -float(self.conjugate(a))
+        """k(a) / t for every t > 0; k(t a) - slope t is largest at t = sqrt(-k(a) / slope)."""
+        minus_k = -float(self.conjugate(a))
         return ConjugateOnRay(
-            lambda t: -lost / t, math.inf, lambda slope: math.sqrt(lost / slope) if slope > 0 else 1.0
+            lambda t: -minus_k / t, math.inf, lambda slope: math.sqrt(minus_k / slope) if slope > 0 else 1.0
         )
 
     def value(self, v: Any) -> Any:
-        """See `Loss`."""
         return -total(sqrt(v))
 
     def conjugate(self, a: Any) -> Any:
-        """-sum 1 / (4 a)"""
+        """-sum 1 / (4 a). Exact numbers become balls, because the common denominator could fill the memory."""
         return -total(1 / (4 * balls(a)))
 
     def excess(self, v: Any, a: Any) -> Any:
-        """See `Loss`."""
         return total(a * square(sqrt(v) - 1 / (2 * a)))
 
     def exact_duals(self, a: Sequence[Fraction]) -> list[Fraction]:
-        """They are positive."""
+        """`a` itself: the floats from `to_domain` are positive."""
         return list(a)
 
     def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:
-        """See `Sensitive`."""
+        """The inverse of the second derivative of -k: 2 a^3."""
         return Sensitivity(2 * a**3)

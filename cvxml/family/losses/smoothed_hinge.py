@@ -1,4 +1,4 @@
-"""The hinge [1 - v]_+ rounded over a width g."""
+"""The hinge [1 - v]_+ smoothed over a width g."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from cvxml.numbers.vocabulary import clip, like, pos, square, total
 
 @dataclass(frozen=True, eq=False)
 class SmoothedHinge(Loss):
-    """(1 - v)^2 / (2 g) for v within 1 - g and 1, a straight line before that, and 0 after it. The width g is > 0."""
+    """phi(v) is a sum over rows: 0 for v >= 1, (1 - v)^2 / (2 g) for 1 - g <= v <= 1, and 1 - v - g/2 for v <= 1 - g.
+
+    g > 0.
+    """
 
     g: Any
     inactive_above: ClassVar[float] = 1.0
@@ -27,34 +30,32 @@ class SmoothedHinge(Loss):
         return Box(0.0, 1.0, float(self.g))
 
     def to_domain(self, a: Any) -> Any:
-        """Clipped."""
+        """Clip to [0, 1]; NaN becomes 0."""
         return clipped(a, 0, 1)
 
     def ray(self, a: FloatArray) -> ConjugateOnRay:
-        """A parabola in t, until one dual variable is 1."""
-        lost, straight = float(a @ a) * float(self.g) / 2, Hinge(1.0).ray(a)
-        return ConjugateOnRay(lambda t: straight.value(t) - lost * t * t, straight.longest)
+        """t sum a - t^2 g/2 sum a^2, up to t = 1 / max a."""
+        quadratic, hinge = float(a @ a) * float(self.g) / 2, Hinge(1.0).ray(a)
+        return ConjugateOnRay(lambda t: hinge.value(t) - quadratic * t * t, hinge.longest)
 
     def _pieces(self, missed: Any) -> tuple[Any, Any, Any]:
-        """g, the slope p = [1 - v]_+ / g up to 1, and [1 - g - v]_+ : phi is the sum of g/2 p^2 and the last."""
+        """g, the slope p = min([1 - v]_+ / g, 1), and [1 - g - v]_+. Then phi = g/2 p^2 + [1 - g - v]_+."""
         g = like(missed, self.g, rounded=True)
         return g, clip(missed / g, 0.0, 1.0), pos(missed - g)
 
     def value(self, v: Any) -> Any:
-        """See `Loss`."""
-        g, p, before = self._pieces(1 - v)
-        return g / 2 * total(square(p)) + total(before)
+        g, p, linear_part = self._pieces(1 - v)
+        return g / 2 * total(square(p)) + total(linear_part)
 
     def conjugate(self, a: Any) -> Any:
         """sum a - g/2 a^2"""
         return total(a) - like(a, self.g, rounded=True) / 2 * total(square(a))
 
     def excess(self, v: Any, a: Any) -> Any:
-        """See `Loss`."""
         missed = 1 - v
-        g, p, before = self._pieces(missed)
-        return g / 2 * total(square(p - a)) + total((1 - a) * before + a * pos(-missed))
+        g, p, linear_part = self._pieces(missed)
+        return g / 2 * total(square(p - a)) + total((1 - a) * linear_part + a * pos(-missed))
 
     def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:
-        """See `Sensitive`."""
+        """The second derivative of phi where 0 < a < 1."""
         return Sensitivity(np.where((a > 0) & (a < 1), 1 / self.g, 0.0))

@@ -1,4 +1,4 @@
-"""The squared hinge c [1 - v]_+^2 ."""
+"""The squared hinge c [1 - v]_+^2."""
 
 from __future__ import annotations
 
@@ -15,23 +15,22 @@ from cvxml.numbers.vocabulary import like, pos, square, total
 
 @dataclass(frozen=True, eq=False)
 class SquaredHinge(Loss):
-    """c [1 - v]_+^2"""
+    """phi(v) = sum c [1 - v]_+^2, c > 0."""
 
     c: Any
     inactive_above: ClassVar[float] = 1.0
     is_sum_over_rows: ClassVar[bool] = True
 
     def to_domain(self, a: Any) -> Any:
-        """Clipped at 0 and at 1e100, because larger ones could overflow."""
+        """Clip to [0, MAX_DUAL]; NaN becomes 0."""
         return clipped(a, 0, int(MAX_DUAL))
 
     def ray(self, a: FloatArray) -> ConjugateOnRay:
-        """A parabola in t."""
-        gained, lost = float(a.sum()), float(a @ a) / (4 * self.c)
-        return ConjugateOnRay(lambda t: gained * t - lost * t * t, math.inf if a.any() else 1.0)
+        """t sum a - t^2 sum a^2 / (4 c), for every t > 0."""
+        linear, quadratic = float(a.sum()), float(a @ a) / (4 * self.c)
+        return ConjugateOnRay(lambda t: linear * t - quadratic * t * t, math.inf if a.any() else 1.0)
 
     def value(self, v: Any) -> Any:
-        """See `Loss`."""
         return like(v, self.c) * total(square(pos(1 - v)))
 
     def conjugate(self, a: Any) -> Any:
@@ -39,10 +38,9 @@ class SquaredHinge(Loss):
         return total(a) - total(square(a)) / (4 * like(a, self.c))
 
     def excess(self, v: Any, a: Any) -> Any:
-        """See `Loss`."""
         c, missed = like(a, self.c), 1 - v
         return c * total(square(pos(missed) - a / (2 * c))) + total(a * pos(-missed))
 
     def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:
-        """See `Sensitive`."""
+        """The second derivative of phi where a > 0."""
         return Sensitivity(np.where(a > 0, 2 * self.c, 0.0))

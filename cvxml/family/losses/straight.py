@@ -1,4 +1,4 @@
-"""A multiple of the sum of all v."""
+"""The linear loss c sum v."""
 
 from __future__ import annotations
 
@@ -14,21 +14,19 @@ from cvxml.numbers.vocabulary import like, total
 
 @dataclass(frozen=True, eq=False)
 class Straight(Loss):
-    """c sum v. Every row has the dual variable -c."""
+    """phi(v) = c sum v. The domain is the single point a = -c in every row."""
 
     c: Any
     is_sum_over_rows: ClassVar[bool] = True
 
     def to_domain(self, a: Any) -> Any:
-        """-c for every row."""
+        """-c in every row, for any `a`."""
         return np.full_like(a, -self.c)
 
     def ray(self, a: FloatArray) -> ConjugateOnRay:
-        """No other multiple is in the domain."""
         return FIXED
 
     def value(self, v: Any) -> Any:
-        """See `Loss`."""
         return like(v, self.c) * total(v)
 
     def conjugate(self, a: Any) -> Any:
@@ -40,5 +38,5 @@ class Straight(Loss):
         return like(v, 0)
 
     def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:
-        """See `Sensitive`."""
+        """0: the dual variables are fixed."""
         return Sensitivity(np.zeros(len(a)))

@@ -1,1 +1,1 @@
-"""All metrics whose objective is near the optimum."""
+"""All metrics with an objective near the optimum."""

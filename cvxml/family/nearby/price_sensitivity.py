@@ -1,16 +1,21 @@
-"""How the prices of an optimum move as its problem is tilted: a guess, of which nothing is believed (sublevel.py).
+"""An estimate of the change of optimal dual variables if the objective is tilted.
 
-With K the second derivative of what the prices leave of f, the optimum of f - s <D, A> moves by s S where K S = D, and
-the price of a row by -s w <V_t, S>, w the share that the row has in K = sum_t w_t V_t V_t^T + P:
+The estimate guides sublevel.py; a proof must not use it.
 
-| loss                        | w                                                                 |
-| hinge, least                | (how far the price is from the ends of its domain)^2 / room       |
-| squared, smoothed hinge     | the second derivative                                             |
-| log sum exp, logistic, root | the same                                                          |
+Let K be the second derivative of the excess of f at the optimal dual variables. The optimum of f - s <D, A> moves by
+s S with K S = D. The dual variable of a row changes by -s w <V_t, S>, where w is the weight of the row in
+K = sum_t w_t V_t V_t^T + P:
 
-as much as the excess of the row allows where f may grow by `room`. Where prices have a sum that is fixed, rows count by
-their difference from the mean row. P is the same of the cone, for psd Z and M with Z M near 0: mu H (x) H with
-H = Z / mu + (M + mu / |Z|)^-1, or of R. All in units in which features spread over about 1.
+| loss                        | w                                                                        |
+| hinge, least                | (distance of the dual variable from the ends of its domain)^2 / room     |
+| squared, smoothed hinge     | the second derivative                                                    |
+| log sum exp, logistic, root | the second derivative                                                    |
+
+For losses without a second derivative, w is the largest curvature that the excess of the row allows if f may grow by
+`room`. If some dual variables have a fixed sum, the difference of each row from the mean row counts.
+
+P is the second derivative of R, or of the cone: for psd Z and M with Z M near 0, it is mu H (x) H with
+H = Z / mu + (M + mu / |Z|)^-1. Features are scaled to a spread of about 1.
 """
 
 from __future__ import annotations
@@ -33,15 +38,15 @@ MAX_NUMBERS = 2**26  # the rows may have at most this many numbers in total
 
 
 class Moving(NamedTuple):
-    """Rows of a term whose prices move: that of row t by -w_t (<V_t, S> - the mean of its group)."""
+    """The rows of a term that move: the dual variable of row t changes by -w_t (<V_t, S> - mean of its group)."""
 
-    at: IntArray  # (t,) places among the prices
-    V: FloatArray  # (t, p)
+    at: IntArray  # (t,) positions among the dual variables
+    V: FloatArray  # (t, p) svec(V_t)
     w: FloatArray  # (t,)
-    group: IntArray | None  # (t,), where prices of a group have a fixed sum
+    group: IntArray | None  # (t,) groups of dual variables with a fixed sum
 
     def centred(self, values: FloatArray) -> FloatArray:
-        """Values (t, ...) less the mean of their group, weighted with w."""
+        """Values (t, ...) minus the weighted mean of their group, with weights w."""
         if self.group is None or not len(self.w):
             return values
         groups = int(self.group.max()) + 1
@@ -55,10 +60,10 @@ class Moving(NamedTuple):
 
 
 class Response(NamedTuple):
-    """K, factored, and the rows."""
+    """The factored K, and the rows that move."""
 
-    X: FloatArray  # (n, d) in units
-    units: FloatArray  # (d,) powers of two
+    X: FloatArray  # (n, d) the points in units
+    units: FloatArray  # (d,) the units of the features, powers of two
     K: FloatArray  # (p, p)
     factor: Any
     moving: list[Moving]
@@ -66,12 +71,15 @@ class Response(NamedTuple):
     room: float
 
     def shift(self, D: FloatArray) -> FloatArray:
-        """S = K^-1 D, as vectors of symmetric matrices in units."""
+        """S = K^-1 D, as svec of symmetric matrices in units."""
         S: FloatArray = cho_solve(self.factor, D)
         return S
 
     def along(self, D: Weights) -> tuple[list[FloatArray], float] | None:
-        """How prices move for each unit of tilt, and the tilt that should be best."""
+        """The change of the dual variables for each unit of tilt, and the tilt that should be best.
+
+        None if K is not usable in the direction D.
+        """
         E = self.X[D.pairs[:, 0]] - self.X[D.pairs[:, 1]]
         vector = svec(weighted(E, D.w))
         S = self.shift(vector)
@@ -87,7 +95,10 @@ class Response(NamedTuple):
 
 
 def respond(family: Family, duals: list[Duals], A: FloatArray, room: float) -> Response | None:
-    """Of a metric A (d, d) near the optimum and prices near its own; None where no formula is known."""
+    """The response at a metric A (d, d) near the optimum, with dual variables near the optimal ones.
+
+    room: f may grow by this. None if a term or the regularizer has no formula, or if the rows are too many.
+    """
     R = family.regularizer
     spread = units_of(R.X - middle(R.X))
     X = (R.X - middle(R.X)) / spread
@@ -96,7 +107,7 @@ def respond(family: Family, duals: list[Duals], A: FloatArray, room: float) -> R
         return None
     moving = [_moving(term, own, X, room) for term, own in zip(family.terms, duals, strict=True)]
     G = joined([term.rows.weights(own) for term, own in zip(family.terms, duals, strict=True)])
-    P = _of_regularizer(R, G, Scaled(X, spread, A * spread * spread[:, None]), room)
+    P = _second_derivative(R, G, Scaled(X, spread, A * spread * spread[:, None]), room)
     if P is None:
         return None
     K = P
@@ -127,23 +138,25 @@ def _moving(term: Term, duals: Duals, X: FloatArray, room: float) -> Moving | No
 
 
 def _vectors(entries: Entries, count: int, X: FloatArray) -> FloatArray:
-    """svec(V_t) of `count` rows (t, p)."""
+    """svec(V_t) (t, p) of `count` rows."""
     i, j = entries.pairs.T
     of_row = csr_matrix((entries.sign, (entries.row, np.arange(len(i)))), shape=(count, len(i)))
     V: FloatArray = of_row @ squares(X[i] - X[j])
     return V
 
 
-def _of_regularizer(R: Any, G: Weights, at: Scaled, room: float) -> FloatArray | None:
-    """P, for a metric in units."""
+def _second_derivative(R: Any, G: Weights, at: Scaled, room: float) -> FloatArray | None:
+    """P, for a metric in units; None without a formula."""
     if isinstance(R, Smooth):
         return R.second_derivative(at)
     cost = R.cost(at, G) if isinstance(R, Priced) else None
-    return None if cost is None else _of_cone(cost, at.total(G), at.A, room)
+    return None if cost is None else _second_derivative_of_cone(cost, at.total(G), at.A, room)
 
 
-def _of_cone(cost: FloatArray, paid: FloatArray, A: FloatArray, room: float) -> FloatArray | None:
-    """P where Z = cost - paid is psd, and Z A is near 0."""
+def _second_derivative_of_cone(
+    cost: FloatArray, paid: FloatArray, A: FloatArray, room: float
+) -> FloatArray | None:
+    """P for Z = cost - paid psd, and Z A near 0."""
     d = len(A)
     Z = cost - paid
     values, vectors = np.linalg.eigh((Z + Z.T) / 2)

@@ -1,12 +1,14 @@
-"""What every metric has that is no worse than one: bounds of <D, A> over all A psd with f(A) <= F.
+"""All metrics with f(A) <= F, for example all that are at least as good as a given one: upper bounds of <D, A>.
 
-For any s > 0 and any prices a of the family (theorem.py), f(A) - s <D, A> >= k(a) + r(G + s D), so that
-    <D, A> <= (F - k(a) - r(G + s D)) / s        wherever f(A) <= F:
-the certificate of the same problem with a linear term, whatever prices are put in. Good ones are those that follow the
-optimum as it is tilted: with K the curvature of what the prices of the optimum leave (the excess of each row, as far as
-F allows it, and that of the cone), K S = D and a - s w <V_t, S>. Nothing rests on K: it only finds them.
+For any s > 0 and any dual variables a of the family (theorem.py), f(A) - s <D, A> >= k(a) + r(G + s D). So
+    <D, A> <= (F - k(a) - r(G + s D)) / s        wherever f(A) <= F.
+This is the certificate of the same problem with a linear term, and it holds for any dual variables. Good dual
+variables follow the optimum of the tilted problem. With K as in price_sensitivity.py they are
+a - s w <V_t, S>, K S = D. The bound does not depend on the accuracy of K, which is used to find the dual variables
+only.
 
-A box holds all of them: bounds for as many directions as matrices have, each of them a sum over pairs of points.
+A `Box` contains all these metrics. It has bounds for as many directions as matrices have entries, each a sum over
+pairs of points.
 """
 
 from __future__ import annotations
@@ -34,32 +36,35 @@ from cvxml.family.rows.base import Duals, Weights, joined
 from cvxml.family.theorem.strict_prices import Anchors, share_of
 from cvxml.family.theorem.theorem import Family, added, in_domain, value
 
-MOST_FEATURES = 24  # beyond, bounds in all directions take long
-UP_TO_ONE = ConjugateOnRay(lambda t: t, 1.0)
-LESS = (1e-12, 1e-9, 1e-6, 1e-3, 1e-2)  # of a share, so that there is room for rounding
-# most numbers in the rows of all pairs that have a proof, and bounds on the number of such pairs
+MOST_FEATURES = 24  # with more features, bounds in all directions take too long
+UP_TO_ONE = ConjugateOnRay(lambda t: t, 1.0)  # makes `best_multiple` return the largest feasible t <= 1
+LESS = (1e-12, 1e-9, 1e-6, 1e-3, 1e-2)  # relative reductions of a mixture, tried in turn, against rounding
+# the most numbers in all rows of the pairs that get a proof, and limits of the number of such pairs
 WORK, FEWEST, MOST_PAIRS = 2**25, 100, 2000
-HALF = 0.5
-UNDERFLOW = 1e-200  # more than underflow changes any sum here
-SPANS = 1e-10
-FIRST = 0.25  # of the tilt that should be best, were there no cone
-LONGER = 3.0  # times, from one tilt to the next
-TRIES = 6  # tilts
-BEYOND = (1.02, 1.5)  # of the step at which two points are equally far
+HALF = 0.5  # largest relative error of the inverse of a box
+UNDERFLOW = 1e-200  # above the error of underflow in any sum here
+SPANS = 1e-10  # smallest relative pivot of points that span all features
+FIRST = 0.25  # first tilt, relative to the one that would be best without the cone
+LONGER = 3.0  # factor from one tilt to the next
+TRIES = 6  # number of tilts
+BEYOND = (1.02, 1.5)  # factors of the step that makes two points equally far
 
 
 class Box(NamedTuple):
-    """|<E_i, A - M>| <= r_i for every A, in units of features that are powers of two; Y (p, p) is near E^-1."""
+    """|<E_i, A - M>| <= r_i for every A, with features in units that are powers of two. Y (p, p) is near E^-1."""
 
     units: FloatArray  # (d,)
     M: FloatArray  # (d, d)
-    Y: FloatArray  # columns for svec: y(D) = svec(D) Y
+    Y: FloatArray  # (p, p): y(D) = svec(D) Y
     r: FloatArray  # (p,)
-    share: float  # of the norm of D, times `reach`, that y leaves
-    reach: float  # of ||A - M||
+    share: float  # bound of ||I - Y E||; so y(D) E svec(A - M) has an error of up to share ||D|| reach
+    reach: float  # bound of ||A - M||
 
     def nearer(self, E: FloatArray, rows: IntArray) -> np.ndarray:
-        """(len(rows), m) True where of differences E (m, d) from a query row a is nearer than row b for every A."""
+        """(len(rows), m) booleans: True if row a of E is shorter than row b in every A. a is in `rows`, b is any row.
+
+        E (m, d): differences from a query.
+        """
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             E = E / self.units
             S, p = squares(E), len(self.r)
@@ -79,19 +84,19 @@ class Box(NamedTuple):
 
 
 class Sublevel:
-    """All A with f(A) <= F = f(M), for a metric M (d, d) and prices that nearly prove how good it is."""
+    """All A with f(A) <= F = f(M), for a metric M (d, d). duals: dual variables that nearly prove M optimal."""
 
     def __init__(self, family: Family, M: FloatArray, duals: list[Duals], beside: FloatArray):
-        """beside: another metric, which may be better."""
+        """beside (d, d): another metric, which may be better."""
         self.family, self.beside = family, beside
         self.M = examine(M)[0]
         self.duals = in_domain(family, duals)
         self.F = value(family, M)
-        self.proofs = 0  # how many were tried
+        self.proofs = 0  # number of proofs tried
 
     @cached_property
     def response(self) -> Response | None:
-        """How prices follow a tilt; None where that is not known of this family."""
+        """The response of the dual variables to a tilt; None if it is unknown for this family."""
         if not math.isfinite(self.F.value + self.F.error):
             return None
         with np.errstate(all="ignore"):
@@ -104,7 +109,7 @@ class Sublevel:
             return respond(self.family, self.duals, best, max(room, 8 * EPS * abs(self.F.value)))
 
     def above(self, D: Weights) -> float:
-        """No <D, A> exceeds this; inf where nothing is known."""
+        """An upper bound of <D, A> over all A; inf without a proof."""
         response, labels = self.response, self.family.regularizer.labels
         if response is None or (labels[D.pairs[:, 0]] != labels[D.pairs[:, 1]]).any():
             return math.inf
@@ -115,7 +120,7 @@ class Sublevel:
         return self._best(partial(self._at, D, moves), s * FIRST)
 
     def _best(self, of: Callable[[float], float], s: float) -> float:
-        """The least bound of the tilts tried: longer ones as long as that gains, else shorter ones."""
+        """The smallest bound of several tilts: longer ones as long as the bound falls, else shorter ones."""
         least, tilt, factor, tries = of(s), s, LONGER, 1
         while tries < TRIES:
             look()
@@ -129,7 +134,7 @@ class Sublevel:
         return least
 
     def _at(self, D: Weights, moves: list[FloatArray], tilt: float) -> float:
-        """The bound of one tilt."""
+        """The bound from one tilt."""
         self.proofs += 1
         duals = [Duals(own.a + tilt * move, own.key) for own, move in zip(self.duals, moves, strict=True)]
         tilted = Weights(D.pairs, tilt * D.w)
@@ -141,7 +146,7 @@ class Sublevel:
         return (left + 8 * EPS * abs(left)) / (tilt * share)
 
     def _proved(self, duals: list[Duals], tilt: Weights | None) -> tuple[float, float]:
-        """A lower bound of f less a share of the tilt, and that share; -inf and 0 where nothing is proved."""
+        """A lower bound of f minus `share` times the tilt, and that share; -inf and 0 without a proof."""
         R, terms = self.family.regularizer, self.family.terms
         if R.undecided:
             return -math.inf, 0.0
@@ -159,17 +164,17 @@ class Sublevel:
                 Duals(term.loss.to_domain(own.a * share), own.key)
                 for term, own in zip(terms, duals, strict=True)
             ]
-            G = self._pulled(duals, tilt, share)
-        return self._low(duals, G), share
+            G = self._weights(duals, tilt, share)
+        return self._lower_bound(duals, G), share
 
     def _mixed(self, own: Duals, tilt: Weights | None, G: Weights, anchors: Anchors) -> tuple[float, float]:
-        """Prices of which no multiple is in the domain: with the anchor that keeps most of them, and that share."""
+        """Like `_proved`, for a loss with anchors: the dual variables are mixed with the strict ones."""
         R, (loss, _) = self.family.regularizer, self.family.terms[0]
         surplus = R.surplus(G)
         if surplus is None:
             return -math.inf, 0.0
         if surplus.psd:
-            return self._low([own], G), 1.0
+            return self._lower_bound([own], G), 1.0
         if anchors.strict is None:
             return -math.inf, 0.0
         most = share_of(anchors.strict.surplus, surplus)
@@ -178,31 +183,31 @@ class Sublevel:
             a = (1 - t) * anchors.strict.duals.a + t * own.a
             a = loss.to_domain(np.where(a > 0, a, -np.inf) if isinstance(loss, LogSumExp) else a)
             mixed = own._replace(a=a)
-            G = self._pulled([mixed], tilt, t)
+            G = self._weights([mixed], tilt, t)
             again = R.surplus(G)
-            if again is not None and again.psd:  # repaired prices need not be the mixture
-                return self._low([mixed], G), t
+            if again is not None and again.psd:  # the repair may have changed the mixture
+                return self._lower_bound([mixed], G), t
         return -math.inf, 0.0
 
-    def _pulled(self, duals: list[Duals], tilt: Weights | None, share: float) -> Weights:
-        """G of prices and of a share of the tilt."""
+    def _weights(self, duals: list[Duals], tilt: Weights | None, share: float) -> Weights:
+        """G of dual variables and of `share` times the tilt."""
         parts = [term.rows.weights(own) for term, own in zip(self.family.terms, duals, strict=True)]
         return joined(parts if tilt is None else [*parts, Weights(tilt.pairs, share * tilt.w)])
 
-    def _low(self, duals: list[Duals], G: Weights) -> float:
-        """k + r, less what either may be off by."""
+    def _lower_bound(self, duals: list[Duals], G: Weights) -> float:
+        """k + r minus the error bounds."""
         terms = self.family.terms
         parts = [term.loss.bound(own.a) for term, own in zip(terms, duals, strict=True)]
         value, error = added([*parts, self.family.regularizer.bound(G)])
         return value - error if math.isfinite(value + error) else -math.inf
 
     def closer(self, query: int, a: int, b: int) -> bool:
-        """True where, by every A, point a is nearer to point `query` than b is."""
+        """True if point a is proved nearer to the point `query` than b, in every A."""
         return self.above(Weights(np.array([[query, a], [query, b]]), np.array([1.0, -1.0]))) < 0
 
     @cached_property
     def box(self) -> Box | None:
-        """Around all of them; None where some direction has no bound."""
+        """A box around all A; None if a direction has no bound."""
         response, d = self.response, len(self.M)
         if response is None or d > MOST_FEATURES:
             return None
@@ -211,21 +216,20 @@ class Sublevel:
         if corners is None:
             return None
         pairs = np.array([(i, j) for k, i in enumerate(corners) for j in corners[:k]])
-        points = self.family.regularizer.X  # whose differences lose no digit, as those of moved points may
+        points = self.family.regularizer.X  # as given: differences of shifted points may lose digits
         F = squares((points[pairs[:, 0]] - points[pairs[:, 1]]) / response.units)  # (p, p): svec of the pairs
         try:
             values, vectors = np.linalg.eigh(response.K)
             wanted = (vectors * np.sqrt(np.maximum(values, 1e-15 * values[-1]))).T  # rows E_i
-            W: FloatArray = np.linalg.solve(
-                F.T, wanted.T
-            ).T  # E_i = sum_j W_ij X_j, which is what they are from here on
+            # From here on, E_i is defined as sum_j W_ij X_j.
+            W: FloatArray = np.linalg.solve(F.T, wanted.T).T
             E = W @ F
             Y: FloatArray = np.linalg.inv(E).astype(np.float64)
         except LinAlgError:
             return None
         M = self.M * response.units * response.units[:, None]
         at = E @ svec(M)
-        size = np.abs(W) @ np.abs(F)  # what rounding of E is a share of
+        size = np.abs(W) @ np.abs(F)  # the rounding error of E is relative to this
         moved = 4 * (p + d + 8) * EPS * (size @ np.abs(svec(M)))
         r = np.empty(p)
         for i in watched(range(p)):
@@ -243,14 +247,14 @@ class Sublevel:
 
     @property
     def affordable(self) -> int:
-        """How many pairs may have a proof of their own."""
+        """The number of pairs that may have a proof of their own."""
         d = len(self.M)
         numbers = max(1, sum(len(own.a) for own in self.duals) * d * (d + 1) // 2)
         return min(max(WORK // numbers, FEWEST), MOST_PAIRS)
 
     @property
     def unknown(self) -> str:
-        """Why there is no box, as a sentence without an end."""
+        """The reason why there is no box, as a sentence without a full stop; empty if there is one."""
         if self.box is not None:
             return ""
         if len(self.M) > MOST_FEATURES:
@@ -262,7 +266,11 @@ class Sublevel:
         )
 
     def others(self, E: FloatArray) -> Iterator[FloatArray]:
-        """Metrics of these that are on the way from M, and from the one beside, to where e_1 is shorter than e_0."""
+        """Metrics in this set in which row 1 of E (2, d) is likely to be shorter than row 0.
+
+        First `beside`, if it is in the set. The others are reached from M, and from `beside`, by steps in the
+        direction that changes the order of the two rows.
+        """
         if self._beside_holds:
             yield self.beside
         response = self.response
@@ -283,7 +291,7 @@ class Sublevel:
                     yield moved
 
     def holds(self, A: FloatArray) -> bool:
-        """True where A (d, d) is a metric that is proved to be no worse."""
+        """True if A (d, d) is a feasible metric that is proved to be in this set."""
         judged = self.family.regularizer.judge(A)
         own = value(self.family, A)
         kept = judged.feasibility.exact and _spent(judged) <= 1
@@ -294,18 +302,18 @@ class Sublevel:
         return self.holds(self.beside)
 
     def _kept(self, A: FloatArray) -> FloatArray:
-        """P_+(A), within the budget where there is one."""
+        """P_+(A), divided by its budget if it exceeds it."""
         psd = project_psd(A)
         return psd / max(1.0, _spent(self.family.regularizer.judge(psd)) * (1 + 1e-12))
 
 
 def _spent(judged: JudgedMatrix) -> float:
-    """Of a budget of 1; 0 where there is none."""
+    """The sum over similar pairs, of a budget of 1; 0 without a budget."""
     return judged.feasibility.spent if isinstance(judged.feasibility, BudgetFeasibility) else 0.0
 
 
 def _corners(X: FloatArray) -> IntArray | None:
-    """d + 1 of the points X (n, d) that span all; None where they do not, as far as is seen."""
+    """d + 1 of the points X (n, d) that span all features; None if they do not, beyond rounding."""
     first = int(np.argmax(np.sum((X - X.mean(axis=0)) ** 2, axis=1)))
     d = X.shape[1]
     if len(X) <= d:

@@ -1,1 +1,1 @@
-"""Regularizers R(M) with their bounds r(G)."""
+"""Regularizers R(M) with their conjugate bounds r(G)."""

@@ -1,14 +1,18 @@
-"""Regularizers R of the family, each with its bound r: R(M) - <M, G> >= r(G) for every psd M and every symmetric G.
+"""Regularizers R of the family, each with a bound r: R(M) - <M, G> >= r(G) for every psd M and every symmetric G.
 
-| regularizer         | r(G)                               | part of the gap          |
-| <C, M>, C psd       | 0 where C - G is psd, else -inf    | <C - G, M>               |
-| 0 where <S, M> <= 1 | -max(0, lambda_max of G against S) | lambda_max - <G, M>      |
+| file              | R(M)                | r(G)                                   | excess R(M) - <M, G> - r(G) |
+| linear.py         | <C, M>, C psd       | 0 if C - G is psd, else -inf           | <C - G, M>                  |
+| budget.py         | 0 where <S, M> <= 1 | -max(0, lambda_max of G relative to S) | lambda_max - <G, M>         |
+| trace.py          | v tr M              | 0 if v I - G is psd, else -inf         | <v I - G, M>                |
+| frobenius.py      | lam/2 ||M||^2       | -||P_+(G)||^2 / (2 lam)                | see the file                |
+| logdet.py         | D_ld(M, A_0)        | log det(A_0 (A_0^-1 - G))              | see the file                |
 
-More are in files of their own: frobenius.py (lam/2 ||M||^2), logdet.py (the divergence from a prior), diagonal.py
-(these two where M is diagonal), trace.py, blocks.py, combinations.py and no_regularizer.py (R = 0).
+diagonal.py has the first two for diagonal M, and combinations.py has metrics that are sums of given b_k b_k^T. Two
+more serve a single method: methods/plml/blocks.py and methods/ldml/no_regularizer.py (R = 0).
 
-G = sum_t a_t V_t is known by its weights on pairs of points. Each knows how a matrix is judged, which rows may have a
-price at all, and the multiple of prices that is best or feasible; what rounding may have moved is counted.
+G = sum_t a_t V_t is given by its weights on pairs of points. A regularizer judges a matrix, names the rows that may
+have nonzero dual variables, and finds the best or a feasible multiple of the dual variables. All float results have
+error bounds.
 """
 
 from __future__ import annotations
@@ -39,43 +43,39 @@ from cvxml.numbers.rounding import (
 )
 from cvxml.numbers.sums import Approximate, accurate_sum, summed
 
-PAIRS = 2**16  # at a time
-MAX_EIGENVALUE = (
-    1e200  # a larger eigenvalue counts as infinite, and dual variables that would need it give no bound
-)
+PAIRS = 2**16  # pairs handled at a time
+MAX_EIGENVALUE = 1e200  # a larger eigenvalue counts as infinite; then the dual variables give no bound
 S = TypeVar("S")
 T = TypeVar("T")
 U = TypeVar("U")
-CLOSEST = 1e-12  # of the longest multiple: no two are tried that are nearer
-SMALL_IMPROVEMENT = (
-    1e-13  # relative: the search for a better multiple ends at a smaller improvement of the bound
-)
+CLOSEST = 1e-12  # tolerance of the search for a multiple, relative to the longest one
+SMALL_IMPROVEMENT = 1e-13  # a relative improvement of the bound below this keeps the multiple 1
 
 
 class JudgedMatrix(NamedTuple):
-    """A matrix as it is judged."""
+    """A matrix as it is judged: for example projected to the psd cone."""
 
     view: View
     feasibility: Feasibility
-    finite: bool  # False where its distances overflow, or R is infinite
-    zero: bool = False  # True if what is judged is 0
-    undecided: str = ""  # why double precision knows nothing of this matrix, as a sentence
+    finite: bool  # False if distances overflow, or R is infinite
+    zero: bool = False  # True if the judged matrix is 0
+    undecided: str = ""  # the reason why double precision cannot judge this matrix, as a sentence; else empty
 
 
 class Surplus(NamedTuple):
-    """A symmetric matrix, and what it may be off by, in norm."""
+    """A symmetric matrix Z (r, r), and a bound of its error in norm. A bound of the family needs Z to be psd."""
 
     Z: FloatArray
     error: float
 
     @property
     def psd(self) -> bool:
-        """True where that is proved."""
+        """True if Z is proved to be positive definite."""
         return least_eigenvalue(self.Z) > self.error
 
 
 class Regularizer(Protocol):
-    """R and what a proof needs of it, on points that it was made for."""
+    """R, and the operations that a proof needs, for the points X it was made for."""
 
     @property
     def X(self) -> FloatArray:
@@ -83,76 +83,82 @@ class Regularizer(Protocol):
 
     @property
     def labels(self) -> IntArray:
-        """(n,): a pair may have a price only where they are equal."""
+        """Labels (n,): the dual variable of a row must be 0 if its pairs have different labels."""
 
     @property
     def undecided(self) -> str:
-        """Why double precision proves nothing of these data, as a sentence; empty where it may."""
+        """The reason why double precision gives no proof for these data, as a sentence; else empty."""
 
     def judge(self, A: FloatArray) -> JudgedMatrix:
-        """At any matrix (d, d)."""
+        """The judged matrix for any A (d, d)."""
 
     def value(self, view: Any) -> Approximate:
-        """R(M), at a view that `look` gave."""
+        """R(M), for a view from `judge`."""
 
     def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
-        """The factor of prices with the best bound, of those that are feasible; 0 where none is."""
+        """The factor t of the dual variables with the best feasible bound; 0 if no multiple is feasible.
+
+        ray: t -> k(t a), the sum over the losses.
+        """
 
     def surplus(self, G: Weights) -> Surplus | None:
-        """What must be psd for r(G) to be finite; None where any G will do."""
+        """The matrix that must be psd for r(G) to be finite; None if no matrix has to be checked."""
 
     def bound(self, G: Weights) -> Approximate:
-        """r(G); what is proved is value - off, and r(G) is no larger than value + off."""
+        """r(G). value - error is a proved lower bound of it, and value + error an upper bound."""
 
     def excess(self, view: Any, G: Weights) -> Approximate:
-        """R(M) - <M, G> - r(G), at a view that `look` gave."""
+        """R(M) - <M, G> - r(G), for a view from `judge`."""
 
     def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
-        """A psd matrix of rationals that is A (d, d), or near. root: M with M M^T near A, if it is known."""
+        """A psd matrix of rationals: A (d, d) itself, or one near.
+
+        root: M with M M^T near A, if it is known.
+        """
 
     def exact_distances(self, X: rational.Plane, metric: rational.Squares) -> rational.Distances:
-        """Those of a matrix that is feasible, from a psd one."""
+        """The squared distances in a feasible matrix, made from a psd one."""
 
     def exact_value(self, metric: rational.Squares, D: rational.Distances) -> Any:
-        """R(M), a fraction or a ball, of such a metric and its distances."""
+        """R(M) of that feasible matrix, as a fraction or a ball."""
 
     def exact_bound(self, X: rational.Plane, G: Weights, hint: Any = None) -> Any:
-        """r(G), the same, for weights that are fractions; None where it is -inf.
+        """r(G) as a fraction or a ball, for weights that are fractions; None if it is -inf.
 
-        hint: what proves it and only floating point finds, where that is known; no digit is then decided by BLAS.
+        hint: data found by floats that make the proof easier, if known. With a hint, no digit depends on a BLAS.
         """
 
 
 class Scaled(NamedTuple):
-    """Points and a metric in units in which features spread over about 1."""
+    """Points and a metric in units that give every feature a spread of about 1."""
 
     X: FloatArray  # (n, d)
-    spread: FloatArray  # (d,): the units, powers of two
+    spread: FloatArray  # (d,) the units, powers of two
     A: FloatArray  # (d, d)
 
     def total(self, G: Weights) -> FloatArray:
-        """The matrix (d, d) of weights on pairs."""
+        """sum_p w_p X_p (d, d) for weights on pairs."""
         return weighted_pairs(self.X, G.pairs, G.w)
 
 
 @runtime_checkable
 class Smooth(Protocol):
-    """A regularizer with a second derivative. Like `Priced` it guides a search, and no proof rests on it."""
+    """A regularizer with a second derivative. It guides a search, and a proof must not use it."""
 
     def second_derivative(self, at: Scaled) -> FloatArray | None:
-        """On the vectors `svec` of symmetric matrices (p, p); None where it is not known."""
+        """The second derivative (p, p) on vectors svec of symmetric matrices, or None if it is unknown."""
 
 
 @runtime_checkable
 class Priced(Protocol):
-    """A regularizer for which C - G is psd at an optimum."""
+    """A regularizer with C - G psd at an optimum. It guides a search, and a proof must not use it."""
 
     def cost(self, at: Scaled, G: Weights) -> FloatArray | None:
-        """C (d, d); None where it is not known."""
+        """C (d, d), or None if it is unknown."""
 
 
 def of_last(work: Callable[[S, U], T]) -> Callable[[S, U], T]:
-    """A method that remembers what it returned last, for the same object: bound and gap ask the same."""
+    """A method that remembers its last result, for the same argument object. Bound and gap ask for the same."""
     name = f"last of {work.__name__}"
 
     @wraps(work)
@@ -167,69 +173,69 @@ def of_last(work: Callable[[S, U], T]) -> Callable[[S, U], T]:
 
 
 class Everywhere:
-    """What a regularizer has that is finite for any prices."""
+    """Base of regularizers that allow a nonzero dual variable for every row."""
 
     X: FloatArray
 
     @property
     def labels(self) -> IntArray:
-        """All equal: every row may have a price."""
+        """All equal: the dual variable of every row may be nonzero."""
         return np.zeros(len(self.X), dtype=np.intp)
 
     @property
     def undecided(self) -> str:
-        """Nothing is."""
+        """Always empty."""
         return ""
 
 
 class SeenBy:
-    """Points in a psd metric."""
+    """A view of points in a psd metric."""
 
     def __init__(self, X: FloatArray, sight: Seen):
         self.X, self.sight = X, sight
 
     @cached_property
     def images(self) -> Points:
-        """To twice the digits."""
+        """The images of the points, to twice the working precision."""
         return points(self.X, self.sight.root)
 
     def pairs(self, index: IntArray) -> Distances:
-        """See `View`."""
         if self.X.shape[1] >= WIDE:
             return self.sight.between(self.images, *index.T)
         return self.sight.of(self.X[index[:, 0]] - self.X[index[:, 1]])
 
     def products(self) -> Products:
-        """See `WideView`."""
         z = self.sight.images.at
         return Products(z, z, np.sum(z**2, axis=1), self.sight.reach())
 
     def from_points(self, i: IntArray) -> Distances:
-        """See `WideView`."""
         return self.sight.from_points(i)
 
 
 def fractions(w: Any) -> list[Fraction]:
-    """Of floats or fractions."""
+    """An array of floats or fractions as a list of fractions."""
     return [Fraction(weight) for weight in w.tolist()]
 
 
 def product(view: View, G: Weights) -> Approximate:
-    """<G, M>, some pairs at a time."""
+    """<G, M>. Works on some pairs at a time."""
     values, moved = [], 0.0
     for first in watched(range(0, len(G.w), PAIRS)):
         some = slice(first, first + PAIRS)
         pairs, w = G.pairs if len(G.w) <= PAIRS else G.pairs[some], G.w[some]
         D, error = view.pairs(pairs)
         terms = w * D
-        values.append(accurate_sum(terms).value)  # which is off by less than the terms are
+        values.append(accurate_sum(terms).value)  # its error is below the rounding errors of the terms
         moved += float(np.abs(w) @ error) + 8 * EPS * float(np.abs(terms).sum())
     value = summed(values)
     return Approximate(value, (moved + 4 * EPS * abs(value)) * (1 + 1e-6))
 
 
 def best(value: Callable[[float], float], longest: float) -> float:
-    """t with the largest value, a concave function of 0 < t <= longest; 1 where that is as good."""
+    """The t in (0, longest] that maximizes a concave function `value`; 1 if the maximum is not better than t = 1.
+
+    Also 1 if longest <= 0, which means that only t = 1 is allowed.
+    """
     if longest <= 0:
         return 1.0
     top = min(longest, 1.0)

@@ -1,4 +1,4 @@
-"""A budget: 0 where the sum over similar pairs of D is at most 1."""
+"""A budget: R(M) = 0 where the sum of D over similar pairs is at most 1."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ from cvxml.numbers.sums import Approximate
 
 @dataclass(frozen=True, eq=False)
 class Within:
-    """Points in a metric within the budget."""
+    """A view of points in a metric within the budget."""
 
     apart: Callable[[IntArray], FloatArray]  # the differences (p, d) of pairs (p, 2)
     judged: MetricWithinBudget
 
     @of_last
     def pairs(self, index: IntArray) -> Distances:
-        """See `View`; also what rounding of the budget does to a distance."""
+        """Squared distances of pairs (p, 2); the error bounds include the rounding of the budget."""
         D, error = self.judged.distances(self.apart(index))
         return Distances(D, error + 2 * self.judged.share * np.where(D > 0, D, 0.0))
 
 
 class Budget:
-    """0 where sum over similar pairs of D is at most 1.
+    """R(M) = 0 where the sum of D over similar pairs is at most 1.
 
-    labels: the points by what the pairs span, exactly; rank: of that, or None for what double precision sees, which is
-    for a solver and proves nothing.
+    labels: the points grouped modulo the span of the similar differences, exactly. rank: the dimension of that span,
+    or None to take the number of directions that double precision sees. Solvers use None; bounds are then not proved.
     """
 
     def __init__(self, X: FloatArray, similar: IntArray, labels: IntArray, rank: int | None):
@@ -49,12 +49,11 @@ class Budget:
         self.at = budget(self.E, rank)
 
     def seen(self) -> Budget:
-        """As double precision sees it."""
+        """The same budget with rank None."""
         return Budget(self.X, self.similar, self.labels, None)
 
     @property
     def undecided(self) -> str:
-        """See `Regularizer`."""
         return self.at.undecided
 
     def judge(self, A: FloatArray) -> JudgedMatrix:
@@ -73,9 +72,9 @@ class Budget:
         return Approximate(0.0, 0.0)
 
     def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
-        """That with the best bound."""
+        """The multiple with the best bound. Every multiple is feasible."""
         slope = self._largest(G).value
-        if not math.isfinite(slope):  # nothing is proved
+        if not math.isfinite(slope):  # there is no proved bound
             return 1.0
         if ray.against is not None:
             t = ray.against(slope)
@@ -83,10 +82,10 @@ class Budget:
         return best(lambda t: ray.value(t) - slope * t, ray.longest)
 
     def surplus(self, G: Weights) -> None:
-        """Any G will do."""
+        """None, because r(G) is finite for every G."""
 
     def bound(self, G: Weights) -> Approximate:
-        """-lambda_max"""
+        """-lambda_max."""
         largest = self._largest(G)
         return Approximate(-largest.value, largest.error)
 
@@ -102,11 +101,10 @@ class Budget:
         return Approximate(largest.value - paid, largest.error + error + 2 * EPS * (largest.value + paid))
 
     def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
-        """See `Regularizer`."""
         return rational.judged(A, root)
 
     def exact_distances(self, X: rational.Plane, metric: rational.Squares) -> rational.Distances:
-        """Over max(1, spent)."""
+        """The distances in metric / max(1, spent)."""
         D = X.distances(metric)
         spent = D.total(self.similar, [Fraction(1)] * len(self.similar))
         return rational.Distances(D.D, D.unit / max(Fraction(1), spent))
@@ -116,7 +114,10 @@ class Budget:
         return Fraction(0)
 
     def exact_bound(self, X: rational.Plane, G: Weights, hint: float | None = None) -> Fraction:
-        """-lambda for a lambda that is proved to be no less than the largest, and next to it: the hint, if it is."""
+        """-lambda for a lambda that is proved to be at least lambda_max, and close to it.
+
+        hint: a guess of lambda_max.
+        """
         weights = fractions(G.w)
         pairs = np.concatenate([self.similar, G.pairs])
 
@@ -131,5 +132,5 @@ class Budget:
         )
 
     def cost(self, at: Scaled, G: Weights) -> FloatArray | None:
-        """C = s sum over similar pairs of X_p, with the largest s for which it is at least G."""
+        """C = s times the sum of X_p over similar pairs, with s = -r(G), so that C - G is psd."""
         return -self.bound(G).value * at.total(Weights(self.similar, np.ones(len(self.similar))))

@@ -1,15 +1,18 @@
-"""Regularizers of metrics M = sum_k w_k b_k b_k^T, w >= 0: the sum of the weights, and the norm.
+"""Regularizers of metrics M = sum_k w_k b_k b_k^T, w >= 0: the sum of the weights, and the squared norm.
 
-| regularizer | r(G), with c_k = b_k^T G b_k                           | part of the gap                         |
-| beta sum w  | 0 where c_k <= beta for every k, else -inf             | sum w_k (beta - c_k)                    |
-| 1/2 ||M||^2 | -1/2 ||N||^2, N with s_k = b_k^T N b_k >= c_k for all k | 1/2 ||M - N||^2 + sum w_k (s_k - c_k)   |
+| regularizer | r(G), with c_k = b_k^T G b_k                            | excess                                |
+| beta sum w  | 0 if c_k <= beta for every k, else -inf                 | sum w_k (beta - c_k)                  |
+| 1/2 ||M||^2 | -1/2 ||N||^2, N with s_k = b_k^T N b_k >= c_k for all k | 1/2 ||M - N||^2 + sum w_k (s_k - c_k) |
 
-Both hold because <M, G> = sum_k w_k c_k and <M, N> = sum_k w_k s_k. The best N is the projection of G on the cone of
-these M, and one of them: its weights are proposed by non-negative least squares, and those at which s_k misses c_k are
-raised, after which no other s_k is lower. With the features for b_k that is the diagonal of G, clipped at 0. A matrix
-is judged by the weights that core/bases.py finds; these are floats, and their combination is in the cone. Where the
-matrix is that combination but for rounding, of which no word is lost, what is proved is true of the matrix too: how far
-it is from the combination counts in every distance, and in the norm.
+Both hold because <M, G> = sum_k w_k c_k and <M, N> = sum_k w_k s_k.
+
+The best N is the projection of G on the cone of these M. Its weights are approximated by non-negative least squares.
+Weights with s_k < c_k are then increased, which decreases no other s_k. If the b_k are the features, N is the
+diagonal of G clipped at 0.
+
+A matrix is judged by the weights that core/bases.py finds. The weights are floats, and their combination is exactly
+in the cone. If the matrix differs from this combination by rounding only, the proof holds for the matrix too: the
+difference is part of the error bounds of every distance and of the norm.
 """
 
 from __future__ import annotations
@@ -33,16 +36,16 @@ from cvxml.numbers import rational
 from cvxml.numbers.rounding import BLOCK, UNDERFLOW, Distances, Products, Seen, doubled, images, points
 from cvxml.numbers.sums import Approximate, summed
 
-ROUNDS = 4  # the second finds what is missed in rounding
-ROOM = 1 + 1e-6  # for products of errors
-SHORTER = 1 - 64 * EPS  # of the longest multiple of prices: what is rounded after it was found
+ROUNDS = 4  # at most this many corrections of N; usually the second one repairs the rounding of the first
+ROOM = 1 + 1e-6  # factor that covers products of errors
+SHORTER = 1 - 64 * EPS  # factor of the longest multiple of dual variables, to allow for later rounding
 
 
 class Combined(SeenBy):
-    """Points in the metric of weights w (K,), for which a matrix is taken that is off by so much, entry by entry.
+    """A view of points in the metric with weights w (K,). The matrix judged is within `error` of it, entry by entry.
 
-    A distance is then off by |e|^T off |e|, which is no more than sum_k per_k e_k^2 with per_k = (off u)_k / u_k for
-    any u > 0: here by how far features spread.
+    A distance then has an error of up to |e|^T error |e|. This is at most sum_k per_k e_k^2,
+    per_k = (error u)_k / u_k, for any u > 0. u is the spread of each feature.
     """
 
     def __init__(self, X: FloatArray, sight: Seen, w: FloatArray, error: FloatArray):
@@ -52,39 +55,36 @@ class Combined(SeenBy):
         self.per = np.divide(error @ u, u, out=np.zeros_like(u), where=u > 0) * ROOM
 
     def pairs(self, index: IntArray) -> Distances:
-        """See `View`."""
         D, error = super().pairs(index)
         return Distances(D, error + (self.X[index[:, 0]] - self.X[index[:, 1]]) ** 2 @ self.per)
 
     def products(self) -> Products:
-        """See `WideView`."""
         own = super().products()
         # the square of a difference is at most twice the sum of the squares
         return own._replace(reach=own.reach + 2 * self.P**2 @ self.per)
 
     def from_points(self, i: IntArray) -> Distances:
-        """See `WideView`."""
         D, error = super().from_points(i)
         beside = self.P**2 @ self.per
         return Distances(D, error + 2 * (beside[i, None] + beside))
 
 
 class Gains(NamedTuple):
-    """c_k = b_k^T G b_k (K,), and what each may be off by."""
+    """c_k = b_k^T G b_k (K,), with error bounds."""
 
     c: FloatArray
     error: FloatArray
 
 
 class Combinations(Everywhere):
-    """What both have. B (K, d): the vectors, as rows."""
+    """Base of both regularizers. B (K, d): the vectors b_k as rows."""
 
     def __init__(self, X: FloatArray, B: FloatArray):
         self.X, self.B = X, B
         self.images = points(X, np.ascontiguousarray(B.T))
 
     def judge(self, A: FloatArray) -> JudgedMatrix:
-        """The combination that A stands for; where nothing is said of how far A is from it, that counts as rounding."""
+        """The combination nearest to A. If A differs from it by rounding only, the error bounds cover A itself."""
         w, M, feasibility = weighted(A, self.B, self.X)
         with np.errstate(over="ignore", invalid="ignore"):
             error = np.zeros_like(M)
@@ -99,7 +99,7 @@ class Combinations(Everywhere):
 
     @of_last
     def gains(self, G: Weights) -> Gains:
-        """Also where every weight is rounded a few times more."""
+        """c_k. The error bounds also hold if every weight is rounded a few times more."""
         K, used = len(self.B), np.asarray(G.w != 0)
         w, pairs = G.w[used].astype(float), G.pairs[used]
         sums, size, moved = [np.zeros(K)], np.zeros(K), np.zeros(K)
@@ -109,17 +109,20 @@ class Combinations(Everywhere):
             z, error = self.images.apart(*pairs[part].T)
             sums.append(doubled((w[part, None] * z**2).T))
             size += np.abs(w[part]) @ z**2
-            # off is of the whole row, and so of each entry
+            # the error bound of a row also bounds the error of each entry
             moved += np.abs(w[part] * error) @ (2 * np.abs(z) + error[:, None])
-        # of each term a few roundings; of sums to twice the digits the last
+        # a few roundings of each term, and the last rounding of each sum in twice the working precision
         rounded = (8 * EPS + len(w) ** 2 * EPS**2 + len(sums) * EPS) * size
         return Gains(np.sum(sums, axis=0), (rounded + moved) * ROOM + UNDERFLOW)
 
     def surplus(self, G: Weights) -> None:
-        """Nothing must be psd."""
+        """None, because no matrix has to be psd."""
 
     def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
-        """The combination that A stands for; root (K,): its weights, if they are known. A root (d, r) says nothing."""
+        """The combination nearest to A. root (K,): its weights, if they are known.
+
+        A root (d, r) is ignored.
+        """
         w = _known(root, len(self.B))
         w = weighted(A, self.B, self.X).w if w is None else w
         V, at = _combination(self.B, fractions(w))
@@ -130,60 +133,59 @@ class Combinations(Everywhere):
         return rational.Squares(V, at, distance, sum(fractions(w), Fraction(0)))
 
     def exact_distances(self, X: rational.Plane, metric: rational.Squares) -> rational.Distances:
-        """See `Regularizer`."""
         return X.distances(metric)
 
     def exact_gains(self, X: rational.Plane, G: Weights) -> list[Fraction]:
-        """c_k"""
+        """c_k as fractions."""
         M, common = X.outer(G.pairs, fractions(G.w))
         return [value / common * scaled(1, 2 * X.at) for value in _exact_forms(self.B, M)]
 
 
 class SumOfWeights(Combinations):
-    """beta sum w; beta: a float, or a fraction for exact arithmetic."""
+    """R(M) = beta sum w; beta: a float, or a fraction for exact arithmetic."""
 
     def __init__(self, X: FloatArray, B: FloatArray, beta: Any):
         super().__init__(X, B)
         self.beta = beta
 
     def value(self, view: Combined) -> Approximate:
-        """beta sum w"""
+        """beta sum w."""
         value = float(self.beta) * summed(view.w)
         return Approximate(value, 4 * EPS * value)
 
     def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
-        """The best of those that keep every c_k within beta."""
+        """The best multiple with c_k <= beta for every k."""
         c, error = self.gains(G)
-        most = float(np.max(c + 2 * error))  # twice: a multiple is rounded, and terms of a sum may cancel
+        most = float(np.max(c + 2 * error))  # twice the error, because a multiple rounds c again
         if not math.isfinite(most):
             return 0.0
         longest = float(self.beta) / most * SHORTER if most > 0 else math.inf
-        if (c + error <= self.beta).all():  # they are feasible as they are
+        if (c + error <= self.beta).all():  # t = 1 is feasible
             longest = max(longest, 1.0)
         return best(ray.value, min(longest, ray.longest))
 
     def bound(self, G: Weights) -> Approximate:
-        """0 where prices are feasible"""
+        """0 if every c_k <= beta is proved, else -inf."""
         c, error = self.gains(G)
         return Approximate(0.0 if (c + error <= self.beta).all() else -math.inf, 0.0)
 
     def excess(self, view: Combined, G: Weights) -> Approximate:
-        """sum w (beta - c)"""
+        """sum w (beta - c)."""
         c, error = self.gains(G)
         left = float(self.beta) - c
         return _weighted(view.w, left, error + 2 * EPS * (self.beta + np.abs(c)))
 
     def exact_value(self, metric: rational.Squares, D: rational.Distances) -> Fraction:
-        """beta sum w"""
+        """beta sum w."""
         return Fraction(self.beta) * metric.weights
 
     def exact_bound(self, X: rational.Plane, G: Weights, hint: Any = None) -> Fraction | None:
-        """0 where no c_k is above beta"""
+        """0 if every c_k <= beta, else None."""
         return Fraction(0) if max(self.exact_gains(X, G)) <= self.beta else None
 
 
 class Norm(NamedTuple):
-    """N (d, d), what each entry may be off by, s (K,), and what each of these may be."""
+    """N (d, d) and s (K,), s_k = b_k^T N b_k, with entrywise error bounds."""
 
     N: FloatArray
     error_N: FloatArray
@@ -192,15 +194,14 @@ class Norm(NamedTuple):
 
 
 class NormOfCombination(Combinations):
-    """1/2 ||M||^2"""
+    """R(M) = 1/2 ||M||^2."""
 
     def value(self, view: Combined) -> Approximate:
-        """1/2 ||M||^2"""
         M, error = _rounded(self.B, view.w)
         return _half_square(M, error + view.error)
 
     def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
-        """That with the best bound, less what rounding may take from it."""
+        """The multiple with the best bound, after subtraction of the error bound."""
         value, error = self.bound(G)
         paid = error - value
         if not math.isfinite(paid):
@@ -208,13 +209,13 @@ class NormOfCombination(Combinations):
         return best(lambda t: ray.value(t) - paid * t * t, ray.longest)
 
     def bound(self, G: Weights) -> Approximate:
-        """-1/2 ||N||^2"""
+        """-1/2 ||N||^2."""
         at = self._norm(G)
         paid = _half_square(at.N, at.error_N)
         return Approximate(-paid.value, paid.error)
 
     def excess(self, view: Combined, G: Weights) -> Approximate:
-        """1/2 ||M - N||^2 + sum w (s - c)"""
+        """1/2 ||M - N||^2 + sum w (s - c)."""
         (c, error), at = self.gains(G), self._norm(G)
         M, error_M = _rounded(self.B, view.w)
         apart = _half_square(M - at.N, error_M + view.error + at.error_N + EPS * (np.abs(M) + np.abs(at.N)))
@@ -222,11 +223,11 @@ class NormOfCombination(Combinations):
         return Approximate(apart.value + beside.value, apart.error + beside.error)
 
     def radius(self, gap: float) -> float:
-        """sqrt(2 gap)"""
+        """sqrt(2 gap), which bounds the distance to the optimum."""
         return math.sqrt(2 * gap)
 
     def around(self, looked: JudgedMatrix, gap: float) -> float:
-        """How far the optimum may be from a matrix, of which a combination near is judged."""
+        """A bound of the distance between the optimum and a matrix that is judged by its nearest combination."""
         assert isinstance(looked.feasibility, ConeFeasibility)
         return self.radius(gap) + looked.feasibility.away
 
@@ -242,24 +243,24 @@ class NormOfCombination(Combinations):
             if not (missed > 0).any():
                 return Norm(N, error_N, s, error_s)
             z = z + np.where(missed > 0, missed + 4 * error_s, 0.0) / lengths**2
-        return Norm(np.full_like(N, np.inf), error_N, s, error_s)  # which bounds nothing
+        return Norm(np.full_like(N, np.inf), error_N, s, error_s)  # the bound -inf
 
     def proposed(self, G: Weights) -> FloatArray:
-        """Weights near those of the projection of G."""
+        """Approximate weights of the projection of G on the cone."""
         E = self.X[G.pairs[:, 0]] - self.X[G.pairs[:, 1]]
         return projected(self.B, (E.T @ (E * G.w.astype(float)[:, None])))
 
     def exact_value(self, metric: rational.Squares, D: rational.Distances) -> Fraction:
-        """1/2 ||M||^2"""
+        """1/2 ||M||^2."""
         return scaled(sum_of_squares(metric.V), 2 * metric.at) / 2
 
     def exact_bound(self, X: rational.Plane, G: Weights, hint: ArrayLike | None = None) -> Fraction:
-        """-1/2 ||N||^2; z (K,) is the hint."""
+        """-1/2 ||N||^2. hint: the weights z (K,) of N."""
         V, at = _combination(self.B, self.exact_norm(X, G, hint))
         return -scaled(sum_of_squares(V), 2 * at) / 2
 
     def exact_norm(self, X: rational.Plane, G: Weights, hint: ArrayLike | None = None) -> list[Fraction]:
-        """z (K,) of N = sum z_k b_k b_k^T, whose forms are no less than c_k."""
+        """Weights z (K,) of N = sum z_k b_k b_k^T with s_k >= c_k for every k."""
         c = self.exact_gains(X, G)
         if max(c) <= 0:
             return [Fraction(0)] * len(c)
@@ -280,20 +281,23 @@ class NormOfCombination(Combinations):
 
 
 def seen(X: FloatArray, B: FloatArray, w: FloatArray) -> Seen:
-    """X (n, d) as the combination of w sees them, whose root has the columns sqrt(w_k) b_k but for rounding."""
+    """The images of X (n, d) under the root of the combination with weights w.
+
+    The root has the columns sqrt(w_k) b_k.
+    """
     used = w > 0
     root = np.ascontiguousarray((B[used] * np.sqrt(w[used])[:, None]).T)
     P, length = X - middle(X), np.linalg.norm(root, axis=1)
     some = length > 0
     unit = np.where(some, 2.0 ** np.round(np.log2(np.where(some, length, 1.0))), 0.0)
-    # every entry is off by two units of rounding at most: |e^T (M - root root^T) e| is within 4 of sum_k (|r_k| |e|)^2
+    # An entry has two roundings at most, so |e^T (M - root root^T) e| <= 4 units of rounding of sum_k (|r_k| |e|)^2.
     own = np.divide(root, unit[:, None], out=np.zeros_like(root), where=some[:, None])
     miss = 4 * EPS * float(np.sum(own**2)) * ROOM
     return Seen(root, unit, miss, images(P, root), P * unit)
 
 
 def projected(B: FloatArray, G: FloatArray) -> FloatArray:
-    """Weights (K,) of the combination of the rows of B that is nearest to G (d, d), nearly."""
+    """Approximate weights (K,) of the combination of the rows of B that is nearest to G (d, d)."""
     lengths = np.sum(B**2, axis=1)
     size = float(np.abs(G).max()) or 1.0
     V = squares(B / np.sqrt(lengths)[:, None]).T
@@ -302,27 +306,27 @@ def projected(B: FloatArray, G: FloatArray) -> FloatArray:
 
 
 def _rounded(B: FloatArray, w: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """sum w b b^T, and what each entry may be off by."""
+    """sum w b b^T, and a bound of the error of each entry."""
     size = np.abs(B).T @ (np.abs(B) * w[:, None])
     return combined(B, w), (len(B) + 8) * EPS * (size + size.T) / 2 + UNDERFLOW
 
 
 def _forms(B: FloatArray, N: FloatArray, error: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """b_k^T N b_k (K,) of a matrix that is off by so much, and what each may be off by."""
+    """b_k^T N b_k (K,), with error bounds, for a matrix N with entrywise error bounds."""
     size = np.abs(B)
     wide = error + (2 * len(N) + 8) * EPS * np.abs(N)
     return np.sum((B @ N) * B, axis=1), np.sum((size @ wide) * size, axis=1) * ROOM + UNDERFLOW
 
 
 def _half_square(M: FloatArray, error: FloatArray) -> Approximate:
-    """1/2 ||M||^2 of a matrix that is off by so much."""
+    """1/2 ||M||^2 for a matrix with entrywise error bounds."""
     value = summed((M**2).ravel()) / 2
     moved = float(np.sum(np.abs(M) * error + error**2 / 2)) + 4 * EPS * value
     return Approximate(value if math.isfinite(value) else math.inf, ROOM * moved + UNDERFLOW)
 
 
 def _weighted(w: FloatArray, left: FloatArray, error: FloatArray) -> Approximate:
-    """sum w left, none of which is negative but for rounding."""
+    """sum w left, for left >= 0 up to rounding."""
     with np.errstate(over="ignore", invalid="ignore"):
         value = summed(w * left)
         moved = float(w @ error) + 4 * EPS * float(w @ np.abs(left))
@@ -332,7 +336,7 @@ def _weighted(w: FloatArray, left: FloatArray, error: FloatArray) -> Approximate
 
 
 def _combination(B: FloatArray, w: list[Fraction]) -> tuple[Any, int]:
-    """sum w b b^T for weights whose denominators are powers of two: integers, and the exponent they are times."""
+    """sum w b b^T as integers and an exponent of two, for weights with powers of two as denominators."""
     V, at = whole(B)
     low = max((weight.denominator.bit_length() - 1 for weight in w), default=0)
     heavy = [
@@ -342,7 +346,7 @@ def _combination(B: FloatArray, w: list[Fraction]) -> tuple[Any, int]:
 
 
 def _exact_forms(B: FloatArray, M: Any) -> list[Fraction]:
-    """b_k^T M b_k of integers M (d, d)."""
+    """b_k^T M b_k (K,) for integers M (d, d)."""
     V, at = whole(B)
     products = (V * M).tolist()
     values = (
@@ -353,7 +357,10 @@ def _exact_forms(B: FloatArray, M: Any) -> list[Fraction]:
 
 
 def _known(values: ArrayLike | None, count: int) -> FloatArray | None:
-    """Weights (count,), clipped at 0; None for a matrix, or nothing. Raises ValueError for another length."""
+    """Weights (count,), clipped at 0; None if `values` is a matrix or None.
+
+    Raises ValueError for another length.
+    """
     if values is None or np.ndim(values) != 1:
         return None
     return np.maximum(given_rows(np.reshape(values, (-1, 1)), count, "weights")[:, 0], 0.0)

@@ -1,9 +1,11 @@
-"""Positive definite matrices of floats, each entry of which may be off: that they are, their log det and divergence.
+"""Positive definiteness, log det and divergence of a matrix of floats, with a bound of the error of each entry.
 
-With S = L L^T by Cholesky's method, which is off by (d + 2) eps |L| |L|^T, and W near L^-1, a true matrix T within
-`error` of S has W T W^T = I + E; ||E|| < 1/2 proves that T is definite, and T^-1 = W^T (I + E)^-1 W. log det is
-concave and tr - log det convex: on the way from L L^T to T they change by no more than the difference times the largest
-slope there is within `error`, entry by entry: |T^-1| and |I - T^-1|.
+Let S = L L^T be a Cholesky decomposition; its rounding error is at most (d + 2) eps |L| |L|^T. Let W be close to
+L^-1, and T any matrix within `error` of S. Then W T W^T = I + E, and ||E|| < 1/2 proves that T is positive definite.
+T^-1 = W^T (I + E)^-1 W then has entrywise bounds too.
+
+log det is concave and tr - log det is convex. From L L^T to T, they change by at most the sum over entries of the
+difference times the largest slope within `error`. The slopes are |T^-1| and |I - T^-1|.
 """
 
 from __future__ import annotations
@@ -19,29 +21,32 @@ from cvxml.numbers.vocabulary import log_excess
 
 
 class Definite(NamedTuple):
-    """What is known of all matrices within `error` of one, all of which are positive definite."""
+    """Bounds for all matrices T within `error` of S. All of them are positive definite."""
 
     L: FloatArray  # lower triangular
-    W: FloatArray  # near L^-1
-    inverse: FloatArray  # |T^-1|, at least
-    from_one: FloatArray  # |I - T^-1|, at least
-    own: FloatArray  # what rounding is in L L^T, and in what is computed from it
+    W: FloatArray  # close to L^-1
+    inverse: FloatArray  # (d, d) upper bound of |T^-1|
+    from_one: FloatArray  # (d, d) upper bound of |I - T^-1|
+    own: FloatArray  # (d, d) rounding error of L L^T, and of results computed from L
 
     def log_det(self, error: FloatArray) -> Approximate:
-        """log det T for a T that is off by `error`, no more than was said."""
+        """log det T for a T within `error` of S. `error` must be at most the one given to `definite`."""
         logs = np.log(self.L.diagonal() ** 2)
         moved = float(np.sum(self.inverse * (error + self.own))) + 8 * EPS * float(np.abs(logs).sum())
         return Approximate(float(logs.sum()), moved)
 
     def divergence(self, error: FloatArray) -> Approximate:
-        """D_ld(T, I) = tr T - log det T - d, as a sum of terms that are not negative."""
+        """D_ld(T, I) = tr T - log det T - d, as a sum of nonnegative terms. `error` as in `log_det`."""
         value = float(np.sum(log_excess(self.L.diagonal() ** 2)) + np.sum(np.tril(self.L, -1) ** 2))
         moved = float(np.sum(self.from_one * (error + self.own)))
         return Approximate(value, moved + 4 * few(len(self.L)) * value)
 
 
 def definite(S: FloatArray, error: FloatArray) -> Definite | None:
-    """Of a symmetric S (d, d) that may be off by `error`, entry by entry; None where it is not proved definite."""
+    """The bounds for a symmetric S (d, d) with the entrywise error bounds `error` (d, d).
+
+    Returns None if positive definiteness is not proved for all matrices within `error`.
+    """
     d = len(S)
     if not (np.isfinite(S).all() and np.isfinite(error).all() and (S.diagonal() > 0).all()):
         return None
@@ -64,5 +69,8 @@ def definite(S: FloatArray, error: FloatArray) -> Definite | None:
 
 
 def few(d: int) -> float:
-    """What a sum of d products is off by, of these summed without signs, with room for a few more roundings."""
+    """The error bound of a sum of d products, relative to the sum of their absolute values.
+
+    It has room for a few more roundings.
+    """
     return (d + 4) * EPS

@@ -1,12 +1,12 @@
-"""Regularizers of diagonal metrics: a budget, and <C, M>.
+"""Regularizers of diagonal metrics M = diag(m): a budget, and <C, M>.
 
-The budget is 0 where M is diagonal and sum over similar pairs of D is at most 1. Only the diagonals of G and of S = sum
-over similar pairs of X_p count: for M = diag(m), <S, M> = sum_k m_k S_kk, so
-R(M) - <M, G> >= r(G) = -max(0, max_k G_kk / S_kk) over the features with S_kk > 0. A row in a feature in which no
-similar pair differs may have no price: floats differ, or do not, exactly.
+Budget: R(M) is 0 if the sum of D over similar pairs is at most 1. Only the diagonals of G and of S, the sum of X_p
+over similar pairs, matter, because <S, M> = sum_k m_k S_kk. So R(M) - <M, G> >= r(G) = -max(0, max_k G_kk / S_kk)
+over the features with S_kk > 0. The pairs of G must not differ in a feature with S_kk = 0, because r(G) would then be
+-inf. The method has to check this; floats are equal or not, so the check is exact.
 
-The other is <C, M> where M is diagonal: r(G) is 0 where no diagonal entry of C - G is negative, else -inf. Again a row
-in a feature in which no pair of C differs may have no price.
+<C, M>: r(G) is 0 if no diagonal entry of C - G is negative, else -inf. A row must have the dual variable 0 if its
+pairs differ in a feature with C_kk = 0 (`DiagonalLinear.labels`).
 """
 
 from __future__ import annotations
@@ -36,13 +36,19 @@ from cvxml.numbers.sums import Approximate
 
 @dataclass(frozen=True)
 class DiagonalFeasibility(BudgetFeasibility):
-    """A metric that must also be diagonal: `beyond` is its largest other entry, as a share of the norm."""
+    """The feasibility of a metric with a budget that must also be diagonal.
+
+    `beyond` is its largest entry off the diagonal, relative to the norm.
+    """
 
     beyond: float = 0.0
 
     @property
     def feasible(self) -> bool:
-        """True within `FEASIBILITY_TOL`, of the norm and of the budget, or within rounding."""
+        """True if the metric is diagonal, psd and within the budget, up to rounding and tolerance.
+
+        The tolerance is `FEASIBILITY_TOL`: of the norm, and of the budget 1.
+        """
         return self._diagonal and super().feasible
 
     @property
@@ -58,9 +64,10 @@ class DiagonalFeasibility(BudgetFeasibility):
 def examine_diagonal(
     A: FloatArray, similar: FloatArray, unit: FloatArray | None = None
 ) -> tuple[MetricWithinBudget, DiagonalFeasibility]:
-    """The diagonal of A (d, d), clipped at 0, over max(1, spent), and how far A was from it.
+    """The judged metric max(diag(A), 0) / max(1, spent) for A (d, d), and the feasibility of A.
 
-    What is off the diagonal is looked at in the units given and in those of the features. unit (d,): these, if known.
+    Entries off the diagonal are measured in the given units and in those of the features. unit (d,): the units of the
+    features, if known.
     """
     other = A - np.diag(np.diag(A))
     judged, found = examine_budget(A - other, similar, unit)
@@ -82,13 +89,16 @@ def examine_diagonal(
 
 
 def share_of(part: FloatArray, of: FloatArray) -> float:
-    """The largest entry of a part, relative to the norm of the whole; 0 of nothing."""
+    """The largest entry of `part`, relative to the Frobenius norm of `of`; 0 if `of` is 0."""
     size = float(np.abs(of).max())
     return float(np.abs(part).max() / size / np.linalg.norm(of / size)) if size > 0 else 0.0
 
 
 class DiagonalBudget(Budget):
-    """0 where M is diagonal and sum over similar pairs of D is at most 1."""
+    """R(M) = 0 where M is diagonal and the sum of D over similar pairs is at most 1.
+
+    The pairs of G must not differ in a feature that is equal in all similar pairs.
+    """
 
     def __init__(self, X: FloatArray, similar: IntArray):
         self.X, self.similar = X, similar
@@ -100,17 +110,17 @@ class DiagonalBudget(Budget):
 
     @property
     def undecided(self) -> str:
-        """Nothing depends on a rank."""
+        """Always empty, because no rank has to be decided."""
         return ""
 
     def judge(self, A: FloatArray) -> JudgedMatrix:
-        """The diagonal, clipped, / max(1, spent)."""
+        """max(diag(A), 0) / max(1, spent)."""
         judged, feasibility = examine_diagonal(A, self.E, self.unit)
         return JudgedMatrix(Within(self.apart, judged), feasibility, True)
 
     @of_last
     def _squares(self, pairs: IntArray) -> FloatArray:
-        """Of the differences of pairs (p, 2), in units of the features: (p, d)."""
+        """Squared differences (p, d) of pairs (p, 2), in units of the features."""
         squares: FloatArray = (self.apart(pairs) / self.unit) ** 2
         return squares
 
@@ -127,27 +137,27 @@ class DiagonalBudget(Budget):
         return Approximate((max(0.0, float(ratio.max())) + error) * scale, error * scale)
 
     def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
-        """The diagonal, clipped at 0."""
+        """max(diag(A), 0)."""
         D = np.diag(np.maximum(np.diag(A), 0.0))
         (V, at), (rest, low) = whole(D), whole(A - D)
         return rational.Squares(V, at, root_upward(scaled(sum_of_squares(rest), 2 * low)))
 
     def exact_bound(self, X: rational.Plane, G: Weights, hint: Any = None) -> Fraction:
-        """-max_k G_kk / S_kk"""
+        """-max(0, max_k G_kk / S_kk)."""
         S = X.diagonal(self.similar, [Fraction(1)] * len(self.similar))
         gained = zip(X.diagonal(G.pairs, fractions(G.w)), S, strict=True)
         return -max([Fraction(0), *(own / cost for own, cost in gained if cost > 0)])
 
     def cost(self, at: Scaled, G: Weights) -> None:
-        """Not known."""
+        """None: C is unknown."""
 
 
 class DiagonalLinear(Linear):
-    """<C, M> for C = sum_p w_p X_p, w > 0, where M is diagonal; matrices that are looked at must be so."""
+    """R(M) = <C, M> for C = sum_p w_p X_p, w > 0, and diagonal M. Callers must pass diagonal matrices only."""
 
     @cached_property
     def ground(self) -> Ground:
-        """The features in which pairs of C differ, in units in which C has the diagonal 1."""
+        """The features with C_kk > 0, in units in which C has the diagonal 1."""
         E = self.X[self.C.pairs[:, 0]] - self.X[self.C.pairs[:, 1]]
         used = E.any(axis=0)
         unit = np.sqrt(np.asarray(self.C.w, dtype=float) @ E[:, used] ** 2)
@@ -166,11 +176,11 @@ class DiagonalLinear(Linear):
         return _diagonal(super()._on_ground(G))
 
     def exact_bound(self, X: rational.Plane, G: Weights, hint: Any = None) -> Fraction | None:
-        """0 where the diagonal of C - G is not negative"""
+        """0 if no diagonal entry of C - G is negative, else None."""
         left = self._left(G)
         return None if min(X.diagonal(left.pairs, fractions(left.w))) < 0 else Fraction(0)
 
 
 def _diagonal(S: Surplus) -> Surplus:
-    """Its diagonal alone, which is off by no more."""
+    """The diagonal part. Its error is at most that of the whole matrix."""
     return S._replace(Z=np.diag(np.diag(S.Z)))

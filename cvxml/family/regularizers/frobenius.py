@@ -1,16 +1,17 @@
-"""The regularizer lam/2 ||M||^2 in Frobenius norm.
+"""The regularizer R(M) = lam/2 ||M||^2 in Frobenius norm.
 
-r(G) = -||P_+(G)||^2 / (2 lam), reached at M = P_+(G) / lam: P_+ drops negative eigenvalues. The part of the gap is
-    lam/2 ||M - P_+(G)/lam||^2 + <M, P_+(-G)>,
-and a metric with a gap is within sqrt(2 gap / lam) of the optimum, by strong convexity.
+r(G) = -||P_+(G)||^2 / (2 lam), attained at M = P_+(G) / lam. P_+ replaces negative eigenvalues by 0. The excess is
+    lam/2 ||M - P_+(G)/lam||^2 + <M, P_+(-G)>.
+By strong convexity, a metric with a given gap is within sqrt(2 gap / lam) of the optimum.
 
-No eigenvalue is believed: r(G) >= -||G + S||^2 / (2 lam) for every psd S, with the sum above still an identity where S
-is put for P_+(-G) and G + S for P_+(G). S is the square that the computed eigenvectors make; M is a square near the
-matrix given. How far the computed numbers may be from these is bounded entry by entry, from the sizes of what was
-summed: the error of a sum of m products, in whatever order, is at most m eps/2 of the sum of their sizes.
+The proof does not depend on the accuracy of computed eigenvalues. For every psd S, r(G) >= -||G + S||^2 / (2 lam).
+The excess formula stays an identity if S replaces P_+(-G) and G + S replaces P_+(G). S is a square made from the
+computed eigenvectors. M is a square close to the matrix given. The distance of the computed numbers to these exact
+ones is bounded entry by entry. The bound follows from the size of the terms: a sum of m products has an error of at
+most m eps/2 times the sum of their absolute values, in any order.
 
-Everything is computed in units in which the points are about 1: X / s with lam / s^4, s a power of two, is the same
-problem with the metric s^2 M.
+Everything is computed in units that give the points a size of about 1. If s is a power of two, X / s with lam / s^4
+is the same problem with the metric s^2 M.
 """
 
 from __future__ import annotations
@@ -33,25 +34,23 @@ from cvxml.numbers import rational
 from cvxml.numbers.rounding import Distances, Products
 from cvxml.numbers.sums import Approximate, summed
 
-UNDERFLOW = 1e-301  # more than underflow changes any sum here
-ROOM = 1.01  # for products of errors
+UNDERFLOW = 1e-301  # above the error of underflow in any sum here
+ROOM = 1.01  # factor that covers products of errors
 
 
 class Flat(NamedTuple):
-    """Points (n, d), and a matrix A that a psd one is near: within `error`, entry by entry."""
+    """A view of points (n, d) in a psd matrix that is within `error` of A, entry by entry."""
 
     X: FloatArray
     A: FloatArray  # (d, d)
     error: FloatArray  # (d, d)
 
     def pairs(self, index: IntArray) -> Distances:
-        """See `View`."""
         e = self.X[index[:, 0]] - self.X[index[:, 1]]
         size = np.abs(e)
         return Distances(_quadratic(e, self.A), _quadratic(size, self._unsure) + UNDERFLOW)
 
     def products(self) -> Products:
-        """See `WideView`."""
         P = self.X - middle(self.X)
         # |p_i - p_j| is at most s = |p_i| + |p_j|, entry by entry. 2 s_k s_l <= s_k^2 w_l / w_k + s_l^2 w_k / w_l for
         # any w > 0, and s_k^2 is at most twice the sum of both squares.
@@ -66,7 +65,7 @@ class Flat(NamedTuple):
 
 
 class Split(NamedTuple):
-    """G as Q - S, S psd: what is near P_+(G) and P_+(-G), and what each entry may be off by."""
+    """G = Q - S with S psd: Q is close to P_+(G) and S to P_+(-G). Each has entrywise error bounds."""
 
     Q: FloatArray
     error_Q: FloatArray
@@ -75,10 +74,11 @@ class Split(NamedTuple):
 
 
 class Frobenius(Everywhere):
-    """lam/2 ||M||^2.
+    """R(M) = lam/2 ||M||^2.
 
-    lam: a float, or a fraction for exact arithmetic. features: the columns of X are features with units of their own,
-    in which a matrix must be a metric too.
+    lam > 0: a float, or a fraction for exact arithmetic.
+    features: True if the columns of X are features with units of their own. A matrix is then examined in these units
+    too.
     """
 
     def __init__(self, X: FloatArray, lam: Any, *, features: bool = True):
@@ -89,47 +89,47 @@ class Frobenius(Everywhere):
             self.weight = float(np.float64(lam) / np.float64(self.scale) ** 2 / np.float64(self.scale) ** 2)
 
     def shares(self, pairs: IntArray) -> FloatArray:
-        """(p, 1): of each pair the one metric has all (blocks.py has several)."""
+        """Ones (p, 1): all pairs belong to the only metric. methods/plml/blocks.py has several metrics."""
         return np.ones((len(pairs), 1))
 
     def judge(self, A: FloatArray) -> JudgedMatrix:
-        """P_+(A); what only rounding takes from the cone is counted as such."""
+        """P_+(A). A matrix that is psd up to rounding is kept, and its rounding error is bounded."""
         with np.errstate(over="ignore", invalid="ignore"):
             psd, feasibility = examine(A, self.X if self.features else None)
             own = psd * self.scale**2
-            view = Flat(self.unit, own, _error_square(own))
+            view = Flat(self.unit, own, _distance_to_square(own))
         return JudgedMatrix(view, feasibility, bool(np.isfinite(view.error).all()), not psd.any())
 
     def value(self, view: Flat) -> Approximate:
-        """lam/2 ||M||^2"""
+        """lam/2 ||M||^2."""
         size, error = np.abs(view.A), view.error
-        # lam is taken under the square, by its root, so that a small metric with a large lam does not underflow.
+        # sqrt(lam) is multiplied before squaring, so that a small metric with a large lam does not underflow.
         value = _sum((math.sqrt(self.weight) * view.A) ** 2) / 2
         moved = _sum(self.weight * (size * error + error**2 / 2)) + 4 * EPS * value
         return Approximate(value, ROOM * moved + UNDERFLOW)
 
     def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
-        """That with the best bound, less what rounding may take from it."""
+        """The multiple with the best bound, after subtraction of the error bound."""
         value, error = self.bound(G)
         paid = error - value
         return best(lambda t: ray.value(t) - paid * t * t, ray.longest)
 
     def bound(self, G: Weights) -> Approximate:
-        """-||Q||^2 / (2 lam)"""
+        """-||Q||^2 / (2 lam)."""
         Q, error, _, _ = self._split(G)
         paid = _sum((Q / math.sqrt(self.weight)) ** 2) / 2
-        error = error / math.sqrt(self.weight)  # no square of what is tiny: it would underflow
+        error = error / math.sqrt(self.weight)  # divided before squaring, which could underflow
         moved = _sum(np.abs(Q) / math.sqrt(self.weight) * error + error**2 / 2) + 4 * EPS * paid
         return Approximate(-paid, ROOM * moved + UNDERFLOW)
 
     def reached(self, G: Weights) -> tuple[FloatArray, float]:
-        """The metric Q / lam at which R(M) - <M, G> is least, and what it may be off by, in norm."""
+        """The minimizer Q / lam of R(M) - <M, G>, and a bound of its error in norm."""
         Q, error, _, _ = self._split(G)
         unit = self.weight * self.scale**2
         return Q / unit, ROOM * float(np.linalg.norm(error) + EPS * np.linalg.norm(Q)) / unit
 
     def excess(self, view: Flat, G: Weights) -> Approximate:
-        """lam/2 ||M - Q/lam||^2 + <M, S>"""
+        """lam/2 ||M - Q/lam||^2 + <M, S>."""
         A, error_A = view.A, view.error
         Q, error_Q, S, error_S = self._split(G)
         root = math.sqrt(self.weight)
@@ -141,18 +141,21 @@ class Frobenius(Everywhere):
         return Approximate(apart + paid, ROOM * moved + UNDERFLOW)
 
     def radius(self, gap: float) -> float:
-        """sqrt(2 gap / lam)"""
+        """sqrt(2 gap / lam), which bounds the distance to the optimum."""
         return math.sqrt(2 * gap / self.weight) / self.scale**2
 
     def around(self, looked: JudgedMatrix, gap: float) -> float:
-        """How far the optimum may be from a matrix that was projected first: the radius of a family."""
+        """A bound of the distance between the optimum and a matrix that was projected before it was judged.
+
+        This is `Family.radius`.
+        """
         return self.radius(gap) + looked.feasibility.distance
 
     def surplus(self, G: Weights) -> None:
-        """Any G will do."""
+        """None, because r(G) is finite for every G."""
 
     def _split(self, G: Weights) -> Split:
-        """Also where every weight is rounded a few times more."""
+        """The split of G. Its error bounds also hold if every weight is rounded a few times more."""
         used = np.asarray(G.w != 0)
         (i, j), w = G.pairs[used].T, G.w[used].astype(float)
         e, d = self.unit[i] - self.unit[j], self.unit.shape[1]
@@ -165,16 +168,14 @@ class Frobenius(Everywhere):
         error_S = (d + 2) * EPS * (np.abs(vectors) * below) @ np.abs(vectors).T
         Q = M + S
         error_Q = error_M + error_S + EPS * np.abs(Q)
-        if values[-1] / 2 < -float(np.linalg.norm(Q) + np.linalg.norm(error_Q)):  # -M is surely psd
+        if values[-1] / 2 < -float(np.linalg.norm(Q) + np.linalg.norm(error_Q)):  # -M is proved to be psd
             return Split(0 * Q, 0 * error_Q, -M, error_M)
         return Split(Q, error_Q, S, error_S)
 
     def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
-        """See `Regularizer`."""
         return rational.judged(A, root)
 
     def exact_distances(self, X: rational.Plane, metric: rational.Squares) -> rational.Distances:
-        """See `Regularizer`."""
         return X.distances(metric)
 
     def exact_value(self, metric: rational.Squares, D: rational.Distances) -> Fraction:
@@ -182,7 +183,7 @@ class Frobenius(Everywhere):
         return Fraction(self.lam) / 2 * scaled(sum_of_squares(metric.V), 2 * metric.at)
 
     def exact_bound(self, X: rational.Plane, G: Weights, hint: ArrayLike | None = None) -> Fraction:
-        """-||G + L L^T||^2 / (2 lam), and 0 where -G is psd; L (d, r) is the hint."""
+        """-||G + L L^T||^2 / (2 lam), or 0 if -G is psd. hint: L (d, r)."""
         M, common = X.outer(G.pairs, fractions(G.w))
         at = 2 * X.at
         if sum(int(M[k, k]) for k in range(M.nrows())) <= 0 and is_psd(-M):
@@ -195,13 +196,13 @@ class Frobenius(Everywhere):
         return -left / (2 * Fraction(self.lam))
 
     def second_derivative(self, at: Scaled) -> FloatArray | None:
-        """lam"""
+        """lam times the identity, in the units of `at`."""
         rows, columns = triangle(len(at.spread))
         return np.diag(float(self.lam) / (at.spread[rows] * at.spread[columns]) ** 2)
 
 
 def missing(M: Any, common: int, at: int) -> FloatArray:
-    """L (d, d) with G + L L^T near P_+(G), for G = M 2^at / common in integers."""
+    """L (d, d) with G + L L^T close to P_+(G), for G = M 2^at / common with integers M."""
     shift = common.bit_length() - 1  # 2^shift <= common < 2^(shift + 1)
     return missing_to_psd(M, at - shift) / math.sqrt(Fraction(common, 1 << shift))
 
@@ -211,23 +212,23 @@ def _quadratic(e: FloatArray, A: FloatArray) -> FloatArray:
     return values
 
 
-def _error_square(A: FloatArray) -> FloatArray:
-    """How far some R R^T, which is psd whatever R is, may be from `A` (d, d), entry by entry.
+def _distance_to_square(A: FloatArray) -> FloatArray:
+    """An entrywise bound of the distance between A (d, d) and some R R^T, which is psd for every R.
 
-    Eigenvectors of A with a unit diagonal find R: entries that are small because their features are large keep digits.
-    Where an entry of the diagonal is no more than rounding, those of A as it is are nearer.
+    R comes from the eigenvectors of A scaled to a unit diagonal, so that small entries of features in large units
+    keep their digits. If a diagonal entry is only rounding, the eigenvectors of A itself give a smaller bound.
     """
     if not np.isfinite(A).all():
         return np.full(A.shape, np.inf)
     diagonal = np.diag(A)
-    error = _off_with(A, np.sqrt(np.where(diagonal > 0, diagonal, 1.0)))
+    error = _error_in_units(A, np.sqrt(np.where(diagonal > 0, diagonal, 1.0)))
     if error.sum() <= 100 * len(A) * EPS * np.abs(A).sum():
         return error
-    return min(error, _off_with(A, np.ones(len(A))), key=np.sum)
+    return min(error, _error_in_units(A, np.ones(len(A))), key=np.sum)
 
 
-def _off_with(A: FloatArray, unit: FloatArray) -> FloatArray:
-    """The same, with eigenvectors of A in units (d,)."""
+def _error_in_units(A: FloatArray, unit: FloatArray) -> FloatArray:
+    """The bound with eigenvectors of A in units (d,)."""
     values, vectors = np.linalg.eigh(A / unit / unit[:, None])
     R = unit[:, None] * vectors * np.sqrt(np.maximum(values, 0))
     square = R @ R.T
@@ -236,6 +237,6 @@ def _off_with(A: FloatArray, unit: FloatArray) -> FloatArray:
 
 
 def _sum(M: FloatArray) -> float:
-    """The sum of the entries of a matrix, to the last digit."""
+    """The sum of the entries of a matrix, correctly rounded; inf if it overflows."""
     value = summed(M.ravel())
     return value if math.isfinite(value) else math.inf

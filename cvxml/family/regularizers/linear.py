@@ -34,28 +34,30 @@ from cvxml.numbers.sums import Approximate
 
 
 class Linear:
-    """<C, M> for C = sum_p w_p X_p, w > 0. what: "targets differ from their points", whose differences they are."""
+    """R(M) = <C, M> for C = sum_p w_p X_p, w > 0.
+
+    what: the subject of messages, for example "targets differ from their points".
+    """
 
     def __init__(self, X: FloatArray, C: Weights, what: str):
         self.X, self.C, self.what = X, C, what
 
     @cached_property
     def ground(self) -> Ground:
-        """Coordinates in which C is about 1."""
+        """The span of C, and a basis T of it with T^T C T close to the identity."""
         return ground(self.X, self.C, self.what)
 
     @property
     def labels(self) -> IntArray:
-        """Points that differ within the range of C."""
+        """Points have equal labels if they differ by a vector in the range of C."""
         return self.ground.labels
 
     @property
     def undecided(self) -> str:
-        """See `Regularizer`."""
         return self.ground.undecided
 
     def judge(self, A: FloatArray) -> JudgedMatrix:
-        """P_+(A); what only rounding takes from the cone is counted as such."""
+        """P_+(A). A matrix that is psd up to rounding is kept, and its rounding error is bounded."""
         psd, feasibility = examine(A, self.X)
         with np.errstate(over="ignore", invalid="ignore"):
             sight = seen(self.X, A / 2 + A.T / 2 if feasibility.exact else psd)
@@ -67,9 +69,10 @@ class Linear:
         return product(view, self.C)
 
     def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
-        """The best of those that keep C - G psd: 1/longest is the largest eigenvalue of G where C is 1.
+        """The best multiple that keeps C - G psd.
 
-        C being definite on its range, of which T is a basis, C - G is psd where T^T (C - G) T is.
+        C is definite on its range, and T is a basis of the range. So C - G is psd if T^T (C - G) T is psd. The
+        largest feasible multiple is the least eigenvalue of T^T C T divided by the largest of T^T G T.
         """
         at = self.ground
         if at.undecided:
@@ -85,7 +88,7 @@ class Linear:
         return best(ray.value, min(longest, ray.longest))
 
     def surplus(self, G: Weights) -> Surplus:
-        """T^T (C - G) T. Also where every price is rounded a few times more."""
+        """T^T (C - G) T. Its error bound also holds if every dual variable is rounded a few times more."""
         if self.ground.undecided:
             return Surplus(np.zeros((0, 0)), math.inf)
         return self._on_ground(self._left(G))
@@ -95,7 +98,7 @@ class Linear:
         return Surplus(*squares_of_pairs(self.ground.images, G.pairs, G.w))
 
     def bound(self, G: Weights) -> Approximate:
-        """0: prices are feasible."""
+        """0, for feasible dual variables."""
         return Approximate(0.0, 0.0)
 
     def excess(self, view: View, G: Weights) -> Approximate:
@@ -107,11 +110,9 @@ class Linear:
         return Weights(np.concatenate([self.C.pairs, G.pairs]), np.concatenate([self.C.w, -G.w]))
 
     def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
-        """See `Regularizer`."""
         return rational.judged(A, root)
 
     def exact_distances(self, X: rational.Plane, metric: rational.Squares) -> rational.Distances:
-        """See `Regularizer`."""
         return X.distances(metric)
 
     def exact_value(self, metric: rational.Squares, D: rational.Distances) -> Fraction:
@@ -119,7 +120,7 @@ class Linear:
         return D.total(self.C.pairs, fractions(self.C.w))
 
     def exact_bound(self, X: rational.Plane, G: Weights, hint: Any = None) -> Fraction | None:
-        """0 where C - G is psd"""
+        """0 if C - G is psd, else None."""
         left = self._left(G)
         return Fraction(0) if X.psd(left.pairs, fractions(left.w)) else None
 

@@ -1,16 +1,18 @@
 """The log det divergence from a prior: R(M) = D_ld(M, A_0) = tr P M - log det M + log det A_0 - d, P = A_0^-1.
 
-    r(G) = log det(A_0 (P - G))  where P - G is positive definite, attained at M = (P - G)^-1,
+    r(G) = log det(A_0 (P - G))  if P - G is positive definite, attained at M = (P - G)^-1,
     R(M) - <M, G> - r(G) = sum f(eigenvalues of (P - G) M),    f(x) = x - 1 - log x.
 
-Everything is computed free of units. With A_0 = C C^T, M = C K C^T and Z = I - C^T G C:
-    R = D_ld(K, I),    r = log det Z,    R - <M, G> - r = D_ld(L^T Z L, I) for K = L L^T: a sum of squares and of f.
+The computation is free of units. With A_0 = C C^T, M = C K C^T and Z = I - C^T G C:
+    R = D_ld(K, I),    r = log det Z,    R - <M, G> - r = D_ld(L^T Z L, I) for K = L L^T.
+The last is a sum of squares and of values of f.
 
-Rounding. C is what Cholesky's method returns, and is exact: C C^T = A_0 is not, it is off by (d + 2) eps |C| |C|^T.
-With A_0 = C (I + E) C^T, |E| <= (d + 2) eps Q Q^T for Q = |C^-1| |C|: what the condition of the prior does. Then
-    R = D_ld(K, I + E),        r = log det(I + E) + log det((I + E)^-1 - C^T G C),
-which differ from what is computed by tr E (I - K) and tr E (I - Z^-1), but for squares of E. That ||E|| < 1/2, and the
-same of all that rounding does to K and Z (definite.py), is the proof that prior, M and P - G are positive definite.
+Rounding. C is the result of Cholesky's method and is taken as exact. Then C C^T differs from A_0 by up to (d + 2) eps
+|C| |C|^T. So A_0 = C (I + E) C^T with |E| <= (d + 2) eps Q Q^T, Q = |C^-1| |C|; E grows with the condition number of
+the prior. Then
+    R = D_ld(K, I + E),        r = log det(I + E) + log det((I + E)^-1 - C^T G C).
+These differ from the computed values by tr E (I - K) and tr E (I - Z^-1), up to squares of E. The prior, M and P - G
+are proved positive definite by ||E|| < 1/2, and by the same for all rounding in K and Z (definite.py).
 """
 
 from __future__ import annotations
@@ -37,32 +39,33 @@ from cvxml.numbers import rational
 from cvxml.numbers.rounding import Distances
 from cvxml.numbers.sums import Approximate
 
-BLOCK = 1024  # pairs at a time: the fewer, the less a sum of so many can be off
-LONGEST = 1e200  # multiple of prices
+BLOCK = 1024  # pairs summed at a time; rounding grows with the number of terms of a sum
+LONGEST = 1e200  # largest multiple of dual variables
 UNKNOWN = Approximate(0.0, math.inf)
-PRIOR = "the prior is so close to singular that double precision proves no bound"
-SMALL_GAP = 1e-11  # relative
-HUGE = 1e150  # a metric beyond, beside the prior, costs more than can be computed: as good as infinite
-METRIC = "relative to the prior, the metric is so close to singular that double precision cannot compute its objective"
+PRIOR = "the prior is so near to singular that it is not known in double precision what is proved"
+SMALL_GAP = 1e-11  # up to this gap, the starting value of `distance` is accurate enough
+HUGE = 1e150  # a metric larger than this, relative to the prior, counts as having an infinite R
+METRIC = (
+    "the metric is so near to singular, beside the prior, that double precision does not know its objective"
+)
 
 
 class Known(NamedTuple):
-    """A matrix (r, r), and what each entry may be off by."""
+    """A matrix (r, r), and a bound of the error of each entry."""
 
     at: FloatArray
     error: FloatArray
 
 
 class Positive(NamedTuple):
-    """Points in a metric A (d, d); K is C^-1 A C^-T."""
+    """A view of points in a metric A (d, d), with K = C^-1 A C^-T."""
 
     X: FloatArray
     A: FloatArray
     K: Known
-    known: Definite | None  # of K
+    known: Definite | None  # the bounds for K; None if K is not proved positive definite
 
     def pairs(self, index: IntArray) -> Distances:
-        """See `View`."""
         E = self.X[index[:, 0]] - self.X[index[:, 1]]
         return self._of(E)
 
@@ -72,14 +75,14 @@ class Positive(NamedTuple):
 
 
 class LogDet(Everywhere):
-    """D_ld(M, A_0) for a prior (d, d) that is symmetric and positive definite, exactly as it is."""
+    """R(M) = D_ld(M, A_0) for a symmetric positive definite prior A_0 (d, d), which is taken as exact."""
 
     def __init__(self, X: FloatArray, prior: FloatArray):
         self.X, self.prior = X, prior
         self.C: FloatArray = np.asarray(np.linalg.cholesky(prior), dtype=np.float64)
         d = len(prior)
         self.inverse: FloatArray = solve_triangular(self.C, np.eye(d), lower=True)
-        # A computed triangular inverse is off by (d + 1) eps |C^-1| |C| |C^-1|, entry by entry.
+        # The entrywise error of a computed triangular inverse is at most (d + 1) eps |C^-1| |C| |C^-1|.
         Q = np.abs(self.inverse) @ np.abs(self.C)
         self.Q = Q @ (np.eye(d) + 4 * few(d) * Q)
         self.E = few(d) * self.Q @ self.Q.T
@@ -87,13 +90,12 @@ class LogDet(Everywhere):
 
     @property
     def undecided(self) -> str:
-        """See `Regularizer`."""
         return "" if self.beyond < 0.5 else PRIOR
 
     def judge(self, A: FloatArray) -> JudgedMatrix:
-        """P_+(A); R is infinite where that is singular, which is decided in rationals."""
+        """P_+(A). R is infinite if it is singular, which is decided in rationals."""
         psd, feasibility = examine(A, self.X)
-        with np.errstate(all="ignore"):  # an absurd metric has no numbers
+        with np.errstate(all="ignore"):  # a huge metric may overflow
             K = self.inverse @ psd @ self.inverse.T
             size = np.abs(self.inverse) @ np.abs(psd) @ np.abs(self.inverse).T
             error = few(len(A)) * (self.Q @ size + size @ self.Q.T + 2 * size)
@@ -108,7 +110,7 @@ class LogDet(Everywhere):
         )
 
     def value(self, view: Positive) -> Approximate:
-        """D_ld(K, I), and what the prior does to it."""
+        """D_ld(K, I); the error bound includes the rounding of the prior."""
         (K, error), known = _of(view)
         own = known.divergence(error)
         if self.undecided:
@@ -119,10 +121,13 @@ class LogDet(Everywhere):
         return Approximate(own.value, own.error + float(beside))
 
     def surplus(self, G: Weights) -> None:
-        """Any G will do: the multiple sees to it."""
+        """None: `best_multiple` makes sure that P - G is positive definite."""
 
     def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
-        """The best of those that keep P - G definite, proved; 0 where the bound is below that of no price at all."""
+        """The best multiple with P - G proved positive definite.
+
+        0 if its bound would be below the bound 0 of zero dual variables.
+        """
         of_G = self._image(G)
         if self.undecided or not (np.isfinite(of_G.at).all() and of_G.at.any()):
             return 0.0
@@ -143,7 +148,7 @@ class LogDet(Everywhere):
         return 0.0
 
     def bound(self, G: Weights) -> Approximate:
-        """log det Z"""
+        """log det Z."""
         if not G.w.any():
             return Approximate(0.0, 0.0)
         (_, error), known = self._left(self._image(G))
@@ -154,7 +159,7 @@ class LogDet(Everywhere):
         return Approximate(own.value, own.error + float(beside))
 
     def excess(self, view: Positive, G: Weights) -> Approximate:
-        """D_ld(L^T Z L, I), and what it is where K is L (I + F) L^T."""
+        """D_ld(L^T Z L, I). The error bound covers K = L (I + F) L^T for the rounding F."""
         (K, K_error), known = _of(view)
         (Z, error), left = self._left(self._image(G))
         if left is None:
@@ -165,7 +170,7 @@ class LogDet(Everywhere):
         wide = np.abs(L).T @ (error + self._beside() + 4 * few(d) * np.abs(Z)) @ np.abs(L)
         found = definite(N, wide)
         F = W @ (K_error + 2 * known.own) @ W.T
-        # W is L^-1 but for `wrong`, which multiplies F by (1 - wrong)^-2 at most, that is 1 + 4 wrong.
+        # W differs from L^-1 by the relative error `wrong`. It multiplies F by at most (1 - wrong)^-2 <= 1 + 4 wrong.
         wrong = np.linalg.norm(known.W @ L - np.eye(d)) + 2 * few(d) * np.linalg.norm(W @ np.abs(L))
         F = F + 4 * wrong * np.linalg.norm(F)
         size = float(np.linalg.norm(F))
@@ -177,7 +182,7 @@ class LogDet(Everywhere):
 
     @of_last
     def _image(self, G: Weights) -> Known:
-        """C^T G C"""
+        """C^T G C, with entrywise error bounds."""
         d = len(self.C)
         W, unsigned = np.zeros((d, d)), np.zeros((d, d))
         priced = G.w != 0
@@ -192,29 +197,28 @@ class LogDet(Everywhere):
         return Known((W + W.T) / 2, terms * EPS * unsigned)
 
     def _left(self, image: Known) -> tuple[Known, Definite | None]:
-        """Z, and that it is definite whatever rounding has done, to the prior too."""
+        """Z, and its bounds if it is proved positive definite including all rounding, also that of the prior."""
         Z, error = np.eye(len(self.C)) - image.at, image.error
         error = error + 2 * EPS * np.abs(Z)
         return Known(Z, error), None if self.undecided else definite(Z, error + self._beside())
 
     def _beside(self) -> FloatArray:
-        """|(I + E)^-1 - I|, at least."""
+        """An upper bound of |(I + E)^-1 - I|."""
         beside: FloatArray = self.E + self.beyond**2 / (1 - self.beyond)
         return beside
 
     def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
-        """See `Regularizer`. Raises SingularMetric where it is singular."""
+        """The psd matrix that is judged. Raises SingularMetric if it is singular."""
         metric = rational.judged(A, root)
         if int(metric.V.det()) == 0:
             raise SingularMetric("the metric is singular, so its log det divergence is infinite")
         return metric
 
     def exact_distances(self, X: rational.Plane, metric: rational.Squares) -> rational.Distances:
-        """See `Regularizer`."""
         return X.distances(metric)
 
     def exact_value(self, metric: rational.Squares, D: rational.Distances) -> Any:
-        """tr - log det of A_0^-1 M, in a ball."""
+        """tr(A_0^-1 M) - log det(A_0^-1 M) - d, as a ball."""
         prior, at = whole(self.prior)
         d, power = len(self.prior), metric.at - at
         product = prior.inv() * metric.V
@@ -223,7 +227,10 @@ class LogDet(Everywhere):
         return ball(trace, power) - d - log_det - d * power * ball(2).log()
 
     def exact_bound(self, X: rational.Plane, G: Weights, hint: Any = None) -> Any:
-        """log det(A_0 - A_0 G A_0) - log det A_0, in a ball: the first is A_0 (P - G) A_0, definite as P - G is."""
+        """log det(A_0 - A_0 G A_0) - log det A_0, as a ball; None if P - G is not positive definite.
+
+        The first matrix is A_0 (P - G) A_0, which is positive definite if and only if P - G is.
+        """
         if not (G.w != 0).any():
             return Fraction(0)
         prior, at = whole(self.prior)
@@ -240,7 +247,7 @@ class LogDet(Everywhere):
         return logs + d * (low - at) * ball(2).log()
 
     def second_derivative(self, at: Scaled) -> FloatArray | None:
-        """S -> M^-1 S M^-1"""
+        """The map S -> M^-1 S M^-1, or None if M is singular."""
         try:
             return congruence(np.asarray(np.linalg.inv(at.A), dtype=np.float64))
         except np.linalg.LinAlgError:
@@ -248,17 +255,19 @@ class LogDet(Everywhere):
 
 
 def _of(view: Positive) -> tuple[Known, Definite]:
-    assert view.known is not None  # else R is infinite, or not known, and nobody asks
+    assert view.known is not None  # otherwise R is infinite or unknown, and `finite` is False
     return view.K, view.known
 
 
 def distance(A: FloatArray, gap: float) -> float:
-    """How far in Frobenius norm the minimiser of a convex function and D_ld may be from A (d, d), which has this gap.
+    """A bound of the Frobenius distance from A (d, d) to the minimizer A* of a convex function plus D_ld.
 
-    D_ld(A, A*) <= gap: with w_i the logarithms of the eigenvalues of A* relative to A, sum_i (w_i + e^-w_i - 1) <= gap,
-    and ||A - A*|| <= ||A||_2 ||e^w - 1||. The ratio of (e^w - 1)^2 to w + e^-w - 1 grows with w, so the worst is one w
-    that takes the whole gap: ||A||_2 (e^w - 1). Newton's method from above stays above, but for rounding: the start is
-    above by a third of its square, and as good as the root where the gap is so small that its steps have no digits.
+    gap: the gap of A, so D_ld(A, A*) <= gap. Let w_i be the logarithms of the eigenvalues of A* relative to A. Then
+    sum_i (w_i + e^-w_i - 1) <= gap and ||A - A*|| <= ||A||_2 ||e^w - 1||. The ratio of (e^w - 1)^2 to w + e^-w - 1
+    grows with w, so the worst case is a single w that uses the whole gap: ||A||_2 (e^w - 1).
+
+    w is computed by Newton's method from above, which stays above up to rounding. The start exceeds the root by about
+    a third of its square. If the gap is so small that Newton's steps have no correct digits, the start is used.
     """
     if not gap < 700:
         return math.inf
@@ -272,7 +281,7 @@ def distance(A: FloatArray, gap: float) -> float:
 
 
 def radius(looked: JudgedMatrix, gap: float) -> float:
-    """How far the optimum may be from a matrix looked at: of a family whose regularizer is `LogDet`."""
+    """A bound of the distance between the optimum and the matrix judged, for the regularizer `LogDet`."""
     view = looked.view
     assert isinstance(view, Positive)
     return distance(view.A, gap) + looked.feasibility.distance

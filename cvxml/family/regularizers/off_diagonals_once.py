@@ -1,6 +1,6 @@
 """A misreading of lam/2 ||M||^2: each pair of entries M_ij, M_ji counts once instead of twice.
 
-    min_{M psd}  lam/2 sum_{i <= j} M_ij^2  +  sum_t phi([1 - v_t]_+),     v_t = <M, H_t>,
+    min_{M psd}  lam/2 sum_{i <= j} M_ij^2  +  sum_t phi(v_t),     v_t = <M, H_t>.
 Here phi is a hinge c [1 - v]_+, or a hinge of weight c = 1 that is rounded over a width.
 
 Bound. For dual variables 0 <= a <= c, G = sum_t a_t H_t and any psd S,
@@ -29,7 +29,10 @@ ROUNDING = 1e-13  # relative rounding error of the objective and the bound
 
 
 def left(question: Question, given: Compared, lam: float, c: float, width: float = 0.0) -> float:
-    """Return a proved upper bound of the gap in this misreading, relative to the regularizer; inf without a proof."""
+    """A proved upper bound of the gap in this misreading, relative to the regularizer lam/2 sum_{i <= j} M_ij^2.
+
+    inf if there is no proof: for an infeasible metric, no triplets, too many at the margin, or too much rounding.
+    """
     s = unit_scale(given.X)
     X, M = given.X / s, question.metric * s**2
     if len(M) != X.shape[1] or not examine(M)[1].feasible or given.count == 0:
@@ -63,7 +66,7 @@ def left(question: Question, given: Compared, lam: float, c: float, width: float
 
 
 def _duals(v: FloatArray, c: float, width: float) -> tuple[FloatArray, np.ndarray]:
-    """Return the dual variables (t,) that follow from the margins v (t,), and a mask of those still to be fitted."""
+    """The dual variables (t,) that follow from v (t,), and a mask of those that are still to be fitted."""
     if width > 0:
         return np.clip((1 - v) / width, 0.0, 1.0), np.zeros(len(v), dtype=bool)
     return np.where(v < 1, c, 0.0), np.abs(1 - v) <= AT_THE_MARGIN
@@ -77,7 +80,7 @@ def _losses(v: FloatArray, c: float, width: float) -> FloatArray:
 
 
 def _fitted(rest: FloatArray, far: FloatArray, near: FloatArray, M: FloatArray, c: float) -> FloatArray:
-    """Return dual variables a (t,) in [0, c] that minimize || sum_t a_t H_t M - rest ||."""
+    """Dual variables a (t,) in [0, c] that minimize || sum_t a_t H_t M - rest ||."""
     H = np.einsum("ta,tb->tab", far, far @ M) - np.einsum("ta,tb->tab", near, near @ M)
     fitted: FloatArray = np.clip(
         lsq_linear(H.reshape(len(H), -1).T, rest.ravel(), (0.0, c), tol=1e-14).x, 0.0, c

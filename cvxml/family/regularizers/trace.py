@@ -1,4 +1,4 @@
-"""v tr M, with r(G) = 0 where v I - G is psd, else -inf: a linear regularizer whose C is a multiple of the identity."""
+"""R(M) = v tr M, with r(G) = 0 if v I - G is psd, else -inf. It is a linear regularizer with C = v I."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NOTHING = Weights(np.zeros((0, 2), dtype=np.intp), np.zeros(0))
 
 
 class Traced(SeenBy):
-    """Points in a psd metric, and its trace: that of the matrix, which has entries that no distance shows."""
+    """A view of points in a psd metric, with the trace of the metric. Distances do not determine the trace."""
 
     def __init__(self, X: FloatArray, sight: Seen, psd: FloatArray):
         super().__init__(X, sight)
@@ -32,7 +32,7 @@ class Traced(SeenBy):
 
 
 class Trace(Linear):
-    """v tr M. v > 0: a float, or a fraction for exact arithmetic."""
+    """R(M) = v tr M, v > 0: a float, or a fraction for exact arithmetic."""
 
     def __init__(self, X: FloatArray, v: Any):
         super().__init__(X, NOTHING, "the points differ")
@@ -40,13 +40,15 @@ class Trace(Linear):
 
     @cached_property
     def ground(self) -> Ground:
-        """Coordinates in which v I is 1, but for rounding of a root: the features themselves, whatever they span."""
+        """The features divided by sqrt v, so that v I becomes the identity up to rounding.
+
+        All points have one label.
+        """
         n, d = self.X.shape
         images = points(self.X, np.eye(d) / math.sqrt(self.v))
         return Ground(np.zeros(n, dtype=np.intp), d, images, 1 - 4 * EPS, "")
 
     def judge(self, A: FloatArray) -> JudgedMatrix:
-        """P_+(A); what only rounding takes from the cone is counted as such."""
         judged = super().judge(A)
         assert isinstance(judged.view, SeenBy)
         return judged._replace(view=Traced(self.X, judged.view.sight, examine(A)[0]))
@@ -54,12 +56,11 @@ class Trace(Linear):
     def value(self, view: Any) -> Approximate:
         """v tr M"""
         value = float(self.v) * view.trace
-        return Approximate(
-            value, (4 * self.X.shape[1] + 8) * EPS * value
-        )  # a projection rounds every eigenvalue
+        # a projection rounds every eigenvalue
+        return Approximate(value, (4 * self.X.shape[1] + 8) * EPS * value)
 
     def surplus(self, G: Weights) -> Surplus:
-        """I - G / v. Also where every price is rounded a few times more."""
+        """I - G / v. Its error bound also holds if every dual variable is rounded a few times more."""
         own, error = self._on_ground(G)
         return Surplus(self.ground.least * np.eye(len(own)) - own, error + 4 * EPS * float(np.abs(own).max()))
 
@@ -74,7 +75,7 @@ class Trace(Linear):
         return Fraction(self.v) * scaled(trace, metric.at)
 
     def exact_bound(self, X: rational.Plane, G: Weights, hint: Any = None) -> Fraction | None:
-        """0 where v I - G is psd"""
+        """0 if v I - G is psd, else None."""
         pulled, common = X.outer(G.pairs, fractions(G.w))
         level = Fraction(self.v) * common / scaled(1, 2 * X.at)
         d = pulled.nrows()

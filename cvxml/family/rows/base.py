@@ -1,6 +1,7 @@
-"""Rows of a loss: v_t = sum_p B_tp D_p over pairs p = (i, j) of points, the distances of a metric.
+"""Rows of a loss: v_t = sum_p B_tp D_p over pairs p = (i, j) of points, where D_p is a squared distance in a metric.
 
-A row is known by a key, an integer. Prices are numbers of some rows; the price of a row that is not named is 0.
+Each row has an integer key. Dual variables are given for some rows by their keys; all other rows have the dual
+variable 0.
 """
 
 from __future__ import annotations
@@ -16,43 +17,47 @@ from cvxml.core.clock import watched
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.numbers.rounding import Distances, Products
 
-BLOCK = 2**21  # rows at a time
-UNSEEN = 1e-180  # a squared distance that is as good as 0
+BLOCK = 2**21  # rows handled at a time
+UNSEEN = 1e-180  # a squared distance up to this counts as 0
 MAX_DUAL = 1e100  # dual variables are clipped here, because sums of larger numbers could overflow
 
 
 class Duals(NamedTuple):
-    """A price for each of some rows, which are named once each."""
+    """Dual variables of some rows. Each key appears once; all other rows have the dual variable 0."""
 
     a: Any  # (t,) floats, or fractions for exact arithmetic
     key: IntArray  # (t,)
 
 
 class Weights(NamedTuple):
-    """sum_p w_p X_p, with X_ij = (x_i - x_j)(x_i - x_j)^T."""
+    """The matrix sum_p w_p X_p, X_ij = (x_i - x_j)(x_i - x_j)^T, given by its weights on pairs."""
 
     pairs: IntArray  # (p, 2)
     w: FloatArray  # (p,)
 
 
 def joined(parts: Sequence[Weights]) -> Weights:
-    """Their sum."""
+    """The weights of the sum of several such matrices."""
     if len(parts) == 1:
         return parts[0]
     return Weights(np.concatenate([G.pairs for G in parts]), np.concatenate([G.w for G in parts]))
 
 
 class Block(NamedTuple):
-    """Rows at a metric, none of whose groups is split."""
+    """The values of some rows in a metric. Rows of one group are always in the same block."""
 
     v: FloatArray
-    error: FloatArray  # what each v may be off by
-    a: FloatArray  # prices
-    groups: slice = slice(None)  # which they are, where v is of groups (g, n)
+    error: FloatArray  # bounds of the errors of v
+    a: FloatArray  # dual variables
+    groups: slice = slice(None)  # the groups of the block, if v is a table (g, n) of groups
 
 
 class Entries(NamedTuple):
-    """B of some rows: entry k is sign_k, of the row row_k, at the pair pairs_k; +1 or -1 where rows have no unit."""
+    """The nonzero entries of B for some rows.
+
+    Entry k has the value sign_k, in the row row_k, at the pair pairs_k. The value is +1 or -1, divided by the unit of
+    the rows if they have one.
+    """
 
     row: IntArray
     pairs: IntArray  # (e, 2)
@@ -60,51 +65,57 @@ class Entries(NamedTuple):
 
 
 class View(Protocol):
-    """Points as a metric sees them."""
+    """The points in a metric."""
 
     def pairs(self, index: IntArray) -> Distances:
-        """D of the pairs (p, 2), and what each may be off by."""
+        """Squared distances of the pairs (p, 2), with their error bounds."""
 
 
 class WideView(View, Protocol):
-    """The same, for rows that look at all points from one."""
+    """A view for rows that need the distances from a point to all points."""
 
     def products(self) -> Products:
-        """D of every two points, by products."""
+        """Squared distances of every two points, as products."""
 
     def from_points(self, i: IntArray) -> Distances:
-        """D of the points i (m,) from all others (m, n) by differences: no digit is lost between close points."""
+        """Squared distances from the points i (m,) to all points, (m, n).
+
+        They are computed from differences, so those of close points keep their digits.
+        """
 
 
 class Rows(Protocol):
-    """What the theorem needs of the rows of a loss."""
+    """The operations on the rows of a loss that the theorem needs."""
 
     def blocks(self, view: Any, duals: Duals, kept: float = math.inf) -> Iterator[Block]:
-        """The rows at a metric, a `View`: those that have a price, and those whose v may be less than `kept`."""
+        """The rows in a metric, block by block: every row with a dual variable, and every row with v < kept.
+
+        Some other rows may be included too.
+        """
 
     def weights(self, duals: Duals) -> Weights:
-        """G = sum_t a_t V_t."""
+        """G = sum_t a_t V_t, V_t = sum_p B_tp X_p."""
 
     def within_span(self, labels: IntArray, duals: Duals) -> Duals:
-        """Without the rows that have a pair of two labels (n,)."""
+        """The dual variables without the rows that have a pair with two different labels. labels: (n,)."""
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[int | Fraction]:
-        """v of all rows from the distances of every two points, integers of any unit."""
+        """v of all rows, from the squared distances of every two points as integers. The unit is left out."""
 
 
 @runtime_checkable
 class WithEntries(Protocol):
-    """Rows that can be named one by one."""
+    """Rows with entries that can be listed row by row."""
 
     def entries(self, key: IntArray) -> Entries:
-        """B of the rows named, in their order."""
+        """The entries of B for these rows, in their order."""
 
 
 class MarginRows(Rows, WithEntries, Protocol):
-    """Rows that a solver lets in one after the other. z (n, r): images of the points, whose distances count."""
+    """Rows for solvers that add rows one by one. z (n, r): images of the points; v comes from their distances."""
 
     def within(self, labels: IntArray, key: IntArray) -> Any:
-        """Of the rows named: True where every pair has points of one label (n,)."""
+        """For each row named: True if both points of every pair have the same label (n,)."""
 
     def margins(self, z: FloatArray, key: IntArray) -> FloatArray:
         """v of the rows named."""
@@ -114,43 +125,40 @@ class MarginRows(Rows, WithEntries, Protocol):
 
     @property
     def size(self) -> int:
-        """About as large as the work of one look at them is."""
+        """An estimate of the work of one pass over all rows."""
 
     def sample(self, every: int) -> Self:
-        """About one in so many of them, evenly; keys are those of the sample."""
+        """About every `every`-th row, evenly spread. Keys are those of the sample."""
 
 
 class Nearest(MarginRows, Protocol):
-    """Rows of a least margin."""
+    """Rows of a loss that needs the smallest margin."""
 
     def least(self, z: FloatArray) -> float:
-        """The least v of all rows that is positive."""
+        """The smallest positive v of all rows."""
 
 
 class Plain(NamedTuple):
-    """Images z (n, r), for solvers: nothing is said of rounding."""
+    """A view of images z (n, r) for solvers. Its error bounds are 0, because rounding is ignored."""
 
     z: FloatArray
 
     def pairs(self, index: IntArray) -> Distances:
-        """See `View`."""
         D = between(self.z, *index.T)
         return Distances(D, np.zeros(len(D)))
 
     def products(self) -> Products:
-        """See `WideView`."""
         lengths = np.sum(self.z**2, axis=1)
         return Products(self.z, self.z, lengths, np.zeros(len(self.z)))
 
     def from_points(self, i: IntArray) -> Distances:
-        """See `WideView`."""
         between = self.products()
         D = np.maximum(0.0, between.length[i, None] + between.length - 2 * self.z[i] @ self.z.T)
         return Distances(D, np.zeros_like(D))
 
 
 def between(z: FloatArray, i: Any, k: Any) -> FloatArray:
-    """Squared distances of the images i and k (t,), some at a time."""
+    """Squared distances (t,) between the images i and k (t,). Works on some pairs at a time."""
     D = np.empty(len(i))
     for first in watched(range(0, len(i), BLOCK // 8)):
         some = slice(first, first + BLOCK // 8)

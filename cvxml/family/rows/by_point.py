@@ -1,4 +1,4 @@
-"""Rows of points: v is the squared distance from one point to every point, and these rows are a group."""
+"""Rows of points: v are the squared distances from one point to all points, and these rows are a group."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from cvxml.family.rows.base import BLOCK, Block, Duals, Entries, Weights, WideVi
 
 
 class ByPoint(NamedTuple):
-    """v_k = D_ik for some points i and all n points k, i itself too; a group a point; key: n group + k."""
+    """v_k = D_ik for some points i and all n points k, including i. One group for each i; key = group n + k."""
 
     points: IntArray  # (g,)
     n: int
 
     def table(self, duals: Duals) -> FloatArray:
-        """All of them (g, n)."""
+        """The dual variables of all rows as a table (g, n)."""
         a = np.zeros(len(self.points) * self.n, dtype=duals.a.dtype)
         a[duals.key] = duals.a
         return a.reshape(len(self.points), self.n)
 
     def duals(self, table: FloatArray) -> Duals:
-        """Of all rows, from (g, n)."""
+        """The dual variables of all rows, from a table (g, n)."""
         return Duals(table.ravel(), np.arange(table.size))
 
     def blocks(self, view: WideView, duals: Duals, kept: float = math.inf) -> Iterator[Block]:
-        """Some points at a time."""
+        """All rows, some points at a time. `kept` is ignored."""
         a, step = self.table(duals), max(1, BLOCK // self.n)
         for first in watched(range(0, len(self.points), step)):
             groups = slice(first, first + step)
@@ -38,7 +38,7 @@ class ByPoint(NamedTuple):
             yield Block(D, error, a[groups], groups)
 
     def weights(self, duals: Duals) -> Weights:
-        """a_ik + a_ki of the pairs i < k."""
+        """sum a_ik X_ik, with the weights a_ik + a_ki on the pairs i < k."""
         both = np.zeros((self.n, self.n), dtype=duals.a.dtype)
         both[self.points] = self.table(duals)
         both = both + both.T
@@ -46,15 +46,16 @@ class ByPoint(NamedTuple):
         return Weights(pairs, both[pairs[:, 0], pairs[:, 1]])
 
     def within_span(self, labels: IntArray, duals: Duals) -> Duals:
-        """All rows: -inf, which is no price, where the labels are two."""
+        """Rows with two different labels get -inf, which LogSumExp.to_domain turns into 0.
+
+        All rows are returned.
+        """
         inside = labels[self.points][:, None] == labels
         return self.duals(np.where(inside, self.table(duals), -np.inf))
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[int]:
-        """See `Rows`."""
         return (d for i in self.points.tolist() for d in D[i])
 
     def entries(self, key: IntArray) -> Entries:
-        """See `WithEntries`."""
         group, k = np.divmod(key, self.n)
         return Entries(np.arange(len(key)), np.stack([self.points[group], k], axis=1), np.ones(len(key)))

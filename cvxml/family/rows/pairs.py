@@ -1,4 +1,4 @@
-"""Rows of pairs: v is the squared distance of a pair, over a unit."""
+"""Rows of pairs: v is the squared distance of a pair, divided by a unit."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from cvxml.family.rows.base import (
 
 
 class PairRows(NamedTuple):
-    """v_t = D of the t-th pair over `unit`; the key is t."""
+    """v_t = D of the t-th listed pair, divided by `unit`. The key is t."""
 
     listed: IntArray  # (p, 2)
     unit: Any = 1.0  # a float, or a fraction for exact arithmetic
 
     def blocks(self, view: View, duals: Duals, kept: float = math.inf) -> Iterator[Block]:
-        """All at once: a loss may look at their least."""
+        """One block with all rows, because a loss may need their minimum."""
         D, error = view.pairs(self.listed)
         a = np.zeros(len(D))
         a[duals.key] = duals.a
@@ -38,57 +38,51 @@ class PairRows(NamedTuple):
             yield Block(D / self.unit, (error + 2 * EPS * np.abs(D)) / self.unit, a)
 
     def weights(self, duals: Duals) -> Weights:
-        """a_t X_t over the unit."""
-        return Weights(self._of(duals.key), duals.a if self.unit == 1 else duals.a / self.unit)
+        """sum_t a_t X_t / unit."""
+        return Weights(self._pairs_of(duals.key), duals.a if self.unit == 1 else duals.a / self.unit)
 
-    def _of(self, key: IntArray) -> IntArray:
-        """Pairs (t, 2): all of them are the list itself, of which a regularizer may know something already."""
+    def _pairs_of(self, key: IntArray) -> IntArray:
+        """The pairs (t, 2) of these keys.
+
+        All keys in order give the list object itself, because a regularizer may have cached results for it.
+        """
         whole = len(key) == len(self.listed) and bool((key[1:] > key[:-1]).all())
         return self.listed if whole else self.listed[key]
 
     def within_span(self, labels: IntArray, duals: Duals) -> Duals:
-        """See `Rows`."""
         keep = self.within(labels, duals.key)
         return duals if keep.all() else Duals(duals.a[keep], duals.key[keep])
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[int | Fraction]:
-        """See `Rows`."""
         unit = Fraction(self.unit)
         return (D[i][j] / unit for i, j in self.listed.tolist())
 
     def within(self, labels: IntArray, key: IntArray) -> Any:
-        """See `MarginRows`."""
-        i, j = labels[self._of(key)].T
+        i, j = labels[self._pairs_of(key)].T
         return i == j
 
     def margins(self, z: FloatArray, key: IntArray) -> FloatArray:
-        """See `MarginRows`."""
-        return between(z, *self._of(key).T) / float(self.unit)
+        return between(z, *self._pairs_of(key).T) / float(self.unit)
 
     def near(self, z: FloatArray, below: float) -> tuple[IntArray, FloatArray]:
-        """See `MarginRows`."""
         v = between(z, *self.listed.T) / float(self.unit)
         key = np.flatnonzero(v < below)
         return key, v[key]
 
     def keys(self) -> IntArray:
-        """Of all rows."""
+        """The keys of all rows."""
         return np.arange(len(self.listed))
 
     def entries(self, key: IntArray) -> Entries:
-        """See `WithEntries`."""
         return Entries(np.arange(len(key)), self.listed[key], np.full(len(key), 1 / float(self.unit)))
 
     def least(self, z: FloatArray) -> float:
-        """See `Nearest`."""
         v = between(z, *self.listed.T) / float(self.unit)
         return float(np.min(v, where=v > UNSEEN, initial=math.inf))
 
     @property
     def size(self) -> int:
-        """The number of pairs."""
         return len(self.listed)
 
     def sample(self, every: int) -> PairRows:
-        """See `MarginRows`."""
         return PairRows(self.listed[::every], self.unit)

@@ -1,4 +1,4 @@
-"""Rows of triplets: v is the squared distance to an impostor less that to a target."""
+"""Rows of triplets: v = D_il - D_ij, the squared distance to an impostor minus the one to a target."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ from cvxml.family.rows.base import (
 
 
 def triplet_entries(i: IntArray, j: IntArray, l: IntArray) -> Entries:
-    """Of v = D_il - D_ij for triplets, each (t,)."""
+    """The entries of v = D_il - D_ij for triplets; i, j, l (t,)."""
     t = np.arange(len(i))
     pairs = np.stack([np.concatenate([i, i]), np.concatenate([l, j])], axis=1)
     return Entries(np.concatenate([t, t]), pairs, np.repeat([1.0, -1.0], len(i)))
 
 
 class Triplets(NamedTuple):
-    """v = D_il - D_ij for each target (i, j) and the points l that count as its impostors; key: target n + l."""
+    """v = D_il - D_ij for each target (i, j) and each of its impostors l. key = (number of the target) n + l."""
 
     targets: IntArray  # (p, 2)
-    impostors: Any  # (p, n) True where l counts
+    impostors: Any  # (p, n) True where the point l is an impostor of the target
 
     def blocks(self, view: WideView, duals: Duals, kept: float = math.inf) -> Iterator[Block]:
-        """Some points at a time; then what has a price and is further away."""
+        """First the rows with v < kept, some points at a time; then the other rows with a dual variable."""
         order = np.argsort(duals.key)
         priced, a = duals.key[order], duals.a[order]
         away = np.ones(len(priced), dtype=bool)
@@ -59,9 +59,9 @@ class Triplets(NamedTuple):
             yield Block(far - near, near_error + far_error + 2 * EPS * (near + far), a[away])
 
     def _near(self, view: WideView, kept: float) -> Iterator[tuple[IntArray, FloatArray, FloatArray]]:
-        """Key, v, and what it may be off by, of the rows with v < kept, and of some others.
+        """Key, v, and a bound of its error, for every row that may have v < kept.
 
-        One product of matrices tells which points are near enough to another one to be looked at.
+        For each point, one matrix product finds the points that may be near enough.
         """
         n = self.impostors.shape[1]
         D_ij, error_ij = view.pairs(self.targets)
@@ -81,7 +81,7 @@ class Triplets(NamedTuple):
                 row, at = row[keep], np.flatnonzero(has)[keep]
                 v = D[at] - D_ij[row]
                 moved = error[at] + (error_ij[row] + 2 * EPS * D_ij[row]) + 2 * EPS * np.abs(D[at])
-                # what is no number stays
+                # written as a negation, so that rows with NaN are kept
                 low = ~(v - moved - 2 * EPS * (1 + np.abs(v)) >= kept)
                 found.append((row[low] * n + l[at[low]], v[low], moved[low]))
             return found
@@ -91,14 +91,15 @@ class Triplets(NamedTuple):
             yield from found
 
     def named(self, duals: Duals) -> IntArray:
-        """The triplets (t, 3) of i, j, l that have a price."""
+        """The triplets (t, 3) of i, j, l of these dual variables."""
         row, l = np.divmod(duals.key, self.impostors.shape[1])
         return np.concatenate([self.targets[row], l[:, None]], axis=1)
 
     def read(self, dual: Mapping[str, Any]) -> Duals:
-        """The positive prices of "price" (t,) with "triplets" (t, 3) of i, j, l; what is no row is dropped.
+        """The positive dual variables "price" (t,) of "triplets" (t, 3) with entries i, j, l.
 
-        Raises ValueError for a dual that is none.
+        Triplets that are not rows are dropped, and repeated triplets are added up. Raises ValueError if keys are
+        missing, shapes do not match, or a point is outside 0..n - 1.
         """
         n = self.impostors.shape[1]
         price, triplets = _checked(dual, n)
@@ -112,35 +113,31 @@ class Triplets(NamedTuple):
         return Duals(summed.astype(np.float64), key)
 
     def weights(self, duals: Duals) -> Weights:
-        """a_t (X_il - X_ij)."""
+        """sum_t a_t (X_il - X_ij)."""
         triplets = self.named(duals)
         return Weights(
             np.concatenate([triplets[:, [0, 2]], triplets[:, :2]]), np.concatenate([duals.a, -duals.a])
         )
 
     def within_span(self, labels: IntArray, duals: Duals) -> Duals:
-        """See `Rows`."""
         keep = self.within(labels, duals.key)
         return Duals(duals.a[keep], duals.key[keep])
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[int | Fraction]:
-        """See `Rows`."""
         for (i, j), counts in zip(self.targets.tolist(), self.impostors, strict=True):
             yield from (D[i][l] - D[i][j] for l in np.flatnonzero(counts).tolist())
 
     def within(self, labels: IntArray, key: IntArray) -> Any:
-        """See `MarginRows`: with a target every point has one label."""
+        """For each row named: True if l has the label of i. A target always has the label of its point."""
         row, l = np.divmod(key, self.impostors.shape[1])
         return labels[self.targets[row, 0]] == labels[l]
 
     def margins(self, z: FloatArray, key: IntArray) -> FloatArray:
-        """See `MarginRows`."""
         row, l = np.divmod(key, self.impostors.shape[1])
         i, j = self.targets[row].T
         return between(z, i, l) - between(z, i, j)
 
     def near(self, z: FloatArray, below: float) -> tuple[IntArray, FloatArray]:
-        """See `MarginRows`."""
         key, v, _ = zip(*self._near(Plain(z), below), strict=True)
         keys, values = np.concatenate(key), np.concatenate(v)
         low = values < below
@@ -152,23 +149,22 @@ class Triplets(NamedTuple):
         return len(self.targets)
 
     def sample(self, every: int) -> Triplets:
-        """See `MarginRows`: all rows of one point in so many."""
+        """All rows of every `every`-th point."""
         points = np.unique(self.targets[:, 0])[::every]
         rows = np.isin(self.targets[:, 0], points)
         some = self.impostors.of(rows) if isinstance(self.impostors, OtherClasses) else self.impostors[rows]
         return Triplets(self.targets[rows], some)
 
     def keys(self) -> IntArray:
-        """Of all rows, which may be many."""
+        """The keys of all rows. There may be very many."""
         return np.flatnonzero(np.asarray(self.impostors))
 
     def entries(self, key: IntArray) -> Entries:
-        """See `WithEntries`."""
         return triplet_entries(*self.named(Duals(np.zeros(len(key)), key)).T)
 
 
 def _checked(dual: Mapping[str, Any], n: int) -> tuple[FloatArray, IntArray]:
-    """Price (t,) and triplets (t, 3) of n points."""
+    """The price (t,) and the triplets (t, 3) of a dual for n points, or ValueError."""
     try:
         price, triplets = real_array(dual["price"], "dual 'price'"), np.asarray(dual["triplets"])
     except (KeyError, TypeError, IndexError) as error:

@@ -1,1 +1,1 @@
-"""How far a metric is from a stationary point, for problems that are not convex."""
+"""How far a metric is from a stationary point, for nonconvex problems."""

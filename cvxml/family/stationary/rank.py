@@ -1,4 +1,4 @@
-"""A metric whose rank is limited, as one A^T A with A (m, d)."""
+"""Metrics of limited rank, as A^T A with A (m, d)."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 from cvxml.core.metric import FEASIBILITY_TOL, Feasibility, FloatArray, examine
 from cvxml.family.geometry.coordinates import Coordinates
 
-INVISIBLE = 1e-6  # a row of A of that squared length moves no distance by more: it is as good as free
+INVISIBLE = 1e-6  # a row of A with at most this squared length counts as free; it hardly changes distances
 
 
 @dataclass(frozen=True)
 class RankFeasibility(Feasibility):
-    """A metric whose rank is limited: `beyond` is the largest eigenvalue that should not be there.
+    """The feasibility of a metric of limited rank: `beyond` is its first eigenvalue that should be 0.
 
-    It is that of the metric in coordinates of unit covariance, relative to the norm there.
+    The eigenvalues are taken in coordinates of unit covariance, and `beyond` is relative to the norm there.
     """
 
     rank: int = 0
@@ -24,12 +24,15 @@ class RankFeasibility(Feasibility):
 
     @property
     def feasible(self) -> bool:
-        """True within `FEASIBILITY_TOL`, relative to the norm."""
+        """True if the metric is psd and of rank `rank`, within `FEASIBILITY_TOL` of the norm."""
         return self.beyond <= FEASIBILITY_TOL and super().feasible
 
     @property
     def nearest(self) -> str:
-        """The psd matrices of this rank, if the rank is too large; the distance is to the one that is judged."""
+        """The set of allowed metrics, in words.
+
+        It names the rank only if the rank is too large. Then the distance is to the metric that is judged.
+        """
         if self.beyond <= FEASIBILITY_TOL:
             return super().nearest
         return f"a psd matrix of rank {self.rank}"
@@ -44,7 +47,7 @@ class RankFeasibility(Feasibility):
 
 
 def examine_rank(Q: FloatArray, m: int, at: Coordinates) -> tuple[FloatArray, Feasibility]:
-    """The nearest metric of rank m at most, in the coordinates, (r, r), and how far Q (d, d) was from it."""
+    """The nearest metric of rank at most m (r, r), in the coordinates, and the feasibility of Q (d, d)."""
     found = examine(Q, at.Y @ at.back.T)[1]
     values, vectors = np.linalg.eigh(at.inside(Q))
     values = np.maximum(values, 0)
@@ -63,7 +66,7 @@ def examine_rank(Q: FloatArray, m: int, at: Coordinates) -> tuple[FloatArray, Fe
 
 
 def of_rank(M: FloatArray, rank: int) -> FloatArray:
-    """The matrix of at most this rank that is nearest to a psd M (d, d)."""
+    """The matrix of at most this rank that is nearest to a psd M (d, d), in Frobenius norm."""
     values, vectors = np.linalg.eigh(M)
     values[: len(M) - rank] = 0.0
     near: FloatArray = (vectors * values) @ vectors.T

@@ -1,8 +1,11 @@
-"""How stationary A^T A is, in balls (core/balls.py): of an F whose gradient by Q = A^T A is a sum of X_ij.
+"""How far A^T A is from a stationary point of a function F, in balls (core/balls.py).
 
-In coordinates in which the points have unit covariance C, with G = dF/dQ: |A|^2 = tr QC, |dF/dA|^2 = 4 tr QG C^-1 G.
-Where features depend on each other C is that of a basis of them, which exact ranks find. To first order a step of A no
-longer than max(|A|, 1), or a row of that length where one is free, leads nowhere below F - max(gradient, free).
+dF/dQ, Q = A^T A, must be a weighted sum of X_ij. With unit covariance C of the points and G = dF/dQ: |A|^2 = tr QC
+and |dF/dA|^2 = 4 tr QG C^-1 G. If features depend on each other, C is the covariance of a basis of the features,
+found by exact ranks.
+
+A step of A may have the length max(|A|, 1). If fewer than m rows of A are used, a free row may become a row of that
+length. To first order, such a step decreases F by at most max(gradient, free).
 """
 
 from __future__ import annotations
@@ -25,23 +28,27 @@ from cvxml.family.geometry.coordinates import Coordinates
 from cvxml.family.stationary.rank import INVISIBLE, examine_rank
 from cvxml.numbers.rational import Squares
 
-NOTHING = 1e-290  # a scale that nothing can be a share of
-PLENTY = 4  # times what the scale derivative is summed from: more than any distance, except where all is flat
-# Two distances are taken for equal where they differ by less than 1/CLOSE of the least or 1/ROUNDING of the largest.
+NOTHING = 1e-290  # smallest scale that is reported, so that a relative gap never divides by 0
+PLENTY = 4  # the scale is at most this times `turns`; this is small only where F is flat
+# Distances are ties if they differ by at most 1/CLOSE of the smallest or 1/ROUNDING of the largest.
 CLOSE, ROUNDING = 10**9, 1 << 46
 
 
 class FirstOrder(NamedTuple):
-    """Of a metric: balls, but for the last."""
+    """First-order quantities of F at a metric: three balls, and a float."""
 
     length: Any  # |A|^2
     gradient: Any  # |dF/dA|^2
     slope: Any  # dF(tA)/dt at t = 1
-    free: float  # above what a free direction wins for a unit of it; 0 where none is free
+    free: float  # upper bound of the decrease by a free row, per squared length; 0 if no row is free
 
 
 def first_order(points: tuple[Any, int], Q: Squares, weights: Any, m: int) -> FirstOrder:
-    """At the precision of now. points (n, d), integers times 2^exponent; weights (n, n), balls, of the X_ij in G."""
+    """The first-order quantities at the metric Q, at the present precision of balls.
+
+    points (n, d): integers times 2^exponent. weights (n, n): balls, with G = sum weights_ij X_ij.
+    m: the number of rows of A.
+    """
     arb, arb_mat, n = flint().arb, flint().arb_mat, points[0].nrows()
     S, X, metric, basis = laplacian(weights), balls(*points), balls(Q.V, Q.at), basis_of(points[0])
     mean = arb_mat(1, n, [arb(1) / n] * n) * X
@@ -58,7 +65,7 @@ def first_order(points: tuple[Any, int], Q: Squares, weights: Any, m: int) -> Fi
 
 
 def laplacian(weights: Any) -> Any:
-    """sum weights_ij (e_i - e_j)(e_i - e_j)^T, (n, n), of balls."""
+    """sum weights_ij (e_i - e_j)(e_i - e_j)^T, (n, n), as balls."""
     n = weights.nrows()
     both = weights + weights.transpose()
     sums = both * flint().arb_mat(n, 1, [1] * n)
@@ -68,14 +75,21 @@ def laplacian(weights: Any) -> Any:
 
 
 def nearest(row: Sequence[int], i: int, largest: int) -> list[int]:
-    """The points that are nearest to i, or all but that; largest: of all distances."""
+    """The points nearest to i, including ties up to rounding.
+
+    row: integer distances from i to all points. largest: the largest of all distances.
+    """
     least = min(D for k, D in enumerate(row) if k != i)
     near = least + max(least // CLOSE, largest // ROUNDING)
     return [k for k, D in enumerate(row) if k != i and near >= D]
 
 
 def turns(D: list[list[int]], unit: int, weights: Any) -> Any:
-    """The sum of the sizes of what the slope is a sum of, at |A| = 1 where |A| is less. D: times 2^unit."""
+    """The sum of the absolute values of the terms of the slope.
+
+    It is divided by |A|^2 if |A| < 1, so that it belongs to |A| = 1. In each row, the smallest distance is subtracted
+    first. D: integer distances, times 2^unit.
+    """
     n, parts = len(D), []
     for i, row in watched(enumerate(D)):
         least = min(each for k, each in enumerate(row) if k != i)
@@ -90,14 +104,17 @@ def turns(D: list[list[int]], unit: int, weights: Any) -> Any:
 
 
 def won_at_most(of: FirstOrder) -> tuple[float, float]:
-    """Above what steps of A no longer than max(|A|, 1) win: by the gradient, by a free row."""
+    """Upper bounds of the decrease of F, to first order, by a step of A of the length max(|A|, 1) in any direction.
+
+    The first is the part of the gradient, the second the part of a free row.
+    """
     size = root_upward(max(ends(of.length)[1], Fraction(1)))
     gradient = size * root_upward(max(ends(of.gradient)[1], Fraction(0)))
     return gradient * (1 + EPS), size * size * of.free * (1 + 4 * EPS)
 
 
 def resolved(objective: Any, scales: Sequence[Fraction]) -> Fraction:
-    """The least of the scales; 0 where that is no more than rounding of the objective, a ball."""
+    """The smallest scale, or 0 if rounding of the objective (a ball) could explain it."""
     least = min(scales)
     return least if least > max(abs(end) for end in ends(objective)) / ROUNDING else Fraction(0)
 
@@ -105,7 +122,10 @@ def resolved(objective: Any, scales: Sequence[Fraction]) -> Fraction:
 def interval(
     Q: FloatArray, M: FloatArray, objective: Any, left: tuple[float, float], scale: Fraction
 ) -> Exact:
-    """Of the first-order step at M M^T, which stands for Q (d, d), with what `won_at_most` says."""
+    """The interval of the first-order step at M M^T, which stands for Q (d, d).
+
+    left: the result of `won_at_most`. Raises ValueError if it is infinite.
+    """
     if math.isinf(max(left)):
         raise ValueError("no bound is proved for the gain of a free row: scale the features")
     low, high = ends(objective)
@@ -114,7 +134,7 @@ def interval(
 
 
 def root_of_rank(Q: FloatArray, m: int, at: Coordinates, root: ArrayLike | None = None) -> FloatArray:
-    """M (d, r) with M M^T next to Q (d, d), r at most m; `root` itself where it is given.
+    """M (d, r), r <= m, with M M^T close to Q (d, d); `root` itself if it is given.
 
     Raises ValueError if its rank is above m.
     """
@@ -125,13 +145,19 @@ def root_of_rank(Q: FloatArray, m: int, at: Coordinates, root: ArrayLike | None 
 
 
 def components(Q: FloatArray, m: int, at: Coordinates) -> FloatArray:
-    """The A (rows, d), m rows at most, next to a root of Q (d, d), of which all is proved."""
+    """A (rows, d), at most m rows, with A^T A close to Q (d, d). All proofs are made for this A.
+
+    A single row of zeros if that is 0.
+    """
     inside = examine_rank(Q, m, at)[0]
     return root_inside(inside) @ at.to.T if inside.any() else np.zeros((1, len(Q)))
 
 
 def root_inside(inside: FloatArray) -> FloatArray:
-    """A (rank, r) of a metric (r, r) in the coordinates: of an eigenvalue that is rounding it would have the root."""
+    """A (rank, r) with A^T A equal to the metric `inside` (r, r), up to rounding.
+
+    Eigenvalues within rounding of 0 are dropped, because the root of a rounding error is much larger than the error.
+    """
     values, vectors = np.linalg.eigh(inside)
     used = values > len(values) * EPS * max(values[-1], 0.0)
     A: FloatArray = (np.sqrt(values[used]) * vectors[:, used]).T
@@ -139,13 +165,13 @@ def root_inside(inside: FloatArray) -> FloatArray:
 
 
 def squared(A: FloatArray) -> Squares:
-    """A^T A (d, d) of A (m, d), exactly."""
+    """A^T A (d, d) for A (m, d), exactly."""
     rows, at = whole(A)
     return Squares(rows.transpose() * rows, 2 * at, 0.0)
 
 
-def _of_pencil(A: FloatArray, C: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Eigenvalues of (A, C), rising, and their vectors: of C near singular, whatever comes."""
+def _pencil(A: FloatArray, C: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Increasing eigenvalues of the pencil (A, C), and eigenvectors. They are inaccurate if C is nearly singular."""
     size = np.sqrt(np.diag(C))
     w, V = np.linalg.eigh(C / np.outer(size, size))
     W = V / np.sqrt(np.maximum(w, EPS * w[-1])) / size[:, None]
@@ -154,23 +180,26 @@ def _of_pencil(A: FloatArray, C: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _rank_is_used(m: int, A: Any, C: Any) -> bool:
-    """True if it is less than the points could use, and m eigenvalues of a metric are proved to be above INVISIBLE.
+    """True if no row of A is free: m is less than the points allow, and m eigenvalues are above INVISIBLE.
 
-    A: C M C, of the metric M. Then no row of A is free. By vectors in whose span the metric is that large.
+    The second part is proved by m vectors: the metric M is above INVISIBLE on their span. A: C M C.
     """
     if m >= C.nrows():
         return False
-    columns = balls(*whole(_of_pencil(floats(A), floats(C))[1][:, -m:]))
+    columns = balls(*whole(_pencil(floats(A), floats(C))[1][:, -m:]))
     rows = columns.transpose()
     return pivots(rows * A * columns - rows * C * columns * ball(INVISIBLE)) is not None
 
 
 def _won(G: Any, C: Any) -> float:
-    """A number t with G + t C proved psd, next to the least: what is won by a unit of the best direction."""
-    guess = max(0.0, -float(_of_pencil(floats(G), floats(C))[0][0]))
+    """A number t with G + t C proved psd, close to the smallest; inf if none is found.
+
+    It bounds the decrease by a free row, per squared length.
+    """
+    guess = max(0.0, -float(_pencil(floats(G), floats(C))[0][0]))
     least = float(np.abs(floats(G)).max() / np.abs(floats(C)).max())
     tried = [guess * (1 + more) + least * more for more in (2.0**-60, 2.0**-50, 2.0**-40, 2.0**-30, 2.0**-20)]
-    # far out G is 0 but for the radius of its balls, of which the middle says nothing
+    # for a huge metric G is close to 0, and the radii of its balls exceed their midpoints
     widest = max(float(entry.abs_upper()) for entry in G.entries()) / float(np.diag(floats(C)).min())
     for t in (*tried, 2.0**20 * widest):
         if pivots(G + C * ball(t)) is not None:

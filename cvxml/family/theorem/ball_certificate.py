@@ -1,7 +1,8 @@
-"""Certificates of methods whose objective and bound are known as balls (core/balls.py): floats come last.
+"""Certificates of methods with objective and bound given as balls (core/balls.py).
 
-Points, metric and dual are floats, which are rational numbers: where both ends are computed from these to 256 bits or
-more, a gap has all its digits, and what is off is the last one that a float has.
+Points, metric and dual variables are floats, so they are rational numbers. Objective and bound are computed from them
+to at least 256 bits, and are rounded to floats at the end. The gap then has all digits of a float, and its error
+bound is that of the last rounding.
 """
 
 from __future__ import annotations
@@ -29,7 +30,11 @@ def certificate(
     feasibility: Feasibility,
     dual: Dual,
 ) -> Certificate:
-    """objective, bound: balls, the first inf for a metric that costs infinity. radius: by the gap, rounded upward."""
+    """The certificate for the objective and the bound of a metric, both balls.
+
+    objective: inf for a metric that is infeasible or has an infinite objective. radius: a function of an upper bound
+    of the gap.
+    """
     if math.isinf(float(objective)):
         figures = math.inf, float(bound), math.inf, scale, 0.0, math.inf
         return Certificate("global", *figures, feasibility, dual)
@@ -51,7 +56,10 @@ def certificate(
 
 
 def definite(A: FloatArray, root: ArrayLike | None = None) -> Squares:
-    """The metric A (d, d) as exact arithmetic judges it. Raises SingularMetric for a singular one."""
+    """The metric A (d, d) as exact arithmetic judges it.
+
+    Raises SingularMetric if it is singular.
+    """
     metric = judged(A, root)
     if not is_definite(metric.V):
         raise SingularMetric("the metric is singular, so its objective is infinite")

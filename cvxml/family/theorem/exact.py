@@ -1,9 +1,10 @@
-"""The certificate in exact arithmetic: an interval that is a theorem, for every member of the family.
+"""The certificate in exact arithmetic: a proved interval around the optimum, for every member of the family.
 
-Points, metric and prices are floats, which are rational numbers: so are distances, and objective and bound wherever the
-loss is rational; logarithms and roots are balls (core/balls.py), of which the outer end is taken. No floating point is
-believed: the prices of the double-precision proof are moved into the domain exactly, and what must be psd is proved so
-(core/integer_matrices.py), after a little shrinking if need be.
+Points, metric and dual variables are floats, so they are rational numbers. The distances are then rational too, and
+so are objective and bound if the loss is rational. Logarithms and roots are balls (core/balls.py), and the outer end
+of each ball is used. No result depends on floating-point accuracy. The dual variables of the double-precision proof
+are moved into the domain exactly. A matrix that must be psd is proved psd (core/integer_matrices.py). If it is not
+psd, the dual variables are made a little smaller, or are mixed with strict ones.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from cvxml.family.theorem.theorem import Family, Term
 from cvxml.numbers.rational import Plane, end, plane
 from cvxml.numbers.vocabulary import exact
 
-# Prices that just miss being feasible are tried again times 1 - 2^-k, for these k; 0 stands for no change.
+# Dual variables that are not quite feasible are multiplied by 1 - 2^-k, for these k in turn; 0 means no change.
 SHRINKING = (0, 50, 40, 30, 20, 10)
 UNPROVED = "these dual variables prove no bound"
 
@@ -36,11 +37,15 @@ def interval(
     strict: Duals | None = None,
     hint: Any = None,
 ) -> Exact:
-    """lower bound <= optimum <= objective of a family with exact constants, from repaired prices.
+    """lower bound <= optimum <= objective, for a family with exact constants and repaired dual variables.
 
-    The upper end is that of A (d, d) where it is feasible as rational numbers are, else of a matrix near.
-    root (d, r): M with M M^T near A, if it is known. strict: repaired prices to mix with, where there are anchors.
-    hint: of the regularizer's bound, if it is known. With root and hint no digit of the interval is floating point's.
+    The upper end is the objective of A (d, d) if A is exactly feasible, else of a feasible matrix near A.
+    - root (d, r): M with M M^T near A, if known.
+    - strict: repaired dual variables to mix with, if the family has anchors.
+    - hint: for the bound of the regularizer, if known. With root and hint, no digit of the interval depends on
+      floats.
+
+    Raises Unproved if no dual variables are feasible.
     """
     regularizer, terms = family.regularizer, family.terms
     X = plane(regularizer.X)
@@ -55,13 +60,13 @@ def interval(
         values += [term.loss.exact_value(term.rows.exactly(at.D), at.unit) for term in terms]
         objective = end(values, up=True)
         of_scale = [of_metric] if family.of_regularizer else values
-        # no more than what it is, whatever its sign
+        # a lower bound of the absolute value
         least = max(end(of_scale, up=False), -end(of_scale, up=True))
     return Exact(bound, objective, metric.distance, max(least, Fraction(family.least_scale)))
 
 
 def _bound(family: Family, X: Plane, own: Sequence[Duals], hint: Any) -> Fraction:
-    """Of the prices, shrunk a little where they are not feasible."""
+    """The bound of the first feasible multiple of the dual variables (`SHRINKING`), or that of R alone."""
     found = _shrunk(family, X, own, hint)
     if found is not None:
         return found[1]
@@ -74,7 +79,7 @@ def _bound(family: Family, X: Plane, own: Sequence[Duals], hint: Any) -> Fractio
 def _shrunk(
     family: Family, X: Plane, own: Sequence[Duals], hint: Any = None
 ) -> tuple[list[Duals], Fraction] | None:
-    """The first of the prices, less and less of them, that are feasible, and their bound; None where none are."""
+    """The first feasible multiple of `SHRINKING` and its bound; None if no multiple is feasible."""
     for k in SHRINKING:
         t = 1 - Fraction(1, 1 << k) if k else Fraction(1)
         duals = [each._replace(a=each.a * t) for each in own]
@@ -85,9 +90,9 @@ def _shrunk(
 
 
 def feasible_duals(family: Family, duals: Sequence[Duals]) -> list[Duals]:
-    """The prices, fractions, whose bound `interval` takes, from repaired ones, of a family without anchors.
+    """The dual variables (fractions) that `interval` takes its bound from, for a family without anchors.
 
-    Where none are feasible they are 0, and the bound is that of R alone.
+    duals: repaired ones. If no multiple of them is feasible, the result is 0, and the bound is that of R alone.
     """
     own = [_exact_duals(term, given) for term, given in zip(family.terms, duals, strict=True)]
     found = _shrunk(family, plane(family.regularizer.X), own)
@@ -95,7 +100,10 @@ def feasible_duals(family: Family, duals: Sequence[Duals]) -> list[Duals]:
 
 
 def _best_mixed(family: Family, X: Plane, own: Duals, strict: Duals | None) -> Fraction:
-    """Of the prices, mixed a little with strict ones where they are not feasible, or of those whose G is C."""
+    """The best bound of the dual variables, mixed with strict ones if they are not feasible, and of `level`.
+
+    `level` are dual variables with G = C exactly.
+    """
     assert family.anchors is not None
     tried = [own]
     if strict is not None:
@@ -113,12 +121,12 @@ def _best_mixed(family: Family, X: Plane, own: Duals, strict: Duals | None) -> F
 
 
 def _exact_duals(term: Term, duals: Duals) -> Duals:
-    a = term.loss.exact_duals([Fraction(price) for price in duals.a.tolist()])
+    a = term.loss.exact_duals([Fraction(dual) for dual in duals.a.tolist()])
     return duals._replace(a=np.array(a, dtype=object))
 
 
 def _bound_of(family: Family, X: Plane, own: Sequence[Duals], hint: Any = None) -> Fraction | None:
-    """k + r; None where prices are not feasible."""
+    """k + r; None if the dual variables are not feasible."""
     weights = [term.rows.weights(duals) for term, duals in zip(family.terms, own, strict=True)]
     r = family.regularizer.exact_bound(X, joined(weights), hint)
     if r is None:

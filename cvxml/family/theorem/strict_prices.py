@@ -1,10 +1,11 @@
-"""Prices of which no multiple is in the domain (log sum exp), made feasible by mixing them with strict ones.
+"""Make dual variables feasible by mixing them with strict ones, if the domain contains no multiples (log sum exp).
 
-Prices a0 with C - G(a0) definite are strict. a0 + t (a - a0) are in the domain for 0 <= t <= 1, and their C - G is
-(1 - t) (C - G(a0)) + t (C - G(a)), which is definite for all t up to some largest.
+Dual variables a0 are strict if C - G(a0) is positive definite. For 0 <= t <= 1, a0 + t (a - a0) is in the domain, and
+its C - G is (1 - t) (C - G(a0)) + t (C - G(a)). This is positive definite up to some largest t.
 
-Strict without a solver: the slopes of the loss at a multiple of the metric for which C is about 1, where one is. Of
-some multiples the one with a large least eigenvalue is taken; that it is positive is proved.
+Strict dual variables are found without a solver, if possible. Take a metric that makes C close to the identity, and a
+multiple of it. Strict dual variables are the slopes p of the loss at this multiple. Of several multiples, the one
+with a large least eigenvalue of C - G is taken, and the eigenvalue is proved to be positive.
 """
 
 from __future__ import annotations
@@ -22,29 +23,29 @@ from cvxml.family.regularizers.linear import Linear
 from cvxml.family.rows.base import Duals, Plain, Rows
 from cvxml.numbers.rounding import least_eigenvalue
 
-# Multiples of the metric for which C is about 1 and the mean distance is 1. 16 is seldom much worse than the best.
+# Multiples of the metric with a mean distance of 1. 16 is tried first, because it is seldom much worse than the best.
 MULTIPLES = (16.0, 64.0, 4.0, 256.0, 1.0, 1024.0, 0.25)
-LARGE_EIGENVALUE = 0.1  # if C - G, with C near 1, has no smaller eigenvalue, no other multiple is tried
+LARGE_EIGENVALUE = 0.1  # no other multiple is tried if all eigenvalues of C - G are above this
 
 
 class Anchor(NamedTuple):
-    """Strict prices."""
+    """Repaired dual variables with their matrix C - G. They are strict if it is positive definite."""
 
     duals: Duals
     surplus: Surplus
 
 
 class TableRows(Rows, Protocol):
-    """Rows of groups of one size."""
+    """Rows in groups of equal size."""
 
     def duals(self, table: FloatArray) -> Duals:
-        """Of all rows, from a table (g, n) of g groups."""
+        """The dual variables of all rows, from a table (g, n) of g groups."""
 
 
 class Anchors:
-    """What other prices of a log sum exp may be mixed with, or replaced by.
+    """Dual variables of a log sum exp, to mix others with or to replace them.
 
-    level: prices whose G is C, exactly, if there are any: C - G is 0, and no number is looked at.
+    level: dual variables with G = C exactly, or None. Then C - G is 0, and no numerical test is needed.
     """
 
     def __init__(
@@ -57,20 +58,20 @@ class Anchors:
         self.regularizer, self.loss, self.rows, self.level = regularizer, loss, rows, level
 
     def anchor(self, duals: Duals) -> Anchor:
-        """Of any prices, repaired."""
+        """The anchor of any dual variables, after repair."""
         inside = self.rows.within_span(self.regularizer.labels, duals)
         repaired = inside._replace(a=self.loss.to_domain(inside.a))
         return Anchor(repaired, self.regularizer.surplus(self.rows.weights(repaired)))
 
     @cached_property
     def strict(self) -> Anchor | None:
-        """That of the slopes; None where none was found."""
+        """The anchor of the slopes at the best of `MULTIPLES`; None if it is not strict for any of them."""
         assert isinstance(self.loss, LogSumExp)
         found, most, g = None, 0.0, self.regularizer.ground
         if g.undecided or g.rank == 0:
             return None
-        # Where C is about 1 its trace is `rank`. It is the sum over pairs of the weights that the loss has too, so
-        # their mean distance there is rank / sum c, and 1 in this multiple of the metric.
+        # If C is close to the identity, its trace is about `rank`. C and the loss have the same weights on the pairs,
+        # so the mean distance is rank / sum c. Multiplied by `near`, it is 1.
         near = float(np.sum(self.loss.c)) / g.rank
         for s in MULTIPLES:
             own = self.anchor(self.rows.duals(self._slopes(s * near)))
@@ -82,14 +83,17 @@ class Anchors:
         return found
 
     def _slopes(self, s: float) -> FloatArray:
-        """At s times the metric for which C is about 1."""
+        """The slopes at s times the metric that makes C close to the identity."""
         assert isinstance(self.loss, LogSumExp)
         nothing = Duals(np.zeros(0), np.zeros(0, dtype=np.intp))
         view = Plain(self.regularizer.ground.images.high * np.sqrt(s))
         return np.concatenate([self.loss.slopes(block) for block in self.rows.blocks(view, nothing)])
 
     def feasible(self, own: Duals, others: list[Duals]) -> list[Duals]:
-        """Of prices of the domain: themselves, where they are feasible, else as near as the anchors allow."""
+        """Feasible dual variables near `own`, which are in the domain: `own` itself if feasible, else mixtures.
+
+        `level` is always one more candidate, if it is given.
+        """
         surplus = self.regularizer.surplus(self.rows.weights(own))
         level = [] if self.level is None else [self.level]
         if surplus.psd:
@@ -104,13 +108,16 @@ class Anchors:
 
 
 def _mixed(anchor: Anchor, own: Anchor) -> Duals | None:
-    """a0 + t (a - a0) for about the largest t that keeps it feasible; None where no t is found to do so."""
+    """a0 + t (a - a0) with nearly the largest feasible t; None if the anchor is not strict."""
     t = share_of(anchor.surplus, own.surplus)
     return None if t is None else own.duals._replace(a=(1 - t) * anchor.duals.a + t * own.duals.a)
 
 
 def share_of(anchor: Surplus, own: Surplus) -> float | None:
-    """About the largest t for which a mixture of t of the second and 1 - t of the first is psd; None where none is."""
+    """Nearly the largest t with (1 - t) anchor + t own proved psd; None if the anchor is not strict.
+
+    Returns 0 if the search finds no t > 0.
+    """
     (Z0, off0), (Z, error) = anchor, own
     if not anchor.psd:
         return None
@@ -126,7 +133,10 @@ def share_of(anchor: Surplus, own: Surplus) -> float | None:
 
 
 def least_share(Z0: FloatArray, Z: FloatArray) -> float:
-    """About the least s >= 0 for which s Z0 + (1 - s) Z is psd, Z0 being definite; 1 where that is not seen."""
+    """Nearly the smallest s in [0, 1] with s Z0 + (1 - s) Z psd, where Z0 is positive definite.
+
+    Returns 1 if Cholesky's method fails on Z0.
+    """
     try:
         L = np.linalg.cholesky(Z0)
     except np.linalg.LinAlgError:

@@ -1,20 +1,20 @@
-"""The one certificate of the family: a lower bound from any prices of any rows, and the gap of any matrix to it.
+"""The certificate of the family: a lower bound from any dual variables, and the gap of any matrix to it.
 
     min_{M psd}  R(M) + sum_m phi_m(v_m),      v_t = sum_p B_tp D_p,   D_p = <M, X_p> over pairs p of points.
 
-Theorem. For prices a in the domain of k and G = sum_t a_t V_t, V_t = sum_p B_tp X_p,
+Theorem. For dual variables a in the domain of k and G = sum_t a_t V_t, V_t = sum_p B_tp X_p,
     inf  >=  k(a) + r(G),
 because phi(v) >= k(a) - a v (losses/base.py) and R(M) - <M, G> >= r(G) (regularizers/base.py).
-The gap of M is the sum of what the two inequalities leave: none of its terms is negative, and each is computed as such.
+The gap of M is the sum of the excesses of these inequalities. Each excess is computed as a sum of terms >= 0.
 
-Repair. Prices are moved into the domain; rows that have a pair across the range of the regularizer get none, which is
-decided in rationals (span.py); then the multiple of the prices is taken that is feasible and has the best bound. Where
-no multiple is in the domain and C - G must be psd, prices are mixed with strict ones (strict_prices.py).
+Repair. Dual variables are first moved into the domain. Rows with a pair that differs outside the range of the
+regularizer get 0, which is decided in rationals (numbers/span.py). Then the best feasible multiple is taken. If the
+domain contains no other multiples and C - G must be psd, the dual variables are mixed with strict ones
+(strict_prices.py).
 
-Rounding. Distances are those of the features as they are, each with what it may be off by (rounding.py, budget.py); a
-term of the gap moves by its slope times that. The gap is also the objective less the bound: whichever of the two
-rounding moves less is taken. That 0 is optimal is decided in rationals (zero_is_optimal.py): its gap is then 0, and not
-rounded.
+Rounding. Every distance has an error bound (numbers/rounding.py, geometry/budget.py), and a term of the gap changes
+by at most its slope times that. The gap is also the objective minus the bound. The one of the two gaps with the
+smaller error bound is used. If M = 0 is proved optimal in rationals (zero_is_optimal.py), the gap is exactly 0.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from cvxml.family.theorem.strict_prices import Anchors
 from cvxml.family.theorem.zero_is_optimal import zero_is_optimal
 from cvxml.numbers.sums import Approximate, summed
 
-NEARLY = 1e-6  # of the objective: a gap at 0 that is worth exact arithmetic
+NEARLY = 1e-6  # if M = 0 and the relative gap is at most this, optimality is checked in exact arithmetic
 
 
 NO_BOUND = Approximate(-math.inf, 0.0)
@@ -49,24 +49,24 @@ class Term(NamedTuple):
 
 
 def unknown(judged: JudgedMatrix, gap: float) -> float:
-    """No radius."""
+    """A radius of inf, for members without a bound of the distance to the optimum."""
     return math.inf
 
 
 class Family(NamedTuple):
-    """A convex method on its data."""
+    """A convex method on its data: a regularizer and losses on rows."""
 
     regularizer: Regularizer
     terms: tuple[Term, ...]
-    least_scale: float = 0.0  # of the objective, where that is next to 0
-    anchors: Anchors | None = None  # of a loss of which no multiple of prices is in the domain
-    # from a matrix looked at and a bound of its gap: how far the optimum may be from it
+    least_scale: float = 0.0  # lower limit of the scale, for objectives near 0
+    anchors: Anchors | None = None  # given if the domain of the loss contains no other multiples
+    # (judged matrix, bound of its gap) -> a bound of the distance of the optimum from the matrix
     radius: Callable[[JudgedMatrix, float], float] = unknown
-    of_regularizer: bool = False  # the scale is R(M), without the losses
+    of_regularizer: bool = False  # True: the scale is R(M), without the losses
 
 
 class Proof(NamedTuple):
-    """Repaired prices of each term, their bound, and G."""
+    """The repaired dual variables of each term, their bound k + r, and G."""
 
     duals: tuple[Duals, ...]
     bound: Approximate
@@ -74,7 +74,7 @@ class Proof(NamedTuple):
 
 
 class _Value(NamedTuple):
-    """Of a matrix: R, the objective, and the gap summed from its parts."""
+    """For one matrix: R, the objective, and the gap as a sum of excesses."""
 
     own: float
     objective: Approximate
@@ -84,22 +84,23 @@ class _Value(NamedTuple):
 def certify(
     family: Family, A: FloatArray, duals: Sequence[Duals], strict: Sequence[Duals] = ()
 ) -> tuple[Certificate, Proof]:
-    """The certificate of the matrix A (d, d) from any prices, and the repaired prices; its dual is left empty.
+    """Certify the matrix A (d, d) with any dual variables, one `Duals` for each term.
 
-    strict: other prices, to mix with, where there are anchors.
+    strict: more dual variables to mix with, if the family has anchors. Returns the certificate, with an empty dual,
+    and the proof with the repaired dual variables.
     """
     proof = prove(family, duals, strict)
     judged = family.regularizer.judge(A)
     value = _at(family, judged, proof)
     objective, bound = value.objective, proof.bound
-    # A bound above the objective by no more than both may be off by is equal to it, but for rounding.
+    # A bound that exceeds the objective by at most both error bounds is replaced by the objective.
     if objective.value < bound.value <= objective.value + objective.error + bound.error:
         bound = Approximate(objective.value, bound.error)
     apart = _difference(objective, bound)
-    # Without a bound the parts are those of prices that are not feasible: then the difference is infinite, and counts.
+    # Without a feasible bound the excesses prove no gap. Then the difference is inf with error 0, so it is chosen.
     gap = min(apart, value.gap, key=lambda way: way.error)
-    # A bound clearly above an objective that is attained is a mistake. A sum of parts that are not negative
-    # could not show it, so the difference is reported.
+    # A bound clearly above an attained objective is a mistake. A sum of terms >= 0 cannot show it, so the difference
+    # is reported.
     if apart.value < -apart.error:
         gap = apart
     near = gap.value <= NEARLY * objective.value < math.inf
@@ -127,11 +128,12 @@ def certify(
 
 
 def value(family: Family, A: FloatArray) -> Approximate:
-    """The objective at the matrix A (d, d); infinite where its distances overflow."""
+    """The objective at the matrix A (d, d); inf if its distances overflow."""
     judged = family.regularizer.judge(A)
     if not judged.finite:
         return Approximate(math.inf, 0.0)
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):  # without a price
+    # `part` also computes the excess, which may be infinite at a = 0 and is not used.
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         parts = [family.regularizer.value(judged.view)]
         for loss, rows in family.terms:
             parts += [
@@ -141,10 +143,10 @@ def value(family: Family, A: FloatArray) -> Approximate:
 
 
 def prove(family: Family, duals: Sequence[Duals], strict: Sequence[Duals] = ()) -> Proof:
-    """The bound of the prices that are nearest in the domain, feasible, and the best multiple or mixture of them."""
+    """Repair the dual variables and compute their bound, for the best multiple or mixture."""
     repaired = in_domain(family, duals)
     if family.anchors is not None:
-        return _best_of(family, repaired[0], family.anchors.feasible(repaired[0], list(strict)))
+        return _best_proof(family, repaired[0], family.anchors.feasible(repaired[0], list(strict)))
     rays = [term.loss.ray(own.a) for term, own in zip(family.terms, repaired, strict=True)]
     t = family.regularizer.best_multiple(_weights(family, repaired), together(rays))
     if t != 1:
@@ -156,7 +158,7 @@ def prove(family: Family, duals: Sequence[Duals], strict: Sequence[Duals] = ()) 
 
 
 def in_domain(family: Family, duals: Sequence[Duals]) -> list[Duals]:
-    """The nearest prices in the domain, of rows within the range of the regularizer."""
+    """The dual variables moved into the domain, without rows that differ outside the range of the regularizer."""
     repaired = []
     for term, given in zip(family.terms, duals, strict=True):
         inside = term.rows.within_span(family.regularizer.labels, given)
@@ -165,7 +167,7 @@ def in_domain(family: Family, duals: Sequence[Duals]) -> list[Duals]:
 
 
 def _of(family: Family, kept: Sequence[Duals]) -> Proof:
-    """The bound of feasible prices."""
+    """The bound of feasible dual variables; NO_BOUND if it is not finite."""
     G = _weights(family, kept)
     parts = [term.loss.bound(own.a) for term, own in zip(family.terms, kept, strict=True)]
     bound = added([*parts, family.regularizer.bound(G)])
@@ -173,12 +175,15 @@ def _of(family: Family, kept: Sequence[Duals]) -> Proof:
 
 
 def _weights(family: Family, duals: Sequence[Duals]) -> Weights:
-    """G of all terms."""
+    """G of all terms, as weights on pairs."""
     return joined([term.rows.weights(own) for term, own in zip(family.terms, duals, strict=True)])
 
 
-def _best_of(family: Family, own: Duals, feasible: Sequence[Duals]) -> Proof:
-    """The best bound of feasible prices; that of those given is -inf where there are none."""
+def _best_proof(family: Family, own: Duals, feasible: Sequence[Duals]) -> Proof:
+    """The best bound of several feasible dual variables of the only term.
+
+    Without any, the bound is -inf, for the dual variables `own`.
+    """
     (term,) = family.terms
     if not feasible:
         return Proof((own,), NO_BOUND, term.rows.weights(own))
@@ -200,7 +205,7 @@ def _at(family: Family, judged: JudgedMatrix, proof: Proof) -> _Value:
 
 
 def added(parts: Sequence[Approximate]) -> Approximate:
-    """The sum of sums; infinite where one is no number."""
+    """The sum of the values, with the sum of their errors; inf if a value is not finite."""
     value, error = (summed(numbers) for numbers in zip(*parts, strict=True))
     if not math.isfinite(value):
         return Approximate(math.inf, 0.0)

@@ -1,7 +1,8 @@
-"""Is M = 0 optimal? Decided in rationals: where the optimum is 0 there is no scale that an error could be a share of.
+"""Decide in rationals whether M = 0 is optimal.
 
-Every distance is 0 there. It is optimal if prices near those given have k(a) + r(G) = R(0) + phi(0), exactly: then no
-metric is better.
+The optimum can then be 0, and an error relative to the optimum is undefined. So the proof must be exact. All
+distances are 0 at M = 0. It is optimal if k(a) + r(G) = R(0) + phi(0), exactly, for dual variables a near those
+given.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ from cvxml.numbers.vocabulary import exact
 def zero_is_optimal(
     regularizer: Regularizer, terms: Sequence[tuple[Loss, Rows]], duals: Sequence[Duals]
 ) -> bool:
-    """True if prices near the given ones prove it, for a regularizer with R(0) = 0."""
+    """True if dual variables near those given prove that M = 0 is optimal. R(0) must be 0."""
     n, weights = len(regularizer.X), []
     for (loss, rows), given in zip(terms, duals, strict=True):
-        a = loss.exact_duals([Fraction(price) for price in given.a.tolist()])
+        a = loss.exact_duals([Fraction(dual) for dual in given.a.tolist()])
         if loss.conjugate(exact(a)) != loss.exact_value(rows.exactly([[0] * n] * n), Fraction(1)):
             return False
         weights.append(rows.weights(Duals(np.array(a, dtype=object), given.key)))

@@ -1,1 +1,1 @@
-"""All pairs of points without a list of them."""
+"""Sums over every two points given by labels, without a list of the pairs."""

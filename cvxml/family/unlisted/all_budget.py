@@ -1,4 +1,4 @@
-"""A budget over all similar pairs by labels, and rows of all dissimilar ones: none is listed (all_pairs.py)."""
+"""A budget over all similar pairs, and rows of all dissimilar pairs, both given by labels (see all_pairs.py)."""
 
 from __future__ import annotations
 
@@ -20,20 +20,19 @@ from cvxml.family.rows.base import Block, Duals, Entries, Weights, between
 from cvxml.family.unlisted.all_pairs import ROOM, Classes, Table, classes, error_of, rounded
 from cvxml.numbers.rounding import Distances, Images, Seen, least_eigenvalue, points, seen
 
-KNOWN = 0.5  # of the budget: where rounding may be more of it, the share is as large as it can be
-NOISE = 64 * EPS  # of the longest image squared: a distance from a table of them
+KNOWN = 0.5  # if the relative error of the budget exceeds this, the bound for a divisor of 1 is used
+NOISE = 64 * EPS  # error of a distance from a table, relative to the largest squared length of an image
 
 
 class Kept(NamedTuple):
-    """Points in a metric within the budget: factor times that of the images."""
+    """A view of points in a metric within the budget: factor times the metric of the images."""
 
     X: FloatArray
     sight: Seen
     factor: float
-    share: float  # of a distance: what rounding of the budget may do to it
+    share: float  # bound of the relative change of a distance by rounding of the budget
 
     def pairs(self, index: IntArray) -> Distances:
-        """See `View`."""
         D, error = self.sight.of(self.X[index[:, 0]] - self.X[index[:, 1]])
         with np.errstate(over="ignore", invalid="ignore"):
             share = 2 * self.share + 4 * EPS
@@ -41,9 +40,10 @@ class Kept(NamedTuple):
 
 
 class AllSimilar(Budget):
-    """The budget of every two points of X (n, d) that y (n,) says are similar; all differ in what these span.
+    """The budget of every two points of X (n, d) with equal labels y (n,).
 
-    rank: of that, or None for what double precision sees, which is for a solver and proves nothing.
+    All points must differ by vectors of the span of the similar differences. rank: the dimension of that span, or
+    None to take the number of directions that double precision sees. Solvers use None; bounds are then not proved.
     """
 
     def __init__(self, X: FloatArray, y: IntArray, rank: int | None):
@@ -51,8 +51,8 @@ class AllSimilar(Budget):
         self.labels = np.zeros(len(X), dtype=np.intp)
         self.classes = classes(y)
         self.sizes = self.classes.sizes.astype(float)
-        # Differences with the same sum of squares as those of all similar pairs, but for rounding.
-        # From the first of each class they keep their digits, wherever the points are.
+        # Vectors with the same sum of squares as the differences of all similar pairs, up to rounding.
+        # The first point of each class is subtracted first, so that they keep their digits for shifted points.
         own = np.repeat(np.arange(len(self.sizes)), self.classes.sizes)
         ordered, first = X[self.classes.order], self.classes.first[:-1]
         D = ordered - ordered[first[own]]
@@ -67,11 +67,11 @@ class AllSimilar(Budget):
 
     @property
     def similar(self) -> IntArray:  # type: ignore[override]
-        """A list of them, for exact arithmetic."""
+        """A list of the similar pairs (s, 2), for exact arithmetic."""
         return pairs_by_labels(self.y).similar
 
     def seen(self) -> AllSimilar:
-        """As double precision sees it."""
+        """The same budget with rank None."""
         return AllSimilar(self.X, self.y, None)
 
     def judge(self, A: FloatArray) -> JudgedMatrix:
@@ -84,7 +84,7 @@ class AllSimilar(Budget):
         Q, Q_error = self.classes.scatter(Images(sight.P, EPS * np.linalg.norm(sight.P, axis=1)), self.sizes)
         spent = float(np.trace(S))
         wide = (len(S) * error + sight.miss * (float(np.trace(Q)) + len(Q) * Q_error)) * ROOM
-        most = max(1.0, spent)  # the distances are divided by that, and by 1 at least
+        most = max(1.0, spent)  # the divisor of the distances; the exact one is at least 1
         share = wide / most if wide <= KNOWN * most else most
         view = Kept(self.X, sight, 1 / most, share)
         beyond = (most - 1 + share) * float(np.trace(matrix))
@@ -92,11 +92,11 @@ class AllSimilar(Budget):
         return JudgedMatrix(view, feasibility, finite and math.isfinite(spent + wide))
 
     def cost(self, at: Scaled, G: Weights) -> None:
-        """Not known."""
+        """None: C is unknown."""
 
 
 class Across(NamedTuple):
-    """v = D of every two points of two classes; key: i n + j."""
+    """v = D of every two points of different classes; key = i n + j for i < j."""
 
     classes: Classes
 
@@ -106,11 +106,14 @@ class Across(NamedTuple):
         return len(self.classes.order)
 
     def listed(self, key: IntArray) -> IntArray:
-        """The pairs (t, 2)."""
+        """The pairs (t, 2) of these keys."""
         return np.stack(np.divmod(key, self.n), axis=1)
 
     def below(self, z: FloatArray, limit: float, error: float) -> IntArray:
-        """Keys of the rows with v < limit at images z (n, m) but for `error`, and of those that may be the least."""
+        """Keys of all rows with v < limit, and of all rows that may be the smallest, at images z (n, m).
+
+        error: a bound of the error of the distances from a `Table`.
+        """
         table, order = Table(z[self.classes.order]), self.classes.order
         leasts, none = [math.inf], np.zeros(0, dtype=np.intp)
 
@@ -130,7 +133,10 @@ class Across(NamedTuple):
         return np.sort(key[v <= max(limit, least) + 2 * error])
 
     def blocks(self, view: Kept, duals: Duals, kept: float = math.inf) -> Iterator[Block]:
-        """Those that have a price, and those that may be the least: another says nothing of a least distance."""
+        """One block: the rows with a dual variable, and those that may be the smallest.
+
+        `Least` needs no other rows.
+        """
         error = 2 * float(error_of(view.sight).max())
         key = np.union1d(self.below(view.sight.images.at, -math.inf, error), duals.key)
         a = np.zeros(len(key))
@@ -138,50 +144,43 @@ class Across(NamedTuple):
         yield Block(*view.pairs(self.listed(key)), a)
 
     def weights(self, duals: Duals) -> Weights:
-        """a_t X_t"""
+        """sum_t a_t X_t."""
         return Weights(self.listed(duals.key), duals.a)
 
     def within_span(self, labels: IntArray, duals: Duals) -> Duals:
-        """All: they differ in what the similar pairs span."""
+        """All rows, because all points differ by vectors of the span."""
         return duals
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[int | Fraction]:
-        """See `Rows`."""
         order = self.classes.order
         for rows, columns in self.classes.across():
             yield from (D[i][j] for i in order[rows].tolist() for j in order[columns].tolist())
 
     def within(self, labels: IntArray, key: IntArray) -> np.ndarray:
-        """See `MarginRows`."""
         i, j = labels[self.listed(key)].T
         same: np.ndarray = i == j
         return same
 
     def margins(self, z: FloatArray, key: IntArray) -> FloatArray:
-        """See `MarginRows`."""
         return between(z, *self.listed(key).T)
 
     def near(self, z: FloatArray, below: float) -> tuple[IntArray, FloatArray]:
-        """See `MarginRows`."""
         key = self.below(z, below, NOISE * float(np.sum(z**2, axis=1).max()))
         v = self.margins(z, key)
         return key[v < below], v[v < below]
 
     def entries(self, key: IntArray) -> Entries:
-        """See `MarginRows`."""
         return Entries(np.arange(len(key)), self.listed(key), np.ones(len(key)))
 
     def least(self, z: FloatArray) -> float:
-        """See `Nearest`."""
         return float(
             self.margins(z, self.below(z, -math.inf, NOISE * float(np.sum(z**2, axis=1).max()))).min()
         )
 
     @property
     def size(self) -> int:
-        """The number of pairs."""
         return int(self.n**2 - np.sum(self.classes.sizes**2)) // 2
 
     def sample(self, every: int) -> Across:
-        """See `MarginRows`: no sample is asked for."""
+        """Not implemented, because no solver asks for a sample."""
         raise NotImplementedError

@@ -1,8 +1,7 @@
-"""Sums over every two points by their labels, some rows of a table at a time: nothing is listed.
+"""Sums over every two points by their labels, a block of a table at a time, without a list of the pairs.
 
-A table of distances is a product of matrices, and sum_p w_p X_p = sum_i degree_i y_i y_i^T less what is crossed,
-another; that over the pairs of a class takes a pass over its points. What rounding does to each is bounded
-(rounding.py).
+A table of distances is a product of matrices. sum_p w_p X_p is sum_i degree_i y_i y_i^T minus a second product. A sum
+over the pairs of a class takes one pass over its points. All rounding errors are bounded (numbers/rounding.py).
 """
 
 from __future__ import annotations
@@ -19,28 +18,28 @@ from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found
 from cvxml.numbers.rounding import UNDERFLOW, Images, Points, Seen
 
-BLOCK = 2**19  # numbers of a table at a time
-MAX_MEMORY_STEPS = 100  # after this many steps, the descent starts anew without its memory of the curvature
-MEMORY = 30  # of these
-PROOF_DUE = 0.5  # a proof is tried when the estimated gap is at most this share of tol
-ROOM = 1 + 1e-6
+BLOCK = 2**19  # numbers of a table computed at a time
+MAX_MEMORY_STEPS = 100  # after this many steps, L-BFGS restarts without its memory
+MEMORY = 30  # steps that L-BFGS remembers
+PROOF_DUE = 0.5  # a proof is tried when the estimated gap is at most this fraction of tol
+ROOM = 1 + 1e-6  # factor that covers the rounding of error bounds
 G = TypeVar("G")
 M = TypeVar("M")
 
 
 class Classes(NamedTuple):
-    """Points in the order of their classes."""
+    """The points sorted by class."""
 
     order: IntArray  # (n,)
-    first: IntArray  # (c + 1,): where each class begins in that order; at last n
+    first: IntArray  # (c + 1,) the position of the first point of each class, then n
 
     @property
     def sizes(self) -> IntArray:
-        """(c,)"""
+        """The number of points of each class (c,)."""
         return np.diff(self.first)
 
     def across(self) -> Iterator[tuple[slice, slice]]:
-        """Rows and columns, in the order, that together are every two points of two classes, once."""
+        """Blocks of row and column positions that cover every two points of different classes once."""
         n = len(self.order)
         for begin, end in zip(self.first[:-2].tolist(), self.first[1:-1].tolist(), strict=True):
             step = max(1, BLOCK // (n - end))
@@ -48,9 +47,9 @@ class Classes(NamedTuple):
                 yield slice(row, min(row + step, end)), slice(end, n)
 
     def scatter(self, at: Images, w: FloatArray) -> tuple[FloatArray, float]:
-        """sum_c w_c sum_i (y_i - mean_c)(y_i - mean_c)^T over images (n, r), and what it may be off by, in norm.
+        """sum_c w_c sum_i (y_i - mean_c)(y_i - mean_c)^T over images (n, r), and a bound of its error in norm.
 
-        Over the pairs of a class there is as often more as it has points.
+        The sum over all pairs of a class is its number of points times that.
         """
         y, error = at.at[self.order], at.error[self.order]
         own = np.repeat(np.arange(len(w)), self.sizes)
@@ -64,19 +63,19 @@ class Classes(NamedTuple):
 
 
 def classes(y: IntArray) -> Classes:
-    """Of codes (n,)."""
+    """The classes of integer codes (n,)."""
     order = np.argsort(y, kind="stable")
     first = np.unique(y[order], return_index=True)[1]
     return Classes(order, np.append(first, len(y)))
 
 
 def rounded(images: Points) -> Images:
-    """As floats."""
+    """The images as floats; the error bound includes the low part."""
     return Images(images.high, images.error + np.linalg.norm(images.low, axis=1) * ROOM)
 
 
 class Table:
-    """Squared distances of images z (n, r)."""
+    """Squared distances between images z (n, r), block by block."""
 
     def __init__(self, z: FloatArray):
         length, one = np.sum(z**2, axis=1), np.ones(len(z))
@@ -84,20 +83,20 @@ class Table:
         self.right = np.column_stack([z, one, length]).T
 
     def of(self, rows: slice | IntArray, columns: slice) -> FloatArray:
-        """Of some rows."""
+        """The distances of some rows to some columns."""
         D: FloatArray = self.left[rows] @ self.right[:, columns]
         return np.maximum(D, 0.0, out=D)
 
 
 def error_of(sight: Seen) -> FloatArray:
-    """(n,): an entry of the table of these images is off by no more than those of its two points."""
+    """Bounds (n,) for a `Table` of these images: the error of entry (i, k) is at most error_i + error_k."""
     z = sight.images.at
     reach: FloatArray = sight.reach() + (z.shape[1] + 6) * EPS * np.sum(z**2, axis=1)
     return reach * ROOM
 
 
 class Weighed(NamedTuple):
-    """Of a block of weights: their sums over rows and columns, and sum w_ik y_i y_k^T."""
+    """For a block of weights w_ik: row sums, column sums, and sum w_ik y_i y_k^T."""
 
     rows: slice | IntArray
     columns: slice
@@ -107,7 +106,7 @@ class Weighed(NamedTuple):
 
 
 class Laplacian:
-    """sum w_ik (y_i - y_k)(y_i - y_k)^T over images y (n, r), from blocks of w >= 0."""
+    """sum w_ik (y_i - y_k)(y_i - y_k)^T over images y (n, r), from blocks of weights w >= 0."""
 
     def __init__(self, y: FloatArray):
         self.y = y
@@ -115,25 +114,24 @@ class Laplacian:
         self.crossed = np.zeros((y.shape[1],) * 2)
 
     def part(self, rows: slice | IntArray, columns: slice, w: FloatArray) -> Weighed:
-        """What some of the weights add."""
+        """The contribution of one block of weights. It can be computed in a thread."""
         ends = w @ np.ones(w.shape[1]), np.ones(len(w)) @ w
         return Weighed(rows, columns, *ends, self.y[rows].T @ (w @ self.y[columns]))
 
     def add(self, part: Weighed) -> None:
-        """It is added."""
         self.degree[part.rows] += part.of_rows
         self.degree[part.columns] += part.of_columns
         self.crossed += part.crossed
 
     def total(self) -> FloatArray:
-        """The sum."""
+        """The sum (r, r)."""
         S: FloatArray = (self.y * self.degree[:, None]).T @ self.y - self.crossed - self.crossed.T
         return (S + S.T) / 2
 
     def proved(self, error: FloatArray) -> tuple[FloatArray, float]:
-        """The sum for images that are off by `error` (n,), and what it may be off by, in norm.
+        """The sum for images with the errors `error` (n,), and a bound of its error in norm.
 
-        Also where each w is rounded as often as there are points.
+        The bound also holds if each w is rounded up to n times.
         """
         n, length, most = len(self.y), np.linalg.norm(self.y, axis=1), float(error.max())
         moved = 8 * (n + 16) * EPS * float(self.degree @ length**2)
@@ -142,17 +140,20 @@ class Laplacian:
 
 
 class AllPairs(Protocol):
-    """Proof and solver of a method on every two points."""
+    """Proof and solver of a method for every two points."""
 
     def certify(self, A: FloatArray, at: FloatArray) -> Certificate:
-        """Of the matrix A (d, d), with the prices of the psd metric `at` (d, d)."""
+        """Certify the matrix A (d, d), with the dual variables of the psd metric `at` (d, d)."""
 
     def search(self, tol: float, max_iter: int, start: FloatArray | None, callback: Callback) -> Found:
-        """Solve to a gap of `tol`. start: a psd matrix (d, d)."""
+        """Solve to a gap of `tol`. start: a psd matrix (d, d), or None."""
 
 
 def metric_of(dual: Dual, d: int) -> FloatArray:
-    """The psd metric (d, d) that stands for its prices. Raises ValueError for what is none."""
+    """The psd metric (d, d) in the dual, which determines the dual variables.
+
+    Raises ValueError if it is not psd.
+    """
     metric, feasibility = examine(as_matrix(dual[METRIC], d, f"dual {METRIC!r}"))
     if not feasibility.feasible:
         raise ValueError(f"dual {METRIC!r} must be a psd matrix; {feasibility}")
@@ -160,7 +161,10 @@ def metric_of(dual: Dual, d: int) -> FloatArray:
 
 
 def once(given: G, make: Callable[[G], M], name: str = "everyone") -> M:
-    """What `make` makes of checked data, kept beside them by a name: it takes a pass over all points."""
+    """Return make(given), computed once and stored in the attributes of `given` under `name`.
+
+    For results that take a pass over all points.
+    """
     kept = vars(given)
     if name not in kept:
         kept[name] = make(given)
@@ -169,7 +173,7 @@ def once(given: G, make: Callable[[G], M], name: str = "everyone") -> M:
 
 
 class Slopes(NamedTuple):
-    """A function at M: f(M), df/dM, and about what a proof would leave of the objective."""
+    """f(M), df/dM, and an estimate of the relative gap that a proof would leave."""
 
     value: float
     gradient: FloatArray
@@ -177,32 +181,37 @@ class Slopes(NamedTuple):
 
 
 class Smooth(Protocol):
-    """A function of every two points, in coordinates of its own."""
+    """A smooth function of every two points, in its own coordinates."""
 
     def slopes(self, M: FloatArray) -> Slopes:
-        """At M (r, r), psd."""
+        """The function at a psd M (r, r)."""
 
     def outside(self, M: FloatArray) -> FloatArray:
         """M as a metric (d, d)."""
 
 
 class Descent:
-    """An `Iterate` of core/run.py: L-BFGS on M = L L^T, from M. The metric stands for its prices in a dual."""
+    """An `Iterate` of core/run.py: L-BFGS on L with M = L L^T, from M.
+
+    Its dual is the metric, which determines the dual variables.
+    """
 
     def __init__(self, f: Smooth, M: FloatArray, tol: float):
         self.f, self.tol = f, tol
         self.L = root(M)
 
     def metric(self) -> FloatArray:
-        """(d, d)"""
+        """The metric (d, d)."""
         return self.f.outside(self.L @ self.L.T)
 
     def dual(self) -> Dual:
-        """See `Descent`."""
         return {METRIC: self.metric()}
 
     def step(self) -> bool:
-        """Until a proof seems near, or `MAX_MEMORY_STEPS` steps; False where rounding allows none."""
+        """Run L-BFGS until a proof seems near, for at most `MAX_MEMORY_STEPS` steps.
+
+        False if rounding allows no step.
+        """
         shape, near = self.L.shape, [False]
 
         def value_and_gradient(entries: FloatArray) -> tuple[float, FloatArray]:
@@ -230,7 +239,7 @@ class Descent:
 
 
 def root(M: FloatArray) -> FloatArray:
-    """L with L L^T = M, psd but for rounding."""
+    """L with L L^T = M, for M psd up to rounding."""
     values, vectors = np.linalg.eigh(M)
     L: FloatArray = vectors * np.sqrt(np.maximum(values, 0.0))
     return L

@@ -1,12 +1,12 @@
 """GLML: a local metric from generative models (Noh, Zhang, Lee 2010, 2018).
 
-problem.py      What is the problem? The literal statement at one query, and its dual, in cvxpy.
-definitions.py  What do the papers print? B and the objective by loops; every other file is tested against this one.
-instance.py     Which inputs are allowed, and which densities do the classes have? Checked data; Gaussians, mixtures.
-solver.py       How is it solved? B at many queries, and the closed form of the metric with its four cases.
-certify.py      How is a metric proved optimal for a given B? Bound, gap, radius; imports no other file of this folder.
-proved_B.py     How far may B in floats be from the true B, and is it proved definite, indefinite, singular or zero?
-exact.py        How is it proved without rounding? B from the data in balls and rationals, and the exact interval.
-misreadings.py  Which mistakes are recognised?
-method.py       How does the package call all this? The class GLML; cvxml/estimators/glml.py classifies with it.
+problem.py      The literal problem at one query, and its dual, in cvxpy.
+definitions.py  The formulas of the papers by loops: B and the objective. Every other file is tested against this one.
+instance.py     The checked inputs, and the densities of the classes: Gaussians or mixtures.
+solver.py       The solver: B at many queries, and the closed form of the metric with its four cases.
+certify.py      The certificate for a given B: bound, gap, radius. It imports no other file of this folder.
+proved_B.py     Bounds on the error of B in floats, and the proof that B is definite, indefinite, singular or zero.
+exact.py        The certificate without rounding: B in balls and rationals, and the exact interval.
+misreadings.py  The mistakes that `check` recognises.
+method.py       The class GLML, through which the package calls the other files; cvxml/estimators/glml.py classifies.
 """

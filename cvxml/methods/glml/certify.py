@@ -9,7 +9,7 @@ definite B    Let s B be positive definite, s = 1 or -1. For any y, u >= 0 every
 otherwise     The bound is 0. Scale: |tr M B| ||M||, so gap / scale is |tr M B| / ||M||, the cosine between M and B.
               If B is singular and semidefinite, no metric has gap 0, because the infimum is not attained.
 `sign_of` proves which case holds for every B within `noise`. If neither case is proved, the bound is 0, which holds in
-both cases. Then `undecided` is set and nothing is certified, because the two cases have different scales.
+both cases. Then `undecided` is set and the certificate proves nothing, because the two cases have different scales.
 
 Rounding. We compute T with T A T^T = I + E, and bound ||E|| afterwards (`departure`). Let F = (I + E)^-1. Then
 A^-1 = T^T F T, and the condition number of A enters through e' = ||F - I|| only. The error of tr A^-1 B, which is
@@ -40,7 +40,7 @@ from cvxml.core.metric import EPS, FEASIBILITY_TOL, Feasibility, FloatArray, exa
 from cvxml.core.result import Certificate
 
 MIN_RATIO_TO_ERROR = 100  # the least singular value must exceed its rounding error by this factor
-LARGEST = 64  # features up to which the determinant of a nearly singular metric is computed exactly
+LARGEST = 64  # most features for which the determinant of a nearly singular metric is computed exactly
 NOT_DECIDED = "whether B is definite is not decided: its least eigenvalue is smaller than its rounding error"
 PERHAPS_ZERO = "B cannot be distinguished from 0"
 NEARLY_SINGULAR = "the metric is nearly singular: its inverse cannot be computed in double precision"
@@ -163,7 +163,9 @@ class Sign(NamedTuple):
 
 
 def sign_of(B: FloatArray, noise: FloatArray | float = 0.0) -> Sign | None:
-    """Return the sign of every symmetric matrix within `noise` of B (d, d), entry by entry; None if not proved."""
+    """Return the sign of every symmetric matrix within `noise` of B (d, d), entry by entry, or None if it is not
+    proved.
+    """
     error = np.broadcast_to(noise, B.shape)
     if not error.any() and not B.any():
         return Sign(0)
@@ -287,7 +289,7 @@ def whitening(S: FloatArray) -> FloatArray:
 def whitening_of(D: FloatArray, ridge: float) -> FloatArray | None:
     """Return T with T S T^T = I for S = D^T D / n + ridge I, computed from the rows of D (n, d).
 
-    The condition number of D is the square root of that of S. None if D, too, is singular in double precision.
+    The condition number of D is the square root of that of S. Returns None if D, too, is singular in double precision.
     """
     n, d = D.shape
     rows = np.vstack([D / math.sqrt(n), math.sqrt(ridge) * np.eye(d)])

@@ -15,8 +15,8 @@ A density at a small distance d from x is, on average over the sphere,
     p~ = p + d^2 / (2 D) Laplacian p                                                                       (6)
 (Fig. 1 of 2010 has 4 D). validation/studies/glml_theory.py has the error and the bias that follow.
 
-Shapes: x, mu (D,), Sigma, B (D, D), p and log_p (C,), H and G (C, D, D). The solver and the certificate use nothing of
-this file.
+Shapes: x, mu (D,), Sigma, B (D, D), p and log_p (C,), H and G (C, D, D). The solver and the certificate are independent
+of this file.
 
 Reference: Y.-K. Noh, B.-T. Zhang, D. D. Lee, Generative Local Metric Learning for Nearest Neighbor Classification, NIPS
 2010; and IEEE TPAMI 40(1), 2018.
@@ -34,7 +34,7 @@ from cvxml.core.metric import FloatArray, IntArray
 
 
 def fitted(X: FloatArray, y: IntArray, c: int, alpha: float = 0.0) -> tuple[FloatArray, FloatArray]:
-    """mu_c and Sigma_c = 1/n_c sum (x - mu_c)(x - mu_c)^T + alpha I."""
+    """Return mu_c and Sigma_c = 1/n_c sum (x - mu_c)(x - mu_c)^T + alpha I."""
     points = [X[i] for i in range(len(X)) if y[i] == c]
     mu: FloatArray = np.asarray(sum(points) / len(points))
     Sigma: FloatArray = np.asarray(sum(np.outer(x - mu, x - mu) for x in points) / len(points))
@@ -42,7 +42,7 @@ def fitted(X: FloatArray, y: IntArray, c: int, alpha: float = 0.0) -> tuple[Floa
 
 
 def gaussian_density(x: FloatArray, mu: FloatArray, Sigma: FloatArray) -> float:
-    """The normal density at x."""
+    """Return the normal density at x."""
     z = x - mu
     with np.errstate(over="ignore"):
         normaliser = math.sqrt(np.linalg.det(2 * math.pi * Sigma))
@@ -50,20 +50,20 @@ def gaussian_density(x: FloatArray, mu: FloatArray, Sigma: FloatArray) -> float:
 
 
 def gaussian_hessian(x: FloatArray, mu: FloatArray, Sigma: FloatArray) -> FloatArray:
-    """Equation (15)."""
+    """Return the Hessian of the normal density at x, equation (15)."""
     S = np.linalg.inv(Sigma)
     H: FloatArray = gaussian_density(x, mu, Sigma) * (S @ np.outer(x - mu, x - mu) @ S - S)
     return H
 
 
 def B_two_classes(p: FloatArray, H: FloatArray) -> FloatArray:
-    """Equation (12)."""
+    """Return B for two classes, equation (12)."""
     B: FloatArray = p[0] ** 2 * H[1] + p[1] ** 2 * H[0] - p[0] * p[1] * (H[0] + H[1])
     return B
 
 
 def B_printed(p: FloatArray, H: FloatArray) -> FloatArray:
-    """Equation (14)."""
+    """Return B, equation (14)."""
     B = np.zeros(H.shape[1:])
     for i in range(len(p)):
         others = [j for j in range(len(p)) if j != i]
@@ -72,7 +72,7 @@ def B_printed(p: FloatArray, H: FloatArray) -> FloatArray:
 
 
 def B_pairwise(log_p: FloatArray, G: FloatArray) -> FloatArray:
-    """(14) over pairs, in logarithms, up to a positive factor; 0 if all densities are equal."""
+    """Return B of (14) over pairs, in logarithms, up to a positive factor; 0 if all densities are equal."""
     terms = []
     for i, j in itertools.combinations(range(len(log_p)), 2):
         low, high = sorted((log_p[i], log_p[j]))
@@ -87,14 +87,14 @@ def B_pairwise(log_p: FloatArray, G: FloatArray) -> FloatArray:
 
 
 def log_gaussian(x: FloatArray, mu: FloatArray, Sigma: FloatArray) -> float:
-    """The logarithm of the normal density at x."""
+    """Return the logarithm of the normal density at x."""
     z = x - mu
     log_det = float(np.linalg.slogdet(Sigma)[1])
     return -0.5 * (float(z @ np.linalg.solve(Sigma, z)) + log_det + len(x) * math.log(2 * math.pi))
 
 
 def gaussian_G(x: FloatArray, mu: FloatArray, Sigma: FloatArray) -> FloatArray:
-    """Equation (15) divided by p_c."""
+    """Return G_c, the Hessian of equation (15) divided by p_c."""
     S = np.linalg.inv(Sigma)
     G: FloatArray = S @ np.outer(x - mu, x - mu) @ S - S
     return G
@@ -103,7 +103,10 @@ def gaussian_G(x: FloatArray, mu: FloatArray, Sigma: FloatArray) -> FloatArray:
 def local_B(
     x: FloatArray, gaussians: Sequence[tuple[FloatArray, FloatArray]], log_priors: Sequence[float]
 ) -> FloatArray:
-    """B / ||B|| at x for classes (mu, Sigma). If two classes have equal densities, the limit G_1 - G_2 is taken."""
+    """Return B / ||B|| at x for classes (mu, Sigma).
+
+    If two classes have equal densities, the limit G_1 - G_2 is taken.
+    """
     log_p = np.array([log_gaussian(x, *g) + w for g, w in zip(gaussians, log_priors, strict=True)])
     G = np.array([gaussian_G(x, *g) for g in gaussians])
     B = G[0] - G[1] if len(G) == 2 and log_p[0] == log_p[1] else B_pairwise(log_p, G)
@@ -112,11 +115,11 @@ def local_B(
 
 
 def objective(B: FloatArray, A: FloatArray) -> float:
-    """(tr[A^-1 B])^2, equation (11)."""
+    """Return (tr[A^-1 B])^2, equation (11)."""
     return float(np.trace(np.linalg.inv(A) @ B)) ** 2
 
 
 def density_at_distance(p: FloatArray, laplacian: FloatArray, squared: float, D: int) -> FloatArray:
-    """Equation (6): the mean of a density over the sphere of squared radius `squared`, to second order."""
+    """Return the mean of a density over the sphere of squared radius `squared`, to second order, equation (6)."""
     mean: FloatArray = p + squared / (2 * D) * laplacian
     return mean

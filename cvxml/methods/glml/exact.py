@@ -11,7 +11,7 @@ is an integer times a power of two. The metric V / |V|^(1/D) has determinant 1, 
                   otherwise 0, and 0 for y and u that are not allowed
     scale         (D |sB|^(1/D))^2 if sB is proved positive definite, otherwise |tr V^-1 B| ||V^-1|| |V|^(2/D), as in
                   certify.py
-Nothing of solver.py is used, and of instance.py only the checked data.
+This file is independent of solver.py. It uses only the checked data of instance.py.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from cvxml.core.metric import EPS, FloatArray
 from cvxml.core.result import Dual
 from cvxml.methods.glml.instance import Instance, check_dual
 
-LARGEST = 12  # features up to which matrices of rationals are inverted
+LARGEST = 12  # most features for which matrices of rationals are inverted
 
 
 def exact_interval(p: Instance, A: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
@@ -94,8 +94,8 @@ def _log_det(B: Any) -> Any:
 def _bound(d: int, log_det: Any, y: float, u: float) -> Fraction:
     if not (math.isfinite(y) and math.isfinite(u) and u > 0 and y != 0):
         return Fraction(0)
-    price, along = ball(u), ball(abs(y))
-    value = price * d - price * d * (price.log() - along.log()) + price * log_det - along * along / 4
+    u_ball, y_ball = ball(u), ball(abs(y))
+    value = u_ball * d - u_ball * d * (u_ball.log() - y_ball.log()) + u_ball * log_det - y_ball * y_ball / 4
     return max(Fraction(0), ends(value)[0])
 
 
@@ -114,7 +114,7 @@ class Gaussians:
         self.inverses: dict[int, list[tuple[Any, Any]]] = {}
 
     def rounded_B(self, x: FloatArray) -> RoundedB | None:
-        """Return B / ||B|| at x (d,), or its negative, rounded to floats; None if it cannot be told from 0."""
+        """Return B / ||B|| at x (d,), or its negative, rounded to floats, or None if it may be 0."""
         try:
             return with_enough_bits(lambda: self._rounded_B(x))
         except TooFewBits:

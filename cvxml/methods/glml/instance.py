@@ -151,8 +151,8 @@ class Generative(Protocol):
 class Mixtures:
     """A mixture of Gaussians for each class. The papers have one Gaussian for each.
 
-    Stored in the coordinates (x - origin) / unit, because means and distances far from 0 lose digits by rounding. unit
-    is a power of two near the spread of the data; the data of each component lie around 0.
+    Stored in the coordinates (x - origin) / unit, because large means and distances lose digits by rounding. unit is a
+    power of two near the spread of the data; the data of each component lie around 0.
     """
 
     means: FloatArray  # (K, d)

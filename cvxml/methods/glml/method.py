@@ -142,11 +142,11 @@ class GLML(ConvexMethod[Instance]):
         return sum((definitions.objective(B, A) for B, A in pairs), 0.0)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """The intermediates by the paper's names; for several queries, each has one entry a query.
+        """Return the intermediates by the paper's names; for several queries, each has one entry per query.
 
-        log_p (C,), priors included; p = exp(log_p), which may underflow or overflow; G (C, d, d); B (d, d) of norm 1;
-        log_scale: the printed B is exp(log_scale) times B; eigenvalues (d,) of B; case, the proved case of B; seen, the
-        case according to double precision; A, the closed form.
+        log_p (C,), priors included; p = exp(log_p), which may underflow or overflow; G (C, d, d); B (d, d) of norm 1.
+        log_scale: the printed B is exp(log_scale) times B. eigenvalues (d,) of B. case: the proved case of B. seen: the
+        case according to double precision. A: the closed form.
         """
         found = proved_B(given)
         local = closed_form(found.B, found.noise)

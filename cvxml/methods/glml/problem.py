@@ -48,7 +48,7 @@ def problem(B: FloatArray) -> cp.Problem:
 
 
 def dual(B: FloatArray) -> cp.Problem:
-    """Its dual. Variables: "y" and "u", both of shape ()."""
+    """The dual problem. Variables: "y" and "u", both of shape ()."""
     D = len(B)
     #: y >= 0,  u >= 0 | y \ge 0, \quad u \ge 0
     y, u = cp.Variable(nonneg=True, name="y"), cp.Variable(nonneg=True, name="u")

@@ -36,7 +36,7 @@ class ProvedB(NamedTuple):
     B: FloatArray  # (q, d, d), Frobenius norm 1, or 0
     error: FloatArray  # (q, d, d): bounds of the error, entry by entry
     noise: FloatArray  # (q,): for the solver: smaller eigenvalues count as 0
-    cases: list[Case | None]  # the case of B, proved; None if not proved
+    cases: list[Case | None]  # the proved case of B, or None
 
 
 @lru_cache(maxsize=1)
@@ -124,7 +124,7 @@ def component_errors(model: Mixtures, Q: FloatArray) -> Errors:
 def sum_error(
     model: Mixtures, Q: FloatArray, errors: Errors, weights: FloatArray, weights_error: FloatArray
 ) -> FloatArray:
-    """Return bounds (q,) of the error of sum_c weights_c G_c unit^2; weights (q, C) have errors up to weights_off."""
+    """Return bounds (q,) of the error of sum_c weights_c G_c unit^2; weights (q, C) have errors up to weights_error."""
     K, d = model.means.shape
     b, error = np.abs(weights)[:, model.of_class], weights_error[:, model.of_class]
     if model.n_classes < K:
@@ -148,8 +148,8 @@ def density_errors(model: Mixtures, Q: FloatArray, errors: Errors) -> FloatArray
 def weight_errors(log_p: FloatArray, error: FloatArray | float) -> FloatArray:
     """Return bounds (q, C) of the errors of the weights a of `pair_weights`; inf if all densities are equal.
 
-    off (q, C): bounds of the errors of the log densities. T_ij = p_i p_j (p_j - p_i) is a difference of two products of
-    three densities each.
+    error (q, C): bounds of the errors of the log densities. T_ij = p_i p_j (p_j - p_i) is a difference of two products
+    of three densities each.
     """
     q, C = log_p.shape
     if C == 2:  # the weights are 1 and -1, exactly

@@ -12,9 +12,8 @@ from cvxml.core.inputs import check_choice, check_count, check_labels, check_pos
 from cvxml.core.memory import FLOAT, check_room
 from cvxml.core.metric import EPS, FloatArray, IntArray, unit_scale
 from cvxml.core.neighbors import inner_products, k_nearest, k_nearest_by_kernel, squared_euclidean
-from cvxml.methods.mlsvm.instance import Instance as Linear
-from cvxml.methods.mlsvm.instance import named, scaled_lam
-from cvxml.methods.mlsvm.neighborhood import Neighborhood, neighborhood_of
+from cvxml.methods.mlsvm.neighborhood import Instance as Linear
+from cvxml.methods.mlsvm.neighborhood import Neighborhood, named, neighborhood_of, scaled_lam
 
 TABLES = 6  # of n x n floats, at least, that K becomes
 

@@ -41,9 +41,9 @@ from cvxml.family.theorem.theorem import NEARLY, Family
 from cvxml.methods.kernel_mlsvm.instance import Instance, in_feature_space, instance
 from cvxml.methods.kernel_mlsvm.misreadings import MISREADINGS
 from cvxml.methods.kernel_mlsvm.rounding import entries_error, objective_error, with_kernel_rounding
-from cvxml.methods.mlsvm.evaluate import evaluate as evaluate_metric
-from cvxml.methods.mlsvm.method import MLSVM, member_of
-from cvxml.methods.mlsvm.solve import duals_of_zero, may_be_zero, notes_on, search, through_cvxpy
+from cvxml.methods.mlsvm.algorithm1 import evaluate as evaluate_metric
+from cvxml.methods.mlsvm.method import MLSVM, member_of, notes_on, through_cvxpy
+from cvxml.methods.mlsvm.solver import duals_of_zero, may_be_zero, search
 from cvxml.solvers.family_method import FamilyMethod
 
 LINEAR = MLSVM()  # on the points E

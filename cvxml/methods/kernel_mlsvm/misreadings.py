@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from cvxml.core.misreading import Misreading, OtherProblem, Question, changed
 from cvxml.methods.kernel_mlsvm.instance import in_feature_space, instance
-from cvxml.methods.mlsvm.instance import instance as linear_instance
 from cvxml.methods.mlsvm.misreadings import MISREADINGS as LINEAR
 from cvxml.methods.mlsvm.misreadings import size
+from cvxml.methods.mlsvm.neighborhood import instance as linear_instance
 
 
 def _on_rows(question: Question) -> Question:

@@ -1,31 +1,95 @@
-"""Algorithm 1 of Nguyen, Guo 2008 (Pegasos-like), corrected and as printed, with its certified gap as it goes.
+"""The definitions of MLSVM by loops, and Algorithm 1 of Nguyen, Guo 2008 (Pegasos-like), corrected and as printed.
 
     V      = { i : min_j d_A(i, j) - max_l d_A(i, l) < 1 }
     A'     = (1 - eta_t lam) A_t + eta_t/n sum_{i in V} [ (x_i - x-)(x_i - x-)^T - (x_i - x+)(x_i - x+)^T ]
     A_t+1  = P_+(A') scaled into the ball of radius 1/sqrt(lam)       (psd first, then scale)
-Corrected (default): x+ is the argMAX of d_A over the same-class neighbours, and eta_t = 1/(lam (t + 1)), so
-that the first step does not erase the start.
-As printed (`paper=True`): x+ is the argmin, eta_t = 1/(lam t). It is then no subgradient method for (2) and
-stalls above the optimum: its gap, measured against a certified lower bound, shows by how much.
-Corrected, the gap is seen to fall like 1/(lam t); docs/mlsvm_algorithm.md proves a bound for the best
-iterate. An algorithm to keep, not the fast solver.
+
+Corrected (default): x+ is the argMAX of d_A over the targets, and eta_t = 1/(lam (t + 1)), so the first step does not
+erase the start. As printed (`paper=True`): x+ is the argmin and eta_t = 1/(lam t). The printed iteration is no
+subgradient method for (2) and stalls above the optimum. Its gap, measured against a certified lower bound, shows by how
+much. The corrected gap falls about like 1/(lam t); docs/mlsvm_algorithm.md proves a bound for the best iterate. The
+package solves the problem by solver.py.
+
+All names are the paper's. Nothing here is fast, and the only import from this folder is the neighbour lists.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from cvxml.core.metric import FloatArray, IntArray, project_psd
-from cvxml.methods.mlsvm.evaluate import objective
 from cvxml.methods.mlsvm.neighborhood import Neighborhood
+
+
+def objective(X: FloatArray, N: Neighborhood, A: FloatArray, lam: float) -> float:
+    """lam/2 ||A||^2 + 1/n sum_i xi_i at the metric `A` (d, d): equation (2)."""
+    slacks = [max(0.0, 1.0 - margin(X, N, A, i)[0]) for i in N.usable]
+    return lam / 2 * float(np.sum(A**2)) + math.fsum(slacks) / len(X)
+
+
+def margin(X: FloatArray, N: Neighborhood, A: FloatArray, i: int) -> tuple[float, int, int]:
+    """min_j d_A(i, j) - max_l d_A(i, l), and the first j and the first l that reach them."""
+    to_impostors = [distance(X, A, i, j) for j in N.impostors[i]]
+    to_targets = [distance(X, A, i, l) for l in N.targets[i]]
+    j, l = int(np.argmin(to_impostors)), int(np.argmax(to_targets))
+    return to_impostors[j] - to_targets[l], int(N.impostors[i][j]), int(N.targets[i][l])
+
+
+def distance(X: FloatArray, A: FloatArray, i: int, j: int) -> float:
+    """d_A(x_i, x_j) = (x_i - x_j)^T A (x_i - x_j)."""
+    return float((X[i] - X[j]) @ A @ (X[i] - X[j]))
+
+
+def into_ball(A: FloatArray, lam: float) -> FloatArray:
+    """Return the matrix, scaled down to the norm 1/sqrt(lam) if it is larger."""
+    norm = float(np.linalg.norm(A))
+    return A * min(1.0, 1 / math.sqrt(lam) / norm) if norm > 0 else A
+
+
+def evaluate(X: FloatArray, N: Neighborhood, A: FloatArray, lam: float, t: int) -> dict[str, Any]:
+    """Intermediates at `A`: lists, distances, active pairs, xi, V, subgradient, one Algorithm-1 step at `t`."""
+    n, d = X.shape
+    active_impostor = np.full(n, -1)
+    active_target = np.full(n, -1)
+    xi = np.zeros(n)
+    for i in N.usable:
+        m, active_impostor[i], active_target[i] = margin(X, N, A, i)
+        xi[i] = max(0.0, 1.0 - m)
+    V = np.flatnonzero(xi > 0)
+    push = np.zeros((d, d))
+    for i in V:
+        minus, plus = X[i] - X[active_impostor[i]], X[i] - X[active_target[i]]
+        push += np.outer(minus, minus) - np.outer(plus, plus)
+    eta = 1 / (lam * (t + 1))
+    A_third = (1 - eta * lam) * A + eta / n * push
+    A_two_thirds = project_psd(A_third)
+    return {
+        "objective": objective(X, N, A, lam),
+        "targets": [listed.tolist() for listed in N.targets],
+        "impostors": [listed.tolist() for listed in N.impostors],
+        "usable": len(N.usable),
+        "ties": N.ties,
+        "target_distances": [[distance(X, A, i, j) for j in N.targets[i]] for i in range(n)],
+        "impostor_distances": [[distance(X, A, i, j) for j in N.impostors[i]] for i in range(n)],
+        "active_impostor": active_impostor,
+        "active_target": active_target,
+        "xi": xi,
+        "violated": V,
+        "subgradient": lam * A - push / n,
+        "eta": eta,
+        "A_third": A_third,
+        "A_two_thirds": A_two_thirds,
+        "A_next": into_ball(A_two_thirds, lam),
+    }
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What Algorithm 1 did. `gaps[k]` is objective - lower_bound after iteration `iterations[k]`."""
+    """The result of Algorithm 1. `gaps[k]` is objective - lower_bound after iteration `iterations[k]`."""
 
     metric: FloatArray  # (d, d), the last iterate
     iterations: IntArray
@@ -64,10 +128,7 @@ def algorithm1(
                 plus = to_targets[np.argmin(D_l) if paper else np.argmax(D_l)]
                 push += np.outer(minus, minus) - np.outer(plus, plus)
         eta = 1 / (lam * t) if paper else 1 / (lam * (t + 1))
-        A = project_psd((1 - eta * lam) * A + eta / n * push)
-        norm = float(np.linalg.norm(A))
-        if norm > 0:
-            A *= min(1.0, 1 / math.sqrt(lam) / norm)
+        A = into_ball(project_psd((1 - eta * lam) * A + eta / n * push), lam)
         if t % every == 0 or t == n_steps:
             iterations.append(t)
             objectives.append(objective(X, N, A, lam))

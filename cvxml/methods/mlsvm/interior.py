@@ -1,13 +1,14 @@
 """A feasible primal-dual interior-point method for MLSVM, for small d and any scaling of the features.
 
-Gradient steps need as many iterations as the features differ in scale; these do not. In each row i let
+Gradient steps need more iterations if the features differ in scale; this method does not. In each row i let
     hi_i <= D_ij for impostors j,   lo_i >= D_il for targets l,   xi_i = 1 + lo_i - hi_i >= 0,
-with multipliers u_ij, w_il and r_i = 1/n - s_i, and let S = lam A - G be that of A >> 0. At the optimum all products
+with multipliers u_ij, w_il and r_i = 1/n - s_i, and let S = lam A - G be the multiplier of A >> 0. At the optimum, the
+products
     u_ij (D_ij - hi_i),   w_il (lo_i - D_il),   r_i xi_i,   A S
-are zero; here they are driven to zero together (Mehrotra's predictor and corrector). The psd part uses the
-Nesterov-Todd scaling W: in the eigenbasis of W the curvature lam + W^-1 (x) W^-1 is diagonal, and the rows add
-B^T B with one row of B for each neighbour (centred within its group by its weight) and one for each point.
-All iterates are strictly feasible, so any of them gives a bound; S is recomputed, never updated.
+are zero. The method drives them to zero together (Mehrotra's predictor and corrector). The psd part uses the
+Nesterov-Todd scaling W. In the eigenbasis of W the curvature lam + W^-1 (x) W^-1 is diagonal, and the rows add B^T B. B
+has one row for each neighbour, centred within its group by its weight, and one row for each point. All iterates are
+strictly feasible, so each of them gives a bound. S is recomputed in every iteration, and never updated.
 """
 
 from __future__ import annotations
@@ -21,11 +22,10 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from cvxml.core.clock import watched
 from cvxml.core.metric import FloatArray
-from cvxml.methods.mlsvm.dual import CompactDual
 
 
 class Rows(NamedTuple):
-    """One number for each neighbour, target side, impostor side: v, (hi, lo) and r, or their slacks."""
+    """The multipliers of all rows, or their slacks."""
 
     v: FloatArray  # (rows, K): u and w, or their slacks z
     r: FloatArray  # (rows,): r, or its slack xi
@@ -42,7 +42,7 @@ class Iterate:
 
 
 class Direction(NamedTuple):
-    """A step in every variable; psd parts in the scaled space, where A and S are both diag(sigma)."""
+    """A step in every variable. The psd parts are in the scaled space, where A and S are both diag(sigma)."""
 
     A: FloatArray
     hi: FloatArray
@@ -53,20 +53,21 @@ class Direction(NamedTuple):
     S_scaled: FloatArray
 
 
-def interior(problem: CompactDual) -> Iterator[FloatArray]:
-    """Yield feasible dual variables v (rows, K), ever closer to the optimum; ends where rounding stops it."""
-    return _Interior(problem).run()
+def interior(edges: FloatArray, sign: FloatArray, lam: float, cap: float) -> Iterator[FloatArray]:
+    """Yield feasible dual variables v (rows, K) that approach the optimum, until rounding stops the method.
+
+    edges (rows, K, d): x_i - x_j of each neighbour. sign (rows, K): 1 for impostors, -1 for targets, 0 for padding.
+    """
+    return _Interior(edges, sign, lam, cap).run()
 
 
 class _Interior:
-    def __init__(self, problem: CompactDual):
-        self.p = problem
-        self.up, self.down = problem.up, problem.down
-        self.real = problem.sign != 0
-        self.edges = problem.X[problem.rows][:, None, :] - problem.X[problem.J]
-        self.edges = np.where(self.real[:, :, None], self.edges, 0.0)
-        self.flat = self.edges.reshape(-1, problem.d)
-        self.a, self.b = np.triu_indices(problem.d)
+    def __init__(self, edges: FloatArray, sign: FloatArray, lam: float, cap: float):
+        self.sign, self.lam, self.cap, self.d = sign, lam, cap, edges.shape[2]
+        self.up, self.down, self.real = sign > 0, sign < 0, sign != 0
+        self.edges = np.where(self.real[:, :, None], edges, 0.0)
+        self.flat = self.edges.reshape(-1, self.d)
+        self.a, self.b = np.triu_indices(self.d)
         self.twice = np.where(self.a == self.b, 1.0, np.sqrt(2))
 
     def distances(self, A: FloatArray) -> FloatArray:
@@ -74,16 +75,17 @@ class _Interior:
         return D
 
     def image(self, v: FloatArray) -> FloatArray:
-        G: FloatArray = self.flat.T @ (self.flat * (v * self.p.sign).reshape(-1, 1))
+        G: FloatArray = self.flat.T @ (self.flat * (v * self.sign).reshape(-1, 1))
         return G
 
     def start(self) -> Iterate:
-        """A = alpha I with lam alpha above all of G; prices inverse to slacks; half of each cap unspent."""
-        cap = self.p.cap
-        even = self.p.saturated() / 2
+        """Return A = alpha I with lam alpha above the eigenvalues of G, and v inverse to the slacks."""
+        cap = self.cap
+        counts = np.where(self.up, self.up.sum(axis=1)[:, None], self.down.sum(axis=1)[:, None])
+        even = np.where(self.real, cap / 2 / counts, 0.0)
         top = float(np.linalg.eigvalsh(self.image(even))[-1])
         longest = float(np.einsum("pd,pd->p", self.flat, self.flat).max())
-        alpha = 2 * max(top, 0.5 * cap * longest) / self.p.lam
+        alpha = 2 * max(top, 0.5 * cap * longest) / self.lam
         D = alpha * np.einsum("rkd,rkd->rk", self.edges, self.edges)
         nearest, furthest = self._extremes(D)
         width = 1 + 0.5 * (D * self.real).max(axis=1)
@@ -94,11 +96,11 @@ class _Interior:
             self.up, self._sum(inverse, self.up)[:, None], self._sum(inverse, self.down)[:, None]
         )
         v = np.where(self.real, cap / 2 * inverse / total, 0.0)
-        # unequal prices may raise G: stay below lam alpha
+        # an unequal v may raise the eigenvalues of G, which must stay below lam alpha
         top = float(np.linalg.eigvalsh(self.image(v))[-1])
-        shrink = min(1.0, 0.5 * self.p.lam * alpha / max(top, 1e-300))
+        shrink = min(1.0, 0.5 * self.lam * alpha / max(top, 1e-300))
         return Iterate(
-            alpha * np.eye(self.p.d), hi, lo, Rows(shrink * v, np.full(len(hi), cap * (1 - shrink / 2)))
+            alpha * np.eye(self.d), hi, lo, Rows(shrink * v, np.full(len(hi), cap * (1 - shrink / 2)))
         )
 
     def _extremes(self, D: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -117,7 +119,7 @@ class _Interior:
         for _ in watched(range(200)):
             yield at.dual.v
             try:
-                with np.errstate(all="ignore"):  # what is no number ends the run
+                with np.errstate(all="ignore"):  # a result that is not finite ends the run
                     new = self._iterate(at)
             except (np.linalg.LinAlgError, ValueError):  # not positive, or not finite any more
                 return
@@ -130,12 +132,12 @@ class _Interior:
         slack = self._slack(D, at.hi, at.lo)
         if not all((rows.v[self.real] > 0).all() and (rows.r > 0).all() for rows in (at.dual, slack)):
             return None  # rounding has left the interior
-        S = self.p.lam * at.A - self.image(at.dual.v)
+        S = self.lam * at.A - self.image(at.dual.v)
         system = _System(self, at, slack, S)
         products = float(
             np.sum(at.dual.v * slack.v * self.real) + at.dual.r @ slack.r + system.sigma @ system.sigma
         )
-        mu = products / (self.real.sum() + len(at.hi) + self.p.d)
+        mu = products / (self.real.sum() + len(at.hi) + self.d)
         predictor = system.solve(0.0, None)
         length = min(1.0, system.longest(predictor))
         centring = min(1.0, max(system.products_after(predictor, length), 0.0) / products) ** 3
@@ -153,18 +155,17 @@ class _Interior:
 
 
 class _System:
-    """The linear equations of one iteration, factorised once and solved for predictor and corrector."""
+    """The linear equations of one iteration: factorised once, and solved for the predictor and the corrector."""
 
     def __init__(self, outer: _Interior, at: Iterate, slack: Rows, S: FloatArray):
         self.o, self.at, self.slack = outer, at, slack
-        p = outer.p
         LA, LS = np.linalg.cholesky(at.A), np.linalg.cholesky((S + S.T) / 2)
         _, self.sigma, Vt = np.linalg.svd(LS.T @ LA)
         root = np.sqrt(self.sigma)
         R = (LA @ Vt.T) / root
-        self.R_inverse = (root[:, None] * Vt) @ solve_triangular(LA, np.eye(p.d), lower=True)
+        self.R_inverse = (root[:, None] * Vt) @ solve_triangular(LA, np.eye(outer.d), lower=True)
         widths, self.Q = np.linalg.eigh(R @ R.T)
-        self.scale = outer.twice / np.sqrt(p.lam + 1 / np.outer(widths, widths)[outer.a, outer.b])
+        self.scale = outer.twice / np.sqrt(outer.lam + 1 / np.outer(widths, widths)[outer.a, outer.b])
         self.theta = np.where(outer.real, at.dual.v / slack.v, 0.0)
         self.theta_r = at.dual.r / slack.r
         self.tu, self.tw = outer._sum(self.theta, outer.up), outer._sum(self.theta, outer.down)
@@ -186,8 +187,8 @@ class _System:
         self.factor = cho_factor(gram, lower=True, overwrite_a=True)
 
     def solve(self, target: float, predictor: Direction | None) -> Direction:
-        """The direction towards all products equal to `target`, with the predictor's second-order term."""
-        o, p, dual, slack = self.o, self.o.p, self.at.dual, self.slack
+        """Return the direction towards all products equal to `target`, with the predictor's second-order term."""
+        o, dual, slack = self.o, self.at.dual, self.slack
         Rc = np.diag(target - self.sigma**2)
         rest_v, rest_r = target - dual.v * slack.v, target - dual.r * slack.r
         if predictor is not None:
@@ -197,15 +198,15 @@ class _System:
             rest_r = rest_r - predictor.dual.r * predictor.slack.r
         K = 2 * Rc / (self.sigma[:, None] + self.sigma)
         g_v, g_r = np.where(o.real, rest_v / slack.v, 0.0), rest_r / slack.r
-        spent_u = p.cap - o._sum(dual.v, o.up) - dual.r - g_r - o._sum(g_v, o.up)
-        spent_w = p.cap - o._sum(dual.v, o.down) - dual.r - g_r - o._sum(g_v, o.down)
+        spent_u = o.cap - o._sum(dual.v, o.up) - dual.r - g_r - o._sum(g_v, o.up)
+        spent_w = o.cap - o._sum(dual.v, o.down) - dual.r - g_r - o._sum(g_v, o.down)
 
         hi, lo = self._levels(spent_u, -spent_w)
         v = g_v - self.theta * self._slack_step(np.zeros_like(g_v), hi, lo)
         right = self.R_inverse.T @ K @ self.R_inverse + o.image(v)
         q = (self.Q.T @ right @ self.Q)[o.a, o.b] * self.scale
         y = cho_solve(self.factor, q) * self.scale / o.twice**2
-        dA = np.zeros((p.d, p.d))
+        dA = np.zeros((o.d, o.d))
         dA[o.a, o.b] = y
         dA = self.Q @ (dA + dA.T - np.diag(np.diag(dA))) @ self.Q.T
 
@@ -219,7 +220,7 @@ class _System:
         return Direction(dA, hi, lo, step, Rows(z, lo - hi), A_scaled, K - A_scaled)
 
     def _levels(self, for_hi: FloatArray, for_lo: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """(tu + t) hi - t lo = for_hi, (tw + t) lo - t hi = for_lo, t = theta_r."""
+        """Solve (tu + t) hi - t lo = for_hi, (tw + t) lo - t hi = for_lo with t = theta_r."""
         t = self.theta_r
         determinant = self.tu * self.tw + t * (self.tu + self.tw)
         return (
@@ -232,7 +233,7 @@ class _System:
         return step
 
     def products_after(self, direction: Direction, length: float) -> float:
-        """The sum of all products after this much of a step."""
+        """Return the sum of all products after a step of this length."""
         total = 0.0
         for value, slack, dv, dz in zip(
             self.at.dual, self.slack, direction.dual, direction.slack, strict=True
@@ -243,7 +244,7 @@ class _System:
         return total + float(np.sum(scaled))
 
     def longest(self, direction: Direction) -> float:
-        """How far until a product would turn negative."""
+        """Return the length at which a first product would become negative."""
         falls = [0.0]
         for value, step in zip(
             (*self.at.dual, *self.slack), (*direction.dual, *direction.slack), strict=True

@@ -1,10 +1,11 @@
-"""MLSVM (Nguyen, Guo 2008) as a member of the family, and Algorithm 1 of the paper.
+"""MLSVM (Nguyen, Guo 2008) as the package calls it: the class `MLSVM`, and `algorithm1` with checked inputs.
 
     min_{A psd}  lam/2 ||A||^2 + 1/n sum_i [1 + max_{l in T_i} d_A(x_i, x_l) - min_{j in I_i} d_A(x_i, x_j)]_+
-over the points that have both targets T_i and impostors I_i: of the others the paper says nothing, their constraint is
-vacuous, xi_i = 0 and the 1/n stays. The rows are the pairs (i, j) and (i, l), a group is a point
-(family/losses/groups.py, `Spread`), and the scale of a tolerance is lam/2 ||A||^2. By strong convexity a metric with a
-gap is within sqrt(2 gap / lam) of the optimum (family/regularizers/frobenius.py).
+
+The sum is over the points that have both targets T_i and impostors I_i. The paper does not mention other points. Their
+constraint is vacuous, xi_i = 0, and the sum is still divided by n. The rows are the pairs (i, j) and (i, l), a group is
+a point (family/losses/groups.py, `Spread`), and the scale of a tolerance is lam/2 ||A||^2. By strong convexity, the
+metric is within sqrt(2 gap / lam) of the optimum (family/regularizers/frobenius.py).
 
 Reference: N. Nguyen, Y. Guo, Metric Learning: A Support Vector Approach, ECML PKDD 2008.
 """
@@ -21,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.example import Hand, drawn, sample, verified
 from cvxml.core.inputs import check_count, real_array
-from cvxml.core.metric import FloatArray, IntArray, as_metric
+from cvxml.core.metric import FloatArray, IntArray, as_metric, project_psd
 from cvxml.core.parameter import COUNT, LISTS, NUMBER, WORD, Parameter
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Callback, Found, Start
@@ -33,14 +34,14 @@ from cvxml.family.rows.pairs import PairRows
 from cvxml.family.theorem.theorem import Family, Term
 from cvxml.methods.mlsvm.algorithm1 import Run
 from cvxml.methods.mlsvm.algorithm1 import algorithm1 as run_algorithm1
-from cvxml.methods.mlsvm.evaluate import evaluate as evaluate_metric
-from cvxml.methods.mlsvm.evaluate import objective as objective_of
-from cvxml.methods.mlsvm.instance import Instance, instance
+from cvxml.methods.mlsvm.algorithm1 import evaluate as evaluate_metric
+from cvxml.methods.mlsvm.algorithm1 import objective as objective_of
 from cvxml.methods.mlsvm.misreadings import MISREADINGS
-from cvxml.methods.mlsvm.neighborhood import Neighborhood
-from cvxml.methods.mlsvm.solve import notes_on, search, through_cvxpy
+from cvxml.methods.mlsvm.neighborhood import Instance, Neighborhood, instance, scaled_lam
+from cvxml.methods.mlsvm.solver import Prove, best_proved, duals_of_zero, search, zero_metric
 from cvxml.solvers.family_method import FamilyMethod
 
+UNMOVED = 1e-4  # share of the objective: if the scale is smaller, the data hardly move the metric
 LINE = ([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
 
 
@@ -95,7 +96,7 @@ class MLSVM(FamilyMethod[Instance]):
     )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """Everything checked. Raises ValueError for bad input."""
+        """The checked inputs. Raises ValueError for bad input."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
@@ -117,9 +118,9 @@ class MLSVM(FamilyMethod[Instance]):
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
         """The intermediates by the paper's names, and one step of Algorithm 1 at iteration `t`.
 
-        targets, impostors (lists a point), usable, ties, target_distances, impostor_distances, active_impostor and
-        active_target (index of x- and x+, -1 where vacuous), xi, violated (V), subgradient (d, d), eta =
-        1/(lam (t+1)), A_third, A_two_thirds, A_next (d, d).
+        targets, impostors (one list for each point), usable, ties, target_distances, impostor_distances,
+        active_impostor and active_target (the indices of x- and x+, -1 if the constraint is vacuous), xi, violated (V),
+        subgradient (d, d), eta = 1/(lam (t+1)), A_third, A_two_thirds, A_next (d, d).
         """
         return evaluate_metric(given.X, given.N, M, given.lam, t)
 
@@ -130,14 +131,14 @@ class MLSVM(FamilyMethod[Instance]):
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
         """ "u" (p,) with "u_index" (p, 2) of pairs (i, impostor j), "w" (q,) with "w_index" (q, 2) of pairs (i, l).
 
-        The pairs may be in any order; those that are no row are dropped.
+        The pairs may be in any order. Pairs that are no row of the problem are dropped.
         """
         n, (index, near) = len(given.X), _rows(given.N)
         u, w = (_on(index @ (n, 1), *_checked(dual, name, n), n) for name in ("u", "w"))
         return (Duals(np.where(near, u, -w), np.arange(len(index))),)
 
     def named(self, given: Instance, duals: Duals) -> Dual:
-        """A number for each pair of a point that has both."""
+        """The dual variables by name, with a number for each pair of a usable point."""
         index, near = _rows(given.N)
         u, w = duals.a[near], np.abs(duals.a[~near])
         return {"u": u, "u_index": index[near], "w": w, "w_index": index[~near]}
@@ -145,23 +146,23 @@ class MLSVM(FamilyMethod[Instance]):
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """Projected gradient, interior point and Newton (solve.py, fast.py); of a start it takes the dual."""
+        """Gradient steps, Newton steps and an interior-point method (solver.py); `start` gives dual variables."""
         return search(given, partial(self.certify, given), tol, max_iter, start, callback)
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
-        """Both problems, rescaled (solve.py)."""
+        """See the function `through_cvxpy`."""
         return through_cvxpy(given, partial(self.certify, given), solver)
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """What names the neighbourhoods; the lists are stored beside them."""
+        """The parameters that define the neighbourhoods; the lists are stored beside them."""
         return given.stored()
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
-        """How many points count, ties, and whether the metric does."""
+        """See `notes_on`."""
         return notes_on(given.N, certificate, found.status is Status.CONVERGED)
 
     def ties(self, given: Instance) -> int:
-        """How many points have a neighbourhood whose boundary is a tie (0 for explicit lists)."""
+        """The number of points with a tie at the boundary of the neighbourhood (0 for explicit lists)."""
         return given.N.ties
 
     def neighbor_lists(self, given: Instance) -> list[IntArray]:
@@ -169,8 +170,46 @@ class MLSVM(FamilyMethod[Instance]):
         return given.N.lists
 
 
+def through_cvxpy(p: Instance, prove: Prove, solver: str) -> Found:
+    """Solve the literal problem for A and its dual for (u, w) by a back end; the certificate does not trust either.
+
+    General solvers work best if the metric is about 1. Because ||A*|| <= 1 / sqrt(lam), X is divided by an s that makes
+    lam / s^4 about 1.
+    """
+    from cvxml.core.backend import solve_problem
+    from cvxml.methods.mlsvm.problem import dual, problem
+
+    if len(p.N.usable) == 0:
+        return zero_metric(p)
+    s = float(2.0 ** np.round(np.log2(p.lam) / 4))
+    X, lam = p.X / s, scaled_lam(p.lam, s)
+    A = project_psd(solve_problem(problem(X, p.N, lam), solver)["A"]) / s**2
+    values = solve_problem(dual(X, p.N, lam), solver)
+    index, near = _rows(p.N)
+    found: Dual = {"u": values["u"], "u_index": index[near], "w": values["w"], "w_index": index[~near]}
+    return Found(*best_proved(prove, A, found, duals_of_zero(p)), Status.CONVERGED, 0)
+
+
+def notes_on(N: Neighborhood, certificate: Certificate, proved: bool) -> list[str]:
+    """Notes for the user: number of usable points, ties, and whether the data hardly move the metric."""
+    usable, scale, objective = len(N.usable), certificate.scale, certificate.objective
+    notes = [f"{usable} of {len(N.targets)} points are usable (both classes among their neighbours)"]
+    if N.ties:
+        notes.append(f"{N.ties} neighbourhoods have a boundary tie, decided by the index")
+    if usable == 0:
+        notes.append('no constraint binds, so A = 0: take a larger n_neighbors, or neighborhood="per-class"')
+    elif proved and scale == 0:
+        notes.append("A* = 0: no metric beats the zero matrix, at this lam or any other")
+    elif proved and scale < UNMOVED * objective:
+        notes.append(
+            f"at this lam the data hardly move the metric: lam/2 ||A||^2 is {scale / objective:.1g} of the "
+            "objective; a smaller lam lets them move it more"
+        )
+    return notes
+
+
 def member_of(regularizer: Frobenius, N: Neighborhood, number: Callable[[Any], Any] = float) -> Family:
-    """lam/2 ||A||^2, and a spread for each point that has both targets and impostors."""
+    """Return lam/2 ||A||^2 plus a `Spread` with one group for each usable point."""
     index, near = _rows(N)
     group = np.unique(index[:, 0], return_inverse=True)[1].reshape(-1)
     spread = Spread(number(1) / len(regularizer.X), group, near)
@@ -180,7 +219,7 @@ def member_of(regularizer: Frobenius, N: Neighborhood, number: Callable[[Any], A
 
 
 def _rows(N: Neighborhood) -> tuple[IntArray, np.ndarray]:
-    """The pairs (i, j) and (i, l) of all points that have both, and which of them are impostors."""
+    """Return the pairs (i, j) and (i, l) of all usable points (t, 2), and which of them are impostors (t,)."""
     listed = [
         (i, j, kind)
         for i in N.usable.tolist()
@@ -192,14 +231,14 @@ def _rows(N: Neighborhood) -> tuple[IntArray, np.ndarray]:
 
 
 def _on(keys: IntArray, values: FloatArray, given: IntArray, n: int) -> FloatArray:
-    """The positive values (p,) of pairs `given` (p, 2), summed where a pair is named twice, for these keys (t,)."""
+    """Return for each key (t,) the positive value (p,) of its pair in `given` (p, 2), summed over repeated pairs."""
     order = np.argsort(keys)
     own = given @ (n, 1)
     at = np.searchsorted(keys, own, sorter=order)
     known = at < len(keys)
     known[known] = keys[order[at[known]]] == own[known]
     found = np.zeros(len(keys))
-    # no price exceeds 1/n, and sums of anything much larger could overflow
+    # no dual variable exceeds 1/n, and sums of anything much larger could overflow
     np.add.at(found, order[at[known]], np.clip(np.nan_to_num(values[known], nan=0.0), 0.0, 1.0))
     return found
 
@@ -238,10 +277,10 @@ def algorithm1(
     every: int = 1,
     **params: Any,
 ) -> Run:
-    """Algorithm 1 of the paper, corrected or (`paper=True`) as printed, with its certified gap as it goes.
+    """Run Algorithm 1 of the paper, corrected or (`paper=True`) as printed, and record its certified gap.
 
-    lower_bound: of the same problem; by default the fast solver finds it. start: A_1 (d, d), psd, of norm at most
-    1/sqrt(lam), default 0. every: measure the gap each so many steps. Raises ValueError for bad input.
+    lower_bound: a lower bound of the optimum; by default the fast solver computes it. start: A_1 (d, d), psd, of norm
+    at most 1/sqrt(lam), default 0. every: steps between two measurements of the gap. Raises ValueError for bad input.
     """
     given = instance(X, y, **params)
     first = _start(start, given)
@@ -252,7 +291,7 @@ def algorithm1(
 
 
 def _start(start: ArrayLike | None, given: Instance) -> FloatArray:
-    """A_1, which the paper takes from the ball ||A_1|| <= 1/sqrt(lam)."""
+    """Return A_1 (d, d); ValueError outside the paper's ball ||A_1|| <= 1/sqrt(lam)."""
     d = given.X.shape[1]
     if start is None:
         return np.zeros((d, d))

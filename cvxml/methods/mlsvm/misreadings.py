@@ -1,43 +1,103 @@
-"""What implementations of MLSVM compute instead of problem (2): the misreadings that `check` can name.
+"""The misreadings of MLSVM that `check` can name: problems that implementations solve instead of problem (2).
 
-Most are problem (2) again, with another lam or other rows. A row is a point with its targets and impostors; where a
-misreading has more than one row for a point, or the point itself among its targets, copies of the point are
-appended: n' points with lam n / n' have 1/n' sum xi in the same proportion to lam/2 ||A||^2 as n points with lam.
-Not named are impostors of any label: then each point has a target among its impostors, and A = 0 is optimal.
-Four are other problems, with duals of their own (misreadings_problem.py):
-    no cone          lam/2 ||A||^2 + 1/n sum xi_i    over all A:   sum s - ||G||^2 / (2 lam),  s_i <= 1/n
-    squared hinge    lam/2 ||A||^2 + 1/n sum xi_i^2:               sum s - n/4 sum s^2 - ||P_+(G)||^2 / (2 lam)
-    off-diagonals    lam/2 sum_{i <= j} A_ij^2 + 1/n sum xi_i:   sum s - ||W o (G + S)||^2 / (2 lam), W_ij^2 = 2, i != j
-    mean of targets  the mean of a point's targets for the furthest: sum s - ||P_+(G)||^2 / (2 lam), w the same for each
+Most are problem (2) with another lam or other rows. A row is a constraint: a point with its targets and impostors. If a
+misreading has two rows for a point, or the point itself among its targets, copies of the point are appended. n' points
+with lam n / n' have 1/n' sum xi in the same proportion to lam/2 ||A||^2 as n points with lam. The misreading "impostors
+of any label" is not named, because then a target is also an impostor, and A = 0 is optimal.
+
+Four are other problems. Let G be the matrix of the dual variables, and s_i <= 1/n their sum for point i:
+    no cone          all symmetric A:                     sum s - ||G||^2 / (2 lam)
+    squared hinge    xi_i^2 for xi_i, s_i unbounded:      sum s - n/4 sum s^2 - ||P_+(G)||^2 / (2 lam)
+    off-diagonals    lam/2 sum_{i <= j} A_ij^2:           sum s - ||W o (G + S)||^2 / (2 lam), W_ij^2 = 2 if i != j
+    mean of targets  the mean of a point's targets:       sum s - ||P_+(G)||^2 / (2 lam), all w_il of a point equal
+misreadings_problem.py solves these duals. `_bound` makes the dual variables feasible and computes the bound.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cvxml.core.inputs import class_names
 from cvxml.core.metric import FloatArray, IntArray, examine, project_psd, unit_scale
-from cvxml.core.misreading import Misreading, OtherProblem, Question, changed
+from cvxml.core.misreading import FAR, MULTIPLES, Misreading, OtherProblem, Question, changed
 from cvxml.core.neighbors import k_nearest, squared_euclidean
 from cvxml.core.other_lists import two_classes
-from cvxml.methods.mlsvm.instance import Instance, instance, scaled_lam
-from cvxml.methods.mlsvm.neighborhood import Neighborhood
-from cvxml.methods.mlsvm.rows import Row, losses, mean_losses, stays_at_scale, usable_rows
+from cvxml.methods.mlsvm.neighborhood import Instance, Neighborhood, instance, scaled_lam, split
 
 MOST_POINTS = 2_000  # misreadings that sort all distances are not tried with more points
 MOST_PAIRS = 1_000_000  # a misreading with more pairs than this is not tried
+
+Listed = Sequence[int] | IntArray
+
+
+class Row(NamedTuple):
+    """A constraint: a point, its targets and its impostors. A target that is the point itself is at distance 0."""
+
+    point: int
+    targets: Listed
+    impostors: Listed
+
+
+def usable_rows(
+    N: Neighborhood, targets: list[IntArray] | None = None, impostors: list[IntArray] | None = None
+) -> list[Row]:
+    """Return a row for every point that has both targets and impostors; other lists may replace those of `N`."""
+    T = N.targets if targets is None else targets
+    J = N.impostors if impostors is None else impostors
+    return [Row(i, T[i], J[i]) for i in range(len(T)) if len(T[i]) and len(J[i])]
+
+
+def losses(X: FloatArray, rows: list[Row], A: FloatArray) -> FloatArray:
+    """Return max_l d_A - min_j d_A of every row."""
+    far = _extreme(X, A, rows, [row.targets for row in rows], np.maximum)
+    near = _extreme(X, A, rows, [row.impostors for row in rows], np.minimum)
+    return far - near
+
+
+def mean_losses(X: FloatArray, rows: list[Row], A: FloatArray) -> FloatArray:
+    """Return mean_l d_A - min_j d_A of every row."""
+    far = _extreme(X, A, rows, [row.targets for row in rows], np.add) / [len(row.targets) for row in rows]
+    return far - _extreme(X, A, rows, [row.impostors for row in rows], np.minimum)
+
+
+def _extreme(
+    X: FloatArray, A: FloatArray, rows: list[Row], lists: list[Listed], extreme: np.ufunc
+) -> FloatArray:
+    if not rows:
+        return np.zeros(0)
+    start = np.cumsum([0, *(len(listed) for listed in lists[:-1])])
+    i = np.repeat([row.point for row in rows], [len(listed) for listed in lists])
+    j = np.concatenate([np.asarray(listed, dtype=np.intp) for listed in lists])
+    difference = X[i] - X[j]
+    reduced: FloatArray = extreme.reduceat(np.sum((difference @ A) * difference, axis=1), start)
+    return reduced
+
+
+def stays_at_scale(
+    A: FloatArray, lam: float, n: int, margins_at: Callable[[FloatArray], FloatArray], power: int = 1
+) -> bool:
+    """Return False if a multiple of A is so much better that A leaves more than `FAR` to gain. It needs no solver."""
+    size = lam / 2 * float(np.sum(A**2))
+    if not math.isfinite(size):
+        return False
+    margins = margins_at(A)  # max_l d_A - min_j d_A of every row, linear in multiples of A
+
+    def value(t: float) -> float:
+        return t**2 * size + float((np.maximum(0.0, 1 + t * margins) ** power).sum()) / n
+
+    return min(value(t) for t in MULTIPLES) >= value(1.0) - 2 * FAR * size
 
 
 Rows = Callable[[Instance, Question], list[Row] | None]
 
 
 def lam_times(factor: Callable[[Instance], float]) -> Callable[[Question], OtherProblem | None]:
-    """Problem (2) with another lam."""
+    """Return the misreading that is problem (2) with lam times a factor."""
 
     def value(question: Question) -> float | None:
         given = question.checked(instance)
@@ -48,21 +108,21 @@ def lam_times(factor: Callable[[Instance], float]) -> Callable[[Question], Other
 
 
 def screened(problem: Callable[[Question], OtherProblem | None]) -> Callable[[Question], OtherProblem | None]:
-    """The same, but None where scaling the metric shows at once that it is not optimal there."""
+    """Return the same misreading, but None if a multiple of the metric is much better in it (`stays_at_scale`)."""
 
     def screen(question: Question) -> OtherProblem | None:
         other = problem(question)
         if other is None:
             return None
         there = instance(other.X, other.y, **other.params)
-        margins = partial(losses, there.X, usable_rows(there))
+        margins = partial(losses, there.X, usable_rows(there.N))
         return other if stays_at_scale(question.metric, there.lam, len(there.X), margins) else None
 
     return screen
 
 
 def with_rows(rows: Rows) -> Callable[[Question], OtherProblem | None]:
-    """Problem (2) with other rows."""
+    """Return the misreading that is problem (2) with other rows; None if there are none, or too many pairs."""
 
     def problem(question: Question) -> OtherProblem | None:
         given = question.checked(instance)
@@ -75,7 +135,7 @@ def with_rows(rows: Rows) -> Callable[[Question], OtherProblem | None]:
 
 
 def _stated(given: Instance, rows: list[Row]) -> OtherProblem:
-    """The rows as explicit neighbour lists, with copies of points where lists alone cannot say it."""
+    """Return the problem with these rows as neighbour lists, and with copies of points where they are needed."""
     n = len(given.X)
     copies: list[int] = []
     lists: dict[int, list[int]] = {}
@@ -95,18 +155,18 @@ def _stated(given: Instance, rows: list[Row]) -> OtherProblem:
 
 
 def _by_distance(X: FloatArray, i: int, listed: IntArray) -> IntArray:
-    """The points of a list, the nearest first (Euclid)."""
+    """Return the points of a list, the nearest by Euclid first."""
     return listed[np.argsort(squared_euclidean(X[i : i + 1], X[listed])[0], kind="stable")]
 
 
 def _last_target(given: Instance, _: Question) -> list[Row]:
     T = [_by_distance(given.X, i, listed)[-1:] for i, listed in enumerate(given.N.targets)]
-    return usable_rows(given, targets=T)
+    return usable_rows(given.N, targets=T)
 
 
 def _first_impostor(given: Instance, _: Question) -> list[Row]:
     I = [_by_distance(given.X, i, listed)[:1] for i, listed in enumerate(given.N.impostors)]
-    return usable_rows(given, impostors=I)
+    return usable_rows(given.N, impostors=I)
 
 
 def _fixed_pairs(given: Instance, question: Question) -> list[Row]:
@@ -115,13 +175,13 @@ def _fixed_pairs(given: Instance, question: Question) -> list[Row]:
 
 
 def _all_impostors(given: Instance, _: Question) -> list[Row]:
-    return usable_rows(given, impostors=[np.flatnonzero(given.y != c) for c in given.y])
+    return usable_rows(given.N, impostors=[np.flatnonzero(given.y != c) for c in given.y])
 
 
 def _argmin(given: Instance, question: Question) -> list[Row]:
-    """x+ = argmin at the metric itself: where Algorithm 1 as printed stands still."""
+    """Take x+ = argmin at the metric: the fixed points of Algorithm 1 as printed."""
     rows = []
-    for i, targets, impostors in usable_rows(given):
+    for i, targets, impostors in usable_rows(given.N):
         difference = given.X[i] - given.X[targets]
         nearest = int(np.sum((difference @ question.metric) * difference, axis=1).argmin())
         rows.append(Row(i, [targets[nearest]], impostors))
@@ -129,17 +189,17 @@ def _argmin(given: Instance, question: Question) -> list[Row]:
 
 
 def _each_pair(given: Instance, _: Question) -> list[Row]:
-    return [Row(i, [l], [j]) for i, T, I in usable_rows(given) for l in T for j in I]
+    return [Row(i, [l], [j]) for i, T, I in usable_rows(given.N) for l in T for j in I]
 
 
 def _self_as_target(given: Instance, _: Question) -> list[Row]:
-    """Only points whose targets it changes differ: those without any."""
+    """Add the point to its own targets. Only the rows of points without targets change."""
     T, I = given.N.targets, given.N.impostors
     return [Row(i, [*T[i], i], I[i]) for i in range(len(T)) if len(I[i])]
 
 
 def _self_in_a_slot(given: Instance, question: Question) -> list[Row] | None:
-    """The point takes one of the K places in its own list, at distance 0."""
+    """Give one of the K places to the point itself, at distance 0."""
     K = question.params.get("n_neighbors", 4)
     if question.params.get("neighbors") is not None or K < 2:
         return None
@@ -150,7 +210,7 @@ def _self_in_a_slot(given: Instance, question: Question) -> list[Row] | None:
 
 
 def _last_index(given: Instance, question: Question) -> list[Row] | None:
-    """Of points at the same distance the last, not the first."""
+    """Choose the last of several points at the same distance, instead of the first."""
     K = question.params.get("n_neighbors", 4)
     if given.N.ties == 0 or question.params.get("neighborhood", "knn") != "knn":
         return None
@@ -158,13 +218,11 @@ def _last_index(given: Instance, question: Question) -> list[Row] | None:
     everyone = np.arange(n, dtype=np.intp)
     scale = unit_scale(given.X)
     nearest = (n - 1 - k_nearest(given.X[::-1] / scale, everyone, everyone, K)[0])[::-1]
-    T = [listed[given.y[listed] == given.y[i]] for i, listed in enumerate(nearest)]
-    I = [listed[given.y[listed] != given.y[i]] for i, listed in enumerate(nearest)]
-    return usable_rows(given, T, I)
+    return usable_rows(split(list(nearest), given.y))
 
 
 def _with_distances(of: Callable[[Instance, Question], FloatArray]) -> Rows:
-    """The K points of the least `of` (n, n), where the lists are those of the nearest points of any class."""
+    """Return the misreading that takes the K points of the smallest `of` (n, n), if the neighbourhood is "knn"."""
 
     def rows(given: Instance, question: Question) -> list[Row] | None:
         K = question.params.get("n_neighbors", 4)
@@ -174,9 +232,7 @@ def _with_distances(of: Callable[[Instance, Question], FloatArray]) -> Rows:
         D = of(given, question)
         np.fill_diagonal(D, np.inf)
         listed = np.argsort(D, axis=1, kind="stable")[:, :K]
-        T = [own[given.y[own] == c] for own, c in zip(listed, given.y, strict=True)]
-        J = [own[given.y[own] != c] for own, c in zip(listed, given.y, strict=True)]
-        return usable_rows(given, T, J)
+        return usable_rows(split(list(listed), given.y))
 
     return rows
 
@@ -186,7 +242,7 @@ def _squared_distances(given: Instance, _: Question) -> FloatArray:
 
 
 def _second(given: Instance, question: Question) -> FloatArray:
-    """Return the squared distances with the nearest point of each row at infinity, so that the second is chosen."""
+    """Return the squared distances with the nearest point of each row at infinity."""
     D = _squared_distances(given, question)
     np.fill_diagonal(D, np.inf)
     D[np.arange(len(D)), D.argmin(axis=1)] = np.inf
@@ -202,15 +258,12 @@ def _one_less(given: Instance, question: Question) -> list[Row] | None:
     listed = question.params.get("neighbors")
     if listed is None:
         return None
-    rows = []
-    for i, own in enumerate(listed):
-        read = (np.asarray(own, dtype=np.intp) - 1) % len(given.X)
-        rows.append(Row(i, read[given.y[read] == given.y[i]], read[given.y[read] != given.y[i]]))
-    return [row for row in rows if len(row.targets) and len(row.impostors)]
+    read = [(np.asarray(own, dtype=np.intp) - 1) % len(given.X) for own in listed]
+    return usable_rows(split(read, given.y))
 
 
 def without_two_classes(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[OtherProblem]:
-    """No impostors between two of three classes or more."""
+    """Yield the problems without impostors between two classes, if there are at least three classes."""
     names = class_names(question.y)
     for a, b in two_classes(given.y):
         lists = [
@@ -221,7 +274,7 @@ def without_two_classes(question: Question, given: Any, stored: dict[str, Any]) 
 
 
 def size(by: int) -> Callable[[Question], int | None]:
-    """K + by, unless the lists are explicit, or the points too few."""
+    """Return K + by; None for explicit lists, or if the points are too few."""
 
     def value(question: Question) -> int | None:
         K = question.params.get("n_neighbors", 4) + by
@@ -243,20 +296,20 @@ def _other_neighborhood(question: Question) -> str | None:
 
 
 def other_problem(question: Question, kind: str) -> float:
-    """What the metric leaves to gain in a problem of `misreadings_problem`; relative, proved."""
+    """Return a proved upper bound of the relative gap of the metric in a problem of `misreadings_problem`, or inf."""
     given = question.checked(instance)
     s = unit_scale(given.X)
     X, N, lam, A = given.X / s, given.N, scaled_lam(given.lam, s), question.metric * s**2
-    rows = usable_rows(given)
+    rows = usable_rows(given.N)
     if not rows or np.abs(A - A.T).max() > 1e-9 * np.linalg.norm(A):
         return math.inf
     A = (A + A.T) / 2
-    # a psd matrix that is optimal without the cone is optimal with it, and would not be asked about
+    # A psd metric that is optimal without the cone is optimal with it, so it would not be asked about.
     if (kind != "no_cone") != examine(A)[1].feasible:
         return math.inf
     power = 2 if kind == "squared" else 1
     margins = partial(mean_losses if kind == "mean" else losses, X, rows)
-    normed = np.triu(A) if kind == "once" else A  # all that the norm counts
+    normed = np.triu(A) if kind == "once" else A  # the entries that the norm counts
     if not stays_at_scale(normed, lam, len(X), lambda _: margins(A), power):
         return math.inf
     from cvxml.methods.mlsvm.misreadings_problem import duals
@@ -273,9 +326,9 @@ def other_problem(question: Question, kind: str) -> float:
 def _bound(
     X: FloatArray, N: Neighborhood, lam: float, kind: str, u: FloatArray, w: FloatArray, A: FloatArray
 ) -> float:
-    """The dual value of any prices, made feasible: u and w one number a pair, in the order of the lists.
+    """Return the dual value of any u and w, made feasible; they have a number for each pair, in the order of the lists.
 
-    A: the metric. With another norm it determines S, because lam (A + diag A)/2 = G + S at the optimum.
+    A: the metric. If off-diagonals count once, it determines S, because lam (A + diag A)/2 = G + S at the optimum.
     """
     n, d = X.shape
     G, total, at_u, at_w = np.zeros((d, d)), 0.0, 0, 0

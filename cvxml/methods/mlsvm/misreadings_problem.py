@@ -1,4 +1,4 @@
-"""The duals of four misreadings of problem (2), in cvxpy: no A psd, xi squared, a mean of targets, half of the norm."""
+"""The duals of four misreadings of problem (2), in cvxpy. The docstring of misreadings.py states them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from cvxml.methods.mlsvm.neighborhood import Neighborhood
 
 
 def dual(X: FloatArray, N: Neighborhood, lam: float, kind: str) -> cp.Problem:
-    """max sum s - ||G + S||^2 / (2 lam) over u, w >= 0 with sum_j u_ij = sum_l w_il = s_i.
+    """Return the dual of a misreading: "no_cone", "squared", "once" (off-diagonals) or "mean" (of targets).
 
-    "once": the same, S psd, with W_ij (G + S)_ij for (G + S)_ij in the norm: W_ii = 1, and sqrt(2) off the diagonal.
-    "squared": less n/4 sum s^2, and S psd. Otherwise s_i <= 1/n, and "no_cone": S = 0, as nothing asks A to be psd;
-    "mean": S psd, and all w_il of a point are the same.
+    maximise sum s - ||G + S||^2 / (2 lam) over u, w >= 0 with sum_j u_ij = sum_l w_il = s_i and S psd. Then
+    "no_cone": S = 0. "squared": less n/4 sum s^2. "once": with W_ij (G + S)_ij in the norm. "mean": all w_il of a point
+    are equal. Except for "squared", s_i <= 1/n.
     """
     n, d = X.shape
     u = cp.Variable(sum(len(N.impostors[i]) for i in N.usable), nonneg=True, name="u")
@@ -42,12 +42,12 @@ def dual(X: FloatArray, N: Neighborhood, lam: float, kind: str) -> cp.Problem:
 
 
 def off_diagonal_weights(d: int) -> FloatArray:
-    """(d, d) 1 on the diagonal, sqrt(2) beside it: of the dual of a norm that counts M_ij and M_ji once."""
+    """Return W (d, d), 1 on the diagonal and sqrt(2) elsewhere: the dual of a norm that counts A_ij and A_ji once."""
     W: FloatArray = np.sqrt(2) - (np.sqrt(2) - 1) * np.eye(d)
     return W
 
 
 def duals(X: FloatArray, N: Neighborhood, lam: float, kind: str) -> tuple[FloatArray, FloatArray]:
-    """u and w, one number a pair in the order of the lists. SolverFailure if the back end gives no answer."""
+    """Return u and w, a number for each pair in the order of the lists. SolverFailure if the back end fails."""
     found = solve_problem(dual(X, N, lam, kind), "clarabel")
     return found["u"], found["w"]

@@ -1,15 +1,28 @@
-"""N(i) of Nguyen, Guo 2008, split by class: targets T_i (same class) and impostors I_i (other classes)."""
+"""The inputs of MLSVM, checked, and the neighbourhoods N(i) of Nguyen, Guo 2008.
+
+N(i) is split by class: the targets T_i have the class of x_i, the impostors I_i have other classes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from cvxml.core.inputs import check_choice, check_count, check_neighbors
-from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.inputs import (
+    check_choice,
+    check_count,
+    check_labels,
+    check_neighbors,
+    check_positive,
+    check_X,
+    class_names,
+)
+from cvxml.core.metric import FloatArray, IntArray, unit_scale
 from cvxml.core.neighbors import k_nearest
 
 KINDS = ("knn", "per-class")
@@ -18,7 +31,7 @@ NearestOf = Callable[[IntArray, IntArray, int], tuple[IntArray, np.ndarray]]
 
 @dataclass(frozen=True, eq=False)
 class Neighborhood:
-    """T_i and I_i of every point, as index arrays, and how many of them a tie decided."""
+    """T_i and I_i of every point, as index arrays."""
 
     targets: list[IntArray]
     impostors: list[IntArray]
@@ -26,13 +39,13 @@ class Neighborhood:
 
     @property
     def usable(self) -> IntArray:
-        """The points with both targets and impostors: the others' constraints are vacuous."""
+        """The points with both targets and impostors; the constraints of other points are vacuous."""
         both = [len(t) > 0 and len(m) > 0 for t, m in zip(self.targets, self.impostors, strict=True)]
         return np.flatnonzero(both)
 
     @property
     def lists(self) -> list[IntArray]:
-        """N(i) = T_i and I_i together: what can be given back as `neighbors`."""
+        """N(i) = T_i and I_i together, in the form of the parameter `neighbors`."""
         return [np.concatenate(p) for p in zip(self.targets, self.impostors, strict=True)]
 
 
@@ -45,25 +58,25 @@ def neighborhood_of(
     names: Sequence[str] | None = None,
     nearest_of: NearestOf | None = None,
 ) -> Neighborhood:
-    """The neighbourhoods of all n points.
+    """Return the neighbourhoods of all n points.
 
-    "knn": the `n_neighbors` nearest points of any class (the paper). "per-class": the `n_neighbors`
-    nearest of the point's class and as many of the rest. `neighbors`: explicit lists, which win over both.
-    `names`: the classes, for messages. `nearest_of(rows, columns, k)`: another notion of nearest (a kernel's).
-    Raises ValueError if n_neighbors is not an integer within what the data allow (the message says the
-    maximum and, for "per-class", names the class).
+    neighborhood: "knn" takes the `n_neighbors` nearest points of any class, as in the paper. "per-class" takes the
+    `n_neighbors` nearest points of the same class, and as many of other classes. neighbors: explicit lists, which take
+    precedence. names: the classes, for messages. nearest_of(rows, columns, k): the nearest points by another distance,
+    for example that of a kernel.
+    Raises ValueError if n_neighbors is no integer or too large for the data. The message gives the maximum.
     """
     n = len(X)
     check_choice(neighborhood, "neighborhood", KINDS)
     k_nearest_of = nearest_of or partial(k_nearest, X)
     if neighbors is not None:
-        return _split(check_neighbors(neighbors, n), y, 0)
+        return split(check_neighbors(neighbors, n), y)
     k = check_count(n_neighbors, "n_neighbors")
     everyone = np.arange(n, dtype=np.intp)
     if neighborhood == "knn":
         check_count(k, "n_neighbors", at_most=n - 1)
         nearest, tied = k_nearest_of(everyone, everyone, k)
-        return _split(list(nearest), y, int(tied.sum()))
+        return split(list(nearest), y, int(tied.sum()))
     _check_class_sizes(y, k, names)
     targets = np.empty((n, k), dtype=np.intp)
     impostors = np.empty((n, k), dtype=np.intp)
@@ -76,7 +89,8 @@ def neighborhood_of(
     return Neighborhood(list(targets), list(impostors), int(ties.sum()))
 
 
-def _split(lists: list[IntArray], y: IntArray, ties: int) -> Neighborhood:
+def split(lists: list[IntArray], y: IntArray, ties: int = 0) -> Neighborhood:
+    """Return the lists N(i), split into the targets and the impostors of each point."""
     targets = [listed[y[listed] == y[i]] for i, listed in enumerate(lists)]
     impostors = [listed[y[listed] != y[i]] for i, listed in enumerate(lists)]
     return Neighborhood(targets, impostors, ties)
@@ -91,3 +105,54 @@ def _check_class_sizes(y: IntArray, k: int, names: Sequence[str] | None) -> None
                 f'n_neighbors={k} is too large for neighborhood="per-class": class {names[c] if names else c} '
                 f"has {count} points and {len(y) - count} others, so the maximum is {room}"
             )
+
+
+class Instance(NamedTuple):
+    """Checked data: X float64, y as codes, the neighbourhoods, and the parameters."""
+
+    X: FloatArray
+    y: IntArray
+    N: Neighborhood
+    lam: float
+    n_neighbors: int | None  # None for explicit lists
+    neighborhood: str  # "explicit" for these
+
+    def stored(self) -> dict[str, Any]:
+        """The parameters in a saved solution; the lists are stored beside them."""
+        return {"lam": self.lam, "n_neighbors": self.n_neighbors, "neighborhood": self.neighborhood}
+
+
+def instance(
+    X: ArrayLike,
+    y: ArrayLike | None,
+    *,
+    lam: float = 0.1,
+    n_neighbors: int = 4,
+    neighborhood: str = "knn",
+    neighbors: Any = None,
+) -> Instance:
+    """Return the checked inputs; the parameters are those of `cvxml.solve`. Raises ValueError for bad input."""
+    points = check_X(X)
+    codes = check_labels(y, len(points))
+    lam = check_positive(lam, "lam")
+    scale = unit_scale(points)
+    scaled_lam(lam, scale)
+    N = neighborhood_of(points / scale, codes, n_neighbors, neighborhood, neighbors, class_names(y))
+    return Instance(points, codes, N, lam, *named(n_neighbors, neighborhood, neighbors))
+
+
+def scaled_lam(lam: float, scale: float) -> float:
+    """lam / scale^4, the weight of the same problem on X / scale; ValueError if it over- or underflows."""
+    with np.errstate(all="ignore"):
+        value = float(np.float64(lam) / np.float64(scale) ** 2 / np.float64(scale) ** 2)
+    if not 1e-200 < value < 1e200:
+        raise ValueError(
+            f"lam={lam:g} with features that spread over about {scale:.3g} cannot be computed in double "
+            "precision; rescale: X / s with lam / s^4 is the same problem"
+        )
+    return value
+
+
+def named(n_neighbors: int, neighborhood: str, neighbors: Any) -> tuple[int | None, str]:
+    """Return n_neighbors and neighborhood as they are stored: explicit lists take precedence over both."""
+    return (int(n_neighbors), neighborhood) if neighbors is None else (None, "explicit")

@@ -1,10 +1,10 @@
-"""MLSVM as printed (Nguyen, Guo 2008, problem (2)), and its compact dual (docs/mlsvm_proof.md); both in cvxpy.
+"""MLSVM as printed (Nguyen, Guo 2008, problem (2)), and its compact dual (docs/mlsvm_proof.md), in cvxpy.
 
-Literal: every line. The minimum of linear functions is concave and the maximum convex, so cvxpy takes the
-constraint as it is printed. Where N(x_i) holds no point of the class, or none of another, the paper is
-silent: the constraint is vacuous, xi_i = 0 and the 1/n stays.
+Every line is literal. The minimum of linear functions is concave and the maximum convex, so cvxpy accepts the printed
+constraint. The paper does not mention points without targets or without impostors: their constraint is vacuous,
+xi_i = 0, and the sum is still divided by n.
 
-This file shares nothing with the solver or the certificate but the neighbour lists, which are inputs.
+The neighbour lists are inputs. This file shares only them with the solver and the certificate.
 
 Reference: N. Nguyen, Y. Guo, Metric Learning: A Support Vector Approach, ECML PKDD 2008.
 """
@@ -60,7 +60,7 @@ def dual(X: FloatArray, N: Neighborhood, lam: float) -> cp.Problem:
     """Its compact dual. Variables: "u" and "w", one entry a pair in the order of the lists, and "S" (d, d)."""
     n, d = X.shape
     usable = N.usable
-    if len(usable) == 0:  # no constraint, no price
+    if len(usable) == 0:  # no constraint, so no dual variable
         S = cp.Variable((d, d), symmetric=True, name="S")
         #: no i has both I_i and T_i: no price, the bound is 0
         #:   | \text{where no } i \text{ has both } I_i \text{ and } T_i \text{: no price, and the bound is } 0

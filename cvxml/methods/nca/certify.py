@@ -22,15 +22,15 @@ subtracted before Z is called psd.
 
 A partner of a point i is a point j with s_ij > 0. If every point has one partner, -g is convex in Q and equal to the
 step, and the kind of the certificate is "global". We compute from differences of points, one row at a time (rows.py),
-in numpy only, and use nothing of descent.py.
+in numpy only. This file is independent of descent.py.
 
 Infinity. As t tends to infinity, p_i of t A tends to the mean of s_ij over the nearest neighbours of i under A. If for
 every i all nearest neighbours have the largest s_ij, then f and g tend to their upper bounds. Every finite metric is
 strictly below, so no metric attains the supremum. With classes this means that every point has its nearest neighbour in
 its own class. `limit` claims it only if it holds for all points that may be nearest within the rounding error.
-The supremum is not attained either if in some direction the points of each class coincide but not all points do, and
-the rank is not limited: adding more of this direction improves every metric. `collapsible` decides this by ranks, in
-rationals (numbers/span.py).
+There is a second case without a maximum, if the rank is not limited. Suppose that in some direction the points of each
+class coincide, but not all points do. Adding more of this direction improves every metric. `collapsible` decides this
+by ranks, in rationals (numbers/span.py).
 """
 
 from __future__ import annotations
@@ -118,10 +118,12 @@ def _certify(p: Instance, Q: FloatArray, dual: Dual) -> Certificate:
 def _scale(p: Instance, metric: Metric, first: FirstOrder, above: float) -> tuple[float, bool]:
     """Return the scale of the tolerance, and whether it is larger than its rounding error.
 
-    The scale is the smallest of three: the distance of the objective to its bound, its distance to the limit of the
-    multiples of the metric, and `PLENTY` times the sum of the absolute terms of the scale derivative. Near infinity
-    all derivatives tend to 0 as fast as these. The second depends on ties of distances, which rounding may hide; the
-    third does not.
+    The scale is the smallest of three numbers:
+    - the distance of the objective to its bound;
+    - the distance of the objective to the limit of the multiples of the metric;
+    - `PLENTY` times the sum of the absolute terms of the scale derivative.
+    Near infinity all derivatives tend to 0 as fast as these numbers. The second number depends on ties of distances,
+    which rounding may hide; the third does not.
     """
     if first.length == 0:
         return above, True

@@ -1,10 +1,10 @@
 """The formulas of the note on NCA, by loops over points; and all intermediates for `cvxml evaluate`, row by row.
 
-For weights s_ij >= 0, which with class labels are 1 if j != i has the class of i, and else 0:
+With class labels, s_ij is 1 if j != i has the class of i, else 0. For any weights s_ij >= 0:
     p_ij = exp(-|A x_i - A x_j|^2) / sum_{k != i} exp(-|A x_i - A x_k|^2),   p_ii = 0
     p_i  = sum_j s_ij p_ij
     f    = sum_i p_i,     g = sum_i log p_i
-If a row of s has no positive entry, p_i is 0 for every A: it adds nothing to f, and is left out of g.
+If a row of s has no positive entry, p_i is 0 for every A. Then p_i is left out of g, and adds 0 to f.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from cvxml.methods.nca.instance import Instance
 
 
 def log_p_ij(X: FloatArray, Q: FloatArray, i: int) -> FloatArray:
-    """The logarithms of row i of p, (n,); -inf at i. Q (d, d) is A^T A."""
+    """Return the logarithms of row i of p, (n,); -inf at i. Q (d, d) is A^T A."""
     exponents = np.empty(len(X))
     for k in range(len(X)):
         x_ik = X[i] - X[k]
@@ -29,24 +29,24 @@ def log_p_ij(X: FloatArray, Q: FloatArray, i: int) -> FloatArray:
 
 
 def log_p_i(X: FloatArray, s: FloatArray, Q: FloatArray, i: int) -> float:
-    """log sum_j s_ij p_ij; -inf if row i of s is zero."""
+    """Return log sum_j s_ij p_ij; -inf if row i of s is zero."""
     if not (s[i] > 0).any():
         return -np.inf
     return float(logsumexp(log_p_ij(X, Q, i), b=s[i]))
 
 
 def f(X: FloatArray, s: FloatArray, Q: FloatArray) -> float:
-    """The expected number of points classified correctly, sum_i p_i."""
+    """Return sum_i p_i, the expected number of points classified correctly."""
     return sum(float(np.exp(log_p_i(X, s, Q, i))) for i in range(len(X)))
 
 
 def g(X: FloatArray, s: FloatArray, Q: FloatArray) -> float:
-    """sum_i log p_i, over the rows of s that are not zero."""
+    """Return sum_i log p_i, over the rows of s that are not zero."""
     return sum(log_p_i(X, s, Q, i) for i in range(len(X)) if (s[i] > 0).any())
 
 
 def objective(X: FloatArray, s: FloatArray, Q: FloatArray, criterion: str) -> float:
-    """The objective that is minimised, -f or -g."""
+    """Return the objective to minimise, -f or -g."""
     return -(f if criterion == "f" else g)(X, s, Q)
 
 
@@ -102,7 +102,7 @@ def continuous_gradient(X: FloatArray, w: FloatArray, A: FloatArray) -> FloatArr
 
 
 def evaluate(p: Instance, A: FloatArray) -> dict[str, Any]:
-    """All intermediates at A (m, d), by the names of the note."""
+    """Return all intermediates at A (m, d), by the names of the note."""
     X, n, d = p.X, *p.X.shape
     p_ij, w_ij, log_p_i = np.zeros((n, n)), np.zeros((n, n)), np.full(n, -np.inf)
     of_f, of_g = np.zeros((d, d)), np.zeros((d, d))
@@ -142,7 +142,7 @@ def evaluate(p: Instance, A: FloatArray) -> dict[str, Any]:
 
 
 def _continuous_cost(p: Instance, A: FloatArray) -> float:
-    """`continuous_cost`, row by row."""
+    """Return `continuous_cost`, computed row by row."""
     images = p.X @ A.T
     of_row = np.empty(len(images))  # log of the sum over d of e^-|y_c - y_d|^2
     weighted, total = 0.0, 0.0

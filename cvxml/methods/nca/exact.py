@@ -130,7 +130,7 @@ def _log_softmax(D: list[int], unit: int) -> list[Any]:
 def _step(
     p: Instance, points: Any, at: int, basis: list[int], found: dict[int, _Row], dual: Dual
 ) -> Any | None:
-    """Return the bound of the step, a ball, from any "R" and "interior"; None if no theta makes Z positive."""
+    """Return the bound of the step, a ball, from any "R" and "interior", or None if no theta makes Z positive."""
     matrices = [dual_matrix(dual, name, p.X.shape[1]) for name in ("R", "interior")]
     softmaxes = [_softmax(points, at, matrix, found) for matrix in matrices]
     columns = flint().arb_mat([[points[i, j] for j in basis] for i in range(points.nrows())])

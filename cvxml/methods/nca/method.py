@@ -135,11 +135,12 @@ class NCA(StationaryMethod[Instance]):
         return definitions.objective(given.X, given.weights(), M, given.criterion)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """The intermediates by the note's names. Raises ValueError for a metric of another rank.
+        """Return the intermediates by the note's names. Raises ValueError for a metric of another rank.
 
-        A (m, d), a square root of the metric (any other is U A with U orthogonal, and its gradients are U times ours);
+        A (m, d) is a square root of the metric. Any other root is U A with U orthogonal, and its gradients are U times
+        ours.
         p_ij, w_ij (n, n); p_i (n,); f, g; gradient_f, gradient_g (m, d) as printed; gradient_Q (d, d) of the objective
-        that is minimised; scale_derivative; nearest (n,); continuous_cost.
+        to minimise; scale_derivative; nearest (n,); continuous_cost.
         """
         at = coordinates(given.X)
         inside, feasibility = examine_rank(M, given.m, at)
@@ -172,11 +173,13 @@ class NCA(StationaryMethod[Instance]):
     ) -> Found:
         """Return a stationary metric, the best of one or more starts; the optimum if the problem is convex.
 
-        solver: "fast" (L-BFGS on A and Newton steps, descent.py), or "clarabel" / "scs" (CCCP, each step through cvxpy
-        as stated, for small n and without a limit of the rank). tol: the largest gap of the convex step at the metric,
-        relative to the scale; if the rank is limited, of the gradient times the norm. max_iter: iterations from each
-        start. start: the descent starts from its metric in place of init. Warns (UserWarning) if some points have no
-        partner. If no metric attains the supremum, the status is NOT_ATTAINED or AT_INFINITY.
+        solver: "fast" is L-BFGS on A followed by Newton steps (descent.py). "clarabel" and "scs" run CCCP with each
+        step in cvxpy, for small n and without a limit of the rank.
+        tol: the largest gap of the convex step at the metric, relative to the scale. If the rank is limited, it limits
+        the gradient times the norm instead.
+        max_iter: iterations from each start. start: the descent starts from its metric in place of init.
+        Warns (UserWarning) if some points have no partner. If no metric attains the supremum, the status is
+        NOT_ATTAINED or AT_INFINITY.
         """
         if solver != "fast" and given.m < given.X.shape[1]:
             raise ValueError(

@@ -234,7 +234,7 @@ def _mean_in_class(question: Question) -> OtherProblem | None:
 
 
 def _dropped(question: Question) -> OtherProblem | None:
-    """g without the points whose p_i rounds to 0 in single precision at the metric."""
+    """Return g without the points with a p_i that rounds to 0 in single precision at the metric."""
     p = question.checked(instance)
     if p.criterion == "f" or len(p.X) > MOST_POINTS or not np.isfinite(question.metric).all():
         return None

@@ -26,7 +26,10 @@ from cvxml.methods.nca.definitions import log_p_i, log_p_ij
 
 
 def step(X: FloatArray, s: FloatArray, Q0: FloatArray, criterion: str) -> cp.Problem:
-    """The convex step of CCCP at Q0. Variable: "Q" (d, d), as Q0."""
+    """The convex step of CCCP at Q0. Variable: "Q" (d, d).
+
+    X (n, d): points. s (n, n): weights. Q0 (d, d): the metric of the step.
+    """
     #: [The problem, which is not convex in A]
     #: min over A (m, d):  -f(A) = - sum_i p_i   or   -g(A) = - sum_i log p_i
     #:   | \min_{A \in \mathbb{R}^{m \times d}}\ {-f}(A) = - \sum_i p_i
@@ -65,7 +68,7 @@ def step(X: FloatArray, s: FloatArray, Q0: FloatArray, criterion: str) -> cp.Pro
 
 
 def dual(X: FloatArray, s: FloatArray, Q0: FloatArray, criterion: str) -> cp.Problem:
-    """Its dual. Variable: "q" (rows, n - 1), a row for each i that is not left out, over k != i in order."""
+    """The dual of the step. Variable: "q" (rows, n - 1), with a row for each i that is not left out, over k != i."""
     n, d = X.shape
     c, w, constant = at(X, s, Q0, criterion)
     rows = [i for i in range(n) if (s[i] > 0).any()]
@@ -91,7 +94,7 @@ def dual(X: FloatArray, s: FloatArray, Q0: FloatArray, criterion: str) -> cp.Pro
 
 
 def at(X: FloatArray, s: FloatArray, Q0: FloatArray, criterion: str) -> tuple[FloatArray, FloatArray, float]:
-    """The weights c and w and the constant, with p at Q0: (n,), (n, n), a number. The step is -f or -g there."""
+    """The weights c (n,) and w (n, n) and the constant of the step at Q0. There the step equals -f or -g."""
     n = len(X)
     c, w, constant = np.zeros(n), np.zeros((n, n)), 0.0
     for i in range(n):
@@ -116,7 +119,10 @@ def at(X: FloatArray, s: FloatArray, Q0: FloatArray, criterion: str) -> tuple[Fl
 
 
 def pairs(X: FloatArray, partner: list[int]) -> cp.Problem:
-    """Where every class has two points, no step: -g is convex in Q. i belongs with partner[i]. Variable: "Q" (d, d)."""
+    """The convex problem if every class has two points. Then no step is needed. Variable: "Q" (d, d).
+
+    Points i and partner[i] form a class.
+    """
     n, d = X.shape
     Q = cp.Variable((d, d), symmetric=True, name="Q")
     terms = []

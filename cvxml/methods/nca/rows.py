@@ -8,7 +8,7 @@ rest is the norm of Q - M M^T, and h the rounding error of an image. The last tw
 exponentials and logarithms of the softmax. We split points and M into parts with so few bits that the products of the
 leading parts are summed exactly in any order. So h and the rounding error of rest are far below eps times the sizes.
 
-From the distances we bound the rest: the error of log sum_k e^-D_k is at most log sum_k p_k e^off_k. If all partners
+From the distances we bound the rest: the error of log sum_k e^-D_k is at most log sum_k p_k e^error_k. If all partners
 of i have the same s_ij, then w - p = w times the probability of the other points, which loses no digits. A sum of n
 terms is allowed an error of n eps times the sum of the absolute values, in any order. Nothing of descent.py is used.
 """

@@ -345,7 +345,9 @@ class Solver:
         return Run(name, descent.at.A, descent.at.value, status, descent.iterations, history)
 
     def _raised(self, descent: Descent) -> bool:
-        """Add the best direction to a metric of less than the allowed rank; return False if none improves it."""
+        """Add the best direction to a metric with less than the allowed rank. Return False if every direction fails to
+        improve it.
+        """
         A = descent.at.A
         if len(A) == self.rank and np.linalg.svd(A, compute_uv=False)[-1] ** 2 > INVISIBLE:
             return False
@@ -423,7 +425,7 @@ class Solver:
         return best
 
     def improve(self, Q: FloatArray, tol: float, early: bool) -> tuple[FloatArray, Dual]:
-        """Return a metric at least as good as Q, and dual variables of the step at Q (trivial if rank is limited)."""
+        """Return a metric no worse than Q, and dual variables of the step at Q (trivial ones for a limited rank)."""
         A = self.root_of(Q)
         found = self.run("candidate", A, tol, 100 if early else 2000)
         better = self.metric(self._better_multiple(found.A))

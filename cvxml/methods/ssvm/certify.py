@@ -1,41 +1,296 @@
 """The certificate of a metric for gerrymandering: F, and a bound of its own convex step.
 
-The step is a member of the family (member.py): bound, gap and what rounding may take from them are those of
-cvxml/family/theorem, at the sets h* that the exact inference finds, with the worst sets that it finds. That it may
-have found others than the best is counted beside (rounding.py). The tests hold it against enumeration and an integer
-program.
+The step is a member of the family (family/theorem), and the theorem gives its bound, gap and rounding:
+    min_{W psd}  ||W||^2 + C sum_i max(0, max_h [Delta_ih - v_ih]),   v_ih = sum_{j in h} D_ij - sum_{j in known_i} D_ij
+Here known_i is h*_i. Its own row is 0, so the maximum is not negative, and its dual variable does not change the bound.
+The dual variables of a point sum to C at most, and the rest is on h*_i. Files store q, the dual variables / C. In a
+leaf of a tree, known_i holds the settled members of h*_i, and exchanges have dual variables too (tree.py).
 
-W = 0 has no scale that an error could be a share of: whether it is optimal for its step is decided in rationals.
+The sets are too many to list. The rows are a few sets, with the worst set of each point at W among them. They have the
+objective of all sets at W, and their dual variables are feasible for all sets.
 
-The step is strongly convex: its optimum lies within sqrt(gap) of W. Of F itself no more is proved than F >= 0.
+Rounding of the inferences. `nearest` compares products of images of the points under a root T of W, with an error of at
+most rho_i at point i. Let `low` be lower bounds of the distances to the k + 1 candidates of a class. A point that is no
+candidate has a product at least as large as theirs, so its distance is at least u = max low - 2 rho_i. The t-th nearest
+point is then at least as far as the t-th of min(low, u). The cheapest sets at these distances cost at most as much as
+the cheapest sets there are. `Inferred.error` bounds the error of F.
+
+W = 0 has no scale for a relative error, so rational arithmetic decides if it is optimal for its step. The step is
+strongly convex: its optimum is within sqrt(gap) of W. For F itself, only F >= 0 is proved.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 
-from cvxml.core.metric import FloatArray
+from cvxml.core.clock import watched
+from cvxml.core.inputs import real_array
+from cvxml.core.metric import EPS, FloatArray, IntArray, examine, psd_root, unit_scale
 from cvxml.core.result import Certificate, Dual
+from cvxml.family.losses.groups import Slack
+from cvxml.family.regularizers.frobenius import Frobenius
+from cvxml.family.rows.base import Block, Duals, View, Weights
 from cvxml.family.theorem import theorem
+from cvxml.family.theorem.theorem import Family, Term
+from cvxml.methods.ssvm.inference import loss_augmented, nearest, point_at, table, task_loss
 from cvxml.methods.ssvm.instance import Instance
-from cvxml.methods.ssvm.member import members, named, of_points, priced, read, step, zero_is_optimal
-from cvxml.methods.ssvm.rounding import inferred
-from cvxml.methods.ssvm.tree.certify import certify_tree
+from cvxml.numbers.rational import plane
+from cvxml.numbers.rounding import Seen, images
+
+NO_NU, NO_EXCHANGES = np.empty(0), np.empty((0, 3), dtype=np.intp)
+ROOM = 1.01  # for products of errors
+TINY = 1e-300  # more than all losses by underflow
+BLOCK = 2**18  # pairs at a time
+
+
+class Sets:
+    """Rows v_ih for some sets (m, 1 + k), a point and its members each. The key of a row is its place.
+
+    known: the pairs (e, 2) of i and j with j in known_i.
+    """
+
+    def __init__(self, listed: IntArray, known: IntArray, n: int):
+        m, k = len(listed), listed.shape[1] - 1
+        point, place = listed[:, 0], np.repeat(np.arange(m), k)
+        chosen = csr_array((np.ones(m * k, dtype=np.intp), (place, listed[:, 1:].ravel())), shape=(m, n))
+        others = csr_array((np.ones(len(known), dtype=np.intp), tuple(known.T)), shape=(n, n))
+        B = (chosen - others[point]).tocoo()
+        B.eliminate_zeros()  # members of both h and known_i cancel
+        self.row, self.sign = B.row, B.data
+        pairs, self.where = np.unique(point[B.row] * n + B.col, return_inverse=True)
+        self.listed, self.pairs = listed, np.stack(np.divmod(pairs, n), axis=1)
+
+    def blocks(self, view: View, duals: Duals, kept: float = math.inf) -> Iterator[Block]:
+        """See `Rows`; all rows in one block."""
+        m = len(self.listed)
+        D, error = view.pairs(self.pairs)
+        v = np.bincount(self.row, self.sign * D[self.where], minlength=m).astype(np.float64)
+        size = np.bincount(self.row, np.abs(D)[self.where], minlength=m)
+        moved = np.bincount(self.row, error[self.where], minlength=m) + 2 * self.listed.shape[1] * EPS * size
+        a = np.zeros(m)
+        a[duals.key] = duals.a
+        yield Block(v, moved * (1 + 1e-6), a)
+
+    def weights(self, duals: Duals) -> Weights:
+        """See `Rows`; each pair once. The sums are exact if `duals` are whole multiples of a digit (groups.py)."""
+        a = np.zeros(len(self.listed), dtype=duals.a.dtype)
+        a[duals.key] = duals.a
+        w = np.zeros(len(self.pairs), dtype=duals.a.dtype)
+        np.add.at(w, self.where, np.where(self.sign > 0, a[self.row], -a[self.row]))
+        return Weights(self.pairs, w)
+
+    def within_span(self, labels: IntArray, duals: Duals) -> Duals:
+        """See `Rows`; all, because the regularizer is finite everywhere."""
+        return duals
+
+    def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[int]:
+        """See `Rows`."""
+        v, pairs = [0] * len(self.listed), self.pairs.tolist()
+        for row, where, sign in zip(self.row.tolist(), self.where.tolist(), self.sign.tolist(), strict=True):
+            i, j = pairs[where]
+            v[row] += sign * D[i][j]
+        return iter(v)
+
+
+def step(
+    p: Instance,
+    latent: IntArray,
+    sets: IntArray,
+    number: Callable[[Any], Any] = float,
+) -> Family:
+    """Return the step for h* `latent` (n, k), with the rows of `sets` (m, 1 + k)."""
+    norm = Frobenius(p.X, number(2))
+    term = Term(Slack(number(p.C), sets[:, 0], delta(p, sets)), Sets(sets, members(latent), len(p.X)))
+    return Family(norm, (term,), of_regularizer=True, radius=norm.around)
+
+
+def delta(p: Instance, sets: IntArray) -> FloatArray:
+    """Return Delta of sets (m, 1 + k)."""
+    return task_loss(p.y[sets[:, 1:]], p.y[sets[:, 0]], p.Lam)
+
+
+def members(latent: IntArray) -> IntArray:
+    """Return the pairs (n k, 2) of points and members of their sets (n, k)."""
+    return np.stack([np.repeat(np.arange(len(latent)), latent.shape[1]), latent.ravel()], axis=1)
+
+
+def of_points(sets: IntArray) -> IntArray:
+    """Return one set for each point (n, k) in the form (n, 1 + k)."""
+    return np.column_stack([np.arange(len(sets)), sets])
+
+
+def read(p: Instance, dual: Dual) -> tuple[FloatArray, IntArray]:
+    """Return weights q (m,) > 0 and their sets (m, 1 + k), from any numbers; the weights of a point sum to 1."""
+    q, sets = _checked(dual, len(p.X), p.k)
+    sets, proper = in_order(sets)
+    # no weight exceeds 1, and sums of much larger numbers could overflow
+    q, kept = np.clip(q, 0.0, 1.0), proper & (q > 0)
+    return scaled(q[kept], sets[kept]), sets[kept]
+
+
+def scaled(q: FloatArray, sets: IntArray) -> FloatArray:
+    """Return weights > 0, scaled so that those of a point sum to 1."""
+    shares: FloatArray = q / np.bincount(sets[:, 0], q)[sets[:, 0]]
+    return shares
+
+
+def in_order(sets: IntArray) -> tuple[IntArray, Any]:
+    """Return sets (m, 1 + k) with increasing members, and a mask (m,) of those with k distinct other points."""
+    members = np.sort(sets[:, 1:], axis=1)
+    proper = (np.diff(members, axis=1) > 0).all(axis=1) & (members != sets[:, :1]).all(axis=1)
+    return np.column_stack([sets[:, 0], members]), proper
+
+
+def priced(p: Instance, q: FloatArray, m: int) -> Duals:
+    """Return the dual variables C q of the first of m sets; the others have none."""
+    return Duals(np.pad(p.C * q, (0, m - len(q))), np.arange(m))
+
+
+def named(p: Instance, latent: IntArray, sets: IntArray, duals: Duals) -> Dual:
+    """Return the dual by name: the weights of `sets`, and the rest of each point on h*."""
+    rest = p.C - np.bincount(sets[duals.key, 0], duals.a, minlength=len(p.X))
+    q, index = np.concatenate([duals.a, rest]) / p.C, np.concatenate([sets[duals.key], of_points(latent)])
+    return {"q": q[q > 0], "q_index": index[q > 0]}
+
+
+def zero_is_optimal(
+    p: Instance,
+    known: IntArray,
+    worst: FloatArray,
+    q: FloatArray,
+    sets: IntArray,
+    nu: FloatArray = NO_NU,
+    exchanges: IntArray = NO_EXCHANGES,
+) -> bool:
+    """Return True if dual variables near those given prove, in rationals, that W = 0 is optimal.
+
+    They do so if those of each point are on its worst sets only and sum to C, and if G has no positive eigenvalue.
+    known: see `Sets`; worst (n,): the largest Delta of a set; nu (e,) on exchanges (e, 3) of i, j, l.
+    """
+    on, n = delta(p, sets) == worst[sets[:, 0]], len(p.X)
+    q, sets = scaled(q[on], sets[on]), sets[on]
+    if len(np.unique(sets[:, 0])) < n:
+        return False
+    C = Fraction(p.C)
+    a = Slack(C, sets[:, 0], delta(p, sets)).exact_duals([C * Fraction(share) for share in q.tolist()])
+    G = Sets(sets, known, n).weights(Duals(np.array(a, dtype=object), np.arange(len(a))))
+    G = exchanged(G, np.array([Fraction(price) for price in nu.tolist()], dtype=object), exchanges)
+    return Frobenius(p.X, Fraction(2)).exact_bound(plane(p.X), G) == 0
+
+
+def exchanged(G: Weights, nu: Any, exchanges: IntArray) -> Weights:
+    """Return G - sum nu (X_ij - X_il) over exchanges (e, 3) of i, j, l."""
+    return Weights(
+        np.concatenate([G.pairs, exchanges[:, :2], exchanges[:, ::2]]), np.concatenate([G.w, -nu, nu])
+    )
+
+
+def _checked(dual: Dual, n: int, k: int) -> tuple[FloatArray, IntArray]:
+    for name in ("q", "q_index"):
+        if not isinstance(dual, Mapping) or name not in dual:
+            raise ValueError(f'the dual must be a mapping with "q" and "q_index"; there is no {name!r}')
+    q, index = real_array(dual["q"], "dual 'q'"), np.asarray(dual["q_index"])
+    if index.size == 0:
+        index = index.reshape(0, k + 1).astype(np.intp)
+    if q.ndim != 1 or index.shape != (len(q), k + 1) or index.dtype.kind not in "iu":
+        raise ValueError(
+            f"dual 'q' must be one number a set, with q_index of shape (m, {k + 1}) and integers; "
+            f"got shapes {q.shape} and {index.shape}, dtype {index.dtype}"
+        )
+    if len(index) and (index.min() < 0 or index.max() >= n):
+        raise ValueError(f"q_index names a point outside 0..{n - 1}")
+    if not np.isfinite(q).all():
+        raise ValueError("dual 'q' holds NaN or infinity")
+    return q, index.astype(np.intp)
+
+
+class Inferred(NamedTuple):
+    """The sets of the two inferences at W (d, d), psd."""
+
+    W: FloatArray
+    latent: IntArray  # (n, k)
+    worst: IntArray  # (n, k)
+    largest: FloatArray  # (n,): the largest S + Delta
+    error: float  # a bound of the error of F, if these sets are not the best
+
+    @property
+    def zero(self) -> bool:
+        """True if W = 0, where all sets tie."""
+        return not self.W.any()
+
+
+def inferred(p: Instance, W: FloatArray) -> Inferred:
+    """Return the sets of both inferences at P_+(W)."""
+    s = unit_scale(p.X)
+    unit, psd = p.scaled(s), examine(W, p.X)[0]
+    with np.errstate(over="ignore", invalid="ignore"):  # an absurd metric gets an infinite objective
+        at = point_at(unit, psd * s**2)
+        worst = loss_augmented(at.near, p.y, p.Lam).sets
+        error = 0.0 if not psd.any() else math.inf
+        if psd.any() and np.isfinite(at.W).all():
+            error = p.C * float(np.sum(_missed(unit, at.W, at.latent, worst)))
+    return Inferred(psd, at.latent, worst, at.worst, error if math.isfinite(error) else math.inf)
+
+
+def _missed(p: Instance, W: FloatArray, latent: IntArray, worst: IntArray) -> FloatArray:
+    """Return bounds (n,): the cheapest and the worst set at W (d, d) are better than these (n, k) by at most that."""
+    view = Frobenius(p.X, 2.0).judge(W).view
+    error, k = _error_products(p.X, W), p.k
+    J = nearest(p.X, p.y, p.R, W, k + 1).J
+    low = _distances(view, J, -1.0)
+    beyond = low.max(axis=2, keepdims=True) - 2 * ROOM * (error + error.max())[:, None, None]
+    low = np.sort(np.maximum(np.minimum(low, beyond), 0.0), axis=2)[:, :, :k]
+    largest = (p.Lam[p.y] - table(low, 0).cost).max(axis=1)
+    cheapest = table(low, 1, p.y[:, None]).cost[:, 0]
+    own, far = (_distances(view, sets, 1.0).sum(axis=1) for sets in (latent, worst))
+    delta = task_loss(p.y[worst], p.y, p.Lam)
+    missed = (largest - delta + far) + (own - cheapest)
+    size = np.abs(largest) + delta + far + own + cheapest
+    found: FloatArray = ROOM * (np.maximum(missed, 0.0) + (2 * k + 8) * EPS * size) + TINY
+    return found
+
+
+def _distances(view: View, J: IntArray, side: float) -> FloatArray:
+    """Return lower (side -1) or upper (1) bounds of the distances of the points to J (n, ...); inf if J is -1."""
+    n, count = len(J), J[0].size
+    found, step = np.empty((n, count)), max(1, BLOCK // count)
+    for first in watched(range(0, n, step)):
+        i = np.arange(first, min(first + step, n))
+        j = J[i].reshape(len(i), count)
+        D, error = view.pairs(np.stack([np.repeat(i, count), j.ravel()], axis=1))
+        found[i] = np.where(j < 0, np.inf, (D + side * error).reshape(j.shape))
+    return found.reshape(J.shape)
+
+
+def _error_products(X: FloatArray, W: FloatArray) -> FloatArray:
+    """Return rho (n,): the product of i and j in `nearest` has an error of at most rho_i + rho_j.
+
+    The unit of a feature is its width.
+    """
+    T, P = psd_root(W), X - X.mean(axis=0)
+    width = np.abs(P).max(axis=0)
+    error = np.abs(W - T @ T.T) + (len(W) + 2) * EPS * (np.abs(T) @ np.abs(T).T)
+    miss = float(np.linalg.norm(error * np.outer(width, width))) * ROOM
+    unit = 1 / np.maximum(width, 1e-290)
+    seen = Seen(T, unit, miss, images(P, T), P * unit)
+    # the last term is the error of the sums of squares and products
+    own: FloatArray = seen.reach() + (T.shape[1] + 2) * EPS * np.sum(seen.images.at**2, axis=1)
+    return own
 
 
 def certify(p: Instance, W: FloatArray, dual: Dual) -> Certificate:
-    """Certificate of `W` (d, d) from weights `dual`: kind "stationary", its `step` of kind "subproblem".
+    """Return the certificate of `W` (d, d) from weights `dual`: kind "stationary", its `step` of kind "subproblem".
 
-    dual: "q" (m,) any real numbers, "q_index" (m, 1 + k): a point and its set; one with a "tree" goes to
-    tree/certify.py, which bounds F itself. A slightly infeasible `W` is
-    judged as P_+(W). Raises ValueError if the arrays do not match or an index is out of range.
+    dual: "q" (m,) any real numbers, "q_index" (m, 1 + k): a point and its set. A slightly infeasible `W`
+    is judged as P_+(W). Raises ValueError if the arrays do not match or an index is out of range.
     """
-    if isinstance(dual, Mapping) and "tree" in dual:
-        return certify_tree(p, W, dual)
     found, (q, with_q) = inferred(p, W), read(p, dual)
     sets = np.concatenate([with_q, of_points(found.worst)])
     proof, repaired = theorem.certify(step(p, found.latent, sets), W, [priced(p, q, len(sets))])

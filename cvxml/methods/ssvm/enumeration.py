@@ -1,4 +1,4 @@
-"""Neighbourhood gerrymandering from its definitions: every set of k neighbours is looked at, one by one.
+"""Neighbourhood gerrymandering from its definitions: loops over all sets of k neighbours.
 
     D_W(i, j)   = (x_i - x_j)^T W (x_i - x_j)                                                        (1)
     S_W(i, h)   = - sum_{j in h} D_W(i, j),   |h| = k, i not in h                                    (2)
@@ -6,21 +6,18 @@
     L_i         = max_h [S_W(i, h) + Delta(y_i, h)]  -  max_{h: y_i wins strictly} S_W(i, h)     (5), (6)
     F(W)        = ||W||_F^2 + C sum_i L_i                                                           (10)
 
-Literal: every line. Corrected: (4) leaves a tie to a heuristic; here a tie costs the most it could, which is
-what the paper's inference computes. Delta = 0 is then the same as a strict win, because Lam > 0 off its
-diagonal.
+Every line is literal. One correction: (4) leaves a tie to a heuristic. Here a tie costs the most it could, and the
+paper's inference computes the same. Delta = 0 is then the same as a strict win, because Lam > 0 off its diagonal.
 
-Two families of candidate sets go into the same two inferences. `all_sets` is the definition. `nearest_sets` has
-one set for every vector of vote counts, made of the nearest points of each class: S is a sum over the points
-and Delta depends on the counts alone, so no other set with these counts is better. It is right for the same
-reason at every n, and bearable for n in the hundreds.
+Two families of candidate sets go into the same two inferences. `all_sets` is the definition. `nearest_sets` has one set
+for every vector of vote counts: the nearest points of each class. S is a sum over the points and Delta depends only on
+the counts, so every other set with these counts is at most as good. It takes bearable time for n in the hundreds.
 
-Ties: the better cost, then the lexicographically first set (as a sorted tuple of indices). Costs are sums
-rounded once (math.fsum). Compare costs, not sets: two sets whose costs differ by less than rounding may be
-told apart by one family and not by the other.
+Ties: the better cost, then the lexicographically first set (as a sorted tuple of indices). Costs are sums rounded once
+(math.fsum). Compare costs, not sets: if two costs differ by less than rounding, the families may choose different sets.
 
 Shapes: X (n, d), y (n,) codes 0..R-1, W (d, d), Lam (R, R), D (n,) one row D_W(i, .), whose entry i is ignored.
-Nothing here is fast, and nothing is shared with a solver or a certificate.
+This file is slow and shares no code with a solver or a certificate in floats.
 
 Reference: S. Trivedi, D. McAllester, G. Shakhnarovich, Discriminative Metric Learning by Neighborhood
 Gerrymandering, NIPS 2014.
@@ -39,24 +36,24 @@ Candidates = Callable[[FloatArray, IntArray, int, int], Iterator[Neighbors]]
 
 
 def all_sets(D: FloatArray, y: IntArray, i: int, k: int) -> Iterator[Neighbors]:
-    """Every h: |h| = k and i is not in h."""
+    """Yield every h with |h| = k and i not in h."""
     return itertools.combinations([j for j in range(len(y)) if j != i], k)
 
 
 def nearest_sets(D: FloatArray, y: IntArray, i: int, k: int) -> Iterator[Neighbors]:
-    """For every vector of vote counts (m_1, ..., m_R) that sums to k, the m_c nearest points of each class c."""
+    """Yield the m_c nearest points of each class c, for every vector of vote counts (m_1, ..., m_R) with sum k."""
     members = [sorted(listed, key=lambda j: (D[j], j)) for listed in members_by_class(y, i)]
     for counts in count_vectors([len(listed) for listed in members], k):
         yield tuple(sorted(j for listed, m in zip(members, counts, strict=True) for j in listed[:m]))
 
 
 def members_by_class(y: IntArray, i: int) -> list[list[int]]:
-    """The points of every class 0..R-1, without i."""
+    """Return the points of every class 0..R-1, without i."""
     return [[j for j in range(len(y)) if y[j] == c and j != i] for c in range(int(max(y)) + 1)]
 
 
 def count_vectors(available: Sequence[int], k: int) -> Iterator[tuple[int, ...]]:
-    """Every (m_1, ..., m_R) with sum k and 0 <= m_c <= available[c]."""
+    """Yield every (m_1, ..., m_R) with sum k and 0 <= m_c <= available[c]."""
     if len(available) == 0:
         if k == 0:
             yield ()
@@ -67,7 +64,7 @@ def count_vectors(available: Sequence[int], k: int) -> Iterator[tuple[int, ...]]
 
 
 def votes(y: IntArray, h: Neighbors, R: int) -> list[int]:
-    """#r for r = 0..R-1: how many points of h are of class r."""
+    """Return #r for r = 0..R-1: the number of points of class r in h."""
     return [sum(1 for j in h if y[j] == r) for r in range(R)]
 
 
@@ -77,12 +74,12 @@ def task_loss(counts: Sequence[int], own: int, Lam: FloatArray) -> float:
 
 
 def wins(counts: Sequence[int], r: int) -> bool:
-    """Class r has more votes than any other class."""
+    """Return True if class r has more votes than any other class."""
     return all(counts[c] < counts[r] for c in range(len(counts)) if c != r)
 
 
 def in_H(counts: Sequence[int], r: int, tau: int) -> bool:
-    """h in H_r(tau): #r >= 1 and #c <= #r - tau for every other class c. H_r(1): r wins strictly."""
+    """Return True if h is in H_r(tau): #r >= 1 and #c <= #r - tau for c != r. With tau = 1, r wins strictly."""
     return counts[r] >= 1 and all(counts[c] <= counts[r] - tau for c in range(len(counts)) if c != r)
 
 
@@ -122,7 +119,7 @@ def distances(X: FloatArray, W: FloatArray, i: int) -> FloatArray:
 
 
 def winning(D: FloatArray, y: IntArray, i: int, k: int, candidates: Candidates) -> tuple[Neighbors, float]:
-    """The best h where y_i wins strictly, and its sum of D. ValueError, naming the class, if there is none."""
+    """The best h in which y_i wins strictly, and its sum of D. ValueError names the class if there is no such h."""
     own = int(y[i])
     best = targeted(D, y, i, k, own, 1, candidates)
     if best is None:

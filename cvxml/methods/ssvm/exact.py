@@ -1,8 +1,8 @@
-"""The step's certificate in exact arithmetic (cvxml/family/theorem/exact.py), and the inferences that it rests on.
+"""The certificate of a step in exact arithmetic (family/theorem/exact.py), with exact inferences.
 
-These are by enumeration of all vote counts (the nearest points of each class are the cheapest), with distances in
-integers: what ties, ties exactly, and then the first set is taken. At V = 0 all sets tie, and h* is that of the
-identity, as in point.py.
+The inferences enumerate all vote counts, because the nearest points of each class are the cheapest. Distances are
+integers, so equal costs tie exactly, and the first set is taken. At V = 0 all sets tie, and h* is that of the identity,
+as in inference.py.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.result import Dual
 from cvxml.family.theorem.exact import interval
 from cvxml.family.theorem.theorem import in_domain, prove
+from cvxml.methods.ssvm.certify import members, of_points, priced, read, step, zero_is_optimal
 from cvxml.methods.ssvm.enumeration import Neighbors, nearest_sets, task_loss, votes, wins
 from cvxml.methods.ssvm.instance import Instance
-from cvxml.methods.ssvm.member import members, of_points, priced, read, step, zero_is_optimal
 from cvxml.numbers.rational import Distances, judged, plane
 
-SPLITS = 2000  # vote counts that are enumerated for a point
+SPLITS = 2000  # vote counts to enumerate for a point, at most
 
 
 class Inferred(NamedTuple):
-    """What the inferences say at V: h* (n, k), the worst sets (n, k), and the largest Delta of a set (n,)."""
+    """Both inferences at V: h* (n, k), the worst sets (n, k), and the largest Delta of a set (n,)."""
 
     latent: IntArray
     worst: IntArray
@@ -40,11 +40,10 @@ class Inferred(NamedTuple):
 def exact_interval(
     p: Instance, W: FloatArray, dual: Dual, *, root: ArrayLike | None = None, psd: ArrayLike | None = None
 ) -> Exact:
-    """The interval of the step of the metric `W` (d, d), from any weights `dual` (certify.py).
+    """Return the interval of the step of the metric `W` (d, d), from any weights `dual` (certify.py).
 
-    root: M with M M^T near W; psd: L with L L^T near P_+(-G), of the weights themselves and not of a multiple; (d, r)
-    each, where they are not to be found here. Raises ValueError for a dual with a "tree", and where there are more than
-    `SPLITS` ways to split the votes.
+    root (d, r): M with M M^T near W. psd (d, r): L with L L^T near P_+(-G), for the weights as given. By default both
+    are computed here. Raises ValueError for a dual with a "tree", and for more than `SPLITS` ways to split the votes.
     """
     if isinstance(dual, Mapping) and "tree" in dual:
         raise ValueError(
@@ -65,7 +64,7 @@ def exact_interval(
 
 
 def inferred(p: Instance, W: FloatArray, root: ArrayLike | None = None) -> Inferred:
-    """Both inferences at `W` (d, d) as rational numbers, or at M M^T."""
+    """Return both inferences at `W` (d, d), in rational numbers, or at M M^T for a `root` M."""
     X, V = plane(p.X), judged(W, root)
     zero = not any(V.V.entries())
     D = X.distances(judged(np.eye(len(W))) if zero else V)
@@ -75,7 +74,7 @@ def inferred(p: Instance, W: FloatArray, root: ArrayLike | None = None) -> Infer
 
 
 def _of_point(p: Instance, i: int, at: Distances, zero: bool) -> tuple[Neighbors, Neighbors, float]:
-    """h*_i, a worst set, and the largest Delta of a set."""
+    """Return h*_i, a worst set, and the largest Delta of a set."""
     own, D, unit = int(p.y[i]), at.D[i], Fraction(0) if zero else at.unit
     winning: list[tuple[int, Neighbors]] = []
     cheapest: dict[float, tuple[int, Neighbors]] = {}  # of every value of Delta

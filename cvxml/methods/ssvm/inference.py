@@ -1,48 +1,135 @@
-"""Exact inference over sets of k neighbours, for all points and all classes at once (section 5.1).
+"""Exact inference in gerrymandering: the sets of k neighbours that a metric chooses, F there, and all intermediates.
 
-Everything starts from the k nearest points of each class (nearest.py): D (n, R, k), ascending, inf where there are
-none. H_r(tau) = {h : #r >= 1, #c <= #r - tau for c != r}; tau = 1: r wins strictly, tau = 0: ties allowed.
+Nearest points. A set of H_r(tau) of least cost takes the nearest points of each class, at most k of them. So `nearest`
+gives D (n, R, k), the ascending distances to the k nearest points of each class; inf if there are fewer.
 
-With m votes for r the cheapest set takes the m nearest of r and, of the rest, the k - m nearest with at most m - tau of
-a class: going by distance and skipping full classes is exact there, since those sets are the bases of a
-truncated partition matroid. What is not exact is to settle m on the way, as Algorithm 2 of the paper does
-(study/greedy.py); here every m from n* = ceil((k + tau (R - 1)) / R) to k is tried. The proof is in
+Sets (section 5.1). H_r(tau) = {h : #r >= 1, #c <= #r - tau for c != r}. With tau = 1, r wins strictly; with tau = 0,
+ties are allowed. With m votes for r, the cheapest set takes the m nearest points of r. It then takes the k - m nearest
+of the other classes, with at most m - tau of a class. To go by distance and skip full classes is exact, because these
+sets are the bases of a truncated partition matroid. Algorithm 2 of the paper chooses m on the way, which is not exact
+(algorithms.py). Here every m from n* = ceil((k + tau (R - 1)) / R) to k is tried. The proof is in
 docs/gerrymandering_inference.md.
+
+Points. A `Point` is a metric W with both inferences and F; `evaluate` names all intermediates as the paper does.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from cvxml.core.metric import FloatArray, IntArray
-from cvxml.methods.ssvm.nearest import Nearest
+from cvxml.core.clock import look, watched
+from cvxml.core.metric import EPS, FloatArray, IntArray, project_psd, psd_root
+from cvxml.methods.ssvm.instance import Instance
+
+BLOCK = 400_000  # distances at a time: 3 MB, which fit in a cache
+
+
+class Nearest(NamedTuple):
+    """The k nearest points of each class, nearest first; inf and -1 if a class has fewer than k others."""
+
+    D: FloatArray  # (n, R, k)
+    J: IntArray  # (n, R, k)
+
+
+def nearest(
+    X: FloatArray,
+    y: IntArray,
+    R: int,
+    W: FloatArray,
+    k: int,
+    rows: IntArray | None = None,
+    root: FloatArray | None = None,
+) -> Nearest:
+    """Return the k nearest points of each class in the metric W (d, d), for the points `rows` (default: all of X).
+
+    A point is never its own neighbour. Of points at equal distance, the one of lower index comes first. root: T with
+    W = T T^T, if it is known. Candidates come from matrix products. Their distances are then computed again as sums of
+    squared differences, so that small distances keep their digits.
+    """
+    # the Euclidean distances of Z are those of X in the metric W
+    Z = (X - X.mean(axis=0)) @ (psd_root(W) if root is None else root)
+    rows = np.arange(len(Z)) if rows is None else rows
+    J = _candidates(Z, y, R, k, rows)
+    D = np.empty(J.shape)
+    step = max(1, BLOCK // max(1, R * k * Z.shape[1]))
+    for start in watched(range(0, len(rows), step)):
+        block = slice(start, start + step)
+        difference = Z[rows[block], None, None] - Z[J[block]]
+        D[block] = np.einsum("nrkd,nrkd->nrk", difference, difference)
+    D[J < 0] = np.inf
+    order = np.lexsort((J, D), axis=2)
+    return Nearest(np.take_along_axis(D, order, axis=2), np.take_along_axis(J, order, axis=2))
+
+
+def _candidates(Z: FloatArray, y: IntArray, R: int, k: int, rows: IntArray) -> IntArray:
+    """Return the k nearest of each class by a matrix product, (rows, R, k); -1 if there are fewer."""
+    J = np.full((len(rows), R, k), -1, dtype=np.intp)
+    by_class = np.argsort(y, kind="stable")
+    place = np.empty(len(Z), dtype=np.intp)
+    place[by_class] = np.arange(len(Z))
+    # One product gives ||z_j||^2 - 2 <z_i, z_j>: the squared distance minus ||z_i||^2, which changes no order.
+    left = np.column_stack([Z[rows], np.ones(len(rows))])
+    right = np.column_stack([-2 * Z, np.einsum("nd,nd->n", Z, Z)])[by_class]
+    ends = np.cumsum(np.bincount(y, minlength=R)).tolist()
+    for c, (first, last) in enumerate(zip([0, *ends[:-1]], ends, strict=True)):
+        step = max(1, BLOCK // max(1, last - first))
+        for start in watched(range(0, len(rows) if last > first else 0, step)):
+            block = slice(start, start + step)
+            away = left[block] @ right[first:last].T
+            itself = np.flatnonzero(y[rows[block]] == c)
+            away[itself, place[rows[block][itself]] - first] = np.inf
+            _take_smallest(away, by_class[first:last], J[block, c])
+    return J
+
+
+def _take_smallest(away: FloatArray, members: IntArray, J: IntArray) -> None:
+    """Write the members with the smallest entries of each row of `away` (overwritten) into J (rows, k)."""
+    each = np.arange(len(away))
+    for t in watched(range(min(J.shape[1], len(members)))):
+        column = away.argmin(axis=1)
+        J[:, t] = np.where(away[each, column] < np.inf, members[column], -1)
+        away[each, column] = np.inf
+
+
+def nearest_by_distance(D: FloatArray, y: IntArray, R: int, k: int) -> Nearest:
+    """Return the k nearest points of each class for distances D (n, m) to points with classes `y` (m,)."""
+    near = Nearest(np.full((len(D), R, k), np.inf), np.full((len(D), R, k), -1, dtype=np.intp))
+    for c in range(R):
+        members = np.flatnonzero(y == c)
+        order = np.argsort(D[:, members], axis=1, kind="stable")[:, :k]
+        found = np.take_along_axis(D[:, members], order, axis=1)
+        near.D[:, c, : order.shape[1]] = found
+        near.J[:, c, : order.shape[1]] = np.where(np.isfinite(found), members[order], -1)
+    return near
 
 
 class Table(NamedTuple):
-    """For each point and class r, the cheapest set of H_r(tau): its cost (inf: there is none) and its votes for r."""
+    """The cheapest set of H_r(tau) for each point and class r: its cost, inf if there is none, and its votes for r."""
 
-    cost: FloatArray  # (n, c), (n, R) of all classes
-    votes: IntArray  # the same
+    cost: FloatArray  # (n, c); (n, R) of all classes
+    votes: IntArray  # of the same shape
 
 
 class Chosen(NamedTuple):
-    """One set a point."""
+    """One set for each point."""
 
     sets: IntArray  # (n, k), increasing
     value: FloatArray  # (n,): the cost of a targeted set; S + Delta of a loss-augmented one
 
 
 def fewest_votes(k: int, R: int, tau: int) -> int:
-    """n*: with fewer of k votes than this no class of R can win (tau = 1) or be tied for most (tau = 0)."""
+    """Return n*, the fewest of k votes with which one of R classes can win (tau = 1) or be tied for most (tau = 0)."""
     return -(-(k + tau * (R - 1)) // R)
 
 
 def table(D: FloatArray, tau: int, classes: IntArray | None = None) -> Table:
-    """The least sum of distances over H_r(tau), for each point and each r; of equal ones that with fewest votes.
+    """Return the cheapest sets of H_r(tau) for each point and each r; of equal costs, the set with fewest votes.
 
-    classes (n, c): the r of each point that are asked for; default: all R, in order.
+    classes (n, c): the r of each point; default: all R, in order.
     """
     n, R, k = D.shape
     if classes is None:
@@ -57,7 +144,7 @@ def table(D: FloatArray, tau: int, classes: IntArray | None = None) -> Table:
 
 
 def _rest(D: FloatArray, classes: IntArray, count: int, most: int) -> FloatArray:
-    """(n, c): the `count` least distances outside each class r, at most `most` of a class; inf where there are too few.
+    """Return the sum (n, c) of the `count` least distances outside class r, at most `most` of a class; inf if too few.
 
     classes (n, c): the r of each point.
     """
@@ -87,7 +174,7 @@ def _rest(D: FloatArray, classes: IntArray, count: int, most: int) -> FloatArray
 
 
 def sets_of(near: Nearest, r: IntArray, votes: IntArray, tau: int) -> IntArray:
-    """The set (n, k) that a table means: class r (n,) with `votes` (n,). Indices increasing."""
+    """Return the sets (n, k) of a table for the class r (n,) with `votes` (n,); indices increasing."""
     n, _, k = near.D.shape
     sets = np.empty((n, k), dtype=np.intp)
     for m in np.unique(votes).tolist():
@@ -103,7 +190,7 @@ def sets_of(near: Nearest, r: IntArray, votes: IntArray, tau: int) -> IntArray:
 
 
 def targeted(near: Nearest, r: IntArray, tau: int = 1) -> Chosen:
-    """The cheapest set of H_r(tau) for the class r (n,) of each point. ValueError where there is none."""
+    """Return the cheapest set of H_r(tau) for the class r (n,) of each point. ValueError if there is no set."""
     found = table(near.D, tau, r[:, None])
     cost, votes = found.cost[:, 0], found.votes[:, 0]
     if not np.isfinite(cost).all():
@@ -113,7 +200,7 @@ def targeted(near: Nearest, r: IntArray, tau: int = 1) -> Chosen:
 
 
 def loss_augmented(near: Nearest, y: IntArray, Lam: FloatArray) -> Chosen:
-    """The set with the largest S + Delta: the best of the cheapest sets with r tied for most votes, over r (11)."""
+    """Return the set with the largest S + Delta: the best of the cheapest sets with r tied for most votes (11)."""
     cost, votes = table(near.D, 0)
     values = Lam[y] - cost
     r = values.argmax(axis=1)
@@ -122,8 +209,147 @@ def loss_augmented(near: Nearest, y: IntArray, Lam: FloatArray) -> Chosen:
 
 
 def task_loss(labels: IntArray, own: IntArray, Lam: FloatArray) -> FloatArray:
-    """Delta(y, h), pessimistic, of sets whose points have `labels` (..., k), for points of class `own` (...)."""
-    votes = np.stack([(labels == c).sum(axis=-1) for c in range(len(Lam))], axis=-1)
-    tied = votes == votes.max(axis=-1, keepdims=True)
-    loss: FloatArray = np.where(tied, Lam[own], -np.inf).max(axis=-1)
+    """Return Delta(y, h), pessimistic, of sets with `labels` (..., k), for points of class `own` (...)."""
+    loss: FloatArray = np.where(tied_for_most(labels, len(Lam)), Lam[own], -np.inf).max(axis=-1)
     return loss
+
+
+def tied_for_most(labels: IntArray, R: int) -> NDArray[np.bool_]:
+    """Return the classes (..., R) with the most votes in sets with `labels` (..., k)."""
+    votes = np.stack([(labels == c).sum(axis=-1) for c in range(R)], axis=-1)
+    tied: NDArray[np.bool_] = votes == votes.max(axis=-1, keepdims=True)
+    return tied
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """A metric W, the results of the two inferences at W, and F."""
+
+    W: FloatArray
+    norm2: float  # ||W||^2
+    near: Nearest
+    offending: Table  # cheapest set of each class, ties for most votes allowed
+    worst: FloatArray  # (n,): max over h of S + Delta
+    latent: IntArray  # (n, k): h*
+    own: FloatArray  # (n,): sum of distances over h*
+    F: float
+
+    def rounding(self, C: float) -> float:
+        """An estimate of the rounding error of F, for the solver."""
+        return 64 * EPS * (self.norm2 + C * float(np.abs(self.worst).sum() + np.abs(self.own).sum()))
+
+
+def point_at(p: Instance, W: FloatArray, near: Nearest | None = None) -> Point:
+    """Return the point at W (d, d), psd; `near`: the nearest points, if they are known.
+
+    At W = 0 all sets tie, and h* is that of the identity, which at least follows the geometry of the data.
+    """
+    near = nearest(p.X, p.y, p.R, W, p.k) if near is None else near
+    offending = table(near.D, 0)
+    worst = (p.Lam[p.y] - offending.cost).max(axis=1)
+    best = targeted(near, p.y)
+    norm2 = float(np.sum(W**2))
+    F = norm2 + p.C * float(np.sum(worst + best.value))
+    latent = best.sets if norm2 > 0 else targeted(nearest(p.X, p.y, p.R, np.eye(len(W)), p.k), p.y).sets
+    return Point(W, norm2, near, offending, worst, latent, best.value, F)
+
+
+def best_scale(p: Instance, at: Point) -> float:
+    """Return the s >= 0 that minimises F(s W); 1 if ||W||^2 is 0, or underflows.
+
+    F(s W) = s^2 ||W||^2 + C sum_i ( max_r (Lam(y_i, r) - s cost_ir) + s own_i ) is convex and piecewise quadratic in s.
+    Bisection finds the piece, and the minimum on it is exact.
+    """
+    if at.norm2 < 1e-290:
+        return 1.0
+    loss = p.Lam[p.y]
+    cost = np.where(np.isfinite(at.offending.cost), at.offending.cost, 1e300)
+    rows, total = np.arange(len(cost)), float(at.own.sum())
+
+    def linear(s: float) -> float:
+        """Return the slope at s without its quadratic part."""
+        active = (loss - s * cost).argmax(axis=1)
+        return p.C * (total - float(cost[rows, active].sum()))
+
+    low, high = 0.0, 1.0
+    while linear(high) + 2 * high * at.norm2 < 0:
+        look()
+        low, high = high, 2 * high
+    for _ in range(60):
+        middle = (low + high) / 2
+        if linear(middle) + 2 * middle * at.norm2 < 0:
+            low = middle
+        else:
+            high = middle
+    return float(np.clip(-linear(low) / (2 * at.norm2), low, high))
+
+
+def rescaled(p: Instance, at: Point) -> Point:
+    """Return the best multiple of `at`; `at` itself if it is 0, or if no multiple is better.
+
+    The multiple 0 keeps the h* of the other multiples. They are right there too, because all sets tie, and so CCCP goes
+    on with the h* of its start.
+    """
+    if at.norm2 == 0:
+        return at
+    s = best_scale(p, at)
+    if s * s * at.norm2 <= EPS * at.F:  # only noise is left of W
+        other = replace(point_at(p, 0 * at.W), latent=at.latent)
+    else:
+        other = point_at(p, s * at.W, Nearest(s * at.near.D, at.near.J))
+    return other if other.F < at.F else at
+
+
+def as_certified(p: Instance, at: Point) -> Point:
+    """Return the same W with the h* that its certificate takes; `at` itself if it has these h*.
+
+    They can differ only if ||W||^2 is 0, or underflows (`rescaled`). A W that is stationary for one choice of h* may
+    not be stationary for another.
+    """
+    if at.norm2 > 0:
+        return at
+    other = point_at(p, at.W)
+    return at if np.array_equal(other.latent, at.latent) else other
+
+
+def evaluate(p: Instance, W: FloatArray, t: int) -> dict[str, Any]:
+    """Return all intermediates at `W` (d, d), and a step of Algorithm 1 at iteration `t`."""
+    at = point_at(p, W)
+    h_hat = loss_augmented(at.near, p.y, p.Lam).sets
+    Psi_star, Psi_hat = sum_of_Psi(p.X, at.latent), sum_of_Psi(p.X, h_hat)
+    subgradient = 2 * W + p.C * (Psi_hat - Psi_star)
+    eta = 1 / (2 * (t + 1))
+    W_half = W - eta * subgradient
+    return {
+        "objective": at.F,
+        "h_star": at.latent,
+        "h_hat": h_hat,
+        "S_star": scores(p.X, W, at.latent),
+        "S_hat": scores(p.X, W, h_hat),
+        "Delta": task_loss(p.y[h_hat], p.y, p.Lam),
+        "L": at.worst + at.own,
+        "Psi_star": Psi_star,
+        "Psi_hat": Psi_hat,
+        "subgradient": subgradient,
+        "eta": eta,
+        "W_half": W_half,
+        "W_next": project_psd(W_half),
+    }
+
+
+def scores(X: FloatArray, W: FloatArray, sets: IntArray) -> FloatArray:
+    """S_W(x_i, h_i) = - sum_{j in h_i} D_W(x_i, x_j), (n,), for sets (n, k): equation (2)."""
+    S = np.zeros(len(X))
+    for j in sets.T:
+        difference = X - X[j]
+        S -= np.einsum("nd,nd->n", difference @ W, difference)
+    return S
+
+
+def sum_of_Psi(X: FloatArray, sets: IntArray) -> FloatArray:
+    """sum_i Psi(x_i, h_i), (d, d): equation (8)."""
+    total = np.zeros((X.shape[1], X.shape[1]))
+    for j in sets.T:
+        difference = X - X[j]
+        total -= difference.T @ difference
+    return total

@@ -26,7 +26,7 @@ class Instance(NamedTuple):
         return len(self.Lam)
 
     def scaled(self, s: float) -> Instance:
-        """The same problem on X / s: its metric is s^2 W, its objective s^4 F."""
+        """Return the same problem on X / s: its metric is s^2 W, its objective s^4 F."""
         return self._replace(X=self.X / s, C=scaled_C(self.C, s))
 
 
@@ -38,7 +38,7 @@ def instance(
     C: float | None = None,
     loss_matrix: ArrayLike | None = None,
 ) -> Instance:
-    """Everything checked; C None is 1/n. Raises ValueError for bad input, naming a class that cannot win."""
+    """Return the checked inputs; C=None is 1/n. Raises ValueError for bad input, and names a class that cannot win."""
     points = check_X(X)
     codes = check_labels(y, len(points))
     n = len(points)
@@ -53,7 +53,7 @@ def instance(
 
 
 def scaled_C(C: float, s: float) -> float:
-    """C s^4, the weight of the same problem on X / s; ValueError where that is no number."""
+    """Return C s^4, the weight of the same problem on X / s; ValueError if it over- or underflows."""
     with np.errstate(all="ignore"):
         value = float(np.float64(C) * np.float64(s) ** 2 * np.float64(s) ** 2)
     if not 1e-100 < value < 1e100:  # its square is a number too
@@ -65,7 +65,7 @@ def scaled_C(C: float, s: float) -> float:
 
 
 def check_loss(loss_matrix: Any, R: int) -> FloatArray:
-    """Lam (R, R): zero diagonal, positive elsewhere; 0/1 for None. Raises ValueError."""
+    """Return Lam (R, R), with a zero diagonal and positive elsewhere; 0/1 for None. Raises ValueError."""
     if loss_matrix is None:
         return 1 - np.eye(R)
     Lam = real_array(loss_matrix, "loss_matrix")
@@ -78,8 +78,8 @@ def check_loss(loss_matrix: Any, R: int) -> FloatArray:
         raise ValueError(
             f"loss_matrix[{r}, {r}] = {Lam[r, r]:g}: to be right costs nothing, the diagonal must be 0"
         )
-    error = Lam[~np.eye(R, dtype=bool)]
-    if (error <= 0).any():
+    off_diagonal = Lam[~np.eye(R, dtype=bool)]
+    if (off_diagonal <= 0).any():
         a, b = np.argwhere((Lam <= 0) & ~np.eye(R, dtype=bool))[0]
         raise ValueError(
             f"loss_matrix[{a}, {b}] = {Lam[a, b]:g}: off the diagonal every loss must be greater than 0"
@@ -88,7 +88,7 @@ def check_loss(loss_matrix: Any, R: int) -> FloatArray:
 
 
 def _check_winners(y: IntArray, k: int, names: list[str]) -> None:
-    """Every point's class must be able to win: with m of k votes, and at most m - 1 for each other class."""
+    """Raise ValueError if a class cannot win: with m of k votes, and at most m - 1 for each other class."""
     sizes = np.bincount(y, minlength=len(names))
     for c, size in enumerate(sizes.tolist()):
         others = np.delete(sizes, c)

@@ -1,4 +1,4 @@
-"""Neighbourhood gerrymandering (Trivedi et al. 2014), as cvxml.core.method asks for it.
+"""Neighbourhood gerrymandering (Trivedi et al. 2014) as the package calls it: the class `SSVM`.
 
 Reference: S. Trivedi, D. McAllester, G. Shakhnarovich, Discriminative Metric Learning by Neighborhood
 Gerrymandering, NIPS 2014.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,21 +26,22 @@ from cvxml.core.run import Callback, Found, Start
 from cvxml.core.statement import Statement
 from cvxml.methods.ssvm import enumeration
 from cvxml.methods.ssvm.certify import certify as certify_metric
-from cvxml.methods.ssvm.evaluate import evaluate as evaluate_metric
+from cvxml.methods.ssvm.inference import evaluate as evaluate_metric
+from cvxml.methods.ssvm.inference import point_at, rescaled
 from cvxml.methods.ssvm.instance import Instance, instance
 from cvxml.methods.ssvm.misreadings import MISREADINGS
-from cvxml.methods.ssvm.point import point_at, rescaled
-from cvxml.methods.ssvm.solve import notes_on, search, search_globally
+from cvxml.methods.ssvm.solver import notes_on, search, search_globally
 from cvxml.methods.ssvm.step import StepSolver
+from cvxml.methods.ssvm.tree import certify_tree
 
-TREE_SECONDS = 600.0  # for branch and bound, by default
+TREE_SECONDS = 600.0  # time limit of branch and bound, by default
 MOST_SETS = 20_000  # rows of the literal step: cvxpy takes about a millisecond for each
 TINY, TINY_SECONDS = 8, 30.0  # points up to which `check` tries to prove a global optimum
 LINE = ([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
 
 
 def _check_sets(given: Instance) -> None:
-    """Raise TooLarge where the sets of k neighbours of all points are more than cvxpy can take as rows."""
+    """Raise TooLarge if there are too many sets of k neighbours for the rows of a cvxpy problem."""
     n, k = len(given.X), given.k
     rows = n * math.comb(n - 1, k)
     if rows > MOST_SETS:
@@ -97,7 +98,7 @@ class SSVM(StationaryMethod[Instance]):
     )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """Everything checked. Raises ValueError for bad input."""
+        """The checked inputs. Raises ValueError for bad input."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance, at: FloatArray | None = None) -> Any:
@@ -108,7 +109,7 @@ class SSVM(StationaryMethod[Instance]):
         return enumerated(given.X, given.y, given.k, given.C, given.Lam, _latent(given, at))
 
     def dual(self, given: Instance, at: FloatArray | None = None) -> Any:
-        """Its dual; variables "q", an entry a set, and "S" (d, d)."""
+        """The dual of this step; variables "q", an entry for each set, and "S" (d, d)."""
         from cvxml.methods.ssvm.problem import dual, every_set
 
         _check_sets(given)
@@ -128,17 +129,19 @@ class SSVM(StationaryMethod[Instance]):
         return evaluate_metric(given, M, t)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
-        """The certificate from any weights "q", "q_index" (certify.py)."""
+        """The certificate from weights "q", "q_index" (certify.py); with a "tree", that of F itself (tree.py)."""
+        if isinstance(dual, Mapping) and "tree" in dual:
+            return certify_tree(given, M, dual)
         return certify_metric(given, M, dual)
 
     def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-        """Of the metric's own convex step, in rational arithmetic. Raises ValueError as exact.py says."""
+        """The interval of the metric's own convex step, in rational arithmetic. Raises ValueError, see exact.py."""
         return self.exact_as_stored(given, M, dual, root=root)
 
     def exact_as_stored(
         self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None, hint: Any = None
     ) -> Exact:
-        """hint (d, r): L of exact.py."""
+        """hint (d, r): `psd` of exact.py."""
         from cvxml.methods.ssvm.exact import exact_interval
 
         return exact_interval(given, M, dual, root=root, psd=hint)
@@ -155,32 +158,30 @@ class SSVM(StationaryMethod[Instance]):
         init: Any = "zero",
         random_state: int = 0,
     ) -> Found:
-        """A stationary metric, the best of one or more starts; or the optimum.
+        """A stationary metric, the best of one or more starts, or the global optimum.
 
-        solver: "fast" (cccp.py), or "clarabel" / "scs": each step literally, by constraint generation through
-        cvxpy (small n), or "global": branch and bound (tree/search.py), for n of about 10 to 20: a metric proved
-        optimal to tol * ||W||^2, or the gap when the time is up. max_iter: CCCP steps from each start. start:
-        its metric is gone on from, in place of init.
+        solver: "fast" (step.py). "clarabel" or "scs" solve each step literally, by constraint generation through cvxpy
+        (small n). "global" is branch and bound, for n of about 10 to 20: it proves a metric optimal to tol * ||W||^2,
+        or gives the gap when the time is up. max_iter: CCCP steps from each start. start: its metric replaces init.
         """
         if solver == "global":
             return search_globally(given, init, tol, random_state, start, callback)
         return search(given, solver, init, tol, max_iter, random_state, start, callback)
 
     def seconds(self, solver: str) -> float:
-        """Branch and bound may grow for years."""
+        """The time limit, because branch and bound may run for years."""
         return TREE_SECONDS if solver == "global" else super().seconds(solver)
 
     def improve(
         self, given: Instance, M: FloatArray, *, tol: float = 1e-6, early: bool = False
     ) -> tuple[FloatArray, Dual]:
-        """The convex step at M solved to `tol`: a metric with no higher F, and the step's dual."""
+        """Solve the convex step at M to `tol`: a metric with F at most that of M, and the dual of the step."""
         s = unit_scale(given.X)
         unit = given.scaled(s)
         at = point_at(unit, M * s**2)
         solver = StepSolver(unit, at.latent)
         result = solver.solve(at, tol, early)
-        q, point, sets = solver.dual()
-        return rescaled(unit, result.best).W / s**2, {"q": q, "q_index": np.column_stack([point, sets])}
+        return rescaled(unit, result.best).W / s**2, solver.dual()
 
     def enumerated(self, given: Instance, *, tol: float, time_limit: float | None = None) -> Solution | None:
         """The global optimum with its tree of bounds, for at most `TINY` points and in `TINY_SECONDS`."""
@@ -188,18 +189,18 @@ class SSVM(StationaryMethod[Instance]):
         if len(given.X) > TINY:
             return None
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # whoever asks looks at the bound
+            warnings.simplefilter("ignore")  # the caller reads the bound
             try:
                 return self.solve(given, solver="global", tol=tol, time_limit=seconds)
             except OutOfTime:
                 return None
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """The loss as numbers."""
+        """The parameters, with the loss as numbers."""
         return {"n_neighbors": given.k, "C": given.C, "loss_matrix": given.Lam.tolist()}
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
-        """That a better metric may exist, unless all were enumerated."""
+        """A note that a better metric may exist, unless the search was global."""
         return found.notes if certificate.kind == "enumerated" else notes_on(found, certificate)
 
 

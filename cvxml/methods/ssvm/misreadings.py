@@ -1,9 +1,18 @@
-"""What implementations of gerrymandering compute instead of (10): the misreadings that `check` can name.
+"""The misreadings of gerrymandering that `check` can name: problems that implementations solve instead of (10).
 
-Some are (10) again with other inputs. With S averaged over the k neighbours and W = k V,
+Some are (10) with other inputs. With S averaged over the k neighbours and W = k V,
     ||W||^2 + C sum_i L_i(W / k)  =  k^2 ( ||V||^2 + C / k^2 sum_i L_i(V) ):
-the method with C / k^2, and the metric W / k.
-The others have other sets, another Delta, or no cone: misread_step.py.
+this is the method with C / k^2, and the metric W / k.
+
+The others have other sets, another Delta, or no cone: a `Misread`. Their convex step at W has the form of the step of
+(10), with sets A_i, losses Delta and h*_i of their own:
+    min ||V||^2 + C sum_i max_{h in A_i} [ S_V(i, h) + Delta(i, h) ] - C sum_i S_V(i, h*_i)
+Any q_i in the simplex over A_i gives the lower bound
+    C sum q_ih Delta(i, h) - 1/4 ||P_+(M)||^2,   M = C sum_i ( sum_h q_ih sum_{j in h} X_ij - sum_{j in h*_i} X_ij ),
+or the same with ||M||^2 if W may be indefinite. The gap of W in its step is at most its objective minus this bound. The
+maxima are exact. With m votes for a class, the cheapest set takes the m nearest points of the class, and goes on by
+distance, skipping full classes (inference.py). Here each class may have its own limit. The solver is that of the
+method (step.py) over these sets. Its q is made feasible and evaluated here.
 """
 
 from __future__ import annotations
@@ -11,21 +20,246 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from cvxml.core.metric import FloatArray, examine, unit_scale
-from cvxml.core.misreading import FAR, Misreading, OtherProblem, Question, changed
+from cvxml.core.metric import EPS, FloatArray, IntArray, examine, unit_scale
+from cvxml.core.misreading import FAR, MULTIPLES, Misreading, OtherProblem, Question, changed
+from cvxml.core.threads import one_blas_thread
+from cvxml.methods.ssvm.inference import (
+    Nearest,
+    best_scale,
+    nearest_by_distance,
+    point_at,
+    scores,
+    task_loss,
+    tied_for_most,
+)
 from cvxml.methods.ssvm.instance import Instance, instance
-from cvxml.methods.ssvm.misread_step import Misread, step_gap
-from cvxml.methods.ssvm.point import best_scale, point_at
+from cvxml.methods.ssvm.step import CLASSES, MAX_ROUNDS, Columns, StepSolver
+from cvxml.solvers.cone_dual import At as DualPoint
+
+MOST_POINTS_OF_DUAL = 600  # of the solver in a round; rounding may keep the gap from closing
+BLOCK = 1 << 20  # differences at a time
+MOST_POINTS = 2000  # a misreading that is not the method itself is not tried with more points
+
+
+class Misread(NamedTuple):
+    """A misreading of (5) and (6)."""
+
+    strict: bool = False  # the first max is over sets with one winner: tau = 1
+    tied: bool = (
+        False  # the second max is also over sets in which the own class is tied for most votes: tau = 0
+    )
+    optimistic: bool = False  # Delta = 0 if the own class is tied for most votes
+    once: bool = False  # h*_i is chosen once, by Euclid
+    itself: bool = False  # the point is one of its own neighbours, at distance 0
+    cone: bool = True  # W is psd
+
+
+class At(NamedTuple):
+    """Both maxima of a misreading at W."""
+
+    cost: FloatArray  # (n, R), of the cheapest set for each class
+    sets: IntArray  # (n, R, k)
+    latent_cost: FloatArray  # (n,), of h*
+    latent: IntArray  # (n, k)
+    worst: FloatArray  # (n,), the first max
+
+
+def _near(p: Instance, W: FloatArray, itself: bool) -> Nearest:
+    """Return the k nearest points of each class, from differences of points; W (d, d) may be indefinite."""
+    n, found = len(p.X), []
+    step = max(1, BLOCK // p.X.size)
+    for start in range(0, n, step):
+        rows = np.arange(start, min(start + step, n))
+        difference = p.X[rows, None] - p.X
+        away = np.einsum("bnd,bnd->bn", difference @ W, difference)
+        if not itself:
+            away[np.arange(len(rows)), rows] = np.inf
+        found.append(nearest_by_distance(away, p.y, p.R, p.k))
+    return Nearest(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+
+
+def _cheapest(near: Nearest, r: IntArray, most: Callable[[int], IntArray]) -> tuple[FloatArray, IntArray]:
+    """Return cost and cheapest sets: for some m, m points of class r (n,), and at most most(m) (n, R) others."""
+    n, _, k = near.D.shape
+    rows, place = np.arange(n), np.arange(k)
+    cost, sets = np.full(n, np.inf), np.full((n, k), -1, dtype=np.intp)
+    for m in range(1, k + 1):
+        allowed = place < most(m)[:, :, None]
+        allowed[rows, r] = False
+        pool = np.where(allowed, near.D, np.inf).reshape(n, -1)
+        order = np.argsort(pool, axis=1, kind="stable")[:, : k - m]
+        total = near.D[rows, r, :m].sum(axis=1) + np.take_along_axis(pool, order, axis=1).sum(axis=1)
+        chosen = [near.J[rows, r, :m], np.take_along_axis(near.J.reshape(n, -1), order, axis=1)]
+        better = total < cost
+        cost[better], sets[better] = total[better], np.concatenate(chosen, axis=1)[better]
+    return cost, np.sort(sets, axis=1)
+
+
+def _at(p: Instance, misread: Misread, W: FloatArray) -> At:
+    """Return both maxima of a misreading at W (d, d)."""
+    n = len(p.X)
+    near = _near(p, W, misread.itself)
+    each: list[tuple[FloatArray, IntArray]] = []
+    for r in range(p.R):
+
+        def most(m: int, r: int = r) -> IntArray:
+            limit = np.full((n, p.R), m - misread.strict)
+            if misread.optimistic:  # with a tie of the own class, Delta is 0
+                limit[np.arange(n), p.y] = np.where(p.y == r, m, m - 1)
+            return limit
+
+        each.append(_cheapest(near, np.full(n, r), most))
+    cost = np.stack([found for found, _ in each], axis=1)
+    by = _near(p, np.eye(len(W)), misread.itself) if misread.once else near
+    own_cost, latent = _cheapest(by, p.y, lambda m: np.full((n, p.R), m - (not misread.tied)))
+    if misread.once:
+        own_cost = -scores(p.X, W, latent)
+    sets = np.stack([found for _, found in each], axis=1)
+    return At(cost, sets, own_cost, latent, (p.Lam[p.y] - cost).max(axis=1))
+
+
+def _loss(p: Instance, misread: Misread, sets: IntArray, own: IntArray) -> tuple[FloatArray, np.ndarray]:
+    """Return Delta of sets (..., k) of points of class `own` (...), and whether the first max is over them."""
+    tied, loss = tied_for_most(p.y[sets], p.R), task_loss(p.y[sets], own, p.Lam)
+    if misread.optimistic:
+        loss = np.where(np.take_along_axis(tied, own[..., None], axis=-1)[..., 0], 0.0, loss)
+    return loss, (tied.sum(axis=-1) == 1) | (not misread.strict)
+
+
+class _Columns(Columns):
+    """The dual over sets with the losses of a misreading."""
+
+    def __init__(self, p: Instance, misread: Misread, latent: IntArray):
+        self.p, self.misread, self.cone = p, misread, misread.cone
+        super().__init__(p, latent)
+        self._losses()
+
+    def take_in(self, sets: IntArray, wanted: np.ndarray) -> None:
+        super().take_in(sets, wanted)
+        self._losses()
+
+    def _losses(self) -> None:
+        own = np.broadcast_to(self.y[:, None], self.real.shape)
+        self.delta = np.where(self.real, _loss(self.p, self.misread, self.sets, own)[0], 0.0)
+
+    def margins(self, values: FloatArray, vectors: FloatArray) -> FloatArray:
+        of_positive = super().margins(values, vectors)
+        return of_positive if self.cone else of_positive - super().margins(-values, vectors)
+
+
+class _Step(StepSolver):
+    """The solver of a step of a misreading."""
+
+    def __init__(self, p: Instance, misread: Misread, latent: IntArray):
+        super().__init__(p, latent)
+        self.misread = misread
+        self.columns: _Columns = _Columns(p, misread, latent)
+        self.points = 0
+
+    def _enough(self, here: DualPoint, lowest: float, tol: float) -> bool:
+        """End also after many points, because rounding may keep the gap of the restricted dual from closing."""
+        self.points += 1
+        return self.points > MOST_POINTS_OF_DUAL or super()._enough(here, lowest, tol)
+
+    def approach(self, W: FloatArray, at: At, tol: float) -> bool:
+        """Solve the step at W to a gap of tol * ||W||^2; return False if W leaves more than `FAR` to gain."""
+        size = float(np.sum(W**2))
+        here, start, bound = at, _objective(self.p, W, at, at), -math.inf
+        for _ in range(MAX_ROUNDS):
+            near_to = np.argsort(here.cost - self.p.Lam[self.p.y], axis=1, kind="stable")[:, :CLASSES]
+            offered = np.take_along_axis(here.sets, near_to[:, :, None], axis=1)
+            usable = np.isfinite(np.take_along_axis(here.cost, near_to, axis=1))
+            self.columns.take_in(np.where(usable[:, :, None], offered, at.latent[:, None]), usable)
+            self.points = 0
+            V, value, solved = self._restricted(start, tol)
+            bound = max(bound, value)
+            here = _at(self.p, self.misread, V)
+            if start - _objective(self.p, V, here, at) > 2 * FAR * size:
+                return False
+            if start - bound <= 0.5 * tol * size or not solved:
+                break
+            if _objective(self.p, V, here, at) - bound <= 0.1 * tol * size:
+                break
+        return True
+
+
+def _objective(p: Instance, W: FloatArray, at: At, step: At) -> float:
+    """Return the objective at W of the step with the h* of `step`; at: both maxima at W."""
+    return float(np.sum(W**2)) + p.C * float(np.sum(at.worst - scores(p.X, W, step.latent)))
+
+
+def step_gap(misread: Misread, question: Question) -> float:
+    """Return a proved upper bound of the metric's gap in its own step, relative to ||W||^2; inf without a proof."""
+    given = question.checked(instance)
+    if len(given.X) > MOST_POINTS or not np.isfinite(question.metric).all():
+        return math.inf
+    s = unit_scale(given.X)
+    p, W = given.scaled(s), question.metric * s**2
+    psd, feasibility = examine(W)
+    size = float(np.sum(W**2))
+    if feasibility.asymmetry > 1e-9 * feasibility.norm or not 1e-200 < size < 1e200:
+        return math.inf
+    W = psd if misread.cone else (W + W.T) / 2
+    if misread.cone and not feasibility.feasible:
+        return math.inf
+    at = _at(p, misread, W)
+    if not (np.isfinite(at.latent_cost).all() and np.isfinite(at.worst).all()):
+        return math.inf
+    if _multiple_is_better(p, at, size):
+        return math.inf
+    with one_blas_thread():
+        step = _Step(p, misread, at.latent)
+        if not step.approach(W, at, question.tol / 10):
+            return math.inf
+        gap = _objective(p, W, at, at) - _bound(p, misread, at.latent, **step.dual())
+    rounding = 64 * EPS * (size + p.C * float(np.abs(at.worst).sum() + np.abs(at.latent_cost).sum()))
+    return (gap + rounding) / size
+
+
+def _multiple_is_better(p: Instance, at: At, size: float) -> bool:
+    """Return True if a multiple of W is so much better that W leaves more than `FAR` to gain. It needs no solver."""
+
+    def value(t: float) -> float:
+        worst = (p.Lam[p.y] - t * at.cost).max(axis=1)
+        return t**2 * size + p.C * float(np.sum(worst + t * at.latent_cost))
+
+    return min(value(t) for t in MULTIPLES) < value(1.0) - 2 * FAR * size
+
+
+def _bound(p: Instance, misread: Misread, latent: IntArray, q: FloatArray, q_index: IntArray) -> float:
+    """Return the dual value of q (m,) on points and sets (m, 1 + k), made feasible; -inf if a point has no weight."""
+    point, sets = q_index[:, 0], np.sort(q_index[:, 1:], axis=1)
+    loss, looked_at = _loss(p, misread, sets, p.y[point])
+    proper = (np.diff(sets, axis=1) > 0).all(axis=1) & looked_at
+    if not misread.itself:
+        proper &= (sets != point[:, None]).all(axis=1)
+    kept = proper & (q > 0)
+    q, point, sets, loss = q[kept], point[kept], sets[kept], loss[kept]
+    total = np.bincount(point, q, minlength=len(p.X))
+    if not total.all():
+        return -math.inf
+    q = q / total[point]
+    M = np.zeros((p.X.shape[1], p.X.shape[1]))
+    for j in sets.T:
+        to = p.X[point] - p.X[j]
+        M += to.T @ (to * q[:, None])
+    for j in latent.T:
+        to = p.X - p.X[j]
+        M -= to.T @ to
+    values = np.linalg.eigvalsh(p.C * M)
+    paid = np.maximum(values, 0) if misread.cone else values
+    return p.C * float(q @ loss) - float(np.sum(paid**2)) / 4
+
 
 Problem = Callable[[Question], OtherProblem | None]
 
 
 def _unless_a_multiple_is_better(problem: Problem) -> Problem:
-    """None where that shows at once that the metric is not stationary to `FAR`: along a ray the step is F."""
+    """Return None if a multiple is so much better that the metric leaves more than `FAR`: along a ray the step is F."""
 
     def checked(question: Question) -> OtherProblem | None:
         other = problem(question)
@@ -39,14 +273,14 @@ def _unless_a_multiple_is_better(problem: Problem) -> Problem:
         unit, W = p.scaled(s), psd * s**2
         at = point_at(unit, W)
         best = best_scale(unit, at)
-        # F lies above F(s W) by ||W||^2 (1 - s)^2 at least
+        # F(W) - F(s W) is at least ||W||^2 (1 - s)^2
         return None if abs(1 - best) > math.sqrt(2 * FAR) else other
 
     return checked
 
 
 def _with(name: str, value: Callable[[Question, Instance], Any]) -> Problem:
-    """(10) with another parameter; a `value` of None says that the misreading does not apply."""
+    """Return (10) with another parameter; with a `value` of None the misreading does not apply."""
 
     def found(question: Question) -> Any:
         return value(question, question.checked(instance))
@@ -83,13 +317,13 @@ def _largest_one(_: Question, p: Instance) -> FloatArray | None:
 
 
 def _class_weights(_: Question, p: Instance) -> FloatArray | None:
-    """The losses of a class times n / (classes n_c)."""
+    """Multiply the losses of a class by n / (R n_c), n_c points in the class."""
     sizes = np.bincount(p.y)
     return None if sizes.min() == sizes.max() else p.Lam * (len(p.y) / (len(sizes) * sizes))[:, None]
 
 
 def _more_neighbors(by: int) -> Problem:
-    """k + by; where a class cannot win such a vote the ValueError says that the misreading has no answer."""
+    """Return (10) with k + by; if a class cannot win such a vote, a ValueError ends the misreading."""
 
     def value(_: Question, p: Instance) -> int | None:
         return p.k + by if 0 < p.k + by < len(p.X) else None

@@ -1,44 +1,213 @@
-"""One CCCP step to a certified gap: column generation on the dual of columns.py.
+"""How gerrymandering is solved: one convex step by column generation on its dual, and CCCP, which repeats steps.
 
-A round solves the dual over the known sets, to a share of the open gap, with the solver of solvers/cone_dual.py. It
-then asks the exact inference for the worst sets at the new W. This gives the step's objective at W exactly, so its
-distance to the dual is a proof. Sets that beat the known ones are added, the best of up to three classes for each
-point. Sets and weights stay for the next step, which differs in h* only.
+`Columns` is the dual of a step over a few sets for each point, in floats. `StepSolver` adds sets until the gap of the
+step is small. `cccp` fixes h* at the solution of the last step and solves the next one.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from cvxml.core.clock import watched
 from cvxml.core.metric import EPS, FloatArray, IntArray
-from cvxml.methods.ssvm.columns import Columns
-from cvxml.methods.ssvm.inference import sets_of
+from cvxml.core.result import Dual, Status, Step
+from cvxml.core.run import Callback
+from cvxml.methods.ssvm.inference import Point, as_certified, point_at, rescaled, scores, sets_of, task_loss
 from cvxml.methods.ssvm.instance import Instance
-from cvxml.methods.ssvm.point import Point, point_at
-from cvxml.solvers.cone_dual import At, Search
+from cvxml.solvers.cone_dual import At, ConeDual, Search
+from cvxml.solvers.feasible_sets import Simplices
+from cvxml.solvers.newton import Derivative
 
+IDLE = 8  # rounds without weight, after which a set is dropped
+BLOCK = 512  # pairs at a time: their differences stay in a cache
+OVERHEAD = 2e6  # of a gradient step, in multiplications
 CLASSES = 3  # classes for each point and round that add their best set
 SHARE = 0.5  # of the open gap: the gap of the restricted dual when a round ends
 ENOUGH = 2.0  # a step may end if its gap is at most this many times its decrease of the objective
-BATCH = (100, 1000)  # gradient steps before Newton steps; where W* = 0, Newton steps alone end next to it
+BATCH = (100, 1000)  # gradient steps before Newton steps; Newton steps alone do not reach W* = 0
 LONGEST = 2000  # steps in a round
 MAX_ROUNDS = 200
 
 
+class Columns(ConeDual):
+    """The dual of a step over the sets in use: q (n, columns), padded to the longest list of sets.
+
+    q[i, c] >= 0 is the weight of the set sets[i, c] (k indices), and sum_c q[i, c] = 1.
+        minimise  1/4 ||P_+(M)||^2 - C sum q Delta,
+        M = C sum_i ( sum_c q_ic sum_{j in sets[i, c]} X_ij - sum_{j in h*_i} X_ij )
+    Then W = P_+(M) / 2, so lam is 2. In the paper's terms M = -C (sum q Psi - P). Steps are scaled by
+    1 / max_c sum_j ||x_i - x_j||^2, the norm of a point's longest set. The blocks share one quadratic term, so each may
+    move as far as the inverse of its own norm.
+    """
+
+    lam = 2.0
+
+    def __init__(self, p: Instance, latent: IntArray):
+        self.X = p.X - p.X.mean(axis=0)
+        self.y, self.C, self.Lam, self.latent = p.y, p.C, p.Lam, latent
+        self.sign = p.C
+        n = len(p.y)
+        self.sets = latent[:, None, :].copy()  # (n, columns, k), indices increasing
+        self.real = np.ones((n, 1), dtype=bool)
+        self.delta = np.zeros((n, 1))  # Delta of h*_i is 0
+        self.idle = np.zeros((n, 1), dtype=np.intp)  # rounds without weight
+        self.length = self._lengths(self.sets)
+        self.q = np.ones((n, 1))
+        self._index()
+
+    def _lengths(self, sets: IntArray) -> FloatArray:
+        """sum_{j in h} ||x_i - x_j||^2 for sets (n, m, k)."""
+        total = np.zeros(sets.shape[:2])
+        for t in watched(range(sets.shape[2])):
+            difference = self.X[:, None, :] - self.X[sets[:, :, t]]
+            total += np.einsum("nmd,nmd->nm", difference, difference)
+        return total
+
+    def set_latent(self, latent: IntArray) -> None:
+        """Change h* in M. The known sets stay, and h* is added to them."""
+        self.latent = latent
+        self.take_in(latent[:, None, :], np.ones((len(latent), 1), dtype=bool))
+
+    def take_in(self, sets: IntArray, wanted: np.ndarray) -> None:
+        """Add the sets (n, m, k) that are wanted (n, m) and new; drop sets that are idle for long, except h*."""
+        known = (self.sets[:, :, None, :] == sets[:, None, :, :]).all(axis=3) & self.real[:, :, None]
+        wanted = wanted & ~known.any(axis=1)
+        self.idle = np.where(self.q > 0, 0, self.idle + 1)
+        is_latent = (self.sets == self.latent[:, None, :]).all(axis=2)
+        keep = self.real & ((self.idle < IDLE) | is_latent)
+        real = np.concatenate([keep, wanted], axis=1)
+        order = np.argsort(~real, axis=1, kind="stable")[:, : int(real.sum(axis=1).max())]
+        delta = task_loss(self.y[sets], np.broadcast_to(self.y[:, None], wanted.shape), self.Lam)
+
+        def merged(old: np.ndarray, new: np.ndarray) -> np.ndarray:
+            both = np.concatenate([old, new], axis=1)
+            return np.take_along_axis(both, order if both.ndim == 2 else order[:, :, None], axis=1)
+
+        self.real = np.take_along_axis(real, order, axis=1)
+        self.sets, self.delta = merged(self.sets, sets), merged(self.delta, delta)
+        self.idle = merged(self.idle, np.zeros_like(wanted, dtype=np.intp))
+        self.length = np.where(self.real, merged(self.length, self._lengths(sets)), 0.0)
+        self.q = np.where(self.real, merged(self.q, np.zeros(wanted.shape)), 0.0)
+        self._index()
+
+    def _index(self) -> None:
+        """Compute the steps, the distinct pairs (i, j) of all sets, and the place of each member among them."""
+        n, k = self.latent.shape
+        self.feasible = Simplices(self.real)
+        self.cost = 10 * self.X.shape[1] ** 3 + 4 * self.X.shape[1] * self.sets.size + OVERHEAD
+        self.steps = 1 / np.maximum(self.length.max(axis=1, keepdims=True), 1e-100)
+        self.rows, self.columns = np.nonzero(self.real)
+        of_sets = self.rows[:, None] * n + self.sets[self.rows, self.columns]
+        of_latent = np.arange(n)[:, None] * n + self.latent
+        keys, where = np.unique(np.concatenate([of_sets, of_latent]), return_inverse=True)
+        self.first, self.second = np.divmod(keys, n)
+        self.where = where.reshape(-1, k)[: len(self.rows)]
+        self.used_by_latent = np.bincount(where.reshape(-1, k)[len(self.rows) :].ravel(), minlength=len(keys))
+        self.row_ends = np.concatenate([[0], np.cumsum(np.bincount(self.first, minlength=n))])
+
+    def image(self, q: FloatArray) -> FloatArray:
+        """M (d, d), through the graph Laplacian of the weights of the pairs."""
+        n, k = self.latent.shape
+        weights = np.bincount(
+            self.where.ravel(), np.repeat(q[self.rows, self.columns], k), minlength=len(self.first)
+        )
+        weights -= self.used_by_latent
+        graph = csr_array((weights, self.second, self.row_ends), shape=(n, n))
+        degree = np.bincount(self.first, weights, minlength=n) + np.bincount(
+            self.second, weights, minlength=n
+        )
+        half = self.X.T @ (degree[:, None] / 2 * self.X - graph @ self.X)
+        M: FloatArray = self.C * (half + half.T)
+        return M
+
+    def margins(self, values: FloatArray, vectors: FloatArray) -> FloatArray:
+        """sum_{j in h} D_W(i, j) (n, columns) for 2 W = sum of the positive `values` times vectors vectors^T."""
+        keep = values > 0
+        Z = self.X @ (vectors[:, keep] * np.sqrt(values[keep] / 2))
+        pairs = np.empty(len(self.first))
+        for start in watched(range(0, len(pairs), BLOCK)):
+            some = slice(start, start + BLOCK)
+            difference = Z[self.first[some]] - Z[self.second[some]]
+            pairs[some] = np.einsum("md,md->m", difference, difference)
+        D = np.zeros(self.real.shape)
+        D[self.rows, self.columns] = pairs[self.where].sum(axis=1)
+        return D
+
+    def products(
+        self, entries: tuple[IntArray, ...], vectors: FloatArray, along: Sequence[Derivative]
+    ) -> FloatArray:
+        """See `ConeDual`."""
+        (row, column), (weights, a, b) = entries, along[0]
+        XQ = self.X @ vectors
+        products = np.zeros((len(row), len(a)))
+        for j in self.sets[row, column].T:
+            edges = XQ[row] - XQ[j]
+            products += edges[:, a] * edges[:, b]
+        products *= weights * self.C
+        return products
+
+    def unpaid(self, q: FloatArray) -> FloatArray:
+        """C sum_c q_ic (largest Delta of i - Delta_ic), (n,)."""
+        below = self.delta.max(axis=1, keepdims=True) - self.delta
+        unpaid: FloatArray = self.C * np.sum(q * below, axis=1)
+        return unpaid
+
+    def reward(self, q: FloatArray) -> FloatArray:
+        """C Delta"""
+        return self.C * self.delta
+
+    def gap(self, at: At) -> float:
+        """C sum_ic q_ic (max_c' score_ic' - score_ic), where the score S + Delta is Delta - sum of distances."""
+        score = self.delta - at.margins
+        best = np.where(self.real, score, -np.inf).max(axis=1, keepdims=True)
+        return self.C * float(np.sum(at.v * (best - score)))
+
+    def bound(self, at: At) -> float:
+        """C sum q Delta - 1/4 ||P_+(M)||^2, a lower bound of the step over these sets."""
+        return self.C * float(np.sum(at.v * self.delta)) - at.scale
+
+
 @dataclass(frozen=True)
 class StepResult:
-    """The best point of a step, the step's objective at it, and a lower bound of that objective for all metrics."""
+    """The best point of a step, and a lower bound of the objective of this step."""
 
     best: Point
-    objective: float
+    objective: float  # of the step at `best`; inf if it is not known
     bound: float
+    stationary: bool  # True if the metric before the step leaves at most tol * ||W||^2 to gain in it
+
+
+class Steps(Protocol):
+    """A solver of the convex steps of one problem."""
+
+    phase: str  # its name in the history
+    unfinished: Status  # if a step finds no lower F and proves nothing
+    keeps_start: bool  # True if an interrupt of the first step returns the start
+
+    def solve(self, at: Point, tol: float) -> StepResult:
+        """Solve the step at `at`."""
+
+    def dual(self) -> Dual:
+        """Return "q" (m,) and "q_index" (m, 1 + k) of the last step: weights, points and sets."""
 
 
 class StepSolver:
-    """The solver of the steps of one problem; each step starts from the sets and weights of the last one."""
+    """The fast solver. Each step starts from the sets and weights of the last step.
+
+    A round solves the dual over the known sets to a share of the open gap (solvers/cone_dual.py). It then asks the
+    exact inference for the worst sets at the new W. This gives the step's objective at W exactly, so its distance to
+    the dual is a proof. Sets that are worse than the known sets are added, from up to three classes for each point.
+    """
+
+    phase = "cccp"
+    unfinished = Status.STALLED
+    keeps_start = True
 
     def __init__(self, p: Instance, latent: IntArray):
         self.p = p
@@ -46,15 +215,16 @@ class StepSolver:
         self.step = 0.0
         self.reach = 1e3  # gradient steps: the length of a Newton step
 
-    def dual(self) -> tuple[FloatArray, IntArray, IntArray]:
-        """Weights (m,), points (m,) and sets (m, k)."""
+    def dual(self) -> Dual:
+        """See `Steps`."""
         rows, columns = np.nonzero(self.columns.q)
-        return self.columns.q[rows, columns], rows, self.columns.sets[rows, columns]
+        index = np.column_stack([rows, self.columns.sets[rows, columns]])
+        return {"q": self.columns.q[rows, columns], "q_index": index}
 
     def solve(self, at: Point, tol: float, early: bool = True) -> StepResult:
         """Solve the step at `at` to a gap of at most tol * ||W||^2.
 
-        early: a gap of `ENOUGH` times the decrease is enough as long as it exceeds tol * ||at.W||^2.
+        early: stop at a gap of `ENOUGH` times the decrease, as long as the gap exceeds tol * ||at.W||^2.
         """
         self.columns.set_latent(at.latent)
         start = self._objective(at, at.own)
@@ -64,7 +234,7 @@ class StepSolver:
             W, value, solved = self._restricted(lowest, tol)
             bound = max(bound, value)
             here = point_at(self.p, W)
-            objective = self._objective(here, self._latent_cost(W))
+            objective = self._objective(here, -scores(self.p.X, W, self.columns.latent))
             if objective < lowest:
                 best, lowest = here, objective
             gap, rounding = lowest - bound, here.rounding(self.p.C)
@@ -72,10 +242,11 @@ class StepSolver:
                 break
             if not solved or (early and gap <= ENOUGH * (start - lowest)):
                 break
-        return StepResult(best, lowest, bound)
+        stationary = at.F - bound <= tol * at.norm2 + at.rounding(self.p.C)
+        return StepResult(best, lowest, bound, stationary)
 
     def _objective(self, here: Point, own: FloatArray) -> float:
-        """The objective of the step at `here`; own (n,): the sums of distances over h*."""
+        """Return the objective of the step at `here`; own (n,): the sums of distances over h*."""
         return here.norm2 + self.p.C * float(np.sum(here.worst + own))
 
     def _take_in(self, here: Point) -> None:
@@ -96,18 +267,10 @@ class StepSolver:
         values, vectors = np.linalg.eigh(W)
         return self.columns.delta - self.columns.margins(2 * values, vectors)
 
-    def _latent_cost(self, W: FloatArray) -> FloatArray:
-        """Sum of D_W(i, j) over j in h*_i."""
-        X, total = self.p.X, np.zeros(len(self.p.X))
-        for j in self.columns.latent.T:
-            difference = X - X[j]
-            total += np.einsum("nd,nd->n", difference @ W, difference)
-        return total
-
     def _restricted(self, lowest: float, tol: float) -> tuple[FloatArray, float, bool]:
-        """W and the bound of the restricted dual, once its gap is a share of the open gap.
+        """Solve the restricted dual to a share of the open gap: W, its bound, and True if the gap was reached.
 
-        The last is False if that took too long: the scales of the problem are too far apart.
+        The solver does not reach it if the scales of the problem are too far apart.
         """
         columns = self.columns
         if self.step == 0:
@@ -126,3 +289,63 @@ class StepSolver:
         open_gap = lowest - self.columns.bound(here)
         # if W* = 0, both gaps are rounding only
         return here.gap <= max(0.25 * tol * here.scale, SHARE * open_gap, 8 * EPS * lowest)
+
+
+@dataclass(eq=False)
+class Run:
+    """One run of CCCP from one start."""
+
+    at: Point  # the last W, and the best
+    dual: Dual  # of the last step
+    status: Status
+    steps: int = 0
+    history: list[Step] = field(default_factory=list)
+
+
+def cccp(
+    p: Instance,
+    W: FloatArray,
+    tol: float,
+    max_iter: int,
+    callback: Callback = None,
+    steps_from: Callable[[Instance, IntArray], Steps] = StepSolver,
+) -> Run:
+    """Run the concave-convex procedure from W (d, d), at most `max_iter` steps.
+
+    Fix h* at the current W, solve the convex step, take the best multiple of its metric, and repeat. Each step has the
+    current W among its candidates, and its objective is at least F, so F never increases. The run ends at a W that is
+    stationary: the certified bound of its step leaves at most tol * ||W||^2 to gain. Another W may have a lower F.
+    At W = 0 all sets tie. If the run ends there with other h* than the certificate takes, it goes on with those.
+
+    steps_from: the solver of the steps, made from the problem and the first h* (n, k).
+    """
+    started = time.perf_counter()
+    at = rescaled(p, point_at(p, W))
+    solver = steps_from(p, at.latent)
+    run = Run(at, solver.dual(), Status.MAX_ITER)
+    try:
+        while run.steps < max_iter and run.status is Status.MAX_ITER:
+            result = solver.solve(at, tol)
+            new = rescaled(p, result.best)
+            if result.objective + new.rounding(p.C) < new.F:
+                raise AssertionError(
+                    f"F = {new.F!r} above its majorant {result.objective!r}: CCCP would not descend"
+                )
+            run.steps += 1
+            seconds, open_gap = time.perf_counter() - started, at.F - result.bound
+            step = Step(run.steps, seconds, at.F, result.bound, open_gap, solver.phase, at.norm2)
+            run.history.append(step)
+            run.dual = solver.dual()
+            if callback is not None:
+                callback(step)
+            if not result.stationary and new.F < at.F:
+                run.at = at = new
+            elif (other := as_certified(p, at)) is not at:
+                run.at = at = other
+            else:
+                run.status = Status.STATIONARY if result.stationary else solver.unfinished
+    except KeyboardInterrupt:
+        if run.steps == 0 and not solver.keeps_start:
+            raise
+        run.status = Status.INTERRUPTED
+    return run

@@ -11,10 +11,8 @@ import cvxml
 from cvxml import datasets
 from cvxml.core.metric import FloatArray, project_psd
 from cvxml.core.result import Status
-from cvxml.methods.mlsvm.dual import CompactDual
-from cvxml.methods.mlsvm.fast import fast
-from cvxml.methods.mlsvm.interior import interior
 from cvxml.methods.mlsvm.neighborhood import neighborhood_of
+from cvxml.methods.mlsvm.solver import CompactDual, solve_dual
 from cvxml.solvers.cone_dual import At, Model, newton_point
 from cvxml.solvers.feasible_sets import OWN
 from tests.instances import random_data, real_data
@@ -218,11 +216,11 @@ def test_the_interior_point_method_and_the_gradient_solver_agree(lam: float) -> 
     X, y = real_data("iris", 60)
     problem = CompactDual(X, neighborhood_of(X, y, 6), lam)
     points = []
-    for v in interior(problem):
+    for v in problem.interior():
         points.append(problem.at(problem.feasible.project(v)))
         np.testing.assert_allclose(points[-1].v, v, rtol=0, atol=1e-7 * problem.cap)  # it was feasible
     best = min(points, key=lambda at: at.gap)
-    v, status, _ = fast(problem, [np.zeros(problem.J.shape)], 1e-9, 1000)
+    v, status, _ = solve_dual(problem, [np.zeros(problem.J.shape)], 1e-9, 1000)
     other = problem.at(v)
     assert status is Status.CONVERGED
     assert other.scale > 0

@@ -101,12 +101,23 @@ def test_bfgs_itself_makes_no_mistake(method: str) -> None:
     assert report.diagnosis == ()
 
 
+# Over the diagonal metrics, the optimum of these two is one feature alone: a vertex that other problems share.
+SHARED = {("mmc:diagonal", "squared"), ("mmc:diagonal", "plain_budget")}
+
+
 @pytest.mark.quick(3)
 @both
 @pytest.mark.parametrize("name", own_misreadings("mmc"))
 def test_a_misreading_is_named(method: str, name: str) -> None:
     X, y = random_data(11, n=16, d=3)
-    assert_named(method, name, X, y, misread(name, X, y, method == "mmc:diagonal"))
+    metric = misread(name, X, y, method == "mmc:diagonal")
+    if (method, name) not in SHARED:
+        assert_named(method, name, X, y, metric)
+        return
+    assert np.linalg.matrix_rank(metric, tol=1e-6) == 1
+    report = cvxml.check(method, X, y, metric)
+    assert report.verdict in (Verdict.REFUTED, Verdict.CLOSE)
+    assert report.diagnosis == ()
 
 
 def test_the_papers_newton_objective_has_half_the_solution() -> None:

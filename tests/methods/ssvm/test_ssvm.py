@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,15 +17,20 @@ from cvxml.core.neighbors import majority
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
 from cvxml.methods.ssvm import enumeration
-from cvxml.methods.ssvm.columns import Columns
-from cvxml.methods.ssvm.evaluate import scores
-from cvxml.methods.ssvm.inference import loss_augmented, targeted
+from cvxml.methods.ssvm.algorithms import mean_change, sgd
+from cvxml.methods.ssvm.inference import (
+    Point,
+    best_scale,
+    loss_augmented,
+    nearest,
+    point_at,
+    rescaled,
+    scores,
+    targeted,
+)
 from cvxml.methods.ssvm.instance import Instance, instance
-from cvxml.methods.ssvm.nearest import nearest
-from cvxml.methods.ssvm.point import best_scale, point_at, rescaled
-from cvxml.methods.ssvm.relieff import relieff
-from cvxml.methods.ssvm.step import StepSolver
-from cvxml.methods.ssvm.study.sgd import mean_change, sgd
+from cvxml.methods.ssvm.solver import LiteralSteps, relieff
+from cvxml.methods.ssvm.step import Columns, StepResult, StepSolver, cccp
 from tests.instances import objective_of, real_data
 
 
@@ -216,6 +222,35 @@ def test_cccp_never_increases_F_and_ends_stationary(seed: int, start: str) -> No
     )
 
 
+def test_both_solvers_of_a_step_run_the_same_cccp_and_keep_the_best_metric_of_an_interrupted_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """At the second step of a back end the metric of the first is kept; at the first step there is none."""
+    p, start = some(0, n=6, d=2, R=2, k=1), random_psd(0, d=2)
+    literal = partial(LiteralSteps, solver="clarabel")
+    ends = [cccp(p, start, 1e-6, 100, steps_from=steps) for steps in (StepSolver, literal)]
+    assert [run.status for run in ends] == [Status.STATIONARY] * 2
+    assert pytest.approx(ends[1].at.F, rel=1e-5) == ends[0].at.F
+    assert ends[1].steps > 1
+    solve, calls = LiteralSteps.solve, list[int]()
+
+    def interrupted(self: LiteralSteps, at: Point, tol: float) -> StepResult:
+        calls.append(1)
+        if len(calls) == last:
+            raise KeyboardInterrupt
+        return solve(self, at, tol)
+
+    monkeypatch.setattr(LiteralSteps, "solve", interrupted)
+    last = 2
+    run = cccp(p, start, 1e-6, 100, steps_from=literal)
+    assert (run.status, run.steps) == (Status.INTERRUPTED, 1)
+    assert ends[1].at.F <= run.at.F < point_at(p, start).F
+    calls.clear()
+    last = 1
+    with pytest.raises(KeyboardInterrupt):
+        cccp(p, start, 1e-6, 100, steps_from=literal)
+
+
 @pytest.mark.slow
 def test_the_best_of_several_starts_is_kept() -> None:
     X, y = real_data("iris", 60)
@@ -318,7 +353,7 @@ def test_each_pass_of_sgd_takes_each_point_once_also_as_printed(
         taken.extend(batch.tolist())
         return mean_change(p, W, batch, *given)
 
-    monkeypatch.setattr("cvxml.methods.ssvm.study.sgd.mean_change", recorded)
+    monkeypatch.setattr("cvxml.methods.ssvm.algorithms.mean_change", recorded)
     n = len(p.y)
     sgd(p, np.eye(3), 2, paper=paper)
     assert sorted(taken[:n]) == sorted(taken[n:]) == list(range(n))

@@ -16,13 +16,23 @@ from cvxml.core.metric import project_psd
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
 from cvxml.methods.ssvm import enumeration
+from cvxml.methods.ssvm.branch_and_bound import Proof, Relaxation, Search, reduced
 from cvxml.methods.ssvm.instance import Instance, instance
 from cvxml.methods.ssvm.problem import best_assignment
 from cvxml.methods.ssvm.step import StepSolver
-from cvxml.methods.ssvm.tree.certify import Leaf, _bound, _leaves, certify_tree, repair
-from cvxml.methods.ssvm.tree.membership import IN, OPEN, OUT, follow, is_exchange, unknown
-from cvxml.methods.ssvm.tree.relaxation import Proof, Relaxation
-from cvxml.methods.ssvm.tree.search import Search, reduced
+from cvxml.methods.ssvm.tree import (
+    IN,
+    OPEN,
+    OUT,
+    Leaf,
+    _bound,
+    _leaves,
+    certify_tree,
+    follow,
+    is_exchange,
+    repair,
+    unknown,
+)
 from tests.cli.commands import Cli
 from validation import recompute
 

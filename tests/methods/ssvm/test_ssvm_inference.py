@@ -8,10 +8,18 @@ import sys
 import numpy as np
 import pytest
 
-from cvxml.methods.ssvm import enumeration
-from cvxml.methods.ssvm.inference import fewest_votes, loss_augmented, sets_of, table, targeted, task_loss
-from cvxml.methods.ssvm.nearest import Nearest, nearest
-from cvxml.methods.ssvm.study import greedy, integer
+from cvxml.methods.ssvm import algorithms, enumeration
+from cvxml.methods.ssvm.inference import (
+    Nearest,
+    fewest_votes,
+    loss_augmented,
+    nearest,
+    sets_of,
+    table,
+    targeted,
+    task_loss,
+)
+from tests.methods.ssvm import integer
 
 Case = tuple[np.ndarray, np.ndarray, int, int]
 
@@ -104,7 +112,7 @@ def test_the_example_that_the_greedy_gets_wrong() -> None:
         ]
     )
     assert table(D, 1).cost[0, 0] == pytest.approx(3.30)
-    assert greedy.table(D, 1)[0][0, 0] == pytest.approx(4.21)
+    assert algorithms.table(D, 1)[0][0, 0] == pytest.approx(4.21)
 
 
 @pytest.mark.parametrize("tau", [0, 1])
@@ -113,7 +121,7 @@ def test_the_greedy_is_never_better_and_fails_only_where_it_can(tau: int) -> Non
     for seed in range(100):
         X, y, R, k = drawn(seed)
         near = nearest(X, y, R, np.eye(2), k)
-        exact, (cost, _) = table(near.D, tau).cost, greedy.table(near.D, tau)
+        exact, (cost, _) = table(near.D, tau).cost, algorithms.table(near.D, tau)
         assert (np.isfinite(exact) == np.isfinite(cost)).all()
         finite = np.isfinite(exact)
         assert (cost[finite] >= exact[finite] * (1 - 1e-12)).all()
@@ -131,9 +139,9 @@ def test_the_greedy_is_never_better_and_fails_only_where_it_can(tau: int) -> Non
 def test_the_sets_of_the_greedy_are_what_it_counts(seed: int) -> None:
     X, y, R, k = drawn(2 * seed)
     near = nearest(X, y, R, np.eye(2), k)
-    enough = np.isfinite(greedy.table(near.D, 1)[0][np.arange(len(y)), y])
+    enough = np.isfinite(algorithms.table(near.D, 1)[0][np.arange(len(y)), y])
     rows = np.flatnonzero(enough)
-    chosen = greedy.targeted(Nearest(near.D[rows], near.J[rows]), y[rows])
+    chosen = algorithms.targeted(Nearest(near.D[rows], near.J[rows]), y[rows])
     for i, h, cost in zip(rows, chosen.sets, chosen.value, strict=True):
         assert len(set(h.tolist())) == k
         assert i not in h

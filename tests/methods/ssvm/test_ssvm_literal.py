@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -15,9 +16,9 @@ from cvxml.core.memory import TooLarge
 from cvxml.core.metric import FloatArray, IntArray, project_psd
 from cvxml.methods.ssvm import enumeration, problem
 from cvxml.methods.ssvm.enumeration import all_sets, nearest_sets
-from cvxml.methods.ssvm.study import integer
 from tests.instances import random_data
-from tests.test_architecture import modules, uses
+from tests.methods.ssvm import integer
+from tests.test_architecture import imports_of, modules, uses
 
 SIZES = [(R, k) for R in (2, 3, 4, 5) for k in (1, 2, 3, 4, 5)]
 SOLVERS = ("clarabel", "scs")
@@ -395,8 +396,9 @@ def test_over_all_numbers_of_votes_at_once_it_is_not() -> None:
 
 def test_the_literal_side_stands_alone() -> None:
     allowed = {"enumeration"}
-    for name in ("enumeration", "study.integer", "problem"):
-        imports = modules()[f"methods.ssvm.{name}"]
+    own = {name: modules()[f"methods.ssvm.{name}"] for name in ("enumeration", "problem")}
+    own["integer"] = imports_of(Path(integer.__file__))
+    for name, imports in own.items():
         ours = {i.split(".")[3] for i in imports if i.startswith("cvxml.methods.") and i.count(".") > 2}
         assert ours <= allowed, (name, ours)
         assert not uses(imports, "cvxml.core.neighbors")

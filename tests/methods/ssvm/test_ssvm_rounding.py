@@ -13,11 +13,9 @@ import pytest
 import cvxml
 from cvxml.core.metric import FloatArray, examine, unit_scale
 from cvxml.core.result import Certificate
-from cvxml.methods.ssvm import rounding
-from cvxml.methods.ssvm.certify import certify
-from cvxml.methods.ssvm.inference import loss_augmented
+from cvxml.methods.ssvm.certify import _missed, certify
+from cvxml.methods.ssvm.inference import loss_augmented, point_at
 from cvxml.methods.ssvm.instance import Instance, instance
-from cvxml.methods.ssvm.point import point_at
 from tests.instances import fractions, random_data
 
 Sets = list[tuple[int, ...]]
@@ -288,7 +286,7 @@ def test_a_dearer_set_is_missed_by_what_it_costs_more(seed: int) -> None:
         dearest.append(max(costs)[1])
         more.append(max(costs)[0] - min(costs)[0])
     worst = loss_augmented(point_at(p, W).near, p.y, p.Lam).sets
-    missed = rounding._missed(p, W, np.array(dearest), worst)
+    missed = _missed(p, W, np.array(dearest), worst)
     assert all(Fraction(each) >= least for each, least in zip(missed.tolist(), more, strict=True))
     assert max(more) > 0
 

@@ -1,19 +1,25 @@
 """The certificate of a metric as global optimum: a tree of cases that leaves none out, and a bound for each leaf.
 
 Tree. A row (i, j, a, b) splits the metrics by whether j is in h*_i, the cheapest set in which the class of i wins (any
-of the cheapest, where several are): it is at row a, it is not at row b. Row 0 is the root. What a leaf knows is what
-the branches above it say and what follows from it (membership.py); where no set is left there is no metric.
+of the cheapest, if there are several). Row a has the metrics with j in h*_i, row b the others. Row 0 is the root.
 
-Bound of a leaf. With Y_i = sum of X_ij over the j known to be in h*_i, every metric of the leaf has
+Memberships. known[i, j] is IN or OUT if it is settled whether j is in h*_i, and OPEN otherwise. The branches above a
+leaf settle memberships, and others follow from them. h*_i has k points, and the class of i has more votes than any
+other, so only counts matter. If no set is left with one more point of a class, its open points are OUT. If no set is
+left with one less available, they are IN. If no set is left at all, no metric belongs to the leaf.
+
+Exchanges. h*_i is the cheapest set at W. Let j be in it and l not. If both are of one class, or l is of the class of i,
+then l may take the place of j, so D_W(i, j) <= D_W(i, l).
+
+Bound of a leaf. With Y_i = sum of X_ij over the j that are IN, every metric of the leaf has
     L_i(W) >= max(0, Delta_ih + <W, Y_i - A_ih>),   A_ih = sum_{j in h} X_ij,
-and <W, X_ij - X_il> <= 0 for exchanges: j is in h*_i, l is not and could take its place. Any q >= 0 with
-sum_h q_ih <= 1 and any nu >= 0 therefore give, by weak duality,
-    F >= C sum q Delta - 1/4 ||P_+(M)||^2,      M = C sum q (A - Y) - sum nu (X_ij - X_il),
-no matter where they came from. The least bound of the leaves bounds F. Weights that are not feasible are repaired:
-clipped, scaled down to sum 1, left out where the set or the exchange is none.
+and <W, X_ij - X_il> <= 0 for exchanges. So by weak duality, any q >= 0 with sum_h q_ih <= 1 and any nu >= 0 give
+    F >= C sum q Delta - 1/4 ||P_+(M)||^2,      M = C sum q (A - Y) - sum nu (X_ij - X_il).
+The least bound of the leaves bounds F. Infeasible multipliers are repaired: clipped, scaled down to sum 1, and left out
+if their set or exchange is not valid.
 
-Radius. The Lagrangian of a leaf grows from its minimiser V = P_+(M)/2 like ||W - V||^2, so an optimum that lies in the
-leaf is within sqrt(F - bound) of V; a leaf with a bound above F holds none.
+Radius. The Lagrangian of a leaf grows from its minimiser V = P_+(M)/2 like ||W - V||^2. So an optimum in the leaf is
+within sqrt(F - bound) of V, and a leaf with a bound above F holds no optimum.
 """
 
 from __future__ import annotations
@@ -31,27 +37,84 @@ from cvxml.family.losses.groups import Slack
 from cvxml.family.regularizers.frobenius import Frobenius
 from cvxml.family.rows.base import Duals
 from cvxml.family.theorem import theorem as family_bound
-from cvxml.methods.ssvm.instance import Instance
-from cvxml.methods.ssvm.member import (
+from cvxml.methods.ssvm.certify import (
     Sets,
     delta,
     exchanged,
     in_order,
+    inferred,
     of_points,
     step,
     zero_is_optimal,
 )
-from cvxml.methods.ssvm.rounding import inferred
-from cvxml.methods.ssvm.tree.membership import IN, OPEN, OUT, follow, is_exchange, unknown
+from cvxml.methods.ssvm.instance import Instance
 
-NEARLY = 1e-6  # of F
+IN, OPEN, OUT = 1, 0, -1
+NEARLY = 1e-6  # share of F
 NOT_IN_INTEGERS = (
     "W = 0 may be optimal; no error is a share of 0, and the tree's multipliers do not prove it in integers"
 )
 
 
+def unknown(n: int) -> IntArray:
+    """Return `known` (n, n) with nothing settled, except that no point is its own neighbour."""
+    return np.asarray(OUT * np.eye(n), dtype=np.intp)
+
+
+def known_at_root(p: Instance) -> IntArray:
+    """Return `known` (n, n) for all metrics: that of `unknown`, with its consequences."""
+    known = unknown(len(p.y))
+    for i in range(len(known)):
+        settled = follow(known[i], p.y, int(p.y[i]), p.k, p.R)
+        assert settled is not None, "instance.py has checked that every class can win"
+        known[i] = settled
+    return known
+
+
+def possible(least: IntArray, most: IntArray, own: int, k: int) -> bool:
+    """Return True if a set of k with `least` to `most` (R,) points of each class lets class `own` win."""
+    low, high = np.delete(least, own), np.delete(most, own)
+    for m in range(max(int(least[own]), 1), min(int(most[own]), k) + 1):
+        others = np.minimum(high, m - 1)
+        if (low <= others).all() and low.sum() <= k - m <= others.sum():
+            return True
+    return False
+
+
+def counts(known: IntArray, y: IntArray, R: int) -> tuple[IntArray, IntArray]:
+    """Return the least and the most points of each class (R,) in a set that agrees with `known` (n,)."""
+    return np.bincount(y[known == IN], minlength=R), np.bincount(y[known != OUT], minlength=R)
+
+
+def follow(known: IntArray, y: IntArray, own: int, k: int, R: int) -> IntArray | None:
+    """Return `known` (n,) of one point with all its consequences; None if no set agrees with it."""
+    known = known.copy()
+    least, most = counts(known, y, R)
+    if not possible(least, most, own, k):
+        return None
+    changed = True
+    while changed:
+        changed = False
+        for c in range(R):
+            if least[c] == most[c]:
+                continue
+            one = np.arange(R) == c
+            members = (y == c) & (known == OPEN)
+            if not possible(least + one, most, own, k):
+                known[members], changed = OUT, True
+            elif not possible(least, most - one, own, k):
+                known[members], changed = IN, True
+            least, most = counts(known, y, R)
+    return known
+
+
+def is_exchange(known: IntArray, y: IntArray, i: int, j: int, other: int) -> bool:
+    """Return True if `other` could take the place of j in h*_i, and by `known` (n,) of i does not."""
+    return bool(known[j] == IN and known[other] == OUT and other != i and (y[other] in (y[j], y[i])))
+
+
 class Leaf(NamedTuple):
-    """The multipliers of a leaf that are feasible."""
+    """Feasible multipliers of a leaf."""
 
     q: FloatArray  # (m,)
     sets: IntArray  # (m, 1 + k)
@@ -60,7 +123,7 @@ class Leaf(NamedTuple):
 
 
 def certify_tree(p: Instance, W: FloatArray, dual: Dual) -> Certificate:
-    """Certificate of kind "enumerated" of `W` (d, d).
+    """Return the certificate of kind "enumerated" of `W` (d, d).
 
     dual: "tree" (rows, 4); "q" (m,) with "q_index" (m, 2 + k): leaf, point, set; "nu" (e,) with "nu_index" (e, 4):
     leaf, i, j, l. A slightly infeasible `W` is judged as P_+(W). Raises ValueError if the arrays do not match or are
@@ -141,19 +204,14 @@ def _checked(dual: Dual, n: int, k: int) -> tuple[IntArray, FloatArray, IntArray
 
 
 def _by_leaf(index: IntArray, rows: int) -> list[IntArray]:
-    """Which rows of an index belong to each row of the tree."""
+    """Return the places in `index` that belong to each row of the tree."""
     order = np.argsort(index[:, 0], kind="stable")
     return np.split(order, np.searchsorted(index[order, 0], np.arange(1, rows)))
 
 
 def _leaves(tree: IntArray, p: Instance) -> Iterator[tuple[int, IntArray]]:
-    """Every leaf that some metric may be in, with what is known there (n, n)."""
-    root = unknown(len(p.y))
-    for i in range(len(p.y)):
-        settled = follow(root[i], p.y, int(p.y[i]), p.k, p.R)
-        assert settled is not None, "instance.py has checked that every class can win"
-        root[i] = settled
-    stack = [(0, root)]
+    """Yield every leaf that may hold a metric, with its `known` (n, n)."""
+    stack = [(0, known_at_root(p))]
     while stack:
         row, known = stack.pop()
         i, j, *children = tree[row].tolist()
@@ -172,7 +230,7 @@ def _leaves(tree: IntArray, p: Instance) -> Iterator[tuple[int, IntArray]]:
 
 
 def repair(p: Instance, known: IntArray, leaf: Leaf) -> Leaf:
-    """The nearest use of the multipliers that is feasible."""
+    """Return the multipliers, made feasible."""
     q, nu = np.clip(leaf.q, 0.0, 1.0), np.maximum(leaf.nu, 0.0)
     sets, proper = in_order(leaf.sets)
     q, sets = q[proper & (q > 0)], sets[proper & (q > 0)]
@@ -186,7 +244,7 @@ def repair(p: Instance, known: IntArray, leaf: Leaf) -> Leaf:
 
 
 def _bound(p: Instance, known: IntArray, leaf: Leaf) -> tuple[FloatArray, float, float]:
-    """V near P_+(M)/2, the bound less all that rounding may have added to it, and how far V may be off."""
+    """Return V near P_+(M)/2, the bound minus its rounding error, and the largest error of V."""
     norm, loss = Frobenius(p.X, 2.0), Slack(p.C, leaf.sets[:, 0], delta(p, leaf.sets))
     a = loss.to_domain(p.C * leaf.q)
     M = Sets(leaf.sets, np.argwhere(known == IN), len(p.X)).weights(Duals(a, np.arange(len(a))))
@@ -197,7 +255,7 @@ def _bound(p: Instance, known: IntArray, leaf: Leaf) -> tuple[FloatArray, float,
 
 
 def _stored(tree: IntArray, kept: list[tuple[int, Leaf]], k: int) -> dict[str, np.ndarray]:
-    """The repaired multipliers in the form they are given in."""
+    """Return the repaired multipliers in the form of the dual."""
     none = [np.empty((0, 1 + k), dtype=np.intp), np.empty((0, 3), dtype=np.intp)]
     leaf_of_q = np.repeat([row for row, _ in kept], [len(leaf.q) for _, leaf in kept])
     leaf_of_nu = np.repeat([row for row, _ in kept], [len(leaf.nu) for _, leaf in kept])

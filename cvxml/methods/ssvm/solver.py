@@ -1,24 +1,30 @@
-"""From an instance to a metric and its dual: rescale, run CCCP from each start, take the best; or the optimum."""
+"""From an instance of gerrymandering to a metric and its dual variables: starts, CCCP, branch and bound.
+
+`search` runs CCCP from each start and takes the best metric. `LiteralSteps` solves each step of CCCP as stated, by
+constraint generation through cvxpy. `search_globally` calls branch_and_bound.py.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from cvxml.core.inputs import check_count
-from cvxml.core.metric import FloatArray, as_metric, project_psd, unit_scale
+from cvxml.core.metric import FloatArray, IntArray, as_metric, project_psd, unit_scale
 from cvxml.core.result import Certificate, Dual, Status, Step
 from cvxml.core.run import Callback, Found, Start, untried
-from cvxml.methods.ssvm.cccp import Run, cccp
+from cvxml.methods.ssvm.branch_and_bound import Search, reduced
+from cvxml.methods.ssvm.certify import certify, of_points
+from cvxml.methods.ssvm.inference import Point, nearest, point_at
 from cvxml.methods.ssvm.instance import Instance
-from cvxml.methods.ssvm.literal import literal_cccp
-from cvxml.methods.ssvm.relieff import relieff
-from cvxml.methods.ssvm.tree.search import Search, reduced
+from cvxml.methods.ssvm.step import Run, StepResult, StepSolver, cccp
 
 STARTS = ("zero", "identity", "relieff", "random")
-UNMOVED = 1e-4  # ||W||^2 below this share of F
+UNMOVED = 1e-4  # share of F: if ||W||^2 is smaller, the data hardly move the metric
 
 
 def search(
@@ -31,24 +37,22 @@ def search(
     start: Start | None,
     callback: Callback,
 ) -> Found:
-    """The best of the CCCP runs from all starts, on X / s with C s^4."""
+    """Return the best of the CCCP runs from all starts. The runs solve the same problem on X / s with C s^4."""
     s = unit_scale(p.X)
     unit = p.scaled(s)
     starts = _starts(unit, init, random_state, s) if start is None else [("warm", start.metric * s**2)]
     report = None if callback is None else lambda step: callback(_in_units(step, s))
     runs: list[tuple[str, Run]] = []
     for name, W in starts:
-        if solver == "fast":
-            run = cccp(unit, W, tol, max_iter, report)
-        else:
-            run = literal_cccp(unit, W, solver, tol, max_iter, report)
+        steps_from = StepSolver if solver == "fast" else partial(LiteralSteps, solver=solver)
+        run = cccp(unit, W, tol, max_iter, report, steps_from)
         runs.append((name, run))
         if run.status is Status.INTERRUPTED:
             break
     best = min((run for _, run in runs), key=lambda run: run.at.F)
     return Found(
         best.at.W / s**2,
-        as_dual(best),
+        best.dual,
         Status.INTERRUPTED if runs[-1][1].status is Status.INTERRUPTED else best.status,
         sum(run.steps for _, run in runs),
         tuple(_in_units(step, s) for _, run in runs for step in run.history),
@@ -64,7 +68,7 @@ def search_globally(
     start: Start | None,
     callback: Callback,
 ) -> Found:
-    """The global optimum by branch and bound (tree/), from the starts and CCCP."""
+    """Return the global optimum by branch and bound; CCCP from the starts gives the first candidates."""
     small = reduced(p)
     back = np.linalg.pinv(small.axes)
     starts = [W for _, W in _starts(p, init if start is None else start.metric, random_state, 1.0)]
@@ -84,14 +88,8 @@ def search_globally(
     return Found((W + W.T) / 2, tree.dual(small.scale), status, tree.nodes, tuple(history), (said,))
 
 
-def as_dual(run: Run) -> Dual:
-    """The weights of the last step of a run, as a certificate takes them."""
-    q, point, sets = run.dual
-    return {"q": q, "q_index": np.column_stack([point, sets])}
-
-
 def start_metric(p: Instance, name: str, random_state: int = 0) -> FloatArray:
-    """A start by name: "zero", "identity", "relieff" (a diagonal, relieff.py) or "random" (G G^T / d, G normal)."""
+    """Return a start by name: "zero", "identity", "relieff" (a diagonal) or "random" (G G^T / d, G normal)."""
     d = p.X.shape[1]
     if name == "zero":
         return np.zeros((d, d))
@@ -123,7 +121,7 @@ def _starts(p: Instance, init: Any, random_state: int, s: float) -> list[tuple[s
 
 
 def _in_units(step: Step, s: float) -> Step:
-    """A step of the problem on X / s in the units given."""
+    """Return a step of the problem on X / s in the units of X."""
     per = s**4
     return replace(
         step,
@@ -142,7 +140,7 @@ def _by_start(runs: list[tuple[str, Run]], s: float) -> tuple[str, ...]:
 
 
 def notes_on(found: Found, certificate: Certificate) -> list[str]:
-    """What a metric that is not proved optimal leaves open, and whether the data move it."""
+    """Notes for the user: F is not convex, notes of the search, and whether the data hardly move the metric."""
     F, scale = certificate.objective, certificate.scale
     notes = ["F is not convex: a better metric may exist elsewhere", *found.notes]
     if scale < UNMOVED * F:
@@ -151,3 +149,57 @@ def notes_on(found: Found, certificate: Certificate) -> list[str]:
             "lets them move it more"
         )
     return notes
+
+
+class LiteralSteps:
+    """The steps by the back end "clarabel" or "scs", as stated. The certificate decides if a metric is stationary."""
+
+    unfinished = Status.BACKEND
+    keeps_start = False
+
+    def __init__(self, p: Instance, latent: IntArray, solver: str):
+        self.p, self.phase = p, solver
+        self._dual: Dual = {"q": np.ones(len(latent)), "q_index": of_points(latent)}
+
+    def dual(self) -> Dual:
+        """See `Steps`."""
+        return self._dual
+
+    def solve(self, at: Point, tol: float) -> StepResult:
+        """Solve the literal step, and its dual over the sets that constraint generation found."""
+        from cvxml.core.backend import solve_problem
+        from cvxml.methods.ssvm.problem import dual, generated
+
+        p, h_star = self.p, [tuple(h) for h in at.latent.tolist()]
+        found = generated(p.X, p.y, p.k, p.C, p.Lam, h_star, solver=self.phase)
+        q = solve_problem(dual(p.X, p.y, p.k, p.C, p.Lam, h_star, found.sets), self.phase)["q"]
+        index = [(i, *h) for i, listed in enumerate(found.sets) for h in listed]
+        self._dual = {"q": q, "q_index": np.array(index, dtype=np.intp).reshape(len(q), 1 + p.k)}
+        proof = certify(p, at.W, self._dual).step
+        assert proof is not None, "a certificate of kind stationary has a step"
+        best = point_at(p, project_psd(found.W))
+        return StepResult(best, math.inf, proof.lower_bound, proof.proves(tol))
+
+
+def relieff(X: FloatArray, y: IntArray, R: int, n_neighbors: int = 10) -> FloatArray:
+    """Return the ReliefF weights of the features (d,), at least 0, for the diagonal start of the paper (section 6).
+
+    They are Kononenko's weights over all n points in order (no sampling). Each point has n_neighbors hits, and as many
+    misses of each other class, weighted by the prior of the class. Differences are relative to the range of a feature,
+    and neighbours are Euclidean in features of range 1. Weights below 0 become 0; if all are 0, all become 1.
+    """
+    n, d = X.shape
+    spread = np.ptp(X, axis=0)
+    unit = X / np.where(spread > 0, spread, 1.0)
+    prior = np.bincount(y, minlength=R) / n
+    near = nearest(unit, y, R, np.eye(d), min(n_neighbors, n - 1))
+    weights = np.zeros(d)
+    for c in range(R):
+        J = near.J[:, c]
+        found = J >= 0
+        apart = np.abs(unit[:, None, :] - unit[np.where(found, J, 0)]) * found[:, :, None]
+        mean = apart.sum(axis=1) / np.maximum(found.sum(axis=1), 1)[:, None]
+        share = np.where(y == c, -1.0, prior[c] / (1 - prior[y]))
+        weights += share @ mean / n
+    clipped: FloatArray = np.maximum(weights, 0.0)
+    return clipped if clipped.any() else np.ones(d)

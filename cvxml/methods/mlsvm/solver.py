@@ -1,0 +1,424 @@
+"""How MLSVM is solved: its compact dual, in floats, by gradient steps, Newton steps and an interior-point method.
+
+The compact dual is a `ConeDual` of solvers/cone_dual.py. There is one row for each usable point i = rows[r], padded to
+the longest neighbourhood. v[r, k] >= 0 is the dual variable u_ij or w_il of the neighbour J[r, k]. sign[r, k] is +1 for
+an impostor, -1 for a target and 0 for padding.
+
+    minimise  1/(2 lam) ||P_+(G)||^2 - sum(u),    G = sum sign v X_ij,    each row in { v >= 0, sum u = sum w <= 1/n }
+
+`search` solves it on X / scale with lam / scale^4, which is the same problem. If the features differ much in scale,
+gradient steps find the active constraints only after very many iterations. After `PATIENCE` steps the interior-point
+method (interior.py) takes over. It needs about 40 iterations for any scaling, but it stops at the rounding of its
+equations, and then the gradient and Newton steps go on from the best point.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from cvxml.core.clock import look, watched
+from cvxml.core.metric import EPS, FloatArray, IntArray, unit_scale
+from cvxml.core.result import Certificate, Dual, Status, Step
+from cvxml.core.run import Callback, Found, Start, silent
+from cvxml.methods.mlsvm.interior import interior
+from cvxml.methods.mlsvm.neighborhood import Instance, Neighborhood, scaled_lam
+from cvxml.solvers.cone_dual import At, ConeDual, Search
+from cvxml.solvers.feasible_sets import TwoSides
+from cvxml.solvers.newton import MAX_ENTRIES, Derivative
+
+FEW = 20_000  # entries of all differences x_i - x_j, up to which they are stored
+PATIENCE = 100  # gradient steps and Newton rounds before the interior-point method, at least
+INTERIOR_STEPS = 40  # iterations that the interior-point method needs
+NEARLY_ZERO = 1e-9  # share of the objective: with a smaller gap, A = 0 may be optimal
+NEARER = (1e-2, 1e-5)  # shares of the squared distance by which targets come nearer in `duals_of_zero`
+STEPS_PER_LAM = 1000  # at one lam of the path to a tiny lam
+SMALL_LAM = 1e-9  # for data of unit scale: the path starts at this lam if lam is smaller
+LAM_FACTOR = 1e-3  # from one lam of the path to the next
+LAST_STEPS = 200  # at lam itself, if the path ended early
+Prove = Callable[[FloatArray, Dual], Certificate]  # certifies a metric with its dual variables
+
+
+def search(
+    p: Instance, prove: Prove, tol: float, max_iter: int, start: Start | None, callback: Callback
+) -> Found:
+    """Return a metric and its dual variables. Its certified gap is at most that of A = 0."""
+    if len(p.N.usable) == 0:
+        return zero_metric(p)
+    scale = unit_scale(p.X)
+    unit, unit_lam = p.X / scale, scaled_lam(p.lam, scale)
+    problem = CompactDual(unit, p.N, unit_lam)
+    starts: list[FloatArray] = [np.zeros(problem.J.shape), problem.saturated()]
+    if start is not None:
+        starts.append(problem.start(prove(*start).dual))
+    steps, others, cut_short = max_iter, list[tuple[FloatArray, Dual]](), Status.STALLED
+    if unit_lam < SMALL_LAM and start is None:
+        path, ended = _path_to(unit, p.N, unit_lam, tol, max_iter, silent(callback))
+        others = [(there.metric_of(v) / scale**2, there.pairs(v)) for there, v in path]
+        last, v = path[-1]
+        starts.append(v * (unit_lam / last.lam))
+        steps = max_iter if last.lam * LAM_FACTOR <= unit_lam else min(max_iter, LAST_STEPS)
+        if ended is Status.INTERRUPTED:
+            steps, cut_short = 0, ended
+    v, status, progress = solve_dual(problem, starts, tol, steps, callback)
+    if steps < max_iter and status is Status.MAX_ITER:
+        status = cut_short
+    metric, dual = problem.metric_of(v) / scale**2, problem.pairs(v)
+    if not prove(metric, dual).proves(tol):
+        try:
+            more = () if status is Status.INTERRUPTED else duals_of_zero(p)
+            metric, dual = best_proved(prove, metric, dual, more, others)
+        except KeyboardInterrupt:
+            status = Status.INTERRUPTED
+    return Found(metric, dual, status, progress.iteration, tuple(progress.history))
+
+
+def zero_metric(p: Instance) -> Found:
+    """Return A = 0, the optimum if no point is usable."""
+    none, pairs = np.zeros(0), np.zeros((0, 2), dtype=np.intp)
+    dual = {"u": none, "u_index": pairs, "w": none, "w_index": pairs}
+    return Found(np.zeros((p.X.shape[1],) * 2), dual, Status.CONVERGED, 0)
+
+
+def best_proved(
+    prove: Prove,
+    metric: FloatArray,
+    dual: Dual,
+    duals: Iterable[Dual],
+    others: Sequence[tuple[FloatArray, Dual]] = (),
+) -> tuple[FloatArray, Dual]:
+    """Return the metric with the smallest proved gap: `metric`, A = 0, or one of `others`, and its dual variables.
+
+    duals: dual variables that may prove A = 0 optimal. They are asked for only if A = 0 may be optimal.
+    """
+    best, zero = prove(metric, dual), prove(0 * metric, dual)
+    if others or may_be_zero(zero):
+        candidates = [*(other for _, other in others), *duals]
+        tried = [zero, *(prove(0 * metric, other) for other in candidates)]
+        zero = max(tried, key=lambda proof: (proof.lower_bound - proof.value_rounding, -proof.rounding))
+    found = metric, dual
+    for other in (metric, 0 * metric, *(other for other, _ in others)):
+        proof = prove(other, zero.dual)
+        if proof.gap + proof.rounding < best.gap + best.rounding:
+            found, best = (other, zero.dual), proof
+    return found
+
+
+def may_be_zero(zero: Certificate) -> bool:
+    """Return True if A = 0 has a gap close to rounding, and is not yet proved optimal."""
+    return zero.gap <= NEARLY_ZERO * zero.objective and zero.rounding > 0
+
+
+def duals_of_zero(p: Instance) -> Iterator[Dual]:
+    """Yield dual variables that may prove A = 0 optimal without rounding.
+
+    The dual variables of a solver leave rounding errors in G, which may then have a positive eigenvalue. The problem
+    solved here has targets that are a little nearer, so its G has smaller eigenvalues.
+    """
+    scale, n, N = unit_scale(p.X), len(p.X), p.N
+    # if A = 0 is optimal, it is optimal for every lam, so a tiny lam is replaced
+    unit, unit_lam = p.X / scale, max(scaled_lam(p.lam, scale), SMALL_LAM)
+    problem = CompactDual(unit, N, unit_lam)
+    for share in NEARER:
+        nearer = [
+            unit[i] + math.sqrt(1 - share) * (unit[listed] - unit[i]) for i, listed in enumerate(N.targets)
+        ]
+        ends = n + np.cumsum([len(listed) for listed in nearer])
+        targets = [np.arange(end - len(listed), end) for end, listed in zip(ends, nearer, strict=True)]
+        none = [np.empty(0, dtype=np.intp)] * (ends[-1] - n)
+        lists = Neighborhood([*targets, *none], [*N.impostors, *none], 0)
+        there = CompactDual(np.concatenate([unit, *nearer]), lists, unit_lam * n / ends[-1])
+        starts = [np.zeros(there.J.shape), there.saturated()]
+        v, status, _ = solve_dual(there, starts, 1e-9, STEPS_PER_LAM)
+        if status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        yield problem.pairs(v * (ends[-1] / n))
+
+
+def _path_to(
+    unit: FloatArray, N: Neighborhood, lam: float, tol: float, max_iter: int, callback: Callback
+) -> tuple[list[tuple[CompactDual, FloatArray]], Status]:
+    """Solve the problem for a falling sequence of lam, down to a tiny `lam`: each dual with its v; the last status.
+
+    Below the cap, the dual variables are nearly proportional to lam, so each lam needs few steps. The path ends early
+    if the solver stops, because G is then no larger than the rounding of dual variables at the cap.
+    """
+    at = SMALL_LAM
+    found: list[tuple[CompactDual, FloatArray]] = []
+    starts: list[FloatArray] = []
+    while True:
+        look()
+        problem = CompactDual(unit, N, at)
+        both = [np.zeros(problem.J.shape), problem.saturated()]
+        v, status, _ = solve_dual(problem, [*both, *starts], tol, min(max_iter, STEPS_PER_LAM), callback)
+        found.append((problem, v))
+        if status is not Status.CONVERGED or at * LAM_FACTOR <= lam:
+            return found, status
+        at, starts = at * LAM_FACTOR, [v * LAM_FACTOR]
+
+
+@dataclass(eq=False)
+class Progress:
+    """The history of one solve, the point of lowest objective, and the point of smallest gap."""
+
+    problem: CompactDual
+    tol: float
+    callback: Callback
+    lowest: At | None = None
+    tightest: At | None = None
+    history: list[Step] = field(default_factory=list)
+    iteration: int = 0
+    started: float = field(default_factory=time.perf_counter)
+
+    def done(self, at: At, phase: str, iteration: int) -> bool:
+        """Record `at`; return True if its gap is at most half of tol times the scale."""
+        self.iteration = iteration
+        gap = at.gap
+        if self.lowest is None or at.value < self.lowest.value:
+            self.lowest = at
+        if self.tightest is None or gap < self.tightest.gap:
+            self.tightest = at
+        objective = at.scale + self.problem.slack(at.margins)
+        seconds = time.perf_counter() - self.started
+        step = Step(iteration, seconds, objective, objective - gap, gap, phase, at.scale)
+        self.history.append(step)
+        if self.callback is not None:
+            self.callback(step)
+        # if A* = 0, the dual has only the rounding of G left
+        rounding = 64 * EPS**2 * float(np.sum(at.values**2)) / self.problem.lam
+        if gap <= 0.5 * self.tol * at.scale or at.value <= rounding:
+            self.tightest = at
+            return True
+        return False
+
+
+def solve_dual(
+    problem: CompactDual,
+    starts: Sequence[FloatArray],
+    tol: float,
+    max_iter: int,
+    callback: Callback = None,
+) -> tuple[FloatArray, Status, Progress]:
+    """Minimise the compact dual from the best of some feasible `starts` until gap <= tol * scale."""
+    progress = Progress(problem, tol, callback)
+    best = min((problem.at(v) for v in starts), key=lambda at: at.value)
+    try:
+        status = _run(progress, best, max_iter)
+    except KeyboardInterrupt:
+        status = Status.INTERRUPTED
+    return (progress.tightest or best).v, status, progress
+
+
+def _run(progress: Progress, start: At, max_iter: int) -> Status:
+    if progress.done(start, "start", 0):
+        return Status.CONVERGED
+    problem = progress.problem
+    search = Search(problem, problem.lam, min(_patience(problem), max_iter))
+    if _reaches(progress, search, start):
+        return Status.CONVERGED
+    if search.iteration < max_iter and _patience(problem) < math.inf:
+        for v in problem.interior():
+            search.iteration += 1
+            if progress.done(problem.at(problem.feasible.project(v)), "interior", search.iteration):
+                return Status.CONVERGED
+            if search.iteration >= max_iter:
+                return Status.MAX_ITER
+        search.max_iter = max_iter
+        if _reaches(progress, search, progress.lowest or start):
+            return Status.CONVERGED
+    return Status.MAX_ITER if search.iteration >= max_iter else Status.STALLED
+
+
+def _reaches(progress: Progress, search: Search, start: At) -> bool:
+    """Run the search from a point; return True if it ends with a gap that is small enough."""
+    points = search.points(start)
+    next(points)  # the start is known
+    return any(progress.done(at, phase, search.iteration) for at, phase in points)
+
+
+def _patience(problem: CompactDual) -> float:
+    """Return the number of gradient steps and Newton rounds before the interior-point method.
+
+    They then cost as much as its 40 iterations. It is inf if the equations of the interior-point method are too large.
+    """
+    pairs = problem.d * (problem.d + 1) / 2
+    rows = float(np.count_nonzero(problem.sign))
+    if rows * pairs > MAX_ENTRIES:
+        return math.inf
+    return max(PATIENCE, float(INTERIOR_STEPS * (rows * pairs**2 + 5e6) / problem.cost))
+
+
+class CompactDual(ConeDual):
+    """The compact dual on `X` (n, d), centred and of about unit scale, with weight `lam`.
+
+    Steps are scaled by 1 / max_k ||x_i - x_j||^4. The curvature of a row grows with the fourth power of its longest
+    edge; without this scaling, one far point would set the step of all rows.
+    """
+
+    def __init__(self, X: FloatArray, N: Neighborhood, lam: float):
+        self.n, self.d = X.shape
+        self.X = X - X.mean(axis=0)
+        self.lam = lam
+        self.cap: float = 1 / self.n
+        self.rows = N.usable
+        width = max((len(N.targets[i]) + len(N.impostors[i]) for i in self.rows), default=1)
+        self.J = np.zeros((len(self.rows), width), dtype=np.intp)
+        self.sign: FloatArray = np.zeros((len(self.rows), width))
+        for r, i in enumerate(self.rows):
+            impostors, targets = N.impostors[i], N.targets[i]
+            end = len(impostors) + len(targets)
+            self.J[r, :end] = np.concatenate([impostors, targets])
+            self.sign[r, : len(impostors)] = 1.0
+            self.sign[r, len(impostors) : end] = -1.0
+        self.edges: FloatArray | None = None  # x_i - x_j (rows, K, d), stored if they are few
+        if self.J.size * self.d <= FEW:
+            self.edges = self._all_edges()
+        self.feasible: TwoSides = TwoSides(self.sign, self.cap)
+        self.up, self.down = self.feasible.up, self.feasible.down
+        edges = np.where(self.sign != 0, self._squared_distances(self.X), 0.0)
+        longest = edges.max(axis=1, initial=0.0)
+        floor = max(float(longest.max(initial=0.0)) * 1e-9, 1e-100)
+        self.steps = (1 / np.maximum(longest, floor) ** 2)[:, None]
+        self.cost = self.n * self.d**2 * 4 + 12 * self.d**3 + 5e6
+
+    def _all_edges(self) -> FloatArray:
+        edges: FloatArray = self.X[self.rows][:, None, :] - self.X[self.J]
+        return edges
+
+    def _squared_distances(self, Z: FloatArray) -> FloatArray:
+        """Return ||z_i - z_j||^2 (rows, K) for points Z (n, m)."""
+        D = np.empty(self.J.shape)
+        Z_rows = Z[self.rows]
+        for k in watched(range(self.J.shape[1])):
+            difference = Z_rows - Z[self.J[:, k]]
+            D[:, k] = np.einsum("rm,rm->r", difference, difference)
+        return D
+
+    def image(self, v: FloatArray) -> FloatArray:
+        """G (d, d). For many points it uses the graph Laplacian of the weights: n d^2 operations, not n K d^2."""
+        used = v != 0
+        if self.edges is not None:
+            x = self.edges[used]
+            small: FloatArray = x.T @ (x * (v * self.sign)[used][:, None])
+            return small
+        weights = (v * self.sign)[used]
+        columns = self.J[used]
+        starts = np.concatenate([[0], np.cumsum(used.sum(axis=1))])
+        W = csr_array((weights, columns, starts), shape=(len(self.rows), self.n))
+        degree = np.bincount(columns, weights, minlength=self.n).astype(np.float64)
+        degree[self.rows] += (v * self.sign).sum(axis=1)
+        half = degree[:, None] / 2 * self.X
+        half[self.rows] -= W @ self.X
+        G: FloatArray = self.X.T @ half
+        return G + G.T
+
+    def margins(self, values: FloatArray, vectors: FloatArray) -> FloatArray:
+        """d_A(i, J[r]) (rows, K) for A = sum of the positive `values` times vectors vectors^T, over lam."""
+        keep = values > 0
+        root = vectors[:, keep] * np.sqrt(values[keep] / self.lam)
+        if self.edges is None:
+            return self._squared_distances(self.X @ root)
+        mapped = self.edges @ root
+        small: FloatArray = np.einsum("rkm,rkm->rk", mapped, mapped)
+        return small
+
+    def products(
+        self, entries: tuple[IntArray, ...], vectors: FloatArray, along: Sequence[Derivative]
+    ) -> FloatArray:
+        """See `ConeDual`."""
+        (row, column), (weights, a, b) = entries, along[0]
+        XQ = self.X @ vectors
+        edges = XQ[self.rows[row]] - XQ[self.J[row, column]]
+        products: FloatArray = np.take(edges, a, axis=1)
+        products *= np.take(edges, b, axis=1)
+        products *= weights
+        products *= self.sign[row, column, None]
+        return products
+
+    def descend(self, at: At, step: float) -> FloatArray:
+        """A projected gradient step.
+
+        A reward above max D + 4 cap / step moves the row to the cap. Shortening the reward to this number changes no
+        projection, and keeps the digits of D if D is far below 1.
+        """
+        steps, D = step * self.steps, at.margins
+        longest = np.where(self.sign != 0, D, 0.0).max(axis=1, keepdims=True, initial=0.0)
+        with np.errstate(over="ignore"):  # with a tiny step no row goes to the cap
+            reward = np.minimum(1.0, longest + 4 * self.cap / steps)
+        return self.feasible.project(at.v + steps * (reward * self.up - self.sign * D))
+
+    def reward(self, v: FloatArray) -> FloatArray:
+        """1 for u. At the cap it is the same for all directions and would only cost digits, so it is left out."""
+        reward: FloatArray = (self.up & ~self.feasible.at_cap(v)[:, None]).astype(np.float64)
+        return reward
+
+    def unpaid(self, v: FloatArray) -> FloatArray:
+        """1/n - sum u of each row, exactly 0 at the cap."""
+        total = self.feasible.total(v)
+        unpaid: FloatArray = np.where(self.feasible.full(total), 0.0, self.cap - total)
+        return unpaid
+
+    def slacks(self, D: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """1 + max_l D_il - min_j D_ij of each row, and the two distances in it; (rows, 1) each."""
+        furthest = np.where(self.down, D, -np.inf).max(axis=1, keepdims=True, initial=-np.inf)
+        nearest = np.where(self.up, D, np.inf).min(axis=1, keepdims=True, initial=np.inf)
+        return 1 + furthest - nearest, furthest, nearest
+
+    def slack(self, D: FloatArray) -> float:
+        """The sum of xi / n at A = P_+(G) / lam."""
+        total = float(np.maximum(0.0, self.slacks(D)[0]).sum())
+        return total * self.cap
+
+    def gap(self, at: At) -> float:
+        """The gap of A and v as a sum of non-negative terms."""
+        v, D = at.v, at.margins
+        margin, furthest, nearest = self.slacks(D)
+        xi = np.maximum(0.0, margin)
+        unpriced = self.unpaid(v) @ xi[:, 0] + float(self.feasible.total(v) @ (xi - margin)[:, 0])
+        away = np.where(self.up, D - nearest, np.where(self.down, furthest - D, 0.0))
+        return float(unpriced) + float(np.sum(v * away))
+
+    def interior(self) -> Iterator[FloatArray]:
+        """Yield the feasible points v of the interior-point method."""
+        edges = self._all_edges() if self.edges is None else self.edges
+        return interior(edges, self.sign, self.lam, self.cap)
+
+    def saturated(self) -> FloatArray:
+        """Return v with all rows at the cap, evenly: optimal for a large lam if all neighbourhoods are single pairs."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            u = self.up / self.up.sum(axis=1, keepdims=True)
+            w = self.down / self.down.sum(axis=1, keepdims=True)
+        even: FloatArray = self.cap * (u + w)
+        return even
+
+    def metric_of(self, v: FloatArray) -> FloatArray:
+        """Return A = P_+(G) / lam (d, d)."""
+        return self.metric(*np.linalg.eigh(self.image(v)))
+
+    def pairs(self, v: FloatArray) -> Dual:
+        """Return v as "u" and "w" with their pairs of points."""
+        points = np.repeat(self.rows[:, None], self.J.shape[1], axis=1)
+        index = np.stack([points, self.J], axis=2)
+        return {
+            "u": v[self.up],
+            "u_index": index[self.up],
+            "w": v[self.down],
+            "w_index": index[self.down],
+        }
+
+    def start(self, dual: Dual) -> FloatArray:
+        """Return v for feasible dual variables that have one number for each pair."""
+        v = np.zeros(self.J.shape)
+        value: dict[tuple[int, int], float] = {}
+        for name in ("u", "w"):
+            for (i, j), x in zip(dual[f"{name}_index"].tolist(), dual[name].tolist(), strict=True):
+                value[i, j] = x
+        for r, i in enumerate(self.rows.tolist()):
+            for k in np.flatnonzero(self.sign[r]):
+                v[r, k] = value[i, int(self.J[r, k])]
+        return self.feasible.project(v)

@@ -1,0 +1,157 @@
+"""Algorithms 1 to 3 of Trivedi et al. 2014, as printed and corrected, for comparison with the solver.
+
+Algorithms 2 and 3, `targeted` and `loss_augmented`, are a one-pass greedy inference that is not exact. It takes the n*
+nearest points of the target class. Then, one after another, it takes the nearest point that lets no class overtake the
+target. It never reconsiders a set with more votes for the target, which would let cheaper points in. It can miss the
+optimum if and only if R >= 3 and k >= 2 n* + 2 - tau. inference.py is exact.
+
+Algorithm 1, `sgd`, is stochastic gradient descent. Corrected: a sample i gives the unbiased subgradient 2 W + C n dW of
+F with dW = Psi_{i, h^} - Psi_{i, h*}, so
+    W <- P_+( (1 - 2 eta) W - eta C n dW ),     eta = 1 / (2 (t + 1)).
+With eta = 1 / (2 t), the step t = 1 would erase the start. A mini-batch takes the mean of its dW.
+As printed: W <- P_+( (1 - eta) W - C dW ), eta = 1/t. The loss has no step size. t = 0 would divide by zero, so it
+starts at t = 1, which erases the start. h* and h^ come from the greedy inference with ties forbidden in both.
+Both versions differ from the paper in one way: the paper draws each sample from all points, and here a pass takes each
+point once, in a random order.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cvxml.core.metric import FloatArray, IntArray, psd_root
+from cvxml.core.threads import one_blas_thread
+from cvxml.methods.ssvm import inference
+from cvxml.methods.ssvm.inference import Chosen, Nearest, fewest_votes, nearest, point_at
+from cvxml.methods.ssvm.instance import Instance
+
+
+def table(D: FloatArray, tau: int) -> tuple[FloatArray, IntArray]:
+    """Return the cost (n, R) of the greedy set for each point and target class, and its votes (n, R, R).
+
+    D (n, R, k): see `inference.Nearest`. The cost is inf if no set was found. The last axis of the votes is the class.
+    """
+    n, R, k = D.shape
+    first = fewest_votes(k, R, tau)
+    target = np.arange(R)
+    taken = np.zeros((n, R, R), dtype=np.intp)
+    taken[:, target, target] = first
+    cost = D[:, :, :first].sum(axis=2)
+    beyond = np.concatenate([D, np.full((n, R, 1), np.inf)], axis=2)
+    point, classes = np.arange(n)[:, None, None], np.arange(R)[None, None, :]
+    for _ in range(first, k):
+        next_one = beyond[point, classes, taken]
+        own = taken[:, target, target][:, :, None]
+        open_to = (taken < own - tau) | (classes == target[None, :, None])
+        offered = np.where(open_to, next_one, np.inf)
+        chosen = offered.argmin(axis=2)
+        cost += np.take_along_axis(offered, chosen[:, :, None], axis=2)[:, :, 0]
+        taken[point[:, :, 0], target[None, :], chosen] += 1
+    return cost, taken
+
+
+def targeted(near: Nearest, r: IntArray, tau: int = 1) -> Chosen:
+    """Run Algorithm 2 for the class r (n,) of each point. It finds a set if there is one."""
+    cost, taken = table(near.D, tau)
+    rows = np.arange(len(r))
+    return Chosen(_sets(near, taken[rows, r]), cost[rows, r])
+
+
+def loss_augmented(near: Nearest, y: IntArray, Lam: FloatArray, tau: int = 1) -> Chosen:
+    """Run Algorithm 3 with the tau = 1 of its listing: sets with a tie for most votes are not considered."""
+    cost, taken = table(near.D, tau)
+    values = Lam[y] - cost
+    r = values.argmax(axis=1)
+    rows = np.arange(len(y))
+    return Chosen(_sets(near, taken[rows, r]), values[rows, r])
+
+
+def _sets(near: Nearest, votes: IntArray) -> IntArray:
+    """Return the nearest votes[i, c] points of each class c: sets (n, k), increasing."""
+    n, _, k = near.J.shape
+    chosen = np.arange(k) < votes[:, :, None]
+    return np.sort(near.J[chosen].reshape(n, k), axis=1)
+
+
+class SgdRun(NamedTuple):
+    """The last W, the W of lowest measured F, and F at the start and after each epoch."""
+
+    last: FloatArray
+    W: FloatArray
+    F: list[float]
+
+
+def sgd(
+    p: Instance,
+    W: FloatArray,
+    n_epochs: int,
+    batch_size: int = 1,
+    paper: bool = False,
+    random_state: int = 0,
+    printed_inference: bool | None = None,
+    target: float = -np.inf,
+) -> SgdRun:
+    """Run Algorithm 1 from W (d, d): at most `n_epochs` passes over the points in random order.
+
+    F is measured exactly after each pass. paper: the printed step and the printed inference. printed_inference: by
+    default the value of `paper`; True with paper=False shows the effect of the inference alone. target: stop at this F.
+    """
+    printed = paper if printed_inference is None else printed_inference
+    with one_blas_thread():
+        return _epochs(
+            p, W, n_epochs, batch_size, paper, printed, np.random.default_rng(random_state), target
+        )
+
+
+def _epochs(
+    p: Instance,
+    W: FloatArray,
+    n_epochs: int,
+    batch_size: int,
+    paper: bool,
+    printed_inference: bool,
+    rng: np.random.Generator,
+    target: float,
+) -> SgdRun:
+    n, t = len(p.X), 0
+    best, F, root = W, [point_at(p, W).F], psd_root(W)
+    while len(F) <= n_epochs and min(F) > target:
+        order = rng.permutation(n)
+        for start in range(0, n, batch_size):
+            t += 1
+            batch = order[start : start + batch_size]
+            dW = mean_change(p, W, batch, printed_inference, root)
+            if paper:
+                root = psd_root((1 - 1 / t) * W - p.C * dW)
+            else:
+                eta = 1 / (2 * (t + 1))
+                root = psd_root((1 - 2 * eta) * W - eta * p.C * n * dW)
+            W = root @ root.T
+        F.append(point_at(p, W).F)
+        if F[-1] <= min(F):
+            best = W
+    return SgdRun(W, best, F)
+
+
+def mean_change(
+    p: Instance,
+    W: FloatArray,
+    batch: IntArray,
+    printed_inference: bool = False,
+    root: FloatArray | None = None,
+) -> FloatArray:
+    """Return the mean of Psi_{i, h^} - Psi_{i, h*} over the batch: pull h*, push h^. root: T with W = T T^T."""
+    near = nearest(p.X, p.y, p.R, W, p.k, batch, root)
+    own = p.y[batch]
+    if printed_inference:
+        star, hat = targeted(near, own).sets, loss_augmented(near, own, p.Lam).sets
+    else:
+        star = inference.targeted(near, own).sets
+        hat = inference.loss_augmented(near, own, p.Lam).sets
+    dW = np.zeros_like(W)
+    for j_star, j_hat in zip(star.T, hat.T, strict=True):
+        pull, push = p.X[batch] - p.X[j_star], p.X[batch] - p.X[j_hat]
+        dW += pull.T @ pull - push.T @ push
+    return dW / len(batch)

@@ -1,1 +1,0 @@
-"""What the paper runs and we do not need: the greedy inference, stochastic gradient descent; and integer programs."""

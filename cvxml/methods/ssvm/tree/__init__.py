@@ -1,1 +1,0 @@
-"""The global optimum at small scale: branch and bound over the sets h*, and its certificate."""
