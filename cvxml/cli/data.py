@@ -65,8 +65,10 @@ def add_problem(
 
 def add_candidate(command: argparse.ArgumentParser) -> None:
     """Add the options for a metric."""
-    command.add_argument("--metric", metavar="FILE", help="psd matrix: .npy, .npz, .csv or .json")
-    command.add_argument("--components", metavar="FILE", help="L with metric L^T L")
+    command.add_argument(
+        "--metric", metavar="FILE", help="the metric M, a psd matrix: .npy, .npz, .csv or .json"
+    )
+    command.add_argument("--components", metavar="FILE", help="the transformation L (metric L^T L)")
 
 
 def problem(parsed: argparse.Namespace, solving: bool = False) -> tuple[Any, Any, dict[str, Any]]:

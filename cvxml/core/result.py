@@ -291,7 +291,7 @@ class Solution:
         lines = [
             f"{self.method} ({self.solver}): {self.status.sentence}",
             f"objective {self.objective:.12g}   lower bound {self.lower_bound:.12g}",
-            f"gap {self.gap:.3g}   relative to the scale {self.rel_gap:.3g}",
+            f"gap {self.gap:.3g}   relative gap {self.rel_gap:.3g}",
             *self._proof_lines(),
             *([f"not decided: {self.certificate.undecided}"] if self.certificate.undecided else []),
             *(f"note: {n}" for n in self.notes),

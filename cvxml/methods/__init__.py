@@ -48,8 +48,9 @@ def names() -> list[str]:
 
 def get(method: str) -> Method[Any]:
     """Return a method by its id, in small or capital letters. Raises ValueError for an unknown id."""
-    if not isinstance(method, str):
-        given = type(method).__name__
+    asked: object = method
+    if not isinstance(asked, str):
+        given = type(asked).__name__
         raise ValueError(
             f"the first argument must be the id of a method, such as 'lmnn', got {given}: "
             "give method, X, y in this order"

@@ -73,7 +73,7 @@ def check(
     claim: "optimal" or "stationary". If the problem is convex, "optimal" is the default and the only choice. Otherwise
     "stationary" is the default (see oracle/stationary.py).
     tol: tolerance relative to the scale of the problem, a number, "strict" (1e-9), "normal" (1e-6) or "loose" (1e-3).
-    exact: judge in rational arithmetic, which needs no allowance for rounding. Not available for an rbf kernel.
+    exact: judge in exact arithmetic, which needs no allowance for rounding. Not available for an rbf kernel.
     diagnosed: search for a misreading that explains a refuted metric. This takes several solves.
     time_limit: seconds for our search for a proof. The clock is checked between the steps of the search, and the
     candidate's own convex step is one step. When the time ends, the verdict follows from the results so far. Without a

@@ -322,7 +322,9 @@ def test_a_right_matrix_is_certified_a_wrong_one_refuted_and_the_report_says_so(
         assert each.normal.verdict.value in expected, each.run
     text = module("page").page(judgement, "picture.png")
     assert text.count("| certified | certified |") == 4
-    assert text.count("| refuted | ") == sum(each.normal.verdict.value == "refuted" for each in judgement.judged)
+    assert text.count("| refuted | ") == sum(
+        each.normal.verdict.value == "refuted" for each in judgement.judged
+    )
     assert "In 2 runs" in text  # of those with a value of the learner's own code
     assert "1.0e+00 at most" in text  # the last, of which half is claimed
     better = [each.figures.witness.better_by for each in judgement.judged[:-1] if each.figures.witness]

@@ -195,15 +195,15 @@ def notes_on(N: Neighborhood, certificate: Certificate, proved: bool) -> list[st
     usable, scale, objective = len(N.usable), certificate.scale, certificate.objective
     notes = [f"{usable} of {len(N.targets)} points are usable (both classes among their neighbours)"]
     if N.ties:
-        notes.append(f"{N.ties} neighbourhoods have a boundary tie, decided by the index")
+        notes.append(f"in {N.ties} neighbourhoods, points tie for the last place; the lowest index was taken")
     if usable == 0:
         notes.append('no constraint binds, so A = 0: take a larger n_neighbors, or neighborhood="per-class"')
     elif proved and scale == 0:
-        notes.append("A* = 0: no metric beats the zero matrix, at this lam or any other")
+        notes.append("A* = 0: the zero matrix is optimal for every lam")
     elif proved and scale < UNMOVED * objective:
         notes.append(
-            f"at this lam the data hardly move the metric: lam/2 ||A||^2 is {scale / objective:.1g} of the "
-            "objective; a smaller lam lets them move it more"
+            f"at this lam the data have little influence on the metric: lam/2 ||A||^2 is {scale / objective:.1g} of "
+            "the objective; a smaller lam increases their influence"
         )
     return notes
 
