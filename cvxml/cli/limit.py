@@ -36,14 +36,16 @@ def limited(seconds: float | None) -> Iterator[None]:
             before(number, frame)
 
     timer = threading.Timer(check_positive(seconds, "--time-limit"), end)
-    signal.signal(signal.SIGINT, interrupted)
-    timer.start()
-    try:
+    try:  # the timer may end at any line below
+        signal.signal(signal.SIGINT, interrupted)
+        timer.start()
         yield
     except KeyboardInterrupt:  # a solver may have replaced TimeUp by another KeyboardInterrupt
         if up.is_set():
             raise TimeUp from None
         raise
     finally:
-        timer.cancel()
-        signal.signal(signal.SIGINT, before)
+        try:
+            timer.cancel()
+        finally:
+            signal.signal(signal.SIGINT, before)

@@ -117,6 +117,14 @@ def test_a_limit_ends_what_has_no_steps(ignored: bool) -> None:
         signal.signal(signal.SIGINT, before)
 
 
+def test_a_limit_that_ends_at_once_leaves_the_handler_as_it_was() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    for _ in range(30):
+        with pytest.raises(TimeUp), limited(1e-9):
+            endless()
+        assert signal.getsignal(signal.SIGINT) == before
+
+
 def test_within_a_limit_ctrl_c_is_what_it_was() -> None:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a suite in the background ignores it
     try:
