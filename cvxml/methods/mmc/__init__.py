@@ -58,9 +58,9 @@ from cvxml.solvers.family_method import FamilyMethod
 
 SUGGESTION = "give more similar pairs, or fewer features (the first principal components, say)"
 UNIQUE = 1e-3  # an eigenvalue is simple if the second one is smaller by this share
-FAINT = 1e-16  # smaller squared distances count as this share of the largest one when dual variables are computed
+FAINT = 1e-16  # least squared distance for a dual variable, relative to the largest one
 MOST_VERTICES = 20_000  # at most so many metrics are tried for "plain_budget"
-NOT_BY_LUCK = 1e-6  # largest relative gap of a misreading without a unique optimum; tolerance of its constraints
+NOT_BY_LUCK = 1e-6  # largest gap of a misreading without a unique optimum; tolerance of constraints
 
 
 def problem(X: FloatArray, pairs: Pairs, diagonal: bool, budget: float = 1.0) -> Any:
@@ -373,7 +373,7 @@ class MMC(FamilyMethod[Instance]):
     def member(self, given: Instance, number: Callable[[float], Any] = float) -> Family:
         """The budget, and -sum sqrt(D) on the dissimilar pairs with different points. `number` is not needed."""
         listed, similar = given.pairs.dissimilar[given.differ], given.pairs.similar
-        anywhere = np.zeros(len(given.X), dtype=np.intp)  # `instance` has checked that all rows are in the span
+        anywhere = np.zeros(len(given.X), dtype=np.intp)  # all rows are in the span (`instance`)
         within = (
             DiagonalBudget(given.X, similar)
             if given.diagonal
