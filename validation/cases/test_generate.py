@@ -357,10 +357,10 @@ def test_parts_refuse_numbers_that_are_none() -> None:
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        ({}, "no case"),
+        ({}, "not a case"),
         ({"format": "cvxml-case", "version": 2}, "version"),
         ({"format": "cvxml-case", "version": 1, "id": "a"}, "kind"),
-        ([], "no case"),
+        ([], "not a case"),
         ({**CASES[0].content, "flags": 5}, "flags"),
         ({**CASES[0].content, "flags": [5]}, "flags"),
         ({**CASES[0].content, "id": None}, "id"),
