@@ -104,8 +104,9 @@ def test_at_the_metric_0_of_gerrymandering_h_is_that_of_the_data(seed: int) -> N
     assert not solution.metric.any()
     inputs = {"X": X.tolist(), "y": y.tolist(), "C": 0.02, "n_neighbors": 1, "loss_matrix": [[0, 1], [1, 0]]}
     proof = {name: np.asarray(solution.dual[name]).tolist() for name in ("q", "q_index")}
-    left, _, rounding = judging.ssvm_step(judging.Given({"inputs": inputs, "proof": proof}), np.zeros((2, 2)))
-    assert abs(left) <= rounding
+    problem, zero = judging.problem_of_case({"formula": "ssvm", "inputs": inputs}), np.zeros((2, 2))
+    gain, _ = problem.gain(zero, problem.judged_as(zero)[-1], proof)
+    assert 0 <= gain <= 1e-12
 
 
 @each(ATTAINED)
@@ -139,7 +140,7 @@ def test_check_says_the_same_of_everything(case: Case) -> None:
 
 
 def test_every_formula_is_known_and_another_is_not_guessed() -> None:
-    assert {case.formula for case in ATTAINED} == judging.OBJECTIVES.keys() | judging.STEPS.keys()
+    assert {case.formula for case in ATTAINED} == judging.PROBLEMS.keys()
     (case,) = load_cases(pattern="mlsvm-line")
     found = judging.judge({**case.content, "formula": "another"}, {"metric": [[0.125]]})
     assert found.verdict == "inconclusive"
@@ -147,9 +148,9 @@ def test_every_formula_is_known_and_another_is_not_guessed() -> None:
 
 
 def test_the_inputs_of_every_case_are_read_and_of_others_nothing_is_said() -> None:
-    assert judging.OBJECTIVES.keys() | judging.STEPS.keys() == judging.INPUTS.keys()
     for case in ATTAINED:
-        assert case.inputs.keys() <= judging.INPUTS[case.formula] | {"X", "y"}
+        kind = judging.PROBLEMS[case.formula]
+        assert case.inputs.keys() <= kind.READS | kind.LISTS | {"X", "y"}
         more = {**case.content, "inputs": {**case.inputs, "another": 1.0}}
         found = judging.judge(more, {"metric": case.content["proof"]["metric"]})
         assert found.verdict == "inconclusive"
@@ -168,7 +169,7 @@ WEIGHED = [
 def test_an_input_that_may_be_missing_is_read(method: str, hand: Hand) -> None:
     """Of problems that are solved by hand. Without it the same metric is judged by another objective."""
     of, given = checked(method, hand.X, hand.y, **hand.params)
-    stored = {k: v for k, v in of.stored(given).items() if v is not None and k in judging.INPUTS[method]}
+    stored = {k: v for k, v in of.stored(given).items() if v is not None and k in judging.PROBLEMS[method].READS}
     content = {"id": "hand", "kind": "problem", "formula": method, "flags": []}
     interval = [str(hand.objective * share) for share in (1 - 1e-12, 1 + 1e-12)]
     content["reference"] = {"claim": "optimal", "interval": interval, "scale": str(hand.objective)}
@@ -285,15 +286,14 @@ def test_a_step_is_judged_by_what_it_could_gain(
     (case,) = load_cases(pattern=case_id)
     stored, scale = np.array(case.content["proof"]["metric"]), float(case.content["reference"]["scale"])
 
-    def step(given: Any, Q: Any) -> Any:
-        return most * scale, lambda A: least * scale * (not np.array_equal(A, stored)), 0.0
-
-    monkeypatch.setitem(judging.STEPS, case.formula, step)
+    kind = judging.PROBLEMS[case.formula]
+    monkeypatch.setattr(kind, "gain", lambda *_: (most * scale, None))
+    monkeypatch.setattr(judging, "gain_towards", lambda *_: least * scale)
     assert judged(case, 2 * stored).verdict == verdict
 
 
 def test_a_claim_must_be_the_value_of_the_metric_and_no_less_than_the_bound() -> None:
-    values = [judging.Value(1000.0, 1.0)]
+    values = [1000.0]
     for claimed, right in ((1000.0, True), (1000.0015, True), (1000.003, False), (999.9985, False)):
         assert judging.agrees(claimed, values, 1000.0, 1.0, 0.0) == right
     assert judging.agrees(999.9985, values, 1000.0, 1.0, 0.001)  # rounding
@@ -468,7 +468,7 @@ def test_numbers_of_every_size_have_a_verdict(entry: float, place: str) -> None:
 @pytest.mark.parametrize("name", ["scml-iris", "schultz-joachims-iris"])
 def test_a_combination_with_a_negative_weight_is_none_though_it_is_psd(name: str) -> None:
     (case,) = load_cases(pattern=name)
-    basis = judging.basis_of(judging.Given(case.content))
+    basis = judging.problem_of_case(case.content).B
     for least, verdict in ((-1e-3, "refuted"), (0.1, "refuted"), (-3e-6, "inconclusive")):
         M = (basis.T * np.r_[least, np.ones(len(basis) - 1)]) @ basis
         assert np.linalg.eigvalsh(M)[0] > 0
