@@ -2269,65 +2269,72 @@ class NCA(LimitedRank):
         return [of_simplex(softmax(X, M, i), "a row") for i in self.used]
 
     def stored_rows(self, dual):
-        """The rows q, and rows that are strictly feasible, of a file."""
+        """(near, interior, theta) of a file: the rows of R, rows that are strictly feasible, and the share of these."""
         require(len(dual["theta"]) == 1, "nothing made its rows feasible")
         theta = float(dual["theta"][0])
         require(0 <= theta <= 1, "theta is no share")
         for name in ("R", "interior"):
             require(np.shape(dual[name]) == (self.d, self.d), f"{name} has another shape")
-        near, interior = self.softmax_rows(dual["R"]), self.softmax_rows(dual["interior"])
-        return mixed_rows(near, interior, theta), mixed_rows(near, interior, 1)
+        return self.softmax_rows(dual["R"]), self.softmax_rows(dual["interior"]), theta
 
-    def step_bound(self, at, rows, strict):
-        """A bound of the convex step at the metric, from rows q times ONE^2 and rows that are strictly feasible."""
-        parts, n = [self.likelihood(at, i) for i in self.used], self.n
-        # the pull is rounded down, and the push up
-        pull, push = np.zeros((n, n), object), []
-        for i, (e, wanted, _, p, _) in zip(self.used, parts):
-            push.append(math.ceil((p * (1 + ALLOWED) if self.accuracy else 1) * ONE))
+    def left(self, parts, rows):
+        """Z in integers, for rows q times ONE. The pull is rounded down, and the push up."""
+        weights = np.zeros((self.n, self.n), object)
+        for i, row, (e, wanted, _, p, _) in zip(self.used, rows, parts):
+            weights[i] = -math.ceil((p * (1 + ALLOWED) if self.accuracy else 1) * ONE) * np.array(row, object)
             for j in np.flatnonzero(self.s[i]):
                 less = Fraction(int(self.s[i, j]) * max(e[j] - 2, 0), wanted)
-                pull[i, j] = math.floor((p if self.accuracy else 1) * less * (1 - ALLOWED) * ONE) * ONE**2
+                weights[i, j] += math.floor((p if self.accuracy else 1) * less * (1 - ALLOWED) * ONE) * ONE
+        return outer_sum(self.X, weights)
 
-        def left(rows):
-            weights = pull.copy()
-            for i, c, row in zip(self.used, push, rows):
-                weights[i] -= c * np.array(row, object)
-            return outer_sum(self.X, weights)
-
-        a, b = shares(left(rows), left(strict), "the rows leave the dual cone")
+    def bound_of_rows(self, parts, rows):
+        """The bound of the convex step, for rows q of any sum."""
         bound = Fraction(0)
-        for i, row, free, (e, wanted, all_, p, beyond) in zip(self.used, rows, strict, parts):
-            mixed = entropy([a * v + b * w for v, w in zip(row, free)])
+        for i, row, (e, wanted, all_, p, beyond) in zip(self.used, rows, parts):
             pulled = sum(int(self.s[i, j]) * e[j] * beyond[j] for j in np.flatnonzero(self.s[i])) / wanted
             known = pulled + log(Fraction(all_, ONE))
-            bound += p * (mixed - known) - p if self.accuracy else mixed - known - log(p)
+            bound += p * (entropy(row) - known) - p if self.accuracy else entropy(row) - known - log(p)
         return bound
+
+    def step_bound(self, at, near, interior, theta):
+        """The bound of the convex step at the metric. theta: the share of the interior; more is taken if Z needs it."""
+        parts, share = [self.likelihood(at, i) for i in self.used], int(Fraction(theta) * ONE)
+        Z, better = self.left(parts, near), self.left(parts, interior)
+        a, b = shares((ONE - share) * Z + share * better, ONE * better, "the rows leave the dual cone")
+        return self.bound_of_rows(parts, mixed(near, interior, a * (ONE - share), a * share + b * ONE))
 
     def gain(self, matrix, at, dual):
         """(the most that the convex step gains, None): with rows of the stored R, or of the metric itself."""
-        interior, best = self.softmax_rows(dual["interior"]), None
-        for near in (self.softmax_rows(dual["R"]), self.softmax_rows(matrix)):
-            for theta in [0.0] + [10.0 ** (k / 4) for k in range(-24, -3)]:
-                try:
-                    rows = mixed_rows(near, interior, theta)
-                    bound = self.step_bound(at, rows, mixed_rows(near, interior, 1))
-                except ValueError:  # more of the interior is needed
-                    continue
-                best = bound if best is None else max(best, bound)
-                break
-        require(best is not None, "no rows are feasible")
-        return self.objective(at) - best, None
+        interior = self.softmax_rows(dual["interior"])
+        found = [self.best_bound(at, self.softmax_rows(M), interior) for M in (dual["R"], matrix)]
+        return self.objective(at) - max(found), None
+
+    def best_bound(self, at, near, interior):
+        """The best bound of the step over shares of the interior, in which it is concave. -inf if none is feasible."""
+        parts, best = [self.likelihood(at, i) for i in self.used], -math.inf
+        Z, better = self.left(parts, near), self.left(parts, interior)
+        for theta in [0.0] + [10.0 ** (k / 4) for k in range(-55, -3)]:
+            share = int(Fraction(theta) * ONE)
+            if psd((ONE - share) * Z + share * better):
+                bound = self.bound_of_rows(parts, mixed(near, interior, ONE - share, share))
+                if bound < best:
+                    break
+                best = bound
+        return best
 
     def step(self, at):
         """The function that a step lowers: sum c_i (sum_j w_ij D_ij + log sum exp -D_ik), with c and w at a metric."""
         c, w = [], []
         for i in self.used:
-            e, wanted, _, p, _ = self.likelihood(at, i)
-            c.append(p if self.accuracy else 1)
-            w.append(
-                {j: Fraction(int(self.s[i, j]) * e[j], wanted) for j in np.flatnonzero(self.s[i]).tolist()}
-            )
+            row, partners = at.squares[i], np.flatnonzero(self.s[i]).tolist()
+            # compared with the nearest partner, so that no weight underflows
+            e = exponentials(row[partners] - min(row[partners]), at.step)
+            wanted = sum(int(self.s[i, j]) * v for j, v in zip(partners, e))
+            w.append({j: Fraction(int(self.s[i, j]) * v, wanted) for j, v in zip(partners, e)})
+            others = np.delete(np.arange(self.n), i)
+            near = exponentials(row[others] - min(row[others]), at.step)
+            own = sum(int(self.s[i, j]) * v for j, v in zip(others.tolist(), near))
+            c.append(own * self.of / sum(near) if self.accuracy else 1)
 
         def value(other):
             total = Fraction(0)
@@ -2340,10 +2347,9 @@ class NCA(LimitedRank):
         return value
 
 
-def mixed_rows(near, interior, theta):
-    """(1 - theta) near + theta interior, rows of multiples of 1 / ONE, times ONE^2."""
-    share = int(Fraction(theta) * ONE)
-    return [[(ONE - share) * a + share * b for a, b in zip(*rows)] for rows in zip(near, interior)]
+def mixed(rows, others, a, b):
+    """a rows + b others, of integers."""
+    return [[a * v + b * w for v, w in zip(*both)] for both in zip(rows, others)]
 
 
 # ---- gerrymandering: ssvm ----
@@ -3254,11 +3260,12 @@ def on_trace(problem, M):
 def on_step(case, problem, M, scale):
     """The verdict on a claim to be stationary."""
     at, stored = problem.judged_as(M)[-1], np.array(case["proof"]["metric"], float)
+    here = np.array([[float(v * at.unit) for v in row] for row in at.matrix])
     try:
-        most = float(problem.gain(M, at, case["proof"])[0])
+        most = float(problem.gain(here, at, case["proof"])[0])
     except ValueError:  # the stored dual variables bound no gain of this metric
         most = math.inf
-    least = gain_towards(problem, at, (stored + stored.T) / 2)
+    least = gain_towards(problem, at, here, (stored + stored.T) / 2)
     text = f"its step could gain {max(least, 0.0):.3g} to {most:.3g}; the scale is {scale:.3g}"
     # The scale of an answer that is not the stored metric differs. The factors 0.5 and 10 allow for that.
     above, first_order = min(least, most), problem.CLAIM == "first order"
@@ -3272,10 +3279,9 @@ def on_step(case, problem, M, scale):
     return "inconclusive", "with the stored prices and metric no more is known than that " + text
 
 
-def gain_towards(problem, at, other):
-    """The most that the step gains on the way from a Metric to another matrix, at 12 points."""
+def gain_towards(problem, at, here, other):
+    """The most that the step gains on the way from a Metric, in floats `here`, to another matrix, at 12 points."""
     value = problem.step(at)
-    here = np.array([[float(v * at.unit) for v in row] for row in at.matrix])
     points = (here + 2.0**-k * (other - here) for k in range(12))
     return float(value(at) - min(value(problem.measured(*whole(point))) for point in points))
 
