@@ -2,7 +2,7 @@
 
     python validation/recompute.py FILE        (.json or .npz)
 
-This is another entry to the referee, `cvxml/cases/judge.py`; its docstring says what is believed and how bounds are made.
+This is a second entry to the referee, `cvxml/cases/judge.py`. Its docstring lists the bounds and what is believed.
 Exit code 0 if the metric is proved optimal to 1e-6 of the scale, else 1; also 1 if no metric attains the infimum.
 """
 

@@ -463,9 +463,7 @@ def test_what_is_no_proof_of_a_step_is_refused_in_one_line(
 # the cases whose formula it recomputes by a bound of the problem itself, without lists of neighbours
 CONVEX = {*referee.PROBLEMS} - {"mlsvm", "kernel_mlsvm", "ssvm", "nca", "mlkr", "glml"}
 RELATIVES = {
-    case.id: case
-    for case in load_cases()
-    if case.formula in CONVEX and "not attained" not in case.flags
+    case.id: case for case in load_cases() if case.formula in CONVEX and "not attained" not in case.flags
 }
 
 
@@ -492,9 +490,7 @@ def test_it_finds_the_same_figures_of_a_relative(
 @pytest.mark.parametrize("standardized", [True, False])
 @pytest.mark.parametrize(
     "method",
-    sorted(
-        CONVEX - {"frobmetric", "rtml", "schultz_joachims", "scml", "boostmetric", "plml"}
-    ),
+    sorted(CONVEX - {"frobmetric", "rtml", "schultz_joachims", "scml", "boostmetric", "plml"}),
 )  # whose norm has units
 def test_it_finds_the_same_figures_where_pairs_are_made_from_labels(
     method: str, standardized: bool, tmp_path: Path
@@ -549,7 +545,7 @@ def test_a_parameter_that_may_be_missing_is_read(
 def test_the_parameters_of_every_method_are_known_and_no_others(method: str) -> None:
     """A file with a parameter that is not read holds another problem than the one that would be proved."""
     kind = referee.PROBLEMS[method]
-    assert kind.READS | kind.NAMES == set(get(method).PARAMETERS) - {"neighbors"}
+    assert set(get(method).PARAMETERS) - {"neighbors"} == kind.READS | kind.NAMES
     assert not kind.READS & kind.NAMES
     with pytest.raises(ValueError, match="another_one"):
         recompute.recompute({"method": method, "params": {"another_one": 1.0}, "dual": {}})

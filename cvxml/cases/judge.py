@@ -15,8 +15,8 @@ The exit code is 0 if every case asked for is certified, and else 1. Without ids
 A case without an answer is counted, and is not certified. The exit code is 2 if no case has the name, or if ANSWERS
 is not a folder. An answer that cannot be read is an error with a sentence, and the other answers are judged.
 
-The interval [low, high] of a case contains the optimum; rational arithmetic proved it. This file computes the objective F
-of the answer exactly, and compares it with the interval. It solves no problem. The tolerance is 1e-6 of the scale.
+The interval [low, high] of a case contains the optimum; rational arithmetic proved it. This file computes the objective
+F of the answer exactly, and compares it with the interval. It solves no problem. The tolerance is 1e-6 of the scale.
 
     certified       F - low is at most the tolerance
     close           F - high is above the tolerance, and F - low is at most 1e-2 of the scale
@@ -75,14 +75,14 @@ itml      log det(A_0 Z) + gamma sum_S log(1 - lambda u/gamma) + gamma sum_D log
 mmc       -sqrt(mu sum 1/c), for c > 0 with mu sum_S X_ij - sum_D c X_ij psd; diagonal: with its diagonal >= 0
 dml_eig   -mu, for q in the simplex with mu sum_S X_ij - sum_D q X_ij psd
 ldml      sum w H(a/w) - b sum t a, for 0 <= a <= w with sum t a X_ij psd, t = 1 in S and -1 in D, sum t a = 0 if b is
-          free; w is 1 or given, and is divided by its sum in S and in D if losses is "means". All points with themselves
-          are one more pair of S, at distance 0, with weight n self_pairs, divided by the sum in S if losses is "means"
+          free; w is 1 or given, and is divided by its sum in S and in D if losses is "means". All points with
+          themselves are one more pair of S, at 0, of weight n self_pairs, over the sum in S if losses is "means"
 rca       d l - d l log l + l log det C, for l > 0, where C is the covariance within chunklets plus alpha I; the metric
           is judged with its determinant made 1
 gmml      2 tr SY, for symmetric Y with D - Y S Y psd, where S and D are the sums of X_ij over these pairs, plus
           mu A_0^-1 and mu A_0, for the prior A_0 or I
-lfda      -(r s + tr S_w N), for any s and psd N with S_w N S_w + s S_w - S_b psd (N is found here). The metric is judged
-          by its range, and must equal the metric of its embedding to 1e-6. Scale: minus the objective
+lfda      -(r s + tr S_w N), for any s and psd N with S_w N S_w + s S_w - S_b psd (N is found here). The metric is
+          judged by its range, and must equal the metric of its embedding to 1e-6. Scale: minus the objective
 sdml      d + log det(S + U), for symmetric U with U_ii = 0, |U_ij| <= lam and S + U positive definite, where S is
           M_0^-1 + eta (sum_S X_ij - sum_D X_ij). Scale: d
 mlr       sum mu loss, for mu >= 0 of rankings, with a sum <= C/n for each of n queries, and I - sum mu 2/(P N) sum
@@ -90,11 +90,12 @@ mlr       sum mu loss, for mu >= 0 of rankings, with a sum <= C/n for each of n 
 mcml      sum_i H(q_i), for rows q_i of the simplex with sum (w_ij - q_ij) X_ij psd, w_ij = 1/(n_c - 1) in the class
 
 where S and D are the similar and the dissimilar pairs. The scale is the objective unless the table gives another. Dual
-variables that miss psd are mixed with a share of 2^-20 or less of others: 0 for lmnn, softmax rows for mcml, equal shares
-for boostmetric. For mmc and dml_eig mu grows.
+variables that miss psd are mixed with a share of 2^-20 or less of others: 0 for lmnn, softmax rows for mcml, equal
+shares for boostmetric. For mmc and dml_eig mu grows.
 
 ssvm is not convex. Its convex step at the metric has the same kind of bound. Let h*_i be the cheapest set in which the
-class of i wins, and q >= 0 weights with sum 1 for each point. The step is at least  C sum q Delta - ||P_+(M)||^2 / 4, where
+class of i wins, and q >= 0 weights with sum 1 for each point. The step is at least  C sum q Delta - ||P_+(M)||^2 / 4,
+where
 M = C sum_i ( sum_h q_ih sum_{j in h} X_ij - sum_{j in h*_i} X_ij ). Scale: ||W||^2.
 
 A file of the solver "global" holds a tree. Each branch (i, j, a, b) goes to row a if j is in h*_i and to row b if it
@@ -105,22 +106,22 @@ listed here, so this is for tiny n.
 
 nca is bounded by its convex step too. With p_ij at the metric, w_ij = s_ij p_ij / p_i, and c_i = 1 (for g) or p_i (for
 f), any rows q_i of the simplex for which Z = sum c_i (w_ij - q_ij) X_ij is psd bound the step by its constant plus
-sum c_i H(q_i). In the file q = (1 - theta) softmax(-<R, X>) + theta softmax(-<interior, X>), and the share of the second
+sum c_i H(q_i). In the file q = (1 - theta) softmax(-<R, X>) + theta softmax(-<interior, X>), and the second share
 grows if Z needs it. If each point has one partner and the criterion is g, this bounds every metric. Scale: the
 distance of the objective from the bound that p_i <= max_j s_ij gives, or from the limit of multiples if that is less.
 
 mlkr, and nca with n_components below the rank of the points, are bounded to first order. In coordinates where
 the points have unit covariance C, let G = sum c_ij X_ij be the gradient by Q = A^T A. A step of A no longer than
-L = max(|A|, 1) gains at most L |dF/dA| to first order, |dF/dA|^2 = 4 tr G Q G, or at most L^2 t for G + t C psd if A has
-a free row. Here c_ij = 2 (yhat_i - y_i) p_ij (yhat_i - y_j), or c_i (w_ij - p_ij). Scale: the least of the
+L = max(|A|, 1) gains at most L |dF/dA| to first order, |dF/dA|^2 = 4 tr G Q G, or at most L^2 t for G + t C psd if A
+has a free row. Here c_ij = 2 (yhat_i - y_i) p_ij (yhat_i - y_j), or c_i (w_ij - p_ij). Scale: the least of the
 objective (for nca its distance from the bound above), the distance from the limit of multiples, and four times
 the sum of the sizes of the terms of the derivative of F(tA). A metric is judged together with the
 square of the allowed rank next to it.
 
-glml has one Gaussian a class. At each query let B = sum_{i<j} p_i p_j (p_j - p_i)(G_i - G_j) over its norm. If B or -B is
-positive definite, every metric of determinant 1 has (tr A^-1 B)^2 at least
-D u - D u log(u/|y|) + u log|det B| - y^2/4; else the bound is 0. Scale: the best such bound, or ||A^-1|| for |tr A^-1 B|.
-The metric is judged with its determinant made 1.
+glml has one Gaussian a class. At each query let B = sum_{i<j} p_i p_j (p_j - p_i)(G_i - G_j) over its norm. If B or -B
+is positive definite, every metric of determinant 1 has (tr A^-1 B)^2 at least
+D u - D u log(u/|y|) + u log|det B| - y^2/4; else the bound is 0. Scale: the best such bound, or ||A^-1|| for
+|tr A^-1 B|. The metric is judged with its determinant made 1.
 """
 
 from __future__ import annotations
@@ -135,6 +136,7 @@ from collections import Counter, namedtuple
 from fnmatch import fnmatchcase
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -175,9 +177,9 @@ def require(holds, otherwise):
 
 def together(*lists):
     """zip for lists that must have the same length."""
-    lists = [list(each) for each in lists]
-    require(len({len(each) for each in lists}) <= 1, "two lists that belong together have other lengths")
-    return zip(*lists)
+    rows = [list(each) for each in lists]
+    require(len({len(row) for row in rows}) <= 1, "two lists that belong together have other lengths")
+    return zip(*rows)
 
 
 def lcm(*numbers):
@@ -518,9 +520,9 @@ class Problem:
     content: "X" (n, d), "y", "params", and "neighbors" for the methods that have these lists.
     """
 
-    READS = frozenset()  # the parameters that the formulas read
-    NAMES = frozenset()  # the parameters of a file that only determine its lists
-    LISTS = frozenset()  # the inputs of a case that are lists of neighbours
+    READS: frozenset[str] = frozenset()  # the parameters that the formulas read
+    NAMES: frozenset[str] = frozenset()  # the parameters of a file that only determine its lists
+    LISTS: frozenset[str] = frozenset()  # the inputs of a case that are lists of neighbours
     CLAIM = "optimal"  # or "step", or "first order": what the bound is a bound of
     DEFINITE = False  # True if the objective is infinite at a singular matrix
 
@@ -640,7 +642,7 @@ class MLSVM(Problem):
         index = [*dual["u_index"], *dual["w_index"]]
         same = len(index) == len(values) and len(dual["u"]) == len(dual["u_index"])
         require(same, "one list of prices is shorter")
-        rows = [({}, {}) for _ in range(n)]
+        rows: list[Any] = [({}, {}) for _ in range(n)]
         for at, ((i, j), value) in enumerate(zip(index, values)):
             name = "w" if at >= len(dual["u"]) else "u"
             require(i in range(n) and j in self.lists[i], f"{i}, {j} is not a pair of neighbours")
@@ -665,7 +667,7 @@ class MLSVM(Problem):
 
 
 class KernelMetric(Metric):
-    """A = sum phi_ij Phi(x_i) Phi(x_j)^T. off: the largest error of a distance and of ||A||^2, for a kernel with exp."""
+    """A = sum phi_ij Phi(x_i) Phi(x_j)^T. off: the largest error of a distance and of ||A||^2 by that of the kernel."""
 
     def __init__(self, squares, step, square, off):
         self.squares, self.step, self.square, self.off = squares, step, square, off
@@ -776,7 +778,7 @@ class LMNN(Problem):
 
     def listed(self, triplets):
         """The impostors of each target, from triplets."""
-        found = {}
+        found: dict[Any, Any] = {}
         for i, j, l in index_rows(triplets, 3, self.n, "triplets").tolist():
             require(i not in (j, l), "a triplet has a point twice, or is there twice")
             found.setdefault((i, j), []).append(l)
@@ -958,7 +960,7 @@ class PLML(Triplets):
     def metrics(self, matrix):
         A = np.array(matrix, float)
         require(A.shape == (self.blocks * self.d,) * 2, "X or the metric has another shape")
-        require((A == self.in_blocks(A)).all(), "an entry beside the blocks is not 0")
+        require((self.in_blocks(A) == A).all(), "an entry beside the blocks is not 0")
         return [self.measured(self.in_blocks(M), unit) for M, unit in candidates(A, len(A))]
 
     def measured(self, A, unit):
@@ -1153,7 +1155,7 @@ class SchultzJoachims(Combination):
         return fine * price.sum() - int((N * N).sum()) * (self.at**2 * small) ** 2 / 2
 
     def raised(self, c, G, unit):
-        """Weights of a combination N with b_k^T N b_k >= c_k: near those of the projection of G, raised where needed."""
+        """Weights of a combination N with b_k^T N b_k >= c_k: near those of the projection of G, and raised."""
         own = floats(self.rows)
         lengths = np.sum(own**2, axis=1)
         V = np.einsum("ki,kj->kij", own, own).reshape(len(own), own.shape[1] ** 2).T / lengths
@@ -1206,7 +1208,7 @@ class BoostMetric(Triplets):
         return identity(self.d) * level.numerator - level.denominator * pulled
 
     def unattained(self, matrix):
-        """If no margin is below v times the trace, and some is above, then multiples of the metric have no least value."""
+        """True if no margin is below v times the trace and one is above: longer multiples are better for ever."""
         i, j, l = self.triplets.T
         for at in self.metrics(matrix):
             gained = (at.squares[i, l] - at.squares[i, j]) * at.step - self.v * at.trace()
@@ -1327,7 +1329,7 @@ class LSML(NearPrior):
         require(fits, "the weights are no weights of quadruplets")
         losses = self.params.get("losses", "mean")
         require(losses in ("mean", "sum"), f"losses {shown(losses)} are not known here")
-        to_one = abs(sum(self.weights) - 1) <= Fraction(len(rows), 2**50)
+        to_one = abs(sum(self.weights, Fraction(0)) - 1) <= Fraction(len(rows), 2**50)
         require(losses == "sum" or to_one, "the weights do not sum to 1")
         self.read_prior(self.params["prior"])
 
@@ -2205,7 +2207,7 @@ class NCA(LimitedRank):
         return (y[:, None] == y) * (1.0 - np.eye(len(y)))
 
     def likelihood(self, at, i):
-        """(e, wanted, all, p_i, beyond) of a point: exp(-D_ij) times ONE, sum s_ij e_ij, sum e_ij, and D_ij less the least."""
+        """(e, wanted, all, p_i, beyond) of a point: exp(-beyond) times ONE, sum s_ij e_ij, sum e_ij, p_i, D - min D."""
         row = at.squares[i]
         low = np.delete(row, i).min()
         e = exponentials(np.maximum(row - low, 0), at.step)
@@ -2229,22 +2231,27 @@ class NCA(LimitedRank):
 
     def scale(self, at, objective):
         """The distance from the trivial bound, or from the limit of multiples if that is less."""
-        objective = self.objective(at)
-        limit = Fraction(0)
+        objective, limit = self.objective(at), 0
         for i in self.used:
             beyond = self.likelihood(at, i)[4]
-            nearest = [self.s[i, j] * self.of for j in range(self.n) if j != i and beyond[j] == 0]
-            nearest = Fraction(sum(nearest)) / len(nearest)
-            limit -= nearest if self.accuracy else log(nearest) if nearest else -math.inf
+            nearest = [j for j in range(self.n) if j != i and beyond[j] == 0]
+            limit -= self.term_at_limit(i, nearest)
         bounded = at.matrix.any() and limit < math.inf
         return min(objective - self.trivial, abs(objective - limit) if bounded else objective - self.trivial)
+
+    def term_at_limit(self, i, nearest):
+        """p_i or log p_i of far multiples of a metric, where only the nearest points count."""
+        p = Fraction(int(self.s[i, nearest].sum()), len(nearest)) * self.of
+        if self.accuracy:
+            return p
+        return log(p) if p else -math.inf
 
     def first_order_gain(self, matrix, at):
         """(the most that a step gains to first order, the scale)."""
         off = (
             self.n * max(Fraction(1), self.s.max() * self.of) / (ONE >> 80)
         )  # no p_i is below 2^-60 of the largest s_ij
-        limit, turns, weights = Fraction(0), 0, np.zeros((self.n, self.n), object)
+        limit, turns, weights = 0, 0, np.zeros((self.n, self.n), object)
         largest = at.squares.max()
         for i in self.used:
             e, wanted, all_, p, _ = self.likelihood(at, i)
@@ -2253,9 +2260,7 @@ class NCA(LimitedRank):
                 weights[i, j] = c * (int(self.s[i, j]) * v * ONE // wanted - v * ONE // all_)
             row = at.squares[i]
             turns += (np.abs(weights[i]) * np.maximum(row - np.delete(row, i).min(), 0)).sum()
-            tied = ties(row, i, largest)
-            nearest = Fraction(int(self.s[i, tied].sum()), len(tied)) * self.of
-            limit -= nearest if self.accuracy else log(nearest) if nearest else -math.inf
+            limit -= self.term_at_limit(i, ties(row, i, largest))
         long, most = self.first_order(matrix, at, weights, Fraction(1, ONE**2), off)
         objective = self.objective(at)
         above = objective - self.trivial
@@ -2406,7 +2411,8 @@ class SSVM(Problem):
             sets = self.cheapest_sets(order, i)
             wins = [h for v, h in sets if all(v[own] > m for c, m in enumerate(v) if c != own)]
             require(wins, f"the class of point {i} cannot win")
-            found.append(min(wins, key=lambda h, row=order[i]: row[h].sum()))
+            costs = [order[i][h].sum() for h in wins]
+            found.append(wins[costs.index(min(costs))])
         return found
 
     def step(self, at):
@@ -2447,7 +2453,7 @@ class SSVM(Problem):
     def step_bound(self, latents, dual):
         """The bound of the step where the h*_i are these sets."""
         n, k, losses, weights = self.n, self.k, Fraction(0), np.zeros((self.n, self.n), object)
-        rows = [([], []) for _ in range(n)]
+        rows: list[Any] = [([], []) for _ in range(n)]
         for (i, *h), q in together(dual["q_index"], dual["q"]):
             proper = len(set(h)) == len(h) == k and i not in h and all(j in range(n) for j in (i, *h))
             require(proper, f"{h} is no set of {k} others of {i}")
@@ -2515,7 +2521,8 @@ class SSVM(Problem):
 
     def leaf_rows(self, dual, leaf):
         """The sets of each point that have a weight in a leaf, and the weights times ONE."""
-        n, rows = self.n, [([], []) for _ in range(self.n)]
+        n = self.n
+        rows: list[Any] = [([], []) for _ in range(n)]
         for (at, i, *h), q in together(dual["q_index"], dual["q"]):
             if at == leaf:
                 proper = q >= 0 and len(set(h)) == len(h) == self.k and i not in h and set(h) <= set(range(n))

@@ -33,8 +33,13 @@ ATTAINED = [case for case in CASES if case.kind == "problem" and "not attained" 
 NOT_CONVEX = ("nca", "ssvm", "mlkr")
 
 
-def each(cases: list[Case]) -> Any:
-    return pytest.mark.parametrize("case", cases, ids=[case.id for case in cases])
+def each(cases: list[Case], long: tuple[str, ...] = ()) -> Any:
+    """A test of each case. long: those that are slow."""
+    rows = [pytest.param(case, marks=pytest.mark.slow if case.id in long else ()) for case in cases]
+    return pytest.mark.parametrize("case", rows, ids=[case.id for case in cases])
+
+
+EXACT = ("glml-underflow",)  # the exact inverses of two covariances of 40 features take seconds
 
 
 def judged(case: Case, metric: Any) -> Any:
@@ -91,7 +96,7 @@ def agree(case: Case, name: str, metric: np.ndarray, undecided: tuple[str, ...] 
     return str(ours.verdict)
 
 
-@each(ATTAINED)
+@each(ATTAINED, long=EXACT)
 def test_the_right_answer_is_certified(case: Case) -> None:
     assert judged(case, case.content["proof"]["metric"]).verdict == "certified"
 
@@ -109,7 +114,7 @@ def test_at_the_metric_0_of_gerrymandering_h_is_that_of_the_data(seed: int) -> N
     assert 0 <= gain <= 1e-12
 
 
-@each(ATTAINED)
+@each(ATTAINED, long=EXACT)
 def test_no_wrong_answer_is_certified_and_most_are_refuted(case: Case) -> None:
     for wrong in case.content["wrong"]:
         found = judged(case, wrong["metric"])
@@ -169,7 +174,9 @@ WEIGHED = [
 def test_an_input_that_may_be_missing_is_read(method: str, hand: Hand) -> None:
     """Of problems that are solved by hand. Without it the same metric is judged by another objective."""
     of, given = checked(method, hand.X, hand.y, **hand.params)
-    stored = {k: v for k, v in of.stored(given).items() if v is not None and k in judging.PROBLEMS[method].READS}
+    stored = {
+        k: v for k, v in of.stored(given).items() if v is not None and k in judging.PROBLEMS[method].READS
+    }
     content = {"id": "hand", "kind": "problem", "formula": method, "flags": []}
     interval = [str(hand.objective * share) for share in (1 - 1e-12, 1 + 1e-12)]
     content["reference"] = {"claim": "optimal", "interval": interval, "scale": str(hand.objective)}
@@ -286,8 +293,7 @@ def test_a_step_is_judged_by_what_it_could_gain(
     (case,) = load_cases(pattern=case_id)
     stored, scale = np.array(case.content["proof"]["metric"]), float(case.content["reference"]["scale"])
 
-    kind = judging.PROBLEMS[case.formula]
-    monkeypatch.setattr(kind, "gain", lambda *_: (most * scale, None))
+    monkeypatch.setattr(judging.PROBLEMS[case.formula], "gain", lambda *_: (most * scale, None))
     monkeypatch.setattr(judging, "gain_towards", lambda *_: least * scale)
     assert judged(case, 2 * stored).verdict == verdict
 
@@ -586,6 +592,34 @@ def test_a_copy_of_the_folder_judges_a_folder_of_answers(tmp_path: Path) -> None
     done = answer("another", "{}")
     assert done.returncode == 1
     assert verdicts(done)["another"] == "error"
+
+
+def test_a_copy_recomputes_a_saved_solution(tmp_path: Path) -> None:
+    copy, path = tmp_path / "judge.py", tmp_path / "s.json"
+    copy.write_bytes(Path(judging.__file__).read_bytes())
+    (case,) = load_cases(pattern="mlsvm-line")
+    solution = cvxml.solve("mlsvm", case.X, case.y, **case.params)
+
+    def prove(metric: FloatArray, *asked: str) -> int:
+        path.write_text(json.dumps({**solution.to_dict(), "metric": metric.tolist()}))
+        command = [sys.executable, "-I", str(copy), "--solution", *asked]
+        return subprocess.run(command, capture_output=True, timeout=60).returncode
+
+    assert prove(solution.metric, str(path)) == 0
+    assert prove(2 * solution.metric, str(path)) == 1
+    assert prove(solution.metric) == 2
+
+
+@each([case for case in CASES if "not attained" in case.flags])
+def test_a_metric_where_none_is_optimal_is_not_decided(case: Case) -> None:
+    found = judged(case, np.eye(len(case.X[0])))
+    assert found.verdict == "inconclusive"
+    assert judged(case, np.ones((1, 9))).verdict == "error"
+
+
+def test_a_long_metric_of_nca_is_refuted_though_its_probabilities_underflow() -> None:
+    (case,) = load_cases(pattern="nca-g")
+    assert judged(case, 1e6 * np.array(case.content["proof"]["metric"])).verdict == "refuted"
 
 
 def test_the_readme_names_every_flag_and_field() -> None:

@@ -19,12 +19,12 @@ import numpy as np
 import pytest
 
 import cvxml
+from cvxml.cases import judge as referee
 from cvxml.core.report import Verdict
 from cvxml.methods import names
 from cvxml.oracle.cases import FOLDER, Case, load_case, load_cases
 from cvxml.oracle.parts import compare
 from tests.schemas import schema
-from cvxml.cases import judge as referee
 
 ROOT = Path(__file__).parents[2]
 CASES = load_cases()
