@@ -414,6 +414,7 @@ class Metric:
         """The larger of x and 0."""
         return max(x, Fraction(0))
 
+    number = staticmethod(Fraction)  # a float, exactly
     largest = staticmethod(max)
     least = staticmethod(min)
     log = staticmethod(log)
@@ -608,13 +609,13 @@ class MLSVM(Problem):
     def __init__(self, content):
         super().__init__(content)
         self.lists = neighbor_lists(content["neighbors"], self.n)
-        self.lam = self.number("lam")
+        self.lam, self.share = self.number("lam"), Fraction(1, self.n)
         require(self.lam > 0, f"lam is {self.params['lam']}, and must be above 0")
         require(len(self.y) == self.n, f"there are {len(self.y)} labels for {self.n} points")
 
     def objective(self, at):
         slacks = sum(self.slack(at, i) for i in range(self.n))
-        return self.lam / 2 * at.norm2() + slacks / self.n
+        return self.lam / 2 * at.norm2() + self.share * slacks
 
     def slack(self, at, i):
         """The slack of point i, which is 0 unless it has targets and impostors."""
@@ -902,14 +903,10 @@ class FrobMetric(RTML):
         return Fraction(1), Fraction(0), self.number("C") / len(self.triplets)
 
 
-class BlockMetric(Metric):
-    """The distances from each point in its own metric, a combination of blocks: D_ij is not D_ji."""
-
-
 class PLML(Triplets):
     """alpha1 sum ||M_b||^2 + sum of hinges in the metric of x_i + alpha2 sum over the pairs i, j of D_ij
 
-    The weights W are given: point i has the metric sum_b W_ib M_b.
+    The weights W are given: point i has the metric sum_b W_ib M_b, so D_ij and D_ji differ.
     """
 
     READS = frozenset({"alpha1", "alpha2", "triplets", "weights"})
@@ -965,7 +962,7 @@ class PLML(Triplets):
 
     def measured(self, A, unit):
         parts = (self.W[:, b, None] * distances(self.X, self.block(A, b)) for b in range(self.blocks))
-        return BlockMetric(A, unit, sum(parts), self.unit**2 * unit * self.share)
+        return Metric(A, unit, sum(parts), self.unit**2 * unit * self.share)
 
     def objective(self, at):
         pulled = sum(at.D(i, j) for i, j in self.pairs)
@@ -1396,7 +1393,7 @@ class LDML(Pairs):
         near = [(w, at.D(i, j)) for w, (i, j) in zip(self.of_near, self.similar)]
         far = [(w, at.D(i, j)) for w, (i, j) in zip(self.of_far, self.dissimilar)]
         near += [(self.alone, 0)] if self.alone > 0 else []
-        b = self.best_b(near, far) if self.free else self.b
+        b = at.number(self.best_b(near, far)) if self.free else self.b
         losses = [w * at.log_sum_exp([0, D - b]) for w, D in near]
         return sum(losses + [w * at.log_sum_exp([0, b - D]) for w, D in far])
 
@@ -1414,7 +1411,7 @@ class LDML(Pairs):
             e = np.exp(-np.abs(z))
             beyond = float((t * w) @ np.where(z > 0, 1 / (1 + e), e / (1 + e)))
             low, high = (b, high) if beyond > 0 else (low, b)
-        return Fraction((low + high) / 2)
+        return (low + high) / 2
 
     def scale(self, at, objective):
         return self.objective(at)
@@ -1463,7 +1460,7 @@ class Budget(Pairs):
 
     def spent(self, at):
         """The sum over similar pairs."""
-        return sum((at.D(i, j) for i, j in self.similar), Fraction(0))
+        return sum(at.D(i, j) for i, j in self.similar)
 
     def metrics(self, matrix):
         found = super().metrics(matrix)

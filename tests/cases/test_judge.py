@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tracemalloc
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -296,6 +297,15 @@ def test_a_step_is_judged_by_what_it_could_gain(
     monkeypatch.setattr(judging.PROBLEMS[case.formula], "gain", lambda *_: (most * scale, None))
     monkeypatch.setattr(judging, "gain_towards", lambda *_: least * scale)
     assert judged(case, 2 * stored).verdict == verdict
+
+
+@each([case for case in ATTAINED if case.id not in EXACT])
+def test_objectives_are_fractions(case: Case) -> None:
+    problem, metric = judging.problem_of_case(case.content), np.array(case.content["proof"]["metric"])
+    for A in (metric, 0 * metric, 3 * metric):
+        if A is metric or not problem.DEFINITE:
+            values = [problem.objective(at) for at in problem.judged_as(A)]
+            assert all(isinstance(value, (int, Fraction)) for value in values)
 
 
 def test_a_claim_must_be_the_value_of_the_metric_and_no_less_than_the_bound() -> None:
