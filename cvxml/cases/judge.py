@@ -2312,17 +2312,23 @@ class NCA(LimitedRank):
         return self.objective(at) - max(found), None
 
     def best_bound(self, at, near, interior):
-        """The best bound of the step over shares of the interior, in which it is concave. -inf if none is feasible."""
-        parts, best = [self.likelihood(at, i) for i in self.used], -math.inf
+        """The bound of the step from the best of some shares of the interior. -inf if none is feasible."""
+        parts = [self.likelihood(at, i) for i in self.used]
         Z, better = self.left(parts, near), self.left(parts, interior)
-        for theta in [0.0] + [10.0 ** (k / 4) for k in range(-55, -3)]:
-            share = int(Fraction(theta) * ONE)
-            if psd((ONE - share) * Z + share * better):
-                bound = self.bound_of_rows(parts, mixed(near, interior, ONE - share, share))
-                if bound < best:
-                    break
-                best = bound
-        return best
+        every = [int(Fraction(theta) * ONE) for theta in [0.0] + [10.0 ** (k / 4) for k in range(-55, -3)]]
+        feasible = [share for share in every if psd((ONE - share) * Z + share * better)]
+        if not feasible:
+            return -math.inf
+        # only the entropies depend on the share, and floats are enough to choose one
+        c = np.array([float(part[3]) if self.accuracy else 1.0 for part in parts])
+        rows, others = ((np.array(q, object) / ONE).astype(float) for q in (near, interior))
+
+        def entropies(share):
+            q = rows + share / ONE * (others - rows)
+            return -c @ (q * np.log(np.where(q > 0, q, 1))).sum(axis=1)
+
+        share = max(feasible, key=entropies)
+        return self.bound_of_rows(parts, mixed(near, interior, ONE - share, share))
 
     def step(self, at):
         """The function that a step lowers: sum c_i (sum_j w_ij D_ij + log sum exp -D_ik), with c and w at a metric."""
