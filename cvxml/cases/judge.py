@@ -289,7 +289,7 @@ def shares(Z, better, otherwise="the prices leave the dual cone"):
 
 
 def positive_square(G):
-    """At least ||P_+(G)||^2 of the integers G: ||G + S||^2, where the psd matrix S = L L^T is near the negative part.
+    """An upper bound of ||P_+(G)||^2 of the integers G: ||G + S||^2 for a psd S = L L^T near the negative part.
 
     0 if -G is psd, which pivots show without rounding.
     """
@@ -367,7 +367,7 @@ def entropy(row):
 
 
 def lowered(row, total):
-    """The integers `row`, of which the largest are lowered until the sum is at most `total`."""
+    """The integers `row`, the largest lowered until the sum is at most `total`."""
     row, excess = list(row), sum(row) - total
     for k in sorted(range(len(row)), key=lambda k: -row[k]):
         cut = min(row[k], max(excess, 0))
@@ -422,7 +422,7 @@ class Metric:
 
     @staticmethod
     def sum_of_roots(values):
-        """At most the sum of the square roots, to 24 digits. Denominators of a sum of fractions would grow."""
+        """A lower bound of the sum of the square roots, to 24 digits. Denominators of fractions would grow."""
         total = decimal.Decimal(0)
         for v in values:
             total = DECIMALS.add(total, DECIMALS.sqrt(digits(v)))
@@ -524,7 +524,7 @@ class Problem:
     READS: frozenset[str] = frozenset()  # the parameters that the formulas read
     NAMES: frozenset[str] = frozenset()  # the parameters of a file that only determine its lists
     LISTS: frozenset[str] = frozenset()  # the inputs of a case that are lists of neighbours
-    CLAIM = "optimal"  # or "step", or "first order": what the bound is a bound of
+    CLAIM = "optimal"  # or "step", or "first order": the meaning of the bound
     DEFINITE = False  # True if the objective is infinite at a singular matrix
 
     def __init__(self, content):
@@ -548,7 +548,7 @@ class Problem:
     def judged_as(self, matrix):
         """The matrices that an answer is judged as: the symmetric part, and the nearest psd matrix if that is not psd.
 
-        These are floats, so the nearest is psd but for rounding. `deviations` says whether the answer is a metric.
+        These are floats, so the nearest is psd up to rounding. `deviations` says whether the answer is a metric.
         """
         half = (matrix + matrix.T) / 2
         forms = [half] if np.linalg.eigvalsh(half)[0] >= 0 else [half, nearest_psd(matrix)]
@@ -633,7 +633,7 @@ class MLSVM(Problem):
         return total * unit - unit**2 * self.square(weights) / (2 * self.lam)
 
     def square(self, weights):
-        """At least ||P_+(G)||^2, where G is the sum of weights_ij X_ij."""
+        """An upper bound of ||P_+(G)||^2, where G is the sum of weights_ij X_ij."""
         return self.unit**4 * positive_square(outer_sum(self.X, weights))
 
     def prices(self, dual):
@@ -830,7 +830,7 @@ class SquaredLMNN(LMNN):
 
 
 class Triplets(Problem):
-    """A problem with triplets (i, j, l), in which l should be further from i than j by 1."""
+    """A problem with triplets (i, j, l): D_il should exceed D_ij by 1."""
 
     NAMES = frozenset({"n_neighbors"})
 
@@ -1264,7 +1264,7 @@ class NearPrior(Problem):
         return log(volume) - self.d * log(Fraction(ratio.denominator))
 
     def scale(self, at, objective):
-        """At least 1e-6 a feature, since the objective may be 0."""
+        """The size of the objective, or 1e-6 a feature if that is more, since the objective may be 0."""
         return at.largest([abs(objective), Fraction(self.d, 10**6)])
 
 
@@ -1454,7 +1454,7 @@ class LDML(Pairs):
 
 
 class Budget(Pairs):
-    """A problem in which the squared distances of similar pairs have the sum 1 at most."""
+    """A problem with a budget: the sum of the squared distances of similar pairs is at most 1."""
 
     READS = frozenset({"pairs"})
 
@@ -1705,7 +1705,7 @@ class SDML(Pairs, NearPrior):
         determinant(self.prior, "the prior is not positive definite")
 
     def in_one_unit(self, fine):
-        """S as integers, and a unit of which `fine` is a multiple."""
+        """S as integers, and their unit, which divides `fine`."""
         det, adjugate = inverse(self.prior)
         parts = (1 / (det * self.of), self.eta * self.unit**2, fine)
         one = Fraction(1, lcm(*(part.denominator for part in parts)))
@@ -1742,7 +1742,7 @@ class LFDA(Problem):
         self.r = self.params["n_components"]
         determinant(self.S_w, "S_w is singular")
         self.largest = int(max(abs(v) for v in self.S_w.flat))
-        # features in units in which the diagonal of S_w is about 1
+        # units of the features that make the diagonal of S_w about 1
         diagonal = [float(Fraction(int(v), self.largest)) for v in np.diag(self.S_w)]
         self.size = np.exp2(np.round(np.log2(diagonal) / 2))
 
@@ -1776,7 +1776,7 @@ class LFDA(Problem):
         return found
 
     def in_units(self, A, by):
-        """Integers A times `by` as floats, in features of which S_w has about the diagonal 1."""
+        """Integers A times `by` as floats, in units of features that make the diagonal of S_w about 1."""
         return np.array([[float(v * by) for v in row] for row in A]) / np.outer(self.size, self.size)
 
     def eigenvectors(self):
@@ -1905,7 +1905,7 @@ class MLR(Problem):
         return (at.trace() + self.C / len(self.queries) * sum(slacks)) * (1 + ALLOWED)
 
     def worst(self, at, q):
-        """The largest loss less 2/(P N) of what is swapped, by the number of others before each relevant point."""
+        """The largest loss less margin of a ranking, over the numbers of others before each relevant point."""
         near, far = at.squares[q, self.relevant[q]], at.squares[q, self.others[q]]
         P, N = len(near), len(far)
         before, best = np.concatenate([[0], np.cumsum(np.sort(far))]), [Fraction(1)] * (N + 1)
@@ -2662,7 +2662,7 @@ class GLML(Problem):
             if found:
                 require(u > 0 and v != 0, "y or u is not positive")
                 log_det = log(Fraction(found[0])) - d * log(norm + d * off) - ALLOWED
-                # the sign of y only says whether B or -B is meant
+                # the sign of y only chooses between B and -B
                 bound = d * u - d * u * log(u / abs(v)) + u * log_det - v * v / 4 - ALLOWED * (1 + u)
                 bound = max(bound, Fraction(0))
                 return t * t, bound, t * t - bound, (d * exp(log_det / d)) ** 2
@@ -2888,7 +2888,7 @@ def prove(path):
             f"least eigenvalue of the metric {least:.3g}",
             "believed: the data, the labels, the parameters, and the lists that no other field names",
         ]
-    except Exception as error:  # whatever a file does to this program, it proves nothing
+    except Exception as error:  # a file that breaks this program is no proof
         print(f"not proved: {shown(path)} holds no proof: {reason(error)}")
         return False
     print("\n".join(lines))
@@ -2942,7 +2942,7 @@ def classes_of(content, i):
 
 
 def own_neighbors(content):
-    """Of mlsvm: the nearest of any class, or as many of each side."""
+    """The lists of mlsvm: the nearest points of any class, or as many of each side."""
     k, kind = content["params"]["n_neighbors"], content["params"]["neighborhood"]
     n = len(content["X"])
     require(kind in ("knn", "per-class"), f"the neighborhood {shown(kind)} is not known here")
@@ -3042,7 +3042,7 @@ def graph(content, k):
 
 
 def sets(lists):
-    """Lists whose order does not matter."""
+    """Lists with the entries in order, for a comparison as sets."""
     return [sorted(row) for row in lists]
 
 
@@ -3054,7 +3054,7 @@ NAMED = {
     "quadruplets": lambda c: c["params"]["quadruplets"] == own_quadruplets(c),
     "basis": is_own_basis,
     "weights": are_best_weights,
-    "anchors": lambda c: True,  # believed: nothing but scikit-learn draws them
+    "anchors": lambda c: True,  # believed: only scikit-learn draws them
 }
 
 
@@ -3325,7 +3325,7 @@ def nearest_psd(M):
 
 
 def of_part(case, answer):
-    """What is wrong with the numbers of a part, as a sentence; empty if they agree."""
+    """The fault of the numbers of a part, as a sentence; empty if they agree."""
     if not isinstance(answer, dict):
         return 'there is no "answer" with the numbers of the part'
     for name, right in case["answer"].items():
