@@ -697,7 +697,7 @@ REFUSED_RELATIVES: dict[str, tuple[str, str, Callable[[dict[str, Any]], object]]
         lambda c: c["dual"]["triplets"][0].__setitem__(2, c["dual"]["triplets"][0][1]),
     ),
     "lmnn-beyond": ("lmnn-iris", "no triplets", lambda c: c["dual"]["triplets"][0].__setitem__(2, 22)),
-    "lmnn-no-number": ("lmnn-iris", "numbers", lambda c: put(c, "price", 0, float("nan"))),
+    "lmnn-no-number": ("lmnn-iris", "no number", lambda c: put(c, "price", 0, float("nan"))),
     "lmnn-other-class": ("lmnn-iris", "another class", lambda c: c["y"].__setitem__(0, 2)),
     "lmnn-mu": ("lmnn-iris", "mu", lambda c: c["params"].update(mu=1.0)),
     "lmnn-targets": ("lmnn-iris", "21 neighbour lists", lambda c: c["params"]["targets"].pop()),
