@@ -178,7 +178,7 @@ def require(holds, otherwise):
 def together(*lists):
     """zip for lists that must have the same length."""
     rows = [list(each) for each in lists]
-    require(len({len(row) for row in rows}) <= 1, "two lists that belong together have other lengths")
+    require(len({len(row) for row in rows}) <= 1, "one of two lists that belong together is shorter")
     return zip(*rows)
 
 
