@@ -140,8 +140,8 @@ def _disagreement(solutions: dict[str, Solution], verdicts: dict[str, Verdict]) 
 
 
 HEAD = (
-    "Relative gap and seconds by solver. Our own lower bound certifies every gap. For ssvm and nca it is the\n"
-    "gap of the last convex step; for mlkr, the distance from a stationary metric.\n\n"
+    "Relative gap and seconds by solver. Our own lower bound certifies every gap. For ssvm and nca it is\n"
+    "the gap of the last convex step; for mlkr, the distance from a stationary metric.\n\n"
     f"{'method':<20}{'data':<18}{'n x d':>8}" + "".join(f"{solver:>14}" for solver in SOLVERS) + "  verdict"
 )
 
