@@ -55,7 +55,7 @@ NOTHING = 1e-9  # smallest scale, relative to the objective at M = 0
 VIOLATED = 1e-9  # constraint generation adds a triplet if its slack is larger
 ROUNDS = 50  # at most, of constraint generation
 MAX_ITER = 100  # for the problem of a misreading
-# Relative to the largest squared target distance. At a smaller distance the square root has no usable slope.
+# Relative to the largest squared target distance. The square root has no usable slope at smaller distances.
 AT_A_CUSP = 1e-9
 NEXT_TO_IT = 1e-2  # triplets that keep their margin by at most this get a dual variable too
 FEW, MOST = 6, 20_000  # nearest impostors of each target, and most triplets, for the duals of two misreadings
@@ -586,7 +586,7 @@ def _nearest_ten(question: Question, p: Instance) -> Instance | None:
 
 
 def _left_of_hardest(method: LMNN, question: Question) -> float:
-    """The relative gap in the problem in which a target has only its largest slack.
+    """The relative gap in the problem where a target has only its largest slack.
 
     Dual variables with a sum of at most mu for each target give a lower bound of this problem. inf if the hinge is
     squared, if a target has no impostor, or if there are more than `MOST` triplets.

@@ -59,7 +59,7 @@ PERCENTILES = (5.0, 95.0)
 LARGEST = 1e100  # limit for gamma, bounds, squared distances relative to their bounds, and the inverses of all these
 UNMOVED = 1e-6  # the scale is at least this times d
 HARD = 1e8  # factor of gamma that stands for hard constraints
-HELD = 1e-6  # relative error up to which a metric keeps a hard constraint
+HELD = 1e-6  # tolerance of the hard constraints, relative to a bound
 
 
 def problem(X: FloatArray, pairs: Pairs, A_0: FloatArray, gamma: float, u: float, l: float) -> Any:

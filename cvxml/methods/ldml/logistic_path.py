@@ -13,7 +13,7 @@ Attainment. R is 0, and r(G) is 0 if -G = sum t alpha X is psd. No metric attain
   direction moves the pair apart at no cost. The dual variable of the pair must be 0.
 - b is free, and in some metric no similar pair is farther than a dissimilar pair. Then a larger multiple of this
   metric, with b between the two kinds, is never worse. It is better unless all distances are equal.
-Otherwise the minimizers are bounded, and strict dual variables exist, for which sum t alpha X is positive definite. The
+Otherwise the minimizers are bounded, and strict dual variables exist. They make sum t alpha X positive definite. The
 dual variables of a metric near the central path are strict.
 """
 

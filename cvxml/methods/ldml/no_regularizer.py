@@ -22,7 +22,6 @@ class Free(Linear):
         super().__init__(X, Weights(pairs, np.ones(len(pairs))), "similar pairs differ")
 
     def value(self, view: Any) -> Approximate:
-        """0"""
         return Approximate(0.0, 0.0)
 
     def surplus(self, G: Weights) -> Surplus:
@@ -36,7 +35,6 @@ class Free(Linear):
         return product(view, G._replace(w=-G.w))
 
     def exact_value(self, metric: rational.Squares, D: rational.Distances) -> Fraction:
-        """0"""
         return Fraction(0)
 
     def exact_bound(self, X: rational.Plane, G: Weights, hint: Any = None) -> Fraction | None:
@@ -44,5 +42,4 @@ class Free(Linear):
         return Fraction(0) if X.psd(G.pairs, [-w for w in fractions(G.w)]) else None
 
     def cost(self, at: Scaled, G: Weights) -> FloatArray:
-        """0"""
         return np.zeros_like(at.A)

@@ -1,4 +1,4 @@
-"""Decide whether no metric attains the infimum of MCML.
+"""Test whether a metric attains the infimum of MCML.
 
 Directions of descent. Let M move to M + t U with U psd. For large t, the objective changes per unit of t by
     sum_i [ mean_j <U, X_ij> - min_k <U, X_ik> ],

@@ -307,7 +307,7 @@ MISREADINGS = {
 }
 
 
-MAX_POINTS_LISTED = 7  # most points in a ranking for which all rankings are listed
+MAX_POINTS_LISTED = 7  # the literal problem lists all rankings of at most this many points
 VIOLATED = 1e-7  # row generation ends when the violated slacks cost at most this share of the objective
 ROUNDS = 100  # at most, of row generation
 

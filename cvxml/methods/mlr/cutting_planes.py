@@ -5,7 +5,7 @@ Each round follows the central path of the problem with the listed rows, until i
 of the whole problem. Then the worst row of each group at M is listed too. The round stops early because cuts at a point
 away from the boundary are deeper than cuts at an optimum of the listed rows.
 Primal and dual iterates are strictly feasible. Dual variables of the listed rows are dual variables of the whole
-problem, with 0 for all other rows. This module proves nothing; `Ranked.certify` does.
+problem, with 0 for all other rows. The certificate is computed elsewhere (`Ranked.certify`).
 The search direction is from Helmberg, Rendl, Vanderbei, Wolkowicz 1996, Kojima, Shindoh, Hara 1997 and Monteiro 1997.
 """
 

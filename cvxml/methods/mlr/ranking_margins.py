@@ -115,9 +115,9 @@ class Ranked:
         return Trace(self.X, Fraction(1)).exact_bound(plane(self.X), G) == 0
 
     def zero_up_to(self, dual: Dual) -> float:
-        """A weight C up to which W = 0 is optimal, from the dual variables that prove it for the present C.
+        """Return a number so that W = 0 is optimal for every C up to it, from a dual that proves this for the present C.
 
-        The number is computed in floats and is not a proved bound.
+        The number is computed in floats and not rounded down.
         """
         rows, duals = self._at_zero(dual)
         G = rows.weights(duals)

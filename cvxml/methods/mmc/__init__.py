@@ -432,7 +432,7 @@ def misreadings(method: MMC) -> dict[str, Misreading]:
     C(c) = sum_t c_t X_t relative to S, for q dissimilar pairs:
         squared   max sum_t D_t      <=  mu for c = 1 (Fisher's discriminant); an optimum has rank one
         log       max sum_t log D_t  <=  q log(mu / q) - sum_t log c_t  for any c > 0
-    "plain_budget" is not convex. Its optimum is one of finitely many metrics; all are tried if they are few.
+    "plain_budget" is not convex. Its optimum is among finitely many metrics; all are tried if they are few.
     """
 
     def given(question: Question) -> Instance:

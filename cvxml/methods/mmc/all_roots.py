@@ -35,7 +35,7 @@ from cvxml.methods.mmc.budget_path import AWAY, PATIENCE
 from cvxml.methods.mmc.budget_radius import radius
 from cvxml.numbers.rounding import Images, Seen, least_eigenvalue, seen
 
-SOME = 150  # number of points (about) whose pairs give the radius
+SOME = 150  # the radius is computed from the pairs of about this many points
 WITHIN = 1 - 1e-14  # share of the budget that the solver spends, so that rounding rarely exceeds the budget
 FAINT = 1e-8  # the solver's lower limit of a distance, relative to the longest image
 
@@ -135,7 +135,7 @@ class AllRoots:
         return self.roots(sight.images.at[self.order], math.sqrt(_reach(sight)))
 
     def _largest(self, priced: _Roots) -> float:
-        """An upper bound of mu, rounding included; inf if none is proved."""
+        """An upper bound of mu, rounding included; inf without a proof."""
         S, error = priced.G.proved(self.images.error)
         return (
             (error - least_eigenvalue(-S)) / self.at.least * (1 + 8 * EPS) if self.at.least > 0 else math.inf

@@ -105,7 +105,7 @@ def _full(
 def _diagonal(
     E: FloatArray, similar: FloatArray, start: FloatArray | None
 ) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Like `_full` for a diagonal A. A feature in which no similar pair differs has weight 0."""
+    """Like `_full` for a diagonal A. A feature has weight 0 if no similar pair differs there."""
     unit = units_of(similar)
     S = np.sum((similar / unit) ** 2, axis=0)
     costs = np.flatnonzero(S)

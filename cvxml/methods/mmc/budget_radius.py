@@ -23,7 +23,7 @@ MOST_FEATURES = 40  # with more features, a full metric gets no radius
 
 
 def radius(E: FloatArray, within: Budget, judged: JudgedMatrix, gap: float) -> float:
-    """Return a bound of the Frobenius distance from the metric given to the optimum; inf if none is proved.
+    """Return a bound of the Frobenius distance from the metric given to the optimum; inf without a proof.
 
     E (q, d): x_i - x_j of the dissimilar pairs. within: the budget. judged: the metric that was certified, with
     `gap`, its gap plus rounding error. The distance between the metric given and the metric judged is added.

@@ -66,7 +66,7 @@ def _share_left(complement: FloatArray, u: FloatArray) -> float:
 
 
 def _search(F: FloatArray, a: FloatArray, u: FloatArray, rho: float, slope: float) -> float:
-    """A step length along u that lowers 1/2 sum a - sum sqrt(F a) - rho sum log a; 0 if none was found."""
+    """A step length along u that lowers 1/2 sum a - sum sqrt(F a) - rho sum log a; 0 if no step lowers it."""
     least = float(u.min())
     step = min(1.0, -SHARE_TO_BOUNDARY / least) if least < 0 else 1.0
     here = _value(F, a)
