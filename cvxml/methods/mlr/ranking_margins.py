@@ -115,7 +115,7 @@ class Ranked:
         return Trace(self.X, Fraction(1)).exact_bound(plane(self.X), G) == 0
 
     def zero_up_to(self, dual: Dual) -> float:
-        """Return a number so that W = 0 is optimal for every C up to it, from a dual that proves this for the present C.
+        """Return a number so that W = 0 is optimal for every C up to it, from a dual that proves W = 0 optimal.
 
         The number is computed in floats and not rounded down.
         """
