@@ -112,8 +112,8 @@ right.axhline(euclidean, color="0.4", ls="--", label="Euclid")
 right.set(
     xscale="log",
     xlabel="weight lam",
-    ylabel="accuracy on the other half (share of points)",
-    title="Choose lam by accuracy",
+    ylabel="accuracy (share of the points)",
+    title="Accuracy on the other half",
 )
 right.legend(frameon=False)
 plt.show()

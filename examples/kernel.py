@@ -4,8 +4,8 @@ Separate rings with a kernel
 
 A metric on the plane can only stretch it, and stretched rings are still rings around each
 other. So no matrix separates them. With a kernel, MLSVM learns a metric in a feature space in
-which the rings can be separated. The solution is exact, and the coordinates of the feature
-space are never computed.
+which the rings can be separated. The kernel is not approximated, and the coordinates of the
+feature space are never computed.
 """
 
 import matplotlib.pyplot as plt

@@ -73,7 +73,7 @@ for factor, colour in zip(
     (1, 1.5, 2.5, 20), ("#009E73", "#56B4E9", "#E69F00", "#D55E00"), strict=True
 ):
     heights = [objective(np.eye(len(T)) + step * np.outer(v, v), factor * safe) for step in t]
-    ax.plot(t, heights, color=colour, lw=2, label=f"eta = {factor} of the default")
+    ax.plot(t, heights, color=colour, lw=2, label=f"eta = {factor} x default")
 ax.set(
     xscale="log",
     yscale="symlog",

@@ -121,7 +121,7 @@ ax.semilogy(
 ax.axhline(1e-4, color="0.4", ls="--", label="tolerance of the stopping criterion")
 ax.set(
     xlabel="number of steps",
-    ylabel="change and gap, relative to the objective",
+    ylabel="relative change and relative gap",
     title="Small steps far from the optimum",
 )
 ax.legend(frameon=False)
