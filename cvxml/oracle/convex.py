@@ -143,7 +143,8 @@ def _looser(facts: OnMetric) -> Iterator[str]:
 def _witness(asked: Asked, verdict: Verdict, reference: Solution, facts: OnMetric | None) -> Witness | None:
     """Return our metric as a witness of a refutation, or None if it is not better.
 
-    It is not better if the candidate is not a metric, or if no metric attains the claimed objective.
+    It may not be better if the candidate is not a metric, or if no metric attains the claimed objective. An improvement
+    of at most the rounding error of our objective does not count.
     """
     if verdict not in (Verdict.REFUTED, Verdict.CLOSE):
         return None
@@ -152,7 +153,8 @@ def _witness(asked: Asked, verdict: Verdict, reference: Solution, facts: OnMetri
     else:
         assert asked.value is not None
         better_by = asked.value - reference.objective
-    return None if better_by <= 0 else Witness(reference.objective, better_by, reference.metric)
+    noise = reference.certificate.rounding
+    return None if better_by <= max(0.0, noise) else Witness(reference.objective, better_by, reference.metric)
 
 
 def _report(
