@@ -37,7 +37,7 @@ OFTEN = 10  # steps between two computations of the gap
 BATCH = 500  # gradient steps between two attempts of Newton's method
 NEWTON_STEPS = 50
 SHORTEST = 1e-6  # shortest step length tried along a Newton direction
-DAMPED = 1e-14  # added to the diagonal, relative to its largest entry, because a face may have flat directions
+DAMPED = 1e-14  # added to the diagonal, relative to its largest entry, since a face may have flat directions
 MAX_WEIGHTS_NEWTON = 20_000  # up to this many weights, Newton's method is tried
 
 
