@@ -14,7 +14,7 @@ from cvxml.core.metric import FloatArray
 from cvxml.family.regularizers.base import best
 from cvxml.methods.sdml.logdet_box import Solver
 
-ROUNDED = (0, 8, 26)  # bits to which a direction is rounded; if the true direction is that simple, it becomes exact
+ROUNDED = (0, 8, 26)  # bits to which a direction is rounded, in case the true direction is that simple
 
 
 def log_determinant(S: Any, U: FloatArray) -> Any:
