@@ -65,7 +65,8 @@ from cvxml.numbers.span import rank_along, rank_of
 
 LARGEST = 1e280  # largest objective; the smallest is 1 / LARGEST
 UNMOVED = 1e-6  # smallest scale per feature if t is not 1/2; the optimum is 0 if D = S^-1
-SHRINKING = (*range(52, 16, -4), 10)  # an infeasible Y is scaled to 1 - 2^-k times the largest feasible multiple
+# An infeasible Y is scaled to 1 - 2^-k times its largest feasible multiple, for these k.
+SHRINKING = (*range(52, 16, -4), 10)
 
 
 def problem(X: FloatArray, pairs: Pairs, mu: float, A_0: FloatArray) -> Any:
