@@ -18,6 +18,8 @@ lint: ## check style, format and types
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m mypy
+	$(PYTHON) validation/plain.py --rows 3 --most 3 README.md docs CONTRIBUTING.md CHANGELOG.md
+	$(PYTHON) validation/plain.py --rows 3 --most 8 cvxml
 
 landing: ## run what every change must pass (.ci/run); it removes .venv and makes a new one
 	bash .ci/run

@@ -135,14 +135,16 @@ def test_every_slow_test_file_is_in_the_place_of_its_code(landing: ModuleType) -
 def test_a_change_is_seen_where_it_is_and_nowhere_else(
     landing: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for path in ("cvxml/family/rows/base.py", "cvxml/core/metric.py", "docs/a.md", "pyproject.toml"):
+    paths = ("cvxml/family/rows/base.py", "cvxml/core/metric.py", "docs/a.md", "pyproject.toml")
+    for path in (*paths, "cvxml/cases/judge.py"):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text("1", encoding="utf-8")
     monkeypatch.setattr(landing, "ROOT", tmp_path)
     monkeypatch.setattr(landing, "BESIDE", ())
     passed = landing.fingerprints()
     assert landing.changed(passed) == []
-    assert set(landing.changed({})) == {"tests/family/", "tests/core/", "site", "package"}
+    referee = {"tests/cases/", "validation/test_recompute"}  # it judges answers and saved files
+    assert set(landing.changed({})) == {"tests/family/", "tests/core/", "site", "package", *referee}
     (tmp_path / "cvxml/family/rows/base.py").write_text("2", encoding="utf-8")
     assert landing.changed(passed) == ["tests/family/"]
     (tmp_path / "docs/a.md").write_text("2", encoding="utf-8")

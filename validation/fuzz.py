@@ -436,7 +436,7 @@ def lines(
         yield "|---|---|---|---|---|"
         for f in faults[:200]:
             cell = f.wrong.replace("|", "\\|").replace("\n", " ")
-            yield f"| {f.index} | {f.reader} | {f.source} | {f.change} | {recompute.shown(cell, 160)} |"
+            yield f"| {f.index} | {f.reader} | {f.source} | {f.change} | {referee.shown(cell, 160)} |"
 
 
 def main() -> int:

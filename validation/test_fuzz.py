@@ -66,7 +66,13 @@ PLANTED: dict[str, tuple[str, Any, str, Any, int]] = {
     "an exception": ("load", cvxml, "load", lambda load: fails, 10),
     "memory": ("load", cvxml, "load", lambda load: eats, 2),
     "a false certificate": ("certify", fuzz, "recertify", believes, 100),
-    "a forged line": ("recompute", fuzz.recompute, "reason", lambda reason: lambda error: "none\nproved", 20),
+    "a forged line": (
+        "recompute",
+        fuzz.recompute.referee,
+        "reason",
+        lambda reason: lambda error: "none\nproved",
+        20,
+    ),
     "a false verdict": (
         "judge",
         fuzz.referee,

@@ -1,212 +1,3237 @@
 #!/usr/bin/env python3
-"""Judge answers to the golden cases beside this file. Python 3.8 and numpy; nothing else is imported.
+"""The referee: it judges answers to the golden cases, and it recomputes the proof in a saved solution.
 
-    python judge.py ANSWERS             a folder of CASE-ID.json, each what a program answered (README.md)
-    python judge.py ANSWERS rca-*       the cases with such a name or formula alone
-    judge(case, answer)                 both as they are in their files: a Judgement, with verdict and reasons
+It needs Python 3.8 and numpy, imports nothing else, and shares no line with cvxml. Copy it with the cases beside it.
 
-The exit code is 0 if every case asked for is certified, and else 1. Without names or patterns all cases are asked for.
-A case without an answer is counted, and is not certified. The exit code is 2 if no case is asked for, or if ANSWERS is
-no folder. An answer that cannot be read is an error with a sentence, and the others are judged.
+    python judge.py ANSWERS             judge a folder of answers, CASE-ID.json each (README.md)
+    python judge.py ANSWERS rca-*       judge only the cases with such an id or formula
+    python judge.py --solution FILE     recompute the proof in a file of `cvxml solve --out FILE` (.json or .npz)
+    judge(case, answer)                 both are dicts, as in their files; returns a Judgement
+    recompute(content)                  content is a dict as `read_solution` returns it
 
-The interval of a case, [low, high], holds the optimum exactly: it was proved in rational arithmetic. Here the objective
-F of an answer is computed from its definition, in double precision with a generous bound of what rounding does (of
-MLSVM in rationals), and compared with the interval; nothing is solved. tol is 1e-6 of the case's scale.
+Answers
+-------
+The exit code is 0 if every case asked for is certified, and else 1. Without ids or formulas all cases are asked for.
+A case without an answer is counted, and is not certified. The exit code is 2 if no case has the name, or if ANSWERS
+is not a folder. An answer that cannot be read is an error with a sentence, and the other answers are judged.
 
-    certified       F - low is at most tol of the scale, rounding counted against the answer
-    close           F - high is more than that, and F - low at most 1e-2 of the scale
-    refuted         no metric at all, or F - high is more than 1e-2 of the scale
-    inconclusive    neither can be said here, and why
-    skipped, error  the program does not support it; there is no metric in the answer
+The interval [low, high] of a case contains the optimum; rational arithmetic proved it. This file computes the objective
+F of the answer exactly, and compares it with the interval. It solves no problem. The tolerance is 1e-6 of the scale.
 
-For the methods that are not convex (`STEPS`) the interval is that of the stored metric's convex step, and no other
-metric's. The gain of the answer's own step is bounded from above with the stored prices, and from below by the stored
-metric. At most tol of the scale is certified, at most 1e-2 is close, and more is refuted. MLKR has no such step. Its
-gradient is looked at instead. A gradient bounds no gain, so an answer of MLKR is never called close here.
+    certified       F - low is at most the tolerance
+    close           F - high is above the tolerance, and F - low is at most 1e-2 of the scale
+    refuted         the answer is not a metric, or F - high is above 1e-2 of the scale
+    inconclusive    this file cannot decide; the reason is given
+    skipped, error  the program does not support the case; the answer holds no metric
 
-What this file cannot do and `cvxml.check` can: find a price of its own, so that of an answer to a case that is not
-convex far from the stored metric little can be said; name the mistake; judge metrics of inputs that are no case.
+For the methods that are not convex (nca, ssvm, mlkr) the interval is that of the convex step of the stored metric.
+The stored dual variables bound the gain of the answer's own step from above, and the stored metric bounds it from
+below. A gain of at most 1e-6 of the scale is certified, at most 1e-2 is close, and more is refuted. MLKR has no convex
+step. Its gradient bounds the gain only to first order, so an answer of MLKR is never called close.
+
+`cvxml.check` can do more: it finds dual variables of its own, names the mistake, and judges other inputs.
+
+Saved solutions
+---------------
+Exit code 0: the metric is proved optimal to 1e-6 of the scale. Exit code 1: it is not proved, or no metric attains the
+infimum. A file without a proof gets one line. A file may have 64 MiB, unpacked if it is .npz, and 64 nested brackets.
+
+This file believes the problem: the data, the labels, the parameters, and the lists (neighbours, targets, pairs) that
+no other field of the file determines. It makes lists again that `n_neighbors` determines, or that the file calls
+derived. It also believes the anchors of plml (k-means) and the neighbours of kernel_mlsvm. It believes nothing else:
+no figure, no metric, no dual variable, no solver.
+
+Exactness
+---------
+Tolerances decide nothing in a proof. A float is an integer times a power of two, and a proof rests only on sums,
+products, eliminations and comparisons of integers and fractions. Floats (eigenvectors, a multiple) only make proposals.
+
+- A matrix is psd if its pivots are. Pivots also settle spans and free directions.
+- A metric that is psd only to 1e-6 of its norm is judged together with the psd matrix L L^T next to it. The larger of
+  the two objectives counts.
+- Dual variables that violate a constraint by rounding are repaired; the bound is that of the repaired ones.
+- Roots, exponentials and logarithms have 60 digits. Far more than their error is counted against the metric.
+
+The bounds
+----------
+Let X_ij = (x_i - x_j)(x_i - x_j)^T and let H be the entropy. The objective of every metric is at least
+
+mlsvm     sum_i s_i - ||P_+(G)||^2 / (2 lam), for u, w >= 0 with s_i = sum_j u_ij = sum_l w_il <= 1/n, where
+          G = sum_i ( sum_j u_ij X_ij - sum_l w_il X_il ); ||P_+(G)|| <= ||G + S|| for any psd S. Scale: lam/2 ||A||^2
+lmnn      sum lambda, for 0 <= lambda <= mu with (1 - mu) sum X_ij + sum lambda_ijl (X_ij - X_il) psd; for the squared
+          hinge sum lambda - sum lambda^2 / (4 mu), for any lambda >= 0
+frobmetric  sum a - ||P_+(G)||^2 / 2, for 0 <= a <= C/m, where G = sum a_ijl (X_il - X_ij). Scale: ||X||^2 / 2
+rtml      sum a - width/2 sum a^2 - ||P_+(G)||^2 / (2 lam), for 0 <= a <= 1, with the same G. Scale: lam/2 ||M||^2
+schultz_joachims  sum a - ||N||^2 / 2, for 0 <= a <= C, with the same G and any N with a_k^T N a_k >= a_k^T G a_k for
+          every column of A (of the identity if A is not given). Scale: ||M||^2 / 2
+scml      sum a, for 0 <= a <= 1/m with b_k^T G b_k <= beta for every vector of the basis
+boostmetric  H(u), for u in the simplex with v I - sum u_ijl (X_il - X_ij) psd. Scale: at least 1
+plml      for given weights W: sum a - sum_b ||P_+(K_b)||^2 / (4 alpha1), for 0 <= a <= 1, where
+          K_b = sum a W_ib (X_il - X_ij) - alpha2 sum W_ib X_ij over the pairs i, j. Scale: alpha1 sum_b ||M_b||^2
+lsml      log det(A_0 Z), for 0 <= s < 1 with Z = A_0^-1 + sum w (s X_ab - s/(1-s) X_cd) positive definite; w sums to 1
+          unless losses is "sum"
+itml      log det(A_0 Z) + gamma sum_S log(1 - lambda u/gamma) + gamma sum_D log(1 + lambda l/gamma), for lambda >= 0,
+          lambda_S < gamma/u, Z = A_0^-1 + sum_S lambda X_ij - sum_D lambda X_ij positive definite
+mmc       -sqrt(mu sum 1/c), for c > 0 with mu sum_S X_ij - sum_D c X_ij psd; diagonal: with its diagonal >= 0
+dml_eig   -mu, for q in the simplex with mu sum_S X_ij - sum_D q X_ij psd
+ldml      sum w H(a/w) - b sum t a, for 0 <= a <= w with sum t a X_ij psd, t = 1 in S and -1 in D, sum t a = 0 if b is
+          free; w is 1 or given, and is divided by its sum in S and in D if losses is "means". All points with
+          themselves are one more pair of S, at 0, of weight n self_pairs, over the sum in S if losses is "means"
+rca       d l - d l log l + l log det C, for l > 0, where C is the covariance within chunklets plus alpha I; the metric
+          is judged with its determinant made 1
+gmml      2 tr SY, for symmetric Y with D - Y S Y psd, where S and D are the sums of X_ij over these pairs, plus
+          mu A_0^-1 and mu A_0, for the prior A_0 or I
+lfda      -(r s + tr S_w N), for any s and psd N with S_w N S_w + s S_w - S_b psd (N is found here). The metric is
+          judged by its range, and must equal the metric of its embedding to 1e-6. Scale: minus the objective
+sdml      d + log det(S + U), for symmetric U with U_ii = 0, |U_ij| <= lam and S + U positive definite, where S is
+          M_0^-1 + eta (sum_S X_ij - sum_D X_ij). Scale: d
+mlr       sum mu loss, for mu >= 0 of rankings, with a sum <= C/n for each of n queries, and I - sum mu 2/(P N) sum
+          (X_qj - X_qi) psd, over the pairs of a relevant i and another j in the wrong order
+mcml      sum_i H(q_i), for rows q_i of the simplex with sum (w_ij - q_ij) X_ij psd, w_ij = 1/(n_c - 1) in the class
+
+where S and D are the similar and the dissimilar pairs. The scale is the objective unless the table gives another. Dual
+variables that miss psd are mixed with a share of 2^-20 or less of others: 0 for lmnn, softmax rows for mcml, equal
+shares for boostmetric. For mmc and dml_eig mu grows.
+
+ssvm is not convex. Its convex step at the metric has the same kind of bound. Let h*_i be the cheapest set in which the
+class of i wins, and q >= 0 weights with sum 1 for each point. The step is at least  C sum q Delta - ||P_+(M)||^2 / 4,
+where
+M = C sum_i ( sum_h q_ih sum_{j in h} X_ij - sum_{j in h*_i} X_ij ). Scale: ||W||^2.
+
+A file of the solver "global" holds a tree. Each branch (i, j, a, b) goes to row a if j is in h*_i and to row b if it
+is not. In a leaf, let Y_i be the sum of X_ij over the j that lie in every winning set left for i. Then any q >= 0 with
+sum_h q_ih <= 1, and any nu >= 0 on triples where j is in h*_i and l, which is not, could replace it, bound F by
+C sum q Delta - ||P_+(M)||^2 / 4, M = C sum q (sum_{j in h} X_ij - Y_i) - sum nu (X_ij - X_il).  All winning sets are
+listed here, so this is for tiny n.
+
+nca is bounded by its convex step too. With p_ij at the metric, w_ij = s_ij p_ij / p_i, and c_i = 1 (for g) or p_i (for
+f), any rows q_i of the simplex for which Z = sum c_i (w_ij - q_ij) X_ij is psd bound the step by its constant plus
+sum c_i H(q_i). In the file q = (1 - theta) softmax(-<R, X>) + theta softmax(-<interior, X>), and the second share
+grows if Z needs it. If each point has one partner and the criterion is g, this bounds every metric. Scale: the
+distance of the objective from the bound that p_i <= max_j s_ij gives, or from the limit of multiples if that is less.
+
+mlkr, and nca with n_components below the rank of the points, are bounded to first order. In coordinates where
+the points have unit covariance C, let G = sum c_ij X_ij be the gradient by Q = A^T A. A step of A no longer than
+L = max(|A|, 1) gains at most L |dF/dA| to first order, |dF/dA|^2 = 4 tr G Q G, or at most L^2 t for G + t C psd if A
+has a free row. Here c_ij = 2 (yhat_i - y_i) p_ij (yhat_i - y_j), or c_i (w_ij - p_ij). Scale: the least of the
+objective (for nca its distance from the bound above), the distance from the limit of multiples, and four times
+the sum of the sizes of the terms of the derivative of F(tA). A metric is judged together with the
+square of the allowed rank next to it.
+
+glml has one Gaussian a class. At each query let B = sum_{i<j} p_i p_j (p_j - p_i)(G_i - G_j) over its norm. If B or -B
+is positive definite, every metric of determinant 1 has (tr A^-1 B)^2 at least
+D u - D u log(u/|y|) + u log|det B| - y^2/4; else the bound is 0. Scale: the best such bound, or ||A^-1|| for
+|tr A^-1 B|. The metric is judged with its determinant made 1.
 """
 
 from __future__ import annotations
 
+import decimal
 import itertools
 import json
 import math
 import sys
+import zipfile
 from collections import Counter, namedtuple
 from fnmatch import fnmatchcase
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-TOL, CLOSE = 1e-6, 1e-2  # of the scale
-METRIC = 1e-6  # of the norm: what a metric may be off from symmetric and psd
-BORDER = 0.005  # relative: figures within that of what is allowed are not decided here
-EPS = 2.0**-52
-LARGE = 1e100  # the largest entry of a metric; sums of its squares, times those of the data, do not overflow
-BYTES, DEEP, PRINTED = (
-    2**26,
-    64,
-    80,
-)  # of an answer's file; brackets within brackets; characters of a string of it
+# answers
+TOL, CLOSE = 1e-6, 1e-2  # shares of the scale
+METRIC = 1e-6  # share of the norm: the largest asymmetry and the largest negative eigenvalue of a metric
+BORDER = 0.005  # relative: figures this near a limit are not decided
+LARGE = 1e100  # the largest entry of an answer; sums of its squares, times those of the data, do not overflow
+# files
+BYTES, DEEP, PRINTED = 1 << 26, 64, 80  # of a file; nested brackets; characters printed of a string
+EMPTY = 10**4  # the longest side of an array without entries
+# exact arithmetic
+ONE = 1 << 160  # numbers in [0, 1] that are no fractions are multiples of 1 / ONE
+SHARES = range(60, 18, -2)  # dual variables are mixed with 2^-60 .. 2^-20 of others
+DECIMALS = decimal.Context(prec=60, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
+ALLOWED = Fraction(
+    1, 10**24
+)  # share of the sum of the sizes: more than decimals and multiples of 1 / ONE lose
+INVISIBLE = Fraction(1, 10**6)  # a row of A of that squared length, in unit covariance, counts as free
+PLENTY = 4  # times the sizes of the derivative: more than any distance, except where F is flat
+NEAR_TIE, ROUNDED = (
+    10**9,
+    1 << 46,
+)  # distances tie if they differ by < 1/NEAR_TIE of the least, 1/ROUNDED of the largest
+SETS = 10**6  # the most sets of neighbours that a tree lists
+DEGREE = 100  # the largest degree of a kernel: entries of K have that many times the digits of the data
 
 Judgement = namedtuple("Judgement", "case verdict reasons gap")  # gap: (least, most) of the scale, or None
-Value = namedtuple("Value", "value size")  # size: the sum of the absolute values of what is added up
-Off = namedtuple(
-    "Off", ["share", "what", "sure"], defaults=[True]
-)  # from what is allowed; sure: that is a fact
+# How far a matrix is from a property of metrics. sure: False if only some methods ask for it.
+Deviation = namedtuple("Deviation", ["share", "what", "sure"], defaults=[True])
+
+
+def require(holds, otherwise):
+    """Raise ValueError unless `holds`. (An assert would be void under python -O.)"""
+    if not holds:
+        raise ValueError(otherwise)
+
+
+def together(*lists):
+    """zip for lists that must have the same length."""
+    rows = [list(each) for each in lists]
+    require(len({len(row) for row in rows}) <= 1, "one of two lists that belong together is shorter")
+    return zip(*rows)
+
+
+def lcm(*numbers):
+    """The least common multiple of positive integers."""
+    found = 1
+    for number in numbers:
+        found = found * number // math.gcd(found, number)
+    return found
+
+
+# ---- integers, fractions and decimals ----
+
+
+def whole(array):
+    """The floats as integers of any size, and the power of two that they are multiples of."""
+    array = np.asarray(array, float)
+    require(np.isfinite(array).all(), "what should be a number is no number, or not finite")
+    mantissas, exponents = np.frexp(array)
+    integers = np.ldexp(mantissas, 53).astype(np.int64).astype(object)
+    least = int(exponents[array != 0].min()) if array.any() else 0
+    return integers << np.where(array == 0, 0, exponents - least).astype(object), Fraction(2) ** (least - 53)
+
+
+def floats(integers):
+    """The integers as floats over the largest or so. Only proposals use them, so rounding does no harm."""
+    shift = max(max((int(v).bit_length() for v in integers.flat), default=0) - 1000, 0)
+    small = (integers >> shift).astype(float)
+    return small / (np.abs(small).max(initial=0.0) or 1.0)
+
+
+def identity(d):
+    """The identity (d, d) in integers."""
+    return np.diag([1] * d).astype(object)
+
+
+def eliminate(matrix, steps):
+    """(D, R): D is the leading minor of that size, and R / D is left by elimination. None if a pivot is <= 0."""
+    before = 1
+    for _ in range(steps):
+        pivot = matrix[0, 0]
+        if pivot <= 0:
+            return None
+        # without fractions: every entry is a minor, and the division has no remainder
+        matrix = (pivot * matrix[1:, 1:] - np.multiply.outer(matrix[1:, 0], matrix[0, 1:])) // before
+        before = pivot
+    return before, matrix
+
+
+def inverse(S):
+    """(D, the inverse times D) of integers S, positive definite."""
+    d = len(S)
+    found = eliminate(np.block([[S, identity(d)], [identity(d), 0 * identity(d)]]), d)
+    require(found is not None, "a matrix is not positive definite")
+    return found[0], -found[1]
+
+
+def determinant(A, otherwise="the metric is not positive definite"):
+    """The determinant of integers A. Raises ValueError unless A is positive definite."""
+    found = eliminate(A, len(A))
+    require(found is not None, otherwise)
+    return Fraction(found[0])
+
+
+def psd(Z):
+    """True if the integers Z, symmetric, are positive semidefinite."""
+    if (np.diag(Z) < 0).any():
+        return False
+    # if Z is clearly indefinite, an eigenvector shows it sooner than pivots
+    small = floats(Z)
+    unit = np.where(np.diag(small) > 0, np.sqrt(np.abs(np.diag(small))), 1.0)
+    direction = whole(np.linalg.eigh(small / np.outer(unit, unit))[1][:, :1] / unit[:, None])[0]
+    if (direction.T.dot(Z).dot(direction) < 0).any():
+        return False
+    before = 1
+    while len(Z):
+        pivot = Z[0, 0]
+        if pivot < 0 or (pivot == 0 and Z[0].any()):
+            return False
+        if pivot == 0:
+            Z = Z[1:, 1:]
+        else:
+            Z, before = (pivot * Z[1:, 1:] - np.multiply.outer(Z[1:, 0], Z[0, 1:])) // before, pivot
+    return True
+
+
+def independent(C):
+    """Indices of rows of psd integers C that are a basis of all rows: the rows with a pivot above 0."""
+    found, before = [], 1
+    for k in range(len(C)):
+        pivot = C[0, 0]
+        if pivot:
+            found.append(k)
+            C, before = (pivot * C[1:, 1:] - np.multiply.outer(C[1:, 0], C[0, 1:])) // before, pivot
+        else:
+            C = C[1:, 1:]
+    return found
+
+
+def shares(Z, better, otherwise="the prices leave the dual cone"):
+    """(a, b) with a Z + b better psd, where b / (a + b) is the least share that is tried."""
+    if psd(Z):
+        return 1, 0
+    for k in SHARES:
+        if psd((2**k - 1) * Z + better):
+            return 2**k - 1, 1
+    raise ValueError(otherwise)
+
+
+def positive_square(G):
+    """An upper bound of ||P_+(G)||^2 of the integers G: ||G + S||^2 for a psd S = L L^T near the negative part.
+
+    0 if -G is psd, which pivots show without rounding.
+    """
+    if psd(-G):
+        return Fraction(0)
+    size = int(np.abs(G).max(initial=0)) or 1
+    values, vectors = np.linalg.eigh((G / size).astype(float))
+    L, unit = whole(vectors * np.sqrt(np.maximum(-values, 0)))
+    ratio = unit**2 * size
+    rest = G * ratio.denominator + L.dot(L.T) * ratio.numerator
+    return Fraction((rest * rest).sum(), ratio.denominator**2)
+
+
+def laplacian(weights):
+    """sum weights_ij (e_i - e_j)(e_i - e_j)^T."""
+    return np.diag(weights.sum(axis=0) + weights.sum(axis=1)) - weights - weights.T
+
+
+def outer_sum(X, weights):
+    """sum weights_ij X_ij of integers."""
+    return X.T.dot(laplacian(weights).dot(X))
+
+
+def at_pairs(n, pairs, values):
+    """A matrix (n, n) with the sum of the integers `values` at each of these places."""
+    weights = np.zeros((n, n), object)
+    for (i, j), value in zip(pairs, values):
+        weights[i, j] += value
+    return weights
+
+
+def sum_over(X, pairs):
+    """sum X_ij over the pairs, of integers."""
+    return outer_sum(X, at_pairs(len(X), pairs, [1] * len(pairs)))
+
+
+def digits(x):
+    """A fraction as a decimal of 60 digits."""
+    return DECIMALS.divide(decimal.Decimal(x.numerator), decimal.Decimal(x.denominator))
+
+
+def log(x):
+    """The logarithm of a fraction, to 60 digits."""
+    return Fraction(DECIMALS.ln(digits(x)))
+
+
+def exp(x):
+    """The exponential of a fraction, to 60 digits."""
+    return Fraction(DECIMALS.exp(digits(x)))
+
+
+def root(x):
+    """The square root of a fraction, to 60 digits."""
+    return Fraction(DECIMALS.sqrt(digits(x)))
+
+
+def exponentials(values, unit=1):
+    """exp(-unit v) for v >= 0, as multiples of 1 / ONE, each off by less than two of them."""
+    times, factor, one = DECIMALS.multiply, digits(Fraction(-unit)), decimal.Decimal(ONE)
+    powers = [
+        times(digits(v) if isinstance(v, Fraction) else decimal.Decimal(int(v)), factor) for v in values
+    ]
+    # below e^-120 it is less than 1 / ONE
+    return [int(times(DECIMALS.exp(power), one)) if power > -120 else 0 for power in powers]
+
+
+def entropy(row):
+    """The entropy of integers >= 0, divided by their sum."""
+    total, weighted = sum(row), decimal.Decimal(0)
+    for v in row:
+        if v:
+            v = decimal.Decimal(int(v))
+            weighted = DECIMALS.fma(v, DECIMALS.ln(v), weighted)
+    return log(Fraction(total)) - Fraction(weighted) / total
+
+
+def lowered(row, total):
+    """The integers `row`, the largest lowered until the sum is at most `total`."""
+    row, excess = list(row), sum(row) - total
+    for k in sorted(range(len(row)), key=lambda k: -row[k]):
+        cut = min(row[k], max(excess, 0))
+        row[k], excess = row[k] - cut, excess - cut
+    return row
+
+
+def of_simplex(row, whose):
+    """Floats >= 0 with the sum 1, as multiples of 1 / ONE with exactly this sum."""
+    row = [float(v) for v in row]
+    require(min(row, default=-1) >= 0 and abs(sum(row) - 1) <= 1e-9, f"{whose} leaves the simplex")
+    row = lowered([int(Fraction(v) * ONE) for v in row], ONE)
+    row[max(range(len(row)), key=row.__getitem__)] += ONE - sum(row)
+    return row
+
+
+# ---- metrics and their distances ----
+
+
+class Metric:
+    """A matrix that is judged, exact, with the functions that objectives use. All numbers are integers and fractions.
+
+    The matrix is the integers `matrix` (d, d) times `unit`. D_ij is the integer `squares`_ij >= 0 times `step`.
+    """
+
+    def __init__(self, matrix, unit, squares, step):
+        self.matrix, self.unit, self.squares, self.step = matrix, unit, squares, step
+
+    def D(self, i, j):
+        """The squared distance of two points."""
+        return self.squares[i, j] * self.step
+
+    def norm2(self):
+        """The squared Frobenius norm."""
+        return (self.matrix * self.matrix).sum() * self.unit**2
+
+    def trace(self):
+        return np.trace(self.matrix) * self.unit
+
+    # what objectives ask of numbers; another type of numbers has functions of its own
+
+    @staticmethod
+    def positive(x):
+        """The larger of x and 0."""
+        return max(x, Fraction(0))
+
+    number = staticmethod(Fraction)  # a float, exactly
+    largest = staticmethod(max)
+    least = staticmethod(min)
+    log = staticmethod(log)
+    root = staticmethod(root)
+
+    @staticmethod
+    def sum_of_roots(values):
+        """A lower bound of the sum of the square roots, to 24 digits. Denominators of fractions would grow."""
+        total = decimal.Decimal(0)
+        for v in values:
+            total = DECIMALS.add(total, DECIMALS.sqrt(digits(v)))
+        return Fraction(total) * (1 - ALLOWED)
+
+    @staticmethod
+    def log_sum_exp(values):
+        """log sum exp(v), to 40 digits or more."""
+        top = max(values)
+        return top + log(Fraction(sum(exponentials([top - v for v in values])), ONE))
+
+
+def symmetric(metric, d):
+    """The symmetric part (d, d) of a matrix that is symmetric to 1e-6 of its norm: floats, and integers with a unit."""
+    A = np.array(metric, float)
+    require(A.shape == (d, d), "X or the metric has another shape")
+    integers, unit = whole(A)
+    A = A / (np.abs(A).max(initial=0) or 1.0)  # its norm must not overflow
+    require(np.abs(A - A.T).max(initial=0) <= 1e-6 * np.linalg.norm(A), "the metric is not symmetric")
+    return (A + A.T) / 2, integers + integers.T, unit / 2
+
+
+def root_near(metric, d, rank):
+    """L (d, rank) as integers, and the unit of L L^T, which is near the metric if the metric has this rank."""
+    A = symmetric(metric, d)[0]
+    # in units of the diagonal, so that the error of L L^T is small for every feature
+    diagonal = np.abs(np.diag(A))
+    scale = np.exp2(np.round(np.log2(np.where(diagonal > 0, diagonal, 1.0)) / 2))
+    values, vectors = np.linalg.eigh(A / np.outer(scale, scale))
+    L, unit = whole((vectors * np.sqrt(np.maximum(values, 0)) * scale[:, None])[:, d - rank :])
+    return L, unit**2 * Fraction(float(np.abs(np.array(metric, float)).max()))
+
+
+def candidates(metric, d, rank=None):
+    """The matrices that a metric is judged as, as integers with a unit: itself, and L L^T next to it if needed.
+
+    L L^T is needed if the metric is not psd, or if the allowed rank is less than d. The last is psd, and of that rank.
+    """
+    A, *given = symmetric(metric, d)
+    full = rank is None or rank >= d
+    if full and psd(given[0]):
+        return [given]
+    require(np.linalg.eigvalsh(A)[0] >= -1e-6 * np.linalg.norm(A), "the metric is not psd")
+    L, unit = root_near(metric, d, d if full else rank)
+    near = L.dot(L.T) * unit.numerator, Fraction(1, unit.denominator)
+    require(full or is_near(given, near), f"the metric is not of rank {rank}")
+    return [given, near]
+
+
+def is_near(given, near):
+    """True if each entry differs by at most 1e-6 of the root of the diagonal entries of its row and column."""
+    (A, a), (M, by) = given, near
+    own = np.abs(np.diag(A)) * a
+    off = np.abs(A * (a / by).numerator - M * (a / by).denominator) * by / (a / by).denominator
+    bounds = np.multiply.outer(own, own)
+    return bool((off * off * 10**12 <= bounds).all())
+
+
+def distances(X, A):
+    """(x_i - x_j)^T A (x_i - x_j), at least 0, of integers."""
+    cross = X.dot(A).dot(X.T)
+    own = np.diag(cross)
+    return np.maximum(own[:, None] + own[None] - cross - cross.T, 0)
+
+
+# ---- inputs of problems ----
+
+
+def index_rows(rows, width, n, what):
+    """Rows of `width` indices, each row once, as an array."""
+    require(all(len(row) == width and all(i in range(n) for i in row) for row in rows), f"no {what}")
+    require(len(set(map(tuple, rows))) == len(rows), f"one of the {what} is there twice")
+    return np.array(rows, int).reshape(-1, width)
+
+
+def neighbor_lists(lists, n):
+    """A list for each of n points, of other points, each once."""
+    require(len(lists) == n, f"there are {len(lists)} neighbour lists for {n} points")
+    for i, listed in enumerate(lists):
+        require(i not in listed, f"the neighbour list of {i} holds the point itself")
+        require(len(set(listed)) == len(listed), f"the neighbour list of {i} holds a point twice")
+        require(all(j in range(n) for j in listed), f"the neighbour list of {i} leaves 0..{n - 1}")
+    return [[int(j) for j in listed] for listed in lists]
+
+
+def numbers(dual, name, count):
+    """A dual variable: `count` finite numbers, as integers and their unit."""
+    values = np.array(dual[name], float)
+    require(values.shape == (count,) and np.isfinite(values).all(), f"{name} is not {count} numbers")
+    return whole(values)
+
+
+class Problem:
+    """A problem with its inputs, which are checked.
+
+    content: "X" (n, d), "y", "params", and "neighbors" for the methods that have these lists.
+    """
+
+    READS: frozenset[str] = frozenset()  # the parameters that the formulas read
+    NAMES: frozenset[str] = frozenset()  # the parameters of a file that only determine its lists
+    LISTS: frozenset[str] = frozenset()  # the inputs of a case that are lists of neighbours
+    CLAIM = "optimal"  # or "step", or "first order": the meaning of the bound
+    DEFINITE = False  # True if the objective is infinite at a singular matrix
+
+    def __init__(self, content):
+        self.content, self.params, self.y = content, content["params"], list(content.get("y", []))
+        self.X, self.unit = whole(content["X"])
+        require(self.X.ndim == 2, "X or the metric has another shape")
+        self.n, self.d = self.X.shape
+
+    def number(self, name):
+        """A parameter as a fraction."""
+        return Fraction(float(self.params[name]))
+
+    def floats(self):
+        """The points as floats."""
+        return np.array(self.content["X"], float)
+
+    def metrics(self, matrix):
+        """The matrices that a matrix is judged as. The last is psd."""
+        return [self.measured(A, unit) for A, unit in candidates(matrix, self.d)]
+
+    def judged_as(self, matrix):
+        """The matrices that an answer is judged as: the symmetric part, and the nearest psd matrix if that is not psd.
+
+        These are floats, so the nearest is psd up to rounding. `deviations` says whether the answer is a metric.
+        """
+        half = (matrix + matrix.T) / 2
+        forms = [half] if np.linalg.eigvalsh(half)[0] >= 0 else [half, nearest_psd(matrix)]
+        return [self.measured(*whole(form)) for form in forms]
+
+    def deviations(self, M):
+        """How far an answer is from the properties of a metric."""
+        yield from of_cone(M)
+        yield from of_cone_in_units(M, self.spread())
+
+    def spread(self):
+        """How far each feature spreads."""
+        X = self.floats()
+        return np.abs(X - X.min(axis=0) / 2 - X.max(axis=0) / 2).max(axis=0)
+
+    def measured(self, A, unit):
+        """The Metric of integers A and their unit."""
+        return Metric(A, unit, distances(self.X, A), self.unit**2 * unit)
+
+    def objective(self, at):
+        """The objective at a Metric."""
+        raise NotImplementedError
+
+    def scale(self, at, objective):
+        """The number that tolerances are shares of. at: the last Metric; objective: the largest of all."""
+        return objective
+
+    def lost(self, objective):
+        """More than rounding can change in the objective or in the bound."""
+        return 0
+
+    def bound(self, dual):
+        """A lower bound of the objective at every metric."""
+        raise NotImplementedError
+
+    def proof(self, matrix, dual):
+        """(objective, bound, scale), and the gap if it is not objective less bound."""
+        metrics = self.metrics(matrix)
+        objective = max(map(self.objective, metrics))
+        lost = self.lost(objective)
+        return objective + lost, self.bound(dual) - lost, self.scale(metrics[-1], objective)
+
+    def unattained(self, matrix):
+        """True if the matrix proves, in integers, that no metric attains the infimum."""
+        return False
+
+
+# ---- mlsvm ----
+
+
+class MLSVM(Problem):
+    """lam/2 ||A||^2 + 1/n sum_i [1 + max over targets D_il - min over impostors D_ij]_+"""
+
+    READS = frozenset({"lam"})
+    NAMES = frozenset({"n_neighbors", "neighborhood"})
+    LISTS = frozenset({"neighbors", "targets", "impostors"})
+
+    def __init__(self, content):
+        super().__init__(content)
+        self.lists = neighbor_lists(content["neighbors"], self.n)
+        self.lam, self.share = self.number("lam"), Fraction(1, self.n)
+        require(self.lam > 0, f"lam is {self.params['lam']}, and must be above 0")
+        require(len(self.y) == self.n, f"there are {len(self.y)} labels for {self.n} points")
+
+    def objective(self, at):
+        slacks = sum(self.slack(at, i) for i in range(self.n))
+        return self.lam / 2 * at.norm2() + self.share * slacks
+
+    def slack(self, at, i):
+        """The slack of point i, which is 0 unless it has targets and impostors."""
+        targets = [at.D(i, j) for j in self.lists[i] if self.y[j] == self.y[i]]
+        impostors = [at.D(i, j) for j in self.lists[i] if self.y[j] != self.y[i]]
+        if not targets or not impostors:
+            return 0
+        return at.positive(1 + at.largest(targets) - at.least(impostors))
+
+    def scale(self, at, objective):
+        return self.lam / 2 * at.norm2()
+
+    def bound(self, dual):
+        total, weights, unit = self.prices(dual)
+        return total * unit - unit**2 * self.square(weights) / (2 * self.lam)
+
+    def square(self, weights):
+        """An upper bound of ||P_+(G)||^2, where G is the sum of weights_ij X_ij."""
+        return self.unit**4 * positive_square(outer_sum(self.X, weights))
+
+    def prices(self, dual):
+        """sum_i s_i, and the weights of the X_ij in G: integers and their unit. Each row is made feasible."""
+        y, n = self.y, self.n
+        values, unit = whole([*dual["u"], *dual["w"]])
+        index = [*dual["u_index"], *dual["w_index"]]
+        same = len(index) == len(values) and len(dual["u"]) == len(dual["u_index"])
+        require(same, "one list of prices is shorter")
+        rows: list[Any] = [({}, {}) for _ in range(n)]
+        for at, ((i, j), value) in enumerate(zip(index, values)):
+            name = "w" if at >= len(dual["u"]) else "u"
+            require(i in range(n) and j in self.lists[i], f"{i}, {j} is not a pair of neighbours")
+            require((y[i] != y[j]) == (name == "u"), f"{i}, {j} is the wrong kind of pair for {name}")
+            require(value >= 0, f"{name} of {i}, {j} is negative")
+            row = rows[i][name == "w"]
+            row[int(j)] = row.get(int(j), 0) + value
+        # as multiples of a unit that is small against 1/n
+        finer = max(1, math.ceil(unit * ONE))
+        unit, most = unit / finer, int(1 / (n * unit / finer))
+        weights, total = np.zeros((n, n), object), 0
+        for i, row in enumerate(rows):
+            u, w = ({j: v * finer for j, v in part.items()} for part in row)
+            s = sum(u.values()), sum(w.values())
+            require(abs(s[0] - s[1]) * 10**9 <= s[0] + s[1], "sum u_i and sum w_i differ")
+            require(max(s) * 10**9 <= most * (10**9 + 1), "a price is above 1/n")
+            for part, sign in ((u, 1), (w, -1)):
+                for j, v in zip(part, lowered(part.values(), min(*s, most))):
+                    weights[i, j] += sign * v
+            total += min(*s, most)
+        return total, weights, unit
+
+
+class KernelMetric(Metric):
+    """A = sum phi_ij Phi(x_i) Phi(x_j)^T. off: the largest error of a distance and of ||A||^2 by that of the kernel."""
+
+    def __init__(self, squares, step, square, off):
+        self.squares, self.step, self.square, self.off = squares, step, square, off
+
+    def norm2(self):
+        return self.square
+
+
+class KernelMLSVM(MLSVM):
+    """MLSVM in the feature space of the kernel K; ||A||^2 = tr K phi K phi."""
+
+    READS = frozenset({"lam", "kernel", "degree", "gamma"})
+
+    def __init__(self, content):
+        super().__init__(content)
+        self.K, self.K_unit, self.K_off = self.kernel_matrix()
+
+    def kernel_matrix(self):
+        """K as integers and their unit, and the largest error of an entry, in integers."""
+        params, kernel = self.params, self.params["kernel"]
+        require(kernel in ("poly", "rbf"), f"the kernel {shown(kernel)} is not known here")
+        if kernel == "poly":
+            p = int(params["degree"])
+            fits = p == params["degree"] and 0 < p <= DEGREE
+            require(fits, f"the degree is no whole number from 1 to {DEGREE}")
+            return self.X.dot(self.X.T) ** p, self.unit ** (2 * p), 0
+        gamma = Fraction(1 / self.d if params["gamma"] is None else float(params["gamma"]))
+        require(gamma > 0, "gamma is not positive")
+        D = distances(self.X, identity(self.d))
+        K = np.array([exponentials(row, gamma * self.unit**2) for row in D], object)
+        return K, Fraction(1, ONE), 2
+
+    def half(self):
+        """K^1/2 in floats."""
+        values, vectors = np.linalg.eigh((self.K * self.K_unit).astype(float))
+        return (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
+
+    def deviations(self, M):
+        half = self.half()
+        yield from of_cone(half @ M @ half)
+
+    def factor(self, M, sign):
+        """L as integers and their unit, where L L^T may replace the positive (or negative) part of M.
+
+        L = M K^1/2 v / sqrt(lambda) for the eigenvectors v of K^1/2 M K^1/2.
+        """
+        half = self.half()
+        values, vectors = np.linalg.eigh(half @ ((M + M.T) / 2) @ half)
+        norm = np.linalg.norm(values)
+        require(sign < 0 or values.min(initial=0) >= -1e-6 * norm, "the metric is not psd")
+        kept = sign * values > 1e-15 * norm
+        return whole(M @ half @ (vectors[:, kept] / np.sqrt(sign * values[kept])))
+
+    def error(self, M, by):
+        """More than the errors of K change tr M K M K, or an entry of K M K."""
+        most = int(np.abs(self.K).max()) * self.K_unit + self.K_off * self.K_unit
+        return 16 * self.K_off * self.K_unit * (1 + most) * (1 + np.abs(M).sum() * by) ** 2
+
+    def judged_as(self, matrix):
+        return self.metrics((matrix + matrix.T) / 2)
+
+    def metrics(self, matrix):
+        _, given, of = symmetric(matrix, self.n)
+        L, fine = self.factor(np.array(matrix, float), 1)
+        return [self.measured(given, of), self.measured(L.dot(L.T), fine**2)]
+
+    def measured(self, A, unit):
+        D = distances(identity(self.n), self.K.dot(A).dot(self.K))
+        product = A.dot(self.K)
+        square = (product * product.T).sum() * (self.K_unit * unit) ** 2
+        return KernelMetric(D, self.K_unit**2 * unit, square, self.error(A, unit))
+
+    def objective(self, at):
+        return super().objective(at) + (self.lam / 2 + 2) * at.off
+
+    def square(self, weights):
+        G = laplacian(weights)
+        size = int(np.abs(G).max()) or 1
+        L, fine = self.factor((G / size).astype(float), -1)
+        ratio = fine**2 * size
+        rest = G * ratio.denominator + L.dot(L.T) * ratio.numerator
+        RK = rest.dot(self.K)
+        square = (RK * RK.T).sum() * self.K_unit**2 + self.error(rest, Fraction(1))
+        return square / ratio.denominator**2
+
+
+# ---- targets and triplets ----
+
+
+class LMNN(Problem):
+    """(1 - mu) sum over targets D_ij + mu sum over triplets [1 + D_ij - D_il]_+
+
+    All can be kept at no cost if the objective is 0. Then the scale is a share of the cost of M = 0.
+    """
+
+    READS = frozenset({"mu", "targets", "triplets"})
+    NAMES = frozenset({"n_neighbors"})
+    squared = False
+
+    def __init__(self, content):
+        super().__init__(content)
+        self.mu = self.number("mu")
+        require(0 < self.mu < 1 and len(self.y) == self.n, "mu or the number of labels is wrong")
+        given = self.params.get("triplets")
+        self.impostors = self.by_labels() if given is None else self.listed(given)
+        count = sum(len(others) for others in self.impostors.values())
+        self.floor = Fraction(1, 10**9) * self.mu * count
+
+    def listed(self, triplets):
+        """The impostors of each target, from triplets."""
+        found: dict[Any, Any] = {}
+        for i, j, l in index_rows(triplets, 3, self.n, "triplets").tolist():
+            require(i not in (j, l), "a triplet has a point twice, or is there twice")
+            found.setdefault((i, j), []).append(l)
+        return found
+
+    def by_labels(self):
+        """The impostors of each target: all points of other classes."""
+        y, lists = self.y, neighbor_lists(self.params["targets"], self.n)
+        targets = [(i, j) for i, listed in enumerate(lists) for j in listed]
+        require(all(y[i] == y[j] for i, j in targets), "a target is of another class")
+        others = {label: [l for l in range(self.n) if y[l] != label] for label in set(y)}
+        return {(i, j): others[y[i]] for i, j in targets}
+
+    def objective(self, at):
+        pull, push = 0, 0
+        for (i, j), others in self.impostors.items():
+            near = at.D(i, j)
+            slacks = [at.positive(1 + near - at.D(i, l)) for l in others]
+            pull += near
+            push += sum([slack * slack for slack in slacks] if self.squared else slacks)
+        return (1 - self.mu) * pull + self.mu * push
+
+    def scale(self, at, objective):
+        return at.largest([objective, self.floor])
+
+    def bound(self, dual):
+        n, mu, targets = self.n, self.mu, list(self.impostors)
+        price, fine = numbers(dual, "price", len(dual["triplets"]))
+        rows = index_rows(dual["triplets"], 3, n, "triplets").tolist()
+        require(all((i, j) in self.impostors for i, j, _ in rows), "a triplet has a price and no target")
+        known = {pair: set(others) for pair, others in self.impostors.items()}
+        require(all(l in known[i, j] for i, j, l in rows), "a triplet has a price and no impostor")
+        above = not self.squared and (price * fine > mu).any()
+        require((price >= 0).all() and not above, "a price leaves 0 to mu")
+        common = max(fine.denominator, (1 - mu).denominator)
+        C = outer_sum(self.X, at_pairs(n, targets, [int((1 - mu) * common)] * len(targets)))
+        weights = at_pairs(n, [(i, j) for i, j, _ in rows], price)
+        weights = weights - at_pairs(n, [(i, l) for i, _, l in rows], price)
+        a, b = shares(C + outer_sum(self.X, weights * int(fine * common)), C)
+        share = fine * Fraction(a, a + b)
+        return share * price.sum() - (share**2 * (price * price).sum() / (4 * mu) if self.squared else 0)
+
+
+class SquaredLMNN(LMNN):
+    """The same with squared hinges."""
+
+    squared = True
+
+
+class Triplets(Problem):
+    """A problem with triplets (i, j, l): D_il should exceed D_ij by 1."""
+
+    NAMES = frozenset({"n_neighbors"})
+
+    def __init__(self, content):
+        super().__init__(content)
+        self.triplets = index_rows(self.params["triplets"], 3, self.n, "triplets")
+        require(len(self.triplets) > 0, "there is no triplet")
+
+    def missed(self, at):
+        """[1 + D_ij - D_il]_+ of every triplet."""
+        return [at.positive(1 + at.D(i, j) - at.D(i, l)) for i, j, l in self.triplets.tolist()]
+
+    def prices(self, dual, cap):
+        """Prices as integers and their unit, 0 to `cap`, and the weights of the pairs in sum a (X_il - X_ij)."""
+        price, fine = numbers(dual, "price", len(dual["triplets"]))
+        rows = index_rows(dual["triplets"], 3, self.n, "triplets").tolist()
+        listed = set(map(tuple, self.triplets.tolist()))
+        require(all(tuple(row) in listed for row in rows), "what is no triplet has a price")
+        fits = (price >= 0).all() and (price * fine <= cap * (1 + Fraction(1, 2**50))).all()
+        require(fits, "a price leaves what is allowed: 0 to C/m, or to 1")
+        price = np.minimum(price, math.floor(cap / fine))
+        return price, fine, self.weights(rows, price)
+
+    def weights(self, rows, price):
+        """The weights of the X_ij in sum a (X_il - X_ij) over these triplets."""
+        far = at_pairs(self.n, [(i, l) for i, _, l in rows], price)
+        return far - at_pairs(self.n, [(i, j) for i, j, _ in rows], price)
+
+
+class RTML(Triplets):
+    """lam/2 ||M||^2 + sum of hinges, which are rounded over the width"""
+
+    READS = frozenset({"lam", "width", "triplets"})
+
+    def __init__(self, content):
+        super().__init__(content)
+        self.lam, self.width, self.cap = self.weighing()
+        require(min(self.lam, self.cap) > 0 and 0 <= self.width <= 1, "a parameter is not allowed")
+
+    def weighing(self):
+        """The weight of ||M||^2 / 2, the width, and the weight of a hinge."""
+        return self.number("lam"), self.number("width"), Fraction(1)
+
+    def objective(self, at):
+        losses = sum(self.rounded(at, missed) for missed in self.missed(at))
+        return self.lam / 2 * at.norm2() + self.cap * losses
+
+    def rounded(self, at, missed):
+        """m^2 / (2 width) up to the width, and m - width / 2 beyond it."""
+        if self.width == 0:
+            return missed
+        return at.least([missed, self.width]) ** 2 / (2 * self.width) + at.positive(missed - self.width)
+
+    def scale(self, at, objective):
+        return self.lam / 2 * at.norm2()
+
+    def bound(self, dual):
+        price, fine, weights = self.prices(dual, self.cap)
+        square = self.unit**4 * positive_square(outer_sum(self.X, weights)) * fine**2
+        gained = fine * price.sum() - self.width / 2 * fine**2 * (price * price).sum()
+        return gained - square / (2 * self.lam)
+
+
+class FrobMetric(RTML):
+    """1/2 ||X||^2 + C mean of hinges"""
+
+    READS = frozenset({"C", "triplets"})
+
+    def weighing(self):
+        return Fraction(1), Fraction(0), self.number("C") / len(self.triplets)
+
+
+class PLML(Triplets):
+    """alpha1 sum ||M_b||^2 + sum of hinges in the metric of x_i + alpha2 sum over the pairs i, j of D_ij
+
+    The weights W are given: point i has the metric sum_b W_ib M_b, so D_ij and D_ji differ.
+    """
+
+    READS = frozenset({"alpha1", "alpha2", "triplets", "weights"})
+    NAMES = frozenset(
+        {
+            "anchors",
+            "n_anchors",
+            "n_neighbors",
+            "random_state",
+            "graph_neighbors",
+            "lam1",
+            "lam2",
+            "similarity",
+        }
+    )
+
+    def __init__(self, content):
+        super().__init__(content)
+        self.W, self.share = whole(self.params["weights"])
+        self.blocks = self.W.shape[1]
+        require(len(self.W) == self.n and (self.W >= 0).all(), "the weights are not a row a point, 0 or more")
+        self.alpha1, self.alpha2 = self.number("alpha1"), self.number("alpha2")
+        require(self.alpha1 > 0 and self.alpha2 >= 0, "there is no triplet, or a weight is not allowed")
+        self.pairs = sorted({(i, j) for i, j, _ in self.triplets.tolist()})
+
+    def block(self, A, b):
+        """The block b of a matrix."""
+        return A[b * self.d : (b + 1) * self.d, b * self.d : (b + 1) * self.d]
+
+    def in_blocks(self, A):
+        """A with 0 beside its blocks."""
+        found = np.zeros_like(A)
+        for b in range(self.blocks):
+            self.block(found, b)[:] = self.block(A, b)
+        return found
+
+    def deviations(self, M):
+        own = self.in_blocks(M)
+        yield Deviation(
+            np.abs(M - own).max() / (np.linalg.norm(M) or 1.0), "there is an entry beside its blocks"
+        )
+        yield from of_cone(own)
+        yield from of_cone_in_units(own, np.tile(self.spread(), self.blocks))
+
+    def judged_as(self, matrix):
+        return super().judged_as(self.in_blocks(matrix))
+
+    def metrics(self, matrix):
+        A = np.array(matrix, float)
+        require(A.shape == (self.blocks * self.d,) * 2, "X or the metric has another shape")
+        require((self.in_blocks(A) == A).all(), "an entry beside the blocks is not 0")
+        return [self.measured(self.in_blocks(M), unit) for M, unit in candidates(A, len(A))]
+
+    def measured(self, A, unit):
+        parts = (self.W[:, b, None] * distances(self.X, self.block(A, b)) for b in range(self.blocks))
+        return Metric(A, unit, sum(parts), self.unit**2 * unit * self.share)
+
+    def objective(self, at):
+        pulled = sum(at.D(i, j) for i, j in self.pairs)
+        return self.scale(at, None) + sum(self.missed(at)) + self.alpha2 * pulled
+
+    def scale(self, at, objective):
+        return self.alpha1 * at.norm2()
+
+    def bound(self, dual):
+        price, fine, weights = self.prices(dual, Fraction(1))
+        pulled, coarse = whole([float(self.alpha2)])
+        unit = min(fine, coarse)
+        pull = at_pairs(self.n, self.pairs, [pulled[0] * int(coarse / unit)] * len(self.pairs))
+        weights = weights * int(fine / unit) - pull
+        square = sum(
+            positive_square(outer_sum(self.X, weights * self.W[:, b, None])) for b in range(self.blocks)
+        )
+        return fine * price.sum() - self.unit**4 * unit**2 * self.share**2 * square / (4 * self.alpha1)
+
+
+def nonnegative(V, target):
+    """w >= 0 near the least |V w - target|, by the method of C. Lawson and R. Hanson, in floats. It only proposes."""
+    w, used = np.zeros(V.shape[1]), np.zeros(V.shape[1], bool)
+    least = 1e-12 * np.abs(V.T @ target).max(initial=0)
+    for _ in range(10 * V.shape[1]):
+        slope = np.where(used, -math.inf, V.T @ (target - V @ w))
+        if not slope.max() > least:
+            break
+        used[slope.argmax()] = True
+        while used.any():
+            best = np.zeros(len(w))
+            best[used] = np.linalg.lstsq(V[:, used], target, rcond=None)[0]
+            below = used & (best <= 0)
+            if not below.any():
+                w = best
+                break
+            w = w + np.min(w[below] / (w[below] - best[below])) * (best - w)
+            used &= (w > 0) & ~(below & (w <= 1e-14 * w.max()))
+            w[~used] = 0
+    return w
+
+
+def proposed_weights(B, M):
+    """Weights of the rows of B with a combination near M and about the least sum; in units of the diagonal of M."""
+    if np.array_equal(B, np.eye(M.shape[0])):
+        return np.maximum(np.diag(M), 0)
+    seen = np.diag(M) > 0
+    able = ~B[:, ~seen].any(axis=1)
+    unit = 1 / np.sqrt(np.diag(M)[seen])
+    own = B[able][:, seen] * unit
+    lengths = np.sum(own**2, axis=1)
+    V = np.einsum("ki,kj->kij", own, own).reshape(len(own), own.shape[1] ** 2).T / lengths
+    target = (M[np.ix_(seen, seen)] * np.outer(unit, unit)).ravel()
+    best, cost, size = nonnegative(V, target), 1 / lengths, np.linalg.norm(target)
+    if best.any():
+        slight = 1e-5 * size / (cost @ best)
+        rough = nonnegative(np.vstack([V, slight * cost]), np.append(target, 0.0))
+        kept, fine = rough > 1e-9 * rough.max(), np.zeros(len(own))
+        fine[kept] = nonnegative(V[:, kept], target)
+        missed = [np.linalg.norm(V @ each - target) for each in (best, fine)]
+        if missed[1] <= missed[0] + 1e-13 * size and cost @ fine < cost @ best:
+            best = fine
+    w = np.zeros(len(B))
+    w[able] = best / lengths
+    return w
+
+
+class Combination(Triplets):
+    """M = sum w_k b_k b_k^T with w >= 0. A metric is judged as the combination next to it."""
+
+    cap = beta = Fraction(1)  # the weight of a hinge; the weight of sum w, or of the least sum
+
+    def __init__(self, content):
+        super().__init__(content)
+        self.B = self.vectors()
+        require(
+            self.B.ndim == 2 and self.B.shape[1] == self.d and len(self.B) > 0,
+            "the vectors have another shape",
+        )
+        self.rows, self.at = whole(self.B)
+
+    def vectors(self):
+        """The b_k, as rows of floats."""
+        raise NotImplementedError
+
+    def metrics(self, matrix):
+        symmetric(matrix, self.d)
+        A = np.array(matrix, float)
+        found = self.combined(proposed_weights(self.B, A / 2 + A.T / 2))
+        # compared with the entries of its own features; compared with the largest of all anything may be small
+        own = np.sqrt(np.maximum(np.diag(A), 0))
+        off = np.abs(A - np.array([[float(v * found.unit) for v in row] for row in found.matrix]))
+        require((off <= 1e-6 * np.outer(own, own)).all(), "the metric is no combination of the vectors")
+        require(min(self.beta, self.cap) > 0, "a parameter is not allowed")
+        return [found]
+
+    def combined(self, w):
+        """The Metric of weights, in floats."""
+        w, fine = whole(w)
+        at = self.measured(self.rows.T.dot(self.rows * w[:, None]), self.at**2 * fine)
+        at.weight = fine * int(w.sum())
+        return at
+
+    def weights_of(self, M):
+        """The weights of M, the distance of M from their combination, and the least change of M by a unit of weight."""
+        columns = np.array([np.outer(b, b).ravel() for b in self.B]).T
+        target = ((M + M.T) / 2).ravel()
+        w, _, rank, s = np.linalg.lstsq(columns, target, rcond=None)
+        return w, np.linalg.norm(columns @ w - target), s[-1] if rank == len(self.B) else 0.0
+
+    def deviations(self, M):
+        yield from super().deviations(M)
+        (w, off, least), norm = self.weights_of(M), np.linalg.norm(M) or 1.0
+        yield Deviation(off / norm, "it is no combination")
+        if w.min() < 0:
+            away, what = np.linalg.norm(np.minimum(w, 0)), "it is no combination with weights >= 0"
+            yield Deviation(least * away / norm, what)
+            yield Deviation(away / np.linalg.norm(w), what, False)
+
+    def judged_as(self, matrix):
+        return [self.combined(np.maximum(self.weights_of(matrix)[0], 0))]
+
+    def gains(self, G):
+        """b_k^T G b_k of integers."""
+        return (self.rows.dot(G) * self.rows).sum(axis=1)
+
+    def slacks(self, at):
+        return self.cap * sum(self.missed(at))
+
+
+class SCML(Combination):
+    """beta sum w + mean of hinges"""
+
+    READS = frozenset({"beta", "basis", "triplets"})
+    NAMES = frozenset({"n_basis", "n_neighbors"})
+
+    def __init__(self, content):
+        super().__init__(content)
+        self.beta, self.cap = self.number("beta"), Fraction(1, len(self.triplets))
+
+    def vectors(self):
+        return np.array(self.params["basis"], float)
+
+    def judged_as(self, matrix):
+        independent = self.weights_of(matrix)[2] > 0
+        require(independent, "the vectors are dependent, and other weights may have a smaller sum")
+        return super().judged_as(matrix)
+
+    def objective(self, at):
+        return self.beta * at.weight + self.slacks(at)
+
+    def bound(self, dual):
+        price, fine, weights = self.prices(dual, self.cap)
+        paid = self.unit**2 * fine * self.at**2
+        most = max(gain * paid for gain in self.gains(outer_sum(self.X, weights)))
+        return fine * price.sum() * min(Fraction(1), self.beta / most if most > 0 else 1)
+
+
+class SchultzJoachims(Combination):
+    """1/2 ||M||^2 + C sum of hinges"""
+
+    READS = frozenset({"C", "A", "triplets"})
+
+    def __init__(self, content):
+        super().__init__(content)
+        self.cap = self.number("C")
+
+    def vectors(self):
+        A = self.params["A"]
+        return np.eye(self.d) if A is None else np.array(A, float).T
+
+    def objective(self, at):
+        return at.norm2() / 2 + self.slacks(at)
+
+    def scale(self, at, objective):
+        return at.norm2() / 2
+
+    def bound(self, dual):
+        price, fine, weights = self.prices(dual, self.cap)
+        G, paid = outer_sum(self.X, weights), self.unit**2 * fine
+        c = [v * paid * self.at**2 for v in self.gains(G)]
+        plain = self.params["A"] is None
+        z = [max(v, Fraction(0)) for v in c] if plain else self.raised(c, G, paid)
+        # one denominator for all, or it would grow with every weight
+        small = max(z) / ONE or Fraction(1)
+        N = self.rows.T.dot(self.rows * np.array([-(-v // small) for v in z], object)[:, None])
+        return fine * price.sum() - int((N * N).sum()) * (self.at**2 * small) ** 2 / 2
+
+    def raised(self, c, G, unit):
+        """Weights of a combination N with b_k^T N b_k >= c_k: near those of the projection of G, and raised."""
+        own = floats(self.rows)
+        lengths = np.sum(own**2, axis=1)
+        V = np.einsum("ki,kj->kij", own, own).reshape(len(own), own.shape[1] ** 2).T / lengths
+        # both have lost their unit, and the largest is 1
+        proposal, fine = whole(nonnegative(V, floats(G).ravel()) / lengths)
+        largest = int(np.abs(self.rows).max())
+        fine *= int(np.abs(G).max()) * unit / (largest * self.at) ** 2
+        s = [v * self.at**4 * fine for v in self.gains(self.rows.T.dot(self.rows * proposal[:, None]))]
+        squares = [int((row * row).sum()) * self.at**2 for row in self.rows]
+        return [
+            v * fine + max(want - has, 0) / length**2 for v, want, has, length in zip(proposal, c, s, squares)
+        ]
+
+
+class BoostMetric(Triplets):
+    """log sum exp over triplets of D_ij - D_il, + v tr X"""
+
+    READS = frozenset({"v", "triplets"})
+
+    def __init__(self, content):
+        super().__init__(content)
+        self.v = self.number("v")
+        require(self.v > 0, "there is no triplet, or v is not positive")
+
+    def objective(self, at):
+        margins = [at.D(i, j) - at.D(i, l) for i, j, l in self.triplets.tolist()]
+        return at.log_sum_exp(margins) + self.v * at.trace()
+
+    def scale(self, at, objective):
+        return at.largest([abs(self.objective(at)), 1])
+
+    def lost(self, objective):
+        return ALLOWED
+
+    def bound(self, dual):
+        rows = index_rows(dual["triplets"], 3, self.n, "triplets").tolist()
+        place = {tuple(row): t for t, row in enumerate(self.triplets.tolist())}
+        require(all(tuple(row) in place for row in rows), "what is no triplet has a price")
+        price = np.zeros(len(self.triplets))
+        price[[place[tuple(row)] for row in rows]] = dual["price"]
+        same = np.full(len(self.triplets), 1 / len(self.triplets))
+        u, same = (np.array(of_simplex(row, "u"), object) for row in (price, same))
+        a, b = shares(self.left(u), self.left(same))
+        return entropy(a * u + b * same)
+
+    def left(self, u):
+        """v I - sum u (X_il - X_ij), in integers."""
+        level = self.v * ONE / self.unit**2
+        pulled = outer_sum(self.X, self.weights(self.triplets.tolist(), u))
+        return identity(self.d) * level.numerator - level.denominator * pulled
+
+    def unattained(self, matrix):
+        """True if no margin is below v times the trace and one is above: longer multiples are better for ever."""
+        i, j, l = self.triplets.T
+        for at in self.metrics(matrix):
+            gained = (at.squares[i, l] - at.squares[i, j]) * at.step - self.v * at.trace()
+            if gained.min() >= 0 < gained.max():
+                return True
+        return False
+
+
+# ---- pairs ----
+
+
+class Pairs(Problem):
+    """A problem with similar and dissimilar pairs: given, or all pairs of points by their labels."""
+
+    def __init__(self, content):
+        super().__init__(content)
+        pairs, y, n = self.params["pairs"], self.y, self.n
+        if pairs is None:
+            require(len(y) == n, f"there are {len(y)} labels for {n} points")
+            every = list(itertools.combinations(range(n), 2))
+            pairs = {"similar": [(i, j) for i, j in every if y[i] == y[j]]}
+            pairs["dissimilar"] = [(i, j) for i, j in every if y[i] != y[j]]
+        kinds = [index_rows(pairs[kind], 2, n, "pairs of points") for kind in ("similar", "dissimilar")]
+        require(
+            not any((i == j).any() for i, j in (rows.T for rows in kinds)), "a pair is a point with itself"
+        )
+        self.similar, self.dissimilar = (rows.tolist() for rows in kinds)
+
+
+class NearPrior(Problem):
+    """A problem with the divergence D_ld(A, A_0) = tr A A_0^-1 - log det A A_0^-1 - d of a prior A_0."""
+
+    DEFINITE = True
+
+    def read_prior(self, given):
+        """The prior as integers and their unit."""
+        self.prior, self.of = whole(given)
+        require(self.prior.shape == (self.d, self.d), "the prior has another shape")
+        require((self.prior == self.prior.T).all(), "the prior is not symmetric")
+
+    def divergence(self, at):
+        """D_ld(A, A_0)."""
+        A, d = at.matrix, self.d
+        inside = eliminate(np.block([[self.prior, identity(d)], [A, 0 * A]]), d)
+        require(inside is not None, "the prior is not positive definite")
+        ratio = at.unit / self.of
+        trace = -Fraction(np.trace(inside[1])) / inside[0] * ratio
+        return trace - log(determinant(A) / inside[0]) - d * log(ratio) - d
+
+    def log_det(self, weights, common):
+        """log det(A_0 Z) of Z = A_0^-1 + G, G of integers over `common`: A_0 Z A_0 = A_0 + A_0 G A_0, in integers."""
+        ratio = self.of * self.unit**2 / common
+        G = outer_sum(self.X, weights)
+        inside = self.prior * ratio.denominator + self.prior.dot(G).dot(self.prior) * ratio.numerator
+        volume = determinant(inside, "Z is not positive definite") / determinant(self.prior)
+        return log(volume) - self.d * log(Fraction(ratio.denominator))
+
+    def scale(self, at, objective):
+        """The size of the objective, or 1e-6 a feature if that is more, since the objective may be 0."""
+        return at.largest([abs(objective), Fraction(self.d, 10**6)])
+
+
+class ITML(Pairs, NearPrior):
+    """D_ld(A, A_0) + gamma sum of r - 1 - log r, where r is the share by which a pair misses its bound"""
+
+    READS = frozenset({"gamma", "prior", "bounds", "pairs"})
+
+    def __init__(self, content):
+        super().__init__(content)
+        self.gamma = self.number("gamma")
+        self.near, self.far = (Fraction(float(bound)) for bound in self.params["bounds"])
+        require(min(self.gamma, self.near, self.far) > 0, "gamma or a bound is not positive")
+        self.read_prior(self.params["prior"])
+
+    def objective(self, at):
+        return self.divergence(at) + self.gamma * self.slack(at)
+
+    def slack(self, at):
+        r = [at.largest([at.D(i, j), self.near]) / self.near for i, j in self.similar]
+        r += [at.least([at.D(i, j), self.far]) / self.far for i, j in self.dissimilar]
+        require(all(v > 0 for v in r), "a dissimilar pair is at distance 0")
+        return sum(v - 1 - at.log(v) for v in r)
+
+    def lost(self, objective):
+        return ALLOWED * (1 + self.gamma) * (self.d + len(self.similar) + len(self.dissimilar))
+
+    def bound(self, dual):
+        (q_S, s_unit) = numbers(dual, "lam_S", len(self.similar))
+        (q_D, d_unit) = numbers(dual, "lam_D", len(self.dissimilar))
+        less = [v * s_unit * self.near / self.gamma for v in q_S]
+        more = [v * d_unit * self.far / self.gamma for v in q_D]
+        fits = min([*less, *more], default=0) >= 0 and max(less, default=0) < 1
+        require(fits, "a price is negative, or gamma/u or more")
+        common = 1 / min(s_unit, d_unit)
+        near = at_pairs(self.n, self.similar, q_S) * int(s_unit * common)
+        far = at_pairs(self.n, self.dissimilar, q_D) * int(d_unit * common)
+        logs = [log(1 - v) for v in less if v] + [log(1 + v) for v in more if v]
+        return self.log_det(near - far, common) + self.gamma * sum(logs, Fraction(0))
+
+
+class LSML(NearPrior):
+    """D_ld(A, A_0) + sum w [sqrt D_ab - sqrt D_cd]_+^2
+
+    If the far points are equal, s may be 1, and the pair has no dual variable.
+    """
+
+    READS = frozenset({"prior", "quadruplets", "weights", "losses"})
+    NAMES = frozenset({"n_quadruplets", "random_state"})
+
+    def __init__(self, content):
+        super().__init__(content)
+        rows, n = self.params["quadruplets"], self.n
+        inside = all(len(row) == 4 and all(i in range(n) for i in row) for row in rows)
+        require(inside, "a quadruplet leaves the points")
+        self.rows = np.array(rows, int).reshape(-1, 4)
+        self.weights = [Fraction(float(w)) for w in self.params["weights"]]
+        fits = len(self.weights) == len(rows) and min(self.weights, default=0) >= 0
+        require(fits, "the weights are no weights of quadruplets")
+        losses = self.params.get("losses", "mean")
+        require(losses in ("mean", "sum"), f"losses {shown(losses)} are not known here")
+        to_one = abs(sum(self.weights, Fraction(0)) - 1) <= Fraction(len(rows), 2**50)
+        require(losses == "sum" or to_one, "the weights do not sum to 1")
+        self.read_prior(self.params["prior"])
+
+    def objective(self, at):
+        return self.divergence(at) + self.losses(at)
+
+    def losses(self, at):
+        """The sum over quadruplets."""
+        total = 0
+        for w, (a, b, c, d) in zip(self.weights, self.rows.tolist()):
+            total += w * at.positive(at.root(at.D(a, b)) - at.root(at.D(c, d))) ** 2
+        return total
+
+    def lost(self, objective):
+        return ALLOWED * (self.d + len(self.rows)) * max(1, abs(objective))
+
+    def bound(self, dual):
+        X, (a, b, c, e) = self.X, self.rows.T
+        s, fine = numbers(dual, "s", len(self.rows))
+        near, alone = [v * fine for v in s], (X[c] == X[e]).all(axis=1)
+        fits = all(0 <= v < 1 or (v == 1 and one) for v, one in zip(near, alone))
+        require(fits, "an s is negative, or 1 or more")
+        bits = 2**200  # all to one denominator: a price of a far pair is rounded up, of a near one down
+        near = [math.floor(w * v * bits) for w, v in zip(self.weights, near)]
+        less = [Fraction(v, bits) for v in near]
+        far = [
+            0 if one or w == 0 else math.ceil(w * v / (w - v) * bits)
+            for w, v, one in zip(self.weights, less, alone)
+        ]
+        G = at_pairs(self.n, zip(a, b), near) - at_pairs(self.n, zip(c, e), far)
+        return self.log_det(G, bits)
+
+
+class LDML(Pairs):
+    """sum over S of w log(1 + exp(D - b)) + sum over D of w log(1 + exp(b - D))
+
+    b is given, or near the best. If losses is "means", weights are divided by their sum in S and in D.
+    """
+
+    READS = frozenset({"b", "losses", "weights", "self_pairs", "pairs"})
+
+    def __init__(self, content):
+        super().__init__(content)
+        self.free = self.params["b"] == "free"
+        self.b = None if self.free else self.number("b")
+        self.of_near, self.of_far, self.alone = self.pair_weights()
+
+    def pair_weights(self):
+        """The weights of similar and of dissimilar pairs, and the weight of all points with themselves."""
+        losses, given = self.params.get("losses", "sum"), self.params.get("weights")
+        require(losses in ("sum", "means"), f"losses {shown(losses)} are not known here")
+        count = len(self.similar) + len(self.dissimilar)
+        w = [Fraction(1)] * count if given is None else [Fraction(float(v)) for v in given]
+        alone = self.n * Fraction(float(self.params.get("self_pairs", 0)))
+        fits = len(w) == count and min(w) > 0 and alone >= 0
+        require(fits, "the weights are no weights of pairs")
+        near, far = w[: len(self.similar)], w[len(self.similar) :]
+        if losses == "means":
+            alone = alone / sum(near)
+            near, far = [v / sum(near) for v in near], [v / sum(far) for v in far]
+        return near, far, alone
+
+    def objective(self, at):
+        near = [(w, at.D(i, j)) for w, (i, j) in zip(self.of_near, self.similar)]
+        far = [(w, at.D(i, j)) for w, (i, j) in zip(self.of_far, self.dissimilar)]
+        near += [(self.alone, 0)] if self.alone > 0 else []
+        b = at.number(self.best_b(near, far)) if self.free else self.b
+        losses = [w * at.log_sum_exp([0, D - b]) for w, D in near]
+        return sum(losses + [w * at.log_sum_exp([0, b - D]) for w, D in far])
+
+    def best_b(self, near, far):
+        """b with about as much of similar pairs beyond it as of dissimilar pairs within, by bisection in floats."""
+        rows = [(float(w), float(D)) for w, D in near], [(float(w), float(D)) for w, D in far]
+        w = np.array([weight for kind in rows for weight, _ in kind])
+        D = np.array([distance for kind in rows for _, distance in kind])
+        t = np.array([1.0] * len(near) + [-1.0] * len(far))
+        away = math.log(2 * sum(w) / min(w))
+        low, high = D.min() - away, D.max() + away
+        for _ in range(200):
+            b = (low + high) / 2
+            z = t * (D - b)
+            e = np.exp(-np.abs(z))
+            beyond = float((t * w) @ np.where(z > 0, 1 / (1 + e), e / (1 + e)))
+            low, high = (b, high) if beyond > 0 else (low, b)
+        return (low + high) / 2
+
+    def scale(self, at, objective):
+        return self.objective(at)
+
+    def lost(self, objective):
+        return ALLOWED * (1 + sum(self.of_near + self.of_far) + self.alone) * (1 + objective)
+
+    def bound(self, dual):
+        t = np.array([1] * len(self.similar) + [-1] * len(self.dissimilar), dtype=object)
+        listed, w = [*self.similar, *self.dissimilar], [*self.of_near, *self.of_far]
+        if self.alone:
+            listed, t, w = [*listed, (0, 0)], np.append(t, 1), [*w, self.alone]
+        a, fine = numbers(dual, "a", len(listed))
+        inside = [v * fine / c for v, c in zip(a, w)]
+        fits = min(inside) >= 0 and max(inside) <= 1 + Fraction(1, 2**50)
+        require(fits, "a price leaves what is allowed: 0 to the weight of its pair")
+        balanced = not self.free or (t * a).sum() == 0
+        require(balanced, "prices of similar and of dissimilar pairs do not balance")
+        require(psd(outer_sum(self.X, at_pairs(self.n, listed, t * a))), "the prices leave the dual cone")
+        less = Fraction(1) / max(1, *inside)  # a weight of 1/3 is no float: a price may be the float above
+        bound = Fraction(0)
+        for c, share in zip(w, inside):
+            v = less * share
+            if 0 < v < 1:
+                bound += c * entropy([v.numerator, v.denominator - v.numerator])
+        return bound - (0 if self.free else self.b * (t * a).sum() * fine * less)
+
+    def unattained(self, matrix):
+        """Dissimilar pairs differ where no similar pair does; or, with b free, the metric separates the two kinds."""
+        S = sum_over(self.X, self.similar)
+        if len(independent(S + sum_over(self.X, self.dissimilar))) > len(independent(S)):
+            return True
+        return self.free and any(self.separates(at) for at in self.metrics(matrix))
+
+    def separates(self, at):
+        """True if no similar pair is further than a dissimilar one, and some is nearer."""
+        near = [at.squares[i, j] for i, j in self.similar] + ([0] if self.params.get("self_pairs", 0) else [])
+        far = [at.squares[i, j] for i, j in self.dissimilar]
+        return max(near) <= min(far) and min(near) < max(far)
+
+
+class Budget(Pairs):
+    """A problem with a budget: the sum of the squared distances of similar pairs is at most 1."""
+
+    READS = frozenset({"pairs"})
+
+    def spent(self, at):
+        """The sum over similar pairs."""
+        return sum(at.D(i, j) for i, j in self.similar)
+
+    def metrics(self, matrix):
+        found = super().metrics(matrix)
+        for at in found:
+            spent = self.spent(at)
+            fits = spent <= 1 + Fraction(1, 10**6)
+            require(fits, f"the similar pairs spend {float(spent):.6g}, allowed is 1")
+        return found
+
+    def deviations(self, M):
+        yield from super().deviations(M)
+        points, what = self.floats(), "the sum over similar pairs exceeds 1"
+        i, j = index_columns(self.similar)
+        yield from of_cone_in_units(M, np.abs(points[i] - points[j]).max(axis=0))
+        spent = [float(self.spent(self.measured(*whole(A)))) for A in ((M + M.T) / 2, nearest_psd(M))]
+        yield Deviation(min(spent) - 1, what)
+        yield Deviation(max(spent) - 1, what, False)
+
+    def objective(self, at):
+        limit = at.largest([self.spent(at), Fraction(1)])
+        return -self.gained(at, [at.D(i, j) / limit for i, j in self.dissimilar])
+
+    def gained(self, at, D):
+        """The part that is maximised, of the squared distances of dissimilar pairs."""
+        raise NotImplementedError
+
+    def scale(self, at, objective):
+        return abs(objective)
+
+    def multiple(self, price):
+        """mu, as little as is found, with mu sum_S X_ij - sum price X_ij psd, of integers."""
+        S = sum_over(self.X, self.similar)
+        C = outer_sum(self.X, at_pairs(self.n, self.dissimilar, price))
+        points = self.floats()
+        unit = np.abs(points - points[0]).max(axis=0)
+        points = (points - points[0]) / np.where(unit > 0, unit, 1.0)
+        E_S, E_D = (points[i] - points[j] for i, j in map(index_columns, (self.similar, self.dissimilar)))
+        _, s, Vt = np.linalg.svd(E_S, full_matrices=False)
+        kept = s > 1e-13 * s.max(initial=0.0)
+        Y = E_D @ Vt[kept].T / s[kept] * np.sqrt(floats(price))[:, None]
+        found = np.linalg.eigvalsh(Y.T @ Y)[-1:].sum() if kept.any() else 0.0
+        mu = Fraction(math.ceil(Fraction(float(found)) * int(price.max()) * 2**60), 2**60)
+        left = mu.numerator * S - mu.denominator * C
+        a, b = shares(left, mu.numerator * S, "a dissimilar pair moves apart at no cost")
+        return mu * Fraction(a + b, a)
+
+
+def index_columns(rows):
+    """The first and the second indices of pairs, as arrays."""
+    return np.array(rows, int).reshape(-1, 2).T
+
+
+class MMC(Budget):
+    """- sum of the distances of dissimilar pairs
+
+    A pair of equal points is at distance 0 in every metric, and its c is not read.
+    """
+
+    def gained(self, at, D):
+        return at.sum_of_roots(D)
+
+    def bound(self, dual):
+        c = self.prices(dual)
+        mu = self.least_multiple(c)
+        # one denominator for all, or it would grow with every pair
+        inverse = Fraction(sum(-(-(ONE**2) // v) for v in c if v), ONE**2)
+        return -root(mu * inverse) * (1 + ALLOWED)
+
+    def prices(self, dual):
+        """The c, as integers, and 0 for pairs of equal points."""
+        if "metric" in dual:  # in place of its prices: any positive c are valid
+            at = np.array(dual["metric"], float)
+            require(at.shape == (self.d,) * 2 and np.isfinite(at).all(), "the metric of the dual is none")
+            points, (i, j) = self.floats(), index_columns(self.dissimilar)
+            E = points[i] - points[j]
+            D = np.maximum(np.sum((E @ at) * E, axis=1), 0.0)
+            dual = {"c": 1 / np.sqrt(np.maximum(D, 1e-16 * D.max() or 1.0))}
+        c, _ = numbers(dual, "c", len(self.dissimilar))
+        differ = np.array([(self.X[i] != self.X[j]).any() for i, j in self.dissimilar], bool)
+        require((c[differ] > 0).all(), "a c is not positive")
+        return np.where(differ, c, 0)
+
+    def least_multiple(self, c):
+        return self.multiple(c)
+
+
+class DiagonalMMC(MMC):
+    """The same for diagonal metrics."""
+
+    def deviations(self, M):
+        yield from super().deviations(M)
+        beside = np.linalg.norm(M - np.diag(np.diag(M)))
+        yield Deviation(beside / (np.linalg.norm(M) or 1.0), "it is not diagonal")
+
+    def judged_as(self, matrix):
+        return super().judged_as(np.diag(np.maximum(np.diag(matrix), 0)))
+
+    def metrics(self, matrix):
+        A = np.array(matrix, float)
+        require(A.shape == (self.d,) * 2, "X or the metric has another shape")
+        other = A - np.diag(np.diag(A))
+        # compared with the entries of its own features; compared with the largest of all anything may be small
+        own = np.sqrt(np.abs(np.diag(A)))
+        require((np.abs(other) <= 1e-6 * np.outer(own, own)).all(), "the metric is not diagonal")
+        require(np.diag(A).min() >= -1e-6 * np.linalg.norm(A), "the metric is not psd")
+        return super().metrics(np.diag(np.maximum(np.diag(A), 0)))
+
+    def least_multiple(self, c):
+        near = sum((self.X[i] - self.X[j]) ** 2 for i, j in self.similar)
+        far = sum(v * (self.X[i] - self.X[j]) ** 2 for (i, j), v in zip(self.dissimilar, c))
+        bounded = all(s > 0 or t == 0 for s, t in zip(near, far))
+        require(bounded, "a dissimilar pair moves apart at no cost")
+        return max(Fraction(t) / s for s, t in zip(near, far) if s > 0)
+
+
+class DMLEig(Budget):
+    """- the least squared distance of a dissimilar pair"""
+
+    def gained(self, at, D):
+        return at.least(D)
+
+    def bound(self, dual):
+        count = len(self.dissimilar)
+        if "q_index" in dual:  # of many points: the pairs that have a weight
+            place = {(i, j): t for t, (i, j) in enumerate(self.dissimilar)}
+            listed = list(map(tuple, np.sort(dual["q_index"], axis=1).tolist()))
+            known = len(set(listed)) == len(listed) and place.keys() >= set(listed)
+            require(known, "a weight of no dissimilar pair")
+            numbers(dual, "q", len(listed))
+            q = np.zeros(count)
+            q[[place[pair] for pair in listed]] = dual["q"]
+            dual = {"q": q}
+        q, fine = numbers(dual, "q", count)
+        fits = (q >= 0).all() and abs(q.sum() * fine - 1) <= Fraction(1, 10**9)
+        require(fits, "q is not of the simplex")
+        return -self.multiple(q) / q.sum()
+
+
+# ---- matrices that are sums over points ----
+
+
+class RCA(Problem):
+    """tr C B for B = M / |M|^(1/d), where C is the covariance within chunklets plus alpha I
+
+    The scale is the optimum.
+    """
+
+    READS = frozenset({"chunklets", "alpha"})
+    DEFINITE = True
+
+    def __init__(self, content):
+        super().__init__(content)
+        self.C, self.one = self.within_chunklets()
+        volume = determinant(self.C, "the covariance within chunklets is singular")
+        self.log_det = log(volume) + self.d * log(self.one)
+
+    def within_chunklets(self):
+        """C as integers and their unit."""
+        X, listed, alpha = self.X, self.params["chunklets"], self.number("alpha")
+        of = np.array(self.y if listed is None else listed)
+        fits = of.shape == (self.n,) and of.dtype.kind in "iu" and alpha >= 0
+        require(fits, "the chunklets or alpha are wrong")
+        groups = [X[of == j] for j in set(of.tolist()) - {-1}]
+        count, common = sum(map(len, groups)), lcm(*map(len, groups))
+        N = sum(common // len(points) * scatter(points) for points in groups)
+        step = self.unit**2 / (common * count)
+        one = Fraction(1, lcm(step.denominator, alpha.denominator))
+        return N * int(step / one) + identity(self.d) * int(alpha / one), one
+
+    def objective(self, at):
+        size = exp(-log(determinant(at.matrix)) / self.d)
+        return (self.C * at.matrix).sum() * self.one * size * (1 + ALLOWED)
+
+    def scale(self, at, objective):
+        return self.d * exp(self.log_det / self.d)
+
+    def bound(self, dual):
+        (price,), fine = numbers(dual, "l", 1)
+        price, d = price * fine, self.d
+        require(price > 0, "the price is not positive")
+        bound = price * (d - d * log(price) + self.log_det)
+        return bound - ALLOWED * (abs(bound) + d * price)
+
+
+def scatter(points):
+    """m times the sum of the outer products of m points less their mean, of integers."""
+    total = points.sum(axis=0)
+    return len(points) * points.T.dot(points) - np.multiply.outer(total, total)
+
+
+class GMML(Pairs, NearPrior):
+    """tr A S + tr A^-1 D, where S and D are sums over the pairs, plus mu A_0^-1 and mu A_0"""
+
+    READS = frozenset({"weight", "mu", "prior", "pairs"})
+
+    def __init__(self, content):
+        super().__init__(content)
+        require(self.params["weight"] == 0.5, "a bound for another weight than 1/2 is not recomputed")
+        mu = self.number("mu")
+        require(mu >= 0, "mu is negative")
+        self.read_prior(self.params.get("prior", np.eye(self.d)))
+        volume, adjugate = inverse(self.prior)
+        # mu A_0^-1 and mu A_0 are integers of these units
+        units = mu / (self.of * volume), mu * self.of
+        square = self.unit**2
+        self.one = Fraction(1, lcm(square.denominator, *(each.denominator for each in units)))
+        self.S, self.T = (
+            sum_over(self.X, listed) * int(square / self.one) + added * int(own / self.one)
+            for listed, added, own in zip((self.similar, self.dissimilar), (adjugate, self.prior), units)
+        )
+
+    def objective(self, at):
+        determinant(at.matrix)
+        det, adjugate = inverse(at.matrix)
+        A, by = at.matrix, at.unit
+        return ((A * self.S).sum() * by + (adjugate * self.T).sum() / (det * by)) * self.one
+
+    def scale(self, at, objective):
+        return objective
+
+    def bound(self, dual):
+        Y, fine = whole(dual["Y"])
+        require(Y.shape == (self.d, self.d) and (Y == Y.T).all(), "Y is not symmetric")
+        left = self.T * fine.denominator**2 - Y.dot(self.S).dot(Y) * fine.numerator**2
+        require(psd(left), "D - Y S Y is not psd")
+        return 2 * (self.S * Y).sum() * fine * self.one
+
+
+class SDML(Pairs, NearPrior):
+    """tr S M - log det M + lam sum |M_ij| off the diagonal, where S is A_0^-1 + eta (sum_S X_ij - sum_D X_ij)
+
+    The scale is the number of features.
+    """
+
+    READS = frozenset({"eta", "lam", "prior", "pairs"})
+
+    def __init__(self, content):
+        super().__init__(content)
+        self.eta, self.lam = self.number("eta"), self.number("lam")
+        require(self.eta > 0 and self.lam >= 0, "a parameter is not allowed")
+        self.read_prior(self.params["prior"])
+        determinant(self.prior, "the prior is not positive definite")
+
+    def in_one_unit(self, fine):
+        """S as integers, and their unit, which divides `fine`."""
+        det, adjugate = inverse(self.prior)
+        parts = (1 / (det * self.of), self.eta * self.unit**2, fine)
+        one = Fraction(1, lcm(*(part.denominator for part in parts)))
+        T = sum_over(self.X, self.similar) - sum_over(self.X, self.dissimilar)
+        return adjugate * int(parts[0] / one) + T * int(parts[1] / one), one
+
+    def objective(self, at):
+        (S, one), A, by = self.in_one_unit(Fraction(1)), at.matrix, at.unit
+        off = abs(A).sum() - np.trace(A)
+        logs = log(determinant(A)), self.d * log(by)
+        spent = (A * S).sum() * one * by + self.lam * off * by
+        return spent - sum(logs) + ALLOWED * sum(map(abs, logs))
+
+    def scale(self, at, objective):
+        return Fraction(self.d)
+
+    def bound(self, dual):
+        U, fine = whole(dual["U"])
+        require(U.shape == (self.d, self.d) and (U == U.T).all(), "U is not symmetric")
+        require(not np.diag(U).any() and (abs(U) * fine <= self.lam).all(), "U leaves its box")
+        S, one = self.in_one_unit(fine)
+        logs = log(determinant(S + U * int(fine / one), "S + U is not positive definite")), self.d * log(one)
+        return self.d + sum(logs) - ALLOWED * sum(map(abs, logs))
+
+
+class LFDA(Problem):
+    """- tr (T^T S_w T)^-1 T^T S_b T for the range of T; the scale is minus the objective"""
+
+    READS = frozenset({"n_components", "n_neighbors", "embedding", "alpha"})
+
+    def __init__(self, content):
+        super().__init__(content)
+        self.S_w, self.S_b, self.one = self.local_scatter()
+        self.r = self.params["n_components"]
+        determinant(self.S_w, "S_w is singular")
+        self.largest = int(max(abs(v) for v in self.S_w.flat))
+        # units of the features that make the diagonal of S_w about 1
+        diagonal = [float(Fraction(int(v), self.largest)) for v in np.diag(self.S_w)]
+        self.size = np.exp2(np.round(np.log2(diagonal) / 2))
+
+    def local_scatter(self):
+        """S_w and S_b as integers in one unit."""
+        X, n, k, y = self.X, self.n, self.params["n_neighbors"], np.array(self.y)
+        alpha = self.number("alpha")
+        fits = y.shape == (n,) and alpha >= 0 and k >= 1
+        require(fits, "the labels, n_neighbors or alpha are wrong")
+        classes = [np.flatnonzero(y == c) for c in sorted(set(y.tolist()))]
+        common = lcm(n, *map(len, classes))
+        within = np.zeros((n, n), object)
+        between = np.full((n, n), common // n * ONE, dtype=object)
+        for own in classes:
+            require(len(own) > k, "a class has too few points for n_neighbors")
+            affinities = self.affinities(X[own], k)
+            within[np.ix_(own, own)] = affinities * (common // len(own))
+            between[np.ix_(own, own)] = affinities * (common // n - common // len(own))
+        step = self.unit**2 / (2 * ONE * common)  # every two points are there in both orders
+        one = Fraction(1, lcm(step.denominator, alpha.denominator))
+        S_w, S_b = (outer_sum(X, weights) * int(step / one) for weights in (within, between))
+        return S_w + identity(self.d) * int(alpha / one), S_b, one
+
+    def affinities(self, X, k):
+        """exp(-D_ij / (s_i s_j)) of the points of a class, as multiples of 1 / ONE; s_i is the distance of the k-th."""
+        D = distances(X, identity(self.d))
+        nearest = [sorted(row)[k] for row in D.tolist()]
+        found = np.zeros((len(X), len(X)), object)
+        for i, j in itertools.permutations(range(len(X)), 2):
+            found[i, j] = affinity(D[i, j], nearest[i] * nearest[j])
+        return found
+
+    def in_units(self, A, by):
+        """Integers A times `by` as floats, in units of features that make the diagonal of S_w about 1."""
+        return np.array([[float(v * by) for v in row] for row in A]) / np.outer(self.size, self.size)
+
+    def eigenvectors(self):
+        """The eigenvalues of S_b in units of S_w, and the vectors as columns, in floats."""
+        by = Fraction(1, self.largest)
+        near_w, near_b = self.in_units(self.S_w, by), self.in_units(self.S_b, by)
+        back = np.linalg.inv(np.linalg.cholesky(near_w))
+        values, V = np.linalg.eigh(back @ near_b @ back.T)
+        return values, back.T @ V / self.size[:, None]
+
+    def range_of(self, at):
+        """T (d, r), integers that span the range of a metric."""
+        scaled = np.array([[float(v * at.unit) for v in row] for row in at.matrix])
+        scaled = scaled * self.size * self.size[:, None]
+        return whole(np.linalg.eigh(scaled)[1][:, self.d - self.r :] / self.size[:, None])[0]
+
+    def objective(self, at):
+        T = self.range_of(at)
+        det, adjugate = inverse(T.T.dot(self.S_w).dot(T))
+        return -Fraction(int((adjugate * T.T.dot(self.S_b).dot(T)).sum()), int(det))
+
+    def embedded(self, at):
+        """The metric of the embedding with the range of `at`, as integers and their unit."""
+        T = self.range_of(at)
+        det, adjugate = inverse(T.T.dot(self.S_w).dot(T))
+        plain, unit = T.dot(adjugate).dot(T.T), 1 / (det * self.one)
+        if self.params["embedding"] == "weighted":
+            return plain.dot(self.S_b).dot(plain), unit**2 * self.one
+        if self.params["embedding"] == "orthonormal":
+            det, adjugate = inverse(T.T.dot(T))
+            return T.dot(adjugate).dot(T.T), Fraction(1, int(det))
+        require(self.params["embedding"] == "plain", "the embedding is not known")
+        return plain, unit
+
+    def misfit(self, at, matrix, unit):
+        """The squared distance of a matrix from the metric of the embedding with the range of `at`, as a share.
+
+        Two shares: in the Frobenius norm, and in the coordinates in which S_w is I.
+        """
+        metric, of = self.embedded(at)
+        ratio = unit / of
+        off, there = matrix * ratio.numerator - metric * ratio.denominator, metric * ratio.denominator
+        plain = Fraction((off * off).sum()) / max(1, (there * there).sum())
+        return plain, Fraction(self.square(off)) / max(1, self.square(there))
+
+    def square(self, A):
+        """tr S_w A S_w A^T."""
+        return (self.S_w.dot(A) * A.dot(self.S_w)).sum()
+
+    def metrics(self, matrix):
+        found = super().metrics(matrix)
+        for at in found:
+            share = self.misfit(at, at.matrix, at.unit)[1]
+            require(share <= Fraction(1, 10**12), "the metric is not of its embedding")
+        return found
+
+    def deviations(self, M):
+        yield from super().deviations(M)
+        at = self.measured(*whole((M + M.T) / 2))
+        for share, sure in zip(self.misfit(at, *whole(M)), (True, False)):
+            yield Deviation(math.sqrt(share), "it is not of the embedding asked for", sure)
+
+    def scale(self, at, objective):
+        return -objective
+
+    def bound(self, dual):
+        values, V = self.eigenvectors()
+        (price,), fine = numbers(dual, "s", 1)
+        N, size = whole((V * np.maximum(values - float(price * fine), 0)) @ V.T)
+        N, size = N + N.T, size / (2 * self.largest)
+        pulled, s_w, s_b = self.S_w.dot(N).dot(self.S_w), self.S_w, self.S_b
+        ceiling = Fraction(float(values[-1]))
+        for share in SHARES:
+            s = price * fine + ceiling / 2**share
+            left = pulled * (size.numerator * s.denominator) + s_w * (s.numerator * size.denominator)
+            if psd(left - s_b * (size.denominator * s.denominator)):
+                bound = -(self.r * s + (s_w * N).sum() * size)
+                return bound - ALLOWED * abs(bound)
+        raise ValueError("no N is found for this s")
+
+
+def affinity(D, product):
+    """exp(-D / sqrt(product)) as a multiple of 1 / ONE, rounded down; 0 if the product is 0."""
+    if not product:
+        return 0
+    power = -DECIMALS.divide(decimal.Decimal(int(D)), DECIMALS.sqrt(decimal.Decimal(int(product))))
+    return int(DECIMALS.multiply(DECIMALS.exp(power), decimal.Decimal(ONE))) if power > -120 else 0
+
+
+# ---- rankings: mlr ----
+
+
+class MLR(Problem):
+    """tr W + C/n sum over queries of the largest loss of a ranking less its margin"""
+
+    READS = frozenset({"C", "measure", "k", "relevant"})
+
+    def __init__(self, content):
+        super().__init__(content)
+        self.C, n = self.number("C"), self.n
+        self.relevant = neighbor_lists(self.params["relevant"], n)
+        self.queries = [q for q in range(n) if 0 < len(self.relevant[q]) < n - 1]
+        require(self.C > 0 and self.queries, "C is not positive, or there is no query")
+        self.tables = {P: self.earned(P, n - 1 - P) for P in {len(self.relevant[q]) for q in self.queries}}
+        self.others = {q: [j for j in range(n) if j != q and j not in self.relevant[q]] for q in self.queries}
+
+    def earned(self, P, N):
+        """The share of the p-th relevant point with g others before it: (P, N + 1) fractions."""
+        measure, k = self.params["measure"], self.params["k"]
+        k = min(k, P, N) if measure == "precision" else min(k, P)
+        if measure == "ndcg":
+            c = [Fraction(1)] + [log(Fraction(2)) / log(Fraction(r)) for r in range(2, k + 1)]
+            c = [own / sum(c) for own in c] + [Fraction(0)] * (P + N)
+        rules = {
+            "auc": lambda p, r: Fraction(N - r + p, P * N),
+            "precision": lambda p, r: Fraction(int(r <= k), k),
+            "map": lambda p, r: Fraction(p, P * r),
+            "mrr": lambda p, r: Fraction(int(p == 1), r),
+            "ndcg": lambda p, r: c[r - 1],
+        }
+        require(measure in rules and k >= 1, "no measure")
+        return [[rules[measure](p, p + g) for g in range(N + 1)] for p in range(1, P + 1)]
+
+    def objective(self, at):
+        slacks = (max(self.worst(at, q), Fraction(0)) for q in self.queries)
+        return (at.trace() + self.C / len(self.queries) * sum(slacks)) * (1 + ALLOWED)
+
+    def worst(self, at, q):
+        """The largest loss less margin of a ranking, over the numbers of others before each relevant point."""
+        near, far = at.squares[q, self.relevant[q]], at.squares[q, self.others[q]]
+        P, N = len(near), len(far)
+        before, best = np.concatenate([[0], np.cumsum(np.sort(far))]), [Fraction(1)] * (N + 1)
+        for D, own in zip(np.sort(near), self.tables[P]):
+            tops = itertools.accumulate(best, max)
+            best = [
+                top - gain - 2 * at.step * (before[g] - g * D) / (P * N)
+                for g, (top, gain) in enumerate(zip(tops, own))
+            ]
+        return max(best)
+
+    def bound(self, dual):
+        n = self.n
+        price, fine = numbers(dual, "price", len(dual["rankings"]))
+        require((price >= 0).all(), "a price is negative")
+        rows = index_rows(dual["rankings"], n, n, "rankings")
+        sums, gained, weights = dict.fromkeys(self.queries, 0), Fraction(0), np.zeros((n, n), object)
+        common = lcm(*(len(self.relevant[q]) * len(self.others[q]) for q in self.queries))
+        for (q, *order), mu in zip(rows.tolist(), price):
+            require(q in sums and sorted([q, *order]) == list(range(n)), "a row of no query, or no ranking")
+            sums[q] += mu
+            loss, swapped = self.loss(q, order)
+            gained += mu * fine * loss
+            for point, count in swapped:
+                weights[q, point] += (
+                    mu * count * (2 * common // (len(self.relevant[q]) * len(self.others[q])))
+                )
+        # if rounding made the sum of a query more than C/n, or Z leave the cone, all prices are made smaller
+        most = max(max(sums.values()) * fine * len(self.queries) / self.C, Fraction(1))
+        require(most <= 1 + Fraction(1, 2**40), "the prices of a query are more than C/n")
+        pull, of = outer_sum(self.X, weights), fine * self.unit**2 / common
+        one = identity(self.d) * of.denominator
+        a, b = shares(one - pull * of.numerator, one)
+        bound = gained * Fraction(a, a + b) / most
+        return bound - ALLOWED * abs(bound)
+
+    def loss(self, q, order):
+        """The loss of a ranking, and for each point the number of pairs in the wrong order, negative if relevant."""
+        relevant, P, g, p, loss, swapped = set(self.relevant[q]), len(self.relevant[q]), 0, 0, Fraction(1), []
+        for point in order:
+            if point in relevant:
+                loss, p = loss - self.tables[P][p][g], p + 1
+                swapped.append((point, -g))
+            else:
+                g += 1
+                swapped.append((point, P - p))
+        return loss, swapped
+
+
+# ---- rows of the simplex: mcml and nca ----
+
+
+def softmax(X, M, i):
+    """The row i of softmax(-<M, X_ik>) over k != i, in floats."""
+    D = np.einsum("ij,jk,ik->i", X[i] - X, M, X[i] - X)
+    e = np.exp(-(D - np.delete(D, i).min()))
+    e[i] = 0.0
+    return e / e.sum()
+
+
+class MCML(Problem):
+    """sum over i of the mean D_ij to its class, + log sum exp of all -D_ik
+
+    A point that is alone in its class has no term.
+    """
+
+    def __init__(self, content):
+        super().__init__(content)
+        y, n = np.array(self.y), self.n
+        require(len(y) == n, "not one label and one row of q a point")
+        self.mates = (y[:, None] == y) & ~np.eye(n, dtype=bool)
+        self.used = np.flatnonzero(self.mates.any(axis=1)).tolist()
+
+    def objective(self, at):
+        return sum(self.term(at, i) for i in self.used)
+
+    def term(self, at, i):
+        """The term of a point."""
+        mates = [at.D(i, j) for j in np.flatnonzero(self.mates[i]).tolist()]
+        return sum(mates) / len(mates) + at.log_sum_exp([-at.D(i, k) for k in range(self.n) if k != i])
+
+    def lost(self, objective):
+        return ALLOWED * self.n
+
+    def bound(self, dual):
+        require("q" in dual, "prices that are known by their metric alone are not recomputed for mcml")
+        mates, n, q = self.mates, self.n, np.array(dual["q"], float)
+        require(q.shape == (n, n), "not one label and one row of q a point")
+        rows = np.zeros((n, n), object)
+        for i in self.used:
+            require(q[i, i] == 0, "a row leaves the simplex")
+            rows[i] = of_simplex(q[i], "a row")
+        common = lcm(*(int(m) for m in mates.sum(axis=1)[self.used]))
+        pull = np.zeros((n, n), object)
+        for i in self.used:
+            pull[i, mates[i]] = ONE * (common // int(mates[i].sum()))
+        strict = strict_rows(self.floats(), mates, rows)
+        a, b = shares(outer_sum(self.X, pull - common * rows), outer_sum(self.X, pull - common * strict))
+        return sum(entropy(a * rows[i] + b * strict[i]) for i in self.used)
+
+
+def strict_rows(X, mates, rows):
+    """Softmax rows, where `rows` are not 0, of a multiple of the inverse of the pull: the most strict of some."""
+    used, n = mates.any(axis=1), len(X)
+    weights = mates / np.maximum(mates.sum(axis=1, keepdims=True), 1)
+    apart = X[:, None] - X
+    unit = np.abs(apart).max(axis=(0, 1))
+    apart = apart / np.where(unit > 0, unit, 1.0)
+    C = np.einsum("ij,ijk,ijl->kl", weights, apart, apart)
+    values, vectors = np.linalg.eigh(C)
+    kept = values > 1e-13 * values.max(initial=0.0)
+    Y = apart @ (vectors[:, kept] / np.sqrt(values[kept]))
+    D = np.where((rows > 0) & used[:, None], (Y**2).sum(axis=2) * n, np.inf)
+    found = []
+    for size in (0.3, 1.0, 3.0, 10.0, 30.0):
+        with np.errstate(invalid="ignore"):
+            e = np.where(used[:, None], np.exp(-size * (D - D.min(axis=1, keepdims=True))), 0.0)
+        e = e / np.maximum(e.sum(axis=1, keepdims=True), 1.0)
+        Z = np.einsum("ij,ijk,ijl->kl", weights - e, Y, Y)
+        found.append((np.linalg.eigvalsh(Z)[0] if len(Z) else 0.0, size, e))
+    e = max(found, key=lambda item: item[:2])[2]
+    strict = np.zeros((n, n), object)
+    for i in np.flatnonzero(used):
+        strict[i] = of_simplex(e[i], "a row")
+    return strict
+
+
+# ---- to first order: mlkr, and nca if the rank is limited ----
+
+
+class LimitedRank(Problem):
+    """A problem for A^T A, where A has `n_components` rows."""
+
+    def __init__(self, content):
+        super().__init__(content)
+        self.rank = self.params["n_components"]
+        fits = isinstance(self.rank, int) and 1 <= self.rank <= self.d
+        require(fits, f"n_components is no rank from 1 to {self.d}")
+        around = self.n * self.X - self.X.sum(axis=0)
+        self.C = around.T.dot(around)  # the covariance times n^3
+        self.basis = independent(self.C)
+
+    def metrics(self, matrix):
+        return [self.measured(A, unit) for A, unit in candidates(matrix, self.d, self.rank)]
+
+    def first_order(self, matrix, at, weights, fine, off):
+        """(|A|^2, the most that a step no longer than max(|A|, 1) gains to first order), in unit covariance.
+
+        weights times fine: those of the X_ij in dF/dQ, integers, each off by `off` at most.
+        """
+        n, M, of, basis = self.n, at.matrix, at.unit, self.basis
+        C, c = self.C, self.unit**2 / n**3
+        G, g = outer_sum(self.X, weights), fine * self.unit**2
+        H, near = G[basis], C[np.ix_(basis, basis)]
+        det, adjugate = inverse(near)
+        long = (C * M).sum() * c * of
+        size = max(root(long) * (1 + ALLOWED), Fraction(1))
+        # the sum of all |y_i - y_j|^2 is 2 n^2 r if the y have unit covariance in r dimensions
+        lost = 2 * n**2 * len(basis) * off
+        square = 4 * (M.dot(H.T).dot(adjugate) * H.T).sum() * g**2 * of / (det * c)
+        gradient = size * (root(max(square, Fraction(0))) * (1 + ALLOWED) + 2 * size * lost)
+        if self.rank < len(basis) and self.rows_are_long(matrix, c):
+            return long, gradient
+        return long, max(gradient, size**2 * (free_row_gain(H[:, basis], near) * g / c + lost))
+
+    def rows_are_long(self, matrix, c):
+        """True if no row of A is so short that it counts as free."""
+        L, by = root_near(matrix, self.d, self.rank)
+        ratio = c * by / INVISIBLE
+        rows = L.T.dot(self.C).dot(L) * ratio.numerator
+        return eliminate(rows - identity(self.rank) * ratio.denominator, self.rank) is not None
+
+
+def free_row_gain(G, C):
+    """A number t with G + t C psd, of integers, near the least; C is definite."""
+    if psd(G):
+        return Fraction(0)
+    largest = Fraction(int(np.abs(G).max()), int(np.abs(C).max()))
+    scale = np.sqrt(np.diag(floats(C)))
+    values, back = np.linalg.eigh(floats(C) / np.outer(scale, scale))
+    back = back / np.sqrt(np.maximum(values, 2.0**-52 * values[-1])) / scale[:, None]
+    guess = max(0.0, -float(np.linalg.eigvalsh(back.T @ floats(G) @ back)[0]))
+    for k in range(50, -10, -10):
+        t = Fraction(guess * (1 + 2.0**-k) + 2.0**-k) * largest
+        if psd(G * t.denominator + C * t.numerator):
+            return t
+    raise ValueError("what a free row wins is not found")
+
+
+def ties(row, i, largest):
+    """The points that are nearest to i, of integers."""
+    low = min(v for j, v in enumerate(row) if j != i)
+    near = low + max(low // NEAR_TIE, largest // ROUNDED)
+    return [j for j, v in enumerate(row) if j != i and v <= near]
+
+
+def resolved(objective, scales, turns, long, is_zero):
+    """The least scale; 0 if rounding could explain it."""
+    if is_zero:
+        return scales[0]
+    least = min(*scales, PLENTY * turns / (min(long, 1) if long else 1))
+    return least if least > abs(objective) / ROUNDED else Fraction(0)
+
+
+class MLKR(LimitedRank):
+    """sum_i (yhat_i - y_i)^2, where yhat_i is the mean of the other y_j with weights exp(-D_ij)"""
+
+    READS = frozenset({"n_components"})
+    CLAIM = "first order"
+
+    def __init__(self, content):
+        super().__init__(content)
+        self.targets, self.fine = whole(self.y)
+        fits = self.targets.shape == (self.n,) and self.targets.min() < self.targets.max()
+        require(fits, "the targets are not one a point, or all the same")
+
+    def objective(self, at):
+        rows = (self.errors(at, i) for i in range(self.n))
+        return (
+            sum(Fraction(int((e * from_y).sum()), int(e.sum())) ** 2 for _, e, from_y in rows) * self.fine**2
+        )
+
+    def errors(self, at, i):
+        """D_ij less its least, exp(-D_ij) times ONE, and y_j - y_i, for the point i."""
+        row = at.squares[i]
+        beyond = np.maximum(row - np.delete(row, i).min(), 0)
+        e = np.array(exponentials(beyond, at.step), object)
+        e[i] = 0
+        return beyond, e, self.targets - self.targets[i]
+
+    def derivative(self, at):
+        """Half the sizes of the derivative, the weights of the X_ij times ONE^3, and the limit of F for multiples."""
+        limit, turns, weights, largest = Fraction(0), 0, np.zeros((self.n, self.n), object), at.squares.max()
+        for i in range(self.n):
+            beyond, e, from_y = self.errors(at, i)
+            p = e * ONE // e.sum()
+            error = (p * from_y).sum()
+            weights[i] = 2 * error * p * (error - ONE * from_y)
+            turns += (np.abs(weights[i]) * beyond).sum()
+            tied = ties(at.squares[i], i, largest)
+            limit += Fraction(int(from_y[tied].sum()), len(tied)) ** 2
+        return turns, weights, limit * self.fine**2
+
+    def error(self):
+        """Far more than exponentials and divisions lose of a weight."""
+        spread = Fraction(int(self.targets.max() - self.targets.min())) * self.fine
+        return self.n * spread**2 / (ONE >> 10)
+
+    def gain(self, matrix, at, dual):
+        """(the most that a step gains to first order, the scale)."""
+        off = self.error()
+        turns, weights, limit = self.derivative(at)
+        unit = self.fine**2 / ONE**3
+        long, most = self.first_order(matrix, at, weights, unit, off)
+        F = self.objective(at)
+        scale = resolved(F, [F, abs(F - limit)], 2 * turns * at.step * unit, long, not at.matrix.any())
+        return most + self.n * off, scale
+
+    def proof(self, matrix, dual):
+        metrics = self.metrics(matrix)
+        most, scale = self.gain(matrix, metrics[-1], dual)
+        lost = self.n * self.error()
+        return max(map(self.objective, metrics)) + lost, self.objective(metrics[-1]) - most, scale
+
+    def step(self, at):
+        """The function that a step lowers."""
+        return self.objective
+
+
+class NCA(LimitedRank):
+    """- sum_i p_i (criterion f) or - sum_i log p_i (criterion g), where p_i = sum_j s_ij p_ij and p_ij is a softmax"""
+
+    READS = frozenset({"criterion", "n_components", "similarity"})
+
+    def __init__(self, content):
+        super().__init__(content)
+        criterion, n = self.params["criterion"], self.n
+        require(criterion in ("f", "g"), f"the criterion {shown(criterion)} is not known here")
+        s = (
+            self.same_class()
+            if self.params["similarity"] is None
+            else np.array(self.params["similarity"], float)
+        )
+        require(s.shape == (n, n) and (s >= 0).all() and not np.diag(s).any(), "no similarity")
+        self.used, self.accuracy = np.flatnonzero(s.any(axis=1)).tolist(), criterion == "f"
+        self.s, self.of = whole(s)
+        best = [self.s[i].max() * self.of for i in self.used]
+        self.trivial = -sum(best if self.accuracy else map(log, best))  # no objective is below this
+        partners = (s != 0).sum(axis=1).max()
+        convex = not self.accuracy and partners <= 1
+        self.CLAIM = "first order" if self.rank < len(self.basis) else "optimal" if convex else "step"
+
+    def same_class(self):
+        """1 for two points of one class, else 0."""
+        y = np.array(self.y)
+        return (y[:, None] == y) * (1.0 - np.eye(len(y)))
+
+    def likelihood(self, at, i):
+        """(e, wanted, all, p_i, beyond) of a point: exp(-beyond) times ONE, sum s_ij e_ij, sum e_ij, p_i, D - min D."""
+        row = at.squares[i]
+        low = np.delete(row, i).min()
+        e = exponentials(np.maximum(row - low, 0), at.step)
+        e[i] = 0
+        wanted, all_ = sum(a * b for a, b in zip(self.s[i], e)), sum(e)
+        require(wanted << 60 > self.s[i].max() * all_, f"the probability of point {i} underflows")
+        return e, wanted, all_, wanted * self.of / all_, (row - low) * at.step
+
+    def objective(self, at):
+        p = [self.likelihood(at, i)[3] for i in self.used]
+        return -sum(p if self.accuracy else map(log, p))
+
+    def proof(self, matrix, dual):
+        metrics = self.metrics(matrix)
+        objective, lost = max(map(self.objective, metrics)), ALLOWED * self.n
+        if self.CLAIM == "first order":
+            most, scale = self.first_order_gain(matrix, metrics[-1])
+            return objective + lost, self.objective(metrics[-1]) - most - lost, scale
+        bound = self.step_bound(metrics[-1], *self.stored_rows(dual)) - lost
+        return objective + lost, bound, self.scale(metrics[-1], objective)
+
+    def scale(self, at, objective):
+        """The distance from the trivial bound, or from the limit of multiples if that is less."""
+        objective, limit = self.objective(at), 0
+        for i in self.used:
+            beyond = self.likelihood(at, i)[4]
+            nearest = [j for j in range(self.n) if j != i and beyond[j] == 0]
+            limit -= self.term_at_limit(i, nearest)
+        bounded = at.matrix.any() and limit < math.inf
+        return min(objective - self.trivial, abs(objective - limit) if bounded else objective - self.trivial)
+
+    def term_at_limit(self, i, nearest):
+        """p_i or log p_i of far multiples of a metric, where only the nearest points count."""
+        p = Fraction(int(self.s[i, nearest].sum()), len(nearest)) * self.of
+        if self.accuracy:
+            return p
+        return log(p) if p else -math.inf
+
+    def first_order_gain(self, matrix, at):
+        """(the most that a step gains to first order, the scale)."""
+        off = (
+            self.n * max(Fraction(1), self.s.max() * self.of) / (ONE >> 80)
+        )  # no p_i is below 2^-60 of the largest s_ij
+        limit, turns, weights = 0, 0, np.zeros((self.n, self.n), object)
+        largest = at.squares.max()
+        for i in self.used:
+            e, wanted, all_, p, _ = self.likelihood(at, i)
+            c = math.floor(p * ONE) if self.accuracy else ONE
+            for j, v in enumerate(e):
+                weights[i, j] = c * (int(self.s[i, j]) * v * ONE // wanted - v * ONE // all_)
+            row = at.squares[i]
+            turns += (np.abs(weights[i]) * np.maximum(row - np.delete(row, i).min(), 0)).sum()
+            limit -= self.term_at_limit(i, ties(row, i, largest))
+        long, most = self.first_order(matrix, at, weights, Fraction(1, ONE**2), off)
+        objective = self.objective(at)
+        above = objective - self.trivial
+        away = abs(objective - limit) if limit < math.inf else above
+        turns = 2 * turns * at.step / ONE**2
+        return most, resolved(objective, [above, away], turns, long, not at.matrix.any())
+
+    def softmax_rows(self, matrix):
+        """The rows of the softmax of a matrix, as multiples of 1 / ONE."""
+        M, X = np.array(matrix, float), self.floats()
+        return [of_simplex(softmax(X, M, i), "a row") for i in self.used]
+
+    def stored_rows(self, dual):
+        """(near, interior, theta) of a file: the rows of R, rows that are strictly feasible, and the share of these."""
+        require(len(dual["theta"]) == 1, "nothing made its rows feasible")
+        theta = float(dual["theta"][0])
+        require(0 <= theta <= 1, "theta is no share")
+        for name in ("R", "interior"):
+            require(np.shape(dual[name]) == (self.d, self.d), f"{name} has another shape")
+        return self.softmax_rows(dual["R"]), self.softmax_rows(dual["interior"]), theta
+
+    def left(self, parts, rows):
+        """Z in integers, for rows q times ONE. The pull is rounded down, and the push up."""
+        weights = np.zeros((self.n, self.n), object)
+        for i, row, (e, wanted, _, p, _) in zip(self.used, rows, parts):
+            weights[i] = -math.ceil((p * (1 + ALLOWED) if self.accuracy else 1) * ONE) * np.array(row, object)
+            for j in np.flatnonzero(self.s[i]):
+                less = Fraction(int(self.s[i, j]) * max(e[j] - 2, 0), wanted)
+                weights[i, j] += math.floor((p if self.accuracy else 1) * less * (1 - ALLOWED) * ONE) * ONE
+        return outer_sum(self.X, weights)
+
+    def bound_of_rows(self, parts, rows):
+        """The bound of the convex step, for rows q of any sum."""
+        bound = Fraction(0)
+        for i, row, (e, wanted, all_, p, beyond) in zip(self.used, rows, parts):
+            pulled = sum(int(self.s[i, j]) * e[j] * beyond[j] for j in np.flatnonzero(self.s[i])) / wanted
+            known = pulled + log(Fraction(all_, ONE))
+            bound += p * (entropy(row) - known) - p if self.accuracy else entropy(row) - known - log(p)
+        return bound
+
+    def step_bound(self, at, near, interior, theta):
+        """The bound of the convex step at the metric. theta: the share of the interior; more is taken if Z needs it."""
+        parts, share = [self.likelihood(at, i) for i in self.used], int(Fraction(theta) * ONE)
+        Z, better = self.left(parts, near), self.left(parts, interior)
+        a, b = shares((ONE - share) * Z + share * better, ONE * better, "the rows leave the dual cone")
+        return self.bound_of_rows(parts, mixed(near, interior, a * (ONE - share), a * share + b * ONE))
+
+    def gain(self, matrix, at, dual):
+        """(the most that the convex step gains, None): with rows of the stored R, or of the metric itself."""
+        interior = self.softmax_rows(dual["interior"])
+        found = [self.best_bound(at, self.softmax_rows(M), interior) for M in (dual["R"], matrix)]
+        return self.objective(at) - max(found), None
+
+    def best_bound(self, at, near, interior):
+        """The bound of the step from the best of some shares of the interior. -inf if none is feasible."""
+        parts = [self.likelihood(at, i) for i in self.used]
+        Z, better = self.left(parts, near), self.left(parts, interior)
+        every = [int(Fraction(theta) * ONE) for theta in [0.0] + [10.0 ** (k / 4) for k in range(-55, -3)]]
+        feasible = [share for share in every if psd((ONE - share) * Z + share * better)]
+        if not feasible:
+            return -math.inf
+        # only the entropies depend on the share, and floats are enough to choose one
+        c = np.array([float(part[3]) if self.accuracy else 1.0 for part in parts])
+        rows, others = ((np.array(q, object) / ONE).astype(float) for q in (near, interior))
+
+        def entropies(share):
+            q = rows + share / ONE * (others - rows)
+            return -c @ (q * np.log(np.where(q > 0, q, 1))).sum(axis=1)
+
+        share = max(feasible, key=entropies)
+        return self.bound_of_rows(parts, mixed(near, interior, ONE - share, share))
+
+    def step(self, at):
+        """The function that a step lowers: sum c_i (sum_j w_ij D_ij + log sum exp -D_ik), with c and w at a metric."""
+        c, w = [], []
+        for i in self.used:
+            row, partners = at.squares[i], np.flatnonzero(self.s[i]).tolist()
+            # compared with the nearest partner, so that no weight underflows
+            e = exponentials(row[partners] - min(row[partners]), at.step)
+            wanted = sum(int(self.s[i, j]) * v for j, v in zip(partners, e))
+            w.append({j: Fraction(int(self.s[i, j]) * v, wanted) for j, v in zip(partners, e)})
+            others = np.delete(np.arange(self.n), i)
+            near = exponentials(row[others] - min(row[others]), at.step)
+            own = sum(int(self.s[i, j]) * v for j, v in zip(others.tolist(), near))
+            c.append(own * self.of / sum(near) if self.accuracy else 1)
+
+        def value(other):
+            total = Fraction(0)
+            for i, weight, own in zip(self.used, c, w):
+                pulled = sum(share * other.D(i, j) for j, share in own.items())
+                rest = other.log_sum_exp([-other.D(i, k) for k in range(self.n) if k != i])
+                total += weight * (pulled + rest)
+            return total
+
+        return value
+
+
+def mixed(rows, others, a, b):
+    """a rows + b others, of integers."""
+    return [[a * v + b * w for v, w in zip(*both)] for both in zip(rows, others)]
+
+
+# ---- gerrymandering: ssvm ----
+
+
+def splits(votes, sizes):
+    """All ways to give that many votes to classes with at most so many points."""
+    if not sizes:
+        return [()] if votes == 0 else []
+    return [(m, *rest) for m in range(min(votes, sizes[0]) + 1) for rest in splits(votes - m, sizes[1:])]
+
+
+def task_loss(costs, counts):
+    """The largest cost of the classes that tie for most votes."""
+    return max(cost for cost, m in zip(costs, counts) if m == max(counts))
+
+
+class SSVM(Problem):
+    """||W||^2 + C sum_i (max over h of loss - D(i, h), + D(i, h*_i)), where D(i, h) sums over a set h of neighbours"""
+
+    READS = frozenset({"C", "n_neighbors", "loss_matrix"})
+    CLAIM = "step"
+
+    def __init__(self, content):
+        super().__init__(content)
+        n, k, Lam = self.n, self.params["n_neighbors"], self.params["loss_matrix"]
+        self.C, self.k, self.classes, self.labels = self.number("C"), k, len(Lam), self.y
+        fits = self.C > 0 and k in range(1, n) and len(self.y) == n
+        require(fits, "C, n_neighbors or the number of labels is wrong")
+        require(all(c in range(len(Lam)) for c in self.y), "a label is no row of loss_matrix")
+        square = all(len(row) == len(Lam) and row[c] == 0 for c, row in enumerate(Lam))
+        positive = square and all(
+            0 < v < math.inf for c, row in enumerate(Lam) for e, v in enumerate(row) if e != c
+        )
+        require(positive, "no loss_matrix")
+        self.y = [int(c) for c in self.y]
+        self.costs = [[Fraction(float(v)) for v in row] for row in Lam]
+        self.plain = distances(self.X, identity(self.d))
+        if "tree" in content.get("dual", {}):
+            self.CLAIM = "optimal"
+
+    def cheapest_sets(self, order, i):
+        """For every split of the votes the cheapest set, which has the nearest points of each class."""
+        others = [[j for j in range(self.n) if self.y[j] == c and j != i] for c in range(self.classes)]
+        near = [sorted(points, key=order[i].__getitem__) for points in others]
+        votes = splits(self.k, [len(points) for points in near])
+        return [(v, [j for points, m in zip(near, v) for j in points[:m]]) for v in votes]
+
+    def latents(self, at):
+        """h*_i of every point: the cheapest set in which its class wins. At W = 0 all sets tie, and the data decide."""
+        order, found = at.squares if at.matrix.any() else self.plain, []
+        for i in range(self.n):
+            own = self.y[i]
+            sets = self.cheapest_sets(order, i)
+            wins = [h for v, h in sets if all(v[own] > m for c, m in enumerate(v) if c != own)]
+            require(wins, f"the class of point {i} cannot win")
+            costs = [order[i][h].sum() for h in wins]
+            found.append(wins[costs.index(min(costs))])
+        return found
+
+    def step(self, at):
+        """The function that a step lowers: the objective with h*_i as at this metric."""
+        latents = self.latents(at)
+
+        def value(other):
+            order, losses = other.squares if other.matrix.any() else self.plain, Fraction(0)
+            for i in range(self.n):
+                row, costs = other.squares[i], self.costs[self.y[i]]
+                sets = self.cheapest_sets(order, i)
+                losses += max(task_loss(costs, v) - other.step * row[h].sum() for v, h in sets)
+                losses += other.step * row[latents[i]].sum()
+            return other.norm2() + self.C * losses
+
+        return value
+
+    def objective(self, at):
+        return self.step(at)(at)
+
+    def scale(self, at, objective):
+        return at.norm2()
+
+    def proof(self, matrix, dual):
+        metrics = self.metrics(matrix)
+        objective, at = max(map(self.objective, metrics)), metrics[-1]
+        bound = self.tree_bound(dual) if "tree" in dual else self.step_bound(self.latents(at), dual)
+        return objective, bound, self.scale(at, objective)
+
+    def gain(self, matrix, at, dual):
+        """(the most that the convex step gains, None)."""
+        return self.objective(at) - self.step_bound(self.latents(at), dual), None
+
+    def counts(self, h):
+        """The votes of a set, by class."""
+        return [sum(self.y[j] == c for j in h) for c in range(self.classes)]
+
+    def step_bound(self, latents, dual):
+        """The bound of the step where the h*_i are these sets."""
+        n, k, losses, weights = self.n, self.k, Fraction(0), np.zeros((self.n, self.n), object)
+        rows: list[Any] = [([], []) for _ in range(n)]
+        for (i, *h), q in together(dual["q_index"], dual["q"]):
+            proper = len(set(h)) == len(h) == k and i not in h and all(j in range(n) for j in (i, *h))
+            require(proper, f"{h} is no set of {k} others of {i}")
+            require(q >= 0, f"the weight of {i}, {h} is negative or no number")
+            rows[int(i)][0].append([int(j) for j in h])
+            rows[int(i)][1].append(q)
+        for i, (sets, q) in enumerate(rows):
+            require(abs(sum(q) - 1) <= 1e-9, "the weights of a point do not add up to 1")
+            for h, v in zip(sets, of_simplex(q, "a point's weights")):
+                losses += v * task_loss(self.costs[self.y[i]], self.counts(h))
+                weights[i, h] += v
+            weights[i, latents[i]] -= ONE
+        square = (self.C * self.unit**2 / ONE) ** 2 * positive_square(outer_sum(self.X, weights))
+        return self.C * losses / ONE - square / 4
+
+    def tree_bound(self, dual):
+        """The least bound of the leaves of the tree."""
+        n, k = self.n, self.k
+        require(n * math.comb(n - 1, k) <= SETS, f"there are more than {SETS} sets of neighbours to list")
+        others = [[j for j in range(n) if j != i] for i in range(n)]
+        every = [[set(h) for h in itertools.combinations(others[i], k) if self.wins(i, h)] for i in range(n)]
+        return self.branch_bound(dual, 0, every)
+
+    def wins(self, i, h):
+        """True if the class of i has more votes in h than any other."""
+        votes = self.counts(h)
+        return all(votes[self.y[i]] > m for c, m in enumerate(votes) if c != self.y[i])
+
+    def branch_bound(self, dual, row, left):
+        """The least bound of the leaves below a row of the tree, where these winning sets are left."""
+        if not all(left):
+            return math.inf
+        i, j, yes, no = (int(v) for v in dual["tree"][row])
+        if i < 0:
+            return self.leaf_bound(dual, row, left)
+        require(yes > row and no > row, "the tree turns back")
+        parts = ([h for h in left[i] if j in h], [h for h in left[i] if j not in h])
+        return min(
+            self.branch_bound(dual, to, [*left[:i], part, *left[i + 1 :]])
+            for to, part in zip((yes, no), parts)
+        )
+
+    def leaf_bound(self, dual, leaf, left):
+        """The bound of a leaf, where these winning sets are left."""
+        n, C, y = self.n, self.C, self.y
+        inside = [set.intersection(*listed) for listed in left]
+        outside = [set(range(n)) - set.union(*listed) - {i} for i, listed in enumerate(left)]
+        weights, losses = np.zeros((n, n), object), Fraction(0)
+        for i, (sets, q) in enumerate(self.leaf_rows(dual, leaf)):
+            require(sum(q) * 10**9 <= ONE * (10**9 + 1), "the weights of a point add up to more than 1")
+            for h, v in zip(sets, lowered(q, ONE)):
+                losses += v * task_loss(self.costs[y[i]], self.counts(h))
+                weights[i, h] += v * C.numerator
+                weights[i, list(inside[i])] -= v * C.numerator
+        for (at, i, j, other), nu in together(dual["nu_index"], dual["nu"]):
+            if at == leaf:
+                proper = nu >= 0 and j in inside[i] and other in outside[i]
+                require(proper, "no exchange, or a negative price")
+                require(y[other] in (y[j], y[i]), f"{other} could not take the place of {j}")
+                v = int(Fraction(nu) * ONE) * C.denominator
+                weights[i, j] -= v
+                weights[i, other] += v
+        square = (self.unit**2 / (ONE * C.denominator)) ** 2 * positive_square(outer_sum(self.X, weights))
+        return C * losses / ONE - square / 4
+
+    def leaf_rows(self, dual, leaf):
+        """The sets of each point that have a weight in a leaf, and the weights times ONE."""
+        n = self.n
+        rows: list[Any] = [([], []) for _ in range(n)]
+        for (at, i, *h), q in together(dual["q_index"], dual["q"]):
+            if at == leaf:
+                proper = q >= 0 and len(set(h)) == len(h) == self.k and i not in h and set(h) <= set(range(n))
+                require(proper and i in range(n), "no set, or no weight")
+                rows[i][0].append(h)
+                rows[i][1].append(int(Fraction(q) * ONE))
+        return rows
+
+
+# ---- local metrics: glml ----
+
+
+class GLML(Problem):
+    """(tr A^-1 B)^2 for A of determinant 1, at each query, where B has the norm 1"""
+
+    READS = frozenset({"query", "alpha", "priors", "model"})
+    NAMES = frozenset({"n_components"})
+    DEFINITE = True
+
+    def __init__(self, content):
+        super().__init__(content)
+        params, y = self.params, [int(c) for c in self.y]
+        require(params["model"] == "gaussian", f"the model {shown(params['model'])} is not known here")
+        require(self.n == len(y) and y == self.y, f"there are no whole labels for {self.n} points")
+        require(min(y) >= 0 and max(y) < len(y), "the labels are not 0, 1 and so on")
+        counts = [y.count(c) for c in range(max(y) + 1)]
+        priors = counts if params["priors"] == "empirical" else params["priors"]
+        priors = [1.0] * len(counts) if priors is None else priors
+        fits = min(priors) > 0 and len(priors) == len(counts)
+        require(fits, "the priors are not positive, one a class")
+        self.priors = [Fraction(float(p)) for p in priors]
+        Q = np.array(params["query"], float)
+        self.single = Q.ndim != 2
+        points, self.unit = whole(np.concatenate([self.floats(), Q[None] if self.single else Q]))
+        self.points, self.queries = points[: self.n], points[self.n :]
+        self.gaussians = None  # they are computed at the first use: this takes long for many features
+
+    def gaussian(self, points):
+        """(m, m times the mean, kappa, the inverse of N) of a class, where kappa N is the covariance plus alpha I."""
+        m, alpha = len(points), self.number("alpha")
+        ratio = alpha * m * m / self.unit**2
+        N = scatter(points) * ratio.denominator + identity(self.d) * ratio.numerator
+        return m, points.sum(axis=0), self.unit**2 / (m * m * ratio.denominator), inverse(N)
+
+    def density(self, x, gaussian, prior):
+        """(log prior times density up to a constant, N, f) of a class at a query, where N f = pull pull^T - Sigma^-1.
+
+        pull is Sigma^-1 (x - mean); N are integers.
+        """
+        m, total, kappa, (det, adjugate) = gaussian
+        away = m * x - total
+        pull = adjugate.dot(away)
+        step = self.unit / (m * det * kappa)  # pull here is Sigma^-1 (x - mean) / step
+        far = away.dot(pull) * step * self.unit / m
+        volume = log(Fraction(det)) + self.d * log(kappa)
+        ratio = 1 / (det * kappa * step**2)
+        N = np.multiply.outer(pull, pull) * ratio.denominator - adjugate * ratio.numerator
+        return log(prior) - volume / 2 - far / 2, N, step**2 / ratio.denominator
+
+    def direction(self, x):
+        """(B at a query, the largest error of an entry), integers: a multiple of B, up to its sign for two classes."""
+        if self.gaussians is None:
+            y = np.array(self.y)
+            self.gaussians = [self.gaussian(self.points[y == c]) for c in range(len(self.priors))]
+        logs, parts, factors = zip(*(self.density(x, *each) for each in zip(self.gaussians, self.priors)))
+        if len(parts) == 2:
+            ratio, off = factors[0] / factors[1], Fraction(0)
+            B = parts[0] * ratio.numerator - parts[1] * ratio.denominator
+        else:
+            B, off = weighted_sum([N * factor for N, factor in zip(parts, factors)], logs)
+        largest = max(abs(v) for v in B.flat)
+        require(largest > 0 or off == 0, "whether B is 0 is not decided")
+        if not largest:
+            return 0 * identity(self.d), 0
+        B = np.array([[(2 * v * ONE + largest) // (2 * largest) for v in row] for row in B], object)
+        return B, math.ceil(off / largest * ONE) + 1
+
+    def at_queries(self, matrix):
+        """The metrics, one a query."""
+        A = np.array(matrix, float)
+        A = A[None] if self.single else A
+        require(len(self.queries) == len(A), "not one metric a query")
+        return A
+
+    def deviations(self, M):
+        yield from super().deviations(M)
+        off = abs(np.linalg.slogdet((M + M.T) / 2)[1]) / self.d
+        yield Deviation(off, "its determinant is not 1")
+
+    def judged_as(self, matrix):
+        return [matrix]
+
+    def objective(self, at):
+        """The objective of a matrix in floats, at the only query."""
+        return self.trace(self.queries[0], at)[0] ** 2
+
+    def trace(self, x, metric):
+        """(|tr A^-1 B|, ||A^-1||, B, its error, its norm) of a metric at a query, where |A| is made 1."""
+        B, off = self.direction(x)
+        _, N, by = symmetric(metric, self.d)
+        det, adjugate = inverse(N)
+        factor = exp(self.log_size(det, by)) / (det * by)  # adjugate times this is A^-1
+        norm_M, norm = root((adjugate * adjugate).sum() * factor**2), root(Fraction((B * B).sum()))
+        if not norm:
+            return Fraction(0), norm_M, B, off, norm
+        most = abs((adjugate * B).sum()) + off * np.abs(adjugate).sum()
+        return most * factor / (norm - self.d * off) * (1 + ALLOWED), norm_M, B, off, norm
+
+    def log_size(self, det, by):
+        """log |A| / d, which may be 1e-6 at most."""
+        size = (log(Fraction(det)) + self.d * log(by)) / self.d
+        require(abs(size) <= Fraction(1, 10**6), "the determinant of a metric is not 1")
+        return size
+
+    def proof(self, matrix, dual):
+        """Summed over the queries; the scale is such that gap / scale is that of the worst."""
+        A = self.at_queries(matrix)
+        require(len(A) == len(dual["y"]) == len(dual["u"]), "not one metric a query")
+        rows = []
+        for x, metric, v, u in zip(self.queries, A, dual["y"], dual["u"]):
+            rows.append(self.at_query(x, metric, Fraction(float(v)), Fraction(float(u))))
+        objective, bound, gap, _ = (sum(column) for column in zip(*rows))
+        worst = max(row[2] / row[3] for row in rows)
+        return objective, bound, gap / worst if worst > 0 else sum(row[3] for row in rows), gap
+
+    def at_query(self, x, metric, v, u):
+        """(objective, bound, gap, scale) of a metric at a query."""
+        t, norm_M, B, off, norm = self.trace(x, metric)
+        if not norm:
+            return Fraction(0), Fraction(0), Fraction(0), norm_M
+        d, eye = self.d, identity(self.d) * (self.d * off)
+        for sign in (1, -1):
+            found = eliminate(sign * B - eye, d)
+            if found:
+                require(u > 0 and v != 0, "y or u is not positive")
+                log_det = log(Fraction(found[0])) - d * log(norm + d * off) - ALLOWED
+                # the sign of y only chooses between B and -B
+                bound = d * u - d * u * log(u / abs(v)) + u * log_det - v * v / 4 - ALLOWED * (1 + u)
+                bound = max(bound, Fraction(0))
+                return t * t, bound, t * t - bound, (d * exp(log_det / d)) ** 2
+            require(off == 0 or not psd(sign * B + eye), "whether B is definite is not decided")
+        return t * t, Fraction(0), t, norm_M
+
+
+def weighted_sum(G, logs):
+    """sum_{i<j} p_i p_j (p_j - p_i)(G_i - G_j) up to a factor, and the largest error of an entry."""
+    pairs = [sorted(pair, key=logs.__getitem__) for pair in itertools.combinations(range(len(G)), 2)]
+    sizes = [logs[a] + 2 * logs[b] for a, b in pairs]
+    B, one = np.zeros_like(G[0]), Fraction(1, ONE)
+    for (a, b), size in zip(pairs, sizes):
+        (less,), (factor,) = exponentials([1], logs[b] - logs[a]), exponentials([1], max(sizes) - size)
+        B = B + factor * (ONE - less) * one**2 * (G[b] - G[a])
+    most = max(abs(v) for g in G for v in g.flat)
+    return B, len(pairs) * most * (64 * one + Fraction(1, 10**50) * (1 + max(abs(v) for v in logs)))
+
+
+PROBLEMS = {
+    "mlsvm": MLSVM,
+    "kernel_mlsvm": KernelMLSVM,
+    "ssvm": SSVM,
+    "nca": NCA,
+    "mlkr": MLKR,
+    "glml": GLML,
+    "lmnn": LMNN,
+    "lmnn:squared_hinge": SquaredLMNN,
+    "frobmetric": FrobMetric,
+    "rtml": RTML,
+    "schultz_joachims": SchultzJoachims,
+    "scml": SCML,
+    "boostmetric": BoostMetric,
+    "plml": PLML,
+    "lsml": LSML,
+    "itml": ITML,
+    "mmc": MMC,
+    "mmc:diagonal": DiagonalMMC,
+    "dml_eig": DMLEig,
+    "mcml": MCML,
+    "ldml": LDML,
+    "rca": RCA,
+    "gmml": GMML,
+    "lfda": LFDA,
+    "sdml": SDML,
+    "mlr": MLR,
+}
+
+
+# ---- reading files ----
+
+
+def shown(value, letters=PRINTED):
+    """A value of a file for a terminal: ASCII, on one line, with escapes such as \\x1b and \\n, and cut."""
+    if isinstance(value, (list, dict)):
+        return f"a {type(value).__name__}"
+    text = str(value)[: letters + 1].encode("unicode_escape").decode("ascii")
+    return text if len(text) <= letters else text[: letters - 3] + "..."
+
+
+def content_of(path):
+    """The bytes of a file. Raises ValueError, with a sentence, if it cannot be read."""
+    path = Path(path)
+    try:
+        # a pipe or a device may have no end
+        require(path.is_file(), "it is not a regular file")
+        with path.open("rb") as file:
+            content = file.read(BYTES + 1)
+    except OSError as error:
+        raise ValueError(f"it cannot be read: {error.strerror}") from error
+    require(len(content) <= BYTES, f"it has more than {BYTES >> 20} MiB")
+    return content
+
+
+def parsed(content):
+    """The value of JSON that is not too deep. Raises ValueError, with a sentence, for other bytes."""
+    try:
+        value = json.loads(content.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise ValueError("no JSON: it is not UTF-8") from error
+    except json.JSONDecodeError as error:
+        raise ValueError(f"no JSON: {error.msg} at line {error.lineno}") from error
+    except (RecursionError, MemoryError) as error:
+        raise ValueError("no JSON that can be read: it is too deep or too large") from error
+    require(not is_deep(value, DEEP), f"it has more than {DEEP} brackets within brackets")
+    return value
+
+
+def is_deep(value, left):
+    """True if more than `left` lists and objects are nested."""
+    if not isinstance(value, (list, dict)):
+        return False
+    within = value.values() if isinstance(value, dict) else value
+    return left == 0 or any(is_deep(each, left - 1) for each in within)
+
+
+def are_finite(value):
+    """True for a finite number of 64 bits, an array of these, and lists of these."""
+    if isinstance(value, (list, tuple)):
+        return all(map(are_finite, value))
+    if isinstance(value, (np.ndarray, np.number)):
+        return value.dtype.kind in "iuf" and bool(np.isfinite(value).all())
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 63
+
+
+# ---- saved solutions ----
+
+
+def read_solution(path):
+    """The fields of a saved solution, .json or .npz. Raises ValueError, with a sentence, if it cannot be read."""
+    content = content_of(path)
+    return from_npz(path) if str(path).endswith(".npz") else parsed(content)
+
+
+def from_npz(path):
+    """The fields of an archive of numpy."""
+    with zipfile.ZipFile(path) as packed:
+        members = packed.infolist()
+        require(sum(m.file_size for m in members) <= BYTES, f"it unpacks to more than {BYTES >> 20} MiB")
+        arrays = {field_name(member.filename): array_in(packed, member) for member in members}
+    content = parsed(str(arrays["header"]).encode("utf-8"))
+    require(isinstance(content, dict), "its header is no JSON object")
+    content["dual"] = {key[5:]: array.tolist() for key, array in arrays.items() if key.startswith("dual_")}
+    content.update((key, arrays[key]) for key in ("X", "y", "metric"))
+    counts, flat = arrays["neighbor_counts"], arrays["neighbors"]
+    require(counts.shape in ((0,), content["y"].shape) and flat.ndim == 1, "its neighbors are no lists")
+    content["neighbors"] = [part.tolist() for part in np.split(flat, np.cumsum(counts))[:-1]]
+    return content
+
+
+def field_name(filename):
+    """The name of a member of an archive without its ending."""
+    return filename[: -len(".npy")] if filename.endswith(".npy") else filename
+
+
+def array_in(packed, member):
+    """An array of an archive of 8-byte numbers. Its header is read first, because it can claim any size."""
+    with packed.open(member) as file:
+        version = np.lib.format.read_magic(file)
+        require(version in ((1, 0), (2, 0)), "an array of it has another version")
+        later = version == (2, 0)
+        of = np.lib.format.read_array_header_2_0 if later else np.lib.format.read_array_header_1_0
+        shape, _, dtype = of(file)
+    size = math.prod(shape) * dtype.itemsize
+    require(0 <= size <= member.file_size, "an array of it is shorter than it says")
+    require(size or max(shape, default=0) <= EMPTY, "an array of it has a side that is too long")
+    number = dtype.kind in "iuf" and dtype.itemsize == 8
+    require(number or member.filename == "header.npy", "an array of it is not of 8-byte numbers")
+    with packed.open(member) as file:
+        return np.lib.format.read_array(file, allow_pickle=False)
+
+
+def require_types(content):
+    """Refuse fields of other types than `cvxml solve --out` writes.
+
+    This runs before numpy converts: numpy gives every text of a list as much memory as the longest needs.
+    """
+    require(isinstance(content, dict), "it is no JSON object")
+    for name, kind in (("method", str), ("params", dict), ("dual", dict)):
+        require(isinstance(content.get(name), kind), f"its {name} is missing, or of another type")
+    fields = [(name, content[name]) for name in ("X", "y", "metric", "neighbors") if name in content]
+    for name, value in fields + list(content["dual"].items()):
+        require(are_finite(value), f"in its {shown(name)} is something that is no number, or not finite")
+    for name, value in content["params"].items():
+        parts = value.values() if isinstance(value, dict) else [value]
+        plain = all(part is None or isinstance(part, str) or are_finite(part) for part in parts)
+        require(plain, f"its {shown(name)} is of another type")
+    derived = content.get("derived", [])
+    texts = isinstance(derived, list) and all(isinstance(name, str) for name in derived)
+    require(texts, "derived is no list of names")
+
+
+def problem_of(content):
+    """The Problem of a saved solution. Raises ValueError if its method, a parameter or a list is not known here."""
+    require_types(content)
+    method = content["method"]
+    require(method in PROBLEMS, f"the method {shown(method)} is not known here")
+    kind = PROBLEMS[method]
+    listed = issubclass(kind, MLSVM) or content.get("neighbors", []) == []
+    require(listed, "it holds neighbour lists, and its method takes none")
+    strange = [shown(name) for name in sorted(set(content["params"]) - kind.READS - kind.NAMES)]
+    require(
+        not strange, f"the parameters {strange} are not known here: the problem of the file is another one"
+    )
+    return kind(content)
+
+
+def recompute(content):
+    """(objective, lower bound, gap, least eigenvalue of the metric, scale), from the definitions.
+
+    All but the eigenvalue are exact. Raises ValueError if a list is wrong, the metric is not symmetric, the dual
+    variables are not feasible, or a parameter is not known here.
+    """
+    return recomputed(problem_of(content))
+
+
+def recomputed(problem):
+    """The same of a Problem that was read from a saved solution."""
+    content = problem.content
+    objective, bound, scale, *gap = problem.proof(content["metric"], content["dual"])
+    require_named(content)
+    least = np.linalg.eigvalsh(np.array(content["metric"], float)).min(initial=math.inf)
+    return objective, bound, gap[0] if gap else objective - bound, least, scale
+
+
+def prove(path):
+    """Print the figures; True if they prove the metric optimal. A file that holds no proof is one line and False."""
+    try:
+        content = read_solution(path)
+        with np.errstate(all="ignore"):
+            problem = problem_of(content)
+            objective, bound, gap, least, scale = recomputed(problem)
+            unattained = problem.unattained(content["metric"])
+        says = shown(content.get("step_lower_bound" if problem.CLAIM == "step" else "lower_bound"))
+        if problem.CLAIM == "first order":
+            says = f"a share of {shown(content.get('stationarity'))} is won"
+        lines = [
+            f"objective    {float(objective):.15g}   (the file says {shown(content.get('objective'))})",
+            f"lower bound  {float(bound):.15g}   (the file says {says})",
+            f"gap          {float(gap):.3g}   gap / scale {float(gap / scale) if scale else math.inf:.3g}",
+            f"least eigenvalue of the metric {least:.3g}",
+            "believed: the data, the labels, the parameters, and the lists that no other field names",
+        ]
+    except Exception as error:  # a file that breaks this program is no proof
+        print(f"not proved: {shown(path)} holds no proof: {reason(error)}")
+        return False
+    print("\n".join(lines))
+    # a bound above the objective contradicts itself
+    proved = gap >= 0 and gap * 10**6 <= scale
+    if proved and unattained:
+        print(
+            "not proved: no metric is optimal; this one is to 1e-6 of the scale at an infimum that none attains"
+        )
+        return False
+    print(f"proved: {PROVED[problem.CLAIM]} 1e-6 of the scale" if proved else "not proved")
+    return bool(proved)
+
+
+PROVED = {
+    "optimal": "optimal to",
+    "step": "stationary: its convex step gains at most",
+    "first order": "stationary: to first order no step gains more than",
+}
+
+
+def reason(error):
+    """Why a file holds no proof, on one line."""
+    if isinstance(error, KeyError):
+        return f"it has no {shown(error.args[0])}"
+    if isinstance(error, (MemoryError, RecursionError)):
+        return "its problem is too large for the memory"
+    return shown(str(error) or type(error).__name__, 400)
+
+
+# ---- lists and numbers of a file that its other fields determine ----
+
+
+def nearest(content, i, pool, k):
+    """The k nearest of `pool` to i: by squared differences summed over features in order, in floats, then by index."""
+    X, total = np.array(content["X"], float), np.zeros(len(content["X"]))
+    for column in X.T:
+        total += (column - column[i]) ** 2
+    others = [j for j in pool if j != i]
+    require(0 < k <= len(others), f"point {i} has no {k} nearest of {len(others)}")
+    return sorted(others, key=lambda j: (total[j], j))[:k]
+
+
+def classes_of(content, i):
+    """The points of the class of i, and all others."""
+    y = list(content["y"])
+    require(len(y) == len(content["X"]), f"there are {len(y)} labels for {len(content['X'])} points")
+    return [j for j, label in enumerate(y) if label == y[i]], [
+        j for j, label in enumerate(y) if label != y[i]
+    ]
+
+
+def own_neighbors(content):
+    """The lists of mlsvm: the nearest points of any class, or as many of each side."""
+    k, kind = content["params"]["n_neighbors"], content["params"]["neighborhood"]
+    n = len(content["X"])
+    require(kind in ("knn", "per-class"), f"the neighborhood {shown(kind)} is not known here")
+    if kind == "knn":
+        return [sorted(nearest(content, i, range(n), k)) for i in range(n)]
+    sides = [classes_of(content, i) for i in range(n)]
+    return [sorted(j for side in own for j in nearest(content, i, side, k)) for i, own in enumerate(sides)]
+
+
+def own_targets(content):
+    """The nearest of the class of each point."""
+    k = content["params"]["n_neighbors"]
+    return [sorted(nearest(content, i, classes_of(content, i)[0], k)) for i in range(len(content["X"]))]
+
+
+def own_triplets(content):
+    """Every target of a point with each of as many nearest points of the other classes."""
+    k, found = content["params"]["n_neighbors"], []
+    for i, targets in enumerate(own_targets(content)):
+        impostors = nearest(content, i, classes_of(content, i)[1], k)
+        found += [[i, j, far] for j in targets for far in impostors]
+    return sorted(found)
+
+
+def own_relevant(content):
+    """The others of the class of each point."""
+    return [[j for j in classes_of(content, i)[0] if j != i] for i in range(len(content["X"]))]
+
+
+def own_quadruplets(content):
+    """A pair of one class and a pair of two, each drawn by numpy's generator; another version may draw others."""
+    y, params = list(content["y"]), content["params"]
+    classes = [[j for j, label in enumerate(y) if label == own] for own in dict.fromkeys(y)]
+    size, m = np.array([len(own) for own in classes], float), len(classes)
+    pairs, across = size * (size - 1), np.outer(size, size) * (1 - np.eye(m))
+    count, rng = params["n_quadruplets"], np.random.default_rng(params["random_state"])
+    count = 20 * m**2 if count is None else count
+    require(count == len(params["quadruplets"]), f"there are {len(params['quadruplets'])} quadruplets")
+    near = rng.choice(m, count, p=pairs / pairs.sum())
+    far = rng.choice(m * m, count, p=across.ravel() / across.sum())
+    found = []
+    for own, two in zip(near.tolist(), far.tolist()):
+        a, b = rng.choice(classes[own], 2, replace=False)
+        c, d = rng.choice(classes[two // m]), rng.choice(classes[two % m])
+        found.append([int(j) for j in (a, b, c, d)])
+    return found
+
+
+def is_own_basis(content):
+    """True if the vectors are directions of the pairs of the triplets, every so many of them, to 1e-9."""
+    X, params = np.array(content["X"], float), content["params"]
+    pairs = sorted({tuple(sorted(pair)) for i, j, k in params["triplets"] for pair in ((i, j), (i, k))})
+    found = [X[i] - X[j] for i, j in pairs if (X[i] != X[j]).any()]
+    count = 20 * X.shape[1] if params["n_basis"] is None else params["n_basis"]
+    require(count >= 1, f"n_basis is {count}, and must be at least 1")
+    if len(found) > count:
+        found = [found[k * len(found) // count] for k in range(count)]
+    given, own = np.array(params["basis"], float), np.array(found)
+    own = own / np.abs(own).max(axis=1, keepdims=True)
+    own = own / np.sqrt((own**2).sum(axis=1, keepdims=True))
+    return given.shape == own.shape and bool(np.abs(given - own).max() <= 1e-9)
+
+
+def are_best_weights(content):
+    """True if the weights W leave at most 1e-6 of g(W) to gain, in fractions.
+
+    g(W) = ||X - W U||^2 + lam1 sum W_ib |x_i - u_b|^2 + lam2 sum_{i<j} s_ij |W_i - W_j|^2 is convex, so over rows of
+    the simplex it is nowhere below g(W) - sum_i (<dg_i, W_i> - min_b dg_ib).
+    """
+    params, n = content["params"], len(content["X"])
+    X, U, W = (
+        np.array(of, float).astype(object) for of in (content["X"], params["anchors"], params["weights"])
+    )
+    X, U, W = (np.vectorize(Fraction, otypes=[object])(of) for of in (X, U, W))
+    for row in W:
+        require(abs(1 - row.sum()) <= Fraction(1, 10**9), "a row of the weights does not sum to 1")
+        row[row.argmax()] += 1 - row.sum()
+    s = params["similarity"]
+    s = np.array(graph(content, min(params["graph_neighbors"], n - 1)) if s is None else s, float)
+    s = np.vectorize(Fraction, otypes=[object])(s)
+    lam1, lam2 = (Fraction(float(params[name])) for name in ("lam1", "lam2"))
+    D = np.array([[((x - u) ** 2).sum() for u in U] for x in X])
+    rest, apart = W.dot(U) - X, s.sum(axis=1)[:, None] * W - s.dot(W)
+    value = (rest**2).sum() + lam1 * (W * D).sum() + lam2 * (W * apart).sum()
+    slope = 2 * rest.dot(U.T) + lam1 * D + 2 * lam2 * apart
+    left = ((slope - slope.min(axis=1)[:, None]) * W).sum()
+    return (W >= 0).all() and left * 10**6 <= value
+
+
+def graph(content, k):
+    """1 where one of two points is among the k nearest of the other, else 0."""
+    n = len(content["X"])
+    near = np.zeros((n, n))
+    for i in range(n):
+        near[i, nearest(content, i, range(n), k)] = 1
+    return np.maximum(near, near.T)
+
+
+def sets(lists):
+    """Lists with the entries in order, for a comparison as sets."""
+    return [sorted(row) for row in lists]
+
+
+NAMED = {
+    "neighbors": lambda c: sets(c["neighbors"]) == own_neighbors(c),
+    "targets": lambda c: sets(c["params"]["targets"]) == own_targets(c),
+    "triplets": lambda c: sorted(c["params"]["triplets"]) == own_triplets(c),
+    "relevant": lambda c: sets(c["params"]["relevant"]) == own_relevant(c),
+    "quadruplets": lambda c: c["params"]["quadruplets"] == own_quadruplets(c),
+    "basis": is_own_basis,
+    "weights": are_best_weights,
+    "anchors": lambda c: True,  # believed: only scikit-learn draws them
+}
+
+
+def require_named(content):
+    """Refuse a file with a list that is not the one that its other fields name."""
+    params = content["params"]
+    names = set(content.get("derived", ()))
+    if params.get("n_neighbors") is not None:
+        names |= {"targets", "triplets"} & set(params)
+    if content["method"] == "mlsvm" and params["neighborhood"] != "explicit":
+        names.add("neighbors")
+    for name in sorted(names):
+        require(name in NAMED, f"{shown(name)} is nothing that is derived")
+        require(NAMED[name](content), f"its {name} are not those that its other fields name")
+
+
+# ---- judging an answer to a case ----
 
 
 def judge(case, answer):
-    """The judgement of an answer, a dict, to a case, a dict as in its file."""
+    """The Judgement of an answer, a dict, to a case, a dict as in its file."""
 
-    def said(verdict, *reasons, gap=None):
+    def judgement(verdict, *reasons, gap=None):
         return Judgement(case["id"], verdict, reasons, gap)
 
     if not isinstance(answer, dict):
-        return said("error", "the answer is no JSON object")
+        return judgement("error", "the answer is no JSON object")
     if "unsupported" in answer:
-        return said("skipped", shown(answer["unsupported"]))
+        return judgement("skipped", shown(answer["unsupported"]))
     if case["kind"] == "part":
         wrong = of_part(case, answer.get("answer"))
-        return said("refuted", wrong) if wrong else said("certified", "every number agrees")
+        return judgement("refuted", wrong) if wrong else judgement("certified", "every number agrees")
     unattained = "not attained" in case["flags"]
     if answer.get("status") == "not attained":
-        return said(
-            "certified" if unattained else "refuted",
-            "no metric is optimal" if unattained else "one is optimal",
-        )
+        if unattained:
+            return judgement("certified", "no metric is optimal")
+        return judgement("refuted", "one is optimal")
     try:
         M = metric_of(case, answer)
     except ValueError as error:
-        return said("error", str(error))
+        return judgement("error", str(error))
     if unattained:
-        return said(
-            "inconclusive", "no metric is optimal here, so that none is near it; the answer is a status"
-        )
+        return judgement("inconclusive", "no metric is optimal here; the right answer is a status")
     try:
         with np.errstate(all="ignore"):
             verdict, reason, *gap = verdict_on(case, M, answer.get("objective"))
     except (
         ArithmeticError,
         ValueError,
-    ) as error:  # of numpy.linalg too: figures that overflow have no eigenvalues
-        return said("inconclusive", "its figures leave the range of double precision: {}".format(error))
-    return said(verdict, reason, gap=gap[0] if gap else None)
+    ) as error:  # LinAlgError too: figures that overflow have no eigenvalues
+        return judgement("inconclusive", f"it cannot be judged here: {error}")
+    return judgement(verdict, reason, gap=gap[0] if gap else None)
 
 
-def shown(value, letters=PRINTED):
-    """A string of a file as a terminal shows it: ASCII, on one line, with escapes such as \\x1b and \\n, and cut."""
-    if not isinstance(value, str):
-        return "a {}".format(type(value).__name__)
-    said = value[: letters + 1].encode("unicode_escape").decode("ascii")
-    return said if len(said) <= letters else said[: letters - 3] + "..."
+def metric_of(case, answer):
+    """The matrix of an answer. Raises ValueError if there is none."""
+    given = [name for name in ("metric", "components") if name in answer]
+    require(len(given) == 1, 'the answer must have "metric" or "components"')
+    known = case.get("proof", {}).get("metric")
+    size = len(known or case["inputs"]["X"][0])
+    try:
+        M = array_of(answer[given[0]])
+    except ValueError:
+        M = np.array(False)
+    fits = M.dtype.kind in "fiu" and M.ndim == 2 and M.shape[1] == size
+    require(fits, f"the {given[0]} is no matrix of numbers with {size} columns")
+    M = M.astype(float)
+    if given == ["components"]:
+        with np.errstate(all="ignore"):
+            M = M.T @ M
+    finite = M.shape == (size, size) and np.isfinite(M).all()
+    require(finite, f"the metric must be ({size}, {size}) and finite")
+    return M
 
 
 def array_of(value):
     """The array of lists of numbers. Raises ValueError for anything else.
 
-    The types are looked at before numpy converts: it gives every text of a list as much memory as the longest needs.
+    Types are checked before numpy converts: numpy gives every text of a list as much memory as the longest needs.
     """
-    if not are_numbers(value):
-        raise ValueError("no array of numbers")
+    require(are_numbers(value), "no array of numbers")
     found = np.array(value)
-    if found.dtype.kind not in "fiub":  # lists of unequal lengths, or integers beyond 64 bits
-        raise ValueError("no array of numbers")
+    # lists of unequal lengths, or integers beyond 64 bits, have another type
+    require(found.dtype.kind in "fiub", "no array of numbers")
     return found
 
 
 def are_numbers(value, depth=0):
-    """True if these are numbers alone, in at most 32 lists within lists."""
+    """True for numbers, in at most 32 nested lists."""
     if isinstance(value, (list, tuple)):
         return depth < 32 and all(are_numbers(each, depth + 1) for each in value)
     return isinstance(value, (int, float, np.number, np.ndarray))
 
 
-def metric_of(case, answer):
-    """The matrix of an answer. Raises ValueError where there is none."""
-    given = [name for name in ("metric", "components") if name in answer]
-    if len(given) != 1:
-        raise ValueError('the answer must have "metric" or "components"')
-    size = len(case["proof"]["metric"])
-    try:
-        M = array_of(answer[given[0]])
-    except ValueError:
-        M = np.array(False)
-    if M.dtype.kind not in "fiu" or M.ndim != 2 or M.shape[1] != size:
-        raise ValueError("the {} is no matrix of numbers with {} columns".format(given[0], size))
-    M = M.astype(float)
-    if given == ["components"]:
-        with np.errstate(all="ignore"):
-            M = M.T @ M
-    if M.shape != (size, size) or not np.isfinite(M).all():
-        raise ValueError("the metric must be ({0}, {0}) and finite".format(size))
-    return M
+# The values of parameters that the inputs of a case leave out.
+MISSING = {"A": None, "similarity": None, "pairs": None, "gamma": None, "model": "gaussian"}
+
+
+def problem_of_case(case):
+    """The Problem of a case."""
+    inputs, kind = case["inputs"], PROBLEMS[case["formula"]]
+    params = {name: value for name, value in inputs.items() if name not in {"X", "y"} | kind.LISTS}
+    content = {"X": inputs["X"], "y": inputs.get("y", []), "params": {**MISSING, **params}}
+    if kind.LISTS:
+        pairs = zip(inputs["targets"], inputs["impostors"])
+        content["neighbors"] = [targets + impostors for targets, impostors in pairs]
+    return kind(content)
 
 
 def verdict_on(case, M, claimed=None):
-    """The verdict on a matrix of the right shape, and reasons."""
-    if case["formula"] not in OBJECTIVES and case["formula"] not in STEPS:
-        return "inconclusive", "the objective of {} is not known here".format(case["formula"])
-    given, formula = Given(case), case["formula"]
-    strange = sorted(set(given.inputs) - {"X", "y"} - INPUTS[formula])
+    """The verdict on a matrix of the right shape, the reason, and the least and the largest gap if they are known."""
+    formula, reference = case["formula"], case["reference"]
+    if formula not in PROBLEMS:
+        return "inconclusive", f"the objective of {formula} is not known here"
+    kind = PROBLEMS[formula]
+    strange = sorted(set(case["inputs"]) - {"X", "y"} - kind.READS - kind.LISTS)
     if strange:
         return "inconclusive", "the inputs {} of {} are not known here".format(", ".join(strange), formula)
     largest = np.abs(M).max()
     if largest > LARGE or 0 < largest < 1 / LARGE:
-        return "inconclusive", "its largest entry is {:.3g}, whose square leaves double precision".format(
-            largest
-        )
-    low, high = map(float, case["reference"]["interval"])
-    scale = float(case["reference"]["scale"])
-    offs = [off for off in deviations(given, formula, M) if off.share > METRIC * (1 - BORDER)]
-    beyond = [off for off in offs if off.share > METRIC * (1 + BORDER) and off.sure]
-    if beyond:
-        return "refuted", "not a metric of this problem: {} by {:.3g} of the norm".format(
-            max(beyond).what, max(beyond).share
-        )
-    if offs:
-        return "inconclusive", "perhaps no metric: {} by {:.3g} of the norm".format(
-            offs[0].what, offs[0].share
-        )
-    if not M.any() and formula in DEFINITE:
+        return "inconclusive", f"its largest entry is {largest:.3g}, whose square leaves double precision"
+    problem = problem_of_case(case)
+    infeasible = on_deviations(list(problem.deviations(M)))
+    if infeasible:
+        return infeasible
+    if problem.DEFINITE and not M.any():
         return "refuted", "singular: its objective is infinite"
-    forms = judged_forms(given, formula, M)
-    if case["reference"]["claim"] == "stationary":
-        return on_step(case, given, forms, scale)
+    scale = float(reference["scale"])
+    if reference["claim"] == "stationary":
+        return on_step(case, problem, M, scale)
+    low, high = map(Fraction, reference["interval"])
     if formula == "glml" and low <= 0:
-        return beside_zero(given, forms)
-    values = [OBJECTIVES[formula](given, A) for A in forms]
-    if not all(math.isfinite(v.value) and math.isfinite(v.size) for v in values):
-        return "inconclusive", "the objective is infinite, or overflows"
-    rounding = given.lost * max(v.size for v in values)
-    least = min(v.value for v in values) - rounding - high
-    most = max(v.value for v in values) + rounding - low
-    shares = tuple(v / scale if scale > 0 else math.copysign(math.inf, v) for v in (least, most))
-    if claimed is not None and not agrees(claimed, values, low, scale, rounding):
+        return on_trace(problem, M)
+    return on_objective(problem, M, (low, high), scale, claimed)
+
+
+def on_deviations(deviations):
+    """The verdict on a matrix that is not clearly a metric, else None."""
+    deviations = [each for each in deviations if each.share > METRIC * (1 - BORDER)]
+    beyond = [each for each in deviations if each.share > METRIC * (1 + BORDER) and each.sure]
+    if beyond:
+        worst = max(beyond)
+        return "refuted", f"not a metric of this problem: {worst.what} by {worst.share:.3g} of the norm"
+    if deviations:
+        first = deviations[0]
+        return "inconclusive", f"perhaps no metric: {first.what} by {first.share:.3g} of the norm"
+    return None
+
+
+def on_objective(problem, M, interval, scale, claimed):
+    """The verdict by the objective."""
+    low, high = interval
+    values = [problem.objective(at) for at in problem.judged_as(M)]
+    largest = max(map(abs, values))
+    # the nearest psd matrix is in floats, and its objective may be below the optimum by rounding
+    rounding = largest * 2 * (problem.d**2 + problem.n + 16) / 2**52 + problem.lost(largest)
+    least, most = float(min(values) - rounding - high), float(max(values) + rounding - low)
+    gap = tuple(v / scale if scale > 0 else math.copysign(math.inf, v) for v in (least, most))
+    values, rounding = [float(v) for v in values], float(rounding)
+    if claimed is not None and not agrees(claimed, values, float(low), scale, rounding):
         return (
             "refuted",
-            "the objective it claims, {}, is not the metric's, {:.12g}".format(
-                figure(claimed), values[0].value
-            ),
-            shares,
+            f"the objective it claims, {figure(claimed)}, is not the metric's, {values[0]:.12g}",
+            gap,
         )
     if scale == 0 and not M.any():
         return "certified", "the optimum is 0, and so is the metric", (0.0, 0.0)
-    return (*by_gap(least, most, scale, rounding), shares)
+    return (*by_gap(least, most, scale, rounding), gap)
 
 
 def agrees(claimed, values, low, scale, rounding):
     """True unless the claimed objective is clearly another."""
     if not isinstance(claimed, (int, float)) or not abs(claimed) < sys.float_info.max:
         return False
-    off = min(abs(claimed - v.value) for v in values)
-    return (
-        off <= 2 * TOL * abs(values[0].value) + 2 * rounding
-        and claimed >= low - 2 * TOL * scale - 2 * rounding
-    )
+    off = min(abs(claimed - value) for value in values)
+    near = off <= 2 * TOL * abs(values[0]) + 2 * rounding
+    return near and claimed >= low - 2 * TOL * scale - 2 * rounding
 
 
 def figure(claimed):
@@ -217,821 +3242,90 @@ def figure(claimed):
 
 
 def by_gap(least, most, scale, rounding):
-    """The verdict where the gap is between `least` and `most`."""
-    said = "its objective is above the optimum by {:.6g} to {:.6g}; the scale is {:.6g}".format(
-        max(least, 0.0), most, scale
+    """The verdict on a gap between `least` and `most`."""
+    text = (
+        f"its objective is above the optimum by {max(least, 0.0):.6g} to {most:.6g}; the scale is {scale:.6g}"
     )
     if most < -2 * rounding:
-        return "inconclusive", "its objective is below what is proved: {}".format(said)
+        return "inconclusive", f"its objective is below what is proved: {text}"
     if most <= TOL * scale * (1 - BORDER):
-        return "certified", said
+        return "certified", text
     if least > CLOSE * scale * (1 + BORDER):
-        return "refuted", said
+        return "refuted", text
     if most <= CLOSE * scale * (1 - BORDER) and least > TOL * scale * (1 + BORDER):
-        return "close", said
-    return "inconclusive", "at the border of a verdict, or of rounding: {}".format(said)
+        return "close", text
+    return "inconclusive", f"at the border of a verdict, or of rounding: {text}"
 
 
-class Given:
-    """The inputs of a case, as arrays."""
-
-    def __init__(self, case):
-        self.inputs, self.proof = case["inputs"], case["proof"]
-        self.X = np.array(self["X"], float)
-        self.n, self.d = self.X.shape
-        # of a sum of absolute values: no figure here is a longer sum than of d d terms and n more
-        self.lost = 2 * (self.d**2 + self.n + 16) * EPS
-        self.y = np.array(self.inputs.get("y", []))
-
-    def __getitem__(self, name):
-        return self.inputs[name]
-
-    def triplets(self):
-        return np.array(self["triplets"], int).reshape(-1, 3).T
-
-    def pairs(self):
-        return [
-            self.between(*np.array(self["pairs"][name], int).reshape(-1, 2).T)
-            for name in ("similar", "dissimilar")
-        ]
-
-    def between(self, i, j):
-        return self.X[i] - self.X[j]
+def on_trace(problem, M):
+    """The verdict on a local metric if the optimum is 0: |tr A^-1 B| is a share of ||A^-1||."""
+    t, norm, *_ = problem.trace(problem.queries[0], M)
+    share = float(t / norm)
+    text = f"the trace is {share:.3g} of its norm"
+    if share <= TOL * (1 - BORDER):
+        return "certified", text
+    return ("refuted" if share > TOL * (1 + BORDER) else "inconclusive"), text
 
 
-# ---- what is a metric ----
+def on_step(case, problem, M, scale):
+    """The verdict on a claim to be stationary."""
+    at, stored = problem.judged_as(M)[-1], np.array(case["proof"]["metric"], float)
+    here = np.array([[float(v * at.unit) for v in row] for row in at.matrix])
+    try:
+        most = float(problem.gain(here, at, case["proof"])[0])
+    except ValueError:  # the stored dual variables bound no gain of this metric
+        most = math.inf
+    least = gain_towards(problem, at, here, (stored + stored.T) / 2)
+    text = f"its step could gain {max(least, 0.0):.3g} to {most:.3g}; the scale is {scale:.3g}"
+    # The scale of an answer that is not the stored metric differs. The factors 0.5 and 10 allow for that.
+    above, first_order = min(least, most), problem.CLAIM == "first order"
+    if most <= 0.5 * TOL * scale:
+        return "certified", "stationary: " + text
+    steep = first_order and above > 10 * TOL * scale and most > 2 * CLOSE * scale
+    if above > 10 * CLOSE * scale or steep:
+        return "refuted", "improvable: " + text
+    if above > 10 * TOL * scale and most <= 0.5 * CLOSE * scale and not first_order:
+        return "close", "nearly stationary: " + text
+    return "inconclusive", "with the stored prices and metric no more is known than that " + text
 
 
-def deviations(given, formula, M):
-    """How far M is from what the problem asks for."""
-    if formula == "kernel_mlsvm":
-        root = kernel(given)[1]
-        M = root @ M @ root
-    if formula == "plml":
-        beside = np.abs(M - in_blocks(given, M)).max()
-        yield Off(beside / (np.linalg.norm(M) or 1.0), "there is an entry beside its blocks")
-        M = in_blocks(given, M)
-    yield from of_cone(M, "")
-    for spread in spreads(given, formula, len(M)):
-        seen = spread > 0
-        unit = 2.0 ** np.round(np.log2(spread[seen]))
-        for off in of_cone(M[np.ix_(seen, seen)] * np.outer(unit, unit), "in units of the features, "):
-            yield off._replace(sure=False)  # asked of most methods
-    if formula in ("mmc", "mmc:diagonal", "dml_eig"):
-        said, forms = "the sum over similar pairs exceeds 1", ((M + M.T) / 2, nearest_psd(M))
-        spent = [float(squares(given.pairs()[0], A)[0].sum()) for A in forms]
-        yield Off(min(spent) - 1, said)
-        yield Off(max(spent) - 1, said, False)
-    norm = np.linalg.norm(M) or 1.0
-    if formula == "mmc:diagonal":
-        yield Off(np.linalg.norm(M - np.diag(np.diag(M))) / norm, "it is not diagonal")
-    if formula in ("scml", "schultz_joachims"):
-        w, off, least = weights_of(given, M)
-        yield Off(off / norm, "it is no combination")
-        if w.min() < 0:
-            away = np.linalg.norm(np.minimum(w, 0))
-            yield Off(least * away / norm, "it is no combination with weights >= 0")
-            yield Off(away / np.linalg.norm(w), "it is no combination with weights >= 0", False)
-    if formula == "glml":
-        yield Off(abs(np.linalg.slogdet((M + M.T) / 2)[1]) / given.d, "its determinant is not 1")
-    if formula == "lfda":
-        off, said = M - embedded(given, M), "it is not of the embedding asked for"
-        yield Off(np.linalg.norm(off) / norm, said)
-        root = np.linalg.cholesky(scatters(given)[0])  # in coordinates in which S_w is the identity
-        yield Off(
-            np.linalg.norm(root.T @ off @ root) / (np.linalg.norm(root.T @ M @ root) or 1.0), said, False
-        )
+def gain_towards(problem, at, here, other):
+    """The most that the step gains on the way from a Metric, in floats `here`, to another matrix, at 12 points."""
+    value = problem.step(at)
+    points = (here + 2.0**-k * (other - here) for k in range(12))
+    return float(value(at) - min(value(problem.measured(*whole(point))) for point in points))
 
 
-def spreads(given, formula, size):
-    """How far the features spread: the points, and where similar pairs have a budget, the differences of these."""
-    if formula == "kernel_mlsvm":
-        return []
-    own = np.abs(given.X - given.X.min(axis=0) / 2 - given.X.max(axis=0) / 2).max(axis=0)
-    found = [np.tile(own, size // given.d)]
-    if formula in ("mmc", "mmc:diagonal", "dml_eig"):
-        found.append(np.abs(given.pairs()[0]).max(axis=0))
-    return found
+# ---- how far a matrix is from a metric, in floats ----
 
 
-def of_cone(M, where):
+def of_cone(M, where=""):
     """How far M is from symmetric, and from psd."""
     M = M / (np.abs(M).max() or 1.0)
     norm = np.linalg.norm(M) or 1.0
-    yield Off(np.abs(M - M.T).max() / norm, where + "asymmetric")
-    yield Off(-np.linalg.eigvalsh((M + M.T) / 2)[0] / norm, where + "not psd")
+    yield Deviation(np.abs(M - M.T).max() / norm, where + "asymmetric")
+    yield Deviation(-np.linalg.eigvalsh((M + M.T) / 2)[0] / norm, where + "not psd")
+
+
+def of_cone_in_units(M, spread):
+    """The same in units of the features, which most methods ask for and not all. spread: how far features spread."""
+    seen = spread > 0
+    unit = 2.0 ** np.round(np.log2(spread[seen]))
+    for each in of_cone(M[np.ix_(seen, seen)] * np.outer(unit, unit), "in units of the features, "):
+        yield each._replace(sure=False)
 
 
 def nearest_psd(M):
-    """The symmetric part if that is psd, else its projection."""
+    """The symmetric part if it is psd, else its projection."""
     values, vectors = np.linalg.eigh((M + M.T) / 2)
     return (M + M.T) / 2 if values[0] >= 0 else (vectors * np.maximum(values, 0)) @ vectors.T
-
-
-def judged_forms(given, formula, M):
-    """The matrices that M may be judged as: one, and where it is not quite psd, the nearest that is."""
-    if formula == "plml":
-        M = in_blocks(given, M)
-    symmetric, forms = (M + M.T) / 2, [(M + M.T) / 2]
-    if formula in ("scml", "schultz_joachims"):
-        w, B = np.maximum(weights_of(given, M)[0], 0), basis_of(given)
-        return [(B.T * w) @ B]
-    if formula == "mmc:diagonal":
-        return forms
-    if formula == "kernel_mlsvm":
-        root = kernel(given)[1]
-        S, back = root @ symmetric @ root, np.linalg.pinv(root, rcond=1e-10)
-        if np.linalg.eigvalsh(S)[0] < -(len(M) * EPS) * np.linalg.norm(S):
-            forms.append(back @ nearest_psd(S) @ back)
-    elif np.linalg.eigvalsh(symmetric)[0] < 0:
-        forms.append(nearest_psd(M))
-    if formula in ("mmc", "dml_eig"):
-        return [A / max(1.0, squares(given.pairs()[0], A)[0].sum()) for A in forms]
-    return forms
-
-
-def weights_of(given, M):
-    """The weights of M, how far it is from their combination, and the least change of M for a unit of weight."""
-    B = basis_of(given)
-    columns = np.array([np.outer(b, b).ravel() for b in B]).T
-    w, _, rank, s = np.linalg.lstsq(columns, ((M + M.T) / 2).ravel(), rcond=None)
-    off = np.linalg.norm(columns @ w - ((M + M.T) / 2).ravel())
-    return w, off, s[-1] if rank == len(B) else 0.0
-
-
-def basis_of(given):
-    if "basis" in given.inputs:
-        return np.array(given["basis"], float)
-    return np.array(given["A"], float).T if "A" in given.inputs else np.eye(given.d)
-
-
-def blocks_of(given, M):
-    m = len(given["weights"][0])
-    return [M[b * given.d : (b + 1) * given.d, b * given.d : (b + 1) * given.d] for b in range(m)]
-
-
-def in_blocks(given, M):
-    found = np.zeros_like(M)
-    for b, own in enumerate(blocks_of(given, M)):
-        found[b * given.d : (b + 1) * given.d, b * given.d : (b + 1) * given.d] = own
-    return found
-
-
-# ---- distances and losses: (values, sizes) ----
-
-
-def squares(E, M):
-    """e^T M e of every row e of E, and what its terms add up to without their signs."""
-    return np.einsum("ti,ij,tj->t", E, M, E), np.einsum("ti,ij,tj->t", np.abs(E), np.abs(M), np.abs(E))
-
-
-def rows(given, M):
-    """D(i, j) of all points (n, n), and the sizes."""
-    E = (given.X[:, None] - given.X).reshape(-1, given.d)
-    return [found.reshape(given.n, given.n) for found in squares(E, M)]
-
-
-def margins(given, M):
-    """D(i, l) - D(i, j) of every triplet, and the sizes."""
-    i, j, l = given.triplets()
-    (far, far_size), (near, near_size) = squares(given.between(i, l), M), squares(given.between(i, j), M)
-    return far - near, 1 + far_size + near_size
-
-
-def total(values, sizes=None):
-    return Value(math.fsum(values), math.fsum(np.abs(values)) if sizes is None else math.fsum(sizes))
-
-
-def plus(*parts):
-    return Value(sum(p.value for p in parts), sum(abs(p.size) for p in parts))
-
-
-def times(factor, part):
-    return Value(factor * part.value, abs(factor) * part.size)
-
-
-def hinge(values):
-    return np.maximum(0.0, 1 - values)
-
-
-def log_det(M):
-    """log det of a definite matrix with its size, which grows with the condition; infinite where that is none."""
-    unit = np.sqrt(np.abs(np.diag(M)))
-    if (unit == 0).any():
-        return Value(-math.inf, math.inf)
-    own = M / np.outer(unit, unit)
-    values = np.linalg.eigvalsh(own)
-    if values[0] <= 0:
-        return Value(-math.inf, math.inf)
-    logs = np.concatenate([np.log(values), 2 * np.log(unit)])
-    return Value(math.fsum(logs), math.fsum(np.abs(logs)) + 1e-3 * len(M) ** 2 / values[0])
-
-
-def product(A, B):
-    """tr A B."""
-    return total((A * B.T).ravel())
-
-
-def inverse(M):
-    """M^-1, by way of a diagonal of 1."""
-    unit = np.sqrt(np.abs(np.diag(M)))
-    return np.linalg.inv(M / np.outer(unit, unit)) / np.outer(unit, unit)
-
-
-def lists_slacks(given, D, size):
-    """[1 + max over targets - min over impostors]_+ of every point that has both."""
-    values, sizes = [0.0], [0.0]
-    for i, (T, J) in enumerate(zip(given["targets"], given["impostors"])):
-        if T and J:
-            xi, of_xi = 1 + D[i, T].max() - D[i, J].min(), 1 + size[i, T].max() + size[i, J].max()
-            if xi > -given.lost * of_xi:  # else it is 0, whatever rounding did
-                values.append(max(0.0, xi))
-                sizes.append(of_xi)
-    return total(values, sizes)
-
-
-# ---- objectives ----
-
-
-def mlsvm(given, A):
-    """lam/2 ||A||^2 + 1/n sum of slacks, in rational arithmetic: where lam is tiny rounding would be all there is."""
-    X, M = ([[Fraction(v) for v in row] for row in matrix.tolist()] for matrix in (given.X, A))
-
-    def D(i, j):
-        e = [a - b for a, b in zip(X[i], X[j])]
-        return sum(a * sum(m * b for m, b in zip(row, e)) for a, row in zip(e, M))
-
-    slacks = [
-        max(0, 1 + max(D(i, l) for l in T) - min(D(i, j) for j in J))
-        for i, (T, J) in enumerate(zip(given["targets"], given["impostors"]))
-        if T and J
-    ]
-    norm = Fraction(given["lam"]) / 2 * sum(v * v for row in M for v in row)
-    value = float(norm + sum(slacks, Fraction(0)) / given.n)
-    return Value(value, abs(value))
-
-
-def kernel(given):
-    """K, and its square root."""
-    K = (given.X @ given.X.T) ** given["degree"]
-    values, vectors = np.linalg.eigh(K)
-    return K, (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
-
-
-def kernel_mlsvm(given, phi):
-    """The same in the feature space."""
-    K = kernel(given)[0]
-    E = (K[:, None] - K).reshape(-1, given.n)
-    D, size = (found.reshape(given.n, given.n) for found in squares(E, phi))
-    KM, of_KM = K @ phi, np.abs(K) @ np.abs(phi)
-    norm = Value(float((KM * KM.T).sum()), float((of_KM * of_KM.T).sum()))
-    return plus(times(given["lam"] / 2, norm), times(1 / given.n, lists_slacks(given, D, size)))
-
-
-def lmnn(given, M, power=1):
-    """(1 - mu) sum over targets + mu sum over triplets."""
-    mu, y = given["mu"], given.y
-    if "triplets" in given.inputs:
-        i, j, l = given.triplets()
-        pull = np.array(sorted(set(zip(i.tolist(), j.tolist()))), int).T
-    else:
-        pull = np.array([(i, j) for i, T in enumerate(given["targets"]) for j in T], int).T
-        i, j, l = np.array([(i, j, l) for i, j in pull.T for l in np.flatnonzero(y != y[i])], int).T
-    D, size = rows(given, M)
-    xi, of_xi = np.maximum(0.0, 1 + D[i, j] - D[i, l]), 1 + size[i, j] + size[i, l]
-    push = total(xi**power, of_xi if power == 1 else 2 * xi * of_xi)
-    return plus(times(1 - mu, total(D[tuple(pull)], size[tuple(pull)])), times(mu, push))
-
-
-def frobmetric(given, M):
-    """1/2 ||M||^2 + C mean of hinges."""
-    norm, (v, size) = times(0.5, total((M**2).ravel())), margins(given, M)
-    return plus(norm, times(given["C"] / len(v), total(hinge(v), size)))
-
-
-def schultz_joachims(given, M):
-    """1/2 ||M||^2 + C sum of hinges."""
-    norm, (v, size) = times(0.5, total((M**2).ravel())), margins(given, M)
-    return plus(norm, times(given["C"], total(hinge(v), size)))
-
-
-def rtml(given, M):
-    """lam/2 ||M||^2 + sum of hinges that are rounded over the width."""
-    norm, (v, size), width = times(given["lam"] / 2, total((M**2).ravel())), margins(given, M), given["width"]
-    short = hinge(v)
-    loss = np.where(short >= width, short - width / 2, short**2 / (2 * width or 1.0))
-    return plus(norm, total(loss, size))
-
-
-def scml(given, M):
-    """beta sum of weights + mean of hinges."""
-    w, (v, size) = np.maximum(weights_of(given, M)[0], 0), margins(given, M)
-    if weights_of(given, M)[2] == 0:
-        return Value(math.nan, math.nan)  # other weights may have a smaller sum
-    return plus(times(given["beta"], total(w)), times(1 / len(v), total(hinge(v), size)))
-
-
-def boostmetric(given, M):
-    """log sum exp of minus the margins + v tr M."""
-    v, size = margins(given, M)
-    least = v.min()
-    value = math.log(math.fsum(np.exp(least - v))) - least
-    return plus(Value(value, size.max()), times(given["v"], total(np.diag(M))))
-
-
-def plml(given, M):
-    """alpha1 sum ||M_b||^2 + sum of hinges at the metric of x_i + alpha2 sum over its pairs."""
-    i, j, l = given.triplets()
-    W, metrics = np.array(given["weights"], float), blocks_of(given, M)
-    pull = np.array(sorted(set(zip(i.tolist(), j.tolist()))), int).T
-
-    def seen(at, E):
-        parts = [[W[at, b] * found for found in squares(E, M_b)] for b, M_b in enumerate(metrics)]
-        return sum(p[0] for p in parts), sum(p[1] for p in parts)
-
-    (far, far_size), (near, near_size) = seen(i, given.between(i, l)), seen(i, given.between(i, j))
-    norm = times(given["alpha1"], total(np.concatenate([(M_b**2).ravel() for M_b in metrics])))
-    loss = total(hinge(far - near), 1 + far_size + near_size)
-    return plus(norm, loss, times(given["alpha2"], total(*seen(pull[0], given.between(*pull)))))
-
-
-def earned(measure, k, P, N):
-    """What the p-th relevant point earns with g others before it: (P, N + 1)."""
-    k = min(k, P, N) if measure == "precision" else min(k, P)
-    p, g = np.arange(1, P + 1)[:, None], np.arange(N + 1)
-    r = p + g
-    if measure == "auc":
-        return (N - g) / (P * N) + 0 * r
-    if measure == "precision":
-        return (r <= k) / k
-    if measure == "map":
-        return p / (P * r)
-    if measure == "mrr":
-        return (p == 1) / r
-    c = np.zeros(P + N + 1)
-    c[1 : k + 1] = [1 / math.log2(r) if r > 1 else 1.0 for r in range(1, k + 1)]
-    return (c / c.sum())[r]
-
-
-def mlr(given, W):
-    """tr W + C/n sum of what the worst rankings need."""
-    D, size = rows(given, W)
-    slacks, sizes = [], []
-    for q, relevant in enumerate(given["relevant"]):
-        others = [j for j in range(given.n) if j != q and j not in relevant]
-        P, N = len(relevant), len(others)
-        if not P or not N:
-            continue
-        before, best = np.concatenate([[0.0], np.cumsum(np.sort(D[q, others]))]), np.ones(N + 1)
-        for near, own in zip(np.sort(D[q, relevant]), earned(given["measure"], given["k"], P, N)):
-            best = np.maximum.accumulate(best) - own - 2 * (before - np.arange(N + 1) * near) / (P * N)
-        slacks.append(max(0.0, best.max()))
-        sizes.append(2 + 2 * (size[q, others].sum() / N + size[q, relevant].sum() / P))
-    return plus(total(np.diag(W)), times(given["C"] / len(slacks), total(slacks, sizes)))
-
-
-def divergence(M, prior):
-    """D_ld(M, prior)."""
-    A_0 = np.array(prior, float)
-    logs = [log_det(M), log_det(A_0)]
-    return plus(product(M, inverse(A_0)), times(-1, logs[0]), logs[1], Value(-len(M), len(M)))
-
-
-def lsml(given, M):
-    """D_ld + sum w (sqrt D(a, b) - sqrt D(c, e))_+^2. Of a mean the weights of a case sum to 1."""
-    a, b, c, e = np.array(given["quadruplets"], int).T
-    (near, size), (far, more) = squares(given.between(a, b), M), squares(given.between(c, e), M)
-    loss = np.maximum(0.0, np.sqrt(np.maximum(near, 0)) - np.sqrt(np.maximum(far, 0))) ** 2
-    w = np.array(given["weights"], float)
-    if given.inputs.get("losses", "mean") != "sum":
-        w = w / w.sum()
-    return plus(divergence(M, given["prior"]), total(w * loss, w * (size + more)))
-
-
-def itml(given, A):
-    """D_ld + gamma sum of r - log r - 1, r the share of the bound that is missed."""
-    parts = [divergence(A, given["prior"])]
-    for E, bound, missed in zip(given.pairs(), given["bounds"], (np.maximum, np.minimum)):
-        D, size = squares(E, A)
-        r = missed(D / bound, 1.0)
-        r = np.where(E.any(axis=1), r, 1.0)  # a pair that coincides pays what no metric changes
-        parts.append(
-            times(
-                given["gamma"],
-                total(r - np.log(r) - 1, r + np.abs(np.log(r)) + 1 + size / bound / np.minimum(r, 1)),
-            )
-        )
-        if missed is np.minimum and not E.any(axis=1).all():
-            return Value(math.nan, math.nan)
-    return plus(*parts)
-
-
-def sdml(given, M):
-    """tr S M - log det M + lam sum off the diagonal."""
-    S = inverse(np.array(given["prior"], float))
-    near, far = (E.T @ E for E in given.pairs())
-    S = S + given["eta"] * (near - far)
-    off = np.abs(M).sum() - np.abs(np.diag(M)).sum()
-    return plus(product(M, S), times(-1, log_det(M)), times(given["lam"], Value(off, off)))
-
-
-def gmml(given, A):
-    """tr A S + tr A^-1 D."""
-    if given["weight"] != 0.5:
-        return Value(math.nan, math.nan)
-    A_0 = np.array(given.inputs.get("prior", np.eye(given.d)), float)
-    S, D = (E.T @ E + given["mu"] * beside for E, beside in zip(given.pairs(), (inverse(A_0), A_0)))
-    if not math.isfinite(log_det(A).value):
-        return Value(math.inf, math.inf)
-    return plus(product(A, S), of_inverse(A, D))
-
-
-def of_inverse(A, D):
-    """tr A^-1 D, with a size that grows with the condition."""
-    unit = np.sqrt(np.diag(A))
-    own = A / np.outer(unit, unit)
-    M = inverse(A)
-    value = float((M * D).sum())
-    return Value(
-        value, float((np.abs(M) * np.abs(D)).sum()) + 1e-3 * len(A) ** 2 * np.linalg.cond(own) * abs(value)
-    )
-
-
-def rca(given, M):
-    """tr C B for B = M / |M|^(1/d), C the covariance within chunklets + alpha I."""
-    chunklets, log = np.array(given["chunklets"]), log_det(M)
-    E = np.concatenate(
-        [given.X[chunklets == c] - given.X[chunklets == c].mean(axis=0) for c in set(chunklets) - {-1}]
-    )
-    C = E.T @ E / len(E) + given["alpha"] * np.eye(given.d)
-    found = (
-        times(math.exp(-log.value / given.d), product(M, C))
-        if math.isfinite(log.value)
-        else Value(math.inf, math.inf)
-    )
-    return found._replace(size=found.size + abs(found.value) * log.size)
-
-
-def mmc(given, A):
-    """- sum of distances."""
-    D, size = squares(given.pairs()[1], A)
-    root = np.sqrt(np.maximum(D, 0))
-    return total(-root, np.where(root > 0, size / np.where(root > 0, root, 1), np.sqrt(size)))
-
-
-def mmc_diagonal(given, A):
-    """The same for a diagonal metric within the budget."""
-    A = np.diag(np.maximum(np.diag(A), 0))
-    return mmc(given, A / max(1.0, squares(given.pairs()[0], A)[0].sum()))
-
-
-def dml_eig(given, A):
-    """- the least squared distance."""
-    D, size = squares(given.pairs()[1], A)
-    return Value(-D.min(), size.max())
-
-
-def ldml(given, M):
-    """w log(1 + exp(D - b)) over similar pairs and w log(1 + exp(b - D)) over others, at the best b if it is free.
-
-    For "means" w is over its sum of similar and of other pairs. All points with themselves are a similar pair at 0.
-    """
-    (near, near_size), (far, far_size) = (squares(E, M) for E in given.pairs())
-    alone = given.n * given.inputs.get("self_pairs", 0.0)
-    w = np.array(given.inputs.get("weights", np.ones(len(near) + len(far))), float)
-    of_near, of_far = w[: len(near)], w[len(near) :]
-    if given.inputs.get("losses", "sum") == "means":
-        of_near, of_far, alone = of_near / of_near.sum(), of_far / of_far.sum(), alone / of_near.sum()
-    near, near_size, of_near = (
-        np.append(v, last) for v, last in ((near, 0), (near_size, 0), (of_near, alone))
-    )
-    sizes, w = np.concatenate([near_size, far_size]), np.concatenate([of_near, of_far])
-
-    def loss(b):
-        values = np.concatenate([np.logaddexp(0, near - b), np.logaddexp(0, b - far)])
-        return total(w * values, w * (values + sizes + abs(b)))
-
-    if given["b"] != "free":
-        return loss(given["b"])
-    away = math.log(2 * w.sum() / w[w > 0].min())
-    low, high = min(near.min(), far.min()) - away, max(near.max(), far.max()) + away
-    for _ in range(200):
-        b = (low + high) / 2
-        slope = of_near @ (1 / (1 + np.exp(b - near))) - of_far @ (1 / (1 + np.exp(far - b)))
-        low, high = (b, high) if slope > 0 else (low, b)
-    return loss((low + high) / 2)
-
-
-def mcml(given, A):
-    """sum over points of the mean distance to the class and log sum exp of minus all distances."""
-    D, size = rows(given, A)
-    parts = []
-    for i in range(given.n):
-        others = np.arange(given.n) != i
-        own = others & (given.y == given.y[i])
-        if own.any():
-            least = D[i, others].min()
-            value = D[i, own].mean() - least + math.log(math.fsum(np.exp(least - D[i, others])))
-            parts.append(Value(value, size[i, own].mean() + 2 * size[i].max() + 10))
-    return plus(*parts)
-
-
-def scatters(given):
-    """S_w and S_b of LFDA."""
-    X, y, n = given.X, given.y, given.n
-    D2 = ((X[:, None] - X) ** 2).sum(axis=2)
-    s = np.array(
-        [
-            np.sort(np.sqrt(D2[i, (y == y[i]) & (np.arange(n) != i)]))[given["n_neighbors"] - 1]
-            for i in range(n)
-        ]
-    )
-    both = np.outer(s, s)
-    A = np.where(both > 0, np.exp(-D2 / np.where(both > 0, both, 1)), 0)
-    same, n_c = y[:, None] == y, np.array([(y == c).sum() for c in y])[:, None]
-
-    def scatter(W):
-        return X.T @ (np.diag(W.sum(axis=1)) - W) @ X
-
-    X = X - X.mean(axis=0)
-    within = scatter(np.where(same, A / n_c, 0)) + given["alpha"] * np.eye(given.d)
-    return within, scatter(np.where(same, A * (1 / n - 1 / n_c), 1 / n))
-
-
-def span(given, S_w, M):
-    """T (d, r) of the range of M with T^T S_w T = I."""
-    unit = np.sqrt(np.diag(S_w))
-    T = np.linalg.eigh(M * np.outer(unit, unit))[1][:, ::-1][:, : given["n_components"]] / unit[:, None]
-    L = np.linalg.cholesky(T.T @ S_w @ T)
-    return np.linalg.solve(L, T.T).T
-
-
-def embedded(given, M):
-    """The metric of the embedding asked for that has the range of M."""
-    S_w, S_b = scatters(given)
-    try:
-        T = span(given, S_w, (M + M.T) / 2)
-    except np.linalg.LinAlgError:
-        return np.zeros_like(M)
-    values, vectors = np.linalg.eigh(T.T @ S_b @ T)
-    T = T @ vectors
-    if given["embedding"] == "orthonormal":
-        T = np.linalg.qr(T)[0]
-    elif given["embedding"] == "weighted":
-        T = T * np.sqrt(np.maximum(values, 0))
-    return T @ T.T
-
-
-def lfda(given, M):
-    """- tr (T^T S_w T)^-1 T^T S_b T for the range of M."""
-    S_w, S_b = scatters(given)
-    T, most = span(given, S_w, M), np.linalg.cond(S_w / np.sqrt(np.outer(np.diag(S_w), np.diag(S_w))))
-    value = float(np.trace(T.T @ S_b @ T))
-    return Value(-value, abs(value) * (10 + most))
-
-
-def glml(given, A):
-    """(tr A^-1 B)^2 for A of determinant 1 and B, of norm 1, of one Gaussian a class at the query."""
-    t, size, _ = trace_of(given, A)
-    return Value(t * t, size * (2 * t + given.lost * size))
-
-
-def trace_of(given, A):
-    """|tr A^-1 B| with its size, and ||A^-1||, for A of determinant 1."""
-    A = A / math.exp(np.linalg.slogdet(A)[1] / given.d)
-    (B, uncertain), norm = densities(given), float(np.linalg.norm(inverse(A)))
-    found = of_inverse(A, B)
-    return abs(found.value), found.size + uncertain * norm, norm
-
-
-def beside_zero(given, forms):
-    """The verdict on a local metric where the optimum is 0: |tr A^-1 B| is measured by ||A^-1||."""
-    t, size, norm = trace_of(given, forms[-1])
-    low, high = (t - given.lost * size) / norm, (t + given.lost * size) / norm
-    said = "the trace is {:.3g} to {:.3g} of its norm".format(max(low, 0.0), high)
-    if high <= TOL * (1 - BORDER):
-        return "certified", said
-    return ("refuted" if low > TOL * (1 + BORDER) else "inconclusive"), said
-
-
-def densities(given):
-    """B over its norm, and how uncertain it is in units of rounding."""
-    x, X, logs, G, worst = np.array(given["query"], float), given.X, [], [], 1.0
-    for c, prior in enumerate(given["priors"]):
-        E = X[given.y == c] - X[given.y == c].mean(axis=0)
-        C = E.T @ E / len(E) + given["alpha"] * np.eye(given.d)
-        S, far = np.linalg.inv(C), x - X[given.y == c].mean(axis=0)
-        pull = S @ far
-        worst = max(worst, np.linalg.cond(C))
-        logs.append(math.log(prior) - np.linalg.slogdet(C)[1] / 2 - far @ pull / 2)
-        G.append(np.outer(pull, pull) - S)
-    if len(G) == 2:
-        B = (G[0] - G[1]) * (1.0 if logs[1] >= logs[0] else -1.0)
-    else:
-        p = np.exp(np.array(logs) - max(logs))
-        B = sum(
-            p[i] * p[j] * (p[j] - p[i]) * (G[i] - G[j]) for i, j in itertools.combinations(range(len(G)), 2)
-        )
-    size = max(np.linalg.norm(own) for own in G) / np.linalg.norm(B)
-    return B / np.linalg.norm(B), (1 + 1e-3 * worst) * size
-
-
-def similarity(given):
-    if "similarity" in given.inputs:
-        return np.array(given["similarity"], float)
-    return (given.y[:, None] == given.y) * 1.0 - np.eye(given.n)
-
-
-def shares(given, Q):
-    """p_ij of every row, and the sizes of distances."""
-    D, size = rows(given, Q)
-    own = D + np.diag([math.inf] * given.n)
-    e = np.exp(own.min(axis=1)[:, None] - own)
-    return e / e.sum(axis=1)[:, None], size
-
-
-def nca(given, Q):
-    """- f or - g."""
-    p, size = shares(given, Q)
-    p_i = (similarity(given) * p).sum(axis=1)
-    used = similarity(given).any(axis=1)
-    values = -p_i[used] if given["criterion"] == "f" else -np.log(p_i[used])
-    return total(values, np.abs(values) + 4 * size.max(axis=1)[used])
-
-
-OBJECTIVES = {
-    f.__name__: f
-    for f in (mlsvm, kernel_mlsvm, lmnn, frobmetric, schultz_joachims, rtml, scml, boostmetric, plml)
-}
-OBJECTIVES.update(
-    {f.__name__: f for f in (mlr, lsml, itml, sdml, gmml, rca, mmc, dml_eig, ldml, mcml, lfda, glml, nca)}
-)
-OBJECTIVES["lmnn:squared_hinge"] = lambda given, M: lmnn(given, M, 2)
-OBJECTIVES["mmc:diagonal"] = mmc_diagonal
-# What else than X and y is read of a case. A case with more is another problem.
-LISTS = {"neighbors", "targets", "impostors"}
-INPUTS = {
-    "mlsvm": {"lam"} | LISTS,
-    "kernel_mlsvm": {"lam", "kernel", "degree"} | LISTS,
-    "lmnn": {"mu", "targets", "triplets"},
-    "lmnn:squared_hinge": {"mu", "targets", "triplets"},
-    "frobmetric": {"C", "triplets"},
-    "schultz_joachims": {"C", "A", "triplets"},
-    "rtml": {"lam", "width", "triplets"},
-    "scml": {"beta", "basis", "triplets"},
-    "boostmetric": {"v", "triplets"},
-    "plml": {"alpha1", "alpha2", "weights", "triplets"},
-    "mlr": {"C", "measure", "k", "relevant"},
-    "lsml": {"prior", "quadruplets", "weights", "losses"},
-    "itml": {"gamma", "prior", "bounds", "pairs"},
-    "sdml": {"eta", "lam", "prior", "pairs"},
-    "gmml": {"weight", "mu", "prior", "pairs"},
-    "rca": {"chunklets", "alpha"},
-    "mmc": {"pairs"},
-    "mmc:diagonal": {"pairs"},
-    "dml_eig": {"pairs"},
-    "ldml": {"b", "losses", "weights", "self_pairs", "pairs"},
-    "mcml": set(),
-    "lfda": {"n_components", "n_neighbors", "embedding", "alpha"},
-    "glml": {"query", "alpha", "priors"},
-    "nca": {"criterion", "similarity", "n_components"},
-    "ssvm": {"C", "n_neighbors", "loss_matrix"},
-    "mlkr": {"n_components"},
-}
-DEFINITE = ("lsml", "itml", "sdml", "gmml", "rca", "glml")  # infinite at a singular matrix
-
-
-# ---- what is not convex: what the answer's own convex step could gain ----
-
-
-def on_step(case, given, forms, scale):
-    """The verdict on a claim to be stationary."""
-    most, surrogate, rounding = STEPS[case["formula"]](given, forms[-1])
-    at, stored = surrogate(forms[-1]), np.array(case["proof"]["metric"])
-    towards = (surrogate(forms[-1] + 2.0**-k * (stored - forms[-1])) for k in range(12))
-    least = at - min(towards)
-    said = "its step could gain {:.3g} to {:.3g}; the scale is {:.3g}".format(max(least, 0.0), most, scale)
-    # The scale of an answer that is not the stored metric differs. The factors 0.5 and 10 allow for that.
-    above = min(least, most) - rounding
-    if most + rounding <= 0.5 * TOL * scale:
-        return "certified", "stationary: " + said
-    first_order = case["formula"] == "mlkr"
-    steep = first_order and above > 10 * TOL * scale and most - rounding > 2 * CLOSE * scale
-    if above > 10 * CLOSE * scale or steep:
-        return "refuted", "improvable: " + said
-    if above > 10 * TOL * scale and most + rounding <= 0.5 * CLOSE * scale and not first_order:
-        return "close", "nearly stationary: " + said
-    return "inconclusive", "with the stored prices and metric no more is known than that " + said
-
-
-def nca_step(given, Q):
-    """With rows q of the stored matrices: sum c_i KL(q_i || p_i) + <Q, Z>; the step; rounding."""
-    s, (p, size) = similarity(given), shares(given, Q)
-    p_i = (s * p).sum(axis=1)
-    used = s.any(axis=1)
-    c = np.where(used, p_i if given["criterion"] == "f" else 1.0, 0.0)
-    w = s * p / np.where(p_i > 0, p_i, 1)[:, None]
-    R, interior = (shares(given, np.array(given.proof[name]))[0] for name in ("R", "interior"))
-    E, most = given.X[:, None] - given.X, math.inf
-    mixed = [0.0, float(given.proof["theta"][0])] + [10.0 ** (-k / 4) for k in range(4, 56)]
-    for near, theta in itertools.product((R, p), mixed):
-        q = (1 - theta) * near + theta * interior
-        weights = c[:, None] * (w - q)
-        Z = np.einsum("ij,ija,ijb->ab", weights, E, E)
-        of_Z = np.einsum("ij,ija,ijb->ab", np.abs(weights) + EPS * (w + q), np.abs(E), np.abs(E))
-        if np.linalg.eigvalsh(Z)[0] > 100 * EPS * np.linalg.norm(of_Z):
-            apart = np.where(
-                q > 0, q * np.log(np.where(q > 0, q, 1) / np.where((q > 0) & (p > 0), p, 1)), 0
-            ).sum(axis=1)
-            most = min(most, float((c * apart).sum() + (Z * Q).sum()))
-    return most, lambda A: nca_surrogate(given, c, w, A), 1e-13 * float((c * size.max(axis=1)).sum() + len(c))
-
-
-def nca_surrogate(given, c, w, Q):
-    """What changes in the step: sum c_i (sum_j w_ij D_ij + log sum exp -D_ik)."""
-    D = rows(given, Q)[0]
-    own = D + np.diag([math.inf] * given.n)
-    logs = np.log(np.exp(own.min(axis=1)[:, None] - own).sum(axis=1)) - own.min(axis=1)
-    return math.fsum(c * ((w * D).sum(axis=1) + logs))
-
-
-def splits(votes, sizes):
-    """All ways to give that many votes to classes of so many points."""
-    if not sizes:
-        return [()] if votes == 0 else []
-    return [(m, *rest) for m in range(min(votes, sizes[0]) + 1) for rest in splits(votes - m, sizes[1:])]
-
-
-def ssvm_sets(given, D, i):
-    """For every vote the cheapest set and its loss, and of those in which the class of i wins the cheapest."""
-    Lam, k, y = np.array(given["loss_matrix"], float), given["n_neighbors"], given.y
-    near = [
-        sorted((j for j in range(given.n) if y[j] == c and j != i), key=lambda j: (D[i, j], j))
-        for c in range(len(Lam))
-    ]
-    sets = []
-    for v in splits(k, [len(each) for each in near]):
-        h = [j for each, m in zip(near, v) for j in each[:m]]
-        sets.append((v, h, max(Lam[y[i], c] for c in range(len(v)) if v[c] == max(v))))
-    wins = [h for v, h, _ in sets if all(v[y[i]] > m for c, m in enumerate(v) if c != y[i])]
-    return sets, min(wins, key=lambda h: D[i, h].sum())
-
-
-def ssvm_step(given, W):
-    """The step's value less the bound of the stored prices; the step; rounding."""
-    C, (D, size) = given["C"], rows(given, W)
-    order = D if W.any() else rows(given, np.eye(given.d))[0]  # at 0 all sets tie: h* is that of the identity
-    latent = [ssvm_sets(given, order, i)[1] for i in range(given.n)]
-
-    def value(A):
-        D = rows(given, A)[0]
-        losses = [
-            max(loss - D[i, h].sum() for _, h, loss in ssvm_sets(given, D, i)[0]) + D[i, latent[i]].sum()
-            for i in range(given.n)
-        ]
-        return float((A**2).sum()) + C * math.fsum(losses)
-
-    weights, gained, Lam, y = np.zeros((given.n, given.n)), 0.0, given["loss_matrix"], given.y
-    for (i, *h), q in zip(given.proof["q_index"], given.proof["q"]):
-        counts = [int((y[h] == c).sum()) for c in range(len(Lam))]
-        gained += q * max(Lam[y[i]][c] for c, m in enumerate(counts) if m == max(counts))
-        weights[i, h] += q
-    for i, h in enumerate(latent):
-        weights[i, h] -= 1
-    E = given.X[:, None] - given.X
-    values = np.linalg.eigvalsh(C * np.einsum("ij,ija,ijb->ab", weights, E, E))
-    bound = C * gained - (np.maximum(values, 0) ** 2).sum() / 4
-    here = value(W)
-    return here - bound, value, 1e-13 * (abs(here) + C * size.sum())
-
-
-def mlkr_step(given, Q):
-    """To first order, in features of unit covariance, max(|A|, 1) |dF/dA| and what a direction wins; F; rounding."""
-    y, p = np.array(given["y"], float), shares(given, Q)[0]
-    off = p @ y - y
-    c = 2 * off[:, None] * p * ((p @ y)[:, None] - y)
-    E, around = given.X[:, None] - given.X, given.X - given.X.mean(axis=0)
-    G, C = np.einsum("ij,ija,ijb->ab", c, E, E), around.T @ around / given.n
-    L = np.linalg.cholesky(C)
-    own, Q, G = Q, L.T @ Q @ L, np.linalg.solve(L, np.linalg.solve(L, G).T)
-    length = max(math.sqrt(np.trace(Q)), 1.0)
-    gradient = length * 2 * math.sqrt(max(float(np.trace(Q @ G @ G)), 0.0))
-    most = max(gradient, length**2 * max(0.0, -np.linalg.eigvalsh(G)[0]))
-
-    def value(A):
-        return float(((shares(given, A)[0] @ y - y) ** 2).sum())
-
-    return most, value, 1e-13 * (value(own) + float(np.abs(c).sum() * length**2))
-
-
-STEPS = {"nca": nca_step, "ssvm": ssvm_step, "mlkr": mlkr_step}
 
 
 # ---- parts of algorithms ----
 
 
 def of_part(case, answer):
-    """What is wrong with the numbers of a part, as a sentence; empty if they agree."""
+    """The fault of the numbers of a part, as a sentence; empty if they agree."""
     if not isinstance(answer, dict):
         return 'there is no "answer" with the numbers of the part'
     for name, right in case["answer"].items():
@@ -1041,63 +3335,39 @@ def of_part(case, answer):
         elif not wrong:
             wrong = other_numbers(right, answer[name], case["tolerance"])
         if wrong:
-            return "{}: {}".format(name, wrong)
+            return f"{name}: {wrong}"
     return ""
 
 
 def same_sets(right, given):
+    """True if the rows are the same sets of indices."""
     if not isinstance(given, list) or len(given) != len(right):
         return False
-    whole = all(isinstance(row, list) and all(type(j) is int for j in row) for row in given)
-    return whole and all(sorted(a) == sorted(b) for a, b in zip(right, given))
+    whole_numbers = all(isinstance(row, list) and all(type(j) is int for j in row) for row in given)
+    return whole_numbers and all(sorted(a) == sorted(b) for a, b in zip(right, given))
 
 
 def other_numbers(right, given, tolerance):
+    """How the numbers differ from the right ones; empty if they agree."""
     right = np.array(right, float)
     try:
         found = array_of(given)
     except ValueError as error:
         return str(error)
     if found.shape != right.shape:
-        return "numbers of shape {} are asked for".format(right.shape)
+        return f"numbers of shape {right.shape} are asked for"
     off = np.abs(found - right)
     if (off <= tolerance * max(np.abs(right).max(initial=0.0), 1.0)).all():
         return ""
-    return "off by {:.3g}".format(off.max())
+    return f"off by {off.max():.3g}"
 
 
-# ---- files ----
+# ---- folders of answers ----
 
 
 def read(path):
     """The content of an answer's file. Raises ValueError, with a sentence, if it cannot be read."""
-    try:
-        if not path.is_file():  # nothing is read of a folder, or of a pipe or device that has no end
-            raise ValueError("it is not a regular file")
-        with path.open("rb") as file:
-            content = file.read(BYTES + 1)
-        if len(content) > BYTES:
-            raise ValueError("it has more than {} MiB".format(BYTES >> 20))
-        answer = json.loads(content.decode("utf-8"))
-    except OSError as error:
-        raise ValueError("it cannot be read: {}".format(error.strerror)) from error
-    except UnicodeDecodeError as error:
-        raise ValueError("no JSON: it is not UTF-8") from error
-    except json.JSONDecodeError as error:
-        raise ValueError("no JSON: {} at line {}".format(error.msg, error.lineno)) from error
-    except (RecursionError, MemoryError) as error:
-        raise ValueError("no JSON that can be read: it is too deep or too large") from error
-    if is_deep(answer, DEEP):
-        raise ValueError("it has more than {} brackets within brackets".format(DEEP))
-    return answer
-
-
-def is_deep(value, left):
-    """True if there are more than so many lists and objects within each other."""
-    if not isinstance(value, (list, dict)):
-        return False
-    within = value.values() if isinstance(value, dict) else value
-    return left == 0 or any(is_deep(each, left - 1) for each in within)
+    return parsed(content_of(path))
 
 
 def row(name, verdict, *reasons):
@@ -1107,7 +3377,7 @@ def row(name, verdict, *reasons):
 
 
 def asked_for(cases, patterns):
-    """The cases whose id or formula matches one of the patterns, by id. Raises ValueError if a pattern matches none."""
+    """The cases with an id or formula that matches a pattern, by id. Raises ValueError if a pattern matches none."""
     found = {}
     for path in sorted(Path(cases).glob("*.json")):
         if path.name != "case.schema.json":
@@ -1115,8 +3385,7 @@ def asked_for(cases, patterns):
     chosen = set()
     for pattern in patterns:
         own = [name for name, case in found.items() if matches(pattern, name, case["formula"])]
-        if not own:
-            raise ValueError("no case has the name or formula {}".format(shown(pattern)))
+        require(own, f"no case has the name or formula {shown(pattern)}")
         chosen.update(own)
     return {name: case for name, case in found.items() if name in chosen}
 
@@ -1126,12 +3395,11 @@ def matches(pattern, *names):
 
 
 def main(folder, patterns=(), cases=Path(__file__).parent):
-    """Judge a folder of answers: a line each, and one of all. The exit code."""
+    """Judge a folder of answers: print a line each, and a count of the verdicts. Returns the exit code."""
     patterns = patterns or ["*"]
     try:
         asked = asked_for(cases, patterns)
-        if not Path(folder).is_dir():
-            raise ValueError("{} is no folder".format(shown(str(folder))))
+        require(Path(folder).is_dir(), f"{shown(str(folder))} is no folder")
     except ValueError as error:
         print(error)
         return 2
@@ -1143,9 +3411,7 @@ def main(folder, patterns=(), cases=Path(__file__).parent):
             verdicts[row(path.stem, "error", "there is no such case")] += 1
     if asked:
         verdicts["without an answer"] = len(asked)
-    print(
-        "in all: " + ", ".join("{} {}".format(count, verdict) for verdict, count in sorted(verdicts.items()))
-    )
+    print("in all: " + ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items())))
     return 0 if set(verdicts) == {"certified"} else 1
 
 
@@ -1160,7 +3426,9 @@ def judged(case, path):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2:
+    if sys.argv[1:2] == ["--solution"] and len(sys.argv) == 3:
+        sys.exit(0 if prove(sys.argv[2]) else 1)
+    if len(sys.argv) < 2 or sys.argv[1].startswith("--"):
         print(__doc__, file=sys.stderr)
         sys.exit(2)
     sys.exit(main(sys.argv[1], sys.argv[2:]))

@@ -86,7 +86,7 @@ def run(arguments: Sequence[str]) -> int:
         _complain("no result within the time limit; raise --time-limit")
         return INCONCLUSIVE
     except KeyboardInterrupt:
-        _complain("interrupted; no result was kept")
+        _complain("interrupted; nothing is kept")
         return INTERRUPTED
     except Exception as error:
         # checked by name, because importing the class loads cvxpy

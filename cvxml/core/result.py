@@ -62,7 +62,7 @@ class Status(StrEnum):
     )
     NOT_ATTAINED = (
         "not_attained",
-        "not certified: no metric attains the infimum, which this run approaches",
+        "not certified: the infimum is not attained by any metric; this run approaches it",
     )
     TIME_LIMIT = (
         "time_limit",
@@ -70,7 +70,7 @@ class Status(StrEnum):
     )
     AT_INFINITY = (
         "at_infinity",
-        "not certified: the metric grows without limit; in double precision, larger multiples of it are as good "
+        "not certified: the run tends to infinity; in double precision, larger multiples of the metric are as good "
         "or better",
     )
     STALLED = (

@@ -49,16 +49,13 @@ def names() -> list[str]:
 def get(method: str) -> Method[Any]:
     """Return a method by its id, in small or capital letters. Raises ValueError for an unknown id."""
     asked: object = method
-    if not isinstance(asked, str):
-        given = type(asked).__name__
-        raise ValueError(
-            f"the first argument must be the id of a method, such as 'lmnn', got {given}: "
-            "give method, X, y in this order"
+    id = method.lower() if isinstance(asked, str) and method not in METHODS else method
+    if not isinstance(asked, str) or id not in METHODS:
+        given, near = (
+            (method, did_you_mean(method, METHODS)) if isinstance(asked, str) else (type(asked).__name__, "")
         )
-    id = method if method in METHODS else method.lower()
-    if id not in METHODS:
-        near = did_you_mean(method, METHODS)
-        raise ValueError(f"no method {method!r:.40}; there is: {', '.join(METHODS)}{near}")
+        order = "" if isinstance(asked, str) else " (the arguments are method, X, y)"
+        raise ValueError(f"no method {given!r:.40}{order}; there is: {', '.join(METHODS)}{near}")
     module, name = METHODS[id].split(":")
     return cast(Method[Any], getattr(import_module(module), name))
 

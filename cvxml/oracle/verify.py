@@ -40,7 +40,7 @@ def cases() -> list[Case]:
 
 
 def cases_of(methods: Sequence[str]) -> list[Case]:
-    """Return the cases of some methods; "lmnn" includes "lmnn:squared_hinge". Raises ValueError for an unknown id."""
+    """Return the cases of some methods, with their options. Raises ValueError for an unknown id."""
     ids = {get(method).id for method in methods}
     return [case for case in cases() if case.method in ids or case.method.split(":")[0] in ids]
 
@@ -140,18 +140,18 @@ def _disagreement(solutions: dict[str, Solution], verdicts: dict[str, Verdict]) 
 
 
 HEAD = (
-    "Relative gap and seconds by solver. Our own lower bound certifies every gap. For ssvm and nca it is the\n"
-    "gap of the last convex step; for mlkr, the distance from a stationary metric.\n\n"
-    f"{'method':<20}{'data':<18}{'n x d':>9}" + "".join(f"{solver:>15}" for solver in SOLVERS) + "  verdict"
+    "Relative gap and seconds by solver. Our own lower bound certifies every gap. For ssvm and nca it is\n"
+    "the gap of the last convex step; for mlkr, the distance from a stationary metric.\n\n"
+    f"{'method':<20}{'data':<18}{'n x d':>8}" + "".join(f"{solver:>14}" for solver in SOLVERS) + "  verdict"
 )
 
 
 def as_line(row: Row) -> str:
     """Return a row as text, in the columns of `HEAD`."""
     shape = f"{row.shape[0]} x {row.shape[1]}"
-    line = f"{row.method:<20}{row.data:<18}{shape:>9}"
+    line = f"{row.method:<20}{row.data:<18}{shape:>8}"
     line += "".join(
-        f"{row.rel_gaps[s]:>7.0e} {row.seconds[s]:>5.1f} s" if s in row.seconds else f"{'-':>15}"
+        f"{row.rel_gaps[s]:>7.0e} {row.seconds[s]:>4.1f} s" if s in row.seconds else f"{'-':>14}"
         for s in SOLVERS
     )
     return f"{line}  {_verdict(row)}"

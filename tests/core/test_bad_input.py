@@ -226,7 +226,7 @@ def test_unknown_parameters() -> None:
     assert complaints("has no parameter 'lambda_'", lambda_=0.1) == []
 
 
-@pytest.mark.parametrize("method", ["MLSVM", "", "lmnn:", None, 3], ids=repr)
+@pytest.mark.parametrize("method", ["MLSVN", "", "lmnn:", None, 3], ids=repr)
 def test_unknown_methods(method: Any) -> None:
     for place in ("solve", "problem", "check", "evaluate", "certify"):
         given = () if place in ("solve", "problem") else (np.eye(3), {})[: 1 + (place == "certify")]

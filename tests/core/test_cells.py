@@ -250,7 +250,7 @@ def test_numpy_writes_a_header_that_is_read(tmp_path: Path) -> None:
         np.savetxt(
             tmp_path / "p.txt", [[0, 1], [2, 3]], fmt="%d", delimiter=separator, header="pairs of mine"
         )
-        assert files.read_indices(tmp_path / "p.txt") == [[0, 1], [2, 3]]
+        assert np.asarray(files.read_indices(tmp_path / "p.txt")).tolist() == [[0, 1], [2, 3]]
 
 
 @pytest.mark.parametrize(

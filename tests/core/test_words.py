@@ -53,7 +53,7 @@ def test_points_are_counted_from_0() -> None:
 
 MEANT: dict[str, tuple[Callable[[], Any], str]] = {
     "method": (lambda: cvxml.solve("mlsmv", X, Y), "'mlsvm'"),
-    "METHOD": (lambda: cvxml.check("LMNN", X, Y, np.eye(3)), "'lmnn'"),
+    "METHOD": (lambda: cvxml.check("LMMN", X, Y, np.eye(3)), "'lmnn'"),
     "parameter": (lambda: cvxml.solve("mlsvm", X, Y, lamda=1), "'lam'"),
     "option": (lambda: cvxml.solve("mlsvm", X, Y, sovler="scs"), "'solver'"),
     "of-check": (lambda: cvxml.check("mlsvm", X, Y, np.eye(3), component=1), "'components'"),

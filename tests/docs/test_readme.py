@@ -100,7 +100,7 @@ def test_ci_runs_the_two_commands() -> None:
         assert f"$(readme {name})" in common
     for script in ("run", "full"):
         assert "readme_commands" in (ROOT / ".ci" / script).read_text(encoding="utf-8")
-    assert "cvxml verify" in README
+    assert "cvxml demo" in README
     assert "pytest" in README
 
 

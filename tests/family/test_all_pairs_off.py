@@ -158,7 +158,7 @@ def test_what_distances_are_off_by_moves_every_root(monkeypatch: pytest.MonkeyPa
     everyone, A = AllRoots(X, y, 2), np.eye(2) * 1e-4
     D = np.array([float(D) for (i, j), D in distances(X, A).items() if y[i] != y[j]])
     error = MOVED * float(D.min())
-    monkeypatch.setattr(all_roots, "off_of", lambda sight: np.full(len(X), error))
+    monkeypatch.setattr(all_roots, "error_of", lambda sight: np.full(len(X), error))
     assert everyone.certify(A, A).rounding >= float(np.sum(np.sqrt(D + 2 * error) - np.sqrt(D)))
 
 
@@ -180,7 +180,7 @@ def test_a_point_that_is_off_moves_every_log_sum(monkeypatch: pytest.MonkeyPatch
     everyone, A = AllSoftmaxes(X, y), np.eye(2)
     before = everyone.certify(A, A).rounding
     for k in (0, len(X) - 1):
-        monkeypatch.setattr(all_softmaxes, "off_of", lambda sight, k=k: np.eye(len(X))[k])
+        monkeypatch.setattr(all_softmaxes, "error_of", lambda sight, k=k: np.eye(len(X))[k])
         assert everyone.certify(A, A).rounding >= (1 + len(X)) * (1 - 1e-9) > before
 
 
@@ -190,7 +190,7 @@ def test_a_metric_that_is_off_moves_the_pull(
 ) -> None:
     X, y = data(0)
     everyone, A = AllSoftmaxes(X, y), np.eye(2)
-    monkeypatch.setattr(all_softmaxes, "off_of", lambda sight: np.zeros(len(X)))
+    monkeypatch.setattr(all_softmaxes, "error_of", lambda sight: np.zeros(len(X)))
     pull = float(np.trace(everyone.classes.scatter(Images(everyone.X, np.zeros(len(X))), everyone.w)[0]))
     count = float(everyone.w @ everyone.classes.sizes)
     off_by(monkeypatch, all_softmaxes, miss, moved)
@@ -242,7 +242,7 @@ def test_the_nearest_of_a_table_are_those_that_may_be(monkeypatch: pytest.Monkey
     view = AllSimilar(X, y, 1).judge(A).view
     assert isinstance(view, Kept)
     (told_apart,) = rows.blocks(view, UNPRICED)
-    monkeypatch.setattr(all_budget, "off_of", lambda sight: np.full(5, 0.2))
+    monkeypatch.setattr(all_budget, "error_of", lambda sight: np.full(5, 0.2))
     (block,) = rows.blocks(view, UNPRICED)
     assert len(block.v) > len(told_apart.v) == 1
 

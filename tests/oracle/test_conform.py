@@ -75,14 +75,14 @@ def program(tmp_path: Path, body: str) -> list[str]:
 @pytest.mark.parametrize(
     ("body", "verdict", "message"),
     [
-        ("print('hello')", "error", "no JSON"),
+        ("print('hello')", "error", "not JSON"),
         ("print('a', 'x' * 1000, 'y', chr(10), 'z')", "error", "xxx y z'"),
         ("print('{\"metric\": [[0.125]]')", "error", "'{\"metric\": [[0.125]]'"),
         ("sys.stdout.buffer.write(bytes([255, 254]))", "error", "printed '"),
         ("pass", "error", "''"),
         ("print(json.dumps([1]))", "error", "JSON object"),
         ("print('{\"metric\": [[NaN]]}')", "error", "NaN"),
-        ("print('[' * 100000)", "error", "no JSON"),
+        ("print('[' * 100000)", "error", "not JSON"),
         ("print(json.dumps({'metric': 'text'}))", "error", ""),
         ("print(json.dumps({'metric': [[1, 2], [3]]}))", "error", ""),
         ("print(json.dumps({'metric': [[1.0, 0.0], [0.0, 1.0]]}))", "error", "shape"),
@@ -117,7 +117,7 @@ def test_what_is_quoted_is_short_and_on_one_line(tmp_path: Path) -> None:
     assert len(row.message) < 500
     (row,) = conform(program(tmp_path, "print('Traceback: ' + chr(27) + '[31mred')"), [case])
     assert chr(27) not in as_table([row])
-    assert "no JSON" in row.message
+    assert "not JSON" in row.message
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_what_is_quoted_is_short_and_on_one_line(tmp_path: Path) -> None:
         (lambda question: {"metric": [[0.125]]}, "certified", ""),
         (lambda question: {"metric": [[0.25]]}, "refuted", "better by"),
         (lambda question: question["inputs"].clear() or {"metric": [[0.125]]}, "certified", ""),
-        (lambda question: [[0.125]], "error", "no dict: [[0.125]]"),
+        (lambda question: [[0.125]], "error", "not a dict: [[0.125]]"),
         (lambda question: 1 / 0, "error", "ZeroDivisionError"),
     ],
 )
@@ -399,5 +399,5 @@ def test_the_command_line_draws(tmp_path: Path, capsys: pytest.CaptureFixture[st
 def test_a_table_of_no_rows() -> None:
     """An interrupt may come before the first case ends."""
     head, _, total = as_table([]).splitlines()
-    assert head.split() == ["case", "verdict", "gap", "/", "scale", "seconds"]
+    assert head.split() == ["case", "verdict", "relative", "gap", "seconds"]
     assert re.findall(r"\d+", total) == ["0"] * 7  # cases, and of each verdict

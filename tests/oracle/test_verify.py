@@ -76,7 +76,7 @@ def test_the_exit_code_says_whether_they_agree(
     good = list(verify.verify(chosen=SMALL[:1]))
     bad = [dataclasses.replace(good[0], agrees=False, why="made up")]
     for rows, code in ((good, cli.CERTIFIED), (bad, cli.REFUTED)):
-        monkeypatch.setattr(verify, "verify", lambda say, rows=rows: iter(rows))
+        monkeypatch.setattr(verify, "verify", lambda say, chosen, rows=rows: iter(rows))
         assert cli.run(["verify", "--json"]) == code
         assert json.loads(capsys.readouterr().out)[0]["agrees"] is (code == cli.CERTIFIED)
 

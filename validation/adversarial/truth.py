@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import cache
 from itertools import combinations, permutations
 from typing import Any
 
 import numpy as np
 from flint import acb_mat, arb, arb_mat, fmpq, fmpq_mat, fmpz_mat
-from scipy.special import expit
 
+from cvxml.cases import judge as referee
 from validation.adversarial.exact import (
     Whole,
     ball,
+    ball_of,
     identity,
     is_psd,
     largest,
@@ -155,25 +157,107 @@ def float_distances(X: Any) -> Any:
     return D
 
 
-class MLSVM(Problem):
-    """lam/2 ||A||^2 + 1/n sum of slacks; `neighbors` are given."""
+class Balls:
+    """An image as the objectives of the referee take it, with functions of balls."""
+
+    off = 0  # the error of a kernel
+
+    def __init__(self, at: Image):
+        self.at, self.problem = at, at.problem
+
+    def D(self, i: int, j: int) -> Any:
+        """The squared distance of two points."""
+        return self.at.D[(i, j) if (i, j) in self.at.D else (j, i)]
+
+    def norm2(self) -> Any:
+        """||A||^2"""
+        return self.problem.norm2(self.at)
+
+    def trace(self) -> Any:
+        """tr A"""
+        return self.problem.trace(self.at)
+
+    @property
+    def weight(self) -> Any:
+        """The sum of the weights of a combination."""
+        return self.problem.weight(self.at)
+
+    number = staticmethod(real)
+
+    @staticmethod
+    def positive(x: Any) -> Any:
+        """[x]_+"""
+        return as_ball(x).max(arb(0))
+
+    @staticmethod
+    def largest(values: list[Any]) -> Any:
+        """The maximum."""
+        return largest([as_ball(v) for v in values])
+
+    @staticmethod
+    def least(values: list[Any]) -> Any:
+        """The minimum."""
+        return least([as_ball(v) for v in values])
+
+    @staticmethod
+    def log(x: Any) -> Any:
+        """log x"""
+        return x.log()
+
+    @staticmethod
+    def sum_of_roots(values: list[Any]) -> Any:
+        """sum sqrt v"""
+        return total(v.sqrt() for v in values)
+
+    @staticmethod
+    def log_sum_exp(values: list[Any]) -> Any:
+        """log sum exp v"""
+        return logsumexp([as_ball(v) for v in values])
+
+
+def as_ball(x: Any) -> Any:
+    """An integer, a fraction or a ball as a ball."""
+    return ball_of(x) if isinstance(x, Fraction) else arb(x)
+
+
+def in_balls(problem: Any) -> Any:
+    """A problem of the referee with balls in place of its fractions."""
+    for name, value in vars(problem).items():
+        if isinstance(value, Fraction):
+            setattr(problem, name, ball_of(value))
+        elif isinstance(value, list) and any(isinstance(each, Fraction) for each in value):
+            setattr(problem, name, [as_ball(each) for each in value])
+    return problem
+
+
+class Stated(Problem):
+    """A problem with the objective and the scale of the referee, in balls."""
+
+    formula = ""  # its id
+
+    def __init__(self, X: Any, y: Any, **params: Any):
+        super().__init__(X, y, **params)
+        given = {**referee.MISSING, **params}
+        content = {"X": self.X, "y": self.y, "params": given, "neighbors": given.pop("neighbors", [])}
+        self.stated = in_balls(referee.PROBLEMS[self.formula](content))
 
     def value(self, at: Image) -> Any:
-        slacks = arb(0)
-        for i, listed in enumerate(self.params["neighbors"]):
-            D = at.row(i)
-            targets = [D[j] for j in listed if self.y[j] == self.y[i]]
-            impostors = [D[j] for j in listed if self.y[j] != self.y[i]]
-            if targets and impostors:
-                slacks += (1 + largest(targets) - least(impostors)).max(arb(0))
-        return self.scale(at) + slacks / self.n
+        return self.stated.objective(Balls(at))
 
     def scale(self, at: Image) -> Any:
-        return real(self.params["lam"]) / 2 * self.norm2(at)
+        return self.stated.scale(Balls(at), self.value(at))
+
+
+class MLSVM(Stated):
+    """`neighbors` are given."""
+
+    formula = "mlsvm"
 
 
 class Kernel(MLSVM):
     """The same where phi measures rows of the kernel matrix <x, x'>^degree; ||A||^2 = tr K phi K phi."""
+
+    formula = "kernel_mlsvm"
 
     def embedded(self) -> Whole:
         values, power = whole(self.X)
@@ -207,84 +291,44 @@ class Kernel(MLSVM):
         return found.union((found - self.n * real(at.size) ** 2).max(arb(0)))
 
 
-class LMNN(Problem):
+class LMNN(Stated):
     """`targets` and mu are given."""
 
-    squared = False
-
-    def value(self, at: Image) -> Any:
-        mu, pull, push = real(self.params["mu"]), arb(0), arb(0)
-        for i, listed in enumerate(self.params["targets"]):
-            D = at.row(i)
-            for j in listed:
-                pull += D[j]
-                slacks = [(1 + D[j] - D[k]).max(arb(0)) for k in D if self.y[k] != self.y[i]]
-                push += total(s * s if self.squared else s for s in slacks)
-        return (1 - mu) * pull + mu * push
-
-    def scale(self, at: Image) -> Any:
-        others = [sum(c != self.y[i] for c in self.y) for i in range(self.n)]
-        count = sum(len(t) * m for t, m in zip(self.params["targets"], others, strict=True))
-        return self.value(at).max(real(1e-9) * real(self.params["mu"]) * count)
+    formula = "lmnn"
 
 
-class SquaredLMNN(LMNN):
+class SquaredLMNN(Stated):
     """With squared slacks."""
 
-    squared = True
+    formula = "lmnn:squared_hinge"
 
 
-class FrobMetric(Problem):
-    """1/2 ||X||^2 + C/m sum of slacks; `triplets` are given."""
+class FrobMetric(Stated):
+    """`triplets` are given."""
 
-    def value(self, at: Image) -> Any:
-        triplets, slacks = self.params["triplets"], arb(0)
-        for i, j, k in triplets:
-            D = at.row(i)
-            slacks += (1 + D[j] - D[k]).max(arb(0))
-        return self.scale(at) + real(self.params["C"]) * slacks / len(triplets)
-
-    def scale(self, at: Image) -> Any:
-        return self.norm2(at) / 2
+    formula = "frobmetric"
 
 
-class RTML(Problem):
-    """sum of smoothed slacks + lam/2 ||M||^2; `triplets` are given."""
+class RTML(Stated):
+    """`triplets` are given."""
 
-    def value(self, at: Image) -> Any:
-        g, losses = real(self.params["width"]), arb(0)
-        for i, j, k in self.params["triplets"]:
-            D = at.row(i)
-            missed = (1 + D[j] - D[k]).max(arb(0))
-            # at either end of the width the two are equal, wherever a ball lies
-            losses += (missed.min(g) ** 2 / (2 * g) if g > 0 else 0) + (missed - g).max(arb(0))
-        return self.scale(at) + losses
-
-    def scale(self, at: Image) -> Any:
-        return real(self.params["lam"]) * self.norm2(at) / 2
+    formula = "rtml"
 
 
-class SchultzJoachims(Problem):
-    """1/2 ||M||^2 + C sum of slacks, of diagonal metrics; `triplets` are given."""
+class SchultzJoachims(Stated):
+    """Of diagonal metrics; `triplets` are given."""
 
+    formula = "schultz_joachims"
     diagonal = True
 
-    def value(self, at: Image) -> Any:
-        slacks = arb(0)
-        for i, j, k in self.params["triplets"]:
-            D = at.row(i)
-            slacks += (1 + D[j] - D[k]).max(arb(0))
-        return self.scale(at) + real(self.params["C"]) * slacks
 
-    def scale(self, at: Image) -> Any:
-        return self.norm2(at) / 2
-
-
-class SCML(Problem):
-    """beta sum w + the mean of slacks; `triplets` are given, and a `basis` of which every matrix is one combination.
+class SCML(Stated):
+    """`triplets` are given, and a `basis` of which every matrix is one combination.
 
     It has every feature, and of every two of them a_ij (e_i + s_ij e_j), a_ij a power of two and s_ij a sign.
     """
+
+    formula = "scml"
 
     def __init__(self, X: Any, y: Any, **params: Any):
         super().__init__(X, y, **params)
@@ -323,26 +367,22 @@ class SCML(Problem):
         return Image(self, M, 0.0 if self.valid(M) else 1.0, D)
 
     def value(self, at: Image) -> Any:
-        if at.size > 0:
-            return arb.nan()
-        weights, paid = self.weights(at.M), arb(0)
+        return arb.nan() if at.size > 0 else super().value(at)
+
+    def weight(self, at: Image) -> Any:
+        """The sum of the weights."""
+        weights, found = self.weights(at.M), arb(0)
         for i, j in combinations(range(self.d), 2):
-            paid += ball(weights[i, j], at.M.power) * real(self.price[i, j])
-        paid += total(ball(weights[k, k], at.M.power) * real(self.price[k, k]) for k in range(self.d))
+            found += ball(weights[i, j], at.M.power) * real(self.price[i, j])
+        found += total(ball(weights[k, k], at.M.power) * real(self.price[k, k]) for k in range(self.d))
         size = ball(abs(at.M.values).sum(), at.M.power)
-        paid += size * real(float(self.price.max())) * arb(0, 1e-13)  # of M, not of what is judged
-        slacks = arb(0)
-        for i, j, k in self.params["triplets"]:
-            D = at.row(i)
-            slacks += (1 + D[j] - D[k]).max(arb(0))
-        return real(self.params["beta"]) * paid + slacks / len(self.params["triplets"])
+        return found + size * real(float(self.price.max())) * arb(0, 1e-13)  # of M, not of what is judged
 
 
-class PLML(Problem):
-    """alpha1 sum ||M_b||^2 + sum of slacks + alpha2 sum over their pairs; `triplets` and `weights` are given.
+class PLML(Stated):
+    """`triplets` and `weights` are given. A point is its features once for each block."""
 
-    A point is its features once for each block.
-    """
+    formula = "plml"
 
     def __init__(self, X: Any, y: Any, **params: Any):
         self.W = whole(np.asarray(params["weights"], float))
@@ -364,31 +404,16 @@ class PLML(Problem):
         m = self.W.values.shape[1]
         return Whole(M.values * np.kron(np.eye(m, dtype=int), np.ones((self.d, self.d), dtype=int)), M.power)
 
-    def value(self, at: Image) -> Any:
-        triplets, losses = self.params["triplets"], arb(0)
-        for i, j, k in triplets:
-            losses += (1 + at.D[i, j] - at.D[i, k]).max(arb(0))
-        pulled = total(at.D[pair] for pair in {(i, j) for i, j, _ in triplets})
-        return self.scale(at) + losses + real(self.params["alpha2"]) * pulled
 
-    def scale(self, at: Image) -> Any:
-        return real(self.params["alpha1"]) * self.norm2(at)
+class BoostMetric(Stated):
+    """`triplets` are given."""
 
-
-class BoostMetric(Problem):
-    """log sum exp and v tr X; `triplets` are given."""
-
-    def value(self, at: Image) -> Any:
-        rows = [(at.row(i), j, k) for i, j, k in self.params["triplets"]]
-        return logsumexp([D[j] - D[k] for D, j, k in rows]) + real(self.params["v"]) * self.trace(at)
+    formula = "boostmetric"
 
     def keeps_all(self, at: Image) -> bool:
         """True if the margins of all triplets are above v times the trace."""
         cost = real(self.params["v"]) * self.trace(at)
         return all(at.row(i)[k] - at.row(i)[j] > cost for i, j, k in self.params["triplets"])
-
-    def scale(self, at: Image) -> Any:
-        return abs(self.value(at)).max(arb(1))
 
 
 class MLR(Problem):
@@ -478,15 +503,15 @@ class NearPrior(Problem):
 class ITML(NearPrior):
     """`bounds` and gamma are given."""
 
+    def __init__(self, X: Any, y: Any, **params: Any):
+        super().__init__(X, y, **params)
+        content = {"X": self.X, "y": self.y, "params": {**referee.MISSING, **params}}
+        self.stated = in_balls(referee.ITML(content))
+
     def cost(self, at: Image) -> Any:
-        (near, apart), slack = map(real, self.params["bounds"]), arb(0)
-        for pair in self.same:
-            slack += phi(at.D[pair].max(near) / near)
-        for pair in self.other:
-            if not at.D[pair] > 0:
-                return INFINITY
-            slack += phi(at.D[pair].min(apart) / apart)
-        return real(self.params["gamma"]) * slack
+        if not all(at.D[pair] > 0 for pair in self.other):
+            return INFINITY
+        return self.stated.gamma * self.stated.slack(Balls(at))
 
 
 class LSML(NearPrior):
@@ -504,114 +529,58 @@ class LSML(NearPrior):
         return losses
 
 
-def phi(r: Any) -> Any:
-    """r - 1 - log r."""
-    return r - 1 - r.log()
-
-
-class MCML(Problem):
+class MCML(Stated):
     """A point that is alone in its class is no i."""
 
-    def value(self, at: Image) -> Any:
-        found = arb(0)
-        for i in range(self.n):
-            D = at.row(i)
-            mates = [D[j] for j in D if self.y[j] == self.y[i]]
-            if mates:
-                found += total(mates) / len(mates) + logsumexp([-d for d in D.values()])
-        return found
+    formula = "mcml"
 
 
-class LDML(Problem):
-    """Similar and dissimilar pairs are all, by their labels; b is given or free.
+class LDML(Stated):
+    """Similar and dissimilar pairs are all, by their labels; b is given or free."""
 
-    `weights`, the similar first, `losses` and `self_pairs` may be given: points with themselves are similar, at 0.
-    """
+    formula = "ldml"
 
     def value(self, at: Image) -> Any:
-        near, far = [at.D[pair] for pair in self.same], [at.D[pair] for pair in self.other]
-        near += [arb(0)] * self.n
-        if self.params["b"] != "free":
-            return self.at_b(near, far, self.params["b"])
-        found = self.at_b(near, far, self.best(near, far))
-        return found + found * arb(0, 1e-13)  # b is next to the best, as a float
-
-    def weights(self) -> tuple[list[Any], list[Any]]:
-        """Of `near`, the n points with themselves last, and of `far`."""
-        pairs = len(self.same) + len(self.other)
-        w = [real(float(v)) for v in self.params.get("weights", np.ones(pairs))]
-        near, far, alone = w[: len(self.same)], w[len(self.same) :], real(self.params.get("self_pairs", 0.0))
-        if self.params.get("losses", "sum") == "means":
-            of_near, of_far = total(near), total(far)
-            near, far, alone = [v / of_near for v in near], [v / of_far for v in far], alone / of_near
-        return [*near, *[alone] * self.n], far
-
-    def at_b(self, near: list[Any], far: list[Any], b: float) -> Any:
-        """The loss at a b."""
-        z = [*(D - real(b) for D in near), *(real(b) - D for D in far)]
-        w = [each for kind in self.weights() for each in kind]
-        return total(c * logsumexp([arb(0), each]) for c, each in zip(w, z, strict=True))
-
-    def best(self, near: list[Any], far: list[Any]) -> float:
-        """A float next to the best b, by bisection of the derivative."""
-        middles = [np.array([float(D.mid()) for D in kind]) for kind in (near, far)]
-        w = [np.array([float(c.mid()) for c in kind]) for kind in self.weights()]
-        away = 20 + np.log(np.concatenate(w).sum() / min(kind[kind > 0].min() for kind in w))
-        low, high = min(map(min, middles)) - away, max(map(max, middles)) + away
-        for _ in range(200):
-            b = (low + high) / 2
-            beyond, within = (
-                c @ expit(sign * (D - b)) for sign, c, D in zip((1, -1), w, middles, strict=True)
-            )
-            low, high = (b, high) if beyond > within else (low, b)
-        return (low + high) / 2
-
-    def scale(self, at: Image) -> Any:
-        return self.value(at)
+        found = super().value(at)
+        return (
+            found + found * arb(0, 1e-13) if self.stated.free else found
+        )  # b is next to the best, as a float
 
 
-class Budget(Problem):
+class Budget(Stated):
     """Similar and dissimilar pairs are all, by their labels."""
 
     along_rays = False
 
     def spent(self, at: Image) -> Any:
         """The sum over similar pairs."""
-        return total(at.D[pair] for pair in self.same)
-
-    def gained(self, D: list[Any]) -> Any:
-        """Of dissimilar distances."""
-        raise NotImplementedError
-
-    def value(self, at: Image) -> Any:
-        limit = self.spent(at).max(arb(1))
-        return -self.gained([at.D[pair] / limit for pair in self.other])
+        return as_ball(self.stated.spent(Balls(at)))
 
     def attained(self, at: Image) -> Any:
         spent = self.spent(at)
+        apart = [at.D[pair] for pair in self.other]
         if spent.is_zero():
-            return -INFINITY if self.gained([at.D[pair] for pair in self.other]) > 0 else arb(0)
-        return -self.gained([at.D[pair] / spent for pair in self.other])
+            return -INFINITY if self.stated.gained(Balls, apart) > 0 else arb(0)
+        return -self.stated.gained(Balls, [D / spent for D in apart])
 
 
 class MMC(Budget):
     """The sum of the distances."""
 
-    def gained(self, D: list[Any]) -> Any:
-        return total(d.sqrt() for d in D)
+    formula = "mmc"
 
 
 class DiagonalMMC(MMC):
     """Of diagonal metrics."""
 
+    formula = "mmc:diagonal"
     diagonal = True
 
 
 class DMLEig(Budget):
     """The least squared distance."""
 
-    def gained(self, D: list[Any]) -> Any:
-        return least(D)
+    formula = "dml_eig"
 
 
 class Scatters(Problem):

@@ -91,7 +91,7 @@ def test_from_kkt(seed: int) -> None:
 
 @pytest.mark.parametrize(
     ("row", "says", "duals"),
-    [([0, 2, 0, 3], "prior", [0.0]), ([0, 1, 4, 5], "apart", [1.0])],
+    [([0, 2, 0, 3], "prior", [0.0]), ([0, 1, 4, 5], "equal points", [1.0])],
     ids=["not violated", "far pair of equal points"],
 )
 def test_the_price_of_one_comparison_is_told(row: list[int], says: str, duals: list[float]) -> None:
