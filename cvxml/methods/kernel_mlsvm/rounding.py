@@ -78,7 +78,7 @@ def objective_error(given: Instance, error: FloatArray, phi: FloatArray) -> floa
     images, twice = phi @ K, size @ error
     norm = lam * float(np.sum(np.abs(images @ phi) * error)) + lam / 2 * float(np.sum((error @ twice) * size))
     lengths = np.abs(given.E)
-    M_error = 4 * EPS * (lengths.T @ size @ lengths)  # of E^T phi E, a sum of terms that may be larger than the sum
+    M_error = 4 * EPS * (lengths.T @ size @ lengths)  # of E^T phi E, whose terms may be larger than their sum
     M = np.abs(given.E.T @ phi @ given.E)
     norm += lam * float(np.sum((M + M_error / 2) * M_error))
 

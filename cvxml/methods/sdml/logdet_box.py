@@ -152,9 +152,10 @@ class Decided(NamedTuple):
 def decided(S: FloatArray, lam: float) -> Decided:
     """Decide in floats if some S + U is positive definite, for S (d, d) with a positive diagonal.
 
-    Let M be the inverse of S + t I + U at the maximum of its log det. Then tr S M + lam ||M||_off = d - t tr M. If no
-    S + U is positive definite, t decreases to a limit t* >= 0 at which tr M grows without bound; if t* > 0, the right
-    side becomes negative, and D = M is a direction. Otherwise S + U becomes positive definite.
+    Let M be the inverse of S + t I + U at the maximum of its log det over U. Then tr S M + lam ||M||_off = d - t tr M.
+    As t decreases, there are two cases. S + U may become positive definite. Or t has a limit t* > 0 at which tr M grows
+    without bound. Then the right side becomes negative, and D = M proves that no S + U is positive definite. In the
+    boundary case t* = 0, M is only close to such a D.
     """
     unit, (own, w) = units(S), in_units(S, lam)
     one = np.eye(len(S))
