@@ -93,7 +93,7 @@ def instance(
 ) -> Instance:
     """Check the inputs. Raises ValueError for bad input.
 
-    X (n, d), y (n,) labels, C > 0, triplets (t, 3). Triplets that are not given have n_neighbors targets a point.
+    X (n, d), y (n,) labels, C > 0, triplets (t, 3). Triplets that are not given have n_neighbors targets per point.
     """
     points, C = check_X(X), check_positive(C, "C")
     check_units(points, C, "C", "C s^4")

@@ -125,7 +125,7 @@ def instance(
     """Check the inputs. Raises ValueError for bad input.
 
     X (n, d), y (n,) labels, lam > 0, triplets (t, 3). width: 0, or between `LEAST_WIDTH` and 1. Triplets that are not
-    given have n_neighbors targets a point.
+    given have n_neighbors targets per point.
     """
     points, lam, width = check_X(X), check_positive(lam, "lam"), check_number(width, "width")
     if not (width == 0 or LEAST_WIDTH <= width <= 1):

@@ -115,7 +115,7 @@ def instance(
     """Check the inputs. Raises ValueError for bad input.
 
     X (n, d), y (n,) labels, C > 0, A (d, r), by default the identity, triplets (t, 3). Triplets that are not given have
-    n_neighbors targets a point.
+    n_neighbors targets per point.
     """
     points, C = check_X(X), check_positive(C, "C")
     columns = np.eye(points.shape[1])

@@ -116,7 +116,7 @@ def instance(
     """Check the inputs. Raises ValueError for bad input.
 
     X (n, d), y (n,) labels, basis (K, d), triplets (t, 3). n_basis: the largest number of vectors made from triplets,
-    by default `A_FEATURE` d. Triplets that are not given have n_neighbors targets a point.
+    by default `A_FEATURE` d. Triplets that are not given have n_neighbors targets per point.
     """
     points, beta = check_X(X), check_positive(beta, "beta")
     check_units(points, beta, "beta", "beta / s^2")

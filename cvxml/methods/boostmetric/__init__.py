@@ -114,7 +114,7 @@ def instance(
 ) -> Instance:
     """Check the inputs. Raises ValueError for bad input.
 
-    X (n, d), y (n,) labels, v > 0, triplets (t, 3). Triplets that are not given have n_neighbors targets a point.
+    X (n, d), y (n,) labels, v > 0, triplets (t, 3). Triplets that are not given have n_neighbors targets per point.
     """
     points, v = check_X(X), check_positive(v, "v")
     check_units(points, v, "v", "v / s^2")
