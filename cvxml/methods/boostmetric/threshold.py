@@ -120,7 +120,7 @@ class AboveThreshold(Anchors):
 
     @cached_property
     def strict(self) -> Anchor | None:
-        """Dual variables u of the upper bound, far inside the feasible set if possible; None if there are none."""
+        """Strictly feasible dual variables u of an upper bound below v, far inside if possible; None if not found."""
         return self._found[0]
 
     @property

@@ -1,6 +1,6 @@
 """Rounding errors of the certificate of kernel MLSVM, because the computed K and E E^T differ from the true kernel.
 
-The certificate is about the kernel as it is defined. The computation uses K in floating point, and a factor E without
+The certificate is about the true kernel. The computation uses K in floating point, and a factor E without
 the eigenvalues of K that are rounding. Let b_ij bound the distance of (E E^T)_ij from the kernel of x_i and x_j. Let
 B = sum_ij (u_ij - w_ij)(1_i - 1_j)(1_i - 1_j)^T with unit vectors 1_i, so that G = E^T B E.
 
