@@ -2,9 +2,10 @@
 Which predictions can be trusted?
 =================================
 
-A metric is learnt for its neighbours. If it is only *nearly* optimal, which votes would
-the exact optimum cast just the same? The certificate bounds where the optimum can be,
-and with it, point by point, what is certain.
+A metric decides which points are neighbours, and the neighbours vote on the class. Suppose
+that a metric is only *nearly* optimal. Then some votes are the same for the exact optimum,
+and others may differ. The certificate bounds the distance to the optimum. From this bound
+``report.predictions`` derives the votes that are certain.
 """
 
 import matplotlib.pyplot as plt
@@ -19,21 +20,22 @@ X = (X - X.mean(axis=0)) / X.std(axis=0)
 asked = {"lam": 0.1, "neighborhood": "per-class"}
 
 # %%
-# A metric, printed
-# -----------------
+# A metric and its rounded copy
+# -----------------------------
 #
-# A paper shows its matrix with one decimal; a file keeps them all.
+# We compare two copies of a metric: one is rounded to one decimal, as in a printed paper,
+# and one keeps all decimals.
 
 best = cvxml.solve("mlsvm", X, y, tol=1e-9, **asked).metric
 given = {"one decimal": np.round(best, 1), "all decimals": best}
 print(given["one decimal"])
 
 # %%
-# A map
-# -----
+# A map of the votes
+# ------------------
 #
-# Of every place of the plane: the vote of its five nearest points, and whether it is
-# *certain* to be that of the optimum.
+# We ask at each place of a grid: is the vote of the five nearest points *certain*, that is,
+# proved to be the vote of the exact optimum?
 
 side = np.linspace(-2.4, 2.9, 45)
 queries = np.column_stack([each.ravel() for each in np.meshgrid(side, side)])
@@ -50,13 +52,19 @@ for ax, (name, metric) in zip(axes, given.items(), strict=True):
     ):
         ax.scatter(*X[y == label].T, c=colour, marker=marker, s=18)
     ax.set(
-        title=f"{name}: {100 * certain[-1]:.1f} % certain", xticks=[], yticks=[], aspect="equal"
+        title=f"{name}: {100 * certain[-1]:.1f} % of the votes are certain",
+        xlabel="flavanoids (standardized)",
+        ylabel="colour intensity (standardized)",
+        xticks=[],
+        yticks=[],
+        aspect="equal",
     )
     print(found)
 plt.show()
 
 # %%
-# Grey is what is not proved. The better the certificate, the thinner the grey: near
-# ties alone remain.
+# Grey squares mark the votes that are not certain. A smaller gap leaves fewer of them. They lie
+# where two points are almost equally far, so that a small change of the metric could change
+# the vote.
 
 assert certain[0] < certain[1]

@@ -2,9 +2,10 @@
 Judge a program in C++
 ======================
 
-Your implementation need not be in Python. ``cvxml conform`` starts any program, asks it
-questions with proved answers, and judges what it replies. Here is one in seventy lines
-of C++, without a library: right, and with a mistake that is easy to make.
+``cvxml conform`` tests a program in any language. It starts the program, asks questions with
+proved answers, and judges the replies. The program here has seventy lines of C++ and uses
+only the standard library. We judge it twice: a correct version, and a version with a common
+mistake.
 """
 
 import json
@@ -20,9 +21,9 @@ import matplotlib.pyplot as plt
 # The program
 # -----------
 #
-# RCA: the inverse of the covariance within chunklets. It reads a question and prints
-# ``{"metric": [[...]]}``. Started with a word after its name it takes the mean of *all*
-# points for that of each chunklet.
+# The program computes RCA: the inverse of the covariance within chunklets. It reads a question
+# from standard input and prints ``{"metric": [[...]]}``. If it gets an argument, it makes the
+# mistake: it subtracts one mean of *all* chunklets in place of the mean of each chunklet.
 
 PROGRAM = r"""
 #include <cstdlib>
@@ -35,7 +36,7 @@ PROGRAM = r"""
 using Numbers = std::vector<double>;
 using Matrix = std::vector<Numbers>;
 
-Numbers numbers(const std::string& text, const std::string& name) {  // those of an array, nested or not
+Numbers numbers(const std::string& text, const std::string& name) {  // numbers of a (nested) array
   std::size_t at = text.find('"' + name + '"') + name.size() + 2;
   Numbers found;
   for (int depth = 0; depth > 0 || found.empty();) {
@@ -47,7 +48,7 @@ Numbers numbers(const std::string& text, const std::string& name) {  // those of
   return found;
 }
 
-Matrix inverse(Matrix C) {  // by elimination; C is positive definite
+Matrix inverse(Matrix C) {  // Gauss elimination; C is positive definite
   const int d = C.size();
   Matrix I(d, Numbers(d));
   for (int k = 0; k < d; k++) I[k][k] = 1;
@@ -66,7 +67,7 @@ int main(int words, char**) {
   const std::string question{std::istreambuf_iterator<char>(std::cin), {}};
   const Numbers X = numbers(question, "X"), chunklets = numbers(question, "chunklets");
   const int n = chunklets.size(), d = X.size() / n;
-  auto group = [&](int i) { return words > 1 ? 0 : chunklets[i]; };  // the mistake: all in one
+  auto group = [&](int i) { return words > 1 ? 0 : chunklets[i]; };  // the mistake: one group
   std::map<double, Numbers> sums;
   std::map<double, int> sizes;
   int used = 0;
@@ -94,7 +95,7 @@ int main(int words, char**) {
 
 
 def compiled(folder: Path) -> Path | None:
-    """The program; None where there is no g++."""
+    """Compile the program and return its path, or None if g++ is not installed."""
     compiler = shutil.which("g++")
     if compiler is None:
         return None
@@ -104,7 +105,10 @@ def compiled(folder: Path) -> Path | None:
 
 
 def conform(*program: str) -> list[dict]:
-    """A row for each case about RCA. In a shell: cvxml conform --only 'rca*' -- ./rca"""
+    """Return a row for each case about RCA.
+
+    The same in a shell: cvxml conform --only 'rca*' -- ./rca
+    """
     command = [
         sys.executable,
         "-m",
@@ -130,8 +134,8 @@ with tempfile.TemporaryDirectory() as folder:
 # The verdicts
 # ------------
 #
-# Every case has an interval that holds the optimum, proved in rational arithmetic, so
-# that no tolerance hides a mistake.
+# Each case holds an interval that contains the optimum. The interval is proved in rational
+# arithmetic, so it has no rounding errors. Each answer is compared with this interval.
 
 for name, each in rows.items():
     print(name)
@@ -139,11 +143,11 @@ for name, each in rows.items():
         print(f"    {row['case']:<14}{row['verdict']:<11}{row['message']}")
     assert {row["verdict"] for row in each} == {"certified" if name == "right" else "refuted"}
 if not rows:
-    print("not run: there is no g++")
+    print("not run: g++ is not installed")
 
 # %%
-# In a picture: how much worse than the optimum the answers are. What is certified is
-# drawn at the tolerance.
+# The picture shows how far the objective of each answer is above the optimum. Answers within
+# the tolerance are drawn at the tolerance.
 
 TOL = 1e-6
 fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
@@ -155,8 +159,8 @@ for name, colour, marker in (("right", "#009E73", "o"), ("wrong", "#D55E00", "X"
 ax.axvline(TOL, color="0.4", ls="--", label="tolerance")
 ax.set(
     xscale="log",
-    xlabel="worse than the optimum by, of the scale",
-    title="A program in C++, judged",
+    xlabel="objective minus optimum, relative to the scale",
+    title="Verdicts on a program in C++",
 )
 ax.legend(frameon=False)
 plt.show()

@@ -1,10 +1,11 @@
 """
-Rings, and a kernel
-===================
+Separate rings with a kernel
+============================
 
-No matrix separates rings: a metric of the plane stretches it, and rings stay rings.
-MLSVM with a kernel learns the metric of a space in which they can be told apart,
-exactly, and without ever writing down that space.
+A metric on the plane can only stretch it, and stretched rings are still rings around each
+other. So no matrix separates them. With a kernel, MLSVM learns a metric in a feature space in
+which the rings can be separated. The kernel is not approximated, and the coordinates of the
+feature space are never computed.
 """
 
 import matplotlib.pyplot as plt
@@ -18,9 +19,12 @@ X, y = datasets.load("rings")
 X, y = X[:150], y[:150]
 
 # %%
-# Two solutions, both proved optimal. In the plane the best metric is no metric at all, 0:
-# whatever it stretches makes no margin. The kernel ``(1 + x.x')^2`` knows the squares of
-# the coordinates, and with them the radius.
+# Two solutions
+# -------------
+#
+# We solve both problems to a certified optimum. In the plane the optimal metric is 0, because
+# no stretching gives a margin that is worth its norm. The kernel ``(1 + x.x')^2`` contains the
+# squares of the coordinates. Their sum is the squared radius, which separates the rings.
 
 asked = {"lam": 0.001, "n_neighbors": 49, "neighborhood": "per-class"}
 flat = cvxml.MLSVM(**asked).fit(X, y)
@@ -35,8 +39,9 @@ assert lifted.solution_.objective < flat.solution_.objective / 2
 # Distances from one point
 # ------------------------
 #
-# What is near to the star? To Euclid the points around it; by the learnt kernel metric
-# the whole ring that it lies on. As neighbours count the 49 others of a ring, all.
+# Which points are near to the star? In the Euclidean metric, the points around it. In the
+# learnt kernel metric, its whole ring. Both solutions above use the 49 other points of the ring
+# as neighbours.
 
 euclid = cvxml.Euclidean().fit(X, y)
 star = X[np.flatnonzero(y == 1)[0]]
@@ -44,12 +49,12 @@ side = np.linspace(-3.6, 3.6, 121)
 grid = np.column_stack([each.ravel() for each in np.meshgrid(side, side)])
 fig, axes = plt.subplots(1, 2, figsize=(9, 4.4), layout="constrained")
 for ax, learner, title in zip(
-    axes, (euclid, lifted), ("Euclid", "a metric with a kernel"), strict=True
+    axes, (euclid, lifted), ("Euclidean metric", "learnt kernel metric"), strict=True
 ):
     seen, from_star = learner.transform(grid), learner.transform(star[None])
     distance = np.linalg.norm(seen - from_star, axis=1).reshape(121, 121)
     filled = ax.contourf(side, side, distance, levels=12, cmap="Blues_r")
-    fig.colorbar(filled, ax=ax, ticks=[], label="far from the star", shrink=0.8)
+    fig.colorbar(filled, ax=ax, ticks=[], label="distance from the star", shrink=0.8)
     for label, colour, marker in zip(
         np.unique(y), ("#E69F00", "#D55E00", "#009E73"), "o^s", strict=True
     ):
@@ -57,15 +62,22 @@ for ax, learner, title in zip(
             *X[y == label].T, c=colour, marker=marker, s=16, edgecolors="white", linewidths=0.5
         )
     ax.plot(*star, "*", ms=18, color="black", mec="white")
-    ax.set(title=title, xticks=[], yticks=[], aspect="equal")
+    ax.set(
+        title=title,
+        xlabel="first coordinate",
+        ylabel="second coordinate",
+        xticks=[],
+        yticks=[],
+        aspect="equal",
+    )
 plt.show()
 
 # %%
-# What the kernel metric measures
-# -------------------------------
+# The learnt direction is the squared radius
+# ------------------------------------------
 #
-# Nobody told it what a radius is. The longest axis of the points as it sees them is the
-# squared radius, but for the noise.
+# The radius was not given to the method. Still, the first principal component of the
+# transformed points is the squared radius, up to noise.
 
 seen = lifted.transform(X)
 longest = np.linalg.svd(seen - seen.mean(axis=0), full_matrices=False)[0][:, 0]

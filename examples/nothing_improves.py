@@ -1,10 +1,10 @@
 """
-A metric that nothing can improve
-=================================
+Test a certificate with random metrics
+======================================
 
-A solver says "optimal". Why believe it? Here is a metric, and three thousand attempts
-to better it by chance, near and far. None succeeds, and none could: the certificate
-says so beforehand, in a single number.
+A certificate claims that a metric is optimal. Here we test this claim: we try three thousand
+random metrics, near and far. All of them are worse, as the certificate predicts. Its lower
+bound is a single number that holds for all metrics, also for those that we do not try.
 """
 
 import matplotlib.pyplot as plt
@@ -20,20 +20,23 @@ solution = cvxml.solve("mlsvm", X, y, lam=lam, neighborhood="per-class", tol=1e-
 print(solution)
 
 # %%
-# The lower bound comes from dual variables: a price for each margin. Whatever they are,
-# they yield a number that no metric can be below. Good ones yield a number next to the
-# objective, and then there is nothing left to find.
+# The lower bound
+# ---------------
+#
+# The lower bound comes from dual variables, one for each margin. Any feasible dual variables
+# give a number that is at most the objective of every metric. Good dual variables give a number
+# that is almost the objective of our metric. Then our metric is optimal up to this gap.
 
 assert solution.lower_bound <= solution.objective
 assert solution.rel_gap <= 1e-12
 
 # %%
-# Attempts
-# --------
+# Three thousand random metrics
+# -----------------------------
 #
-# Random psd matrices around the metric, from a millionth of its size to the whole of
-# it. Their objectives come from the definition, in a few lines of numpy that share
-# nothing with the solver.
+# We draw random psd matrices around the metric, at distances from a millionth of its norm to
+# its whole norm. We compute their objectives from the definition, in a few lines of numpy that
+# share no code with the solver.
 
 lists = cvxml.evaluate("mlsvm", X, y, solution.metric, lam=lam, neighborhood="per-class")
 rng = np.random.default_rng(0)
@@ -41,7 +44,7 @@ d, norm = X.shape[1], float(np.linalg.norm(solution.metric))
 
 
 def objective(A: np.ndarray) -> float:
-    """lam/2 ||A||^2 + the mean of [1 + furthest target - nearest impostor]_+."""
+    """Return lam/2 ||A||^2 + the mean of [1 + furthest target - nearest impostor]_+."""
     D = np.einsum("nd,de,ne->n", X, A, X)
     D = D[:, None] + D - 2 * X @ A @ X.T
     slacks = [
@@ -52,7 +55,7 @@ def objective(A: np.ndarray) -> float:
 
 
 def attempt(size: float) -> np.ndarray:
-    """A psd matrix about `size` away."""
+    """Return a random psd matrix at a distance of about `size` from the metric."""
     noise = rng.standard_normal((d, d))
     w, V = np.linalg.eigh(
         solution.metric + size * (noise + noise.T) / np.linalg.norm(noise + noise.T)
@@ -65,25 +68,29 @@ away = np.array([np.linalg.norm(A - solution.metric) for A in tried])
 excess = np.array([objective(A) for A in tried]) - solution.objective
 
 print(
-    f"attempts: {len(tried)}, better than the lower bound: {np.sum(excess < -solution.gap - 1e-14)}"
+    f"random metrics: {len(tried)}, below the lower bound: {np.sum(excess < -solution.gap - 1e-14)}"
 )
 assert np.all(excess >= -1e-14)
 
 # %%
-# How much worse it must get
+# Far metrics are much worse
 # --------------------------
 #
-# The norm in the objective makes it strongly convex: a metric at a distance r from the
-# optimum is worse by at least ``lam/2 r^2``. So the gap also says how far the optimum
-# can be, at most: the *radius* of the certificate.
+# The squared norm makes the objective strongly convex. So a metric at distance r from the optimum
+# is worse than the optimum by at least ``lam/2 r^2``. For the same reason the gap bounds the
+# distance between our metric and the optimum. This bound is the *radius* of the certificate.
 
 assert np.all(excess >= lam / 2 * np.maximum(away - solution.certificate.radius, 0) ** 2 - 1e-14)
 
 fig, ax = plt.subplots(figsize=(6, 4), layout="constrained")
 seen = excess > 0
-ax.loglog(away[seen], excess[seen], ".", ms=3, color="#0072B2", alpha=0.5, label="attempts")
+ax.loglog(away[seen], excess[seen], ".", ms=3, color="#0072B2", alpha=0.5, label="random metrics")
 line = np.geomspace(away.min(), away.max(), 50)
-ax.loglog(line, lam / 2 * line**2, color="#D55E00", lw=2, label="no metric is below this line")
-ax.set(xlabel="distance from the certified metric", ylabel="worse by", title="Nothing is better")
+ax.loglog(line, lam / 2 * line**2, color="#D55E00", lw=2, label="lower bound lam/2 $r^2$")
+ax.set(
+    xlabel="distance r from the certified metric (Frobenius norm)",
+    ylabel="objective minus certified objective",
+    title="All random metrics are worse",
+)
 ax.legend(frameon=False)
 plt.show()

@@ -2,9 +2,9 @@
 Three solvers, one optimum
 ==========================
 
-The literal problem can be given to any solver that cvxpy knows; a fast one is written
-for the method. They share no code, and none is believed. What they return is judged by
-the same certificate, so that one can see what each is worth.
+Clarabel and SCS solve the literal problem through cvxpy. The fast solver of cvxml is written
+for the method. It shares no code with the other two. You need not trust any of them: our own code
+computes the same certificate for each result, so the results can be compared.
 """
 
 import warnings
@@ -21,13 +21,19 @@ X = datasets.standardize(X)
 asked = {"lam": 0.1, "n_neighbors": 3, "neighborhood": "per-class"}
 
 # %%
-# The problem itself, row by row as the paper prints it:
+# The literal problem
+# -------------------
+#
+# ``cvxml.problem`` returns the problem as the paper states it, with cvxpy:
 
 literal = cvxml.problem("mlsvm", X, y, **asked)
 print(type(literal).__name__, "with", len(literal.constraints), "constraints")
 
 # %%
-# Each solver's metric, and the interval that is proved to hold the optimum.
+# Three intervals for the optimum
+# -------------------------------
+#
+# The certificate of each solution proves an interval that contains the optimum.
 
 solutions = {
     name: cvxml.solve("mlsvm", X, y, solver=name, **asked) for name in ("fast", "clarabel", "scs")
@@ -40,25 +46,27 @@ highest = min(solution.objective for solution in solutions.values())
 assert lowest <= highest + 1e-12
 
 # %%
-# The optimum is unique, so the metrics must agree, and the certificates say how far
-# they may be apart at most.
+# The optimal metric is unique, so the three metrics must agree. The radius of a certificate
+# bounds the distance of its metric from the optimum. So the sum of two radii bounds the distance
+# between two metrics.
 
 for name in ("clarabel", "scs"):
     apart = np.linalg.norm(solutions["fast"].metric - solutions[name].metric)
     allowed = solutions["fast"].certificate.radius + solutions[name].certificate.radius
-    print(f"fast and {name}: {apart:.0e} apart, at most {allowed:.0e}")
+    print(f"fast and {name}: distance {apart:.0e}, proved bound {allowed:.0e}")
     assert apart <= allowed
 
 # %%
-# On the way
+# Stop early
 # ----------
 #
-# The fast solver knows a bound after each step, so that one may stop where it is good
-# enough. What is not good enough is returned with its gap, and a status that says so.
+# The fast solver computes a lower bound after each step, so you can stop it when the gap is
+# small enough. A result with a larger gap is returned too, with its gap and with the status
+# ``MAX_ITER``. The picture shows how the bounds of a full run approach each other.
 
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # of the steps that were left out
+    warnings.simplefilter("ignore")  # the warning that three iterations were not sufficient
     early = cvxml.solve("mlsvm", X, y, max_iter=3, **asked)
-print("after 3 iterations:", f"gap {early.rel_gap:.0e} of the scale, {early.status.name}")
+print("after 3 iterations:", f"relative gap {early.rel_gap:.0e}, {early.status.name}")
 shown = CertificateDisplay.from_solution(solutions["fast"])
 plt.show()

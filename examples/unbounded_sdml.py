@@ -1,11 +1,11 @@
 """
-A problem without a solution
-============================
+SDML: an unbounded problem
+==========================
 
-Some problems that programs solve every day have no solution: the objective falls
-without end. A solver then stops *somewhere*, and returns that. SDML is such a problem
-once dissimilar pairs weigh too much; here is how to know it, and along which way down
-the objective goes.
+Some problems have no solution, because the objective is unbounded below. A solver then stops at
+some matrix and returns it. SDML becomes such a problem if the weight of the dissimilar pairs is
+too large. This example shows how cvxml detects it, and a direction in which the objective
+decreases without limit.
 """
 
 import matplotlib.pyplot as plt
@@ -19,9 +19,12 @@ X = datasets.standardize(X)
 lam = 0.01
 
 # %%
+# A weight with a solution
+# ------------------------
+#
 # The objective is ``tr(S M) - log det M + lam * (sum of |M_ij| off the diagonal)`` with
-# ``S = I + eta * T``, where T sums the differences of similar pairs, and subtracts
-# those of dissimilar ones. By default eta is so small that all is well:
+# ``S = I + eta * T``. Each pair of points has a difference v, and v v' is added to T for a similar
+# pair and subtracted for a dissimilar pair. The default eta is so small that a solution exists:
 
 solution = cvxml.solve("sdml", X, y, lam=lam)
 safe = solution.params["eta"]
@@ -29,8 +32,8 @@ print(f"eta = {safe:.2g}: {solution.status.sentence}")
 assert solution.status == "converged"
 
 # %%
-# With 20 times that weight there is nothing to be found. The package refuses, and says
-# why:
+# With 20 times this weight the problem has no solution. ``cvxml.solve`` raises an error that
+# gives the reason:
 
 try:
     cvxml.solve("sdml", X, y, lam=lam, eta=20 * safe)
@@ -40,12 +43,12 @@ else:
     raise AssertionError("an unbounded problem was solved")
 
 # %%
-# The way down
-# ------------
+# A direction without a lower bound
+# ---------------------------------
 #
-# An eigenvector of S to a negative eigenvalue is such a way: along ``I + t v v'`` the
-# first term falls faster than the other two rise, and each longer step is better than
-# the last.
+# Let v be an eigenvector of S with a negative eigenvalue. Along ``I + t v v'`` the first term
+# decreases linearly in t. If it decreases faster than the last term increases, the objective
+# decreases without limit.
 
 same = y[:, None] == y
 T = np.zeros((X.shape[1],) * 2)
@@ -56,7 +59,7 @@ for i in range(len(X)):
 
 
 def objective(M: np.ndarray, eta: float) -> float:
-    """As it is stated."""
+    """Return the objective as stated above."""
     S = np.eye(len(M)) + eta * T
     off = np.abs(M).sum() - np.trace(np.abs(M))
     return float(np.trace(S @ M) - np.linalg.slogdet(M)[1] + lam * off)
@@ -70,17 +73,17 @@ for factor, colour in zip(
     (1, 1.5, 2.5, 20), ("#009E73", "#56B4E9", "#E69F00", "#D55E00"), strict=True
 ):
     heights = [objective(np.eye(len(T)) + step * np.outer(v, v), factor * safe) for step in t]
-    ax.plot(t, heights, color=colour, lw=2, label=f"eta = {factor} of the default")
+    ax.plot(t, heights, color=colour, lw=2, label=f"eta = {factor} x default")
 ax.set(
     xscale="log",
     yscale="symlog",
-    xlabel="t, how far along v v'",
-    ylabel="objective",
-    title="No bottom",
+    xlabel="t (length of the step along v v')",
+    ylabel="objective at I + t v v'",
+    title="Objective along one direction, for four weights",
 )
 ax.axhline(0, color="0.8", lw=1)
 ax.legend(frameon=False, loc="lower left")
 plt.show()
 last = [objective(np.eye(len(T)) + step * np.outer(v, v), 20 * safe) for step in (1e2, 1e4, 1e6)]
-print("20 times:", ", ".join(f"{value:.0f}" for value in last))
+print("objective with 20 times eta:", ", ".join(f"{value:.0f}" for value in last))
 assert last[0] > last[1] > last[2]

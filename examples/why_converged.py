@@ -1,10 +1,10 @@
 """
-Why does your program say that it converged?
-============================================
+Small steps do not prove an optimum
+===================================
 
-Most programs stop when a step changes little. That is a statement about the *step*, not
-about the metric: steps are small far from the optimum too. Here is LMNN as one writes
-it in an afternoon, and what a proof says of its answer.
+Many programs stop when a step changes the objective very little. But steps can also be small
+far from the optimum. This example has a simple solver for LMNN with such a stopping criterion.
+A lower bound then shows the distance of its answer from the optimum.
 """
 
 import matplotlib.pyplot as plt
@@ -18,12 +18,13 @@ X = datasets.standardize(X)
 n, mu = len(X), 0.5
 
 # %%
-# The home-made solver
-# --------------------
+# A simple solver
+# ---------------
 #
-# ``evaluate`` lists the targets: of each point i its three nearest of the class, j. The
-# objective is the sum of their squared distances, and of a hinge for every point l of
-# another class that comes nearer than that by less than 1.
+# ``evaluate`` lists the targets: the targets j of a point i are its three nearest points of the
+# same class. The objective has two parts. The first is the sum of the squared distances d(i, j).
+# The second has a hinge for each target and each point l of another class. The hinge is positive
+# if d(i, l) is less than d(i, j) + 1.
 
 targets = cvxml.evaluate("lmnn", X, y, np.eye(X.shape[1]), mu=mu).targets
 i, j = targets.T
@@ -31,12 +32,15 @@ others = y[i][:, None] != y[None, :]
 
 
 def objective_and_subgradient(M: np.ndarray) -> tuple[float, np.ndarray]:
-    """(1 - mu) sum of d(i, j) + mu sum of [1 + d(i, j) - d(i, l)]_+, and a subgradient in M."""
+    """Return the objective and a subgradient in M.
+
+    The objective is (1 - mu) sum of d(i, j) + mu sum of [1 + d(i, j) - d(i, l)]_+.
+    """
     norms = np.einsum("nd,de,ne->n", X, M, X)
     D = norms[:, None] + norms - 2 * X @ M @ X.T
     hinges = np.where(others, 1 + D[i, j][:, None] - D[i], 0).clip(0)
     active = hinges > 0
-    weights = np.zeros((n, n))  # of each pair's squared distance in the objective
+    weights = np.zeros((n, n))  # weight of each squared distance in the objective
     np.add.at(weights, (i, j), (1 - mu) + mu * active.sum(axis=1))
     np.add.at(weights, i, -mu * active)
     both = weights + weights.T
@@ -45,13 +49,17 @@ def objective_and_subgradient(M: np.ndarray) -> tuple[float, np.ndarray]:
 
 
 def projected(M: np.ndarray) -> np.ndarray:
-    """The nearest psd matrix."""
+    """Return the nearest psd matrix."""
     w, V = np.linalg.eigh(M)
     return (V * w.clip(0)) @ V.T
 
 
 def learn(tol: float, max_iter: int = 5000) -> tuple[list[float], list[np.ndarray]]:
-    """Steps that grow after a success and shrink after a failure, until one changes the objective by less than tol."""
+    """Return the objectives and metrics of projected subgradient steps.
+
+    The step size grows after a success and is halved after a failure. The run stops if a step
+    changes the objective by less than tol (relative).
+    """
     M, step = np.eye(X.shape[1]), 1e-5
     value, G = objective_and_subgradient(M)
     values, metrics = [value], [M]
@@ -66,7 +74,7 @@ def learn(tol: float, max_iter: int = 5000) -> tuple[list[float], list[np.ndarra
         metrics.append(M)
         if change < tol:
             print(
-                f"converged after {len(values) - 1} steps: the last changed the objective by {change:.0e} of it"
+                f"stopped after {len(values) - 1} steps: relative change of the last step {change:.0e}"
             )
             break
     return values, metrics
@@ -76,54 +84,58 @@ values, metrics = learn(tol=1e-4)
 M = metrics[-1]
 
 # %%
-# What is proved of it
-# --------------------
+# The gap of the result
+# ---------------------
 #
-# ``check`` computes everything anew: the objective, a lower bound for all metrics, and
-# the gap between.
+# ``check`` computes the objective of the metric and a lower bound on the objective of all
+# metrics. Their difference is the gap.
 
 report = cvxml.check("lmnn", X, y, M, mu=mu, diagnosed=False)
 print(
-    f"{report.verdict.value}: worse than the optimum by {100 * report.gap / report.objective:.1f} % of the objective"
+    f"{report.verdict.value}: the gap is {100 * report.gap / report.objective:.1f} % of the objective"
 )
 
 gap = report.gap / report.objective
 assert report.verdict in ("close", "refuted")
-assert gap > 10 * 1e-4  # more than ten times what the stopping rule seemed to promise
+assert gap > 10 * 1e-4  # more than ten times the tolerance of the stopping criterion
 
 # %%
-# Twenty more programs could be asked for an opinion; one lower bound settles it. It
-# also says what the stopping rule should have looked at: not the change, but the
-# distance to the bound.
+# The picture compares two numbers at each step: the change of the objective, which the stopping
+# criterion uses, and the relative gap to the lower bound. The change falls below the tolerance
+# long before the gap does. A stopping criterion should use the gap.
 
 bound = report.lower_bound
 true_gaps = (np.array(values) - bound) / bound
 changes = -np.diff(values) / np.array(values[:-1])
 
 fig, ax = plt.subplots(figsize=(6, 4), layout="constrained")
-ax.semilogy(true_gaps, color="#D55E00", lw=2, label="what was left to gain (proved)")
+ax.semilogy(true_gaps, color="#D55E00", lw=2, label="gap to the lower bound")
 ax.semilogy(
     np.arange(1, len(values)),
     changes,
     ".",
     ms=4,
     color="#0072B2",
-    label="change of a step (what it looked at)",
+    label="change of the objective in a step",
 )
-ax.axhline(1e-4, color="0.4", ls="--", label="its tolerance")
-ax.set(xlabel="step", ylabel="share of the objective", title="Converged, it said")
+ax.axhline(1e-4, color="0.4", ls="--", label="tolerance of the stopping criterion")
+ax.set(
+    xlabel="number of steps",
+    ylabel="relative change and relative gap",
+    title="Small steps far from the optimum",
+)
 ax.legend(frameon=False)
 plt.show()
 
 # %%
-# To the end
-# ----------
+# A solver that stops by the gap
+# ------------------------------
 #
-# The same problem by ``solve``, which stops where the *gap* is small.
+# ``solve`` solves the same problem, and stops when the *gap* is small.
 
 solution = cvxml.solve("lmnn", X, y, mu=mu)
 print(
-    f"objective {solution.objective:.4f} in place of {values[-1]:.4f}; gap {solution.rel_gap:.0e} of it"
+    f"objective {solution.objective:.4f} in place of {values[-1]:.4f}; relative gap {solution.rel_gap:.0e}"
 )
 assert solution.status == "converged"
 assert solution.objective < values[-1]

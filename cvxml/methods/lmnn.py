@@ -1,14 +1,17 @@
 """LMNN, large margin nearest neighbours (Weinberger, Saul 2009): targets near, impostors a margin further away.
 
-Problem (targets j of i are given; triplets (i, j, l): a target and any point l of another class)
-    min_{M psd}  (1 - mu) sum_ij D_M(i, j)  +  mu sum_ijl [1 + D_M(i, j) - D_M(i, l)]_+ ,
-as printed, with slacks for the hinge; "lmnn:squared_hinge", which is not in the paper, squares them. Every line of
-`problem` is literal. Targets are the nearest of the point's class, as in the paper, or given; or triplets are, and no
-labels: their j are the targets, and what counts as an impostor is what they list.
+Problem. j is a target of i. A triplet (i, j, l) is a target j of i and a point l of another class, the impostor.
+    min_{M psd}  (1 - mu) sum_ij D_M(i, j)  +  mu sum_ijl [1 + D_M(i, j) - D_M(i, l)]_+ .
+`problem` is literal in every line and has slacks for the hinge, as printed. The method "lmnn:squared_hinge" squares
+the slacks; it is not in the paper.
 
-Dual and bound: family/theorem, with <C, M>, C = (1 - mu) sum_ij X_ij, and a hinge on the triplets. The objective is 0
-where all margins can be kept at no cost, of which nothing is a share: the scale is at least `NOTHING` of mu times the
-number of triplets, which is what M = 0 costs. The optimum need not be unique: there is no radius.
+Inputs. By default the targets of a point are the nearest points of its class, as in the paper. The user can give
+targets, or triplets without labels. Then the j of the triplets are the targets, and only the listed l are impostors.
+
+Dual and bound: family/theorem, with <C, M>, C = (1 - mu) sum_ij X_ij, and a hinge on the triplets.
+Scale: the objective, but at least `NOTHING` * mu * (number of triplets), because the optimum may be 0 and a relative
+gap would be undefined. The product mu * (number of triplets) is the objective at M = 0.
+Radius: there is no radius, because the optimum need not be unique.
 
 Reference: K. Q. Weinberger, L. K. Saul, Distance metric learning for large margin nearest neighbor classification,
 JMLR 10, 2009.
@@ -48,20 +51,20 @@ from cvxml.family.theorem.theorem import Family, Term, certify
 from cvxml.solvers.family_method import FamilyMethod
 
 MIN_MU = 1e-12  # mu and 1 - mu must be at least this
-NOTHING = 1e-9  # of what M = 0 costs: an objective below that counts as 0
-VIOLATED = 1e-9  # a margin that is missed by less is kept
-ROUNDS = 50  # of constraint generation
-MAX_ITER = 100
-# relative to the largest squared target distance: at a smaller distance the root has no usable slope
+NOTHING = 1e-9  # smallest scale, relative to the objective at M = 0
+VIOLATED = 1e-9  # constraint generation adds a triplet if its slack is larger
+ROUNDS = 50  # at most, of constraint generation
+MAX_ITER = 100  # for the problem of a misreading
+# Relative to the largest squared target distance. The square root has no usable slope at smaller distances.
 AT_A_CUSP = 1e-9
 NEXT_TO_IT = 1e-2  # triplets that keep their margin by at most this get a dual variable too
-FEW, MOST = 6, 20_000  # impostors of a target, and triplets, for the misreading that counts one impostor
+FEW, MOST = 6, 20_000  # nearest impostors of each target, and most triplets, for the duals of two misreadings
 
 
 def problem(X: FloatArray, targets: IntArray, triplets: IntArray, mu: float, squared: bool) -> Any:
-    """The problem, row by row. Variables: "M" (d, d) and, where there are triplets, "xi" (t,).
+    """The problem, row by row. Variables: "M" (d, d) and, if there are triplets, the slacks "xi" (t,).
 
-    targets (p, 2): pairs i, j. triplets (t, 3): i, j, l.
+    X (n, d): points. targets (p, 2): pairs i, j. triplets (t, 3): i, j, l. squared: square the slacks.
     """
     import cvxpy as cp
 
@@ -107,7 +110,7 @@ def problem(X: FloatArray, targets: IntArray, triplets: IntArray, mu: float, squ
 
 
 def dual(X: FloatArray, targets: IntArray, triplets: IntArray, mu: float, squared: bool) -> Any:
-    """Its dual. Variable: "lambda" (t,), one price a triplet."""
+    """Its dual. Variable: "lambda" (t,), one dual variable for each triplet."""
     import cvxpy as cp
 
     d = X.shape[1]
@@ -138,24 +141,24 @@ def dual(X: FloatArray, targets: IntArray, triplets: IntArray, mu: float, square
 
 
 class Instance(NamedTuple):
-    """Checked data. A triplet is a row of `targets` and a point l that counts as an impostor for it."""
+    """Checked inputs. A triplet is a row of `targets` together with a point l that is an impostor for this row."""
 
     X: FloatArray  # (n, d)
     y: IntArray  # (n,) codes
     targets: IntArray  # (p, 2): i and a target j
-    impostors: Any  # (p, n) True where l counts
+    impostors: Any  # (p, n), True if l is an impostor for the row of `targets`
     mu: float
-    n_neighbors: int | None = None  # None where targets or triplets were given
-    ties: int = 0
-    labelled: bool = True  # False where triplets were given
+    n_neighbors: int | None = None  # None if targets or triplets were given
+    ties: int = 0  # points with a tie for their last target
+    labelled: bool = True  # False if triplets were given
 
     def triplets(self, counts: np.ndarray | None = None) -> IntArray:
-        """(t, 3) the triplets i, j, l; of those only that count (p, n)."""
+        """The triplets i, j, l (t, 3): all, or those at the True entries of `counts` (p, n)."""
         row, l = np.nonzero(np.asarray(self.impostors if counts is None else counts))
         return np.concatenate([self.targets[row], l[:, None]], axis=1)
 
     def target_lists(self) -> list[list[int]]:
-        """The targets of every point, as `targets` takes them."""
+        """The list of targets of every point, in the form of the parameter `targets`."""
         lists: list[list[int]] = [[] for _ in self.X]
         for i, j in self.targets.tolist():
             lists[i].append(j)
@@ -171,7 +174,12 @@ def instance(
     targets: Any = None,
     triplets: Any = None,
 ) -> Instance:
-    """Everything checked. Raises ValueError for bad input."""
+    """Check all inputs and choose the targets. Raises ValueError for bad input.
+
+    X (n, d), y (n,) labels, or None if triplets are given. mu: weight of the impostors, 1e-12 to 1 - 1e-12.
+    n_neighbors: number of nearest targets, if neither of the others is given. targets: a list of points of the same
+    class for each point. triplets (t, 3): i, j, l. `targets` and `triplets` exclude each other.
+    """
     points = check_X(X)
     if y is None and triplets is None:
         raise ValueError("y is None: it must be one-dimensional, one label a point, or give triplets")
@@ -199,7 +207,7 @@ def instance(
 
 
 def objective(given: Instance, M: FloatArray, squared: bool) -> float:
-    """(1 - mu) sum D_M(i, j) + mu sum [1 + D_M(i, j) - D_M(i, l)]_+, the last squared for the squared hinge."""
+    """(1 - mu) sum D_M(i, j) + mu sum [1 + D_M(i, j) - D_M(i, l)]_+ at M (d, d); `squared` squares each hinge."""
     pull = push = 0.0
     for (i, j), counts in zip(given.targets.tolist(), given.impostors, strict=True):
         D = _distances(given.X, i, M)
@@ -210,10 +218,11 @@ def objective(given: Instance, M: FloatArray, squared: bool) -> float:
 
 
 def evaluate(given: Instance, M: FloatArray, squared: bool) -> dict[str, Any]:
-    """The intermediates at M (d, d).
+    """Return the intermediates at M (d, d), by name.
 
-    objective; pull, push: its sums without (1 - mu) and mu; targets (p, 2); target_distances (p,); triplets (t, 3) with
-    xi (t,) > 0, in order; impostor_counts (p,), how many there are for each target; subgradient (d, d).
+    objective: (1 - mu) pull + mu push. pull: the sum of target distances. push: the sum of xi, or of xi^2.
+    targets (p, 2). target_distances (p,), squared. triplets (t, 3): those with a slack xi (t,) > 0, in order.
+    impostor_counts (p,): number of these triplets for each target. subgradient (d, d) of the objective.
     """
     distances, triplets, slacks = [], [], []
     gradient = np.zeros_like(M)
@@ -250,18 +259,18 @@ def evaluate(given: Instance, M: FloatArray, squared: bool) -> dict[str, Any]:
 
 
 def _distances(X: FloatArray, i: int, M: FloatArray) -> FloatArray:
-    """D_M(i, l) for every l."""
+    """D_M(i, l) for every l (n,)."""
     difference = X[i] - X
     D: FloatArray = np.sum((difference @ M) * difference, axis=1)
     return D
 
 
 def generated(given: Instance, squared: bool, solver: str) -> Found:
-    """The optimum of the literal problem, and its prices from the literal dual, with the triplets that they need.
+    """Solve the literal problem and its literal dual by constraint generation.
 
-    Constraints that hold by themselves may be left out. The problem is solved with those that are violated by Euclid's
-    metric, scaled so that targets are at 1 on average, then again with those that its answer violates, until it
-    violates none: the answer is that of all triplets.
+    The first round has the triplets that the Euclidean metric violates, scaled to a mean squared target distance of 1.
+    Each further round adds the triplets that the last solution violates. When a solution violates no further triplet,
+    it also solves the problem with all triplets. At most `ROUNDS` rounds.
     """
     taken = np.zeros_like(given.impostors)
     length = float(
@@ -284,7 +293,7 @@ def generated(given: Instance, squared: bool, solver: str) -> Found:
 
 
 def _missed(given: Instance, M: FloatArray) -> FloatArray:
-    """1 + D_M(i, j) - D_M(i, l) of every target and point (p, n); 0 where l is no impostor."""
+    """1 + D_M(i, j) - D_M(i, l) for every target and point l (p, n); 0 if l is not an impostor."""
     found = np.zeros(given.impostors.shape)
     for row, (i, j) in enumerate(given.targets.tolist()):
         difference = given.X[i] - given.X
@@ -294,16 +303,16 @@ def _missed(given: Instance, M: FloatArray) -> FloatArray:
 
 
 def _on_a_line(mu: float, m: float, objective: float) -> Hand:
-    """A point, its target at 1 and an impostor at 3; the optimum."""
+    """An example with a known optimum: a point at 0, its target at 1 and an impostor at 3."""
     return Hand([[0.0], [1.0], [3.0]], [0, 0, 1], {"mu": mu, "targets": [[1], [], []]}, [[m]], objective)
 
 
-# the second feature separates the impostor, and the target does not differ in it
+# The second feature separates the impostor, and the target does not differ in it. The optimum is 0.
 _FREE = Hand([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], [0, 0, 1], {"targets": [[1], [], []]}, None, 0.0)
 
 
 class LMNN(FamilyMethod[Instance]):
-    """Large margin nearest neighbours; squared: with the squared hinge."""
+    """Large margin nearest neighbours. squared: with the squared hinge, which is not in the paper."""
 
     PARAMETERS: ClassVar = {
         "mu": Parameter(
@@ -347,10 +356,10 @@ class LMNN(FamilyMethod[Instance]):
 
     @property
     def HAND(self) -> tuple[Hand, ...]:  # type: ignore[override]
-        """One triplet on a line: (1 - mu) m + mu [1 - 8 m]_+, whose hinge may be squared."""
-        if self.squared:  # the derivative 0.4 - 9.6 (1 - 8 m) is 0
+        """One triplet on a line: the objective is (1 - mu) m + mu [1 - 8 m]_+, or has the squared hinge."""
+        if self.squared:  # the optimum m solves 0.4 - 9.6 (1 - 8 m) = 0
             return (_on_a_line(0.6, 23 / 192, 0.4 * 23 / 192 + 0.6 / 24**2), _FREE)
-        # the slope of the hinge, -8 mu, is below -(1 - mu), or above it
+        # For mu = 0.6 the slope -8 mu of the hinge is steeper than -(1 - mu), so m = 1/8. For mu = 0.1 it is flatter.
         return (_on_a_line(0.6, 1 / 8, 0.05), _on_a_line(0.1, 0.0, 0.1), _FREE)
 
     @property
@@ -363,11 +372,11 @@ class LMNN(FamilyMethod[Instance]):
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
-        """With all triplets; variables "M" (d, d) and "xi" (t,)."""
+        """The literal problem with all triplets. Variables: "M" (d, d) and "xi" (t,)."""
         return problem(given.X, given.targets, given.triplets(), given.mu, self.squared)
 
     def dual(self, given: Instance) -> Any:
-        """With all triplets; variable "lambda" (t,)."""
+        """The literal dual with all triplets. Variable: "lambda" (t,)."""
         return dual(given.X, given.targets, given.triplets(), given.mu, self.squared)
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
@@ -375,7 +384,7 @@ class LMNN(FamilyMethod[Instance]):
         return generated(given, self.squared, solver)
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """From the definition."""
+        """See `objective`."""
         return objective(given, M, self.squared)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
@@ -383,7 +392,7 @@ class LMNN(FamilyMethod[Instance]):
         return evaluate(given, M, self.squared)
 
     def member(self, given: Instance, number: Callable[[float], Any] = float) -> Family:
-        """<C, M> and a hinge on the triplets."""
+        """The linear regularizer <C, M> and one hinge on the triplets."""
         mu = number(given.mu)
         C = Weights(given.targets, np.full(len(given.targets), 1 - mu))
         hinge = SquaredHinge(mu) if self.squared else Hinge(mu)
@@ -392,15 +401,15 @@ class LMNN(FamilyMethod[Instance]):
         return Family(regularizer, (Term(hinge, Triplets(given.targets, given.impostors)),), floor)
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
-        """ "price" (t,) with "triplets" (t, 3) of i, j, l; what is no triplet of the problem is dropped."""
+        """Read "price" (t,) and "triplets" (t, 3) of i, j, l. Triplets that the problem does not have are dropped."""
         return (Triplets(given.targets, given.impostors).read(dual),)
 
     def named(self, given: Instance, duals: Duals) -> Dual:
-        """The triplets that have a price."""
+        """The dual variables "price" (t,) and their "triplets" (t, 3)."""
         return {"price": duals.a, "triplets": Triplets(given.targets, given.impostors).named(duals)}
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """With explicit targets, or triplets."""
+        """The parameters, with the targets or the triplets as explicit lists."""
         if not given.labelled:
             return {"mu": given.mu, "n_neighbors": None, "triplets": given.triplets().tolist()}
         return {"mu": given.mu, "n_neighbors": given.n_neighbors, "targets": given.target_lists()}
@@ -410,11 +419,11 @@ class LMNN(FamilyMethod[Instance]):
         return () if given.n_neighbors is None else ("targets",)
 
     def ties(self, given: Instance) -> int:
-        """How many points have a tie at the boundary of their targets."""
+        """The number of points with a tie for their last target."""
         return given.ties
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
-        """How many triplets there are and how many have a price; ties."""
+        """Notes for the user: number of triplets, number of positive dual variables, ties."""
         priced = np.count_nonzero(certificate.dual["price"])
         said = [f"{count(given.impostors)} triplets, {priced} with a positive dual variable"]
         if given.ties:
@@ -425,19 +434,20 @@ class LMNN(FamilyMethod[Instance]):
 
 
 def misreadings(method: LMNN) -> dict[str, Misreading]:
-    """What implementations of LMNN compute instead, by name.
+    """Return the problems that implementations of LMNN solve by mistake, by name.
 
-    Weights are another mu: only the ratio of the two matters. Other triplets are the same problem with other rows,
-    solved and proved by its own means. Another margin is a factor of the metric, which is named for every method.
-    Not named: a metric by gradient steps on L that has not arrived, which is no optimum of anything; a diagonal metric;
-    plain distances in the hinge, which make it non-convex.
+    Other weights are the same problem with another mu, because only the ratio of the weights matters. Other triplets
+    are the same problem with other rows; it is solved and certified like the original.
+    Another margin multiplies the metric by a factor. This mistake is recognised for every method, not here.
+    Not recognised: gradient steps on L that stopped early, because their metric is not an optimum of any problem;
+    a diagonal metric; and plain distances in the hinge, which make the problem non-convex.
     """
 
     def given(question: Question) -> Instance:
         return question.checked(method.instance)
 
     def weights(ratio: Callable[[Instance], float | None]) -> Callable[[Question], OtherProblem | None]:
-        """Impostors `ratio` times as heavy as targets."""
+        """The problem where a triplet weighs `ratio` times as much as a target."""
 
         def mu(question: Question) -> float | None:
             r = ratio(given(question))
@@ -519,12 +529,12 @@ def _another_k(more: int) -> Callable[[Question], OtherProblem | None]:
 
 
 def _by_class(question: Question) -> bool:
-    """True where neither targets nor triplets were given."""
+    """True if neither targets nor triplets were given."""
     return question.params.get("targets") is None and question.params.get("triplets") is None
 
 
 def _exchanged_points(question: Question) -> Any:
-    """j and l exchanged in given triplets."""
+    """The given triplets with j and l exchanged; None if no triplets were given."""
     triplets = question.params.get("triplets")
     return None if triplets is None else np.asarray(triplets)[:, [0, 2, 1]].tolist()
 
@@ -534,7 +544,7 @@ def _with(p: Instance, targets: IntArray, impostors: Any) -> Instance:
 
 
 def _self_first(question: Question, p: Instance) -> Instance | None:
-    """The point itself in place of the last of its targets: its distance is 0."""
+    """The problem with each point as its own first target, at distance 0, in place of its last target."""
     if not _by_class(question):
         return None
     lists = p.target_lists()
@@ -547,7 +557,7 @@ def _euclid(p: Instance) -> FloatArray:
 
 
 def _only(choose: Callable[..., Any]) -> Callable[[Question, Instance], Instance]:
-    """Triplets of one target of each point: the nearest or furthest by Euclid's metric."""
+    """The problem with the triplets of one target of each point, the nearest or furthest by the Euclidean metric."""
 
     def change(question: Question, p: Instance) -> Instance:
         D = _euclid(p)
@@ -576,7 +586,11 @@ def _nearest_ten(question: Question, p: Instance) -> Instance | None:
 
 
 def _left_of_hardest(method: LMNN, question: Question) -> float:
-    """As `_left`, where a target has its largest slack alone: prices whose sums are at most mu bound that too."""
+    """The relative gap in the problem where a target has only its largest slack.
+
+    Dual variables with a sum of at most mu for each target give a lower bound of this problem. inf if the hinge is
+    squared, if a target has no impostor, or if there are more than `MOST` triplets.
+    """
     import cvxpy as cp
 
     p, M = question.checked(method.instance), question.metric
@@ -589,7 +603,7 @@ def _left_of_hardest(method: LMNN, question: Question) -> float:
     others = np.where(listed, D[i], np.inf)
     slacks = np.maximum(0.0, 1 + D[i, j] - others.min(axis=1))
     objective = float((1 - p.mu) * D[i, j].sum() + p.mu * slacks.sum())
-    # the prices of a few of each target bound it, tightly where the metric is optimal
+    # Dual variables for the nearest impostors of each target are enough. If the metric is optimal, the bound is tight.
     few = np.sort(others, axis=1)[:, min(FEW, len(D)) - 1]
     t, l = np.nonzero((others <= few[:, None]) & listed)
     if len(t) > MOST or objective <= 0:
@@ -606,37 +620,38 @@ def _left_of_hardest(method: LMNN, question: Question) -> float:
 
 
 class WeightedTargets(LMNN):
-    """A misreading that is another problem: LMNN with a separate weight (p,) for each target."""
+    """The problem of a misreading: LMNN with a separate weight (p,) for each target."""
 
     def __init__(self, squared: bool, weights: FloatArray):
         super().__init__(squared)
         self.weights = weights
 
     def member(self, given: Instance, number: Callable[[float], Any] = float) -> Family:
-        """<C, M> with these weights, and the hinge of LMNN."""
+        """The hinge of LMNN and <C, M> with C = (1 - mu) sum of weight * X_ij."""
         C = Weights(given.targets, (1 - given.mu) * self.weights)
         regularizer = Linear(given.X, C, "targets differ from their points")
         return super().member(given, number)._replace(regularizer=regularizer)
 
 
 def _left_of_unsquared(method: LMNN, question: Question) -> float:
-    """Return the gap of LMNN with unsquared pull, to first order.
+    """The relative gap, to first order, in LMNN with sqrt D in the pull.
 
     sqrt D lies below its tangents D / (2 sqrt D_M) + constant. A metric M that is optimal with the tangents is
-    stationary for the unsquared pull.
+    stationary for the unsquared pull. inf if a target distance is near 0.
     """
     p = question.checked(method.instance)
     e = p.X[p.targets[:, 0]] - p.X[p.targets[:, 1]]
     D = np.sum((e @ question.metric) * e, axis=1)
-    if D.min() <= AT_A_CUSP * D.max():  # at distance 0 the square root has no tangent
+    if D.min() <= AT_A_CUSP * D.max():
         return math.inf
     return WeightedTargets(method.squared, 1 / (2 * np.sqrt(D))).left(p, question, MAX_ITER)
 
 
 def _left_of_class_weights(method: LMNN, question: Question) -> float:
-    """Return the gap of LMNN in which each point of a class weighs n / (number of classes * n_c).
+    """The relative gap in LMNN with the weight n / (number of classes * n_c) for each point of a class of size n_c.
 
-    Dual variables are computed for the triplets that M violates, or nearly violates.
+    Dual variables are computed for the triplets that M violates or nearly violates. inf if all classes have the same
+    size, if triplets were given, or if the certificate does not decide.
     """
     import cvxpy as cp
 
@@ -673,7 +688,7 @@ def _left_of_class_weights(method: LMNN, question: Question) -> float:
 
 
 def _one_way(question: Question, p: Instance) -> Instance | None:
-    """Of i, j and j, i the first only, with its triplets."""
+    """The problem with only the first of the targets (i, j) and (j, i), and with its triplets."""
     seen: set[tuple[int, ...]] = set()
     keep = []
     for pair in p.targets.tolist():
@@ -684,7 +699,7 @@ def _one_way(question: Question, p: Instance) -> Instance | None:
 
 
 def _left(method: LMNN, question: Question, other: Instance | None) -> float:
-    """What the metric may still gain with these rows, relative to the objective."""
+    """The relative gap of the metric in the problem `other`; inf if it is None."""
     return math.inf if other is None else method.left(other, question, MAX_ITER)
 
 

@@ -17,7 +17,7 @@ MARKS = re.compile(r"(?<=<!-- counts -->\n\n).*?(?=\n\n<!-- end of counts -->)",
 
 
 class Row(NamedTuple):
-    """One item of a paper."""
+    """A row of the table of a paper: one item, such as an equation or a figure."""
 
     where: str
     what: str

@@ -1,8 +1,9 @@
-"""Docstrings here are plain text, made to be read in a terminal. For autodoc they become reStructuredText.
+"""Convert the docstrings of cvxml to reStructuredText for autodoc.
 
-Every parameter of a function gets a line with its type and default, from the signature, and its meaning, from the
-docstring or from `SHARED`; one without a meaning is a warning, and so no site. What is raised and returned follows.
-An estimator gets the formula and the paper of its method.
+The docstrings are plain text, written for the terminal. On the site each parameter of a function gets a line. Its type
+and default come from the signature, and its meaning comes from the docstring or from `SHARED`. A parameter without a
+meaning gives a warning, and warnings end the build. Below the parameters stand the errors and the return type.
+The page of an estimator also shows the title, the equations and the page of its method.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from sphinx.util import logging
 
 from cvxml.methods import get
 
-NAMED = re.compile(r"^(\w+(?:, \w+)*) ?: (.+)$")  # "lam : float, default 0.1. The weight"
+NAMED = re.compile(r"^(\w+(?:, \w+)*) ?: (.+)$")  # for example "lam : float, default 0.1. The weight"
 
 RAISES = re.compile(r"(?:^|(?<=[.;:] ))Raises (.+?)\.(?=\s|$)", flags=re.DOTALL)
 DOCS = Path(__file__).resolve().parent.parent
@@ -31,42 +32,42 @@ WORDS = {
     "np.ndarray": "array",
     "Callback": "callable | None",
     "Any": "",
-}  # of annotations, as a reader says it
-# what has the same meaning wherever it stands, unless a docstring says something else
+}  # plain words for annotations
+# Parameters that mean the same in all functions. The docstring of a function can give another meaning.
 SHARED = {
-    "X": "(n, d): the points, one a row; finite, in any unit.",
-    "y": "(n,): the labels; equal ones are one class. None where pairs, triplets or the like are given.",
-    "method": "Id of a method, as `cvxml list` prints it.",
-    "metric": "(d, d), symmetric and psd, as the paper of the method writes it; in 1 / (unit of X)^2.",
-    "components": "(m, d): L with M = L^T L.",
-    "dual": "Dual variables by name, as `Certificate.dual` has them; they are repaired where they are not feasible.",
-    "query": "(d,) or (q, d): where the local metrics of `glml` are.",
-    "targets": "The targets of each point, of methods that have targets, if they are not the nearest.",
-    "exact": "In rational arithmetic, as in `check`.",
-    "diagnosed": "Look for the misreading whose answer a refuted metric is, as in `check`.",
-    "time_limit": "Seconds.",
-    "callback": "Called with a `Step` each time the gap is measured.",
-    "solution": "What `cvxml.solve` returned.",
-    "radius": "Of a ball, in the unit of distances.",
-    "params": "Parameters of the method, by name: `cvxml show METHOD`.",
-    "estimator": "Fitted.",
+    "X": "(n, d): one point per row; finite, in any unit.",
+    "y": "(n,): the class label of each point. None if pairs, triplets or other comparisons are given.",
+    "method": "Method id; `cvxml list` prints all ids.",
+    "metric": "(d, d), symmetric and psd: the matrix that the paper of the method uses; in 1 / (unit of X)^2.",
+    "components": "(m, d): a matrix L with M = L^T L.",
+    "dual": "Dual variables by name, as in `Certificate.dual`. If they are not feasible, they are repaired.",
+    "query": "(d,) or (q, d): the points at which the local metrics of `glml` are computed.",
+    "targets": "The targets of each point, for methods with targets; by default the nearest points.",
+    "exact": "True to compute the proof in exact arithmetic, as in `check`.",
+    "diagnosed": "True to search for a misreading that explains a refuted metric, as in `check`.",
+    "time_limit": "Longest time, in seconds.",
+    "callback": "A function that gets a `Step` each time the gap is computed.",
+    "solution": "The result of `cvxml.solve`.",
+    "radius": "Radius of a ball, in the unit of distances.",
+    "params": "Parameters of the method, by name; `cvxml show METHOD` lists them.",
+    "estimator": "A fitted estimator.",
     "pairs": "(p, 2, d): pairs of points.",
-    "queries": "(q, d): points.",
-    "t": "Iteration of the printed algorithm, from 1.",
-    "tol": "Share of the scale of the problem.",
+    "queries": "(q, d): the query points.",
+    "t": "Number of the iteration in the printed algorithm, from 1.",
+    "tol": "Tolerance for the gap, as a share of the scale of the problem.",
     "path": "Name of a file.",
-    "features": "The two that are drawn, counted from 0.",
-    "index": "Of a point, counted from 0.",
-    "ax": "Axes of matplotlib; by default new ones.",
+    "features": "The indices of the two features to draw, from 0.",
+    "index": "Index of a point, from 0.",
+    "ax": "Axes of matplotlib; default: new axes.",
     "n": "Number of rows.",
-    "seed": "Of the random numbers.",
-    "n_neighbors": "How many vote.",
-    "claimed_objective": "The value that somebody reports.",
+    "seed": "Seed of the random numbers.",
+    "n_neighbors": "Number of neighbours that vote.",
+    "claimed_objective": "The objective that the other program reports.",
 }
 
 
 def escaped(text: str) -> str:
-    """Text in which `code` is literal and no other character means anything."""
+    """Return the text in reStructuredText: `code` becomes literal, and special characters are escaped."""
     parts = re.split(r"`([^`]+)`", text)
     plain = [re.sub(r"([\\*|_`])", r"\\\1", part) for part in parts[::2]]
     quoted = [f"``{part}``" for part in parts[1::2]]
@@ -74,7 +75,7 @@ def escaped(text: str) -> str:
 
 
 def section(lines: list[str]) -> list[str]:
-    """The lines under "Parameters": a list, with an item for each name."""
+    """Return the lines of a section such as "Parameters" as a list with an item for each name."""
     out: list[str] = []
     for line in lines:
         found = NAMED.match(line)
@@ -86,16 +87,19 @@ def section(lines: list[str]) -> list[str]:
 
 
 def meanings(text: str, names: list[str]) -> tuple[str, dict[str, str]]:
-    """A paragraph without, and with, what it says of `names`: "tol: a gap. exact: in fractions"."""
+    """Split a paragraph into its text and the meanings of the parameters `names`.
+
+    For example, "Solve. tol: a gap. exact: in fractions" gives "Solve." and {"tol": "a gap.", "exact": "in fractions"}.
+    """
     listed = "|".join(map(re.escape, names)) or "(?!)"
-    shape = r"(?: \([\w, ]*\))?"  # X (n, d), y (n,) : the data
+    shape = r"(?: \([\w, ]*\))?"  # shapes, as in "X (n, d), y (n,) : the data"
     parts = re.split(rf"(?:^|(?<=[.;:] ))((?:{listed}){shape}(?:, (?:{listed}){shape})*) ?: ", text)
     said = zip(parts[1::2], parts[2::2], strict=True)
     return parts[0], {name: told.strip() for group, told in said for name in re.findall(listed, group)}
 
 
 def typed(annotation: Any) -> str:
-    """An annotation, as a reader says it."""
+    """Return an annotation in plain words, or "" if there is no annotation."""
     if annotation is inspect.Parameter.empty:
         return ""
     text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
@@ -109,7 +113,7 @@ def typed(annotation: Any) -> str:
 
 
 def parameter(given: inspect.Parameter, meaning: str) -> list[str]:
-    """The fields of one."""
+    """Return the lines of one parameter: its meaning, its type and its default."""
     default = "" if given.default is inspect.Parameter.empty else f"default {given.default!r}"
     if given.kind is inspect.Parameter.KEYWORD_ONLY and not default:
         default = "by name"
@@ -118,7 +122,7 @@ def parameter(given: inspect.Parameter, meaning: str) -> list[str]:
 
 
 def of_function(item: Any, lines: list[str], name: str) -> list[str]:
-    """The docstring of a function: what it does, its parameters, what it raises, what it returns."""
+    """Return the docstring of a function: text, parameters, errors and return type."""
     signature = inspect.signature(item)
     names = [name for name in signature.parameters if name not in ("self", "cls")]
     prose, said, raised = [], {}, []
@@ -134,7 +138,7 @@ def of_function(item: Any, lines: list[str], name: str) -> list[str]:
     out = [*prose]
     for one in names:
         if one not in said and one not in SHARED:
-            logging.getLogger(__name__).warning("%s: nothing is said of its parameter %s", name, one)
+            logging.getLogger(__name__).warning("%s: parameter %s has no description", name, one)
         out += parameter(signature.parameters[one], said.get(one) or SHARED.get(one, ""))
     returned = typed(signature.return_annotation)
     out += [f":Raises: {escaped(each)}." for each in raised]
@@ -143,7 +147,7 @@ def of_function(item: Any, lines: list[str], name: str) -> list[str]:
 
 
 def source(method: str) -> list[str]:
-    """Of which method, of which paper, and where its formulas stand."""
+    """Return the source of an estimator: title, equations and page of its method."""
     of = get(method)
     written = next(
         p for p in DOCS.glob("*.md") if f"{{statement}} {method.partition(':')[0]}\n" in p.read_text("utf-8")
@@ -155,7 +159,7 @@ def source(method: str) -> list[str]:
 
 
 def readable(lines: list[str]) -> list[str]:
-    """The docstring of a class or a module."""
+    """Return the docstring of a class or a module."""
     out: list[str] = []
     for block in re.split(r"\n\s*\n", "\n".join(lines)):
         given = block.strip("\n").splitlines()
@@ -169,7 +173,7 @@ def readable(lines: list[str]) -> list[str]:
 
 
 def fields(item: Any) -> Iterator[str]:
-    """The fields of a dataclass, each with the comment beside it."""
+    """Yield a line for each field of a dataclass: name, type, and the comment on its line."""
     source = inspect.getsource(item)
     for node in ast.parse(source).body[0].body:  # type: ignore[attr-defined]
         if isinstance(node, ast.AnnAssign):
@@ -194,7 +198,7 @@ def process(app: Any, what: str, name: str, item: Any, options: Any, lines: list
 
 
 def skip(app: Any, what: str, name: str, item: Any, skipped: bool, options: Any) -> bool | None:
-    """Leave out what scikit-learn adds to every estimator."""
+    """Skip the `set_..._request` methods that scikit-learn adds to every estimator."""
     return True if re.fullmatch(r"set_\w+_request", name) else None
 
 

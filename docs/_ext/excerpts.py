@@ -1,7 +1,7 @@
-"""Excerpts in the results of a search, for who opens the pages from a folder.
+"""Show excerpts in the search results when the site is opened from a folder.
 
-Sphinx's search fetches each page that it found, which browsers refuse where the address begins with file:. There, and
-only there, the texts are read from a script.
+The search of Sphinx fetches the text of each page that it found. Browsers refuse this if the address begins with
+"file:". In this case, and only then, a script provides the texts.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ window.fetch = (address) => Promise.resolve({{ text: () => Promise.resolve(textO
 
 
 def load(app: Any, pagename: str, template: str, context: dict[str, Any], doctree: Any) -> None:
-    """Only the page of results has use for it."""
+    """Add the script to the page of search results, the only page that needs it."""
     if pagename == "search":
         app.add_js_file(None, body=LOAD)
 
 
 def write(app: Any, exception: Exception | None) -> None:
-    """The text of every page, by the last part of its name."""
+    """Write the script: a map from the last part of the name of each page to its text."""
     if exception is None and app.builder.format == "html":
         texts = {Path(name).name: app.env.get_doctree(name).astext() for name in sorted(app.env.found_docs)}
         script = SCRIPT.format(texts=json.dumps(texts, sort_keys=True))

@@ -1,4 +1,4 @@
-"""LaTeX to MathML, which browsers draw by themselves: no script, no font, no network. docutils converts it."""
+"""Convert LaTeX to MathML, with docutils. Browsers draw MathML without a script, a font or the network."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from typing import Any
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
 
-SIZES = re.compile(r"\\(?:big|Big|bigg|Bigg|textstyle)(?![a-zA-Z])")  # not known to it, and not needed
-OPERATOR = re.compile(r"(\\operatorname\{\w+\}) (?=[\w\\])")  # which would stand close to its argument
+SIZES = re.compile(r"\\(?:big|Big|bigg|Bigg|textstyle)(?![a-zA-Z])")  # unknown to docutils, not needed
+OPERATOR = re.compile(r"(\\operatorname\{\w+\}) (?=[\w\\])")  # needs a space before its argument
 BRACKET = re.compile(r"<mo(?: class=\"math\w+\")?>([^\w\s<])</mo>")
 
 
 def mathml(latex: str, block: bool) -> str:
-    """One formula. Raises docutils' MathError for a command that the converter does not know."""
+    """Return a formula as MathML. Raises docutils' MathError for a command that the converter does not know."""
     known = OPERATOR.sub(r"\1\,", SIZES.sub("", latex)).replace(r"\operatorname*", r"\operatorname")
-    # browsers stretch brackets to the height of their neighbours unless told not to
+    # By default browsers stretch brackets to the height of their neighbours.
     return BRACKET.sub(r'<mo stretchy="false">\1</mo>', tex2mathml(known, as_block=block))
 
 
 def inline(writer: Any, node: nodes.Element) -> None:
-    """A formula in a line."""
+    """Write a formula inside a line of text."""
     writer.body.append(mathml(node.astext(), False))
     raise nodes.SkipNode
 
 
 def block(writer: Any, node: nodes.Element) -> None:
-    """A formula of its own, in what can scroll: browsers do not scroll a formula by itself."""
+    """Write a displayed formula, in a box that can scroll: browsers do not scroll a bare formula."""
     writer.body.append(f'<div class="scrolls">{mathml(node.astext(), True)}</div>')
     raise nodes.SkipNode
 

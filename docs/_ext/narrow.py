@@ -1,4 +1,4 @@
-"""A picture NAME.png of _static/ that has a NAME_narrow.png beside it is that on a narrow screen."""
+"""On narrow screens, show _static/NAME_narrow.png in place of _static/NAME.png, if both exist."""
 
 from __future__ import annotations
 

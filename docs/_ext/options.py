@@ -1,4 +1,4 @@
-"""```{options}```: the commands of cvxml and their options, from the parser itself."""
+"""The directive ```{options}``` lists the commands of cvxml and their options, read from the parser."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from cvxml.cli.parameters import lines, offered
 
 
 def commands(parser: argparse.ArgumentParser) -> list[tuple[str, str, argparse.ArgumentParser]]:
-    """Name, one line, and parser of each command."""
+    """Return name, help line and parser of each command."""
     (action,) = (a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
     helps = {choice.dest: choice.help or "" for choice in action._choices_actions}
     return [(name, helps.get(name, ""), sub) for name, sub in action.choices.items()]
 
 
 def spelt(action: argparse.Action) -> str:
-    """The action as one types it."""
+    """Return an option or argument as the user types it."""
     if not action.option_strings:
         return str(action.metavar or action.dest)
     if action.nargs == 0:
@@ -29,13 +29,13 @@ def spelt(action: argparse.Action) -> str:
 
 
 def words(line: str) -> list[nodes.Node]:
-    """Text, and what is between backticks as code."""
+    """Return a line as nodes; text between backticks becomes code."""
     parts = enumerate(line.split("`"))
     return [nodes.literal(text=part) if k % 2 else nodes.Text(part) for k, part in parts]
 
 
 def table(parser: argparse.ArgumentParser) -> nodes.definition_list:
-    """The arguments and options, each with what it means."""
+    """Return a list of the arguments and options with their meanings."""
     found, of_methods = nodes.definition_list(), offered(solving=True)
     for action in parser._actions:
         if isinstance(action, argparse._HelpAction):
@@ -49,7 +49,7 @@ def table(parser: argparse.ArgumentParser) -> nodes.definition_list:
 
 
 class Options(SphinxDirective):
-    """A section for each command."""
+    """Show a section for each command."""
 
     def run(self) -> list[nodes.Node]:
         out: list[nodes.Node] = []

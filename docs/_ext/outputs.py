@@ -1,4 +1,4 @@
-"""What a line prints, `# -> ...`, is output: the copy button leaves it out."""
+"""Mark comments `# -> ...` as output, so that the copy button skips them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pygments.token import Comment, Generic
 
 
 class Outputs(PythonLexer):
-    """Python, in which a comment `# -> ...` is no comment."""
+    """Lexer for Python that reads a comment `# -> ...` as output."""
 
     def get_tokens_unprocessed(self, *given: Any) -> Iterator[tuple[int, Any, str]]:
         for at, kind, text in super().get_tokens_unprocessed(*given):

@@ -1,4 +1,4 @@
-"""```{parameters}```: what each method takes, from its PARAMETERS."""
+"""The directive ```{parameters}``` lists the parameters of each method."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cvxml.methods import get, names
 
 
 def listed(parameters: dict[str, Parameter]) -> nodes.definition_list:
-    """Each with its line."""
+    """Return a list of the parameters with their descriptions."""
     found = nodes.definition_list()
     for name, parameter in parameters.items():
         meaning = nodes.definition("", nodes.paragraph("", "", *words(str(parameter))))
@@ -22,7 +22,7 @@ def listed(parameters: dict[str, Parameter]) -> nodes.definition_list:
 
 
 class Parameters(SphinxDirective):
-    """A section for each method."""
+    """Show a section for each method."""
 
     def run(self) -> list[nodes.Node]:
         out: list[nodes.Node] = []

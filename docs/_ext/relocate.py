@@ -1,8 +1,8 @@
-"""Links that a code host understands, made to work on the site.
+"""Change relative links between files of the repository so that they work on the site.
 
-On a code host a link is relative to the file's own place. On the site README, CHANGELOG, CONTRIBUTING and the reports
-of validation/ are pages of docs/; those of the reports are written here, to docs/reports/, which is not kept. Any other
-file that is linked is copied into the site: MyST does that.
+In the repository a link is relative to the folder of its file. On the site README, CHANGELOG, CONTRIBUTING and the
+reports of validation/ are pages of docs/. This module writes the pages of the reports to docs/reports/, which is not in
+the repository. MyST copies all other linked files into the site.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LINK = re.compile(r"\]\(([^)#:\s]+)(#[^)\s]*)?\)")
 
 @cache
 def pages() -> dict[Path, Path]:
-    """The page that stands for a file outside of docs/."""
+    """Map each file outside of docs/ that has a page on the site to this page."""
     found = {ROOT / name: DOCS / page for name, page in PAGES.items()}
     for report in sorted((ROOT / "validation").rglob("*.md")):
         name = "-".join(report.relative_to(ROOT / "validation").parts)
@@ -35,20 +35,20 @@ def pages() -> dict[Path, Path]:
 
 
 def write_reports() -> None:
-    """A page for each report, which includes it. Pages of reports that are gone are removed."""
+    """Write a page for each report, which includes the report; remove the pages of deleted reports."""
     (DOCS / "reports").mkdir(exist_ok=True)
     written = {page: report for report, page in pages().items() if page.parent.name == "reports"}
     for page in set((DOCS / "reports").glob("*.md")) - set(written):
         page.unlink()
     for page, report in written.items():
         text = f"```{{include}} {os.path.relpath(report, page.parent)}\n```\n"
-        # A page that has not changed is not written, so that Sphinx need not read it again.
+        # Sphinx reads a page again after each write, so unchanged pages are not written.
         if not page.is_file() or page.read_text(encoding="utf-8") != text:
             page.write_text(text, encoding="utf-8")
 
 
 def relocated(text: str, folder: Path) -> str:
-    """The text of a file of `folder`, its links relative to docs/, as MyST takes them after a slash."""
+    """Return the text of a file in `folder` with links "/path", relative to docs/, which is the form of MyST."""
 
     def replace(found: re.Match[str]) -> str:
         path = (folder / found[1]).resolve()

@@ -1,7 +1,8 @@
-"""```{statement} METHOD```: the mathematics of a method, as the package has it, each formula with its line of code.
+"""The directive ```{statement} METHOD``` shows the formulas of a method, each with its line of code.
 
-What is between the fences is the same as text, for who reads the page without the site. `python docs/_ext/statement.py`
-writes it; tests/docs/test_docs_methods.py compares it. Source that a page includes is shown without its formulas.
+The formulas come from the code of the package. The text between the fences repeats them for readers of the plain file.
+`python docs/_ext/statement.py` writes this text, and tests/docs/test_docs_methods.py compares it with the code. Code
+that a page includes with `literalinclude` is shown without its `#:` lines, because the statement shows these formulas.
 """
 
 from __future__ import annotations
@@ -22,14 +23,17 @@ FENCE = re.compile(r"^```\{statement\} (\S+)\n.*?^```$", flags=re.DOTALL | re.MU
 
 
 def filled(page: str) -> str:
-    """The text of a page, with the text of each statement between its fences."""
+    """Return the text of a page with the text of each statement between its fences."""
     return FENCE.sub(lambda found: f"```{{statement}} {found[1]}\n{get(found[1]).STATEMENT}\n```", page)
 
 
 def drawn(row: Row, line: str) -> nodes.container:
-    """A formula, its number in the paper, and the line of code that says it, "" for a remark."""
+    """Return a formula with its number in the paper, and below it its line of code.
+
+    line: the line of code; "" for a remark, which has no code.
+    """
     formula = nodes.container("", nodes.math_block(row.latex, row.latex, nowrap=True), classes=["formula"])
-    # a container of its own keeps the number at the end of the line
+    # A separate container keeps the number at the end of the line.
     tag = nodes.container("", nodes.inline(row.tag, row.tag), classes=["number"])
     out = nodes.container("", nodes.container("", formula, tag, classes=["row"]))
     if line:
@@ -38,14 +42,14 @@ def drawn(row: Row, line: str) -> nodes.container:
 
 
 def cited(method: str) -> list[nodes.Node]:
-    """The papers as BibTeX, folded."""
+    """Return the papers of a method as BibTeX, in a box that the reader can open."""
     entries = nodes.literal_block(bibtex(method), bibtex(method), language="text")
     opened = '<details class="bibtex"><summary>Cite: BibTeX</summary>'
     return [nodes.raw("", opened, format="html"), entries, nodes.raw("", "</details>", format="html")]
 
 
 class StatementOf(SphinxDirective):
-    """Draws get(METHOD).STATEMENT; the papers go below."""
+    """Show the statement of a method, and its papers below."""
 
     required_arguments = 1
     has_content = True
@@ -60,7 +64,7 @@ class StatementOf(SphinxDirective):
 
 
 class Source(LiteralInclude):
-    """Python without the `#:` lines, which are drawn elsewhere on the page."""
+    """Include Python code without its `#:` lines; the statement on the page shows them as formulas."""
 
     def run(self) -> list[nodes.Node]:
         found = super().run()

@@ -1,6 +1,6 @@
 """`python docs/_ext/stubs.py` writes the stubs of cvxml.typed and of the generated estimators, for type checkers.
 
-They hold the parameters of each method. tests/test_typed.py compares them with the methods.
+The stubs list the parameters of each method. tests/test_typed.py compares them with the methods.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ from cvxml.estimators.base import Learner, PairsEstimator, TripletsEstimator
 
 
 def stub() -> str:
-    """The text of cvxml/typed/__init__.pyi."""
+    """Return the text of cvxml/typed/__init__.pyi."""
     classes = [_class(name, method) for name, method in typed.named().items()]
     return "\n\n".join([HEAD.format(text=inspect.getdoc(typed)), *classes]) + "\n"
 
 
 def estimators() -> str:
-    """The text of cvxml/estimators/generated.pyi."""
+    """Return the text of cvxml/estimators/generated.pyi."""
     classes = [_estimator(getattr(generated, name)) for name in dir(generated)]
     return "\n\n".join([ESTIMATORS_HEAD.format(text=inspect.getdoc(generated)), *classes]) + "\n"
 
@@ -68,7 +68,7 @@ def _class(name: str, method: str) -> str:
 
 
 def _text(of: inspect.Signature) -> str:
-    """As it is written, annotations being text already."""
+    """Return a signature as code. Its annotations are strings."""
     parts, starred = ["self"], False
     for each in of.parameters.values():
         if each.kind is each.KEYWORD_ONLY and not starred:
@@ -79,7 +79,7 @@ def _text(of: inspect.Signature) -> str:
 
 
 def stubs() -> dict[str, str]:
-    """Each file, relative to the package, with its text."""
+    """Map the path of each stub, relative to the package, to its text."""
     return {"typed/__init__.pyi": stub(), "estimators/generated.pyi": estimators()}
 
 

@@ -1,6 +1,6 @@
-"""`python docs/_ext/tables.py` writes the cells of docs/which_method_tables.md that follow from the methods.
+"""`python docs/_ext/tables.py` writes the parameters and defaults of all methods into docs/which_method_tables.md.
 
-These are the parameters with their defaults. tests/docs/test_docs_methods.py compares them.
+tests/docs/test_docs_methods.py compares these cells with the methods.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from pathlib import Path
 from cvxml.core.parameter import OF_POINTS, Parameter
 from cvxml.methods import get
 
-SHORT = 40  # characters of a default in words
+SHORT = 40  # largest number of characters for the description of a default
 PAGE = Path(__file__).parents[1] / "which_method_tables.md"
 ROW = re.compile(r"^(\| \[`(\w+)`\].* \|) [^|]* \|$", flags=re.MULTILINE)  # the last cell has the parameters
 
 
 def cell(method: str) -> str:
-    """The parameters of a method but its lists of points, each with its default."""
+    """Return the parameters of a method with their defaults, without the lists of points."""
     parameters = get(method).PARAMETERS.items()
     return ", ".join(shown(name, each) for name, each in parameters if each.kind not in OF_POINTS) or "none"
 
 
 def shown(name: str, parameter: Parameter) -> str:
-    """For example "lam (0.1)", or "C (1/n)" for a default in words."""
+    """Return a parameter with its default, for example "lam (0.1)", or "C (1/n)" if it depends on the data."""
     default, words = parameter.default, parameter.otherwise
     if default is not None:
         return f"{name} ({default})" if isinstance(default, str) else f"{name} ({default:g})"
@@ -33,7 +33,7 @@ def shown(name: str, parameter: Parameter) -> str:
 
 
 def filled(page: str) -> str:
-    """The text of the page, with the cells filled."""
+    """Return the text of the page with the cells filled."""
     return ROW.sub(lambda row: f"{row[1]} {cell(row[2])} |", page)
 
 

@@ -1,8 +1,8 @@
-"""The first use of a word of the glossary, on each page of the site, leads to it.
+"""Link the first use of each glossary term on each page of the site to the glossary.
 
-The words are the headings of docs/glossary.md, except that of the table of old names. The pages have no marks for this.
-Headings, code, formulas and links are skipped. If a word has other meanings too, only the phrases in `PHRASES` become
-links.
+The terms are the headings of docs/glossary.md, except the heading of the table of old names. Pages need no marks for
+this. Headings, code, formulas and links are skipped. If a term has other meanings too, only the phrases in `PHRASES`
+become links.
 """
 
 from __future__ import annotations

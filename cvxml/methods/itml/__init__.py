@@ -1,14 +1,16 @@
 """ITML, information-theoretic metric learning (Davis, Kulis, Jain, Sra, Dhillon 2007): the metric nearest to a prior.
 
-Problem, as quoted (the paper was not at hand), with slack variables: over psd A and xi, one entry a pair,
-    min  D_ld(A, A_0) + gamma D_ld(diag(xi), diag(xi_0))     such that  d_A <= xi in S,  d_A >= xi in D,
-xi_0 = u for similar pairs S and l for dissimilar pairs D. Every line of `problem` is literal. u and l bound squared
-distances. For diagonal matrices D_ld is a sum over the pairs. Algorithm 1 of the paper is in projections.py.
+Problem, with slack variables, over psd A and xi with one entry for each pair:
+    min  D_ld(A, A_0) + gamma D_ld(diag(xi), diag(xi_0))     such that  d_A <= xi in S,  d_A >= xi in D.
+xi_0 is u for similar pairs S and l for dissimilar pairs D. u and l bound squared distances. Every line of `problem` is
+literal, as other papers quote it; the paper itself was not at hand. For diagonal matrices D_ld is a sum over the
+pairs. Algorithm 1 of the paper is in projections.py.
 
-Dual and bound: family/theorem, with the log det divergence and a loss for each kind of pair on D / u and D / l. lambda
-is -a / u of a similar pair with the price a and a / l of a dissimilar one. A similar pair of equal points keeps any
-bound: it is no row, and its lambda is 0. Scale: at least `UNMOVED` d, for problems whose optimum is the prior, where
-the objective is 0. Radius: family/regularizers/logdet.py.
+Dual and bound: family/theorem, with the log det divergence and one loss for each kind of pair, on D / u and D / l.
+If a is the dual variable of a row, lambda is -a / u for a similar pair and a / l for a dissimilar pair.
+A similar pair of equal points satisfies any bound, so it has no row, and its lambda is 0.
+Scale: the objective, but at least `UNMOVED` * d, because the objective is 0 if the prior is optimal.
+Radius: family/regularizers/logdet.py.
 
 Reference: J. Davis, B. Kulis, P. Jain, S. Sra, I. Dhillon, Information-theoretic metric learning, ICML 2007.
 """
@@ -54,14 +56,17 @@ from cvxml.solvers.family_method import FamilyMethod
 
 NAMES = ("lam_S", "lam_D")
 PERCENTILES = (5.0, 95.0)
-LARGEST = 1e100  # of gamma, of a bound, of a squared distance relative to its bound, and of their inverses
-UNMOVED = 1e-6  # times d: the least scale
-HARD = 1e8  # times gamma: as good as no slack, where no slack is needed
-HELD = 1e-6  # relative, by which a metric of hard constraints may miss a bound
+LARGEST = 1e100  # limit for gamma, bounds, squared distances relative to their bounds, and the inverses of all these
+UNMOVED = 1e-6  # the scale is at least this times d
+HARD = 1e8  # factor of gamma that stands for hard constraints
+HELD = 1e-6  # tolerance of the hard constraints, relative to a bound
 
 
 def problem(X: FloatArray, pairs: Pairs, A_0: FloatArray, gamma: float, u: float, l: float) -> Any:
-    """The problem with slack, pair by pair. Variables: "A" (d, d) and "xi" (pairs,), similar ones first."""
+    """The problem with slack, pair by pair. Variables: "A" (d, d) and "xi" (pairs,), similar pairs first.
+
+    X (n, d): points. A_0 (d, d): the prior. u, l: bounds of the squared distances of similar and dissimilar pairs.
+    """
     import cvxpy as cp
 
     d = X.shape[1]
@@ -102,7 +107,10 @@ def problem(X: FloatArray, pairs: Pairs, A_0: FloatArray, gamma: float, u: float
 
 
 def dual(X: FloatArray, pairs: Pairs, A_0: FloatArray, gamma: float, u: float, l: float) -> Any:
-    """Its dual. Variables: "lam_S" and "lam_D", one entry a pair; either is missing where there are no such pairs."""
+    """Its dual. Variables: "lam_S" and "lam_D", one entry for each pair.
+
+    A variable is missing if there are no pairs of its kind.
+    """
     import cvxpy as cp
 
     d = X.shape[1]
@@ -142,21 +150,21 @@ def divergence(A: Any, A_0: FloatArray) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Instance(Paired):
-    """Checked data, and every parameter."""
+    """Checked data and parameters."""
 
     gamma: float
     prior: FloatArray  # A_0 (d, d), positive definite
-    bounds: tuple[float, float]  # u, l: of squared distances
+    bounds: tuple[float, float]  # u, l, for squared distances
 
     @property
     def xi_0(self) -> FloatArray:
-        """u for every similar pair, then l for every dissimilar one."""
+        """xi_0 (pairs,): u for each similar pair, then l for each dissimilar pair."""
         u, l = self.bounds
         return np.repeat([u, l], [len(self.pairs.similar), len(self.pairs.dissimilar)])
 
     @cached_property
     def differ(self) -> IntArray:
-        """Which similar pairs are of points that differ: the others keep any bound."""
+        """Indices of the similar pairs with different points. Pairs of equal points satisfy any bound."""
         return np.flatnonzero(self.similar.any(axis=1))
 
 
@@ -169,12 +177,16 @@ def instance(
     bounds: Any = None,
     pairs: Any = None,
 ) -> Instance:
-    """Everything checked. Raises ValueError saying what was given, what is allowed and what to do."""
+    """Check all inputs; compute the prior and the bounds. Raises ValueError for bad input.
+
+    X (n, d); y (n,) labels, unless pairs are given. gamma > 0: weight of the slack. prior: a name or a matrix (d, d).
+    bounds: (u, l), by default percentiles (`default_bounds`). pairs: {"similar": ..., "dissimilar": ...}.
+    """
     gamma = check_positive(gamma, "gamma")
     if not 1 / LARGEST <= gamma <= LARGEST:
         raise ValueError(f"gamma must be within {1 / LARGEST:g} to {LARGEST:g}, got {gamma:g}")
     p = paired(X, y, pairs)
-    p.check_listable()  # before distances of so many pairs are computed
+    p.check_listable()  # before any distances are computed
     A_0 = prior_of(p.X, prior)
     apart = p.equal
     if len(apart):
@@ -189,12 +201,15 @@ def instance(
 
 
 def default_bounds(X: FloatArray, A_0: FloatArray) -> tuple[float, float]:
-    """u and l: the 5th and the 95th percentile of the squared distances of all i < j under A_0."""
+    """Return u and l, the 5th and 95th percentiles of the squared distances of all i < j under A_0 (d, d).
+
+    Raises ValueError for a single point, for overflow, and if u is 0; TooLarge if the distances do not fit into memory.
+    """
     if len(X) < 2:
         raise ValueError("bounds: one point has no distances to take percentiles of; give bounds=(u, l)")
     count = len(X) * (len(X) - 1) // 2
     check_room(
-        2 * count * FLOAT,  # percentiles take a copy
+        2 * count * FLOAT,  # np.percentile makes a copy
         f"bounds: the distances of every two of {len(X)} points, for the percentiles,",
         "give bounds=(u, l), or fewer points",
     )
@@ -211,7 +226,7 @@ def default_bounds(X: FloatArray, A_0: FloatArray) -> tuple[float, float]:
 
 
 def squared_distances(X: FloatArray, A_0: FloatArray) -> FloatArray:
-    """(x_i - x_j)^T A_0 (x_i - x_j) of all i < j, row by row."""
+    """Return (x_i - x_j)^T A_0 (x_i - x_j) of all i < j, row by row. inf on overflow."""
     C = np.linalg.cholesky(A_0)
     with np.errstate(over="ignore", invalid="ignore"):
         if np.array_equal(C, np.eye(len(C))):
@@ -221,7 +236,7 @@ def squared_distances(X: FloatArray, A_0: FloatArray) -> FloatArray:
 
 
 def check_bounds(bounds: Any) -> tuple[float, float]:
-    """(u, l). Raises ValueError unless these are two positive numbers."""
+    """Return (u, l) as floats. Raises ValueError unless these are two positive numbers."""
     values = bounds.tolist() if isinstance(bounds, np.ndarray) else bounds
     if not isinstance(values, (list, tuple)) or len(values) != 2:
         raise ValueError(
@@ -233,7 +248,10 @@ def check_bounds(bounds: Any) -> tuple[float, float]:
 
 
 def _check_range(p: Instance) -> None:
-    """Raise ValueError where a distance of a pair, relative to its bound, is beyond double precision."""
+    """Raise ValueError if a bound, or the squared distance of a pair relative to its bound, exceeds `LARGEST`.
+
+    The same limit holds for the inverse of a bound, and for the inverse of the relative distance of a dissimilar pair.
+    """
     if not 1 / LARGEST <= min(p.bounds) <= max(p.bounds) <= LARGEST:
         raise ValueError(
             f"bounds: {p.bounds[0]:.3g} and {p.bounds[1]:.3g} are beyond {1 / LARGEST:g} to {LARGEST:g}; rescale X"
@@ -251,9 +269,9 @@ def _check_range(p: Instance) -> None:
 
 
 def objective(p: Instance, A: FloatArray) -> float:
-    """D_ld(A, A_0) + gamma D_ld(diag(xi), diag(xi_0)) at A (d, d) and the best xi; inf where A is singular.
+    """D_ld(A, A_0) + gamma D_ld(diag(xi), diag(xi_0)) at A (d, d) and the best xi; inf if A is singular.
 
-    The best xi_c is max(d_A, u) for a similar pair, min(d_A, l) for a dissimilar one.
+    The best xi is max(d_A, u) for a similar pair and min(d_A, l) for a dissimilar pair.
     """
     u, l = p.bounds
     slack = [_term(max(_distance(p.X, A, i, j), u) / u) for i, j in p.pairs.similar]
@@ -262,7 +280,7 @@ def objective(p: Instance, A: FloatArray) -> float:
 
 
 def _divergence(A: FloatArray, A_0: FloatArray) -> float:
-    """D_ld(A, A_0) = tr(A A_0^-1) - log det(A A_0^-1) - d; inf where A is singular."""
+    """D_ld(A, A_0) = tr(A A_0^-1) - log det(A A_0^-1) - d; inf if A is singular."""
     sign, log_det = np.linalg.slogdet(A)
     if sign <= 0:
         return math.inf
@@ -271,17 +289,23 @@ def _divergence(A: FloatArray, A_0: FloatArray) -> float:
 
 
 def _term(ratio: float) -> float:
-    """One term of D_ld between diagonal matrices: xi / xi_0 - log(xi / xi_0) - 1."""
+    """One term of D_ld between diagonal matrices, xi / xi_0 - log(xi / xi_0) - 1 for ratio = xi / xi_0."""
     return ratio - math.log(ratio) - 1 if ratio > 0 else math.inf
 
 
 def _distance(X: FloatArray, A: FloatArray, i: int, j: int) -> float:
-    """d_A(x_i, x_j) = (x_i - x_j)^T A (x_i - x_j), squared."""
+    """The squared distance d_A(x_i, x_j) = (x_i - x_j)^T A (x_i - x_j)."""
     return float((X[i] - X[j]) @ A @ (X[i] - X[j]))
 
 
 def evaluate(p: Instance, A: FloatArray) -> dict[str, Any]:
-    """Intermediates at A: distances, xi, the prices lambda they imply, the two divergences, the gradient in A."""
+    """Return the intermediates at A (d, d), by name.
+
+    objective: D_ld + gamma D_ld_xi. D_ld: the divergence of A from A_0. D_ld_xi: the divergence of xi from xi_0.
+    u, l, A_0, similar, dissimilar: the inputs. d_S, d_D: squared distances of the pairs. xi_S, xi_D: the best slack
+    variables. violated_S, violated_D: number of violated bounds. lam_S, lam_D: the dual variables that xi implies.
+    gradient (d, d) of the objective in A; nan if the objective is infinite.
+    """
     (u, l), gamma = p.bounds, p.gamma
     d_S = np.array([_distance(p.X, A, i, j) for i, j in p.pairs.similar])
     d_D = np.array([_distance(p.X, A, i, j) for i, j in p.pairs.dissimilar])
@@ -323,7 +347,7 @@ Change = Callable[[Instance, Question], dict[str, Any] | None]
 
 
 def _with_params(change: Change) -> Callable[[Question], OtherProblem | None]:
-    """The same data with some parameters changed, unless the metric is seen at once not to be the answer."""
+    """The problem with some parameters changed; None if a multiple of the metric is clearly better there."""
 
     def problem(question: Question) -> OtherProblem | None:
         changed = change(question.checked(instance), question)
@@ -339,7 +363,7 @@ def _with_params(change: Change) -> Callable[[Question], OtherProblem | None]:
 
 
 def _stays_at_scale(p: Instance, A: FloatArray) -> bool:
-    """False if a multiple of the metric A (d, d) is better by more than `FAR`: then nothing is explained."""
+    """False if A (d, d) is singular or one of `MULTIPLES` of A lowers the objective by more than the share `FAR`."""
     sign, log_det = np.linalg.slogdet(A)
     if sign <= 0:
         return False
@@ -359,7 +383,7 @@ def _stays_at_scale(p: Instance, A: FloatArray) -> bool:
 
 
 def _gamma_times(factor: Callable[[Instance], float]) -> Callable[[Question], OtherProblem | None]:
-    """Another weight of the slack."""
+    """The problem with gamma multiplied by `factor`; None if that factor is 0 or 1."""
 
     def change(p: Instance, _: Question) -> dict[str, Any] | None:
         by = factor(p)
@@ -371,12 +395,12 @@ def _gamma_times(factor: Callable[[Instance], float]) -> Callable[[Question], Ot
 def _bounds_by(
     other: Callable[[float, float], tuple[float, float]],
 ) -> Callable[[Question], OtherProblem | None]:
-    """Other bounds, made of u and l."""
+    """The problem with the bounds `other(u, l)`."""
     return _with_params(lambda p, _: {"bounds": other(*p.bounds)})
 
 
 def _percentiles_of(values: Callable[[Instance], FloatArray], at: tuple[float, float] = PERCENTILES) -> Any:
-    """Other percentiles, or those of something else, where the bounds were left to be percentiles."""
+    """The problem with the percentiles `at` of `values` as bounds; None if the user gave bounds."""
 
     def change(p: Instance, question: Question) -> dict[str, Any] | None:
         if question.params.get("bounds") is not None:
@@ -400,18 +424,18 @@ def _euclidean(p: Instance) -> FloatArray:
 
 
 def _whole_matrix(p: Instance) -> FloatArray:
-    """All n^2 entries: every distance twice, and n zeros."""
+    """All n^2 squared distances under the prior: each pair twice, and n zeros."""
     return np.concatenate([_squared(p), _squared(p), np.zeros(len(p.X))])
 
 
 def _plain_whole_matrix(p: Instance) -> FloatArray:
-    """The same of plain Euclidean distances between distinct points."""
+    """The Euclidean distances between distinct points, not squared: each pair twice, and the zeros."""
     distances = np.sqrt(squared_distances(np.unique(p.X, axis=0), np.eye(p.X.shape[1])))
     return np.concatenate([distances, distances, np.zeros(len(np.unique(p.X, axis=0)))])
 
 
 def _hard(p: Instance, question: Question) -> dict[str, Any] | None:
-    """Only if the metric keeps all bounds: else it is no answer to that."""
+    """A very large gamma in place of hard constraints; None if the metric violates a bound."""
     A, (u, l) = question.metric, p.bounds
     if quadratic(p.similar, A).max(initial=u) > u * (1 + HELD):
         return None
@@ -461,9 +485,10 @@ def _pairs(p: Instance) -> int:
     return len(p.pairs.similar) + len(p.pairs.dissimilar)
 
 
-# What implementations of ITML compute instead: the problem itself with other inputs, so that a metric is proved to be
-# their answer by the certificate of the method. Not named are D_ld(A_0, A) in place of D_ld(A, A_0) and distances in
-# place of squared distances inside the constraints, which are not convex in A, and a random choice of pairs.
+# Problems that implementations of ITML solve by mistake. Each is the same problem with other inputs, so the certificate
+# of the method also proves that a metric is the solution of the other problem.
+# Not recognised: D_ld(A_0, A) in place of D_ld(A, A_0), and distances in place of squared distances inside the
+# constraints, because these problems are not convex in A; and a random choice of pairs.
 MISREADINGS: dict[str, Misreading] = {
     "mean": Misreading(
         "the mean of the slack over the pairs where the paper has the sum",
@@ -532,9 +557,9 @@ MISREADINGS: dict[str, Misreading] = {
 
 
 def _on_a_line(gamma: float, prior: float, kind: str, bound: float) -> Hand:
-    """Points 0 and 2, of one pair that violates its bound.
+    """An example with a known optimum a: one pair, of the points 0 and 2, that violates its bound.
 
-    D_ld(a, prior) + gamma phi(4 a / bound), with phi(r) = r - 1 - log r, has the derivative
+    The objective D_ld(a, prior) + gamma phi(4 a / bound), with phi(r) = r - 1 - log r, has the derivative
     1/prior - 1/a + gamma (4/bound - 1/a).
     """
     a = (1 + gamma) / (1 / prior + gamma * 4 / bound)
@@ -555,19 +580,19 @@ _HAND = (
     _on_a_line(40.0, 1.0, "similar", 1.0),
     _on_a_line(1e-3, 3.0, "dissimilar", 50.0),
     _on_a_line(40.0, 0.5, "dissimilar", 50.0),
-    # pairs along two axes do not meet: each entry is that of a line
+    # The pairs lie along two axes, so each diagonal entry is the optimum of a problem on a line.
     Hand(
         [[0.0, 0.0], [2.0, 0.0], [0.0, 1.0]],
         None,
         {"gamma": 0.7, "bounds": (1.0, 6.0), "pairs": {"similar": [[0, 1]], "dissimilar": [[0, 2]]}},
         [[1.7 / 3.8, 0.0], [0.0, 1.7 / (1 + 0.7 / 6)]],
-        # each entry a adds -(1 + gamma) log a - gamma log(x^2/b)
+        # Each entry a adds -(1 + gamma) log a - gamma log(x^2/b), for a pair at distance x with bound b.
         -1.7 * math.log(1.7 / 3.8)
         - 0.7 * math.log(4.0)
         - 1.7 * math.log(1.7 / (1 + 0.7 / 6))
         + 0.7 * math.log(6.0),
     ),
-    # no pairs: the prior
+    # Without pairs, the prior is optimal.
     Hand(
         [[0.0, 0.0], [2.0, 0.0], [0.0, 1.0]],
         None,
@@ -579,7 +604,7 @@ _HAND = (
 
 
 class ITML(FamilyMethod[Instance]):
-    """The metric nearest to a prior that holds similar pairs together and dissimilar ones apart."""
+    """Information-theoretic metric learning: the metric nearest to a prior, with bounds on the distances of pairs."""
 
     id = "itml"
     TITLE = "ITML: information-theoretic metric learning (Davis et al. 2007)"
@@ -641,33 +666,35 @@ class ITML(FamilyMethod[Instance]):
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
-        """Variables "A" (d, d) and "xi"."""
+        """The literal problem. Variables: "A" (d, d) and "xi" (pairs,)."""
         return problem(given.X, given.pairs, given.prior, given.gamma, *given.bounds)
 
     def dual(self, given: Instance) -> Any:
-        """Variables "lam_S" and "lam_D"."""
+        """The literal dual. Variables: "lam_S" and "lam_D", one entry for each pair."""
         return dual(given.X, given.pairs, given.prior, given.gamma, *given.bounds)
 
     def literal_rows(self, given: Instance) -> int:
-        """A row for each pair."""
+        """The number of pairs."""
         return sum(map(len, given.pairs))
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
-        """The literal metric, and of two duals the one that proves more: the literal one, and what the metric implies.
+        """Solve the literal problem. Return its metric with the better of two duals.
 
-        Back ends stall on exponential cones: on the dual of forty points of iris both do.
+        One dual is the solution of the literal dual; the other follows from the metric (`evaluate`). The second is
+        needed because back ends stall on exponential cones. For example, both stall on the dual of 40 points of iris.
         """
         A = project_psd(solve_problem(self.problem(given), solver, self.EXPONENTIAL)["A"])
         implied = evaluate(given, A)
         duals: list[Dual] = [{name: implied[name] for name in NAMES}]
         with suppress(SolverFailure):
             values = solve_problem(self.dual(given), solver, self.EXPONENTIAL)
-            duals.append({name: values.get(name, np.zeros(0)) for name in NAMES})  # absent: of no pairs
+            # A variable is missing if there are no pairs of its kind.
+            duals.append({name: values.get(name, np.zeros(0)) for name in NAMES})
         best = max(duals, key=lambda dual: self.certify(given, A, dual).lower_bound)
         return Found(A, best, Status.CONVERGED, 0)
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """From the definition."""
+        """See `objective`."""
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
@@ -675,7 +702,7 @@ class ITML(FamilyMethod[Instance]):
         return evaluate(given, M)
 
     def moved(self, given: Instance, at: Moved) -> Instance:
-        """The prior of these coordinates."""
+        """The instance in other coordinates: points and prior are transformed."""
         return replace(with_points(given, at.X), prior=at.inside(given.prior))
 
     def outside(self, given: Instance, at: Moved, M: FloatArray) -> FloatArray:
@@ -683,7 +710,7 @@ class ITML(FamilyMethod[Instance]):
         return nearest_to_prior(given.prior, at, M)
 
     def member(self, given: Instance, number: Callable[[float], Any] = float) -> Family:
-        """The divergence, and two losses on distances divided by their bounds."""
+        """The log det divergence, and two losses on squared distances divided by their bounds."""
         gamma, (u, l) = number(given.gamma), map(number, given.bounds)
         terms = (
             Term(Bounded(gamma, above=True), PairRows(given.pairs.similar[given.differ], u)),
@@ -692,7 +719,7 @@ class ITML(FamilyMethod[Instance]):
         return Family(LogDet(given.X, given.prior), terms, UNMOVED * given.X.shape[1], radius=radius)
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
-        """ "lam_S" and "lam_D", one number a pair; any but NaN."""
+        """Read "lam_S" and "lam_D", one number for each pair. Any number except NaN is allowed."""
         lam_S, lam_D = (
             dual_array(dual, name, (len(kind),)) for name, kind in zip(NAMES, given.pairs, strict=True)
         )
@@ -702,7 +729,7 @@ class ITML(FamilyMethod[Instance]):
         return [Duals(a, np.arange(len(a))) for a in (similar, dissimilar)]
 
     def named(self, given: Instance, *duals: Duals) -> Dual:
-        """0 where a pair has none."""
+        """The dual variables "lam_S" and "lam_D", one for each pair; 0 for pairs without a row."""
         (similar, dissimilar), (u, l) = duals, given.bounds
         lam_S, lam_D = (np.zeros(len(listed)) for listed in given.pairs)
         lam_S[given.differ[similar.key]] = -similar.a / u
@@ -710,7 +737,7 @@ class ITML(FamilyMethod[Instance]):
         return {"lam_S": lam_S, "lam_D": lam_D}
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """Prior and bounds as numbers; the pairs if they were given, else None: they follow from y."""
+        """The parameters, with prior and bounds as numbers. Pairs are None if they were not given and follow from y."""
         return {
             "gamma": given.gamma,
             "prior": given.prior.tolist(),
@@ -719,7 +746,7 @@ class ITML(FamilyMethod[Instance]):
         }
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
-        """Where the prior itself is optimal, and where pairs say nothing."""
+        """Notes for the user: whether the prior is optimal, and the number of similar pairs of equal points."""
         said = []
         if all(not lam.any() for lam in certificate.dual.values()):
             said.append(

@@ -1,7 +1,7 @@
-"""Algorithm 1 of the paper, cyclic Bregman projections, literally: to teach, and to compare with.
+"""Algorithm 1 of the ITML paper, cyclic Bregman projections, line by line: for teaching and comparison.
 
-One pair after another, A and xi are moved to the nearest (in D_ld) that keep its constraint with equality; lambda keeps
-the sum of all moves of a pair, so that later moves can be taken back but no further.
+For each pair in turn, A and xi move to the nearest values in D_ld that satisfy its constraint with equality. lambda is
+the sum of all moves of a pair. A later move may undo the sum, but not more.
 
     p <- (x_i - x_j)^T A (x_i - x_j);   delta <- 1 (similar) or -1 (dissimilar)
     alpha <- min(lambda_ij, delta gamma / (gamma + 1) (1/p - 1/xi))
@@ -9,12 +9,13 @@ the sum of all moves of a pair, so that later moves can be taken back but no fur
     xi <- gamma xi / (gamma + delta alpha xi);   lambda_ij <- lambda_ij - alpha
     A <- A + beta A (x_i - x_j)(x_i - x_j)^T A
 
-Corrected: Algorithm 1 is quoted with alpha <- min(lambda_ij, delta/2 (1/p - gamma/xi)). The projection has
-1/p - delta alpha = 1/xi + delta alpha / gamma, which gives the line above; the two are the same for gamma = 1. With
-eta = xi / gamma the printed lines are the right ones for eta with gamma = 1: they converge to the optimum of another
-problem, that of gamma = 1 and the bounds u / gamma, l / gamma. `printed=True` runs them.
+Correction. Other papers quote Algorithm 1 with alpha <- min(lambda_ij, delta/2 (1/p - gamma/xi)). The projection has
+1/p - delta alpha = 1/xi + delta alpha / gamma, which gives the line above. The two lines agree for gamma = 1.
+The printed lines are correct for eta = xi / gamma with gamma = 1. So they converge to the optimum of another problem,
+with gamma = 1 and the bounds u / gamma and l / gamma. `printed=True` runs the printed lines.
 
-The lambda of the algorithm are dual variables, and A = Z^-1 at any time, so every sweep is certified as it is.
+Certificate. The lambda of the algorithm are dual variables, and A = Z^-1 after every move. So the metric of each sweep
+is certified with its lambda.
 """
 
 from __future__ import annotations
@@ -35,21 +36,21 @@ from cvxml.methods.itml import METHOD, Instance
 
 
 class Projected(NamedTuple):
-    """What the projections ended with, and what is proved of it."""
+    """The result of `projections`, with its certificate."""
 
     metric: FloatArray  # (d, d)
-    xi: FloatArray  # (pairs,), similar ones first
+    xi: FloatArray  # (pairs,), similar pairs first
     certificate: Certificate
-    history: tuple[Step, ...]  # one a sweep
+    history: tuple[Step, ...]  # one step for each sweep
 
     @property
     def converged(self) -> bool:
-        """True if the last gap met the tolerance asked for."""
+        """True if the certificate of the last sweep proves the tolerance."""
         return self.history[-1].phase == "converged"
 
 
 class _Point:
-    """A, xi and lambda, and the move of Algorithm 1."""
+    """The iterate A, xi and lambda of Algorithm 1."""
 
     def __init__(self, p: Instance, printed: bool):
         self.p, self.printed = p, printed
@@ -58,11 +59,11 @@ class _Point:
         self.A, self.xi, self.lam = p.prior.copy(), p.xi_0, np.zeros(len(self.pairs))
 
     def project(self, c: int) -> None:
-        """The lines of Algorithm 1 for pair c."""
+        """Run the lines of Algorithm 1 for pair c."""
         gamma, delta = self.p.gamma, self.delta[c]
         x = self.p.X[self.pairs[c, 0]] - self.p.X[self.pairs[c, 1]]
         p = float(x @ self.A @ x)
-        if p == 0:  # equal points: similar, and the constraint always holds
+        if p == 0:  # A similar pair of equal points. Its constraint always holds.
             return
         if self.printed:
             alpha = min(self.lam[c], delta / 2 * (1 / p - gamma / self.xi[c]))
@@ -74,7 +75,7 @@ class _Point:
         self.A += beta * np.outer(self.A @ x, x @ self.A)
 
     def proof(self) -> Certificate:
-        """The certificate of A from lambda as they are."""
+        """The certificate of A with the present lambda."""
         n_S = len(self.p.pairs.similar)
         return METHOD.certify(
             self.p, (self.A + self.A.T) / 2, {"lam_S": self.lam[:n_S], "lam_D": self.lam[n_S:]}
@@ -91,10 +92,10 @@ def projections(
     callback: Callable[[Step], None] | None = None,
     **params: Any,
 ) -> Projected:
-    """Sweeps over all pairs until the certified gap is at most tol of the scale, `sweeps` at most.
+    """Run Algorithm 1 until the certified gap is at most tol times the scale, for at most `sweeps` sweeps.
 
-    params: those of the method. printed: Algorithm 1 as it is printed (see above). callback: called with a
-    `cvxml.core.result.Step` after every sweep. Raises ValueError for bad input.
+    X (n, d), y (n,) and params: the inputs of the method. printed: run Algorithm 1 as printed (see the module).
+    callback: called with a `cvxml.core.result.Step` after every sweep. Raises ValueError for bad input.
     """
     p = METHOD.instance(X, y, **params)
     sweeps, tol = check_count(sweeps, "sweeps"), check_tol(tol)

@@ -1,18 +1,19 @@
 """LDML, logistic discriminant metric learning (Guillaumin, Verbeek, Schmid 2009): is a pair of one class?
 
-Problem, over similar and dissimilar pairs, p_ij = 1 / (1 + exp(D_M(i, j) - b)) the probability that a pair is similar
+Problem, a logistic regression of the labels of pairs on their squared distances
     min_{M psd, b}  - sum over similar pairs of w_ij log p_ij  -  sum over dissimilar pairs of w_ij log(1 - p_ij)
-                    - w_0 sum over points of log p_ii,
-the likelihood of a logistic regression of the labels of pairs on their distances; b is learnt with M, or given. By
-default w_ij = 1 and w_0 = 0. The authors' program uses class means, losses="means": each w_ij is divided by the sum of
-the weights of its kind, and w_0 by the sum for similar pairs. It counts each point with itself as half a pair,
+                    - w_0 sum over points of log p_ii.
+p_ij = 1 / (1 + exp(D_M(i, j) - b)) is the probability that a pair is similar. b is learnt with M, or given.
+By default w_ij = 1 and w_0 = 0. The authors' program uses class means, losses="means": each w_ij is divided by the sum
+of the weights of its kind, and w_0 by the sum for similar pairs. It counts each point with itself as half a pair,
 w_0 = 1/2.
 
-No metric attains the infimum where pairs can be separated, or a dissimilar pair differs where no similar one does
-(methods/ldml/logistic_path.py): that is said with its proof, as a status and a note.
+No attainment. No metric attains the infimum in two cases: if b is free and a metric separates the pairs, or if a
+dissimilar pair differs in a direction where no similar pair differs (methods/ldml/logistic_path.py). If this is proved,
+the status is NOT_ATTAINED, and a note explains it.
 
-Dual and bound: family/theorem, with R = 0 and methods/ldml/logistic.py. Gaps are relative to the objective. It is not
-strongly convex: there is no radius.
+Dual and bound: family/theorem, with R = 0 and the loss of methods/ldml/logistic.py. Gaps are relative to the objective.
+Radius: there is no radius, because the objective is not strongly convex.
 
 Reference: M. Guillaumin, J. Verbeek, C. Schmid, Is that you? Metric learning approaches for face identification, ICCV
 2009. The printed equations were not at hand: docs/ldml.md says what was read.
@@ -51,8 +52,8 @@ from cvxml.solvers.family_method import FamilyMethod
 
 FREE = "free"
 SUM, MEANS = "sum", "means"
-EXTREME = 700.0  # exp of more is no number
-LARGEST = 1e6  # of a given b: beyond, every exponential of a distance is 0 or infinite
+EXTREME = 700.0  # exp overflows for larger numbers
+LARGEST = 1e6  # largest |b| that is allowed; beyond it every exponential of a distance is 0 or infinite
 HEAVIEST = 1e100  # largest weight, and largest inverse of a weight
 ONCE_IN_TWO = 0.5  # weight of a point with itself, relative to a pair that is counted in both orders
 
@@ -66,12 +67,15 @@ class Weighing(NamedTuple):
 
 
 def problem(X: FloatArray, pairs: Pairs, b: float | str, weighing: Weighing) -> Any:
-    """The problem, pair by pair. Variables: "M" (d, d) and, if it is free, "b"."""
+    """The problem, pair by pair. Variables: "M" (d, d) and, if b is free, "b".
+
+    X (n, d): points. b: a number, or "free". weighing: the weights of the losses.
+    """
     import cvxpy as cp
 
     near, far, w_0 = weighed(pairs, weighing)
     M = cp.Variable((X.shape[1],) * 2, symmetric=True, name="M")
-    # p_ij = 1 / (1 + exp(D_M - b)); cvxpy's logistic(x) is log(1 + exp(x)), so that -log p_ij is logistic(D_M - b)
+    # p_ij = 1 / (1 + exp(D_M - b)). cvxpy's logistic(x) is log(1 + exp(x)), so -log p_ij is logistic(D_M - b).
     threshold: Any = cp.Variable(name="b") if b == FREE else b
     losses = []
     for w_ij, (i, j) in zip(near, pairs.similar.tolist(), strict=True):
@@ -101,7 +105,7 @@ def problem(X: FloatArray, pairs: Pairs, b: float | str, weighing: Weighing) -> 
 
 
 def weighed(pairs: Pairs, weighing: Weighing) -> tuple[list[float], list[float], float]:
-    """Return the weights of the problem: w_ij of similar pairs, w_ij of dissimilar pairs, and w_0."""
+    """The weights of the problem: w_ij of similar pairs, w_ij of dissimilar pairs, and w_0."""
     #: w_ij = 1 and w_0 = 0, or as they are given
     #:   | w_{ij} = 1 \text{ and } w_0 = 0 \text{, or as they are given}
     w_0, given = weighing.self_pairs, weighing.weights
@@ -117,7 +121,10 @@ def weighed(pairs: Pairs, weighing: Weighing) -> tuple[list[float], list[float],
 
 
 def dual(X: FloatArray, pairs: Pairs, b: float | str, weighing: Weighing) -> Any:
-    """Its dual. Variable: "a" (p,), similar pairs first; if w_0 > 0, one more entry (p + 1,) for all self-pairs."""
+    """Its dual. Variable: "a" (p,), similar pairs first.
+
+    If w_0 > 0, "a" (p + 1,) has a last entry for all self-pairs together.
+    """
     import cvxpy as cp
 
     d, listed = X.shape[1], np.concatenate(pairs)
@@ -162,7 +169,7 @@ class Instance(Paired):
 
     @property
     def number(self) -> float | None:
-        """b where it is given."""
+        """The given b; None if b is free."""
         return None if isinstance(self.b, str) else self.b
 
     @property
@@ -181,7 +188,12 @@ def instance(
     self_pairs: float = 0.0,
     pairs: Any = None,
 ) -> Instance:
-    """Everything checked. Raises ValueError for bad input."""
+    """Check all inputs. Raises ValueError for bad input.
+
+    X (n, d). y (n,): labels, unless pairs are given. b: a number, or "free". losses: "sum" or "means".
+    weights (p,): a positive weight for each pair, similar pairs first; None: all 1. self_pairs >= 0: the weight w_0 of
+    each point with itself. pairs: {"similar": ..., "dissimilar": ...}, at least one of each kind.
+    """
     if isinstance(b, str):
         if b != FREE:
             raise ValueError(f'b must be a number, or "{FREE}", got {b!r}')
@@ -226,7 +238,7 @@ def check_weighing(losses: str, weights: Any, self_pairs: float, count: int) -> 
 
 
 def objective(given: Instance, M: FloatArray) -> float:
-    """The negative logarithm of the likelihood at M (d, d), at the best b where b is free."""
+    """The negative log likelihood at M (d, d), with weights; if b is free, at the best b."""
     near, far = distances(given, M)
     b, counted = threshold(given, near, far), counts(given)
     return math.fsum(
@@ -256,7 +268,7 @@ def counts(given: Instance) -> Counted:
 
 
 def distances(given: Instance, M: FloatArray) -> tuple[list[float], list[float]]:
-    """D_M of the similar and of the dissimilar pairs."""
+    """Return the squared distances D_M of the similar pairs and of the dissimilar pairs."""
     found: list[list[float]] = []
     for kind in given.pairs:
         E = [given.X[i] - given.X[j] for i, j in kind.tolist()]
@@ -265,7 +277,10 @@ def distances(given: Instance, M: FloatArray) -> tuple[list[float], list[float]]
 
 
 def threshold(given: Instance, near: list[float], far: list[float]) -> float:
-    """b; where it is free, that at which as many similar pairs are expected to be too far as dissimilar too near."""
+    """Return b; if b is free, the best b for squared distances of similar (near) and dissimilar (far) pairs.
+
+    At the best b, the sum of w (1 - p) over similar pairs and self-pairs equals the sum of w p over dissimilar pairs.
+    """
     if given.number is not None:
         return given.number
     counted = counts(given)
@@ -293,10 +308,10 @@ def _sigma(z: float) -> float:
 
 
 def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
-    """Intermediates at M (d, d).
+    """Return the intermediates at M (d, d), by name.
 
-    objective; b, the best where it is free; D_similar, D_dissimilar: squared distances; a_similar = w (1 - p),
-    a_dissimilar = w p; gradient (d, d) in M.
+    objective. b: given, or the best if it is free. D_similar, D_dissimilar: squared distances.
+    a_similar: w (1 - p). a_dissimilar: w p. gradient (d, d) of the objective in M.
     """
     near, far = distances(given, M)
     b, counted = threshold(given, near, far), counts(given)
@@ -322,7 +337,10 @@ def _b(value: float) -> Any:
 
 
 def _another(question: Question) -> float | None:
-    """b of which a multiple of the metric would be no better, to first order: where a sum that falls with b is 0."""
+    """The b for which the objective at t times the metric is stationary in t = 1; None if no other b has this property.
+
+    The derivative in t decreases with b, so its root is found by bracketing.
+    """
     given = question.checked(instance)
     near, far = distances(given, question.metric)
     counted, most = counts(given), max([*near, *far])
@@ -367,7 +385,7 @@ def _unweighted(question: Question) -> OtherProblem | None:
     return OtherProblem(question.X, question.y, {**question.params, "weights": None})
 
 
-# Not named are distances in place of squared ones, which are not convex in M.
+# Not recognised: distances in place of squared distances, because that problem is not convex in M.
 MISREADINGS = {
     "tiny_b": Misreading("b = 1e-3, a default that is in use, for the b that was asked for", _b(1e-3)),
     "no_b": Misreading("b = 0, as if there were none", _b(0.0)),
@@ -400,7 +418,7 @@ _SIX_PAIRS = {"similar": [[0, 1], [2, 3], [4, 5]], "dissimilar": [[0, 2], [1, 4]
 
 
 class LDML(FamilyMethod[Instance]):
-    """Logistic regression of the labels of pairs on their distances."""
+    """LDML: a logistic regression of the labels of pairs on their squared distances."""
 
     id = "ldml"
     TITLE = "LDML: logistic discriminant metric learning (Guillaumin, Verbeek, Schmid 2009)"
@@ -437,8 +455,8 @@ class LDML(FamilyMethod[Instance]):
         "weights": ([1.0], [1.0] * 119 + [0.0], [-1.0] * 120, [math.nan] * 120, [1e200] * 120),
         "self_pairs": (-0.5, math.inf, 1e200, None),
     }
-    # One similar and three dissimilar pairs, all at the distance M. The optimum has M - b = log 3; for b = -3, where
-    # that M would be negative, M = 0 is optimal. A free b makes up for any M.
+    # One similar and three dissimilar pairs, all at the distance M. The optimum has M - b = log 3. For b = -3 that M
+    # would be negative, so M = 0 is optimal. If b is free, every M is optimal with its best b.
     HAND: ClassVar = (
         *(
             Hand(*_LINE, {"pairs": _ON_LINE, "b": b}, metric, objective)
@@ -449,8 +467,8 @@ class LDML(FamilyMethod[Instance]):
                 (FREE, None, math.log(4) + 3 * math.log(4 / 3)),
             )
         ),
-        # The same pairs. With means, and with a weight of 3, both kinds have equal total weights: M = b. The five
-        # self-pairs add 5/2 log(1 + exp(-b)) to the mean over one similar pair.
+        # The same pairs. With class means, or with a weight of 3 for the similar pair, both kinds have the same total
+        # weight, so M = b. The five self-pairs add 5/2 log(1 + exp(-b)) to the mean over one similar pair.
         Hand(
             *_LINE,
             {"pairs": _ON_LINE, "b": 2.0, "losses": MEANS, "self_pairs": 0.5},
@@ -488,19 +506,19 @@ class LDML(FamilyMethod[Instance]):
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
-        """Variables "M" (d, d) and, if it is free, "b"."""
+        """The literal problem. Variables: "M" (d, d) and, if b is free, "b"."""
         return problem(given.X, given.pairs, given.b, given.weighing)
 
     def dual(self, given: Instance) -> Any:
-        """Variable "a" (p,)."""
+        """The literal dual. Variable: "a" (p,), or (p + 1,) with self-pairs."""
         return dual(given.X, given.pairs, given.b, given.weighing)
 
     def literal_rows(self, given: Instance) -> int:
-        """The pairs."""
+        """The number of pairs, plus one for all self-pairs."""
         return given.rows
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """From the definition."""
+        """See `objective`."""
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
@@ -519,18 +537,24 @@ class LDML(FamilyMethod[Instance]):
         return Family(regularizer, (Term(loss, rows),), anchors=anchors)
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
-        """Read "a" (p,): one number for each pair, similar pairs first, and one for all self-pairs; NaN is refused."""
+        """Read "a" (p,): one number for each pair, similar pairs first, and one for all self-pairs.
+
+        NaN raises ValueError.
+        """
         a = dual_array(dual, "a", (given.rows,))
         similar = np.arange(len(a)) < len(given.pairs.similar)
-        similar[sum(map(len, given.pairs)) :] = True  # points with themselves
+        similar[sum(map(len, given.pairs)) :] = True  # the row of the self-pairs
         return (Duals(np.where(similar, -1, 1) * a, np.arange(len(a))),)
 
     def named(self, given: Instance, duals: Duals) -> Dual:
-        """Without their signs."""
+        """The dual variables "a" (p,) >= 0, without their signs."""
         return {"a": np.abs(duals.a)}
 
     def find(self, given: Instance, *asked: Any, **own: Any) -> Found:
-        """See `ConvexMethod`; where pairs can be separated the metric that does so, and nothing is solved."""
+        """Solve as in `ConvexMethod`. If a metric is proved to separate the pairs, return it without solving.
+
+        If no metric attains the infimum, the status is NOT_ATTAINED.
+        """
         shown = self.shown(given)
         if shown.separates:
             nothing = {"a": np.zeros(given.rows)}
@@ -539,23 +563,23 @@ class LDML(FamilyMethod[Instance]):
         return found._replace(status=Status.NOT_ATTAINED) if self.across(given) else found
 
     def unattained(self, given: Instance) -> str:
-        """Of pairs that can be separated, and of dissimilar pairs that differ where no similar one does."""
+        """A sentence if no metric attains the infimum, and this is proved; else empty."""
         count = self.across(given)
         return ACROSS.format(count=count) if count else self.shown(given).separates
 
     def shown(self, given: Instance) -> Shown:
-        """Whether minimisers are bounded."""
+        """See `Shown`: strict dual variables, or a metric that separates the pairs."""
         anchors = self.family(given).anchors
         assert isinstance(anchors, MiddleOfThePath)
         return anchors.shown
 
     def across(self, given: Instance) -> int:
-        """How many dissimilar pairs differ where no similar pair does, exactly."""
+        """The exact number of dissimilar pairs that differ outside the span of the similar differences."""
         i, j = self.family(given).regularizer.labels[given.pairs.dissimilar].T
         return int(np.count_nonzero(i != j))
 
     def status(self, found: Status, certificate: Certificate, tol: float, solver: str) -> Status:
-        """What is within tol of an infimum that is not attained is no optimum."""
+        """The final status. NOT_ATTAINED stays, even if the metric is certified within tol of the infimum."""
         return found if found is Status.NOT_ATTAINED else super().status(found, certificate, tol, solver)
 
     def stored(self, given: Instance) -> dict[str, Any]:
@@ -570,7 +594,7 @@ class LDML(FamilyMethod[Instance]):
         return {"b": given.b, "pairs": given.stored, **kept}
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
-        """b where it is free, and where no metric attains the infimum."""
+        """Notes for the user: whether the infimum is not attained, else the value of a free b."""
         said = [self.shown(given).separates] if self.shown(given).separates else []
         if count := self.across(given):
             said.append(ACROSS.format(count=count))
@@ -586,7 +610,7 @@ def _weights(given: Instance, number: Callable[[Any], Any]) -> Any:
     if losses == SUM and weights is None and not self_pairs:
         return 1
     w = [number(1)] * (near + far) if weights is None else list(map(number, weights.tolist()))
-    # as floats too these sums are rounded once, however many pairs there are
+    # Sums of fractions, so that in floats too each sum is rounded only once.
     total = [number(sum(map(Fraction, kind)) if losses == MEANS else 1) for kind in (w[:near], w[near:])]
     of_rows = [w[k] / total[k >= near] for k in range(near + far)]
     if self_pairs:

@@ -2,12 +2,13 @@
 
     k(a) = sum w H(alpha / w) - b sum t alpha,  a = -t alpha, 0 <= alpha <= w,   H(x) = -x log x - (1 - x) log(1 - x)
 
-With b free the loss is the minimum over b, and the domain of k requires sum t alpha = 0. Let x = alpha / w and
-s = 1 / (1 + exp(-t (D - b))). The gap of a pair is w times the divergence of x from s, which is
-x log(x / s) + (1 - x) log((1 - x) / (1 - s)). The code adds s - x to the first part and subtracts it from the second,
-so that both parts are nonnegative. With b free this holds at any b; the best b is found by bisection.
+If b is free, the loss is the minimum over b, and the domain of k also requires sum t alpha = 0.
 
-With b free, alpha are whole multiples of one power of two, so that sums are exact and agree to the last digit.
+Excess. Let x = alpha / w and s = 1 / (1 + exp(-t (D - b))). The excess of a pair is w times the divergence of x from s,
+x log(x / s) + (1 - x) log((1 - x) / (1 - s)). The code adds s - x to the first part and subtracts it from the second,
+so that both parts are nonnegative. If b is free, this holds at any b; the best b is found by bisection.
+
+If b is free, the alpha are whole multiples of one power of two. So the sums of both kinds are exact and equal.
 
 A pair (i, i) is a point with itself. It has D = 0, so its loss depends only on b.
 """
@@ -42,43 +43,43 @@ from cvxml.numbers.vocabulary import (
     x_log_x,
 )
 
-BITS = 50  # of a sum of alpha, with b free
+BITS = 50  # binary digits of the sum of alpha, if b is free
 LOWEST_EXPONENT = -1000  # smallest exponent of the power of two
-HALVINGS = 200
+HALVINGS = 200  # at most, in the search for the best b
 SMALL_SHARE = 1e-8  # below this share of a weight, the excess is computed term by term
 RELATIVE_WIDTH = 1e-9  # the search for the best b ends at an interval of this width, relative to b
 
 
 class Labelled(NamedTuple):
-    """v = D of the t-th pair; a pair that may have no price has the price 0. Prices are of all rows."""
+    """Rows v = D of the listed pairs. Dual variables are kept for all rows, also if they are 0."""
 
     listed: IntArray  # (p, 2)
 
     @property
     def pairs(self) -> PairRows:
-        """The same as rows of any loss."""
+        """The rows without labels."""
         return PairRows(self.listed)
 
     def table(self, duals: Duals) -> Any:
-        """All of them (p,)."""
+        """The dual variables of all rows (p,)."""
         a = np.zeros(len(self.listed), dtype=duals.a.dtype)
         a[duals.key] = duals.a
         return a
 
     def duals(self, a: Any) -> Duals:
-        """Of all rows."""
+        """The dual variables `a` (p,) of all rows."""
         return Duals(a, np.arange(len(a)))
 
     def blocks(self, view: View, duals: Duals, kept: float = math.inf) -> Iterator[Block]:
-        """All at once."""
+        """All rows as one block."""
         return self.pairs.blocks(view, duals, kept)
 
     def weights(self, duals: Duals) -> Weights:
-        """a_t X_t"""
+        """sum_t a_t X_t, as weights of the pairs."""
         return self.pairs.weights(duals)
 
     def within_span(self, labels: IntArray, duals: Duals) -> Duals:
-        """All rows, 0 where a pair has two labels."""
+        """All rows, with the dual variable 0 if the points of a pair have two different labels."""
         i, j = labels[self.listed].T
         return self.duals(np.where(i == j, self.table(duals), 0.0))
 
@@ -96,9 +97,9 @@ class Logistic(Loss):
     """The logistic loss of pairs with labels t and weights w."""
 
     t: IntArray  # (p,) 1 similar, -1 dissimilar
-    b: Any  # a float, or a fraction for exact arithmetic; None: the best
-    w: Any = 1  # (p,) > 0, floats, or fractions for exact arithmetic; 1: all of them are 1
-    missed: float = 0.0  # the value at b less that at the best threshold is at most this
+    b: Any  # a float, or a fraction for exact arithmetic; None: b is free
+    w: Any = 1  # (p,) > 0, floats, or fractions for exact arithmetic; 1: all weights are 1
+    missed: float = 0.0  # the value at b exceeds the value at the best b by at most this
 
     @property
     def weights(self) -> FloatArray:
@@ -107,16 +108,19 @@ class Logistic(Loss):
 
     @property
     def is_rounded(self) -> bool:
-        """True if the weights may be floats next to fractions; such a float may be 1 where its fraction is not."""
+        """True if weights are given. As floats they may be rounded.
+
+        For example, a float weight may be 1 although its fraction is not 1.
+        """
         return np.ndim(self.w) > 0
 
     def to_domain(self, a: FloatArray) -> FloatArray:
-        """Clipped; with b free the heavier kind is shrunk."""
+        """Clip alpha to [0, w]. If b is free, also shrink the alpha of the kind with the larger sum."""
         alpha = np.clip(np.where(np.isnan(a), 0.0, -self.t * a), 0.0, self.weights)
         return -self.t * (alpha if self.b is not None else self._level(alpha))
 
     def _level(self, alpha: FloatArray) -> FloatArray:
-        """Multiples of a power of two with the same sum for both kinds."""
+        """Round alpha to multiples of a power of two with the same sum for both kinds."""
         near, far = self.t > 0, self.t < 0
         sums = [math.fsum(alpha[kind]) for kind in (near, far)]
         whole = np.zeros(len(alpha))
@@ -150,23 +154,23 @@ class Logistic(Loss):
         return where(self.t > 0, x, -x)
 
     def _shares(self, a: Any) -> Any:
-        """alpha / w, without a rounding error where the weights are 1."""
+        """alpha / w, without a rounding error if no weights are given."""
         alpha = self._signed(-a)
         return alpha / self._weights_like(a) if self.is_rounded else alpha
 
     def of_block(self, block: Block) -> Logistic:
-        """At the best threshold, which is searched for once."""
+        """The loss with the best b for this block, which is searched for only once."""
         return self._at_best(block.v)
 
     def _at_best(self, D: FloatArray) -> Logistic:
-        """With the best threshold that is found, if none is given. Exact mode takes its value, an upper bound."""
+        """The loss with the best b found, if b is free. Exact arithmetic uses the value there, an upper bound."""
         if self.b is not None:
             return self
         b, missed = best(self.t, D, self.weights)
         return replace(self, b=b, missed=missed)
 
     def _shifted(self, v: Any) -> tuple[Any, Any]:
-        """z = t (v - b), and phi less its value at b."""
+        """z = t (v - b), and the value of phi minus its value at this b."""
         own = self._at_best(floats(v))
         z = self._signed(v - like(v, own.b, rounded=True))
         return z, Enclosure(0.0, own.missed) if isinstance(v, Enclosure) else like(v, 0)
@@ -194,7 +198,7 @@ class Logistic(Loss):
         return [Fraction(w) for w in np.broadcast_to(np.asarray(self.w), self.t.shape).tolist()]
 
     def exact_duals(self, a: Sequence[Fraction]) -> list[Fraction]:
-        """Clipped; with b free the heavier kind is shrunk, where the two differ."""
+        """Clip alpha to [0, w]. If b is free, also shrink the alpha of the kind with the larger sum, exactly."""
         signs = self.t.tolist()
         alpha = [
             min(max(-t * price, NONE), w) for t, price, w in zip(signs, a, self._fractions(), strict=True)
@@ -216,10 +220,10 @@ class Logistic(Loss):
 
 
 def _divergence(x: Any, log_s: Any) -> Any:
-    """x log(x / s) + s - x >= 0 of each x in [0, 1].
+    """x log(x / s) + s - x >= 0 for each x in [0, 1].
 
-    Near x = s it is x f(log(s / x)), f(u) = e^u - 1 - u, which is flat there. Where x is much smaller than s, each term
-    is about as small as the sum.
+    Near x = s it is computed as x f(log(s / x)) with f(u) = e^u - 1 - u, which avoids cancellation. If x is much
+    smaller than s, the terms are added directly, because no term is much larger than the sum.
     """
     d = log_s - log(where(floats(x) > SMALL_SHARE, x, like(x, 1)))
     near = (floats(x) > SMALL_SHARE) & (floats(d) < 1)

@@ -1,15 +1,20 @@
-"""How a metric is found for the logistic loss of pairs, and whether there is an optimum: LDML.
+"""Solver of LDML, and the test whether a metric attains the infimum.
 
-    f(M) = sum w log(1 + exp(t (D - b))), at a given b or at the best,   s = 1 / (1 + exp(-t (D - b))),  c = w s (1 - s)
-At M = G G^T for M = G (I + dX) G^T, h the svec of G^T X G of a pair:
-    gradient  sum t w s h,    Hessian  sum c h h^T, with b free less (sum c h) (sum c h)^T / sum c,
-which is b eliminated from the Hessian of both. The path is that of barrier.py.
+    f(M) = sum w log(1 + exp(t (D - b))), for a given b or minimized over b
 
-R is 0, and r(G) is 0 where -G = sum t alpha X is psd. A dissimilar pair that differs where no similar one does, which
-is decided in rationals, has no price: some direction moves it apart at no cost: no metric attains the infimum.
-With b free the same is so of pairs that can be separated: where a metric has no similar pair further than a dissimilar
-one, more of it (and of b between them) is never worse, and better unless all are equally far. Otherwise minimisers are
-bounded, and some alpha are strict: sum t alpha X is definite. Those of the middle of the path are.
+Derivatives at M = G G^T with respect to dX, for M = G (I + dX) G^T. Let s = 1 / (1 + exp(-t (D - b))),
+c = w s (1 - s), and h = svec(G^T X G) for the matrix X of a pair.
+    gradient  sum t w s h,    Hessian  sum c h h^T
+If b is free, (sum c h) (sum c h)^T / sum c is subtracted from the Hessian. This eliminates b from the Hessian in M and
+b. The path is followed by barrier.py.
+
+Attainment. R is 0, and r(G) is 0 if -G = sum t alpha X is psd. No metric attains the infimum in two cases.
+- A dissimilar pair differs outside the span of the similar differences; rational arithmetic decides this. Some
+  direction moves the pair apart at no cost. The dual variable of the pair must be 0.
+- b is free, and in some metric no similar pair is farther than a dissimilar pair. Then a larger multiple of this
+  metric, with b between the two kinds, is never worse. It is better unless all distances are equal.
+Otherwise the minimizers are bounded, and strict dual variables exist. They make sum t alpha X positive definite. The
+dual variables of a metric near the central path are strict.
 """
 
 from __future__ import annotations
@@ -38,10 +43,10 @@ from cvxml.solvers.barrier import path
 from cvxml.solvers.task import Along, Task, inside_the_cone
 
 ROWS = 2**20  # numbers in a block of rows of the Hessian's factor
-LOOK = 60  # steps of the path for a definite gradient
-AWAY = 1e-3  # of a start, so that it is no boundary point
-PATIENCE = 5  # steps without a better gap
-LESS = (0.0, 1e-12, 1e-9, 1e-6, 1e-3)  # of a share of other prices: rounding may need that
+LOOK = 60  # at most so many steps of the path to find strict dual variables
+AWAY = 1e-3  # share of the identity that is mixed into a start, because a start must be positive definite
+PATIENCE = 5  # the solver stops after this many steps without a better gap
+LESS = (0.0, 1e-12, 1e-9, 1e-6, 1e-3)  # reductions of a mixing weight that are tried because of rounding
 
 
 class OfPairs(NamedTuple):
@@ -53,22 +58,22 @@ class OfPairs(NamedTuple):
     w: FloatArray  # (p,)
 
     def exponents(self, D: FloatArray) -> FloatArray:
-        """t (D - b)"""
+        """t (D - b) for squared distances D (p,), at the given or the best b."""
         z: FloatArray = self.t * (D - (best(self.t, D, self.w)[0] if self.b is None else self.b))
         return z
 
     def value(self, M: FloatArray) -> float:
-        """f(M)"""
+        """f(M); inf if a distance is not finite."""
         D = quadratic(self.Z, M)
         return float((self.w * np.logaddexp(0, self.exponents(D))).sum()) if np.isfinite(D).all() else np.inf
 
     def duals(self, M: FloatArray) -> FloatArray:
-        """-t w s"""
+        """The dual variables -t w s (p,) at M."""
         a: FloatArray = -self.t * self.w * expit(self.exponents(quadratic(self.Z, M)))
         return a
 
     def derivatives(self, G: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The gradient (r, r) and the Hessian by svec, of dX at M = G (I + dX) G^T."""
+        """The gradient (r, r), and the Hessian as a quadratic form of svec(dX), at M = G (I + dX) G^T."""
         Y, r = self.Z @ G, G.shape[1]
         z = self.exponents(np.sum(Y**2, axis=1))
         slope, curvature = self.t * self.w * expit(z), self.w * expit(z) * expit(-z)
@@ -87,11 +92,11 @@ class OfPairs(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """What the middle of the path shows: strict prices, or a metric along which the loss never grows."""
+    """The result of the search near the central path: strict dual variables, or a metric that separates the pairs."""
 
     strict: Duals | None
-    separates: str  # why no metric attains the infimum, as a sentence, which is proved; else empty
-    metric: FloatArray  # (d, d), the last
+    separates: str  # a sentence if a metric is proved to separate the pairs, else empty
+    metric: FloatArray  # (d, d) the separating metric, or the last metric of the path
 
 
 ACROSS = (
@@ -105,11 +110,11 @@ SEPARATED = (
 
 
 class MiddleOfThePath(Anchors):
-    """Strict prices, where minimisers are bounded."""
+    """Strict dual variables from a metric near the central path, if the minimizers are bounded."""
 
     @cached_property
     def shown(self) -> Shown:
-        """JudgedMatrix for once."""
+        """Search for strict dual variables or a separating metric, only once."""
         assert isinstance(self.regularizer, Free)
         assert isinstance(self.rows, Labelled)
         assert isinstance(self.loss, Logistic)
@@ -127,11 +132,15 @@ class MiddleOfThePath(Anchors):
 
     @cached_property
     def strict(self) -> Anchor | None:
-        """Those of the middle of the path."""
+        """The anchor of the strict dual variables; None if they were not found."""
         return None if self.shown.strict is None else self.anchor(self.shown.strict)
 
     def feasible(self, own: Duals, others: list[Duals]) -> list[Duals]:
-        """Themselves where they are, else as near to them as strict ones allow; and 0, which is feasible always."""
+        """Return feasible dual variables to choose from. The last are 0, which is always feasible.
+
+        The first are the given ones, if they are feasible. Otherwise, if strict ones are known, the first are a mixture
+        with strict ones, as close to the given ones as possible.
+        """
         nothing = own._replace(a=0 * own.a)
         given = self.anchor(own)
         if given.surplus.psd:
@@ -148,13 +157,13 @@ class MiddleOfThePath(Anchors):
         return [anchor.duals, nothing]
 
     def _exactly(self, duals: Duals) -> bool:
-        """True if sum t alpha X is psd as rational numbers are: it may be 0 where nothing is strict."""
+        """True if sum t alpha X is psd in rational arithmetic. For example, it may be 0 if there are no strict ones."""
         G = self.rows.weights(duals)
         return self.regularizer.exact_bound(rational.plane(self.regularizer.X), G) is not None
 
 
 def of_pairs(loss: Logistic, rows: Labelled, Y: FloatArray) -> OfPairs:
-    """Of points Y (n, r)."""
+    """The objective for points Y (n, r)."""
     i, j = rows.listed.T
     return OfPairs(Y[i] - Y[j], loss.t.astype(float), None if loss.b is None else float(loss.b), loss.weights)
 
@@ -169,7 +178,10 @@ def _size(f: OfPairs, M: FloatArray) -> float:
 def _separates(
     X: FloatArray, rows: Labelled, t: IntArray, to: FloatArray, M: FloatArray
 ) -> FloatArray | None:
-    """A root (d, r) of M or of its largest parts in whose metric the pairs are separated, in integers."""
+    """Return a root (d, m) of a metric that separates the pairs, proved in exact arithmetic; None if not found.
+
+    The metrics are M (r, r) and its parts with the largest eigenvalues. to (d, r): the coordinates.
+    """
     values, vectors = np.linalg.eigh(M)
     root: FloatArray = to @ (vectors * np.sqrt(np.maximum(values, 0.0)))
     i, j = rows.listed.T
@@ -182,7 +194,10 @@ def _separates(
 
 
 def separated(X: FloatArray, rows: Labelled, t: IntArray, root: FloatArray) -> bool:
-    """True if no similar pair is further in root root^T (d, r) than a dissimilar one, and not all are equally far."""
+    """True if the metric root root^T separates the pairs, in exact arithmetic. root (d, r).
+
+    No similar pair is farther than a dissimilar pair, and not all pairs are equally far.
+    """
     D = all_distances(whole(X)[0] * whole(root)[0])
     of_kind: dict[int, list[int]] = {1: [], -1: []}
     for (i, j), kind in zip(rows.listed.tolist(), t.tolist(), strict=True):
@@ -192,7 +207,10 @@ def separated(X: FloatArray, rows: Labelled, t: IntArray, root: FloatArray) -> b
 
 
 def states(family: Family, start: FloatArray | None) -> Iterator[tuple[FloatArray, Duals]]:
-    """Metrics (d, d) along the path of the logistic loss, and the slopes there. start: a psd matrix (d, d)."""
+    """Yield a metric (d, d) and its dual variables after every step of the path.
+
+    start: a psd matrix (d, d), or None.
+    """
     ((loss, rows),) = family.terms
     assert isinstance(rows, Labelled)
     assert isinstance(loss, Logistic)
@@ -204,5 +222,5 @@ def states(family: Family, start: FloatArray | None) -> Iterator[tuple[FloatArra
 
 
 def search(task: Task) -> Found:
-    """Solve to a gap of `tol`, certified after every step."""
+    """Solve to the tolerance of the task, with a certificate after every step."""
     return task.run(Along(states(task.family, task.near), task.named), "path", PATIENCE)

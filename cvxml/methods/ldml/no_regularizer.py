@@ -1,4 +1,4 @@
-"""No regularizer: R = 0, with r(G) = 0 where -G is psd, else -inf."""
+"""No regularizer: R = 0, with r(G) = 0 if -G is psd, else -inf."""
 
 from __future__ import annotations
 
@@ -16,17 +16,16 @@ from cvxml.numbers.sums import Approximate
 
 
 class Free(Linear):
-    """0 for every psd M. pairs (p, 2): the similar ones, within whose span prices are."""
+    """R = 0 for every psd M. pairs (p, 2): the similar pairs. Only rows in the span of their differences have duals."""
 
     def __init__(self, X: FloatArray, pairs: IntArray):
         super().__init__(X, Weights(pairs, np.ones(len(pairs))), "similar pairs differ")
 
     def value(self, view: Any) -> Approximate:
-        """0"""
         return Approximate(0.0, 0.0)
 
     def surplus(self, G: Weights) -> Surplus:
-        """T^T (-G) T. Also where every price is rounded a few times more."""
+        """T^T (-G) T. The error bound also holds if each dual variable is rounded a few times more."""
         if self.ground.undecided:
             return Surplus(np.zeros((0, 0)), np.inf)
         return self._on_ground(G._replace(w=-G.w))
@@ -36,13 +35,11 @@ class Free(Linear):
         return product(view, G._replace(w=-G.w))
 
     def exact_value(self, metric: rational.Squares, D: rational.Distances) -> Fraction:
-        """0"""
         return Fraction(0)
 
     def exact_bound(self, X: rational.Plane, G: Weights, hint: Any = None) -> Fraction | None:
-        """0 where -G is psd"""
+        """0 if -G is psd, else None."""
         return Fraction(0) if X.psd(G.pairs, [-w for w in fractions(G.w)]) else None
 
     def cost(self, at: Scaled, G: Weights) -> FloatArray:
-        """0"""
         return np.zeros_like(at.A)

@@ -1,18 +1,20 @@
-"""MCML, metric learning by collapsing classes (Globerson, Roweis 2005): whom a point picks at random is of its class.
+"""MCML, metric learning by collapsing classes (Globerson, Roweis 2005): a point picks a neighbour of its own class.
 
 Problem, as printed
-    min_{A psd}  sum_i KL[ p0(.|i) || p_A(.|i) ],      p_A(.|i) the softmax of -D_A(i, k) over k != i.
-The paper drops the entropy of p0, a constant, and so does `problem`. Literal: every line. The paper lets p0(j|i) be
-"uniform" without its constant: 1 / (n_c - 1), as a distribution must. It is silent on a point that is alone in its
-class, which has no p0: it is left out of the sum over i, and stays a k.
+    min_{A psd}  sum_i KL[ p0(.|i) || p_A(.|i) ].
+p_A(.|i) is the softmax of -D_A(i, k) over k != i. Every line of `problem` is literal. Like the paper, it drops the
+entropy of p0, which is constant.
+The paper leaves two details open. It calls p0 "uniform" without a constant; the constant of a distribution is
+1 / (n_c - 1) for a class of size n_c. A point that is alone in its class has no p0: the sum over i leaves it out, but
+it stays a k.
 
-Dual and bound: family/theorem, with <C, A>, C = sum_ij p0(j|i) X_ij, and log sum exp of each point. Prices are
-distributions q_i over k != i; with q = p0 nothing is left of C, which proves sum_i log(n_c - 1) whatever the data.
-Other prices are mixed with strict ones where they are not feasible (family/theorem/strict_prices.py). The objective is
-not strongly convex: there is no radius. Where no metric attains the infimum, that is said
-(methods/mcml/no_attainment.py).
+Dual and bound: family/theorem, with <C, A>, C = sum_ij p0(j|i) X_ij, and a log sum exp for each point.
+The dual variables are distributions q_i over k != i. q = p0 has G = C, so sum_i log(n_c - 1) is a lower bound for any
+data. Other dual variables that are not feasible are mixed with strict ones (family/theorem/strict_prices.py).
+Radius: there is no radius, because the objective is not strongly convex.
+If no metric attains the infimum, and this is proved (methods/mcml/no_attainment.py), the status is NOT_ATTAINED.
 
-Solver: methods/mcml/softmax.py. The literal problem is solved in coordinates of unit covariance.
+Solver: methods/mcml/softmax.py. cvxpy solves the literal problem in coordinates of unit covariance.
 
 Reference: A. Globerson, S. Roweis, Metric Learning by Collapsing Classes, NIPS 2005 (equations 2 to 5).
 """
@@ -53,21 +55,24 @@ from cvxml.methods.mcml.no_attainment import NOT_ATTAINED, recedes
 from cvxml.methods.mcml.softmax import Ended, Objective, OfDiagonal, Softmaxes, follow, value_and_gradient
 from cvxml.solvers.family_method import FamilyMethod
 
-LEVEL = 1e-9  # of c: what the sum of weights may miss it by, for rounding
-NEXT_TO_NOTHING = 1e-6  # of the objective, what rounding may be in it where a metric is kept unseen
-AT_MOST = 200  # times tol: what a proof of it leaves at most, with what rounding may be in it
-PATIENCE = 200  # steps for a misreading
-BY_LUCK = 1e-5  # of the objective, which is large: a metric may leave no more than that by luck
-BETTER = 100  # times what is left in a misreading must be won there, against no metric at all
-DIAGONAL = 1e-9  # of the norm, what is not on the diagonal of a diagonal matrix
-SYMMETRIC = 1e-9  # of the largest entry, what a symmetric matrix may miss
-TABLES = 12  # of n x n floats, at least, where every softmax is one row of a table
-MOST_POINTS = 1000  # for misreadings
-MOST_FEATURES = 64
+LEVEL = 1e-9  # relative rounding error of the sum of weights, which should be c
+NEXT_TO_NOTHING = 1e-6  # up to this relative rounding error the metric of the path is kept without comparison
+AT_MOST = 200  # M = 0 is tried only if its objective is higher by at most this times tol, relatively
+PATIENCE = 200  # most steps for a misreading
+BY_LUCK = 1e-5  # largest relative gap of a misreading; the objective is large, so chance gives small gaps
+BETTER = 100  # in a misreading, the gain over M = 0 must be at least this many times the gap
+DIAGONAL = 1e-9  # off-diagonal part of a diagonal matrix, relative to the norm
+SYMMETRIC = 1e-9  # asymmetry of a symmetric matrix, relative to its largest entry
+TABLES = 12  # the solver needs memory for at least this many tables of n x n floats
+MOST_POINTS = 1000  # most points for misreadings
+MOST_FEATURES = 64  # most features for misreadings
 
 
 def problem(X: FloatArray, y: IntArray) -> Any:
-    """The same without the entropy of p0, row by row. Variable: "A" (d, d)."""
+    """The problem without the entropy of p0, row by row. Variable: "A" (d, d).
+
+    X (n, d): points. y (n,): class codes.
+    """
     import cvxpy as cp
 
     #: [The problem]
@@ -103,7 +108,10 @@ def problem(X: FloatArray, y: IntArray) -> Any:
 
 
 def dual(X: FloatArray, y: IntArray) -> Any:
-    """Its dual. Variable: "q" (rows, n - 1), a row for each i that is not alone, its entries over k != i in order."""
+    """Its dual. Variable: "q" (rows, n - 1), with a row for each i that is not alone in its class.
+
+    The entries of a row are those of k != i, in order.
+    """
     import cvxpy as cp
 
     n, d = X.shape
@@ -127,20 +135,20 @@ def dual(X: FloatArray, y: IntArray) -> Any:
 
 
 def mates(y: IntArray, i: int) -> list[int]:
-    """The others of the class of i."""
+    """The other points of the class of i."""
     return [j for j in range(len(y)) if j != i and y[j] == y[i]]
 
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """Checked data: X (n, d) float64, y (n,) codes."""
+    """Checked data: points X (n, d) and class codes y (n,)."""
 
     X: FloatArray
     y: IntArray
 
 
 def instance(X: ArrayLike, y: ArrayLike | None) -> Instance:
-    """Everything checked. Raises ValueError for bad input (core/inputs.py), and where every class is a single point."""
+    """Check X (n, d) and the labels y (n,). Raises ValueError for bad input, and if every class has a single point."""
     points = check_X(X)
     if y is None:
         raise ValueError("y is None: it must be one-dimensional, one label a point")
@@ -153,7 +161,7 @@ def instance(X: ArrayLike, y: ArrayLike | None) -> Instance:
 
 
 def alone(y: IntArray) -> int:
-    """How many points are alone in their class."""
+    """The number of points that are alone in their class."""
     return int(np.sum(np.bincount(y)[y] == 1))
 
 
@@ -163,7 +171,7 @@ def objective(X: FloatArray, y: IntArray, A: FloatArray) -> float:
 
 
 def term(X: FloatArray, y: IntArray, A: FloatArray, i: int) -> float:
-    """What i adds: the mean of -log p_A(j|i) over the others of its class."""
+    """The term of i: the mean of -log p_A(j|i) over the other points j of its class."""
     mean = math.fsum(distance(X, A, i, j) for j in mates(y, i)) / len(mates(y, i))
     return float(logsumexp([mean - distance(X, A, i, k) for k in range(len(X)) if k != i]))
 
@@ -174,11 +182,13 @@ def distance(X: FloatArray, A: FloatArray, i: int, j: int) -> float:
 
 
 def evaluate(X: FloatArray, y: IntArray, A: FloatArray) -> dict[str, Any]:
-    """Intermediates at A (d, d).
+    """Return the intermediates at A (d, d), by name.
 
-    p0, p_A (n, n), row i the distributions over j given i (rows of zeros: i is alone in its class); KL (n,) of the two;
-    objective = sum KL + sum_i log(n_c - 1); terms (n,) of the objective; gradient (d, d) of the objective;
-    scale_derivative, that of the objective at t A by t at 1; nearest (n,), and accuracy of it; alone: points dropped.
+    p0, p_A (n, n): row i is the distribution over j given i; zeros if i is alone in its class. KL (n,): KL[p0 || p_A].
+    objective: the sum of KL plus sum_i log(n_c - 1). terms (n,): the terms of the objective. gradient (d, d) of the
+    objective. scale_derivative: the derivative of the objective at t A with respect to t, at t = 1.
+    nearest (n,): the nearest other point. accuracy: the share of points with the label of their nearest.
+    alone: the number of points that are alone in their class.
     """
     n, d = X.shape
     p0, p_A, KL, terms = np.zeros((n, n)), np.zeros((n, n)), np.zeros(n), np.zeros(n)
@@ -212,7 +222,10 @@ def evaluate(X: FloatArray, y: IntArray, A: FloatArray) -> dict[str, Any]:
 
 
 def weights(y: IntArray, number: Callable[[float], Any] = float) -> Softmaxes:
-    """p0, uniform in the class of i without i itself; points that are alone in their class have no row."""
+    """The weights w = p0, which is uniform over the class of i without i. Points alone in their class have no row.
+
+    number: makes the constants, for example Fraction for exact arithmetic.
+    """
     among = ~np.eye(len(y), dtype=bool)
     mates = (y[:, None] == y) & among
     count = mates.sum(axis=1).tolist()
@@ -221,9 +234,10 @@ def weights(y: IntArray, number: Callable[[float], Any] = float) -> Softmaxes:
 
 
 def family(X: FloatArray, of: Softmaxes, diagonal: bool = False) -> Family:
-    """<C, A> + sum_i c_i log sum_{k among i} exp(-D_ik), C = sum_ij w_ij X_ij; of MCML, and of its misreadings.
+    """The family of MCML or of one of its misreadings, for points X (n, d); diagonal: A is diagonal.
 
-    Where w_i has the sum c_i, and is 0 but for some of the k, prices a = w have G = C.
+    The objective is <C, A> + sum_i c_i log sum_{k among i} exp(-D_ik), with C = sum_ij w_ij X_ij.
+    If the sum of each w_i is c_i, and w_ik > 0 only for k among i, the dual variables a = w have G = C.
     """
     both = of.w + of.w.T
     pairs = np.argwhere(np.triu(both != 0, 1))
@@ -242,7 +256,10 @@ def _rows(of: Softmaxes) -> ByPoint:
 
 
 def duals_of(of: Softmaxes, dual: Dual, name: str) -> tuple[Duals, ...]:
-    """c_i q_ik from `dual[name]` (n, n), where there is one. Raises ValueError for what is none."""
+    """The dual variables from `dual[name]` (n, n), or () if the dual has no such name.
+
+    Raises ValueError if the entry is not a finite array of this shape.
+    """
     if name not in dual:
         return ()
     q, n = real_array(dual[name], f"dual {name!r}"), len(of.c)
@@ -255,22 +272,25 @@ def duals_of(of: Softmaxes, dual: Dual, name: str) -> tuple[Duals, ...]:
 
 
 def named(of: Softmaxes, duals: Duals) -> Dual:
-    """ "q" (n, n): rows of zeros for the points that have none."""
+    """The dual variables as "q" (n, n), with rows of zeros for points without a row."""
     rows, q = _rows(of), np.zeros((len(of.c),) * 2)
     q[rows.points] = rows.table(duals)
     return {"q": q}
 
 
 class Misread(NamedTuple):
-    """Other weights, and what the metric is times there; diagonal: the metric is one."""
+    """The problem of a misreading."""
 
     of: Softmaxes
-    times: float = 1.0
-    diagonal: bool = False
+    times: float = 1.0  # the metric is multiplied by this before it is judged
+    diagonal: bool = False  # the metric must be diagonal
 
 
 def with_weights(change: Callable[[Softmaxes, Instance], Misread]) -> Callable[[Question], float]:
-    """What the metric leaves to gain with other weights, as a share of the objective there; proved."""
+    """Return a function with the certified relative gap of the metric in the problem of a misreading.
+
+    inf if no gap is proved, or if the gap could be chance (`BY_LUCK`, `BETTER`).
+    """
 
     def left(question: Question) -> float:
         given = question.checked(instance)
@@ -282,7 +302,7 @@ def with_weights(change: Callable[[Softmaxes, Instance], Misread]) -> Callable[[
             return math.inf
         at = _features(given) if diagonal else coordinates(given.X)
         A = times * (np.diag(np.diag(psd)) if diagonal else psd)
-        at.inside(A)  # refuses what is too large
+        at.inside(A)  # raises ValueError if A is too large
         member = family(given.X, of, diagonal)
         here = value(member, A).value
         if not _stays_at_scale(member, A, here):
@@ -299,7 +319,7 @@ def with_weights(change: Callable[[Softmaxes, Instance], Misread]) -> Callable[[
         found = proof(A, follow(f, of_path, min(question.tol / 10, LOOSE / 10), PATIENCE).dual)
         if not (math.isfinite(found.gap) and found.scale > 0 and found.decides(question.tol)):
             return math.inf
-        # Both are differences of rounded values. Where 0 is optimal they are 0.
+        # Both are differences of rounded values. If 0 is optimal, both are 0.
         won, lost = value(member, 0 * A).value - here, found.objective - found.lower_bound
         share = (found.gap + found.rounding) / found.scale
         return share if share <= BY_LUCK and lost <= won / BETTER else math.inf
@@ -312,7 +332,7 @@ def _is_diagonal(A: FloatArray) -> bool:
 
 
 def _features(given: Instance) -> Coordinates:
-    """The features themselves, centred, in units of their spread: what is diagonal stays so."""
+    """Coordinates of the centred features in units of their spread. Diagonal metrics stay diagonal in them."""
     D = given.X - given.X[0]
     D = D - D.mean(axis=0)
     size = np.sqrt(np.mean(D**2, axis=0))
@@ -321,7 +341,7 @@ def _features(given: Instance) -> Coordinates:
 
 
 def _stays_at_scale(member: Family, A: FloatArray, here: float) -> bool:
-    """False where a multiple of A is better by more than `FAR`: then nothing is explained."""
+    """False if a multiple of A lowers the objective by more than 2 `FAR` of it. Then the misreading does not fit."""
     best = min(value(member, t * A).value for t in (0.5, 0.9, 1.1, 2.0))
     return bool(best >= here - 2 * FAR * abs(here))
 
@@ -331,7 +351,11 @@ def too_large(given: Instance) -> bool:
 
 
 def to_first_order(kind: str) -> Callable[[Question], float]:
-    """What a change as large as the metric may win to first order, as a share of the objective, for `kind`."""
+    """Return a function with the largest first-order gain of a change as large as the metric, as a relative gap.
+
+    kind: "plain" has distances in place of squared distances; "no_cone" has no constraint A psd. inf if the misreading
+    does not apply.
+    """
 
     def left(question: Question) -> float:
         given = question.checked(instance)
@@ -343,7 +367,7 @@ def to_first_order(kind: str) -> Callable[[Question], float]:
         if np.abs(question.metric - A).max() > SYMMETRIC * np.abs(A).max():
             return math.inf
         M = at.inside(A if free else examine(A)[0])
-        with np.errstate(all="ignore"):  # what is no number is refused
+        with np.errstate(all="ignore"):  # a result that is not finite becomes inf
             objective, Z = value_and_gradient(at.Y, weights(given.y), M, plain=not free)
             size = max(float(np.linalg.norm(M)), 1.0)
             rest = size * float(np.linalg.norm(Z)) if free else _beside(M, Z)
@@ -354,7 +378,7 @@ def to_first_order(kind: str) -> Callable[[Question], float]:
 
 
 def _beside(M: FloatArray, Z: FloatArray) -> float:
-    """What is left to first order at M psd: by changing a root of M, and by a direction that M does not use."""
+    """The largest first-order gain at M psd for the gradient Z: within the range of M, and in a new direction."""
     values, vectors = np.linalg.eigh(M)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     size = max(float(np.linalg.norm(root)), 1.0)
@@ -363,12 +387,12 @@ def _beside(M: FloatArray, Z: FloatArray) -> float:
 
 
 def _counts(given: Instance) -> FloatArray:
-    """n_c of every point."""
+    """n_c for every point (n,)."""
     return np.bincount(given.y)[given.y].astype(np.float64)
 
 
 def _others(given: Instance) -> FloatArray:
-    """n_c - 1 where it is not 0, else 1: (n, 1)."""
+    """max(n_c - 1, 1) for every point (n, 1)."""
     return np.maximum(_counts(given) - 1, 1.0)[:, None]
 
 
@@ -417,7 +441,7 @@ def _gaussian(question: Question) -> OtherProblem:
 
 
 def _differs(change: Callable[[Softmaxes, Instance], Misread]) -> Callable[[Question], float]:
-    """As `with_weights`, but not where all classes are of one size: then it is the problem itself."""
+    """Like `with_weights`, but inf if all classes have the same size. Then both problems have the same solutions."""
 
     def left(question: Question) -> float:
         given = question.checked(instance)
@@ -427,10 +451,11 @@ def _differs(change: Callable[[Softmaxes, Instance], Misread]) -> Callable[[Ques
     return left
 
 
-# What somebody may have minimised instead. Most have other weights in the same problem, are convex, and are solved and
-# bounded as it is: `left` is a proved gap there. Two are not: with plain distances the problem is not convex, and
-# without A psd a dual is feasible only where rounding makes it so. Of these two it is proved that to first order no
-# change of A, as large as A (or as a metric of trace 1 in coordinates of unit covariance), wins more.
+# Problems that implementations of MCML solve by mistake. Most are the same convex problem with other weights. They are
+# solved and certified like the original, and `left` is a certified relative gap.
+# Two problems have no useful lower bound: with plain distances the problem is not convex, and without A psd only
+# rounding makes a dual feasible. For these, `left` is a first-order bound: the largest gain of a change as large as A,
+# or as large as 1 in coordinates of unit covariance if A is smaller.
 MISREADINGS: dict[str, Misreading] = {
     "plain": Misreading(
         "exp(-d_A) and d_A where the paper has the squared distance", left=to_first_order("plain")
@@ -476,7 +501,7 @@ MISREADINGS: dict[str, Misreading] = {
 
 
 class MCML(FamilyMethod[Instance]):
-    """Metric learning by collapsing classes."""
+    """MCML, metric learning by collapsing classes. It has no parameters."""
 
     id = "mcml"
     TITLE = "MCML: metric learning by collapsing classes (Globerson, Roweis 2005)"
@@ -488,9 +513,10 @@ class MCML(FamilyMethod[Instance]):
     FOLLOWS = "linear"
     MOVES = True
     HAND: ClassVar = (
-        # all points are equal: p is 1/6, whatever the metric, for the six points that share a class
+        # All points are equal, so p_A is 1/6 for every metric. Six points share a class.
         Hand([[1.5, 1.5]] * 7, [0, 0, 0, 1, 1, 1, 2], {}, None, 6 * math.log(6)),
-        # each class on a circle around 0: points of a class are farther apart than points of two, so that 0 is optimal
+        # Each class lies on a circle around 0. Points of a class are farther apart than points of two classes, so 0 is
+        # optimal.
         Hand(
             [[3.0, 0], [-3, 0], [0, 3], [0, -3], [1, 0], [-1, 0], [0, 1], [0, -1]],
             [0, 0, 0, 0, 1, 1, 1, 1],
@@ -519,25 +545,28 @@ class MCML(FamilyMethod[Instance]):
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
-        """Variable "A" (d, d)."""
+        """The literal problem. Variable: "A" (d, d)."""
         return problem(given.X, given.y)
 
     def dual(self, given: Instance) -> Any:
-        """Variable "q" (rows, n - 1)."""
+        """The literal dual. Variable: "q" (rows, n - 1)."""
         return dual(given.X, given.y)
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
-        """The literal problem of the points in coordinates of unit covariance: the same problem, in fit units."""
+        """Solve the literal problem and its dual for the points in coordinates of unit covariance.
+
+        The problem is the same, and its numbers suit the back ends.
+        """
         at = _coordinates(given)
         found = super().through_cvxpy(Instance(at.Y, given.y), solver)
         return found._replace(metric=at.outside(found.metric))
 
     def literal_rows(self, given: Instance) -> int:
-        """An exponential for every two points."""
+        """n^2: the problem has an exponential for every two points."""
         return len(given.X) ** 2
 
     def duals(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
-        """q as a square."""
+        """q as a table (n, n)."""
         n = len(given.X)
         q = np.zeros((n, n))
         for i, row in zip(_weights(given).rows, values["q"], strict=True):
@@ -545,7 +574,7 @@ class MCML(FamilyMethod[Instance]):
         return {"q": q}
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """From the definition."""
+        """See `objective`."""
         return objective(given.X, given.y, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
@@ -561,7 +590,7 @@ class MCML(FamilyMethod[Instance]):
         return family(given.X, weights(given.y, number))
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
-        """ "q" (n, n), any real numbers, row i over k; or the "metric" (d, d) whose softmax it is."""
+        """Read "q" (n, n), with row i over k and any real numbers, or the "metric" (d, d) with q = p_A."""
         if isinstance(dual, Mapping) and METRIC in dual:
             return (_softmax(given, metric_of(dual, given.X.shape[1])),)
         if not isinstance(dual, Mapping) or "q" not in dual:
@@ -569,20 +598,23 @@ class MCML(FamilyMethod[Instance]):
         return duals_of(_weights(given), dual, "q")
 
     def strict(self, given: Instance, dual: Dual) -> Sequence[Duals]:
-        """ "interior" (n, n), where there is one."""
+        """Read "interior" (n, n), if the dual has it."""
         return duals_of(_weights(given), dual, "interior")
 
     def named(self, given: Instance, duals: Duals) -> Dual:
-        """Rows of the simplex."""
+        """The dual variables "q" (n, n). Each row is in the simplex, or 0 for a point alone in its class."""
         return named(_weights(given), duals)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
-        """See family/theorem. Raises ValueError for a metric next to overflow too."""
+        """Certify M with the dual (family/theorem). Raises ValueError for a metric near overflow too."""
         _coordinates(given).inside(M)
         return super().certify(given, M, dual)
 
     def find(self, given: Instance, *asked: Any, **own: Any) -> Found:
-        """See `ConvexMethod`; where its metric shows that none is optimal, that is the status, but of an interrupt."""
+        """Solve as in `ConvexMethod`. If the metric proves that no metric is optimal, the status is NOT_ATTAINED.
+
+        Other ends than STALLED and CONVERGED keep their status, for example an interrupt.
+        """
         found = super().find(given, *asked, **own)
         ended = found.status in (Status.STALLED, Status.CONVERGED)
         none = ended and self._recedes(given, found.metric) == NOT_ATTAINED
@@ -591,7 +623,7 @@ class MCML(FamilyMethod[Instance]):
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """See methods/mcml/softmax.py; M = 0 where that is optimal."""
+        """Run the solver of methods/mcml/softmax.py. If M = 0 is certified optimal, return it."""
         if self.everyone(given) is not None:
             return super().search(given, tol, max_iter, start, callback)
         check_room(TABLES * FLOAT * len(given.X) ** 2, "tables of every two points")
@@ -613,7 +645,7 @@ class MCML(FamilyMethod[Instance]):
                 lambda M, dual: keep(at.outside(M), dual),
             )
             zero = 0 * ended.M
-            # no proof allows more, and rounding may be as much as that again
+            # A larger difference cannot be within tol, even with the rounding that a certificate may have.
             as_good = f.value(zero) * (1 - AT_MOST * tol) <= f.value(ended.M) * (1 + NEXT_TO_NOTHING)
             best = zero if as_good and prove(zero, ended.dual).proves(tol) else _best(member, at, ended)
             return Found(at.outside(best), ended.dual, ended.status, ended.n_iter, ended.history)
@@ -621,44 +653,44 @@ class MCML(FamilyMethod[Instance]):
         return interruptible(callback, solve)
 
     def unattained(self, given: Instance) -> str:
-        """Where classes can collapse in a direction that the data show without a metric."""
+        """A sentence if the points alone, without a metric, prove that the infimum is not attained; else empty."""
         said = self._recedes(given, np.zeros((given.X.shape[1],) * 2))
         return said if said == NOT_ATTAINED else ""
 
     def _recedes(self, given: Instance, M: FloatArray) -> str:
-        """See `recedes`; nothing is said of so many points that no table of them is made."""
+        """See `recedes`. Empty if there are too many points for a table of n x n numbers."""
         if self.everyone(given) is not None:
             return ""
         at = _coordinates(given)
         return recedes(given.X, at, _weights(given), at.inside(M))
 
     def status(self, found: Status, certificate: Certificate, tol: float, solver: str) -> Status:
-        """That none is optimal stays, however near to the infimum this one is."""
+        """The final status. NOT_ATTAINED stays, even if the metric is certified within tol of the infimum."""
         return found if found is Status.NOT_ATTAINED else super().status(found, certificate, tol, solver)
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """There is no parameter."""
+        """Empty, because there are no parameters."""
         return {}
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
-        """Who is left out; and where the infimum is not attained, proved to tol or not."""
+        """Notes for the user: number of points alone in their class, and whether the infimum is not attained."""
         dropped, said = alone(given.y), self._recedes(given, found.metric)
         left_out = f"{dropped} points are alone in their class: they are left out as i, but not as k"
         return [*([left_out] if dropped else []), *([said] if said else [])]
 
 
 def _weights(given: Instance) -> Softmaxes:
-    """Found once: every proof asks for them."""
+    """See `weights`; computed once, because every certificate needs them."""
     return once(given, lambda given: weights(given.y), "weights")
 
 
 def _coordinates(given: Instance) -> Coordinates:
-    """The same."""
+    """The coordinates of unit covariance, computed once."""
     return once(given, lambda given: coordinates(given.X), "coordinates")
 
 
 def _everyone(given: Instance) -> AllSoftmaxes | None:
-    """Where there are too many points for a table of them."""
+    """Proof and solver without a table of n x n numbers, if there are too many points for it; else None."""
     if len(given.X) <= MAX_POINTS_LISTED:
         return None
     everyone = AllSoftmaxes(given.X, given.y)
@@ -666,7 +698,7 @@ def _everyone(given: Instance) -> AllSoftmaxes | None:
 
 
 def _softmax(given: Instance, A: FloatArray) -> Duals:
-    """The prices at a psd A (d, d)."""
+    """The dual variables p_A of a psd A (d, d)."""
     ((loss, rows),) = family(given.X, weights(given.y)).terms
     assert isinstance(loss, LogSumExp)
     assert isinstance(rows, ByPoint)
@@ -675,10 +707,11 @@ def _softmax(given: Instance, A: FloatArray) -> Duals:
 
 
 def _best(member: Family, at: Coordinates, ended: Ended) -> FloatArray:
-    """What the path ended with; or what of all its metrics, or of the parts of the last, is best in double precision.
+    """The last metric of the path, or a better one if its objective has a large rounding error.
 
-    Where features are nearly collinear entries of the metric are so large that its distances are lost in rounding. The
-    parts are those of the widest coordinates, the least of which is no metric at all.
+    If features are nearly collinear, entries of the metric can be so large that its distances are lost in rounding.
+    Then the metric with the lowest objective plus error bound is returned, out of all metrics of the path and the
+    leading blocks of the last one. A block keeps the widest coordinates; the smallest block is M = 0.
     """
 
     def at_most(M: FloatArray) -> float:

@@ -1,9 +1,10 @@
-"""Softmaxes over every two points by their labels, MCML's kind: proof and solver without a table of n^2 prices.
+"""MCML over every two points, by their labels: proof and solver without a table of n x n dual variables.
 
     f(M) = sum_i [ mean_{j in class(i), j != i} D_ij + log sum_{k != i} exp(-D_ik) ]
-The theorem is that of theorem.py with <C, M> and log sum exp. Prices are the softmax of a metric, in floats divided by
-their sums; the metric itself stands for them in a dual. Where they are not feasible they are mixed with strict ones
-(strict_prices.py): entropy is concave, so that a mixture proves at least the mixture of what the two prove.
+The theorem is theorem.py with <C, M> and log sum exp. The dual variables are the softmax of a metric, in floats,
+divided by the sum of each row. A dual stores the metric in place of the dual variables.
+If the dual variables are not feasible, they are mixed with strict ones (strict_prices.py). Entropy is concave, so the
+bound of a mixture is at least the mixture of the two bounds.
 """
 
 from __future__ import annotations
@@ -38,29 +39,32 @@ from cvxml.family.unlisted.all_pairs import (
 from cvxml.numbers.rounding import Images, least_eigenvalue, points, seen
 from cvxml.numbers.span import cosets
 
-FAR = 1e300  # of a point from itself, which does not count
-BARRIER = 0.25  # of tol: what it may leave
-PATIENCE = 5  # steps without a better gap
+FAR = 1e300  # distance of a point from itself, because k != i
+BARRIER = 0.25  # the barrier leaves a relative gap of this times tol
+PATIENCE = 5  # the solver stops after this many steps without a better gap
 
 
 class Softmax(NamedTuple):
-    """Of a metric: the sum of log sum exp(-D), of the entropies of p, and of p z z^T."""
+    """Three sums over the points i with a row, for the softmax p of a metric."""
 
-    value: float
-    entropy: float
-    error: float  # what either may be off by for the distances as they are in floats
-    G: Laplacian
+    value: float  # sum of log sum exp(-D)
+    entropy: float  # sum of the entropies of p_i
+    error: float  # error bound of value and of entropy, for the float distances
+    G: Laplacian  # sum of p_ik z_ik z_ik^T
 
 
 class Priced(NamedTuple):
-    """What prices prove, once C - G is psd: their entropy less what that may be off by, and C - G."""
+    """Dual variables: a lower bound of their entropy, and C - G. If C - G is psd, the entropy is a lower bound of f."""
 
     entropy: float
     surplus: Surplus
 
 
 class AllSoftmaxes:
-    """Every two points of X (n, d) with codes y (n,)."""
+    """Every two points of X (n, d) with class codes y (n,).
+
+    If `whole` is False, the other methods must not be used.
+    """
 
     rho = 0.0  # weight of the barrier
 
@@ -71,13 +75,13 @@ class AllSoftmaxes:
         others = np.maximum(sizes - 1, 1.0)
         self.w = np.where(
             sizes > 1, 2 * sizes / others, 0.0
-        )  # <C, X> is that many times the scatter of each class
+        )  # <C, M> is the sum over classes of w times the scatter
         self.used = np.repeat(sizes > 1, self.classes.sizes)
-        self.level = float(np.sum(sizes * np.log(others)))  # what p0 proves: nothing is left of C
+        self.level = float(np.sum(sizes * np.log(others)))  # the lower bound that p0 gives
         first = np.repeat(self.classes.first[:-1], self.classes.sizes)
         span = cosets(self.X, np.stack([first, np.arange(n)], axis=1)[first != np.arange(n)])
         at = coordinates(self.X)
-        # Classes that differ in a direction of which they have nothing themselves are another matter.
+        # The differences within the classes must span all differences. Otherwise the infimum is not attained.
         self.whole = not (span.labels.any() or at.hidden or at.undecided) and at.Y.shape[1] == span.rank
         S, _ = self.classes.scatter(Images(at.Y, np.zeros(n)), self.w)
         values, vectors = np.linalg.eigh(S)
@@ -90,7 +94,7 @@ class AllSoftmaxes:
             self.whole = least_eigenvalue(self.C[0]) > self.C[1]
 
     def softmax(self, z: FloatArray) -> Softmax:
-        """At images z (n, m) of a metric."""
+        """The sums at images z (n, m) of a metric."""
         table, G, n = Table(z), Laplacian(self.images.at), len(z)
         rows = np.flatnonzero(self.used)
 
@@ -119,13 +123,13 @@ class AllSoftmaxes:
         return Softmax(math.fsum(values), math.fsum(entropies), 2 * (n + 32) * EPS * moved, G)
 
     def priced(self, found: Softmax) -> Priced:
-        """Proved."""
+        """The dual variables of a softmax, rounding included."""
         (C, C_error), (S, error) = self.C, found.G.proved(self.images.error)
         return Priced(found.entropy - found.error, Surplus(C - S, C_error + error))
 
     @cached_property
     def strict(self) -> Priced | None:
-        """Of the softmax at a multiple of the metric for which C is 1; None where none was found."""
+        """Strict dual variables, the softmax at a multiple of the metric with C = identity; None if not found."""
         best, most = None, 0.0
         near = np.count_nonzero(self.used) / len(self.C[0])
         for s in MULTIPLES:
@@ -138,7 +142,7 @@ class AllSoftmaxes:
         return best
 
     def bound(self, own: Priced) -> float:
-        """The best that is proved by these prices, by them and strict ones, and by p0."""
+        """The best lower bound from these dual variables, from their mixture with strict ones, and from p0."""
         if own.surplus.psd:
             return max(self.level, own.entropy)
         t = None if self.strict is None else share_of(self.strict.surplus, own.surplus)
@@ -147,19 +151,19 @@ class AllSoftmaxes:
         return max(self.level, t * own.entropy + (1 - t) * self.strict.entropy)
 
     def certify(self, A: FloatArray, at: FloatArray) -> Certificate:
-        """Of the matrix A (d, d), with the prices of the metric `at` (d, d)."""
+        """Certify the matrix A (d, d), with the dual variables of the metric `at` (d, d)."""
         psd, feasibility = examine(A, self.X)
         with np.errstate(over="ignore", invalid="ignore"):
             sight = seen(self.X, A / 2 + A.T / 2 if feasibility.exact else psd)
             found = self.softmax(sight.images.at)
             pull, pull_error = self._pull(sight.images, sight.miss, sight.P)
-        # A log sum exp moves by no more than the distances of its point.
+        # The error of log sum exp is at most the largest error of the distances of its point.
         reach = error_of(sight)
         error = found.error + float(reach[self.used].sum() + np.count_nonzero(self.used) * reach.max())
         objective = pull + found.value
         error = (error + pull_error + 4 * EPS * (pull + abs(found.value))) * ROOM
         finite = math.isfinite(objective) and math.isfinite(error)
-        # The bound is a matter of the dual alone: whoever compares two gaps to it compares objectives.
+        # The bound depends on the dual only, so two metrics with the same dual have the same bound.
         with np.errstate(over="ignore", invalid="ignore"):
             priced_at = seen(self.X, at)
             same = np.array_equal(priced_at.root, sight.root)
@@ -178,14 +182,14 @@ class AllSoftmaxes:
         )
 
     def _pull(self, at: Images, miss: float, P: FloatArray) -> tuple[float, float]:
-        """<C, M> of a metric's images, and what it may be off by."""
+        """<C, M> from the images of a metric M, and a bound of its error."""
         S, error = self.classes.scatter(at, self.w)
         Q, Q_error = self.classes.scatter(Images(P, EPS * np.linalg.norm(P, axis=1)), self.w)
         wide = len(S) * error + miss * (float(np.trace(Q)) + len(Q) * Q_error)
         return float(np.trace(S)), wide * ROOM
 
     def slopes(self, M: FloatArray) -> Slopes:
-        """f in coordinates where C is the identity, with a barrier where only that makes prices feasible."""
+        """f in coordinates where C is the identity, plus the barrier -rho log det M if rho is not 0."""
         found = self.softmax(self.images.at @ root(M))
         value, Z = float(np.trace(M)) + found.value, np.eye(len(M)) - found.G.total()
         bound = self.bound(Priced(found.entropy, Surplus(Z, 0.0)))
@@ -198,7 +202,7 @@ class AllSoftmaxes:
         return Slopes(value, Z, left)
 
     def outside(self, M: FloatArray) -> FloatArray:
-        """(d, d)"""
+        """M as a metric (d, d)."""
         A: FloatArray = self.to @ M @ self.to.T
         return (A + A.T) / 2
 
@@ -209,9 +213,8 @@ class AllSoftmaxes:
         if start is not None and start.any():
             M = self.back.T @ start @ self.back + 1e-3 * M
 
-        if (
-            self.strict is None
-        ):  # no prices to mix others with: those of a metric within the cone are feasible
+        # Without strict dual variables to mix with, only the barrier makes the dual variables feasible.
+        if self.strict is None:
             self.rho = BARRIER * tol * self.level / r
 
         def prove(A: FloatArray, dual: Dual) -> Certificate:

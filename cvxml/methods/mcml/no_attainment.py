@@ -1,16 +1,20 @@
-"""Where no metric attains the infimum of softmaxes (softmax.py) that pull to neighbours as near as the nearest: MCML.
+"""Test whether a metric attains the infimum of MCML.
 
-w_i is a mean over some j, the class of i, and c is 1.
+Directions of descent. Let M move to M + t U with U psd. For large t, the objective changes per unit of t by
+    sum_i [ mean_j <U, X_ij> - min_k <U, X_ik> ],
+where j runs over the other points of the class of i, and k over all points but i. No term is negative. All terms are 0
+if, under U, the points of the class of each i are equally near to i and no point is nearer. Then the objective falls
+for all t, or stays constant if all points are equally far from i for every i. If it falls, no metric is optimal.
 
-Along M + t U, t to infinity, the objective changes by  sum_i [ mean_j <U, X_ij> - min_k <U, X_ik> ]  for each unit of t
-in the end; no term is negative. If all are 0 (to every i the others of its class are equally near and nobody is nearer)
-the objective falls for ever, or stays, if U makes all points equally far. So it is where U shows the classes apart
-and each of them as one point, for classes of two where every point has its partner as its nearest, and for larger ones
-where U makes the points of each equally far apart and no others nearer.
+Examples of such a U:
+- U makes each class a single point and keeps two classes apart.
+- Every class has two points, and under U the nearest point of each is its partner.
+- Under U, the points of each class are equally far apart, and no other point is nearer.
 
-Double precision finds such a U; that it is one is decided in rationals: where the differences within the classes do not
-span those of all points, U is the projection on what is across; else U = R R^T of a root R in floats, whose distances
-are integers times a power of two. Equal distances seldom survive rounding: then no more is said than what was seen.
+Proof. Double precision finds U, and rational arithmetic checks it. If the differences within the classes do not span
+all differences, the projection onto the orthogonal complement of their span is such a U. Otherwise U = R R^T with a
+float matrix R, so the distances are integers times a power of two. Rounding seldom keeps distances equal. If the exact
+check fails, only `SEEMS` is reported.
 """
 
 from __future__ import annotations
@@ -34,12 +38,16 @@ SEEMS = (
     "as far as double precision sees, the infimum is not attained: more of what this metric is largest in lowers the "
     "objective for ever, since there no point is nearer to any than the others of its class, which are all as near"
 )
-EQUAL = 1e-9  # of a distance: what differs by less is called equal
-NOTHING = 1e-12  # of the largest: what is taken for rounding of 0
+EQUAL = 1e-9  # distances with a smaller relative difference count as equal
+NOTHING = 1e-12  # numbers below this share of the largest one count as 0
 
 
 def recedes(X: FloatArray, at: Coordinates, of: Softmaxes, M: FloatArray) -> str:
-    """`NOT_ATTAINED` where it is proved, `SEEMS` where M (r, r) only seems to show it, else nothing."""
+    """Return `NOT_ATTAINED` if it is proved, `SEEMS` if double precision only suggests it, else an empty string.
+
+    X (n, d): points. at: their coordinates. of: the weights; each w_i is a mean over the class of i, and c_i is 1 or 0.
+    M (r, r): a metric in the coordinates. Its leading eigenvectors are tried as U.
+    """
     if _classes_are_apart(X, of):
         return NOT_ATTAINED
     seen = [axes for axes in _directions(at, of, M) if _falls(cdist(*[at.Y @ axes] * 2, "sqeuclidean"), of)]
@@ -49,12 +57,12 @@ def recedes(X: FloatArray, at: Coordinates, of: Softmaxes, M: FloatArray) -> str
 
 
 def _classes_are_apart(X: FloatArray, of: Softmaxes) -> bool:
-    """True if the differences within the classes do not span those of all points."""
+    """True if the differences within the classes do not span the differences of all points (exact)."""
     return len(np.unique(cosets(X, np.argwhere(of.w > 0)).labels)) > 1
 
 
 def _directions(at: Coordinates, of: Softmaxes, M: FloatArray) -> Iterator[FloatArray]:
-    """Roots (r, m) of some U."""
+    """Yield roots R (r, m) of candidates U = R R^T: directions without spread in any class, then eigenvectors of M."""
     used = of.c > 0
     within = at.Y[used] - of.w[used] @ at.Y / of.w[used].sum(axis=1, keepdims=True)
     _, s, Vt = np.linalg.svd(within, full_matrices=True)
@@ -68,7 +76,10 @@ def _directions(at: Coordinates, of: Softmaxes, M: FloatArray) -> Iterator[Float
 
 
 def _falls(D: FloatArray, of: Softmaxes) -> bool:
-    """True if nobody is nearer than the class, which is all as near, and not everybody is, but for rounding."""
+    """True if the objective falls along a U with the distances D (n, n), up to rounding.
+
+    The points of a class are equally near and nearest for every i, and for some i another point is farther.
+    """
     used = of.c > 0
     D = D[used]
     pull = np.sum(of.w[used] * D, axis=1) / of.w[used].sum(axis=1)
@@ -79,7 +90,7 @@ def _falls(D: FloatArray, of: Softmaxes) -> bool:
 
 
 def _falls_exactly(X: FloatArray, of: Softmaxes, root: FloatArray) -> bool:
-    """The same of distances under root root^T (d, d), in integers."""
+    """Like `_falls` for U = root root^T with root (d, m), in exact arithmetic."""
     if not np.isfinite(root).all():
         return False
     z = flint().fmpz_mat(integers(X)[0]) * flint().fmpz_mat(integers(root)[0])

@@ -1,14 +1,16 @@
-"""Objectives made of softmaxes: <C, M> and log sum exp of each point, followed along the path of barrier.py.
+"""Solver of MCML and its misreadings: <C, M> plus log sum exp of each point, along the path of barrier.py.
 
-    f(M) = sum_ij w_ij D_ij + sum_i c_i log sum_{k among i} exp(-D_ik),      D the distances of M
+    f(M) = sum_ij w_ij D_ij + sum_i c_i log sum_{k among i} exp(-D_ik),   D the squared distances of M
 
-With images z_i of the points, e_ik = z_i - z_k, and P_ik = c_i p(k|i), at M = G G^T for M = G (I + dX) G^T, z = Y G:
+Derivatives at M = G G^T with respect to dX, for M = G (I + dX) G^T. Let Y be the points and z = Y G their images, and
+let e_ik = z_i - z_k, p(.|i) the softmax and P_ik = c_i p(k|i).
     gradient   sum_ik (w_ik - P_ik) e_ik e_ik^T
-    Hessian    sum_i c_i Var_{k by p_i} [ e_ik^T dX e_ik ] = sum_i c_i Var_k [ z_k^T dX z_k - 2 z_i^T dX z_k ],
-since what k does not change has no variance. Multiplied out, the second needs P only against the p = r (r + 1) / 2
-products of coordinates of each point, not against those of each pair: n^2 p + n p^2 operations in place of n^2 p^2.
+    Hessian    sum_i c_i Var_{k by p_i} [ e_ik^T dX e_ik ] = sum_i c_i Var_k [ z_k^T dX z_k - 2 z_i^T dX z_k ]
+The second form leaves out terms that do not depend on k, because they have no variance. It needs P only with the
+p = r (r + 1) / 2 products of coordinates of each point, not with those of each pair. This takes n^2 p + n p^2
+operations in place of n^2 p^2.
 
-Nothing here is believed: what comes out is certified by theorem.py.
+The results are certified elsewhere (theorem.py), so an error here cannot lead to a false certificate.
 """
 
 from __future__ import annotations
@@ -28,29 +30,29 @@ from cvxml.family.geometry.coordinates import Coordinates
 from cvxml.family.geometry.symmetric import ROOT2, smat, squares
 from cvxml.solvers.barrier import path
 
-START = 1e-3  # of the trace, a dimension, added to a start that may be singular
-LOOK = 20  # steps of the path for a definite gradient
+START = 1e-3  # share of the mean eigenvalue that is added to a start, which may be singular
+LOOK = 20  # at most so many steps of the path to find a positive definite gradient
 PROOF_DUE = 3.0  # a proof is tried when the estimated gap is at most this many times tol
-FALLEN = 1e-9  # of the objective at 0: an objective that low goes to 0
-SMALLEST = 1e-100
+FALLEN = 1e-9  # the path ends below this share of the objective at 0, because the objective goes to 0
+SMALLEST = 1e-100  # least rho at the start
 Prove = Callable[[FloatArray, Dual], Certificate]
 
 
 class Softmaxes(NamedTuple):
-    """The w, c and k of the objective; a row with c_i = 0 is not there."""
+    """The weights of the objective. A point with c_i = 0 has no row."""
 
-    w: FloatArray  # (n, n) >= 0, rows of zeros where c is 0
+    w: FloatArray  # (n, n) >= 0, zeros in row i if c_i = 0
     c: FloatArray  # (n,) >= 0
-    among: np.ndarray  # (n, n) bool
+    among: np.ndarray  # (n, n) bool, True if k is in the sum of i
 
     @property
     def rows(self) -> list[int]:
-        """The points that have a row."""
+        """The indices of the points with a row."""
         return [int(i) for i in np.flatnonzero(self.c)]
 
 
 class Rows(NamedTuple):
-    """The objective at images z, P (n, n), and what their entropies sum up to."""
+    """f, P (n, n) and the sum of c_i H(p_i) at images z."""
 
     value: float
     P: FloatArray
@@ -64,15 +66,15 @@ class Objective:
         self.Y, self.of = at.Y, of
         r = at.Y.shape[1]
         a, b = self.first, self.second = np.triu_indices(r)
-        place = np.zeros((r, r), dtype=np.intp)  # of an entry (a, b) or (b, a) in the upper triangle
+        place = np.zeros((r, r), dtype=np.intp)  # the position of (a, b) or (b, a) in the upper triangle
         place[a, b] = place[b, a] = np.arange(len(a))
-        # of entries (a a', b b') and (a b', b a') of a matrix (p, p), for (a, b) and (a', b') in the triangle
+        # Flat positions of (a a', b b') and (a b', b a') in a matrix (p, p), for (a, b) and (a', b') in the triangle.
         self.straight = place[np.ix_(a, a)] * len(a) + place[np.ix_(b, b)]
         self.crossed = place[np.ix_(a, b)] * len(a) + place[np.ix_(b, a)]
         self.factor = np.where(self.first == self.second, 1.0, ROOT2)
 
     def rows(self, z: FloatArray) -> Rows:
-        """Everything at images z (n, r)."""
+        """f, P and entropy at images z (n, r)."""
         w, c, among = self.of.w, self.of.c, self.of.among
         D = cdist(z, z, "sqeuclidean")
         per = np.where(c > 0, c, 1.0)
@@ -88,12 +90,12 @@ class Objective:
         return Rows(float(c @ log_sum), c[:, None] * p, float(entropy))
 
     def at(self, M: FloatArray) -> Rows:
-        """Everything at M (r, r)."""
+        """f, P and entropy at M (r, r), psd up to rounding."""
         values, vectors = np.linalg.eigh(M)
         return self.rows(self.Y @ (vectors * np.sqrt(np.maximum(values, 0.0))))
 
     def value(self, M: FloatArray) -> float:
-        """f(M)."""
+        """f(M); inf if it is not finite."""
         with np.errstate(over="ignore", invalid="ignore"):
             found = self.at(M).value if np.isfinite(M).all() else math.inf
         return found if math.isfinite(found) else math.inf
@@ -105,12 +107,12 @@ class Objective:
         return self.gradient(z, P), self.hessian(z, P)
 
     def rho(self) -> float:
-        """Where the path may start: the size of the gradient at the identity."""
+        """The rho at the start of the path: the mean absolute eigenvalue of the gradient at the identity."""
         sizes = np.abs(np.linalg.eigvalsh(self.gradient(self.Y, self.rows(self.Y).P)))
         return max(float(sizes.mean()), SMALLEST)
 
     def share(self, P: FloatArray) -> FloatArray:
-        """P_ik / c_i."""
+        """p = P_ik / c_i, the softmax."""
         return P / np.where(self.of.c > 0, self.of.c, 1.0)[:, None]
 
     def gradient(self, z: FloatArray, P: FloatArray) -> FloatArray:
@@ -121,7 +123,7 @@ class Objective:
         return (g + g.T) / 2
 
     def hessian(self, z: FloatArray, P: FloatArray) -> FloatArray:
-        """sum_i c_i Var_k [ z_k^T dX z_k - 2 z_i^T dX z_k ], by svec(dX)."""
+        """The matrix (p, p) of sum_i c_i Var_k [ z_k^T dX z_k - 2 z_i^T dX z_k ], a quadratic form of svec(dX)."""
         c = self.of.c
         a, b, factor = self.first, self.second, self.factor
         products = z[:, a] * z[:, b]
@@ -144,21 +146,24 @@ class Objective:
         return symmetric
 
     def _both(self, u: FloatArray, v: FloatArray) -> FloatArray:
-        """svec(u_i v_i^T + v_i u_i^T) of every row: (n, p)."""
+        """svec(u_i v_i^T + v_i u_i^T) for every row i: (n, p)."""
         a, b = self.first, self.second
         both: FloatArray = (u[:, a] * v[:, b] + u[:, b] * v[:, a]) * self.factor
         return both
 
 
 class OfDiagonal(Objective):
-    """The same of the diagonal of M alone."""
+    """f of the diagonal of M."""
 
     def value(self, M: FloatArray) -> float:
         """f(diag M)."""
         return super().value(np.diag(np.diag(M)))
 
     def derivatives(self, G: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The diagonal of G (I + dX) G^T has the entries svec(g g^T) svec(I + dX), g a row of G."""
+        """Gradient and Hessian with respect to dX.
+
+        The entries of the diagonal of G (I + dX) G^T are svec(g g^T)^T svec(I + dX), where g runs over the rows of G.
+        """
         a = np.sum(G**2, axis=1)
         g, H = super().derivatives(np.diag(np.sqrt(a)))
         on = self.first == self.second
@@ -168,14 +173,14 @@ class OfDiagonal(Objective):
 
 
 class Ended(NamedTuple):
-    """What the path ended with, in the coordinates; `history` of the proofs, `tried` all its metrics."""
+    """The result of `follow`, in the coordinates."""
 
-    M: FloatArray
+    M: FloatArray  # (r, r)
     dual: Dual
     status: Status
     n_iter: int
-    history: tuple[Step, ...]
-    tried: tuple[FloatArray, ...] = ()
+    history: tuple[Step, ...]  # one step for each proof
+    tried: tuple[FloatArray, ...] = ()  # all metrics of the path; empty if it converged
 
 
 def follow(
@@ -187,11 +192,12 @@ def follow(
     callback: Callable[[Step], None] | None = None,
     keep: Callable[[FloatArray, Dual], None] | None = None,
 ) -> Ended:
-    """Follow the path until `prove` of a metric (r, r) and a dual proves `tol`.
+    """Follow the path until a certificate proves `tol`, for at most `max_iter` steps.
 
-    start: a psd matrix (r, r). keep: told every metric and its dual. The rows of the dual are those of the metric
-    itself; "interior", those of the last metric whose gradient was definite; if there was none, one is looked for once
-    the gap seems small.
+    prove: (metric (r, r), dual) -> certificate. start: a psd matrix (r, r), or None.
+    callback: called with a `Step` after every proof. keep: called with every metric and its dual.
+    The dual has "q" (n, n), the softmax of the metric, and maybe "interior" (n, n), the softmax of the last metric with
+    a positive definite gradient. If no metric had one, it is looked for when the estimated gap is small.
     """
     began, r = time.perf_counter(), f.Y.shape[1]
     M = np.eye(r) if start is None else start + START * max(float(np.trace(start)), 1.0) / r * np.eye(r)
@@ -229,7 +235,10 @@ def follow(
 
 
 def _centred(f: Objective, M: FloatArray, rho: float) -> dict[str, FloatArray]:
-    """ "interior": the rows of a metric near M that is in the middle of the path, whose gradient is rho over it."""
+    """ "interior": the softmax of a metric near M that is close to the central path, where the gradient is rho M^-1.
+
+    Empty if no such metric is found in `LOOK` steps.
+    """
     for state in islice(path(f, M, rho, shrink=1.0), LOOK):
         P = f.at(state.M).P
         if _definite(f.gradient(f.Y, P), state.M):
@@ -238,7 +247,7 @@ def _centred(f: Objective, M: FloatArray, rho: float) -> dict[str, FloatArray]:
 
 
 def _definite(Z: FloatArray, M: FloatArray) -> bool:
-    """True if Z is positive definite where it matters: scaled by a root of M, no eigenvalue far below the mean."""
+    """True if Z, scaled by a root of M, has eigenvalues above a tenth of their mean, and the mean is positive."""
     values, vectors = np.linalg.eigh(M)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     scaled = np.linalg.eigvalsh(root.T @ Z @ root)
@@ -246,7 +255,10 @@ def _definite(Z: FloatArray, M: FloatArray) -> bool:
 
 
 def value_and_gradient(Y: FloatArray, of: Softmaxes, M: FloatArray, plain: bool) -> tuple[float, FloatArray]:
-    """f at M (r, r), and df/dM; plain: of sqrt(D) in place of D. M need not be psd where it is not plain."""
+    """f at M (r, r), and df/dM.
+
+    plain: the distances sqrt(D) replace D; then M must be psd up to rounding. Otherwise M can be any symmetric matrix.
+    """
     if plain:
         values, vectors = np.linalg.eigh(M)
         images = Y @ (vectors * np.sqrt(np.maximum(values, 0.0)))
@@ -262,7 +274,7 @@ def value_and_gradient(Y: FloatArray, of: Softmaxes, M: FloatArray, plain: bool)
     log_sums = (np.log(total) + top)[:, 0]
     objective = float(np.sum(of.w * D) + of.c[used] @ log_sums[used])
     N = of.w - P
-    if plain:  # where points coincide, nothing depends on M
+    if plain:  # the distance of equal points does not depend on M
         same = cdist(Y, Y) <= 1e-12 * np.abs(Y).max()
         N = np.where(same, 0.0, N / (2 * np.where(same, 1.0, D)))
     N = N + N.T

@@ -1,16 +1,19 @@
-"""MLR, metric learning to rank (McFee, Lanckriet 2010): a structural SVM over the rankings that distances make.
+"""MLR, metric learning to rank (McFee, Lanckriet 2010): a structural SVM for rankings by distance.
 
-Problem, over n queries q, each with P relevant points i in q+ and N irrelevant ones j in q-, and all rankings y
+Problem, over n queries q and all rankings y of the other points
     min_{W psd, xi >= 0}  tr W + (C/n) sum_q xi_q    s.t.  <W, psi(q, y*) - psi(q, y)> >= Delta(q, y) - xi_q,
-psi(q, y) = sum_ij y_ij (phi_qi - phi_qj) / (P N), y_ij = 1 where i is before j, else -1, phi_qi = -(x_q - x_i)(x_q -
-x_i)^T; y* has all relevant points first. Delta is 1 less AUC, precision at k, average precision, reciprocal rank or
-NDCG at k. A row is listed once for rankings that differ in no y_ij: within q+ and q- an order changes nothing. Relevant
-are given points, or the others of a class; a point to which none or all others are relevant is no query.
+    psi(q, y) = sum_ij y_ij (phi_qi - phi_qj) / (P N),    phi_qi = -(x_q - x_i)(x_q - x_i)^T.
+A query has P relevant points i in q+ and N irrelevant points j in q-. y_ij is 1 if i is before j, else -1. The ranking
+y* has all relevant points first. Delta is 1 minus a measure: AUC, precision at k, average precision, reciprocal rank
+or NDCG at k. Rankings with the same y_ij give one row, because the order within q+ or q- has no effect.
 
-Dual and bound: family/theorem, with the trace and one slack for a query. The objective takes the worst ranking of each
-query, by an exact dynamic programme (methods/mlr/interleaving.py); the bound takes any rankings. The optimum is
-attained, and need not be unique; where C is small it is W = 0, which is decided in rationals. Solver:
-methods/mlr/cutting_planes.py.
+Inputs. The user gives the relevant points of each query, or labels; then the other points of the class are relevant. A
+point is a query only if some other points are relevant to it and some are not.
+
+Dual and bound: family/theorem, with the trace and one slack for each query. The objective needs the worst ranking of
+each query, which an exact dynamic programme finds (methods/mlr/interleaving.py). The bound can use any rankings.
+The optimum is attained and need not be unique. For small C it is W = 0, which is proved in rational arithmetic.
+Solver: methods/mlr/cutting_planes.py.
 
 Reference: B. McFee, G. Lanckriet, Metric learning to rank, ICML 2010. docs/mlr.md says what was read.
 """
@@ -47,11 +50,14 @@ from cvxml.core.triplets import check_units
 from cvxml.family.unlisted.all_pairs import once
 from cvxml.methods.mlr.ranking_margins import Ranked
 
-Listed = list[list[list[int]]]  # of each query some rankings
+Listed = list[list[list[int]]]  # a list of rankings for each query
 
 
 def problem(X: FloatArray, asked: Queried, measure: str, k: int, C: float, listed: Listed) -> Any:
-    """The problem, ranking by ranking. Variables: "W" (d, d) and "xi" (n,), of the queries."""
+    """The problem, ranking by ranking. Variables: "W" (d, d) and "xi" (n,), one slack for each query.
+
+    listed: the rankings y of each query that have a constraint.
+    """
     import cvxpy as cp
 
     n = len(asked.queries)
@@ -73,7 +79,7 @@ def problem(X: FloatArray, asked: Queried, measure: str, k: int, C: float, liste
 
 
 def psi(X: FloatArray, q: int, plus: Sequence[int], y: Sequence[int]) -> FloatArray:
-    """The features of a ranking."""
+    """The features of a ranking. q: the query. plus: its relevant points. y: all other points in order."""
     #: phi_qi = -(x_q - x_i)(x_q - x_i)^T
     #:   | \varphi_{qi} = -(\mathbf{x}_q - \mathbf{x}_i)(\mathbf{x}_q - \mathbf{x}_i)^T
     phi = {i: -np.outer(X[q] - X[i], X[q] - X[i]) for i in y}
@@ -90,13 +96,13 @@ def psi(X: FloatArray, q: int, plus: Sequence[int], y: Sequence[int]) -> FloatAr
 
 
 def rankings(plus: Sequence[int], minus: Sequence[int]) -> list[list[int]]:
-    """All that differ in which relevant point is before which irrelevant one."""
+    """Return one ranking for each possible set of signs y_ij."""
     points = [*plus, *minus]
     return [[points[place] for place in y] for y in _orders(len(plus), len(minus))]
 
 
 def every_ranking(asked: Queried) -> Listed:
-    """Of each query all that differ. Raises ValueError where they are too many to list."""
+    """Return `rankings` for each query. Raises ValueError above `MAX_POINTS_LISTED` + 1 points."""
     if len(asked.X) - 1 > MAX_POINTS_LISTED:
         raise ValueError(
             f"all rankings of {len(asked.X) - 1} points are too many to list: the literal problem takes "
@@ -115,7 +121,7 @@ def _orders(P: int, N: int) -> list[tuple[int, ...]]:
 
 
 def delta(measure: str, k: int, plus: Sequence[int], y: Sequence[int]) -> float:
-    """The loss of a ranking: 1 less its measure."""
+    """The loss of a ranking: 1 minus its measure. plus: the relevant points. y: all points in order."""
     of_plus = [i in plus for i in y]
     P, N, ranks = len(plus), len(y) - len(plus), [r for r, own in enumerate(of_plus, start=1) if own]
     if measure == "auc":
@@ -142,7 +148,7 @@ def delta(measure: str, k: int, plus: Sequence[int], y: Sequence[int]) -> float:
 
 
 def dual(X: FloatArray, asked: Queried, measure: str, k: int, C: float, listed: Listed) -> Any:
-    """Its dual. Variable: "mu" (m,), a price a ranking."""
+    """Its dual. Variable: "mu" (m,), one dual variable for each ranking in `listed`."""
     import cvxpy as cp
 
     n, H, losses, sums, d = len(asked.queries), [], [], [], X.shape[1]
@@ -168,7 +174,7 @@ def dual(X: FloatArray, asked: Queried, measure: str, k: int, C: float, listed: 
 
 @dataclass(frozen=True, eq=False)
 class Instance(Queried):
-    """Checked data, and the parameters."""
+    """Checked data and parameters."""
 
     measure: str
     k: int
@@ -184,7 +190,11 @@ def instance(
     C: float = 1.0,
     relevant: Any = None,
 ) -> Instance:
-    """Everything checked. Raises ValueError for bad input."""
+    """Check all inputs. Raises ValueError for bad input.
+
+    X (n, d). y (n,): labels, unless `relevant` is given. measure: one of `MEASURES`. k: the number of places that count
+    for precision and ndcg. C > 0: weight of the mean slack. relevant: a list of relevant points for each point.
+    """
     points, C = check_X(X), check_positive(C, "C")
     check_units(points, C, "C", "C s^2")
     of, k = check_choice(measure, "measure", MEASURES), check_count(k, "k")
@@ -192,13 +202,13 @@ def instance(
 
 
 def objective(given: Instance, W: FloatArray) -> float:
-    """tr W + (C/n) sum of the slacks that the worst rankings need"""
+    """tr W + (C/n) sum_q xi_q at W (d, d), with the slack of the worst ranking of each query."""
     slacks = [_slack(given, W, q, y) for q, y in zip(given.queries.tolist(), _worst(given, W), strict=True)]
     return float(np.trace(W)) + given.C * float(np.mean(slacks))
 
 
 def _slack(given: Instance, W: FloatArray, q: int, y: Sequence[int]) -> float:
-    """Delta - <W, psi* - psi>, which is not negative for the worst ranking."""
+    """Delta(q, y) - <W, psi(q, y*) - psi(q, y)>, or 0 if that is negative."""
     plus, minus = given.sides(q)
     D = {i: float((given.X[q] - given.X[i]) @ W @ (given.X[q] - given.X[i])) for i in y}
     cost, later = 0.0, list(plus)
@@ -211,7 +221,11 @@ def _slack(given: Instance, W: FloatArray, q: int, y: Sequence[int]) -> float:
 
 
 def _worst(given: Instance, W: FloatArray) -> list[list[int]]:
-    """The worst ranking of each query: + and - from near to far, and how many - are before each +, one by one."""
+    """The worst ranking of each query, in plain Python.
+
+    In a worst ranking, the relevant points are sorted from near to far, and so are the irrelevant points. The dynamic
+    programme chooses how many irrelevant points g are before each relevant point, in turn.
+    """
     found = []
     for q in given.queries.tolist():
         plus, minus = (
@@ -220,7 +234,7 @@ def _worst(given: Instance, W: FloatArray) -> list[list[int]]:
         )
         P, N = len(plus), len(minus)
         gain, before = earned(given.measure, given.k, P, N).tolist(), np.cumsum([0.0, *(D for D, _ in minus)])
-        # the most that + so far add with g - before the last; and all g
+        # For each g of the last relevant point: the best value so far, and the g of all relevant points so far.
         best: list[Any] = [(0.0, ())] * (N + 1)
         for p in range(P):
             most, values = best[0], []
@@ -238,7 +252,11 @@ def _worst(given: Instance, W: FloatArray) -> list[list[int]]:
 
 
 def evaluate(given: Instance, W: FloatArray) -> dict[str, Any]:
-    """Intermediates at W: queries (n,), their worst rankings, Delta and slacks xi; tr W; a subgradient in W."""
+    """Return the intermediates at W (d, d), by name.
+
+    objective. trace: tr W. queries (n,). rankings (n, number of points - 1): the worst ranking of each query.
+    Delta (n,): their losses. xi (n,): their slacks. subgradient (d, d) of the objective.
+    """
     worst, subgradient = _worst(given, W), np.eye(len(W))
     slacks, losses = [], []
     for q, y in zip(given.queries.tolist(), worst, strict=True):
@@ -289,9 +307,9 @@ MISREADINGS = {
 }
 
 
-MAX_POINTS_LISTED = 7  # points of which all rankings are listed
-VIOLATED = 1e-7  # of the objective: a row that is missed by less is not generated
-ROUNDS = 100  # of rows
+MAX_POINTS_LISTED = 7  # the literal problem lists all rankings of at most this many points
+VIOLATED = 1e-7  # row generation ends when the violated slacks cost at most this share of the objective
+ROUNDS = 100  # at most, of row generation
 
 
 def _stated(given: Instance) -> tuple[FloatArray, Instance, str, int, float]:
@@ -303,7 +321,7 @@ _OF_LINE = [0, 0, 1, 1]
 
 
 class MLR(ConvexMethod[Instance]):
-    """A structural SVM over rankings, and the trace."""
+    """Metric learning to rank: a structural SVM over rankings, with the trace as regularizer."""
 
     id = "mlr"
     TITLE = "MLR: metric learning to rank (McFee, Lanckriet 2010)"
@@ -327,7 +345,8 @@ class MLR(ConvexMethod[Instance]):
         "k": (0,),
         "relevant": ([[1]], [[0]] * 16, [[]] * 16),
     }
-    # AUC: M + C * the mean of [1 - 2 a M]_+ over a = 8, 15, 3, 8; its slope changes its sign at M.
+    # AUC on a line. The objective is M + C * (mean of [1 - 2 a M]_+ over a = 8, 15, 3, 8). Its slope changes sign at
+    # the optimum.
     HAND: ClassVar = (
         Hand(_LINE, _OF_LINE, {"C": 0.05}, [[0.0]], 0.05),
         Hand(_LINE, _OF_LINE, {"C": 0.09}, [[1 / 30]], 1 / 30 + 0.09 * (14 + 24 + 14) / 30 / 4),
@@ -347,15 +366,19 @@ class MLR(ConvexMethod[Instance]):
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
-        """Variables "W" (d, d) and "xi" (n,)."""
+        """The literal problem with all rankings. Variables: "W" (d, d) and "xi" (n,)."""
         return problem(*_stated(given), every_ranking(given))
 
     def dual(self, given: Instance) -> Any:
-        """Variable "mu" (m,)."""
+        """The literal dual with all rankings. Variable: "mu" (m,)."""
         return dual(*_stated(given), every_ranking(given))
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
-        """The literal problem of few rows, to which the worst ranking of each query is added until all hold."""
+        """Solve the literal problem by row generation, then its dual.
+
+        Each round adds the worst ranking of each query, if it is worse than all its rankings so far. The rounds end
+        when the added rankings would change the objective by at most `VIOLATED`.
+        """
         n, W = len(given.queries), np.zeros((given.X.shape[1],) * 2)
         listed: Listed = [[] for _ in range(n)]
         for _ in watched(range(ROUNDS)):
@@ -380,7 +403,7 @@ class MLR(ConvexMethod[Instance]):
         return zip(given.queries.tolist(), listed, strict=True)
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """From the definition."""
+        """See `objective`."""
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
@@ -388,7 +411,7 @@ class MLR(ConvexMethod[Instance]):
         return evaluate(given, M)
 
     def member(self, given: Instance) -> Ranked:
-        """The trace and one slack a query."""
+        """The member of the family: the trace and one slack for each query."""
         return once(given, lambda p: Ranked(p, p.measure, p.k, p.C), "member of mlr")
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
@@ -402,7 +425,7 @@ class MLR(ConvexMethod[Instance]):
     def exact_as_stored(
         self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike, hint: Any = None
     ) -> Exact:
-        """No best multiple of the prices is looked for."""
+        """The interval from the dual variables as stored. They are moved into the domain, but not scaled."""
         return self.member(given).exact(M, dual, root, as_stored=True)
 
     def search(
@@ -412,15 +435,15 @@ class MLR(ConvexMethod[Instance]):
         return self.member(given).search(tol, max_iter, start, callback)
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """With explicit lists."""
+        """The parameters, with explicit lists of relevant points."""
         return {"measure": given.measure, "k": given.k, "C": given.C, "relevant": given.lists}
 
     def derived(self, given: Instance) -> tuple[str, ...]:
-        """The lists, where the labels name them."""
+        """Return "relevant" if the labels determine the lists."""
         return ("relevant",) if given.by_labels else ()
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
-        """Where 0 is optimal, and who is no query."""
+        """Notes for the user: whether the zero matrix is optimal, and the number of points that are not queries."""
         said = []
         if not found.metric.any() and certificate.gap == 0:
             enough = self.member(given).zero_up_to(certificate.dual)

@@ -1,10 +1,12 @@
-"""tr M with one slack for a group of rows that are too many to list: cutting planes along a central path.
+"""Cutting planes along a central path, for a trace and one slack for each group of rows, with too many rows to list.
 
-    min_{M psd, xi >= 0}  tr M + c sum_g xi_g     s.t.  b_t - <M, V_t> <= xi_g  for the rows t of g that are listed
-Primal and dual iterates, both strictly feasible, follow the central path of what is listed (the direction of Helmberg,
-Rendl, Vanderbei, Wolkowicz 1996, Kojima, Shindoh, Hara 1997 and Monteiro 1997) until its gap is a share of the gap of
-the whole problem; then the worst row of each group at M is listed too. A point that is still away from the boundary has
-deeper cuts than an optimum of what is listed has. Prices of few rows are prices of all. Nothing is proved here.
+    min_{M psd, xi >= 0}  tr M + c sum_g xi_g     s.t.  b_t - <M, V_t> <= xi_g  for each listed row t of group g
+Each round follows the central path of the problem with the listed rows, until its gap is the share `SHARE` of the gap
+of the whole problem. Then the worst row of each group at M is listed too. The round stops early because cuts at a point
+away from the boundary are deeper than cuts at an optimum of the listed rows.
+Primal and dual iterates are strictly feasible. Dual variables of the listed rows are dual variables of the whole
+problem, with 0 for all other rows. The certificate is computed elsewhere (`Ranked.certify`).
+The search direction is from Helmberg, Rendl, Vanderbei, Wolkowicz 1996, Kojima, Shindoh, Hara 1997 and Monteiro 1997.
 """
 
 from __future__ import annotations
@@ -19,42 +21,45 @@ from cvxml.core.clock import watched
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.family.geometry.symmetric import ROOT2, smat, svec, triangle
 
-SHARE = 0.5  # of the gap of the whole problem, to which what is listed is solved
-TOWARDS = 0.15  # of the path's parameter, from one step to the next
-MAX_STEPS = 40  # between two looks at all rows, at most
-BOUNDARY = 0.95  # of the way to it
-IDLE = 8  # looks without a price, after which a row goes
-FAINT = 1e-3  # of an even share of c, or of the mean price if that is less: no price to speak of
-NEW = 0.05  # what goes to new rows
-NEW_WINS = 1e-3  # of its share of the gap: what a row that is let in wins at least
+SHARE = 0.5  # the listed rows are solved to this share of the gap of the whole problem
+TOWARDS = 0.15  # the path parameter of a step, as a share of the present one
+MAX_STEPS = 40  # at most, in one round
+BOUNDARY = 0.95  # a step goes at most this share of the way to the boundary
+IDLE = 8  # a row is dropped after this many consecutive rounds with a negligible dual variable
+FAINT = 1e-3  # negligible: at most this times the mean dual variable and times c / (rows of the group)
+NEW = 0.05  # weight of equal dual variables that are mixed in when rows are added, so that new rows are positive
+NEW_WINS = 1e-3  # a new row must be violated by this share of the group's part of the gap, divided by c
 
 
 class Cuts(NamedTuple):
-    """Rows: b_t - <M, V_t> of a group."""
+    """Rows with the values b_t - <M, V_t>."""
 
-    group: IntArray  # (m,)
+    group: IntArray  # (m,) the group of each row
     b: FloatArray  # (m,)
     V: FloatArray  # (m, d, d)
-    name: Any  # (m, ...) what each is called
+    name: Any  # (m, ...) data of the caller that identify each row
 
     def some(self, rows: Any) -> Cuts:
-        """Of these rows."""
+        """The cuts of the given rows."""
         return Cuts(self.group[rows], self.b[rows], self.V[rows], self.name[rows])
 
     def and_also(self, other: Cuts) -> Cuts:
-        """Both."""
+        """The rows of both, these first."""
         return Cuts(*(np.concatenate(both) for both in zip(self, other, strict=True)))
 
     def short(self, M: FloatArray) -> FloatArray:
-        """b - v (m,)."""
+        """b_t - <M, V_t> for each row (m,)."""
         values: FloatArray = self.b - np.einsum("tij,ij->t", self.V, M)
         return values
 
 
 class CuttingPlanes:
-    """M (d, d) and prices of the rows listed.
+    """The iterate M (d, d), with the listed rows and their dual variables.
 
-    worst: of a metric, the value of the worst row of each group (g,), and these rows.
+    worst: metric -> (the value of the worst row of each group (g,), these rows as cuts). cuts, price (m,): the first
+    listed rows and their dual variables. groups: the number of groups. c: the weight of a slack.
+    After `begin` and after each `step`, best is the best M so far, with `objective`. best_price are the dual variables
+    of best_cuts with the largest lower bound, `bound`.
     """
 
     def __init__(
@@ -73,13 +78,13 @@ class CuttingPlanes:
         self.best_cuts, self.best_price, self.bound = cuts, price, -np.inf
 
     def begin(self, M: FloatArray) -> None:
-        """From M."""
+        """Start from M (d, d)."""
         self.M = M
         self.price = self._inside(self.price)
         self._look()
 
     def step(self) -> bool:
-        """List the worst rows, and go along the path; False where rounding allows no step."""
+        """Run one round: list the worst rows and follow the path. Return False if rounding allows no step."""
         gap = self.objective - self.bound
         if not gap > 0:
             return False
@@ -89,7 +94,7 @@ class CuttingPlanes:
         return went
 
     def _look(self) -> None:
-        """At all rows."""
+        """Evaluate all rows at M, and update the best metric and the best bound."""
         value, self.found = self.worst(self.M)
         self.value = np.maximum(value, 0.0)
         objective = float(np.trace(self.M)) + self.c * float(self.value.sum())
@@ -100,7 +105,10 @@ class CuttingPlanes:
             self.best_cuts, self.best_price, self.bound = self.cuts, self.price, bound
 
     def _list(self, gap: float) -> None:
-        """What is worse than all that is listed; what has had no price for long goes."""
+        """List each new row that is clearly worse than the listed rows of its group, and drop idle rows.
+
+        Then make M, xi and the dual variables strictly feasible.
+        """
         known = np.zeros(self.groups)
         np.maximum.at(known, self.cuts.group, self.cuts.short(self.M))
         new = self.value - known > NEW_WINS * gap / (self.c * self.groups)
@@ -122,7 +130,7 @@ class CuttingPlanes:
         self.xi += away / self.c
 
     def _inside(self, price: FloatArray) -> FloatArray:
-        """A multiple that is strictly feasible."""
+        """The dual variables, scaled down if they are not strictly feasible."""
         most = float(np.bincount(self.cuts.group, price, minlength=self.groups).max(initial=0.0)) / self.c
         largest = float(np.linalg.eigvalsh(self._pull(price))[-1])
         limit = max(most, largest)
@@ -134,11 +142,11 @@ class CuttingPlanes:
         return G
 
     def _sums(self, values: FloatArray) -> FloatArray:
-        """Of the rows of each group."""
+        """Sum `values` within each group."""
         return np.bincount(self.cuts.group, values, minlength=self.groups).astype(np.float64)
 
     def _follow(self, goal: float) -> bool:
-        """Steps along the path until the gap of what is listed is down to the goal; False where none is possible."""
+        """Step along the path until the gap of the listed rows is at most `goal`. False if no step is possible."""
         for step in watched(range(MAX_STEPS)):
             try:
                 gap = self._newton(goal)
@@ -149,7 +157,10 @@ class CuttingPlanes:
         return True
 
     def _newton(self, goal: float) -> float:
-        """One step, unless the gap of what is listed, which is returned, is down to the goal already."""
+        """Return the gap of the listed rows, and take one step if the gap is above `goal`.
+
+        Raises LinAlgError if rounding allows no step.
+        """
         group, d, a, xi, sums = self.cuts.group, self.d, self.price, self.xi, self._sums
         s = xi[group] - self.cuts.short(self.M)
         rest, Z = self.c - sums(a), np.eye(d) - self._pull(a)
@@ -160,7 +171,7 @@ class CuttingPlanes:
         if not min(s.min(), rest.min(), self.xi.min()) > 0:
             raise LinAlgError("rounding hides the boundary")
         tau = max(TOWARDS * gap, goal / 2) / count
-        # In coordinates T in which M is 1 and Z is diagonal, M + T S T^T is sought.
+        # In the coordinates T, M is the identity and Z is diagonal. The new metric is M + T S T^T.
         L = np.linalg.cholesky(self.M)
         z, turn = np.linalg.eigh(L.T @ Z @ L)
         if not z[0] > 0:
@@ -171,11 +182,11 @@ class CuttingPlanes:
         A = V[:, rows, columns] * np.where(rows == columns, 1.0, ROOT2)
         weight, own = a / s, rest / xi
         total = sums(weight)
-        mean = np.zeros((self.groups, A.shape[1]))  # of the rows of a group
+        mean = np.zeros((self.groups, A.shape[1]))  # weighted mean of the rows of each group
         np.add.at(mean, group, (weight / total[group])[:, None] * A)
         centred, share = A - mean[group], total / (total + own)
         left = tau / xi + sums(tau / s) - self.c
-        # The curvature is a sum of squares: what a slack takes from that of its rows is their mean's alone.
+        # The Hessian as a sum of squares: eliminating a slack only reduces the part of the mean of its rows.
         roots = [np.sqrt((z[rows] + z[columns]) / 2), np.sqrt(weight), np.sqrt(share * own)]
         slope = svec(tau * np.eye(d) - T.T @ T) + A.T @ (tau / s) - mean.T @ (share * left)
         S = smat(_solved(roots, centred, mean, slope), d)
@@ -194,26 +205,30 @@ class CuttingPlanes:
 
 
 def _solved(roots: list[FloatArray], centred: FloatArray, mean: FloatArray, b: FloatArray) -> FloatArray:
-    """K^-1 b for K = diag(r)^2 + sum_t r_t^2 e_t e_t^T over the rows e of two matrices, r being the three roots."""
+    """K^-1 b for K = diag(r_0)^2 + sum_t r_1t^2 e_t e_t^T + sum_g r_2g^2 m_g m_g^T.
+
+    r_0, r_1, r_2: the entries of `roots`. e_t: the rows of `centred`. m_g: the rows of `mean`.
+    """
     diagonal, *both = roots
     rows = [both[0][:, None] * centred, both[1][:, None] * mean]
     K = rows[0].T @ rows[0] + rows[1].T @ rows[1]
     K[np.diag_indices_from(K)] += diagonal**2
     try:
         solved: FloatArray = cho_solve(cho_factor(K), b)
-    except LinAlgError:  # definite, but for rounding: a decomposition of its root loses half as many digits
+    except LinAlgError:
+        # Rounding makes K indefinite. A QR factorization of its root loses half as many digits.
         R = np.linalg.qr(np.concatenate([np.diag(diagonal), *rows]), mode="r")
         solved = solve_triangular(R, solve_triangular(R, b, trans="T"))
     return solved
 
 
 def _longest(x: FloatArray, dx: FloatArray) -> float:
-    """Of a step that keeps x > 0, at most 1."""
+    """The length of a step along dx that keeps x > 0, at most 1."""
     down = dx < 0
     return min(1.0, BOUNDARY * float(np.min(-x[down] / dx[down], initial=np.inf)))
 
 
 def _longest_of(S: FloatArray) -> float:
-    """Of a step that keeps 1 + S definite."""
+    """The length of a step that keeps I + S positive definite, at most 1."""
     least = float(np.linalg.eigvalsh(S)[0])
     return min(1.0, -BOUNDARY / least) if least < 0 else 1.0

@@ -1,11 +1,12 @@
-"""The worst ranking of a query: the exact separation oracle of five measures, by one dynamic programme.
+"""The worst ranking of each query: an exact separation oracle for five measures, by one dynamic programme.
 
-A ranking y swaps a relevant point i and an irrelevant j where j comes first. Sought is, over all of them, the largest
-    loss(y) - 2/(P N) sum of (D_qj - D_qi) over the pairs that y swaps.
-Within the relevant points, and within the others, nearest first loses nothing: what is left to choose is how many
-irrelevant ones, g_1 <= .. <= g_P, are before each relevant one. As the loss is a sum too (core/ranking.py),
-    best_p(g) = max_{h <= g} best_{p-1}(h) - earned(p, g) - 2/(P N) sum_{j <= g} (D_qj - D_qp),
-and a running maximum is all that a step takes: P N steps a query.
+A ranking y swaps a relevant point i and an irrelevant point j if j comes first. The worst ranking maximizes
+    loss(y) - 2/(P N) sum of (D_qj - D_qi) over the swapped pairs.
+Some worst ranking has its relevant points sorted from near to far, and its irrelevant points too. So only the numbers
+g_1 <= .. <= g_P are left to choose, where g_p irrelevant points are before the p-th relevant point. The loss is also a
+sum over p (core/ranking.py). So the best value for the first p relevant points with g_p = g is
+    best_p(g) = max_{h <= g} best_{p-1}(h) - earned(p, g) - 2/(P N) sum_{j <= g} (D_qj - D_qp).
+With a running maximum this takes P N operations for each query.
 """
 
 from __future__ import annotations
@@ -22,24 +23,24 @@ from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.core.queries import Queried
 from cvxml.core.ranking import earned, earned_exactly
 
-BLOCK = 2**24  # numbers of a table at a time
+BLOCK = 2**24  # numbers of a table that are computed at a time
 
 
 class Worst(NamedTuple):
-    """Of each query the worst ranking."""
+    """The worst ranking of each query."""
 
-    value: FloatArray  # (Q,) its loss less what it costs; not negative but for rounding
+    value: FloatArray  # (Q,) loss minus the sum over swapped pairs; >= 0 up to rounding
     order: IntArray  # (Q, n - 1) the other points, first to last
-    error: FloatArray  # (Q,) by how much another may be worse
+    error: FloatArray  # (Q,) error bound: the exact maximum is at most value + error
 
 
 class Alike(NamedTuple):
-    """Queries with as many relevant points."""
+    """Queries with the same number of relevant points."""
 
-    place: IntArray  # (m,) among all queries
+    place: IntArray  # (m,) their positions among all queries
     plus: IntArray  # (m, P) relevant points
-    minus: IntArray  # (m, N) the others
-    earned: FloatArray  # (P, N + 1)
+    minus: IntArray  # (m, N) irrelevant points
+    earned: FloatArray  # (P, N + 1), see core/ranking.py
 
 
 class Interleavings:
@@ -50,11 +51,11 @@ class Interleavings:
         self.relevant = asked.relevant[asked.queries]  # (Q, n)
         self.P = self.relevant.sum(axis=1)  # (Q,)
         self.N = len(asked.X) - 1 - self.P
-        self.unit: FloatArray = 2 / (self.P * self.N)  # (Q,) what a swap counts
+        self.unit: FloatArray = 2 / (self.P * self.N)  # (Q,) the weight of a swap
 
     @cached_property
     def alike(self) -> list[Alike]:
-        """All queries, in parts."""
+        """All queries, in parts with the same P and of limited size."""
         parts, n = [], len(self.asked.X)
         others = ~self.relevant
         others[np.arange(len(others)), self.asked.queries] = False
@@ -70,7 +71,10 @@ class Interleavings:
         return parts
 
     def worst(self, D: FloatArray, error: Any = 0.0) -> Worst:
-        """At distances D (Q, n) of all points from the queries, each of which may be off."""
+        """The worst rankings at squared distances D (Q, n) of all points from the queries.
+
+        error: bounds of the errors of D, a number or (Q, n).
+        """
         Q, n = D.shape
         found = Worst(np.empty(Q), np.empty((Q, n - 1), dtype=np.intp), np.empty(Q))
         for part in self.alike:
@@ -83,7 +87,10 @@ class Interleavings:
         return found
 
     def exactly(self, D: Sequence[Sequence[int]], unit: Fraction) -> Iterator[Fraction]:
-        """The largest value of each query, at distances D (n, n) times a unit; where that is no fraction, more."""
+        """Yield the largest value of each query, at the squared distances D (n, n) * unit.
+
+        For ndcg, which is not rational, the results are upper bounds.
+        """
         tables: dict[int, list[list[Fraction]]] = {}
         for q in self.asked.queries.tolist():
             plus, minus = self.asked.sides(q)
@@ -101,7 +108,7 @@ def _mean(D: FloatArray, where: Any) -> FloatArray:
 
 
 def _worst_of(part: Alike, D: FloatArray) -> tuple[FloatArray, IntArray, FloatArray]:
-    """Value, order, and a size that rounding errors are in proportion to."""
+    """Value (m,) and order (m, n - 1) of the worst rankings, and a size (m,) in proportion to the rounding errors."""
     (m, P), N, rows = part.plus.shape, part.minus.shape[1], np.arange(len(part.place))
     plus, near = _nearest_first(part.plus, D[part.place])
     minus, far = _nearest_first(part.minus, D[part.place])
@@ -132,7 +139,7 @@ def _nearest_first(points: IntArray, D: FloatArray) -> tuple[IntArray, FloatArra
 
 
 def _largest(near: list[int], far: list[int], table: list[list[Fraction]], unit: Fraction) -> Fraction:
-    """The same programme for one query, without rounding."""
+    """The dynamic programme for one query, in exact arithmetic. near, far: sorted distances. unit: weight of a swap."""
     before = [0]
     for D in far:
         before.append(before[-1] + D)

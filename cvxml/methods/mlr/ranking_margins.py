@@ -1,10 +1,10 @@
-"""tr W with one slack for each query, of rankings that are listed as they are needed: proof and solver.
+"""Proof and solver of MLR: the trace with one slack for each query, over rankings that are listed when needed.
 
-    min_{W psd}  tr W + C/n sum_q max(0, max_y [loss(y) - v_qy])        v of rankings.py
+    min_{W psd}  tr W + C/n sum_q max(0, max_y [loss(y) - v_qy]),    with v_qy of ranking_rows.py
 
-A certificate lists the rankings that have a price and the worst ranking of each query (interleaving.py); how much worse
-another may be, as distances are rounded, is counted beside. Where W is 0 no scale is left that an error could be a
-share of: whether that is optimal is decided in rationals.
+A certificate lists the rankings with a positive dual variable and the worst ranking of each query (interleaving.py).
+Because distances are rounded, another ranking may be worse; a bound of this error is added to the rounding error.
+W = 0 is a special case: rational arithmetic decides whether it is optimal, and then the gap is exactly 0.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from cvxml.methods.mlr.interleaving import Interleavings
 from cvxml.methods.mlr.ranking_rows import Rankings, distances, named, read, with_worst
 from cvxml.numbers.rational import plane
 
-PATIENCE = 20  # rounds without a better gap, after which rounding is to blame
-START = 1e-3  # of the objective at 0: the trace of the first metric
+PATIENCE = 20  # the solver stops after this many rounds without a better gap, because of rounding
+START = 1e-3  # the trace of the first metric, relative to C
 
 
 class Ranked:
-    """The queries `asked` and the measure."""
+    """The objective of MLR for the queries `asked`, the measure with k places, and the weight C."""
 
     def __init__(self, asked: Queried, measure: str, k: int, C: float):
         self.all_of, self.X, self.C = Interleavings(asked, measure, k), asked.X, C
@@ -45,18 +45,18 @@ class Ranked:
         self.trace = Trace(asked.X, 1.0)
 
     def family(self, rows: Rankings) -> Family:
-        """With these rankings."""
+        """The member of the family with these rankings as rows."""
         return Family(self.trace, (Term(Slack(self.C / self.n, rows.place, rows.loss), rows),))
 
     def exact_family(self, rows: Rankings) -> Family:
-        """The same for exact arithmetic, with losses that are no more than they are."""
+        """The member with these rankings for exact arithmetic. Losses that are not rational are rounded down."""
         slack = Slack(
             Fraction(self.C) / self.n, rows.place, np.array(rows.exact_loss(up=False), dtype=object)
         )
         return Family(Trace(self.X, Fraction(1)), (Term(slack, rows),))
 
     def certify(self, M: FloatArray, dual: Dual) -> Certificate:
-        """Of a metric (d, d) and a dual as in rankings.py."""
+        """Certify the metric M (d, d) with a dual in the form of `ranking_rows.read`."""
         mu, priced = read(self.all_of, dual)
         judged = self.trace.judge(M)
         with np.errstate(all="ignore"):
@@ -82,7 +82,10 @@ class Ranked:
         return proof
 
     def _at_zero(self, dual: Dual) -> tuple[Rankings, Duals]:
-        """Prices of rankings whose loss is the largest there is, of sum C/n for each query."""
+        """Dual variables for rankings with the largest possible loss, with the sum C/n for each query.
+
+        Queries without such a ranking in the dual get one.
+        """
         mu, rows = read(self.all_of, dual)
         used = rows.all_swapped & (mu > 0)
         rows = Rankings(self.all_of, rows.place[used], rows.order[used])
@@ -96,7 +99,11 @@ class Ranked:
         return rows, Duals(a, np.arange(len(a)))
 
     def _is_optimal(self, rows: Rankings, duals: Duals) -> bool:
-        """True if these prove, in rationals, that no metric is better than 0: then they cost as much as 0 does."""
+        """True if these dual variables prove in rational arithmetic that W = 0 is optimal.
+
+        They must be feasible. Their bound is the objective at 0, if all rankings have the largest loss and the sum of
+        each query is C/n.
+        """
         c = Fraction(self.C) / self.n
         exact = Slack(c, rows.place, rows.loss).exact_duals([Fraction(price) for price in duals.a.tolist()])
         sums = [Fraction(0)] * self.n
@@ -108,7 +115,10 @@ class Ranked:
         return Trace(self.X, Fraction(1)).exact_bound(plane(self.X), G) == 0
 
     def zero_up_to(self, dual: Dual) -> float:
-        """A weight C up to which 0 is optimal, by prices with which it is proved to be: not rounded down."""
+        """Return a number so that W = 0 is optimal for every C up to it, from a dual that proves W = 0 optimal.
+
+        The number is computed in floats and not rounded down.
+        """
         rows, duals = self._at_zero(dual)
         G = rows.weights(duals)
         E = self.X[G.pairs[:, 0]] - self.X[G.pairs[:, 1]]
@@ -116,7 +126,11 @@ class Ranked:
         return self.C / largest if largest > 0 else np.inf
 
     def exact(self, M: FloatArray, dual: Dual, root: ArrayLike | None, as_stored: bool = False) -> Exact:
-        """Lower end: of the prices. Upper end: of the worst rankings at a psd matrix of rationals."""
+        """The interval of exact arithmetic.
+
+        The lower end is the bound of the dual variables. The upper end is the objective, with the worst rankings, at a
+        psd matrix of fractions. as_stored: do not scale the dual variables.
+        """
         mu, rows = read(self.all_of, dual)
         family, duals = self.family(rows), [Duals(mu, np.arange(len(mu)))]
         repaired = theorem.in_domain(family, duals) if as_stored else theorem.prove(family, duals).duals
@@ -136,7 +150,7 @@ class Ranked:
 
 
 class _Iterate:
-    """Cutting planes in units in which the points are about 1."""
+    """The iterate of the solver: cutting planes, with the points scaled to a size of about 1."""
 
     def __init__(self, of: Ranked, start: Start | None):
         self.of, self.scale = of, unit_scale(of.X)
@@ -170,7 +184,7 @@ class _Iterate:
         return Cuts(rows.place, rows.loss, (V + V.transpose(0, 2, 1)) / 2, rows.order)
 
     def metric(self) -> FloatArray:
-        """The best so far; 0 where that is no worse than what is left to win."""
+        """The best metric so far, or 0 if its objective is not larger."""
         at = self.solver
         zero = self.at_zero - at.bound <= max(at.objective - at.bound, 0.0)
         M: FloatArray = (0 * at.best if zero else at.best) / self.scale**2
@@ -178,16 +192,16 @@ class _Iterate:
 
     @property
     def at_zero(self) -> float:
-        """The objective of 0: the largest loss of each query."""
+        """The objective at 0: c times the sum of the largest loss of each query."""
         loss = [1 - part.earned[:, -1].sum() for part in self.of.all_of.alike for _ in part.place]
         return self.solver.c * float(np.sum(loss))
 
     def dual(self) -> Dual:
-        """Of the best bound so far."""
+        """The dual of the best bound so far."""
         at = self.solver
         rows = Rankings(self.of.all_of, at.best_cuts.group, at.best_cuts.name)
         return named(rows, Duals(at.best_price / self.scale**2, np.arange(len(at.best_price))))
 
     def step(self) -> bool:
-        """False where rounding allows none."""
+        """Run one round. Return False if rounding allows no step."""
         return self.solver.step()

@@ -1,7 +1,7 @@
-"""Rows that are rankings: v = <M, psi* - psi(y)> = 2/(P N) sum of (D_qj - D_qi) over the pairs i, j that y swaps.
+"""Rows of rankings: v = <M, psi(q, y*) - psi(q, y)> = 2/(P N) sum of (D_qj - D_qi) over the pairs i, j that y swaps.
 
-There are too many to list them. A few, the worst at a metric with them, have the objective of all there, and prices of
-few are prices of all: of those not listed they are 0.
+There are too many rankings to list. A list with the worst rankings at a metric has the same objective there as all
+rankings. Dual variables of a list are dual variables of all rankings, with 0 for the others.
 """
 
 from __future__ import annotations
@@ -23,28 +23,31 @@ from cvxml.family.rows.base import Block, Duals, View, Weights
 from cvxml.methods.mlr.interleaving import Interleavings, Worst
 from cvxml.numbers.rounding import doubled
 
-PAIRS = 2**18  # at a time
+PAIRS = 2**18  # number of distances computed at a time
 
 
 class Rankings:
-    """Some rankings: of the query `place` (m,), all other points in order (m, n - 1); the key is the row."""
+    """A list of rankings; the key of a row is its position in the list.
+
+    place (m,): the position of the query among all queries. order (m, n - 1): all other points in order.
+    """
 
     def __init__(self, all_of: Interleavings, place: IntArray, order: IntArray):
         self.all_of, self.place, self.order = all_of, place, order
 
     @property
     def query(self) -> IntArray:
-        """(m,)"""
+        """The query of each ranking (m,)."""
         return self.all_of.asked.queries[self.place]
 
     @cached_property
     def _plus(self) -> Any:
-        """(m, n - 1) True where a relevant point is."""
+        """(m, n - 1), True if the point at this place is relevant."""
         return self.all_of.relevant[self.place[:, None], self.order]
 
     @cached_property
     def swaps(self) -> FloatArray:
-        """(m, n) of every point, how often it is swapped; minus that of a relevant one. Whole numbers."""
+        """(m, n) the number of swaps of each point, with a minus sign for relevant points. Whole numbers."""
         plus, minus = self._plus, ~self._plus
         later = self.all_of.P[self.place][:, None] - np.cumsum(plus, axis=1)
         counts = np.where(plus, -np.cumsum(minus, axis=1), later)
@@ -54,17 +57,17 @@ class Rankings:
 
     @cached_property
     def unit(self) -> FloatArray:
-        """(m,) what a swap counts."""
+        """(m,) the weight 2/(P N) of a swap."""
         return self.all_of.unit[self.place]
 
     def _before(self, rows: Any) -> IntArray:
-        """(m, P): how many irrelevant points are before each relevant one, of rows with as many of these."""
+        """(m, P) the number of irrelevant points before each relevant point. All `rows` must have the same P."""
         before: IntArray = np.cumsum(~self._plus[rows], axis=1)[self._plus[rows]]
         return before.reshape(int(np.count_nonzero(rows)), -1)
 
     @cached_property
     def loss(self) -> FloatArray:
-        """(m,)"""
+        """The loss of each ranking (m,)."""
         found = np.empty(len(self.place))
         for part in self.all_of.alike:
             rows = np.isin(self.place, part.place)
@@ -74,10 +77,10 @@ class Rankings:
 
     @cached_property
     def all_swapped(self) -> Any:
-        """(m,) True where no ranking has a larger loss.
+        """(m,) True if no ranking of the query has a larger loss.
 
-        None does where no relevant point earns more than it does behind all others: what a table says of that is right,
-        as its numbers are equal where they should be, and no others.
+        This is so if each relevant point earns as little as behind all irrelevant points. The float table decides this
+        without error, because two of its entries are equal if and only if the exact entries are equal.
         """
         found = np.empty(len(self.place), dtype=bool)
         for part in self.all_of.alike:
@@ -88,7 +91,7 @@ class Rankings:
         return found
 
     def exact_loss(self, up: bool) -> list[Fraction]:
-        """As fractions; of ndcg, which is not rational, no less than it is, or no more."""
+        """The losses as fractions. For ndcg, which is not rational: upper bounds if `up`, else lower bounds."""
         tables: dict[int, list[list[Fraction]]] = {}
         found, of = [], self.all_of
         for flags, place in zip(self._plus.tolist(), self.place.tolist(), strict=True):
@@ -106,7 +109,7 @@ class Rankings:
         return found
 
     def blocks(self, view: View, duals: Duals, kept: float = math.inf) -> Iterator[Block]:
-        """All at once."""
+        """All rows as one block."""
         a = np.zeros(len(self.place))
         a[duals.key] = duals.a
         D, error = distances(view, self.all_of)
@@ -120,7 +123,7 @@ class Rankings:
         yield Block(v, moved * (1 + 1e-6), a)
 
     def weights(self, duals: Duals) -> Weights:
-        """Of each point seen from a query once."""
+        """sum_t a_t (psi* - psi) as weights of pairs (query, point). A query has each point at most once."""
         place = self.place[duals.key]
         pairs, weights = [], []
         for own in np.unique(place).tolist():
@@ -138,7 +141,7 @@ class Rankings:
         return Weights(np.concatenate(pairs), np.concatenate(weights))
 
     def within_span(self, labels: IntArray, duals: Duals) -> Duals:
-        """All: the regularizer has the whole space as its range."""
+        """All dual variables, because the trace has the whole space as its range."""
         return duals
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[Fraction]:
@@ -149,7 +152,7 @@ class Rankings:
 
 
 def _whole_times(a: Any, counts: FloatArray, unit: Fraction) -> Any:
-    """unit sum_t a_t counts_tj (n,) for fractions a (t,) and whole numbers, in integers over one denominator."""
+    """unit * sum_t a_t counts_tj (n,) for fractions a (t,) and whole numbers; computed with a common denominator."""
     common = math.lcm(*(price.denominator for price in a))
     whole = np.array([int(price * common) for price in a], dtype=object)
     sums = whole @ counts.astype(np.int64).astype(object)
@@ -157,7 +160,7 @@ def _whole_times(a: Any, counts: FloatArray, unit: Fraction) -> Any:
 
 
 def distances(view: View, all_of: Interleavings) -> Any:
-    """D (Q, n) of all points from the queries, and what each may be off by."""
+    """Return the squared distances D (Q, n) of all points from the queries, and bounds (Q, n) of their errors."""
     queries, n = all_of.asked.queries, len(all_of.asked.X)
     D, error = np.empty((len(queries), n)), np.empty((len(queries), n))
     step = max(1, PAIRS // n)
@@ -171,13 +174,17 @@ def distances(view: View, all_of: Interleavings) -> Any:
 
 
 def with_worst(rows: Rankings, found: Worst) -> Rankings:
-    """These, and then the worst of each query."""
+    """The rows, followed by the worst ranking of each query."""
     places = np.concatenate([rows.place, np.arange(len(found.order))])
     return Rankings(rows.all_of, places, np.concatenate([rows.order, found.order]))
 
 
 def read(all_of: Interleavings, dual: Dual) -> tuple[FloatArray, Rankings]:
-    """Weights "price" (m,) and "rankings" (m, n): a query, and all other points in order. Raises ValueError."""
+    """Return the dual variables (m,) and their rankings.
+
+    dual: "price" (m,) and "rankings" (m, n), each row a query and all other points in order. Raises ValueError if the
+    dual has another form, if a price is NaN, or if a row is not a ranking of a query.
+    """
     for name in ("price", "rankings"):
         if not isinstance(dual, Mapping) or name not in dual:
             raise ValueError(f'the dual must be a mapping with "price" and "rankings"; there is no {name!r}')
@@ -204,7 +211,7 @@ def read(all_of: Interleavings, dual: Dual) -> tuple[FloatArray, Rankings]:
 
 
 def named(rows: Rankings, duals: Duals) -> Dual:
-    """Those that have a price."""
+    """The dual "price" and "rankings" of the rows with a positive dual variable."""
     used = duals.a > 0
     key = duals.key[used]
     return {"price": duals.a[used], "rankings": np.column_stack([rows.query[key], rows.order[key]])}

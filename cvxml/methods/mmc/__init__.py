@@ -1,14 +1,16 @@
 """MMC, the first metric from pairs (Xing, Ng, Jordan, Russell 2002): dissimilar pairs move apart within a budget.
 
-Problem, equations (6) to (8) as quoted
-    max_{A psd}  sum over dissimilar pairs of sqrt(D_A)     such that  sum over similar pairs of D_A  <=  1,
-A any psd matrix, or diagonal ("mmc:diagonal"); what is maximised is minimised with its sign changed. Every line of
-`problem` is literal. The paper derives it from (3) to (5), the least sum over S of squares where the sum over D of
-distances is at least 1, whose solution is a multiple of this one. Where a dissimilar pair differs in a direction in
-which no similar pair does (diagonal: in a feature) there is no maximum, which is refused.
+Problem, equations (6) to (8) as other papers quote them
+    max_{A psd}  sum over dissimilar pairs of sqrt(D_A)     such that  sum over similar pairs of D_A  <=  1.
+In the method "mmc:diagonal" A is diagonal. The problem is stated as a minimum, with the sign changed. Every line of
+`problem` is literal otherwise.
+The paper derives (6) to (8) from (3) to (5): minimize the sum of D over similar pairs, subject to a sum of sqrt(D) over
+dissimilar pairs of at least 1. The solution of (3) to (5) is a multiple of the solution of (6) to (8).
+Unbounded data. If a dissimilar pair differs in a direction where no similar pair differs, the maximum is infinite.
+Such data raise a ValueError. If A is diagonal, the directions are the features.
 
-Dual and bound: family/theorem, with the budget and -sum sqrt(D) on the dissimilar pairs whose points differ; c is
-twice the family's price, sqrt(D) <= 1/2 (1/c + c D). Radius: methods/mmc/budget_radius.py.
+Dual and bound: family/theorem, with the budget and -sum sqrt(D) on the dissimilar pairs with different points. c is
+twice the dual variable of the family, with sqrt(D) <= 1/2 (1/c + c D). Radius: methods/mmc/budget_radius.py.
 
 Reference: E. Xing, A. Ng, M. Jordan, S. Russell, Distance metric learning with application to clustering with
 side-information, NIPS 2002.
@@ -55,16 +57,17 @@ from cvxml.numbers.span import cosets
 from cvxml.solvers.family_method import FamilyMethod
 
 SUGGESTION = "give more similar pairs, or fewer features (the first principal components, say)"
-UNIQUE = 1e-3  # what the second eigenvalue must be below the first, relatively
-FAINT = 1e-16  # of the largest squared distance: a price pays for no less
-MOST_VERTICES = 20_000  # of the metrics that are tried for "plain_budget"
-NOT_BY_LUCK = 1e-6  # what a metric may leave where it need not be the only one
+UNIQUE = 1e-3  # an eigenvalue is simple if the second one is smaller by this share
+FAINT = 1e-16  # least squared distance for a dual variable, relative to the largest one
+MOST_VERTICES = 20_000  # at most so many metrics are tried for "plain_budget"
+NOT_BY_LUCK = 1e-6  # largest gap of a misreading without a unique optimum; tolerance of constraints
 
 
 def problem(X: FloatArray, pairs: Pairs, diagonal: bool, budget: float = 1.0) -> Any:
     """The problem, pair by pair, with the maximum negated. Variable: "A" (d, d).
 
-    budget: the 1 of (7); with another the solution is `budget` times A, in which a back end may have it easier.
+    X (n, d): points. diagonal: A is diagonal. budget: the right side of (7), which is 1 in the paper. The solution is
+    `budget` times the solution for 1; a larger budget can suit a back end better.
     """
     import cvxpy as cp
 
@@ -94,9 +97,9 @@ def problem(X: FloatArray, pairs: Pairs, diagonal: bool, budget: float = 1.0) ->
 
 
 def dual(X: FloatArray, pairs: Pairs, diagonal: bool, budget: float = 1.0) -> Any:
-    """Its dual, negated too. Variables: "c" (q,), one for each pair in D whose points differ, and "mu".
+    """Its dual, negated too. Variables: "c" (q,), one for each dissimilar pair with different points, and "mu".
 
-    A pair of equal points is at distance 0 in every metric. With another budget the solution is c / sqrt(budget).
+    A pair of equal points has distance 0 in every metric. With another budget, c is divided by sqrt(budget).
     """
     import cvxpy as cp
 
@@ -142,22 +145,22 @@ def dual(X: FloatArray, pairs: Pairs, diagonal: bool, budget: float = 1.0) -> An
 
 
 def objective(X: FloatArray, pairs: Pairs, A: FloatArray) -> float:
-    """-sum over dissimilar pairs of ||x_i - x_j||_A at the metric `A` (d, d)."""
+    """The sum of -||x_i - x_j||_A over the dissimilar pairs, at A (d, d)."""
     return -math.fsum(math.sqrt(_squared(X, A, i, j)) for i, j in pairs.dissimilar)
 
 
 def _squared(X: FloatArray, A: FloatArray, i: int, j: int) -> float:
-    """||x_i - x_j||_A^2 = (x_i - x_j)^T A (x_i - x_j), never below 0."""
+    """The squared distance (x_i - x_j)^T A (x_i - x_j), or 0 if rounding makes it negative."""
     return max(0.0, float((X[i] - X[j]) @ A @ (X[i] - X[j])))
 
 
 def evaluate(X: FloatArray, pairs: Pairs, A: FloatArray) -> dict[str, Any]:
-    """Intermediates at `A` (d, d).
+    """Return the intermediates at A (d, d), by name.
 
-    objective; D_similar, D_dissimilar: squared distances of the pairs; spent: the sum over similar pairs, at most 1;
-    distances: of the dissimilar pairs; c: one over them (inf at 0); S: sum_similar X_ij (d, d); gradient: of the
-    objective, -1/2 sum_t c_t X_t over the pairs at positive distance; scaled_objective: that of A / spent, which no
-    multiple of A within the budget goes below.
+    objective. D_similar, D_dissimilar: squared distances of the pairs. spent: the sum of D_similar, at most 1 if A is
+    feasible. scaled_objective: the objective at A / spent, the best multiple of A within the budget.
+    distances: of the dissimilar pairs, not squared. c: 1 / distances, inf at 0. S (d, d): the sum of X_ij over similar
+    pairs. gradient (d, d): -1/2 sum_t c_t X_t over the dissimilar pairs at a positive distance.
     """
     D_similar = np.array([_squared(X, A, i, j) for i, j in pairs.similar])
     D_dissimilar = np.array([_squared(X, A, i, j) for i, j in pairs.dissimilar])
@@ -186,10 +189,10 @@ def evaluate(X: FloatArray, pairs: Pairs, A: FloatArray) -> dict[str, Any]:
 
 @dataclass(frozen=True, eq=False)
 class Instance(Paired):
-    """Checked data; A diagonal or not.
+    """Checked data.
 
-    rank: of what the similar pairs' differences span, exactly; those of the dissimilar pairs lie in it. Of a diagonal A
-    nothing depends on it: 0.
+    diagonal: A is diagonal. rank: the exact rank of the differences of the similar pairs; the differences of the
+    dissimilar pairs lie in their span. A diagonal A does not need the rank, so rank = 0.
     """
 
     diagonal: bool
@@ -197,12 +200,17 @@ class Instance(Paired):
 
     @cached_property
     def differ(self) -> IntArray:
-        """Which dissimilar pairs are of points that differ: the others are at distance 0 in every metric."""
+        """Indices of the dissimilar pairs with different points. The other pairs have distance 0 in every metric."""
         return np.flatnonzero(self.dissimilar.any(axis=1))
 
 
 def instance(X: ArrayLike, y: ArrayLike | None, *, diagonal: bool = False, pairs: Any = None) -> Instance:
-    """Everything checked. Raises ValueError for bad input, and where there is no maximum, or nothing to maximise."""
+    """Check all inputs.
+
+    X (n, d). y (n,): labels, unless `pairs` are given, in the form {"similar": ..., "dissimilar": ...}. diagonal: A is
+    diagonal.
+    Raises ValueError for bad input, if the maximum is infinite, and if all dissimilar pairs consist of equal points.
+    """
     p = paired(X, y, pairs)
     check_budget(p, "MMC")
     if not p.widest("dissimilar").any():
@@ -220,7 +228,10 @@ def instance(X: ArrayLike, y: ArrayLike | None, *, diagonal: bool = False, pairs
 
 
 def _check_features(p: Paired) -> None:
-    """ValueError where a dissimilar pair differs in a feature that costs nothing: floats differ, or do not, exactly."""
+    """Raise ValueError if a dissimilar pair differs in a feature where no similar pair differs.
+
+    The test is exact, because it only compares floats for equality.
+    """
     dissimilar = p.dissimilar
     free = np.flatnonzero(dissimilar.any(axis=0) & ~p.similar.any(axis=0))
     if len(free):
@@ -233,7 +244,10 @@ def _check_features(p: Paired) -> None:
 
 
 def _check_bounded(p: Paired) -> int:
-    """The rank; ValueError where a dissimilar pair differs in a direction that costs nothing, decided in rationals."""
+    """Return the rank of the similar differences. Raises ValueError if a dissimilar pair differs outside their span.
+
+    The test is exact, in rational arithmetic.
+    """
     span = cosets(p.X, p.linked)
     if not span.labels.any():
         return span.rank
@@ -249,21 +263,21 @@ def _check_bounded(p: Paired) -> int:
 
 
 class MMC(FamilyMethod[Instance]):
-    """Dissimilar pairs move apart within a budget; diagonal: by weights of the features."""
+    """MMC: dissimilar pairs move apart within a budget for similar pairs. diagonal: A has a weight for each feature."""
 
     PARAMETERS: ClassVar = {
         **BY_PAIRS,
     }
     PATH = staticmethod(budget_path.search)
-    EXPONENTIAL = True  # there is no exponential cone, but SCS crawls on square roots too
+    EXPONENTIAL = True  # The problem has no exponential cone, but SCS is slow on square roots too.
     DUAL: ClassVar = {"c": "t"}
     BAD: ClassVar = BAD_PAIRS_OF_ONE_KIND
     HAND: ClassVar = (
-        # On a line the metric is 1 over the sum of squared similar differences. Similar 1, dissimilar 3 and 2:
+        # On a line the optimum is 1 / (sum of squared similar differences). Differences: similar 1, dissimilar 3 and 2.
         Hand([[0.0], [1.0], [3.0]], [0, 0, 1], {}, [[1.0]], -5.0),
-        # similar 2 and 4, dissimilar 1, 5, 1 and 3:
+        # Differences: similar 2 and 4, dissimilar 1, 5, 1 and 3.
         Hand([[0.0], [2.0], [1.0], [5.0]], [0, 0, 1, 1], {}, [[0.05]], -10 / math.sqrt(20)),
-        # similar 1 and 3, dissimilar 0 and 3:
+        # Differences: similar 1 and 3, dissimilar 0 and 3.
         Hand(
             [[0.0], [1.0], [0.0], [3.0]],
             None,
@@ -271,7 +285,8 @@ class MMC(FamilyMethod[Instance]):
             [[0.1]],
             -3 / math.sqrt(10),
         ),
-        # S = I, dissimilar pairs of length 3 and 4 along the axes: the diagonal is (9, 16) / 25, the rest is free
+        # S = I, and dissimilar pairs of length 3 and 4 along the axes. The optimal diagonal is (9, 16) / 25; the
+        # off-diagonal entry is not unique.
         Hand(
             [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [3.0, 0.0], [0.0, 4.0]],
             None,
@@ -314,7 +329,7 @@ class MMC(FamilyMethod[Instance]):
         return misreadings(self)
 
     def allowed(self, given: Instance, M: FloatArray) -> FloatArray:
-        """M, or its diagonal, times the factor that spends the budget."""
+        """A feasible multiple of M, or of its diagonal, that spends the whole budget."""
         M = np.diag(np.diag(M)) if self.diagonal else M
         spent = float(np.sum(quadratic(given.similar, M)))
         return M / spent if spent > 0 else M
@@ -324,19 +339,22 @@ class MMC(FamilyMethod[Instance]):
         return instance(X, y, diagonal=self.diagonal, **params)
 
     def problem(self, given: Instance) -> Any:
-        """Variable "A" (d, d)."""
+        """The literal problem. Variable: "A" (d, d)."""
         return problem(given.X, given.pairs, given.diagonal)
 
     def dual(self, given: Instance) -> Any:
-        """Variables "c", one for each dissimilar pair whose points differ, and "mu"."""
+        """The literal dual. Variables: "c", one for each dissimilar pair with different points, and "mu"."""
         return dual(given.X, given.pairs, given.diagonal)
 
     def literal_rows(self, given: Instance) -> int:
-        """A root for each dissimilar pair."""
+        """The number of dissimilar pairs; 0 for a diagonal A."""
         return 0 if given.diagonal else len(given.pairs.dissimilar)
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
-        """Both problems as printed but for the budget: with 1 for each similar pair, distances are about 1."""
+        """Solve the literal problem and its dual with a budget of 1 for each similar pair, then scale back.
+
+        With this budget the squared distances are about 1, which suits the back ends.
+        """
         budget = float(len(given.pairs.similar))
         stated = given.X, given.pairs, given.diagonal, budget
         A = project_psd(solve_problem(problem(*stated), solver, self.EXPONENTIAL)["A"])
@@ -345,7 +363,7 @@ class MMC(FamilyMethod[Instance]):
         return Found(A / budget, {"c": c}, Status.CONVERGED, 0)
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """From the definition, whether M is within the budget or not."""
+        """See `objective`. The budget is not checked."""
         return objective(given.X, given.pairs, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
@@ -353,7 +371,7 @@ class MMC(FamilyMethod[Instance]):
         return evaluate(given.X, given.pairs, M)
 
     def member(self, given: Instance, number: Callable[[float], Any] = float) -> Family:
-        """The budget, and roots of the distances of the dissimilar pairs whose points differ; no constant."""
+        """The budget, and -sum sqrt(D) on the dissimilar pairs with different points. `number` is not needed."""
         listed, similar = given.pairs.dissimilar[given.differ], given.pairs.similar
         anywhere = np.zeros(len(given.X), dtype=np.intp)  # all rows are in the span (`instance`)
         within = (
@@ -369,7 +387,7 @@ class MMC(FamilyMethod[Instance]):
         return once(given, _everyone)
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
-        """ "c" (q,), a number for each dissimilar pair; or the "metric" (d, d) at which they are one over distances."""
+        """Read "c" (q,), a number for each dissimilar pair, or the "metric" (d, d) with c = 1 / distance."""
         if isinstance(dual, Mapping) and METRIC in dual:
             D = seen(given.X, metric_of(dual, given.X.shape[1])).of(given.dissimilar).D
             dual = {"c": 1 / np.sqrt(np.maximum(D, FAINT * float(D.max()) or 1.0))}
@@ -380,17 +398,17 @@ class MMC(FamilyMethod[Instance]):
         return (Duals(a, np.arange(len(a))),)
 
     def named(self, given: Instance, duals: Duals) -> Dual:
-        """1 for pairs of equal points."""
+        """The dual variables "c" (q,); 1 for pairs of equal points, where any c > 0 is valid."""
         c = np.ones(len(given.pairs.dissimilar))
         c[given.differ[duals.key]] = 2 * duals.a
         return {"c": c}
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """The pairs where they were given."""
+        """The pairs, or None if they follow from y."""
         return {"pairs": given.stored}
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
-        """Of pairs that no metric moves apart."""
+        """A note if some dissimilar pairs consist of equal points."""
         equal = len(given.equal)
         if not equal:
             return ()
@@ -398,7 +416,7 @@ class MMC(FamilyMethod[Instance]):
 
 
 def _everyone(given: Instance) -> AllRoots | None:
-    """Where there are too many points to list their pairs."""
+    """Proof and solver without a list of pairs, if there are too many points to list them; else None."""
     if given.diagonal or not given.many:
         return None
     everyone = AllRoots(given.X, given.y, given.rank)
@@ -406,14 +424,15 @@ def _everyone(given: Instance) -> AllRoots | None:
 
 
 def misreadings(method: MMC) -> dict[str, Misreading]:
-    """What implementations of MMC compute instead, by name, for a full or a diagonal metric.
+    """Return the problems that implementations of MMC solve by mistake, by name, for a full or a diagonal metric.
 
-    A multiple of the solution is judged as the solution once it is scaled back; the sentence says where it comes from.
-    Other budgets and other pairs are the same problem with other differences E and S, solved and proved by its own
-    means. Two are other problems over the same budget, with bounds of their own, C(c) = sum c X relative to S:
-        squared   max sum_t D_t:       the largest eigenvalue of C(1) (Fisher's discriminant): the optimum has rank one
-        log       max sum_t log D_t:   for any c > 0 at most  q log(mu / q) - sum log c,  mu the largest of C(c)
-    "plain_budget" is not convex, and its optimum is one of a finite number of metrics, tried where they are few.
+    A multiple of the solution is scaled back and then judged on the original problem. Other budgets and other pairs
+    are the same problem with other differences E and S; it is solved and certified like the original.
+    Two problems have the same budget and another objective. Their bounds use mu, the largest eigenvalue of
+    C(c) = sum_t c_t X_t relative to S, for q dissimilar pairs:
+        squared   max sum_t D_t      <=  mu for c = 1 (Fisher's discriminant); an optimum has rank one
+        log       max sum_t log D_t  <=  q log(mu / q) - sum_t log c_t  for any c > 0
+    "plain_budget" is not convex. Its optimum is among finitely many metrics; all are tried if they are few.
     """
 
     def given(question: Question) -> Instance:
@@ -489,7 +508,7 @@ def misreadings(method: MMC) -> dict[str, Misreading]:
 
 
 def _of_the_identity(p: Instance, _: FloatArray, share: float) -> float:
-    """One over a share of what the identity spends."""
+    """The factor 1 / (share * (the budget that the identity spends))."""
     return 1 / (share * float(np.sum(p.similar**2)))
 
 
@@ -504,7 +523,11 @@ def _all_pairs(method: MMC, question: Question, p: Instance) -> float:
 
 
 def _trace(method: MMC, question: Question, p: Instance) -> float:
-    """The similar pairs are of the unit vectors and 0, which are points more."""
+    """The relative gap with the budget trace A <= 1.
+
+    trace A is the sum of D over pairs of a unit vector and 0. These vectors are added to X, and the pairs replace the
+    similar pairs.
+    """
     n, d = p.X.shape
     similar = np.array([(n + k, n + d) for k in range(d)], dtype=np.intp)
     X = np.vstack([p.X, np.eye(d), np.zeros((1, d))])
@@ -512,12 +535,15 @@ def _trace(method: MMC, question: Question, p: Instance) -> float:
 
 
 def _mu(method: MMC, p: Instance, c: FloatArray) -> float:
-    """The largest eigenvalue of C(c) relative to S, or quotient; inf where nothing is proved."""
+    """An upper bound of the largest eigenvalue of C(c) relative to S, or of the largest quotient of their diagonals.
+
+    inf if no bound is proved.
+    """
     return -method.member(p).regularizer.bound(Weights(p.pairs.dissimilar, c)).value
 
 
 def _within(p: Instance, A: FloatArray) -> float | None:
-    """The share of the budget that A spends; None for what is no metric within it."""
+    """The share of the budget that A spends; None if A is not feasible."""
     spent = float(np.sum(quadratic(p.similar, A)))
     error = float(np.abs(A - np.diag(np.diag(A))).max()) if p.diagonal else 0.0
     feasible = examine(A)[1].feasible and error <= NOT_BY_LUCK * np.abs(A).max()
@@ -525,23 +551,24 @@ def _within(p: Instance, A: FloatArray) -> float | None:
 
 
 def _squares(method: MMC, question: Question, p: Instance) -> float:
-    """What sum D may still gain, relative to its largest."""
+    """The relative gap of max sum D."""
     spent = _within(p, question.metric)
     if spent is None:
         return math.inf
     mu = _mu(method, p, np.ones(len(p.dissimilar)))
     share = 1 - float(np.sum(quadratic(p.dissimilar, question.metric))) / max(1.0, spent) / mu
-    # Where two directions share the largest eigenvalue the optimum is not unique, and a metric may be near one by
-    # luck. No more than `NOT_BY_LUCK` may be left then.
+    # If two directions share the largest eigenvalue, the optimum is not unique, and a metric may be near an optimum by
+    # chance. Then the gap must be at most `NOT_BY_LUCK`.
     return share if share <= NOT_BY_LUCK or _simple(p, mu) else math.inf
 
 
 def _plain_budget(method: MMC, question: Question, p: Instance) -> float:
-    """What sum sqrt(D) over similar pairs may still gain where sum D over dissimilar ones is 1, relative to it.
+    """The relative gap of min sum sqrt(D) over similar pairs, subject to a sum of D over dissimilar pairs of 1.
 
-    It is concave, so that an optimum has rank one, A = v v^T, where v^T C v is the most with sum |v^T e| <= 1: at a
-    vertex, where d - 1 independent e are orthogonal to v; if A is diagonal where one weight alone is not 0. All are
-    tried.
+    The objective is concave, so an optimum has rank one, A = v v^T. v maximizes v^T C v subject to sum |v^T e| <= 1,
+    where e runs over the similar differences. The maximum is at a vertex: d - 1 independent e are orthogonal to v. If A
+    is diagonal, a vertex has a single positive weight. All vertices are tried.
+    inf if there are more than `MOST_VERTICES`, or if A is not feasible.
     """
     E, C, d = p.similar[p.similar.any(axis=1)], p.dissimilar.T @ p.dissimilar, p.X.shape[1]
     if p.diagonal or d == 1:
@@ -563,7 +590,7 @@ def _plain_budget(method: MMC, question: Question, p: Instance) -> float:
 
 
 def _simple(p: Instance, mu: float) -> bool:
-    """True if one direction alone has the largest eigenvalue mu of C(1)."""
+    """True if the largest eigenvalue mu of C(1) relative to S is simple."""
     C, S = p.dissimilar.T @ p.dissimilar, p.similar.T @ p.similar
     relative = np.diag(C)[np.diag(S) > 0] / np.diag(S)[np.diag(S) > 0]
     if not p.diagonal:
@@ -572,7 +599,10 @@ def _simple(p: Instance, mu: float) -> bool:
 
 
 def _logs(method: MMC, question: Question, p: Instance) -> float:
-    """What sum log D may still gain, relative to the number of pairs: so much a factor of the metric changes it."""
+    """The gap of max sum log D, divided by the number of pairs.
+
+    A factor e^s of the metric changes the objective by s times the number of pairs.
+    """
     spent = _within(p, question.metric)
     D = quadratic(p.dissimilar, question.metric)
     if spent is None or not D.min() > 0:

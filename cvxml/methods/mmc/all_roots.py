@@ -1,10 +1,10 @@
-"""Roots within a budget, MMC's kind, over every two points by their labels: proof and solver without a list of pairs.
+"""MMC over every two points, as similar or dissimilar by their labels: proof and solver without a list of pairs.
 
-The theorem is that of theorem.py with -sum sqrt(D) and the budget. Prices are those of a metric, a = 1 / (2 sqrt(D)),
-in floats and no larger than some: whatever they are, they prove
-    sum over dissimilar pairs of sqrt(D_A)  <=  2 sqrt( mu sum 1 / (4 a) ),
-mu the largest eigenvalue of sum a_t z_t z_t^T in coordinates where the similar pairs' is the identity. The metric
-itself stands for them in a dual. Every product of matrices of the solver gives such a bound too.
+The theorem is theorem.py with -sum sqrt(D) and the budget. The dual variables follow from a metric:
+a = 1 / (2 sqrt(D)), where sqrt(D) has a lower limit. Any a > 0, so also a rounded a, prove for every A in the budget
+    sum over dissimilar pairs of sqrt(D_A)  <=  2 sqrt( mu sum 1 / (4 a) ).
+mu is the largest eigenvalue of sum a_t z_t z_t^T, in coordinates where the sum of the similar pairs is the identity.
+A dual stores the metric in place of a. Each step of the solver also gives such a bound, as an estimate.
 """
 
 from __future__ import annotations
@@ -35,25 +35,25 @@ from cvxml.methods.mmc.budget_path import AWAY, PATIENCE
 from cvxml.methods.mmc.budget_radius import radius
 from cvxml.numbers.rounding import Images, Seen, least_eigenvalue, seen
 
-SOME = 150  # points that tell how far the optimum is
-WITHIN = 1 - 1e-14  # of the budget: rounding takes few metrics of a solver out of it
-FAINT = 1e-8  # of the longest image: a root below counts as that, for a solver
+SOME = 150  # the radius is computed from the pairs of about this many points
+WITHIN = 1 - 1e-14  # share of the budget that the solver spends, so that rounding rarely exceeds the budget
+FAINT = 1e-8  # the solver's lower limit of a distance, relative to the longest image
 
 
 class _Roots(NamedTuple):
-    """Of a metric: the sum of roots, none below a floor, and the sum of a z z^T, a = 1/2 over each."""
+    """Two sums over the dissimilar pairs, with r = max(sqrt(D), floor)."""
 
-    total: float
-    G: Laplacian
+    total: float  # sum of r
+    G: Laplacian  # sum of 1/(2 r) z z^T
 
 
 def _reach(sight: Seen) -> float:
-    """A distance is off by no more."""
+    """A bound of the error of every squared distance."""
     return 2 * float(error_of(sight).max())
 
 
 class AllRoots:
-    """Every two points of X (n, d), similar where y (n,) says so. rank: of the similar pairs' differences, exactly."""
+    """Every two points of X (n, d), similar if their labels y (n,) agree. rank: of the similar differences, exact."""
 
     def __init__(self, X: FloatArray, y: IntArray, rank: int):
         self.budget = AllSimilar(X, y, rank)
@@ -63,11 +63,11 @@ class AllRoots:
 
     @property
     def undecided(self) -> str:
-        """Why nothing is proved, as a sentence."""
+        """The reason why no bound is proved, as a sentence; empty if bounds are proved."""
         return self.budget.undecided
 
     def roots(self, z: FloatArray, floor: float) -> _Roots:
-        """At images z (n, m) of a metric."""
+        """The sums at images z (n, m) of a metric, with distances of at least `floor`."""
         table, G, totals = Table(z), Laplacian(self.images.at), []
 
         def look(block: tuple[slice, slice]) -> tuple[float, Weighed]:
@@ -82,18 +82,19 @@ class AllRoots:
         return _Roots(math.fsum(totals), G)
 
     def certify(self, A: FloatArray, at: FloatArray) -> Certificate:
-        """Of the matrix A (d, d), with the prices of the metric `at` (d, d)."""
+        """Certify the matrix A (d, d), with the dual variables of the metric `at` (d, d)."""
         judged = self.budget.judge(A)
         view = judged.view
         assert isinstance(view, Kept)
         with np.errstate(over="ignore", invalid="ignore"):
             found, sight = self._at(view.sight), seen(self.X, at)
-            # The bound is a matter of the dual alone: whoever compares two gaps to it compares objectives.
+            # The bound depends on the dual only, so two metrics with the same dual have the same bound.
             same = np.array_equal(sight.root, view.sight.root)
             priced = found if same else self._at(sight)
         reach = _reach(view.sight)
         n, mu = len(self.X), self._largest(priced)
-        # A root moves by `reach` over twice itself; one below the floor by no more than that.
+        # With r = max(sqrt(D), floor), an error `reach` of D is an error of at most reach / r of the root r. The sum
+        # of G.degree is the sum of 1 / r.
         total_error = reach * float(found.G.degree.sum()) + (n + 64) * EPS * found.total
         root_of = math.sqrt(view.factor)
         objective = -found.total * root_of if judged.finite else math.inf
@@ -119,7 +120,10 @@ class AllRoots:
 
     @cached_property
     def _some(self) -> FloatArray:
-        """Differences (t, d) of the dissimilar pairs of some points: no row curves the other way (budget_radius.py)."""
+        """Differences (t, d) of the dissimilar pairs of some points.
+
+        Some rows are enough for the radius, because every row adds a nonnegative curvature (budget_radius.py).
+        """
         some = self.order[:: max(1, len(self.order) // SOME)]
         i, j = some[np.stack(np.triu_indices(len(some), 1))]
         apart = self.y[i] != self.y[j]
@@ -127,21 +131,24 @@ class AllRoots:
         return E
 
     def _at(self, sight: Seen) -> _Roots:
-        """No root is less than that of what a distance may be off by."""
+        """The sums of a metric. The floor of the roots is the root of the error of D."""
         return self.roots(sight.images.at[self.order], math.sqrt(_reach(sight)))
 
     def _largest(self, priced: _Roots) -> float:
-        """No less than mu."""
+        """An upper bound of mu, rounding included; inf without a proof."""
         S, error = priced.G.proved(self.images.error)
         return (
             (error - least_eigenvalue(-S)) / self.at.least * (1 + 8 * EPS) if self.at.least > 0 else math.inf
         )
 
     def slopes(self, M: FloatArray) -> Slopes:
-        """-log sum sqrt(D) + 1/2 log trace M in coordinates where the similar pairs' sum is the identity."""
+        """-log sum sqrt(D) + 1/2 log trace M, in coordinates where the sum of the similar pairs is the identity.
+
+        The function does not depend on the scale of M.
+        """
         z = self.images.at @ root(M)
         longest = float(np.linalg.norm(z, axis=1).max())
-        if longest == 0:  # whatever the scale is, the value is the same; there is none
+        if longest == 0:  # all distances are 0, so the function is infinite
             return Slopes(math.inf, 0 * M, math.inf)
         found = self.roots(z, FAINT * longest)
         G, size = found.G.total(), float(np.trace(M))
@@ -152,7 +159,7 @@ class AllRoots:
         )
 
     def outside(self, M: FloatArray) -> FloatArray:
-        """(d, d), within the budget."""
+        """The multiple of M as a metric (d, d) within the budget."""
         return self.at.outside(M * (WITHIN / np.trace(M)))
 
     def search(self, tol: float, max_iter: int, start: FloatArray | None, callback: Callback) -> Found:

@@ -1,11 +1,13 @@
-"""How a metric is found for roots within a budget, MMC's kind: the problem without its budget, by a primal-dual path.
+"""Solver of MMC: the problem without its budget, by a primal-dual path.
 
-By homogeneity: over the multiples k A of a metric, 1/2 <S, k A> - sum sqrt(D_kA) is least at sqrt(k) = F / <S, A>, with
-F = sum sqrt(D_A), where it is -1/2 (F / sqrt<S, A>)^2. So the minimiser of
+The solver minimizes
     min_{A psd}  1/2 <S, A> - sum_t sqrt(D_t)
-divided by <S, A> is the optimum within <S, A> <= 1. In coordinates of S = I its gradient is 1/2 I - G,
-G = sum_t a_t z_t z_t^T with a_t = 1 / (2 sqrt(D_t)). On the path it is positive definite, so the largest eigenvalue of
-G is below 1/2 and a are prices without any repair. The path is that of barrier.py, or of diagonal_path.py.
+and divides the minimizer A by <S, A>. This is the optimum of MMC: over the multiples k A of a metric, the objective is
+least at sqrt(k) = F / <S, A> with F = sum sqrt(D_A), and its value there is -1/2 (F / sqrt<S, A>)^2.
+
+In coordinates with S = I the gradient is 1/2 I - G, where G = sum_t a_t z_t z_t^T and a_t = 1 / (2 sqrt(D_t)). The
+gradient is positive definite on the path. So the largest eigenvalue of G is below 1/2, and the a_t are feasible dual
+variables without any repair. The path is followed by barrier.py, or by diagonal_path.py if A is diagonal.
 """
 
 from __future__ import annotations
@@ -31,9 +33,9 @@ from cvxml.solvers.choose_solver import within_budget
 from cvxml.solvers.task import Along, Task
 
 BLOCK = 2_000_000  # numbers in a block of rows of the Hessian's factor
-AWAY = 0.1  # of a start, so that it is no boundary point
-UNSEEN = 1e-180  # a squared distance that the path leaves out: its root is nothing beside others, its price very large
-PATIENCE = 5  # steps without a better gap
+AWAY = 0.1  # share of the identity that is mixed into a start, because a start must be positive definite
+UNSEEN = 1e-180  # the path leaves out smaller squared distances: tiny roots with very large dual variables
+PATIENCE = 5  # the solver stops after this many steps without a better gap
 
 
 class Free(NamedTuple):
@@ -42,19 +44,19 @@ class Free(NamedTuple):
     Z: FloatArray
 
     def value(self, M: FloatArray) -> float:
-        """At M (r, r) psd."""
+        """The function at M (r, r), psd up to rounding."""
         D = np.maximum(quadratic(self.Z, M), 0.0)
         return float(np.trace(M)) / 2 - float(np.sqrt(D).sum())
 
     def derivatives(self, G: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Gradient (r, r) and Hessian (p, p) at G G^T, by dX in G (I + dX) G^T."""
+        """Gradient (r, r) and Hessian (p, p), p = r (r + 1) / 2, of dX -> the function at G (I + dX) G^T, at dX = 0."""
         r = G.shape[1]
         Y = self.Z @ G
         D = np.sum(Y * Y, axis=1)
         c = 1 / np.sqrt(D)
         gradient = (G.T @ G - (Y * c[:, None]).T @ Y) / 2
         H = np.zeros((r * (r + 1) // 2,) * 2)
-        root = c * np.sqrt(c) / 2  # of the second derivative of -sqrt(D)
+        root = c * np.sqrt(c) / 2  # the square root of the second derivative 1/4 D^(-3/2) of -sqrt(D)
         rows = max(1, BLOCK // len(H))
         for start in watched(range(0, len(Y), rows)):
             Q = squares(Y[start : start + rows]) * root[start : start + rows, None]
@@ -63,9 +65,9 @@ class Free(NamedTuple):
 
 
 def states(family: Family, start: FloatArray | None) -> Iterator[tuple[FloatArray, Duals]]:
-    """Metrics (d, d) within a budget along the path of -sum sqrt(D), and 1 / (2 sqrt(D)).
+    """Yield a metric (d, d) within the budget and its dual variables after every step of the path.
 
-    start: a psd matrix (d, d).
+    start: a psd matrix (d, d), or None.
     """
     assert isinstance(family.regularizer, Budget)
     ((_, rows),) = family.terms
@@ -77,14 +79,14 @@ def states(family: Family, start: FloatArray | None) -> Iterator[tuple[FloatArra
 
 
 def search(task: Task) -> Found:
-    """Solve to a gap of `tol`, certified after every step."""
+    """Solve to the tolerance of the task, with a certificate after every step."""
     return within_budget(task, Along(states(task.family, task.near), task.named), "path", PATIENCE)
 
 
 def _full(
     E: FloatArray, similar: FloatArray, start: FloatArray | None
 ) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """A within the budget, and prices, after every step."""
+    """Yield a full metric A within the budget and its dual variables (q,) after every step."""
     at = budget(similar, None)
     Z = E @ at.to
     seen = Z[np.sum(Z**2, axis=1) > UNSEEN]
@@ -103,7 +105,7 @@ def _full(
 def _diagonal(
     E: FloatArray, similar: FloatArray, start: FloatArray | None
 ) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """The same where A is diagonal; a feature in which no pair differs has weight 0."""
+    """Like `_full` for a diagonal A. A feature has weight 0 if no similar pair differs there."""
     unit = units_of(similar)
     S = np.sum((similar / unit) ** 2, axis=0)
     costs = np.flatnonzero(S)
@@ -128,6 +130,6 @@ def _diagonal(
 
 
 def _duals(D: FloatArray) -> FloatArray:
-    """1 / (2 sqrt(D))"""
+    """1 / (2 sqrt(D)), with D at least `UNSEEN`."""
     a: FloatArray = 0.5 / np.sqrt(np.maximum(D, UNSEEN))
     return a

@@ -1,8 +1,9 @@
-"""How far the optimum of -sum sqrt(D) within a budget may be from a metric within it, by the second derivative.
+"""A bound of the distance from a metric to the optimum of MMC, from the second derivative of the objective.
 
-The second derivative of -sqrt at D_t is at least 1/4 of (the largest D_t that the budget allows)^-3/2, that is
-k_t = |z_t|^-3 / 4 in coordinates z of S = I. So a metric with this gap is within sqrt(2 gap / m) of the optimum there,
-m the least eigenvalue of sum_t k_t svec(z z^T) svec(z z^T)^T; inf where there are fewer coordinates than features.
+Within the budget D_t <= |z_t|^2, in coordinates z with S = I. So the second derivative of -sqrt at D_t is at least
+k_t = |z_t|^-3 / 4. Let m be the least eigenvalue of sum_t k_t svec(z_t z_t^T) svec(z_t z_t^T)^T. In these coordinates,
+a metric with a given gap is within sqrt(2 gap / m) of the optimum. The radius is inf if the similar differences do not
+span all features.
 """
 
 from __future__ import annotations
@@ -18,11 +19,15 @@ from cvxml.family.regularizers.base import JudgedMatrix
 from cvxml.family.regularizers.budget import Budget
 from cvxml.family.regularizers.diagonal import DiagonalBudget
 
-MOST_FEATURES = 40  # beyond, no radius is computed of a full metric
+MOST_FEATURES = 40  # with more features, a full metric gets no radius
 
 
 def radius(E: FloatArray, within: Budget, judged: JudgedMatrix, gap: float) -> float:
-    """From the matrix looked at; inf where the optimum is not unique. E (q, d): x_i - x_j of the rows."""
+    """Return a bound of the Frobenius distance from the metric given to the optimum; inf without a proof.
+
+    E (q, d): x_i - x_j of the dissimilar pairs. within: the budget. judged: the metric that was certified, with
+    `gap`, its gap plus rounding error. The distance between the metric given and the metric judged is added.
+    """
     assert isinstance(judged.feasibility, BudgetFeasibility)
     of = _diagonal(E, within, gap) if isinstance(within, DiagonalBudget) else _full(E, within, gap)
     return of + judged.feasibility.away
@@ -35,7 +40,7 @@ def _full(E: FloatArray, within: Budget, gap: float) -> float:
         return math.inf
     Z, error = at.images(E)
     size = np.linalg.norm(Z, axis=1)
-    moved = error * (2 * size + error)  # of z z^T
+    moved = error * (2 * size + error)  # error bound of z z^T, in norm
     reach = (size + error) ** 2 / at.least
     return _by_curvature(squares(Z), moved, reach, float(np.linalg.norm(at.to, 2)) ** 2, gap)
 
@@ -50,7 +55,11 @@ def _diagonal(E: FloatArray, within: DiagonalBudget, gap: float) -> float:
 
 
 def _by_curvature(F: FloatArray, moved: FloatArray, reach: FloatArray, size: float, gap: float) -> float:
-    """From D = F M (q, p), each row known to `moved` of its norm; reach (q,): what no D exceeds within the budget."""
+    """The radius for rows D = F M, with F (q, p).
+
+    moved (q,): error bounds of the rows of F, in norm. reach (q,): upper bounds of D within the budget.
+    size: factor from a distance in these coordinates to a distance between metrics.
+    """
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         k, norms = 1 / (4 * reach * np.sqrt(reach)), np.linalg.norm(F, axis=1)
         error = float(k @ ((2 * norms + moved) * moved))

@@ -1,10 +1,11 @@
-"""Roots of distances within a budget, M diagonal: a primal-dual interior method on its d weights.
+"""Solver of MMC with a diagonal metric: a primal-dual interior method for d weights.
 
-    min_{a >= 0}  1/2 sum_k a_k - sum_t sqrt(D_t),    D = F a,
-with F_tk = (x_i - x_j)_k^2 / S_kk for the rows' pairs: a_k / S_kk is the weight of feature k but for the budget
-(budget_path.py). On the path a_k z_k = rho, z the gradient. At a o (1 + u) D_t changes by no larger a share than the
-largest |u_k|, so the third derivative is at most 3/2 of the second times |u|: Newton's steps behave as for logarithms
-alone.
+    min_{a >= 0}  1/2 sum_k a_k - sum_t sqrt(D_t),    D = F a,    F_tk = (x_i - x_j)_k^2 / S_kk for the pair of row t.
+a_k / S_kk is the weight of feature k, before the metric is divided by its use of the budget (budget_path.py).
+On the path a_k z_k = rho, where z is the gradient.
+
+If each a_k changes to a_k (1 + u_k), D_t changes relatively by at most max |u_k|. So the third derivative is at most
+3/2 max |u_k| times the second. Newton steps behave as if the objective had only the logarithms of the barrier.
 """
 
 from __future__ import annotations
@@ -19,18 +20,21 @@ from cvxml.core.clock import look, watched
 from cvxml.core.metric import EPS, FloatArray
 
 SHARE_TO_BOUNDARY = 0.99  # a step goes at most this share of the way to the boundary
-HALVINGS = 40
+HALVINGS = 40  # at most, in a line search
 
 
 def path(F: FloatArray, a: FloatArray) -> Iterator[FloatArray]:
-    """Follow the path from a (d,) > 0; yields a after every step. Ends where rounding leaves nothing to win."""
+    """Follow the path from a (d,) > 0, and yield a after every step. End when rounding prevents progress.
+
+    F (q, d): the matrix of the module docstring.
+    """
     z = np.full(len(a), 0.5)
     while True:
         look()
         yield a
         D = F @ a
         gradient = 0.5 - F.T @ (0.5 / np.sqrt(D))
-        # In the unknown u = da / a the Hessian is multiplied by a on both sides, and the gradient once.
+        # The unknown is u = da / a, so the Hessian is multiplied by a on both sides, and the gradient once.
         H = (a[:, None] * (F.T @ (F * (0.25 / (D * np.sqrt(D)))[:, None]))) * a
         complement, g = a * z, a * gradient
         H[np.diag_indices_from(H)] += complement
@@ -53,8 +57,8 @@ def path(F: FloatArray, a: FloatArray) -> Iterator[FloatArray]:
 
 
 def _share_left(complement: FloatArray, u: FloatArray) -> float:
-    """How much of the complementarity the step to rho = 0 would leave, to the third power (Mehrotra)."""
-    change = -complement * (1 + u)  # of a z, by the change of z
+    """The share of a^T z that a step toward rho = 0 would leave, to the third power (Mehrotra); at least 1e-4."""
+    change = -complement * (1 + u)  # a dz: the change of a z that is due to z
     longest = [float(np.min(-1 / v[v < 0], initial=math.inf)) for v in (u, change / complement)]
     primal, dual = (min(1.0, SHARE_TO_BOUNDARY * length) for length in longest)
     after = (1 + primal * u) * (complement + dual * change)
@@ -62,7 +66,7 @@ def _share_left(complement: FloatArray, u: FloatArray) -> float:
 
 
 def _search(F: FloatArray, a: FloatArray, u: FloatArray, rho: float, slope: float) -> float:
-    """A step along u that lowers 1/2 sum a - sum sqrt(F a) - rho sum log a; 0 if there is none."""
+    """A step length along u that lowers 1/2 sum a - sum sqrt(F a) - rho sum log a; 0 if no step lowers it."""
     least = float(u.min())
     step = min(1.0, -SHARE_TO_BOUNDARY / least) if least < 0 else 1.0
     here = _value(F, a)
