@@ -1,13 +1,13 @@
-"""DML-eig, the metric that moves the nearest dissimilar pair apart (Ying, Li 2012): an eigenvalue optimization.
+"""DML-eig (Ying, Li 2012): maximize the smallest distance of a dissimilar pair, by eigenvalue optimization.
 
-Problem, as printed
-    max_{A psd}  min over dissimilar pairs of D_A     such that  sum over similar pairs of D_A  <=  1,
-in coordinates where X_S, the sum over similar pairs, is the identity; what is maximised is minimised with its sign
-changed. Every line of `problem` is literal. X_S must be invertible for its root; where it is not, the pseudo-inverse
-serves, if no dissimilar pair differs in a direction that costs nothing. Their (DML-eig) is the dual.
+With squared distances D_A, the problem is
+    max_{A psd}  min over dissimilar pairs of D_A     such that  sum over similar pairs of D_A  <=  1.
+As in the paper, it is stated in coordinates in which X_S, the sum of X_ij over similar pairs, is the identity. We
+minimize the negative of the objective. If X_S is singular, its pseudo-inverse is used, provided that no dissimilar pair
+differs in a direction in which no similar pair does. The paper's problem (DML-eig) is the dual.
 
-Dual and bound: family/theorem, with the budget and the least margin. The optimum need not be unique: there is no
-radius.
+Dual and bound: family/theorem, with the budget (family/regularizers/budget.py) and the smallest row
+(family/losses/least.py). The optimum need not be unique, so there is no radius.
 
 Reference: Y. Ying, P. Li, Distance metric learning with eigenvalue optimization, JMLR 13, 2012.
 """
@@ -44,13 +44,14 @@ from cvxml.family.unlisted.all_budget import Across, AllSimilar
 from cvxml.numbers.span import cosets
 from cvxml.solvers.family_method import FamilyMethod
 
-NOT_BY_LUCK = 1e-6  # what a metric may leave where it need not be the only one
+NOT_BY_LUCK = 1e-6  # largest relative gap that identifies a misreading if its optimum need not be unique
 
 
 def inverse_root(X: FloatArray, pairs: Pairs) -> FloatArray:
-    """The coordinates: R (r, d), R^T R = X_S^-1; where X_S has rank r, its pseudo-inverse in features of unit scale.
+    """The coordinates: R (r, d) with R^T R = X_S^-1, where r is the rank of X_S.
 
-    It stands for X_S^(-1/2), from which a rotation tells it, and a rotation leaves tr M, M >> 0 and every <X~, M>.
+    R is X_S^(-1/2) up to a rotation. A rotation does not change tr M, M >> 0, or any <X~, M>. If X_S is singular,
+    R^T R is its pseudo-inverse in features scaled by the diagonal of X_S.
     """
     #: [The problem in the metric A of the features]
     #: max over A psd:  min over dissimilar pairs tau in D of <X_tau, A>;   minimised: its negative
@@ -66,7 +67,7 @@ def inverse_root(X: FloatArray, pairs: Pairs) -> FloatArray:
     #: X_S = sum of X_tau over the similar pairs
     #:   | X_{\mathcal{S}} = \sum_{\tau \in \mathcal{S}} X_\tau, \quad \mathcal{S} \text{ the similar pairs}
     X_S = np.sum([np.outer(X[i] - X[j], X[i] - X[j]) for i, j in pairs.similar], axis=0)
-    unit = np.sqrt(np.where(np.diag(X_S) > 0, np.diag(X_S), 1.0))  # features of any units
+    unit = np.sqrt(np.where(np.diag(X_S) > 0, np.diag(X_S), 1.0))  # so that the rank does not depend on units
     values, vectors = np.linalg.eigh(X_S / np.outer(unit, unit))
     keep = values > 1e-13 * values[-1]
     #: R^T R = X_S^-1: X_S^-1/2 up to a rotation
@@ -121,10 +122,10 @@ def objective(X: FloatArray, pairs: Pairs, A: FloatArray) -> float:
 
 
 def evaluate(X: FloatArray, pairs: Pairs, A: FloatArray) -> dict[str, Any]:
-    """Intermediates at A (d, d).
+    """Intermediate values at A (d, d), by name.
 
-    objective; D_similar, D_dissimilar: squared distances of the pairs; spent: the sum over similar pairs, at most 1;
-    nearest: the dissimilar pair (2,) at the least distance; X_S (d, d); scaled_objective: that of A / spent.
+    objective; spent, the sum of D_similar; scaled_objective, the objective of A / spent; nearest (2,), the dissimilar
+    pair with the smallest distance; D_similar and D_dissimilar, the squared distances of the pairs; X_S (d, d).
     """
     D_similar = np.array([_squared(X, A, i, j) for i, j in pairs.similar])
     D_dissimilar = np.array([_squared(X, A, i, j) for i, j in pairs.dissimilar])
@@ -151,8 +152,9 @@ def _squared(X: FloatArray, A: FloatArray, i: int, j: int) -> float:
 class Instance(Paired):
     """Checked data.
 
-    labels (n,), rank: of what the similar pairs' differences span, exactly (numbers/span.py); those of the dissimilar
-    pairs lie in it.
+    labels (n,): two points have the same label if their difference lies in the span of the differences of similar
+    pairs. rank: the dimension of this span. Both are exact (numbers/span.py). The points of a dissimilar pair have the
+    same label.
     """
 
     labels: IntArray
@@ -160,7 +162,10 @@ class Instance(Paired):
 
 
 def instance(X: ArrayLike, y: ArrayLike | None, *, pairs: Any = None) -> Instance:
-    """Everything checked. Raises ValueError for bad input, and where the maximum is 0, or a pair moves at no cost."""
+    """Check the inputs. Raises ValueError for bad input, if the maximum is 0, and if a pair can move at no cost.
+
+    X (n, d), y (n,) labels. pairs: similar and dissimilar pairs, by default from the labels.
+    """
     p = paired(X, y, pairs)
     check_budget(p, "DML-eig")
     equal = p.equal
@@ -185,7 +190,10 @@ def instance(X: ArrayLike, y: ArrayLike | None, *, pairs: Any = None) -> Instanc
 
 
 def _of_pairs(given: Instance, dual: Dual) -> Duals:
-    """The weights of dissimilar pairs named, each once. Raises ValueError for what are none."""
+    """The dual variables of the dissimilar pairs in "q_index"; entries of the same pair are added.
+
+    Pairs of one class are ignored. Raises ValueError for a bad "q" or "q_index".
+    """
     index = np.asarray(dual.get("q_index")) if isinstance(dual, Mapping) else np.zeros(0)
     if index.ndim != 2 or index.shape[1:] != (2,) or index.dtype.kind not in "iu":
         raise ValueError(f"dual 'q_index' must be pairs of points (t, 2), got shape {index.shape}")
@@ -200,7 +208,7 @@ def _of_pairs(given: Instance, dual: Dual) -> Duals:
 
 
 def _one(given: Instance) -> IntArray:
-    """The key of a dissimilar pair."""
+    """The key of some dissimilar pair."""
     j = int(np.argmax(given.y != given.y[0]))
     return np.array([j])
 
@@ -210,14 +218,14 @@ def _mean_budget(question: Question) -> float:
 
 
 def _unit_minimum(question: Question) -> float:
-    """Of the least similar sum with all dissimilar pairs at 1 or more; 0 where the least is not 1."""
+    """The factor that spends the budget, if the smallest dissimilar distance is 1 (up to 1e-3); else 0."""
     p, A = question.checked(instance), question.metric
     least = float(quadratic(p.dissimilar, A).min())
     return 1 / float(quadratic(p.similar, A).sum()) if abs(least - 1) <= 1e-3 else 0.0
 
 
 def _whitened(question: Question) -> OtherProblem | None:
-    """M of the coordinates in which X_S is the identity, given for the metric of the features."""
+    """The metric of the features, if the candidate is M in the coordinates in which X_S is the identity."""
     p = question.checked(instance)
     if np.shape(question.metric) != (p.X.shape[1],) * 2:
         return None
@@ -230,7 +238,7 @@ def _whitened(question: Question) -> OtherProblem | None:
 
 
 def _half(kind: str) -> Callable[[Pairs], Pairs | None]:
-    """The first half of the pairs of one kind only, as an index that stops too early leaves it."""
+    """The first half of the pairs of this kind, as left by a loop that stops too early."""
 
     def change(pairs: Pairs) -> Pairs | None:
         listed = getattr(pairs, kind)
@@ -240,7 +248,7 @@ def _half(kind: str) -> Callable[[Pairs], Pairs | None]:
 
 
 def _sum(question: Question) -> float:
-    """What the metric leaves of the largest sum of dissimilar squared distances, relative to it."""
+    """The relative gap for the sum of dissimilar squared distances; inf if above `NOT_BY_LUCK`, or infeasible."""
     p = question.checked(instance)
     judged, feasibility = examine_budget(question.metric, p.similar)
     if not feasibility.feasible:
@@ -250,8 +258,8 @@ def _sum(question: Question) -> float:
     return left if left <= NOT_BY_LUCK else math.inf
 
 
-# What implementations of DML-eig compute instead. Not named are the soft minimum of the paper's own algorithm, whose
-# smoothing nobody can know, and plain distances in the budget.
+# Mistakes in implementations. Two are not listed: the soft minimum of the paper's own algorithm, because its smoothing
+# parameter is unknown, and plain distances in the budget.
 MISREADINGS: dict[str, Misreading] = {
     "mean_budget": Misreading(
         "the mean over similar pairs in the budget where there is the sum", multiple(_mean_budget)
@@ -272,7 +280,7 @@ MISREADINGS: dict[str, Misreading] = {
 
 
 class DMLEig(FamilyMethod[Instance]):
-    """The metric that moves the nearest dissimilar pair apart."""
+    """DML-eig: maximize the smallest distance of a dissimilar pair."""
 
     id = "dml_eig"
     TITLE = "DML-eig: metric learning with eigenvalue optimization (Ying, Li 2012)"
@@ -286,10 +294,10 @@ class DMLEig(FamilyMethod[Instance]):
     MOVES = True
     BAD: ClassVar = BAD_PAIRS_OF_ONE_KIND
     HAND: ClassVar = (
-        # S = 1 + 4, so that the metric is 1/5; the nearest dissimilar pair is at the distance 4/5
+        # X_S = 1 + 4, so the metric is 1/5. The smallest squared distance of a dissimilar pair is 4/5.
         Hand([[0.0], [1.0], [3.0], [5.0]], [0, 0, 1, 1], {}, [[0.2]], -0.8),
-        # S = I, and dissimilar pairs of squared length 1 and 4 along the axes: diag(4, 1) / 5, both at 4/5. Entries off
-        # the diagonal are free.
+        # X_S = I, and dissimilar pairs of squared lengths 1 and 4 along the axes. The optimum diag(4, 1) / 5 gives both
+        # the squared distance 4/5. Entries off the diagonal are free.
         Hand(
             [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 2.0], [-1.0, 0.0]],
             None,
@@ -313,7 +321,7 @@ class DMLEig(FamilyMethod[Instance]):
     )
 
     def allowed(self, given: Instance, M: FloatArray) -> FloatArray:
-        """M times the factor that spends the budget."""
+        """M scaled so that the sum over similar pairs is 1."""
         spent = sum(_squared(given.X, M, i, j) for i, j in given.pairs.similar)
         return M / spent if spent > 0 else M
 
@@ -322,19 +330,19 @@ class DMLEig(FamilyMethod[Instance]):
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
-        """Variables "M" (r, r) and "least"."""
+        """The problem. Variables "M" (r, r) and "least"."""
         return problem(given.X, given.pairs)
 
     def dual(self, given: Instance) -> Any:
-        """Variable "q", one for each dissimilar pair."""
+        """The dual. Variable "q", one entry per dissimilar pair."""
         return dual(given.X, given.pairs)
 
     def literal_rows(self, given: Instance) -> int:
-        """A row for each dissimilar pair."""
+        """The number of dissimilar pairs."""
         return len(given.pairs.dissimilar)
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
-        """The literal M, as a metric of the features: A = X_S^-1/2 M X_S^-1/2."""
+        """Solve the literal problem, and return its M as a metric of the features, A = X_S^-1/2 M X_S^-1/2."""
         root = inverse_root(given.X, given.pairs)
         M = project_psd(solve_problem(self.problem(given), solver)["M"])
         q = solve_problem(self.dual(given), solver)["q"]
@@ -342,7 +350,7 @@ class DMLEig(FamilyMethod[Instance]):
         return Found((A + A.T) / 2, {"q": q}, Status.CONVERGED, 0)
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """See `evaluate`."""
+        """The objective at M, from the definition."""
         return objective(given.X, given.pairs, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
@@ -350,7 +358,7 @@ class DMLEig(FamilyMethod[Instance]):
         return evaluate(given.X, given.pairs, M)
 
     def member(self, given: Instance, number: Callable[[float], Any] = float) -> Family:
-        """The budget, and the least of the dissimilar distances."""
+        """The budget of similar pairs, and the smallest of the dissimilar distances."""
         if given.many:
             everyone = AllSimilar(given.X, given.y, given.rank)
             return Family(everyone, (Term(Least(), Across(everyone.classes)),))
@@ -358,14 +366,17 @@ class DMLEig(FamilyMethod[Instance]):
         return Family(regularizer, (Term(Least(), PairRows(given.pairs.dissimilar)),))
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
-        """ "q" (q,), a weight for each dissimilar pair; of many points, (t,) with "q_index" (t, 2), the pairs."""
+        """The dual variables from "q", one per dissimilar pair.
+
+        For many points, "q" (t,) has one entry for each pair in "q_index" (t, 2).
+        """
         if given.many:
             return (_of_pairs(given, dual),)
         q = dual_array(dual, "q", (len(given.pairs.dissimilar),))
         return (Duals(q, np.arange(len(q))),)
 
     def named(self, given: Instance, duals: Duals) -> Dual:
-        """0 where a pair has none; of many points, those that are not 0, and their pairs."""
+        """The dual variables as "q", 0 for pairs not listed. For many points, positive "q" with "q_index"."""
         if given.many:
             has = duals.a > 0
             return {"q": duals.a[has], "q_index": np.stack(np.divmod(duals.key[has], len(given.X)), axis=1)}
@@ -374,11 +385,11 @@ class DMLEig(FamilyMethod[Instance]):
         return {"q": q}
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """The pairs, where they were given."""
+        """The parameters; pairs are included if they were given."""
         return {"pairs": given.stored}
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
-        """How many pairs there are, and how many hold the metric."""
+        """A note on the number of dissimilar pairs, and of those with a dual variable above 1e-6."""
         sizes = np.bincount(given.y)
         count = int(len(given.y) ** 2 - np.sum(sizes**2)) // 2 if given.many else len(given.pairs.dissimilar)
         held = np.count_nonzero(certificate.dual["q"] > 1e-6)

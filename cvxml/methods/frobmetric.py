@@ -1,12 +1,12 @@
-"""FrobMetric (Shen, Kim, Wang 2011): triplets with a margin, and the Frobenius norm of the metric.
+"""FrobMetric (Shen, Kim, Wang 2011): a hinge of triplets, and the Frobenius norm of the metric.
 
-Problem, over m triplets t = (i, j, l), with H_t = X_il - X_ij and X_ij = (x_i - x_j)(x_i - x_j)^T
-    min_{X psd}  1/2 ||X||^2 + (C/m) sum_t [1 - <X, H_t>]_+ ,
-stated with slacks. Triplets are an input, as in the paper; by default they are the targets of a point, the nearest of
-its class, with as many points of other classes, the nearest.
+With m triplets t = (i, j, l), X_ij = (x_i - x_j)(x_i - x_j)^T and H_t = X_il - X_ij, the problem is
+    min_{X psd}  1/2 ||X||^2 + (C/m) sum_t [1 - <X, H_t>]_+ .
+It is stated with slack variables. Triplets are an input, as in the paper. By default they combine the targets of a
+point, its nearest points of the same class, with as many nearest points of other classes.
 
-Dual and bound: family/theorem, with the Frobenius norm and a hinge. The optimum is unique, within sqrt(2 gap) of a
-metric. Gaps are relative to 1/2 ||X||^2.
+Dual and bound: family/theorem, with the Frobenius norm and a hinge. The optimum is unique. A metric with a given gap is
+within sqrt(2 gap) of it. Gaps are relative to 1/2 ||X||^2.
 
 Reference: C. Shen, J. Kim, L. Wang, A scalable dual approach to semidefinite metric learning, CVPR 2011.
 """
@@ -60,7 +60,7 @@ def problem(X: FloatArray, triplets: IntArray, C: float) -> Any:
 
 
 def dual(X: FloatArray, triplets: IntArray, C: float) -> Any:
-    """Its dual. Variables: "a" (m,), a price a triplet, and "S" (d, d)."""
+    """Its dual. Variables: "a" (m,), one per triplet, and "S" (d, d)."""
     import cvxpy as cp
 
     m, d = len(triplets), X.shape[1]
@@ -83,7 +83,7 @@ def dual(X: FloatArray, triplets: IntArray, C: float) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Instance(Compared):
-    """Checked data, and C."""
+    """Checked data: triplets and C."""
 
     C: float
 
@@ -91,7 +91,10 @@ class Instance(Compared):
 def instance(
     X: ArrayLike, y: ArrayLike | None, *, C: float = 1.0, n_neighbors: int | None = 3, triplets: Any = None
 ) -> Instance:
-    """Everything checked. Raises ValueError for bad input."""
+    """Check the inputs. Raises ValueError for bad input.
+
+    X (n, d), y (n,) labels, C > 0, triplets (t, 3). Triplets that are not given have n_neighbors targets per point.
+    """
     points, C = check_X(X), check_positive(C, "C")
     check_units(points, C, "C", "C s^4")
     return Instance(**vars(compared(points, y, n_neighbors, triplets)), C=C)
@@ -123,7 +126,7 @@ MISREADINGS = {
 
 
 class FrobMetric(TripletMethod[Instance]):
-    """Triplets with a margin, and the Frobenius norm."""
+    """FrobMetric: a hinge of triplets, and the Frobenius norm."""
 
     id = "frobmetric"
     TITLE = "FrobMetric: triplets and the Frobenius norm (Shen, Kim, Wang 2011)"
@@ -138,7 +141,7 @@ class FrobMetric(TripletMethod[Instance]):
     UNITS: ClassVar = {"C": -4, "objective": -4}
     MOVES = True
     BAD: ClassVar = {**BAD_TRIPLETS, "C": (0, -1.0, 1e-300)}
-    # The derivative X - C/4 (sum of the factors of missed margins) is 0 or changes its sign at X.
+    # The derivative X - C/4 (sum of the factors of margins below 1) is 0 at X, or changes its sign there.
     HAND: ClassVar = (
         Hand(*LINE, {"C": 0.1, "n_neighbors": 1}, [[1 / 8]], 1 / 128 + 0.025 * (2 - 4.75 / 8)),
         Hand(*LINE, {"C": 1.0, "n_neighbors": 1}, [[7 / 16]], 1 / 4 - (7 / 16) ** 2 / 2),
@@ -162,19 +165,19 @@ class FrobMetric(TripletMethod[Instance]):
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
-        """Variables "X" (d, d) and "xi" (m,)."""
+        """The problem. Variables "X" (d, d) and "xi" (m,)."""
         return problem(given.X, given.triplets(), given.C)
 
     def dual(self, given: Instance) -> Any:
-        """Variables "a" (m,) and "S" (d, d)."""
+        """The dual. Variables "a" (m,) and "S" (d, d)."""
         return dual(given.X, given.triplets(), given.C)
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """From the definition."""
+        """The objective at M, from the definition."""
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """objective; triplets (m, 3)."""
+        """Intermediate values at M (d, d), by name: objective; triplets (m, 3)."""
         return {"objective": objective(given, M), "triplets": given.triplets()}
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
@@ -184,7 +187,7 @@ class FrobMetric(TripletMethod[Instance]):
         return Family(norm, (term,), of_regularizer=True, radius=norm.around)
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """With explicit triplets."""
+        """All parameters, with explicit triplets."""
         return {"C": given.C, **given.stored}
 
 

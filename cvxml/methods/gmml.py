@@ -1,20 +1,22 @@
-"""GMML, geometric mean metric learning (Zadeh, Hosseini, Sra 2016): near in A where similar, near in A^-1 where not.
+"""GMML, geometric mean metric learning (Zadeh, Hosseini, Sra 2016).
 
-Problem, with S and D the sums of X_ij = (x_i - x_j)(x_i - x_j)^T over similar and over dissimilar pairs
-    min_{A pd}  tr AS + tr A^-1 D,
+GMML makes distances of similar pairs small in A, and distances of dissimilar pairs small in A^-1. Let S and D be the
+sums of X_ij = (x_i - x_j)(x_i - x_j)^T over the similar and the dissimilar pairs. The problem is
+    min_{A pd}  tr AS + tr A^-1 D.
 The solution is the geometric mean of S^-1 and D: the A with A S A = D. As in the authors' code, mu A_0^-1 is added to S
-and mu A_0 to D; the prior A_0 is I by default. With t other than 1/2 the problem is another,
-    min_{A pd}  (1 - t) delta^2(A, S^-1) + t delta^2(A, D),    delta^2(A, B) = sum_k log^2 lambda_k(A^-1 B),
-convex along geodesics only, so that there is no cvxpy of it. Its solution is the point t of the geodesic from S^-1 to
-D, at t = 1/2 the same as above.
+and mu A_0 to D; the prior A_0 is I by default. For a weight t other than 1/2 the problem is
+    min_{A pd}  (1 - t) delta^2(A, S^-1) + t delta^2(A, D),    delta^2(A, B) = sum_k log^2 lambda_k(A^-1 B).
+It is convex only along geodesics, so cvxpy cannot state it. Its solution is the point t of the geodesic from S^-1 to D.
+For t = 1/2, this is the solution of the first problem.
 
-Bounds. Any symmetric Y with D - Y S Y psd gives 2 tr SY (`dual`): a Y that misses that is multiplied by what it takes.
-For t other than 1/2 the triangle inequality gives t (1 - t) delta^2(S^-1, D), whatever Y. All of it is computed in
-rationals and balls (core/balls.py). Scale: the objective, and at least `UNMOVED` d for another t. Radius: docs/gmml.md.
-With S or D singular no metric attains the infimum, or many do: `instance` refuses these, by exact ranks.
+Bounds. For t = 1/2, any symmetric Y with D - Y S Y psd gives the bound 2 tr SY (`dual`). An infeasible Y is replaced by
+a feasible multiple. For other t, the triangle inequality gives the bound t (1 - t) delta^2(S^-1, D), without Y. All
+bounds are computed in rationals and balls (core/balls.py). Scale: the objective, and at least `UNMOVED` d if t is not
+1/2. Radius: docs/gmml.md. If S or D is singular, no metric attains the infimum, or many metrics do. `instance` refuses
+these cases, by exact ranks.
 
 Reference: P. H. Zadeh, R. Hosseini, S. Sra, Geometric mean metric learning, ICML 2016. The printed equations were
-not at hand: docs/gmml.md says what was read.
+not available to us; docs/gmml.md lists our sources.
 """
 
 from __future__ import annotations
@@ -61,9 +63,10 @@ from cvxml.core.statement import Statement
 from cvxml.family.theorem.ball_certificate import certificate, definite
 from cvxml.numbers.span import rank_along, rank_of
 
-LARGEST = 1e280  # of an objective, and of its inverse
-UNMOVED = 1e-6  # times d: the least scale for t other than 1/2, where the optimum is 0 if D is S^-1
-SHRINKING = (*range(52, 16, -4), 10)  # a Y that is not feasible is tried times 1 - 2^-k of what may be
+LARGEST = 1e280  # largest objective; the smallest is 1 / LARGEST
+UNMOVED = 1e-6  # smallest scale per feature if t is not 1/2; the optimum is 0 if D = S^-1
+# An infeasible Y is scaled to 1 - 2^-k times its largest feasible multiple, for these k.
+SHRINKING = (*range(52, 16, -4), 10)
 
 
 def problem(X: FloatArray, pairs: Pairs, mu: float, A_0: FloatArray) -> Any:
@@ -72,7 +75,7 @@ def problem(X: FloatArray, pairs: Pairs, mu: float, A_0: FloatArray) -> Any:
 
     S, D = sums(X, pairs, mu, A_0)
     A = cp.Variable((X.shape[1],) * 2, symmetric=True, name="A")
-    # D = L L^T, so that tr(A^-1 D) is tr(L^T A^-1 L), cvxpy's matrix_frac, which is for positive definite A
+    # With D = L L^T, tr(A^-1 D) = tr(L^T A^-1 L). This is cvxpy's matrix_frac, which requires a positive definite A.
     L = np.linalg.cholesky(D)
     #: min over A positive definite:  tr(A S) + tr(A^-1 D)
     #:   | \min_{A \succ 0}\ \operatorname{tr}(A S) + \operatorname{tr}(A^{-1} D)
@@ -80,7 +83,7 @@ def problem(X: FloatArray, pairs: Pairs, mu: float, A_0: FloatArray) -> Any:
 
 
 def sums(X: FloatArray, pairs: Pairs, mu: float, A_0: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Its sums over pairs (d, d)."""
+    """Its sums S and D (d, d) over the pairs."""
     #: X_ij = (x_i - x_j)(x_i - x_j)^T | X_{ij} = (\mathbf{x}_i - \mathbf{x}_j)(\mathbf{x}_i - \mathbf{x}_j)^T
     #: S = mu A_0^-1 + sum X_ij over the similar pairs, with a prior A_0
     #:   | S = \mu A_0^{-1} + \textstyle\sum X_{ij} \text{ over the similar pairs, with a prior } A_0
@@ -120,20 +123,20 @@ def dual(X: FloatArray, pairs: Pairs, mu: float, A_0: FloatArray) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Instance(Paired):
-    """Checked data, of which S and D have their full rank."""
+    """Checked data; S and D have full rank."""
 
-    t: float  # the weight
+    t: float  # the parameter `weight`
     mu: float
     prior: FloatArray  # A_0 (d, d), positive definite
 
     @cached_property
     def S(self) -> Any:
-        """(d, d), as flint's rationals: exactly."""
+        """The matrix (d, d), exact, as flint's rationals."""
         return self._sum("similar", self._A_0.inv)
 
     @cached_property
     def D(self) -> Any:
-        """(d, d), as flint's rationals: exactly."""
+        """The matrix (d, d), exact, as flint's rationals."""
         return self._sum("dissimilar", lambda: self._A_0)
 
     @property
@@ -150,13 +153,13 @@ class Instance(Paired):
 
     @cached_property
     def least(self) -> float:
-        """No more than the least eigenvalue of S D, which is positive."""
+        """A lower bound of the smallest eigenvalue of S D, which is positive."""
         low = with_enough_bits(lambda: min(ends(each)[0] for each in spectrum(product(self))))
         return -upward(-low)
 
     @cached_property
     def floats(self) -> tuple[FloatArray, FloatArray]:
-        """S and D, rounded."""
+        """S and D rounded to floats."""
         return rounded(self.S), rounded(self.D)
 
 
@@ -169,7 +172,11 @@ def instance(
     prior: Any = "identity",
     pairs: Any = None,
 ) -> Instance:
-    """Everything checked. Raises ValueError for bad input, and where no metric is the only optimal one."""
+    """Check the inputs. Raises ValueError for bad input, and if there is not exactly one optimal metric.
+
+    X (n, d), y (n,) labels, 0 < weight < 1, mu >= 0, prior "identity", "covariance" or (d, d). pairs: similar and
+    dissimilar pairs, by default from the labels.
+    """
     t, mu = check_number(weight, "weight"), check_number(mu, "mu")
     if not 0 < t < 1:
         raise ValueError(
@@ -178,7 +185,7 @@ def instance(
     if mu < 0:
         raise ValueError(f"mu must be at least 0, got {mu!r}")
     p = paired(X, y, pairs)
-    if mu > 0:  # else the rank comes first, and refuses most of what is large
+    if mu > 0:  # for mu = 0 the rank check comes first, and refuses most large problems
         check_exact(*p.X.shape)
     given = Instance(p.X, p.y, p.listed, t, mu, prior_of(p.X, prior))
     _check_attained(given)
@@ -186,10 +193,10 @@ def instance(
 
 
 def _check_attained(given: Instance) -> None:
-    """ValueError where S or D is singular, which is decided in rationals, and where the optimum is no float."""
+    """Raise ValueError if S or D is singular (by exact ranks), or if the optimum is outside the range of floats."""
     d = given.X.shape[1]
     if given.mu == 0:
-        # the rank of a sum of squares equals the rank of its differences, which is much faster to compute
+        # S and D have the same rank as the lists of differences, which is much faster to compute.
         similar, dissimilar = (rank_along(given.X, pairs) for pairs in (given.linked, given.parted))
     else:
         similar = dissimilar = d
@@ -206,12 +213,12 @@ def _check_attained(given: Instance) -> None:
 
 
 def _rank(of: Any) -> int:
-    """Return the exact rank of a matrix of flint's rationals."""
+    """The exact rank of a matrix of flint's rationals."""
     return rank_of(np.array(of.numer_denom()[0].tolist(), dtype=object))
 
 
 def objective(given: Instance, A: FloatArray) -> float:
-    """tr AS + tr A^-1 D, pair by pair; for another t the weighted squared distances. inf where A is singular."""
+    """tr AS + tr A^-1 D, pair by pair; (1 - t) delta^2(A, S^-1) + t delta^2(A, D) if t is not 1/2; inf if singular."""
     X, (similar, dissimilar) = given.X, given.pairs
     if np.linalg.slogdet(A)[0] <= 0:
         return math.inf
@@ -226,15 +233,15 @@ def objective(given: Instance, A: FloatArray) -> float:
 
 
 def _delta(product: FloatArray) -> float:
-    """sum_k log^2 lambda_k, of a matrix with positive eigenvalues."""
+    """sum_k log^2 lambda_k of a matrix with positive eigenvalues."""
     return float(np.sum(np.log(np.linalg.eigvals(product).real) ** 2))
 
 
 def evaluate(given: Instance, A: FloatArray) -> dict[str, Any]:
-    """Intermediates at A (d, d).
+    """Intermediate values at A (d, d), by name.
 
-    objective; S, D (d, d); tr_AS, tr_AinvD; ASA (d, d), which is D at the optimum for t = 1/2; gradient (d, d) of the
-    objective for t = 1/2, S - A^-1 D A^-1. NaN where A is singular.
+    objective; S and D (d, d); tr_AS and tr_AinvD; ASA (d, d), equal to D at the optimum for t = 1/2; gradient (d, d),
+    S - A^-1 D A^-1, of the objective for t = 1/2. tr_AinvD and gradient are NaN if A is singular.
     """
     S, D = sums(given.X, given.pairs, given.mu, given.prior)
     regular = np.linalg.slogdet(A)[0] > 0
@@ -251,27 +258,27 @@ def evaluate(given: Instance, A: FloatArray) -> dict[str, Any]:
 
 
 class Balls(NamedTuple):
-    """S and D in balls."""
+    """S and D as balls."""
 
     S: Any
     D: Any
 
 
 def in_balls(given: Instance) -> Balls:
-    """At the precision of now."""
+    """S and D as balls at the current precision."""
     return Balls(
         *(flint().arb_mat([[ball(e) for e in row] for row in M.tolist()]) for M in (given.S, given.D))
     )
 
 
 def product(given: Instance) -> Any:
-    """S D, at the precision of now."""
+    """S D as balls at the current precision."""
     S, D = in_balls(given)
     return S * D
 
 
 def value(given: Instance, V: Any, at: int) -> Any:
-    """The objective at positive definite integers V (d, d) times 2^at: a ball."""
+    """The objective at V 2^at, for a positive definite matrix V (d, d) of integers, as a ball."""
     (S, D), A = in_balls(given), balls(V, at)
     inverse = inverted(A)
     if given.t == 0.5:
@@ -281,19 +288,22 @@ def value(given: Instance, V: Any, at: int) -> Any:
 
 
 def bound(given: Instance, Y: FloatArray) -> Any:
-    """Below every objective, where Y (d, d) is feasible: a ball."""
+    """The lower bound from a feasible Y (d, d), as a ball. Y is not used if t is not 1/2."""
     if given.t == 0.5:
         return 2 * (in_balls(given).S * balls(*whole(Y))).trace()
     return ball(given.t) * (1 - ball(given.t)) * squared_distance(product(given))
 
 
 def squared_distance(of: Any) -> Any:
-    """delta^2 of A and B by `of` = A^-1 B, whose eigenvalues are positive."""
+    """delta^2(A, B) as a ball, from `of` = A^-1 B."""
     return total([found.log() ** 2 for found in spectrum(of)])
 
 
 def spectrum(of: Any) -> list[Any]:
-    """The eigenvalues of a product of two positive definite matrices: balls. Raises TooFewBits where 0 is in one."""
+    """The eigenvalues of a product of two positive definite matrices, as balls.
+
+    Raises TooFewBits if a ball contains 0.
+    """
     found = enclosed(of)
     if not all(each > 0 for each in found):
         raise TooFewBits("an eigenvalue of a product is next to 0")
@@ -301,7 +311,7 @@ def spectrum(of: Any) -> list[Any]:
 
 
 def to_domain(given: Instance, Y: FloatArray) -> FloatArray:
-    """Y (d, d), or next to the largest multiple of it, proved feasible; 0 where none with a bound above 0 is."""
+    """The symmetric part of Y (d, d), or a multiple of it, that is proved feasible with a bound above 0; else 0."""
     Y = Y / 2 + Y.T / 2
     if given.t == 0.5 and np.isfinite(Y).all() and Y.any():
         with precision():
@@ -312,9 +322,9 @@ def to_domain(given: Instance, Y: FloatArray) -> FloatArray:
 
 
 def _multiples(given: Instance, Y: FloatArray) -> Iterator[FloatArray]:
-    """Y itself, then what floats propose."""
+    """Y itself, then multiples slightly below the largest feasible multiple, computed in floats."""
     yield Y
-    # each but for a power of two: no product of these overflows
+    # Powers of two are factored out, so that no product overflows.
     (Y, _), (S, s), (D, d) = map(_near_1, (Y, *given.floats))
     root = np.sqrt(D.diagonal())
     w, Q = np.linalg.eigh(D / root[:, None] / root)
@@ -325,7 +335,7 @@ def _multiples(given: Instance, Y: FloatArray) -> Iterator[FloatArray]:
 
 
 def _near_1(M: FloatArray) -> tuple[FloatArray, int]:
-    """M with its largest entry between 1/2 and 1, and the exponent of two that it is to be multiplied with."""
+    """A multiple of M with largest entry between 1/2 and 1, and an exponent e: M is the multiple times 2^e."""
     exponent = int(np.frexp(np.abs(M).max())[1])
     return np.ldexp(M, -exponent), exponent
 
@@ -336,7 +346,7 @@ def _is_feasible(given: Instance, Y: FloatArray) -> bool:
 
 
 def closed_form(given: Instance) -> FloatArray:
-    """S^-1 #_t D (d, d), which is S^-1 (S D)^t, rounded to floats."""
+    """The solution S^-1 #_t D = S^-1 (S D)^t (d, d), rounded to floats."""
     return with_enough_bits(lambda: _closed_form(given))
 
 
@@ -351,7 +361,7 @@ def _closed_form(given: Instance) -> FloatArray:
 
 
 def radius(given: Instance, A: FloatArray, gap: float) -> float:
-    """How far in Frobenius norm the optimum may be from A (d, d): docs/gmml.md."""
+    """The largest distance in Frobenius norm from A (d, d) with this gap to the optimum (docs/gmml.md)."""
     if given.t != 0.5:
         log = math.sqrt(gap)
     else:
@@ -366,7 +376,7 @@ def _means(question: Question) -> float | None:
 
 
 def _another_weight(question: Question) -> float | None:
-    """What t would be, by determinants."""
+    """The weight t for which the determinant of the metric is that of the solution."""
     given = question.checked(instance)
     S, D, A = (float(np.linalg.slogdet(M)[1]) for M in (*given.floats, question.metric))
     t = (A + S) / (D + S) if S + D else 0.0
@@ -374,7 +384,7 @@ def _another_weight(question: Question) -> float | None:
 
 
 def _other_prior(change: Callable[[Instance], FloatArray]) -> Any:
-    """Return the misreading with the prior `change(given)`. It does not apply if mu = 0, or the prior is the same."""
+    """The misreading with the prior `change(given)`. It does not apply if mu = 0, or if the prior is the same."""
 
     def value(question: Question) -> FloatArray | None:
         given = question.checked(instance)
@@ -389,7 +399,7 @@ def _inverse(given: Instance) -> FloatArray:
     return (other + other.T) / 2
 
 
-# What implementations compute instead. A^-1, A^2 and sqrt(A) for the metric are what `check` names anyway.
+# Mistakes in implementations. `check` recognizes A^-1, A^2 and sqrt(A) for every method, so they are not listed.
 MISREADINGS = {
     "mean": Misreading("means over the pairs where there are sums", multiple(_means)),
     "exchanged": Misreading("similar and dissimilar pairs exchanged", other_pairs(exchanged)),
@@ -412,13 +422,13 @@ MISREADINGS = {
 }
 
 
-# S = I by similar pairs, D = diag(4, 9) by dissimilar pairs
+# The similar pairs give S = I, the dissimilar pairs D = diag(4, 9).
 _CROSS = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [2.0, 0.0], [0.0, 3.0]]
 _OF_CROSS = {"similar": [[0, 1], [0, 2]], "dissimilar": [[0, 3], [0, 4]]}
 
 
 class GMML(ConvexMethod[Instance]):
-    """The geometric mean of the inverse of a sum over similar pairs and of one over dissimilar pairs."""
+    """Geometric mean metric learning, in closed form."""
 
     id = "gmml"
     TITLE = "GMML: geometric mean metric learning (Zadeh, Hosseini, Sra 2016)"
@@ -433,7 +443,7 @@ class GMML(ConvexMethod[Instance]):
     MISREADINGS: ClassVar = MISREADINGS
     DUAL: ClassVar = {"Y": "d d"}
     SMALL: ClassVar = {"mu": 0.1}
-    UNITS = None  # the mean of two matrices of which one shrinks as the other grows
+    UNITS = None  # with the units of X, S^-1 shrinks as D grows
     BAD: ClassVar = {
         **BAD_PAIRS,
         "weight": (-0.1, 0, 1, 1.5),
@@ -447,9 +457,9 @@ class GMML(ConvexMethod[Instance]):
         ),
     }
     HAND: ClassVar = (
-        # S = I and D = diag(4, 9): the metric is D^t; for t = 1/2 the optimum is 2 tr D^(1/2)
+        # S = I and D = diag(4, 9), so the metric is D^t. For t = 1/2 the optimum is 2 tr D^(1/2).
         Hand(_CROSS, None, {"pairs": _OF_CROSS}, [[2.0, 0.0], [0.0, 3.0]], 10.0),
-        # for another t the optimum is t (1 - t) (log^2 4 + log^2 9)
+        # For other t, the optimum is t (1 - t) (log^2 4 + log^2 9).
         Hand(
             _CROSS,
             None,
@@ -457,7 +467,7 @@ class GMML(ConvexMethod[Instance]):
             [[math.sqrt(2), 0.0], [0.0, math.sqrt(3)]],
             0.75 * (math.log(2) ** 2 + math.log(3) ** 2),
         ),
-        # with 2 A_0^-1 and 2 A_0 of A_0 = diag(1/2, 3) it is S = diag(5, 5/3) and D = diag(5, 15)
+        # mu = 2 and A_0 = diag(1/2, 3) give S = diag(5, 5/3) and D = diag(5, 15).
         Hand(
             _CROSS,
             None,
@@ -491,15 +501,15 @@ class GMML(ConvexMethod[Instance]):
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
-        """Variable "A" (d, d). Raises ValueError for t other than 1/2."""
+        """The problem. Variable "A" (d, d). Raises ValueError if t is not 1/2."""
         return problem(*_stated(given))
 
     def dual(self, given: Instance) -> Any:
-        """Variable "Y" (d, d). Raises ValueError for t other than 1/2."""
+        """The dual. Variable "Y" (d, d). Raises ValueError if t is not 1/2."""
         return dual(*_stated(given))
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """From the definition."""
+        """The objective at M, from the definition."""
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
@@ -507,7 +517,7 @@ class GMML(ConvexMethod[Instance]):
         return evaluate(given, M)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
-        """From "Y" (d, d), any numbers but NaN. Singular metrics cost infinity."""
+        """The certificate from "Y" (d, d), any numbers except NaN. A singular metric has the objective inf."""
         psd, feasibility = examine(M, given.X)
         V, at = symmetric_whole(M)
         Y = to_domain(given, dual_array(dual, "Y", M.shape))
@@ -523,7 +533,7 @@ class GMML(ConvexMethod[Instance]):
         )
 
     def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-        """The same, rounded outward. Raises ValueError for a singular metric."""
+        """The certificate as rational numbers, rounded outward. Raises ValueError for a singular metric."""
         metric, Y = definite(M, root), to_domain(given, dual_array(dual, "Y", M.shape))
         low = with_enough_bits(lambda: ends(bound(given, Y)))[0]
         here = with_enough_bits(lambda: ends(value(given, metric.V, metric.at)))
@@ -532,14 +542,14 @@ class GMML(ConvexMethod[Instance]):
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """The closed form. Raises ValueError where features are so nearly dependent that floats cannot hold it."""
+        """The closed form. Raises ValueError if nearly dependent features make it inaccurate in floats."""
         A = closed_form(given)
         proof = self.certify(given, A, {"Y": A})
         refuse_inaccurate(proof, given.X, "give mu > 0")
         return in_one_step(A, {"Y": A}, lambda *_: proof, callback)
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """Weight, mu, and the pairs if they were given. The prior is stored if mu > 0 and the prior is not I."""
+        """The parameters. Pairs are included if they were given; the prior is included if mu > 0 and it is not I."""
         own = {"weight": given.t, "mu": given.mu, "pairs": given.stored}
         plain = given.mu == 0 or np.array_equal(given.prior, np.eye(given.X.shape[1]))
         return own if plain else {**own, "prior": given.prior.tolist()}

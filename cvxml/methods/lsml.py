@@ -1,20 +1,20 @@
 """LSML, metric learning from relative comparisons by minimizing squared residual (Liu et al. 2012).
 
-Problem, over quadruplets k = (a, b, c, d), with u_k = d_M(x_a, x_b)^2 of the near pair and v_k = d_M(x_c, x_d)^2 of the
-far one, weights w >= 0, and a prior A_0
-    min_{M pd}  D_ld(M, A_0) + sum_k w_k (sqrt u_k - sqrt v_k)_+^2:
-the residual is of distances, not of squared ones. D_ld is tr A_0^-1 M - log det M, and constants that make it 0 at the
-prior: metric-learn leaves them out. By default the weights are divided by their sum, as in metric-learn's code.
-losses="sum" uses them unchanged, as in metric-learn's documentation and the authors' experiments. The residual is
-convex, and stated as the minimum that it is (`comparison`).
+A quadruplet k = (a, b, c, d) says that the pair a, b is nearer than the pair c, d. With u_k = d_M(x_a, x_b)^2,
+v_k = d_M(x_c, x_d)^2, weights w >= 0 and a prior A_0, the problem is
+    min_{M pd}  D_ld(M, A_0) + sum_k w_k (sqrt u_k - sqrt v_k)_+^2.
+The residual compares distances, not squared distances. D_ld is tr A_0^-1 M - log det M plus constants that make it 0
+at the prior; metric-learn leaves the constants out. By default the weights are divided by their sum, as in
+metric-learn's code. losses="sum" uses them unchanged, as in metric-learn's documentation and the authors' experiments.
+The residual is convex, because it is a minimum over y of a jointly convex function (`comparison`).
 Quadruplets are an input; by default they are drawn from labels (core/quadruplets.py).
 
-Dual and bound: family/theorem, with the log det divergence and family/losses/residual.py. A weight of 0 is no row.
-Scale: at least `UNMOVED` d, for problems whose optimum is the prior, where the objective is 0. The optimum is unique;
-radius: family/regularizers/logdet.py.
+Dual and bound: family/theorem, with the log det divergence and family/losses/residual.py. A quadruplet of weight 0 has
+no row. Scale: the objective, and at least `UNMOVED` d, because the objective is 0 if the prior is optimal. The optimum
+is unique; radius: family/regularizers/logdet.py.
 
 Reference: E. Y. Liu, Z. Guo, X. Zhang, V. Jojic, W. Wang, Metric learning from relative comparisons by minimizing
-squared residual, ICDM 2012. The printed equations were not at hand: docs/lsml.md says what was read.
+squared residual, ICDM 2012. The printed equations were not available to us; docs/lsml.md lists our sources.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ from cvxml.family.theorem.theorem import Family, Term
 from cvxml.solvers import logdet_path
 from cvxml.solvers.family_method import FamilyMethod
 
-LARGEST = 1e100  # of a squared distance under the prior, and of its inverse
-UNMOVED = 1e-6  # times d: the least scale
+LARGEST = 1e100  # largest squared distance under the prior; the smallest one of a far pair is 1 / LARGEST
+UNMOVED = 1e-6  # smallest scale, per feature
 
 
 def problem(X: FloatArray, quadruplets: IntArray, w: FloatArray, A_0: FloatArray) -> Any:
@@ -90,7 +90,7 @@ def comparison(u: Any, v: Any, y: Any) -> Any:
 
 
 def dual(X: FloatArray, quadruplets: IntArray, w: FloatArray, A_0: FloatArray) -> Any:
-    """Its dual. Variables: "s" (q,), a share of each near distance, and "r" (q,)."""
+    """Its dual. Variables: "s" (q,), the weight of each near pair relative to w, and "r" (q,) of each far pair."""
     import cvxpy as cp
 
     d, (a, b, c, e) = X.shape[1], quadruplets.T
@@ -120,12 +120,12 @@ class Instance(Quadrupled):
 
     @property
     def counts(self) -> IntArray:
-        """Which quadruplets have a weight."""
+        """The indices of the quadruplets with a positive weight."""
         return np.flatnonzero(self.weights)
 
     @property
     def alone(self) -> Any:
-        """(q,) True where the far pair is of equal points."""
+        """(q,) True if both points of the far pair are equal."""
         return np.equal(self.far, 0).all(axis=1)
 
 
@@ -140,7 +140,11 @@ def instance(
     n_quadruplets: int | None = None,
     random_state: int = 0,
 ) -> Instance:
-    """Everything checked. Raises ValueError saying what was given, what is allowed and what to do."""
+    """Check the inputs. Raises ValueError for bad input.
+
+    X (n, d), y (n,) labels, only needed to draw quadruplets. prior: "identity", "covariance" or (d, d); quadruplets
+    (q, 4) and weights (q,); losses: "mean" or "sum". n_quadruplets and random_state: how many are drawn, and the seed.
+    """
     found = quadrupled(X, y, quadruplets, weights, losses, n_quadruplets, random_state)
     given = Instance(**vars(found), prior=prior_of(found.X, prior))
     C = np.linalg.cholesky(given.prior)
@@ -155,7 +159,7 @@ def instance(
 
 
 def objective(p: Instance, M: FloatArray) -> float:
-    """D_ld(M, A_0) + sum w (sqrt u - sqrt v)_+^2 at M (d, d); inf where M is singular."""
+    """D_ld(M, A_0) + sum w (sqrt u - sqrt v)_+^2 at M (d, d); inf if M is singular."""
     losses = []
     for (a, b, c, e), w in zip(p.quadruplets.tolist(), p.weights.tolist(), strict=True):
         losses.append(w * max(0.0, _distance(p.X, M, a, b) - _distance(p.X, M, c, e)) ** 2)
@@ -163,7 +167,7 @@ def objective(p: Instance, M: FloatArray) -> float:
 
 
 def _divergence(M: FloatArray, A_0: FloatArray) -> float:
-    """D_ld(M, A_0) = tr(A_0^-1 M) - log det(A_0^-1 M) - d; inf where M is singular."""
+    """D_ld(M, A_0) = tr(A_0^-1 M) - log det(A_0^-1 M) - d; inf if M is singular."""
     sign, log_det = np.linalg.slogdet(M)
     if sign <= 0:
         return math.inf
@@ -177,7 +181,12 @@ def _distance(X: FloatArray, M: FloatArray, i: int, j: int) -> float:
 
 
 def evaluate(p: Instance, M: FloatArray) -> dict[str, Any]:
-    """Intermediates at M: the divergence, distances (not squared), residuals, the prices s they imply, the gradient."""
+    """Intermediate values at M (d, d), by name.
+
+    objective; D_ld; quadruplets (q, 4) and their weights, near and far distances (not squared) and residuals (q,);
+    violated, the number of positive residuals; s (q,), the dual variables that follow from the residuals; gradient
+    (d, d), NaN if M is singular.
+    """
     near = np.array([_distance(p.X, M, a, b) for a, b in p.quadruplets[:, :2].tolist()])
     far = np.array([_distance(p.X, M, c, e) for c, e in p.quadruplets[:, 2:].tolist()])
     residuals = np.maximum(near - far, 0.0)
@@ -206,7 +215,7 @@ def evaluate(p: Instance, M: FloatArray) -> dict[str, Any]:
 
 
 def _other_prior(change: Callable[[Instance], FloatArray]) -> Any:
-    """Another prior, unless it is the same."""
+    """The problem with the prior change(instance), unless it is the same prior."""
 
     def value(question: Question) -> FloatArray | None:
         given = question.checked(instance)
@@ -222,9 +231,9 @@ def _inverse(given: Instance) -> FloatArray:
 
 
 def _sum(question: Question) -> OtherProblem | None:
-    """Return the problem with losses="sum" and the user's weights; None if losses is "sum" already.
+    """The problem with losses="sum" and the user's weights; None if losses is "sum" already.
 
-    If the q weights already have the sum 1, the sum would be the same problem. Then q times the weights are used, as if
+    If the q weights already have the sum 1, this would be the same problem. Then q times the weights are used, as if
     they were q weights of mean 1 that were divided by their sum.
     """
     given = question.checked(instance)
@@ -243,7 +252,7 @@ def _explicit(question: Question, columns: list[int]) -> OtherProblem:
     return OtherProblem(question.X, question.y, params)
 
 
-# Not named are squared distances in the residual, whose problem is another.
+# Squared distances in the residual are not listed, because they give a different kind of problem.
 MISREADINGS = {
     "sum": Misreading(
         "the sum of the residuals where there is their mean (metric-learn's documentation)", _sum
@@ -278,7 +287,7 @@ _BY_TWO = 1 / (19 - 6 * math.sqrt(19 / 3))
 
 
 class LSML(FamilyMethod[Instance]):
-    """The metric nearest to a prior in which near pairs are nearer than far ones."""
+    """Metric learning from relative comparisons: near a prior, with near pairs nearer than far pairs."""
 
     id = "lsml"
     TITLE = "LSML: relative comparisons by squared residual (Liu et al. 2012)"
@@ -288,7 +297,7 @@ class LSML(FamilyMethod[Instance]):
     STATEMENT = Statement("cvxml.methods.lsml", ("problem", "comparison", "dual"))
     MISREADINGS: ClassVar = MISREADINGS
     DUAL: ClassVar = {"s": "t"}
-    # another version of numpy may draw other quadruplets
+    # Another version of numpy may draw other quadruplets.
     DERIVED: ClassVar = {"quadruplets": Derived(("y", "n_quadruplets", "random_state"), repeats=False)}
     SMALL: ClassVar = {"n_quadruplets": 30}
     FOLLOWS = "linear"
@@ -310,8 +319,8 @@ class LSML(FamilyMethod[Instance]):
         "prior": (np.zeros((3, 3)), "nothing", 1e120 * np.eye(3)),
     }
     HAND: ClassVar = (
-        # A near pair of length 3 along one axis, a far one of length 1 along the other: M = diag(m, 5 m), because
-        # 10 m - 3 sqrt(m n) = 1 and 2 n - 3 sqrt(m n) = 1 have n = 5 m. The second comparison has no weight.
+        # A near pair of length 3 along one axis, a far pair of length 1 along the other. M = diag(m, n) solves
+        # 10 m - 3 sqrt(m n) = 1 and 2 n - 3 sqrt(m n) = 1, so n = 5 m. The second comparison has weight 0.
         Hand(
             [[0.0, 0.0], [3.0, 0.0], [0.0, 1.0], [0.0, 9.0]],
             None,
@@ -319,7 +328,7 @@ class LSML(FamilyMethod[Instance]):
             [[1 / (10 - 3 * math.sqrt(5)), 0.0], [0.0, 5 / (10 - 3 * math.sqrt(5))]],
             2 * math.log(10 - 3 * math.sqrt(5)) - math.log(5),
         ),
-        # The same sum with the weight 2: (1 + 18) m - 6 sqrt(m n) = 1 and 3 n - 6 sqrt(m n) = 1, so that 19 m = 3 n.
+        # With losses="sum" and weight 2: 19 m - 6 sqrt(m n) = 1 and 3 n - 6 sqrt(m n) = 1, so 19 m = 3 n.
         Hand(
             [[0.0, 0.0], [3.0, 0.0], [0.0, 1.0], [0.0, 9.0]],
             None,
@@ -327,8 +336,8 @@ class LSML(FamilyMethod[Instance]):
             [[_BY_TWO, 0.0], [0.0, 19 / 3 * _BY_TWO]],
             -math.log(19 / 3) - 2 * math.log(_BY_TWO),
         ),
-        # A far pair of equal points: the near difference e costs <M, e e^T>, so that M = (I + e e^T)^-1 and the
-        # optimum is log(1 + |e|^2), for e = (2, 1).
+        # A far pair of equal points. For the near difference e = (2, 1) the loss is <M, e e^T>, so
+        # M = (I + e e^T)^-1, and the optimum is log(1 + |e|^2).
         Hand(
             [[0.0, 0.0], [2.0, 1.0], [5.0, 5.0], [5.0, 5.0]],
             None,
@@ -336,7 +345,7 @@ class LSML(FamilyMethod[Instance]):
             [[1 / 3, -1 / 3], [-1 / 3, 5 / 6]],
             math.log(6),
         ),
-        # no comparison is violated: the prior
+        # No comparison is violated, so the prior is optimal.
         Hand(
             [[0.0, 0.0], [0.0, 1.0], [0.0, 9.0]],
             None,
@@ -363,23 +372,23 @@ class LSML(FamilyMethod[Instance]):
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
-        """Variables "M" (d, d) and "y" (q,)."""
+        """The problem. Variables "M" (d, d) and "y" (q,)."""
         return problem(given.X, given.quadruplets, given.weights, given.prior)
 
     def dual(self, given: Instance) -> Any:
-        """Variables "s" (q,) and "r" (q,)."""
+        """The dual. Variables "s" (q,) and "r" (q,)."""
         return dual(given.X, given.quadruplets, given.weights, given.prior)
 
     def literal_rows(self, given: Instance) -> int:
-        """The quadruplets."""
+        """The number of quadruplets."""
         return len(given.quadruplets)
 
     def duals(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
-        """A share of each near distance."""
+        """The dual variables "s" (q,) from cvxpy's values."""
         return {"s": values["s"]}
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """From the definition."""
+        """The objective at M, from the definition."""
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
@@ -387,7 +396,7 @@ class LSML(FamilyMethod[Instance]):
         return evaluate(given, M)
 
     def moved(self, given: Instance, at: Moved) -> Instance:
-        """Return the problem in the coordinates `at`, with the prior in these coordinates."""
+        """The problem in the coordinates `at`, with the prior in these coordinates."""
         return replace(with_points(given, at.X), prior=at.inside(given.prior))
 
     def outside(self, given: Instance, at: Moved, M: FloatArray) -> FloatArray:
@@ -395,7 +404,7 @@ class LSML(FamilyMethod[Instance]):
         return nearest_to_prior(given.prior, at, M)
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
-        """The divergence, and the residuals of near pairs, which are listed first, and far ones."""
+        """The divergence and the residuals. The rows list all near pairs, then all far pairs."""
         some = given.quadruplets[given.counts]
         w = np.array([number(weight) for weight in given.weights[given.counts].tolist()])
         rows = PairRows(np.concatenate([some[:, :2], some[:, 2:]]))
@@ -403,28 +412,31 @@ class LSML(FamilyMethod[Instance]):
         return Family(LogDet(given.X, given.prior), terms, UNMOVED * given.X.shape[1], radius=radius)
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
-        """ "s", one number a quadruplet; any but NaN. The prices of far pairs follow (family/losses/residual.py)."""
+        """The dual variables from "s" (q,), any numbers except NaN.
+
+        Those of the far pairs follow from those of the near pairs (family/losses/residual.py).
+        """
         s = dual_array(dual, "s", (len(given.quadruplets),))[given.counts]
         with np.errstate(over="ignore"):
             near = -given.weights[given.counts] * s
         return [Duals(np.concatenate([near, np.zeros(len(s))]), np.arange(2 * len(s)))]
 
     def named(self, given: Instance, duals: Duals) -> Dual:
-        """0 where a quadruplet has no weight."""
+        """The dual variables as "s" (q,), 0 if a quadruplet has weight 0."""
         s = np.zeros(len(given.quadruplets))
         s[given.counts] = -duals.a[: len(given.counts)] / given.weights[given.counts]
         return {"s": s}
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """Prior, quadruplets and weights as numbers."""
+        """All parameters, with the prior, the quadruplets and the weights as numbers."""
         return {"prior": given.prior.tolist(), **given.stored}
 
     def derived(self, given: Instance) -> tuple[str, ...]:
-        """Return "quadruplets" if they were drawn from the labels."""
+        """("quadruplets",) if they were drawn from the labels, else ()."""
         return ("quadruplets",) if given.by_labels else ()
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
-        """Where the prior itself is optimal, and where no metric helps."""
+        """Notes if the prior is optimal, and on far pairs of equal points."""
         said = []
         if not certificate.dual["s"].any():
             said.append("no comparison is violated under the prior, which is the optimum")

@@ -1,19 +1,20 @@
-"""RCA, relevant component analysis (Shental et al. 2002; Bar-Hillel et al. 2005): the points of a chunklet are near.
+"""RCA, relevant component analysis (Shental et al. 2002; Bar-Hillel et al. 2005): points of a chunklet are near.
 
-Problem, over the n points x_ji of chunklets j = 1..k with means m_j: points known to be of one class, whichever
+A chunklet is a set of points that are known to have the same, possibly unknown, class. For the n points x_ji of the
+chunklets j = 1..k with means m_j, the problem is
     min_{B pd}  1/n sum_j sum_i ||x_ji - m_j||_B^2     such that  |B| >= 1.
-Literal but for alpha tr B, which is ours (alpha = 0 by default): alpha is added to the diagonal of the covariance C
-within chunklets. The solution is |C|^(1/d) C^-1. The constraint alone says how long B is: any multiple of it serves as
-well, and programs take C^-1. So a metric is judged as that multiple of it whose determinant is 1.
+We add alpha tr B, which is not in the paper (alpha = 0 by default): alpha is added to the diagonal of the covariance C
+within chunklets. The solution is |C|^(1/d) C^-1. Only the constraint determines the size of B, and programs return
+C^-1. So a metric is judged after scaling it to determinant 1.
 
-Dual and bound: one number l > 0 (`dual`), the arithmetic and the geometric mean. All of it is computed in rationals
-and balls (core/balls.py), in floats only at the end. With B of determinant 1 and B* the optimum
-    gap / l* = D_ld(B, B*),   l* = |C|^(1/d),
-so that the optimum is unique, and how far it may be follows as for ITML (family/regularizers/logdet.py). Scale: the
-optimum d l*. Where C is singular the infimum is 0 and no metric attains it: `instance` refuses that, by the exact rank.
+Dual and bound: any number l > 0 gives a bound (`dual`), by the inequality of the arithmetic and geometric mean. It is
+computed in rationals and balls (core/balls.py), with floats only at the end. For B of determinant 1 and the optimum B*,
+    gap / l* = D_ld(B, B*),   l* = |C|^(1/d).
+So the optimum is unique, and the radius follows as for ITML (family/regularizers/logdet.py). Scale: the optimum d l*.
+If C is singular, the infimum is 0 and no metric attains it; `instance` refuses this case, by the exact rank.
 
 Reference: A. Bar-Hillel, T. Hertz, N. Shental, D. Weinshall, Learning a Mahalanobis metric from equivalence
-constraints, JMLR 6, 2005. The printed equations were not at hand: docs/rca.md says what was read.
+constraints, JMLR 6, 2005. The printed equations were not available to us; docs/rca.md lists our sources.
 """
 
 from __future__ import annotations
@@ -45,8 +46,8 @@ from cvxml.family.regularizers.logdet import distance
 from cvxml.family.theorem.ball_certificate import certificate, definite
 from cvxml.numbers.span import rank_along
 
-LARGEST = 1e280  # of the optimum, and of its inverse
-OUTSIDE = -1  # the chunklet of points that are in none
+LARGEST = 1e280  # largest optimum; the smallest is 1 / LARGEST
+OUTSIDE = -1  # code of points in no chunklet
 
 
 def problem(X: FloatArray, chunklets: IntArray, alpha: float) -> Any:
@@ -67,7 +68,7 @@ def problem(X: FloatArray, chunklets: IntArray, alpha: float) -> Any:
             #:     = (\mathbf{x}_{ji} - \mathbf{m}_j)^T B (\mathbf{x}_{ji} - \mathbf{m}_j)
             distances += [(x - m_j) @ B @ (x - m_j)]
     #: B positive definite,  |B| >= 1 | B \succ 0, \quad |B| \ge 1
-    constraints = [cp.log_det(B) >= 0]  # log_det is of positive definite matrices alone
+    constraints = [cp.log_det(B) >= 0]  # the domain of log_det is the positive definite matrices
     #: min over B:  1/n sum_j sum_i ||x_ji - m_j||_B^2 + alpha tr B,  where alpha is ours
     #:   | \min_{B}\ \frac{1}{n} \sum_j \sum_i \lVert \mathbf{x}_{ji} - \mathbf{m}_j \rVert_B^2
     #:     + \alpha \operatorname{tr} B, \quad \text{where } \alpha \text{ is ours}
@@ -77,7 +78,7 @@ def problem(X: FloatArray, chunklets: IntArray, alpha: float) -> Any:
 
 
 def dual(X: FloatArray, chunklets: IntArray, alpha: float) -> Any:
-    """Its dual. Variable: "l", the price of the constraint."""
+    """Its dual. Variable: "l", of the constraint |B| >= 1."""
     import cvxpy as cp
 
     d = X.shape[1]
@@ -101,7 +102,7 @@ def dual(X: FloatArray, chunklets: IntArray, alpha: float) -> Any:
 
 
 def covariance(X: FloatArray, chunklets: IntArray) -> FloatArray:
-    """C (d, d) without alpha: the mean over the points in chunklets."""
+    """C (d, d) without alpha I, the covariance within chunklets: a mean over all points in chunklets."""
     C, n = np.zeros((X.shape[1],) * 2), 0
     for j in set(chunklets.tolist()) - {OUTSIDE}:
         points = X[chunklets == j]
@@ -113,17 +114,17 @@ def covariance(X: FloatArray, chunklets: IntArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """Checked data, of which C has its full rank."""
+    """Checked data; C has full rank."""
 
     X: FloatArray  # (n, d)
-    y: IntArray  # (n,) codes; zeros where chunklets were given
-    chunklets: IntArray  # (n,) codes 0..k-1, OUTSIDE for a point in none
+    y: IntArray  # (n,) codes; zeros if chunklets were given
+    chunklets: IntArray  # (n,) codes 0..k-1, OUTSIDE for a point in no chunklet
     alpha: float
-    listed: list[int] | None  # the chunklets as they were given
+    listed: list[int] | None  # the user's chunklets
 
     @property
     def linked(self) -> IntArray:
-        """Pairs (p, 2) of a point in a chunklet and the first point of the chunklet."""
+        """Pairs (p, 2) of the first point of a chunklet and each point of the chunklet."""
         inside = np.flatnonzero(self.chunklets != OUTSIDE)
         _, first, own = np.unique(self.chunklets[inside], return_index=True, return_inverse=True)
         linked: IntArray = np.stack([inside[first][own], inside], axis=1)
@@ -131,7 +132,7 @@ class Instance:
 
     @cached_property
     def C(self) -> Any:
-        """The covariance within chunklets and alpha I, as flint's rationals (d, d): exactly."""
+        """The covariance within chunklets plus alpha I (d, d), exact, as flint's rationals."""
         check_exact(*self.X.shape)
         inside = self.chunklets != OUTSIDE
         sizes = np.bincount(self.chunklets[inside]).tolist()
@@ -148,7 +149,11 @@ class Instance:
 def instance(
     X: ArrayLike, y: ArrayLike | None = None, *, chunklets: Any = None, alpha: float = 0.0
 ) -> Instance:
-    """Everything checked. Raises ValueError for bad input, and where no metric attains the infimum."""
+    """Check the inputs. Raises ValueError for bad input, and if no metric, or every metric, is optimal.
+
+    X (n, d), y (n,) labels, which are the chunklets by default. chunklets: n integers, -1 for a point in no chunklet.
+    alpha >= 0.
+    """
     points, alpha = check_X(X), check_number(alpha, "alpha")
     if alpha < 0:
         raise ValueError(f"alpha must be at least 0, got {alpha!r}")
@@ -167,7 +172,7 @@ def instance(
 
 
 def _given_chunklets(chunklets: Any, n: int) -> tuple[IntArray, list[int]]:
-    """Codes (n,), and what was given. Raises ValueError for what is no list of integers of at least -1."""
+    """Chunklet codes (n,), and the given list. Raises ValueError unless it has n integers >= -1, not all of them -1."""
     values = np.asarray(chunklets)
     if values.shape != (n,) or values.dtype.kind not in "iu":
         raise ValueError(
@@ -187,7 +192,7 @@ def _given_chunklets(chunklets: Any, n: int) -> tuple[IntArray, list[int]]:
 
 
 def _check_attained(given: Instance) -> None:
-    """ValueError where C is singular, or 0, which is decided in rationals, and where the optimum is no float."""
+    """Raise ValueError if C is singular or 0 (by the exact rank), or if the optimum is outside the range of floats."""
     d = given.X.shape[1]
     rank = d if given.alpha > 0 else rank_along(given.X, given.linked)
     if rank == 0:
@@ -206,15 +211,15 @@ def _check_attained(given: Instance) -> None:
 
 
 def objective(given: Instance, M: FloatArray) -> float:
-    """1/n sum ||x_ji - m_j||_B^2 + alpha tr B for B = M / |M|^(1/d); inf where M (d, d) is singular."""
+    """1/n sum ||x_ji - m_j||_B^2 + alpha tr B for B = M / |M|^(1/d); inf if M (d, d) is singular."""
     return float(evaluate(given, M)["objective"])
 
 
 def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
-    """Intermediates at M (d, d).
+    """Intermediate values at M (d, d), by name.
 
-    objective: of B; B = M / |M|^(1/d), NaN where M is singular; log_det of M; D (n,): squared distances in M of points
-    from the mean of their chunklet, NaN for one in none; C (d, d), alpha on its diagonal; means (k, d).
+    objective, at B; B = M / |M|^(1/d) (d, d), NaN if M is singular; log_det of M; D (n,), squared distances under M of
+    the points from the means of their chunklets, NaN outside of chunklets; C (d, d) including alpha I; means (k, d).
     """
     X, d = given.X, given.X.shape[1]
     means = np.array([X[given.chunklets == j].mean(axis=0) for j in range(given.chunklets.max() + 1)])
@@ -236,13 +241,13 @@ def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
 
 
 def value(given: Instance, V: Any) -> Any:
-    """The objective at positive definite integers V (d, d), whose unit cancels: a ball."""
+    """The objective at a positive definite matrix V (d, d) of integers, as a ball. A factor of V cancels."""
     spent = sum((c * v for c, v in zip(given.C.entries(), V.entries(), strict=True)), start=flint().fmpq(0))
     return ball(spent) * (-ball(V.det()).log() / V.nrows()).exp()
 
 
 def bound(given: Instance, l: float) -> Any:
-    """Below every objective, from any l > 0, else 0: a ball."""
+    """The lower bound d l - d l log l + l log |C| from l > 0, as a ball; 0 if l or the bound is not positive."""
     if not (math.isfinite(l) and l > 0):
         return ball(0)
     d, price = len(given.X[0]), ball(l)
@@ -251,13 +256,13 @@ def bound(given: Instance, l: float) -> Any:
 
 
 def optimum(given: Instance) -> Any:
-    """d |C|^(1/d), a ball."""
+    """The optimal value d |C|^(1/d), as a ball."""
     d = len(given.X[0])
     return d * (ball(given.det).log() / d).exp()
 
 
 def closed_form(given: Instance) -> tuple[FloatArray, float]:
-    """B (d, d) and l, rounded to floats."""
+    """The optimal B (d, d) and l, rounded to floats."""
     return with_enough_bits(lambda: _closed_form(given))
 
 
@@ -272,7 +277,10 @@ def _closed_form(given: Instance) -> tuple[FloatArray, float]:
 
 
 def _weighted(share: Callable[[IntArray], Any], sentence: str) -> Misreading:
-    """Chunklets of sizes (k,) have these shares in C, where theirs is the size: the same of points moved to or fro."""
+    """The misreading in which a chunklet of size n_j has the weight share(n_j) in C instead of n_j.
+
+    It equals RCA with the points of each chunklet moved toward their mean, or away from it.
+    """
 
     def change(question: Question) -> OtherProblem | None:
         given = question.checked(instance)
@@ -303,7 +311,10 @@ def _other_chunklets(change: Callable[[IntArray], IntArray], sentence: str) -> M
 
 
 def _uncentred(shift: Callable[[FloatArray], FloatArray], sentence: str) -> Misreading:
-    """What is squared is `shift` of a chunklet's points (n_j, d): of these and their negatives the mean is 0."""
+    """The misreading with shift(points) (n_j, d) in place of the deviations of a chunklet from its mean.
+
+    It equals RCA with one chunklet of all these vectors and their negatives, because their mean is 0.
+    """
 
     def problem(question: Question) -> OtherProblem:
         given = question.checked(instance)
@@ -317,23 +328,23 @@ def _uncentred(shift: Callable[[FloatArray], FloatArray], sentence: str) -> Misr
 
 
 def _recycled(points: FloatArray) -> FloatArray:
-    """The mean subtracted down the columns, over and over, as R subtracts a vector from a matrix."""
+    """The points (n_j, d) minus the mean recycled down the columns, as R subtracts a vector from a matrix."""
     means = np.resize(points.mean(axis=0), points.size)
     return points - means.reshape(points.shape, order="F")
 
 
 def _of_rank(question: Question) -> OtherProblem | None:
-    """The metric in the directions that it sees, where these are fewer than the features."""
+    """The problem restricted to the range of the metric, if its rank is at least 2 and less than d."""
     values, vectors = np.linalg.eigh((question.metric + question.metric.T) / 2)
     seen = values > 1e-10 * values[-1]
-    if seen.all() or np.count_nonzero(seen) < 2:  # in one direction every metric is optimal
+    if seen.all() or np.count_nonzero(seen) < 2:  # in one dimension every metric is optimal
         return None
     given = question.checked(instance)
     params = {**question.params, "chunklets": given.chunklets.tolist()}
     return OtherProblem(given.X @ vectors[:, seen], None, params, metric=np.diag(values[seen]))
 
 
-# What implementations compute instead. C, C^(-1/2) or a multiple of C^-1 for the metric are what `check` names anyway.
+# Mistakes in implementations. `check` recognizes C, C^(-1/2) and multiples of C^-1 by itself, so they are not listed.
 MISREADINGS = {
     "total": _other_chunklets(lambda j: 0 * j, "the covariance of all points where there is that within chunklets"),
     "inside": _other_chunklets(
@@ -360,7 +371,7 @@ MISREADINGS = {
 
 
 class RCA(ConvexMethod[Instance]):
-    """The metric in which the points of a chunklet are near each other."""
+    """Relevant component analysis: the points of a chunklet are near each other."""
 
     id = "rca"
     TITLE = "RCA: relevant component analysis (Shental et al. 2002, Bar-Hillel et al. 2005)"
@@ -378,13 +389,13 @@ class RCA(ConvexMethod[Instance]):
     MISREADINGS: ClassVar = MISREADINGS
     DUAL: ClassVar = {"l": "1"}
     SMALL: ClassVar = {"alpha": 0.1}
-    UNITS = None  # the determinant is 1 in any units
+    UNITS = None  # the metric has determinant 1 in any units
     BAD: ClassVar = {
         "alpha": (-1.0,),
         "chunklets": ([0] * 15, [0.0] * 16, [[0]] * 16, [-2] + [0] * 15, [-1] * 16, "classes"),
     }
     HAND: ClassVar = (
-        # a chunklet along each axis, and a point in none: C = diag(1/2, 2), whose determinant is 1
+        # One chunklet along each axis and a point in no chunklet: C = diag(1/2, 2), with determinant 1.
         Hand(
             [[1.0, 7.0], [-1.0, 7.0], [3.0, 2.0], [3.0, -2.0], [9.0, 9.0]],
             None,
@@ -406,7 +417,7 @@ class RCA(ConvexMethod[Instance]):
     )
 
     def allowed(self, given: Instance, M: FloatArray) -> FloatArray:
-        """M times the factor that makes the determinant 1."""
+        """M scaled to determinant 1."""
         return of_determinant_1(M)
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
@@ -414,23 +425,23 @@ class RCA(ConvexMethod[Instance]):
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
-        """Variable "B" (d, d)."""
+        """The problem. Variable "B" (d, d)."""
         return problem(given.X, given.chunklets, given.alpha)
 
     def dual(self, given: Instance) -> Any:
-        """Variable "l"."""
+        """The dual. Variable "l"."""
         return dual(given.X, given.chunklets, given.alpha)
 
     def literal_rows(self, given: Instance) -> int:
-        """A distance for each point."""
+        """The number of points in chunklets; each has a distance."""
         return int(np.count_nonzero(given.chunklets != OUTSIDE))
 
     def duals(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
-        """The price of the constraint."""
+        """The dual variable "l" (1,) of the constraint."""
         return {"l": np.reshape(values["l"], 1)}
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """From the definition."""
+        """The objective at M, from the definition."""
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
@@ -438,7 +449,10 @@ class RCA(ConvexMethod[Instance]):
         return evaluate(given, M)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
-        """From "l" (1,), any number but NaN; one that is no price counts as 0. Singular metrics cost infinity."""
+        """The certificate from "l" (1,), any number except NaN; an l without a positive bound counts as 0.
+
+        A singular metric has the objective inf.
+        """
         psd, feasibility = examine(M, given.X)
         (l,), d, V = dual_array(dual, "l", (1,)), len(M), symmetric_whole(M)[0]
         with precision():
@@ -455,7 +469,7 @@ class RCA(ConvexMethod[Instance]):
         )
 
     def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-        """The same, rounded outward. Raises ValueError for a singular metric."""
+        """The certificate as rational numbers, rounded outward. Raises ValueError for a singular metric."""
         metric, (l,) = definite(M, root), dual_array(dual, "l", (1,))
         with precision():
             low, high, scale = map(ends, (bound(given, l), value(given, metric.V), optimum(given)))
@@ -464,7 +478,7 @@ class RCA(ConvexMethod[Instance]):
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """The closed form. Raises ValueError where features are so nearly dependent that floats cannot hold it."""
+        """The closed form. Raises ValueError if nearly dependent features make it inaccurate in floats."""
         metric, l = closed_form(given)
         dual = {"l": np.array([l])}
         proof = self.certify(given, metric, dual)
@@ -472,7 +486,7 @@ class RCA(ConvexMethod[Instance]):
         return in_one_step(metric, dual, lambda *_: proof, callback)
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """Chunklets where they were given; else the labels say it."""
+        """The parameters; chunklets are None if the labels define them."""
         return {"chunklets": given.listed, "alpha": given.alpha}
 
 

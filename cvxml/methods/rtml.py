@@ -1,14 +1,15 @@
-"""RTML, regularized triplet-based metric learning (Yoshida, Takeuchi, Karasuyama 2018): a smoothed hinge a triplet.
+"""RTML, regularized triplet-based metric learning (Yoshida, Takeuchi, Karasuyama 2018), with a smoothed hinge.
 
-Problem, over triplets t = (i, j, l), with H_t = X_il - X_ij and X_ij = (x_i - x_j)(x_i - x_j)^T
-    min_{M psd}  sum_t l(<M, H_t>) + lam/2 ||M||^2,
-l the hinge, rounded over a `width` (gamma in the paper) below the margin 1; a width of 0 is the hinge itself. Literal
-but for two things: the width is at most 1, so that at M = 0 every loss is on its straight part, and whether 0 is best
-does not depend on it; and a class of too few points is refused, where the authors' program takes fewer neighbours.
-Triplets are an input; by default each of the K nearest of a point's class goes with each of the K nearest of the rest.
+With triplets t = (i, j, l), X_ij = (x_i - x_j)(x_i - x_j)^T and H_t = X_il - X_ij, the problem is
+    min_{M psd}  sum_t l(<M, H_t>) + lam/2 ||M||^2.
+l is the hinge, smoothed over a `width` (gamma in the paper) below the margin 1. A width of 0 gives the hinge itself.
+There are two differences from the paper. The width is at most 1: then every loss is on its linear part at M = 0, so
+the width does not decide if M = 0 is optimal. And a class with too few points is refused; the authors' program takes
+fewer neighbours. Triplets are an input. By default, each of the K nearest points of the same class is combined with
+each of the K nearest points of other classes.
 
-Dual and bound: family/theorem, with the Frobenius norm and a smoothed hinge. The optimum is unique, within
-sqrt(2 gap / lam) of a metric. Gaps are relative to lam/2 ||M||^2.
+Dual and bound: family/theorem, with the Frobenius norm and a smoothed hinge. The optimum is unique. A metric with a
+given gap is within sqrt(2 gap / lam) of it. Gaps are relative to lam/2 ||M||^2.
 
 Reference: T. Yoshida, I. Takeuchi, M. Karasuyama, Safe triplet screening for distance metric learning, KDD 2018; Neural
 Computation 31, 2019.
@@ -40,7 +41,7 @@ from cvxml.family.regularizers.frobenius import Frobenius
 from cvxml.family.theorem.theorem import Family, Term
 from cvxml.solvers.triplet_method import TripletMethod
 
-LEAST_WIDTH = 1e-9  # a positive one: below, it is the hinge to more digits than anything is computed to
+LEAST_WIDTH = 1e-9  # smallest positive width; a smaller one equals the hinge to all computed digits
 
 
 def problem(X: FloatArray, triplets: IntArray, lam: float, width: float) -> Any:
@@ -70,7 +71,7 @@ def loss(v: Any, width: float) -> Any:
     if width == 0:
         #: l(v) = [1 - v]_+ without a width | \ell(v) = [1 - v]_+ \quad \text{without a width}
         return cp.pos(1 - v)
-    # cvxpy's huber(x, g) is x^2 up to g, and 2 g x - g^2 beyond
+    # cvxpy's huber(x, g) is x^2 for |x| <= g, and 2 g |x| - g^2 otherwise.
     #: l(v) = 0 for v >= 1 | \ell(v) = 0 \quad \text{for } v \ge 1
     #: l(v) = (1 - v)^2/(2 gamma) for 1 - gamma <= v <= 1, with gamma the width
     #:   | \ell(v) = (1 - v)^2 / (2 \gamma) \quad \text{for } 1 - \gamma \le v \le 1
@@ -81,7 +82,7 @@ def loss(v: Any, width: float) -> Any:
 
 
 def dual(X: FloatArray, triplets: IntArray, lam: float, width: float) -> Any:
-    """Its dual. Variables: "a" (m,), a price a triplet, and "S" (d, d)."""
+    """Its dual. Variables: "a" (m,), one per triplet, and "S" (d, d)."""
     import cvxpy as cp
 
     m, d = len(triplets), X.shape[1]
@@ -106,7 +107,7 @@ def dual(X: FloatArray, triplets: IntArray, lam: float, width: float) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Instance(Compared):
-    """Checked data, and both parameters."""
+    """Checked data: triplets, lam and width."""
 
     lam: float
     width: float
@@ -121,7 +122,11 @@ def instance(
     n_neighbors: int | None = 3,
     triplets: Any = None,
 ) -> Instance:
-    """Everything checked. Raises ValueError for bad input."""
+    """Check the inputs. Raises ValueError for bad input.
+
+    X (n, d), y (n,) labels, lam > 0, triplets (t, 3). width: 0, or between `LEAST_WIDTH` and 1. Triplets that are not
+    given have n_neighbors targets per point.
+    """
     points, lam, width = check_X(X), check_positive(lam, "lam"), check_number(width, "width")
     if not (width == 0 or LEAST_WIDTH <= width <= 1):
         raise ValueError(
@@ -138,7 +143,7 @@ def objective(given: Instance, M: FloatArray) -> float:
 
 
 def _loss(v: float, width: float) -> float:
-    """l(v), by its three parts."""
+    """l(v), computed piecewise."""
     if v >= 1:
         return 0.0
     if v <= 1 - width:
@@ -147,7 +152,11 @@ def _loss(v: float, width: float) -> float:
 
 
 def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
-    """Intermediates at M: triplets (m, 3), their margins, losses, slopes -l'; the norm; a (sub)gradient in M."""
+    """Intermediate values at M (d, d), by name.
+
+    objective; norm, lam/2 ||M||^2; triplets (m, 3), their margins, losses and slopes -l' (m,); gradient (d, d), a
+    subgradient if the width is 0.
+    """
     width, margins = given.width, given.margins(M)
     slopes = np.where(margins < 1, 1.0, 0.0) if width == 0 else np.clip((1 - margins) / width, 0.0, 1.0)
     return {
@@ -170,7 +179,7 @@ def _off_diagonals_once(question: Question) -> float:
     return off_diagonals_once.left(question, given, given.lam, 1.0, given.width)
 
 
-# Not named are distances where there are squared ones (dlib's documentation), which are not convex in M.
+# Distances instead of squared distances (dlib's documentation) are not listed, because they are not convex in M.
 MISREADINGS = {
     "mean": Misreading(
         "the mean over triplets where there is their sum", _lam_times(lambda given: given.count)
@@ -187,7 +196,7 @@ MISREADINGS = {
 
 
 class RTML(TripletMethod[Instance]):
-    """Triplets with a margin, a smoothed hinge, and the Frobenius norm."""
+    """Regularized triplet-based metric learning: a smoothed hinge of triplets, and the Frobenius norm."""
 
     id = "rtml"
     TITLE = "RTML: regularized triplet-based metric learning (Yoshida, Takeuchi, Karasuyama 2018)"
@@ -205,20 +214,20 @@ class RTML(TripletMethod[Instance]):
     UNITS: ClassVar = {"lam": 4}
     MOVES = True
     BAD: ClassVar = {**BAD_TRIPLETS, "lam": (0, 1e-200), "width": (-0.1, 1.5, 1e-300)}
-    # The derivative lam M - (sum of factor * slope of the loss) is 0 or changes its sign at M.
+    # The derivative lam M - (sum of factor times slope -l') is 0 at M, or changes its sign there.
     HAND: ClassVar = (
-        # one triplet: 32 M = 8 (1 - 8 M) / 0.5
+        # One triplet: 32 M = 8 (1 - 8 M) / 0.5.
         Hand([[0.0], [1.0], [3.0]], None, {"lam": 32.0, "width": 0.5, "triplets": [[0, 1, 2]]}, [[0.1]], 0.2),
-        # the hinge: 10 M lies between the slopes on both sides of the margin of 3 M
+        # The hinge: 10 M lies between the slopes on both sides of the kink 3 M = 1.
         Hand(*LINE, {"lam": 10.0, "width": 0, "n_neighbors": 1}, [[1 / 3]], 5 / 9 + 5 / 12),
-        # every loss is quadratic: the sum is (4 - 2 * 22.75 M + 176.0625 M^2) / 2
+        # Every loss is quadratic: the sum is (4 - 2 * 22.75 M + 176.0625 M^2) / 2.
         Hand(
             *LINE,
             {"lam": 300.0, "width": 1.0, "n_neighbors": 1},
             [[22.75 / 476.0625]],
             2 - 22.75**2 / (2 * 476.0625),
         ),
-        # every loss is straight: the sum is 4 - 22.75 M - 4 * width / 2
+        # Every loss is linear: the sum is 4 - 22.75 M - 4 * width / 2.
         Hand(*LINE, {"lam": 1e4, "n_neighbors": 1}, [[22.75e-4]], 3.9 - 22.75**2 / 2e4),
     )
     RADIUS = True
@@ -242,15 +251,15 @@ class RTML(TripletMethod[Instance]):
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
-        """Variable "M" (d, d)."""
+        """The problem. Variable "M" (d, d)."""
         return problem(given.X, given.triplets(), given.lam, given.width)
 
     def dual(self, given: Instance) -> Any:
-        """Variables "a" (m,) and "S" (d, d)."""
+        """The dual. Variables "a" (m,) and "S" (d, d)."""
         return dual(given.X, given.triplets(), given.lam, given.width)
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """From the definition."""
+        """The objective at M, from the definition."""
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
@@ -264,7 +273,7 @@ class RTML(TripletMethod[Instance]):
         return Family(norm, (Term(smoothed, self.rows(given)),), of_regularizer=True, radius=norm.around)
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """With explicit triplets."""
+        """All parameters, with explicit triplets."""
         return {"lam": given.lam, "width": given.width, **given.stored}
 
 

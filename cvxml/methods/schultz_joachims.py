@@ -1,14 +1,15 @@
-"""Weights of features, or of given vectors, from relative comparisons (Schultz, Joachims 2003): a margin a triplet.
+"""The method of Schultz and Joachims (2003): weights of features, or of given vectors, from relative comparisons.
 
-Problem, over triplets t = (i, j, l), d(x, x') = (x - x')^T A W A^T (x - x') with W = diag(w) and A (d, r) given
+The data are triplets t = (i, j, l) and a matrix A (d, r). With W = diag(w) and
+d(x, x') = (x - x')^T A W A^T (x - x'), the problem is
     min_{w >= 0, xi >= 0}  1/2 w^T L w + C sum_t xi_t   such that  d(x_i, x_l) - d(x_i, x_j) >= 1 - xi_t,
-where w^T L w = ||A W A^T||^2. With A = I, the default, w weighs features. With A = X^T, columns that are the points
-themselves, it is what the paper states for kernels. The metric M = A W A^T is learnt and judged; which M are of this
-form is decided by core/bases.py. Triplets are an input, as in the paper; by default they are drawn from labels.
+where w^T L w = ||A W A^T||^2. With A = I, the default, w are weights of the features. With A = X^T, the columns are the
+points, and the problem is the paper's form for kernels. The metric is M = A W A^T; core/bases.py decides if a matrix
+has this form. Triplets are an input, as in the paper; by default they are made from labels.
 
-Dual and bound: family/theorem, with the norm of a combination (combinations.py) and a hinge. M is unique, and within
-sqrt(2 gap) of a metric; w is where the matrices a_k a_k^T of the columns of A are independent. Gaps are relative
-to 1/2 ||M||^2.
+Dual and bound: family/theorem, with the norm of a combination (combinations.py) and a hinge. The optimal M is unique. A
+metric with a given gap is within sqrt(2 gap) of it. The optimal w is unique if the matrices a_k a_k^T of the columns of
+A are linearly independent. Gaps are relative to 1/2 ||M||^2.
 
 Reference: M. Schultz, T. Joachims, Learning a distance metric from relative comparisons, NIPS 2003.
 """
@@ -62,7 +63,7 @@ def problem(X: FloatArray, triplets: IntArray, C: float, A: FloatArray) -> Any:
 
 
 def dual(X: FloatArray, triplets: IntArray, C: float, A: FloatArray) -> Any:
-    """Its dual. Variables: "a" (m,), a price a triplet, and "z" (r,)."""
+    """Its dual. Variables: "a" (m,), one per triplet, and "z" (r,)."""
     import cvxpy as cp
 
     i, j, l = triplets.T
@@ -91,7 +92,7 @@ def dual(X: FloatArray, triplets: IntArray, C: float, A: FloatArray) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Instance(WithVectors):
-    """Checked data, and both parameters."""
+    """Checked data: triplets, C and A."""
 
     C: float
     A: FloatArray  # (d, r)
@@ -111,7 +112,11 @@ def instance(
     n_neighbors: int | None = 3,
     triplets: Any = None,
 ) -> Instance:
-    """Everything checked. Raises ValueError for bad input."""
+    """Check the inputs. Raises ValueError for bad input.
+
+    X (n, d), y (n,) labels, C > 0, A (d, r), by default the identity, triplets (t, 3). Triplets that are not given have
+    n_neighbors targets per point.
+    """
     points, C = check_X(X), check_positive(C, "C")
     columns = np.eye(points.shape[1])
     if A is not None:
@@ -127,7 +132,11 @@ def objective(given: Instance, M: FloatArray) -> float:
 
 
 def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
-    """Intermediates at M: its weights w, the norm; triplets (m, 3), their margins and slacks; a subgradient in M."""
+    """Intermediate values at M (d, d), by name.
+
+    objective; w (r,), the weights of M; norm, 1/2 ||M||^2; triplets (m, 3), their margins and slacks (m,); subgradient
+    (d, d) in M.
+    """
     margins = given.margins(M)
     return {
         "objective": objective(given, M),
@@ -145,7 +154,7 @@ def _of_features(question: Question) -> Any:
     return None if is_identity(given.basis) else np.eye(given.X.shape[1])
 
 
-# Not named are weights that may be negative, which make no metric, and any psd M, which is another method.
+# Two mistakes are not listed: negative weights, which give no metric, and any psd M, which is another method.
 MISREADINGS = {
     "mean": Misreading(
         "the mean over triplets where there is their sum",
@@ -161,7 +170,7 @@ MISREADINGS = {
 
 
 class SchultzJoachims(CombinationMethod[Instance]):
-    """Triplets with a margin, and the norm of a metric of weighted columns."""
+    """The method of Schultz and Joachims: weights of features, or of given vectors, from relative comparisons."""
 
     id = "schultz_joachims"
     TITLE = "Distance metric from relative comparisons (Schultz, Joachims 2003)"
@@ -178,7 +187,7 @@ class SchultzJoachims(CombinationMethod[Instance]):
     UNITS: ClassVar = {"C": -4, "objective": -4}
     BAD: ClassVar = {**BAD_TRIPLETS, "C": (0, 1e-200), "A": (np.eye(2), np.zeros((3, 1)), [1.0, 2.0, 3.0])}
     HAND: ClassVar = (
-        # One margin, 3 w_0 + 8 w_1, is missed: w = C (3, 8), and the optimum is C - C^2 (9 + 64) / 2.
+        # The only margin, 3 w_0 + 8 w_1, stays below 1. So w = C (3, 8), and the optimum is C - C^2 (9 + 64) / 2.
         Hand(
             [[0.0, 0.0], [1.0, 1.0], [2.0, 3.0]],
             None,
@@ -186,7 +195,7 @@ class SchultzJoachims(CombinationMethod[Instance]):
             [[0.03, 0.0], [0.0, 0.08]],
             0.01 - 73e-4 / 2,
         ),
-        # The derivative w - C (sum of the factors of missed margins) changes its sign at w.
+        # The derivative w - C (sum of the factors of margins below 1) changes its sign at w.
         Hand(*LINE, {"C": 0.1, "n_neighbors": 1}, [[1 / 3]], 1 / 18 + 0.1 * (1 - 1.75 / 3)),
         Hand(*LINE, {"C": 1.0, "n_neighbors": 1}, [[4 / 7]], (4 / 7) ** 2 / 2),
     )
@@ -221,15 +230,15 @@ class SchultzJoachims(CombinationMethod[Instance]):
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
-        """Variables "w" (r,) and "xi" (m,)."""
+        """The problem. Variables "w" (r,) and "xi" (m,)."""
         return problem(given.X, given.triplets(), given.C, given.A)
 
     def dual(self, given: Instance) -> Any:
-        """Variables "a" (m,) and "z" (r,)."""
+        """The dual. Variables "a" (m,) and "z" (r,)."""
         return dual(given.X, given.triplets(), given.C, given.A)
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """From the definition."""
+        """The objective at M, from the definition."""
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
@@ -237,13 +246,13 @@ class SchultzJoachims(CombinationMethod[Instance]):
         return evaluate(given, M)
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
-        """1/2 ||M||^2 over the combinations, and a hinge on the triplets."""
+        """1/2 ||M||^2 for combinations of the columns, and a hinge on the triplets."""
         norm = NormOfCombination(given.X, given.basis)
         term = Term(Hinge(number(given.C)), self.rows(given))
         return Family(norm, (term,), of_regularizer=True, radius=norm.around)
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """With explicit triplets."""
+        """All parameters, with explicit triplets."""
         A = None if is_identity(given.basis) else given.A.tolist()
         return {"C": given.C, "A": A, **given.stored}
 

@@ -1,14 +1,14 @@
-"""SCML, sparse compositional metric learning, the global form (Shi, Bellet, Sha 2014): few of many rank-one metrics.
+"""SCML, sparse compositional metric learning, global form (Shi, Bellet, Sha 2014): a sparse sum of rank-one metrics.
 
-Problem, over m triplets t = (i, j, l) and given vectors b_1 .. b_K, with H_t = X_il - X_ij and
-X_ij = (x_i - x_j)(x_i - x_j)^T
-    min_{w >= 0}  beta sum_k w_k + (1/m) sum_t [1 - <M, H_t>]_+ ,    M = sum_k w_k b_k b_k^T,
-a linear programme. Triplets and vectors, the `basis`, are inputs; by default triplets are drawn from labels, and the
-basis by a rule that is ours (`basis_of`): the authors take Fisher discriminants of regions that k-means finds. What is
-learnt and judged is M, by the weights of the least sum that give it; core/bases.py says which matrix is a combination.
+The data are m triplets t = (i, j, l) and vectors b_1 .. b_K, the `basis`. With X_ij = (x_i - x_j)(x_i - x_j)^T and
+H_t = X_il - X_ij, the problem is the linear programme
+    min_{w >= 0}  beta sum_k w_k + (1/m) sum_t [1 - <M, H_t>]_+ ,    M = sum_k w_k b_k b_k^T.
+By default the triplets come from the labels, and the basis from the triplets by our own rule (`basis_of`). The authors
+take Fisher discriminants of regions found by k-means. A metric M is judged by its weights w of the smallest sum.
+core/bases.py decides if a matrix is a combination of the basis.
 
 Dual and bound: family/theorem, with the sum of the weights (combinations.py) and a hinge. The optimum is attained, and
-need not be unique. Gaps are relative to the objective, which is between 0 and 1 at the optimum, and positive.
+need not be unique. Gaps are relative to the objective, which lies in (0, 1] at the optimum.
 
 Reference: Y. Shi, A. Bellet, F. Sha, Sparse compositional metric learning, AAAI 2014.
 """
@@ -40,7 +40,7 @@ from cvxml.family.regularizers.combinations import SumOfWeights
 from cvxml.family.theorem.theorem import Family, Term
 from cvxml.solvers.triplet_method import CombinationMethod
 
-A_FEATURE = 20  # vectors of a basis for each feature, at most
+A_FEATURE = 20  # default of n_basis, per feature
 
 
 def problem(X: FloatArray, triplets: IntArray, beta: float, basis: FloatArray) -> Any:
@@ -65,7 +65,7 @@ def problem(X: FloatArray, triplets: IntArray, beta: float, basis: FloatArray) -
 
 
 def dual(X: FloatArray, triplets: IntArray, beta: float, basis: FloatArray) -> Any:
-    """Its dual. Variable: "a" (m,), a price a triplet."""
+    """Its dual. Variable: "a" (m,), one per triplet."""
     import cvxpy as cp
 
     i, j, l = triplets.T
@@ -90,12 +90,12 @@ def dual(X: FloatArray, triplets: IntArray, beta: float, basis: FloatArray) -> A
 
 @dataclass(frozen=True, eq=False)
 class Instance(WithVectors):
-    """Checked data, and both parameters."""
+    """Checked data: triplets, beta and the basis."""
 
     beta: float
     vectors: FloatArray = field(repr=False)  # (K, d)
     n_basis: int | None  # the user's value
-    by_triplets: bool  # False where vectors were given
+    by_triplets: bool  # True if the vectors come from the triplets, False if they were given
 
     @property
     def basis(self) -> FloatArray:
@@ -113,7 +113,11 @@ def instance(
     n_neighbors: int | None = 3,
     triplets: Any = None,
 ) -> Instance:
-    """Everything checked. Raises ValueError for bad input."""
+    """Check the inputs. Raises ValueError for bad input.
+
+    X (n, d), y (n,) labels, basis (K, d), triplets (t, 3). n_basis: the largest number of vectors made from triplets,
+    by default `A_FEATURE` d. Triplets that are not given have n_neighbors targets per point.
+    """
     points, beta = check_X(X), check_positive(beta, "beta")
     check_units(points, beta, "beta", "beta / s^2")
     given = compared(points, y, n_neighbors, triplets)
@@ -129,10 +133,10 @@ def instance(
 
 
 def basis_of(X: FloatArray, triplets: IntArray, count: int) -> FloatArray:
-    """(K, d), K <= count: of the pairs i, j and i, l of triplets (m, 3) the directions x_i - x_j, of length 1.
+    """The basis (K, d), K <= count: unit vectors along the differences of the pairs i, j and i, l of triplets (m, 3).
 
-    The pairs are in the order of their indices, each once, without those of equal points; of more than `count` every
-    so many. Raises ValueError where there is none.
+    Each pair counts once, in the order of its indices; pairs of equal points are left out. If more than `count` remain,
+    `count` evenly spaced ones are taken. Raises ValueError if no pair remains.
     """
     pairs = np.sort(np.concatenate([triplets[:, :2], triplets[:, [0, 2]]]), axis=1)
     pairs = np.unique(pairs, axis=0)
@@ -144,19 +148,22 @@ def basis_of(X: FloatArray, triplets: IntArray, count: int) -> FloatArray:
         )
     if len(E) > count:
         E = E[np.arange(count) * len(E) // count]
-    E = E / np.abs(E).max(axis=1, keepdims=True)  # squares of what is tiny would vanish
+    E = E / np.abs(E).max(axis=1, keepdims=True)  # so that squares of tiny differences do not underflow
     directions: FloatArray = E / np.linalg.norm(E, axis=1, keepdims=True)
     return directions
 
 
 def objective(given: Instance, M: FloatArray) -> float:
-    """beta sum w + mean [1 - <M, H_t>]_+, w the weights of M"""
+    """beta sum w + mean [1 - <M, H_t>]_+, where w are the weights of M"""
     w = weighted(M, given.basis, given.X).w
     return given.beta * float(np.sum(w)) + float(np.mean([max(0.0, 1 - v) for v in given.margins(M)]))
 
 
 def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
-    """Intermediates at M: its weights w; triplets (m, 3), their margins and losses; a subgradient in w (K,)."""
+    """Intermediate values at M (d, d), by name.
+
+    objective; w (K,), the weights of M; triplets (m, 3), their margins and losses (m,); subgradient (K,) in w.
+    """
     margins = given.margins(M)
     G = given.weighted_sum((margins < 1).astype(float)) / given.count
     return {
@@ -194,7 +201,7 @@ MISREADINGS = {
 
 
 class SCML(CombinationMethod[Instance]):
-    """Triplets with a margin, and a small sum of weights of given rank-one metrics."""
+    """Sparse compositional metric learning: a sparse combination of given rank-one metrics."""
 
     id = "scml"
     TITLE = "SCML: sparse compositional metric learning, global (Shi, Bellet, Sha 2014)"
@@ -218,7 +225,7 @@ class SCML(CombinationMethod[Instance]):
     UNITS: ClassVar = {"beta": 2}
     BAD: ClassVar = {**BAD_TRIPLETS, "beta": (0, 1e-200), "basis": (np.eye(2), [[0.0] * 3]), "n_basis": (0,)}
     HAND: ClassVar = (
-        # One margin, 3 w_0 + 8 w_1: the larger factor reaches it at the smaller cost, beta / 8.
+        # The only margin is 3 w_0 + 8 w_1. The larger factor reaches 1 at the smaller cost, beta / 8.
         Hand(
             [[0.0, 0.0], [1.0, 1.0], [2.0, 3.0]],
             None,
@@ -226,7 +233,7 @@ class SCML(CombinationMethod[Instance]):
             [[0.0, 0.0], [0.0, 1 / 8]],
             1 / 4,
         ),
-        # The derivative beta - (sum of the factors of missed margins) / 4 changes its sign at w.
+        # The derivative beta - (sum of the factors of margins below 1) / 4 changes its sign at w.
         Hand(*LINE, {"beta": 0.1, "n_neighbors": 1}, [[4 / 7]], 0.4 / 7),
         Hand(*LINE, {"beta": 4.0, "n_neighbors": 1}, [[0.1]], 0.4 + (0.2 + 0.7 + 0.825) / 4),
         Hand(*LINE, {"beta": 7.0, "n_neighbors": 1}, [[0.0]], 1.0),
@@ -260,15 +267,15 @@ class SCML(CombinationMethod[Instance]):
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
-        """Variable "w" (K,)."""
+        """The problem. Variable "w" (K,)."""
         return problem(given.X, given.triplets(), given.beta, given.basis)
 
     def dual(self, given: Instance) -> Any:
-        """Variable "a" (m,)."""
+        """The dual. Variable "a" (m,)."""
         return dual(given.X, given.triplets(), given.beta, given.basis)
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """From the definition."""
+        """The objective at M, from the definition."""
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
@@ -281,16 +288,16 @@ class SCML(CombinationMethod[Instance]):
         return Family(weights, (Term(Hinge(number(1) / given.count), self.rows(given)),))
 
     def above(self, given: Instance, M: FloatArray) -> float:
-        """Where the sum of the weights that were found is not proved to be the least that gives M."""
+        """beta times a bound on how far the sum of the computed weights is above the smallest sum that gives M."""
         return given.beta * above_least(weighted(M, given.basis, given.X).w, given.basis)
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """With explicit triplets and vectors."""
+        """All parameters, with explicit triplets and vectors."""
         count = None if given.n_basis is None else len(given.basis)
         return {"beta": given.beta, "basis": given.basis.tolist(), "n_basis": count, **given.stored}
 
     def derived(self, given: Instance) -> tuple[str, ...]:
-        """The triplets; the vectors too, where the triplets name them."""
+        """The names of the parameters that were made here: the triplets, and the basis if it comes from triplets."""
         return (*super().derived(given), *(("basis",) if given.by_triplets else ()))
 
 

@@ -1,21 +1,22 @@
-"""BoostMetric (Shen, Kim, Wang, van den Hengel 2009, 2012): triplets, their exponential loss, and the trace.
+"""BoostMetric (Shen, Kim, Wang, van den Hengel 2009, 2012): an exponential loss of triplets, and the trace.
 
-Problem, over triplets t = (i, j, l), with H_t = X_il - X_ij and X_ij = (x_i - x_j)(x_i - x_j)^T
+With triplets t = (i, j, l), X_ij = (x_i - x_j)(x_i - x_j)^T and H_t = X_il - X_ij, the problem is
     min_{X psd}  log sum_t exp(-<X, H_t>) + v tr X.
-The paper states it over the weights of all matrices of rank one and trace 1, which are the psd matrices. Literal.
-Triplets are an input, as in the paper; by default they are the targets of a point, the nearest of its class, with as
-many points of other classes, the nearest.
+The paper states it over nonnegative weights of all matrices of rank one and trace 1. Their sums are the psd matrices.
+Triplets are an input, as in the paper. By default they combine the targets of a point, its nearest points of the same
+class, with as many nearest points of other classes.
 
-There is an optimum for every v above some v* (methods/boostmetric/threshold.py). Below it the objective has no lower
-bound, which is said with a proof, and nothing is solved: wherever a metric keeps every triplet, v* > 0. A v next to
-nothing, as 1e-7, is then below it, and what boosting ends with depends on the number of its rounds alone.
+There is a threshold v* (methods/boostmetric/threshold.py). For v > v* an optimum exists. For v < v* the objective is
+unbounded below; this is proved, and the solver refuses the problem. v* > 0 if some metric gives every triplet a
+positive margin. Then a tiny v such as 1e-7 is below v*, and the result of boosting depends only on the number of
+rounds.
 
 Dual and bound: family/theorem, with v tr X (family/regularizers/trace.py) and log sum exp of all triplets. Scale: the
-objective, in nats, and 1 at least. The objective is not strongly convex: there is no radius.
+objective in nats, and at least 1. The objective is not strongly convex, so there is no radius.
 
 Reference: C. Shen, J. Kim, L. Wang, A. van den Hengel, Positive semidefinite metric learning with boosting, NIPS 2009;
-Positive semidefinite metric learning using boosting-like algorithms, JMLR 13, 2012. The printed equations were not at
-hand: docs/boostmetric.md says what was read.
+Positive semidefinite metric learning using boosting-like algorithms, JMLR 13, 2012. The printed equations were not
+available to us; docs/boostmetric.md lists our sources.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ from cvxml.methods.boostmetric.one_group import Together
 from cvxml.methods.boostmetric.threshold import AT, BELOW, AboveThreshold, Decided, Sides, sides
 from cvxml.solvers.triplet_method import TripletMethod
 
-NATS = 1.0  # the least scale
+NATS = 1.0  # smallest scale
 NONE_IS_OPTIMAL = (
     "v={v:g} is v*, or less: no metric attains the infimum, since more of some metric is always better, as rational "
     "numbers prove"
@@ -77,7 +78,7 @@ def problem(X: FloatArray, triplets: IntArray, v: float) -> Any:
 
 
 def dual(X: FloatArray, triplets: IntArray, v: float) -> Any:
-    """Its dual. Variable: "u" (m,), a share a triplet."""
+    """Its dual. Variable: "u" (m,), the share of each triplet."""
     import cvxpy as cp
 
     m, d = len(triplets), X.shape[1]
@@ -103,7 +104,7 @@ def dual(X: FloatArray, triplets: IntArray, v: float) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Instance(Compared):
-    """Checked data, and v."""
+    """Checked data: triplets and v."""
 
     v: float
 
@@ -111,7 +112,10 @@ class Instance(Compared):
 def instance(
     X: ArrayLike, y: ArrayLike | None, *, v: float = 0.5, n_neighbors: int | None = 3, triplets: Any = None
 ) -> Instance:
-    """Everything checked. Raises ValueError for bad input."""
+    """Check the inputs. Raises ValueError for bad input.
+
+    X (n, d), y (n,) labels, v > 0, triplets (t, 3). Triplets that are not given have n_neighbors targets per point.
+    """
     points, v = check_X(X), check_positive(v, "v")
     check_units(points, v, "v", "v / s^2")
     return Instance(**vars(compared(points, y, n_neighbors, triplets)), v=v)
@@ -120,10 +124,10 @@ def instance(
 def threshold(
     X: ArrayLike, y: ArrayLike | None = None, *, n_neighbors: int | None = 3, triplets: Any = None
 ) -> Sides:
-    """v* between its sides, each with what proves it: a metric, and shares of the triplets (m,).
+    """A lower and an upper bound of v*, with a metric (d, d) and shares of the triplets (m,) that give them.
 
-    The sides end where double precision has no more digits: within about 1e-6 of the largest H. Raises ValueError for
-    bad input.
+    Double precision limits the distance of the bounds to about 1e-6 times the largest H. Raises ValueError for bad
+    input. The parameters are those of `instance`.
     """
     given = instance(X, y, n_neighbors=n_neighbors, triplets=triplets)
     *_, last = sides(given.X, Together(given.triplets()))
@@ -139,10 +143,10 @@ def objective(given: Instance, M: FloatArray) -> float:
 
 
 def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
-    """Intermediates at M (d, d).
+    """Intermediate values at M (d, d), by name.
 
-    objective; triplets (m, 3), their margins <M, H_t> and shares u = softmax(-margins); trace; gradient (d, d) in M;
-    unbounded_below: there is no optimum for any v below this, which is min_t <M, H_t> / tr M; NaN for M = 0.
+    objective; triplets (m, 3), their margins <M, H_t> and shares u = softmax(-margins) (m,); trace; gradient (d, d);
+    unbounded_below, min_t <M, H_t> / tr M, NaN for M = 0: the objective is unbounded below for every smaller v.
     """
     margins = given.margins(M)
     u = np.exp(margins.min() - margins)
@@ -169,12 +173,12 @@ def _v_times(factor: Callable[[Instance, FloatArray], float]) -> Any:
 
 
 def _without_logarithm(given: Instance, M: FloatArray) -> float:
-    """The gradient of the sum is that of its logarithm times the sum."""
+    """1 / sum_t exp(-<M, H_t>). The gradient of the sum is the sum times the gradient of its logarithm."""
     return float(1 / math.fsum(math.exp(-margin) for margin in given.margins(M)))
 
 
 def _another(given: Instance, M: FloatArray) -> float:
-    """Of which a multiple of the metric would be no better, to first order."""
+    """The factor of v for which M is stationary along its multiples."""
     found = evaluate(given, M)
     return float(found["u"] @ found["margins"] / (given.v * found["trace"]))
 
@@ -198,7 +202,7 @@ _OF_LINE = [[0, 1, 2], [0, 1, 3]]  # margins of 8 and 0 times the metric
 
 
 class BoostMetric(TripletMethod[Instance]):
-    """Triplets with an exponential loss, and the trace."""
+    """BoostMetric: an exponential loss of triplets, and the trace."""
 
     id = "boostmetric"
     TITLE = "BoostMetric: triplets, exponential loss, trace (Shen et al. 2009, 2012)"
@@ -245,19 +249,19 @@ class BoostMetric(TripletMethod[Instance]):
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
-        """Variable "X" (d, d)."""
+        """The problem. Variable "X" (d, d)."""
         return problem(given.X, given.triplets(), given.v)
 
     def dual(self, given: Instance) -> Any:
-        """Variable "u" (m,)."""
+        """The dual. Variable "u" (m,)."""
         return dual(given.X, given.triplets(), given.v)
 
     def duals(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
-        """One share a triplet."""
+        """The dual of cvxpy as "price" (m,), one share per triplet, and "triplets" (m, 3)."""
         return {"price": values["u"], "triplets": given.triplets()}
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """From the definition."""
+        """The objective at M, from the definition."""
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
@@ -265,13 +269,13 @@ class BoostMetric(TripletMethod[Instance]):
         return evaluate(given, M)
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
-        """v tr M, and log sum exp of all triplets at once."""
+        """v tr M, and one log sum exp over all triplets."""
         regularizer, rows = Trace(given.X, number(given.v)), Together(given.triplets())
         loss = LogSumExp(np.array([number(1)]), np.ones((1, given.count), dtype=bool))
         return Family(regularizer, (Term(loss, rows),), NATS, anchors=AboveThreshold(regularizer, loss, rows))
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
-        """ "price" (t,) with "triplets" (t, 3)."""
+        """The dual variables (m,) from "price" (t,) and "triplets" (t, 3); 0 for triplets not listed."""
         rows = self.rows(given)
         some = rows.read(dual)
         a = np.zeros(given.count)
@@ -279,19 +283,23 @@ class BoostMetric(TripletMethod[Instance]):
         return (Duals(a, np.arange(given.count)),)
 
     def named(self, given: Instance, duals: Duals) -> Dual:
-        """The triplets that have a price."""
+        """The triplets with a positive dual variable, as "price" and "triplets"."""
         has = np.flatnonzero(duals.a > 0)
         return {"price": duals.a[has], "triplets": given.triplets()[duals.key[has]]}
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
-        """See family/theorem. Without prices that are strictly feasible, which v > v* has, there may be no bound."""
+        """The certificate of family/theorem.
+
+        A finite bound may need strictly feasible dual variables, which exist only for v > v*. Without a bound the
+        certificate is undecided.
+        """
         certificate = super().certify(given, M, dual)
         if math.isinf(certificate.lower_bound) and not certificate.undecided:
             return replace(certificate, undecided=_next_to(self.decided(given), given.v))
         return certificate
 
     def find(self, given: Instance, *asked: Any, **own: Any) -> Found:
-        """See `ConvexMethod`. Raises ValueError for a v below v*, which is proved."""
+        """See `ConvexMethod`. Raises ValueError if v is proved to be below v*."""
         decided = self.decided(given)
         if decided.what == BELOW:
             raise ValueError(
@@ -303,30 +311,30 @@ class BoostMetric(TripletMethod[Instance]):
         return found._replace(status=Status.NOT_ATTAINED) if decided.what == AT else found
 
     def unattained(self, given: Instance) -> str:
-        """At v*, and below it."""
+        """A sentence if v is proved to be at most v*, so that no metric attains the infimum; else ""."""
         return NONE_IS_OPTIMAL.format(v=given.v) if self.decided(given).what else ""
 
     def exact_as_stored(
         self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike, hint: Any = None
     ) -> Exact:
-        """See `FamilyMethod`; a dual that is not feasible as it is is mixed with strict prices."""
+        """See `FamilyMethod`. An infeasible dual is mixed with strictly feasible dual variables."""
         try:
             return super().exact_as_stored(given, M, dual, root=root, hint=hint)
         except ArithmeticError:
             return self.exact(given, M, dual, root=root)
 
     def decided(self, given: Instance) -> Decided:
-        """Whether v is above v*, and how much is known of that."""
+        """The proved relation of v to v*, and the bounds of v*."""
         anchors = self.family(given).anchors
         assert isinstance(anchors, AboveThreshold)
         return anchors.decided
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """With explicit triplets."""
+        """All parameters, with explicit triplets."""
         return {"v": given.v, **given.stored}
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
-        """Where v is about v*."""
+        """A note if v is at v*, or so close that no lower bound is proved."""
         decided, anchors = self.decided(given), self.family(given).anchors
         if decided.what == AT:
             return [NONE_IS_OPTIMAL.format(v=given.v)]

@@ -1,4 +1,4 @@
-"""All triplets as one group: the rows of a log sum exp over them."""
+"""Triplets as the rows of one group, for a log sum exp over all of them."""
 
 from __future__ import annotations
 
@@ -14,43 +14,43 @@ from cvxml.family.rows.triplets import triplet_entries
 
 
 class Together(NamedTuple):
-    """v = D_il - D_ij of triplets (i, j, l); key: which of them."""
+    """Rows v = D_il - D_ij of triplets (i, j, l). The key of a row is its index in the list."""
 
     listed: IntArray  # (m, 3)
 
     @property
     def near(self) -> IntArray:
-        """The pairs i, j (m, 2)."""
+        """The pairs (i, j) of the triplets, (m, 2)."""
         return self.listed[:, :2]
 
     @property
     def far(self) -> IntArray:
-        """The pairs i, l (m, 2)."""
+        """The pairs (i, l) of the triplets, (m, 2)."""
         return self.listed[:, [0, 2]]
 
     def table(self, duals: Duals) -> FloatArray:
-        """All of them (m,)."""
+        """The dual variables of all rows (m,), 0 for rows not listed."""
         a = np.zeros(len(self.listed), dtype=duals.a.dtype)
         a[duals.key] = duals.a
         return a
 
     def duals(self, table: FloatArray) -> Duals:
-        """Of all rows, from (1, m)."""
+        """The dual variables of all rows from a table (1, m)."""
         return Duals(table.ravel(), np.arange(table.size))
 
     def blocks(self, view: View, duals: Duals, kept: float = math.inf) -> Iterator[Block]:
-        """All at once."""
+        """One block of all rows."""
         (near, error_near), (far, error_far) = view.pairs(self.near), view.pairs(self.far)
         error = error_near + error_far + 2 * EPS * (near + far)
         yield Block((far - near)[None], error[None], self.table(duals)[None], slice(0, 1))
 
     def weights(self, duals: Duals) -> Weights:
-        """a_t (X_il - X_ij)."""
+        """sum_t a_t (X_il - X_ij), as weights of pairs."""
         pairs = np.concatenate([self.far[duals.key], self.near[duals.key]])
         return Weights(pairs, np.concatenate([duals.a, -duals.a]))
 
     def within_span(self, labels: IntArray, duals: Duals) -> Duals:
-        """All rows: -inf, which is no price, where a pair has two labels (n,)."""
+        """The dual variables of all rows; -inf (excluded) if the three points do not have the same label (n,)."""
         i, j, l = labels[self.listed].T
         return self.duals(np.where((i == j) & (i == l), self.table(duals), -np.inf))
 

@@ -1,17 +1,17 @@
-"""Which v leave  log sum_t exp(-<M, H_t>) + v tr M  an optimum: those above v*, an eigenvalue problem.
+"""The threshold v* of BoostMetric: log sum_t exp(-<M, H_t>) + v tr M has an optimum for every v > v*.
 
     v*  =  min over u in the simplex of lambda_max(sum u_t H_t)  =  max over M psd, tr M = 1, of min_t <M, H_t>
 
-Proofs, each by one of the two sides:
-    v I - sum u_t H_t positive definite    attained: the objective is at least H(u) + <v I - sum u_t H_t, M>, which
-                                           grows with M; so v > v*
-    <M, H_t> > v tr M for all t            unbounded: along multiples of M the objective falls without end; so v < v*
-    <M, H_t> >= v tr M, > for some t       not attained: from any metric, more of M is better
-The first is proved in double precision, with its rounding counted, the others in rationals, of a root of M in floats.
+Three conditions decide about v:
+    v I - sum u_t H_t positive definite    v > v*, the optimum is attained: the objective is at least
+                                           entropy(u) + <v I - sum u_t H_t, M>, which grows with M
+    <M, H_t> > v tr M for all t            v < v*, unbounded: the objective decreases without bound along multiples of M
+    <M, H_t> >= v tr M, > for some t       not attained: adding M to any metric decreases the objective
+The first is proved in double precision with error bounds, the others in rationals, from a root of M in floats.
 
-Both sides are found together. With a charge eps/2 (tr M)^2 - c tr M, c larger than every H, in place of v tr M there is
-always an optimum, and at it lambda_max(sum u_t H_t) = eps tr M - c, u the softmax. As eps goes to 0 the trace grows,
-and <M, H_t> / tr M is within log(m) / tr M of that. A barrier keeps M definite.
+Both sides are computed together. We replace v tr M by eps/2 (tr M)^2 - c tr M, with c larger than every H. Then an
+optimum always exists, with lambda_max(sum u_t H_t) = eps tr M - c for the softmax u. As eps goes to 0, the trace grows,
+and min_t <M, H_t> / tr M differs from this value by at most log(m) / tr M. A barrier keeps M positive definite.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ from cvxml.methods.boostmetric.one_group import Together
 from cvxml.methods.boostmetric.trace_path import Differences, OverTriplets, differences
 from cvxml.solvers.barrier import path
 
-ABOVE = 2.0  # c, where no H is larger than 1
-BARRIER = 1.0  # nats, of a matrix (r, r) altogether
-FINER = 2.0  # eps, from one to the next: with more Newton's method is not near
-MAX_STEPS = 60  # steps for one eps
-FINEST = 1e-9  # eps
-FAR = 0.5  # of the way from v* to v: strict prices that are as far inside
+ABOVE = 2.0  # c, in units in which no H is larger than 1
+BARRIER = 1.0  # weight of the barrier in nats, for all r eigenvalues together
+FINER = 2.0  # eps is divided by this; for larger factors Newton's method starts too far from the next optimum
+MAX_STEPS = 60  # largest number of steps for one eps
+FINEST = 1e-9  # smallest eps
+FAR = 0.5  # strict dual variables are accepted once they cover this fraction of the way from v to v*
 BELOW, AT = "below", "at"
 
 
 class Sides(NamedTuple):
-    """lower <= v* <= upper, but for rounding, by a matrix and by shares of the triplets."""
+    """Bounds lower <= v* <= upper, up to rounding, from a matrix and from shares of the triplets."""
 
     lower: float
     upper: float
@@ -53,7 +53,7 @@ class Sides(NamedTuple):
 
 
 def sides(X: FloatArray, rows: Together) -> Iterator[Sides]:
-    """Ever nearer to each other."""
+    """Bounds of v* that get closer to each other, best so far."""
     of = differences(X, rows)
     r, eps, best = of.far.shape[1], 1.0, None
     M = ABOVE / r * np.eye(r)
@@ -62,7 +62,7 @@ def sides(X: FloatArray, rows: Together) -> Iterator[Sides]:
         f = OverTriplets(of, partial(_charge, eps))
         for k, state in enumerate(islice(path(f, M, BARRIER / r, shrink=1.0), MAX_STEPS)):
             M = state.M
-            # a small decrement would say nothing of triplets whose share is next to 0
+            # A small Newton decrement is no criterion: it ignores triplets with a share close to 0.
             if k and np.linalg.eigvalsh(f.gradient(f.duals(M), f.charge(float(np.trace(M)))[1]))[0] > 0:
                 break
         best = _better(best, _sides(of, f, M))
@@ -78,7 +78,7 @@ def _sides(of: Differences, f: OverTriplets, M: FloatArray) -> Sides:
     u, (d, r) = f.duals(M), of.basis.shape
     upper = -float(np.linalg.eigvalsh(f.gradient(u, 0.0))[0]) * of.unit**2
     lower, A = float(f.margins(M).min()) / float(np.trace(M)) * of.unit**2, of.outside(M)
-    if r < d:  # a direction in which no points differ gives every triplet 0
+    if r < d:  # in a direction in which no points differ, every <M, H_t> is 0
         upper = max(upper, 0.0)
         if lower < 0:
             lower, A = 0.0, np.eye(d) - of.basis @ of.basis.T
@@ -86,7 +86,7 @@ def _sides(of: Differences, f: OverTriplets, M: FloatArray) -> Sides:
 
 
 def _better(one: Sides | None, other: Sides) -> Sides:
-    """The better of each side."""
+    """The larger lower bound and the smaller upper bound."""
     if one is None:
         return other
     low, high = max(one, other, key=lambda each: each.lower), min(one, other, key=lambda each: each.upper)
@@ -94,10 +94,13 @@ def _better(one: Sides | None, other: Sides) -> Sides:
 
 
 def gains(X: FloatArray, rows: Together, root: FloatArray, v: float) -> str:
-    """`BELOW` v*, `AT` v* or neither, as M = root root^T (d, r) proves it of v, in integers."""
+    """`BELOW` if M = root root^T proves v < v*, `AT` if it proves that no metric attains the infimum, else "".
+
+    root (d, r). The proof is exact.
+    """
     if not np.isfinite(root).all() or not root.any():
         return ""
-    (points, at), (own, _) = whole(X), whole(root)  # the unit of the root is one of both sides
+    (points, at), (own, _) = whole(X), whole(root)  # the unit of the root cancels
     D, cost = all_distances(points * own), Fraction(v) * sum_of_squares(own) / scaled(1, 2 * at)
     margins = [D[i][l] - D[i][j] for i, j, l in rows.listed.tolist()]
     if all(margin > cost for margin in margins):
@@ -106,23 +109,23 @@ def gains(X: FloatArray, rows: Together, root: FloatArray, v: float) -> str:
 
 
 class Decided(NamedTuple):
-    """What is known of v."""
+    """The proved relation of v to v*, and the bounds of v*."""
 
-    what: str  # `BELOW` or `AT` v*, which is proved; empty where it is above, or nothing is decided
+    what: str  # `BELOW` or `AT` if that is proved; "" if v is above v*, or undecided
     sides: Sides
 
 
 class AboveThreshold(Anchors):
-    """Strict prices where v is above v*; and what is known of it where there are none."""
+    """Strictly feasible dual variables if v > v*, and the proved relation of v to v*."""
 
     @cached_property
     def strict(self) -> Anchor | None:
-        """Of the side from above; not next to the boundary, where that can be."""
+        """Strictly feasible dual variables u of an upper bound below v, far inside if possible; None if not found."""
         return self._found[0]
 
     @property
     def decided(self) -> Decided:
-        """Of v."""
+        """The proved relation of v to v*, and the bounds of v*."""
         return self._found[1]
 
     @cached_property
@@ -143,7 +146,7 @@ class AboveThreshold(Anchors):
 
 
 def roots(M: FloatArray) -> Iterator[FloatArray]:
-    """Of M (d, d), and of its largest parts."""
+    """Roots of M (d, d), and of M without its smallest eigenvalues."""
     values, vectors = np.linalg.eigh(M)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     for m in watched(range(len(M))):

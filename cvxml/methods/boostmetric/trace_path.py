@@ -1,8 +1,8 @@
-"""How a metric is found for a log sum exp over triplets and a charge on its trace: the path of barrier.py.
+"""The solver for a log sum exp over triplets plus a function of the trace, by the path of solvers/barrier.py.
 
-    f(M) = log sum_t exp(-<M, H_t>) + charge(tr M),      H_t = f f^T - e e^T of the differences f of i, l and e of i, j
+    f(M) = log sum_t exp(-<M, H_t>) + charge(tr M),      H_t = f f^T - e e^T,  f = x_i - x_l,  e = x_i - x_j
 
-With p = softmax(-<M, H_t>), at M = G G^T for M = G (I + dX) G^T, T = G^T G and h_t = svec(G^T H_t G):
+Derivatives in dX at M = G (I + dX) G^T, with p = softmax(-<M, H_t>), T = G^T G and h_t = svec(G^T H_t G):
     gradient   charge' T - sum p_t G^T H_t G
     Hessian    sum p_t h_t h_t^T - (sum p_t h_t) (sum p_t h_t)^T + charge'' svec(T) svec(T)^T
 """
@@ -27,34 +27,34 @@ from cvxml.methods.boostmetric.one_group import Together
 from cvxml.solvers.barrier import path
 from cvxml.solvers.task import Along, Task, inside_the_cone
 
-ROWS = 2**20  # numbers in a block of rows of the Hessian's factor
-SEEN = 1e-14  # of the largest spread: directions with less are for rounding
-AWAY = 1e-3  # of a start, so that it is no boundary point
-PATIENCE = 5  # steps without a better gap
+ROWS = 2**20  # numbers in a block of rows h_t of the Hessian
+SEEN = 1e-14  # directions with a smaller spread, relative to the largest, are treated as rounding
+AWAY = 1e-3  # a start is moved this far inside the cone
+PATIENCE = 5  # steps without a better gap before the solver stops
 Charge = Callable[[float], tuple[float, float, float]]  # value, slope and curvature at a trace
 
 
 class Differences(NamedTuple):
-    """Those of triplets in an orthonormal basis of what the points span, in a unit in which no H is larger than 1."""
+    """The differences of triplets in an orthonormal basis of their span, in units in which no H is larger than 1."""
 
-    near: FloatArray  # (m, r) of i and j
-    far: FloatArray  # (m, r) of i and l
+    near: FloatArray  # x_i - x_j (m, r)
+    far: FloatArray  # x_i - x_l (m, r)
     basis: FloatArray  # (d, r)
     unit: float
 
     def outside(self, M: FloatArray) -> FloatArray:
-        """The metric (d, d) of a matrix (r, r)."""
+        """The metric (d, d) of the features for a matrix M (r, r)."""
         A: FloatArray = self.basis @ (M / self.unit**2) @ self.basis.T
         return (A + A.T) / 2
 
     def inside(self, A: FloatArray) -> FloatArray:
-        """The matrix (r, r) of a metric (d, d)."""
+        """The matrix (r, r) in the basis for a metric A (d, d)."""
         M: FloatArray = self.basis.T @ A @ self.basis * self.unit**2
         return (M + M.T) / 2
 
 
 def differences(X: FloatArray, rows: Together) -> Differences:
-    """Of the points X (n, d)."""
+    """The differences of the triplets in `rows`, for points X (n, d)."""
     P = X - middle(X)
     near, far = (P[pairs[:, 0]] - P[pairs[:, 1]] for pairs in (rows.near, rows.far))
     largest = math.sqrt(max(float(np.max(np.sum(E**2, axis=1))) for E in (near, far))) or 1.0
@@ -74,7 +74,7 @@ class OverTriplets(NamedTuple):
         return quadratic(self.of.far, M) - quadratic(self.of.near, M)
 
     def duals(self, M: FloatArray) -> FloatArray:
-        """p (m,)"""
+        """p = softmax(-<M, H_t>) (m,)"""
         return _softmax(self.margins(M))[1]
 
     def value(self, M: FloatArray) -> float:
@@ -91,7 +91,7 @@ class OverTriplets(NamedTuple):
         return Z
 
     def derivatives(self, G: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The gradient (r, r) and the Hessian by svec, of dX at M = G (I + dX) G^T."""
+        """The gradient (r, r) and the Hessian in dX, at M = G (I + dX) G^T. The Hessian acts on svec(dX)."""
         near, far, T = self.of.near @ G, self.of.far @ G, G.T @ G
         _, slope, curvature = self.charge(float(np.trace(T)))
         p = _softmax(np.sum(far**2, axis=1) - np.sum(near**2, axis=1))[1]
@@ -108,7 +108,7 @@ class OverTriplets(NamedTuple):
 
 
 def _softmax(v: FloatArray) -> tuple[float, FloatArray]:
-    """log sum exp(-v), and the shares of its terms."""
+    """log sum exp(-v) and softmax(-v)."""
     least = v.min()
     e = np.exp(least - v)
     total = e.sum()
@@ -116,9 +116,9 @@ def _softmax(v: FloatArray) -> tuple[float, FloatArray]:
 
 
 def states(family: Family, start: FloatArray | None) -> Iterator[tuple[FloatArray, Duals]]:
-    """Metrics (d, d) along the path of v tr M and a log sum exp over triplets, and the softmax there.
+    """Metrics (d, d) along the barrier's path, and the softmax at each of them as dual variables.
 
-    start: a psd matrix (d, d).
+    The family must be v tr M and one log sum exp over triplets. start: a psd matrix (d, d), or None.
     """
     assert isinstance(family.regularizer, Trace)
     ((_, rows),) = family.terms
@@ -134,7 +134,7 @@ def states(family: Family, start: FloatArray | None) -> Iterator[tuple[FloatArra
 
 
 def search(task: Task) -> Found:
-    """Solve to a gap of `tol`, certified after every step."""
+    """Solve until the certified gap is at most `tol`. Returns the zero metric if it is certified too, and as good."""
     found = task.run(Along(states(task.family, task.near), task.named), "path", PATIENCE)
     zero = found._replace(metric=0 * found.metric)
     of_zero, own = (task.proved(each.metric, each.dual) for each in (zero, found))

@@ -1,18 +1,19 @@
-"""The multiclass SVM of Crammer and Singer (2001): a linear classifier that papers put beside learnt metrics.
+"""The multiclass SVM of Crammer and Singer (2001), a linear classifier that papers compare with learned metrics.
 
-Problem, over a row w_m of W for each class
+W has one row w_m per class. The problem is
     min_W  1/2 ||W||^2 + C sum_i max_m ( [m != y_i] + w_m x_i - w_{y_i} x_i ).
-The paper has no intercept: `fit_intercept=False`. With `fit_intercept=True`, the default, a 1 is appended to every x.
-The last column of W is then the intercepts, and ||W|| includes them. scikit-learn's
-LinearSVC(multi_class="crammer_singer") states the same problem, with the same argument and default. The SVM learns no
+The paper has no intercept (`fit_intercept=False`). With `fit_intercept=True`, the default, a 1 is appended to every x.
+Then the last column of W holds the intercepts, and ||W|| includes them. scikit-learn's
+LinearSVC(multi_class="crammer_singer") solves the same problem, with the same argument and default. The SVM learns no
 metric, so `cvxml.methods` does not list it. This package has its problem, dual, objective, certificate, and exact mode.
 
-Dual and bound: mu >= 0, mu_im = 0 for m = y_i, sum_m mu_im <= C give sum mu - 1/2 ||W(mu)||^2 (`dual`). A mu that is
-none is clipped, its rows scaled. Data, W and mu are floats, so all of it is rational: floats come last. Scale:
-1/2 ||W||^2. The objective is strongly convex: the optimum lies within sqrt(2 gap). Solver: interior.py.
+Dual and bound: if mu >= 0, mu_im = 0 for m = y_i and sum_m mu_im <= C, then sum mu - 1/2 ||W(mu)||^2 is a lower bound
+(`dual`). An infeasible mu is clipped, and its rows are scaled. Data, W and mu are floats, so all values are rational
+and are computed exactly; floats come last. Scale: 1/2 ||W||^2. The objective is strongly convex, so the optimum is
+within sqrt(2 gap). Solver: interior.py.
 
 Reference: K. Crammer, Y. Singer, On the algorithmic implementation of multiclass kernel-based vector machines, JMLR 2,
-2001. docs/crammer_singer.md says what was read.
+2001. docs/crammer_singer.md lists our sources.
 """
 
 from __future__ import annotations
@@ -36,14 +37,14 @@ from cvxml.core.threads import one_blas_thread
 from cvxml.core.tolerance import Tolerance, check_tol
 from cvxml.methods.crammer_singer.interior import Interior
 
-LARGEST = 1e100  # of an entry of X, of C, and of its inverse
-AGAIN = 4  # gaps without a better one, after which rounding is to blame
+LARGEST = 1e100  # largest entry of X, and largest C; the smallest C is 1 / LARGEST
+AGAIN = 4  # the solver stops after this many steps without a better gap, because rounding limits it
 
 
 def problem(X: FloatArray, y: IntArray, C: float, fit_intercept: bool = True) -> Any:
-    """The problem, point by point, as a `cvxpy.Problem`. y: codes 0..R-1.
+    """The problem, point by point, as a `cvxpy.Problem`. X (n, d), y (n,) codes 0..R-1.
 
-    Variable: "W" (R, d + 1), intercepts last; without intercept (R, d).
+    Variable: "W" (R, d + 1), intercepts last; (R, d) without intercept.
     """
     import cvxpy as cp
 
@@ -52,7 +53,7 @@ def problem(X: FloatArray, y: IntArray, C: float, fit_intercept: bool = True) ->
     W = cp.Variable((R, x.shape[1]), name="W")
     losses = []
     for i in range(n):
-        # max over m, y_i among them, of [m != y_i] + w_m x_i - w_{y_i} x_i
+        # The maximum over all m, including y_i, of [m != y_i] + w_m x_i - w_{y_i} x_i.
         losses.append(cp.max(cp.hstack([float(m != y[i]) + W[m] @ x[i] - W[y[i]] @ x[i] for m in range(R)])))
     return cp.Problem(cp.Minimize(cp.sum_squares(W) / 2 + C * cp.sum(cp.hstack(losses))))
 
@@ -82,19 +83,19 @@ class Instance:
 
     @cached_property
     def x(self) -> FloatArray:
-        """(n, d + 1), X with a 1 appended to each row; without intercept X (n, d) itself."""
+        """X with a 1 appended to each row, (n, d + 1); X (n, d) itself without intercept."""
         return np.hstack([self.X, np.ones((len(self.X), 1))]) if self.fit_intercept else self.X
 
     @property
     def classes(self) -> int:
-        """R"""
+        """R, the number of classes."""
         return int(self.y.max()) + 1
 
 
 def instance(X: ArrayLike, y: ArrayLike, C: float = 1.0, fit_intercept: bool = True) -> Instance:
-    """Everything checked. fit_intercept: whether a 1 is appended to every x; the paper has no intercept.
+    """Check the inputs. X (n, d), y (n,) labels, C > 0.
 
-    Raises ValueError for bad input.
+    fit_intercept: True appends a 1 to every x; the paper has no intercept. Raises ValueError for bad input.
     """
     points, C = check_X(X), check_positive(C, "C")
     if not isinstance(fit_intercept, (bool, np.bool_)):
@@ -105,7 +106,7 @@ def instance(X: ArrayLike, y: ArrayLike, C: float = 1.0, fit_intercept: bool = T
 
 
 def objective(given: Instance, W: FloatArray) -> float:
-    """1/2 ||W||^2 + C sum of the losses, point by point. W: (R, d + 1), without intercept (R, d)."""
+    """1/2 ||W||^2 + C times the sum of the losses, point by point. W: (R, d + 1), or (R, d) without intercept."""
     losses = []
     for x, own in zip(given.x, given.y.tolist(), strict=True):
         losses.append(max(float(m != own) + float(W[m] @ x) - float(W[own] @ x) for m in range(len(W))))
@@ -113,9 +114,9 @@ def objective(given: Instance, W: FloatArray) -> float:
 
 
 def evaluate(given: Instance, W: FloatArray) -> dict[str, Any]:
-    """Intermediates at W (R, d + 1), without intercept (R, d).
+    """Intermediate values at W (R, d + 1), or (R, d) without intercept, by name.
 
-    objective; scores (n, R); losses (n,); margins (n,), by which the own class leads the best of the others.
+    objective; scores (n, R); losses (n,); margins (n,), the score of a point's class minus the best other score.
     """
     scores = given.x @ W.T
     own = np.eye(len(W), dtype=bool)[given.y]
@@ -129,7 +130,7 @@ def evaluate(given: Instance, W: FloatArray) -> dict[str, Any]:
 
 
 def to_domain(given: Instance, mu: ArrayLike) -> FloatArray:
-    """mu (n, R), 0 for the own class, not negative, its rows no more than C in sum: exactly.
+    """A feasible mu (n, R) close to `mu`: 0 for the point's own class, nonnegative, with exact row sums at most C.
 
     Raises ValueError for another shape and for NaN.
     """
@@ -140,7 +141,7 @@ def to_domain(given: Instance, mu: ArrayLike) -> FloatArray:
     values = np.clip(values, 0.0, given.C)
     values[np.arange(len(values)), given.y] = 0.0
     for row in values:
-        # fsum rounds once, so that its sign is that of the exact sum
+        # fsum rounds once, so it has the sign of the exact sum.
         k = 1
         while math.fsum([*row.tolist(), -given.C]) > 0:
             row *= given.C / math.fsum(row.tolist()) * (1 - k * EPS)
@@ -149,9 +150,9 @@ def to_domain(given: Instance, mu: ArrayLike) -> FloatArray:
 
 
 def exact(given: Instance, W: ArrayLike, mu: ArrayLike) -> Exact:
-    """The objective at W, the bound of mu (n, R) and the scale, without rounding. W: (R, d + 1), or (R, d).
+    """The objective at W, the lower bound from mu (n, R) and the scale, exactly. W: (R, d + 1), or (R, d).
 
-    Raises ValueError for a W or mu of another shape, or with entries that are not finite (W) or NaN (mu).
+    Raises ValueError for other shapes, for a W that is not finite, and for NaN in mu.
     """
     rows = _checked(given, W)
     return _exact(given, rows, to_domain(given, mu))
@@ -169,7 +170,7 @@ def _exact(given: Instance, W: FloatArray, mu: FloatArray) -> Exact:
     (x, x_at), (rows, at) = whole(given.x), whole(W)
     norm = scaled(sum(int(w) ** 2 for w in rows.entries()), 2 * at) / 2
     scores = [[int(s) for s in row] for row in (x * rows.transpose()).tolist()]
-    # a margin of 1 in the unit of the scores; the unit is made one that 1 is a multiple of
+    # `one` is the margin 1 in the unit 2^min(unit, 0), of which 1 and all scores are multiples.
     unit = x_at + at
     shift, one = max(unit, 0), 1 << max(-unit, 0)
     losses = sum(
@@ -188,15 +189,16 @@ def _exact(given: Instance, W: FloatArray, mu: FloatArray) -> Exact:
 
 
 def _as_integer(number: float) -> tuple[int, int]:
-    """An integer and the exponent of two that it is to be multiplied with."""
+    """An integer k and an exponent e with number = k 2^e."""
     numerator, denominator = number.as_integer_ratio()
     return numerator, 1 - denominator.bit_length()
 
 
 def certify(given: Instance, W: ArrayLike, mu: ArrayLike) -> Certificate:
-    """The proof for any W from any mu (n, R): rational numbers, rounded at the end. W: (R, d + 1), or (R, d).
+    """The certificate of any W, from any mu (n, R), computed in rationals and rounded at the end.
 
-    Raises ValueError for a W or mu of another shape, or with entries that are not finite (W) or NaN (mu).
+    W: (R, d + 1), or (R, d) without intercept. Raises ValueError for other shapes, for a W that is not finite, and for
+    NaN in mu.
     """
     rows, duals = _checked(given, W), to_domain(given, mu)
     found = _exact(given, rows, duals)
@@ -209,7 +211,7 @@ def certify(given: Instance, W: ArrayLike, mu: ArrayLike) -> Certificate:
         scale=nearest(found.scale),
         rounding=EPS * gap,
         radius=root_upward(2 * found.gap),
-        # there is no cone that W could leave
+        # Every W is feasible.
         feasibility=Feasibility(0.0, 0.0, 0.0, root_upward(2 * found.scale)),
         dual={"mu": duals},
         value_rounding=EPS * max(objective, abs(bound)),
@@ -217,7 +219,7 @@ def certify(given: Instance, W: ArrayLike, mu: ArrayLike) -> Certificate:
 
 
 class Solved(NamedTuple):
-    """W (R, d + 1), intercepts last, or without intercept (R, d); with its proof."""
+    """W (R, d + 1), intercepts last, or (R, d) without intercept; its certificate; the number of iterations."""
 
     W: FloatArray
     certificate: Certificate
@@ -225,9 +227,12 @@ class Solved(NamedTuple):
 
 
 def solve(given: Instance, tol: Tolerance = 1e-6, max_iter: int = 100) -> Solved:
-    """The optimum, to a certified gap of tol of 1/2 ||W||^2. Raises ValueError for bad input; warns otherwise."""
+    """Solve until the certified gap is at most tol times 1/2 ||W||^2.
+
+    Raises ValueError for bad input. Warns with scikit-learn's ConvergenceWarning if the gap is larger at the end.
+    """
     tol, max_iter = check_tol(tol), check_count(max_iter, "max_iter")
-    with one_blas_thread(), np.errstate(all="ignore"):  # what overflows is no better, and is left out
+    with one_blas_thread(), np.errstate(all="ignore"):  # an iterate that overflows is never the best one
         at = Interior(given.x, given.y, given.C)
         least, best, without, n_iter = math.inf, (at.W, at.mu), 0, 0
         while n_iter < max_iter:
@@ -248,7 +253,7 @@ def solve(given: Instance, tol: Tolerance = 1e-6, max_iter: int = 100) -> Solved
 
 
 def _warn(certificate: Certificate, tol: float) -> None:
-    # imported here: scikit-learn takes a second to load
+    # imported here because scikit-learn takes a second to load
     from sklearn.exceptions import ConvergenceWarning
 
     warnings.warn(

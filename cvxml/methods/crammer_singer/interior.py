@@ -1,14 +1,15 @@
-"""An interior point method for the SVM of Crammer and Singer: nothing here is proved.
+"""An interior point method (Mehrotra's) for the SVM of Crammer and Singer. `certify` proves its results.
 
-    min 1/2 ||W||^2 + C sum xi_i,    s_im = xi_i - [m != y_i] - (w_m - w_{y_i}) x_i >= 0,    prices mu_im >= 0.
+    min 1/2 ||W||^2 + C sum xi_i,    s_im = xi_i - [m != y_i] - (w_m - w_{y_i}) x_i >= 0,    duals mu_im >= 0.
 
-All classes have a price, the own one too: sum_m mu_im = C, and w_m = sum_i ( [y_i = m] C - mu_im ) x_i, from the start
-on. Then the duality gap is sum s mu, and a step (Mehrotra's) asks for s mu = t in first order. With theta = mu / s, and
-u_im = dw_m x_i less its mean over m with weights theta, the changes of the rows of W solve the definite system
+Every class has a dual variable, also the own class y_i of a point. Every iterate has sum_m mu_im = C and
+w_m = sum_i ( [y_i = m] C - mu_im ) x_i. Then the duality gap is sum s mu. A step aims at s mu = t, to first order. With
+theta = mu / s, and u_im = dw_m x_i minus its mean over m with weights theta, the changes of the rows of W solve the
+positive definite system
 
     dw_m + sum_i theta_im u_im x_i = - sum_i ( r_im - theta_im mean_i ) x_i,    mean_i = sum_m r_im / sum_m theta_im,
 
-r being (t - s mu) / s. What rounding has made s and W miss of their definitions is made up for in each step.
+where r = (t - s mu) / s. Each step also corrects the deviations of s and W from their definitions by rounding.
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ from scipy.linalg import cho_factor, cho_solve
 
 from cvxml.core.metric import FloatArray, IntArray
 
-SHORT = 0.995  # of the way to the border
+SHORT = 0.995  # fraction of the longest step
 DAMPED = (
     1e-14,
     1e-11,
     1e-8,
     1.0,
-)  # of the largest diagonal entry, where the system is not definite in floats
+)  # added to the diagonal, relative to its largest entry, if the system is not positive definite in floats
 
 
 class Interior:
-    """The method under way, for x (n, p), y (n,) codes 0..R-1 and C."""
+    """The running solver, for x (n, p), y (n,) codes 0..R-1 and C. The iterate is W (R, p), mu and s (n, R)."""
 
     def __init__(self, x: FloatArray, y: IntArray, C: float):
         self.x, self.y, self.C = x, y, C
@@ -44,20 +45,20 @@ class Interior:
         self.lag: FloatArray = np.zeros_like(self.W)
 
     def _rows(self, mu: FloatArray) -> FloatArray:
-        """W (R, p) of these prices. The own class's price is not read: it is C less the sum of the others."""
+        """W (R, p) of mu (n, R). The entry of the own class is not read; it counts as C minus the sum of the others."""
         others = np.where(self.own > 0, 0.0, mu)
         rows: FloatArray = (self.own * others.sum(axis=1, keepdims=True) - others).T @ self.x
         return rows
 
     def _behind(self, W: FloatArray) -> FloatArray:
-        """[m != y_i] + (w_m - w_{y_i}) x_i, (n, R)."""
+        """[m != y_i] + (w_m - w_{y_i}) x_i (n, R)."""
         scores = self.x @ W.T
         behind: FloatArray = 1 - self.own + scores - np.sum(self.own * scores, axis=1, keepdims=True)
         return behind
 
     @property
     def gap(self) -> float:
-        """Of W and mu, each loss being as small as it may be."""
+        """The duality gap of W and mu, with the smallest feasible xi."""
         losses = self._behind(self.W)
         slack = losses.max(axis=1, keepdims=True) - losses
         return float(np.sum(slack * self.mu)) + 0.5 * float(np.sum((self.W - self._rows(self.mu)) ** 2))
@@ -68,14 +69,15 @@ class Interior:
         return 0.5 * float(np.sum(self.W**2))
 
     def step(self) -> None:
-        """One iteration: a step towards s mu = 0, then towards what is left of it by that.
+        """One iteration of Mehrotra's predictor and corrector.
 
-        Raises LinAlgError where sizes are beyond doubles.
+        The predictor aims at s mu = 0. The mean of s mu after it determines the target of the corrector. Raises
+        LinAlgError if numbers are too large for doubles.
         """
         theta = self.mu / self.s
         factor = self._factor(theta)
         missed = -self._behind(self.W) - self.s
-        self.missed = missed - missed.mean(axis=1, keepdims=True)  # for xi_i is free
+        self.missed = missed - missed.mean(axis=1, keepdims=True)  # xi_i is free
         self.lag = self.W - self._rows(self.mu)
         product = self.s * self.mu
         _, dmu, ds = self._direction(theta, factor, -product)
@@ -90,10 +92,10 @@ class Interior:
         self.W = self.W + length * dW
 
     def _factor(self, theta: FloatArray) -> tuple[FloatArray, bool]:
-        """Of the system (R p, R p): I + sum_i (diag theta_i - theta_i theta_i^T / sum theta_i) (x) x_i x_i^T."""
+        """A factor of I + sum_i (diag theta_i - theta_i theta_i^T / sum theta_i) (x) x_i x_i^T, (R p, R p)."""
         R, p = theta.shape[1], self.x.shape[1]
         share = theta / theta.sum(axis=1, keepdims=True)
-        # 1 - share: for the largest share it is the sum of the others, which loses no digits
+        # 1 - share. For the largest share it is computed as the sum of the others, without cancellation.
         rest = _balanced(-share, theta)
         rest = np.where(rest > 0, rest, 1 - share)
         blocks = np.zeros((R, p, R, p))
@@ -106,7 +108,7 @@ class Interior:
         diagonal = H.diagonal().copy()
         for damped in (0.0, *DAMPED):
             H[np.diag_indices(R * p)] = 1 + diagonal + damped * float(diagonal.max())
-            # rounding may leave an eigenvalue below 0; the last damping is more than rounding can do
+            # Rounding may make an eigenvalue negative. The last damping is larger than any such error.
             with suppress(np.linalg.LinAlgError):
                 return cho_factor(H, lower=True, check_finite=False)  # type: ignore[no-any-return]
         raise np.linalg.LinAlgError("of such sizes nothing is solved in doubles")
@@ -114,7 +116,7 @@ class Interior:
     def _direction(
         self, theta: FloatArray, factor: tuple[FloatArray, bool], wanted: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Changes of W, and of mu and s (n, R) by which s mu changes by `wanted`, in first order."""
+        """The changes of W (R, p), mu and s (n, R) that change s mu by `wanted`, to first order."""
         R, p = theta.shape[1], self.x.shape[1]
         total = theta.sum(axis=1, keepdims=True)
         r = wanted / self.s - theta * self.missed
@@ -128,14 +130,14 @@ class Interior:
 
 
 def _balanced(v: FloatArray, theta: FloatArray) -> FloatArray:
-    """v (n, R) with rows that add up to 0: what has the largest theta is less accurate than the others, and follows."""
+    """v (n, R) with row sums 0. The entry with the largest theta is the least accurate; it is set from the others."""
     largest = np.arange(v.shape[1]) == theta.argmax(axis=1)[:, None]
     others = np.where(largest, 0.0, v)
     return np.where(largest, -others.sum(axis=1, keepdims=True), others)
 
 
 def _longest(mu: FloatArray, dmu: FloatArray, s: FloatArray, ds: FloatArray) -> float:
-    """The longest step, 1 at most, that leaves nothing negative."""
+    """The longest step, at most 1, that keeps mu and s nonnegative."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = [float(np.max(-d / v)) for v, d in ((mu, dmu), (s, ds))]
     return 1 / max(1.0, *ratios)

@@ -1,1 +1,1 @@
-"""MLSVM with a kernel: the linear problem on the rows of a root of K."""
+"""Kernel MLSVM (Nguyen, Guo 2008): the linear problem on the rows of a square root of the kernel matrix K."""

@@ -1,13 +1,14 @@
-"""The bound and the objective of kernel MLSVM in exact arithmetic, for the polynomial kernel: a theorem.
+"""The lower bound and the objective of kernel MLSVM in exact arithmetic, for the polynomial kernel.
 
-K_ij = <x_i, x_j>^p is rational, and so is everything in the feature space: with phi = M M^T, which makes A psd,
-    ||A||^2 = tr(K phi K phi),   d_A(i, j) = (K_i - K_j)^T phi (K_i - K_j),
-and for any feasible u, w (multiples of 2^-`BITS` whose sums agree exactly) and any S = Phi^T C C^T Phi
+K_ij = <x_i, x_j>^p is rational, so all values in the feature space are rational. For phi = M M^T, A is psd, and
+    ||A||^2 = tr(K phi K phi),   d_A(i, j) = (K_i - K_j)^T phi (K_i - K_j).
+For any feasible u, w (multiples of 2^-`BITS` with sums that agree exactly) and any S = Phi^T C C^T Phi,
     optimum  >=  sum_i s_i - ||G + S||^2 / (2 lam),
     G = Phi^T B Phi,   B = sum_ij (u_ij - w_ij)(e_i - e_j)(e_i - e_j)^T,
     ||G + S||^2 = tr(K (B + C C^T) K (B + C C^T)).
-The distance is that in the feature space, ||Phi^T (phi - M M^T) Phi||. M and C come from floating point, by way of E
-(K = E E^T): what phi does outside the range of K changes no distance and is left out. Neighbour lists are inputs.
+The distance of the given phi to M M^T is measured in the feature space, ||Phi^T (phi - M M^T) Phi||. M and C are
+computed in floating point from E (K = E E^T). They omit the part of phi outside the range of K, which changes no
+distance. Neighbour lists are inputs.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ from cvxml.core.metric import FloatArray, IntArray
 from cvxml.family.losses.groups import AT_THE_CAP
 from cvxml.methods.kernel_mlsvm.instance import Instance, in_feature_space
 
-MAX_POINTS = 100
-BITS = 80  # of a price
+MAX_POINTS = 100  # up to this many points, `zero_is_optimal` decides exactly for a polynomial kernel
+BITS = 80  # binary digits of a dual variable
 Duals = tuple[FloatArray, IntArray, FloatArray, IntArray]  # u, u_index, w, w_index
 Signed = Mapping[tuple[int, int], float]
 
@@ -47,9 +48,9 @@ def exact_interval(
     root: ArrayLike | None = None,
     psd: ArrayLike | None = None,
 ) -> Exact:
-    """The interval for the metric `phi` (n, n). prices: u, u_index, w, w_index, one number a pair.
+    """The exact interval for the metric `phi` (n, n). duals: u, u_index, w, w_index, one number per pair.
 
-    root, psd: M and C, (n, r) each, where they are not to be found here. Raises ValueError for a kernel that is not
+    root, psd: M and C, (n, r) each; by default they are computed. Raises ValueError for the rbf kernel, which is not
     rational.
     """
     if p.kernel["kernel"] != "poly":
@@ -79,7 +80,7 @@ def exact_interval(
 
 
 def exact_kernel(X: FloatArray, degree: int) -> tuple[Any, int]:
-    """K (n, n) in integers, and their exponent."""
+    """K (n, n) as integers and an exponent of two."""
     points, at = whole(X)
     products = (points * points.transpose()).tolist()
     return flint().fmpz_mat([[entry**degree for entry in row] for row in products]), 2 * at * degree
@@ -92,7 +93,7 @@ def edges(duals: Duals, n: int) -> tuple[Any, Fraction]:
 
 
 def _laplacian(weights: Mapping[tuple[int, int], int], n: int) -> Any:
-    """sum of weight (e_i - e_j)(e_i - e_j)^T over the pairs (i, j)."""
+    """The sum of weight (e_i - e_j)(e_i - e_j)^T over the pairs (i, j)."""
     rows = [[0] * n for _ in range(n)]
     for (i, j), value in weights.items():
         rows[i][i] += value
@@ -103,10 +104,11 @@ def _laplacian(weights: Mapping[tuple[int, int], int], n: int) -> Any:
 
 
 def zero_is_optimal(p: Instance, duals: Duals) -> bool:
-    """True if prices near the given ones prove it: G has no positive eigenvalue if K B K has none.
+    """True if dual variables near the given ones prove that phi = 0 is optimal.
 
-    That is decided for a rational kernel and few points, as its integers are long, and where no two points with a price
-    differ: equal points are one point in the feature space of any kernel.
+    This holds if K B K has no positive eigenvalue, because then G has none. It is decided exactly for the polynomial
+    kernel and at most `MAX_POINTS` points, because the integers are long. For any kernel, the proof also holds if the
+    points of all pairs with a dual variable are equal, because they are equal in the feature space too.
     """
     n = len(p.X)
     weights = full_duals(signed(duals), n, p.N.usable)
@@ -121,7 +123,7 @@ def zero_is_optimal(p: Instance, duals: Duals) -> bool:
 
 
 def whole_duals(duals: Duals, n: int) -> tuple[dict[tuple[int, int], int], int]:
-    """u as integers and -w as integers on their pairs, in units of 2^-BITS, feasible exactly; and the sum of all s."""
+    """u and -w as integers on their pairs, in units of 2^-BITS, exactly feasible; and the sum of all s_i."""
     u, u_index, w, w_index = duals
     cap = (1 << BITS) // n
     rows: tuple[dict[int, dict[int, int]], ...] = ({}, {})
@@ -133,7 +135,7 @@ def whole_duals(duals: Duals, n: int) -> tuple[dict[tuple[int, int], int], int]:
     total = 0
     for i in rows[0].keys() & rows[1].keys():
         s = min(sum(rows[0][i].values()), sum(rows[1][i].values()), cap)
-        s = cap if s >= AT_THE_CAP * cap else s  # sums at the bound but for rounding
+        s = cap if s >= AT_THE_CAP * cap else s  # a sum that misses its upper bound only by rounding
         total += s
         for sign, row in ((1, rows[0][i]), (-1, rows[1][i])):
             for j, value in of_sum(row, s).items():
@@ -142,14 +144,17 @@ def whole_duals(duals: Duals, n: int) -> tuple[dict[tuple[int, int], int], int]:
 
 
 def signed(duals: Duals) -> Signed:
-    """u_ij, and -w_il, on their pairs."""
+    """u_ij and -w_il, by their pairs."""
     u, u_index, w, w_index = duals
     pairs = [(i, j) for i, j in (*u_index.tolist(), *w_index.tolist())]
     return dict(zip(pairs, [*u.tolist(), *(-w).tolist()], strict=True))
 
 
 def full_duals(duals: Signed, n: int, usable: IntArray) -> dict[tuple[int, int], int] | None:
-    """Integers near 2^BITS n times the prices, with sums of exactly +-2^BITS a usable point; None for lower sums."""
+    """Integers near 2^BITS n times the dual variables, with sums of exactly 2^BITS and -2^BITS at each usable point.
+
+    None if the sums at some point are too small.
+    """
     rows: dict[tuple[int, int], dict[int, int]] = {(i, sign): {} for i in usable.tolist() for sign in (1, -1)}
     for (i, j), price in duals.items():
         if price:
@@ -165,7 +170,7 @@ def full_duals(duals: Signed, n: int, usable: IntArray) -> dict[tuple[int, int],
 
 
 def missing(p: Instance, B: Any) -> FloatArray:
-    """C (n, r) with Phi^T C C^T Phi near P_+(-G)."""
+    """C (n, r) with Phi^T C C^T Phi close to P_+(-G)."""
     rough = np.array([[float(int(entry)) for entry in row] for row in B.tolist()]) * 2.0**-BITS
     G, G_at = whole(p.E.T @ rough @ p.E)
     found: FloatArray = p.back.T @ missing_to_psd(G + G.transpose(), G_at - 1)
@@ -173,13 +178,13 @@ def missing(p: Instance, B: Any) -> FloatArray:
 
 
 def found_root(p: Instance, phi: FloatArray) -> FloatArray:
-    """M (n, r) with M M^T near phi on the range of K."""
+    """M (n, r) with M M^T close to phi on the range of K."""
     found: FloatArray = p.back.T @ root_of(in_feature_space(p, phi))
     return found
 
 
 def _squared_norm_of_sum(K: Any, K_at: int, B: Any, C: FloatArray) -> Fraction:
-    """tr(K (B + C C^T) K (B + C C^T)), B in units of 2^-BITS."""
+    """tr(K (B + C C^T) K (B + C C^T)) for B in units of 2^-BITS."""
     rows, C_at = whole(C)
     low = min(-BITS, 2 * C_at)
     both = B * (1 << (-BITS - low)) + rows * rows.transpose() * (1 << (2 * C_at - low))
@@ -195,7 +200,7 @@ def _squared_norm(K: Any, K_at: int, phi: Any, at: int) -> Fraction:
 
 
 def _distance(K: Any, K_at: int, phi: FloatArray, M: FloatArray) -> float:
-    """An upper bound of the distance of phi and M M^T in the feature space."""
+    """An upper bound of the distance between phi and M M^T in the feature space."""
     rows, M_at = whole(M)
     given, phi_at = whole(phi)
     low = min(2 * M_at, phi_at)

@@ -1,4 +1,4 @@
-"""The data and parameters of kernel MLSVM, checked, and the feature space: K = E E^T."""
+"""The checked inputs of kernel MLSVM, and coordinates E of the feature space with K = E E^T."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from cvxml.core.neighbors import inner_products, k_nearest, k_nearest_by_kernel,
 from cvxml.methods.mlsvm.neighborhood import Instance as Linear
 from cvxml.methods.mlsvm.neighborhood import Neighborhood, named, neighborhood_of, scaled_lam
 
-TABLES = 6  # of n x n floats, at least, that K becomes
+TABLES = 6  # least number of (n, n) arrays of floats in memory
 
 
 class Instance(NamedTuple):
-    """Checked data and the feature space: E (n, r) with E E^T = K, and its pseudo-inverse (r, n)."""
+    """Checked data and the feature space: K (n, n), E (n, r) with E E^T = K, and `back`, the pseudo-inverse of E."""
 
     X: FloatArray
     y: IntArray
@@ -28,20 +28,23 @@ class Instance(NamedTuple):
     back: FloatArray
     N: Neighborhood
     lam: float
-    n_neighbors: int | None  # None for explicit lists
-    neighborhood: str  # "explicit" for these
+    n_neighbors: int | None  # None if the lists are explicit
+    neighborhood: str  # "explicit" if the lists are explicit
     kernel: dict[str, Any]
 
     @property
     def linear(self) -> Linear:
-        """The same problem without a kernel, on the points E."""
+        """The equivalent problem without a kernel, on the points E."""
         return Linear(self.E, self.y, self.N, self.lam, self.n_neighbors, self.neighborhood)
 
 
 def kernel_matrix(
     A: FloatArray, B: FloatArray, kernel: str = "poly", degree: int = 2, gamma: float | None = None
 ) -> FloatArray:
-    """kappa(a, b) for all rows of A (p, d) and B (q, d); returns (p, q)."""
+    """The kernel values kappa(a, b) (p, q) of all rows of A (p, d) and B (q, d).
+
+    kernel: "poly", <a, b>^degree, or "rbf", exp(-gamma ||a - b||^2) with gamma = 1/d by default.
+    """
     if kernel == "poly":
         powers: FloatArray = inner_products(A, B) ** degree
         return powers
@@ -62,7 +65,11 @@ def instance(
     degree: int = 2,
     gamma: float | None = None,
 ) -> Instance:
-    """Everything checked, K factorised. Raises ValueError for whatever is wrong."""
+    """Check the inputs and factorize K. Raises ValueError for bad input, and if K overflows or is zero.
+
+    X (n, d), y (n,) labels, lam > 0. n_neighbors, neighborhood ("knn" or "per-class") or explicit lists `neighbors`.
+    kernel "poly" with degree 1 to 5, or "rbf" with gamma > 0, by default 1/d.
+    """
     points = check_X(X)
     check_room(TABLES * FLOAT * len(points) ** 2, f"kernel values of every two of {len(points)} points")
     codes = check_labels(y, len(points))
@@ -81,7 +88,8 @@ def instance(
         )
     E, back = factor(K)
     scaled_lam(lam, unit_scale(E))
-    # 2 - 2 exp(-gamma t^2) grows with t, also where it rounds to 0 or to 2
+    # For the rbf, distances in the feature space 2 - 2 exp(-gamma t^2) grow with t. The order by t is exact even if
+    # they round to 0 or 2.
     nearest = partial(k_nearest, points) if kernel == "rbf" else partial(k_nearest_by_kernel, K)
     N = neighborhood_of(E, codes, n_neighbors, neighborhood, neighbors, class_names(y), nearest)
     names = named(n_neighbors, neighborhood, neighbors)
@@ -127,11 +135,11 @@ def factor(K: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def in_feature_space(given: Instance, phi: FloatArray) -> FloatArray:
-    """E^T phi E (r, r): the metric that phi (n, n) is on the rows of K^(1/2)."""
+    """The metric E^T phi E (r, r) on the rows of E, for phi (n, n). Raises ValueError if it overflows."""
     with np.errstate(over="ignore", invalid="ignore"):
         even, odd = (phi + phi.T) / 2, (phi - phi.T) / 2
         M: FloatArray = given.E.T @ even @ given.E
-        M = (M + M.T) / 2  # the products of a symmetric matrix are symmetric but for rounding
+        M = (M + M.T) / 2  # symmetric except for rounding
         if odd.any():
             M = M + given.E.T @ odd @ given.E
     if not np.isfinite(M).all():

@@ -1,15 +1,17 @@
 """Kernel MLSVM (Nguyen, Guo 2008, "Kernelizing the Algorithm"), exact and iterative.
 
-A = sum_ij phi_ij Phi(x_i) Phi(x_j)^T, a metric in the feature space of the kernel, is given by phi (n, n):
+A metric in the feature space, A = sum_ij phi_ij Phi(x_i) Phi(x_j)^T, is given by phi (n, n):
     d_A(x, x') = (k_x - k_x')^T phi (k_x - k_x'),   k_x = (kappa(x_1, x), ..., kappa(x_n, x)),
     ||A||^2    = ||K^(1/2) phi K^(1/2)||^2.
-Exact. By the representer theorem the kernel problem IS problem (2) on the rows of K^(1/2): with K = E E^T,
-E (n, r) of full rank, point i is the row e_i and the metric is E^T phi E. Neighbours are those of the feature space.
-Solving that and going back, phi = E^+T A E^+, gives phi. What is certified is the phi returned, with a radius in
-the feature space: going back costs digits where K is ill-conditioned, and the status then says so.
-Iterative. Algorithm 1 on phi; the nearest psd metric comes from the symmetric eigenproblem of K^(1/2) phi K^(1/2).
-As printed (`paper=True` in `psd_step`): eigenvectors of phi K (9), divided by a^T K a (10), which misses a square
-root, and for repeated eigenvalues are not orthogonal: (11) is then not the projection.
+
+Exact. By the representer theorem, the kernel problem is problem (2) on the rows of E, where K = E E^T and E (n, r) has
+full column rank. Point i is the row e_i, and the metric is E^T phi E. Neighbours are those of the feature space. The
+linear solution A gives phi = E^+T A E^+. The certificate is about this phi, with a radius in the feature space. If K is
+ill-conditioned, phi loses digits, and the status then reports a larger gap.
+
+Iterative. `algorithm1` is Algorithm 1 on phi. The nearest psd metric comes from the symmetric eigenproblem of
+K^(1/2) phi K^(1/2). The printed step (`paper=True` in `psd_step`) divides the eigenvectors a of phi K (9) by a^T K a
+(10), without the square root. For repeated eigenvalues these vectors are not orthogonal, so (11) is not the projection.
 
 Reference: N. Nguyen, Y. Guo, Metric Learning: A Support Vector Approach, ECML PKDD 2008, (4)-(11).
 """
@@ -46,22 +48,22 @@ from cvxml.methods.mlsvm.method import MLSVM, member_of, notes_on, through_cvxpy
 from cvxml.methods.mlsvm.solver import duals_of_zero, may_be_zero, search
 from cvxml.solvers.family_method import FamilyMethod
 
-LINEAR = MLSVM()  # on the points E
+LINEAR = MLSVM()  # used on the points E
 
 
 class OfKernel(Frobenius):
-    """lam/2 ||M||^2 for M = E^T phi E."""
+    """The regularizer lam/2 ||M||^2 for M = E^T phi E."""
 
     def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
-        """1: what is best for E may be too much for the kernel, of which E E^T may be far off (rounding.py)."""
+        """1. The best multiple for E may be too large for the true kernel, which differs from E E^T (rounding.py)."""
         return 1.0
 
     def second_derivative(self, at: Scaled) -> None:
-        """Not known."""
+        """None: no second derivative is implemented."""
 
 
 class KernelMLSVM(FamilyMethod[Instance]):
-    """MLSVM in the feature space of a kernel; a metric is phi (n, n)."""
+    """MLSVM in the feature space of a kernel. A metric is phi (n, n)."""
 
     id = "kernel_mlsvm"
     TITLE = "Kernel MLSVM: the same problem in the feature space of a kernel (Nguyen, Guo 2008)"
@@ -82,8 +84,8 @@ class KernelMLSVM(FamilyMethod[Instance]):
     SMALL: ClassVar = {"lam": 0.1, "kernel": "rbf", "gamma": 0.25}
     UNITS: ClassVar = {"gamma": -2}
     BAD: ClassVar = {"lam": (0, -1.0), "gamma": (0, -1.0), "kernel": ("linear", ""), "degree": (6, -1, 2.0)}
-    # The features x^2 of 0, 1, 2, 3 are 0, 1, 4, 9: margins of 15, 8, -16 and 39 times A. All are missed at this lam,
-    # so lam A = 46 / 4. Many phi give this A.
+    # The features x^2 of 0, 1, 2, 3 are 0, 1, 4, 9. The margins are 15, 8, -16 and 39 times A, all below 1 for this
+    # lam, so lam A = 46 / 4. Many phi give this A.
     HAND: ClassVar = (
         Hand(
             [[0.0], [1.0], [2.0], [3.0]],
@@ -103,37 +105,40 @@ class KernelMLSVM(FamilyMethod[Instance]):
     )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """Everything checked. Raises ValueError for bad input."""
+        """See `instance`."""
         return instance(X, y, **params)
 
     def metric_size(self, given: Instance) -> int:
-        """phi is n x n."""
+        """n, the size of phi (n, n)."""
         return len(given.X)
 
     def metric(self, given: Instance, metric: ArrayLike, name: str = "metric") -> FloatArray:
-        """phi, where E^T phi E is a metric; what is off by less than the tolerance is not projected away."""
+        """The symmetric part of phi (n, n). Raises ValueError if E^T phi E is not a metric within the tolerance.
+
+        A deviation within the tolerance is kept, not projected away.
+        """
         phi = self.matrix(given, metric, name)
         as_metric(in_feature_space(given, phi), given.E.shape[1], name)
         return phi / 2 + phi.T / 2
 
     def feasibility(self, given: Instance, M: FloatArray) -> str:
-        """That of E^T phi E."""
+        """A sentence about the distance of E^T phi E from psd matrices."""
         return str(examine(in_feature_space(given, M))[1])
 
     def problem(self, given: Instance) -> Any:
-        """Problem (2) on the rows of K^(1/2); "A" is (r, r), r = rank K."""
+        """Problem (2) on the rows of E. Variables "A" (r, r), r = rank K, and "xi" (n,)."""
         from cvxml.methods.mlsvm.problem import problem
 
         return problem(given.E, given.N, given.lam)
 
     def dual(self, given: Instance) -> Any:
-        """Its compact dual."""
+        """The compact dual of the problem on the rows of E. Variables "u", "w" and "S" (r, r)."""
         from cvxml.methods.mlsvm.problem import dual
 
         return dual(given.E, given.N, given.lam)
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """The objective at phi, through kernel values alone: no factor of K enters the number."""
+        """The objective at phi (n, n), computed from K only, without E."""
         K, N = given.K, given.N
 
         def d(i: int, j: int) -> float:
@@ -147,28 +152,28 @@ class KernelMLSVM(FamilyMethod[Instance]):
         return given.lam / 2 * float(np.sum(product * product.T)) + slack / len(given.X)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """As for "mlsvm", in the coordinates of K^(1/2), plus "kernel_matrix" K (n, n) and "embedding" E (n, r)."""
+        """The values of "mlsvm" in the coordinates of E, plus "kernel_matrix" K (n, n) and "embedding" E (n, r)."""
         A = examine(in_feature_space(given, M))[0]
         values = evaluate_metric(given.E, given.N, A, given.lam, t)
         return {**values, "kernel_matrix": given.K, "embedding": given.E}
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
-        """That of E; K^(1/2) is not rational."""
+        """The family of the linear problem on the points E. E is not rational, so the exact mode does not use it."""
         return member_of(OfKernel(given.E, number(given.lam), features=False), given.N, number)
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
-        """As for "mlsvm"."""
+        """See "mlsvm"."""
         return LINEAR.read(given.linear, dual)
 
     def named(self, given: Instance, duals: Duals) -> Dual:
-        """As for "mlsvm"."""
+        """See "mlsvm"."""
         return LINEAR.named(given.linear, duals)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
-        """The certificate of phi; feasibility and radius are those of E^T phi E.
+        """The certificate of phi (n, n); feasibility and radius are those of E^T phi E.
 
-        Its rounding counts that K is computed, and is E E^T, to rounding only (rounding.py); that phi = 0 is optimal
-        is decided for the kernel as it is defined (exact.py).
+        Its rounding includes the errors of the computed K and of E E^T (rounding.py). If phi = 0, exact arithmetic may
+        prove that it is optimal for the true kernel (exact.py).
         """
         proof = super().certify(given, in_feature_space(given, M), dual)
         proof = with_kernel_rounding(given, M, proof)
@@ -191,13 +196,13 @@ class KernelMLSVM(FamilyMethod[Instance]):
         )
 
     def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-        """In rational arithmetic (exact.py). Raises ValueError for the rbf."""
+        """The certificate in rational arithmetic (exact.py). Raises ValueError for the rbf kernel."""
         return self.exact_as_stored(given, M, dual, root=root)
 
     def exact_as_stored(
         self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None, hint: Any = None
     ) -> Exact:
-        """hint (n, r): near the psd part of the dual."""
+        """See `FamilyMethod`. hint: C (n, r) of exact.py, by default computed."""
         from cvxml.methods.kernel_mlsvm.exact import exact_interval
 
         duals = self.named(given, self.read(given, dual)[0])
@@ -206,18 +211,21 @@ class KernelMLSVM(FamilyMethod[Instance]):
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """As for "mlsvm", on the points E."""
+        """See "mlsvm"; the linear problem on the points E is solved, and phi is computed from its metric."""
         prove, E = partial(super().certify, given), given.linear.X
         if start is not None:
             start = start._replace(metric=E.T @ start.metric @ E)
         return self._back(given, search(given.linear, prove, tol, max_iter, start, callback))
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
-        """As for "mlsvm", on the points E."""
+        """See "mlsvm"; the linear problem on the points E is solved, and phi is computed from its metric."""
         return self._back(given, through_cvxpy(given.linear, partial(super().certify, given), solver))
 
     def _back(self, given: Instance, linear: Found) -> Found:
-        """phi of a metric of the points E. It is what is certified: going back through K may cost digits."""
+        """The result `linear` on the points E with phi as its metric.
+
+        For phi = 0, it seeks dual variables that prove exactly that phi = 0 is optimal.
+        """
         phi = given.back.T @ linear.metric @ given.back
         found = linear._replace(metric=(phi + phi.T) / 2)
         done = found.status is Status.INTERRUPTED or found.metric.any()
@@ -234,24 +242,24 @@ class KernelMLSVM(FamilyMethod[Instance]):
             return found._replace(status=Status.INTERRUPTED)
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """What names the neighbourhoods, and the kernel."""
+        """All parameters: lam, those of the neighbourhoods, and those of the kernel."""
         return {**given.linear.stored(), **given.kernel}
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
-        """How many points count, ties, and whether the metric does."""
+        """Notes on the number of usable points, on ties, and on data that hardly move the metric."""
         return notes_on(given.N, certificate, found.status is Status.CONVERGED)
 
     def ties(self, given: Instance) -> int:
-        """How many points have a neighbourhood whose boundary is a tie in the feature space."""
+        """The number of points with a tie at the boundary of their neighbourhood in the feature space."""
         return given.N.ties
 
     def neighbor_lists(self, given: Instance) -> list[IntArray]:
-        """N(i) of every point."""
+        """The neighbour list N(i) of every point."""
         return given.N.lists
 
     def machine_slack(self, given: Instance, M: FloatArray) -> float:
-        """How far another machine's objective of phi may be from ours: it computes and factorises K anew."""
-        with np.errstate(all="ignore"):  # an absurd metric is refused as such
+        """A bound on the difference of the objective on another machine, which computes and factorizes K again."""
+        with np.errstate(all="ignore"):  # a metric that overflows is refused elsewhere
             error = objective_error(given, entries_error(given), M)
         return 2 * error if math.isfinite(error) else 0.0
 
@@ -264,7 +272,7 @@ METHOD = KernelMLSVM()
 
 
 def psd_step(K: FloatArray, phi: FloatArray, paper: bool = False) -> FloatArray:
-    """phi (n, n) of the nearest psd metric; with `paper`, what (9)-(11) give as printed."""
+    """phi (n, n) of the psd metric nearest to phi (n, n); with `paper`, the result of (9)-(11) as printed."""
     if paper:
         values, alphas = np.linalg.eig(phi @ K)
         values, alphas = values.real, alphas.real
@@ -288,10 +296,10 @@ def algorithm1(
     paper: bool = False,
     **params: Any,
 ) -> FloatArray:
-    """Algorithm 1 on phi, from 0, corrected; with `paper` the printed psd step (9)-(11). Returns phi (n, n).
+    """Algorithm 1 on phi, started at 0. Returns phi (n, n) after `n_steps` steps.
 
-    Only kernel values are used: this is the independent path to the exact solution. Raises ValueError for bad
-    input.
+    paper: True uses the printed psd step (9)-(11), False the corrected one. params: those of `instance`. Only kernel
+    values are used, so this is an independent check of the exact solution. Raises ValueError for bad input.
     """
     given = instance(X, y, **params)
     K, N, lam, n = given.K, given.N, given.lam, len(given.X)
@@ -315,7 +323,7 @@ def algorithm1(
 
 
 def _add_edge(push: FloatArray, i: int, j: int, weight: float) -> None:
-    """weight (e_i - e_j)(e_i - e_j)^T."""
+    """Add weight (e_i - e_j)(e_i - e_j)^T to `push`."""
     push[i, i] += weight
     push[j, j] += weight
     push[i, j] -= weight

@@ -1,4 +1,4 @@
-"""The misreadings of kernel MLSVM: those of problem (2) on the rows of K^(1/2), and those of the kernel."""
+"""The misreadings of kernel MLSVM: those of MLSVM on the rows of E with K = E E^T, and those of the kernel."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cvxml.methods.mlsvm.neighborhood import instance as linear_instance
 
 
 def _on_rows(question: Question) -> Question:
-    """The same question to "mlsvm": the points are the rows of K^(1/2), the neighbours explicit."""
+    """The same question for "mlsvm": the points are the rows of E, the neighbour lists are explicit."""
     given = question.checked(instance)
     metric = in_feature_space(given, question.metric)
     params = {"lam": given.lam, "neighbors": given.N.lists}
@@ -18,7 +18,7 @@ def _on_rows(question: Question) -> Question:
 
 
 def _lifted(misreading: Misreading) -> Misreading:
-    """A misreading of "mlsvm" as one of its kernel form."""
+    """The misreading of "kernel_mlsvm" for a misreading of "mlsvm"."""
     by_problem, by_left = misreading.problem, misreading.left
 
     def problem(question: Question) -> OtherProblem | None:
@@ -56,7 +56,8 @@ def _one_less(question: Question) -> OtherProblem | None:
     return None if question.params.get("neighbors") is None else _lifted(LINEAR["from_one"]).problem(question)  # type: ignore[misc]
 
 
-# they need K, which explicit lists hide; or the norm depends on the basis of the feature space
+# The problem on E has explicit lists, which hide the size K that these misreadings change. The norm of "off_diagonals"
+# would depend on the basis of the feature space.
 _NOT_LIFTED = (
     *("self", "fewer", "more", "last_index", "neighborhood", "from_one", "class_pair"),
     *("second_neighbors", "furthest_neighbors", "off_diagonals"),

@@ -1,15 +1,17 @@
-"""What is lost where K is E E^T only but for rounding: by how much the certificate's numbers may be off.
+"""Rounding errors of the certificate of kernel MLSVM, because the computed K and E E^T differ from the true kernel.
 
-What is certified is a metric of the kernel as it is defined; what is computed with is the matrix K, in floating point,
-and its factor E, cut where the eigenvalues of K are rounding. With b_ij a bound of how far (E E^T)_ij is from the
-kernel of x_i and x_j, and B = sum_ij (u_ij - w_ij)(1_i - 1_j)(1_i - 1_j)^T, 1_i unit vectors, so that G = E^T B E:
+The certificate is about the true kernel. The computation uses K in floating point, and a factor E without
+the eigenvalues of K that are rounding. Let b_ij bound the distance of (E E^T)_ij from the kernel of x_i and x_j. Let
+B = sum_ij (u_ij - w_ij)(1_i - 1_j)(1_i - 1_j)^T with unit vectors 1_i, so that G = E^T B E.
 
-bound       sum_i s_i - f(K) / (2 lam), f(K) = ||P_+(K^(1/2) B K^(1/2))||^2. Along K + t dK, f changes at the rate
-            2 tr(Q dK), where 0 << Q << B K B: by 2 sum_ij b_ij q_i q_j at most, q_i^2 the largest (B K B)_ii.
-objective   of phi through kernel values alone, lam/2 tr(K phi K phi) and distances (K_i - K_j)^T phi (K_i - K_j), each
-            changed by b entry by entry; and M = E^T phi E is summed from terms larger than itself.
+bound       sum_i s_i - f(K) / (2 lam) with f(K) = ||P_+(K^(1/2) B K^(1/2))||^2. Along K + t dK, the derivative of f is
+            2 tr(Q dK), where 0 << Q << B K B. So f changes by at most 2 sum_ij b_ij q_i q_j, where q_i^2 is the largest
+            (B K B)_ii.
+objective   lam/2 tr(K phi K phi) and distances (K_i - K_j)^T phi (K_i - K_j), with each entry of K changed by b. In
+            addition, M = E^T phi E is a sum of terms that may be larger than the sum.
 
-Where features have a large offset, K is large and differences of points are not: then this is what limits a proof.
+If the features have a large offset, K is large compared with the differences of points. Then these errors limit the
+proof.
 """
 
 from __future__ import annotations
@@ -25,11 +27,14 @@ from cvxml.methods.kernel_mlsvm.instance import Instance
 
 
 def with_kernel_rounding(given: Instance, phi: FloatArray, proof: Certificate) -> Certificate:
-    """The certificate of phi (n, n) on the rows of E, with what E itself may be off by in `rounding` and `radius`."""
+    """`proof`, the certificate of phi (n, n) on the rows of E, with the errors of K and E in its error bounds.
+
+    `rounding`, `value_rounding` and `radius` grow.
+    """
     with np.errstate(all="ignore"):
         error = entries_error(given)
         more = bound_error(given, error, proof.dual)
-        if not math.isfinite(proof.gap):  # an absurd metric is refused as such; the bound is one all the same
+        if not math.isfinite(proof.gap):  # the metric is refused anyway, but the lower bound stays valid
             return dataclasses.replace(proof, value_rounding=proof.value_rounding + more)
         more += objective_error(given, error, phi)
         if not math.isfinite(more):
@@ -42,9 +47,9 @@ def with_kernel_rounding(given: Instance, phi: FloatArray, proof: Certificate) -
 
 
 def entries_error(given: Instance) -> FloatArray:
-    """b (n, n): K - E E^T as it is, and what rounding may be in it: a share of sqrt(K_ii K_jj).
+    """b (n, n): the computed |K - E E^T| plus a bound on rounding errors, relative to sqrt(K_ii K_jj).
 
-    A sum of d products is off by d eps/2 of ||x_i|| ||x_j|| at most, its p-th power by p times that share.
+    A sum of d products has an error of at most d eps/2 ||x_i|| ||x_j||. Its p-th power has p times this relative error.
     """
     K, E = given.K, given.E
     power = given.kernel["degree"] if given.kernel["kernel"] == "poly" else 1
@@ -55,7 +60,7 @@ def entries_error(given: Instance) -> FloatArray:
 
 
 def bound_error(given: Instance, error: FloatArray, dual: Dual) -> float:
-    """By how much the bound of a feasible dual may be off, where K is by `error` (n, n), entry by entry."""
+    """The largest error of the lower bound of a feasible dual, if the entries of K have errors up to `error` (n, n)."""
     n = len(given.X)
     B = np.zeros((n, n))
     for name, sign in (("u", 1.0), ("w", -1.0)):
@@ -68,17 +73,17 @@ def bound_error(given: Instance, error: FloatArray, dual: Dual) -> float:
 
 
 def objective_error(given: Instance, error: FloatArray, phi: FloatArray) -> float:
-    """By how much the objective of phi (n, n) may be off, where K is by `error` (n, n), entry by entry."""
+    """The largest error of the objective of phi (n, n), if the entries of K have errors up to `error` (n, n)."""
     K, N, lam, size = given.K, given.N, given.lam, np.abs(phi)
     images, twice = phi @ K, size @ error
     norm = lam * float(np.sum(np.abs(images @ phi) * error)) + lam / 2 * float(np.sum((error @ twice) * size))
     lengths = np.abs(given.E)
-    M_error = 4 * EPS * (lengths.T @ size @ lengths)  # E^T phi E is summed from terms larger than itself
+    M_error = 4 * EPS * (lengths.T @ size @ lengths)  # of E^T phi E, whose terms may be larger than their sum
     M = np.abs(given.E.T @ phi @ given.E)
     norm += lam * float(np.sum((M + M_error / 2) * M_error))
 
     def changes(i: int, listed: IntArray) -> float:
-        """The most that a distance from i to one of `listed` may be off."""
+        """The largest error of a squared distance from i to one of `listed`."""
         b = error[:, [i]] + error[:, listed]
         e = np.abs(given.E[i] - given.E[listed])
         along = 2 * np.abs(images[:, [i]] - images[:, listed]) + twice[:, [i]] + twice[:, listed]

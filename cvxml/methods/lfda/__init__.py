@@ -1,1 +1,1 @@
-"""LFDA (Sugiyama 2006, 2007): `method.METHOD` is the method."""
+"""LFDA, local Fisher discriminant analysis (Sugiyama 2006, 2007)."""

@@ -1,4 +1,4 @@
-"""What bounds the objective of LFDA and how far the optimum is: Ky Fan's theorem, in balls (docs/lfda.md)."""
+"""The lower bound of LFDA by Ky Fan's theorem, and the distance to the optimum, in balls (docs/lfda.md)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from cvxml.methods.lfda.known import Known
 
 
 def bound(known: Known, s: float) -> Any:
-    """Below every objective, for any number s: a ball. What is no number, or worse than 0, counts as 0."""
+    """A lower bound of the objective from any s, as a ball: -(r s + sum_k (l_k - s)_+).
+
+    If s is not a positive number, or its bound is below the bound of s = 0, the result is the bound of s = 0.
+    """
     trivial = -total(known.l)
     if not (math.isfinite(s) and s > 0):
         return trivial
@@ -22,18 +25,21 @@ def bound(known: Known, s: float) -> Any:
 
 
 def optimum(known: Known) -> Any:
-    """l_1 + .. + l_r, a ball."""
+    """l_1 + .. + l_r, a ball: minus the optimal value."""
     return total(known.l[: known.r])
 
 
 def price(known: Known) -> float:
-    """s between l_{r+1} and l_r."""
+    """The optimal dual variable s: the mean of l_r and l_{r+1}, or 0 if r = d."""
     l, r = known.l, known.r
     return 0.0 if r == len(l) else (float(l[r - 1]) + float(l[r])) / 2
 
 
 def radius(known: Known, embedding: str, gap: float) -> float:
-    """How far in Frobenius norm the optimum may be from a metric of the embedding."""
+    """The largest distance in Frobenius norm from a metric of the embedding with this gap to the optimum.
+
+    inf if the optimum is not proved unique, 0 if r = d.
+    """
     l, r = known.l, known.r
     d = len(l)
     if r == d:

@@ -1,4 +1,4 @@
-"""The proof of a metric of LFDA, by its range and its embedding."""
+"""The certificate of a metric of LFDA. A metric is judged by its range, and must agree with its embedding."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from cvxml.methods.lfda.instance import Instance
 
 
 def certify(given: Instance, M: FloatArray, dual: Dual) -> Certificate:
-    """From "s" (1,), any number but NaN."""
+    """The certificate of M (d, d) from the dual variable "s" (1,), any number except NaN."""
     (s,), known = dual_array(dual, "s", (1,)), given.known
     with precision(known.bits):
         of, feasibility = judged(given, M)
@@ -40,7 +40,10 @@ def certify(given: Instance, M: FloatArray, dual: Dual) -> Certificate:
 
 
 def exact_interval(given: Instance, M: FloatArray, dual: Dual, root: ArrayLike | None) -> Exact:
-    """The same, rounded outward, of the metric of the embedding that has about the range of M."""
+    """The certificate of M (d, d) as rational numbers, rounded outward.
+
+    The judged metric is the metric of the embedding that has approximately the range of M, or of root (d, q) if given.
+    """
     (s,), known = dual_array(dual, "s", (1,)), given.known
     with precision(known.bits):
         of, _ = judged(given, M, root)
@@ -50,10 +53,11 @@ def exact_interval(given: Instance, M: FloatArray, dual: Dual, root: ArrayLike |
 
 @dataclass(frozen=True)
 class Embedded(Feasibility):
-    """Of a metric that must be that of an embedding. `distance` is a bound, by the triangle inequality.
+    """The feasibility of a metric that must agree with its embedding.
 
-    `error` is the distance of P_+(M) to the embedding's metric of the same range, relative to the norm of that metric.
-    Both are in coordinates in which S_w is the identity.
+    `distance` is an upper bound, by the triangle inequality. `error` is the distance of P_+(M) to the embedding's
+    metric of the same range, relative to the norm of that metric. Both norms are in coordinates in which S_w is the
+    identity.
     """
 
     embedding: str = ""
@@ -61,12 +65,12 @@ class Embedded(Feasibility):
 
     @property
     def feasible(self) -> bool:
-        """True within `FEASIBILITY_TOL`, relative to the norm."""
+        """True if `error`, and the distance to psd matrices relative to the norm, are at most `FEASIBILITY_TOL`."""
         return self.error <= FEASIBILITY_TOL and super().feasible
 
     @property
     def nearest(self) -> str:
-        """The metric of the embedding that has the range of this metric, if the two differ."""
+        """The nearest feasible matrix, in words: the metric of the embedding with the same range, if the two differ."""
         if self.error <= FEASIBILITY_TOL:
             return super().nearest
         return f"the {self.embedding} metric of its range at most"
@@ -81,7 +85,10 @@ class Embedded(Feasibility):
 
 
 def judged(given: Instance, M: FloatArray, root: ArrayLike | None = None) -> tuple[Figures, Embedded]:
-    """At the precision of now. root (d, q): R with R R^T near M, if it is known."""
+    """The objective and errors of M (d, d), and its feasibility, at the current precision of balls.
+
+    root (d, q): R with R R^T close to M, if known.
+    """
     psd, found = examine(M, given.X)
     T = axes(floats(given.known.S_w), psd, given.r) if root is None else longest(given, root)
     of = figures(given.known, given.embedding, psd, T)
@@ -91,12 +98,12 @@ def judged(given: Instance, M: FloatArray, root: ArrayLike | None = None) -> tup
 
 
 def _root_above(square: Any) -> float:
-    """Above the square root of a ball."""
+    """An upper bound of the square root of a ball."""
     return root_upward(max(ends(square)[1], Fraction(0)))
 
 
 def longest(given: Instance, root: ArrayLike) -> FloatArray:
-    """The r longest columns of a root (d, q), decided exactly. Raises ValueError where there are fewer."""
+    """The r longest columns of a root (d, q), compared exactly. Raises ValueError if it has fewer than r columns."""
     R = given_rows(root, given.X.shape[1], "root")
     if R.shape[1] < given.r:
         raise ValueError(f"root has {R.shape[1]} columns, and the metric is to have rank {given.r}")

@@ -1,4 +1,4 @@
-"""The local scatter matrices of LFDA and the affinities, from the definition, pair by pair."""
+"""The local scatter matrices and affinities of LFDA, computed pair by pair from the definition."""
 
 from __future__ import annotations
 

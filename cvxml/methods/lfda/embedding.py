@@ -1,4 +1,4 @@
-"""From the range of a metric to T, of the embedding that is asked for."""
+"""The matrix T (d, r) of a metric of LFDA, from the range of the metric and the embedding."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ EMBEDDINGS = ("plain", "weighted", "orthonormal")
 
 
 def axes(S_w: FloatArray, M: FloatArray, r: int) -> FloatArray:
-    """T (d, r) that spans the range of M (d, d), features in units of S_w: any T is one that may be judged."""
+    """T (d, r), the eigenvectors of M (d, d) with the r largest eigenvalues, computed in units of the diagonal of S_w.
+
+    T spans the range of M up to rounding. The certificate stays valid for any T.
+    """
     unit = np.exp2(np.round(np.log2(np.diag(S_w)) / 2))
     own = in_units(M / 2 + M.T / 2, unit)[0]
     T: FloatArray = np.linalg.eigh(own)[1][:, ::-1][:, :r] / unit[:, None]
@@ -18,7 +21,7 @@ def axes(S_w: FloatArray, M: FloatArray, r: int) -> FloatArray:
 
 
 def transformation(S_w: FloatArray, S_b: FloatArray, T: FloatArray, embedding: str) -> FloatArray:
-    """T (d, r) of the same range, and of the embedding."""
+    """T (d, r) of the embedding, with the range of the given T (d, r)."""
     values, vectors = eigen(T.T @ S_w @ T, T.T @ S_b @ T)
     T = T @ vectors[:, ::-1]
     if embedding == "orthonormal":
@@ -27,7 +30,7 @@ def transformation(S_w: FloatArray, S_b: FloatArray, T: FloatArray, embedding: s
 
 
 def eigen(S_w: FloatArray, S_b: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Eigenvalues of (S_b, S_w), rising, and their vectors V with V^T S_w V = I."""
+    """The eigenvalues of (S_b, S_w) in ascending order, and the eigenvectors V with V^T S_w V = I."""
     root = np.sqrt(np.diag(S_w))
     L = np.linalg.cholesky(S_w / root[:, None] / root) * root[:, None]
     values, vectors = np.linalg.eigh(np.linalg.solve(L, np.linalg.solve(L, S_b).T))

@@ -1,4 +1,4 @@
-"""What an implementer of LFDA compares, from the definition."""
+"""The objective of LFDA and its intermediate values, computed from the definition."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from cvxml.methods.lfda.instance import Instance
 
 
 def objective(given: Instance, M: FloatArray) -> float:
-    """-tr (T^T S_w T)^-1 T^T S_b T, T (d, r) the r directions in which M (d, d) is largest."""
+    """-tr (T^T S_w T)^-1 T^T S_b T, where T (d, r) are the eigenvectors of M (d, d) with the r largest eigenvalues."""
     return float(evaluate(given, M)["objective"])
 
 
 def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
-    """Intermediates at M (d, d).
+    """Intermediate values at M (d, d), by name.
 
-    objective; T (d, r): a basis of the range, eigenvectors with the largest eigenvalue first, of the embedding asked
-    for; l (d,): all eigenvalues of (S_b, S_w), falling; S_w, S_b (d, d); A (n, n): the affinity.
+    objective; T (d, r), the matrix of the embedding with the range of M, largest eigenvalue first; l (d,), all
+    eigenvalues of (S_b, S_w) in descending order; S_w and S_b (d, d); A (n, n), the affinities.
     """
     S_w, S_b = scatters(given.X, given.y, given.k, given.alpha)
     T = axes(S_w, M, given.r)

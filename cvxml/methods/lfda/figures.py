@@ -1,4 +1,4 @@
-"""A metric of LFDA beside the one of its range that is of the embedding, in balls."""
+"""The difference between a metric of LFDA and the embedding's metric of the same range, in balls."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from cvxml.methods.lfda.known import Known
 
 
 class Figures(NamedTuple):
-    """Of a metric M: balls."""
+    """The objective of a metric M and its squared errors, as balls."""
 
-    objective: Any  # of its range
-    metric: Any  # the one of its range that is of the embedding, (d, d)
-    error: Any  # how far M is from that, relative to it, in coordinates in which S_w is I; squared
-    distance: Any  # and in Frobenius norm; squared
+    objective: Any  # of the range of M
+    metric: Any  # the embedding's metric (d, d) of the range of M
+    error: Any  # ||M - metric||^2 / ||metric||^2, in coordinates in which S_w is I
+    distance: Any  # ||M - metric||^2 in Frobenius norm
 
 
 def figures(known: Known, embedding: str, M: FloatArray, T: FloatArray) -> Figures:
-    """Of M (d, d), by T (d, r) that is about its range; at the precision of now."""
+    """The figures of M (d, d) for the range of T (d, r), which is close to the range of M, at the current precision."""
     S_w, S_b, columns = known.S_w, known.S_b, balls(*whole(T))
     rows = columns.transpose()
     plain = columns * inverted(rows * S_w * columns) * rows

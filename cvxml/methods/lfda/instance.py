@@ -1,4 +1,4 @@
-"""The checked data of LFDA."""
+"""The checked inputs of LFDA."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from cvxml.methods.lfda.figures import figures
 from cvxml.methods.lfda.known import Known, known, scatter
 from cvxml.numbers.span import rank_of
 
-USUAL = 7  # K by default, where no class is too small
+USUAL = 7  # default of K, unless a class is too small
 
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """Checked data, of which S_w has its full rank."""
+    """Checked data; S_w has full rank."""
 
     X: FloatArray  # (n, d)
     y: IntArray  # (n,) codes
@@ -36,22 +36,22 @@ class Instance:
 
     @cached_property
     def classes(self) -> list[Members]:
-        """The points of each class, with their scales, exactly."""
+        """The points of each class and their scales, exactly."""
         return members(self.X, self.y, self.k)
 
     @cached_property
     def known(self) -> Known:
-        """The scatter matrices and their eigenvalues, with as many bits as these need."""
+        """The scatter matrices and their eigenvalues as balls, with as many bits as they need."""
         check_exact(*self.X.shape)
         return with_enough_bits(lambda: known(*scatter(self.X, self.y, self.classes, self.alpha), self.r))
 
     @cached_property
     def closed_form(self) -> FloatArray:
-        """The metric (d, d)."""
+        """The optimal metric (d, d) of the embedding, in floats."""
         return self.embedded(self.known.top)
 
     def embedded(self, M: FloatArray) -> FloatArray:
-        """The metric of the range of M (d, d) that is of the embedding."""
+        """The metric (d, d) of the embedding with the range of M (d, d)."""
         with precision(self.known.bits):
             T = axes(floats(self.known.S_w), M, self.r)
             return floats(figures(self.known, self.embedding, M, T).metric)
@@ -66,7 +66,11 @@ def instance(
     embedding: str = "weighted",
     alpha: float = 0.0,
 ) -> Instance:
-    """Everything checked. Raises ValueError for bad input, and where S_w is singular."""
+    """Check the inputs. Raises ValueError for bad input, and if S_w is singular.
+
+    X (n, d), y (n,) labels. n_components: r, by default d. n_neighbors: K, by default 7 or the size of the smallest
+    class minus 1. embedding: one of "plain", "weighted", "orthonormal". alpha >= 0 is added to the diagonal of S_w.
+    """
     points = check_X(X)
     n, d = points.shape
     codes = check_labels(y, n)
@@ -76,7 +80,7 @@ def instance(
     if alpha < 0:
         raise ValueError(f"alpha must be at least 0, got {alpha!r}")
     sizes = np.bincount(codes)
-    # by default the paper's, or as many others as every point has in its class
+    # The default is that of the paper, reduced to the number of other points in the smallest class.
     usual = max(1, min(USUAL, int(sizes.min()) - 1))
     k = usual if n_neighbors is None else check_count(n_neighbors, "n_neighbors")
     if sizes.min() <= k:
@@ -92,7 +96,7 @@ def instance(
 
 
 def _check_attained(given: Instance) -> None:
-    """ValueError where S_w is singular, which is decided in rationals."""
+    """Raise ValueError if S_w is singular. Ranks are computed in exact arithmetic."""
     check_exact(len(given.X), given.X.shape[1], given.alpha > 0)
     d, every = given.X.shape[1], _rank(_from_first(whole(given.X)[0].tolist()))
     if every == 0:
@@ -116,7 +120,7 @@ def _check_attained(given: Instance) -> None:
 
 
 def _from_first(rows: list[Any]) -> list[Any]:
-    """The differences of rows of integers from the first of them."""
+    """The differences of rows of integers from the first row."""
     return [[a - b for a, b in zip(row, rows[0], strict=True)] for row in rows]
 
 
@@ -125,7 +129,7 @@ def _rank(rows: list[Any]) -> int:
 
 
 def _check_floats(given: Instance) -> None:
-    """ValueError where a metric is none in floats."""
+    """Raise ValueError if S_w or the optimal metric overflows or underflows in floats."""
     within = floats(given.known.S_w)
     if not (_is_number(within) and within.diagonal().min() > 0 and _is_number(given.closed_form)):
         raise ValueError("X: the metric is too large or too small for double precision; rescale X")

@@ -12,35 +12,38 @@ from cvxml.core.integer_matrices import within_groups
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.spectrum import eigenvectors, enclosed, inverted
 
-SHARP = 2.0**-100  # of the largest eigenvalue: what a ball is to be within
+SHARP = 2.0**-100  # largest radius of the ball of an eigenvalue, relative to the largest eigenvalue
 
 
 class Known(NamedTuple):
-    """Balls, but for what is a float."""
+    """The scatter matrices and eigenvalues of a problem; matrices and eigenvalues are balls."""
 
-    bits: int
+    bits: int  # the precision at which they were computed
     r: int
     S_w: Any
     S_b: Any
     inverse: Any  # of S_w
-    l: list[Any]  # the eigenvalues of (S_b, S_w), falling
-    unique: bool  # l_r > l_{r+1}, or there is no l_{r+1}
-    top: FloatArray  # near the plain metric
+    l: list[Any]  # the eigenvalues of (S_b, S_w) in descending order
+    unique: bool  # l_r > l_{r+1} is proved, or r = d
+    top: FloatArray  # the optimal plain metric (d, d), rounded to floats
 
 
 def known(S_w: Any, S_b: Any, r: int) -> Known:
-    """At the precision of now. Raises TooFewBits where more of it may tell l_r from l_{r+1}."""
+    """The eigenvalues of (S_b, S_w) at the current precision. Raises TooFewBits if more bits may separate them.
+
+    That is so if an eigenvalue is not sharp, or if l_r and l_{r+1} overlap below the largest precision.
+    """
     inverse = inverted(S_w)
     product = inverse * S_b
     found = enclosed(product)
-    # by the balls themselves: floats of eigenvalues that are next to each other may be equal
+    # Midpoints are compared as balls, because close eigenvalues may be equal in floats.
     order = sorted(range(len(found)), key=lambda k: found[k].mid(), reverse=True)
     l = [found[k] for k in order]
     unique = r == len(l) or all(a > b for a in l[:r] for b in l[r:])
     sharp = all(float(each.rad()) <= SHARP * float(l[0]) for each in l)
     if not sharp or (not unique and flint().ctx.prec < PRECISIONS[-1]):
         raise TooFewBits("eigenvalues are next to each other, or S_w next to singular")
-    # the projection on the range along the other eigenvectors is T T^T S_w
+    # T T^T S_w is the projection onto the range of T along the other eigenvectors.
     R, acb_mat = eigenvectors(product)[1], flint().acb_mat
     E = acb_mat([[int(i == j and i in order[:r]) for j in range(len(l))] for i in range(len(l))])
     top = floats(R * E * inverted(R) * acb_mat(inverse))
@@ -48,7 +51,7 @@ def known(S_w: Any, S_b: Any, r: int) -> Known:
 
 
 def scatter(X: FloatArray, y: IntArray, classes: list[Members], alpha: float) -> tuple[Any, Any]:
-    """S_w and S_b (d, d), at the precision of now."""
+    """S_w and S_b (d, d) as balls, at the current precision."""
     n, d = X.shape
     inside, at = within_groups(X, y, [1] * len(classes))
     between = within_groups(X, 0 * y, [1])[0] - inside

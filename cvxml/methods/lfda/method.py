@@ -1,23 +1,27 @@
-"""LFDA, local Fisher discriminant analysis (Sugiyama 2006, 2007): apart where classes differ, near where neighbours do.
+"""LFDA, local Fisher discriminant analysis (Sugiyama 2006, 2007).
 
-Problem, with n_c points in the class of i, and A_ij between 0 and 1 the larger, the nearer two points of a class are,
+LFDA finds directions in which different classes are far apart and nearby points of the same class are close:
     max_{T (d, r)}  tr (T^T S_w T)^-1 T^T S_b T,     S = 1/2 sum_ij W_ij (x_i - x_j)(x_i - x_j)^T,
     W_w = A_ij / n_c in a class, else 0;             W_b = A_ij (1/n - 1/n_c) in a class, else 1/n.
-A_ij = exp(-D_ij / (s_i s_j)), s_i the distance of i to the K-th nearest of its class, and 0 where a scale is 0. It is
-minimised with the sign changed. alpha I, added to S_w, is ours (0 by default), as the author's kernel program adds it.
-The problem asks for the range of T alone; a metric T T^T needs more, its `embedding`:
+n_c is the number of points in the class of i. The affinity is A_ij = exp(-D_ij / (s_i s_j)), where D_ij is the squared
+distance, and s_i is the distance of i to the K-th nearest point of its class; A_ij = 0 if s_i s_j = 0. We minimize
+the negative of the objective. alpha I is added to S_w; this is our parameter (default 0), as in the author's kernel
+program.
+
+The problem determines only the range of T. The `embedding` determines the metric T T^T:
     "plain" T^T S_w T = I;    "weighted" the same, each eigenvector times the root of its eigenvalue;
     "orthonormal" T^T T = I.
-A metric is judged by its range, and refused where it is further than `FEASIBILITY_TOL` from the one of its embedding.
+A metric is judged by its range. It is refused if its relative distance from the metric of its embedding is above
+`FEASIBILITY_TOL`.
 
-Bound. In plain metrics the problem is linear, and their convex hull is 0 <= M <= S_w^-1, tr S_w M = r (`problem`). With
-l_1 >= l_2 >= .. the eigenvalues of (S_b, S_w), any number s bounds all metrics by r s + sum_k (l_k - s)_+ (`dual`):
-Ky Fan's theorem. Balls enclose S_w, S_b, l and all of a metric's figures (core/balls.py, core/spectrum.py); floats
-come last. The range is unique if and only if l_r > l_{r+1}, which balls decide. Scale: the optimum. Radius: bound.py.
-Where S_w is singular nothing is attained, or T is not determined: `instance` refuses that, by exact ranks.
+Bound. In plain metrics the problem is linear, and their convex hull is 0 <= M <= S_w^-1, tr S_w M = r (`problem`). Let
+l_1 >= l_2 >= .. be the eigenvalues of (S_b, S_w). For any s, the trace is at most r s + sum_k (l_k - s)_+ (`dual`), by
+Ky Fan's theorem. S_w, S_b, l and all figures of a metric are balls (core/balls.py, core/spectrum.py), rounded to floats
+at the end. The range is unique if and only if l_r > l_{r+1}; balls decide this. Scale: the optimum. Radius: bound.py.
+If S_w is singular, no T attains the supremum, or T is not determined. `instance` refuses this case, by exact ranks.
 
 Reference: M. Sugiyama, Dimensionality reduction of multimodal labeled data by local Fisher discriminant analysis, JMLR
-8, 2007. The printed equations were not at hand: docs/lfda.md says what was read.
+8, 2007. The printed equations were not available to us; docs/lfda.md lists our sources.
 """
 
 from __future__ import annotations
@@ -49,7 +53,7 @@ from cvxml.methods.lfda.misreadings import MISREADINGS
 
 
 class LFDA(ConvexMethod[Instance]):
-    """The directions in which classes are apart for what near points of a class are."""
+    """Local Fisher discriminant analysis: classes far apart, nearby points of a class close."""
 
     id = "lfda"
     TITLE = "LFDA: local Fisher discriminant analysis (Sugiyama 2007)"
@@ -114,7 +118,7 @@ class LFDA(ConvexMethod[Instance]):
     )
 
     def allowed(self, given: Instance, M: FloatArray) -> FloatArray:
-        """The metric of the embedding onto the range of M."""
+        """The metric of the embedding with the range of M."""
         return given.embedded(M)
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
@@ -122,33 +126,33 @@ class LFDA(ConvexMethod[Instance]):
         return instance(X, y, **params)
 
     def feasibility(self, given: Instance, M: FloatArray) -> str:
-        """Of a metric of the embedding."""
+        """A sentence about the distance of M from the metrics of the embedding."""
         with precision(given.known.bits):
             return str(judged(given, M)[1])
 
     def problem(self, given: Instance) -> Any:
-        """Variable "M" (d, d), plain whatever the embedding."""
+        """The problem in plain metrics, for any embedding. Variable "M" (d, d)."""
         from cvxml.methods.lfda.problem import problem
 
         return problem(given.X, given.y, given.r, given.k, given.alpha)
 
     def dual(self, given: Instance) -> Any:
-        """Variables "s", "N" (d, d)."""
+        """The dual. Variables "s" and "N" (d, d)."""
         from cvxml.methods.lfda.problem import dual
 
         return dual(given.X, given.y, given.r, given.k, given.alpha)
 
     def duals(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
-        """The price of the trace: the best N for it is known."""
+        """The dual variable "s" (1,) of the trace constraint; the best N follows from s."""
         return {"s": np.reshape(values["s"], 1)}
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
-        """The metric of its range that is of the embedding."""
+        """Solve the literal problem, and return the metric of the embedding with the range of its solution."""
         found = super().through_cvxpy(given, solver)
         return found._replace(metric=given.embedded(found.metric))
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """From the definition."""
+        """The objective at M, from the definition."""
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
@@ -156,17 +160,17 @@ class LFDA(ConvexMethod[Instance]):
         return evaluate(given, M)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
-        """From "s" (1,), any number but NaN."""
+        """The certificate from "s" (1,), any number except NaN."""
         return certify(given, M, dual)
 
     def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-        """The same, rounded outward, of the metric of the embedding that has about the range of M."""
+        """The certificate rounded outward, for the metric of the embedding with approximately the range of M."""
         return exact_interval(given, M, dual, root)
 
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """The closed form. Raises ValueError where its doubles are no metric of the embedding."""
+        """The closed form. Raises ValueError if rounding to doubles moves it too far from the embedding's metrics."""
         metric, dual = given.closed_form, {"s": np.array([price(given.known)])}
         with precision(given.known.bits):
             if not judged(given, metric)[1].feasible:
@@ -178,7 +182,7 @@ class LFDA(ConvexMethod[Instance]):
         return in_one_step(metric, dual, partial(certify, given), callback)
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> list[str]:
-        """That the metric is not unique, as far as is known."""
+        """A note if the optimal metric is not proved unique."""
         if given.known.unique:
             return [*found.notes]
         r = given.r
@@ -186,12 +190,12 @@ class LFDA(ConvexMethod[Instance]):
         return [*found.notes, said]
 
     def components(self, given: Instance, M: FloatArray) -> FloatArray:
-        """T^T (r, d), what the paper learns."""
+        """T^T (r, d); the paper learns T."""
         S_w, S_b = floats(given.known.S_w), floats(given.known.S_b)
         return transformation(S_w, S_b, axes(S_w, M, given.r), given.embedding).T
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """The rank as a number."""
+        """All parameters, with r and K as numbers."""
         return {
             "n_components": given.r,
             "n_neighbors": given.k,

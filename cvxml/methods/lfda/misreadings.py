@@ -1,4 +1,4 @@
-"""What implementations of LFDA compute instead."""
+"""The misreadings of LFDA that implementations contain."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ Scatters = tuple[FloatArray, FloatArray]
 
 
 def _left(change: Callable[[Instance], Scatters], sentence: str) -> Misreading:
-    """What a metric leaves to gain with other scatter matrices, or how far it is from their metric of its range."""
+    """The misreading with the scatter matrices change(instance).
+
+    A metric is measured by its relative gap for these matrices, or by its relative distance from their metric of the
+    same range, whichever is larger.
+    """
 
     def left(question: Question) -> float:
         given = question.checked(instance)
@@ -34,7 +38,7 @@ def _left(change: Callable[[Instance], Scatters], sentence: str) -> Misreading:
 
 
 def _with(given: Instance, A: Callable[[FloatArray, int], FloatArray], k: int | None = None) -> Scatters:
-    """S_w and S_b of other affinities: of a class, by its squared distances (n_c, n_c) and K."""
+    """S_w and S_b with other affinities: A maps the squared distances (n_c, n_c) in a class, and K, to (n_c, n_c)."""
     X, y, n = given.X - given.X.mean(axis=0), given.y, len(given.X)
     k = given.k if k is None else k
     S_w, S_b = given.alpha * np.eye(X.shape[1]), X.T @ X
@@ -46,7 +50,7 @@ def _with(given: Instance, A: Callable[[FloatArray, int], FloatArray], k: int | 
         inside = own - own.mean(axis=0)
         S_w += G / n_c
         S_b += G * (1 / n - 1 / n_c) - inside.T @ inside * (n_c / n)
-        # of two classes: all pairs but those within
+        # The pairs of different classes are all pairs minus the pairs within classes.
     return S_w, S_b
 
 
@@ -65,7 +69,7 @@ def _by_columns(D: FloatArray, k: int) -> FloatArray:
 
 
 def _plus(scatters: Scatters, times: float) -> Scatters:
-    """S_w added to S_b."""
+    """S_w and S_b + times S_w."""
     S_w, S_b = scatters
     return S_w, S_b + times * S_w
 

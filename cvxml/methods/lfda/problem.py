@@ -1,4 +1,4 @@
-"""The problem of LFDA in plain metrics and its dual, in cvxpy, from the definition alone."""
+"""The problem of LFDA in plain metrics and its dual, in cvxpy, written only from the definition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How stationary a metric is for MLKR, in balls: what is proved of it, by family/stationary/stationary.py."""
+"""The certificate of stationarity of a metric for MLKR, in balls (family/stationary/stationary.py)."""
 
 from __future__ import annotations
 
@@ -33,9 +33,10 @@ from cvxml.numbers.rational import Plane, Squares
 
 
 def tends_to_0(given: Instance, Q: FloatArray) -> bool:
-    """True if all that are nearest to a point in Q (d, d) have its target, exactly: F of its multiples tends to 0.
+    """True if all nearest neighbours of each point under Q (d, d) have the target of the point; decided exactly.
 
-    Also in the A^T A next to it, since floats that are no metric could have a nearest point at less than 0.
+    Then F tends to 0 along multiples of Q. The same is required of the rounded A^T A of rank m, because Q in floats may
+    have a negative eigenvalue, and then a negative squared distance.
     """
     return bool(Q.any()) and all(
         _nearest_have_its_target(given, each)
@@ -53,16 +54,16 @@ def _nearest_have_its_target(given: Instance, Q: Squares) -> bool:
 
 
 class Figures(NamedTuple):
-    """Of a metric, balls."""
+    """The objective of a metric and its first-order values, as balls."""
 
     objective: Any
     first: FirstOrder
-    turns: Any  # the sum of the sizes of what the slope is a sum of, at |A| = 1 where |A| is less
-    to_limit: Any  # how far F is from where multiples of the metric tend
+    turns: Any  # the sum of the absolute values of the terms of the scale derivative, see `turns`
+    to_limit: Any  # |F - limit of F along multiples of the metric|
 
 
 def objective(given: Instance, Q: Squares) -> Any:
-    """F, at the precision of now."""
+    """F as a ball, at the current precision."""
     (points, at), y = given.points, [ball(value) for value in given.y.tolist()]
     found, unit = [], 2 * at + Q.at
     for i, row in watched(enumerate(Plane(points, at).distances(Q).D)):
@@ -75,7 +76,7 @@ def objective(given: Instance, Q: Squares) -> Any:
 
 
 def figures(given: Instance, Q: Squares) -> Figures:
-    """Of Q = A^T A (d, d), at the precision of now."""
+    """The figures of Q = A^T A (d, d), at the current precision."""
     arb, n = flint().arb, len(given.X)
     (points, at), v_at = given.points, Q.at
     D, unit = Plane(points, at).distances(Q).D, 2 * at + v_at
@@ -99,7 +100,7 @@ def figures(given: Instance, Q: Squares) -> Figures:
 
 
 def stationarity(of: Figures, is_zero: bool) -> Stationarity:
-    """How far it is from stationary, rounded upward."""
+    """The measures of stationarity, rounded upward. is_zero: True for Q = 0."""
     (gradient, free), of_scale = won_at_most(of.first), scale(of, is_zero)
     return Stationarity(
         gradient=gradient,
@@ -110,22 +111,22 @@ def stationarity(of: Figures, is_zero: bool) -> Stationarity:
 
 
 def scale(of: Figures, is_zero: bool) -> Fraction:
-    """Below it; 0 where it is no more than rounding."""
+    """A lower bound of the scale, or 0 if rounding could explain the scale."""
     scales = [of.objective] if is_zero else [of.objective, of.to_limit, PLENTY * of.turns]
     return resolved(of.objective, [ends(each)[0] for each in scales])
 
 
 def rows_of(given: Instance, Q: FloatArray) -> FloatArray:
-    """A (m, r) in the coordinates, of Q (d, d), as many rows as its rank may have."""
+    """A (min(m, r), r) with A^T A = Q in the coordinates, for Q (d, d), padded with zero rows."""
     A = root_inside(examine_rank(Q, given.m, given.at)[0])
     return np.vstack([A, np.zeros((min(given.m, given.at.Y.shape[1]) - len(A), A.shape[1]))])
 
 
 def certify(given: Instance, Q: FloatArray) -> Certificate:
-    """That Q (d, d) is stationary, as far as it is.
+    """The certificate of stationarity of Q (d, d).
 
-    Judged is A^T A of the A (m, d) that is next to its root, psd of rank m at most; by how much F differs at Q itself
-    is counted as rounding.
+    The judged metric is A^T A for a rounded root A (m, d) of Q, so it is psd of rank at most m. The difference of F
+    between A^T A and Q is included in `rounding`.
     """
     feasibility, A = examine_rank(Q, given.m, given.at)[1], components(Q, given.m, given.at)
     with precision():

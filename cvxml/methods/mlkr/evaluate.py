@@ -1,4 +1,4 @@
-"""F and everything an implementer of MLKR compares, from the definition, row by row."""
+"""The objective F of MLKR and its intermediate values, computed row by row from the definition."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from cvxml.methods.mlkr.instance import Instance
 
 
 def objective(given: Instance, Q: FloatArray) -> float:
-    """F at Q (d, d)."""
+    """F at Q (d, d), from the definition."""
     return float(evaluate(given, Q)["objective"])
 
 
 def evaluate(given: Instance, Q: FloatArray) -> dict[str, Any]:
-    """Intermediates at Q (d, d).
+    """Intermediate values at Q (d, d), by name.
 
-    objective; A (m, d), a square root of Q; p (n, n); yhat (n,); gradient_Q (d, d) and gradient_A (m, d);
-    scale_derivative, d F(tA)/dt at t = 1; nearest (n,); limit, what F tends to for large multiples but for ties.
+    objective; A (m, d) with A^T A = Q; p (n, n); yhat (n,); gradient_Q (d, d) and gradient_A (m, d);
+    scale_derivative, d F(tA)/dt at t = 1; nearest (n,), the index of a nearest neighbour; limit, the limit of F for
+    large multiples of Q if no point has tied nearest neighbours.
     """
     X, y, n = given.X, given.y, len(given.X)
     A = low_rank_components(Q, given.m)

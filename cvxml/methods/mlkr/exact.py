@@ -1,7 +1,8 @@
-"""F and how far a metric is from stationary for MLKR, with rational ends: an interval that is a theorem.
+"""F and the first-order step of a metric of MLKR as an exact interval with rational ends.
 
-At M M^T of rank m at most, psd whatever M is, by family/stationary/stationary.py. All of it comes from distances that
-are integers, in balls; the square roots are rounded upward. M comes from floating point, or is given.
+The metric is M M^T with at most m columns, which is psd for any M (family/stationary/stationary.py). M comes from
+floating point, or is given. Squared distances are exact integers, all other values are balls, and square roots are
+rounded upward.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from cvxml.methods.mlkr.instance import Instance
 
 
 def exact_interval(given: Instance, Q: FloatArray, *, root: ArrayLike | None = None) -> Exact:
-    """The interval of the first-order step of the metric `Q` (d, d).
+    """The exact interval of F and its first-order decrease for the metric Q (d, d).
 
-    root: M (d, r) where it is not to be found here. Raises ValueError if its rank is above n_components.
+    root: M (d, r) with M M^T near Q; by default it is computed. Raises ValueError if its rank is above n_components.
     """
     M = root_of_rank(Q, given.m, given.at, root)
     with precision():

@@ -1,4 +1,4 @@
-"""The checked data of MLKR."""
+"""The checked inputs of MLKR."""
 
 from __future__ import annotations
 
@@ -26,17 +26,20 @@ class Instance:
 
     @cached_property
     def at(self) -> Coordinates:
-        """Of unit covariance."""
+        """The coordinates in which the points have unit covariance."""
         return coordinates(self.X)
 
     @cached_property
     def points(self) -> tuple[Any, int]:
-        """X as integers times 2^exponent, the first point in the origin."""
+        """X as integers and an exponent of two, with the first point at the origin."""
         return from_the_first(self.X)
 
 
 def instance(X: ArrayLike, y: ArrayLike | None, *, n_components: int | None = None) -> Instance:
-    """Everything checked. Raises ValueError for bad input, and where every metric is as good."""
+    """Check the inputs. Raises ValueError for bad input, and if all metrics have the same objective.
+
+    X (n, d), y (n,) real targets. n_components: m, by default d.
+    """
     points = check_X(X)
     n, d = points.shape
     targets = check_targets(y, n)

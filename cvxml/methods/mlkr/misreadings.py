@@ -1,4 +1,7 @@
-"""What implementations of MLKR compute instead. A mean for the sum over points has the same stationary metrics."""
+"""The misreadings of MLKR that implementations contain.
+
+The mean over points instead of the sum is not listed, because it has the same stationary metrics.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,10 @@ from cvxml.methods.mlkr.instance import Instance, instance
 
 
 def _left(change: Callable[[Instance, FloatArray], tuple[float, FloatArray]], sentence: str) -> Misreading:
-    """What a metric leaves to gain, to first order, where F and dF/dQ (r, r) in the coordinates are others."""
+    """The misreading with F and dF/dQ (r, r) in the coordinates from `change`.
+
+    A metric is measured by its first-order decrease relative to F.
+    """
 
     def left(question: Question) -> float:
         given = question.checked(instance)
@@ -32,7 +38,10 @@ def _left(change: Callable[[Instance, FloatArray], tuple[float, FloatArray]], se
 
 
 def _misread(given: Instance, Q: FloatArray, kind: str) -> tuple[float, FloatArray]:
-    """F and dF/dQ of what is computed instead, as far as multiples may go on: a kernel regression of another kind."""
+    """F and dF/dQ of kernel regression with another kernel, in the coordinates.
+
+    kind: "plain" for exp(-distance), "half" for exp(-squared distance / 2).
+    """
     Y, y = given.at.Y, given.y
     D = np.einsum("ijk,kl,ijl->ij", Y[:, None] - Y, Q, Y[:, None] - Y)
     slope = 0.5 / np.sqrt(np.where(D > 0, D, np.inf)) if kind == "plain" else np.full_like(D, 0.5)

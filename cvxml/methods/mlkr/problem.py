@@ -1,9 +1,10 @@
-"""The convex step of MLKR at a Q0 and its dual, in cvxpy, from the definition alone.
+"""The convex step of MLKR at a metric Q0, and its dual, in cvxpy, written only from the definition.
 
-With P_i and N_i the parts of yhat_i - y_i above and below 0, F = sum P_i^2 + N_i^2 - 2 P_i N_i, and log P_i is a
-difference of convex functions of Q, log sum |y_j - y_i| e^-D_ij less log sum e^-D_ik. In P_i^2 and N_i^2 the second
-gives way to its tangent b_i at Q0; in -2 P_i N_i, concave in its logarithm, that does, and then the tangents a_i of the
-first two. So the step lies above F everywhere, and touches it at Q0.
+Write yhat_i - y_i = P_i - N_i, where P_i sums p_ij |y_j - y_i| over y_j > y_i, and N_i over y_j < y_i. Then
+    F = sum_i P_i^2 + N_i^2 - 2 P_i N_i,     log P_i = log sum_j |y_j - y_i| e^-D_ij - log sum_k e^-D_ik.
+Both logarithms of sums are convex in Q. In P_i^2 and N_i^2, the second one is replaced by its tangent b_i at Q0. The
+function -2 exp is concave, so -2 P_i N_i is replaced by its tangent in log P_i N_i. There, the first logarithms of P_i
+and N_i are replaced by their tangents, with the sum a_i. The result is convex, equals F at Q0, and is at least F.
 """
 
 from __future__ import annotations
@@ -64,26 +65,26 @@ def problem(X: FloatArray, y: FloatArray, Q0: FloatArray) -> Any:
 
 
 class Part(NamedTuple):
-    """Of the neighbours above a point's target, or of those below, at Q0."""
+    """The terms at Q0 of the points with a target above y_i, or of those with a target below y_i."""
 
-    of: Any  # their indices
+    of: Any  # the indices of these points
     log_size: FloatArray  # log |y_j - y_i|
     log_sum: float  # log sum |y_j - y_i| e^-D_ij
-    w: FloatArray  # the shares in that sum
+    w: FloatArray  # the share of each term in this sum
     value: float  # P_i or N_i
 
 
 class Tangents(NamedTuple):
-    """Of a point at Q0."""
+    """The values of point i at Q0 that define its tangents."""
 
-    D: FloatArray  # (n,)
-    p: FloatArray  # (n,)
-    log_sum: float
+    D: FloatArray  # D_ik (n,)
+    p: FloatArray  # p_ik (n,)
+    log_sum: float  # log sum_{k != i} e^-D_ik
     parts: list[Part]
 
 
 def tangents(X: FloatArray, y: FloatArray, Q0: FloatArray, i: int) -> Tangents:
-    """Point i at Q0."""
+    """The tangents of point i at Q0."""
     D = np.array([(X[i] - x) @ Q0 @ (X[i] - x) for x in X])
     others = np.arange(len(X)) != i
     log_sum = float(logsumexp(-D[others]))
@@ -99,7 +100,7 @@ def tangents(X: FloatArray, y: FloatArray, Q0: FloatArray, i: int) -> Tangents:
 
 
 def dual(X: FloatArray, y: FloatArray, Q0: FloatArray) -> Any:
-    """Its dual. Variables: "w" (entries), of each point those above its target, then those below; "q" (n, n - 1)."""
+    """Its dual. Variables: "w", for each point one entry per target above, then below, its own; "q" (n, n - 1)."""
     n, d = X.shape
     at = [tangents(X, y, Q0, i) for i in range(n)]
     #: w_ij >= 0,  q_ik >= 0 for k != i | w_{ij} \ge 0, \quad q_{ik} \ge 0 \quad (k \ne i)

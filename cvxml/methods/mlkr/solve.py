@@ -1,4 +1,4 @@
-"""A stationary metric of MLKR from one start or more; nothing here is believed."""
+"""The solver of MLKR: descents from one or more starts. certify.py checks the result independently."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cvxml.family.stationary.stationary import CLOSE, ROUNDING
 from cvxml.methods.mlkr.certify import certify, rows_of, tends_to_0
 from cvxml.methods.mlkr.instance import Instance
 
-ARRIVED = 1e-10  # of F: one this near to that of all larger multiples cannot be told from it
+ARRIVED = 1e-10  # relative distance of F from its limit along multiples at which the limit counts as reached
 STARTS = ("auto", "pca", "identity", "random")
 MAX_UNKNOWNS_NEWTON = 400  # up to this many unknowns, Newton's steps follow the descent
 NEWTON_STEPS = 12
@@ -39,7 +39,11 @@ def search(
     start: Start | None,
     callback: Callback,
 ) -> Found:
-    """The best of the descents from all starts; NOT_ATTAINED or AT_INFINITY where the infimum is at infinity."""
+    """The best metric of the descents from all starts.
+
+    The status is NOT_ATTAINED if F is proved to tend to 0 along multiples of the metric, and AT_INFINITY if F seems to
+    decrease along all larger multiples.
+    """
     if start is not None and start.metric.any() and certify(given, start.metric).proves(tol):
         return Found(start.metric, {}, Status.STATIONARY, 0)
     began = starts(given, init, random_state) if start is None else [("warm", _warm(given, start.metric))]
@@ -65,21 +69,21 @@ def search(
 
 
 def _warm(given: Instance, M: FloatArray) -> FloatArray:
-    """A (m, r) in the coordinates, of the metric (d, d) of a warm start."""
+    """A (m, r) in the coordinates for the metric M (d, d) of a warm start. Raises ValueError for M = 0."""
     if not M.any():
         raise ValueError("the metric of warm_start is zero, and A = 0 is stationary: no descent leaves it")
     return rows_of(given, M)
 
 
 def distances(E: FloatArray) -> FloatArray:
-    """The squared distances (n, n) of points E (n, m), the fast way."""
+    """The squared distances (n, n) of points E (n, m), by matrix products."""
     lengths = np.sum(E**2, axis=1)
     D: FloatArray = np.maximum(lengths[:, None] + lengths - 2 * E @ E.T, 0.0)
     return D
 
 
 def value_and_gradient(Y: FloatArray, y: FloatArray, A: FloatArray) -> tuple[float, FloatArray]:
-    """F at A (m, r) and its gradient, for points Y (n, r): the fast way."""
+    """F and its gradient at A (m, r), for points Y (n, r), by matrix products."""
     look()
     E = Y @ A.T
     D = distances(E)
@@ -89,13 +93,13 @@ def value_and_gradient(Y: FloatArray, y: FloatArray, A: FloatArray) -> tuple[flo
     yhat = p @ y
     c = 2 * (yhat - y)[:, None] * p * (yhat[:, None] - y)
     both = c + c.T
-    # the sum of c_ij (e_i - e_j)(y_i - y_j)^T
+    # 2 sum_ij c_ij (e_i - e_j)(Y_i - Y_j)^T
     gradient: FloatArray = 2 * (both.sum(axis=1)[:, None] * E - both @ E).T @ Y
     return float(np.sum((yhat - y) ** 2)), gradient
 
 
 def limit(Y: FloatArray, y: FloatArray, A: FloatArray) -> float:
-    """What F tends to for large multiples of A, distances that are next to equal taken for equal."""
+    """The limit of F along multiples of A. Distances that are equal up to rounding count as equal."""
     D = distances(Y @ A.T)
     largest = D.max()
     np.fill_diagonal(D, np.inf)
@@ -106,17 +110,17 @@ def limit(Y: FloatArray, y: FloatArray, A: FloatArray) -> float:
 
 @dataclass(eq=False)
 class Run:
-    """One descent from one start, in the coordinates."""
+    """One descent from one start; A (m, r) is in the coordinates."""
 
     name: str
     A: FloatArray
     value: float
-    status: Status = Status.STALLED  # unless its certificate says more
+    status: Status = Status.STALLED  # the certificate may prove more
     history: list[Step] = field(default_factory=list)
 
 
 def descend(given: Instance, name: str, A: FloatArray, max_iter: int, callback: Callback) -> Run:
-    """L-BFGS from A (m, r) to its end, whatever is asked, then Newton's steps where unknowns are few."""
+    """Run L-BFGS from A (m, r) without a tolerance, then Newton steps if there are few unknowns."""
     Y, y, shape, began = given.at.Y, given.y, A.shape, time.perf_counter()
     run = Run(name, A, value_and_gradient(Y, y, A)[0])
 
@@ -148,13 +152,14 @@ def descend(given: Instance, name: str, A: FloatArray, max_iter: int, callback: 
 
 
 def newton(of: Callable[[FloatArray], tuple[float, FloatArray]], a: FloatArray) -> Iterator[FloatArray]:
-    """Steps with the second derivative by differences, as long as each makes the gradient smaller."""
+    """Newton steps, with second derivatives by finite differences, while each step reduces the gradient norm."""
     g = of(a)[1]
     for _ in watched(range(NEWTON_STEPS)):
         h = 1e-5 * max(float(np.linalg.norm(a)), 1.0) / math.sqrt(len(a))
         H = np.array([(of(a + h * e)[1] - of(a - h * e)[1]) / (2 * h) for e in np.eye(len(a))])
         values, vectors = np.linalg.eigh((H + H.T) / 2)
-        used = values > 1e-7 * max(values[-1], 0.0)  # along U A with U orthogonal nothing changes
+        # The Hessian is singular, because F(U A) = F(A) for every orthogonal U.
+        used = values > 1e-7 * max(values[-1], 0.0)
         if not used.any():
             return
         new = a - vectors[:, used] @ ((vectors[:, used].T @ g) / values[used])
@@ -166,7 +171,10 @@ def newton(of: Callable[[FloatArray], tuple[float, FloatArray]], a: FloatArray) 
 
 
 def leaves(given: Instance, A: FloatArray) -> bool:
-    """True if multiples of A tend to a better F and A is on its way there, or all but there already."""
+    """True if F decreases along multiples of A to a limit, or is already at it.
+
+    The first means that F is above its limit by at most -dF(tA)/dt at t = 1.
+    """
     value, gradient = value_and_gradient(given.at.Y, given.y, A)
     further = value - limit(given.at.Y, given.y, A)
     if abs(further) <= ARRIVED * value:
@@ -175,7 +183,10 @@ def leaves(given: Instance, A: FloatArray) -> bool:
 
 
 def starts(given: Instance, init: Any, random_state: int) -> list[tuple[str, FloatArray]]:
-    """One start or several, (m, r) in the coordinates. Raises ValueError for what is none."""
+    """The starts named by `init`, as names and components A (m, r) in the coordinates. Raises ValueError for bad init.
+
+    init: "auto", "pca", "identity" or "random", scaled by the best power of two; components (m, d); or a list of these.
+    """
     check_count(random_state, "random_state", at_least=0)
     if (
         isinstance(init, (list, tuple))
@@ -204,6 +215,6 @@ def starts(given: Instance, init: Any, random_state: int) -> list[tuple[str, Flo
         A = np.random.default_rng(random_state).standard_normal((given.m, d))
     A = A @ given.at.back
     A = A * (math.sqrt(len(A)) / float(np.linalg.norm(A)))
-    # times the power of 2 that is best
+    # F is smallest for this power of two.
     sizes = [2.0**k for k in range(-6, 7)]
     return [(init, A * min(sizes, key=lambda t: value_and_gradient(given.at.Y, given.y, t * A)[0]))]

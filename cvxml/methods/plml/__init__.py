@@ -1,1 +1,1 @@
-"""PLML: a metric that varies smoothly, mixed from a few basis metrics."""
+"""PLML (Wang, Woznica, Kalousis 2012): a metric at each point, mixed from a few basis metrics."""

@@ -1,11 +1,11 @@
-"""The regularizer lam/2 sum_b ||M_b||^2 of several metrics, each point seeing by a mixture of them of its own.
+"""The regularizer lam/2 sum_b ||M_b||^2 of m basis metrics M_b, where each point has a mixture of them as its metric.
 
-    D_ij = sum_b W_ib (x_i - x_j)^T M_b (x_i - x_j),     W (n, m) >= 0,
-so that a pair has an order: it is its first point that sees. M is the one matrix (m d, m d) of the blocks M_b, psd
-where they are, and <M, X_ij> of the theorem counts the blocks of X_ij alone, W_ib (x_i - x_j)(x_i - x_j)^T. For prices
-of pairs w_p the blocks of G are G_b = sum_p w_p W_pb X_p, and
-    r(G) = -sum_b ||P_+(G_b)||^2 / (2 lam),   reached at M_b = P_+(G_b) / lam:
-all is a sum over blocks of what frobenius.py has for one metric, its rounding too.
+    D_ij = sum_b W_ib (x_i - x_j)^T M_b (x_i - x_j),     W (n, m) >= 0.
+A pair is ordered, because its distance uses the weights of the first point. M (m d, m d) is block diagonal with the
+blocks M_b, and psd if all M_b are. In <M, X_ij> of the theorem, block b of X_ij is W_ib (x_i - x_j)(x_i - x_j)^T.
+For dual variables w_p of the pairs, block b of G is G_b = sum_p w_p W_pb X_p, and
+    r(G) = -sum_b ||P_+(G_b)||^2 / (2 lam),   attained at M_b = P_+(G_b) / lam.
+Every value and every error bound is a sum over the blocks of the result of frobenius.py for one metric.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ from cvxml.numbers.sums import Approximate
 
 @dataclass(frozen=True)
 class BlocksFeasibility(Feasibility):
-    """Of a matrix that must also be 0 beside its blocks: `beyond` is the largest entry there."""
+    """The distance of a matrix from the matrices of psd blocks; `beyond` is its largest entry outside the blocks."""
 
     beyond: float = 0.0
 
     @property
     def feasible(self) -> bool:
-        """True within `FEASIBILITY_TOL` of the norm."""
+        """True if `beyond` and the distance are at most `FEASIBILITY_TOL` times the norm."""
         return self._in_blocks and super().feasible
 
     @property
@@ -58,7 +58,7 @@ class BlocksFeasibility(Feasibility):
 
     @property
     def nearest(self) -> str:
-        """Matrices of psd blocks, if an entry beside the blocks is too large."""
+        """The matrices of psd blocks, if an entry outside the blocks is too large."""
         return super().nearest if self._in_blocks else "the matrices of psd blocks"
 
     def __str__(self) -> str:
@@ -68,9 +68,9 @@ class BlocksFeasibility(Feasibility):
 
 
 def examine_blocks(A: FloatArray, X: FloatArray, m: int) -> tuple[FloatArray, BlocksFeasibility]:
-    """P_+ of the m blocks of A (m d, m d), as (m, d, d), and how far A was from a matrix of psd blocks.
+    """P_+ of the m blocks of A (m d, m d), as (m, d, d), and the distance of A from a matrix of psd blocks.
 
-    X (n, d): the points; A must be a metric in the units of their features too.
+    X (n, d): the points. A is also examined in the units of their features.
     """
     own = blocks_of(A, m)
     inside = in_blocks(own)
@@ -83,7 +83,7 @@ def examine_blocks(A: FloatArray, X: FloatArray, m: int) -> tuple[FloatArray, Bl
 
 
 class BlocksView(NamedTuple):
-    """Points in several metrics, mixed as the shares of a pair say."""
+    """A view of points in m metrics; the distance of a pair is their mixture with the shares of the pair."""
 
     shares: Callable[[IntArray], FloatArray]  # of pairs (p, 2): (p, m)
     each: tuple[Flat, ...]
@@ -99,10 +99,10 @@ class BlocksView(NamedTuple):
 
 
 class Listed(Triplets):
-    """Triplets of which all are looked at, by their pairs: an order of the two counts."""
+    """Triplets, all of them evaluated in one block by their ordered pairs, since D_ij and D_ji differ."""
 
     def blocks(self, view: View, duals: Duals, kept: float = math.inf) -> Iterator[Block]:
-        """All at once."""
+        """One block of all triplets."""
         key = self.keys()
         a = np.zeros(len(key))
         a[np.searchsorted(key, duals.key)] = duals.a
@@ -124,12 +124,12 @@ class Blocks(Frobenius):
         self.one = Frobenius(X, lam)
 
     def shares(self, pairs: IntArray) -> FloatArray:
-        """(p, m): those of the first point of each pair."""
+        """The weights (p, m) of the first point of each pair."""
         own: FloatArray = self.W[pairs[:, 0]]
         return own
 
     def judge(self, A: FloatArray) -> JudgedMatrix:
-        """P_+ of the blocks."""
+        """P_+ of each block of A."""
         psd, feasibility = examine_blocks(A, self.X, self.W.shape[1])
         each = [self.one.judge(block) for block in psd]
         view: Any = BlocksView(self.shares, tuple(own.view for own in each))  # type: ignore[misc]
@@ -149,11 +149,11 @@ class Blocks(Frobenius):
         return in_blocks(np.array(Q)), float(np.linalg.norm(error)) * (1 + 4 * EPS)
 
     def excess(self, view: Any, G: Weights) -> Approximate:
-        """The sum of those of the blocks."""
+        """The sum of the excesses of the blocks."""
         return _sum([self.one.excess(own, g) for own, g in zip(view.each, self.parts(G), strict=True)])
 
     def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
-        """Each block as it is, or M_b M_b^T; root (m d, r): its rows of a block are M_b."""
+        """Each block of A, or R_b R_b^T if root (m d, r) is given: R_b (d, r) are its rows of block b."""
         m = self.W.shape[1]
         roots = [None] * m if root is None else np.split(np.asarray(root, dtype=float), m)
         own = [rational.judged(block, each) for block, each in zip(blocks_of(A, m), roots, strict=True)]
@@ -165,7 +165,7 @@ class Blocks(Frobenius):
         return rational.Squares(flint().fmpz_mat(entries), low, root_upward(sum(away, Fraction(0))))
 
     def exact_distances(self, X: rational.Plane, metric: rational.Squares) -> rational.Distances:
-        """sum_b W_ib D_ij of the blocks: not the same from j to i."""
+        """sum_b W_ib (D_b)_ij of the blocks. The matrix is not symmetric."""
         shares, at = whole(self.W)
         rows, d = metric.V.tolist(), metric.V.nrows() // self.W.shape[1]
         total: Any = 0
@@ -177,20 +177,20 @@ class Blocks(Frobenius):
         return rational.Distances(D, own.unit * scaled(1, at))
 
     def exact_bound(self, X: rational.Plane, G: Weights, hint: ArrayLike | None = None) -> Fraction:
-        """The sum of those of the blocks, each with its rows of the hint (m d, r)."""
+        """The sum of the bounds of the blocks. Each block gets its rows of the hint (m d, r)."""
         hints = [None] * self.W.shape[1] if hint is None else np.split(np.asarray(hint), self.W.shape[1])
         exactly = [self.one.exact_bound(X, own, each) for own, each in zip(self.parts(G), hints, strict=True)]
         return sum(exactly, Fraction(0))
 
     def parts(self, G: Weights) -> list[Weights]:
-        """What each block has of G; fractions stay fractions, and floats are rounded once, which a block counts."""
+        """The part of G of each block. Fractions stay exact. Floats are rounded once; the block's error includes it."""
         shares: Any = self.shares(G.pairs)
         if G.w.dtype == object and len(G.w):
             shares = np.vectorize(Fraction, otypes=[object])(shares)
         return [Weights(G.pairs, G.w * share) for share in shares.T]
 
     def second_derivative(self, at: Scaled) -> None:
-        """Not known."""
+        """None: no second derivative is implemented."""
 
 
 def _sum(parts: list[Approximate]) -> Approximate:

@@ -1,4 +1,4 @@
-"""Distances of a misreading of PLML: the weights of both points of a pair are averaged."""
+"""The regularizer of a misreading of PLML: a pair has the mean weights of its two points."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ class MeanShares(Blocks):
     """D_ij = sum_b (W_ib + W_jb)/2 (x_i - x_j)^T M_b (x_i - x_j)"""
 
     def shares(self, pairs: IntArray) -> FloatArray:
-        """(p, m): the mean of those of both points."""
+        """The mean weights (p, m) of the two points of each pair."""
         own: FloatArray = self.W[pairs].mean(axis=1)
         return own

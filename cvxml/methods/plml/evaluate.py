@@ -1,4 +1,4 @@
-"""The objective of PLML's metrics and everything an implementer compares, from the definition."""
+"""The objective of PLML's metrics and its intermediate values, computed from the definition."""
 
 from __future__ import annotations
 
@@ -43,7 +43,11 @@ def _pull(given: Instance, metrics: FloatArray) -> float:
 
 
 def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
-    """Intermediates at M: the three parts; triplets, margins, losses; metrics, W, what W costs; a subgradient in M."""
+    """Intermediate values at M (m d, m d), by name.
+
+    objective, and its parts norm and pull; triplets (t, 3), margins (t,) and losses (t,); metrics (m, d, d); weights
+    W (n, m) and weights_objective, the value of their own problem, None without anchors; subgradient (m d, m d) in M.
+    """
     X, metrics = given.X, blocks_of(M, given.m)
     margins = np.array(_margins(given, metrics))
     slope = 2 * given.alpha1 * metrics

@@ -1,4 +1,4 @@
-"""The inputs of PLML: triplets, anchors, a similarity, weights; what is not given is drawn, or solved for."""
+"""The checked inputs of PLML. Anchors that are not given come from k-means; weights that are not given are computed."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ from cvxml.core.threads import one_blas_thread
 from cvxml.core.triplets import Compared, check_units, compared
 from cvxml.methods.plml.weights import Smooth, certify, check_weights, solve
 
-FURTHEST = 1e30  # of a spread of points and anchors: as of points alone
-WELL = 1e-6  # of their objective: how near to their optimum weights have to be that were solved for
-LARGEST = 1e15  # of a weight without a unit, of a similarity, and of their inverses
+FURTHEST = 1e30  # largest spread of points and anchors, the same limit as for points alone
+WELL = 1e-6  # largest relative gap of computed weights in their own problem
+LARGEST = 1e15  # largest dimensionless weight or similarity; the smallest positive one is 1 / LARGEST
 
 
 @dataclass(frozen=True, eq=False)
 class Instance(Compared):
-    """Checked data. smooth: the problem of the weights, None where they were given without anchors.
+    """Checked data.
 
-    drawn: whether the anchors were drawn, and not given. solved: the same of the weights, which are solved for.
+    smooth: the problem of the weights, None if weights were given without anchors. drawn: True if the anchors come from
+    k-means. solved: True if the weights were computed.
     """
 
     W: FloatArray  # (n, m)
@@ -36,7 +37,7 @@ class Instance(Compared):
     smooth: Smooth | None
     random_state: int
     graph_neighbors: int
-    similarity: list[list[float]] | None  # as it was given
+    similarity: list[list[float]] | None  # the user's value
     lam1: float
     lam2: float
     drawn: bool
@@ -44,12 +45,12 @@ class Instance(Compared):
 
     @cached_property
     def of_weights(self) -> Certificate | None:
-        """What is proved of the weights in their own problem, where there is one."""
+        """The certificate of the weights in their own problem, None without anchors."""
         return None if self.smooth is None else certify(self.smooth, self.W)
 
     @property
     def unsolved(self) -> str:
-        """That weights which were solved for are not proved, as a sentence; empty otherwise."""
+        """A sentence if computed weights are not proved optimal within `WELL`, otherwise ""."""
         proof = self.of_weights if self.solved else None
         if proof is None or proof.rel_gap <= WELL:
             return ""
@@ -81,7 +82,11 @@ def instance(
     n_neighbors: int | None = 3,
     triplets: Any = None,
 ) -> Instance:
-    """Everything checked, anchors drawn, weights solved for. Raises ValueError for bad input."""
+    """Check the inputs, and compute the anchors and weights that are missing. Raises ValueError for bad input.
+
+    X (n, d), y (n,), anchors (m, d), weights (n, m), similarity (n, n), triplets (t, 3). `PLML.PARAMETERS` explains
+    the parameters.
+    """
     points, alpha1 = check_X(X), check_positive(alpha1, "alpha1")
     others = {"alpha2": alpha2, "lam1": lam1, "lam2": lam2}
     alpha2, lam1, lam2 = (_not_negative(value, name) for name, value in others.items())
@@ -141,7 +146,7 @@ def _anchors(anchors: ArrayLike, X: FloatArray) -> FloatArray:
 
 
 def _similarity(similarity: ArrayLike, n: int) -> FloatArray:
-    """(n, n), finite, >= 0, symmetric, and no point its own neighbour."""
+    """`similarity` (n, n), checked: finite, >= 0, symmetric, and 0 on the diagonal."""
     s = real_array(similarity, "similarity")
     if s.shape != (n, n):
         raise ValueError(f"similarity must have shape ({n}, {n}) for {n} points, got {s.shape}")
@@ -155,11 +160,11 @@ def _similarity(similarity: ArrayLike, n: int) -> FloatArray:
 
 
 def k_means(X: FloatArray, m: int, seed: int) -> FloatArray:
-    """The means (m, d) of scikit-learn's k-means. Raises ValueError where X has fewer different points."""
+    """The m means (m, d) of scikit-learn's k-means. Raises ValueError if X has fewer than m different points."""
     different = len(np.unique(X, axis=0))
     if different < m:
         raise ValueError(f"X has {different} different point(s), not n_anchors={m}: lower n_anchors")
-    # imported here: scikit-learn takes a second to load
+    # imported here because scikit-learn takes a second to load
     from sklearn.cluster import KMeans
 
     scale, first = unit_scale(X), X[0]
@@ -170,7 +175,7 @@ def k_means(X: FloatArray, m: int, seed: int) -> FloatArray:
 
 
 def nearest_graph(X: FloatArray, k: int) -> FloatArray:
-    """(n, n): 1 where one of two points is among the k nearest of the other, else 0."""
+    """The neighbour graph (n, n): 1 if one of two points is among the k nearest of the other, else 0."""
     every = np.arange(len(X))
     near = np.zeros((len(X), len(X)))
     if k > 0:

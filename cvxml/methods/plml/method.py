@@ -1,22 +1,23 @@
 """PLML, parametric local metric learning (Wang, Woznica, Kalousis 2012): a metric at each point, mixed from a few.
 
-A point i has the metric M(x_i) = sum_b W_ib M_b, of basis metrics M_b at anchors u_b, and weights W_i on the simplex.
-Two problems, one after the other, as the paper solves them (problem.py has both literally):
+Point i has the metric M(x_i) = sum_b W_ib M_b, with basis metrics M_b at anchors u_b and weights W_i in the simplex.
+Like the paper, we solve two problems one after the other (problem.py states both literally):
     weights:  min_{W_i in the simplex}  ||X - W U||^2 + lam1 tr(W G) + lam2 tr(W^T L W),   G_bi = ||x_i - u_b||^2
     metrics:  min_{M_b psd}  alpha1 sum_b ||M_b||^2 + sum_t [1 - <M(x_i), H_t>]_+ + alpha2 sum_ij <M(x_i), X_ij>
-over triplets t = (i, j, l), H_t = X_il - X_ij, and over their pairs (i, j), each once. Each has its proof, and there
-are two claims: that the weights are optimal (weights.py), and that the metrics are, for these weights. Nothing is
-claimed of both together, which would not be convex.
+The sums run over triplets t = (i, j, l) with H_t = X_il - X_ij, and over their pairs (i, j), each once. There are two
+separate certificates: the weights are optimal (weights.py), and the metrics are optimal for these weights. The joint
+problem is not convex, and we claim no optimum of it.
 
-Judged, as the method's metric, is M (m d, m d), the blocks M_b on its diagonal, at the weights given, or at those that
-the first problem has. A query takes the weights of the nearest training point (the estimator does).
+The method's metric is M (m d, m d) with the blocks M_b on its diagonal. It is judged for the given weights, or for the
+computed ones. The estimator gives a query the weights of the nearest training point.
 
-Dual and bound: family/theorem, with the Frobenius norm of blocks (methods/plml/blocks.py), a hinge, and a straight loss
-on the pairs. The metrics are unique, and within sqrt(gap / alpha1). Gaps are relative to alpha1 sum_b ||M_b||^2.
+Dual and bound: family/theorem, with the Frobenius norm of blocks (methods/plml/blocks.py), a hinge, and a linear loss
+on the pairs. The optimal metrics are unique, and within sqrt(gap / alpha1). Gaps are relative to
+alpha1 sum_b ||M_b||^2.
 
 Reference: J. Wang, A. Woznica, A. Kalousis, Parametric local metric learning for nearest neighbor classification, NIPS
-2012. The printed equations were not at hand: docs/plml.md has the sources. That G_bi is a squared distance, and which
-similarity the graph has, is our reading; every verdict on PLML rests on it.
+2012. The printed equations were not available to us; docs/plml.md lists the sources. We read G_bi as a squared
+distance, and chose the similarity of the graph. Every verdict on PLML rests on this reading.
 """
 
 from __future__ import annotations
@@ -64,17 +65,17 @@ _ON_LINE = {"weights": [[0.5, 0.5], [1.0, 0.0], [0.0, 1.0]], "triplets": [[0, 1,
 
 
 def _even(a: float) -> list[list[float]]:
-    """Two metrics on a line, both a."""
+    """Two metrics on a line, both equal to a."""
     return [[a, 0.0], [0.0, a]]
 
 
 def _both_ends(question: Question) -> float:
-    """What the metric may still gain with `BothEnds`, as a share of its objective."""
+    """The relative gap of the metric in the problem `BothEnds`."""
     return BothEnds().left(question.checked(instance), question)
 
 
 class PLML(TripletMethod[Instance]):
-    """Basis metrics in blocks, triplets with a margin, pairs that are pulled together, and the Frobenius norm."""
+    """Parametric local metric learning: local metrics that are mixtures of a few basis metrics."""
 
     id = "plml"
     TITLE = "PLML: local metrics mixed from a few (Wang, Woznica, Kalousis 2012)"
@@ -148,7 +149,7 @@ class PLML(TripletMethod[Instance]):
     )
 
     def allowed(self, given: Instance, M: FloatArray) -> FloatArray:
-        """The blocks of the anchors' metrics on the diagonal of M."""
+        """M with entries outside the diagonal blocks set to 0."""
         return in_blocks(blocks_of(M, len(M) // given.X.shape[1]))
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
@@ -156,16 +157,16 @@ class PLML(TripletMethod[Instance]):
         return instance(X, y, **params)
 
     def metric_size(self, given: Instance) -> int:
-        """m blocks of (d, d)."""
+        """m d, the size of a matrix of m blocks (d, d)."""
         return int(given.m * given.X.shape[1])
 
     def matrix(self, given: Instance, metric: ArrayLike, name: str = "metric") -> FloatArray:
-        """M (m d, m d); the basis metrics (m, d, d) are taken too. Raises ValueError for another shape."""
+        """M (m d, m d), from such a matrix or from the basis metrics (m, d, d). Raises ValueError for other shapes."""
         M, d = real_array(metric, name), given.X.shape[1]
         return super().matrix(given, in_blocks(M) if M.shape == (given.m, d, d) else metric, name)
 
     def metric(self, given: Instance, metric: ArrayLike, name: str = "metric") -> FloatArray:
-        """The same, psd. Raises ValueError for a matrix with entries beside the blocks too."""
+        """M (m d, m d), psd and block diagonal. Raises ValueError for entries outside the blocks, and bad matrices."""
         M = super().metric(given, self.matrix(given, metric, name), name)
         inside = in_blocks(blocks_of(M, given.m))
         beyond, norm = float(np.abs(M - inside).max()), float(np.linalg.norm(M))
@@ -177,23 +178,23 @@ class PLML(TripletMethod[Instance]):
         return inside
 
     def feasibility(self, given: Instance, M: FloatArray) -> str:
-        """How far M is from psd blocks."""
+        """A sentence about the distance of M from matrices of psd blocks."""
         return str(examine_blocks(M, given.X, given.m)[1])
 
     def problem(self, given: Instance) -> Any:
-        """The metrics. Variables "M_0" .. (d, d) and "xi" (t,)."""
+        """The problem of the metrics. Variables "M_0" .. (d, d) and "xi" (t,)."""
         from cvxml.methods.plml.problem import problem
 
         return problem(given.X, given.W, given.triplets(), given.targets, given.alpha1, given.alpha2)
 
     def dual(self, given: Instance) -> Any:
-        """Its dual. Variables "c" (t,) and "S_0" .. (d, d)."""
+        """The dual of the metrics. Variables "c" (t,) and "S_0" .. (d, d)."""
         from cvxml.methods.plml.problem import dual
 
         return dual(given.X, given.W, given.triplets(), given.targets, given.alpha1, given.alpha2)
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """Of the metrics, from the definition."""
+        """The objective of the metrics, from the definition."""
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
@@ -201,23 +202,23 @@ class PLML(TripletMethod[Instance]):
         return evaluate(given, M)
 
     def literal_rows(self, given: Instance) -> int:
-        """The triplets over m: each has coefficients in the m blocks (d, d), the m-th part of (m d, m d)."""
+        """ceil(t / m): a triplet has coefficients in m blocks (d, d), a fraction 1/m of the entries of (m d, m d)."""
         return -(-given.count // given.m)
 
     def inside(self, given: Instance, at: Moved, M: FloatArray) -> FloatArray:
-        """Each metric on its own."""
+        """See `ConvexMethod`; each basis metric is transformed separately."""
         return in_blocks(np.array([at.inside(own) for own in blocks_of(M, given.m)]))
 
     def outside(self, given: Instance, at: Moved, M: FloatArray) -> FloatArray:
-        """Each metric on its own."""
+        """See `ConvexMethod`; each basis metric is transformed separately."""
         return in_blocks(np.array([at.outside(own) for own in blocks_of(M, given.m)]))
 
     def rows(self, given: Instance) -> Triplets:
-        """All of them."""
+        """All triplets, as one block."""
         return Listed(given.targets, given.impostors)
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
-        """alpha1 ||M||^2 in blocks, a hinge on the triplets, and a straight loss on their pairs."""
+        """alpha1 sum_b ||M_b||^2, a hinge on the triplets, and a linear loss on their pairs if alpha2 > 0."""
         norm = Blocks(given.X, given.W, 2 * number(given.alpha1))
         terms = [Term(Hinge(number(1)), self.rows(given))]
         if given.alpha2 > 0:
@@ -225,10 +226,10 @@ class PLML(TripletMethod[Instance]):
         return Family(norm, tuple(terms), of_regularizer=True, radius=norm.around)
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
-        """ "price" (t,) with "triplets" (t, 3); the pairs have the one price there is, -alpha2.
+        """The dual variables from "price" (t,) and "triplets" (t, 3); those of the pairs are -alpha2.
 
-        No multiple of these is in their domain: where alpha2 > 0 prices of triplets are clipped and no more, which are
-        in theirs, so that they bound.
+        The domain of the linear loss holds only -alpha2. So the dual variables are not scaled if alpha2 > 0: those of
+        the triplets are only clipped. They are then in their domain and give a bound.
         """
         own = super().read(given, dual)
         if given.alpha2 == 0:
@@ -237,32 +238,32 @@ class PLML(TripletMethod[Instance]):
         return (*own, Duals(np.full(pairs, -given.alpha2), np.arange(pairs)))
 
     def named(self, given: Instance, duals: Duals, *pulled: Duals) -> Dual:
-        """The triplets that have a price."""
+        """The triplets with a positive dual variable, as "price" and "triplets"."""
         return super().named(given, duals)
 
     def duals(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
-        """One price a triplet."""
+        """The dual of cvxpy as "price" (t,), one per triplet, and "triplets" (t, 3)."""
         return {"price": values["c"], "triplets": given.triplets()}
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
-        """The literal problem gives the blocks, its dual the prices."""
+        """Solve the literal problem for the blocks, and the literal dual for the dual variables."""
         primal, values = solve_problem(self.problem(given), solver), solve_problem(self.dual(given), solver)
         metrics = np.array([project_psd(primal[f"M_{b}"]) for b in range(given.m)])
         return Found(in_blocks(metrics), self.duals(given, values), Status.CONVERGED, 0)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
-        """Of the metrics; nothing is decided where the weights were solved for, and are not proved."""
+        """The certificate of the metrics. It is undecided if the weights were computed and are not proved optimal."""
         certificate = super().certify(given, M, dual)
         return replace(certificate, undecided=certificate.undecided or given.unsolved)
 
     def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-        """The same."""
+        """The same in exact arithmetic. Raises Unproved if computed weights are not proved optimal."""
         if given.unsolved:
             raise Unproved(given.unsolved)
         return super().exact(given, M, dual, root=root)
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
-        """What is proved of the weights, and that there are two claims."""
+        """Notes on the gap of the weights, and on the two separate problems."""
         if given.smooth is None:
             own = "the weights were given without anchors, so only the metrics are judged"
         else:
@@ -275,7 +276,7 @@ class PLML(TripletMethod[Instance]):
         return (*found.notes, own, ONE_CLAIM_EACH)
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """With explicit triplets, anchors and weights."""
+        """All parameters, with explicit triplets, anchors and weights."""
         return {
             "alpha1": given.alpha1,
             "alpha2": given.alpha2,
@@ -291,12 +292,12 @@ class PLML(TripletMethod[Instance]):
         }
 
     def derived(self, given: Instance) -> tuple[str, ...]:
-        """Return those of the triplets, the anchors and the weights that the user did not give."""
+        """The names among "triplets", "anchors" and "weights" that the user did not give."""
         anchors, weights = ("anchors",) if given.drawn else (), ("weights",) if given.solved else ()
         return (*super().derived(given), *anchors, *weights)
 
     def differs(self, given: Instance, name: str, params: Mapping[str, Any]) -> str:
-        """Draw the anchors again and compare. The weights are judged by a bound of their problem, without a solve."""
+        """Compute the anchors again and compare. The weights are judged by the bound of their own problem."""
         if name == "anchors":
             drawn = k_means(given.X, given.m, given.random_state)
             if given.smooth is not None and alike(POINTS, drawn, given.smooth.U):
@@ -312,7 +313,7 @@ class PLML(TripletMethod[Instance]):
 
 
 class BothEnds(PLML):
-    """A misreading that is another problem: PLML with the mean of the weights of both points of a pair."""
+    """A misreading: PLML with the mean of the weights of both points of a pair."""
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
         """The terms of PLML, with `MeanShares`."""

@@ -1,4 +1,4 @@
-"""What implementations of PLML compute instead. Another one, `BothEnds`, is in method.py: it is made of PLML."""
+"""The misreadings of PLML that implementations contain. method.py has one more, `BothEnds`, a subclass of PLML."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cvxml.methods.plml.instance import Instance, instance
 
 
 def _weights(change: Callable[[Instance], FloatArray]) -> Any:
-    """The same inputs with other weights, but where these are the same."""
+    """The problem with the weights change(instance), unless they equal the present weights."""
 
     def value(question: Question) -> Any:
         given = question.checked(instance)
@@ -25,7 +25,7 @@ def _weights(change: Callable[[Instance], FloatArray]) -> Any:
 
 
 def _hard(given: Instance) -> FloatArray:
-    """1 for the largest weight of a point."""
+    """Weights (n, m) that are 1 for the largest weight of a point, else 0."""
     W: FloatArray = np.eye(given.m)[given.W.argmax(axis=1)]
     return W
 

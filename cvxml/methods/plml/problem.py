@@ -1,7 +1,7 @@
-"""The two problems of PLML and their duals, stated literally (method.py says what is literal).
+"""The two problems of PLML and their duals, stated literally in cvxpy (method.py names the sources).
 
-Shapes: X (n, d), anchors U (m, d), weights W (n, m), similarity s (n, n) symmetric, triplets (t, 3) of i, j, l, pairs
-(p, 2) of i, j.
+Shapes: points X (n, d), anchors U (m, d), weights W (n, m), similarity s (n, n), symmetric, triplets (i, j, l) as
+(t, 3), pairs (i, j) as (p, 2).
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def problem(
 def dual(
     X: FloatArray, W: FloatArray, triplets: IntArray, pairs: IntArray, alpha1: float, alpha2: float
 ) -> cp.Problem:
-    """The dual of the metrics. Variables: "c" (t,), a price a triplet, and "S_0" .. "S_{m-1}" (d, d)."""
+    """The dual of the metrics. Variables: "c" (t,), one per triplet, and "S_0" .. "S_{m-1}" (d, d)."""
     d, m = X.shape[1], W.shape[1]
     c = cp.Variable(len(triplets), name="c")
     S = [cp.Variable((d, d), symmetric=True, name=f"S_{b}") for b in range(m)]

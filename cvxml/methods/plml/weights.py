@@ -1,9 +1,12 @@
-"""The first problem of PLML: how much of each basis metric a point has. Its objective, a solver, a proof in rationals.
+"""The first problem of PLML, the weights W (n, m) of the basis metrics at each point: objective, solver, exact bound.
 
-The bound is that of a tangent: for any V (n, m), g being convex and quadratic,
-    g(W) >= g(V) + <grad g(V), W - V>,   least over the simplices at   g(V) - <grad g(V), V> + sum_i min_b grad g(V)_ib,
-and g(V) - <grad g(V), V> = ||X||^2 - ||V U||^2 - lam2 tr V^T L V, the linear terms being gone. It is tight at V = W.
-Everything is a float, that is a rational number: objective and bound are computed exactly, and rounded outward.
+The objective g is convex and quadratic. Its tangent at any V (n, m) is below it,
+    g(W) >= g(V) + <grad g(V), W - V>,
+and the minimum of the tangent over the simplices is the lower bound
+    g(V) - <grad g(V), V> + sum_i min_b grad g(V)_ib,
+where g(V) - <grad g(V), V> = ||X||^2 - ||V U||^2 - lam2 tr V^T L V, since the linear terms cancel. The bound is tight
+if V = W is optimal. All inputs are floats, hence rational numbers. So objective and bound are computed exactly, and
+rounded outward.
 """
 
 from __future__ import annotations
@@ -28,19 +31,19 @@ from cvxml.core.result import Certificate
 from cvxml.solvers.feasible_sets import project_simplices
 from cvxml.solvers.first_order import accelerated
 
-TOL = 1e-10  # of g: where the solver stops, if it can
+TOL = 1e-10  # the solver stops at this gap, relative to g
 MAX_ITER = 20000
-OFTEN = 10  # steps between two looks at the gap
-BATCH = 500  # gradient steps before Newton is tried
+OFTEN = 10  # steps between two computations of the gap
+BATCH = 500  # gradient steps between two attempts of Newton's method
 NEWTON_STEPS = 50
-SHORTEST = 1e-6  # of a Newton step
-DAMPED = 1e-14  # of the largest entry of the diagonal, added to it: a face may have flat directions
-MAX_WEIGHTS_NEWTON = 20_000  # up to this many weights, Newton's step is taken
+SHORTEST = 1e-6  # shortest step length tried along a Newton direction
+DAMPED = 1e-14  # added to the diagonal, relative to its largest entry, since a face may have flat directions
+MAX_WEIGHTS_NEWTON = 20_000  # up to this many weights, Newton's method is tried
 
 
 @dataclass(frozen=True, eq=False)
 class Smooth:
-    """The problem: points X (n, d), anchors U (m, d), a symmetric similarity (n, n) >= 0, and two weights."""
+    """The inputs: points X (n, d), anchors U (m, d), a symmetric similarity (n, n) >= 0, and the factors lam1, lam2."""
 
     X: FloatArray
     U: FloatArray
@@ -51,11 +54,11 @@ class Smooth:
 
 @dataclass(frozen=True)
 class SimplexFeasibility(Feasibility):
-    """How far rows of weights are from those of the simplex; norm: of all of them."""
+    """The distance of weights from the simplices of their rows; `norm` is the norm of all weights."""
 
     @property
     def feasible(self) -> bool:
-        """True within `FEASIBILITY_TOL` of the norm."""
+        """True if the distance is at most `FEASIBILITY_TOL` times the norm."""
         return math.isfinite(self.norm) and self.distance <= FEASIBILITY_TOL * self.norm
 
     def __str__(self) -> str:
@@ -76,7 +79,10 @@ def objective(given: Smooth, W: FloatArray) -> float:
 
 
 def check_weights(weights: ArrayLike, n: int, m: int | None) -> FloatArray:
-    """W (n, m), rows of the simplex; m: None for any number. Raises ValueError for what is none."""
+    """Return `weights` as W (n, m). m = None allows any number of columns.
+
+    Raises ValueError for another shape, and for rows outside the simplex by more than `FEASIBILITY_TOL`.
+    """
     W = real_array(weights, "weights")
     if W.ndim != 2 or len(W) != n or W.shape[1] != (m or W.shape[1]) or W.shape[1] == 0:
         columns = "a column a metric" if m is None else f"a column for each of the {m} anchors"
@@ -93,7 +99,7 @@ def check_weights(weights: ArrayLike, n: int, m: int | None) -> FloatArray:
 
 
 def certify(given: Smooth, W: FloatArray, V: FloatArray | None = None) -> Certificate:
-    """The proof of weights W (n, m) from any V (n, m), W itself by default. Its scale is g."""
+    """The certificate of weights W (n, m), with the bound from any V (n, m), by default W. The scale is g(W)."""
     V = W if V is None else V
     simplex, distance = _on_simplex(W)
     value, bound = exact_objective(given, simplex), exact_bound(given, V)
@@ -115,7 +121,10 @@ def certify(given: Smooth, W: FloatArray, V: FloatArray | None = None) -> Certif
 
 
 def _on_simplex(W: FloatArray) -> tuple[tuple[Any, int], float]:
-    """Integers and an exponent: W (n, m) without what is negative, the largest of a row what is left of 1; how far."""
+    """W (n, m) moved into the simplices, as integers and an exponent of two, and a bound on the largest change.
+
+    Negative weights become 0. The largest weight of each row is changed so that the sum of the row is 1.
+    """
     rows, at = _whole(np.maximum(W, 0.0))
     one = 1 << -at
     largest = W.argmax(axis=1), np.arange(len(W))
@@ -126,14 +135,14 @@ def _on_simplex(W: FloatArray) -> tuple[tuple[Any, int], float]:
 
 
 def _whole(A: FloatArray) -> tuple[Any, int]:
-    """A (p, q) as an array of integers, and the exponent of two they are to be multiplied with, 0 at most."""
+    """Integers V (p, q) and an exponent e <= 0 with A = V 2^e."""
     rows, at = integers(A)
     shift = max(at, 0)
     return np.array(rows, dtype=object) * (1 << shift), at - shift
 
 
 def exact_objective(given: Smooth, weights: tuple[Any, int]) -> Fraction:
-    """g of weights as integers and an exponent."""
+    """g(W), exactly; the weights are integers and an exponent of two."""
     W, w_at = weights
     X, U, D, at = _exactly(given)
     fit = np.sum((X * (1 << -w_at) - W @ U) ** 2)
@@ -160,7 +169,7 @@ def exact_bound(given: Smooth, V: FloatArray) -> Fraction:
 
 
 def _exactly(given: Smooth) -> tuple[Any, Any, Any, int]:
-    """X, U, and ||x_i - u_b||^2 (n, m), as integers, and the exponent of the first two."""
+    """Integers X, U, their squared distances (n, m), and e: the points and anchors are X 2^e and U 2^e."""
     both, at = _whole(np.vstack([given.X, given.U]))
     X, U = both[: len(given.X)], both[len(given.X) :]
     D = np.stack([np.sum((X - u) ** 2, axis=1) for u in U], axis=1)
@@ -176,10 +185,10 @@ def _smoothness(given: Smooth, W: Any, w_at: int) -> Fraction:
 
 
 def solve(given: Smooth, tol: float = TOL) -> FloatArray:
-    """W (n, m), by accelerated projected gradients from even weights; nothing is proved here.
+    """Weights W (n, m) by accelerated projected gradients from equal weights, without a proof.
 
-    Where lam2 is large beside the distances of the points the gradients need very many steps. So Newton's step on the
-    face that holds W is tried between batches of them.
+    If lam2 is large compared with the squared distances of the points, gradient steps converge very slowly. So Newton's
+    method on the face of W is tried after every batch of gradient steps.
     """
     at = _Gradients(given)
     W = np.full((len(given.X), len(given.U)), 1 / len(given.U))
@@ -197,7 +206,7 @@ def solve(given: Smooth, tol: float = TOL) -> FloatArray:
 
 
 def _newton(at: _Gradients, W: FloatArray, tol: float) -> FloatArray:
-    """Newton's steps on faces from W, each as long as g falls; W itself where the first does not."""
+    """Newton steps on faces from W, while each of them decreases g. Returns W itself if the first one does not."""
     for _ in watched(range(NEWTON_STEPS)):
         if at.gap(W) <= tol * at.value(W):
             break
@@ -207,14 +216,14 @@ def _newton(at: _Gradients, W: FloatArray, tol: float) -> FloatArray:
             look()
             t /= 4
             new = project_simplices(W + t * direction)
-        if not at.value(new) < at.value(W):  # nor where a system without a solution gave no numbers
+        if not at.value(new) < at.value(W):  # True also for nan, from a singular system
             break
         W = new
     return W
 
 
 class _Gradients:
-    """g as firstorder.py takes it, points about 1; the image of W is W itself."""
+    """g in the form that solvers/first_order.py expects, in units in which the points have a size of about 1."""
 
     def __init__(self, given: Smooth):
         s, centre = unit_scale(given.X), middle(given.X)
@@ -226,11 +235,11 @@ class _Gradients:
         self.steepest = 2 * float(np.linalg.norm(self.U, 2) ** 2 + 2 * np.diag(self.L).max()) + 1e-100
 
     def image(self, v: FloatArray) -> FloatArray:
-        """Itself."""
+        """v itself."""
         return v
 
     def gradient(self, W: FloatArray) -> FloatArray:
-        """(n, m)"""
+        """grad g(W) (n, m)"""
         slope: FloatArray = 2 * (W @ self.U - self.X) @ self.U.T + self.near + 2 * self.L @ W
         return slope
 
@@ -239,12 +248,16 @@ class _Gradients:
         return float(np.sum((self.X - W @ self.U) ** 2) + np.sum(self.near * W) + np.sum(W * (self.L @ W)))
 
     def gap(self, W: FloatArray) -> float:
-        """<W, gradient> less the least of it over the simplices: g is at most so much above its least."""
+        """The Frank-Wolfe gap, <W, grad g(W)> minus its minimum over the simplices; g(W) - min g is at most this."""
         slope = self.gradient(W)
         return float(np.sum(W * (slope - slope.min(axis=1, keepdims=True))))
 
     def newton(self, W: FloatArray) -> FloatArray:
-        """The step (n, m) to the least of g where rows keep their sum and what is 0 and would fall stays 0."""
+        """The step (n, m) to the minimum of g on the face of W.
+
+        Rows keep their sums. A weight of 0 stays 0 if g does not decrease when it grows at the cost of the largest
+        weight of its row.
+        """
         (n, m), slope = W.shape, self.gradient(W)
         leader = W.argmax(axis=1)
         free = (W > 0) | (slope < slope[np.arange(n), leader][:, None])
@@ -253,7 +266,7 @@ class _Gradients:
         step = np.zeros((n, m))
         if len(row) == 0:
             return step
-        # a free weight grows at the cost of the largest of its row
+        # A free weight grows at the cost of the largest weight of its row.
         p = np.arange(len(row))
         entries = np.concatenate([np.ones(len(p)), -np.ones(len(p))])
         places = np.concatenate([row * m + column, row * m + leader[row]])
@@ -262,12 +275,12 @@ class _Gradients:
         reduced = (Z.T @ H @ Z).tocsc()
         damped = reduced + DAMPED * float(reduced.diagonal().max()) * eye_array(len(p), format="csc")
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", MatrixRankWarning)  # the step is then nan, and is not taken
+            warnings.simplefilter("ignore", MatrixRankWarning)  # then the step is nan, and _newton rejects it
             moved = Z @ spsolve(damped, -(Z.T @ slope.ravel()))
         return np.asarray(moved, dtype=np.float64).reshape(n, m)
 
     def descent(self, v: FloatArray, image: FloatArray) -> _Descent:
-        """The gradient at v."""
+        """See `_Descent`."""
         return _Descent(self, v)
 
 
@@ -282,6 +295,6 @@ class _Descent:
         return project_simplices(self.v - step * self.gradient)
 
     def curvature(self, new_image: FloatArray, enough: float) -> float:
-        """Twice what is of second order."""
+        """Twice the second-order term of g for the step to `new_image`."""
         change = new_image - self.v
         return 2 * float(np.sum((change @ self.of.U) ** 2) + np.sum(change * (self.of.L @ change)))

@@ -1,18 +1,20 @@
-"""SDML, sparse distance metric learning (Qi et al. 2009): near a prior, with few features that depend on each other.
+"""SDML, sparse distance metric learning (Qi et al. 2009): a metric near a prior with few nonzero entries.
 
-Problem, with y_ij = 1 for a similar pair and -1 for a dissimilar one, and a prior M_0
+With y_ij = 1 for a similar pair, -1 for a dissimilar pair, and a prior M_0, the problem is
     min_{M pd}  tr S M - log det M + lam sum_{i != j} |M_ij|,    S = M_0^-1 + eta sum y_ij (x_i - x_j)(x_i - x_j)^T.
-Both M_ij and M_ji count, the diagonal does not. Where the documentation of metric-learn has M_0, its code has M_0^-1.
-As an estimate of a sparse inverse covariance S (graphical lasso) it is well known; but S need not be psd here.
+The penalty counts both M_ij and M_ji, but not the diagonal. metric-learn's documentation has M_0 in S; its code has
+M_0^-1. The problem has the form of the graphical lasso, which estimates a sparse inverse of S. Here S may be
+indefinite.
 
-Dual and bound: any W = S + U with U_ii = 0, |U_ij| <= lam that is positive definite proves d + log det W (`dual`). S
-and W are rational numbers, logarithms are enclosed in balls (core/balls.py): floats come last. A U that is none is
-clipped, and mixed with one that is. Scale: d. The optimum is unique; radius: family/regularizers/logdet.py. Solver:
-methods/sdml/logdet_box.py. Where no such W exists the problem is unbounded: `instance` refuses that, with a direction.
+Dual and bound: if U_ii = 0, |U_ij| <= lam and W = S + U is positive definite, then d + log det W is a lower bound
+(`dual`). S and W are exact rational matrices, and logarithms are balls (core/balls.py); floats come last. A dual U
+outside this domain is clipped, and mixed with a U inside it. Scale: d. The optimum is unique; radius:
+family/regularizers/logdet.py. Solver: methods/sdml/logdet_box.py. If no such W exists, the problem is unbounded.
+`instance` refuses it, and proves it by a direction.
 
 Reference: G.-J. Qi, J. Tang, Z.-J. Zha, T.-S. Chua, H.-J. Zhang, An efficient sparse metric learning in
-high-dimensional space via l1-penalized log-determinant regularization, ICML 2009. The printed equations were not at
-hand: docs/sdml.md says what was read.
+high-dimensional space via l1-penalized log-determinant regularization, ICML 2009. The printed equations were not
+available to us; docs/sdml.md lists our sources.
 """
 
 from __future__ import annotations
@@ -47,8 +49,8 @@ from cvxml.family.theorem.ball_certificate import certificate, definite
 from cvxml.methods.sdml.box_proof import descent, directions, log_determinant, off_diagonal, serves, to_domain
 from cvxml.methods.sdml.logdet_box import Solver, decided
 
-LARGEST = 1e280  # of S_ii, and of its inverse
-PATIENCE = 3  # steps that win nothing
+LARGEST = 1e280  # largest S_ii; the smallest is 1 / LARGEST
+PATIENCE = 3  # steps without a better gap before the solver stops
 
 
 def problem(X: FloatArray, pairs: Pairs, eta: float, lam: float, M_0: FloatArray) -> Any:
@@ -68,7 +70,7 @@ def problem(X: FloatArray, pairs: Pairs, eta: float, lam: float, M_0: FloatArray
 
 
 def weighted(X: FloatArray, pairs: Pairs, eta: float, M_0: FloatArray) -> FloatArray:
-    """Its prior and its pairs in one matrix (d, d)."""
+    """The matrix S (d, d) of its prior and its pairs."""
     #: S = M_0^-1 + eta sum over pairs of y_ij (x_i - x_j)(x_i - x_j)^T
     #:   | S = M_0^{-1} + \eta \textstyle\sum_{ij} y_{ij} (\mathbf{x}_i - \mathbf{x}_j)(\mathbf{x}_i - \mathbf{x}_j)^T
     S: FloatArray = np.asarray(np.linalg.inv(M_0), dtype=np.float64)
@@ -82,7 +84,7 @@ def weighted(X: FloatArray, pairs: Pairs, eta: float, M_0: FloatArray) -> FloatA
 
 
 def dual(X: FloatArray, pairs: Pairs, eta: float, lam: float, M_0: FloatArray) -> Any:
-    """Its dual. Variable: "U" (d, d), by which S is changed where that costs nothing: off the diagonal."""
+    """Its dual. Variable: "U" (d, d), which is added to S off the diagonal."""
     import cvxpy as cp
 
     S, d = weighted(X, pairs, eta, M_0), X.shape[1]
@@ -106,14 +108,14 @@ def dual(X: FloatArray, pairs: Pairs, eta: float, lam: float, M_0: FloatArray) -
 
 @dataclass(frozen=True, eq=False)
 class Instance(Paired):
-    """Checked data, with which the problem is bounded."""
+    """Checked data; the problem is proved bounded."""
 
     eta: float
     lam: float
     prior: FloatArray  # M_0 (d, d)
-    S: Any  # (d, d), as flint's rationals: exactly
-    rounded: FloatArray  # S, in floats
-    start: FloatArray  # a U (d, d) of the box, S + U proved positive definite
+    S: Any  # (d, d), exact, as flint's rationals
+    rounded: FloatArray  # S rounded to floats
+    start: FloatArray  # U (d, d) in the box with S + U proved positive definite
 
 
 def instance(
@@ -125,7 +127,11 @@ def instance(
     prior: Any = "identity",
     pairs: Any = None,
 ) -> Instance:
-    """Everything checked. Raises ValueError for bad input, and where the problem is unbounded."""
+    """Check the inputs. Raises ValueError for bad input, and if the problem is unbounded or too close to it.
+
+    X (n, d), y (n,) labels, prior "identity", "covariance" or (d, d). eta > 0, by default 1 / (2 ||C^T T C||) with the
+    signed sum T over pairs and M_0 = C C^T. lam >= 0. pairs: similar and dissimilar pairs, by default from the labels.
+    """
     lam = check_number(lam, "lam")
     if lam < 0:
         raise ValueError(f"lam must be at least 0, got {lam!r}")
@@ -142,13 +148,13 @@ def instance(
 
 
 def signed_sum(p: Paired) -> Any:
-    """T (d, d), the sum of y_ij (x_i - x_j)(x_i - x_j)^T, as flint's rationals."""
+    """T (d, d), the sum of y_ij (x_i - x_j)(x_i - x_j)^T over the pairs, as flint's rationals."""
     (near, at), (far, low) = p.sum_of_squares("similar"), p.sum_of_squares("dissimilar")
     return rationals(near, scaled(1, at)) - rationals(far, scaled(1, low))
 
 
 def _half_of_the_prior(T: FloatArray, M_0: FloatArray) -> float:
-    """1 / (2 ||C^T T C||), M_0 = C C^T: with it S is at least M_0^-1 / 2."""
+    """The default of eta, 1 / (2 ||C^T T C||) with M_0 = C C^T. Then S - M_0^-1 / 2 is psd."""
     C = np.linalg.cholesky(M_0)
     with np.errstate(over="ignore", invalid="ignore"):
         of_pairs = C.T @ T @ C
@@ -159,7 +165,7 @@ def _half_of_the_prior(T: FloatArray, M_0: FloatArray) -> float:
 
 
 def _check_diagonal(S: Any, floats: FloatArray) -> None:
-    """ValueError where some S_kk is not positive, which is decided in rationals, or is no float."""
+    """Raise ValueError if some S_kk is not positive (decided exactly), or is outside the range of floats."""
     for k in range(S.nrows()):
         if not S[k, k] > 0:
             raise ValueError(
@@ -174,7 +180,10 @@ def _check_diagonal(S: Any, floats: FloatArray) -> None:
 
 
 def start_of(S: Any, floats: FloatArray, lam: float) -> FloatArray:
-    """A U (d, d) with S + U proved positive definite: 0 where it will do. Raises ValueError where there is none."""
+    """U (d, d) in the box with S + U proved positive definite: U = 0 if possible.
+
+    Raises ValueError if the problem is proved unbounded, and if neither is proved.
+    """
     none = np.zeros_like(floats)
     if serves(S, floats, lam, none):
         return none
@@ -203,16 +212,16 @@ def start_of(S: Any, floats: FloatArray, lam: float) -> FloatArray:
 
 
 def objective(given: Instance, M: FloatArray) -> float:
-    """tr M_0^-1 M + eta sum y_ij d_M(i, j) - log det M + lam ||M||_off, pair by pair; inf where M is singular."""
+    """tr M_0^-1 M + eta sum y_ij d_M(i, j) - log det M + lam ||M||_off, pair by pair; inf if M is singular."""
     return float(evaluate(given, M)["objective"])
 
 
 def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
-    """Intermediates at M (d, d).
+    """Intermediate values at M (d, d), by name.
 
-    objective; S (d, d); tr_SM; log_det; off, the sum of |M_ij| for i != j; zeros, how many of these M_ij are 0;
-    inverse (d, d), NaN where M is singular: at the optimum within lam of S, its diagonal that of S; gap_if_feasible,
-    tr S M + lam off - d, the gap of an M whose inverse is so, and of no other.
+    objective; S (d, d); tr_SM; log_det; off, the sum of |M_ij| for i != j; zeros, the number of these M_ij that are 0;
+    inverse (d, d) of M, NaN if M is singular. At the optimum, the inverse has the diagonal of S and its other entries
+    are within lam of S. gap_if_feasible: tr S M + lam off - d, the gap if the inverse has these two properties.
     """
     X, d = given.X, len(M)
     spent = [float(np.trace(np.linalg.solve(given.prior, M)))]
@@ -236,18 +245,21 @@ def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
 
 
 def bound(given: Instance, U: FloatArray) -> Any:
-    """Below every objective, for U (d, d) of the box: a ball. Raises TooFewBits where S + U is not proved definite."""
+    """The lower bound d + log det(S + U) for U (d, d) in the box, as a ball.
+
+    Raises TooFewBits if S + U is not proved positive definite at the current precision.
+    """
     return len(U) + log_determinant(given.S, U)
 
 
 def _in_the_box(given: Instance, dual: Dual) -> FloatArray:
-    """The "U" (d, d) of a dual, repaired."""
+    """The "U" (d, d) of a dual, moved into the domain."""
     U = dual_array(dual, "U", given.prior.shape)
     return to_domain(given.S, given.rounded, given.lam, given.start, U)
 
 
 def value(given: Instance, V: Any, at: int) -> Any:
-    """The objective at positive definite integers V (d, d) times 2^at: a ball."""
+    """The objective at V 2^at, for a positive definite matrix V (d, d) of integers, as a ball."""
     d = V.nrows()
     spent = total([ball(s) * v for s, v in zip(given.S.entries(), V.entries(), strict=True)])
     return (
@@ -258,7 +270,7 @@ def value(given: Instance, V: Any, at: int) -> Any:
 
 
 def _other(change: Callable[[Instance], dict[str, Any] | None], sentence: str) -> Misreading:
-    """The same problem with other parameters, eta as it was; None where the misreading does not apply."""
+    """The misreading with the parameters change(instance) and the present eta; None if it does not apply."""
 
     def other(question: Question) -> OtherProblem | None:
         given = question.checked(instance)
@@ -289,7 +301,7 @@ def _others_dissimilar(given: Instance) -> dict[str, Any] | None:
     return {"pairs": {"similar": given.listed.similar.tolist(), "dissimilar": others}}
 
 
-# What implementations compute instead. The inverse of M is what `check` names anyway.
+# Mistakes in implementations. `check` recognizes the inverse of M for every method, so it is not listed.
 MISREADINGS = {
     "prior": _other(_documented_prior, "M_0 where there is its inverse (metric-learn's documentation)"),
     "not_listed": _other(
@@ -313,7 +325,7 @@ MISREADINGS = {
 
 
 class SDML(ConvexMethod[Instance]):
-    """The metric near a prior, similar pairs near in it and dissimilar ones far, that has few entries but 0."""
+    """Sparse distance metric learning: a sparse metric near a prior, similar pairs near and dissimilar pairs far."""
 
     id = "sdml"
     TITLE = "SDML: sparse distance metric learning (Qi et al. 2009)"
@@ -334,14 +346,14 @@ class SDML(ConvexMethod[Instance]):
     DUAL: ClassVar = {"U": "d d"}
     SMALL: ClassVar = {"lam": 0.1}
     FOLLOWS = "order"
-    UNITS = None  # the default of eta, the prior and the penalty follow three powers
+    UNITS = None  # the default of eta, the prior and the penalty scale with different powers of the units
     BAD: ClassVar = {
         **BAD_PAIRS,
         "eta": (0, -1.0),
         "lam": (-1.0,),
         "prior": (np.diag([1.0, 1.0, 0.0]), np.eye(2), "nothing"),
     }
-    # S = [[3/2, 1/2], [1/2, 3/2]]: lam takes up to lam off the 1/2, what is left is w, and M = [[3/2, w], [w, 3/2]]^-1
+    # S = [[3/2, 1/2], [1/2, 3/2]]. U reduces the 1/2 by up to lam, to w, and M = [[3/2, w], [w, 3/2]]^-1.
     HAND: ClassVar = tuple(
         Hand(
             [[0.0, 0.0], [1.0, 1.0]],
@@ -374,15 +386,15 @@ class SDML(ConvexMethod[Instance]):
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
-        """Variable "M" (d, d)."""
+        """The problem. Variable "M" (d, d)."""
         return problem(given.X, given.pairs, given.eta, given.lam, given.prior)
 
     def dual(self, given: Instance) -> Any:
-        """Variable "U" (d, d)."""
+        """The dual. Variable "U" (d, d)."""
         return dual(given.X, given.pairs, given.eta, given.lam, given.prior)
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """From the definition."""
+        """The objective at M, from the definition."""
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
@@ -390,7 +402,7 @@ class SDML(ConvexMethod[Instance]):
         return evaluate(given, M)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
-        """From "U" (d, d), any numbers but NaN. Singular metrics cost infinity."""
+        """The certificate from "U" (d, d), any numbers except NaN. A singular metric has the objective inf."""
         psd, feasibility = examine(M, given.X)
         V, at = whole(psd)
         U = _in_the_box(given, dual)
@@ -404,7 +416,7 @@ class SDML(ConvexMethod[Instance]):
         )
 
     def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-        """The same, rounded outward. Raises ValueError for a singular metric."""
+        """The certificate as rational numbers, rounded outward. Raises ValueError for a singular metric."""
         metric, U = definite(M, root), _in_the_box(given, dual)
         low = with_enough_bits(lambda: ends(bound(given, U)))[0]
         high = with_enough_bits(lambda: ends(value(given, metric.V, metric.at)))[1]
@@ -419,11 +431,11 @@ class SDML(ConvexMethod[Instance]):
         return run(at, partial(self.certify, given), tol, max_iter, callback, "newton", PATIENCE)
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """eta and the prior as numbers; the pairs where they were given, else the labels say it."""
+        """All parameters, with eta and the prior as numbers. Pairs are included only if they were given."""
         return {"eta": given.eta, "lam": given.lam, "prior": given.prior.tolist(), "pairs": given.stored}
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> list[str]:
-        """How sparse the metric is, and that S is indefinite where it is."""
+        """Notes on the number of zeros, and on an S that is indefinite or nearly singular."""
         M, d = found.metric, len(found.metric)
         said = (
             [f"{d * d - np.count_nonzero(M)} of {d * (d - 1)} entries off the diagonal are 0"]

@@ -1,4 +1,4 @@
-"""What is proved of a box of symmetric matrices S + U, S rational, U_ii = 0 and |U_ij| <= lam: SDML's dual."""
+"""Proofs about the domain of SDML's dual: S + U positive definite for rational S, U_ii = 0 and |U_ij| <= lam."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from cvxml.core.metric import FloatArray
 from cvxml.family.regularizers.base import best
 from cvxml.methods.sdml.logdet_box import Solver
 
-ROUNDED = (0, 8, 26)  # bits of a direction that may be exact
+ROUNDED = (0, 8, 26)  # bits to which a direction is rounded, in case the true direction is that simple
 
 
 def log_determinant(S: Any, U: FloatArray) -> Any:
-    """log det(S + U): a ball. Raises TooFewBits where S + U is not proved positive definite."""
+    """log det(S + U) as a ball. Raises TooFewBits if S + U is not proved positive definite."""
     found = _pivots(S, U)
     if found is None:
         raise TooFewBits("S + U is next to singular")
@@ -26,12 +26,12 @@ def log_determinant(S: Any, U: FloatArray) -> Any:
 
 
 def _pivots(S: Any, U: FloatArray) -> list[Any] | None:
-    """Of S + U, at the precision of now; None where they are not proved positive."""
+    """The pivots of S + U at the current precision; None if they are not proved positive."""
     return pivots(balls(S) + balls(*whole(U)))
 
 
 def serves(S: Any, floats: FloatArray, lam: float, U: FloatArray) -> bool:
-    """True if S + U is proved positive definite, and a solver can start there. floats: S, rounded."""
+    """True if S + U is proved positive definite, and `Solver` can start there. floats: S rounded to floats."""
     try:
         Solver(floats, lam, U)
     except np.linalg.LinAlgError:
@@ -41,9 +41,13 @@ def serves(S: Any, floats: FloatArray, lam: float, U: FloatArray) -> bool:
 
 
 def to_domain(S: Any, floats: FloatArray, lam: float, start: FloatArray, U: FloatArray) -> FloatArray:
-    """U (d, d) clipped into the box; where S + U is not proved definite, mixed with `start`, of which it is."""
+    """U (d, d) moved into the domain.
+
+    U is clipped into the box. If S + U is not proved positive definite, U is mixed with `start`, for which this is
+    proved.
+    """
     U = np.clip(U, -lam, lam)
-    # halves of subnormal numbers are rounded: their sum may be beyond lam
+    # The halves of subnormal numbers are rounded, so their sum may exceed lam. It is clipped again.
     U = np.where(np.eye(len(U)) > 0, 0.0, np.clip(U / 2 + U.T / 2, -lam, lam))
     with precision():
         if _pivots(S, U) is not None:
@@ -61,7 +65,7 @@ def to_domain(S: Any, floats: FloatArray, lam: float, start: FloatArray, U: Floa
 
 
 def directions(D: FloatArray) -> Iterator[tuple[Any, int]]:
-    """D (d, d), then matrices of rank 1 next to it, as integers and an exponent."""
+    """D (d, d), then matrices of rank 1 close to it, as integers and an exponent of two."""
     yield whole(D / 2 + D.T / 2)
     v = np.linalg.eigh(D)[1][:, -1:]
     for bits in ROUNDED:
@@ -70,21 +74,21 @@ def directions(D: FloatArray) -> Iterator[tuple[Any, int]]:
 
 
 def descent(S: Any, lam: float, D: Any, at: int) -> float | None:
-    """tr S D + lam ||D||_off for integers D times 2^at, where D is proved psd and this is not above 0; else None.
+    """tr S D + lam ||D||_off for D 2^at, with integers D, if D is proved psd and the value is at most 0; else None.
 
-    Then no matrix of the box is positive definite.
+    A value proves that S + U is not positive definite for any U in the box.
     """
     with precision():
         of_rank_1 = D.rank() == 1 and balls(D).trace() > 0
         if not of_rank_1 and pivots(balls(D)) is None:
             return None
-    # D is symmetric: the trace of a product is the sum of products of entries
+    # S and D are symmetric, so tr S D is the sum of the products of their entries.
     spent = sum((s * v for s, v in zip(S.entries(), D.entries(), strict=True)), start=flint().fmpq(0))
     falls = spent + flint().fmpq(*lam.as_integer_ratio()) * off_diagonal(D)
     return float(ball(falls, at)) if falls <= 0 else None
 
 
 def off_diagonal(D: Any) -> Any:
-    """||D||_off, the sum of |D_ij| over i != j, of integers."""
+    """||D||_off, the sum of |D_ij| over i != j, for a matrix of integers."""
     d = D.nrows()
     return sum((abs(D[i, j]) for i in range(d) for j in range(d) if i != j), start=flint().fmpz(0))

@@ -1,11 +1,13 @@
-"""How max log det W is found over a box of symmetric matrices whose diagonal is fixed: SDML's dual.
+"""The solver of SDML's dual: maximize log det over a box of symmetric matrices with a fixed diagonal.
 
     max log det W,    W = S + U,    U_ii = 0,    |U_ij| <= w_ij.
 
-Projected Newton steps: with M = W^-1, which is the gradient, an entry at a bound that M_ij presses against stays; on
-the others the Newton system (M D M)_ij = M_ij is solved by conjugate gradients, and W + D is clipped into the box.
+The solver takes projected Newton steps. The gradient is M = W^-1. An entry of U at a bound stays there if the gradient
+points out of the box. On the other entries, conjugate gradients solve the Newton system (M D M)_ij = M_ij, and U + D is
+clipped into the box.
 
-Where S is not positive definite a start is sought along S + t I, for t that falls (`decided`). Nothing is proved here.
+If S is not positive definite, a start is sought on the path S + t I with decreasing t (`decided`). Results here are
+proposals; box_proof.py proves them.
 """
 
 from __future__ import annotations
@@ -17,24 +19,24 @@ import numpy as np
 from cvxml.core.clock import look, watched
 from cvxml.core.metric import FloatArray
 
-BELOW_ROUNDING = 1e-7  # what a step wins is not seen in log det if it promises no more
+BELOW_ROUNDING = 1e-7  # an increase predicted to be smaller than this may be lost in the rounding of log det
 HALVINGS = 40
-DECREASE = 1e-4  # of what a step promises
-ITERATIONS = 20  # of conjugate gradients, times d
+DECREASE = 1e-4  # smallest increase of log det, relative to the predicted increase
+ITERATIONS = 20  # largest number of iterations of conjugate gradients, per feature
 GAP_TO_LOWER_T = 0.1  # t is lowered once the gap is below this
-WIDE = 1e9  # a width that no U of a positive definite S + U has
-MIN_T = 1e-13  # beside a diagonal of 1, a smaller t has no effect
+WIDE = 1e9  # caps a width w_ij, in units of 1 + |S_ij|; no positive definite S + U reaches it
+MIN_T = 1e-13  # smallest t; with a diagonal of 1, a smaller t has no effect in floats
 
 
 class Box(NamedTuple):
-    """S (d, d), and w (d, d), which is 0 on the diagonal."""
+    """The matrix S (d, d) and the widths w (d, d), which are 0 on the diagonal."""
 
     S: FloatArray
     w: FloatArray
 
 
 class Point:
-    """U (d, d) of a box with S + U positive definite. Raises LinAlgError where that is not."""
+    """A point U (d, d) of a box. Raises LinAlgError if S + U is not positive definite."""
 
     def __init__(self, box: Box, U: FloatArray):
         self.box, self.U, self.W = box, U, box.S + U
@@ -42,15 +44,18 @@ class Point:
         inverse = np.linalg.inv(self.L)
         self.M: FloatArray = inverse.T @ inverse
         self.log_det = 2 * float(np.sum(np.log(self.L.diagonal())))
-        # tr S M + sum w |M_ij| - d, as a sum of terms that are not negative
+        # The gap tr S M + sum w |M_ij| - d, as a sum of nonnegative terms.
         self.gap = float(np.sum(np.abs(self.M) * (box.w - np.sign(self.M) * U)))
 
     def at_bound(self) -> Any:
-        """Where M_ij presses against a bound, as at the optimum it does unless it is 0."""
+        """True (d, d) if U_ij is at a bound and the gradient M_ij does not point into the box.
+
+        At the optimum, M_ij = 0 for all other i != j.
+        """
         return (np.abs(self.U) >= self.box.w) & (self.M * self.U >= 0)
 
     def newton(self) -> Point:
-        """Where a step leads that wins something; here where none does."""
+        """The point after one Newton step with a line search; self if no step length gives an improvement."""
         w, M = self.box.w, self.M
         free = ~self.at_bound()
         D = _newton_direction(M, free)
@@ -67,9 +72,9 @@ class Point:
         return self
 
     def sparse(self) -> FloatArray:
-        """M (d, d), 0 where it presses against no bound, unless M as it is has a smaller gap."""
+        """M (d, d) with 0 where U_ij is not held at a bound, or M itself if that has the smaller gap."""
         M = np.where(self.at_bound(), self.M, 0.0)
-        x = np.linalg.eigvalsh(self.L.T @ M @ self.L)  # of W M
+        x = np.linalg.eigvalsh(self.L.T @ M @ self.L)  # the eigenvalues of W M
         if not x[0] > 0:
             return self.M
         left = float(np.sum(x - 1 - np.log(x))) + float(
@@ -79,7 +84,7 @@ class Point:
 
 
 def _newton_direction(M: FloatArray, free: Any) -> FloatArray:
-    """D (d, d), 0 but where it is free, and M D M next to M there: conjugate gradients."""
+    """D (d, d) with (M D M)_ij = M_ij approximately where `free`, and D_ij = 0 elsewhere, by conjugate gradients."""
     scale = np.outer(M.diagonal(), M.diagonal()) + M**2
     D, left = np.zeros_like(M), np.where(free, M, 0.0)
     z = left / scale
@@ -98,9 +103,10 @@ def _newton_direction(M: FloatArray, free: Any) -> FloatArray:
 
 
 class Solver:
-    """Under way, for S (d, d) with a positive diagonal and |U_ij| <= lam, from a U with S + U positive definite.
+    """The running solver for S (d, d) with a positive diagonal and |U_ij| <= lam.
 
-    In units of the diagonal of S it is the same problem.
+    It starts from U (d, d) with S + U positive definite; else it raises LinAlgError. It works in units in which the
+    diagonal of S is 1.
     """
 
     def __init__(self, S: FloatArray, lam: float, U: FloatArray):
@@ -108,28 +114,28 @@ class Solver:
         self.at = Point(in_units(S, lam), U / self.unit)
 
     def metric(self) -> FloatArray:
-        """M (d, d)"""
+        """The present metric M (d, d)."""
         return self.at.sparse() / self.unit
 
     def dual(self) -> dict[str, FloatArray]:
-        """U (d, d)"""
+        """The present dual variables "U" (d, d), exactly lam or -lam at a bound."""
         U, w = self.at.U, self.at.box.w
         return {"U": np.where(np.abs(U) >= w, np.sign(U) * self.lam, U * self.unit)}
 
     def step(self) -> bool:
-        """A Newton step; False where none wins anything."""
+        """Take a Newton step. Return False if it gives no improvement."""
         before, self.at = self.at, self.at.newton()
         return self.at is not before
 
 
 def units(S: FloatArray) -> FloatArray:
-    """(d, d), of which S is a multiple on the diagonal."""
+    """The matrix sqrt(S_ii S_jj) (d, d)."""
     root = np.sqrt(S.diagonal())
     return np.outer(root, root)
 
 
 def in_units(S: FloatArray, lam: float) -> Box:
-    """S / units: the diagonal is 1."""
+    """S and lam divided by `units(S)`, so that the diagonal of S becomes 1."""
     own = units(S)
     with np.errstate(over="ignore"):
         w = np.minimum(lam / own, WIDE * (1 + np.abs(S / own)))
@@ -137,17 +143,19 @@ def in_units(S: FloatArray, lam: float) -> Box:
 
 
 class Decided(NamedTuple):
-    """A U (d, d) with S + U positive definite; else a psd D with tr S D + lam sum |D_ij| < 0, or what is near one."""
+    """U (d, d) with S + U positive definite, or U = None and D near a psd matrix with tr S D + lam ||D||_off <= 0."""
 
     U: FloatArray | None
     D: FloatArray
 
 
 def decided(S: FloatArray, lam: float) -> Decided:
-    """What there is, as floats propose, for S (d, d) with a positive diagonal.
+    """Decide in floats if some S + U is positive definite, for S (d, d) with a positive diagonal.
 
-    At the maximum of log det (S + t I + U), M the inverse, tr S M + lam sum |M_ij| = d - t tr M. As t falls to where no
-    matrix is definite, tr M grows without end; where that is below 0, t reaches 0 first.
+    Let M be the inverse of S + t I + U at the maximum of its log det over U. Then tr S M + lam ||M||_off = d - t tr M.
+    As t decreases, there are two cases. S + U may become positive definite. Or t has a limit t* > 0 at which tr M grows
+    without bound. Then the right side becomes negative, and D = M proves that no S + U is positive definite. In the
+    boundary case t* = 0, M is only close to such a D.
     """
     unit, (own, w) = units(S), in_units(S, lam)
     one = np.eye(len(S))
