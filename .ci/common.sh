@@ -69,7 +69,7 @@ lint() {
   .venv/bin/python -m ruff format --check .
   .venv/bin/python -m mypy
   .venv/bin/python validation/plain.py --rows 3 --most 3 README.md docs CONTRIBUTING.md CHANGELOG.md
-  .venv/bin/python validation/plain.py --rows 3 --most 8 cvxml
+  .venv/bin/python validation/plain.py --rows 3 --most 4 cvxml
 }
 
 # One kernel of OpenBLAS has AVX-512, where the processor does, and one has no fused multiply-add. The last digits of a
