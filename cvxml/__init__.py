@@ -3,6 +3,7 @@
 solve(method, X, y, **params)      the optimal metric, with its certificate
 check(method, X, y, metric, ...)   judge any metric: certified, close, refuted or inconclusive
 certify_estimator(fitted, X, y)    judge a fitted estimator of metric-learn, scikit-learn, pylmnn, pyDML, or one below
+from_tuples(tuples, y)             points and lists of indices from metric-learn's tuples of points
 with Progress() as tell            a callback for solve and check: a line on a terminal or in a notebook, few in a log
 evaluate(method, X, y, metric)     the intermediate values, by the paper's names
 problem(method, X, y)              the literal cvxpy problem
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from cvxml.core.progress import Progress
     from cvxml.core.report import Report, Verdict
     from cvxml.core.result import Certificate, Evaluation, Solution, Status, load
+    from cvxml.core.tuples import from_tuples
     from cvxml.estimators.baselines import Euclidean, WithinClass
     from cvxml.estimators.crammer_singer import CrammerSingerSVM
     from cvxml.estimators.generated import (
@@ -99,6 +101,7 @@ __all__ = [
     "datasets",
     "displays",
     "evaluate",
+    "from_tuples",
     "list_methods",
     "load",
     "problem",
@@ -132,6 +135,7 @@ _FUNCTIONS = {
     "Progress": "cvxml.core.progress",
     **dict.fromkeys(("Report", "Verdict"), "cvxml.core.report"),
     **dict.fromkeys(("Certificate", "Evaluation", "Solution", "Status", "load"), "cvxml.core.result"),
+    "from_tuples": "cvxml.core.tuples",
     "check": "cvxml.oracle.check",
     "certify_estimator": "cvxml.oracle.fitted",
 }

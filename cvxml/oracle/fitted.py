@@ -16,6 +16,7 @@ from cvxml.core.metric import FloatArray
 from cvxml.core.report import Report
 from cvxml.core.run import Callback
 from cvxml.core.tolerance import Tolerance
+from cvxml.core.tuples import LISTS, from_tuples
 from cvxml.oracle.check import check
 from cvxml.oracle.foreign import METHODS, Fitted, question
 
@@ -34,7 +35,6 @@ TUPLES = {
     "SCML": 3,
     "LSML": 4,
 }
-LISTS = {2: "pairs", 3: "triplets", 4: "quadruplets"}
 
 
 def certify_estimator(
@@ -196,11 +196,7 @@ def _as_metric_learn(
         raise ValueError(
             f"metric-learn {learner} is fitted to {name}, X of shape (n, {TUPLES[kind]}, d); got {X.shape}"
         )
-    points, index = np.unique(X.reshape(-1, X.shape[2]), axis=0, return_inverse=True)
-    tuples = index.reshape(X.shape[:2])
-    if name != "pairs":
-        return points, None, {name: tuples.tolist(), **given}
-    if y is None or np.shape(y) != (len(X),) or not np.isin(y, (-1, 1)).all():
+    if name == "pairs" and (y is None or np.shape(y) != (len(X),) or not np.isin(y, (-1, 1)).all()):
         raise ValueError(f"metric-learn {learner} is fitted to y of +1 and -1, one for each pair")
-    sides = {"similar": tuples[np.asarray(y) == 1], "dissimilar": tuples[np.asarray(y) == -1]}
-    return points, None, {"pairs": {side: each.tolist() for side, each in sides.items()}, **given}
+    points, lists = from_tuples(X, y if name == "pairs" else None)
+    return points, None, {**lists, **given}

@@ -24,6 +24,7 @@ EVERY = [
 ]
 every_estimator = pytest.mark.parametrize("estimator", dict.fromkeys(EVERY))
 LISTS = ("pairs", "triplets", "quadruplets", "chunklets", "relevant")
+CONVERTED = {"pairs", "triplets", "quadruplets"}  # the results of `cvxml.from_tuples`
 
 
 def lists_of(estimator: Any) -> list[str]:
@@ -46,6 +47,7 @@ def test_tuples_of_points_are_refused_with_the_lists_that_fit_takes(
     said = str(refused.value)
     assert "(n, d)" in said
     assert [name for name in LISTS if f"{name}=" in said] == lists_of(estimator)
+    assert ("cvxml.from_tuples" in said) == bool(CONVERTED & set(lists_of(estimator)))
 
 
 def test_tuples_without_labels_are_refused_too() -> None:
@@ -72,6 +74,7 @@ def test_the_functions_refuse_tuples_too(method: str) -> None:
         with pytest.raises(ValueError, match=r"\(6, 2, 3\)") as refused:
             asked()
         assert [name for name in LISTS if f"{name}=" in str(refused.value)] == takes
+        assert ("cvxml.from_tuples" in str(refused.value)) == bool(CONVERTED & set(takes))
 
 
 @every_estimator
