@@ -35,6 +35,8 @@ if report.verdict == "certified":
 cvxml.LMNN(mu=0.5, tol="loose").fit(X, y).set_output(transform="pandas").transform(X)
 cvxml.GLML(1, 0.5).fit(X, y).score(X, y) + cvxml.Gerrymandering(3).set_params(C=1.0).fit(X, y).n_features_in_
 cvxml.MLKR().fit_transform(X, y), cvxml.RCA().get_feature_names_out(), cvxml.MMC(diagonal=True).get_params()
+points, given = cvxml.from_tuples([[[0.0], [4.0]], [[0.0], [12.0]]], [1, -1])
+cvxml.solve("itml", points, None, **given), cvxml.ITML().fit(points, **given)
 cvxml.datasets.load("iris"), cvxml.displays.SpectrumDisplay
 """
 WRONG = {
