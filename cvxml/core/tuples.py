@@ -98,7 +98,6 @@ def _similar(y: ArrayLike | None, count: int, k: int) -> np.ndarray | None:
 
 def _joined(points: FloatArray) -> tuple[FloatArray, IntArray]:
     """Return the different points (n, d), in order of first appearance, and the index (m,) of each of the points."""
-    points = points + 0.0  # -0.0 becomes 0.0
     _, first, group = np.unique(points, axis=0, return_index=True, return_inverse=True)
     place = np.argsort(np.argsort(first))  # of each group, in order of first appearance
     return points[np.sort(first)], place[group.reshape(-1)].astype(np.intp)
