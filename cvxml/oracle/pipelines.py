@@ -135,7 +135,8 @@ def _refuse_other_points(inside: Found) -> None:
     if kept is None:
         return
     points = np.asarray(inside.X, dtype=float)
-    if points.shape == kept.shape and np.linalg.norm(points - kept) <= 1e-6 * np.linalg.norm(kept):
+    spread = np.linalg.norm(kept - kept.mean(axis=0))
+    if points.shape == kept.shape and np.linalg.norm(points - kept) <= 1e-6 * spread:
         return
     raise ValueError(
         f"{type(inside.learner).__name__} was fitted to other points {kept.shape} than the steps before it give now "

@@ -364,14 +364,14 @@ def test_a_search_is_judged_as_its_best_estimator(kind: Any) -> None:
     few = {"n_iter": 2} if kind is RandomizedSearchCV else {}
     search = fitted(
         kind(
-            make_pipeline(StandardScaler(), cvxml.LMNN(n_neighbors=1), KNeighborsClassifier(2)),
-            {"lmnn__mu": [0.2, 0.8]},
+            make_pipeline(StandardScaler(), cvxml.MLSVM(n_neighbors=1), KNeighborsClassifier(2)),
+            {"mlsvm__lam": [0.1, 1.0]},
             cv=2,
             **few,
         )
     )
     best = search.best_estimator_[1]
-    assert best.mu in (0.2, 0.8)
+    assert best.lam in (0.1, 1.0)
     same_as_bare(search, best, SCALED)
 
 
@@ -396,6 +396,7 @@ def test_an_error_in_a_pipeline_names_the_step() -> None:
     refused("^step 'lmnn'.*LMNN.*fit", Pipeline([steps[1], steps[2]]), X, Y)
     refused("^step 'outer', step 'lmnn'.*LMNN.*fit", Pipeline([("outer", Pipeline(steps[1:]))]), X, Y)
     refused("^step 'lmnn'.*other points", model, X[:9], Y[:9])
+    refused("^step 'lmnn'.*other points", model, 1.001 * X, Y)
     model.set_params(lmnn__mu=0.9)
     refused("^step 'lmnn'.*mu.*0.9", model, X, Y)
     sampler = fake("sklearn.other", "Sampler", {})
@@ -413,8 +414,8 @@ def test_a_pipeline_without_a_metric_learner_is_refused() -> None:
 
 def test_a_search_without_a_fitted_estimator_is_refused() -> None:
     search = GridSearchCV(
-        make_pipeline(StandardScaler(), cvxml.LMNN(n_neighbors=1), KNeighborsClassifier(2)),
-        {"lmnn__mu": [0.5]},
+        make_pipeline(StandardScaler(), cvxml.MLSVM(n_neighbors=1), KNeighborsClassifier(2)),
+        {"mlsvm__lam": [0.5]},
         cv=2,
     )
     refused("GridSearchCV.*not fitted.*fit", search, X, Y)
@@ -424,12 +425,14 @@ def test_a_search_without_a_fitted_estimator_is_refused() -> None:
 
 
 def test_points_that_a_step_gives_only_in_the_fit_are_not_taken_for_those_of_the_fit() -> None:
-    """TargetEncoder cross-fits in `fit_transform`: a right metric would be refuted on the points of `transform`."""
+    """TargetEncoder cross-fits in `fit_transform`: on the points of `transform` an optimal metric is refuted."""
     words = np.array([["a"], ["b"], ["c"], ["d"]])[np.arange(14) % 4]
-    encoder = TargetEncoder(target_type="continuous", cv=KFold(2))
-    model = make_pipeline(encoder, cvxml.MLSVM(n_neighbors=2)).fit(words, Y)
-    refused("^step 'mlsvm'.*other points.*solution_.X", model, words, Y)
-    assert cvxml.certify_estimator(model[1], model[1].solution_.X, Y).verdict == "certified"
+    encoder = TargetEncoder(target_type="continuous", cv=KFold(3))
+    model = make_pipeline(encoder, LEARNER).fit(words, Y)
+    refused("^step 'lmnn'.*other points.*solution_.X", model, words, Y)
+    learner, other = model[1], model[0].transform(words)
+    assert cvxml.certify_estimator(learner, learner.solution_.X, Y).verdict == "certified"
+    assert cvxml.certify_estimator(learner, other, Y, diagnosed=False).verdict == "refuted"
 
 
 @pytest.mark.slow
