@@ -7,7 +7,7 @@ imported here.
 from __future__ import annotations
 
 from copy import copy
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +19,7 @@ from cvxml.core.tolerance import Tolerance
 from cvxml.core.tuples import LISTS, from_tuples
 from cvxml.oracle.check import check
 from cvxml.oracle.foreign import METHODS, Fitted, question
+from cvxml.oracle.pipelines import found, named
 
 # name of the module: name of the package
 PACKAGES = {
@@ -52,7 +53,10 @@ def certify_estimator(
     """Judge the metric of a fitted estimator as an answer to the problem that its own parameters state.
 
     estimator: an estimator of cvxml, or a learner of metric-learn, scikit-learn, pylmnn or pyDML that minimises the
-    objective of a method in cvxml.
+    objective of a method in cvxml. Or a Pipeline of scikit-learn with such a learner among its steps, or a GridSearchCV
+    or other search, or a nest of them. In a Pipeline the last learner is judged, on X transformed by the steps before
+    it; later steps play no part. `pipeline[:k]`, the first k steps, chooses an earlier learner. In a search
+    best_estimator_ is judged.
     X: the points (n, d) that its `fit` got. For metric-learn's weakly supervised learners: tuples of points (t, 2 to 4,
     d). If the estimator has a preprocessor, indices may take the place of points.
     y: the labels, chunks or real targets (n,) that its `fit` got. For learners from pairs: +1 or -1 for each pair.
@@ -63,27 +67,59 @@ def certify_estimator(
     exact, diagnosed, time_limit, callback: as in `check`.
 
     Raises ValueError if the estimator is not known, is not fitted, or was changed after its fit; if its parameters have
-    no counterpart in cvxml; or if it drew inputs at random and does not keep them.
+    no counterpart in cvxml; or if it drew inputs at random and does not keep them. Also if no step of a Pipeline learns
+    a metric, if a search has refit=False, or if the steps of a Pipeline give other points than its learner of cvxml was
+    fitted to. The message names the step.
     """
+    learner, points, path = found(estimator, X, _learns)
+    with named(*path):
+        asked = _asked(learner, points, y, given)
     options: dict[str, Any] = {
-        "tol": getattr(estimator, "_fitted_to", "normal") if tol is None else tol,
+        "tol": getattr(learner, "_fitted_to", "normal") if tol is None else tol,
         "exact": exact,
         "diagnosed": diagnosed,
         "time_limit": time_limit,
         "callback": callback,
     }
-    if type(estimator).__module__.split(".")[0] == "cvxml":
-        solution = getattr(estimator, "solution_", None)
-        if solution is None:
-            raise ValueError(
-                f"{type(estimator).__name__} has no solution_: fit it first, if it learns a metric"
-            )
-        _refuse_changed(estimator, set(given))
-        params = {name: value for name, value in solution.params.items() if value is not None}
-        return check(solution.method, X, y, solution, **options, **params | given)
-    fitted = read(estimator, X, y, given)
-    asked = question(fitted)
-    return check(asked.method, fitted.X, fitted.y, asked.metric, **options, **asked.params)
+    return check(asked.method, asked.X, asked.y, asked.metric, **options, **asked.params)
+
+
+class Asked(NamedTuple):
+    """The arguments of `check` for a fitted learner."""
+
+    method: str
+    X: Any
+    y: Any
+    metric: Any  # (d, d), or a Solution
+    params: dict[str, Any]
+
+
+def _asked(estimator: Any, X: Any, y: Any, given: dict[str, Any]) -> Asked:
+    """Return the question that the metric of a fitted learner answers."""
+    if not _is_ours(estimator):
+        fitted = read(estimator, X, y, given)
+        foreign = question(fitted)
+        return Asked(foreign.method, fitted.X, fitted.y, foreign.metric, foreign.params)
+    solution = getattr(estimator, "solution_", None)
+    if solution is None:
+        raise ValueError(f"{type(estimator).__name__} has no solution_: fit it first, if it learns a metric")
+    _refuse_changed(estimator, set(given))
+    params = {name: value for name, value in solution.params.items() if value is not None}
+    return Asked(solution.method, X, y, solution, params | given)
+
+
+def _is_ours(estimator: Any) -> bool:
+    return type(estimator).__module__.split(".")[0] == "cvxml"
+
+
+def _learns(estimator: Any) -> bool:
+    """Return True for a metric learner that can be judged, fitted or not."""
+    if not _is_ours(estimator):
+        return _class(estimator) is not None
+    if hasattr(estimator, "solution_"):
+        return True
+    # GLML has a method, but no solution_ even after its fit
+    return hasattr(estimator, "_method") and not hasattr(estimator, "n_features_in_")
 
 
 def _refuse_changed(estimator: Any, given: set[str]) -> None:
@@ -127,15 +163,23 @@ def read(estimator: Any, X: ArrayLike, y: ArrayLike | None, given: dict[str, Any
 
 def _known(estimator: Any) -> tuple[str, str]:
     """Return the package and the class name of the estimator, or of a base class if only that is known."""
-    for kind in type(estimator).__mro__:
-        package = PACKAGES.get(kind.__module__.split(".")[0])
-        if package and (package, kind.__name__.removesuffix("_Supervised")) in METHODS:
-            return package, kind.__name__
+    known_class = _class(estimator)
+    if known_class is not None:
+        return known_class
     known = ", ".join(f"{package} {learner}" for package, learner in METHODS if package in PACKAGES.values())
     raise ValueError(
         f"{type(estimator).__module__}.{type(estimator).__name__} is not a known estimator: give its matrix to "
         f"cvxml.check; known are those of cvxml, and {known}"
     )
+
+
+def _class(estimator: Any) -> tuple[str, str] | None:
+    """Return the package and the name of the first known class among the estimator's own and its base classes."""
+    for kind in type(estimator).__mro__:
+        package = PACKAGES.get(kind.__module__.split(".")[0])
+        if package and (package, kind.__name__.removesuffix("_Supervised")) in METHODS:
+            return package, kind.__name__
+    return None
 
 
 def _params(estimator: Any) -> dict[str, Any]:

@@ -9,8 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.covariance import GraphicalLasso
-from sklearn.neighbors import NeighborhoodComponentsAnalysis
+from sklearn.decomposition import PCA
+from sklearn.model_selection import GridSearchCV, KFold, RandomizedSearchCV
+from sklearn.neighbors import KNeighborsClassifier, NeighborhoodComponentsAnalysis
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler, TargetEncoder
 
 import cvxml
 from cvxml.core.metric import FloatArray, components_of
@@ -301,6 +306,133 @@ def test_what_cannot_be_mapped_is_refused_with_a_sentence() -> None:
     refused("LSI.*pairs=", lsi, X)
     nca = fake("metric_learn.nca", "NCA", {"n_components": None}, components_=np.eye(3))
     refused(r"NCA.*3 features.*\(14, 2\)", nca, X, Y)
+
+
+LEARNER = cvxml.LMNN(n_neighbors=2)
+SCALED = StandardScaler().fit_transform(X)
+
+
+def same_as_bare(whole: Any, learner: Any, points: FloatArray) -> None:
+    """The verdict, bound and gap of the whole are those of the learner on the transformed points."""
+    of_whole = cvxml.certify_estimator(whole, X, Y, diagnosed=False)
+    bare = cvxml.certify_estimator(learner, points, Y, diagnosed=False)
+    for name in ("method", "verdict", "tol", "objective", "lower_bound"):
+        assert getattr(of_whole, name) == getattr(bare, name), name
+
+
+def fitted(model: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return clone(model).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        LEARNER,
+        cvxml.LMNN(n_neighbors=2, max_iter=1),
+        cvxml.KernelMLSVM(n_neighbors=2),
+        cvxml.PLML(2, 2, graph_neighbors=2, tol=1e-4),
+        NeighborhoodComponentsAnalysis(n_components=1, max_iter=5),
+    ],
+    ids=str,
+)
+def test_a_pipeline_is_judged_as_its_learner_on_the_transformed_points(learner: Any) -> None:
+    last = [] if isinstance(learner, cvxml.PLML) else [PCA(), KNeighborsClassifier(2)]  # PLML is a classifier
+    model = fitted(make_pipeline(StandardScaler(), "passthrough", learner, *last))
+    same_as_bare(model, model[2], SCALED)
+    same_as_bare(model[:3], model[2], SCALED)
+
+
+def test_a_pipeline_with_a_certified_metric_is_certified_and_with_another_one_is_not() -> None:
+    model = fitted(make_pipeline(StandardScaler(), LEARNER, KNeighborsClassifier(2)))
+    assert cvxml.certify_estimator(model, X, Y).verdict == "certified"
+    kept = (("scaler", StandardScaler().fit(X)), ("lmnn", fake(*RIGHT["LMNN"][:3], components_=np.eye(2))))
+    assert cvxml.certify_estimator(Pipeline([*kept]), X, Y, diagnosed=False).verdict == "refuted"
+
+
+def test_the_last_of_two_learners_is_judged_and_a_slice_chooses_the_first() -> None:
+    model = fitted(
+        make_pipeline(StandardScaler(), LEARNER, cvxml.MLSVM(n_neighbors=2), KNeighborsClassifier(2))
+    )
+    same_as_bare(model, model[2], model[:2].transform(X))
+    same_as_bare(model[:2], model[1], SCALED)
+
+
+@pytest.mark.parametrize("kind", [GridSearchCV, RandomizedSearchCV])
+def test_a_search_is_judged_as_its_best_estimator(kind: Any) -> None:
+    few = {"n_iter": 2} if kind is RandomizedSearchCV else {}
+    search = fitted(
+        kind(
+            make_pipeline(StandardScaler(), cvxml.MLSVM(n_neighbors=1), KNeighborsClassifier(2)),
+            {"mlsvm__lam": [0.1, 1.0]},
+            cv=2,
+            **few,
+        )
+    )
+    best = search.best_estimator_[1]
+    assert best.lam in (0.1, 1.0)
+    same_as_bare(search, best, SCALED)
+
+
+def test_pipelines_and_searches_may_be_nested() -> None:
+    alone = GridSearchCV(
+        cvxml.MLSVM(n_neighbors=2), {"lam": [0.1, 1.0]}, cv=2, scoring=lambda model, X, y: model.lam
+    )
+    inner = fitted(
+        make_pipeline(StandardScaler(), make_pipeline(FunctionTransformer(), alone), KNeighborsClassifier(2))
+    )
+    search = inner[1][1]
+    assert search.best_params_ == {"lam": 1.0}
+    same_as_bare(inner, search.best_estimator_, SCALED)
+    same_as_bare(fitted(alone), fitted(cvxml.MLSVM(lam=1.0, n_neighbors=2)), X)
+
+
+def test_an_error_in_a_pipeline_names_the_step() -> None:
+    steps = [("scaler", StandardScaler()), ("lmnn", LEARNER), ("knn", KNeighborsClassifier(2))]
+    model = fitted(Pipeline(steps))
+    refused("^step 'scaler'.*StandardScaler", Pipeline(steps), X, Y)
+    refused("^step 'scaler'.*3 features", model, np.eye(3), Y)
+    refused("^step 'lmnn'.*LMNN.*fit", Pipeline([steps[1], steps[2]]), X, Y)
+    refused("^step 'outer', step 'lmnn'.*LMNN.*fit", Pipeline([("outer", Pipeline(steps[1:]))]), X, Y)
+    refused("^step 'lmnn'.*other points", model, X[:9], Y[:9])
+    refused("^step 'lmnn'.*other points", model, 1.001 * X, Y)
+    model.set_params(lmnn__mu=0.9)
+    refused("^step 'lmnn'.*mu.*0.9", model, X, Y)
+    sampler = fake("sklearn.other", "Sampler", {})
+    refused("^step 'drawn'.*Sampler.*transform", Pipeline([("drawn", sampler), steps[1]]), X, Y)
+    lmnn = fake("metric_learn.lmnn", "LMNN", {"regularization": 0.3, "n_neighbors": 2})
+    refused("^step 'theirs'.*fitted", Pipeline([("theirs", lmnn)]), X, Y)
+
+
+def test_a_pipeline_without_a_metric_learner_is_refused() -> None:
+    model = fitted(make_pipeline(StandardScaler(), KNeighborsClassifier(2)))
+    refused("'standardscaler'.*'kneighborsclassifier'", model, X, Y)
+    refused("'glml'", fitted(make_pipeline(StandardScaler(), cvxml.GLML())), X, Y)
+    refused("empty", Pipeline([("nothing", "passthrough")]), X, Y)
+
+
+def test_a_search_without_a_fitted_estimator_is_refused() -> None:
+    search = GridSearchCV(
+        make_pipeline(StandardScaler(), cvxml.MLSVM(n_neighbors=1), KNeighborsClassifier(2)),
+        {"mlsvm__lam": [0.5]},
+        cv=2,
+    )
+    refused("GridSearchCV.*not fitted.*fit", search, X, Y)
+    kept = fitted(search).set_params(refit=False)  # scikit-learn keeps best_estimator_ of the earlier fit
+    refused("GridSearchCV.*refit=True.*best_params_", kept, X, Y)
+    refused("step 'searched'.*GridSearchCV.*not fitted", Pipeline([("searched", search)]), X, Y)
+
+
+def test_points_that_a_step_gives_only_in_the_fit_are_not_taken_for_those_of_the_fit() -> None:
+    """TargetEncoder cross-fits in `fit_transform`: on the points of `transform` an optimal metric is refuted."""
+    words = np.array([["a"], ["b"], ["c"], ["d"]])[np.arange(14) % 4]
+    encoder = TargetEncoder(target_type="continuous", cv=KFold(3))
+    model = make_pipeline(encoder, LEARNER).fit(words, Y)
+    refused("^step 'lmnn'.*other points.*solution_.X", model, words, Y)
+    learner, other = model[1], model[0].transform(words)
+    assert cvxml.certify_estimator(learner, learner.solution_.X, Y).verdict == "certified"
+    assert cvxml.certify_estimator(learner, other, Y, diagnosed=False).verdict == "refuted"
 
 
 @pytest.mark.slow

@@ -1,0 +1,145 @@
+"""Find the metric learner in a fitted Pipeline or search of scikit-learn, and the points that the learner got.
+
+The names of the classes and of their base classes identify them, so scikit-learn is not imported here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+
+Learns = Callable[[Any], bool]  # whether an estimator is a metric learner that can be judged
+
+
+class Found(NamedTuple):
+    """A metric learner, the points after the steps before it, and the names of the steps that lead to it."""
+
+    learner: Any
+    X: Any
+    path: tuple[str, ...] = ()  # outermost first; empty if the learner was given itself
+
+
+def found(estimator: Any, X: Any, learns: Learns) -> Found:
+    """Return the metric learner in `estimator`, and X transformed by the fitted steps before it.
+
+    A Pipeline is searched for the last step that learns a metric, a search is replaced by its best_estimator_. Both may
+    be nested. Any other estimator is returned with X.
+
+    Raises ValueError if a step is not fitted or cannot transform, if no step learns a metric, or if a search kept no
+    fitted estimator.
+    """
+    if _is_search(estimator):
+        best = _best(estimator)
+        with named("best_estimator_"):
+            inside = found(best, X, learns)
+        return inside._replace(path=("best_estimator_", *inside.path))
+    if not _is_pipeline(estimator):
+        return Found(estimator, X)
+    steps = _steps(estimator)
+    positions = [k for k, (_, step) in enumerate(steps) if _holds(step, learns)]
+    if not positions:
+        listed = ", ".join(f"'{name}' ({type(step).__name__})" for name, step in steps)
+        raise ValueError(
+            f"no step of this {type(estimator).__name__} is a metric learner that can be judged; its steps are "
+            f"{listed or 'empty'}: give a pipeline with a learner of cvxml, metric-learn or scikit-learn"
+        )
+    last = positions[-1]
+    points = X
+    for name, step in steps[:last]:
+        with named(name):
+            points = _transformed(step, points)
+    name, learner = steps[last]
+    with named(name):
+        inside = found(learner, points, learns)
+        if last > 0:
+            _refuse_other_points(inside)
+    return inside._replace(path=(name, *inside.path))
+
+
+@contextmanager
+def named(*path: str) -> Iterator[None]:
+    """Begin the message of a ValueError with the names of the steps where it was raised."""
+    try:
+        yield
+    except ValueError as error:
+        if not path:
+            raise
+        raise ValueError(f"{', '.join(map(_said, path))}: {error}") from error
+
+
+def _said(name: str) -> str:
+    return name if name == "best_estimator_" else f"step '{name}'"
+
+
+def _is_search(estimator: Any) -> bool:
+    return _derives(estimator, "BaseSearchCV", "sklearn.model_selection")
+
+
+def _is_pipeline(estimator: Any) -> bool:
+    return _derives(estimator, "Pipeline", "sklearn.pipeline")
+
+
+def _derives(estimator: Any, name: str, module: str) -> bool:
+    return any(
+        kind.__name__ == name and kind.__module__.startswith(module) for kind in type(estimator).__mro__
+    )
+
+
+def _best(search: Any) -> Any:
+    """Return best_estimator_. With refit=False it is refused, because it would be that of an earlier fit."""
+    kind = type(search).__name__
+    if search.refit is False:
+        raise ValueError(
+            f"this {kind} has refit=False and so keeps no fitted estimator: set refit=True and fit it again, "
+            "or fit the estimator with best_params_ and give that"
+        )
+    best = getattr(search, "best_estimator_", None)
+    if best is None:
+        raise ValueError(f"this {kind} is not fitted: call its fit first")
+    return best
+
+
+def _steps(pipeline: Any) -> list[tuple[str, Any]]:
+    """Return names and steps, without those that are left out: None or "passthrough"."""
+    return [(name, step) for name, step in pipeline.steps if step is not None and not isinstance(step, str)]
+
+
+def _holds(step: Any, learns: Learns) -> bool:
+    """Return True if the step is a metric learner, or a Pipeline or a search with one."""
+    if _is_search(step):
+        return _holds(getattr(step, "best_estimator_", step.estimator), learns)
+    if _is_pipeline(step):
+        return any(_holds(each, learns) for _, each in _steps(step))
+    return learns(step)
+
+
+def _transformed(step: Any, X: Any) -> Any:
+    transform = getattr(step, "transform", None)
+    if transform is None:
+        raise ValueError(
+            f"{type(step).__name__} has no transform, so the points that the metric learner got are not known: "
+            "give the learner itself, with these points"
+        )
+    return transform(X)
+
+
+def _refuse_other_points(inside: Found) -> None:
+    """Raise ValueError if a learner that keeps its points was fitted to other points than the steps before it give.
+
+    For example, `TargetEncoder` gives other values in `fit_transform` than in `transform`.
+    """
+    kept = getattr(getattr(inside.learner, "solution_", None), "X", None)
+    if kept is None:
+        return
+    points = np.asarray(inside.X, dtype=float)
+    spread = np.linalg.norm(kept - kept.mean(axis=0))
+    if points.shape == kept.shape and np.linalg.norm(points - kept) <= 1e-6 * spread:
+        return
+    raise ValueError(
+        f"{type(inside.learner).__name__} was fitted to other points {kept.shape} than the steps before it give now "
+        f"{points.shape}: give the X of the fit; if a step changes its values between fit_transform and transform, "
+        "give this learner itself, with its solution_.X"
+    )
