@@ -32,10 +32,17 @@ from tests.instances import random_data
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(cvxml.__file__).parent
-PAGES = sorted((ROOT / "docs").glob("*.md"))
+PAGES = sorted([*(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "teaching").glob("*.md")])
 TEXTS = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
-every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-every_text = pytest.mark.parametrize("page", TEXTS, ids=lambda page: page.name)
+
+
+def name_of(page: Path) -> str:
+    """Its name, after the folder if that is below docs/."""
+    return str(page.relative_to(ROOT / "docs")) if page.parent.parent.name == "docs" else page.name
+
+
+every_page = pytest.mark.parametrize("page", PAGES, ids=name_of)
+every_text = pytest.mark.parametrize("page", TEXTS, ids=name_of)
 
 
 DIRECTIVES = {

@@ -103,6 +103,8 @@ class Triplets(NamedTuple):
         """
         n = self.impostors.shape[1]
         price, triplets = _checked(dual, n)
+        if len(self.targets) == 0:
+            return Duals(np.zeros(0), np.zeros(0, dtype=np.intp))
         known = self.targets @ (n, 1)
         order = np.argsort(known)
         wanted = triplets[:, :2] @ (n, 1)

@@ -261,6 +261,15 @@ def test_a_misreading_of_the_squared_hinge_is_the_problem_that_it_says(misreadin
     assert report.verdict is Verdict.CERTIFIED
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("targets", [[[1], [], []], [[], [0], []]])
+@every_hinge
+def test_a_class_without_targets_is_judged_and_diagnosed(method: str, targets: list[list[int]]) -> None:
+    """Triplets of one class alone: classes that weigh the same have no rows of the other class."""
+    report = cvxml.check(method, [[0.0], [1.0], [3.0]], [0, 0, 1], [[0.1146]], mu=0.6, targets=targets)
+    assert report.verdict is Verdict.REFUTED
+
+
 def test_every_misreading_is_tested() -> None:
     for method in IDS:
         further = {"exchanged", "hardest", "unsquared_pull", "class_weights", *TRIPLETS}
