@@ -38,7 +38,7 @@ extensions = [
     "terms",
 ]
 myst_enable_extensions = ["dollarmath"]
-include_patterns = ["*.md", "reports/*.md", "gallery/*.rst"]
+include_patterns = ["*.md", "teaching/*.md", "reports/*.md", "gallery/*.rst"]
 highlight_language = "text"
 smartquotes = False  # a quotation mark may be code
 nitpicky = True

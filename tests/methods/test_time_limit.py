@@ -425,7 +425,7 @@ def test_check_of_a_claim_to_be_optimal_says_that_the_time_was_up(clock: Callabl
     report = cvxml.check("ssvm", points, y, best, claim="optimal", callback=callback, time_limit=1, C=1.0)
     assert len(told) == 1
     assert report.verdict == "inconclusive"
-    assert any("no start of ours that was tried" in reason for reason in report.reasons)
+    assert any("that was tried" in reason for reason in report.reasons)
     assert report.reasons[-1].startswith("the search for a proof ended at time_limit")
 
 
