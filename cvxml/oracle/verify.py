@@ -142,14 +142,14 @@ def _disagreement(solutions: dict[str, Solution], verdicts: dict[str, Verdict]) 
 HEAD = (
     "Relative gap and seconds by solver. Our own lower bound certifies every gap. For ssvm and nca it is\n"
     "the gap of the last convex step; for mlkr, the distance from a stationary metric.\n\n"
-    f"{'method':<20}{'data':<18}{'n x d':>8}" + "".join(f"{solver:>14}" for solver in SOLVERS) + "  verdict"
+    f"{'method':<19}{'data':<21}{'n x d':>8}" + "".join(f"{solver:>14}" for solver in SOLVERS) + "  verdict"
 )
 
 
 def as_line(row: Row) -> str:
     """Return a row as text, in the columns of `HEAD`."""
     shape = f"{row.shape[0]} x {row.shape[1]}"
-    line = f"{row.method:<20}{row.data:<18}{shape:>8}"
+    line = f"{row.method:<19}{row.data:<21}{shape:>8}"
     line += "".join(
         f"{row.rel_gaps[s]:>7.0e} {row.seconds[s]:>4.1f} s" if s in row.seconds else f"{'-':>14}"
         for s in SOLVERS
