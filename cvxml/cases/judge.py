@@ -1742,9 +1742,9 @@ class LFDA(Problem):
         self.r = self.params["n_components"]
         determinant(self.S_w, "S_w is singular")
         self.largest = int(max(abs(v) for v in self.S_w.flat))
-        # units of the features that make the diagonal of S_w about 1
-        diagonal = [float(Fraction(int(v), self.largest)) for v in np.diag(self.S_w)]
-        self.size = np.exp2(np.round(np.log2(diagonal) / 2))
+        powers = np.array([half_power(v * self.one) for v in np.diag(self.S_w)])
+        # units of the features that make the diagonal of S_w about 1 if it is divided by its largest entry
+        self.size = np.exp2(powers - powers.max())
 
     def local_scatter(self):
         """S_w and S_b as integers in one unit."""
@@ -1811,16 +1811,15 @@ class LFDA(Problem):
         require(self.params["embedding"] == "plain", "the embedding is not known")
         return plain, unit
 
-    def misfit(self, at, matrix, unit):
-        """The squared distance of a matrix from the metric of the embedding with the range of `at`, as a share.
+    def misfit(self, at):
+        """The squared distance of a metric from the metric of the embedding with its range, as a share.
 
-        Two shares: in the Frobenius norm, and in the coordinates in which S_w is I.
+        Distances are measured in the coordinates in which S_w is I.
         """
-        metric, of = self.embedded(at)
-        ratio = unit / of
-        off, there = matrix * ratio.numerator - metric * ratio.denominator, metric * ratio.denominator
-        plain = Fraction((off * off).sum()) / max(1, (there * there).sum())
-        return plain, Fraction(self.square(off)) / max(1, self.square(there))
+        metric, unit = self.embedded(at)
+        ratio = at.unit / unit
+        off, there = at.matrix * ratio.numerator - metric * ratio.denominator, metric * ratio.denominator
+        return Fraction(self.square(off)) / max(1, self.square(there))
 
     def square(self, A):
         """tr S_w A S_w A^T."""
@@ -1829,15 +1828,15 @@ class LFDA(Problem):
     def metrics(self, matrix):
         found = super().metrics(matrix)
         for at in found:
-            share = self.misfit(at, at.matrix, at.unit)[1]
-            require(share <= Fraction(1, 10**12), "the metric is not of its embedding")
+            require(self.misfit(at) <= Fraction(1, 10**12), "the metric is not of its embedding")
         return found
 
     def deviations(self, M):
         yield from super().deviations(M)
-        at = self.measured(*whole((M + M.T) / 2))
-        for share, sure in zip(self.misfit(at, *whole(M)), (True, False)):
-            yield Deviation(math.sqrt(share), "it is not of the embedding asked for", sure)
+        shares = [math.sqrt(self.misfit(at)) for at in self.judged_as(M)]
+        what = "in coordinates in which S_w is I, it is not of the embedding asked for"
+        yield Deviation(min(shares), what)
+        yield Deviation(max(shares), what, False)
 
     def scale(self, at, objective):
         return -objective
@@ -1856,6 +1855,12 @@ class LFDA(Problem):
                 bound = -(self.r * s + (s_w * N).sum() * size)
                 return bound - ALLOWED * abs(bound)
         raise ValueError("no N is found for this s")
+
+
+def half_power(x):
+    """log2(x) / 2 of a fraction above 0, rounded to an integer. x may be too large or too small for a float."""
+    exponent = (x.numerator.bit_length() - x.denominator.bit_length()) // 2
+    return np.round(np.log2(float(x / Fraction(4) ** exponent)) / 2 + exponent)
 
 
 def affinity(D, product):

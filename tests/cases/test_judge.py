@@ -232,6 +232,28 @@ def test_one_entry_is_off_by_a_millionth_of_the_norm_or_less(case: Case) -> None
         agree(case, f"off by {share}", metric, undecided=("inconclusive",))
 
 
+@pytest.mark.quick(2)
+@pytest.mark.usefixtures("one_reference")
+@each([case for case in ATTAINED if case.formula == "lfda"])
+def test_check_says_the_same_at_the_border_of_an_embedding(case: Case) -> None:
+    """The error is measured in coordinates in which S_w is the identity, and not by the entries of the metric."""
+    A, verdicts = np.array(case.content["proof"]["metric"]), set()
+    for k in range(len(A)):
+        for share in (6e-7, -2e-6, 3e-6):
+            metric = A.copy()
+            metric[k, k] += share * np.linalg.norm(A)
+            verdicts.add(agree(case, f"off by {share}", metric))
+    assert "refuted" in verdicts
+
+
+def test_an_embedding_that_check_refutes_is_refuted() -> None:
+    """Off by 1.0e-6 of the norm, and by 2e-6 in coordinates in which S_w is the identity."""
+    (case,) = load_cases(pattern="lfda-iris")
+    A = np.array(case.content["proof"]["metric"])
+    A[2, 2] += 2e-6 * np.linalg.norm(A)
+    assert agree(case, "one entry", A) == "refuted"
+
+
 def test_the_determinant_is_that_of_the_symmetric_part() -> None:
     """The asymmetry is 3e-7 of the norm, and the determinants to the power 1/40 are 1 + 4e-7 and 1 - 1.1e-6."""
     (case,) = load_cases(pattern="glml-underflow")
