@@ -103,6 +103,11 @@ def _x_log_x(x: Any) -> Any:
     return ball(x) * ball(x).log() if x != 0 else x
 
 
+def _softplus(x: Any) -> Any:
+    """log(1 + e^x) = x + log(1 + e^-x), which does not overflow if x is large."""
+    return ball(x) + ball(-x).exp().log1p() if x > 0 else ball(x).exp().log1p()
+
+
 def _function(
     enclosed: Callable[[Enclosure], Enclosure], of_floats: Callable[[Any], Any], of_one: Callable[[Any], Any]
 ) -> Callable[[Any], Any]:
@@ -121,7 +126,7 @@ sqrt = _function(Enclosure.sqrt, np.sqrt, lambda x: ball(x).sqrt())
 log = _function(Enclosure.log, np.log, lambda x: ball(x).log())
 log1p = _function(Enclosure.log1p, np.log1p, lambda x: ball(1 + x).log())
 exp = _function(Enclosure.exp, np.exp, lambda x: ball(x).exp())
-softplus = _function(Enclosure.softplus, lambda x: np.logaddexp(0.0, x), lambda x: (1 + ball(x).exp()).log())
+softplus = _function(Enclosure.softplus, lambda x: np.logaddexp(0.0, x), _softplus)
 exp_excess = _function(Enclosure.exp_excess, _middle(Enclosure.exp_excess), lambda x: ball(x).exp() - 1 - x)
 log_excess = _function(
     Enclosure.log_excess, _middle(Enclosure.log_excess), lambda x: ball(x - 1) - ball(x).log()

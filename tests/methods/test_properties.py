@@ -17,6 +17,7 @@ from tests.instances import (
     NOT_OPTIMAL,
     allowed,
     checked,
+    exact_of,
     objective_of,
     random_data,
     small,
@@ -165,6 +166,18 @@ def test_no_dual_lifts_the_bound_above_the_optimum(method: str, every: int) -> N
             proof = cvxml.certify(method, X, Y, metric, dual, **small(method))
             assert np.isfinite(proof.lower_bound), size
             assert proof.lower_bound - proof.rounding <= best.objective + best.certificate.rounding, size
+
+
+@pytest.mark.quick(6)
+@pytest.mark.parametrize("method", [name for name in CONVEX if name not in ("glml", "kernel_mlsvm")])
+def test_exact_mode_has_an_interval_for_metrics_of_every_size(method: str) -> None:
+    """No exponential of a distance overflows."""
+    best = solved(method, tol=1e-7)
+    for size in (1e-300, 1e300):
+        metric = within(method, size * np.eye(len(best.metric)))
+        found = exact_of(method, X, Y, metric, best.dual, **small(method))
+        assert found.lower_bound <= found.objective
+        assert float(found.lower_bound) == pytest.approx(best.lower_bound, rel=1e-5)
 
 
 # ---------------------------------------------------------------- where it starts from

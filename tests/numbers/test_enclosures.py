@@ -85,7 +85,7 @@ ONE: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "log": (of.log, lambda x: x > 0),
     "log1p": (of.log1p, lambda x: x > -1),
     "exp": (of.exp, lambda x: abs(x) < 10_000),
-    "softplus": (of.softplus, lambda x: abs(x) < 10_000),
+    "softplus": (of.softplus, lambda x: x == x),
     "exp excess": (of.exp_excess, lambda x: abs(x) < 10_000),
     "log excess": (of.log_excess, lambda x: x > 0),
     "x log x": (of.x_log_x, lambda x: 0 <= x <= 1),
