@@ -365,6 +365,10 @@ def test_weights_that_do_not_sum_to_1_are_refused() -> None:
         ("scml", {"n_neighbors": 1}, "n_basis", 0),
         ("mlkr", {}, "n_components", 3),
         ("nca", {}, "n_components", True),
+        ("lfda", {"n_components": 1}, "n_components", 0),
+        ("lfda", {"n_components": 1}, "n_components", 3),
+        ("glml", {"query": [0.0, 0.0], "alpha": 1.0}, "alpha", -1e-3),
+        ("lmnn", {"triplets": [[0, 2, 1]]}, "targets", [[2], *[[]] * 9]),
     ],
 )
 def test_a_value_that_a_parameter_cannot_have_is_not_taken_for_its_default(
@@ -908,6 +912,59 @@ def test_a_prior_that_is_not_symmetric_is_refused() -> None:
     content["params"]["prior"] = (np.array(content["params"]["prior"]) + skew).tolist()
     with pytest.raises(ValueError, match=r"prior.*symmetric"):
         recompute.recompute(content)
+
+
+# Files that were proved falsely, because numbers of 60 digits, or multiples of 2^-160, are too coarse for their data.
+TOO_COARSE: dict[str, dict[str, Any]] = {
+    # sqrt(D_01) = 2^206 + 2 and sqrt(D_02) = 2^206: the loss is 4, and not 0
+    "roots that agree to 60 digits": {
+        "method": "lsml",
+        "X": [[0.0, 0.0], [2.0**206, 2.0**104], [2.0**206, 0.0]],
+        "y": [0, 0, 1],
+        "metric": [[1.0, 0.0], [0.0, 1.0]],
+        "params": {"prior": [[1.0, 0.0], [0.0, 1.0]], "quadruplets": [[0, 1, 0, 2]], "weights": [1.0]},
+        "dual": {"s": [0.0]},
+    },
+    # exp(-10.4^2) and exp(-10.399^2) are 15 multiples of 2^-160, and differ by 2 %: the first axis is worse by that
+    "affinities that agree to one digit": {
+        "method": "lfda",
+        "X": [
+            [0, 0, 0],
+            [0, 0, 1],
+            [10.4, 0, 0],
+            [10.4, 0, 1],
+            [0, 10.399, 0],
+            [0, 10.399, 1],
+            [0, 0, 3],
+            [0, 0, 4],
+        ],
+        "y": [0, 0, 0, 0, 0, 0, 1, 1],
+        "metric": [[0.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]],
+        "params": {"n_components": 1, "n_neighbors": 1, "embedding": "orthonormal", "alpha": 0.0},
+        "dual": {"s": [1.09612623e47]},
+    },
+}
+
+
+@pytest.mark.parametrize("name", TOO_COARSE)
+def test_a_file_is_not_proved_by_numbers_that_are_too_coarse(name: str) -> None:
+    _, _, gap, _, scale = recompute.recompute(TOO_COARSE[name])
+    assert gap > 1e-2 * scale
+
+
+def test_an_affinity_that_is_too_small_is_refused() -> None:
+    """The first two features are seen with exp(-1000) alone, which has no digits here."""
+    content = copy.deepcopy(TOO_COARSE["affinities that agree to one digit"])
+    content["X"] = [[3 * a, 3 * b, c] for a, b, c in content["X"]]
+    with pytest.raises(ValueError, match="S_w"):
+        recompute.recompute(content)
+
+
+def test_a_label_of_minus_1_is_a_chunklet_unless_chunklets_are_given() -> None:
+    X, y = random_data(0, n=10, d=2, classes=2)
+    solution = cvxml.solve("rca", X, y)
+    content = {**json.loads(json.dumps(solution.to_dict())), "y": [int(label) - 1 for label in y]}
+    assert float(recompute.recompute(content)[0]) == pytest.approx(solution.objective, rel=1e-9)
 
 
 def of_curve(columns: int = 3) -> tuple[np.ndarray, np.ndarray]:

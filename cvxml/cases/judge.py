@@ -150,6 +150,7 @@ BYTES, DEEP, PRINTED = 1 << 26, 64, 80  # of a file; nested brackets; characters
 EMPTY = 10**4  # the longest side of an array without entries
 # exact arithmetic
 ONE = 1 << 160  # numbers in [0, 1] that are no fractions are multiples of 1 / ONE
+FINE = ONE << 240  # affinities may be as small as 1e-96 and have 24 digits
 SHARES = range(60, 18, -2)  # dual variables are mixed with 2^-60 .. 2^-20 of others
 DECIMALS = decimal.Context(prec=60, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
 ALLOWED = Fraction(
@@ -346,6 +347,11 @@ def root(x):
     return Fraction(DECIMALS.sqrt(digits(x)))
 
 
+def root_excess(x, y):
+    """[sqrt(x) - sqrt(y)]_+ of fractions, to 60 digits also if the roots are close."""
+    return Fraction(digits((x - y) / (root(x) + root(y)))) if x > y else Fraction(0)
+
+
 def exponentials(values, unit=1):
     """exp(-unit v) for v >= 0, as multiples of 1 / ONE, each off by less than two of them."""
     times, factor, one = DECIMALS.multiply, digits(Fraction(-unit)), decimal.Decimal(ONE)
@@ -418,7 +424,6 @@ class Metric:
     largest = staticmethod(max)
     least = staticmethod(min)
     log = staticmethod(log)
-    root = staticmethod(root)
 
     @staticmethod
     def sum_of_roots(values):
@@ -513,6 +518,13 @@ def numbers(dual, name, count):
     values = np.array(dual[name], float)
     require(values.shape == (count,) and np.isfinite(values).all(), f"{name} is not {count} numbers")
     return whole(values)
+
+
+def rank_of(n_components, d):
+    """The given rank, which is an integer from 1 to d."""
+    fits = isinstance(n_components, int) and 1 <= n_components <= d
+    require(fits, f"n_components is no rank from 1 to {d}")
+    return n_components
 
 
 class Problem:
@@ -773,6 +785,8 @@ class LMNN(Problem):
         self.mu = self.number("mu")
         require(0 < self.mu < 1 and len(self.y) == self.n, "mu or the number of labels is wrong")
         given = self.params.get("triplets")
+        only = given is None or self.params.get("targets") is None
+        require(only, "targets and triplets are both given")
         self.impostors = self.by_labels() if given is None else self.listed(given)
         count = sum(len(others) for others in self.impostors.values())
         self.floor = Fraction(1, 10**9) * self.mu * count
@@ -1337,7 +1351,7 @@ class LSML(NearPrior):
         """The sum over quadruplets."""
         total = 0
         for w, (a, b, c, d) in zip(self.weights, self.rows.tolist()):
-            total += w * at.positive(at.root(at.D(a, b)) - at.root(at.D(c, d))) ** 2
+            total += w * root_excess(at.D(a, b), at.D(c, d)) ** 2
         return total
 
     def lost(self, objective):
@@ -1623,7 +1637,8 @@ class RCA(Problem):
         of = np.array(self.y if listed is None else listed)
         fits = of.shape == (self.n,) and of.dtype.kind in "iu" and alpha >= 0
         require(fits, "the chunklets or alpha are wrong")
-        groups = [X[of == j] for j in set(of.tolist()) - {-1}]
+        outside = {-1} if listed is not None else set()  # -1 may be a label
+        groups = [X[of == j] for j in set(of.tolist()) - outside]
         count, common = sum(map(len, groups)), lcm(*map(len, groups))
         N = sum(common // len(points) * scatter(points) for points in groups)
         step = self.unit**2 / (common * count)
@@ -1739,7 +1754,7 @@ class LFDA(Problem):
     def __init__(self, content):
         super().__init__(content)
         self.S_w, self.S_b, self.one = self.local_scatter()
-        self.r = self.params["n_components"]
+        self.r = rank_of(self.params["n_components"], self.d)
         determinant(self.S_w, "S_w is singular")
         self.largest = int(max(abs(v) for v in self.S_w.flat))
         powers = np.array([half_power(v * self.one) for v in np.diag(self.S_w)])
@@ -1754,20 +1769,23 @@ class LFDA(Problem):
         require(fits, "the labels, n_neighbors or alpha are wrong")
         classes = [np.flatnonzero(y == c) for c in sorted(set(y.tolist()))]
         common = lcm(n, *map(len, classes))
-        within = np.zeros((n, n), object)
-        between = np.full((n, n), common // n * ONE, dtype=object)
+        within, errors = np.zeros((n, n), object), np.zeros((n, n), object)
+        between = np.full((n, n), common // n * FINE, dtype=object)
         for own in classes:
             require(len(own) > k, "a class has too few points for n_neighbors")
             affinities = self.affinities(X[own], k)
             within[np.ix_(own, own)] = affinities * (common // len(own))
+            errors[np.ix_(own, own)] = common // len(own)
             between[np.ix_(own, own)] = affinities * (common // n - common // len(own))
-        step = self.unit**2 / (2 * ONE * common)  # every two points are there in both orders
+        step = self.unit**2 / (2 * FINE * common)  # every two points are there in both orders
         one = Fraction(1, lcm(step.denominator, alpha.denominator))
-        S_w, S_b = (outer_sum(X, weights) * int(step / one) for weights in (within, between))
-        return S_w + identity(self.d) * int(alpha / one), S_b, one
+        S_w, S_b, lost = (outer_sum(X, weights) * int(step / one) for weights in (within, between, errors))
+        S_w = S_w + identity(self.d) * int(alpha / one)
+        require(psd(S_w * ALLOWED.numerator - lost * ALLOWED.denominator), "S_w is too close to singular")
+        return S_w, S_b, one
 
     def affinities(self, X, k):
-        """exp(-D_ij / (s_i s_j)) of the points of a class, as multiples of 1 / ONE; s_i is the distance of the k-th."""
+        """exp(-D_ij / (s_i s_j)) of the points of a class, as multiples of 1 / FINE; s_i is the distance of the k-th."""
         D = distances(X, identity(self.d))
         nearest = [sorted(row)[k] for row in D.tolist()]
         found = np.zeros((len(X), len(X)), object)
@@ -1841,6 +1859,10 @@ class LFDA(Problem):
     def scale(self, at, objective):
         return -objective
 
+    def lost(self, objective):
+        # S_w and S_b are off by at most ALLOWED S_w
+        return 4 * ALLOWED * (self.r + abs(objective))
+
     def bound(self, dual):
         values, V = self.eigenvectors()
         (price,), fine = numbers(dual, "s", 1)
@@ -1864,11 +1886,12 @@ def half_power(x):
 
 
 def affinity(D, product):
-    """exp(-D / sqrt(product)) as a multiple of 1 / ONE, rounded down; 0 if the product is 0."""
+    """exp(-D / sqrt(product)) as a multiple of 1 / FINE, rounded down; 0 if the product is 0."""
     if not product:
         return 0
     power = -DECIMALS.divide(decimal.Decimal(int(D)), DECIMALS.sqrt(decimal.Decimal(int(product))))
-    return int(DECIMALS.multiply(DECIMALS.exp(power), decimal.Decimal(ONE))) if power > -120 else 0
+    # below e^-280 it is less than 1 / FINE
+    return int(DECIMALS.multiply(DECIMALS.exp(power), decimal.Decimal(FINE))) if power > -280 else 0
 
 
 # ---- rankings: mlr ----
@@ -1908,6 +1931,10 @@ class MLR(Problem):
     def objective(self, at):
         slacks = (max(self.worst(at, q), Fraction(0)) for q in self.queries)
         return (at.trace() + self.C / len(self.queries) * sum(slacks)) * (1 + ALLOWED)
+
+    def lost(self, objective):
+        # the logarithms of ndcg have 60 digits; the other measures are fractions
+        return self.C / 10**50 if self.params["measure"] == "ndcg" else 0
 
     def worst(self, at, q):
         """The largest loss less margin of a ranking, over the numbers of others before each relevant point."""
@@ -2046,9 +2073,7 @@ class LimitedRank(Problem):
 
     def __init__(self, content):
         super().__init__(content)
-        self.rank = self.params["n_components"]
-        fits = isinstance(self.rank, int) and 1 <= self.rank <= self.d
-        require(fits, f"n_components is no rank from 1 to {self.d}")
+        self.rank = rank_of(self.params["n_components"], self.d)
         around = self.n * self.X - self.X.sum(axis=0)
         self.C = around.T.dot(around)  # the covariance times n^3
         self.basis = independent(self.C)
@@ -2556,6 +2581,7 @@ class GLML(Problem):
         require(params["model"] == "gaussian", f"the model {shown(params['model'])} is not known here")
         require(self.n == len(y) and y == self.y, f"there are no whole labels for {self.n} points")
         require(min(y) >= 0 and max(y) < len(y), "the labels are not 0, 1 and so on")
+        require(self.number("alpha") >= 0, "alpha is negative")
         counts = [y.count(c) for c in range(max(y) + 1)]
         priors = counts if params["priors"] == "empirical" else params["priors"]
         priors = [1.0] * len(counts) if priors is None else priors
