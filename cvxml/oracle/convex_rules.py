@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import NamedTuple
 
 from cvxml.core.exact import Exact
@@ -201,6 +202,8 @@ class Ruled(NamedTuple):
     facts: OnMetric
     ruling: Ruling
     exact: Exact | None = None  # the interval that decided, in exact mode
+    # the exact objective of the candidate minus that of our solution, if exact mode refuted the candidate by it; else 0
+    better_by: Fraction = Fraction(0)
 
     @property
     def certified(self) -> bool:
