@@ -10,7 +10,7 @@ import math
 from fractions import Fraction
 from typing import NamedTuple
 
-from cvxml.core.exact import Exact
+from cvxml.core.exact import Exact, upward
 from cvxml.core.metric import EPS
 from cvxml.core.report import Verdict
 from cvxml.core.result import Certificate, Solution, Status
@@ -69,12 +69,14 @@ class OnMetric(NamedTuple):
         return self.reference.certificate.decides(self.tol) and self.proof.decides(self.tol)
 
     @property
+    def share(self) -> float:
+        """The gap relative to the scale, rounding included; inf if the scale is 0."""
+        return (self.proof.gap + self.proof.rounding) / self.scale if self.scale > 0 else math.inf
+
+    @property
     def is_close(self) -> bool:
         """True if the gap is at most `CLOSE` of the scale."""
-        proof = self.proof
-        return (
-            proof.feasibility.feasible and self.scale > 0 and proof.gap + proof.rounding <= CLOSE * self.scale
-        )
+        return self.proof.feasibility.feasible and self.share <= CLOSE
 
     @property
     def rel_gap(self) -> float:
@@ -85,9 +87,11 @@ class OnMetric(NamedTuple):
 
 
 def _rounding(f: OnMetric) -> str:
+    rounding = max(f.proof.rounding, f.reference.certificate.rounding)
+    larger = "; try a larger tol" if f.scale > 0 else ""  # a tolerance is relative to the scale
     return (
-        f"double precision cannot decide at this tol: the rounding error may be {f.proof.rounding:.3g}, "
-        f"the scale is {f.scale:.3g}; raise tol"
+        f"double precision cannot decide at this tol: the rounding error may be {rounding:.3g}, "
+        f"the scale is {f.scale:.3g}{larger}"
     )
 
 
@@ -162,7 +166,10 @@ METRIC: tuple[Rule[OnMetric], ...] = (
         "optimal",
         lambda f: f.proof.gap <= f.allowed,
         CERTIFIED,
-        lambda f: f"optimal: the metric is feasible, and its gap is at most {f.allowed:.3g}",
+        lambda f: (
+            f"optimal: the metric is feasible, and its gap is {f.proof.gap:.3g} (rounding error at most "
+            f"{f.proof.rounding:.3g}); allowed is {f.allowed:.3g}"
+        ),
     ),
     Rule(
         "bound not tight",
@@ -227,6 +234,12 @@ class Ruled(NamedTuple):
         return above > 0 and facts.better_by - above <= facts.allowed + facts.reference.certificate.rounding
 
     @property
+    def most(self) -> float:
+        """A proved upper bound of the gap."""
+        proof = self.facts.proof
+        return proof.gap + proof.rounding if self.exact is None else upward(self.exact.gap)
+
+    @property
     def never(self) -> str:
         """Why no metric attains the infimum; empty if a metric does."""
         return self.asked.module.unattained(self.asked.given)
@@ -252,7 +265,7 @@ REVISIONS: tuple[Rule[Ruled], ...] = (
         "not attained",
         lambda r: r.certified and r.never,
         INCONCLUSIVE,
-        lambda r: f"{r.never}; the objective is within the tolerance of the infimum",
+        lambda r: f"{r.never}; the objective is at most {r.most:.3g} above the infimum",
     ),
     Rule(
         "scale of ours",
@@ -269,7 +282,7 @@ def _close(r: Ruled) -> tuple[str, ...]:
     unsought = "" if r.asked.diagnosed else "; misreadings were not tried"
     return (
         *r.ruling.reasons,
-        f"{100 * r.facts.rel_gap:.2g} % of the scale above the optimum: either {early}, or it solves a slightly "
+        f"at most {100 * r.facts.share:.2g} % of the scale above the optimum: either {early}, or it solves a slightly "
         f"different problem{unsought}",
     )
 

@@ -159,8 +159,8 @@ def test_a_witness_is_better_by_more_than_both_rounding_errors(
 def test_the_improvement_of_a_witness_is_exact_in_exact_arithmetic() -> None:
     """It is 2^-58, far below the rounding error of the objective in double precision."""
     X, y, metric = [[0.0], [1.0], [3.0]], [0, 0, 1], [[(1 + 2**-52) / 8]]
-    lists = [[1, 2], [], []]
-    report = cvxml.check("mlsvm", X, y, metric, tol=1e-30, exact=True, lam=1.0, neighbors=lists)
+    given = {"lam": 1.0, "neighbors": [[1, 2], [], []], "diagnosed": False}
+    report = cvxml.check("mlsvm", X, y, metric, tol=1e-30, exact=True, **given)
     assert report.witness is not None
     assert report.witness.better_by == pytest.approx(2**-58, rel=1e-6)
     assert report.witness.better_by < report.rounding
