@@ -380,7 +380,7 @@ def _check(parsed: argparse.Namespace) -> int:
             except ValueError as error:
                 raise ValueError(f"--predictions: {error}") from error
         content["predictions"] = None if found is None else found.to_dict()
-        text += f"\n  {'predictions':<28}{found or 'none: the report has no judged metric'}"
+        text += f"\n  {'predictions':<28}{found or 'none: the report has no feasible metric to compare'}"
     print(json.dumps(content, indent=1, sort_keys=True, allow_nan=False) if parsed.json else text)
     codes = {
         Verdict.CERTIFIED: CERTIFIED,

@@ -275,8 +275,8 @@ def _false_claim(proof: Certificate, claimed: dict[str, Any], slack: float) -> s
         own = proof.value_rounding or proof.rounding
         allowed += 2 * (max(own, proof.rounding) if name == "lower_bound" else own)
         # if the recomputed value is infinite, any finite claim is wrong
-        error = abs(stated - value) > allowed or math.isinf(value)
-        if stated < least[name] if name in least else error:
+        differs = abs(stated - value) > allowed or math.isinf(value)
+        if stated < least[name] if name in least else differs:
             return f"the file claims {name} {stated:.12g}; recomputed, it is {value:.12g}"
     return ""
 

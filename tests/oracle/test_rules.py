@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
 
@@ -88,6 +89,13 @@ def test_a_larger_tolerance_is_advised_only_if_it_may_help(scale: float) -> None
 
 def ruled(verdict: Verdict, facts: OnMetric, question: Any = None, exact: Any = None) -> Ruled:
     return Ruled(question or asked(), facts, Ruling(verdict, ("the reason",)), exact)
+
+
+def test_the_distance_to_an_infimum_includes_rounding() -> None:
+    facts = metric(replace(NEAR, gap=1.0, rounding=0.25))
+    assert ruled(CERTIFIED, facts).most == 1.25
+    exact = ruled(CERTIFIED, facts, exact=SimpleNamespace(gap=Fraction(1, 3)))
+    assert Fraction(1, 3) <= exact.most < 0.34
 
 
 UNSOLVED = ours(status=Status.STALLED)
