@@ -15,6 +15,7 @@ import pytest
 
 import cvxml
 from cvxml.methods import get, names
+from cvxml.oracle.saved import recertify
 
 
 def test_dir_lists_what_is_public_and_all_of_it_is_there() -> None:
@@ -80,6 +81,23 @@ def test_results_have_the_id_of_the_method_in_small_letters() -> None:
     assert cvxml.evaluate("Rca", X, None, solution.metric, chunklets=y).to_dict()["method"] == "rca"
     assert cvxml.check("RCA", X, None, solution, chunklets=y).method == "rca"
     assert cvxml.check("RCA", X, None, solution.metric, chunklets=y).verdict == "certified"
+
+
+def test_a_file_may_name_the_method_in_capital_letters(tmp_path: Path) -> None:
+    X, y = np.array([[0.0], [1.0], [3.0], [5.0]]), [0, 0, 1, 1]
+    cvxml.solve("rca", X, None, chunklets=y).save(path := tmp_path / "s.json")
+    path.write_text(path.read_text(encoding="utf-8").replace('"rca"', '"RCA"'), encoding="utf-8")
+    saved = cvxml.load(path)
+    assert recertify(saved, "normal").to_dict()["method"] == "rca"
+    assert cvxml.check("rca", X, None, saved, chunklets=y).notes == ()
+    assert cvxml.solve("rca", X, None, warm_start=saved, chunklets=y).status == "converged"
+
+
+def test_a_picture_of_a_method_in_capital_letters() -> None:
+    X, y = np.array([[0.0], [1.0], [3.0], [5.0]]), [0, 0, 1, 1]
+    points = np.hstack([X, X**2])
+    shown = cvxml.displays.NeighborhoodDisplay.from_metric("MLSVM", points, y, np.eye(2), n_neighbors=2)
+    assert set(shown.sets) == {"targets", "impostors"}
 
 
 def test_data_in_the_place_of_the_method_is_noticed() -> None:

@@ -114,7 +114,8 @@ def _agree(literal: Solution, fast: Solution) -> bool:
     if fast.certificate.step is not None:
         return certified
     bound = max(literal.lower_bound, fast.lower_bound)
-    return certified and bound <= min(literal.objective, fast.objective) + fast.certificate.rounding
+    rounding = literal.certificate.rounding + fast.certificate.rounding
+    return certified and bound <= min(literal.objective, fast.objective) + rounding
 
 
 def _checked() -> Iterator[str]:

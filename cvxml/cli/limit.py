@@ -45,7 +45,12 @@ def limited(seconds: float | None) -> Iterator[None]:
             raise TimeUp from None
         raise
     finally:
+        # If the interrupt is pending, `signal.signal` raises it and keeps the handler. There is only one interrupt, so
+        # the second call succeeds.
         try:
             timer.cancel()
+            if timer.is_alive():  # it may be in `end` already
+                timer.join()
+            signal.signal(signal.SIGINT, before)
         finally:
             signal.signal(signal.SIGINT, before)

@@ -129,10 +129,10 @@ def _drop_output() -> None:
 
 def _check_command(first: Sequence[str], commands: Iterable[str]) -> None:
     """Raise ValueError for an unknown command, with a clearer message than that of argparse."""
-    from cvxml.methods import names
+    from cvxml.methods import known
 
     for word in first:
-        if word in names():
+        if known(word):
             raise ValueError(
                 f"{word} is a method, not a command; try: cvxml solve {word} DATA, or cvxml show {word}"
             )
@@ -156,8 +156,8 @@ def _parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
         prog="cvxml",
         description="Metric learning: literal problems, exact solutions, certified results.",
         epilog="Exit codes: 0 certified or done, 1 refuted, 2 bad usage or input, 3 inconclusive, 4 internal error, "
-        "5 close, 130 interrupted, 141 if the reader of the output closed it. What was read of DATA is said in one "
-        "line on the standard error.",
+        "5 close, 130 interrupted, 141 if the reader of the output closed it. One line on the standard error reports "
+        "how DATA was read.",
     )
     parser.add_argument("--version", action="version", version=f"cvxml {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
@@ -195,7 +195,7 @@ def _parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
         "--out",
         metavar="FILE",
         help="save data, metric and dual: .json or .npz, which `certify` reads; or the metric alone: .npy or .csv; "
-        "after Ctrl-C, the best that there was (exit code 130)",
+        "after Ctrl-C, the best metric so far (exit code 130)",
     )
     add_force(command)
     command.set_defaults(run=_solve)
@@ -281,7 +281,7 @@ def _parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
 
 def _add_time_limit(command: argparse.ArgumentParser, what: str) -> None:
     command.add_argument(
-        "--time-limit", type=float, metavar="SECONDS", help=f"{what}; looked at between steps"
+        "--time-limit", type=float, metavar="SECONDS", help=f"{what}; the clock is checked between steps"
     )
 
 
@@ -301,8 +301,8 @@ def _show(parsed: argparse.Namespace) -> int:
     from cvxml.core.references import bibtex
     from cvxml.methods import get
 
-    if parsed.bibtex and get(parsed.method):
-        print(bibtex(parsed.method))
+    if parsed.bibtex:
+        print(bibtex(get(parsed.method).id))
     else:
         print(show(parsed.method, shutil.get_terminal_size().columns, parsed.latex))
     return CERTIFIED
@@ -380,7 +380,7 @@ def _check(parsed: argparse.Namespace) -> int:
             except ValueError as error:
                 raise ValueError(f"--predictions: {error}") from error
         content["predictions"] = None if found is None else found.to_dict()
-        text += f"\n  {'predictions':<28}{found or 'none: the report has no judged metric'}"
+        text += f"\n  {'predictions':<28}{found or 'none: the report has no feasible metric to compare'}"
     print(json.dumps(content, indent=1, sort_keys=True, allow_nan=False) if parsed.json else text)
     codes = {
         Verdict.CERTIFIED: CERTIFIED,

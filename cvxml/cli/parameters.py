@@ -8,7 +8,7 @@ from typing import Any
 
 from cvxml.core.parameter import Parameter
 from cvxml.core.tolerance import TOLERANCES, typed_tol
-from cvxml.methods import check_params, get, names
+from cvxml.methods import check_params, get, known, names
 
 
 def offered(solving: bool = False) -> dict[str, dict[str, Parameter]]:
@@ -51,7 +51,7 @@ def add_parameters(
     """
     if arguments is not None and not command.prog.endswith(" ".join(arguments[:1])):
         return
-    method = next((each for each in arguments or () if each in names()), None)
+    method = next((id for each in arguments or () if (id := known(each))), None)
     group = command.add_argument_group(*_titles(command.prog, method))
     for name, by_method in offered(solving).items():
         said = lines(by_method) if method is None else [str(by_method.get(method, ""))]

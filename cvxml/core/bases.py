@@ -163,7 +163,6 @@ def _weights(A: FloatArray, B: FloatArray) -> FloatArray:
     used = diagonal > 0
     if not used.any() or not np.isfinite(S).all():
         return np.zeros(len(B))
-    # A power of two, so that nothing is rounded. Where a psd matrix has a 0 on its diagonal, so has its row.
     # Scaling by powers of two is exact. In a psd matrix, a 0 on the diagonal means a row of zeros.
     unit = np.where(used, 2.0 ** -np.round(np.log2(np.where(used, diagonal, 1.0)) / 2), 0.0)
     able = ~B[:, ~used].any(axis=1)

@@ -138,7 +138,7 @@ def root_upward(value: Fraction) -> float:
 
 
 def next_above(value: Fraction, bits: int) -> Fraction:
-    """Round `value` >= 0 up to a number of `bits` binary digits, or a little more."""
+    """Round `value` >= 0 up to a number of `bits` or `bits` + 1 binary digits."""
     if value <= 0:
         return Fraction(0)
     unit = Fraction(2) ** (value.numerator.bit_length() - value.denominator.bit_length() - bits)

@@ -23,7 +23,7 @@ from cvxml.core.short_repr import cut
 KINDS = ("similar", "dissimilar")
 BLOCK = 2**18  # most differences that are computed at a time
 MAX_POINTS_LISTED = 500  # above this number of points, solvers and proofs do not list the pairs of all points
-MAX_POINTS_TRIED = 5000  # above this number of points, the pairs of all points are never listed
+MAX_POINTS_ALL_PAIRS = 5000  # above this number of points, the list of the pairs of all points is refused
 BY_PAIRS = {
     "pairs": Parameter(
         '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}; y is then ignored',
@@ -76,15 +76,15 @@ class Paired:
         return pairs_by_labels(self.y)
 
     def check_listable(self) -> None:
-        """Raise TooLarge if the list of all pairs does not fit into memory, or above `MAX_POINTS_TRIED` points."""
+        """Raise TooLarge if the list of all pairs does not fit into memory, or above `MAX_POINTS_ALL_PAIRS` points."""
         if self.listed is not None:
             return
         n, d = self.X.shape
         needed = n * (n - 1) // 2 * (2 + d) * FLOAT
-        if n > MAX_POINTS_TRIED:
+        if n > MAX_POINTS_ALL_PAIRS:
             raise TooLarge(
                 f"{n} points have {n * (n - 1) // 2} pairs, a list of {said(needed)}; at most "
-                f"{MAX_POINTS_TRIED} points are allowed for such a list: give pairs, or fewer points"
+                f"{MAX_POINTS_ALL_PAIRS} points are allowed for such a list: give pairs, or fewer points"
             )
         check_room(
             needed,

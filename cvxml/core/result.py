@@ -49,11 +49,11 @@ class Status(StrEnum):
 
     CONVERGED = (
         "converged",
-        "certified optimal: gap <= tol x scale (rounding included in the bound)",
+        "certified optimal: gap <= tol x scale + rounding",
     )
     STATIONARY = (
         "stationary",
-        "certified stationary: its convex step (with a limited rank: its gradient) gains at most tol x scale; "
+        "certified stationary: its convex step (or its gradient, to first order) gains at most tol x scale + rounding; "
         "the problem is not convex",
     )
     MAX_ITER = (
@@ -75,7 +75,7 @@ class Status(StrEnum):
     )
     STALLED = (
         "stalled",
-        "not certified: rounding in double precision prevents a gap of tol; raise tol",
+        "not certified: rounding in double precision stopped the run before the gap reached tol; try a larger tol",
     )
     INTERRUPTED = ("interrupted", "not certified: interrupted; give this solution as warm_start to continue")
     BACKEND = (
@@ -434,7 +434,7 @@ def load(path: str | Path) -> SavedSolution:
             raise ValueError(f'no "format": "{FORMAT}" in it')
         if content.get("version") != VERSION:
             raise ValueError(f"version {content.get('version')!r:.40} is not known, only {VERSION}")
-        method, params = str(content["method"]), dict(content["params"])
+        method, params = str(content["method"]).lower(), dict(content["params"])  # ids have small letters
         if any(len(str(name)) > MAX_NAME for name in (method, *params)):
             raise ValueError(f"its method or a parameter has a name of more than {MAX_NAME} letters")
         return SavedSolution(

@@ -73,8 +73,8 @@ def edges(M: FloatArray, centre: FloatArray, radius: float) -> list[tuple[FloatA
     M: (2, 2), of rank 1.
     """
     values, vectors = np.linalg.eigh(M)
-    error = radius / np.sqrt(values[1]) * vectors[:, 1]
-    return [(centre + error, vectors[:, 0]), (centre - error, vectors[:, 0])]
+    across = radius / np.sqrt(values[1]) * vectors[:, 1]
+    return [(centre + across, vectors[:, 0]), (centre - across, vectors[:, 0])]
 
 
 def root_of_area(M: FloatArray) -> float:

@@ -15,7 +15,7 @@ from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.result import Evaluation
 from cvxml.displays import _draw
 from cvxml.displays._given import check_features, check_fitted, labels_of, names_of
-from cvxml.methods import get
+from cvxml.methods import get, known
 
 
 class Look(NamedTuple):
@@ -138,7 +138,8 @@ class NeighborhoodDisplay:
         points = check_X(X)
         chosen = check_features(features, points.shape[1])
         i = check_count(index, "index", at_least=0, at_most=len(points) - 1)
-        at = api.evaluate(_check_method(method), X, y, metric, **params)
+        method = _check_method(method)
+        at = api.evaluate(method, X, y, metric, **params)
         xlabel, ylabel = names_of(X, chosen)
         labels = labels_of(y, len(points))
         return cls(
@@ -223,9 +224,10 @@ class NeighborhoodDisplay:
 
 
 def _check_method(method: Any) -> str:
-    if method not in SETS:
+    id = known(method)
+    if id not in SETS:
         raise ValueError(f"{method!r} has no neighbours to draw; {_able()} have")
-    return str(method)
+    return id
 
 
 def _able() -> str:

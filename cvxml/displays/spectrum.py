@@ -189,10 +189,10 @@ def eigenvalues_of(metric: ArrayLike, name: str = "metric") -> FloatArray:
     if given.ndim != 2 or given.shape[0] != given.shape[1] or not len(given):
         raise ValueError(f"{name} must be a square matrix (d, d), got shape {given.shape}")
     M = check_size(as_matrix(given, len(given), name), name)
-    error = examine(M)[1]
-    if error.asymmetry > FEASIBILITY_TOL * error.norm:
+    found = examine(M)[1]
+    if found.asymmetry > FEASIBILITY_TOL * found.norm:
         raise ValueError(
-            f"{name} is not symmetric: |M - M^T| is up to {error.asymmetry:.3g}; give (M + M.T) / 2"
+            f"{name} is not symmetric: |M - M^T| is up to {found.asymmetry:.3g}; give (M + M.T) / 2"
         )
     return np.asarray(np.linalg.eigvalsh((M + M.T) / 2)[::-1], dtype=np.float64)
 

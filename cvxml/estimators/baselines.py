@@ -21,7 +21,7 @@ from cvxml.core.metric import FloatArray, components_of
 from cvxml.estimators.base import MetricEstimator
 from cvxml.estimators.parameters import refuse_a_preprocessor
 
-RANK = 1e-13  # for W scaled to unit diagonal: a smaller least eigenvalue, times d, may be 0
+RANK = 1e-13  # for W (d, d) scaled to unit diagonal: an eigenvalue of at most d times this may be 0
 
 
 def euclidean(X: ArrayLike) -> FloatArray:

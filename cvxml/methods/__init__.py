@@ -46,11 +46,17 @@ def names() -> list[str]:
     return list(METHODS)
 
 
+def known(method: object) -> str | None:
+    """Return the id of a method that is written in small or capital letters; None if there is no such method."""
+    id = method.lower() if isinstance(method, str) else ""
+    return id if id in METHODS else None
+
+
 def get(method: str) -> Method[Any]:
     """Return a method by its id, in small or capital letters. Raises ValueError for an unknown id."""
     asked: object = method
-    id = method.lower() if isinstance(asked, str) and method not in METHODS else method
-    if not isinstance(asked, str) or id not in METHODS:
+    id = known(asked)
+    if id is None:
         given, near = (
             (method, did_you_mean(method, METHODS)) if isinstance(asked, str) else (type(asked).__name__, "")
         )
@@ -82,7 +88,7 @@ def check_params(
 ) -> None:
     """Raise ValueError if a name in `params` is no parameter of `method` (nor one of `extra`).
 
-    beside: names that the function takes by itself, of which one may be meant.
+    beside: further arguments of the function that was called, which the message may suggest.
     """
     known = (*get(method).PARAMETERS, *extra)
     unknown = [name for name in params if name not in known]

@@ -86,7 +86,7 @@ def load_cases(folder: str | Path | None = None, pattern: str = "*") -> list[Cas
     """Return the cases of a folder that match a pattern, sorted by file name.
 
     folder: None means the cases in this package. pattern: matched with the id as in fnmatch, for example "mlsvm-*"; or
-    a formula.
+    a formula, in small or capital letters.
 
     Raises ValueError if the folder contains no cases, a file is not a case, or no case matches the pattern.
     """
@@ -95,7 +95,7 @@ def load_cases(folder: str | Path | None = None, pattern: str = "*") -> list[Cas
     if not files:
         raise ValueError(f"{named(where)} holds no cases: give a folder of .json files")
     cases = [load_case(path) for path in files]
-    chosen = [case for case in cases if fnmatch(case.id, pattern) or case.formula == pattern]
+    chosen = [case for case in cases if fnmatch(case.id, pattern) or case.formula.lower() == pattern.lower()]
     if not chosen:
         raise ValueError(
             f"no case matches {pattern!r}; there is: {', '.join(printable(case.id) for case in cases)}"

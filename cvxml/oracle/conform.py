@@ -62,7 +62,9 @@ class Rows(list[Row]):
 
     def __repr__(self) -> str:
         wrong = [f"{row.case}: {row.verdict}: {row.message}" for row in self if row.verdict != "certified"]
-        return few([_counted(self), *(brief(one_line(line)) for line in wrong)], "print it for all of it")
+        return few(
+            [_counted(self), *(brief(one_line(line)) for line in wrong)], "print the rows to see all of them"
+        )
 
 
 def conform(

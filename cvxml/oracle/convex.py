@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 
-from cvxml.core.exact import Exact, Unproved
+from cvxml.core.exact import Unproved, nearest
 from cvxml.core.report import Report, Verdict, Witness
 from cvxml.core.result import Certificate, Solution, Status
 from cvxml.core.tolerance import TOLERANCES
@@ -74,11 +74,10 @@ def _reference(asked: Asked) -> Reference:
 
 def _rule(asked: Asked, facts: OnMetric) -> Ruled:
     """Judge the metric in double precision, then exactly if asked, and revise the ruling."""
-    ruling, exact = judge_metric(facts), None
-    if asked.exact and _may_be_judged_exactly(facts, ruling.verdict):
-        ruling, exact = _exactly(asked, facts.reference, ruling)
-    ruled = Ruled(asked, facts, ruling, exact)
-    return ruled._replace(ruling=decide(REVISIONS, ruled) or ruling)
+    ruled = Ruled(asked, facts, judge_metric(facts))
+    if asked.exact and _may_be_judged_exactly(facts, ruled.ruling.verdict):
+        ruled = _exactly(ruled)
+    return ruled._replace(ruling=decide(REVISIONS, ruled) or ruled.ruling)
 
 
 def _may_be_judged_exactly(facts: OnMetric, verdict: Verdict) -> bool:
@@ -86,19 +85,21 @@ def _may_be_judged_exactly(facts: OnMetric, verdict: Verdict) -> bool:
     return facts.proof.feasibility.feasible and not (facts.ties and verdict is not Verdict.CERTIFIED)
 
 
-def _exactly(asked: Asked, reference: Solution, in_floats: Ruling) -> tuple[Ruling, Exact | None]:
-    """Return the ruling in exact arithmetic, and the exact interval of the candidate.
+def _exactly(in_floats: Ruled) -> Ruled:
+    """Return the ruling in exact arithmetic, with the exact interval of the candidate.
 
     If exact arithmetic finds no proof, a refutation in double precision stands; any other ruling becomes inconclusive.
     """
+    asked = in_floats.asked
     assert asked.candidate is not None
     try:
-        verdict, reason, exact = judge_exactly(asked, asked.candidate, reference)
+        found = judge_exactly(asked, asked.candidate, in_floats.facts.reference)
     except Unproved as error:
-        if in_floats.verdict is Verdict.REFUTED:
-            return in_floats, None
-        return Ruling(Verdict.INCONCLUSIVE, (str(error),)), None
-    return Ruling(verdict, (reason,)), exact
+        if in_floats.ruling.verdict is Verdict.REFUTED:
+            return in_floats
+        return in_floats._replace(ruling=Ruling(Verdict.INCONCLUSIVE, (str(error),)))
+    ruling = Ruling(found.verdict, (found.reason,))
+    return in_floats._replace(ruling=ruling, exact=found.interval, better_by=found.better_by)
 
 
 def _may_be_misread(ruled: Ruled) -> bool:
@@ -140,21 +141,23 @@ def _looser(facts: OnMetric) -> Iterator[str]:
             return
 
 
-def _witness(asked: Asked, verdict: Verdict, reference: Solution, facts: OnMetric | None) -> Witness | None:
-    """Return our metric as a witness of a refutation, or None if it is not better.
+def _witness(asked: Asked, verdict: Verdict, reference: Solution, ruled: Ruled | None) -> Witness | None:
+    """Return our metric as a witness of a refutation, or None if it is not proved to be better.
 
     It may not be better if the candidate is not a metric, or if no metric attains the claimed objective. An improvement
-    of at most the rounding error of our objective does not count.
+    that the errors of the two objectives can explain does not count.
     """
     if verdict not in (Verdict.REFUTED, Verdict.CLOSE):
         return None
-    if facts is not None:
-        better_by = facts.better_by
-    else:
+    if ruled is None:
         assert asked.value is not None
-        better_by = asked.value - reference.objective
-    noise = reference.certificate.rounding
-    return None if better_by <= max(0.0, noise) else Witness(reference.objective, better_by, reference.metric)
+        better_by, error = asked.value - reference.objective, reference.certificate.rounding
+    elif ruled.better_by > 0:
+        better_by, error = nearest(ruled.better_by), 0.0
+    else:
+        better_by = ruled.facts.better_by
+        error = ruled.facts.proof.rounding + reference.certificate.rounding + ruled.above
+    return Witness(reference.objective, better_by, reference.metric) if better_by > error else None
 
 
 def _report(
@@ -165,7 +168,6 @@ def _report(
     ruled: Ruled | None,
     diagnosis: Diagnosis,
 ) -> Report:
-    facts = None if ruled is None else ruled.facts
     report = Report(
         method=asked.method,
         verdict=ruling.verdict,
@@ -176,7 +178,7 @@ def _report(
         scale=scale,
         reference_objective=reference.objective,
         claimed_objective=asked.value,
-        witness=_witness(asked, ruling.verdict, reference, facts),
+        witness=_witness(asked, ruling.verdict, reference, ruled),
         diagnosis=diagnosis.named,
         nearest=diagnosis.nearest,
         notes=reference.notes,

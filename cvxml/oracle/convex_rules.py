@@ -7,9 +7,10 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import NamedTuple
 
-from cvxml.core.exact import Exact
+from cvxml.core.exact import Exact, upward
 from cvxml.core.metric import EPS
 from cvxml.core.report import Verdict
 from cvxml.core.result import Certificate, Solution, Status
@@ -68,12 +69,14 @@ class OnMetric(NamedTuple):
         return self.reference.certificate.decides(self.tol) and self.proof.decides(self.tol)
 
     @property
+    def share(self) -> float:
+        """The gap relative to the scale, rounding included; inf if the scale is 0."""
+        return (self.proof.gap + self.proof.rounding) / self.scale if self.scale > 0 else math.inf
+
+    @property
     def is_close(self) -> bool:
         """True if the gap is at most `CLOSE` of the scale."""
-        proof = self.proof
-        return (
-            proof.feasibility.feasible and self.scale > 0 and proof.gap + proof.rounding <= CLOSE * self.scale
-        )
+        return self.proof.feasibility.feasible and self.share <= CLOSE
 
     @property
     def rel_gap(self) -> float:
@@ -84,9 +87,11 @@ class OnMetric(NamedTuple):
 
 
 def _rounding(f: OnMetric) -> str:
+    rounding = max(f.proof.rounding, f.reference.certificate.rounding)
+    larger = "; try a larger tol" if f.scale > 0 else ""  # a tolerance is relative to the scale
     return (
-        f"double precision cannot decide at this tol: the rounding error may be {f.proof.rounding:.3g}, "
-        f"the scale is {f.scale:.3g}; raise tol"
+        f"double precision cannot decide at this tol: the rounding error may be {rounding:.3g}, "
+        f"the scale is {f.scale:.3g}{larger}"
     )
 
 
@@ -161,7 +166,10 @@ METRIC: tuple[Rule[OnMetric], ...] = (
         "optimal",
         lambda f: f.proof.gap <= f.allowed,
         CERTIFIED,
-        lambda f: f"optimal: the metric is feasible, and its gap is at most {f.allowed:.3g}",
+        lambda f: (
+            f"optimal: the metric is feasible, and its gap is {f.proof.gap:.3g} (rounding error at most "
+            f"{f.proof.rounding:.3g}); allowed is {f.allowed:.3g}"
+        ),
     ),
     Rule(
         "bound not tight",
@@ -201,6 +209,8 @@ class Ruled(NamedTuple):
     facts: OnMetric
     ruling: Ruling
     exact: Exact | None = None  # the interval that decided, in exact mode
+    # the exact objective of the candidate minus that of our solution, if exact mode refuted the candidate by it; else 0
+    better_by: Fraction = Fraction(0)
 
     @property
     def certified(self) -> bool:
@@ -222,6 +232,12 @@ class Ruled(NamedTuple):
         """True if our metric is better only by an amount that the error `above` can explain."""
         above, facts = self.above, self.facts
         return above > 0 and facts.better_by - above <= facts.allowed + facts.reference.certificate.rounding
+
+    @property
+    def most(self) -> float:
+        """A proved upper bound of the gap."""
+        proof = self.facts.proof
+        return proof.gap + proof.rounding if self.exact is None else upward(self.exact.gap)
 
     @property
     def never(self) -> str:
@@ -249,7 +265,7 @@ REVISIONS: tuple[Rule[Ruled], ...] = (
         "not attained",
         lambda r: r.certified and r.never,
         INCONCLUSIVE,
-        lambda r: f"{r.never}; the objective is within the tolerance of the infimum",
+        lambda r: f"{r.never}; the objective is at most {r.most:.3g} above the infimum",
     ),
     Rule(
         "scale of ours",
@@ -266,7 +282,7 @@ def _close(r: Ruled) -> tuple[str, ...]:
     unsought = "" if r.asked.diagnosed else "; misreadings were not tried"
     return (
         *r.ruling.reasons,
-        f"{100 * r.facts.rel_gap:.2g} % of the scale above the optimum: either {early}, or it solves a slightly "
+        f"at most {100 * r.facts.share:.2g} % of the scale above the optimum: either {early}, or it solves a slightly "
         f"different problem{unsought}",
     )
 

@@ -57,6 +57,7 @@ NEXT_TO_0 = 1e-6  # relative to the largest eigenvalue: smaller ones count as 0
 ROUNDED = 1e-3  # relative to the tolerance: a smaller gap may be noise
 PART = 2  # a misreading is combined with others if its relative gap is this many times smaller
 SELDOM = 1e-3  # largest value of `luck`
+LARGEST = 1e150  # of an entry of a metric, because its square must not overflow
 
 
 class Diagnosis(NamedTuple):
@@ -72,7 +73,7 @@ def diagnose(asked: Asked, optimum: Reference | None = None) -> Diagnosis:
     optimum: our own solution of the user's problem, if it is known.
     """
     metric = asked.candidate
-    if metric is None or np.abs(metric).max() > 1e150:  # squares would overflow
+    if metric is None or np.abs(metric).max() > LARGEST:
         return Diagnosis()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -260,6 +261,8 @@ def unnamed(asked: Asked) -> str:
     """Return the note of a report without a named misreading."""
     if asked.late:
         return "no misreading is named: not all were tried before time_limit"
+    if asked.candidate is not None and np.abs(asked.candidate).max() > LARGEST:
+        return f"no misreading is named: none was tried, because the metric has an entry above {LARGEST:g}"
     method = asked.method
     count = len(get(method).MISREADINGS)
     if asked.candidate is not None and asked.candidate.size == 1:

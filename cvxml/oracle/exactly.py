@@ -22,6 +22,7 @@ class ExactJudgement(NamedTuple):
     verdict: Verdict
     reason: str
     interval: Exact
+    better_by: Fraction = Fraction(0)  # the objective of the candidate minus the objective of our reference
 
 
 def judge_exactly(asked: Asked, candidate: FloatArray, reference: Solution) -> ExactJudgement:
@@ -49,7 +50,7 @@ def judge_exactly(asked: Asked, candidate: FloatArray, reference: Solution) -> E
     if better_by > most:
         least = decimal(better_by, up=False)
         why = f"in exact arithmetic a psd matrix is better by {least}; allowed is {decimal(most, up=True)}"
-        return ExactJudgement(Verdict.REFUTED, why, theirs)
+        return ExactJudgement(Verdict.REFUTED, why, theirs, better_by)
     return ExactJudgement(Verdict.INCONCLUSIVE, f"the bound is not tight enough: {said}", theirs)
 
 

@@ -361,7 +361,8 @@ def _at_best(
         return None
     parts = [f"asked: {asked:g}", *ratio(ends, asked, most, given)]
     if ends[0] < ends[1]:
-        parts.insert(0, f"to {enough:.2g} of the scale at least from {ends[0]:.6g} to {ends[1]:.6g}")
+        interval = f"at least from {ends[0]:.6g} to {ends[1]:.6g}"
+        parts.insert(0, f"{interval} the relative gap is at most {enough:.2g}")
     slight = math.isclose(weight, asked, rel_tol=SLIGHT)
     sentence = f"{judge.claim} for {name} = {weight:.6g} ({'; '.join(parts)})"
     return other, Explanation(left, sentence, 1, slight=slight, again=again)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from cvxml.core.exact import Exact, Unproved, decimal
+from cvxml.core.exact import Exact, Unproved, decimal, upward
 from cvxml.core.inputs import check_choice, check_number
 from cvxml.core.metric import EPS
 from cvxml.core.report import Verdict
@@ -63,6 +63,7 @@ class Recertified:
     def __str__(self) -> str:
         c = self.certificate
         exact = "" if self.exact is None else f"  exact: {self.exact}\n"
+        radius = f"   radius {c.radius:.3g}" if math.isfinite(c.radius) else ""
         claims = (
             f"{name} {value:.12g}" if isinstance(value, float) else f"{name} {value}"
             for name, value in self.claimed.items()
@@ -71,7 +72,7 @@ class Recertified:
         return (
             f"{self.verdict.value.upper()}: {self.method}: {self.reason}\n"
             f"  objective {c.objective:.12g}   lower bound {c.lower_bound:.12g}\n"
-            f"  gap {c.gap:.3g}   relative gap {c.rel_gap:.3g}   radius {c.radius:.3g}\n"
+            f"  gap {c.gap:.3g}   relative gap {c.rel_gap:.3g}{radius}\n"
             f"  feasibility: {c.feasibility}\n"
             f"{exact}"
             f"  the file claims: {', '.join(claims)}"
@@ -119,9 +120,10 @@ def _recertify(saved: SavedSolution, tol: float, exact: bool) -> Recertified:
     if interval is not None and verdict is not Verdict.REFUTED:
         verdict, reason = _judge_exactly(interval, proof, Fraction(tol) * interval.scale)
     if verdict is Verdict.CERTIFIED and (never := of.unattained(given)):
+        most = proof.gap + proof.rounding if interval is None else upward(interval.gap)
         verdict, reason = (
             Verdict.INCONCLUSIVE,
-            f"{never}; its objective is within the tolerance of the infimum",
+            f"{never}; its objective is at most {most:.3g} above the infimum",
         )
     if verdict is Verdict.CERTIFIED:
         verdict, reason = _as_named(saved, given, params, derived, reason)
@@ -273,8 +275,8 @@ def _false_claim(proof: Certificate, claimed: dict[str, Any], slack: float) -> s
         own = proof.value_rounding or proof.rounding
         allowed += 2 * (max(own, proof.rounding) if name == "lower_bound" else own)
         # if the recomputed value is infinite, any finite claim is wrong
-        error = abs(stated - value) > allowed or math.isinf(value)
-        if stated < least[name] if name in least else error:
+        differs = abs(stated - value) > allowed or math.isinf(value)
+        if stated < least[name] if name in least else differs:
             return f"the file claims {name} {stated:.12g}; recomputed, it is {value:.12g}"
     return ""
 

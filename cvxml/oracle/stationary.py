@@ -73,7 +73,7 @@ def check_stationary(asked: Asked) -> Report:
             wrong = f"the claimed objective {asked.value:.12g} is not the metric's, {proof.objective:.12g}"
             reasons = (*(reasons if judged.verdict is Verdict.REFUTED else ()), wrong)
     lower_bound, psd = proof.lower_bound if bound is None else bound, examine(candidate)[0]
-    gap = proof.objective - lower_bound
+    gap, scale = proof.objective - lower_bound, _scale(method, proof, ours)
     return Report(
         method=method,
         verdict=verdict,
@@ -81,11 +81,11 @@ def check_stationary(asked: Asked) -> Report:
         tol=tol,
         reasons=reasons,
         lower_bound=lower_bound,
-        scale=_scale(method, proof, ours),
+        scale=scale,
         reference_objective=ours.objective,
         objective=proof.objective,
         gap=gap,
-        rel_gap=gap / proof.scale if proof.scale > 0 else math.inf,
+        rel_gap=gap / scale if scale > 0 else 0.0 if gap <= 0 else math.inf,
         rounding=proof.rounding,
         feasibility=proof.feasibility,
         claimed_objective=asked.value,
@@ -183,6 +183,8 @@ def _verdict(
     limit for a difference of two objectives.
     """
     left, name, own, allowed = figures
+    rounding = 0.0 if asked.exact else (proof.step or proof).rounding
+    but = "" if asked.exact else f" (rounding error at most {rounding:.3g})"
     won = proof.objective - ours.objective
     witness = Witness(ours.objective, won, better) if won > allowed else None
     improvable = f"descent from it reaches a metric that is better by {won:.6g}; allowed is {allowed:.3g}"
@@ -194,10 +196,10 @@ def _verdict(
         said = get_stationary(asked.method).remarks(asked.given, psd)
         return StationaryJudgement(Verdict.INCONCLUSIVE, (proof.undecided, *said), proof, ours, None)
     if not proved and left <= own:
-        rounding = (proof.step or proof).rounding
+        larger = "; try a larger tol" if own > rounding else ""  # a tolerance is relative to the scale
         why = (
             f"double precision cannot decide at this tol: the rounding error may be {rounding:.3g}, "
-            f"allowed is {own:.3g}; raise tol"
+            f"allowed is {own:.3g}{larger}"
         )
         return StationaryJudgement(Verdict.INCONCLUSIVE, (why,), proof, ours, None)
     if not proved:
@@ -210,10 +212,10 @@ def _verdict(
             None,
         )
     if proof.claim == "optimal":
-        why = f"optimal: the problem is convex here, and the gap is at most {left:.3g}"
+        why = f"optimal: the problem is convex here, and the gap is at most {left:.3g}{but}"
         reason = f"{why}; allowed is {own:.3g}"
         return StationaryJudgement(Verdict.CERTIFIED, (reason,), proof, ours, None, proof.lower_bound)
-    stationary = f"stationary: {name} is certified to gain at most {left:.3g}, allowed is {own:.3g}"
+    stationary = f"stationary: {name} is certified to gain at most {left:.3g}{but}, allowed is {own:.3g}"
     if asked.claim == "stationary":
         reasons = (stationary, f"yet {improvable}") if witness is not None else (stationary,)
         return StationaryJudgement(Verdict.CERTIFIED, reasons, proof, ours, None)
@@ -253,7 +255,8 @@ def _judge_optimal(
     if known is not None and uninterrupted(known).objective < best.objective:
         best = known
     bound = None if known is None else known.lower_bound
-    beyond = tol * best.certificate.scale + proof.rounding
+    scale = _scale(asked.method, proof, best.certificate)
+    beyond = tol * scale + proof.rounding
     allowed = beyond + best.certificate.rounding
     won = proof.objective - best.objective
     if won > allowed:
@@ -264,7 +267,7 @@ def _judge_optimal(
             Verdict.REFUTED, (stationary, why), proof, best.certificate, witness, bound, True
         )
     # if the optimum is 0, the scale is 0, and only the zero metric is optimal
-    has_scale = best.certificate.scale > 0 or not (asked.candidate is not None and asked.candidate.any())
+    has_scale = scale > 0 or not (asked.candidate is not None and asked.candidate.any())
     if bound is not None and has_scale and proof.objective - bound <= beyond:
         why = (
             f"optimal: branch and bound proves a gap of at most {proof.objective - bound:.3g}; "
@@ -276,7 +279,7 @@ def _judge_optimal(
         return StationaryJudgement(Verdict.CERTIFIED, (why,), proof, ours, None)
     late = (LATE,) if asked.late else ()
     tried = "that was tried" if late else f"({', '.join(module.STARTS)})"
-    why = f"none of our starts {tried} leads to a better metric; this is no proof"
+    why = f"none of our starts {tried} leads to a clearly better metric; this is no proof"
     if bound is not None:
-        why = f"within the time limit, branch and bound proves only F >= {bound:.12g}, and finds no better metric"
+        why = f"branch and bound proves only F >= {bound:.12g}, and finds no clearly better metric"
     return StationaryJudgement(Verdict.INCONCLUSIVE, (stationary, why, *late), proof, ours, None, bound)

@@ -29,6 +29,7 @@ from tests.cli.commands import Cli, X, Y, solved
 TYPED = {
     "slove mlsvm data.json": r"'slove'.*'solve'\?",
     "mlsvm data.json": r"\bmlsvm\b.*cvxml solve mlsvm",
+    "MLSVM data.json": r"\bMLSVM\b.*cvxml solve MLSVM",
     "solve mlsvm data.json --lamda 1": r"--lamda\b.*'--lam'\?.*cvxml solve --help",
     "solve mlsvm data.json --lamda=1": r"--lamda\b.*'--lam'\?",
     "solve mlsvm data.json --stand": r"--stand\b",  # no abbreviations
@@ -99,6 +100,13 @@ def test_what_no_csv_holds(tmp_path: Path) -> None:
 # --- limits, and Ctrl-C where there are no steps ---
 
 
+@pytest.mark.parametrize("typed", ["show {} --bibtex", "solve {} --help", "cases {}"])
+def test_a_method_may_be_typed_in_capital_letters(cli: Cli, typed: str) -> None:
+    small, capital = (cli(*typed.format(method).split()) for method in ("mlsvm", "MLSVM"))
+    assert small.code == capital.code == 0
+    assert capital.out == small.out != ""
+
+
 def endless() -> None:
     while True:
         time.sleep(0.01)
@@ -123,6 +131,43 @@ def test_a_limit_that_ends_at_once_leaves_the_handler_as_it_was() -> None:
         with pytest.raises(TimeUp), limited(1e-9):
             endless()
         assert signal.getsignal(signal.SIGINT) == before
+
+
+@pytest.mark.parametrize("at", ["join", "signal"])
+def test_a_limit_that_ends_with_the_work_leaves_the_handler_as_it_was(
+    monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    """The interrupt comes after the work, while `limited` waits for its timer or sets the old handler again."""
+    before, handle, ends = signal.getsignal(signal.SIGINT), signal.signal, list[Any]()
+
+    class Timer:
+        def __init__(self, seconds: float, end: Any):
+            ends.append(end)
+
+        def start(self) -> None: ...
+
+        def cancel(self) -> None: ...
+
+        def is_alive(self) -> bool:
+            return True
+
+        def join(self) -> None:
+            if at == "join":
+                ends.pop()()
+
+    def late(number: int, handler: Any) -> Any:
+        if at == "signal" and ends and handler == before:
+            ends.pop()()
+        return handle(number, handler)
+
+    monkeypatch.setattr(threading, "Timer", Timer)
+    monkeypatch.setattr(signal, "signal", late)
+    try:
+        with pytest.raises(TimeUp), limited(60):
+            pass
+        assert signal.getsignal(signal.SIGINT) == before
+    finally:
+        handle(signal.SIGINT, before)
 
 
 def test_within_a_limit_ctrl_c_is_what_it_was() -> None:

@@ -48,7 +48,7 @@ def test_pairs_by_labels_and_the_same_pairs_in_another_order_are_one(method: str
 
 def test_more_pairs_than_fit_in_memory_are_not_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cvxml.core.pairs.MAX_POINTS_LISTED", 5)
-    monkeypatch.setattr("cvxml.core.pairs.MAX_POINTS_TRIED", 10)
+    monkeypatch.setattr("cvxml.core.pairs.MAX_POINTS_ALL_PAIRS", 10)
     X, y = random_data(7, n=14, d=3)
     for method in ("mmc", "dml_eig"):
         solution = cvxml.solve(method, X, y, tol=1e-4)

@@ -13,7 +13,7 @@ from cvxml.core.report import Verdict
 from cvxml.core.result import Certificate, Solution, Status
 from cvxml.oracle import convex
 from cvxml.oracle.asked import Asked
-from cvxml.oracle.convex_rules import VALUE, OnMetric, OnValue, judge_metric
+from cvxml.oracle.convex_rules import VALUE, OnMetric, OnValue, Ruled, judge_metric
 from cvxml.oracle.rules import decide
 from tests.instances import checked, mlsvm_from_kkt
 
@@ -136,10 +136,34 @@ def test_a_witness_says_by_how_much_it_is_better(best: Solution, loose: Solution
     """Than the metric that was judged; than the value, where that alone was claimed."""
     far, value = multiple(3, loose), best.objective
     for proof, gain in ((None, value), (far, far.objective - value)):
+        asked = claim(2 * value)
         facts = None if proof is None else OnMetric(proof, loose, 1.0, TOL)
-        witness = convex._witness(claim(2 * value), REFUTED, loose, facts)
+        ruled = None if facts is None else Ruled(asked, facts, judge_metric(facts))
+        witness = convex._witness(asked, REFUTED, loose, ruled)
         assert witness is not None
         assert witness.better_by == pytest.approx(gain, rel=1e-6)
+
+
+@pytest.mark.parametrize(("share", "shown"), [(0.5, False), (1.9, False), (2.1, True), (np.nan, False)])
+def test_a_witness_is_better_by_more_than_both_rounding_errors(
+    best: Solution, share: float, shown: bool
+) -> None:
+    """The report may be refuted for another reason, for example a wrong claimed objective."""
+    asked = claim(2 * best.objective)._replace(candidate=best.metric)
+    proof = replace(best.certificate, gap=best.gap + share * best.certificate.rounding)
+    facts = OnMetric(proof, best, proof.scale, TOL)
+    witness = convex._witness(asked, REFUTED, best, Ruled(asked, facts, judge_metric(facts)))
+    assert (witness is not None) == shown
+
+
+def test_the_improvement_of_a_witness_is_exact_in_exact_arithmetic() -> None:
+    """It is 2^-58, far below the rounding error of the objective in double precision."""
+    X, y, metric = [[0.0], [1.0], [3.0]], [0, 0, 1], [[(1 + 2**-52) / 8]]
+    given = {"lam": 1.0, "neighbors": [[1, 2], [], []], "diagnosed": False}
+    report = cvxml.check("mlsvm", X, y, metric, tol=1e-30, exact=True, **given)
+    assert report.witness is not None
+    assert report.witness.better_by == pytest.approx(2**-58, rel=1e-6)
+    assert report.witness.better_by < report.rounding
 
 
 def test_one_metric_is_to_be_given_in_one_way() -> None:

@@ -304,3 +304,11 @@ def test_any_metric_of_one_number_is_no_answer_to_a_misreading_that_normalises_i
         report = cvxml.check("mmc:diagonal", X, y, metric)
         assert report.verdict is Verdict.REFUTED
         assert not report.diagnosis, str(report)
+
+
+def test_a_metric_whose_squares_overflow_is_refuted_and_no_misreading_is_tried() -> None:
+    X, y = random_data(3, n=12, d=2)
+    report = cvxml.check("lmnn", X, y, 1e160 * np.eye(2), n_neighbors=1)
+    assert report.verdict == "refuted"
+    assert not report.diagnosis
+    assert any("1e+150" in note for note in report.notes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
 
@@ -75,8 +76,26 @@ def asked(above: float = 0.0, never: str = "", steps: int = 1000) -> Any:
     return SimpleNamespace(module=module, given=None, candidate=KNOWN.A, diagnosed=True)
 
 
+@pytest.mark.parametrize("scale", [0.0, OURS.scale])
+def test_a_larger_tolerance_is_advised_only_if_it_may_help(scale: float) -> None:
+    """It is relative to the scale. The rounding error may be that of our own solution."""
+    facts = metric(replace(NEAR, gap=0.0), ours(rounding=9.0), scale=scale)
+    found = decide(METRIC, facts)
+    assert found is not None
+    assert found.rule == "rounding"
+    assert ("larger tol" in found.reasons[0]) == (scale > 0)
+    assert "9," in found.reasons[0]
+
+
 def ruled(verdict: Verdict, facts: OnMetric, question: Any = None, exact: Any = None) -> Ruled:
     return Ruled(question or asked(), facts, Ruling(verdict, ("the reason",)), exact)
+
+
+def test_the_distance_to_an_infimum_includes_rounding() -> None:
+    facts = metric(replace(NEAR, gap=1.0, rounding=0.25))
+    assert ruled(CERTIFIED, facts).most == 1.25
+    exact = ruled(CERTIFIED, facts, exact=SimpleNamespace(gap=Fraction(1, 3)))
+    assert Fraction(1, 3) <= exact.most < 0.34
 
 
 UNSOLVED = ours(status=Status.STALLED)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -10,8 +11,11 @@ import pytest
 import cvxml
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Report, Verdict
+from cvxml.methods import get_stationary
+from cvxml.oracle.asked import Asked
 from cvxml.oracle.cases import load_cases
-from tests.instances import random_data, real_data
+from cvxml.oracle.stationary import _judge_optimal
+from tests.instances import checked, random_data, real_data
 
 PARAMS = {"ssvm": {"C": 0.05}, "nca": {"criterion": "g"}}
 
@@ -50,6 +54,8 @@ def near(method: str, share: float) -> FloatArray:
 def test_the_verdict_follows_what_the_step_could_gain(method: str, share: float, verdict: str) -> None:
     report = judged(method, near(method, share))
     assert report.verdict == verdict, str(report)
+    assert report.gap is not None
+    assert report.rel_gap == pytest.approx(report.gap / report.scale)
     if verdict == "close":
         assert report.witness is not None
         assert 0 < report.witness.better_by <= 1e-2 * report.scale
@@ -107,3 +113,18 @@ def test_mlkr_is_close_only_if_a_descent_gains_little_too() -> None:
             assert report.witness.better_by <= 1e-2 * report.scale
         seen.add(report.verdict)
     assert {Verdict.CERTIFIED, Verdict.CLOSE, Verdict.REFUTED} <= seen
+
+
+def test_a_poor_solution_of_ours_does_not_widen_what_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """NCA's tolerance is relative to the scale of the candidate. A worse metric has a larger scale."""
+    X, y, metric = stationary("nca")
+    module, (_, given) = get_stationary("nca"), checked("nca", X, y, **PARAMS["nca"])
+    worse = cvxml.solve("nca", X, y, tol=1e-3, **PARAMS["nca"])
+    proof = worse.certificate
+    gap = 1e-7 * proof.scale
+    near = replace(proof, objective=proof.lower_bound + gap, gap=gap, scale=gap, rounding=0.0)
+    monkeypatch.setattr(module, "solve", lambda *_, **__: worse)
+    asked = Asked("nca", X, y, PARAMS["nca"], given, metric, claim="optimal")
+    assert _judge_optimal(asked, near, proof, "stationary").verdict is Verdict.INCONCLUSIVE
+    exactly = replace(near, objective=proof.lower_bound, gap=0.0)
+    assert _judge_optimal(asked, exactly, proof, "stationary").verdict is Verdict.CERTIFIED
