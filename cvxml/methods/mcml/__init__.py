@@ -341,7 +341,7 @@ def _features(given: Instance) -> Coordinates:
 
 
 def _stays_at_scale(member: Family, A: FloatArray, here: float) -> bool:
-    """False if one of `MULTIPLES` of A lowers the objective by more than the share `FAR`: the misreading does not fit."""
+    """False if one of `MULTIPLES` of A lowers the objective by more than the share `FAR`. Then A does not fit."""
     return all(value(member, t * A).value >= here - FAR * abs(here) for t in MULTIPLES)
 
 
