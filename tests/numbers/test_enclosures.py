@@ -164,7 +164,7 @@ def test_sums_along_an_axis_lie_in_the_enclosure() -> None:
 
 
 def test_a_log_sum_exp_near_0_has_the_error_of_its_sum() -> None:
-    """n exponentials near 1/n, or one of 0 and one next to nothing: the size of the result says nothing of its error."""
+    """n exponentials near 1/n, or one of 0 and a tiny one: the size of the result says nothing of its error."""
     even = [np.full((1, n), -math.log(n)) for n in range(2, 60)]
     for rows in (even, [np.array([[0.0, -s]]) for s in np.linspace(34, 40, 60)]):
         outside = 0
