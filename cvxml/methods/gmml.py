@@ -361,7 +361,7 @@ def _closed_form(given: Instance) -> FloatArray:
 
 
 def radius(given: Instance, A: FloatArray, gap: float) -> float:
-    """The largest distance in Frobenius norm from A (d, d) with this gap to the optimum (docs/gmml.md)."""
+    """A bound of the Frobenius distance from A (d, d), which has this gap, to the optimum (docs/gmml.md)."""
     if given.t != 0.5:
         log = math.sqrt(gap)
     else:

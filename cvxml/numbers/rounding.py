@@ -134,7 +134,7 @@ class Seen(NamedTuple):
         """
         z, error = self.images
         a = np.linalg.norm(z, axis=1)
-        k = float(error.max()) / max(float(a.max()), UNDERFLOW)  # 2 a_i off_k <= k a_i^2 + off_k^2 / k
+        k = float(error.max()) / max(float(a.max()), UNDERFLOW)  # 2 a_i error_k <= k a_i^2 + error_k^2 / k
         own = 2 * a * error + k * a**2 + error**2 / k + 2 * error**2
         beside = 2 * self.miss * np.sum(self.P**2, axis=1)
         reach: FloatArray = own + (z.shape[1] + 4) * EPS * a**2 + beside + UNDERFLOW

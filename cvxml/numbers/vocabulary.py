@@ -1,10 +1,10 @@
 """The functions of a formula that is written once and evaluated with three kinds of numbers.
 
-| kind       | numbers                          | used for               | result                              |
+| kind       | numbers                          | used for            | result                              |
 |---|---|---|---|
-| floats     | arrays of floats                 | searches of solvers    | approximate, proves nothing         |
-| enclosures | `Enclosure` (enclosures.py)      | certificates           | the exact result is in an enclosure |
-| exact      | object arrays of fmpq, or of arb | exact mode             | exact, or in a ball                 |
+| floats     | arrays of floats                 | searches of solvers | approximate, proves nothing         |
+| enclosures | `Enclosure` (enclosures.py)      | certificates        | the exact result is in an enclosure |
+| exact      | object arrays of fmpq, or of arb | exact mode          | exact, or in a ball                 |
 
 A formula may use + - * /, indices and these functions. Its constants enter by `like`. An exact number stays rational
 until a root, a logarithm or an exponential is taken. From there on it is a ball (core/balls.py).

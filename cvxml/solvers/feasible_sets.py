@@ -79,7 +79,7 @@ class Boxes(FeasibleSet):
         return np.clip(v, self.low, self.high)
 
     def moves(self, v: FloatArray, slope: FloatArray) -> np.ndarray:
-        """Entries strictly between their bounds, and entries at a bound with a negative gradient pointing inside."""
+        """Entries strictly between their bounds, and entries at a bound if the negative gradient points inside."""
         free: np.ndarray = (v > self.low) & (v < self.high)
         free |= (v == self.low) & (slope < 0)
         free |= (v == self.high) & (slope > 0)

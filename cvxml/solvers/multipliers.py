@@ -77,7 +77,6 @@ class Multipliers:
         self.inverse = np.asarray(np.linalg.inv(C), dtype=np.float64)
         self.key: IntArray = np.zeros(0, dtype=np.intp)
         self.price: FloatArray = np.zeros(0)  # the multipliers b
-
         self.x: FloatArray = np.zeros(0)  # 1 - v of the rows held
         self.g, self.tau, self.unit = 1.0, 1.0, margin.cap
 

@@ -62,7 +62,7 @@ def spread(rng: np.random.Generator, d: int) -> FloatArray:
 
 
 def worst(error: FloatArray, slope: FloatArray, rng: np.random.Generator) -> Iterator[FloatArray]:
-    """Within off, all of it: along the slope, against it, and at random."""
+    """All of the error: along the slope, against it, and at random."""
     signs = np.sign(symmetric(rng, len(error)))
     yield from (error * np.sign(slope), -error * np.sign(slope), error * signs)
 

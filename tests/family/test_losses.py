@@ -266,7 +266,7 @@ def test_a_row_that_may_be_missed_counts_though_it_has_no_price() -> None:
         assert at_most.value == 0
         assert at_most.error >= C * 0.25
         next_to = part_of(loss, [1 + 2.0**-52], [2.0**-52 * (1 + 2.0**-50)], [0.0]).value
-        assert next_to.error > 0  # the float of v - off is 1, and the number is below
+        assert next_to.error > 0  # the float of v - error is 1, and the number is below
         surely_kept = part_of(loss, [3.0], [1.0], [0.0]).value
         assert surely_kept.value == 0
         assert surely_kept.error < 1e-290  # underflow alone

@@ -57,6 +57,8 @@ def test_what_is_no_row_has_no_price() -> None:
     found = TRIPLETS.read({"price": [1.0, 2.0, 4.0, -8.0, 16.0, np.nan], "triplets": named})
     assert found.key.tolist() == [2]  # (1, 0, 3) is no impostor, (0, 2) no target
     assert found.a.tolist() == [17.0]
+    without_targets = Triplets(np.zeros((0, 2), dtype=np.intp), np.zeros((0, 4), dtype=bool))
+    assert len(without_targets.read({"price": [1.0], "triplets": named[:1]}).key) == 0
 
 
 def test_pairs_are_picked_out_by_their_keys_and_all_of_them_are_the_list() -> None:

@@ -267,11 +267,11 @@ def test_the_best_tilt_is_looked_for_on_both_sides(best: float) -> None:
     X, y = data()
     tried: list[float] = []
 
-    def error(tilt: float) -> float:
+    def bound(tilt: float) -> float:
         tried.append(tilt)
         return abs(math.log(tilt / best))
 
-    assert sublevel("frobmetric", X, y)._best(error, 1.0) == pytest.approx(0.0, abs=1e-9)
+    assert sublevel("frobmetric", X, y)._best(bound, 1.0) == pytest.approx(0.0, abs=1e-9)
     assert len(tried) <= 6
 
 

@@ -249,15 +249,15 @@ def given_triplets(X: FloatArray, y: Any) -> Any:
 
 
 @pytest.mark.parametrize("method", quick("frobmetric", OF_TRIPLETS))
-@pytest.mark.parametrize("error", [-1, 1])
-def test_triplets_that_count_from_another_first_point_are_named(method: str, error: int) -> None:
+@pytest.mark.parametrize("shift", [-1, 1])
+def test_triplets_that_count_from_another_first_point_are_named(method: str, shift: int) -> None:
     """off = -1: the program subtracts 1, and numpy takes index -1 for the last point. off = 1: it adds 1."""
     program, params = OF_TRIPLETS[method]
     X, y = points()
-    rows = given_triplets(X, y) - (error > 0)
-    theirs = program(X, (rows + error) % len(X))
+    rows = given_triplets(X, y) - (shift > 0)
+    theirs = program(X, (rows + shift) % len(X))
     report = assert_named(method, "from_one", X, None, theirs, triplets=rows.tolist(), **params)
-    assert any(("plus 1" if error > 0 else "less 1") in line for line in report.diagnosis)
+    assert any(("plus 1" if shift > 0 else "less 1") in line for line in report.diagnosis)
 
 
 @pytest.mark.parametrize("method", quick("frobmetric", OF_TRIPLETS))
@@ -267,8 +267,8 @@ def test_the_triplet_that_was_lost_is_named(method: str) -> None:
     X, y = points()
     rows = given_triplets(X, y)
     whole = program(X, rows)
-    error = [np.linalg.norm(program(X, np.delete(rows, t, axis=0)) - whole) for t in range(0, len(rows), 5)]
-    t = 5 * int(np.argmax(error))
+    changes = [np.linalg.norm(program(X, np.delete(rows, t, axis=0)) - whole) for t in range(0, len(rows), 5)]
+    t = 5 * int(np.argmax(changes))
     theirs = program(X, np.delete(rows, t, axis=0))
     report = assert_named(method, "lost", X, None, theirs, triplets=rows.tolist(), **params)
     if method != "scml":  # SCML's metric is a vertex, and remains optimal without any of several triplets

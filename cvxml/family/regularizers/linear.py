@@ -71,8 +71,8 @@ class Linear:
     def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
         """The best multiple that keeps C - G psd.
 
-        C is definite on its range, and T is a basis of the range. So C - G is psd if T^T (C - G) T is psd. The
-        largest feasible multiple is the least eigenvalue of T^T C T divided by the largest of T^T G T.
+        C is definite on its range, and T is a basis of the range. So C - G is psd if T^T (C - G) T is psd. Every
+        multiple up to the least eigenvalue of T^T C T, divided by the largest of T^T G T, is feasible.
         """
         at = self.ground
         if at.undecided:

@@ -14,7 +14,7 @@ INVISIBLE = 1e-6  # a row of A with at most this squared length counts as free; 
 
 @dataclass(frozen=True)
 class RankFeasibility(Feasibility):
-    """The feasibility of a metric of limited rank: `beyond` is its first eigenvalue that should be 0.
+    """The feasibility of a metric of limited rank: `beyond` is the largest eigenvalue that should be 0.
 
     The eigenvalues are taken in coordinates of unit covariance, and `beyond` is relative to the norm there.
     """
@@ -24,7 +24,7 @@ class RankFeasibility(Feasibility):
 
     @property
     def feasible(self) -> bool:
-        """True if the metric is psd and of rank `rank`, within `FEASIBILITY_TOL` of the norm."""
+        """True if the metric is psd and of rank at most `rank`, within `FEASIBILITY_TOL` of the norm."""
         return self.beyond <= FEASIBILITY_TOL and super().feasible
 
     @property

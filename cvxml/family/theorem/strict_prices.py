@@ -118,15 +118,15 @@ def share_of(anchor: Surplus, own: Surplus) -> float | None:
 
     Returns 0 if the search finds no t > 0.
     """
-    (Z0, off0), (Z, error) = anchor, own
+    (Z0, error0), (Z, error) = anchor, own
     if not anchor.psd:
         return None
-    t = 1 - least_share(Z0 - 2 * off0 * np.eye(len(Z0)), Z - 2 * error * np.eye(len(Z)))
+    t = 1 - least_share(Z0 - 2 * error0 * np.eye(len(Z0)), Z - 2 * error * np.eye(len(Z)))
     for less in (1e-15, 1e-9, 1e-3):
         kept = t * (1 - less)
         both = (1 - kept) * Z0 + kept * Z
         size = float(np.linalg.norm(Z0) + np.linalg.norm(Z))
-        moved = (1 - kept) * off0 + kept * error + 4 * EPS * size
+        moved = (1 - kept) * error0 + kept * error + 4 * EPS * size
         if least_eigenvalue(both) > moved * (1 + 1e-6):
             return kept
     return 0.0

@@ -4,7 +4,10 @@ Problem, with slack variables, over psd A and xi with one entry for each pair:
     min  D_ld(A, A_0) + gamma D_ld(diag(xi), diag(xi_0))     such that  d_A <= xi in S,  d_A >= xi in D.
 xi_0 is u for similar pairs S and l for dissimilar pairs D. u and l bound squared distances. Every line of `problem` is
 literal, as other papers quote it; the paper itself was not at hand. For diagonal matrices D_ld is a sum over the
-pairs. Algorithm 1 of the paper is in projections.py.
+pairs.
+
+instance.py has the checked inputs, misreadings.py the mistakes that `check` recognises, and projections.py Algorithm 1
+of the paper.
 
 Dual and bound: family/theorem, with the log det divergence and one loss for each kind of pair, on D / u and D / l.
 If a is the dual variable of a row, lambda is -a / u for a similar pair and a / l for a dissimilar pair.
@@ -20,46 +23,38 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial.distance import pdist
 
 from cvxml.core.backend import SolverFailure, solve_problem
-from cvxml.core.clock import watched
 from cvxml.core.estimator import Estimator
 from cvxml.core.example import Hand, drawn, sample, timed, verified
-from cvxml.core.inputs import check_positive, dual_array
-from cvxml.core.memory import FLOAT, check_room
-from cvxml.core.metric import FloatArray, IntArray, project_psd
-from cvxml.core.misreading import FAR, MULTIPLES, Misreading, OtherProblem, Question, exchanged
+from cvxml.core.inputs import dual_array
+from cvxml.core.metric import FloatArray, project_psd
 from cvxml.core.moved import Moved, with_points
-from cvxml.core.other_lists import PAIRS
-from cvxml.core.pairs import BAD_PAIRS, BY_PAIRS, KINDS, Paired, Pairs, paired
+from cvxml.core.pairs import BAD_PAIRS, BY_PAIRS, Pairs
 from cvxml.core.parameter import NUMBER, NUMBERS, Parameter
-from cvxml.core.prior import PRIOR, inverse_covariance, nearest_to_prior, prior_of
+from cvxml.core.prior import PRIOR, nearest_to_prior
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
-from cvxml.core.short_repr import cut
 from cvxml.core.statement import Statement
-from cvxml.family.geometry.symmetric import quadratic
 from cvxml.family.losses.bounded import Bounded
 from cvxml.family.regularizers.logdet import LogDet, radius
 from cvxml.family.rows.base import Duals
 from cvxml.family.rows.pairs import PairRows
 from cvxml.family.theorem.theorem import Family, Term
+from cvxml.methods.itml.instance import Instance, default_bounds, instance
+from cvxml.methods.itml.misreadings import MISREADINGS
 from cvxml.solvers import logdet_path
 from cvxml.solvers.family_method import FamilyMethod
 
+__all__ = ["METHOD", "Instance", "default_bounds", "dual", "evaluate", "instance", "objective", "problem"]
+
 NAMES = ("lam_S", "lam_D")
-PERCENTILES = (5.0, 95.0)
-LARGEST = 1e100  # limit for gamma, bounds, squared distances relative to their bounds, and the inverses of all these
 UNMOVED = 1e-6  # the scale is at least this times d
-HARD = 1e8  # factor of gamma that stands for hard constraints
-HELD = 1e-6  # tolerance of the hard constraints, relative to a bound
 
 
 def problem(X: FloatArray, pairs: Pairs, A_0: FloatArray, gamma: float, u: float, l: float) -> Any:
@@ -148,126 +143,6 @@ def divergence(A: Any, A_0: FloatArray) -> Any:
     return cp.trace(A @ np.linalg.inv(A_0)) - cp.log_det(A) + np.linalg.slogdet(A_0)[1] - len(A_0)
 
 
-@dataclass(frozen=True, eq=False)
-class Instance(Paired):
-    """Checked data and parameters."""
-
-    gamma: float
-    prior: FloatArray  # A_0 (d, d), positive definite
-    bounds: tuple[float, float]  # u, l, for squared distances
-
-    @property
-    def xi_0(self) -> FloatArray:
-        """xi_0 (pairs,): u for each similar pair, then l for each dissimilar pair."""
-        u, l = self.bounds
-        return np.repeat([u, l], [len(self.pairs.similar), len(self.pairs.dissimilar)])
-
-    @cached_property
-    def differ(self) -> IntArray:
-        """Indices of the similar pairs with different points. Pairs of equal points satisfy any bound."""
-        return np.flatnonzero(self.similar.any(axis=1))
-
-
-def instance(
-    X: ArrayLike,
-    y: ArrayLike | None = None,
-    *,
-    gamma: float = 1.0,
-    prior: Any = "identity",
-    bounds: Any = None,
-    pairs: Any = None,
-) -> Instance:
-    """Check all inputs; compute the prior and the bounds. Raises ValueError for bad input.
-
-    X (n, d); y (n,) labels, unless pairs are given. gamma > 0: weight of the slack. prior: a name or a matrix (d, d).
-    bounds: (u, l), by default percentiles (`default_bounds`). pairs: {"similar": ..., "dissimilar": ...}.
-    """
-    gamma = check_positive(gamma, "gamma")
-    if not 1 / LARGEST <= gamma <= LARGEST:
-        raise ValueError(f"gamma must be within {1 / LARGEST:g} to {LARGEST:g}, got {gamma:g}")
-    p = paired(X, y, pairs)
-    p.check_listable()  # before any distances are computed
-    A_0 = prior_of(p.X, prior)
-    apart = p.equal
-    if len(apart):
-        raise ValueError(
-            f"points {apart[0, 0]} and {apart[0, 1]} are equal and a dissimilar pair: no metric keeps them apart, so "
-            "the problem is infeasible; drop one of them, or give pairs without them"
-        )
-    u, l = default_bounds(p.X, A_0) if bounds is None else check_bounds(bounds)
-    given = Instance(p.X, p.y, p.listed, gamma=gamma, prior=A_0, bounds=(u, l))
-    _check_range(given)
-    return given
-
-
-def default_bounds(X: FloatArray, A_0: FloatArray) -> tuple[float, float]:
-    """Return u and l, the 5th and 95th percentiles of the squared distances of all i < j under A_0 (d, d).
-
-    Raises ValueError for a single point, for overflow, and if u is 0; TooLarge if the distances do not fit into memory.
-    """
-    if len(X) < 2:
-        raise ValueError("bounds: one point has no distances to take percentiles of; give bounds=(u, l)")
-    count = len(X) * (len(X) - 1) // 2
-    check_room(
-        2 * count * FLOAT,  # np.percentile makes a copy
-        f"bounds: the distances of every two of {len(X)} points, for the percentiles,",
-        "give bounds=(u, l), or fewer points",
-    )
-    distances = squared_distances(X, A_0)
-    if not distances.max() <= LARGEST:
-        raise ValueError("X: squared distances under the prior overflow; rescale X, or the prior with it")
-    u, l = np.percentile(distances, PERCENTILES)
-    if not u > 0:
-        raise ValueError(
-            f"bounds: the {PERCENTILES[0]:g}th percentile of the squared distances is 0, as many points are equal; "
-            "give bounds=(u, l), or drop the copies"
-        )
-    return float(u), float(l)
-
-
-def squared_distances(X: FloatArray, A_0: FloatArray) -> FloatArray:
-    """Return (x_i - x_j)^T A_0 (x_i - x_j) of all i < j, row by row. inf on overflow."""
-    C = np.linalg.cholesky(A_0)
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.array_equal(C, np.eye(len(C))):
-            euclidean: FloatArray = pdist(X, "sqeuclidean")
-            return euclidean
-        return np.concatenate([np.sum(((X[i + 1 :] - X[i]) @ C) ** 2, axis=1) for i in range(len(X))])
-
-
-def check_bounds(bounds: Any) -> tuple[float, float]:
-    """Return (u, l) as floats. Raises ValueError unless these are two positive numbers."""
-    values = bounds.tolist() if isinstance(bounds, np.ndarray) else bounds
-    if not isinstance(values, (list, tuple)) or len(values) != 2:
-        raise ValueError(
-            "bounds must be (u, l): u for similar and l for dissimilar pairs, two positive numbers that bound "
-            f"squared distances; got {cut(repr(bounds), 60)}"
-        )
-    u, l = (check_positive(value, f"bounds[{k}]") for k, value in enumerate(values))
-    return u, l
-
-
-def _check_range(p: Instance) -> None:
-    """Raise ValueError if a bound, or the squared distance of a pair relative to its bound, exceeds `LARGEST`.
-
-    The same limit holds for the inverse of a bound, and for the inverse of the relative distance of a dissimilar pair.
-    """
-    if not 1 / LARGEST <= min(p.bounds) <= max(p.bounds) <= LARGEST:
-        raise ValueError(
-            f"bounds: {p.bounds[0]:.3g} and {p.bounds[1]:.3g} are beyond {1 / LARGEST:g} to {LARGEST:g}; rescale X"
-        )
-    C = np.linalg.cholesky(p.prior)
-    for kind, bound in watched(zip(KINDS, p.bounds, strict=True)):
-        with np.errstate(over="ignore", invalid="ignore"):
-            ratio = np.sum((getattr(p, kind) @ C) ** 2, axis=1) / bound
-        too_near = kind == "dissimilar" and ratio.min(initial=1.0) < 1 / LARGEST
-        if not ratio.max(initial=0.0) <= LARGEST or too_near:
-            raise ValueError(
-                f"X: squared distances under the prior are up to {ratio.max():.3g} and down to {ratio.min():.3g} of "
-                f"the bound {bound:.3g}; rescale X, or give other bounds"
-            )
-
-
 def objective(p: Instance, A: FloatArray) -> float:
     """D_ld(A, A_0) + gamma D_ld(diag(xi), diag(xi_0)) at A (d, d) and the best xi; inf if A is singular.
 
@@ -341,219 +216,6 @@ def evaluate(p: Instance, A: FloatArray) -> dict[str, Any]:
         "lam_D": lam_D,
         "gradient": gradient,
     }
-
-
-Change = Callable[[Instance, Question], dict[str, Any] | None]
-
-
-def _with_params(change: Change) -> Callable[[Question], OtherProblem | None]:
-    """The problem with some parameters changed; None if a multiple of the metric is clearly better there."""
-
-    def problem(question: Question) -> OtherProblem | None:
-        changed = change(question.checked(instance), question)
-        if changed is None:
-            return None
-        params = {**question.params, **changed}
-        there = instance(question.X, question.y, **params)
-        return (
-            OtherProblem(question.X, question.y, params) if _stays_at_scale(there, question.metric) else None
-        )
-
-    return problem
-
-
-def _stays_at_scale(p: Instance, A: FloatArray) -> bool:
-    """False if A (d, d) is singular or one of `MULTIPLES` of A lowers the objective by more than the share `FAR`."""
-    sign, log_det = np.linalg.slogdet(A)
-    if sign <= 0:
-        return False
-    ratio = quadratic(np.concatenate([p.similar, p.dissimilar]), A) / p.xi_0
-    similar = np.arange(len(ratio)) < len(p.similar)
-    trace = float(np.trace(np.linalg.solve(p.prior, A)))
-    log_det -= np.linalg.slogdet(p.prior)[1]
-
-    def objective(c: float) -> float:
-        r = np.where(similar, np.maximum(c * ratio, 1), np.minimum(c * ratio, 1))
-        with np.errstate(all="ignore"):
-            slack = float(np.sum(r - np.log(r) - 1))
-        return float(c * trace - log_det - len(A) * (1 + np.log(c)) + p.gamma * slack)
-
-    here = objective(1.0)
-    return all(objective(c) >= here * (1 - FAR) for c in MULTIPLES)
-
-
-def _gamma_times(factor: Callable[[Instance], float]) -> Callable[[Question], OtherProblem | None]:
-    """The problem with gamma multiplied by `factor`; None if that factor is 0 or 1."""
-
-    def change(p: Instance, _: Question) -> dict[str, Any] | None:
-        by = factor(p)
-        return {"gamma": p.gamma * by} if by not in (0.0, 1.0) else None
-
-    return _with_params(change)
-
-
-def _bounds_by(
-    other: Callable[[float, float], tuple[float, float]],
-) -> Callable[[Question], OtherProblem | None]:
-    """The problem with the bounds `other(u, l)`."""
-    return _with_params(lambda p, _: {"bounds": other(*p.bounds)})
-
-
-def _percentiles_of(values: Callable[[Instance], FloatArray], at: tuple[float, float] = PERCENTILES) -> Any:
-    """The problem with the percentiles `at` of `values` as bounds; None if the user gave bounds."""
-
-    def change(p: Instance, question: Question) -> dict[str, Any] | None:
-        if question.params.get("bounds") is not None:
-            return None
-        u, l = np.percentile(values(p), at)
-        return {"bounds": (float(u), float(l))} if (u, l) != p.bounds else None
-
-    return _with_params(change)
-
-
-def _squared(p: Instance) -> FloatArray:
-    return squared_distances(p.X, p.prior)
-
-
-def _plain(p: Instance) -> FloatArray:
-    return np.sqrt(_squared(p))
-
-
-def _euclidean(p: Instance) -> FloatArray:
-    return squared_distances(p.X, np.eye(p.X.shape[1]))
-
-
-def _whole_matrix(p: Instance) -> FloatArray:
-    """All n^2 squared distances under the prior: each pair twice, and n zeros."""
-    return np.concatenate([_squared(p), _squared(p), np.zeros(len(p.X))])
-
-
-def _plain_whole_matrix(p: Instance) -> FloatArray:
-    """The Euclidean distances between distinct points, not squared: each pair twice, and the zeros."""
-    distances = np.sqrt(squared_distances(np.unique(p.X, axis=0), np.eye(p.X.shape[1])))
-    return np.concatenate([distances, distances, np.zeros(len(np.unique(p.X, axis=0)))])
-
-
-def _hard(p: Instance, question: Question) -> dict[str, Any] | None:
-    """A very large gamma in place of hard constraints; None if the metric violates a bound."""
-    A, (u, l) = question.metric, p.bounds
-    if quadratic(p.similar, A).max(initial=u) > u * (1 + HELD):
-        return None
-    if quadratic(p.dissimilar, A).min(initial=l) < l * (1 - HELD):
-        return None
-    return {"gamma": p.gamma * HARD}
-
-
-def _printed(p: Instance, _: Question) -> dict[str, Any] | None:
-    u, l = p.bounds
-    return {"gamma": 1.0, "bounds": (u / p.gamma, l / p.gamma)} if p.gamma != 1 else None
-
-
-def _identity(p: Instance, _: Question) -> dict[str, Any] | None:
-    d = p.X.shape[1]
-    return None if np.array_equal(p.prior, np.eye(d)) else {"prior": np.eye(d)}
-
-
-def _covariance(p: Instance, _: Question) -> dict[str, Any] | None:
-    other = inverse_covariance(p.X)
-    return None if np.array_equal(p.prior, other) else {"prior": other}
-
-
-def _inverse(p: Instance, _: Question) -> dict[str, Any] | None:
-    other = np.linalg.inv(p.prior)
-    return None if np.array_equal(p.prior, other) else {"prior": (other + other.T) / 2}
-
-
-def _divisor(p: Instance, question: Question) -> dict[str, Any] | None:
-    n = len(p.X)
-    return {"prior": p.prior * (n / (n - 1))} if question.params.get("prior") == "covariance" else None
-
-
-def _exchanged(p: Instance, _: Question) -> dict[str, Any]:
-    return {"pairs": exchanged(p.pairs).to_dict()}
-
-
-def _only(kind: str) -> Change:
-    def change(p: Instance, _: Question) -> dict[str, Any] | None:
-        kept = {k: v if k == kind else [] for k, v in p.pairs.to_dict().items()}
-        return {"pairs": kept} if all(len(listed) for listed in p.pairs) else None
-
-    return change
-
-
-def _pairs(p: Instance) -> int:
-    return len(p.pairs.similar) + len(p.pairs.dissimilar)
-
-
-# Problems that implementations of ITML solve by mistake. Each is the same problem with other inputs, so the certificate
-# of the method also proves that a metric is the solution of the other problem.
-# Not recognised: D_ld(A_0, A) in place of D_ld(A, A_0), and distances in place of squared distances inside the
-# constraints, because these problems are not convex in A; and a random choice of pairs.
-MISREADINGS: dict[str, Misreading] = {
-    "mean": Misreading(
-        "the mean of the slack over the pairs where the paper has the sum",
-        _gamma_times(lambda p: 1 / max(_pairs(p), 1)),
-    ),
-    "inverse_gamma": Misreading(
-        "1/gamma times the slack where the paper has gamma", _gamma_times(lambda p: p.gamma**-2)
-    ),
-    "no_gamma": Misreading("the slack without gamma", _gamma_times(lambda p: 1 / p.gamma)),
-    "twice": Misreading("2 gamma times the slack: every pair in both orders", _gamma_times(lambda p: 2.0)),
-    "half": Misreading(
-        "2 D_ld(A, A_0), or half the slack, where the paper has the sum", _gamma_times(lambda p: 0.5)
-    ),
-    "hard": Misreading("hard constraints, without slack", _with_params(_hard)),
-    "printed": Misreading(
-        "gamma = 1 with the bounds u/gamma and l/gamma: Algorithm 1 as it is printed", _with_params(_printed)
-    ),
-    "roots": Misreading(
-        "bounds sqrt(u) and sqrt(l): distances where the paper has squared ones",
-        _bounds_by(lambda u, l: (u**0.5, l**0.5)),
-    ),
-    "squares": Misreading(
-        "bounds u^2 and l^2, which are bounds of squared distances already",
-        _bounds_by(lambda u, l: (u * u, l * l)),
-    ),
-    "exchanged_bounds": Misreading("u and l exchanged", _bounds_by(lambda u, l: (l, u))),
-    "exchanged_pairs": Misreading("similar and dissimilar pairs exchanged", _with_params(_exchanged)),
-    "similar_only": Misreading("the similar pairs alone", _with_params(_only("similar"))),
-    "dissimilar_only": Misreading("the dissimilar pairs alone", _with_params(_only("dissimilar"))),
-    "plain_percentiles": Misreading(
-        "percentiles of distances as bounds of squared distances", _percentiles_of(_plain)
-    ),
-    "whole_matrix": Misreading(
-        "percentiles over all n^2 squared distances, the zeros of the diagonal among them",
-        _percentiles_of(_whole_matrix),
-    ),
-    "plain_whole_matrix": Misreading(
-        "percentiles over all n^2 Euclidean distances, the zeros of the diagonal among them, as bounds of squared "
-        "distances (metric-learn)",
-        _percentiles_of(_plain_whole_matrix),
-    ),
-    "euclidean_bounds": Misreading(
-        "percentiles of Euclidean distances where those under the prior are asked for",
-        _percentiles_of(_euclidean),
-    ),
-    "extremes": Misreading(
-        "the least and the largest squared distance as bounds in place of the 5th and 95th percentile",
-        _percentiles_of(_squared, (0.0, 100.0)),
-    ),
-    "tenths": Misreading(
-        "the 10th and 90th percentile as bounds in place of the 5th and 95th",
-        _percentiles_of(_squared, (10.0, 90.0)),
-    ),
-    "identity_prior": Misreading(
-        "the identity as prior where another was asked for", _with_params(_identity)
-    ),
-    "covariance_prior": Misreading(
-        "the inverse covariance as prior where another was asked for", _with_params(_covariance)
-    ),
-    "inverse_prior": Misreading(
-        "A_0^-1 as prior: the covariance in place of its inverse", _with_params(_inverse)
-    ),
-    "divisor": Misreading("the covariance with divisor n where it is n - 1", _with_params(_divisor)),
-    **PAIRS,
-}
 
 
 def _on_a_line(gamma: float, prior: float, kind: str, bound: float) -> Hand:

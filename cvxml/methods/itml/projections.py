@@ -32,7 +32,8 @@ from cvxml.core.inputs import check_count
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import Certificate, Step, step_of
 from cvxml.core.tolerance import Tolerance, check_tol
-from cvxml.methods.itml import METHOD, Instance
+from cvxml.methods.itml import METHOD
+from cvxml.methods.itml.instance import Instance
 
 
 class Projected(NamedTuple):

@@ -36,7 +36,7 @@ def price(known: Known) -> float:
 
 
 def radius(known: Known, embedding: str, gap: float) -> float:
-    """The largest distance in Frobenius norm from a metric of the embedding with this gap to the optimum.
+    """A bound of the Frobenius distance from a metric of the embedding, which has this gap, to the optimum.
 
     inf if the optimum is not proved unique, 0 if r = d.
     """

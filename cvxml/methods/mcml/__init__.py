@@ -35,7 +35,7 @@ from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_labels, check_X, real_array
 from cvxml.core.memory import FLOAT, check_room
 from cvxml.core.metric import FloatArray, IntArray, components_of, examine
-from cvxml.core.misreading import FAR, LOOSE, Misreading, OtherProblem, Question
+from cvxml.core.misreading import FAR, LOOSE, MULTIPLES, Misreading, OtherProblem, Question
 from cvxml.core.moved import METRIC
 from cvxml.core.pairs import MAX_POINTS_LISTED
 from cvxml.core.result import Certificate, Dual, Status
@@ -341,9 +341,8 @@ def _features(given: Instance) -> Coordinates:
 
 
 def _stays_at_scale(member: Family, A: FloatArray, here: float) -> bool:
-    """False if a multiple of A lowers the objective by more than 2 `FAR` of it. Then the misreading does not fit."""
-    best = min(value(member, t * A).value for t in (0.5, 0.9, 1.1, 2.0))
-    return bool(best >= here - 2 * FAR * abs(here))
+    """False if one of `MULTIPLES` of A lowers the objective by more than the share `FAR`. Then A does not fit."""
+    return all(value(member, t * A).value >= here - FAR * abs(here) for t in MULTIPLES)
 
 
 def too_large(given: Instance) -> bool:

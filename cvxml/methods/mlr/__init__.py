@@ -448,8 +448,8 @@ class MLR(ConvexMethod[Instance]):
         if not found.metric.any() and certificate.gap == 0:
             enough = self.member(given).zero_up_to(certificate.dual)
             said.append(
-                f"the zero matrix is optimal, at least for every C up to {enough:.6g}: every other metric gains less "
-                "than its trace costs"
+                f"the zero matrix is optimal, at least for every C up to {enough:.6g}: no metric gains more than its "
+                "trace costs"
             )
         if left := len(given.X) - len(given.queries):
             said.append(

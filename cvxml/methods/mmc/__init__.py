@@ -545,8 +545,8 @@ def _mu(method: MMC, p: Instance, c: FloatArray) -> float:
 def _within(p: Instance, A: FloatArray) -> float | None:
     """The share of the budget that A spends; None if A is not feasible."""
     spent = float(np.sum(quadratic(p.similar, A)))
-    error = float(np.abs(A - np.diag(np.diag(A))).max()) if p.diagonal else 0.0
-    feasible = examine(A)[1].feasible and error <= NOT_BY_LUCK * np.abs(A).max()
+    beyond = float(np.abs(A - np.diag(np.diag(A))).max()) if p.diagonal else 0.0
+    feasible = examine(A)[1].feasible and beyond <= NOT_BY_LUCK * np.abs(A).max()
     return spent if feasible and 0 < spent <= 1 + NOT_BY_LUCK else None
 
 

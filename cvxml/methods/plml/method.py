@@ -56,7 +56,7 @@ from cvxml.methods.plml.misreadings import MISREADINGS
 from cvxml.solvers.triplet_method import TripletMethod
 
 ONE_CLAIM_EACH = (
-    "weights and metrics solve two separate problems, one after the other; they are not a joint optimum"
+    "weights and metrics have two separate problems, one after the other: no joint optimum is claimed"
 )
 
 

@@ -104,8 +104,9 @@ def dual(
     #: S_b psd,  0 <= c_t <= 1 | S_b \succeq 0, \quad 0 \le c_t \le 1
     return cp.Problem(cp.Maximize(gained), [*(S_b >> 0 for S_b in S), c >= 0, c <= 1])
     #: [What is proved]
-    #: of the weights:  any V gives a lower bound of g, tight at V = W
-    #:   | \text{of the weights: any } V \text{ gives a lower bound of } g \text{, tight at } V = W
+    #: of the weights:  any V gives a lower bound of g, which is min g if V is an optimal W
+    #:   | \text{of the weights: any } V \text{ gives a lower bound of } g \text{, which is } \min g
+    #:     \text{ if } V \text{ is an optimal } W
     #: of the metrics for these weights:  any c within 0 and 1 gives a lower bound;  ||M - M*|| <= sqrt(gap/alpha1)
     #:   | \text{of the metrics for these weights: any } c \text{ within } 0 \text{ and } 1
     #:     \text{ gives a lower bound; } \lVert \mathbf{M} - \mathbf{M}^* \rVert_F \le \sqrt{\mathrm{gap} / \alpha_1}

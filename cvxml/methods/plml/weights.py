@@ -91,9 +91,9 @@ def check_weights(weights: ArrayLike, n: int, m: int | None) -> FloatArray:
         )
     if not np.isfinite(W).all() or (W < 0).any() or (W > 2).any():
         raise ValueError("weights must be finite, 0 or more, and at most 1")
-    error = np.abs(W.sum(axis=1) - 1)
-    if error.max() > FEASIBILITY_TOL:
-        i = int(error.argmax())
+    apart = np.abs(W.sum(axis=1) - 1)
+    if apart.max() > FEASIBILITY_TOL:
+        i = int(apart.argmax())
         raise ValueError(f"the weights of point {i} add up to {W[i].sum():.9g}, not to 1")
     return W
 

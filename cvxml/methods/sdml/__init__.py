@@ -62,11 +62,11 @@ def problem(X: FloatArray, pairs: Pairs, eta: float, lam: float, M_0: FloatArray
     #: ||M||_off = sum over i != j of |M_ij|: both (i, j) and (j, i), not the diagonal
     #:   | \lVert \mathbf{M} \rVert_{\mathrm{off}} = \textstyle\sum_{i \ne j} |M_{ij}|
     #:     \text{: both } (i, j) \text{ and } (j, i) \text{, not the diagonal}
-    error = cp.sum(cp.abs(cp.multiply(1 - np.eye(d), M)))
+    off = cp.sum(cp.abs(cp.multiply(1 - np.eye(d), M)))
     #: min over M positive definite:  tr(S M) - log det M + lam ||M||_off
     #:   | \min_{\mathbf{M} \succ 0}\ \operatorname{tr}(S \mathbf{M}) - \log \det \mathbf{M}
     #:     + \lambda \lVert \mathbf{M} \rVert_{\mathrm{off}}
-    return cp.Problem(cp.Minimize(cp.trace(S @ M) - cp.log_det(M) + lam * error))
+    return cp.Problem(cp.Minimize(cp.trace(S @ M) - cp.log_det(M) + lam * off))
 
 
 def weighted(X: FloatArray, pairs: Pairs, eta: float, M_0: FloatArray) -> FloatArray:
@@ -228,19 +228,19 @@ def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
     for y_ij, listed in ((1, given.pairs.similar), (-1, given.pairs.dissimilar)):
         for i, j in listed:
             spent.append(given.eta * y_ij * float((X[i] - X[j]) @ M @ (X[i] - X[j])))
-    error = [abs(float(M[i, j])) for i in range(d) for j in range(d) if i != j]
+    off = [abs(float(M[i, j])) for i in range(d) for j in range(d) if i != j]
     sign, log_det = np.linalg.slogdet(M)
     tr_SM = math.fsum(spent)
     regular = sign > 0
     return {
-        "objective": tr_SM - log_det + given.lam * math.fsum(error) if regular else math.inf,
+        "objective": tr_SM - log_det + given.lam * math.fsum(off) if regular else math.inf,
         "S": weighted(X, given.pairs, given.eta, given.prior),
         "tr_SM": tr_SM,
         "log_det": float(log_det) if regular else -math.inf,
-        "off": math.fsum(error),
-        "zeros": error.count(0.0),
+        "off": math.fsum(off),
+        "zeros": off.count(0.0),
         "inverse": np.linalg.inv(M) if regular else np.full_like(M, math.nan),
-        "gap_if_feasible": tr_SM + given.lam * math.fsum(error) - d,
+        "gap_if_feasible": tr_SM + given.lam * math.fsum(off) - d,
     }
 
 

@@ -160,11 +160,11 @@ def test_the_right_range_is_not_enough(embedding: str) -> None:
 @pytest.mark.parametrize("size", [1e-9, 1e-3])
 def test_what_is_off_its_embedding_by_little_is_allowed_and_counted(size: float) -> None:
     best = cvxml.solve("lfda", X, Y, **GIVEN)
-    error = best.metric * (1 + size)
-    proof = cvxml.certify("lfda", X, Y, error, best.dual, **GIVEN)
+    metric = best.metric * (1 + size)
+    proof = cvxml.certify("lfda", X, Y, metric, best.dual, **GIVEN)
     assert proof.feasibility.feasible == (size < 1e-6)
     assert proof.radius >= 0.99 * size * np.linalg.norm(best.metric)
-    assert exact_of("lfda", X, Y, error, best.dual, **GIVEN).distance >= 0.99 * size * np.linalg.norm(
+    assert exact_of("lfda", X, Y, metric, best.dual, **GIVEN).distance >= 0.99 * size * np.linalg.norm(
         best.metric
     )
 

@@ -261,12 +261,28 @@ def test_a_misreading_of_the_squared_hinge_is_the_problem_that_it_says(misreadin
     assert report.verdict is Verdict.CERTIFIED
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("targets", [[[1], [], []], [[], [0], []]])
+@pytest.mark.quick(1)
+@pytest.mark.parametrize(("targets", "factor"), [([[1], [], []], 8), ([[], [0], []], 3)])
 @every_hinge
-def test_a_class_without_targets_is_judged_and_diagnosed(method: str, targets: list[list[int]]) -> None:
-    """Triplets of one class alone: classes that weigh the same have no rows of the other class."""
-    report = cvxml.check(method, [[0.0], [1.0], [3.0]], [0, 0, 1], [[0.1146]], mu=0.6, targets=targets)
+def test_every_misreading_is_judged_if_a_class_has_no_targets(
+    method: str, targets: list[list[int]], factor: int
+) -> None:
+    """One triplet on a line. If classes weigh the same, its weights are multiples of those of the problem."""
+    X, y, m = [[0.0], [1.0], [3.0]], [0, 0, 1], 0.1146
+    question = Question(X, y, np.array([[m]]), 1e-6, {"mu": 0.6, "targets": targets})
+    left = {name: each.left(question) for name, each in get(method).MISREADINGS.items() if each.left}
+    power = 2 if "squared" in method else 1
+    least = (1 - 1 / (3 * factor) if power == 2 else 1.0) / factor  # where the slope 0.4 is that of the hinge
+
+    def value(at: float) -> float:
+        return 0.4 * at + 0.6 * max(0.0, 1 - factor * at) ** power
+
+    assert left["class_weights"] == pytest.approx(1 - value(least) / value(m), abs=1e-5)
+
+
+@pytest.mark.slow
+def test_a_class_without_targets_is_diagnosed() -> None:
+    report = cvxml.check("lmnn", [[0.0], [1.0], [3.0]], [0, 0, 1], [[0.1146]], mu=0.6, targets=[[1], [], []])
     assert report.verdict is Verdict.REFUTED
 
 

@@ -267,13 +267,13 @@ def test_beyond_the_budget_is_refuted_with_the_sum(method: str) -> None:
 def test_a_diagonal_metric_has_nothing_beside_its_diagonal() -> None:
     X, y = random_data(1, n=16, d=3)
     best = cvxml.solve("mmc:diagonal", X, y, tol=1e-9).metric
-    error = best.copy()
-    error[0, 1] = error[1, 0] = 1e-3 * best[0, 0]
-    report = cvxml.check("mmc:diagonal", X, y, error)
+    metric = best.copy()
+    metric[0, 1] = metric[1, 0] = 1e-3 * best[0, 0]
+    report = cvxml.check("mmc:diagonal", X, y, metric)
     assert report.verdict is Verdict.REFUTED
     assert "diagonal" in report.reasons[0]
-    error[0, 1] = error[1, 0] = 1e-8 * best[0, 0]
-    assert cvxml.check("mmc:diagonal", X, y, error).verdict is Verdict.CERTIFIED
+    metric[0, 1] = metric[1, 0] = 1e-8 * best[0, 0]
+    assert cvxml.check("mmc:diagonal", X, y, metric).verdict is Verdict.CERTIFIED
 
 
 @pytest.mark.parametrize("size", [1e200, 1.7e308])

@@ -109,8 +109,8 @@ def test_a_start_or_a_direction_is_found(seed: int, lam: float) -> None:
     if found.U is None:
         assert not definite_on_a_grid(S, lam)
         assert np.linalg.eigvalsh(found.D)[0] > 0
-        error = np.abs(found.D).sum() - np.trace(found.D)
-        assert np.sum(S * found.D) + lam * error < 0
+        off_diagonal = np.abs(found.D).sum() - np.trace(found.D)
+        assert np.sum(S * found.D) + lam * off_diagonal < 0
     else:
         assert np.abs(found.U).max() <= lam
         assert np.linalg.eigvalsh(S + found.U)[0] > 0

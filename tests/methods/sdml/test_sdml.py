@@ -218,8 +218,8 @@ def test_a_direction_that_is_exact_only_once_it_is_rounded_proves_it() -> None:
     """S = [[1, -3/2], [-3/2, 1]] in a box of half a unit: singular, and no float eigenvector says so."""
     fmpq = flint().fmpq
     S = flint().fmpq_mat([[fmpq(1), fmpq(-3, 2)], [fmpq(-3, 2), fmpq(1)]])
-    error = np.array([[1.0, 1 + 1e-12], [1 + 1e-12, 1 + 3e-12]])
-    found = [descent(S, 0.5, *D) for D in directions(error)]
+    nearly_exact = np.array([[1.0, 1 + 1e-12], [1 + 1e-12, 1 + 3e-12]])
+    found = [descent(S, 0.5, *D) for D in directions(nearly_exact)]
     assert found[0] is None  # is not psd, or above 0
     assert found[1] == 0
 

@@ -1,0 +1,142 @@
+"""The checked inputs of ITML: pairs, prior and bounds. Bounds that are not given are percentiles of distances."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.spatial.distance import pdist
+
+from cvxml.core.clock import watched
+from cvxml.core.inputs import check_positive
+from cvxml.core.memory import FLOAT, check_room
+from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.pairs import KINDS, Paired, paired
+from cvxml.core.prior import prior_of
+from cvxml.core.short_repr import cut
+
+PERCENTILES = (5.0, 95.0)
+LARGEST = 1e100  # limit for gamma, bounds, squared distances relative to their bounds, and the inverses of all these
+
+
+@dataclass(frozen=True, eq=False)
+class Instance(Paired):
+    """Checked data and parameters."""
+
+    gamma: float
+    prior: FloatArray  # A_0 (d, d), positive definite
+    bounds: tuple[float, float]  # u, l, for squared distances
+
+    @property
+    def xi_0(self) -> FloatArray:
+        """xi_0 (pairs,): u for each similar pair, then l for each dissimilar pair."""
+        u, l = self.bounds
+        return np.repeat([u, l], [len(self.pairs.similar), len(self.pairs.dissimilar)])
+
+    @cached_property
+    def differ(self) -> IntArray:
+        """Indices of the similar pairs with different points. Pairs of equal points satisfy any bound."""
+        return np.flatnonzero(self.similar.any(axis=1))
+
+
+def instance(
+    X: ArrayLike,
+    y: ArrayLike | None = None,
+    *,
+    gamma: float = 1.0,
+    prior: Any = "identity",
+    bounds: Any = None,
+    pairs: Any = None,
+) -> Instance:
+    """Check all inputs; compute the prior and the bounds. Raises ValueError for bad input.
+
+    X (n, d); y (n,) labels, unless pairs are given. gamma > 0: weight of the slack. prior: a name or a matrix (d, d).
+    bounds: (u, l), by default percentiles (`default_bounds`). pairs: {"similar": ..., "dissimilar": ...}.
+    """
+    gamma = check_positive(gamma, "gamma")
+    if not 1 / LARGEST <= gamma <= LARGEST:
+        raise ValueError(f"gamma must be within {1 / LARGEST:g} to {LARGEST:g}, got {gamma:g}")
+    p = paired(X, y, pairs)
+    p.check_listable()  # before any distances are computed
+    A_0 = prior_of(p.X, prior)
+    apart = p.equal
+    if len(apart):
+        raise ValueError(
+            f"points {apart[0, 0]} and {apart[0, 1]} are equal and a dissimilar pair: no metric keeps them apart, so "
+            "the problem is infeasible; drop one of them, or give pairs without them"
+        )
+    u, l = default_bounds(p.X, A_0) if bounds is None else check_bounds(bounds)
+    given = Instance(p.X, p.y, p.listed, gamma=gamma, prior=A_0, bounds=(u, l))
+    _check_range(given)
+    return given
+
+
+def default_bounds(X: FloatArray, A_0: FloatArray) -> tuple[float, float]:
+    """Return u and l, the 5th and 95th percentiles of the squared distances of all i < j under A_0 (d, d).
+
+    Raises ValueError for a single point, for overflow, and if u is 0; TooLarge if the distances do not fit into memory.
+    """
+    if len(X) < 2:
+        raise ValueError("bounds: one point has no distances to take percentiles of; give bounds=(u, l)")
+    count = len(X) * (len(X) - 1) // 2
+    check_room(
+        2 * count * FLOAT,  # np.percentile makes a copy
+        f"bounds: the distances of every two of {len(X)} points, for the percentiles,",
+        "give bounds=(u, l), or fewer points",
+    )
+    distances = squared_distances(X, A_0)
+    if not distances.max() <= LARGEST:
+        raise ValueError("X: squared distances under the prior overflow; rescale X, or the prior with it")
+    u, l = np.percentile(distances, PERCENTILES)
+    if not u > 0:
+        raise ValueError(
+            f"bounds: the {PERCENTILES[0]:g}th percentile of the squared distances is 0, as many points are equal; "
+            "give bounds=(u, l), or drop the copies"
+        )
+    return float(u), float(l)
+
+
+def squared_distances(X: FloatArray, A_0: FloatArray) -> FloatArray:
+    """Return (x_i - x_j)^T A_0 (x_i - x_j) of all i < j, row by row. inf on overflow."""
+    C = np.linalg.cholesky(A_0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.array_equal(C, np.eye(len(C))):
+            euclidean: FloatArray = pdist(X, "sqeuclidean")
+            return euclidean
+        return np.concatenate([np.sum(((X[i + 1 :] - X[i]) @ C) ** 2, axis=1) for i in range(len(X))])
+
+
+def check_bounds(bounds: Any) -> tuple[float, float]:
+    """Return (u, l) as floats. Raises ValueError unless these are two positive numbers."""
+    values = bounds.tolist() if isinstance(bounds, np.ndarray) else bounds
+    if not isinstance(values, (list, tuple)) or len(values) != 2:
+        raise ValueError(
+            "bounds must be (u, l): u for similar and l for dissimilar pairs, two positive numbers that bound "
+            f"squared distances; got {cut(repr(bounds), 60)}"
+        )
+    u, l = (check_positive(value, f"bounds[{k}]") for k, value in enumerate(values))
+    return u, l
+
+
+def _check_range(p: Instance) -> None:
+    """Raise ValueError if a bound, or the squared distance of a pair relative to its bound, exceeds `LARGEST`.
+
+    The same limit holds for the inverse of a bound, and for the inverse of the relative distance of a dissimilar pair.
+    """
+    if not 1 / LARGEST <= min(p.bounds) <= max(p.bounds) <= LARGEST:
+        raise ValueError(
+            f"bounds: {p.bounds[0]:.3g} and {p.bounds[1]:.3g} are beyond {1 / LARGEST:g} to {LARGEST:g}; rescale X"
+        )
+    C = np.linalg.cholesky(p.prior)
+    for kind, bound in watched(zip(KINDS, p.bounds, strict=True)):
+        with np.errstate(over="ignore", invalid="ignore"):
+            ratio = np.sum((getattr(p, kind) @ C) ** 2, axis=1) / bound
+        too_near = kind == "dissimilar" and ratio.min(initial=1.0) < 1 / LARGEST
+        if not ratio.max(initial=0.0) <= LARGEST or too_near:
+            raise ValueError(
+                f"X: squared distances under the prior are up to {ratio.max():.3g} and down to {ratio.min():.3g} of "
+                f"the bound {bound:.3g}; rescale X, or give other bounds"
+            )

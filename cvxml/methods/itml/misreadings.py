@@ -1,0 +1,229 @@
+"""The misreadings of ITML that implementations contain."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from cvxml.core.metric import FloatArray
+from cvxml.core.misreading import FAR, MULTIPLES, Misreading, OtherProblem, Question, exchanged
+from cvxml.core.other_lists import PAIRS
+from cvxml.core.prior import inverse_covariance
+from cvxml.family.geometry.symmetric import quadratic
+from cvxml.methods.itml.instance import PERCENTILES, Instance, instance, squared_distances
+
+HARD = 1e8  # factor of gamma that stands for hard constraints
+HELD = 1e-6  # tolerance of the hard constraints, relative to a bound
+Change = Callable[[Instance, Question], dict[str, Any] | None]
+
+
+def _with_params(change: Change) -> Callable[[Question], OtherProblem | None]:
+    """The problem with some parameters changed; None if a multiple of the metric is clearly better there."""
+
+    def problem(question: Question) -> OtherProblem | None:
+        changed = change(question.checked(instance), question)
+        if changed is None:
+            return None
+        params = {**question.params, **changed}
+        there = instance(question.X, question.y, **params)
+        return (
+            OtherProblem(question.X, question.y, params) if _stays_at_scale(there, question.metric) else None
+        )
+
+    return problem
+
+
+def _stays_at_scale(p: Instance, A: FloatArray) -> bool:
+    """False if A (d, d) is singular or one of `MULTIPLES` of A lowers the objective by more than the share `FAR`."""
+    sign, log_det = np.linalg.slogdet(A)
+    if sign <= 0:
+        return False
+    ratio = quadratic(np.concatenate([p.similar, p.dissimilar]), A) / p.xi_0
+    similar = np.arange(len(ratio)) < len(p.similar)
+    trace = float(np.trace(np.linalg.solve(p.prior, A)))
+    log_det -= np.linalg.slogdet(p.prior)[1]
+
+    def objective(c: float) -> float:
+        r = np.where(similar, np.maximum(c * ratio, 1), np.minimum(c * ratio, 1))
+        with np.errstate(all="ignore"):
+            slack = float(np.sum(r - np.log(r) - 1))
+        return float(c * trace - log_det - len(A) * (1 + np.log(c)) + p.gamma * slack)
+
+    here = objective(1.0)
+    return all(objective(c) >= here * (1 - FAR) for c in MULTIPLES)
+
+
+def _gamma_times(factor: Callable[[Instance], float]) -> Callable[[Question], OtherProblem | None]:
+    """The problem with gamma multiplied by `factor`; None if that factor is 0 or 1."""
+
+    def change(p: Instance, _: Question) -> dict[str, Any] | None:
+        by = factor(p)
+        return {"gamma": p.gamma * by} if by not in (0.0, 1.0) else None
+
+    return _with_params(change)
+
+
+def _bounds_by(
+    other: Callable[[float, float], tuple[float, float]],
+) -> Callable[[Question], OtherProblem | None]:
+    """The problem with the bounds `other(u, l)`."""
+    return _with_params(lambda p, _: {"bounds": other(*p.bounds)})
+
+
+def _percentiles_of(values: Callable[[Instance], FloatArray], at: tuple[float, float] = PERCENTILES) -> Any:
+    """The problem with the percentiles `at` of `values` as bounds; None if the user gave bounds."""
+
+    def change(p: Instance, question: Question) -> dict[str, Any] | None:
+        if question.params.get("bounds") is not None:
+            return None
+        u, l = np.percentile(values(p), at)
+        return {"bounds": (float(u), float(l))} if (u, l) != p.bounds else None
+
+    return _with_params(change)
+
+
+def _squared(p: Instance) -> FloatArray:
+    return squared_distances(p.X, p.prior)
+
+
+def _plain(p: Instance) -> FloatArray:
+    return np.sqrt(_squared(p))
+
+
+def _euclidean(p: Instance) -> FloatArray:
+    return squared_distances(p.X, np.eye(p.X.shape[1]))
+
+
+def _whole_matrix(p: Instance) -> FloatArray:
+    """All n^2 squared distances under the prior: each pair twice, and n zeros."""
+    return np.concatenate([_squared(p), _squared(p), np.zeros(len(p.X))])
+
+
+def _plain_whole_matrix(p: Instance) -> FloatArray:
+    """The Euclidean distances between distinct points, not squared: each pair twice, and the zeros."""
+    distances = np.sqrt(squared_distances(np.unique(p.X, axis=0), np.eye(p.X.shape[1])))
+    return np.concatenate([distances, distances, np.zeros(len(np.unique(p.X, axis=0)))])
+
+
+def _hard(p: Instance, question: Question) -> dict[str, Any] | None:
+    """A very large gamma in place of hard constraints; None if the metric violates a bound."""
+    A, (u, l) = question.metric, p.bounds
+    if quadratic(p.similar, A).max(initial=u) > u * (1 + HELD):
+        return None
+    if quadratic(p.dissimilar, A).min(initial=l) < l * (1 - HELD):
+        return None
+    return {"gamma": p.gamma * HARD}
+
+
+def _printed(p: Instance, _: Question) -> dict[str, Any] | None:
+    u, l = p.bounds
+    return {"gamma": 1.0, "bounds": (u / p.gamma, l / p.gamma)} if p.gamma != 1 else None
+
+
+def _identity(p: Instance, _: Question) -> dict[str, Any] | None:
+    d = p.X.shape[1]
+    return None if np.array_equal(p.prior, np.eye(d)) else {"prior": np.eye(d)}
+
+
+def _covariance(p: Instance, _: Question) -> dict[str, Any] | None:
+    other = inverse_covariance(p.X)
+    return None if np.array_equal(p.prior, other) else {"prior": other}
+
+
+def _inverse(p: Instance, _: Question) -> dict[str, Any] | None:
+    other = np.linalg.inv(p.prior)
+    return None if np.array_equal(p.prior, other) else {"prior": (other + other.T) / 2}
+
+
+def _divisor(p: Instance, question: Question) -> dict[str, Any] | None:
+    n = len(p.X)
+    return {"prior": p.prior * (n / (n - 1))} if question.params.get("prior") == "covariance" else None
+
+
+def _exchanged(p: Instance, _: Question) -> dict[str, Any]:
+    return {"pairs": exchanged(p.pairs).to_dict()}
+
+
+def _only(kind: str) -> Change:
+    def change(p: Instance, _: Question) -> dict[str, Any] | None:
+        kept = {k: v if k == kind else [] for k, v in p.pairs.to_dict().items()}
+        return {"pairs": kept} if all(len(listed) for listed in p.pairs) else None
+
+    return change
+
+
+def _pairs(p: Instance) -> int:
+    return len(p.pairs.similar) + len(p.pairs.dissimilar)
+
+
+# Problems that implementations of ITML solve by mistake. Each is the same problem with other inputs, so the certificate
+# of the method also proves that a metric is the solution of the other problem.
+# Not recognised: D_ld(A_0, A) in place of D_ld(A, A_0), and distances in place of squared distances inside the
+# constraints, because these problems are not convex in A; and a random choice of pairs.
+MISREADINGS: dict[str, Misreading] = {
+    "mean": Misreading(
+        "the mean of the slack over the pairs where the paper has the sum",
+        _gamma_times(lambda p: 1 / max(_pairs(p), 1)),
+    ),
+    "inverse_gamma": Misreading(
+        "1/gamma times the slack where the paper has gamma", _gamma_times(lambda p: p.gamma**-2)
+    ),
+    "no_gamma": Misreading("the slack without gamma", _gamma_times(lambda p: 1 / p.gamma)),
+    "twice": Misreading("2 gamma times the slack: every pair in both orders", _gamma_times(lambda p: 2.0)),
+    "half": Misreading(
+        "2 D_ld(A, A_0), or half the slack, where the paper has the sum", _gamma_times(lambda p: 0.5)
+    ),
+    "hard": Misreading("hard constraints, without slack", _with_params(_hard)),
+    "printed": Misreading(
+        "gamma = 1 with the bounds u/gamma and l/gamma: Algorithm 1 as it is printed", _with_params(_printed)
+    ),
+    "roots": Misreading(
+        "bounds sqrt(u) and sqrt(l): distances where the paper has squared ones",
+        _bounds_by(lambda u, l: (u**0.5, l**0.5)),
+    ),
+    "squares": Misreading(
+        "bounds u^2 and l^2, which are bounds of squared distances already",
+        _bounds_by(lambda u, l: (u * u, l * l)),
+    ),
+    "exchanged_bounds": Misreading("u and l exchanged", _bounds_by(lambda u, l: (l, u))),
+    "exchanged_pairs": Misreading("similar and dissimilar pairs exchanged", _with_params(_exchanged)),
+    "similar_only": Misreading("the similar pairs alone", _with_params(_only("similar"))),
+    "dissimilar_only": Misreading("the dissimilar pairs alone", _with_params(_only("dissimilar"))),
+    "plain_percentiles": Misreading(
+        "percentiles of distances as bounds of squared distances", _percentiles_of(_plain)
+    ),
+    "whole_matrix": Misreading(
+        "percentiles over all n^2 squared distances, the zeros of the diagonal among them",
+        _percentiles_of(_whole_matrix),
+    ),
+    "plain_whole_matrix": Misreading(
+        "percentiles over all n^2 Euclidean distances, the zeros of the diagonal among them, as bounds of squared "
+        "distances (metric-learn)",
+        _percentiles_of(_plain_whole_matrix),
+    ),
+    "euclidean_bounds": Misreading(
+        "percentiles of Euclidean distances where those under the prior are asked for",
+        _percentiles_of(_euclidean),
+    ),
+    "extremes": Misreading(
+        "the least and the largest squared distance as bounds in place of the 5th and 95th percentile",
+        _percentiles_of(_squared, (0.0, 100.0)),
+    ),
+    "tenths": Misreading(
+        "the 10th and 90th percentile as bounds in place of the 5th and 95th",
+        _percentiles_of(_squared, (10.0, 90.0)),
+    ),
+    "identity_prior": Misreading(
+        "the identity as prior where another was asked for", _with_params(_identity)
+    ),
+    "covariance_prior": Misreading(
+        "the inverse covariance as prior where another was asked for", _with_params(_covariance)
+    ),
+    "inverse_prior": Misreading(
+        "A_0^-1 as prior: the covariance in place of its inverse", _with_params(_inverse)
+    ),
+    "divisor": Misreading("the covariance with divisor n where it is n - 1", _with_params(_divisor)),
+    **PAIRS,
+}
