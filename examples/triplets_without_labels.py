@@ -42,8 +42,8 @@ def ask(count: int) -> np.ndarray:
 
 
 # %%
-# The learnt metrics
-# ------------------
+# The learned metrics
+# -------------------
 #
 # FrobMetric minimizes half the squared norm of the metric plus C times the mean of the hinges.
 # The hinge of a triplet is 0 if its margin is at least 1. Every list of triplets has exactly one

@@ -131,9 +131,9 @@ def dual(X: FloatArray, pairs: Pairs, b: float | str, weighing: Weighing) -> Any
     near, far, w_0 = weighed(pairs, weighing)
     t, w = np.repeat([1.0, -1.0], [len(near), len(far)]), np.array([*near, *far])
     if w_0 > 0:
-        #: X_ii = 0, t_ii = 1 and w_ii = w_0 of each point with itself; they share one dual variable
-        #:   | X_{ii} = 0 \text{, } t_{ii} = 1 \text{ and } w_{ii} = w_0 \text{ of each point with itself;}
-        #:     \text{ they share one dual variable}
+        #: X_ii = 0, t_ii = 1 and w_ii = w_0 of each point with itself, whose prices are one in all
+        #:   | X_{ii} = 0 \text{, } t_{ii} = 1 \text{ and } w_{ii} = w_0 \text{ of each point with itself, whose}
+        #:     \text{ prices are one in all}
         listed, t, w = np.concatenate([listed, [[0, 0]]]), np.append(t, 1.0), np.append(w, len(X) * w_0)
     #: 0 <= a_ij <= w_ij | 0 \le a_{ij} \le w_{ij}
     a = cp.Variable(len(listed), nonneg=True, name="a")
