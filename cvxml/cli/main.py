@@ -156,8 +156,8 @@ def _parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
         prog="cvxml",
         description="Metric learning: literal problems, exact solutions, certified results.",
         epilog="Exit codes: 0 certified or done, 1 refuted, 2 bad usage or input, 3 inconclusive, 4 internal error, "
-        "5 close, 130 interrupted, 141 if the reader of the output closed it. What was read of DATA is said in one "
-        "line on the standard error.",
+        "5 close, 130 interrupted, 141 if the reader of the output closed it. One line on the standard error shows "
+        "how DATA was read.",
     )
     parser.add_argument("--version", action="version", version=f"cvxml {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
@@ -195,7 +195,7 @@ def _parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
         "--out",
         metavar="FILE",
         help="save data, metric and dual: .json or .npz, which `certify` reads; or the metric alone: .npy or .csv; "
-        "after Ctrl-C, the best that there was (exit code 130)",
+        "after Ctrl-C, the best result so far (exit code 130)",
     )
     add_force(command)
     command.set_defaults(run=_solve)
@@ -210,7 +210,7 @@ def _parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
         help="the objective that your program reports; it is judged too, or alone",
     )
     command.add_argument(
-        "--claim", metavar="WORD", help="optimal, or stationary where the problem is not convex (its default)"
+        "--claim", metavar="WORD", help="optimal; or stationary, the default for problems that are not convex"
     )
     add_tol(command)
     command.add_argument("--exact", action="store_true", help="judge in exact arithmetic")
@@ -281,7 +281,7 @@ def _parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
 
 def _add_time_limit(command: argparse.ArgumentParser, what: str) -> None:
     command.add_argument(
-        "--time-limit", type=float, metavar="SECONDS", help=f"{what}; looked at between steps"
+        "--time-limit", type=float, metavar="SECONDS", help=f"{what}; checked between steps"
     )
 
 
