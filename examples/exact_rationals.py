@@ -22,7 +22,7 @@ from cvxml import datasets
 # ------------------
 #
 # Three points lie on a line, at 0, 4 and 12. The first two have the same class. A metric on
-# the line is one number A >= 0. For ``lam = 1/2`` MLSVM minimises
+# the line is one number A >= 0. For ``lam = 1/2`` MLSVM minimizes
 # ``A^2 / 4 + mean of the hinges``.
 
 X, y = np.array([[0.0], [4.0], [12.0]]), np.array([0, 0, 1])

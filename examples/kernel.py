@@ -23,8 +23,9 @@ X, y = X[:150], y[:150]
 # -------------
 #
 # We solve both problems to a certified optimum. In the plane the optimal metric is 0, because
-# no stretching gives a margin that is worth its norm. The kernel ``(1 + x.x')^2`` contains the
-# squares of the coordinates. Their sum is the squared radius, which separates the rings.
+# no stretching gives a margin that is worth its norm. The feature space of the kernel
+# ``(x.x')^2`` has the squares of the coordinates. Their sum is the squared radius, which
+# separates the rings.
 
 asked = {"lam": 0.001, "n_neighbors": 49, "neighborhood": "per-class"}
 flat = cvxml.MLSVM(**asked).fit(X, y)
@@ -40,7 +41,7 @@ assert lifted.solution_.objective < flat.solution_.objective / 2
 # ------------------------
 #
 # Which points are near to the star? In the Euclidean metric, the points around it. In the
-# learnt kernel metric, its whole ring. Both solutions above use the 49 other points of the ring
+# learned kernel metric, its whole ring. Both solutions above use the 49 other points of the ring
 # as neighbours.
 
 euclid = cvxml.Euclidean().fit(X, y)
@@ -49,7 +50,7 @@ side = np.linspace(-3.6, 3.6, 121)
 grid = np.column_stack([each.ravel() for each in np.meshgrid(side, side)])
 fig, axes = plt.subplots(1, 2, figsize=(9, 4.4), layout="constrained")
 for ax, learner, title in zip(
-    axes, (euclid, lifted), ("Euclidean metric", "learnt kernel metric"), strict=True
+    axes, (euclid, lifted), ("Euclidean metric", "learned kernel metric"), strict=True
 ):
     seen, from_star = learner.transform(grid), learner.transform(star[None])
     distance = np.linalg.norm(seen - from_star, axis=1).reshape(121, 121)
@@ -73,8 +74,8 @@ for ax, learner, title in zip(
 plt.show()
 
 # %%
-# The learnt direction is the squared radius
-# ------------------------------------------
+# The learned direction is the squared radius
+# -------------------------------------------
 #
 # The radius was not given to the method. Still, the first principal component of the
 # transformed points is the squared radius, up to noise.

@@ -42,7 +42,7 @@ for learner in (lmnn, mlsvm):
 # --------
 #
 # We compare the accuracy of three nearest neighbours in a cross-validation. In each fold the
-# scaling and the metric are learnt from the training points only.
+# scaling and the metric are learned from the training points only.
 
 learners = {
     "Euclid": cvxml.Euclidean(),
@@ -73,10 +73,10 @@ shown = SpectrumDisplay.from_metric(metrics)
 print("rank:", shown.ranks_)
 
 # %%
-# The points in the learnt metrics
-# --------------------------------
+# The points in the learned metrics
+# ---------------------------------
 #
-# ``transform`` maps the points so that the Euclidean distance of the images is the learnt
+# ``transform`` maps the points so that the Euclidean distance of the images is the learned
 # distance. The pictures show the first two principal axes of the images.
 
 fig, axes = plt.subplots(1, 3, figsize=(9, 3.2), layout="constrained")

@@ -42,10 +42,10 @@ def ask(count: int) -> np.ndarray:
 
 
 # %%
-# The learnt metrics
-# ------------------
+# The learned metrics
+# -------------------
 #
-# FrobMetric minimises half the squared norm of the metric plus C times the mean of the hinges.
+# FrobMetric minimizes half the squared norm of the metric plus C times the mean of the hinges.
 # The hinge of a triplet is 0 if its margin is at least 1. Every list of triplets has exactly one
 # optimal metric, even if some triplets contradict each other. We learn from 5, 50 and 500
 # triplets. The cosine of the angle between two matrices compares them with the hidden metric.

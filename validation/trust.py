@@ -311,7 +311,8 @@ def report(outcomes: list[Outcome], seconds: float) -> str:
         "# Mutated candidates against the oracle",
         "",
         f"`python validation/trust.py --n {len(outcomes)}`: {len(outcomes)} candidates, {len(wrong)} wrong verdicts, "
-        f"{seconds:.0f} s on two cores. What is true of a candidate is computed on another path, see the script.",
+        f"{seconds:.0f} s on two cores. "
+        "The docstring of the script describes the independent computation that decides whether a verdict is wrong.",
         "",
         "| case | candidates | certified | refuted | inconclusive | wrong |",
         "|---|---|---|---|---|---|",

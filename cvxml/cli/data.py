@@ -34,8 +34,8 @@ def add_problem(
         "--label",
         metavar="WHICH",
         help="column of the labels: first, last, a name of the header, or a number from 0 on, without the index "
-        "(default: the one named label, class, target or species, or the only one of words, or the last where it "
-        "looks like classes and the first does not)",
+        "(default: the column named label, class, target or species; else the only column of words; else the last "
+        "column, if it looks like classes and the first does not)",
     )
     command.add_argument(
         "--header",
@@ -55,7 +55,7 @@ def add_problem(
     command.add_argument(
         "--decimal",
         metavar="WHICH",
-        help="point or comma (default: either, where it is one of them throughout)",
+        help="point or comma (default: the one that all numbers of the file have)",
     )
     command.add_argument("--encoding", metavar="NAME", help="of the file, such as latin-1 (default: UTF-8)")
     command.add_argument("--standardize", action="store_true", help="z-score the features first")

@@ -116,11 +116,11 @@ class Predictions:
         else:
             said = f"{sure} of {q} votes of {of} are those of the exact optimum"
             if disputed:
-                said += f"; of {disputed} two metrics within the gap disagree"
+                said += f"; {disputed} are disputed, because two metrics within the gap disagree"
             if rest:
-                said += f"; of {rest} nothing is proved" + (f": {self.left}" if self.left else "")
+                said += f"; {rest} are not proved" + (f": {self.left}" if self.left else "")
         lists = int(self.same_neighbors.sum())
-        said += f" ({lists} of {q} lists of neighbours are its own too)"
+        said += f" ({lists} of {q} lists of neighbours are also certain)"
         return f"{self.judged}, and {said}" if self.judged else said
 
     def to_dict(self) -> dict[str, Any]:

@@ -63,9 +63,9 @@ def page(outcomes: list[Outcome]) -> str:
     by_method = table(outcomes, "method", lambda each: each.method)
     by_family = table(outcomes, "family", lambda each: each.family)
     words = (
-        "What is true is computed in rationals and balls by a twin that shares nothing with the package; what counts "
-        "as wrong, and the families of inputs, are in the package's docstring. *refused*: an error that says why; "
-        "*solved*: what `solve` itself found, with its bound."
+        "The truth is computed in rational numbers and enclosures, without the solvers and certificates of cvxml. The "
+        "docstring of `validation/adversarial/__init__.py` defines a wrong verdict, and lists the families of inputs. "
+        "*refused*: an error with a reason; *solved*: results of `solve`, each judged with its bound."
     )
     said = f"`python -m validation.adversarial`: {len(outcomes)} candidates, {wrong} wrong."
     return f"{TITLE}\n\n{said} {words}\n\n{by_method}\n\n{by_family}\n"
