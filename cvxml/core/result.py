@@ -164,6 +164,24 @@ class Certificate:
             return 0.0
         return self.gap / self.scale if self.scale > 0 else math.inf
 
+    @property
+    def not_decided(self) -> str:
+        """Why the figures are not proved, as a sentence: `undecided`, or a rounding error above the scale.
+
+        Empty if double precision decides. With a step or with parts, their rounding errors count.
+        """
+        judged = self.parts or (self.step or self,)
+        for each in (self, *judged):
+            if each.undecided:
+                return each.undecided
+        for each in judged:
+            if each.rounding > each.scale:
+                return (
+                    f"the rounding error may be {each.rounding:.3g}, more than the scale {each.scale:.3g}, "
+                    "so the lower bound and the gap are not proved"
+                )
+        return ""
+
     def proves(self, tol: Tolerance) -> bool:
         """Return True if `claim` is proved: M is feasible, and the gap is at most tol * scale + rounding.
 
@@ -293,7 +311,7 @@ class Solution:
             f"objective {self.objective:.12g}   lower bound {self.lower_bound:.12g}",
             f"gap {self.gap:.3g}   relative gap {self.rel_gap:.3g}",
             *self._proof_lines(),
-            *([f"not decided: {self.certificate.undecided}"] if self.certificate.undecided else []),
+            *([f"not decided: {reason}"] if (reason := self.certificate.not_decided) else []),
             *(f"note: {n}" for n in self.notes),
         ]
         return "\n".join(lines)
@@ -321,6 +339,7 @@ class Solution:
             ("objective", f"{self.objective:.12g}"),
             ("lower bound", f"{self.lower_bound:.12g}"),
             *((name, f"{value:.3g}") for name, value in figures if value is not None),
+            *([("not decided", reason)] if (reason := self.certificate.not_decided) else []),
             ("points x features", f"{n} x {d}"),
             ("iterations", str(self.n_iter)),
             *((name, brief(value).strip("'")) for name, value in self.params.items() if value is not None),
@@ -353,7 +372,7 @@ class Solution:
             "objective": self.objective,
             "lower_bound": _json_number(self.lower_bound),
             "gap": _json_number(self.gap),
-            "undecided": self.certificate.undecided,
+            "undecided": self.certificate.not_decided,
             "rel_gap": _json_number(self.rel_gap),
             "radius": _json_number(self.certificate.radius),
             "step_lower_bound": self.step_lower_bound,
@@ -559,7 +578,7 @@ def warn_unless_converged(solution: Solution, tol: float) -> None:
     from sklearn.exceptions import ConvergenceWarning
 
     judged = solution.certificate.step or solution.certificate
-    reasons = (judged.undecided or solution.certificate.undecided, wide(solution.X).warning)
+    reasons = (solution.certificate.not_decided, wide(solution.X).warning)
     warnings.warn(
         f"{solution.method}: {solution.status.sentence} (gap {judged.gap:.3g}, relative {judged.rel_gap:.3g}, "
         f"tol {tol:g})" + "".join(f"; {reason}" for reason in reasons if reason),

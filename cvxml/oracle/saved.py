@@ -216,12 +216,6 @@ def _not_as_solved(saved: SavedSolution, params: dict[str, Any]) -> str:
     return ""
 
 
-def _undecided(proof: Certificate) -> str:
-    """Return the first reason why double precision decides nothing: of the proof, its parts or its step. Else empty."""
-    within = [proof, *proof.parts, *([proof.step] if proof.step is not None else [])]
-    return next((part.undecided for part in within if part.undecided), "")
-
-
 def _judge(proof: Certificate, claimed: dict[str, Any], tol: float, slack: float) -> tuple[Verdict, str]:
     if not proof.feasibility.feasible:
         return Verdict.REFUTED, f"not a metric: {proof.feasibility}"
@@ -231,8 +225,8 @@ def _judge(proof: Certificate, claimed: dict[str, Any], tol: float, slack: float
         return Verdict.REFUTED, wrong
     if proof.proves(tol):
         return Verdict.CERTIFIED, f"its dual variables prove it {proof.claim}: relative gap at most {tol:g}"
-    if undecided := _undecided(proof):
-        return Verdict.INCONCLUSIVE, undecided
+    if reason := proof.not_decided:
+        return Verdict.INCONCLUSIVE, reason
     return (
         Verdict.INCONCLUSIVE,
         f"its dual variables do not prove it {proof.claim} to a relative gap of {tol:g}",

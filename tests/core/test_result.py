@@ -75,6 +75,14 @@ def test_what_is_no_number_or_undecided_decides_nothing(of, figures) -> None:
     assert not proof.proves(1e-3)
 
 
+@OF
+def test_it_says_so_where_rounding_exceeds_the_scale(of) -> None:
+    below, beyond = (of(replace(PROOF, rounding=8 * factor)) for factor in (0.99, 1.01))
+    assert below.not_decided == ""
+    assert "8.08" in beyond.not_decided
+    assert of(replace(PROOF, rounding=9.0, undecided="overflow")).not_decided == "overflow"
+
+
 def test_of_a_scale_of_zero_only_an_exact_gap_of_zero_decides() -> None:
     assert replace(PROOF, scale=0.0).proves(1e-6)
     assert not replace(PROOF, scale=0.0, rounding=1e-300).decides(1e-3)
