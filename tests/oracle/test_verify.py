@@ -36,6 +36,9 @@ def test_it_agrees_and_tells_its_progress() -> None:
     assert all(f"{gap:.0e}" in as_line(row) for row in rows for gap in row.rel_gaps.values())
     assert max(len(line) for row in rows for line in (*verify.HEAD.splitlines(), as_line(row))) <= 100
     assert all(set(row.rel_gaps) == {"clarabel", "scs", "fast"} for row in rows)
+    (row,) = verify.verify(chosen=SMALL[:1], solvers=("clarabel", "fast"))
+    assert row.agrees
+    assert set(row.rel_gaps) == set(row.verdicts) == {"clarabel", "fast"}
 
 
 @pytest.mark.quick(1)
