@@ -1785,7 +1785,7 @@ class LFDA(Problem):
         return S_w, S_b, one
 
     def affinities(self, X, k):
-        """exp(-D_ij / (s_i s_j)) of the points of a class, as multiples of 1 / FINE; s_i is the distance of the k-th."""
+        """exp(-D_ij / (s_i s_j)) of the points of a class, as multiples of 1 / FINE; s_i: distance of the k-th."""
         D = distances(X, identity(self.d))
         nearest = [sorted(row)[k] for row in D.tolist()]
         found = np.zeros((len(X), len(X)), object)

@@ -45,8 +45,8 @@ def from_tuples(tuples: ArrayLike, y: ArrayLike | None = None) -> tuple[FloatArr
 
     Repeated tuples stay repeated. Methods with pairs or triplets refuse a list that has an entry twice.
 
-    Raises ValueError for another shape, for entries that are not finite numbers, for labels other than +1 and -1, and
-    for a tuple that compares a point with itself.
+    Raises ValueError for another shape, for entries that are not finite numbers up to 1e300, for labels other than +1
+    and -1, and for a tuple that compares a point with itself.
     """
     given = _checked(tuples)
     count, k, d = given.shape
@@ -60,7 +60,7 @@ def from_tuples(tuples: ArrayLike, y: ArrayLike | None = None) -> tuple[FloatArr
 
 
 def _checked(tuples: ArrayLike) -> FloatArray:
-    """Return the tuples as finite numbers (t, k, d). Raises ValueError for other input."""
+    """Return the tuples as numbers (t, k, d) that `check_X` accepts. Raises ValueError for other input."""
     given = real_array(tuples, "tuples")
     must = "tuples must have shape (tuples, 2 to 4 points, features)"
     if given.ndim == 2 and given.shape[1] in LISTS and (given == np.floor(given)).all():
@@ -100,7 +100,7 @@ def _joined(points: FloatArray) -> tuple[FloatArray, IntArray]:
     """Return the different points (n, d), in order of first appearance, and the index (m,) of each of the points."""
     _, first, group = np.unique(points, axis=0, return_index=True, return_inverse=True)
     place = np.argsort(np.argsort(first))  # of each group, in order of first appearance
-    return points[np.sort(first)], place[group.reshape(-1)].astype(np.intp)
+    return points[np.sort(first)], place[group.reshape(-1)]
 
 
 def _refuse_equal(rows: IntArray) -> None:

@@ -3,74 +3,90 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from pathlib import Path
 
 import pytest
 
-from cvxml import api
 from cvxml.cli import demo
 from cvxml.oracle import verify
 from tests.cli.commands import Cli
 
-SMALL = (("mlsvm", "rings", 20, {}), ("ssvm", "rings", 20, {"C": 0.5, "n_neighbors": 1}))
+ROW = verify.Row(
+    method="mlsvm",
+    data="balance[100] z",
+    shape=(100, 4),
+    params="",
+    objective=1.0,
+    rel_gaps={"clarabel": 2e-11, "fast": 3e-7},
+    seconds={"clarabel": 12.3, "fast": 0.04},
+    verdicts={},
+    agrees=True,
+    why="",
+)
 
 
-@pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two small problems in place of the four."""
-    monkeypatch.setattr(demo, "PROBLEMS", SMALL)
+def solved(monkeypatch: pytest.MonkeyPatch, *found: verify.Row) -> None:
+    """These rows in place of the four problems, and no second act."""
+    monkeypatch.setattr(verify, "verify", lambda chosen, solvers: iter(found))
+    monkeypatch.setattr(demo, "_checked", lambda: iter(()))
 
 
 def rows(out: str) -> list[list[str]]:
     """The words of the rows of the first act."""
-    return [line.split() for line in out.splitlines() if line.strip().startswith(("mlsvm ", "ssvm "))]
+    methods = tuple(f"   {method} " for method, _ in demo.PROBLEMS)
+    return [line.split() for line in out.splitlines() if line.startswith(methods)]
 
 
-@pytest.mark.usefixtures("small")
+@pytest.mark.slow
 def test_the_demo_solves_refutes_names_and_draws(cli: Cli) -> None:
     answer = cli("demo")
     assert answer.code == 0
     assert max(map(len, answer.out.splitlines())) <= 80
-    assert [row[-1] for row in rows(answer.out)] == ["yes", "yes"]
+    assert [row[-1] for row in rows(answer.out)] == ["yes"] * 4
     assert "refuted" in answer.out
     assert "lam ||A||^2" in answer.out
     assert Path(demo.OUT).read_bytes().startswith(b"\x89PNG")
-    assert cli("demo").code == 0  # its own picture is replaced
 
 
-@pytest.mark.usefixtures("small")
-def test_a_foreign_picture_is_not_replaced(cli: Cli) -> None:
+@pytest.mark.parametrize(("agrees", "code", "word"), [(True, 0, "yes"), (False, 1, "NO")])
+def test_a_disagreement_is_an_exit_code(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, agrees: bool, code: int, word: str
+) -> None:
+    solved(monkeypatch, ROW, dataclasses.replace(ROW, agrees=agrees, why="made up"), ROW)
+    monkeypatch.setattr(demo, "_drawn", lambda place: "")
+    answer = cli("demo")
+    assert answer.code == code
+    assert [row[-1] for row in rows(answer.out)] == ["yes", word, "yes"]
+    assert ("made up" in answer.out) is not agrees
+    assert (
+        "certified" in answer.out.partition("agree")[2]
+    ) is agrees  # claimed below the rows only if it is true
+    assert max(map(len, answer.out.splitlines())) <= 80
+
+
+def test_the_picture_of_the_demo_is_replaced_and_a_foreign_one_is_not(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    solved(monkeypatch)
+    assert cli("demo").code == 0
+    assert Path(demo.OUT).read_bytes().startswith(b"\x89PNG")
+    monkeypatch.setattr(demo, "_drawn", lambda place: "")
+    assert cli("demo").code == 0
     Path("mine.png").write_bytes(b"\x89PNG of another program")
     answer = cli("demo", "--out", "mine.png")
     assert (answer.code, answer.out) == (2, "")
     assert "--force" in answer.err
+    assert cli("demo", "--out", "mine.png", "--force").code == 0
     assert cli("demo", "--out", "mine.gif").code == 2
 
 
-@pytest.mark.usefixtures("small")
-def test_a_disagreement_is_an_exit_code(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    solve = api.solve
-
-    def worse(*given: object, solver: str, **params: object) -> object:
-        solution = solve(*given, solver=solver, **params)  # type: ignore[arg-type]
-        if solver == "fast":
-            return solution
-        certificate = dataclasses.replace(solution.certificate, lower_bound=solution.objective + 1)
-        return dataclasses.replace(solution, certificate=certificate)
-
-    monkeypatch.setattr("cvxml.solve", worse)
-    monkeypatch.setattr(demo, "_checked", lambda: iter(()))
-    answer = cli("demo")
-    assert answer.code == 1
-    assert rows(answer.out)[0][-1] == "NO"
-
-
-@pytest.mark.usefixtures("small")
 def test_without_matplotlib_the_rest_is_shown(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "matplotlib.pyplot", None)
-    monkeypatch.setattr(demo, "_checked", lambda: iter(()))
+    solved(monkeypatch, ROW)
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     answer = cli("demo")
     assert answer.code == 0
+    assert rows(answer.out)
     assert "pip install" in answer.out
     assert not Path(demo.OUT).exists()
 
@@ -79,13 +95,15 @@ def test_verify_takes_methods(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None
     asked = []
 
     def nothing(say: object, chosen: list[verify.Case]) -> object:
-        asked.append({case.method for case in chosen})
+        asked.append([case.method for case in chosen])
         return iter(())
 
     monkeypatch.setattr(verify, "verify", nothing)
     assert cli("verify", "lmnn", "nca").code == 0
     assert cli("verify", "lmnn:squared_hinge").code == 0
-    assert asked == [{"lmnn", "lmnn:squared_hinge", "nca"}, {"lmnn:squared_hinge"}]
-    answer = cli("verify", "lmn")
+    assert list(map(set, asked)) == [{"lmnn", "lmnn:squared_hinge", "nca"}, {"lmnn:squared_hinge"}]
+    assert cli("verify", "nca", "lmnn", "nca").code == 0
+    assert asked[2] == asked[0]  # a method that is given twice is verified once
+    answer = cli("verify", "lmnn", "lmn")
     assert (answer.code, answer.out) == (2, "")
     assert "'lmnn'" in answer.err

@@ -174,7 +174,8 @@ def test_rounding_covers_what_an_offset_of_the_features_loses(
     assert abs(float(interval.objective) - proof.objective) <= proof.rounding
     if method != "nca":  # its dual is repaired in another way there
         proof = proof.step or proof
-        if (proof.gap, proof.rounding) == (0, 0):  # 0 is proved optimal by dual variables near these: an error squared
+        if (proof.gap, proof.rounding) == (0, 0):
+            # 0 is proved optimal by dual variables near these: their gap is an error squared
             assert 0 <= interval.gap <= 1e-24 * interval.objective
         else:
             assert abs(float(interval.gap) - proof.gap) <= proof.rounding

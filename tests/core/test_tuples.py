@@ -155,6 +155,30 @@ def test_the_tuple_that_is_not_finite_is_named(bad: float) -> None:
         cvxml.from_tuples([[A, B], [B, C], [A, [0.0, bad]]], [1, 1, -1])
 
 
+@pytest.mark.parametrize("bad", [1e301, -1e308, 1e-310])
+def test_numbers_too_large_or_too_small_for_points_are_refused(bad: float) -> None:
+    with pytest.raises(ValueError, match=f"tuples.*{abs(bad):g}".replace("+", r"\+")):
+        cvxml.from_tuples([[[0.0], [bad]]], [1])
+
+
+@pytest.mark.parametrize(
+    "tuples",
+    [
+        np.array(PAIRS, dtype=np.float32),
+        np.array(PAIRS, dtype=np.int8),
+        np.asfortranarray(PAIRS),
+        np.array(PAIRS).repeat(2, axis=2)[:, :, ::-2][:, :, ::-1],
+        np.array(PAIRS, dtype=object),
+    ],
+    ids=lambda each: f"{each.dtype} {each.strides}",
+)
+def test_the_kind_of_numbers_and_their_order_in_memory_change_nothing(tuples: Any) -> None:
+    X, given = cvxml.from_tuples(tuples, SIDES)
+    assert X.tolist() == [C, A, B, D]
+    assert (X.dtype, X.flags.c_contiguous) == (np.float64, True)
+    assert given["pairs"]["similar"].tolist() == [[0, 1], [1, 2]]
+
+
 @pytest.mark.parametrize(
     ("y", "told"),
     [
