@@ -12,7 +12,7 @@ import cvxml
 from cvxml.core import memory
 from cvxml.core.backend import SolverFailure
 from cvxml.core.memory import TooLarge, available, check_literal, check_room, enough_memory, said
-from cvxml.methods import get, itml, names
+from cvxml.methods import get, names
 from tests.cli.commands import Cli
 from tests.instances import real_data
 from tests.methods.test_interrupt import PARAMS
@@ -136,7 +136,7 @@ def test_an_error_of_memory_without_a_size_is_a_refusal_too() -> None:
 def test_pairs_that_are_never_listed_are_refused_before_their_distances_are_computed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.delattr(itml, "squared_distances")
+    monkeypatch.delattr("cvxml.methods.itml.instance.squared_distances")
     with pytest.raises(TooLarge, match=r"6000 points.*576 MB"):
         cvxml.solve("itml", np.random.default_rng(0).standard_normal((6000, 2)), np.arange(6000) % 2)
 
