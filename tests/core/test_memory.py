@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -136,7 +137,7 @@ def test_an_error_of_memory_without_a_size_is_a_refusal_too() -> None:
 def test_pairs_that_are_never_listed_are_refused_before_their_distances_are_computed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.delattr("cvxml.methods.itml.instance.squared_distances")
+    monkeypatch.delattr(import_module("cvxml.methods.itml.instance"), "squared_distances")
     with pytest.raises(TooLarge, match=r"6000 points.*576 MB"):
         cvxml.solve("itml", np.random.default_rng(0).standard_normal((6000, 2)), np.arange(6000) % 2)
 

@@ -419,8 +419,7 @@ def test_a_tolerance_of_a_bad_reference_is_caught(monkeypatch: pytest.MonkeyPatc
     true = convex.judge_exactly
 
     def lie(*arguments: Any) -> Any:
-        _, reason, exact = true(*arguments)
-        return Verdict.CERTIFIED, reason, exact
+        return true(*arguments)._replace(verdict=Verdict.CERTIFIED)
 
     monkeypatch.setattr(convex, "judge_exactly", lie)
     with precision():
