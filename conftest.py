@@ -35,7 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="with --part: run this share (0 to 1) of the slow tests of these places besides",
     )
     group.addoption(
-        "--durations-file", metavar="FILE", help="append [test, seconds] of each test, a line each"
+        "--durations-file", metavar="FILE", help="append [test, seconds, failed] of each test, a line each"
     )
 
 
@@ -47,18 +47,22 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class Durations:
-    """Appends the seconds of each test to a file, setup and teardown included."""
+    """Appends the seconds of each test, setup and teardown included, and whether it failed, to a file."""
 
     def __init__(self, path: str):
         self.path = path
         self.seconds: dict[str, float] = defaultdict(float)
+        self.failed: set[str] = set()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Sum the phases of a test, and write the sum after the last."""
-        self.seconds[report.nodeid] += report.duration
+        """Sum the phases of a test, and write the line of the test after the last."""
+        test = report.nodeid
+        self.seconds[test] += report.duration
+        if report.failed:
+            self.failed.add(test)
         if report.when == "teardown":
             with open(self.path, "a", encoding="utf-8") as file:
-                file.write(json.dumps([report.nodeid, self.seconds.pop(report.nodeid)]) + "\n")
+                file.write(json.dumps([test, self.seconds.pop(test), test in self.failed]) + "\n")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -2,7 +2,7 @@
 
 A landing runs the slow tests of the places that changed since the full suite last passed, and one eighth of the
 others. A place is a folder of tests with the code that they test. `.ci/full` runs everything, and then stores a
-fingerprint of each place in `.ci/passed.json`. `.ci/turn` has the number of the eighth; `python .ci/landing.py next`
+fingerprint of each place without a failed test in `.ci/passed.json`. `.ci/turn` has the number of the eighth; `python .ci/landing.py next`
 moves on to the next one. Eight landings in a row run every slow test.
 
 If the slow tests of the changed places would take more than `MOST` seconds, a share of them runs, drawn anew at each
@@ -155,24 +155,32 @@ def measured(lines: Iterable[str]) -> dict[str, float]:
     """The seconds of the tests of each file, of the lines that `pytest --durations-file` wrote."""
     seconds: dict[str, float] = defaultdict(float)
     for line in lines:
-        test, taken = json.loads(line)
+        test, taken, _ = json.loads(line)
         seconds[test.split("::")[0]] += taken
     return {path: round(taken, 1) for path, taken in sorted(seconds.items())}
 
 
+def without_failures(found: Mapping[str, str], lines: Iterable[str]) -> dict[str, str]:
+    """The fingerprints of the places and stages that have no failed test."""
+    failed = [test for test, _, is_failed in map(json.loads, lines) if is_failed]
+    tests = {name: STAGES[name].tests if name in STAGES else (name,) for name in found}
+    return {name: found[name] for name in found if not any(test.startswith(tests[name]) for test in failed)}
+
+
 def main(command: str, file: str = "") -> None:
-    """arguments: print them. stages: print those that changed. next: move on to the next part. passed: all is well."""
+    """arguments: print them. stages: print those that changed. next: move on to the next part. ran: store a full run."""
     if command == "arguments":
         print(*arguments(), sep="\n")
     elif command == "stages":
         print(*(name for name in changed(read("passed.json")) if name in STAGES), sep="\n")
     elif command == "next":
         write("turn", (turn() + 1) % PARTS)
-    elif command == "passed":
-        write("passed.json", fingerprints())
-        write("seconds.json", measured(Path(file).read_text(encoding="utf-8").splitlines()))
+    elif command == "ran":
+        lines = Path(file).read_text(encoding="utf-8").splitlines()
+        write("passed.json", without_failures(fingerprints(), lines))
+        write("seconds.json", measured(lines))
     else:
-        raise SystemExit("landing.py takes arguments, stages, next, or passed FILE")
+        raise SystemExit("landing.py takes arguments, stages, next, or ran FILE")
 
 
 if __name__ == "__main__":

@@ -151,6 +151,22 @@ def test_a_change_is_seen_where_it_is_and_nowhere_else(
     assert landing.changed(passed) == ["site", "tests/family/"]
 
 
+def test_a_place_with_a_failed_test_is_not_stored_as_passed(landing: ModuleType) -> None:
+    found = {"tests/core/": "a", "tests/family/": "b", "tests/test_typed": "c", "browser": "d", "site": "e"}
+    lines = [
+        '["tests/core/test_a.py::test_b[1]", 2.0, false]',
+        '["tests/core/test_a.py::test_c", 1.0, true]',
+        '["tests/family/test_d.py::test_e", 4.0, false]',
+        '["tests/lessons/test_lessons_browser.py::test_f", 0.5, true]',
+    ]
+    assert landing.without_failures(found, lines) == {"tests/family/": "b", "tests/test_typed": "c", "site": "e"}
+    assert landing.measured(lines) == {
+        "tests/core/test_a.py": 3.0,
+        "tests/family/test_d.py": 4.0,
+        "tests/lessons/test_lessons_browser.py": 0.5,
+    }
+
+
 def test_the_share_of_changed_places_keeps_to_the_limit(landing: ModuleType) -> None:
     seconds = {"tests/core/test_a.py": 900.0, "tests/core/test_b.py": 300.0, "tests/family/test_c.py": 9e9}
     assert landing.share(["tests/core/"], seconds, most=600.0) == 0.5
