@@ -2,8 +2,8 @@
 
 A landing runs the slow tests of the places that changed since the full suite last passed, and one eighth of the
 others. A place is a folder of tests with the code that they test. `.ci/full` runs everything, and then stores a
-fingerprint of each place without a failed test in `.ci/passed.json`. `.ci/turn` has the number of the eighth; `python .ci/landing.py next`
-moves on to the next one. Eight landings in a row run every slow test.
+fingerprint of each place without a failed test in `.ci/passed.json`. `.ci/turn` has the number of the eighth;
+`python .ci/landing.py next` moves on to the next one. Eight landings in a row run every slow test.
 
 If the slow tests of the changed places would take more than `MOST` seconds, a share of them runs, drawn anew at each
 turn. `.ci/seconds.json` has the seconds of the slow tests of each file, as `.ci/full` measured them.
@@ -168,7 +168,7 @@ def without_failures(found: Mapping[str, str], lines: Iterable[str]) -> dict[str
 
 
 def main(command: str, file: str = "") -> None:
-    """arguments: print them. stages: print those that changed. next: move on to the next part. ran: store a full run."""
+    """arguments, stages: print them. next: move on to the next part. ran: store the result of a full run."""
     if command == "arguments":
         print(*arguments(), sep="\n")
     elif command == "stages":

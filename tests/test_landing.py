@@ -159,7 +159,11 @@ def test_a_place_with_a_failed_test_is_not_stored_as_passed(landing: ModuleType)
         '["tests/family/test_d.py::test_e", 4.0, false]',
         '["tests/lessons/test_lessons_browser.py::test_f", 0.5, true]',
     ]
-    assert landing.without_failures(found, lines) == {"tests/family/": "b", "tests/test_typed": "c", "site": "e"}
+    assert landing.without_failures(found, lines) == {
+        "tests/family/": "b",
+        "tests/test_typed": "c",
+        "site": "e",
+    }
     assert landing.measured(lines) == {
         "tests/core/test_a.py": 3.0,
         "tests/family/test_d.py": 4.0,
