@@ -361,7 +361,7 @@ def _at_best(
         return None
     parts = [f"asked: {asked:g}", *ratio(ends, asked, most, given)]
     if ends[0] < ends[1]:
-        interval = f"at least from {ends[0]:.6g} to {ends[1]:.6g}"
+        interval = f"from {ends[0]:.6g} to {ends[1]:.6g}"
         parts.insert(0, f"{interval} the relative gap is at most {enough:.2g}")
     slight = math.isclose(weight, asked, rel_tol=SLIGHT)
     sentence = f"{judge.claim} for {name} = {weight:.6g} ({'; '.join(parts)})"

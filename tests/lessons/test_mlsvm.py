@@ -68,7 +68,7 @@ def test_the_reading_of_a_price_is_that_of_its_slack() -> None:
         for row in shown["rows"]:
             i, reading = row[0], row[-1]
             share = n * s[i]
-            assert ("room" in reading) == (share < 1e-8)
+            assert ("inactive" in reading) == (share < 1e-8)
             assert ("violated" in reading) == (share > 1 - 1e-8)
             assert "violated" in reading or xi[i] <= 1e-4
     assert np.allclose(s[shown["usable"]], 1 / n)  # at lam = 10 nothing else is worth its price

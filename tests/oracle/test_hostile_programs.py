@@ -140,6 +140,7 @@ def test_a_cancelled_conform_leaves_no_process_and_no_folder(number: str, tmp_pa
     words = ["conform", "--only", "mlsvm-line", "--", *command(tmp_path, body)]
     code = (
         "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "signal.signal(signal.SIGHUP, signal.SIG_DFL); "  # it is ignored below nohup
         "from cvxml.cli.main import run; sys.exit(run(sys.argv[1:]))"
     )
     running = subprocess.Popen(

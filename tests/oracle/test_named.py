@@ -485,8 +485,8 @@ def test_the_ends_that_are_told_are_weights_for_which_the_metric_is_certified(me
     used = asked * 3 if np.isinf(most) else asked * 3 / (asked * 3 + most - asked)
     theirs = cvxml.solve(method, X, y, **{name: used}, tol=1e-8).metric
     said = next(s for s in cvxml.check(method, X, y, theirs, **{name: asked}).diagnosis if f"{name} = " in s)
-    enough, low, high = (
-        float(said.split(word)[1].split()[0].strip(";")) for word in ("(to ", "from ", " to ")
+    low, high, enough = (
+        float(said.split(word)[1].split()[0].strip(";")) for word in ("from ", " to ", " at most ")
     )
     for end in (low, high):
         proof = cvxml.certify(
