@@ -113,13 +113,13 @@ def factor(K: FloatArray) -> tuple[FloatArray, FloatArray]:
     #:   | d(i, j) = (\mathbf{K}_i - \mathbf{K}_j)^T \varphi (\mathbf{K}_i - \mathbf{K}_j),
     #:     \quad \mathbf{K}_i \text{ the column } i \text{ of } \mathbf{K}
 
-    #: [Which is the problem of mlsvm, below, on the rows of E]
-    #: x_i, x_j and x_l are below e_i, e_j and e_l
-    #:   | \mathbf{x}_i, \mathbf{x}_j \text{ and } \mathbf{x}_l \text{ are below } \mathbf{e}_i, \mathbf{e}_j
+    #: [It equals the problem of mlsvm on the rows of E]
+    #: x_i, x_j and x_l below stand for e_i, e_j and e_l
+    #:   | \mathbf{x}_i, \mathbf{x}_j \text{ and } \mathbf{x}_l \text{ below stand for } \mathbf{e}_i, \mathbf{e}_j
     #:     \text{ and } \mathbf{e}_l
     #: N(e_i): the neighbours in the feature space
     #:   | \mathcal{N}(\mathbf{e}_i): \text{ the neighbours in the feature space}
-    #: A below is E^T phi E | \mathbf{A} \text{ below is } E^T \varphi E
+    #: A below stands for E^T phi E | \mathbf{A} \text{ below stands for } E^T \varphi E
 
     values, vectors = np.linalg.eigh((K + K.T) / 2)
     keep = values > len(K) * EPS * max(values[-1], 0.0)

@@ -147,7 +147,8 @@ def dual(X: FloatArray, y: FloatArray, Q0: FloatArray) -> Any:
     #:   | \max_{w, q}\ \text{the sum of all } R_i \text{ less that of all } C_i
     return cp.Problem(cp.Maximize(value), constraints)
     #: [What is proved]
-    #: the step is F at Q0, and nowhere below it | \text{the step is } F \text{ at } Q_0 \text{, and nowhere below it}
+    #: the step equals F at Q0, and is at least F everywhere
+    #:   | \text{the step equals } F \text{ at } Q_0 \text{, and is at least } F \text{ everywhere}
     #: max(|A|, 1) |dF/dA| at most tol of the scale,  in coordinates of unit covariance
     #:   | \max(\lVert A \rVert, 1)\, \lVert dF/dA \rVert \text{ at most tol of the scale,
     #:     in coordinates of unit covariance}

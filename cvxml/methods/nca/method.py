@@ -1,7 +1,7 @@
 """The class NCA (Goldberger et al. 2004), for cvxml.solve and cvxml.check.
 
-Reference: J. Goldberger, S. Roweis, G. Hinton, R. Salakhutdinov, Neighbourhood Components Analysis, NIPS 2004, as
-described in their note.
+Reference: J. Goldberger, S. Roweis, G. Hinton, R. Salakhutdinov, Neighbourhood Components Analysis, NIPS 2004. The
+paper was not at hand; the source is "the note", the article about it in statwiki (30 August 2017).
 """
 
 from __future__ import annotations

@@ -89,8 +89,8 @@ def dual(X: FloatArray, s: FloatArray, Q0: FloatArray, criterion: str) -> cp.Pro
     return cp.Problem(cp.Maximize(entropy + constant), [cp.sum(q, axis=1) == 1, surplus >> 0])
     #: [What is proved]
     #: any feasible q gives a lower bound on the step | \text{any feasible } q \text{ gives a lower bound on the step}
-    #: the step is -f or -g at Q0, and nowhere below it
-    #:   | \text{the step is } {-f} \text{ or } {-g} \text{ at } Q_0 \text{, and nowhere below it}
+    #: the step equals -f or -g at Q0, and is at least that everywhere
+    #:   | \text{the step equals } {-f} \text{ or } {-g} \text{ at } Q_0 \text{, and is at least that everywhere}
 
 
 def at(X: FloatArray, s: FloatArray, Q0: FloatArray, criterion: str) -> tuple[FloatArray, FloatArray, float]:

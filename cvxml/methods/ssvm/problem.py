@@ -107,14 +107,14 @@ def inner(W: Any, M: FloatArray) -> Any:
 
 
 def sum_of_latent(X: FloatArray, y: IntArray, k: int, h_star: Sequence[Neighbors]) -> FloatArray:
-    """The sets of the second maximum, kept: P (d, d)."""
+    """The winning sets at the current W, fixed in the step: P (d, d)."""
     R = int(max(y)) + 1
     if len(h_star) != len(y):
         raise ValueError(f"h_star must hold one set a point: {len(y)}, got {len(h_star)}")
     for i, h in enumerate(h_star):
-        #: h*_i = argmax_{h : Delta(y_i, h) = 0} S_W(x_i, h) at the W of before; Delta = 0: y_i wins
+        #: h*_i = argmax_{h : Delta(y_i, h) = 0} S_W(x_i, h) at the current W; Delta = 0: y_i wins
         #:   | h_i^* = \operatorname*{argmax}_{h : \Delta(y_i, h) = 0} S_{\mathbf{W}}(\mathbf{x}_i, h)
-        #:     \text{ at the } \mathbf{W} \text{ of before; } \Delta = 0 \text{: } y_i \text{ wins}
+        #:     \text{ at the current } \mathbf{W} \text{; } \Delta = 0 \text{: } y_i \text{ wins}
         if len(h) != k or len(set(h)) != k or i in h or not wins(votes(y, h, R), int(y[i])):
             raise ValueError(f"h_star[{i}] = {h} is no set of {k} others where class {y[i]} wins")
     #: P = sum_i Psi(x_i, h*_i) | P = \sum_i \Psi(\mathbf{x}_i, h_i^*)
@@ -208,10 +208,10 @@ def generated(
         violated = [
             i
             for i, h in enumerate(worst)
-            #: only h*_i and the h with <W, Psi(x_i, h)> + Delta(y_i, h) > t_i, until there are none
-            #:   | \text{only } h_i^* \text{ and the } h \text{ with }
+            #: h*_i alone, then also each h with <W, Psi(x_i, h)> + Delta(y_i, h) > t_i, until no h has this
+            #:   | h_i^* \text{ alone, then also each } h \text{ with }
             #:     \langle \mathbf{W}, \Psi(\mathbf{x}_i, h) \rangle + \Delta(y_i, h) > t_i
-            #:     \text{, until there are none}
+            #:     \text{, until no } h \text{ has this}
             if h not in sets[i] and np.sum(W * Psi(X, i, h)) + Delta(y, i, h, Lam) > t[i] + tol
         ]
         if not violated:
@@ -317,5 +317,5 @@ def dual(
     #: [What is proved]
     #: W = P_+(-G) / 2 at the optimum of the step | \mathbf{W} = P_+(-G) / 2 \quad \text{at the optimum of the step}
     #: any feasible q gives a lower bound on the step | \text{any feasible } q \text{ gives a lower bound on the step}
-    #: the step is F at the W of before, and nowhere below F
-    #:   | \text{the step is } F \text{ at the } \mathbf{W} \text{ of before, and nowhere below } F
+    #: the step equals F at the current W, and is at least F everywhere
+    #:   | \text{the step equals } F \text{ at the current } \mathbf{W} \text{, and is at least } F \text{ everywhere}
