@@ -1,4 +1,4 @@
-"""python -m cvxml, and the `cvxml` command."""
+"""Entry point of `python -m cvxml` and of the `cvxml` command."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ INACCURATE = 1e-2  # relative to the scale: a closed form farther from the optim
 
 
 def mixed(directions: FloatArray) -> FloatArray:
-    """Return (d,), True for the features that belong to one of the directions (k, d), each of length 1."""
+    """Return a mask (d,) of the features with a large entry in one of the directions (k, d), each of length 1."""
     belongs: FloatArray = np.abs(directions).max(axis=0, initial=0.0) > MIXED
     return belongs
 

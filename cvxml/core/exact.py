@@ -1,7 +1,7 @@
 """Exact arithmetic on floats, without rounding: every float is an integer times a power of two. Uses python-flint.
 
 A matrix of floats is a pair (integers, exponent): the numbers are integers * 2^exponent. Results are fractions.
-Decimals and floats made from them are rounded outward, so that they stay bounds.
+Conversions to decimals and floats round outward, so that bounds stay bounds.
 """
 
 from __future__ import annotations

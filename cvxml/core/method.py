@@ -231,7 +231,9 @@ class Method(ABC, Generic[Given]):
         return ""
 
     def above(self, given: Given, M: FloatArray) -> float:
-        """Return how far the certificate's objective may be above that of M (d, d); 0 if only by rounding."""
+        """Return an upper bound of the certificate's objective minus that of M (d, d); 0 if they differ by rounding
+        only.
+        """
         return 0.0
 
     def machine_slack(self, given: Given, M: FloatArray) -> float:
@@ -507,7 +509,7 @@ class ConvexMethod(Method[Given]):
 
 
 class StationaryMethod(Method[Given]):
-    """A method with a problem that is not convex. The certificate bounds the gain of the metric's own convex step."""
+    """A method with a problem that is not convex. The certificate bounds the gain of the convex step at the metric."""
 
     CLAIM = "stationary"
 

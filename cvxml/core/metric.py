@@ -48,7 +48,7 @@ class Feasibility:
 
     @property
     def exact(self) -> bool:
-        """True if only rounding had to be projected away."""
+        """True if the distance can be rounding: at most 64 EPS times the norm."""
         return math.isfinite(self.norm) and bool(self.distance <= 64 * EPS * self.norm)
 
     @property

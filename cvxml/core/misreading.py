@@ -36,7 +36,9 @@ class Question(NamedTuple):
 
 
 class OtherProblem(NamedTuple):
-    """The same method with other inputs, or another method with the metric in its form."""
+    """Another problem for a metric: the same method with other inputs, or another method with the metric in its
+    form.
+    """
 
     X: ArrayLike
     y: Any  # labels (n,); None if the method needs no labels

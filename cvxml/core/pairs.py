@@ -112,7 +112,7 @@ class Paired:
 
     @property
     def by_labels(self) -> bool:
-        """True if every two points are a pair, by their labels."""
+        """True if the pairs are all pairs of points, made from the labels."""
         return self.listed is None
 
     @property
@@ -243,7 +243,7 @@ def check_budget(given: Paired, needed_by: str) -> None:
 
 
 def pairs_of(pairs: Any, y: ArrayLike | None, n: int) -> Pairs:
-    """Return the given pairs, or every two points by their labels `y` (n,).
+    """Return the given pairs, or all pairs of points, made from their labels `y` (n,).
 
     pairs: {"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}; y is then ignored.
 
@@ -259,7 +259,7 @@ def _labels(y: ArrayLike | None, n: int) -> IntArray:
 
 
 def pairs_by_labels(codes: IntArray) -> Pairs:
-    """Return every two points as a pair, similar if their codes (n,) are equal."""
+    """Return all pairs of points, similar if their codes (n,) are equal."""
     i, j = np.triu_indices(len(codes), 1)
     same = codes[i] == codes[j]
     index = np.stack([i, j], axis=1)

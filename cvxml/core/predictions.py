@@ -277,7 +277,7 @@ class _Search:
     def _find_disagreement(
         self, i: int, E: FloatArray, of: IntArray, order: IntArray, nearer: np.ndarray, vote: int
     ) -> None:
-        """Look for a metric within the gap with another certain vote, if the metric's own vote is certain."""
+        """Search the region for a metric with another certain vote, if the vote of the judged metric is certain."""
         assert self.region is not None
 
         def voted(A: FloatArray) -> Votes:

@@ -297,12 +297,12 @@ class Solution:
 
     @property
     def step_lower_bound(self) -> float | None:
-        """Lower bound on the optimum of the metric's own convex step; None if the problem is convex."""
+        """Lower bound on the optimum of the convex step at `metric`; None if the problem is convex."""
         return None if self.certificate.step is None else self.certificate.step.lower_bound
 
     @property
     def step_gap(self) -> float | None:
-        """objective - step_lower_bound, a bound on the gain of the metric's own convex step; None without a step."""
+        """objective - step_lower_bound, a bound on the gain of the convex step at `metric`; None without a step."""
         return None if self.certificate.step is None else self.certificate.step.gap
 
     def __str__(self) -> str:

@@ -13,7 +13,7 @@ from cvxml.core.neighbors import k_nearest
 
 
 class OtherClasses:
-    """For each of some points, which of all points have another class: a table (p, n) that is not stored.
+    """A boolean table (p, n) that is not stored: True if the point of the column has another class than the row.
 
     It is indexed by rows, or by rows and columns of equal shape. As an array it takes p n bytes.
 

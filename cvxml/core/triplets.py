@@ -104,7 +104,7 @@ def compared(X: FloatArray, y: ArrayLike | None, n_neighbors: int | None, triple
 
 
 def check_units(X: FloatArray, weight: float, name: str, follows: str) -> None:
-    """Raise ValueError if the squared weight and the fourth power of the features' spread may not be doubles.
+    """Raise ValueError if the square of a weight, or the fourth power of the features' spread, may leave the doubles.
 
     weight: its value.
     name: its name.
@@ -123,7 +123,7 @@ def nearest_of_the_rest(X: FloatArray, codes: IntArray, k: int, names: list[str]
 
     names: class names, for messages.
 
-    Raises ValueError if a class has fewer than k points beside it.
+    Raises ValueError if there are fewer than k points outside a class.
     """
     near, ties = np.zeros((len(X), len(X)), dtype=bool), 0
     for code in watched(range(int(codes.max()) + 1)):

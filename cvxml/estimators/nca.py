@@ -44,9 +44,10 @@ class NCA(Learner):
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, similarity: ArrayLike | None = None) -> Self:
         """Learn A from X (n, d) and labels y (n,), or from `similarity`; then y is ignored.
 
-        similarity: (n, n), not negative, 0 on its diagonal: how right each point is for each other point.
+        similarity: (n, n), not negative, 0 on its diagonal: entry (i, j) is the weight of the probability that
+        point i chooses point j.
 
-        Raises ValueError for bad input. Warns about points that no other point is right for. Warns (ConvergenceWarning)
+        Raises ValueError for bad input. Warns about points with a row of zeros. Warns (ConvergenceWarning)
         whenever tol is not met, for example if the supremum is at infinity.
         """
         if similarity is None:

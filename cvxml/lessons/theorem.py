@@ -162,7 +162,7 @@ def solved(here: Setting, regularizer: str) -> tuple[FloatArray, FloatArray]:
 
 @app.function
 def left_over(here: Setting, M: FloatArray, proof: Proof) -> tuple[float, float]:
-    """Return the two parts of the gap at M: of the regularizer and of the loss."""
+    """Return the two excesses at M that add up to the gap: of the regularizer and of the loss."""
     R, ((loss, rows),) = here.family.regularizer, here.family.terms
     view = R.judge(M).view
     of_loss = sum(

@@ -1,4 +1,4 @@
-"""The methods, by id. One line adds one: an object that meets the contract of `cvxml.core.method.Method`."""
+"""The methods, by id. A new method is one more line here: an object that meets `cvxml.core.method.Method`."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def get(method: str) -> Method[Any]:
 
 
 def get_stationary(method: str) -> StationaryMethod[Any]:
-    """A method whose problem is not convex. Raises ValueError for another."""
+    """Return a method with a problem that is not convex. Raises ValueError for another method."""
     found = get(method)
     if not isinstance(found, StationaryMethod):
         raise ValueError(f"{method} is convex: there is no step of it")
@@ -75,7 +75,7 @@ def get_stationary(method: str) -> StationaryMethod[Any]:
 
 
 def get_exact(method: str) -> Method[Any]:
-    """A method that has an exact mode. Raises ValueError for another."""
+    """Return a method that has an exact mode. Raises ValueError for another method."""
     found = get(method)
     if not found.has_exact:
         able = [name for name in METHODS if get(name).has_exact]

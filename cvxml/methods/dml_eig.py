@@ -190,7 +190,7 @@ def instance(X: ArrayLike, y: ArrayLike | None, *, pairs: Any = None) -> Instanc
 
 
 def _of_pairs(given: Instance, dual: Dual) -> Duals:
-    """The dual variables of the dissimilar pairs in "q_index"; entries of the same pair are added.
+    """The dual variables of the dissimilar pairs in "q_index"; repeated pairs are added up.
 
     Pairs of one class are ignored. Raises ValueError for a bad "q" or "q_index".
     """
@@ -208,7 +208,7 @@ def _of_pairs(given: Instance, dual: Dual) -> Duals:
 
 
 def _one(given: Instance) -> IntArray:
-    """The key of some dissimilar pair."""
+    """The key of the pair (0, j), where j is the first point of another class than point 0."""
     j = int(np.argmax(given.y != given.y[0]))
     return np.array([j])
 
@@ -218,7 +218,7 @@ def _mean_budget(question: Question) -> float:
 
 
 def _unit_minimum(question: Question) -> float:
-    """The factor that spends the budget, if the smallest dissimilar distance is 1 (up to 1e-3); else 0."""
+    """The factor to the full budget, if the smallest dissimilar distance is 1 (up to 1e-3); else 0."""
     p, A = question.checked(instance), question.metric
     least = float(quadratic(p.dissimilar, A).min())
     return 1 / float(quadratic(p.similar, A).sum()) if abs(least - 1) <= 1e-3 else 0.0
@@ -238,7 +238,7 @@ def _whitened(question: Question) -> OtherProblem | None:
 
 
 def _half(kind: str) -> Callable[[Pairs], Pairs | None]:
-    """The first half of the pairs of this kind, as left by a loop that stops too early."""
+    """The misreading that a loop stops too early: the first half of the pairs of this kind."""
 
     def change(pairs: Pairs) -> Pairs | None:
         listed = getattr(pairs, kind)
@@ -248,7 +248,10 @@ def _half(kind: str) -> Callable[[Pairs], Pairs | None]:
 
 
 def _sum(question: Question) -> float:
-    """The relative gap for the sum of dissimilar squared distances; inf if above `NOT_BY_LUCK`, or infeasible."""
+    """The relative gap in the problem with the sum of the dissimilar squared distances.
+
+    inf if the gap is above `NOT_BY_LUCK`, or the metric is infeasible.
+    """
     p = question.checked(instance)
     judged, feasibility = examine_budget(question.metric, p.similar)
     if not feasibility.feasible:
@@ -358,7 +361,7 @@ class DMLEig(FamilyMethod[Instance]):
         return evaluate(given.X, given.pairs, M)
 
     def member(self, given: Instance, number: Callable[[float], Any] = float) -> Family:
-        """The budget of similar pairs, and the smallest of the dissimilar distances."""
+        """The budget of the similar pairs, and the loss -min of the dissimilar squared distances."""
         if given.many:
             everyone = AllSimilar(given.X, given.y, given.rank)
             return Family(everyone, (Term(Least(), Across(everyone.classes)),))

@@ -131,12 +131,12 @@ class Instance(Paired):
 
     @cached_property
     def S(self) -> Any:
-        """The matrix (d, d), exact, as flint's rationals."""
+        """S (d, d), exact, as flint's rationals."""
         return self._sum("similar", self._A_0.inv)
 
     @cached_property
     def D(self) -> Any:
-        """The matrix (d, d), exact, as flint's rationals."""
+        """D (d, d), exact, as flint's rationals."""
         return self._sum("dissimilar", lambda: self._A_0)
 
     @property
@@ -376,7 +376,7 @@ def _means(question: Question) -> float | None:
 
 
 def _another_weight(question: Question) -> float | None:
-    """The weight t for which the determinant of the metric is that of the solution."""
+    """The weight t for which the solution has the determinant of the metric."""
     given = question.checked(instance)
     S, D, A = (float(np.linalg.slogdet(M)[1]) for M in (*given.floats, question.metric))
     t = (A + S) / (D + S) if S + D else 0.0

@@ -59,7 +59,7 @@ class Distances(NamedTuple):
 
 
 class Products(NamedTuple):
-    """Squared distances by products: D_ik = length_i + length_k - 2 left_i right_k for every two points i, k.
+    """Squared distances by products: D_ik = length_i + length_k - 2 left_i right_k for all pairs of points i, k.
 
     The error of D_ik is at most reach_i + reach_k.
     """

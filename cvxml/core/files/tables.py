@@ -174,10 +174,10 @@ def _plausible(held: Columns, column: int) -> bool:
 
 
 def _numbers_rows(values: NDArray[np.float64]) -> bool:
-    """Return True if whole numbers may number the rows.
+    """Return True if a column of whole numbers may number the rows.
 
-    The column must have three rows or more. This is so for consecutive integers in any order. With ten or more rows it
-    is also so if all values differ, or if at least nine tenths of the steps are 1.
+    The column must have at least three rows. True for consecutive integers in any order. With ten or more rows,
+    also True if all values differ, or if at least nine tenths of the steps are 1.
     """
     n = len(values)
     if n < 3 or not np.all((np.abs(values) <= 2.0**53) & (values == np.round(values))):

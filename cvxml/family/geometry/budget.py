@@ -2,8 +2,8 @@
 
 The sum over similar pairs is <S, A> with S = sum e e^T over their differences e = x_i - x_j, in any units of the
 features. Only directions in which a similar pair differs use the budget. A dissimilar pair that differs in another
-direction could be moved apart without limit. Whether one does is a fact about rational numbers (numbers/span.py), and
-is decided before.
+direction could be moved apart without limit. Whether such a pair exists is decided before, in rational numbers
+(numbers/span.py).
 
 Proof. Let r be the rank of S, and T (d, r) any floats with T^T S T positive definite. Then e -> z = T^T e is one to
 one on the span of the similar differences. For weights w of other differences in that span, and every psd A,

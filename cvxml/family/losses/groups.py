@@ -93,7 +93,7 @@ class Spread(Loss):
         return total(a[self._sides[0]])
 
     def excess(self, v: Any, a: Any) -> Any:
-        """See the docstring of this module."""
+        """phi(v) - k(a) + a v, by the formula in the docstring of this module."""
         (up, down), (near, far, margin) = self._sides, self._margins(v)
         s = group_sum(a[up], self.group[up], self.groups)
         of_groups = total((like(a, self.c) - s) * pos(margin) + s * pos(-margin))
@@ -156,7 +156,7 @@ class Slack(Loss):
         return total(like(a, self.b, rounded=True) * a)
 
     def excess(self, v: Any, a: Any) -> Any:
-        """See the docstring of this module."""
+        """phi(v) - k(a) + a v, by the formula in the docstring of this module."""
         short, worst = self._short(v)
         rest = like(a, self.c) - group_sum(a, self.group, self.groups)
         return total(rest * worst) + total(a * pos(worst[self.group] - short))

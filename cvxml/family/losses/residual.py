@@ -73,11 +73,11 @@ class Residual(Loss):
         return total(like(u, self.w) * square(pos(sqrt(u) - sqrt(v))))
 
     def conjugate(self, a: Any) -> Any:
-        """0"""
+        """k(a) = 0."""
         return like(a, 0)
 
     def excess(self, v: Any, a: Any) -> Any:
-        """See the docstring of this module.
+        """phi(u, v) - k(a) + a (u, v), by the formula in the docstring of this module.
 
         The dual variables of v are rounded up, and the last term is due to the part above w s / (1 - s).
         """

@@ -120,7 +120,7 @@ class Sublevel:
         return self._best(partial(self._at, D, moves), s * FIRST)
 
     def _best(self, of: Callable[[float], float], s: float) -> float:
-        """The smallest bound of several tilts: longer ones as long as the bound falls, else shorter ones."""
+        """The smallest bound of several tilts: larger tilts as long as the bound falls, else smaller ones."""
         least, tilt, factor, tries = of(s), s, LONGER, 1
         while tries < TRIES:
             look()
@@ -247,7 +247,7 @@ class Sublevel:
 
     @property
     def affordable(self) -> int:
-        """The number of pairs that may have a proof of their own."""
+        """The number of pairs for which `closer` may be called."""
         d = len(self.M)
         numbers = max(1, sum(len(own.a) for own in self.duals) * d * (d + 1) // 2)
         return min(max(WORK // numbers, FEWEST), MOST_PAIRS)
@@ -302,13 +302,13 @@ class Sublevel:
         return self.holds(self.beside)
 
     def _kept(self, A: FloatArray) -> FloatArray:
-        """P_+(A), divided by its budget if it exceeds it."""
+        """P_+(A), divided by its sum over similar pairs if that exceeds the budget of 1."""
         psd = project_psd(A)
         return psd / max(1.0, _spent(self.family.regularizer.judge(psd)) * (1 + 1e-12))
 
 
 def _spent(judged: JudgedMatrix) -> float:
-    """The sum over similar pairs, of a budget of 1; 0 without a budget."""
+    """The sum over similar pairs, which the budget limits to 1; 0 without a budget."""
     return judged.feasibility.spent if isinstance(judged.feasibility, BudgetFeasibility) else 0.0
 
 

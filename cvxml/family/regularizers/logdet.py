@@ -56,7 +56,7 @@ class Known(NamedTuple):
 
 
 class Positive(NamedTuple):
-    """A view of points in a metric A (d, d), with K = C^-1 A C^-T."""
+    """The points under a metric A (d, d), with K = C^-1 A C^-T."""
 
     X: FloatArray
     A: FloatArray
@@ -91,7 +91,7 @@ class LogDet(Everywhere):
         return "" if self.beyond < 0.5 else PRIOR
 
     def judge(self, A: FloatArray) -> JudgedMatrix:
-        """P_+(A). R is infinite if it is singular, which is decided in rationals."""
+        """P_+(A). If it is singular, R is infinite. Singularity is decided in rationals."""
         psd, feasibility = examine(A, self.X)
         with np.errstate(all="ignore"):  # a huge metric may overflow
             K = self.inverse @ psd @ self.inverse.T

@@ -1,6 +1,6 @@
 """Decide in rationals whether M = 0 is optimal.
 
-The optimum can then be 0, and an error relative to the optimum is undefined. So the proof must be exact. All
+If it is, the optimum can be 0, and an error relative to the optimum is undefined. So the proof must be exact. All
 distances are 0 at M = 0. It is optimal if k(a) + r(G) = R(0) + phi(0), exactly, for dual variables a near those
 given.
 """

@@ -25,7 +25,7 @@ NOISE = 64 * EPS  # error of a distance from a table, relative to the largest sq
 
 
 class Kept(NamedTuple):
-    """A view of points in a metric within the budget: factor times the metric of the images."""
+    """The points under a metric within the budget: factor times the metric of the images."""
 
     X: FloatArray
     sight: Seen
@@ -40,7 +40,7 @@ class Kept(NamedTuple):
 
 
 class AllSimilar(Budget):
-    """The budget of every two points of X (n, d) with equal labels y (n,).
+    """The budget of all pairs of points of X (n, d) with equal labels y (n,).
 
     All points must differ by vectors of the span of the similar differences. rank: the dimension of that span, or
     None to take the number of directions that double precision sees. Solvers use None; bounds are then not proved.
@@ -96,7 +96,7 @@ class AllSimilar(Budget):
 
 
 class Across(NamedTuple):
-    """v = D of every two points of different classes; key = i n + j for i < j."""
+    """v = D of all pairs of points of different classes; key = i n + j for i < j."""
 
     classes: Classes
 

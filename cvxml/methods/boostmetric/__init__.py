@@ -173,7 +173,10 @@ def _v_times(factor: Callable[[Instance, FloatArray], float]) -> Any:
 
 
 def _without_logarithm(given: Instance, M: FloatArray) -> float:
-    """1 / sum_t exp(-<M, H_t>). The gradient of the sum is the sum times the gradient of its logarithm."""
+    """1 / sum_t exp(-<M, H_t>), the factor of v if an implementation leaves out the logarithm.
+
+    The gradient of the sum is the sum times the gradient of its logarithm.
+    """
     return float(1 / math.fsum(math.exp(-margin) for margin in given.margins(M)))
 
 
@@ -245,7 +248,7 @@ class BoostMetric(TripletMethod[Instance]):
     )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """See `instance`."""
+        """Check data and parameters, as the function `instance` of this file."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
@@ -265,11 +268,11 @@ class BoostMetric(TripletMethod[Instance]):
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """See `evaluate`."""
+        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given, M)
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
-        """v tr M, and one log sum exp over all triplets."""
+        """The regularizer v tr M, and one log sum exp over all triplets."""
         regularizer, rows = Trace(given.X, number(given.v)), Together(given.triplets())
         loss = LogSumExp(np.array([number(1)]), np.ones((1, given.count), dtype=bool))
         return Family(regularizer, (Term(loss, rows),), NATS, anchors=AboveThreshold(regularizer, loss, rows))
@@ -290,8 +293,8 @@ class BoostMetric(TripletMethod[Instance]):
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
         """The certificate of family/theorem.
 
-        A finite bound may need strictly feasible dual variables, which exist only for v > v*. Without a bound the
-        certificate is undecided.
+        A finite bound may need strictly feasible dual variables, which exist only for v > v*. If no bound is found,
+        the certificate is undecided.
         """
         certificate = super().certify(given, M, dual)
         if math.isinf(certificate.lower_bound) and not certificate.undecided:
@@ -299,7 +302,7 @@ class BoostMetric(TripletMethod[Instance]):
         return certificate
 
     def find(self, given: Instance, *asked: Any, **own: Any) -> Found:
-        """See `ConvexMethod`. Raises ValueError if v is proved to be below v*."""
+        """Solve as `ConvexMethod.find` does. Raises ValueError if v is proved to be below v*."""
         decided = self.decided(given)
         if decided.what == BELOW:
             raise ValueError(
@@ -317,7 +320,7 @@ class BoostMetric(TripletMethod[Instance]):
     def exact_as_stored(
         self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike, hint: Any = None
     ) -> Exact:
-        """See `FamilyMethod`. An infeasible dual is mixed with strictly feasible dual variables."""
+        """As in `FamilyMethod`, but an infeasible dual is mixed with strictly feasible dual variables."""
         try:
             return super().exact_as_stored(given, M, dual, root=root, hint=hint)
         except ArithmeticError:

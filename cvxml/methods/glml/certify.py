@@ -189,7 +189,9 @@ class Factor(NamedTuple):
 
 
 def _factor(S: FloatArray, error: FloatArray | float = 0.0) -> Factor | None:
-    """Return None if the matrices within `error` of S (d, d), entry by entry, are not proved positive definite."""
+    """Return a proof that all matrices within `error` of S (d, d), entry by entry, are positive definite; else
+    None.
+    """
     try:
         T = whitening(S)
     except np.linalg.LinAlgError:

@@ -62,7 +62,9 @@ def exact_interval(p: Instance, A: FloatArray, dual: Dual, *, root: ArrayLike | 
 
 
 def _interval(model: Gaussians, x: FloatArray, A: FloatArray, V: Any, det: int, y: float, u: float) -> Exact:
-    """The interval at the current precision. Raises TooFewBits if that does not decide whether B is definite."""
+    """The interval at the current precision. Raises TooFewBits if this precision does not decide whether B is
+    definite.
+    """
     d = len(A)
     B = model.unit_B(x)
     size = (ball(flint().fmpz(det)).log() / d).exp()
@@ -135,7 +137,9 @@ class Gaussians:
         return RoundedB(B, (1 + EPS) * error)
 
     def unit_B(self, x: FloatArray) -> Any:
-        """Return B / ||B|| at x (d,) in balls; with two classes its sign is free. Call it within `precision`."""
+        """Return B / ||B|| at x (d,) in balls. Call it within `precision`. With two classes, the result may be -B /
+        ||B||.
+        """
         classes = self._classes(x)
         if len(classes) == 2:
             B = classes[0].G - classes[1].G
@@ -169,7 +173,7 @@ class Gaussians:
         return self.inverses[bits]
 
     def is_zero(self, x: FloatArray) -> bool:
-        """Return True only if B is exactly 0: for every two classes the curvatures or the densities are equal.
+        """Return True only if B is exactly 0: for each pair of classes the curvatures or the densities are equal.
 
         By Lindemann's theorem two densities are equal only if their exponents and their factors are.
         """
@@ -211,7 +215,7 @@ class Gaussians:
 
 
 def entry_products(A: Any, B: Any) -> list[Any]:
-    """The products of the entries of A and B at the same place."""
+    """The entrywise products of A and B, as a list."""
     return [a * b for a, b in zip(A.entries(), B.entries(), strict=True)]
 
 

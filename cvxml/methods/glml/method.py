@@ -112,7 +112,9 @@ class GLML(ConvexMethod[Instance]):
         return np.array([as_matrix(A, d, name) for A in M])
 
     def metric(self, given: Instance, metric: ArrayLike, name: str = "metric") -> FloatArray:
-        """As `matrix`, and positive definite. Raises ValueError for a singular metric."""
+        """Return `matrix`, after a check that each metric is positive definite. Raises ValueError for a singular
+        metric.
+        """
         M = self.matrix(given, metric, name)
         psd = np.array([as_metric(A, len(A), name) for A in _each(given, M)])
         if not (np.linalg.eigvalsh(psd)[:, 0] > 0).all():

@@ -91,9 +91,9 @@ class Curvature(NamedTuple):
 
 
 def direction(model: Generative, Q: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return B (q, d, d) up to its sign, and its noise (q,), for `closed_form`.
+    """Return B (q, d, d) or -B, and a bound of its rounding (q,), as `closed_form` needs them.
 
-    For one Gaussian a class and two classes the densities are not computed.
+    With two classes of one Gaussian each, the densities are not computed.
     """
     if isinstance(model, Mixtures) and model.n_classes == len(model.means) == 2:
         a = np.broadcast_to([1.0, -1.0], (len(Q), 2))

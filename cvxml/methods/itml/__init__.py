@@ -368,11 +368,11 @@ class ITML(FamilyMethod[Instance]):
         return replace(with_points(given, at.X), prior=at.inside(given.prior))
 
     def outside(self, given: Instance, at: Moved, M: FloatArray) -> FloatArray:
-        """See `nearest_to_prior`."""
+        """The metric of the features for a metric in the coordinates `at`, by `nearest_to_prior`."""
         return nearest_to_prior(given.prior, at, M)
 
     def member(self, given: Instance, number: Callable[[float], Any] = float) -> Family:
-        """The log det divergence, and two losses on squared distances divided by their bounds."""
+        """The log det divergence, and two losses on the squared distances divided by their bounds."""
         gamma, (u, l) = number(given.gamma), map(number, given.bounds)
         terms = (
             Term(Bounded(gamma, above=True), PairRows(given.pairs.similar[given.differ], u)),

@@ -84,7 +84,7 @@ def default_bounds(X: FloatArray, A_0: FloatArray) -> tuple[float, float]:
     count = len(X) * (len(X) - 1) // 2
     check_room(
         2 * count * FLOAT,  # np.percentile makes a copy
-        f"bounds: the distances of every two of {len(X)} points, for the percentiles,",
+        f"bounds: the distances of all pairs of {len(X)} points, for the percentiles,",
         "give bounds=(u, l), or fewer points",
     )
     distances = squared_distances(X, A_0)

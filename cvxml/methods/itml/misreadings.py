@@ -20,7 +20,9 @@ Change = Callable[[Instance, Question], dict[str, Any] | None]
 
 
 def _with_params(change: Change) -> Callable[[Question], OtherProblem | None]:
-    """The problem with some parameters changed; None if a multiple of the metric is clearly better there."""
+    """Return the misreading with some parameters changed. It does not apply if a multiple of the metric is clearly
+    better.
+    """
 
     def problem(question: Question) -> OtherProblem | None:
         changed = change(question.checked(instance), question)
@@ -56,7 +58,7 @@ def _stays_at_scale(p: Instance, A: FloatArray) -> bool:
 
 
 def _gamma_times(factor: Callable[[Instance], float]) -> Callable[[Question], OtherProblem | None]:
-    """The problem with gamma multiplied by `factor`; None if that factor is 0 or 1."""
+    """Return the misreading with gamma multiplied by `factor`. It does not apply if the factor is 0 or 1."""
 
     def change(p: Instance, _: Question) -> dict[str, Any] | None:
         by = factor(p)
@@ -68,12 +70,14 @@ def _gamma_times(factor: Callable[[Instance], float]) -> Callable[[Question], Ot
 def _bounds_by(
     other: Callable[[float, float], tuple[float, float]],
 ) -> Callable[[Question], OtherProblem | None]:
-    """The problem with the bounds `other(u, l)`."""
+    """Return the misreading with the bounds `other(u, l)`."""
     return _with_params(lambda p, _: {"bounds": other(*p.bounds)})
 
 
 def _percentiles_of(values: Callable[[Instance], FloatArray], at: tuple[float, float] = PERCENTILES) -> Any:
-    """The problem with the percentiles `at` of `values` as bounds; None if the user gave bounds."""
+    """Return the misreading with the percentiles `at` of `values` as bounds. It does not apply if the user gave
+    bounds.
+    """
 
     def change(p: Instance, question: Question) -> dict[str, Any] | None:
         if question.params.get("bounds") is not None:
@@ -108,7 +112,7 @@ def _plain_whole_matrix(p: Instance) -> FloatArray:
 
 
 def _hard(p: Instance, question: Question) -> dict[str, Any] | None:
-    """A very large gamma in place of hard constraints; None if the metric violates a bound."""
+    """Use a very large gamma, as for hard constraints; None if the metric violates a bound."""
     A, (u, l) = question.metric, p.bounds
     if quadratic(p.similar, A).max(initial=u) > u * (1 + HELD):
         return None

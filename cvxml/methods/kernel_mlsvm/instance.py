@@ -71,7 +71,7 @@ def instance(
     kernel "poly" with degree 1 to 5, or "rbf" with gamma > 0, by default 1/d.
     """
     points = check_X(X)
-    check_room(TABLES * FLOAT * len(points) ** 2, f"kernel values of every two of {len(points)} points")
+    check_room(TABLES * FLOAT * len(points) ** 2, f"kernel values of all pairs of {len(points)} points")
     codes = check_labels(y, len(points))
     lam = check_positive(lam, "lam")
     settings: dict[str, Any] = {

@@ -158,15 +158,17 @@ class KernelMLSVM(FamilyMethod[Instance]):
         return {**values, "kernel_matrix": given.K, "embedding": given.E}
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
-        """The family of the linear problem on the points E. E is not rational, so the exact mode does not use it."""
+        """The family of the linear problem on the points E. The exact mode does not use it, because E is not
+        rational.
+        """
         return member_of(OfKernel(given.E, number(given.lam), features=False), given.N, number)
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
-        """See "mlsvm"."""
+        """Read the dual as "mlsvm" does: "u", "u_index", "w" and "w_index"."""
         return LINEAR.read(given.linear, dual)
 
     def named(self, given: Instance, duals: Duals) -> Dual:
-        """See "mlsvm"."""
+        """The dual by its names, as in "mlsvm": "u", "u_index", "w" and "w_index"."""
         return LINEAR.named(given.linear, duals)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
@@ -202,7 +204,7 @@ class KernelMLSVM(FamilyMethod[Instance]):
     def exact_as_stored(
         self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None, hint: Any = None
     ) -> Exact:
-        """See `FamilyMethod`. hint: C (n, r) of exact.py, by default computed."""
+        """As in `FamilyMethod`. hint: C (n, r) of exact.py, by default computed."""
         from cvxml.methods.kernel_mlsvm.exact import exact_interval
 
         duals = self.named(given, self.read(given, dual)[0])
@@ -211,14 +213,14 @@ class KernelMLSVM(FamilyMethod[Instance]):
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """See "mlsvm"; the linear problem on the points E is solved, and phi is computed from its metric."""
+        """Solve the linear problem on the points E as "mlsvm" does, and compute phi from its metric."""
         prove, E = partial(super().certify, given), given.linear.X
         if start is not None:
             start = start._replace(metric=E.T @ start.metric @ E)
         return self._back(given, search(given.linear, prove, tol, max_iter, start, callback))
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
-        """See "mlsvm"; the linear problem on the points E is solved, and phi is computed from its metric."""
+        """Solve the literal linear problem on the points E, and compute phi from its metric."""
         return self._back(given, through_cvxpy(given.linear, partial(super().certify, given), solver))
 
     def _back(self, given: Instance, linear: Found) -> Found:
@@ -246,7 +248,7 @@ class KernelMLSVM(FamilyMethod[Instance]):
         return {**given.linear.stored(), **given.kernel}
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
-        """Notes on the number of usable points, on ties, and on data that hardly move the metric."""
+        """Notes on the number of usable points, on ties, and on data that have little influence on the metric."""
         return notes_on(given.N, certificate, found.status is Status.CONVERGED)
 
     def ties(self, given: Instance) -> int:

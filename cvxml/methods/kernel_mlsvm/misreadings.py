@@ -18,7 +18,7 @@ def _on_rows(question: Question) -> Question:
 
 
 def _lifted(misreading: Misreading) -> Misreading:
-    """The misreading of "kernel_mlsvm" for a misreading of "mlsvm"."""
+    """Return the misreading of "kernel_mlsvm" that corresponds to a misreading of "mlsvm"."""
     by_problem, by_left = misreading.problem, misreading.left
 
     def problem(question: Question) -> OtherProblem | None:

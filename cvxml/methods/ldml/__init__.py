@@ -1,4 +1,4 @@
-"""LDML, logistic discriminant metric learning (Guillaumin, Verbeek, Schmid 2009): is a pair of one class?
+"""LDML, logistic discriminant metric learning (Guillaumin, Verbeek, Schmid 2009): do two points have one class?
 
 Problem, a logistic regression of the labels of pairs on their squared distances
     min_{M psd, b}  - sum over similar pairs of w_ij log p_ij  -  sum over dissimilar pairs of w_ij log(1 - p_ij)
@@ -16,7 +16,7 @@ Dual and bound: family/theorem, with R = 0 and the loss of methods/ldml/logistic
 Radius: there is no radius, because the objective is not strongly convex.
 
 Reference: M. Guillaumin, J. Verbeek, C. Schmid, Is that you? Metric learning approaches for face identification, ICCV
-2009. The printed equations were not at hand: docs/ldml.md says what was read.
+2009. The printed equations were not available to us; docs/ldml.md lists our sources.
 """
 
 from __future__ import annotations
@@ -337,7 +337,8 @@ def _b(value: float) -> Any:
 
 
 def _another(question: Question) -> float | None:
-    """The b for which the objective at t times the metric is stationary in t = 1; None if no other b has this property.
+    """Return the b for which the objective at t times the metric is stationary in t = 1; None if it is the user's
+    b.
 
     The derivative in t decreases with b, so its root is found by bracketing.
     """
@@ -518,7 +519,7 @@ class LDML(FamilyMethod[Instance]):
         return given.rows
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """See `objective`."""
+        """The objective at M, from the definition."""
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
@@ -526,7 +527,9 @@ class LDML(FamilyMethod[Instance]):
         return evaluate(given, M)
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
-        """No regularizer. The loss has a row for each pair, similar pairs first, and one for all self-pairs."""
+        """A loss without a regularizer. It has a row for each pair, similar pairs first, and one for all
+        self-pairs.
+        """
         b = None if given.number is None else number(given.number)
         t, listed = np.repeat([1, -1], [len(kind) for kind in given.pairs]), np.concatenate(given.pairs)
         if given.weighing.self_pairs:
@@ -568,7 +571,9 @@ class LDML(FamilyMethod[Instance]):
         return ACROSS.format(count=count) if count else self.shown(given).separates
 
     def shown(self, given: Instance) -> Shown:
-        """See `Shown`: strict dual variables, or a metric that separates the pairs."""
+        """The proof that the infimum is attained, or that it is not: strict dual variables, or a metric that
+        separates the pairs.
+        """
         anchors = self.family(given).anchors
         assert isinstance(anchors, MiddleOfThePath)
         return anchors.shown

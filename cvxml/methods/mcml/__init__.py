@@ -561,7 +561,7 @@ class MCML(FamilyMethod[Instance]):
         return found._replace(metric=at.outside(found.metric))
 
     def literal_rows(self, given: Instance) -> int:
-        """n^2: the problem has an exponential for every two points."""
+        """n^2: the problem has an exponential for each pair of points."""
         return len(given.X) ** 2
 
     def duals(self, given: Instance, values: dict[str, FloatArray]) -> Dual:

@@ -1,4 +1,4 @@
-"""MCML over every two points, by their labels: proof and solver without a table of n x n dual variables.
+"""MCML over all pairs of points, by their labels: proof and solver without a table of n x n dual variables.
 
     f(M) = sum_i [ mean_{j in class(i), j != i} D_ij + log sum_{k != i} exp(-D_ik) ]
 The theorem is theorem.py with <C, M> and log sum exp. The dual variables are the softmax of a metric, in floats,

@@ -1,4 +1,4 @@
-"""MMC over every two points, as similar or dissimilar by their labels: proof and solver without a list of pairs.
+"""MMC over all pairs of points, similar or dissimilar by their labels: proof and solver without a list of pairs.
 
 The theorem is theorem.py with -sum sqrt(D) and the budget. The dual variables follow from a metric:
 a = 1 / (2 sqrt(D)), where sqrt(D) has a lower limit. Any a > 0, so also a rounded a, prove for every A in the budget
