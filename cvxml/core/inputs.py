@@ -82,10 +82,10 @@ def check_targets(y: ArrayLike | None, n: int) -> FloatArray:
     another shape, entries that are not numbers, NaN, and infinity.
     """
     if y is None:
-        raise ValueError("y is None: it must be one-dimensional, one number a point")
+        raise ValueError("y is None: it must be one-dimensional, one number for each point")
     targets = _flat(real_array(y, "y"))
     if targets.ndim != 1:
-        raise ValueError(f"y must be one-dimensional, one number a point, got shape {targets.shape}")
+        raise ValueError(f"y must be one-dimensional, one number for each point, got shape {targets.shape}")
     _warn_of_a_column(y)
     if len(targets) != n:
         raise ValueError(f"X has {n} points but y has {len(targets)} numbers; they must match")
@@ -113,9 +113,9 @@ def _label_list(y: ArrayLike | None) -> list[Any]:
         return [v.item() if isinstance(v, np.generic) else v for v in y]
     refuse_masked(y, "y")
     if y is None:
-        raise ValueError("y is None: it must be one-dimensional, one label a point")
+        raise ValueError("y is None: it must be one-dimensional, one label for each point")
     if hasattr(y, "toarray"):
-        raise ValueError("y is a sparse matrix; one label a point is needed: use y.toarray().ravel()")
+        raise ValueError("y is a sparse matrix; one label for each point is needed: use y.toarray().ravel()")
     if isinstance(y, (list, tuple)):  # each label may be a list of one entry
         if all(isinstance(v, (list, tuple)) and len(v) == 1 and not _is_listed(v[0]) for v in y):
             return _label_list([v[0] for v in y])
@@ -125,7 +125,7 @@ def _label_list(y: ArrayLike | None) -> list[Any]:
     except (ValueError, TypeError) as error:
         raise ValueError(f"y is no array of labels: {error}") from error
     if labels.ndim != 1:
-        raise ValueError(f"y must be one-dimensional, one label a point, got shape {labels.shape}")
+        raise ValueError(f"y must be one-dimensional, one label for each point, got shape {labels.shape}")
     if labels.dtype.kind not in "fiubOUS":
         raise ValueError(f"y has dtype {labels.dtype}; class labels must be integers or strings")
     try:
@@ -152,7 +152,7 @@ def _warn_of_a_column(y: Any) -> None:
         from sklearn.exceptions import DataConversionWarning
 
         warnings.warn(
-            "y is a column, (n, 1), where one label a point was expected, (n,): use y.ravel()",
+            "y is a column, (n, 1), where one label for each point was expected, (n,): use y.ravel()",
             DataConversionWarning,
             stacklevel=3,
         )

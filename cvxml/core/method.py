@@ -231,9 +231,7 @@ class Method(ABC, Generic[Given]):
         return ""
 
     def above(self, given: Given, M: FloatArray) -> float:
-        """Return an upper bound of the certificate's objective minus that of M (d, d); 0 if they differ by rounding
-        only.
-        """
+        """Return an upper bound of the certificate's objective minus that of M (d, d); 0 if only rounding differs."""
         return 0.0
 
     def machine_slack(self, given: Given, M: FloatArray) -> float:

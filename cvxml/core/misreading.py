@@ -36,9 +36,7 @@ class Question(NamedTuple):
 
 
 class OtherProblem(NamedTuple):
-    """Another problem for a metric: the same method with other inputs, or another method with the metric in its
-    form.
-    """
+    """The same method with other inputs, or another method with the metric converted to its form."""
 
     X: ArrayLike
     y: Any  # labels (n,); None if the method needs no labels

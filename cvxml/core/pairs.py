@@ -254,7 +254,9 @@ def pairs_of(pairs: Any, y: ArrayLike | None, n: int) -> Pairs:
 
 def _labels(y: ArrayLike | None, n: int) -> IntArray:
     if y is None:
-        raise ValueError("y is None: it must be one-dimensional, one label a point, where no pairs are given")
+        raise ValueError(
+            "y is None: it must be one-dimensional, one label for each point, where no pairs are given"
+        )
     return check_labels(y, n)
 
 

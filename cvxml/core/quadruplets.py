@@ -100,7 +100,9 @@ def quadrupled(
     check_choice(losses, "losses", (MEAN, SUM))
     n, seed = len(points), check_count(random_state, "random_state", at_least=0)
     if y is None and quadruplets is None:
-        raise ValueError("y is None: it must be one-dimensional, one label a point, or give quadruplets")
+        raise ValueError(
+            "y is None: it must be one-dimensional, one label for each point, or give quadruplets"
+        )
     codes = np.zeros(n, dtype=np.intp) if y is None else check_labels(y, n)
     if quadruplets is not None:
         rows = check_quadruplets(quadruplets, n)

@@ -91,7 +91,7 @@ def compared(X: FloatArray, y: ArrayLike | None, n_neighbors: int | None, triple
     nearest points of other classes; there are n_neighbors of both. X: (n, d), checked. Raises ValueError for bad input.
     """
     if y is None and triplets is None:
-        raise ValueError("y is None: it must be one-dimensional, one label a point, or give triplets")
+        raise ValueError("y is None: it must be one-dimensional, one label for each point, or give triplets")
     n = len(X)
     codes = np.zeros(n, dtype=np.intp) if y is None else check_labels(y, n)
     if triplets is not None:

@@ -31,7 +31,7 @@ def labels_of(y: ArrayLike | None, n: int) -> np.ndarray:
     kinds = {type(value) for value in values}
     if not any(all(issubclass(kind, one) for kind in kinds) for one in (str, numbers.Real)):
         named = ", ".join(sorted(kind.__name__ for kind in kinds))
-        raise ValueError(f"y must hold strings only or numbers only, one a point, got {named}")
+        raise ValueError(f"y must hold strings only or numbers only, one for each point, got {named}")
     if any(isinstance(value, float) and not math.isfinite(value) for value in values):
         raise ValueError("y must hold a label for every point, got NaN or infinity; drop such points")
     return labels

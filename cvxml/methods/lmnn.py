@@ -182,7 +182,7 @@ def instance(
     """
     points = check_X(X)
     if y is None and triplets is None:
-        raise ValueError("y is None: it must be one-dimensional, one label a point, or give triplets")
+        raise ValueError("y is None: it must be one-dimensional, one label for each point, or give triplets")
     codes = np.zeros(len(points), dtype=np.intp) if y is None else check_labels(y, len(points))
     if not MIN_MU <= check_number(mu, "mu") <= 1 - MIN_MU:
         raise ValueError(
@@ -293,7 +293,7 @@ def generated(given: Instance, squared: bool, solver: str) -> Found:
 
 
 def _missed(given: Instance, M: FloatArray) -> FloatArray:
-    """1 + D_M(i, j) - D_M(i, l) for every target and point l (p, n); 0 if l is not an impostor."""
+    """The violation 1 + D_M(i, j) - D_M(i, l) of every target and point l (p, n); 0 if l is not an impostor."""
     found = np.zeros(given.impostors.shape)
     for row, (i, j) in enumerate(given.targets.tolist()):
         difference = given.X[i] - given.X
@@ -364,11 +364,11 @@ class LMNN(FamilyMethod[Instance]):
 
     @property
     def MISREADINGS(self) -> dict[str, Misreading]:  # type: ignore[override]
-        """See `misreadings`."""
+        """The problems that implementations solve by mistake, by name."""
         return misreadings(self)
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """See `instance`."""
+        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
@@ -380,15 +380,15 @@ class LMNN(FamilyMethod[Instance]):
         return dual(given.X, given.targets, given.triplets(), given.mu, self.squared)
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
-        """See `generated`."""
+        """Solve the literal problem by constraint generation, with the function `generated`."""
         return generated(given, self.squared, solver)
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """See `objective`."""
+        """The objective at M, from the definition."""
         return objective(given, M, self.squared)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """See `evaluate`."""
+        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given, M, self.squared)
 
     def member(self, given: Instance, number: Callable[[float], Any] = float) -> Family:
@@ -544,7 +544,7 @@ def _with(p: Instance, targets: IntArray, impostors: Any) -> Instance:
 
 
 def _self_first(question: Question, p: Instance) -> Instance | None:
-    """The problem with each point as its own first target, at distance 0, in place of its last target."""
+    """Replace the last target of each point by the point itself, at distance 0, as its first target."""
     if not _by_class(question):
         return None
     lists = p.target_lists()
@@ -557,7 +557,10 @@ def _euclid(p: Instance) -> FloatArray:
 
 
 def _only(choose: Callable[..., Any]) -> Callable[[Question, Instance], Instance]:
-    """The problem with the triplets of one target of each point, the nearest or furthest by the Euclidean metric."""
+    """Return the problem in which each point has triplets with one target only: the nearest or the furthest.
+
+    choose: min or max, by Euclidean distance.
+    """
 
     def change(question: Question, p: Instance) -> Instance:
         D = _euclid(p)
@@ -699,7 +702,7 @@ def _one_way(question: Question, p: Instance) -> Instance | None:
 
 
 def _left(method: LMNN, question: Question, other: Instance | None) -> float:
-    """The relative gap of the metric in the problem `other`; inf if it is None."""
+    """The relative gap of the metric in the misread problem `other`; inf if `other` is None."""
     return math.inf if other is None else method.left(other, question, MAX_ITER)
 
 

@@ -215,7 +215,7 @@ def evaluate(p: Instance, M: FloatArray) -> dict[str, Any]:
 
 
 def _other_prior(change: Callable[[Instance], FloatArray]) -> Any:
-    """The problem with the prior change(instance), unless it is the same prior."""
+    """Return the misreading with the prior change(instance), unless it is the user's prior."""
 
     def value(question: Question) -> FloatArray | None:
         given = question.checked(instance)
@@ -368,7 +368,7 @@ class LSML(FamilyMethod[Instance]):
     )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """See `instance`."""
+        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
@@ -392,7 +392,7 @@ class LSML(FamilyMethod[Instance]):
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """See `evaluate`."""
+        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given, M)
 
     def moved(self, given: Instance, at: Moved) -> Instance:
@@ -400,11 +400,11 @@ class LSML(FamilyMethod[Instance]):
         return replace(with_points(given, at.X), prior=at.inside(given.prior))
 
     def outside(self, given: Instance, at: Moved, M: FloatArray) -> FloatArray:
-        """See `nearest_to_prior`."""
+        """The metric of the features for a metric in the coordinates `at`, by `nearest_to_prior`."""
         return nearest_to_prior(given.prior, at, M)
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
-        """The divergence and the residuals. The rows list all near pairs, then all far pairs."""
+        """The log det divergence, and the residuals. The rows list all near pairs, then all far pairs."""
         some = given.quadruplets[given.counts]
         w = np.array([number(weight) for weight in given.weights[given.counts].tolist()])
         rows = PairRows(np.concatenate([some[:, :2], some[:, 2:]]))

@@ -162,7 +162,7 @@ def instance(
         given = Instance(points, np.zeros(len(points), dtype=np.intp), codes, alpha, listed)
     elif y is None:
         raise ValueError(
-            "y is None: it must be one-dimensional, one label a point, where no chunklets are given"
+            "y is None: it must be one-dimensional, one label for each point, where no chunklets are given"
         )
     else:
         codes = check_labels(y, len(points))
@@ -176,7 +176,7 @@ def _given_chunklets(chunklets: Any, n: int) -> tuple[IntArray, list[int]]:
     values = np.asarray(chunklets)
     if values.shape != (n,) or values.dtype.kind not in "iu":
         raise ValueError(
-            f"chunklets must be {n} integers, one a point, -1 for a point in none; got shape {values.shape}, "
+            f"chunklets must be {n} integers, one for each point, -1 for a point in none; got shape {values.shape}, "
             f"{values.dtype}"
         )
     if values.min() < OUTSIDE:
@@ -277,7 +277,7 @@ def _closed_form(given: Instance) -> tuple[FloatArray, float]:
 
 
 def _weighted(share: Callable[[IntArray], Any], sentence: str) -> Misreading:
-    """The misreading in which a chunklet of size n_j has the weight share(n_j) in C instead of n_j.
+    """Return the misreading in which a chunklet of size n_j has the weight share(n_j) in C instead of n_j.
 
     It equals RCA with the points of each chunklet moved toward their mean, or away from it.
     """
@@ -311,7 +311,7 @@ def _other_chunklets(change: Callable[[IntArray], IntArray], sentence: str) -> M
 
 
 def _uncentred(shift: Callable[[FloatArray], FloatArray], sentence: str) -> Misreading:
-    """The misreading with shift(points) (n_j, d) in place of the deviations of a chunklet from its mean.
+    """Return the misreading with shift(points) (n_j, d) in place of the deviations of a chunklet from its mean.
 
     It equals RCA with one chunklet of all these vectors and their negatives, because their mean is 0.
     """
@@ -421,7 +421,7 @@ class RCA(ConvexMethod[Instance]):
         return of_determinant_1(M)
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """See `instance`."""
+        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
@@ -445,7 +445,7 @@ class RCA(ConvexMethod[Instance]):
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """See `evaluate`."""
+        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given, M)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:

@@ -1,7 +1,7 @@
 """Double precision with proved error bounds: images of points, squared distances, sums of squares, least eigenvalues.
 
-Every bound follows the standard analysis of rounding, with some room. It holds for any order of summation, with or
-without fused multiply-adds (N. Higham, Accuracy and stability of numerical algorithms, 2002, chapter 3).
+Every bound follows the standard analysis of rounding, with a safety margin. It holds for any order of summation,
+with or without fused multiply-adds (N. Higham, Accuracy and stability of numerical algorithms, 2002, chapter 3).
 """
 
 from __future__ import annotations

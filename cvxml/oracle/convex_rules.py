@@ -229,7 +229,7 @@ class Ruled(NamedTuple):
 
     @property
     def is_within_error(self) -> bool:
-        """True if our metric is better only by an amount that the error `above` can explain."""
+        """True if the error bound `above` is large enough to explain how much our metric is better."""
         above, facts = self.above, self.facts
         return above > 0 and facts.better_by - above <= facts.allowed + facts.reference.certificate.rounding
 
@@ -241,7 +241,7 @@ class Ruled(NamedTuple):
 
     @property
     def never(self) -> str:
-        """Why no metric attains the infimum; empty if a metric does."""
+        """Why no metric attains the infimum, as a sentence; empty if this is not proved."""
         return self.asked.module.unattained(self.asked.given)
 
     @property

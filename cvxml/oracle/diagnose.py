@@ -200,7 +200,10 @@ def turned(judge: Judge) -> list[FloatArray]:
 
 
 def by_chance(each: Explanation, others: Sequence[FloatArray], tol: float) -> bool:
-    """Return True if one of the metrics of `turned` is explained nearly as well; then the explanation is not used."""
+    """Return True if the explanation fits one of the metrics of `turned` nearly as well.
+
+    Then the explanation is not used. others: the metrics of `turned`.
+    """
     if each.again is None:
         return False
     enough = NEARER * max(each.left.share, ROUNDED * tol)

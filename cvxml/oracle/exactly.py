@@ -26,12 +26,12 @@ class ExactJudgement(NamedTuple):
 
 
 def judge_exactly(asked: Asked, candidate: FloatArray, reference: Solution) -> ExactJudgement:
-    """Judge `candidate` (d, d): is its gap at most the tolerance times the scale, without rounding?
+    """Judge in exact arithmetic whether the gap of `candidate` (d, d) is at most the tolerance times the scale.
 
-    The candidate must be psd to the tolerance of feasibility. The scale is that of our reference if the exact interval
-    certifies the reference. Otherwise the reference may be far from the optimum, and its scale may be wrong. Then the
-    gap must also be at most the tolerance times the candidate's own scale, and a refutation must exceed the larger of
-    the two limits.
+    The candidate must be psd to the tolerance of feasibility. The scale is that of our reference if the exact
+    interval certifies the reference. Otherwise the reference may be far from the optimum, and its scale may be
+    wrong. Then the gap must also be at most the tolerance times the candidate's own scale, and a refutation must
+    exceed the larger of the two limits.
     """
     module, tol = get_exact(asked.method), Fraction(asked.tol)
     theirs = module.exact(asked.given, candidate, reference.dual)

@@ -53,18 +53,17 @@ def certify_estimator(
     """Judge the metric of a fitted estimator as an answer to the problem that its own parameters state.
 
     estimator: an estimator of cvxml, or a learner of metric-learn, scikit-learn, pylmnn or pyDML that minimises the
-    objective of a method in cvxml. Or a Pipeline of scikit-learn with such a learner among its steps, or a GridSearchCV
-    or other search, or a nest of them. In a Pipeline the last learner is judged, on X transformed by the steps before
-    it; later steps play no part. `pipeline[:k]`, the first k steps, chooses an earlier learner. In a search
-    best_estimator_ is judged.
-    X: the points (n, d) that its `fit` got. For metric-learn's weakly supervised learners: tuples of points (t, 2 to 4,
-    d). If the estimator has a preprocessor, indices may take the place of points.
-    y: the labels, chunks or real targets (n,) that its `fit` got. For learners from pairs: +1 or -1 for each pair.
-    given: inputs that the estimator does not keep, by the parameter names of `check`. For example: its basis, its
-    weights, or pairs, triplets, quadruplets or chunklets (as indices into X) that it drew at random.
-    tol: relative to the scale, as in `check`. The default is the tolerance that an estimator of cvxml was fitted to,
-    and "normal" for any other estimator.
-    exact, diagnosed, time_limit, callback: as in `check`.
+    objective of a method in cvxml. It may also be a Pipeline of scikit-learn with such a learner among its steps, a
+    search such as GridSearchCV, or a combination of both. In a Pipeline the last learner is judged, on X
+    transformed by the steps before it; later steps are ignored. `pipeline[:k]`, the first k steps, chooses an
+    earlier learner. In a search best_estimator_ is judged. X: the points (n, d) that its `fit` got. For
+    metric-learn's weakly supervised learners: tuples of points (t, 2 to 4, d). If the estimator has a preprocessor,
+    indices may take the place of points. y: the labels, chunks or real targets (n,) that its `fit` got. For
+    learners from pairs: +1 or -1 for each pair. given: inputs that the estimator does not keep, by the parameter
+    names of `check`. For example: its basis, its weights, or pairs, triplets, quadruplets or chunklets (as indices
+    into X) that it drew at random. tol: relative to the scale, as in `check`. The default is the tolerance that an
+    estimator of cvxml was fitted to, and "normal" for any other estimator. exact, diagnosed, time_limit, callback:
+    as in `check`.
 
     Raises ValueError if the estimator is not known, is not fitted, or was changed after its fit; if its parameters have
     no counterpart in cvxml; or if it drew inputs at random and does not keep them. Also if no step of a Pipeline learns

@@ -258,9 +258,9 @@ def _not_one_each(y: Any) -> Unsettled:
         refuse_texts(y, "y")
         table = np.asarray(y)
     except ValueError:
-        return Unsettled("y holds lists of different lengths, or of texts; give one label a point")
-    shape = f"y has shape {table.shape}, and one label a point, (n,), is needed"
+        return Unsettled("y holds lists of different lengths, or of texts; give one label for each point")
+    shape = f"y has shape {table.shape}, and one label for each point, (n,), is needed"
     one_hot = table.ndim == 2 and table.dtype.kind in "biuf" and np.all((table == 0) | (table == 1))
     if one_hot and table.size and np.all(table.sum(axis=1) == 1):
         return Unsettled(f"{shape}: of one-hot labels save np.asarray(y).argmax(axis=1)")
-    return Unsettled(f"{shape}; give one label a point, such as one column of y")
+    return Unsettled(f"{shape}; give one label for each point, such as one column of y")

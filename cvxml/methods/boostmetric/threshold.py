@@ -120,9 +120,7 @@ class AboveThreshold(Anchors):
 
     @cached_property
     def strict(self) -> Anchor | None:
-        """Strictly feasible dual variables u from an upper bound of v* that is below v; None if no such bound is
-        found.
-        """
+        """Strictly feasible dual variables, from an upper bound of v* that is below v; None without such a bound."""
         return self._found[0]
 
     @property

@@ -163,9 +163,7 @@ class Sign(NamedTuple):
 
 
 def sign_of(B: FloatArray, noise: FloatArray | float = 0.0) -> Sign | None:
-    """Return the sign of every symmetric matrix within `noise` of B (d, d), entry by entry, or None if it is not
-    proved.
-    """
+    """Return the sign of every symmetric matrix within `noise` of B (d, d), entry by entry; None without a proof."""
     error = np.broadcast_to(noise, B.shape)
     if not error.any() and not B.any():
         return Sign(0)
@@ -189,8 +187,9 @@ class Factor(NamedTuple):
 
 
 def _factor(S: FloatArray, error: FloatArray | float = 0.0) -> Factor | None:
-    """Return a proof that all matrices within `error` of S (d, d), entry by entry, are positive definite; else
-    None.
+    """Return a proof that all matrices within `error` of S (d, d) are positive definite; None if there is no proof.
+
+    error: a bound for each entry.
     """
     try:
         T = whitening(S)

@@ -1,6 +1,6 @@
 """The exact interval of a local metric: objective and bound in balls (cvxml/core/balls.py), without rounding errors.
 
-For one Gaussian a class, at one query. Means and covariances of floats are rational numbers. Their inverses, the
+For one Gaussian for each class, at one query. Means and covariances of floats are rational numbers. Their inverses, the
 densities and B are balls, with as many bits as the decisions below need. More bits cannot decide whether B is zero or
 singular, so this is decided in rationals, for up to `LARGEST` features.
 
@@ -62,9 +62,7 @@ def exact_interval(p: Instance, A: FloatArray, dual: Dual, *, root: ArrayLike | 
 
 
 def _interval(model: Gaussians, x: FloatArray, A: FloatArray, V: Any, det: int, y: float, u: float) -> Exact:
-    """The interval at the current precision. Raises TooFewBits if this precision does not decide whether B is
-    definite.
-    """
+    """The interval at the current precision. Raises TooFewBits if it does not decide whether B is definite."""
     d = len(A)
     B = model.unit_B(x)
     size = (ball(flint().fmpz(det)).log() / d).exp()
@@ -137,8 +135,9 @@ class Gaussians:
         return RoundedB(B, (1 + EPS) * error)
 
     def unit_B(self, x: FloatArray) -> Any:
-        """Return B / ||B|| at x (d,) in balls. Call it within `precision`. With two classes, the result may be -B /
-        ||B||.
+        """Return B / ||B|| at x (d,), or its negative, in balls. Call it within `precision`.
+
+        With two classes, the sign is arbitrary.
         """
         classes = self._classes(x)
         if len(classes) == 2:

@@ -108,19 +108,21 @@ def check_priors(priors: Any, y: IntArray, C: int) -> FloatArray | None:
         return share
     given = real_array(priors, "priors")
     if given.shape != (C,) or not (np.isfinite(given).all() and (given > 0).all()):
-        raise ValueError(f"priors must be {C} positive numbers, one a class, got {priors!r}")
+        raise ValueError(f"priors must be {C} positive numbers, one for each class, got {priors!r}")
     shares: FloatArray = given / given.sum()
     return shares
 
 
 def check_dual(dual: Dual, q: int) -> tuple[FloatArray, FloatArray]:
-    """Return "y" and "u" of the dual, (q,) each, one a query. Raises ValueError for another dual."""
+    """Return "y" and "u" of the dual, (q,) each, one for each query. Raises ValueError for another dual."""
     for name in ("y", "u"):
         if not isinstance(dual, Mapping) or name not in dual:
             raise ValueError(f'the dual must be a mapping with "y" and "u"; there is no {name!r}')
     y, u = (real_array(dual[name], f"dual {name!r}") for name in ("y", "u"))
     if y.shape != (q,) or u.shape != (q,):
-        raise ValueError(f"dual 'y' and 'u' must have shape ({q},), one a query; got {y.shape} and {u.shape}")
+        raise ValueError(
+            f"dual 'y' and 'u' must have shape ({q},), one for each query; got {y.shape} and {u.shape}"
+        )
     return y, u
 
 
@@ -141,7 +143,7 @@ class Generative(Protocol):
     """The interface of a model; Q (q, d) are queries."""
 
     def log_densities(self, Q: FloatArray) -> FloatArray:
-        """log(prior_c p_c(x)), (q, C), up to one constant a query."""
+        """log(prior_c p_c(x)), (q, C), up to one constant for each query."""
 
     def curvatures(self, Q: FloatArray) -> FloatArray:
         """G_c(x), (q, C, d, d), symmetric."""

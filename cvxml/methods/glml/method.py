@@ -112,9 +112,7 @@ class GLML(ConvexMethod[Instance]):
         return np.array([as_matrix(A, d, name) for A in M])
 
     def metric(self, given: Instance, metric: ArrayLike, name: str = "metric") -> FloatArray:
-        """Return `matrix`, after a check that each metric is positive definite. Raises ValueError for a singular
-        metric.
-        """
+        """Return `matrix` if each metric in it is positive definite. Raises ValueError for a singular metric."""
         M = self.matrix(given, metric, name)
         psd = np.array([as_metric(A, len(A), name) for A in _each(given, M)])
         if not (np.linalg.eigvalsh(psd)[:, 0] > 0).all():

@@ -67,7 +67,9 @@ def _relative_gap(B: FloatArray, question: Question, noise: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Gaussians:
-    """One Gaussian a class, with terms left out by mistake. All fields are in the coordinates (x - origin) / unit."""
+    """A Gaussian for each class, with terms left out by mistake. All fields are in the coordinates (x - origin) /
+    unit.
+    """
 
     means: FloatArray  # (C, d)
     precisions: FloatArray  # (C, d, d)

@@ -1,7 +1,7 @@
 """B at the queries in floats, a bound of its error, and a proof whether B is definite, indefinite, singular or zero.
 
-One Gaussian a class: B is defined by the data. If an inverse covariance is nearly singular, double precision may leave
-no correct digit of B. So B is computed in balls and rounded once (exact.py).
+One Gaussian for each class: B is defined by the data. If an inverse covariance is nearly singular, B in double
+precision may have no correct digit. So B is computed in balls and rounded once (exact.py).
 
 A fitted mixture: the weights, means and covariances are floats, and they define the problem exactly. The errors of
 their inverses, densities and curvatures are bounded here. Let T be the computed whitening of a covariance, and

@@ -20,8 +20,9 @@ Change = Callable[[Instance, Question], dict[str, Any] | None]
 
 
 def _with_params(change: Change) -> Callable[[Question], OtherProblem | None]:
-    """Return the misreading with some parameters changed. It does not apply if a multiple of the metric is clearly
-    better.
+    """Return the misreading with some parameters changed.
+
+    It does not apply if a multiple of the metric is clearly better in the changed problem.
     """
 
     def problem(question: Question) -> OtherProblem | None:
@@ -75,8 +76,9 @@ def _bounds_by(
 
 
 def _percentiles_of(values: Callable[[Instance], FloatArray], at: tuple[float, float] = PERCENTILES) -> Any:
-    """Return the misreading with the percentiles `at` of `values` as bounds. It does not apply if the user gave
-    bounds.
+    """Return the misreading with the percentiles `at` of `values` as bounds.
+
+    It does not apply if the user gave bounds.
     """
 
     def change(p: Instance, question: Question) -> dict[str, Any] | None:

@@ -72,7 +72,7 @@ class KernelMLSVM(FamilyMethod[Instance]):
         "lam": Parameter("weight of lam/2 ||A||^2, > 0", NUMBER, 0.1),
         "n_neighbors": Parameter("K, the size of a neighbourhood in the feature space", COUNT, 4),
         "neighborhood": Parameter('"knn" or "per-class"', WORD, "knn"),
-        "neighbors": Parameter("explicit lists N(i), one a point", LISTS),
+        "neighbors": Parameter("explicit lists N(i), one for each point", LISTS),
         "kernel": Parameter('"poly": <x, x\'>^degree; "rbf": exp(-gamma ||x - x\'||^2)', WORD, "poly"),
         "degree": Parameter("of the polynomial, 1 to 5", COUNT, 2),
         "gamma": Parameter("of the rbf, > 0", NUMBER, otherwise="1/d"),
@@ -105,7 +105,7 @@ class KernelMLSVM(FamilyMethod[Instance]):
     )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """See `instance`."""
+        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def metric_size(self, given: Instance) -> int:
@@ -158,9 +158,7 @@ class KernelMLSVM(FamilyMethod[Instance]):
         return {**values, "kernel_matrix": given.K, "embedding": given.E}
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
-        """The family of the linear problem on the points E. The exact mode does not use it, because E is not
-        rational.
-        """
+        """The family of the linear problem on the points E. E is not rational, so the exact mode does not use it."""
         return member_of(OfKernel(given.E, number(given.lam), features=False), given.N, number)
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:

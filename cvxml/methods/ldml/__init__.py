@@ -337,8 +337,7 @@ def _b(value: float) -> Any:
 
 
 def _another(question: Question) -> float | None:
-    """Return the b for which the objective at t times the metric is stationary in t = 1; None if it is the user's
-    b.
+    """Return the b for which the objective at t times the metric is stationary in t = 1; None for the user's b.
 
     The derivative in t decreases with b, so its root is found by bracketing.
     """
@@ -503,7 +502,7 @@ class LDML(FamilyMethod[Instance]):
     )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """See `instance`."""
+        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
@@ -523,13 +522,11 @@ class LDML(FamilyMethod[Instance]):
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """See `evaluate`."""
+        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given, M)
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
-        """A loss without a regularizer. It has a row for each pair, similar pairs first, and one for all
-        self-pairs.
-        """
+        """A loss without a regularizer: a row for each pair, similar pairs first, and one for all self-pairs."""
         b = None if given.number is None else number(given.number)
         t, listed = np.repeat([1, -1], [len(kind) for kind in given.pairs]), np.concatenate(given.pairs)
         if given.weighing.self_pairs:
@@ -571,9 +568,7 @@ class LDML(FamilyMethod[Instance]):
         return ACROSS.format(count=count) if count else self.shown(given).separates
 
     def shown(self, given: Instance) -> Shown:
-        """The proof that the infimum is attained, or that it is not: strict dual variables, or a metric that
-        separates the pairs.
-        """
+        """Strict dual variables, or a metric that separates the pairs: they decide whether the infimum is attained."""
         anchors = self.family(given).anchors
         assert isinstance(anchors, MiddleOfThePath)
         return anchors.shown

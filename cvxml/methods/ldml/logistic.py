@@ -84,11 +84,11 @@ class Labelled(NamedTuple):
         return self.duals(np.where(i == j, self.table(duals), 0.0))
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[Any]:
-        """See `Rows`."""
+        """v of all rows, from integer squared distances D[i][j]."""
         return self.pairs.exactly(D)
 
     def entries(self, key: IntArray) -> Entries:
-        """See `WithEntries`."""
+        """The entries of B for the rows `key`."""
         return self.pairs.entries(key)
 
 
@@ -163,20 +163,23 @@ class Logistic(Loss):
         return self._at_best(block.v)
 
     def _at_best(self, D: FloatArray) -> Logistic:
-        """The loss with the best b found, if b is free. Exact arithmetic uses the value there, an upper bound."""
+        """The loss with the best b that was found, if b is free.
+
+        Exact arithmetic uses the value at this b, which is an upper bound of the minimum over b.
+        """
         if self.b is not None:
             return self
         b, missed = best(self.t, D, self.weights)
         return replace(self, b=b, missed=missed)
 
     def _shifted(self, v: Any) -> tuple[Any, Any]:
-        """z = t (v - b), and the value of phi minus its value at this b."""
+        """z = t (v - b), and a bound of phi at this b minus phi at the best b."""
         own = self._at_best(floats(v))
         z = self._signed(v - like(v, own.b, rounded=True))
         return z, Enclosure(0.0, own.missed) if isinstance(v, Enclosure) else like(v, 0)
 
     def value(self, v: Any) -> Any:
-        """See `Loss`."""
+        """phi(v), for the values v (p,) of all rows."""
         z, missed = self._shifted(v)
         return total(self._weights_like(v) * softplus(z)) + missed
 
@@ -213,7 +216,7 @@ class Logistic(Loss):
         return [-t * x for t, x in zip(signs, alpha, strict=True)]
 
     def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:
-        """See `Sensitive`."""
+        """w = alpha (1 - alpha / weight); one group of all rows if b is free."""
         alpha = np.abs(a)
         threshold = np.zeros(len(a), dtype=np.intp) if self.b is None else None
         return Sensitivity(alpha * (1 - alpha / self.weights), threshold)

@@ -70,7 +70,9 @@ class Embedded(Feasibility):
 
     @property
     def nearest(self) -> str:
-        """The nearest feasible matrix, in words: the metric of the embedding with the same range, if the two differ."""
+        """The nearest feasible matrix, in words. If M differs from it, it is the embedding's metric of the same
+        range.
+        """
         if self.error <= FEASIBILITY_TOL:
             return super().nearest
         return f"the {self.embedding} metric of its range at most"

@@ -31,7 +31,7 @@ class Known(NamedTuple):
 def known(S_w: Any, S_b: Any, r: int) -> Known:
     """The eigenvalues of (S_b, S_w) at the current precision. Raises TooFewBits if more bits may separate them.
 
-    That is so if an eigenvalue is not sharp, or if l_r and l_{r+1} overlap below the largest precision.
+    This happens if a ball of an eigenvalue is too wide, or if l_r and l_{r+1} overlap below the largest precision.
     """
     inverse = inverted(S_w)
     product = inverse * S_b

@@ -16,9 +16,9 @@ Scatters = tuple[FloatArray, FloatArray]
 
 
 def _left(change: Callable[[Instance], Scatters], sentence: str) -> Misreading:
-    """The misreading with the scatter matrices change(instance).
+    """Return the misreading with the scatter matrices change(instance).
 
-    A metric is measured by its relative gap for these matrices, or by its relative distance from their metric of the
+    The gap of a metric is its relative gap for these matrices, or its relative distance from their metric of the
     same range, whichever is larger.
     """
 
@@ -69,7 +69,7 @@ def _by_columns(D: FloatArray, k: int) -> FloatArray:
 
 
 def _plus(scatters: Scatters, times: float) -> Scatters:
-    """S_w and S_b + times S_w."""
+    """Return S_w and S_b + times S_w."""
     S_w, S_b = scatters
     return S_w, S_b + times * S_w
 

@@ -151,7 +151,7 @@ def instance(X: ArrayLike, y: ArrayLike | None) -> Instance:
     """Check X (n, d) and the labels y (n,). Raises ValueError for bad input, and if every class has a single point."""
     points = check_X(X)
     if y is None:
-        raise ValueError("y is None: it must be one-dimensional, one label a point")
+        raise ValueError("y is None: it must be one-dimensional, one label for each point")
     codes = check_labels(y, len(points))
     if np.bincount(codes).max() < 2:
         raise ValueError(
@@ -377,7 +377,7 @@ def to_first_order(kind: str) -> Callable[[Question], float]:
 
 
 def _beside(M: FloatArray, Z: FloatArray) -> float:
-    """The largest first-order gain at M psd for the gradient Z: within the range of M, and in a new direction."""
+    """The largest first-order gain at M psd for the gradient Z, from the range of M and from a new direction."""
     values, vectors = np.linalg.eigh(M)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     size = max(float(np.linalg.norm(root)), 1.0)
@@ -540,7 +540,7 @@ class MCML(FamilyMethod[Instance]):
     )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """See `instance`."""
+        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
@@ -573,19 +573,19 @@ class MCML(FamilyMethod[Instance]):
         return {"q": q}
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """See `objective`."""
+        """The objective at M, from the definition."""
         return objective(given.X, given.y, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """See `evaluate`."""
+        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given.X, given.y, M)
 
     def everyone(self, given: Instance) -> AllSoftmaxes | None:
-        """See methods/mcml/all_softmaxes.py."""
+        """Proof and solver for all pairs of points, without a table of n x n dual variables; None for few points."""
         return once(given, _everyone)
 
     def member(self, given: Instance, number: Callable[[float], Any] = float) -> Family:
-        """See `family`."""
+        """The problem as a family: <C, A>, and a log sum exp for each point."""
         return family(given.X, weights(given.y, number))
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
@@ -610,9 +610,9 @@ class MCML(FamilyMethod[Instance]):
         return super().certify(given, M, dual)
 
     def find(self, given: Instance, *asked: Any, **own: Any) -> Found:
-        """Solve as in `ConvexMethod`. If the metric proves that no metric is optimal, the status is NOT_ATTAINED.
+        """Solve as `ConvexMethod.find` does. If the result proves that no metric is optimal, report NOT_ATTAINED.
 
-        Other ends than STALLED and CONVERGED keep their status, for example an interrupt.
+        Only the statuses STALLED and CONVERGED are replaced; an interrupt, for example, keeps its status.
         """
         found = super().find(given, *asked, **own)
         ended = found.status in (Status.STALLED, Status.CONVERGED)
@@ -657,7 +657,7 @@ class MCML(FamilyMethod[Instance]):
         return said if said == NOT_ATTAINED else ""
 
     def _recedes(self, given: Instance, M: FloatArray) -> str:
-        """See `recedes`. Empty if there are too many points for a table of n x n numbers."""
+        """Return the result of `recedes`; empty if there are too many points for a table of n x n numbers."""
         if self.everyone(given) is not None:
             return ""
         at = _coordinates(given)
@@ -679,7 +679,7 @@ class MCML(FamilyMethod[Instance]):
 
 
 def _weights(given: Instance) -> Softmaxes:
-    """See `weights`; computed once, because every certificate needs them."""
+    """Return `weights` of the classes; computed once, because every certificate needs them."""
     return once(given, lambda given: weights(given.y), "weights")
 
 

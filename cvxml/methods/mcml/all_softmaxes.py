@@ -61,9 +61,9 @@ class Priced(NamedTuple):
 
 
 class AllSoftmaxes:
-    """Every two points of X (n, d) with class codes y (n,).
+    """All pairs of points of X (n, d) with class codes y (n,): proof and solver.
 
-    If `whole` is False, the other methods must not be used.
+    If `whole` is False, no method of this class may be called.
     """
 
     rho = 0.0  # weight of the barrier

@@ -15,7 +15,7 @@ each query, which an exact dynamic programme finds (methods/mlr/interleaving.py)
 The optimum is attained and need not be unique. For small C it is W = 0, which is proved in rational arithmetic.
 Solver: methods/mlr/cutting_planes.py.
 
-Reference: B. McFee, G. Lanckriet, Metric learning to rank, ICML 2010. docs/mlr.md says what was read.
+Reference: B. McFee, G. Lanckriet, Metric learning to rank, ICML 2010. docs/mlr.md lists our sources.
 """
 
 from __future__ import annotations
@@ -362,7 +362,7 @@ class MLR(ConvexMethod[Instance]):
     )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """See `instance`."""
+        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
@@ -403,23 +403,23 @@ class MLR(ConvexMethod[Instance]):
         return zip(given.queries.tolist(), listed, strict=True)
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """See `objective`."""
+        """The objective at M, from the definition."""
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """See `evaluate`."""
+        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given, M)
 
     def member(self, given: Instance) -> Ranked:
-        """The member of the family: the trace and one slack for each query."""
+        """The problem as a family: the trace, and one slack for each query."""
         return once(given, lambda p: Ranked(p, p.measure, p.k, p.C), "member of mlr")
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
-        """See methods/mlr/ranking_margins.py."""
+        """Certify the metric M with the dual variables "price" of "rankings"."""
         return self.member(given).certify(M, dual)
 
     def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-        """See methods/mlr/ranking_margins.py."""
+        """The certificate in exact arithmetic, for rankings with dual variables."""
         return self.member(given).exact(M, dual, root)
 
     def exact_as_stored(
@@ -431,7 +431,7 @@ class MLR(ConvexMethod[Instance]):
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """See methods/mlr/ranking_margins.py."""
+        """Solve by cutting planes: list the worst ranking of each query, and follow the central path."""
         return self.member(given).search(tol, max_iter, start, callback)
 
     def stored(self, given: Instance) -> dict[str, Any]:

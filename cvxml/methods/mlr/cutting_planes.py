@@ -32,7 +32,7 @@ NEW_WINS = 1e-3  # a new row must be violated by this share of the group's part 
 
 
 class Cuts(NamedTuple):
-    """Rows with the values b_t - <M, V_t>."""
+    """Rows t of groups g with the values b_t - <M, V_t>."""
 
     group: IntArray  # (m,) the group of each row
     b: FloatArray  # (m,)
@@ -159,7 +159,7 @@ class CuttingPlanes:
     def _newton(self, goal: float) -> float:
         """Return the gap of the listed rows, and take one step if the gap is above `goal`.
 
-        Raises LinAlgError if rounding allows no step.
+        Raises LinAlgError if rounding prevents the step.
         """
         group, d, a, xi, sums = self.cuts.group, self.d, self.price, self.xi, self._sums
         s = xi[group] - self.cuts.short(self.M)

@@ -79,8 +79,8 @@ class Rankings:
     def all_swapped(self) -> Any:
         """(m,) True if no ranking of the query has a larger loss.
 
-        This is so if each relevant point earns as little as behind all irrelevant points. The float table decides this
-        without error, because two of its entries are equal if and only if the exact entries are equal.
+        This is the case if each relevant point earns as little as behind all irrelevant points. The float table
+        decides this without error, because two of its entries are equal if and only if the exact entries are equal.
         """
         found = np.empty(len(self.place), dtype=bool)
         for part in self.all_of.alike:
@@ -145,7 +145,7 @@ class Rankings:
         return duals
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[Fraction]:
-        """See `Rows`."""
+        """v of all rows, from integer squared distances D[i][j]."""
         for place, q, swaps in zip(self.place.tolist(), self.query.tolist(), self.swaps, strict=True):
             unit = Fraction(2, int(self.all_of.P[place] * self.all_of.N[place]))
             yield unit * sum(int(count) * D[q][j] for j, count in enumerate(swaps) if count)

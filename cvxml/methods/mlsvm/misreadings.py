@@ -46,7 +46,10 @@ class Row(NamedTuple):
 def usable_rows(
     N: Neighborhood, targets: list[IntArray] | None = None, impostors: list[IntArray] | None = None
 ) -> list[Row]:
-    """Return a row for every point that has both targets and impostors; other lists may replace those of `N`."""
+    """Return a row for every point that has both targets and impostors.
+
+    targets, impostors: other lists than those of `N`.
+    """
     T = N.targets if targets is None else targets
     J = N.impostors if impostors is None else impostors
     return [Row(i, T[i], J[i]) for i in range(len(T)) if len(T[i]) and len(J[i])]
@@ -135,7 +138,7 @@ def with_rows(rows: Rows) -> Callable[[Question], OtherProblem | None]:
 
 
 def _stated(given: Instance, rows: list[Row]) -> OtherProblem:
-    """Return the problem with these rows as neighbour lists, and with copies of points where they are needed."""
+    """Return the problem with these rows as neighbour lists. Copies are appended for points with several rows."""
     n = len(given.X)
     copies: list[int] = []
     lists: dict[int, list[int]] = {}
@@ -179,7 +182,7 @@ def _all_impostors(given: Instance, _: Question) -> list[Row]:
 
 
 def _argmin(given: Instance, question: Question) -> list[Row]:
-    """Take x+ = argmin at the metric: the fixed points of Algorithm 1 as printed."""
+    """Use the nearest target at the metric as x+, as Algorithm 1 is printed (argmin)."""
     rows = []
     for i, targets, impostors in usable_rows(given.N):
         difference = given.X[i] - given.X[targets]
@@ -242,7 +245,7 @@ def _squared_distances(given: Instance, _: Question) -> FloatArray:
 
 
 def _second(given: Instance, question: Question) -> FloatArray:
-    """Return the squared distances with the nearest point of each row at infinity."""
+    """Return the squared distances, with the distance to the nearest point of each row replaced by inf."""
     D = _squared_distances(given, question)
     np.fill_diagonal(D, np.inf)
     D[np.arange(len(D)), D.argmin(axis=1)] = np.inf
@@ -254,7 +257,7 @@ def _furthest(given: Instance, question: Question) -> FloatArray:
 
 
 def _one_less(given: Instance, question: Question) -> list[Row] | None:
-    """Read each index of explicit lists less 1. A target that becomes the point itself is at distance 0."""
+    """Subtract 1 from each index of explicit lists. A target that becomes the point itself is at distance 0."""
     listed = question.params.get("neighbors")
     if listed is None:
         return None

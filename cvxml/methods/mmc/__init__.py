@@ -325,7 +325,7 @@ class MMC(FamilyMethod[Instance]):
 
     @property
     def MISREADINGS(self) -> dict[str, Misreading]:  # type: ignore[override]
-        """See `misreadings`."""
+        """The problems that implementations solve by mistake, by name."""
         return misreadings(self)
 
     def allowed(self, given: Instance, M: FloatArray) -> FloatArray:
@@ -335,7 +335,7 @@ class MMC(FamilyMethod[Instance]):
         return M / spent if spent > 0 else M
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """See `instance`."""
+        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, diagonal=self.diagonal, **params)
 
     def problem(self, given: Instance) -> Any:
@@ -363,11 +363,11 @@ class MMC(FamilyMethod[Instance]):
         return Found(A / budget, {"c": c}, Status.CONVERGED, 0)
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """See `objective`. The budget is not checked."""
+        """The objective at M, from the definition. The budget is not checked."""
         return objective(given.X, given.pairs, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """See `evaluate`."""
+        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given.X, given.pairs, M)
 
     def member(self, given: Instance, number: Callable[[float], Any] = float) -> Family:
@@ -383,7 +383,7 @@ class MMC(FamilyMethod[Instance]):
         return Family(within, (Term(Root(), PairRows(listed)),), radius=partial(radius, E, within))
 
     def everyone(self, given: Instance) -> AllRoots | None:
-        """See methods/mmc/all_roots.py."""
+        """Proof and solver for all pairs of points, if there are too many to list them; else None."""
         return once(given, _everyone)
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
@@ -543,7 +543,7 @@ def _mu(method: MMC, p: Instance, c: FloatArray) -> float:
 
 
 def _within(p: Instance, A: FloatArray) -> float | None:
-    """The share of the budget that A spends; None if A is not feasible."""
+    """The share of the budget that A uses; None if A is not feasible."""
     spent = float(np.sum(quadratic(p.similar, A)))
     beyond = float(np.abs(A - np.diag(np.diag(A))).max()) if p.diagonal else 0.0
     feasible = examine(A)[1].feasible and beyond <= NOT_BY_LUCK * np.abs(A).max()

@@ -53,7 +53,10 @@ def _reach(sight: Seen) -> float:
 
 
 class AllRoots:
-    """Every two points of X (n, d), similar if their labels y (n,) agree. rank: of the similar differences, exact."""
+    """All pairs of points of X (n, d), similar if their labels y (n,) are equal: proof and solver.
+
+    rank: of the similar differences, exact.
+    """
 
     def __init__(self, X: FloatArray, y: IntArray, rank: int):
         self.budget = AllSimilar(X, y, rank)
@@ -120,9 +123,9 @@ class AllRoots:
 
     @cached_property
     def _some(self) -> FloatArray:
-        """Differences (t, d) of the dissimilar pairs of some points.
+        """Differences (t, d) of the dissimilar pairs among a sample of the points.
 
-        Some rows are enough for the radius, because every row adds a nonnegative curvature (budget_radius.py).
+        A sample is enough for the radius, because every row adds a nonnegative curvature (budget_radius.py).
         """
         some = self.order[:: max(1, len(self.order) // SOME)]
         i, j = some[np.stack(np.triu_indices(len(some), 1))]

@@ -133,7 +133,7 @@ def _scale(p: Instance, metric: Metric, first: FirstOrder, above: float) -> tupl
 
 
 def _undecided(at: Coordinates, metric: Metric, resolved: bool) -> str:
-    """Why rounding prevents any certificate, as a sentence; empty if it does not."""
+    """Return the reason why rounding prevents any certificate, as a sentence; empty without such a reason."""
     if at.hidden:
         return at.undecided
     if metric.noise > BLURRED:

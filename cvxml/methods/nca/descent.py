@@ -44,7 +44,7 @@ class Block(NamedTuple):
 
 
 class Held(NamedTuple):
-    """The constants of a convex step."""
+    """The constants c and T of a convex step."""
 
     c: FloatArray  # (usable,)
     T: FloatArray  # (d, d)

@@ -86,7 +86,10 @@ class Point(NamedTuple):
         return self._times_c(difference, error)
 
     def weights(self, log_q: FloatArray | None) -> tuple[FloatArray, FloatArray]:
-        """Return c_i (w_ik - q_ik) and bounds of their errors, for any q (None: p); q is exact up to its sum, 1."""
+        """Return c_i (w_ik - q_ik) and bounds of their errors, for any q (None: p).
+
+        The sum of q may differ from 1 by rounding.
+        """
         if log_q is None:
             return self.own_weights()
         q = np.exp(log_q)

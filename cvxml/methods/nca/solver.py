@@ -248,7 +248,7 @@ def _lda(p: Instance) -> FloatArray:
 
 
 class Solver:
-    """Descents, dual variables and limits of one instance, in coordinates of unit covariance."""
+    """Runs descents from starts, and finds dual variables and limits, in coordinates of unit covariance."""
 
     def __init__(self, p: Instance, at: Coordinates | None = None):
         self.p = p
@@ -345,8 +345,8 @@ class Solver:
         return Run(name, descent.at.A, descent.at.value, status, descent.iterations, history)
 
     def _raised(self, descent: Descent) -> bool:
-        """Add the best direction to a metric with less than the allowed rank. Return False if every direction fails to
-        improve it.
+        """Add the best direction to a metric of less than the allowed rank. Return False if no direction improves
+        it.
         """
         A = descent.at.A
         if len(A) == self.rank and np.linalg.svd(A, compute_uv=False)[-1] ** 2 > INVISIBLE:

@@ -83,13 +83,13 @@ def examine_blocks(A: FloatArray, X: FloatArray, m: int) -> tuple[FloatArray, Bl
 
 
 class BlocksView(NamedTuple):
-    """A view of points in m metrics; the distance of a pair is their mixture with the shares of the pair."""
+    """The points under m metrics. The distance of a pair is their mixture with the shares of the pair."""
 
     shares: Callable[[IntArray], FloatArray]  # of pairs (p, 2): (p, m)
     each: tuple[Flat, ...]
 
     def pairs(self, index: IntArray) -> Distances:
-        """See `View`."""
+        """Squared distances of the pairs (p, 2), with their error bounds."""
         D, error = np.zeros(len(index)), np.zeros(len(index))
         for share, view in zip(self.shares(index).T, self.each, strict=True):
             own = view.pairs(index)
@@ -144,7 +144,7 @@ class Blocks(Frobenius):
         return _sum([self.one.bound(own) for own in self.parts(G)])
 
     def reached(self, G: Weights) -> tuple[FloatArray, float]:
-        """See `Frobenius`."""
+        """The minimizer of R(M) - <M, G>, and a bound of its error in norm."""
         Q, error = zip(*(self.one.reached(own) for own in self.parts(G)), strict=True)
         return in_blocks(np.array(Q)), float(np.linalg.norm(error)) * (1 + 4 * EPS)
 
@@ -183,7 +183,9 @@ class Blocks(Frobenius):
         return sum(exactly, Fraction(0))
 
     def parts(self, G: Weights) -> list[Weights]:
-        """The part of G of each block. Fractions stay exact. Floats are rounded once; the block's error includes it."""
+        """The part of G of each block. Fractions stay exact; floats are rounded once, which the error bound
+        includes.
+        """
         shares: Any = self.shares(G.pairs)
         if G.w.dtype == object and len(G.w):
             shares = np.vectorize(Fraction, otypes=[object])(shares)

@@ -27,8 +27,8 @@ LARGEST = 1e15  # largest dimensionless weight or similarity; the smallest posit
 class Instance(Compared):
     """Checked data.
 
-    smooth: the problem of the weights, None if weights were given without anchors. drawn: True if the anchors come from
-    k-means. solved: True if the weights were computed.
+    smooth: the problem of the weights, None if weights were given without anchors. drawn: True if the anchors come
+    from k-means. solved: True if the weights were computed here.
     """
 
     W: FloatArray  # (n, m)

@@ -17,7 +17,7 @@ alpha1 sum_b ||M_b||^2.
 
 Reference: J. Wang, A. Woznica, A. Kalousis, Parametric local metric learning for nearest neighbor classification, NIPS
 2012. The printed equations were not available to us; docs/plml.md lists the sources. We read G_bi as a squared
-distance, and chose the similarity of the graph. Every verdict on PLML rests on this reading.
+distance, and chose the similarity of the graph. Every verdict on PLML depends on this reading.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _even(a: float) -> list[list[float]]:
 
 
 def _both_ends(question: Question) -> float:
-    """The relative gap of the metric in the problem `BothEnds`."""
+    """The relative gap of the metric in the problem of `BothEnds`."""
     return BothEnds().left(question.checked(instance), question)
 
 
@@ -153,7 +153,7 @@ class PLML(TripletMethod[Instance]):
         return in_blocks(blocks_of(M, len(M) // given.X.shape[1]))
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """See `instance`."""
+        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def metric_size(self, given: Instance) -> int:
@@ -198,7 +198,7 @@ class PLML(TripletMethod[Instance]):
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """See `evaluate`."""
+        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given, M)
 
     def literal_rows(self, given: Instance) -> int:
@@ -206,11 +206,11 @@ class PLML(TripletMethod[Instance]):
         return -(-given.count // given.m)
 
     def inside(self, given: Instance, at: Moved, M: FloatArray) -> FloatArray:
-        """See `ConvexMethod`; each basis metric is transformed separately."""
+        """The metric in the coordinates `at`: each basis metric is transformed separately."""
         return in_blocks(np.array([at.inside(own) for own in blocks_of(M, given.m)]))
 
     def outside(self, given: Instance, at: Moved, M: FloatArray) -> FloatArray:
-        """See `ConvexMethod`; each basis metric is transformed separately."""
+        """The metric of the features: each basis metric is transformed back separately."""
         return in_blocks(np.array([at.outside(own) for own in blocks_of(M, given.m)]))
 
     def rows(self, given: Instance) -> Triplets:
@@ -257,7 +257,7 @@ class PLML(TripletMethod[Instance]):
         return replace(certificate, undecided=certificate.undecided or given.unsolved)
 
     def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-        """The same in exact arithmetic. Raises Unproved if computed weights are not proved optimal."""
+        """The certificate in exact arithmetic. Raises Unproved if computed weights are not proved optimal."""
         if given.unsolved:
             raise Unproved(given.unsolved)
         return super().exact(given, M, dual, root=root)
@@ -297,7 +297,10 @@ class PLML(TripletMethod[Instance]):
         return (*super().derived(given), *anchors, *weights)
 
     def differs(self, given: Instance, name: str, params: Mapping[str, Any]) -> str:
-        """Compute the anchors again and compare. The weights are judged by the bound of their own problem."""
+        """Return a message if a stored parameter does not follow from the others; else empty.
+
+        Anchors are computed again and compared. Weights are judged by the bound of their own problem.
+        """
         if name == "anchors":
             drawn = k_means(given.X, given.m, given.random_state)
             if given.smooth is not None and alike(POINTS, drawn, given.smooth.U):

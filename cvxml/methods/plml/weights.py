@@ -185,10 +185,10 @@ def _smoothness(given: Smooth, W: Any, w_at: int) -> Fraction:
 
 
 def solve(given: Smooth, tol: float = TOL) -> FloatArray:
-    """Weights W (n, m) by accelerated projected gradients from equal weights, without a proof.
+    """Return weights W (n, m) by accelerated projected gradients from equal weights, without a proof.
 
-    If lam2 is large compared with the squared distances of the points, gradient steps converge very slowly. So Newton's
-    method on the face of W is tried after every batch of gradient steps.
+    If lam2 is large compared with the squared distances of the points, gradient steps converge very slowly. So
+    Newton's method on the face of W is tried after every batch of gradient steps.
     """
     at = _Gradients(given)
     W = np.full((len(given.X), len(given.U)), 1 / len(given.U))
@@ -244,7 +244,7 @@ class _Gradients:
         return slope
 
     def value(self, W: FloatArray) -> float:
-        """g"""
+        """g(W)"""
         return float(np.sum((self.X - W @ self.U) ** 2) + np.sum(self.near * W) + np.sum(W * (self.L @ W)))
 
     def gap(self, W: FloatArray) -> float:
@@ -280,7 +280,7 @@ class _Gradients:
         return np.asarray(moved, dtype=np.float64).reshape(n, m)
 
     def descent(self, v: FloatArray, image: FloatArray) -> _Descent:
-        """See `_Descent`."""
+        """The gradient at v, from which steps are taken."""
         return _Descent(self, v)
 
 

@@ -7,10 +7,11 @@ M_0^-1. The problem has the form of the graphical lasso, which estimates a spars
 indefinite.
 
 Dual and bound: if U_ii = 0, |U_ij| <= lam and W = S + U is positive definite, then d + log det W is a lower bound
-(`dual`). S and W are exact rational matrices, and logarithms are balls (core/balls.py); floats come last. A dual U
-outside this domain is clipped, and mixed with a U inside it. Scale: d. The optimum is unique; radius:
-family/regularizers/logdet.py. Solver: methods/sdml/logdet_box.py. If no such W exists, the problem is unbounded.
-`instance` refuses it, and proves it by a direction.
+(`dual`). S and W are exact rational matrices, and logarithms are balls (core/balls.py). Results are rounded to
+floats at the end. A dual U outside this domain is clipped, and mixed with a U inside it. Scale: d. The optimum is
+unique; radius: family/regularizers/logdet.py. Solver: methods/sdml/logdet_box.py. If no such W exists, the problem
+is unbounded. `instance` refuses such data. It proves that the problem is unbounded by a direction in which it
+decreases.
 
 Reference: G.-J. Qi, J. Tang, Z.-J. Zha, T.-S. Chua, H.-J. Zhang, An efficient sparse metric learning in
 high-dimensional space via l1-penalized log-determinant regularization, ICML 2009. The printed equations were not
@@ -180,9 +181,9 @@ def _check_diagonal(S: Any, floats: FloatArray) -> None:
 
 
 def start_of(S: Any, floats: FloatArray, lam: float) -> FloatArray:
-    """U (d, d) in the box with S + U proved positive definite: U = 0 if possible.
+    """Return U (d, d) in the box with S + U proved positive definite: U = 0 if possible.
 
-    Raises ValueError if the problem is proved unbounded, and if neither is proved.
+    Raises ValueError if the problem is proved unbounded, and if double precision does not decide.
     """
     none = np.zeros_like(floats)
     if serves(S, floats, lam, none):
@@ -270,7 +271,7 @@ def value(given: Instance, V: Any, at: int) -> Any:
 
 
 def _other(change: Callable[[Instance], dict[str, Any] | None], sentence: str) -> Misreading:
-    """The misreading with the parameters change(instance) and the present eta; None if it does not apply."""
+    """Return the misreading with the parameters change(instance) and the same eta; None if it does not apply."""
 
     def other(question: Question) -> OtherProblem | None:
         given = question.checked(instance)
@@ -382,7 +383,7 @@ class SDML(ConvexMethod[Instance]):
     )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """See `instance`."""
+        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
@@ -398,7 +399,7 @@ class SDML(ConvexMethod[Instance]):
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """See `evaluate`."""
+        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given, M)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:

@@ -50,7 +50,7 @@ LEAF = -1
 
 @dataclass(frozen=True, eq=False)
 class Proof:
-    """Multipliers, and their bound."""
+    """Multipliers of a leaf, and the bound that they prove."""
 
     bound: float
     q: FloatArray  # (m,)
@@ -61,7 +61,7 @@ class Proof:
 
 @dataclass(frozen=True, eq=False)
 class Relaxed:
-    """The result of a relaxation."""
+    """The solution of a relaxation: W, its multipliers and their bound."""
 
     w: FloatArray  # (D,)
     F: float  # at w, as far as w is psd
@@ -177,7 +177,7 @@ class Relaxation:
     def _program(
         self, Y: FloatArray, sets: IntArray, exchanges: IntArray
     ) -> tuple[FloatArray, FloatArray, Proof]:
-        """Solve the program with these rows: w, t (n,) and the multipliers, without those that are zero."""
+        """Solve the program with these rows. Return w, t (n,) and the multipliers that are not zero."""
         p, n = self.p, len(self.p.y)
         D, m, e = self.outer.shape[2], len(sets), len(exchanges)
         point = sets[:, 0]
@@ -235,7 +235,7 @@ class Relaxation:
 
 
 def nothing(k: int) -> Proof:
-    """Return no multipliers, with the bound 0 of F."""
+    """Return an empty set of multipliers, which proves the bound F >= 0."""
     empty = np.empty(0)
     return Proof(0.0, empty, np.empty((0, 1 + k), dtype=np.intp), empty, np.empty((0, 3), dtype=np.intp))
 
@@ -304,7 +304,7 @@ class Search:
 
     @property
     def threshold(self) -> float:
-        """A bound of at least this closes a node."""
+        """The bound from which a node is closed."""
         return self.best.F - 0.9 * self.tol * self.best.norm2 - 0.5 * self.best.rounding(self.p.C)
 
     @property

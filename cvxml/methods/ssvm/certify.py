@@ -68,7 +68,7 @@ class Sets:
         self.listed, self.pairs = listed, np.stack(np.divmod(pairs, n), axis=1)
 
     def blocks(self, view: View, duals: Duals, kept: float = math.inf) -> Iterator[Block]:
-        """See `Rows`; all rows in one block."""
+        """All rows in one block."""
         m = len(self.listed)
         D, error = view.pairs(self.pairs)
         v = np.bincount(self.row, self.sign * D[self.where], minlength=m).astype(np.float64)
@@ -79,7 +79,10 @@ class Sets:
         yield Block(v, moved * (1 + 1e-6), a)
 
     def weights(self, duals: Duals) -> Weights:
-        """See `Rows`; each pair once. The sums are exact if `duals` are whole multiples of a digit (groups.py)."""
+        """G as weights on pairs, each pair once.
+
+        The sums are exact if `duals` are whole multiples of a digit (groups.py).
+        """
         a = np.zeros(len(self.listed), dtype=duals.a.dtype)
         a[duals.key] = duals.a
         w = np.zeros(len(self.pairs), dtype=duals.a.dtype)
@@ -87,11 +90,11 @@ class Sets:
         return Weights(self.pairs, w)
 
     def within_span(self, labels: IntArray, duals: Duals) -> Duals:
-        """See `Rows`; all, because the regularizer is finite everywhere."""
+        """All dual variables, because the regularizer is finite everywhere."""
         return duals
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[int]:
-        """See `Rows`."""
+        """v of all rows, from integer squared distances D[i][j]."""
         v, pairs = [0] * len(self.listed), self.pairs.tolist()
         for row, where, sign in zip(self.row.tolist(), self.where.tolist(), self.sign.tolist(), strict=True):
             i, j = pairs[where]
@@ -142,7 +145,10 @@ def scaled(q: FloatArray, sets: IntArray) -> FloatArray:
 
 
 def in_order(sets: IntArray) -> tuple[IntArray, Any]:
-    """Return sets (m, 1 + k) with increasing members, and a mask (m,) of those with k distinct other points."""
+    """Return the sets (m, 1 + k) with increasing members, and a mask (m,) of the valid sets.
+
+    A set is valid if it has k distinct members, all different from its point.
+    """
     members = np.sort(sets[:, 1:], axis=1)
     proper = (np.diff(members, axis=1) > 0).all(axis=1) & (members != sets[:, :1]).all(axis=1)
     return np.column_stack([sets[:, 0], members]), proper
@@ -240,7 +246,7 @@ def inferred(p: Instance, W: FloatArray) -> Inferred:
 
 
 def _missed(p: Instance, W: FloatArray, latent: IntArray, worst: IntArray) -> FloatArray:
-    """Return bounds (n,): the cheapest and the worst set at W (d, d) are better than these (n, k) by at most that."""
+    """Return bounds (n,) of the error of L_i. Sets that are better than `latent` and `worst` at W (d, d) may exist."""
     view = Frobenius(p.X, 2.0).judge(W).view
     error, k = _error_products(p.X, W), p.k
     J = nearest(p.X, p.y, p.R, W, k + 1).J

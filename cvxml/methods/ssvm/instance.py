@@ -1,4 +1,4 @@
-"""The checked data of neighbourhood gerrymandering, and who cannot win."""
+"""The checked data of neighbourhood gerrymandering, and a check that each class can win a vote."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def check_loss(loss_matrix: Any, R: int) -> FloatArray:
 
 
 def _check_winners(y: IntArray, k: int, names: list[str]) -> None:
-    """Raise ValueError if a class cannot win: with m of k votes, and at most m - 1 for each other class."""
+    """Raise ValueError if a class cannot win: it needs m of k votes, with at most m - 1 for each other class."""
     sizes = np.bincount(y, minlength=len(names))
     for c, size in enumerate(sizes.tolist()):
         others = np.delete(sizes, c)

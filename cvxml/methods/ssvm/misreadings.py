@@ -46,7 +46,7 @@ MOST_POINTS = 2000  # a misreading that is not the method itself is not tried wi
 
 
 class Misread(NamedTuple):
-    """A misreading of (5) and (6)."""
+    """A misreading of equations (5) and (6): other sets, another Delta, or no cone."""
 
     strict: bool = False  # the first max is over sets with one winner: tau = 1
     tied: bool = (
@@ -83,7 +83,10 @@ def _near(p: Instance, W: FloatArray, itself: bool) -> Nearest:
 
 
 def _cheapest(near: Nearest, r: IntArray, most: Callable[[int], IntArray]) -> tuple[FloatArray, IntArray]:
-    """Return cost and cheapest sets: for some m, m points of class r (n,), and at most most(m) (n, R) others."""
+    """Return cost and cheapest sets with m points of class r (n,) and at most most(m) (n, R) of each other class.
+
+    The best m is chosen for each point.
+    """
     n, _, k = near.D.shape
     rows, place = np.arange(n), np.arange(k)
     cost, sets = np.full(n, np.inf), np.full((n, k), -1, dtype=np.intp)
@@ -123,7 +126,7 @@ def _at(p: Instance, misread: Misread, W: FloatArray) -> At:
 
 
 def _loss(p: Instance, misread: Misread, sets: IntArray, own: IntArray) -> tuple[FloatArray, np.ndarray]:
-    """Return Delta of sets (..., k) of points of class `own` (...), and whether the first max is over them."""
+    """Return Delta of sets (..., k) of points of class `own` (...), and a mask of the sets in the first maximum."""
     tied, loss = tied_for_most(p.y[sets], p.R), task_loss(p.y[sets], own, p.Lam)
     if misread.optimistic:
         loss = np.where(np.take_along_axis(tied, own[..., None], axis=-1)[..., 0], 0.0, loss)
@@ -161,7 +164,7 @@ class _Step(StepSolver):
         self.points = 0
 
     def _enough(self, here: DualPoint, lowest: float, tol: float) -> bool:
-        """End also after many points, because rounding may keep the gap of the restricted dual from closing."""
+        """Stop also after `MOST_POINTS_OF_DUAL` points, because rounding may keep the gap from closing."""
         self.points += 1
         return self.points > MOST_POINTS_OF_DUAL or super()._enough(here, lowest, tol)
 
@@ -221,7 +224,7 @@ def step_gap(misread: Misread, question: Question) -> float:
 
 
 def _multiple_is_better(p: Instance, at: At, size: float) -> bool:
-    """Return True if a multiple of W is so much better that W leaves more than `FAR` to gain. It needs no solver."""
+    """Return True if some multiple of W improves the step by more than the share `FAR`. It needs no solver."""
 
     def value(t: float) -> float:
         worst = (p.Lam[p.y] - t * at.cost).max(axis=1)
@@ -259,7 +262,10 @@ Problem = Callable[[Question], OtherProblem | None]
 
 
 def _unless_a_multiple_is_better(problem: Problem) -> Problem:
-    """Return None if a multiple is so much better that the metric leaves more than `FAR`: along a ray the step is F."""
+    """Return the misreading, but None if a multiple of the metric improves it by more than the share `FAR`.
+
+    Along a ray, the step equals F.
+    """
 
     def checked(question: Question) -> OtherProblem | None:
         other = problem(question)
@@ -280,7 +286,7 @@ def _unless_a_multiple_is_better(problem: Problem) -> Problem:
 
 
 def _with(name: str, value: Callable[[Question, Instance], Any]) -> Problem:
-    """Return (10) with another parameter; with a `value` of None the misreading does not apply."""
+    """Return the misreading (10) with another parameter. It does not apply if `value` is None."""
 
     def found(question: Question) -> Any:
         return value(question, question.checked(instance))
@@ -317,13 +323,13 @@ def _largest_one(_: Question, p: Instance) -> FloatArray | None:
 
 
 def _class_weights(_: Question, p: Instance) -> FloatArray | None:
-    """Multiply the losses of a class by n / (R n_c), n_c points in the class."""
+    """Multiply the losses of a class with n_c points by n / (R n_c)."""
     sizes = np.bincount(p.y)
     return None if sizes.min() == sizes.max() else p.Lam * (len(p.y) / (len(sizes) * sizes))[:, None]
 
 
 def _more_neighbors(by: int) -> Problem:
-    """Return (10) with k + by; if a class cannot win such a vote, a ValueError ends the misreading."""
+    """Return the misreading (10) with k + by. It does not apply if a class cannot win such a vote (ValueError)."""
 
     def value(_: Question, p: Instance) -> int | None:
         return p.k + by if 0 < p.k + by < len(p.X) else None

@@ -142,7 +142,7 @@ class Columns(ConeDual):
     def products(
         self, entries: tuple[IntArray, ...], vectors: FloatArray, along: Sequence[Derivative]
     ) -> FloatArray:
-        """See `ConeDual`."""
+        """The Hessian terms that `ConeDual` needs, for the weights `entries`."""
         (row, column), (weights, a, b) = entries, along[0]
         XQ = self.X @ vectors
         products = np.zeros((len(row), len(a)))
@@ -216,7 +216,7 @@ class StepSolver:
         self.reach = 1e3  # gradient steps: the length of a Newton step
 
     def dual(self) -> Dual:
-        """See `Steps`."""
+        """Return the dual variables "q" and "q_index" of the last step."""
         rows, columns = np.nonzero(self.columns.q)
         index = np.column_stack([rows, self.columns.sets[rows, columns]])
         return {"q": self.columns.q[rows, columns], "q_index": index}
@@ -268,9 +268,10 @@ class StepSolver:
         return self.columns.delta - self.columns.margins(2 * values, vectors)
 
     def _restricted(self, lowest: float, tol: float) -> tuple[FloatArray, float, bool]:
-        """Solve the restricted dual to a share of the open gap: W, its bound, and True if the gap was reached.
+        """Solve the restricted dual to a share of the open gap. Return W, its bound, and whether the gap was
+        reached.
 
-        The solver does not reach it if the scales of the problem are too far apart.
+        It is not reached if the scales of the problem differ too much.
         """
         columns = self.columns
         if self.step == 0:

@@ -1,12 +1,13 @@
-"""The certificate of a metric as global optimum: a tree of cases that leaves none out, and a bound for each leaf.
+"""The certificate of a metric as global optimum: a tree that covers all cases, and a bound for each leaf.
 
 Tree. A row (i, j, a, b) splits the metrics by whether j is in h*_i, the cheapest set in which the class of i wins (any
 of the cheapest, if there are several). Row a has the metrics with j in h*_i, row b the others. Row 0 is the root.
 
-Memberships. known[i, j] is IN or OUT if it is settled whether j is in h*_i, and OPEN otherwise. The branches above a
-leaf settle memberships, and others follow from them. h*_i has k points, and the class of i has more votes than any
-other, so only counts matter. If no set is left with one more point of a class, its open points are OUT. If no set is
-left with one less available, they are IN. If no set is left at all, no metric belongs to the leaf.
+Memberships. known[i, j] is IN or OUT if it is settled whether j is in h*_i, and OPEN otherwise. The branches above
+a leaf settle memberships, and others follow from them. h*_i has k points, and the class of i has more votes than
+any other, so only counts matter. If no possible set has one more point of a class, the open points of this class
+are OUT. If every possible set needs all open points of a class, they are IN. If no set is possible, no metric
+belongs to the leaf.
 
 Exchanges. h*_i is the cheapest set at W. Let j be in it and l not. If both are of one class, or l is of the class of i,
 then l may take the place of j, so D_W(i, j) <= D_W(i, l).
@@ -57,12 +58,12 @@ NOT_IN_INTEGERS = (
 
 
 def unknown(n: int) -> IntArray:
-    """Return `known` (n, n) with nothing settled, except that no point is its own neighbour."""
+    """Return `known` (n, n) with everything open, except that no point is its own neighbour."""
     return np.asarray(OUT * np.eye(n), dtype=np.intp)
 
 
 def known_at_root(p: Instance) -> IntArray:
-    """Return `known` (n, n) for all metrics: that of `unknown`, with its consequences."""
+    """Return `known` (n, n) at the root, which holds all metrics: `unknown`, with its consequences."""
     known = unknown(len(p.y))
     for i in range(len(known)):
         settled = follow(known[i], p.y, int(p.y[i]), p.k, p.R)
@@ -109,7 +110,7 @@ def follow(known: IntArray, y: IntArray, own: int, k: int, R: int) -> IntArray |
 
 
 def is_exchange(known: IntArray, y: IntArray, i: int, j: int, other: int) -> bool:
-    """Return True if `other` could take the place of j in h*_i, and by `known` (n,) of i does not."""
+    """Return True if `other` could take the place of j in h*_i, but is not in h*_i according to `known` (n,)."""
     return bool(known[j] == IN and known[other] == OUT and other != i and (y[other] in (y[j], y[i])))
 
 
