@@ -77,7 +77,7 @@ class ConeDual(ABC):
 
     @abstractmethod
     def unpaid(self, v: FloatArray) -> FloatArray:
-        """Terms with the sum constant - <reward, v>, arranged to avoid cancellation."""
+        """Terms with the sum constant - <reward, v>, in a form without cancellation."""
 
     @abstractmethod
     def reward(self, v: FloatArray) -> FloatArray:
@@ -296,7 +296,9 @@ class Search:
         return at, kind
 
     def _falls(self, before: float, value: float, since: int) -> bool:
-        """True if the objective has decreased, or if the gap has since the iteration `since`."""
+        """True if the objective has decreased from `before` to `value`, or the gap has decreased since iteration
+        `since`.
+        """
         return before - value > 1e-15 * abs(before) or self._improved > since
 
     def _gradient_batch(self, states: Iterator[State]) -> Generator[tuple[At, str], None, At]:

@@ -155,7 +155,7 @@ class TwoSides(FeasibleSet):
         return grouped(group, (row, column), self.sign[row, column])
 
     def reach(self, v: FloatArray, slope: FloatArray, most: FloatArray) -> FloatArray:
-        """`most`, or the step that moves a row by about half its cap if no other row opposes it.
+        """`most`, or the step that moves a row by about half its cap if this is smaller.
 
         Rows of short edges have a small curvature. Without this limit such a row would move by many times its cap,
         and other rows would move against it. After the projection, both would be wrong.

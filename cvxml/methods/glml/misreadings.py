@@ -67,9 +67,7 @@ def _relative_gap(B: FloatArray, question: Question, noise: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Gaussians:
-    """A Gaussian for each class, with terms left out by mistake. All fields are in the coordinates (x - origin) /
-    unit.
-    """
+    """A Gaussian for each class, with terms left out by mistake. Fields are in the coordinates (x - origin) / unit."""
 
     means: FloatArray  # (C, d)
     precisions: FloatArray  # (C, d, d)

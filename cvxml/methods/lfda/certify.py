@@ -70,9 +70,7 @@ class Embedded(Feasibility):
 
     @property
     def nearest(self) -> str:
-        """The nearest feasible matrix, in words. If M differs from it, it is the embedding's metric of the same
-        range.
-        """
+        """The nearest feasible matrix, in words: if M differs from it, the embedding's metric of the same range."""
         if self.error <= FEASIBILITY_TOL:
             return super().nearest
         return f"the {self.embedding} metric of its range at most"

@@ -345,9 +345,7 @@ class Solver:
         return Run(name, descent.at.A, descent.at.value, status, descent.iterations, history)
 
     def _raised(self, descent: Descent) -> bool:
-        """Add the best direction to a metric of less than the allowed rank. Return False if no direction improves
-        it.
-        """
+        """Add the best direction to a metric of less than the allowed rank. Return False if none improves it."""
         A = descent.at.A
         if len(A) == self.rank and np.linalg.svd(A, compute_uv=False)[-1] ** 2 > INVISIBLE:
             return False

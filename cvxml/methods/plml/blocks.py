@@ -183,9 +183,7 @@ class Blocks(Frobenius):
         return sum(exactly, Fraction(0))
 
     def parts(self, G: Weights) -> list[Weights]:
-        """The part of G of each block. Fractions stay exact; floats are rounded once, which the error bound
-        includes.
-        """
+        """The part of G of each block. Fractions stay exact; the error bound includes the rounding of floats."""
         shares: Any = self.shares(G.pairs)
         if G.w.dtype == object and len(G.w):
             shares = np.vectorize(Fraction, otypes=[object])(shares)

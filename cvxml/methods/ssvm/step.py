@@ -268,7 +268,7 @@ class StepSolver:
         return self.columns.delta - self.columns.margins(2 * values, vectors)
 
     def _restricted(self, lowest: float, tol: float) -> tuple[FloatArray, float, bool]:
-        """Solve the restricted dual to a share of the open gap. Return W, its bound, and whether the gap was
+        """Solve the restricted dual to a share of the open gap. Return W, its bound, and True if the gap is
         reached.
 
         It is not reached if the scales of the problem differ too much.
