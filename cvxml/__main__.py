@@ -16,7 +16,7 @@ def main() -> None:
 
         code = run(sys.argv[1:])
     except KeyboardInterrupt:
-        print("cvxml: interrupted; nothing is kept", file=sys.stderr)
+        print("cvxml: interrupted; no result is kept", file=sys.stderr)
         code = 130
     sys.exit(code)
 

@@ -41,7 +41,7 @@ class Exact:
     objective: Fraction  # objective of M M^T, which is psd for every M
     distance: float  # ||A - M M^T||, rounded up
     scale: Fraction  # the scale of the problem at M M^T
-    of_step: bool = False  # True if the interval is for the optimum of the metric's own convex step
+    of_step: bool = False  # True if the interval is for the optimum of the convex step at the metric
     step: str = "convex step"  # the name of that step
 
     def __repr__(self) -> str:

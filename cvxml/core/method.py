@@ -389,7 +389,7 @@ class ConvexMethod(Method[Given]):
     ) -> Found:
         """Return the start if it is certified already; else the solver's result, or its best one if interrupted."""
         if own:
-            raise TypeError(f"{self.id} is solved without the option {next(iter(own))!r}")
+            raise TypeError(f"{self.id} has no option {next(iter(own))!r}")
         if start is not None and self._proves(given, start, tol):
             return Found(*start, Status.CONVERGED, 0)
         if solver != "fast":

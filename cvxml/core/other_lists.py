@@ -66,7 +66,7 @@ def counted_from_one(*names: str) -> Misreading:
             yield _with(question, stored, ": each index plus 1", np.roll(given.X, -1, axis=0))
 
     return Misreading(
-        f"indices of the {' or '.join(names)} that count from 1 where they count from 0, or the reverse",
+        f"indices of the {' or '.join(names)} counted from 1 instead of 0, or the reverse",
         several=several,
     )
 
@@ -234,16 +234,18 @@ TRIPLETS: dict[str, Misreading] = {
         several=_other_targets(_second_to_last),
     ),
     "furthest_targets": Misreading(
-        "the furthest points of the class as targets, where they are the nearest",
+        "the furthest points of the class as targets, where the method takes the nearest",
         several=_other_targets(_furthest),
     ),
     "learnt_neighbors": Misreading(
-        "neighbours in the learnt space, where they are those of the features",
+        "neighbours in the learnt space, where the method takes those of the features",
         several=_other_targets(_nearest_as_learnt, learnt_space),
     ),
-    "any_label": Misreading("impostors of any label, where they are of other classes", several=_any_label),
+    "any_label": Misreading(
+        "impostors of any label, where the method takes only other classes", several=_any_label
+    ),
     "from_one": counted_from_one("triplets"),
-    "lost": Misreading("one triplet lost, or those of one point", several=_lost_triplets),
+    "lost": Misreading("one triplet lost, or all triplets of one point", several=_lost_triplets),
     "class_pair": Misreading("one pair of classes left out of the triplets", several=_without_two_classes),
 }
 
@@ -297,7 +299,7 @@ def _pairs_without_two_classes(
 
 PAIRS: dict[str, Misreading] = {
     "from_one": counted_from_one("pairs"),
-    "lost": Misreading("one pair lost, or those of one point", several=_lost_pairs),
+    "lost": Misreading("one pair lost, or all pairs of one point", several=_lost_pairs),
     "class_pair": Misreading(
         "one pair of classes left out of the dissimilar pairs", several=_pairs_without_two_classes
     ),

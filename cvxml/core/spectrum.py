@@ -13,7 +13,7 @@ def inverted(A: Any) -> Any:
     try:
         return A.inv()
     except ZeroDivisionError as error:
-        raise TooFewBits("a matrix is next to singular") from error
+        raise TooFewBits("a matrix is nearly singular") from error
 
 
 def eigenvectors(of: Any) -> tuple[list[Any], Any]:

@@ -22,7 +22,7 @@ GIVEN_TRIPLETS = Parameter(
     INDICES,
 )
 BY_TRIPLETS = {
-    "n_neighbors": Parameter("targets of a point, and as many impostors", COUNT, 3),
+    "n_neighbors": Parameter("number of targets of a point, and of its impostors", COUNT, 3),
     "triplets": GIVEN_TRIPLETS,
 }
 BAD_TRIPLETS: dict[str, tuple[Any, ...]] = {

@@ -23,7 +23,7 @@ def labels_of(y: ArrayLike | None, n: int) -> np.ndarray:
     try:
         labels = np.asarray(y)
     except ValueError as error:
-        raise ValueError(f"y is no array of labels: {error}") from error
+        raise ValueError(f"y is not an array of labels: {error}") from error
     if labels.shape != (n,):
         raise ValueError(f"y must have shape ({n},) for {n} points, got {labels.shape}")
     # an array made from a list has lost the types of its entries
@@ -45,7 +45,7 @@ def check_size(M: FloatArray, name: str) -> FloatArray:
     largest = float(np.abs(M).max())
     if largest > 1e280 or 0 < largest < 1e-280:
         raise ValueError(
-            f"{name} has entries of about {largest:.3g}; multiply it by a number that brings them into 1e-280 to 1e280"
+            f"{name} has entries of about {largest:.3g}; scale it so that they are from 1e-280 to 1e280"
         )
     return M
 

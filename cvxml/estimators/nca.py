@@ -29,7 +29,7 @@ class NCA(Learner):
     _method: ClassVar[str] = "nca"
     _says: ClassVar = {
         "solver": '{}; "clarabel" and "scs" run CCCP with literal steps, for small n and n_components None',
-        "tol": "Largest allowed gain of the metric's own convex step, relative to the scale; if n_components limits "
+        "tol": "Largest allowed gain of the convex step at the metric, relative to the scale; if n_components limits "
         "the rank, largest allowed product of gradient and norm",
         "max_iter": "Iterations from each start",
     }

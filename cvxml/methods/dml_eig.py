@@ -182,7 +182,7 @@ def instance(X: ArrayLike, y: ArrayLike | None, *, pairs: Any = None) -> Instanc
         so = "the maximum is infinite" if free.all() else "no X_S^(-1/2) gives it a distance"
         raise ValueError(
             f"the dissimilar pair {listed[free.argmax()].tolist()} differs in a direction in which no "
-            f"similar pair does, so moving it apart costs nothing: {so}; give more similar pairs, or fewer features "
+            f"similar pair does, so moving it apart has no cost: {so}; give more similar pairs, or fewer features "
             "(the first principal components, say)"
         )
     check_units(*map(p.widest, KINDS))
@@ -265,19 +265,22 @@ def _sum(question: Question) -> float:
 # parameter is unknown, and plain distances in the budget.
 MISREADINGS: dict[str, Misreading] = {
     "mean_budget": Misreading(
-        "the mean over similar pairs in the budget where there is the sum", multiple(_mean_budget)
+        "the mean over similar pairs in the budget where the method has the sum", multiple(_mean_budget)
     ),
     "reverse": Misreading(
-        "the least sum over similar pairs with every dissimilar pair at 1 or more, of which it is a multiple",
+        "a multiple of the metric with the smallest sum over similar pairs and every dissimilar distance at least 1",
         multiple(_unit_minimum),
     ),
     "whitened": Misreading(
-        "the features: it is M, where A = X_S^(-1/2) M X_S^(-1/2) is asked for", _whitened
+        "the metric M of the whitened features, where the method returns A = X_S^(-1/2) M X_S^(-1/2)",
+        _whitened,
     ),
     "exchanged": Misreading("similar and dissimilar pairs exchanged", other_pairs(exchanged)),
-    "half_similar": Misreading("the first half of the similar pairs", other_pairs(_half("similar"))),
-    "half_dissimilar": Misreading("the first half of the dissimilar pairs", other_pairs(_half("dissimilar"))),
-    "sum": Misreading("the sum over dissimilar pairs where there is the minimum", left=_sum),
+    "half_similar": Misreading("only the first half of the similar pairs", other_pairs(_half("similar"))),
+    "half_dissimilar": Misreading(
+        "only the first half of the dissimilar pairs", other_pairs(_half("dissimilar"))
+    ),
+    "sum": Misreading("the sum over dissimilar pairs where the method has the minimum", left=_sum),
     **PAIRS,
 }
 

@@ -113,11 +113,11 @@ def _off_diagonals_once(question: Question) -> float:
 
 MISREADINGS = {
     "sum": Misreading(
-        "the sum over triplets where there is their mean",
+        "the sum over triplets where the method has the mean",
         changed("C", lambda q: q.params.get("C", 1.0) * q.checked(instance).count),
     ),
     "no_half": Misreading(
-        "||X||^2 where there is half of it", changed("C", lambda q: q.params.get("C", 1.0) / 2)
+        "||X||^2 where the method has 1/2 ||X||^2", changed("C", lambda q: q.params.get("C", 1.0) / 2)
     ),
     "exchanged": triplets_exchanged(instance),
     "off_diagonals": Misreading(off_diagonals_once.SENTENCE, left=_off_diagonals_once),

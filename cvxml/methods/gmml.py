@@ -306,7 +306,7 @@ def spectrum(of: Any) -> list[Any]:
     """
     found = enclosed(of)
     if not all(each > 0 for each in found):
-        raise TooFewBits("an eigenvalue of a product is next to 0")
+        raise TooFewBits("an eigenvalue of a product is close to 0")
     return found
 
 
@@ -401,22 +401,22 @@ def _inverse(given: Instance) -> FloatArray:
 
 # Mistakes in implementations. `check` recognizes A^-1, A^2 and sqrt(A) for every method, so they are not listed.
 MISREADINGS = {
-    "mean": Misreading("means over the pairs where there are sums", multiple(_means)),
+    "mean": Misreading("means over the pairs where the method has sums", multiple(_means)),
     "exchanged": Misreading("similar and dissimilar pairs exchanged", other_pairs(exchanged)),
     "no_mu": Misreading("the sums without mu", changed("mu", lambda q: 0.0 if q.params.get("mu") else None)),
     "ordered": Misreading(
-        "every pair in both orders, beside mu",
+        "every pair counted in both orders, but mu once",
         changed("mu", lambda q: q.params["mu"] / 2 if q.params.get("mu") else None),
     ),
     "identity_prior": Misreading(
         "mu I in both sums, in place of the given prior", _other_prior(lambda given: np.eye(given.X.shape[1]))
     ),
     "inverse_prior": Misreading(
-        "mu A_0 beside S and mu A_0^-1 beside D where the paper has mu A_0^-1 and mu A_0",
+        "mu A_0 added to S and mu A_0^-1 to D where the paper has mu A_0^-1 and mu A_0",
         _other_prior(_inverse),
     ),
     "another_weight": Misreading(
-        "another weight t than was asked for", changed("weight", _another_weight), fits="weight"
+        "another weight t than the given one", changed("weight", _another_weight), fits="weight"
     ),
     **PAIRS,
 }
@@ -434,7 +434,9 @@ class GMML(ConvexMethod[Instance]):
     TITLE = "GMML: geometric mean metric learning (Zadeh, Hosseini, Sra 2016)"
     MAX_ITER = 1  # a closed form
     PARAMETERS: ClassVar = {
-        "weight": Parameter("t of the paper: where between S^-1 (0) and D (1) the metric lies", NUMBER, 0.5),
+        "weight": Parameter(
+            "t of the paper: the place of the metric on the geodesic from S^-1 (0) to D (1)", NUMBER, 0.5
+        ),
         "mu": Parameter("weight of the prior: mu A_0^-1 is added to S, and mu A_0 to D; >= 0", NUMBER, 0.0),
         "prior": PRIOR,
         **BY_PAIRS,
@@ -562,7 +564,7 @@ def _least_scale(given: Instance) -> float:
 def _stated(given: Instance) -> tuple[FloatArray, Pairs, float, FloatArray]:
     if given.t != 0.5:
         raise ValueError(
-            f"weight={given.t:g}: the problem is convex along geodesics only, and only 0.5 has one in cvxpy"
+            f"weight={given.t:g}: the problem is convex only along geodesics; cvxpy can state it for weight=0.5"
         )
     return given.X, given.pairs, given.mu, given.prior
 

@@ -186,13 +186,14 @@ def instance(
     codes = np.zeros(len(points), dtype=np.intp) if y is None else check_labels(y, len(points))
     if not MIN_MU <= check_number(mu, "mu") <= 1 - MIN_MU:
         raise ValueError(
-            f"mu must lie between 0 and 1, at least {MIN_MU:g} from both, got {mu!r}: "
-            "(1 - mu) weighs the targets, mu the impostors"
+            f"mu must be between {MIN_MU:g} and 1 - {MIN_MU:g}, got {mu!r}: "
+            "1 - mu is the weight of the targets, mu that of the impostors"
         )
     if triplets is not None:
         if targets is not None:
             raise ValueError(
-                "targets and triplets are both given: the j of triplets (i, j, l) are the targets"
+                "targets and triplets are both given: give one of them, because the j of triplets (i, j, l) are "
+                "the targets"
             )
         pairs, counts = given_triplets(triplets, len(points))
         return Instance(points, codes, pairs, counts, float(mu), labelled=False)
@@ -320,7 +321,9 @@ class LMNN(FamilyMethod[Instance]):
         ),
         "n_neighbors": Parameter("k, the number of targets of a point", COUNT, 3),
         "targets": Parameter(
-            "explicit targets, a list of points of its class for each point; they win over n_neighbors", LISTS
+            "explicit targets, a list of points of its class for each point; they take precedence over "
+            "n_neighbors",
+            LISTS,
         ),
         "triplets": GIVEN_TRIPLETS,
     }
@@ -459,44 +462,53 @@ def misreadings(method: LMNN) -> dict[str, Misreading]:
         return lambda question: _left(method, question, change(question, given(question)))
 
     other = "lmnn" if method.squared else "lmnn:squared_hinge"
-    hinge = "the plain hinge where it is squared" if method.squared else "the squared hinge where it is plain"
+    hinge = (
+        "the plain hinge where the method has its square"
+        if method.squared
+        else ("the squared hinge where the method has the plain hinge")
+    )
     return {
         "mu_exchanged": Misreading(
             "mu as the weight of the targets and 1 - mu as that of the impostors", weights(_exchanged)
         ),
-        "targets_1": Misreading("weight 1 for the targets where it is 1 - mu", weights(lambda p: p.mu)),
-        "impostors_1": Misreading(
-            "weight 1 for the impostors where it is mu", weights(lambda p: 1 / (1 - p.mu))
+        "targets_1": Misreading(
+            "weight 1 for the targets where the method has 1 - mu", weights(lambda p: p.mu)
         ),
-        "means": Misreading("means over targets and over triplets where there are sums", weights(_means)),
-        "push_mean": Misreading("the mean over triplets where there is their sum", weights(_push_mean)),
+        "impostors_1": Misreading(
+            "weight 1 for the impostors where the method has mu", weights(lambda p: 1 / (1 - p.mu))
+        ),
+        "means": Misreading(
+            "means over targets and over triplets where the method has sums", weights(_means)
+        ),
+        "push_mean": Misreading("the mean over triplets where the method has the sum", weights(_push_mean)),
         "push_per_point": Misreading(
             "the sum over triplets divided by n", weights(lambda p: _ratio(p) / len(p.X))
         ),
         "hinge": Misreading(hinge, lambda q: OtherProblem(q.X, q.y, q.params, method=other)),
         "k_less": Misreading("n_neighbors - 1 targets of each point", _another_k(-1)),
         "k_more": Misreading("n_neighbors + 1 targets of each point", _another_k(1)),
-        "self": Misreading("targets of which each point is its own first", left=rows(_self_first)),
-        "nearest_only": Misreading("impostors of the nearest target only", left=rows(_only(min))),
-        "furthest_only": Misreading("impostors of the furthest target only", left=rows(_only(max))),
-        "ten": Misreading("the ten nearest impostors of each point by Euclid only", left=rows(_nearest_ten)),
+        "self": Misreading("each point counted as its own first target", left=rows(_self_first)),
+        "nearest_only": Misreading("only the impostors of the nearest target", left=rows(_only(min))),
+        "furthest_only": Misreading("only the impostors of the furthest target", left=rows(_only(max))),
+        "ten": Misreading(
+            "only the ten nearest impostors of each point by Euclidean distance", left=rows(_nearest_ten)
+        ),
         "hardest": Misreading(
-            "of each target the one impostor that costs most, where all count",
+            "only the impostor with the largest slack of each target, where the method counts all",
             left=lambda q: _left_of_hardest(method, q),
         ),
-        "frozen": Misreading("those impostors only that Euclid's metric has", left=rows(_frozen)),
+        "frozen": Misreading("only the impostors of the Euclidean metric", left=rows(_frozen)),
         "exchanged": Misreading(
             "j and l exchanged in the triplets: the point that should be far is given first",
             changed("triplets", _exchanged_points),
         ),
-        "one_way": Misreading("pairs of a target listed both ways counted once", left=rows(_one_way)),
+        "one_way": Misreading("two points that are targets of each other counted once", left=rows(_one_way)),
         "unsquared_pull": Misreading(
-            "targets pulled by their distance where the paper has its square (that problem is not convex: to first "
-            "order)",
+            "the distance of targets in the pull where the paper has its square (not convex, tested to first order)",
             left=lambda q: _left_of_unsquared(method, q),
         ),
         "class_weights": Misreading(
-            "classes that weigh the same, whatever their sizes, where every point weighs the same",
+            "equal weights of the classes, where the method has equal weights of the points",
             left=lambda q: _left_of_class_weights(method, q),
         ),
         **TRIPLETS,

@@ -255,21 +255,21 @@ def _explicit(question: Question, columns: list[int]) -> OtherProblem:
 # Squared distances in the residual are not listed, because they give a different kind of problem.
 MISREADINGS = {
     "sum": Misreading(
-        "the sum of the residuals where there is their mean (metric-learn's documentation)", _sum
+        "the sum of the residuals where the method has the mean (metric-learn's documentation)", _sum
     ),
     "mean": Misreading(
-        "the mean of the residuals where there is their sum (metric-learn's code)",
+        "the mean of the residuals where the method has the sum (metric-learn's code)",
         changed("losses", lambda q: None if q.checked(instance).losses == MEAN else MEAN),
     ),
     "inverse_prior": Misreading(
-        "tr A_0 M where there is tr A_0^-1 M (metric-learn's documentation)", _other_prior(_inverse)
+        "tr A_0 M where the method has tr A_0^-1 M (metric-learn's documentation)", _other_prior(_inverse)
     ),
     "identity_prior": Misreading(
-        "the identity as prior where another was asked for",
+        "the identity as prior in place of the given prior",
         _other_prior(lambda given: np.eye(given.X.shape[1])),
     ),
     "covariance_prior": Misreading(
-        "the inverse covariance as prior where another was asked for",
+        "the inverse covariance as prior in place of the given prior",
         _other_prior(lambda given: inverse_covariance(given.X)),
     ),
     "exchanged": Misreading("near and far pairs exchanged", lambda q: _explicit(q, [2, 3, 0, 1])),
@@ -439,7 +439,7 @@ class LSML(FamilyMethod[Instance]):
         """Notes if the prior is optimal, and on far pairs of equal points."""
         said = []
         if not certificate.dual["s"].any():
-            said.append("no comparison is violated under the prior, which is the optimum")
+            said.append("the prior is the optimum: it violates no comparison")
         if twins := int(np.count_nonzero(given.alone)):
             said.append(f"{twins} far pairs consist of equal points: their distance is 0 in every metric")
         return said

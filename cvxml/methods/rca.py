@@ -162,7 +162,7 @@ def instance(
         given = Instance(points, np.zeros(len(points), dtype=np.intp), codes, alpha, listed)
     elif y is None:
         raise ValueError(
-            "y is None: it must be one-dimensional, one label for each point, where no chunklets are given"
+            "y is None: it must be one-dimensional, one label for each point, if no chunklets are given"
         )
     else:
         codes = check_labels(y, len(points))
@@ -185,7 +185,7 @@ def _given_chunklets(chunklets: Any, n: int) -> tuple[IntArray, list[int]]:
         )
     inside = values != OUTSIDE
     if not inside.any():
-        raise ValueError("chunklets are -1 for every point: give one chunklet of two points at least")
+        raise ValueError("chunklets are -1 for every point: give at least one chunklet of two points")
     codes = np.full(n, OUTSIDE, dtype=np.intp)
     codes[inside] = np.unique(values[inside], return_inverse=True)[1]
     return codes, values.tolist()
@@ -201,8 +201,9 @@ def _check_attained(given: Instance) -> None:
         )
     if rank < d:
         raise ValueError(
-            f"points differ from the mean of their chunklet in {rank} of {d} directions: along the others B costs "
-            "nothing, so the infimum is 0 and no metric attains it; give alpha > 0, more points in chunklets, or fewer "
+            f"points differ from the mean of their chunklet in {rank} of {d} directions: distances along "
+            "the others add no cost, so the infimum is 0 and no metric attains it; give alpha > 0, more points "
+            "in chunklets, or fewer "
             "features (the first principal components, say)"
         )
     with precision():
@@ -271,7 +272,7 @@ def _closed_form(given: Instance) -> tuple[FloatArray, float]:
     try:
         inverse = flint().arb_mat([[ball(entry) for entry in row] for row in given.C.tolist()]).inv()
     except ZeroDivisionError as error:
-        raise TooFewBits("the covariance within chunklets is next to singular") from error
+        raise TooFewBits("the covariance within chunklets is nearly singular") from error
     B = np.array([[float(l * entry) for entry in row] for row in inverse.tolist()])
     return (B + B.T) / 2, float(l)
 
@@ -346,27 +347,30 @@ def _of_rank(question: Question) -> OtherProblem | None:
 
 # Mistakes in implementations. `check` recognizes C, C^(-1/2) and multiples of C^-1 by itself, so they are not listed.
 MISREADINGS = {
-    "total": _other_chunklets(lambda j: 0 * j, "the covariance of all points where there is that within chunklets"),
+    "total": _other_chunklets(lambda j: 0 * j, "the covariance of all points where the method has the "
+        "covariance within chunklets"),
     "inside": _other_chunklets(
         lambda j: np.minimum(j, 0), "the covariance of all points in chunklets, around one mean for all"
     ),
     "stray": _other_chunklets(
-        lambda j: np.where(j == OUTSIDE, j.max() + 1, j), "the points of no chunklet as a chunklet of their own"
+        lambda j: np.where(j == OUTSIDE, j.max() + 1, j), "the points outside of chunklets as one more chunklet"
     ),
     "mean": _weighted(
-        lambda n: np.ones(len(n)), "the mean of the chunklets' covariances, where every point weighs the same"
+        lambda n: np.ones(len(n)), "the mean of the chunklets' covariances, where the method gives every point "
+            "the same weight"
     ),
     "unbiased": _weighted(
-        lambda n: n / (n - 1.0), "the mean of the chunklets' covariances by n - 1, where every point weighs the same"
+        lambda n: n / (n - 1.0), "the mean of the chunklets' covariances by n - 1, where the method gives every "
+            "point the same weight"
     ),
     "pairs": _weighted(
         lambda n: n**2.0, "the sum over all pairs of a chunklet, in which large chunklets weigh more"
     ),
-    "uncentred": _uncentred(lambda points: points, "the points as they are, without their mean"),
+    "uncentred": _uncentred(lambda points: points, "the points without subtraction of their mean"),
     "recycled": _uncentred(
         _recycled, "the mean subtracted down the columns of a chunklet in place of across (R's dml)"
     ),
-    "rank": Misreading("the directions that the metric sees alone (n_components)", _of_rank),
+    "rank": Misreading("only the directions in the range of the metric (n_components)", _of_rank),
 }  # fmt: skip
 
 
@@ -379,7 +383,7 @@ class RCA(ConvexMethod[Instance]):
     MAX_ITER = 1  # a closed form
     PARAMETERS: ClassVar = {
         "chunklets": Parameter(
-            "of each point its chunklet, 0 or more, or -1 for none; y is then ignored",
+            "the chunklet of each point, 0 or more, or -1 for none; y is then ignored",
             MEMBERS,
             otherwise="the classes y",
         ),

@@ -182,11 +182,11 @@ def _off_diagonals_once(question: Question) -> float:
 # Distances instead of squared distances (dlib's documentation) are not listed, because they are not convex in M.
 MISREADINGS = {
     "mean": Misreading(
-        "the mean over triplets where there is their sum", _lam_times(lambda given: given.count)
+        "the mean over triplets where the method has the sum", _lam_times(lambda given: given.count)
     ),
-    "no_half": Misreading("lam ||M||^2 where there is half of it", _lam_times(lambda given: 2.0)),
+    "no_half": Misreading("lam ||M||^2 where the method has lam/2 ||M||^2", _lam_times(lambda given: 2.0)),
     "hinge": Misreading(
-        "the hinge where it is smoothed",
+        "the hinge where the method smooths it",
         changed("width", lambda q: 0.0 if q.checked(instance).width else None),
     ),
     "exchanged": triplets_exchanged(instance),
@@ -203,7 +203,7 @@ class RTML(TripletMethod[Instance]):
     PARAMETERS: ClassVar = {
         "lam": Parameter("weight of half the squared norm, > 0", NUMBER, 1.0),
         "width": Parameter(
-            "over which the hinge is rounded below the margin 1, at most 1; 0: the hinge", NUMBER, 0.05
+            "width below the margin 1 over which the hinge is smoothed, at most 1; 0: the hinge", NUMBER, 0.05
         ),
         **BY_TRIPLETS,
     }

@@ -157,15 +157,17 @@ def _of_features(question: Question) -> Any:
 # Two mistakes are not listed: negative weights, which give no metric, and any psd M, which is another method.
 MISREADINGS = {
     "mean": Misreading(
-        "the mean over triplets where there is their sum",
+        "the mean over triplets where the method has the sum",
         changed("C", lambda q: q.checked(instance).C / q.checked(instance).count),
     ),
     "no_half": Misreading(
-        "||M||^2 where there is half of it", changed("C", lambda q: q.checked(instance).C / 2)
+        "||M||^2 where the method has 1/2 ||M||^2", changed("C", lambda q: q.checked(instance).C / 2)
     ),
     "exchanged": triplets_exchanged(instance),
     **TRIPLETS,
-    "features": Misreading("weights of the features where there are those of A", changed("A", _of_features)),
+    "features": Misreading(
+        "weights of the features where the method has weights of the columns of A", changed("A", _of_features)
+    ),
 }
 
 
@@ -176,7 +178,9 @@ class SchultzJoachims(CombinationMethod[Instance]):
     TITLE = "Distance metric from relative comparisons (Schultz, Joachims 2003)"
     PARAMETERS: ClassVar = {
         "C": Parameter("weight of the sum of slacks, > 0", NUMBER, 1.0),
-        "A": Parameter("(d, r): its columns are weighed", VECTORS, otherwise="the identity: the features"),
+        "A": Parameter(
+            "(d, r): its columns get the weights", VECTORS, otherwise="the identity: the features"
+        ),
         **BY_TRIPLETS,
     }
     STATEMENT = Statement("cvxml.methods.schultz_joachims", ("problem", "dual"))

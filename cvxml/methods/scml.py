@@ -127,7 +127,7 @@ def instance(
         if basis is None
         else check_bases(basis, points.shape[1], "basis")
     )
-    check_room(given.count * len(vectors), f"what {len(vectors)} vectors say of {given.count} triplets")
+    check_room(given.count * len(vectors), f"products of {len(vectors)} vectors with {given.count} triplets")
     asked = None if n_basis is None else count
     return Instance(**vars(given), beta=beta, vectors=vectors, n_basis=asked, by_triplets=basis is None)
 
@@ -184,17 +184,17 @@ def _of_length_one(question: Question) -> Any:
 
 MISREADINGS = {
     "sum": Misreading(
-        "the sum over triplets where there is their mean",
+        "the sum over triplets where the method has the mean",
         changed("beta", lambda q: q.checked(instance).beta / q.checked(instance).count),
     ),
     "trace": Misreading(
-        "beta tr M where there is beta sum w: the same only for vectors of length 1",
+        "beta tr M where the method has beta sum w: the same only for vectors of length 1",
         changed("basis", _of_length_one),
     ),
     "exchanged": triplets_exchanged(instance),
     **TRIPLETS,
     "features": Misreading(
-        "weights of the features where there are those of the basis",
+        "weights of the features where the method has weights of the basis",
         changed("basis", lambda q: np.eye(q.checked(instance).X.shape[1])),
     ),
 }
@@ -213,7 +213,7 @@ class SCML(CombinationMethod[Instance]):
             otherwise="directions between the points of triplets, of length 1",
         ),
         "n_basis": Parameter(
-            "how many directions are taken at most", COUNT, otherwise=f"{A_FEATURE} for each feature"
+            "largest number of directions", COUNT, otherwise=f"{A_FEATURE} for each feature"
         ),
         **BY_TRIPLETS,
     }

@@ -28,7 +28,7 @@ PRIME = 2**61 - 1
 LARGEST = 2**30
 FACTOR = 10  # measured: for a rank, FLINT needs this many times the bytes of the coefficients
 ROWS_PER_COLUMN = 4  # if there are more rows per column than this, a sample of the rows is tried first
-CHANCE = f"a rank modulo {PRIME} is not the rank over the rationals, which happens once in 1e18 times"
+CHANCE = f"the rank modulo {PRIME} differs from the rank over the rationals (probability about 1e-18)"
 
 
 class Cosets(NamedTuple):

@@ -150,7 +150,7 @@ METRIC: tuple[Rule[OnMetric], ...] = (
         "not zero",
         lambda f: f.zero_is_optimal and not f.ties,
         REFUTED,
-        lambda f: f"{_nonzero(f)}, and an objective above the optimum by {f.proof.gap:.3g}",
+        lambda f: f"{_nonzero(f)}, and its objective is above the optimum by {f.proof.gap:.3g}",
     ),
     Rule("rounding", lambda f: f.proof.gap <= f.allowed and not f.decides, INCONCLUSIVE, _rounding),
     Rule(

@@ -13,7 +13,7 @@ from cvxml.methods import get_exact
 from cvxml.oracle.asked import Asked
 
 MAX_NEGATIVE = 1e-5  # relative to the norm: ten times the negative eigenvalue that still counts as psd
-ANOTHER = "the exact proof is about M M^T, which is not near enough to the given matrix"
+ANOTHER = "the exact proof is for M M^T, which differs too much from the given matrix"
 
 
 class ExactJudgement(NamedTuple):

@@ -134,7 +134,7 @@ def _refuse_changed(estimator: Any, given: set[str]) -> None:
         L, now = again.components_, estimator.components_
         if np.shape(L) != np.shape(now) or np.linalg.norm(L - now) > 1e-9 * np.linalg.norm(L):
             raise ValueError(
-                f"components_ of this {kind} were changed after its fit: cvxml.check judges them by themselves"
+                f"components_ of this {kind} were changed after its fit: fit it again, or judge them with cvxml.check"
             )
 
 
@@ -155,7 +155,7 @@ def read(estimator: Any, X: ArrayLike, y: ArrayLike | None, given: dict[str, Any
         points, labels, given = _as_metric_learn(estimator, learner, points, labels, given)
     if points.ndim != 2 or points.shape[1] != len(metric):
         raise ValueError(
-            f"{learner} has a metric of {len(metric)} features; X has shape {np.shape(X)}: give what its fit was given"
+            f"{learner} has a metric of {len(metric)} features; X has shape {np.shape(X)}: give the X of its fit"
         )
     return Fitted(package, learner, params, metric, np.asarray(points, dtype=float), labels, given)
 

@@ -50,7 +50,7 @@ class LeastMargin:
         Y = (X - X[0]) @ self.at.to
         least = rows.least(Y)
         if not math.isfinite(least):
-            raise ValueError("no pair differs in anything that double precision sees; rescale X")
+            raise ValueError("in double precision, all pairs consist of equal points; rescale X")
         Y, r = Y / math.sqrt(least), Y.shape[1]
         M: FloatArray = np.eye(r)
         if start is not None and start.any():

@@ -246,7 +246,7 @@ class LinearMargins:
                 return False
             return self.solver.step()
         every, W = self.stage
-        # If a sample has no violated margin, M would shrink without end.
+        # If a sample has no violated margin, M would shrink without bound.
         nothing = NEAREST * self._at_zero(self.rows.sample(every)) if every > 1 else 0.0
         if self.solver.left() > max(CLOSE * self.solver.value(), nothing) and self.solver.step():
             return True

@@ -189,7 +189,7 @@ class BudgetCoordinates(NamedTuple):
         if not self.least > 0:
             return (
                 "similar pairs differ so little in a direction that the difference may be rounding: leave out "
-                "features that others nearly determine, or round them so that they do"
+                "features that others nearly determine, or round them so that others determine them exactly"
             )
         return ""
 
@@ -222,13 +222,13 @@ def check_units(similar: FloatArray, dissimilar: FloatArray) -> None:
     unit = units_of(similar)
     if not 1 / UNITS <= unit.min() <= unit.max() <= UNITS:
         raise ValueError(
-            f"similar pairs differ by about {unit.min():.3g} to {unit.max():.3g} in a feature: a metric of such units "
-            "cannot be written in double precision; rescale X"
+            f"similar pairs differ by about {unit.min():.3g} to {unit.max():.3g} in a feature: a metric in "
+            "these units is outside the range of double precision; rescale X"
         )
     if (np.abs(dissimilar) > FARTHEST * unit).any():
         raise ValueError(
-            f"a dissimilar pair differs by more than {FARTHEST:g} times what similar pairs do in a feature: its "
-            "distance cannot be written in double precision; leave out such points"
+            f"a dissimilar pair differs by more than {FARTHEST:g} times the largest difference of similar pairs "
+            "in a feature: its distance is outside the range of double precision; leave out such points"
         )
 
 

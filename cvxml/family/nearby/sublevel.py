@@ -258,7 +258,7 @@ class Sublevel:
         if self.box is not None:
             return ""
         if len(self.M) > MOST_FEATURES:
-            return f"bounds in all directions are for {MOST_FEATURES} features at most"
+            return f"bounds in all directions are available for at most {MOST_FEATURES} features"
         return (
             "this method has no bound for the metrics within the gap"
             if self.response is None

@@ -22,7 +22,7 @@ from cvxml.core.metric import EPS, FloatArray, examine, project_psd, unit_scale
 from cvxml.core.misreading import Question
 from cvxml.core.triplets import Compared
 
-SENTENCE = "entries off the diagonal counted once in the norm, where M_ij and M_ji both count"
+SENTENCE = "entries off the diagonal counted once in the norm, where the method counts both M_ij and M_ji"
 AT_THE_MARGIN = 1e-5  # if |1 - v| is at most this, the dual variable is fitted
 MAX_TRIPLETS = 2_000  # with more triplets at the margin, the misreading is not tried
 ROUNDING = 1e-13  # relative rounding error of the objective and the bound

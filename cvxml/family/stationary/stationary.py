@@ -140,7 +140,7 @@ def root_of_rank(Q: FloatArray, m: int, at: Coordinates, root: ArrayLike | None 
     """
     M = components(Q, m, at).T if root is None else given_rows(root, len(Q), "root")
     if (rank := int(whole(M)[0].rank())) > m:
-        raise ValueError(f"root is of rank {rank}, and n_components={m} is asked for")
+        raise ValueError(f"root has rank {rank}, above n_components={m}")
     return M
 
 

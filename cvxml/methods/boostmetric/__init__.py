@@ -52,8 +52,8 @@ from cvxml.solvers.triplet_method import TripletMethod
 
 NATS = 1.0  # smallest scale
 NONE_IS_OPTIMAL = (
-    "v={v:g} is v*, or less: no metric attains the infimum, since more of some metric is always better, as rational "
-    "numbers prove"
+    "v={v:g} is at most v*, so no metric attains the infimum: adding more of some metric always improves the "
+    "objective (proved in rational arithmetic)"
 )
 
 
@@ -188,15 +188,15 @@ def _another(given: Instance, M: FloatArray) -> float:
 
 MISREADINGS = {
     "no_log": Misreading(
-        "the sum of exponentials where there is its logarithm", _v_times(_without_logarithm)
+        "the sum of exponentials where the method has its logarithm", _v_times(_without_logarithm)
     ),
     "mean": Misreading(
-        "the mean of exponentials where there is the logarithm of their sum",
+        "the mean of exponentials where the method has the logarithm of their sum",
         _v_times(lambda given, M: given.count * _without_logarithm(given, M)),
     ),
     "exchanged": triplets_exchanged(instance),
     **TRIPLETS,
-    "another_v": Misreading("another v than was asked for, or for none at all", _v_times(_another), fits="v"),
+    "another_v": Misreading("another v than the given one", _v_times(_another), fits="v"),
 }
 
 
@@ -234,7 +234,7 @@ class BoostMetric(TripletMethod[Instance]):
     ESTIMATOR: ClassVar = Estimator(
         "BoostMetric",
         "The metric of BoostMetric (Shen et al. 2009, 2012), solved to a certified gap; v must be above v*.",
-        scale="the objective, and to 1 at least",
+        scale="the objective, or to 1 if that is larger",
     )
     EXAMPLES: ClassVar = (
         drawn(5, 18, 3, v=0.1),
@@ -306,8 +306,9 @@ class BoostMetric(TripletMethod[Instance]):
         decided = self.decided(given)
         if decided.what == BELOW:
             raise ValueError(
-                f"v={given.v:g} is below v*, about {decided.sides.lower:.3g}: there is no optimum, as "
-                "rational numbers prove. The objective falls without end along a metric of trace 1 that gives every "
+                f"v={given.v:g} is below v*, about {decided.sides.lower:.3g}: there is no optimum (proved in "
+                "rational arithmetic). The objective decreases without bound along a metric of trace 1 that "
+                "gives every "
                 "triplet a margin above v; give v above v*, or other triplets"
             )
         found = super().find(given, *asked, **own)
@@ -349,7 +350,7 @@ class BoostMetric(TripletMethod[Instance]):
 def _next_to(decided: Decided, v: float) -> str:
     """Return the reason why no lower bound is proved for a v near v*."""
     lower, upper = decided.sides.lower, decided.sides.upper
-    return f"v={v:g} is v* or next to it (v* is about {lower:.9g} to {upper:.9g}), where no lower bound is proved"
+    return f"v={v:g} is v* or very close to it (v* is about {lower:.9g} to {upper:.9g}), so no lower bound is proved"
 
 
 METHOD = BoostMetric()

@@ -101,7 +101,7 @@ def instance(X: ArrayLike, y: ArrayLike, C: float = 1.0, fit_intercept: bool = T
     if not isinstance(fit_intercept, (bool, np.bool_)):
         raise ValueError(f"fit_intercept must be True or False, got {fit_intercept!r}")
     if not (np.abs(points).max() <= LARGEST and 1 / LARGEST <= C <= LARGEST):
-        raise ValueError(f"entries of X and C must not be beyond {LARGEST:g}; rescale X")
+        raise ValueError(f"entries of X and C must be at most {LARGEST:g}; rescale X")
     return Instance(points, check_labels(y, len(points)), C, bool(fit_intercept))
 
 
@@ -164,7 +164,9 @@ def _checked(given: Instance, W: ArrayLike) -> FloatArray:
     rows, shape = real_array(W, "W"), (given.classes, given.x.shape[1])
     if rows.shape != shape or not np.isfinite(rows).all():
         last = "the intercept last" if given.fit_intercept else "no intercept (fit_intercept=False)"
-        raise ValueError(f"W must be finite, of shape {shape}: a row a class, {last}; got {rows.shape}")
+        raise ValueError(
+            f"W must be finite, of shape {shape}: a row for each class, {last}; got {rows.shape}"
+        )
     return rows
 
 

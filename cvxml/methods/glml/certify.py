@@ -41,7 +41,10 @@ from cvxml.core.result import Certificate
 
 MIN_RATIO_TO_ERROR = 100  # the least singular value must exceed its rounding error by this factor
 LARGEST = 64  # most features for which the determinant of a nearly singular metric is computed exactly
-NOT_DECIDED = "whether B is definite is not decided: its least eigenvalue is smaller than its rounding error"
+NOT_DECIDED = (
+    "double precision does not decide whether B is definite: its least eigenvalue is smaller than its "
+    "rounding error"
+)
 PERHAPS_ZERO = "B cannot be distinguished from 0"
 NEARLY_SINGULAR = "the metric is nearly singular: its inverse cannot be computed in double precision"
 
@@ -228,7 +231,7 @@ class UnitFeasibility(Feasibility):
         det = (
             f"its determinant is exp({self.log_det:.6g}), not 1"
             if math.isfinite(self.log_det)
-            else "it is singular, where the determinant must be 1"
+            else "it is singular, but the determinant must be 1"
         )
         return f"{super().__str__()}; {det}"
 

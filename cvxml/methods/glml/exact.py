@@ -56,7 +56,7 @@ def exact_interval(p: Instance, A: FloatArray, dual: Dual, *, root: ArrayLike | 
     model, x = Gaussians(p), p.Q[0]
     if model.is_zero(x):
         raise ValueError(
-            "B is exactly 0 at this query: every metric is optimal, and a relative gap has no scale"
+            "B is exactly 0 at this query: every metric is optimal, and a relative gap is undefined"
         )
     return with_enough_bits(lambda: _interval(model, x, A, V, det, y, u))
 
@@ -272,7 +272,9 @@ def _inverse(Sigma: Any) -> tuple[Any, Any]:
         near = balls(Sigma)
         return near.inv(), near.det().log()
     except ZeroDivisionError as error:
-        raise TooFewBits("the covariance of a class cannot be told from a singular one") from error
+        raise TooFewBits(
+            "the covariance of a class cannot be distinguished from a singular matrix"
+        ) from error
 
 
 def _power_of_2(exponent: int) -> Any:

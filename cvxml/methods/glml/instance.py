@@ -103,7 +103,7 @@ def check_priors(priors: Any, y: IntArray, C: int) -> FloatArray | None:
         return None
     if isinstance(priors, str):
         if priors != "empirical":
-            raise ValueError(f'priors must be None, "empirical" or one number a class, got {priors!r}')
+            raise ValueError(f'priors must be None, "empirical" or one number for each class, got {priors!r}')
         share: FloatArray = np.bincount(y, minlength=C) / len(y)
         return share
     given = real_array(priors, "priors")

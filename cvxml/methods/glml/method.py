@@ -51,7 +51,7 @@ class GLML(ConvexMethod[Instance]):
         ),
         "alpha": Parameter("added to the diagonal of every covariance, >= 0", NUMBER, 0.0),
         "priors": Parameter(
-            '"empirical", or one number a class, classes sorted',
+            '"empirical", or one number for each class, classes sorted',
             words("empirical", otherwise=NUMBERS),
             otherwise="equal",
         ),
@@ -161,7 +161,7 @@ class GLML(ConvexMethod[Instance]):
             "log_scale": curvature(given.model, given.Q).log_scale,
             "eigenvalues": local.values,
             "case": [
-                proved.value if proved else f"not decided; {seen.name.lower()} as double precision sees it"
+                proved.value if proved else f"not decided; {seen.name.lower()} in double precision"
                 for proved, seen in zip(found.cases, local.cases, strict=True)
             ],
             "seen": [seen.value for seen in local.cases],
@@ -227,7 +227,7 @@ def _each(p: Instance, M: FloatArray) -> FloatArray:
 
 def _only(B: FloatArray) -> FloatArray:
     if len(B) != 1:
-        raise ValueError(f"the literal problem is stated at one query, got {len(B)}")
+        raise ValueError(f"the literal problem is for one query, got {len(B)}")
     only: FloatArray = B[0]
     return only
 

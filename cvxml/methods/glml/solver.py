@@ -35,7 +35,7 @@ class Case(Enum):
     """The four kinds of B, which decide whether the optimum is attained and unique."""
 
     DEFINITE = "definite: the optimum is unique"
-    INDEFINITE = "indefinite: the value 0 is attained, not by this metric alone"
+    INDEFINITE = "indefinite: the value 0 is attained, and by other metrics too"
     SINGULAR = "singular and semidefinite: the infimum 0 is not attained by any metric"
     ZERO = "zero: every metric is optimal"
 

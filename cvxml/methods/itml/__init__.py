@@ -276,7 +276,7 @@ class ITML(FamilyMethod[Instance]):
         "gamma": Parameter("weight of the slack, > 0", NUMBER, 1.0),
         "prior": PRIOR,
         "bounds": Parameter(
-            "(u, l), what squared distances of similar and dissimilar pairs are held to",
+            "(u, l): upper bound of squared distances of similar pairs, lower bound for dissimilar pairs",
             NUMBERS,
             otherwise="the 5th and 95th percentile of all squared distances under the prior",
         ),
@@ -411,9 +411,7 @@ class ITML(FamilyMethod[Instance]):
         """Notes for the user: whether the prior is optimal, and the number of similar pairs of equal points."""
         said = []
         if all(not lam.any() for lam in certificate.dual.values()):
-            said.append(
-                "no bound is violated under the prior, which is the optimum: these pairs do not move it"
-            )
+            said.append("the prior is the optimum: it violates no bound, so these pairs have no influence")
         if twins := len(given.pairs.similar) - len(given.differ):
             said.append(
                 f"{twins} similar pairs consist of equal points: they satisfy every bound and have no influence"

@@ -183,20 +183,20 @@ MISREADINGS: dict[str, Misreading] = {
     ),
     "hard": Misreading("hard constraints, without slack", _with_params(_hard)),
     "printed": Misreading(
-        "gamma = 1 with the bounds u/gamma and l/gamma: Algorithm 1 as it is printed", _with_params(_printed)
+        "gamma = 1 with the bounds u/gamma and l/gamma: Algorithm 1 as printed", _with_params(_printed)
     ),
     "roots": Misreading(
         "bounds sqrt(u) and sqrt(l): distances where the paper has squared ones",
         _bounds_by(lambda u, l: (u**0.5, l**0.5)),
     ),
     "squares": Misreading(
-        "bounds u^2 and l^2, which are bounds of squared distances already",
+        "bounds u^2 and l^2, although u and l already bound squared distances",
         _bounds_by(lambda u, l: (u * u, l * l)),
     ),
     "exchanged_bounds": Misreading("u and l exchanged", _bounds_by(lambda u, l: (l, u))),
     "exchanged_pairs": Misreading("similar and dissimilar pairs exchanged", _with_params(_exchanged)),
-    "similar_only": Misreading("the similar pairs alone", _with_params(_only("similar"))),
-    "dissimilar_only": Misreading("the dissimilar pairs alone", _with_params(_only("dissimilar"))),
+    "similar_only": Misreading("only the similar pairs", _with_params(_only("similar"))),
+    "dissimilar_only": Misreading("only the dissimilar pairs", _with_params(_only("dissimilar"))),
     "plain_percentiles": Misreading(
         "percentiles of distances as bounds of squared distances", _percentiles_of(_plain)
     ),
@@ -210,7 +210,7 @@ MISREADINGS: dict[str, Misreading] = {
         _percentiles_of(_plain_whole_matrix),
     ),
     "euclidean_bounds": Misreading(
-        "percentiles of Euclidean distances where those under the prior are asked for",
+        "percentiles of Euclidean distances where the method takes distances under the prior",
         _percentiles_of(_euclidean),
     ),
     "extremes": Misreading(
@@ -222,14 +222,14 @@ MISREADINGS: dict[str, Misreading] = {
         _percentiles_of(_squared, (10.0, 90.0)),
     ),
     "identity_prior": Misreading(
-        "the identity as prior where another was asked for", _with_params(_identity)
+        "the identity as prior in place of the given prior", _with_params(_identity)
     ),
     "covariance_prior": Misreading(
-        "the inverse covariance as prior where another was asked for", _with_params(_covariance)
+        "the inverse covariance as prior in place of the given prior", _with_params(_covariance)
     ),
     "inverse_prior": Misreading(
         "A_0^-1 as prior: the covariance in place of its inverse", _with_params(_inverse)
     ),
-    "divisor": Misreading("the covariance with divisor n where it is n - 1", _with_params(_divisor)),
+    "divisor": Misreading("the covariance with divisor n where the method has n - 1", _with_params(_divisor)),
     **PAIRS,
 }

@@ -125,8 +125,8 @@ def factor(K: FloatArray) -> tuple[FloatArray, FloatArray]:
     keep = values > len(K) * EPS * max(values[-1], 0.0)
     if not keep.any():
         raise ValueError(
-            "the kernel matrix is zero in double precision: all points are at the origin, or so near to it that a "
-            "product of two is no float; rescale X"
+            "the kernel matrix is zero in double precision: all points are at the origin, or so close to it "
+            "that products underflow; rescale X"
         )
     root = np.sqrt(values[keep])
     #: K = E E^T,  E of full column rank with rows e_i

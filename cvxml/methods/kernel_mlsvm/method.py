@@ -74,7 +74,7 @@ class KernelMLSVM(FamilyMethod[Instance]):
         "neighborhood": Parameter('"knn" or "per-class"', WORD, "knn"),
         "neighbors": Parameter("explicit lists N(i), one for each point", LISTS),
         "kernel": Parameter('"poly": <x, x\'>^degree; "rbf": exp(-gamma ||x - x\'||^2)', WORD, "poly"),
-        "degree": Parameter("of the polynomial, 1 to 5", COUNT, 2),
+        "degree": Parameter("degree of the polynomial, 1 to 5", COUNT, 2),
         "gamma": Parameter("of the rbf, > 0", NUMBER, otherwise="1/d"),
     }
     STATEMENT = Statement("cvxml.methods.kernel_mlsvm.instance", ("factor",), further=MLSVM.STATEMENT)

@@ -209,8 +209,8 @@ def instance(
         raise ValueError("differences of points overflow; rescale X")
     if not p.similar.any():
         raise ValueError(
-            f"the points of every similar pair {p.source} are equal: moving others apart costs nothing; give similar "
-            "pairs that differ"
+            f"the points of every similar pair {p.source} are equal, so moving other pairs apart has no cost; "
+            "give similar pairs of different points"
         )
     return Instance(
         p.X, p.y, p.listed, b, check_weighing(losses, weights, self_pairs, sum(map(len, p.pairs)))
@@ -222,7 +222,7 @@ def check_weighing(losses: str, weights: Any, self_pairs: float, count: int) -> 
     check_choice(losses, "losses", (SUM, MEANS))
     w_0 = check_number(self_pairs, "self_pairs")
     if not (w_0 == 0 or 1 / HEAVIEST <= w_0 <= HEAVIEST):
-        raise ValueError(f"self_pairs must be 0, or within {1 / HEAVIEST:g} and {HEAVIEST:g}, got {w_0:g}")
+        raise ValueError(f"self_pairs must be 0, or between {1 / HEAVIEST:g} and {HEAVIEST:g}, got {w_0:g}")
     if weights is None:
         return Weighing(losses, None, w_0)
     w = real_array(weights, "weights")
@@ -231,7 +231,7 @@ def check_weighing(losses: str, weights: Any, self_pairs: float, count: int) -> 
         raise ValueError(f"weights must be one number for each of {count} pairs, got shape {w.shape}")
     if not (w.min() >= 1 / HEAVIEST and w.max() <= HEAVIEST):
         raise ValueError(
-            f"weights must be within {1 / HEAVIEST:g} and {HEAVIEST:g}, they are from {w.min():g} to {w.max():g}; "
+            f"weights must be between {1 / HEAVIEST:g} and {HEAVIEST:g}, they are from {w.min():g} to {w.max():g}; "
             "remove pairs of weight 0 from pairs"
         )
     return Weighing(losses, w, w_0)
@@ -387,11 +387,11 @@ def _unweighted(question: Question) -> OtherProblem | None:
 
 # Not recognised: distances in place of squared distances, because that problem is not convex in M.
 MISREADINGS = {
-    "tiny_b": Misreading("b = 1e-3, a default that is in use, for the b that was asked for", _b(1e-3)),
-    "no_b": Misreading("b = 0, as if there were none", _b(0.0)),
-    "unit_b": Misreading("b = 1 for the b that was asked for", _b(1.0)),
+    "tiny_b": Misreading("b = 1e-3, a common default, in place of the given b", _b(1e-3)),
+    "no_b": Misreading("b = 0, as if there were no b", _b(0.0)),
+    "unit_b": Misreading("b = 1 in place of the given b", _b(1.0)),
     "learnt": Misreading(
-        "the best b where one was given",
+        "the best b in place of the given b",
         changed("b", lambda q: None if q.checked(instance).b == FREE else FREE),
     ),
     "exchanged": Misreading("similar and dissimilar pairs exchanged", other_pairs(exchanged)),
@@ -407,7 +407,7 @@ MISREADINGS = {
         "class means and each point with itself (the authors' program)", _weighing(MEANS, ONCE_IN_TWO)
     ),
     "unweighted": Misreading("the same weight for every pair", _unweighted),
-    "another_b": Misreading("another b than was asked for", changed("b", _another), fits="b"),
+    "another_b": Misreading("another b than the given one", changed("b", _another), fits="b"),
     **PAIRS,
 }
 
@@ -426,7 +426,9 @@ class LDML(FamilyMethod[Instance]):
     PATH = staticmethod(logistic_path.search)
     PARAMETERS: ClassVar = {
         "b": Parameter(
-            'squared distance of even odds: a number, or "free"', words(FREE, otherwise=NUMBER), FREE
+            'squared distance at which similar and dissimilar are equally likely: a number, or "free"',
+            words(FREE, otherwise=NUMBER),
+            FREE,
         ),
         "losses": Parameter(
             '"sum" over all pairs, or "means": mean over similar pairs plus mean over dissimilar pairs',
@@ -434,10 +436,11 @@ class LDML(FamilyMethod[Instance]):
             SUM,
         ),
         "weights": Parameter(
-            "one for each pair, > 0, the similar first, each in their order", POINTS, otherwise="all 1"
+            "one for each pair, > 0: similar pairs first, in their order", POINTS, otherwise="all 1"
         ),
         "self_pairs": Parameter(
-            "weight of each point with itself as a similar pair, >= 0; 1/2 stands for every pair in both orders",
+            "weight of each point with itself as a similar pair, >= 0; 1/2 corresponds to counting every pair "
+            "in both orders",
             NUMBER,
             0.0,
         ),

@@ -101,11 +101,11 @@ class Shown(NamedTuple):
 
 ACROSS = (
     "no metric attains the infimum: {count} dissimilar pairs differ in directions in which no similar pair does, and "
-    "moving them apart there costs nothing"
+    "moving them apart there has no cost"
 )
 SEPARATED = (
-    "no metric attains the infimum: some metric has no similar pair further than a dissimilar one, as rational numbers "
-    "prove, so that more of it is always better"
+    "no metric attains the infimum: some metric separates the pairs, so larger multiples of it are always "
+    "better: no similar pair is farther than a dissimilar one (proved in rational arithmetic)"
 )
 
 

@@ -106,6 +106,6 @@ def longest(given: Instance, root: ArrayLike) -> FloatArray:
     """The r longest columns of a root (d, q), compared exactly. Raises ValueError if it has fewer than r columns."""
     R = given_rows(root, given.X.shape[1], "root")
     if R.shape[1] < given.r:
-        raise ValueError(f"root has {R.shape[1]} columns, and the metric is to have rank {given.r}")
+        raise ValueError(f"root has {R.shape[1]} columns, but the metric must have rank {given.r}")
     lengths = [sum(int(entry) ** 2 for entry in column) for column in whole(R)[0].transpose().tolist()]
     return R[:, sorted(range(len(lengths)), key=lambda k: -lengths[k])[: given.r]]

@@ -42,7 +42,7 @@ def known(S_w: Any, S_b: Any, r: int) -> Known:
     unique = r == len(l) or all(a > b for a in l[:r] for b in l[r:])
     sharp = all(float(each.rad()) <= SHARP * float(l[0]) for each in l)
     if not sharp or (not unique and flint().ctx.prec < PRECISIONS[-1]):
-        raise TooFewBits("eigenvalues are next to each other, or S_w next to singular")
+        raise TooFewBits("some eigenvalues are nearly equal, or S_w is nearly singular")
     # T T^T S_w is the projection onto the range of T along the other eigenvectors.
     R, acb_mat = eigenvectors(product)[1], flint().acb_mat
     E = acb_mat([[int(i == j and i in order[:r]) for j in range(len(l))] for i in range(len(l))])

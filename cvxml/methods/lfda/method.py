@@ -61,12 +61,12 @@ class LFDA(ConvexMethod[Instance]):
     PARAMETERS: ClassVar = {
         "n_components": Parameter("r, the rank of the metric", COUNT, otherwise="all d features"),
         "n_neighbors": Parameter(
-            "K: the distance to the K-th nearest of its class is a point's scale",
+            "K: the scale of a point is its distance to the K-th nearest point of its class",
             COUNT,
-            otherwise="7, or the others in the smallest class",
+            otherwise="7, or the size of the smallest class minus 1",
         ),
         "embedding": Parameter(
-            '"plain": eigenvectors as they are; "weighted": times the roots of their eigenvalues; "orthonormal"',
+            '"plain": the eigenvectors; "weighted": times the roots of their eigenvalues; "orthonormal"',
             WORD,
             "weighted",
         ),
@@ -176,7 +176,7 @@ class LFDA(ConvexMethod[Instance]):
             if not judged(given, metric)[1].feasible:
                 columns = named(least_spread(given.X))
                 raise ValueError(
-                    "features are nearly dependent, so that the closed form in double precision is not the metric: "
+                    "features are nearly dependent, so that the closed form in double precision is not accurate: "
                     f"leave out one of the columns {columns} of X (counted from 0), or give alpha > 0"
                 )
         return in_one_step(metric, dual, partial(certify, given), callback)
@@ -186,7 +186,10 @@ class LFDA(ConvexMethod[Instance]):
         if given.known.unique:
             return [*found.notes]
         r = given.r
-        said = f"eigenvalues {r} and {r + 1} are one to {PRECISIONS[-1]} bits: other metrics are as good, or next to it"
+        said = (
+            f"eigenvalues {r} and {r + 1} are equal to {PRECISIONS[-1]} bits: other metrics are as good, or "
+            "nearly as good"
+        )
         return [*found.notes, said]
 
     def components(self, given: Instance, M: FloatArray) -> FloatArray:

@@ -265,7 +265,7 @@ def duals_of(of: Softmaxes, dual: Dual, name: str) -> tuple[Duals, ...]:
     q, n = real_array(dual[name], f"dual {name!r}"), len(of.c)
     if q.shape != (n, n) or not np.isfinite(q).all():
         raise ValueError(
-            f"dual {name!r} must be finite, of shape ({n}, {n}): a row a point; got shape {q.shape}"
+            f"dual {name!r} must be finite, of shape ({n}, {n}): a row for each point; got shape {q.shape}"
         )
     rows = _rows(of)
     return (rows.duals(q[rows.points]),)
@@ -469,15 +469,15 @@ MISREADINGS: dict[str, Misreading] = {
         left=with_weights(_self_in_p0),
     ),
     "sum": Misreading(
-        "the sum of D_A over the class where the mean is asked for: p0 not normalised",
+        "the sum of D_A over the class where the paper has the mean: p0 not normalised",
         left=with_weights(_sum),
     ),
     "pairs": Misreading(
-        "the sum of -log p_A(j|i) over all pairs of a class where the mean over j is asked for",
+        "the sum of -log p_A(j|i) over all pairs of a class where the paper has the mean over j",
         left=_differs(_pairs),
     ),
     "per_class": Misreading(
-        "the mean over the points of each class where the sum over all points is asked for",
+        "the mean over the points of each class where the paper has the sum over all points",
         left=_differs(_per_class),
     ),
     "gaussian": Misreading("exp(-D_A / 2) in p_A where the paper has exp(-D_A)", problem=_gaussian),
@@ -486,12 +486,15 @@ MISREADINGS: dict[str, Misreading] = {
         left=with_weights(_half_exponent),
     ),
     "half_pull": Misreading(
-        "half of the mean of D_A over the class where it counts whole", left=with_weights(_half_pull)
+        "half of the mean of D_A over the class where the paper has the whole mean",
+        left=with_weights(_half_pull),
     ),
     "impostors": Misreading(
         "the sum over the k of other classes where it is over all k != i", left=with_weights(_impostors)
     ),
-    "diagonal": Misreading("a diagonal A where it may be any psd matrix", left=with_weights(_diagonal)),
+    "diagonal": Misreading(
+        "a diagonal A where the paper allows any psd matrix", left=with_weights(_diagonal)
+    ),
     "no_cone": Misreading(
         "the problem without A psd: P_+ is missing, at the end and in every step",
         left=to_first_order("no_cone"),
@@ -527,7 +530,7 @@ class MCML(FamilyMethod[Instance]):
     ESTIMATOR: ClassVar = Estimator(
         "MCML",
         "The metric that collapses classes best (Globerson, Roweis 2005), solved to a certified gap.\n\n"
-        "The notes of `solution_` say where no metric is optimal.",
+        "The notes of `solution_` state if no metric is optimal.",
     )
     EXAMPLES: ClassVar = (
         drawn(3, 12, 3),
@@ -625,7 +628,7 @@ class MCML(FamilyMethod[Instance]):
         """Run the solver of methods/mcml/softmax.py. If M = 0 is certified optimal, return it."""
         if self.everyone(given) is not None:
             return super().search(given, tol, max_iter, start, callback)
-        check_room(TABLES * FLOAT * len(given.X) ** 2, "tables of every two points")
+        check_room(TABLES * FLOAT * len(given.X) ** 2, "tables of all pairs of points")
         at, of, member = _coordinates(given), _weights(given), self.family(given)
         inside = None if start is None else at.inside(start.metric)
 

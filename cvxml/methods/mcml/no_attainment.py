@@ -31,12 +31,13 @@ from cvxml.methods.mcml.softmax import Softmaxes
 from cvxml.numbers.span import cosets
 
 NOT_ATTAINED = (
-    "the infimum is not attained: more of what this metric is largest in, or of what shows no class any spread, lowers "
-    "the objective for ever, since there no point is nearer to any than the others of its class, which are all as near"
+    "the infimum is not attained: adding more of some psd matrix always lowers the objective. Under this "
+    "matrix, the other points of its class are equally near to each point, and no point is nearer"
 )
 SEEMS = (
-    "as far as double precision sees, the infimum is not attained: more of what this metric is largest in lowers the "
-    "objective for ever, since there no point is nearer to any than the others of its class, which are all as near"
+    "in double precision, the infimum does not seem to be attained: adding more of the leading directions of "
+    "this metric always lowers the objective. In these, the other points of its class are equally near to each "
+    "point, and no point is nearer"
 )
 EQUAL = 1e-9  # distances with a smaller relative difference count as equal
 NOTHING = 1e-12  # numbers below this share of the largest one count as 0

@@ -58,7 +58,7 @@ class MLKR(StationaryMethod[Instance]):
     SOLVERS = ("fast",)  # the convex step would need about a hundred repetitions
     STARTS = STARTS
     PARAMETERS: ClassVar[dict[str, Parameter]] = {
-        "n_components": Parameter("m, the rank that the metric may have", COUNT, otherwise="all d features"),
+        "n_components": Parameter("m, the largest rank of the metric", COUNT, otherwise="all d features"),
     }
     SOLVE_PARAMETERS: ClassVar[dict[str, Parameter]] = {
         "init": Parameter(

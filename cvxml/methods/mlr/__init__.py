@@ -292,18 +292,20 @@ def _every_place(question: Question) -> int | None:
 
 MISREADINGS = {
     "sum": Misreading(
-        "the sum of the slacks where there is their mean", _weight(lambda given: len(given.queries))
+        "the sum of the slacks where the method has the mean", _weight(lambda given: len(given.queries))
     ),
     "mean_trace": Misreading(
-        "the trace over the number of features where there is the trace (the authors' program)",
+        "the trace over the number of features where the method has the trace (the authors' program)",
         _weight(lambda given: given.X.shape[1]),
     ),
-    "zero_one": Misreading("y_ij = 0 where it is -1: half the differences of features", _zero_one),
+    "zero_one": Misreading("y_ij = 0 where the paper has -1: half the differences of features", _zero_one),
     "auc": Misreading(
-        "AUC where there is another measure",
+        "AUC where the problem has another measure",
         changed("measure", lambda q: None if q.checked(instance).measure == "auc" else "auc"),
     ),
-    "whole_list": Misreading("the whole ranking where its first k places count", changed("k", _every_place)),
+    "whole_list": Misreading(
+        "the whole ranking where only its first k places count", changed("k", _every_place)
+    ),
 }
 
 
@@ -327,7 +329,9 @@ class MLR(ConvexMethod[Instance]):
     TITLE = "MLR: metric learning to rank (McFee, Lanckriet 2010)"
     PARAMETERS: ClassVar = {
         "measure": Parameter(f"of a ranking: {', '.join(MEASURES)}", WORD, "auc"),
-        "k": Parameter("places that count for precision and ndcg; without effect on others", COUNT, 3),
+        "k": Parameter(
+            "number of places that count for precision and ndcg; no effect on other measures", COUNT, 3
+        ),
         "C": Parameter("weight of the mean slack, > 0", NUMBER, 1.0),
         **BY_QUERIES,
     }
@@ -448,8 +452,8 @@ class MLR(ConvexMethod[Instance]):
         if not found.metric.any() and certificate.gap == 0:
             enough = self.member(given).zero_up_to(certificate.dual)
             said.append(
-                f"the zero matrix is optimal, at least for every C up to {enough:.6g}: no metric gains more than its "
-                "trace costs"
+                f"the zero matrix is optimal, at least for every C up to {enough:.6g}: no metric reduces the "
+                "loss by more than its trace"
             )
         if left := len(given.X) - len(given.queries):
             said.append(

@@ -194,7 +194,7 @@ def read(all_of: Interleavings, dual: Dual) -> tuple[FloatArray, Rankings]:
         index = index.reshape(0, n).astype(np.intp)
     if mu.ndim != 1 or index.shape != (len(mu), n) or index.dtype.kind not in "iu":
         raise ValueError(
-            f"dual 'price' must be one number a ranking, with rankings of shape (m, {n}) and integers; "
+            f"dual 'price' must be one number for each ranking, with rankings of shape (m, {n}) and integers; "
             f"got shapes {mu.shape} and {index.shape}, dtype {index.dtype}"
         )
     if np.isnan(mu).any():
@@ -206,7 +206,7 @@ def read(all_of: Interleavings, dual: Dual) -> tuple[FloatArray, Rankings]:
     place = np.searchsorted(all_of.asked.queries, index[:, 0])
     place = np.minimum(place, len(all_of.asked.queries) - 1)
     if (all_of.asked.queries[place] != index[:, 0]).any():
-        raise ValueError("dual 'rankings' has a row of a point that is no query")
+        raise ValueError("dual 'rankings' has a row for a point that is not a query")
     return mu, Rankings(all_of, place, index[:, 1:].astype(np.intp))
 
 

@@ -60,7 +60,8 @@ class MLSVM(FamilyMethod[Instance]):
             "knn",
         ),
         "neighbors": Parameter(
-            "explicit lists N(i), one for each point; they win over n_neighbors and neighborhood", LISTS
+            "explicit lists N(i), one for each point; they take precedence over n_neighbors and neighborhood",
+            LISTS,
         ),
     }
     STATEMENT = Statement("cvxml.methods.mlsvm.problem", ("problem", "dual"))
@@ -198,7 +199,9 @@ def notes_on(N: Neighborhood, certificate: Certificate, proved: bool) -> list[st
     if N.ties:
         notes.append(f"in {N.ties} neighbourhoods, points tie for the last place; the lowest index was taken")
     if usable == 0:
-        notes.append('no constraint binds, so A = 0: take a larger n_neighbors, or neighborhood="per-class"')
+        notes.append(
+            'no point has a constraint, so A = 0: take a larger n_neighbors, or neighborhood="per-class"'
+        )
     elif proved and scale == 0:
         notes.append("A* = 0: the zero matrix is optimal for every lam")
     elif proved and scale < UNMOVED * objective:
@@ -259,7 +262,7 @@ def _checked(dual: Dual, name: str, n: int) -> tuple[FloatArray, IntArray]:
         given = given.reshape(0, 2).astype(np.intp)
     if values.ndim != 1 or given.shape != (len(values), 2) or given.dtype.kind not in "iu":
         raise ValueError(
-            f"dual {name!r} must be one number a pair, with {name}_index of shape (p, 2) and integers; "
+            f"dual {name!r} must be one number for each pair, with {name}_index of shape (p, 2) and integers; "
             f"got shapes {values.shape} and {given.shape}, dtype {given.dtype}"
         )
     if len(given) and (given.min() < 0 or given.max() >= n):

@@ -391,19 +391,19 @@ MISREADINGS: dict[str, Misreading] = {
         left=partial(other_problem, kind="once"),
     ),
     "argmin": Misreading(
-        "the nearest target where the constraint has the furthest: x+ = argmin, as Algorithm 1 is printed",
+        "the nearest target where the constraint has the furthest: x+ = argmin, as printed in Algorithm 1",
         with_rows(_argmin),
     ),
     "last_target": Misreading(
-        "the target that is furthest by Euclid where the paper takes the furthest by A",
+        "the target that is furthest by Euclidean distance where the paper takes the furthest by A",
         with_rows(_last_target),
     ),
     "first_impostor": Misreading(
-        "the impostor that is nearest by Euclid where the paper takes the nearest by A",
+        "the impostor that is nearest by Euclidean distance where the paper takes the nearest by A",
         with_rows(_first_impostor),
     ),
     "fixed_pairs": Misreading(
-        "the furthest target and the nearest impostor chosen once, by Euclid, where the paper chooses by A",
+        "the furthest target and the nearest impostor chosen once, by Euclidean distance, where the paper chooses by A",
         with_rows(_fixed_pairs),
     ),
     "each_pair": Misreading(
@@ -418,7 +418,7 @@ MISREADINGS: dict[str, Misreading] = {
         "the point itself as one of its K neighbours, a target at distance 0", with_rows(_self_in_a_slot)
     ),
     "empty": Misreading(
-        "a distance of 0 to the targets of a point that has none, where its constraint is vacuous",
+        "distance 0 to the targets of a point without targets, where the method has no constraint",
         with_rows(_self_as_target),
     ),
     "fewer": Misreading(
@@ -431,15 +431,16 @@ MISREADINGS: dict[str, Misreading] = {
         with_rows(_with_distances(_second)),
     ),
     "furthest_neighbors": Misreading(
-        "the furthest points as neighbours, where they are the nearest", with_rows(_with_distances(_furthest))
+        "the furthest points as neighbours, where the method takes the nearest",
+        with_rows(_with_distances(_furthest)),
     ),
     "from_one": Misreading(
-        "indices of the neighbours that count from 1 where they count from 0: each index less 1",
+        "indices of the neighbours counted from 1 instead of 0: each index less 1",
         with_rows(_one_less),
     ),
     "class_pair": Misreading("one pair of classes left out of the impostors", several=without_two_classes),
     "last_index": Misreading(
-        "the last index where a tie decides who is a neighbour: the rule is the first", with_rows(_last_index)
+        "the last index of tied neighbours, where the method takes the first", with_rows(_last_index)
     ),
     "neighborhood": Misreading(
         'the other kind of neighbourhood ("knn" for "per-class", or the reverse)',

@@ -215,8 +215,8 @@ def instance(X: ArrayLike, y: ArrayLike | None, *, diagonal: bool = False, pairs
     check_budget(p, "MMC")
     if not p.widest("dissimilar").any():
         raise ValueError(
-            f"the points of every dissimilar pair {p.source} are equal: no metric moves them apart, there is nothing "
-            "to learn"
+            f"the points of every dissimilar pair {p.source} are equal, so no metric can separate them; give "
+            "dissimilar pairs of different points"
         )
     rank = 0
     if diagonal:
@@ -239,7 +239,7 @@ def _check_features(p: Paired) -> None:
         pair = p.pairs.dissimilar[int(np.abs(dissimilar[:, feature]).argmax())].tolist()
         raise ValueError(
             f"the maximum is infinite: the dissimilar pair {pair} differs in feature {feature}, in which no similar "
-            f"pair does, so its weight costs nothing; {SUGGESTION}"
+            f"pair does, so its weight has no cost; {SUGGESTION}"
         )
 
 
@@ -257,7 +257,7 @@ def _check_bounded(p: Paired) -> int:
         pair = p.pairs.dissimilar[int(free[0])].tolist()
         raise ValueError(
             f"the maximum is infinite: the dissimilar pair {pair} differs in a direction in which no similar pair "
-            f"does, so moving it apart costs nothing; {SUGGESTION}"
+            f"does, so moving it apart has no cost; {SUGGESTION}"
         )
     return span.rank
 
@@ -451,22 +451,22 @@ def misreadings(method: MMC) -> dict[str, Misreading]:
         return OtherProblem(question.X, question.y, dict(question.params), method=name)
 
     crossed = (
-        "a full A where A must be diagonal"
+        "a full A where the method requires a diagonal A"
         if method.diagonal
-        else "a diagonal A where A may be any psd matrix"
+        else "a diagonal A where the method allows any psd matrix"
     )
     return {
         "squared": Misreading(
-            "sum D over dissimilar pairs, squared distances, where the paper has sum sqrt(D)",
+            "sum D over dissimilar pairs (squared distances) where the paper has sum sqrt(D)",
             left=left(_squares),
         ),
         "log": Misreading(
-            "sum log D over dissimilar pairs, the product of the distances, where the paper has sum sqrt(D)",
+            "sum log D over dissimilar pairs (the product of the distances) where the paper has sum sqrt(D)",
             left=left(_logs),
         ),
         "plain_budget": Misreading(
-            "the least sum sqrt(D) over similar pairs where sum D over dissimilar ones is 1, as a program's "
-            "documentation prints it, where the paper has the squares the other way round",
+            "the least sum sqrt(D) over similar pairs with sum D = 1 over dissimilar pairs (a program's "
+            "documentation), where the paper has the squares the other way round",
             left=left(_plain_budget),
         ),
         "exchanged": Misreading(
@@ -479,8 +479,8 @@ def misreadings(method: MMC) -> dict[str, Misreading]:
             "the budget trace A <= 1 where the paper has the sum over similar pairs", left=left(_trace)
         ),
         "half": Misreading(
-            "a budget of 1/2: the minimiser of sum_similar D - log sum_dissimilar sqrt(D), the paper's own objective "
-            "for a diagonal A, is half the solution; so it is where each similar pair is counted twice",
+            "a budget of 1/2: each similar pair counted twice, or sum_similar D - log sum_dissimilar sqrt(D) "
+            "minimised, the paper's objective for a diagonal A",
             times(lambda p, A: 2.0),
         ),
         "mean": Misreading(
@@ -488,18 +488,17 @@ def misreadings(method: MMC) -> dict[str, Misreading]:
             times(lambda p, A: 1 / len(p.similar)),
         ),
         "hundredth": Misreading(
-            "the budget sum_similar |x_i - x_j|^2 / 100, a hundredth of what a program spends that starts from the "
-            "identity, where the paper has 1",
+            "the budget sum_similar |x_i - x_j|^2 / 100, a hundredth of that of the identity, where the paper has 1",
             times(partial(_of_the_identity, share=1e-2)),
         ),
         "thousandth": Misreading(
-            "the budget sum_similar |x_i - x_j|^2 / 1000, as the authors' program has it, which starts from 0.1 times "
-            "the identity, where the paper has 1",
+            "the budget sum_similar |x_i - x_j|^2 / 1000 (the authors' program, which starts from 0.1 times the "
+            "identity) where the paper has 1",
             times(partial(_of_the_identity, share=1e-3)),
         ),
         "reverse": Misreading(
-            "equations (3) to (5), the least sum over similar pairs with a sum of distances of at least 1, which is "
-            "the same but for a factor",
+            "equations (3) to (5), the least sum over similar pairs with a sum of distances of at least 1: the "
+            "same metric up to a factor",
             times(_of_the_reverse),
         ),
         "other": Misreading(crossed, other),

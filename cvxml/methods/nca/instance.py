@@ -150,7 +150,7 @@ def by_target(y: ArrayLike, width: float) -> FloatArray:
     """
     targets = real_array(y, "y")
     if targets.ndim != 1 or not np.isfinite(targets).all():
-        raise ValueError(f"y must be one finite number a point, got shape {targets.shape}")
+        raise ValueError(f"y must be one finite number for each point, got shape {targets.shape}")
     s: FloatArray = np.exp(-(((targets[:, None] - targets) / check_positive(width, "width")) ** 2) / 2)
     s[s < 1e-12] = 0.0
     np.fill_diagonal(s, 0.0)

@@ -296,7 +296,7 @@ MISREADINGS: dict[str, Misreading] = {
         "labels read as real numbers, with the similarity exp(-(y_i - y_j)^2 / 2)", _as_reals
     ),
     "class_weights": Misreading(
-        "classes that weigh the same, whatever their sizes, where every point weighs the same", _class_weights
+        "equal weights of the classes, where the method has equal weights of the points", _class_weights
     ),
     "self": _objective("the point itself in the denominator of p_ij, where the note has k != i", "self"),
     "dropped": Misreading(
@@ -320,8 +320,8 @@ MISREADINGS: dict[str, Misreading] = {
         "pairs",
     ),
     "pairs_self": _objective(
-        "one distribution over all pairs, c = d among them as the cost for continuous labels is printed, "
-        "where p has one for each point",
+        "one distribution over all pairs including c = d (the printed cost for continuous labels), where p has "
+        "one for each point",
         "pairs_self",
     ),
 }

@@ -64,7 +64,7 @@ class BlocksFeasibility(Feasibility):
     def __str__(self) -> str:
         if self._in_blocks:
             return super().__str__()
-        return f"{super().__str__()}; an entry beside the blocks is {self.beyond:.3g} (norm {self.norm:.3g})"
+        return f"{super().__str__()}; an entry outside the blocks is {self.beyond:.3g} (norm {self.norm:.3g})"
 
 
 def examine_blocks(A: FloatArray, X: FloatArray, m: int) -> tuple[FloatArray, BlocksFeasibility]:

@@ -82,10 +82,14 @@ class PLML(TripletMethod[Instance]):
     PARAMETERS: ClassVar = {
         "alpha1": Parameter("weight of the squared norms of the basis metrics, > 0", NUMBER, 1.0),
         "alpha2": Parameter("weight of the distances of the pairs (i, j) of the triplets, >= 0", NUMBER, 1.0),
-        "lam1": Parameter("of the weights: of distances to the anchors, >= 0", NUMBER, 1.0),
-        "lam2": Parameter("of the weights: of their differences along the graph, >= 0", NUMBER, 100.0),
-        "n_anchors": Parameter("basis metrics, at means of k-means", COUNT, 5),
-        "anchors": Parameter("explicit anchors (m, d); they win over n_anchors", POINTS),
+        "lam1": Parameter(
+            "in the problem of the weights: weight of the distances to the anchors, >= 0", NUMBER, 1.0
+        ),
+        "lam2": Parameter(
+            "in the problem of the weights: weight of their differences along the graph, >= 0", NUMBER, 100.0
+        ),
+        "n_anchors": Parameter("number of basis metrics, with the means of k-means as anchors", COUNT, 5),
+        "anchors": Parameter("explicit anchors (m, d); they take precedence over n_anchors", POINTS),
         "weights": Parameter(
             "explicit weights (n, m), rows of the simplex", POINTS, otherwise="the optimal ones"
         ),
@@ -94,7 +98,7 @@ class PLML(TripletMethod[Instance]):
             MATRIX,
             otherwise="1 for neighbours in the graph",
         ),
-        "graph_neighbors": Parameter("of a point, in the graph of nearest neighbours", COUNT, 6),
+        "graph_neighbors": Parameter("number of neighbours of a point in the graph", COUNT, 6),
         "random_state": Parameter("seed of k-means", COUNT, 0),
         **BY_TRIPLETS,
     }
@@ -104,7 +108,7 @@ class PLML(TripletMethod[Instance]):
     MISREADINGS: ClassVar = {
         **MISREADINGS,
         "both_ends": Misreading(
-            "the weights of both points of a pair where there are those of the first",
+            "the weights of both points of a pair where the method takes those of the first",
             left=_both_ends,
         ),
     }
@@ -172,8 +176,8 @@ class PLML(TripletMethod[Instance]):
         beyond, norm = float(np.abs(M - inside).max()), float(np.linalg.norm(M))
         if beyond > FEASIBILITY_TOL * norm:
             raise ValueError(
-                f"{name} has an entry of {beyond:.3g} beside its {given.m} blocks of {given.X.shape[1]} features: a "
-                "block is a basis metric, and all else is 0"
+                f"{name} has an entry of {beyond:.3g} beside its {given.m} blocks of {given.X.shape[1]} "
+                "features: entries outside the blocks must be 0"
             )
         return inside
 
@@ -311,7 +315,7 @@ class PLML(TripletMethod[Instance]):
             if proof is not None and proof.rel_gap <= WELL:
                 return ""
             left = "" if proof is None else f": they leave up to {proof.rel_gap:.2g} of its value to gain"
-            return f"its weights are no proved solution of the problem that its anchors, lam1 and lam2 state{left}"
+            return f"its weights are not proved optimal for its anchors, lam1 and lam2{left}"
         return super().differs(given, name, params)
 
 

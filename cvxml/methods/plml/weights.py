@@ -85,7 +85,7 @@ def check_weights(weights: ArrayLike, n: int, m: int | None) -> FloatArray:
     """
     W = real_array(weights, "weights")
     if W.ndim != 2 or len(W) != n or W.shape[1] != (m or W.shape[1]) or W.shape[1] == 0:
-        columns = "a column a metric" if m is None else f"a column for each of the {m} anchors"
+        columns = "a column for each metric" if m is None else f"a column for each of the {m} anchors"
         raise ValueError(
             f"weights must have a row for each of the {n} points and {columns}, got shape {W.shape}"
         )

@@ -102,9 +102,9 @@ def dual(X: FloatArray, pairs: Pairs, eta: float, lam: float, M_0: FloatArray) -
     #:   | \text{any } U \text{ of the box with } S + U \succ 0 \text{ gives a lower bound}
     #: refused: no S + U is positive definite, and the problem is unbounded
     #:   | \text{refused: no } S + U \text{ is positive definite, and the problem is unbounded}
-    #: shown by a psd D with tr(S D) + lam ||D||_off <= 0: along it M grows without end
+    #: shown by a psd D with tr(S D) + lam ||D||_off <= 0: along it M grows without bound
     #:   | \text{shown by a psd } D \text{ with } \operatorname{tr}(S D)
-    #:     + \lambda \lVert D \rVert_{\mathrm{off}} \le 0 \text{: along it } \mathbf{M} \text{ grows without end}
+    #:     + \lambda \lVert D \rVert_{\mathrm{off}} \le 0 \text{: along it } \mathbf{M} \text{ grows without bound}
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +170,7 @@ def _check_diagonal(S: Any, floats: FloatArray) -> None:
     for k in range(S.nrows()):
         if not S[k, k] > 0:
             raise ValueError(
-                f"unbounded: S[{k}, {k}] is {floats[k, k]:.3g}, so that M[{k}, {k}] may grow without end; give a "
+                f"unbounded: S[{k}, {k}] is {floats[k, k]:.3g}, so M[{k}, {k}] can grow without bound; give a "
                 "smaller eta"
             )
     diagonal = floats.diagonal()
@@ -203,11 +203,13 @@ def start_of(S: Any, floats: FloatArray, lam: float) -> FloatArray:
         if (falls := descent(S, lam, *D)) is not None:
             raise ValueError(
                 "unbounded: no positive definite matrix has the diagonal of S and is within lam of it elsewhere; along "
-                f"a psd D with tr S D + lam ||D||_off = {falls:.3g} the objective falls without end; give a smaller "
+                f"a psd D with tr S D + lam ||D||_off = {falls:.3g} the objective decreases without bound; give "
+                "a smaller "
                 "eta, or a larger lam"
             )
     raise ValueError(
-        "it is not decided whether the problem is bounded: the matrices within lam of S are singular, or next to it; "
+        "double precision does not decide whether the problem is bounded: the matrices within lam of S are "
+        "nearly singular; "
         "give a smaller eta, or a larger lam"
     )
 
@@ -304,18 +306,19 @@ def _others_dissimilar(given: Instance) -> dict[str, Any] | None:
 
 # Mistakes in implementations. `check` recognizes the inverse of M for every method, so it is not listed.
 MISREADINGS = {
-    "prior": _other(_documented_prior, "M_0 where there is its inverse (metric-learn's documentation)"),
+    "prior": _other(_documented_prior, "M_0 where the method has its inverse (metric-learn's documentation)"),
     "not_listed": _other(
-        _others_dissimilar, "every pair that is not listed as dissimilar (metric-learn's documentation)"
+        _others_dissimilar, "every pair that is not similar counted as dissimilar (metric-learn's documentation)"
     ),
     "diagonal": _other(
         lambda p: {"prior": _inverse(_inverse(p.prior) + p.lam * np.eye(len(p.prior)))} if p.lam else None,
-        "the diagonal in the penalty, which is of the other entries",
+        "the diagonal included in the penalty",
     ),
-    "once": _other(lambda p: {"lam": p.lam / 2} if p.lam else None, "each |M_ij| once, where i, j and j, i count"),
+    "once": _other(lambda p: {"lam": p.lam / 2} if p.lam else None, "each |M_ij| counted once, where the method "
+        "counts M_ij and M_ji"),
     "mean": _other(
         lambda p: {"eta": p.eta / max(1, len(p.pairs.similar) + len(p.pairs.dissimilar))},
-        "the mean over pairs where there is a sum",
+        "the mean over pairs where the method has a sum",
     ),
     "ordered": _other(lambda p: {"eta": 2 * p.eta}, "every pair in both orders"),
     "exchanged": _other(
@@ -335,7 +338,7 @@ class SDML(ConvexMethod[Instance]):
         "eta": Parameter(
             "weight of the pairs, > 0",
             NUMBER,
-            otherwise="1/(2 ||C^T T C||), T the signed sum over pairs and M_0 = C C^T: half of what the prior weighs",
+            otherwise="1/(2 ||C^T T C||), T the signed sum over pairs and M_0 = C C^T: half of the size of the prior",
         ),
         "lam": Parameter("weight of sum |M_ij| for i != j, >= 0", NUMBER, 0.01),
         "prior": PRIOR,
@@ -445,7 +448,7 @@ class SDML(ConvexMethod[Instance]):
         )
         if given.start.any():
             said.append(
-                "S is not positive definite, or next to singular: that the problem is bounded is lam's doing"
+                "S is not positive definite, or nearly singular; the problem is bounded only because of lam"
             )
         return said
 

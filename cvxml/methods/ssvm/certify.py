@@ -207,7 +207,7 @@ def _checked(dual: Dual, n: int, k: int) -> tuple[FloatArray, IntArray]:
         index = index.reshape(0, k + 1).astype(np.intp)
     if q.ndim != 1 or index.shape != (len(q), k + 1) or index.dtype.kind not in "iu":
         raise ValueError(
-            f"dual 'q' must be one number a set, with q_index of shape (m, {k + 1}) and integers; "
+            f"dual 'q' must be one number for each set, with q_index of shape (m, {k + 1}) and integers; "
             f"got shapes {q.shape} and {index.shape}, dtype {index.dtype}"
         )
     if len(index) and (index.min() < 0 or index.max() >= n):

@@ -76,7 +76,7 @@ def check_loss(loss_matrix: Any, R: int) -> FloatArray:
     if np.diag(Lam).any():
         r = int(np.flatnonzero(np.diag(Lam))[0])
         raise ValueError(
-            f"loss_matrix[{r}, {r}] = {Lam[r, r]:g}: to be right costs nothing, the diagonal must be 0"
+            f"loss_matrix[{r}, {r}] = {Lam[r, r]:g}: the diagonal must be 0, because a right prediction has no loss"
         )
     off_diagonal = Lam[~np.eye(R, dtype=bool)]
     if (off_diagonal <= 0).any():

@@ -362,7 +362,7 @@ MISREADINGS: dict[str, Misreading] = {
     "zero_one": Misreading("0/1 loss where loss_matrix was given", _with("loss_matrix", _zero_one)),
     "largest_one": Misreading("loss_matrix divided by its largest entry", _with("loss_matrix", _largest_one)),
     "class_weights": Misreading(
-        "classes that weigh the same, whatever their sizes, where every point weighs the same",
+        "equal weights of the classes, where the method has equal weights of the points",
         _with("loss_matrix", _class_weights),
     ),
     "fewer": Misreading(
@@ -385,7 +385,9 @@ MISREADINGS: dict[str, Misreading] = {
         optimistic=True,
     ),
     "once": _read(
-        "h*_i chosen once, by Euclid: one step of CCCP, where h*_i is that of the metric itself", once=True
+        "h*_i chosen once, by Euclidean distance (one step of CCCP), where the method takes h*_i of the metric "
+        "itself",
+        once=True,
     ),
     "no_cone": _read("the problem without W psd: P_+ is missing, at the end and in every step", cone=False),
 }

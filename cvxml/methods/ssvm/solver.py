@@ -145,8 +145,8 @@ def notes_on(found: Found, certificate: Certificate) -> list[str]:
     notes = ["F is not convex: a better metric may exist elsewhere", *found.notes]
     if scale < UNMOVED * F:
         notes.append(
-            f"at this C the data have little influence on the metric: ||W||^2 is {scale / F:.1g} of F; a larger C "
-            "lets them move it more"
+            f"at this C the data have little influence on the metric: ||W||^2 is {scale / F:.1g} of F; a larger "
+            "C increases their influence"
         )
     return notes
 

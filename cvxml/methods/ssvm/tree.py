@@ -53,7 +53,7 @@ from cvxml.methods.ssvm.instance import Instance
 IN, OPEN, OUT = 1, 0, -1
 NEARLY = 1e-6  # share of F
 NOT_IN_INTEGERS = (
-    "W = 0 may be optimal; no error is a share of 0, and the tree's multipliers do not prove it in integers"
+    "W = 0 may be optimal, so a relative gap is undefined; the tree's multipliers do not prove it exactly"
 )
 
 
@@ -185,7 +185,7 @@ def _checked(dual: Dual, n: int, k: int) -> tuple[IntArray, FloatArray, IntArray
             index[name] = array.astype(np.intp)
     tree, q, nu = index["tree"], real_array(dual["q"], "dual 'q'"), real_array(dual["nu"], "dual 'nu'")
     if q.shape != index["q_index"].shape[:1] or nu.shape != index["nu_index"].shape[:1]:
-        raise ValueError("dual 'q' and 'nu' must be one number a row of 'q_index' and 'nu_index'")
+        raise ValueError("dual 'q' and 'nu' must be one number for each row of 'q_index' and 'nu_index'")
     if not (np.isfinite(q).all() and np.isfinite(nu).all()):
         raise ValueError("dual 'q' or 'nu' holds NaN or infinity")
     for name, rows in (("q_index", index["q_index"]), ("nu_index", index["nu_index"])):
@@ -200,7 +200,9 @@ def _checked(dual: Dual, n: int, k: int) -> tuple[IntArray, FloatArray, IntArray
         not np.array_equal(children, np.arange(1, len(tree)))
         or (branches[:, 2:].min(axis=1, initial=len(tree)) <= np.flatnonzero(tree[:, 0] >= 0)).any()
     ):
-        raise ValueError("the tree is none: every row but the first must be the child of one row above it")
+        raise ValueError(
+            "the rows are not a tree: every row but the first must be the child of one row above it"
+        )
     return tree, q, index["q_index"], nu, index["nu_index"]
 
 
