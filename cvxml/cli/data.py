@@ -33,9 +33,9 @@ def add_problem(
     command.add_argument(
         "--label",
         metavar="WHICH",
-        help="column of the labels: first, last, a name of the header, or a number from 0 on, without the index "
-        "(default: the column named label, class, target or species; else the only column of words; else the last "
-        "column, if it looks like classes and the first does not)",
+        help="column of the labels: first, last, a name of the header, or a number from 0 on, without the "
+        "index. Default: the column named label, class, target or species; else the only column of words; else "
+        "the last column, if it looks like classes and the first does not",
     )
     command.add_argument(
         "--header",

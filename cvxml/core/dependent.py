@@ -41,7 +41,7 @@ def refuse_inaccurate(proof: Certificate, X: FloatArray, remedy: str) -> None:
     if np.isfinite(proof.gap) and proof.gap <= INACCURATE * proof.scale:
         return
     raise ValueError(
-        "features are nearly dependent, so that the closed form in double precision is not the optimum (gap "
+        "features are nearly dependent, so the closed form in double precision is inaccurate (gap "
         f"{proof.gap:.3g}, scale {proof.scale:.3g}): leave out one of the columns {named(least_spread(X))} of X "
         f"(counted from 0), or {remedy}"
     )

@@ -22,8 +22,8 @@ MIN_LIKENESS = 0.7  # least similarity of a suggested name; random_state and war
 def check_X(X: ArrayLike, name: str = "X") -> FloatArray:
     """Return `X` as a finite float64 C-ordered array (n, d) with n >= 1 and d >= 1; the input is not changed.
 
-    Raises ValueError for sparse, complex, object or string data, for another number of dimensions, for an empty array,
-    for NaN or infinity, and if the largest absolute value is above 1e300, or nonzero and below 1e-300.
+    Raises ValueError for sparse, complex, object or string data, for another number of dimensions, and for an empty
+    array. NaN and infinity are refused too, and a largest absolute value above 1e300, or nonzero and below 1e-300.
     """
     array = real_array(X, name)
     if array.ndim != 2:

@@ -390,8 +390,8 @@ class Solution:
     def save(self, path: str | Path) -> None:
         """Write the solution to `path`.
 
-        .json and .npz hold data, parameters, metric and dual variables, so that anyone can check the solution. .npy and
-        .csv hold the metric alone, with all digits; other programs and `check` read it.
+        Files .json and .npz hold data, parameters, metric and dual variables, so that anyone can check the
+        solution. Files .npy and .csv hold the metric alone, with all digits; other programs and `check` read it.
 
         path: ends in .json, .npz, .npy or .csv.
 

@@ -137,8 +137,9 @@ def refuse_preprocessor(given: Collection[str]) -> None:
     """Raise TypeError if `preprocessor` is among these names: a parameter of metric-learn's estimators."""
     if "preprocessor" in given:
         raise TypeError(
-            "there is no preprocessor: give the points X (n, d) to `fit`; lists of pairs, triplets or quadruplets hold "
-            "indices into X and are given to `fit` too, for example pairs={...} or triplets=[[i, j, l], ...]; "
+            "there is no preprocessor: give the points X (n, d) to `fit`. Lists of pairs, triplets or "
+            "quadruplets hold indices into X and are given to `fit` too, for example pairs={...} or "
+            "triplets=[[i, j, l], ...]; "
             "cvxml.from_tuples(tuples, y) makes both"
         )
 

@@ -182,7 +182,7 @@ def instance(X: ArrayLike, y: ArrayLike | None, *, pairs: Any = None) -> Instanc
         so = "the maximum is infinite" if free.all() else "no X_S^(-1/2) gives it a distance"
         raise ValueError(
             f"the dissimilar pair {listed[free.argmax()].tolist()} differs in a direction in which no "
-            f"similar pair does, so moving it apart has no cost: {so}; give more similar pairs, or fewer features "
+            f"similar pair does, so moving it apart has no cost: {so}. Give more similar pairs, or fewer features "
             "(the first principal components, say)"
         )
     check_units(*map(p.widest, KINDS))

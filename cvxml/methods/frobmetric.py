@@ -1,7 +1,9 @@
 """FrobMetric (Shen, Kim, Wang 2011): a hinge of triplets, and the Frobenius norm of the metric.
 
 With m triplets t = (i, j, l), X_ij = (x_i - x_j)(x_i - x_j)^T and H_t = X_il - X_ij, the problem is
+
     min_{X psd}  1/2 ||X||^2 + (C/m) sum_t [1 - <X, H_t>]_+ .
+
 It is stated with slack variables. Triplets are an input, as in the paper. By default they combine the targets of a
 point, its nearest points of the same class, with as many nearest points of other classes.
 

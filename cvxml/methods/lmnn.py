@@ -1,7 +1,9 @@
 """LMNN, large margin nearest neighbours (Weinberger, Saul 2009): targets near, impostors a margin further away.
 
 Problem. j is a target of i. A triplet (i, j, l) is a target j of i and a point l of another class, the impostor.
+
     min_{M psd}  (1 - mu) sum_ij D_M(i, j)  +  mu sum_ijl [1 + D_M(i, j) - D_M(i, l)]_+ .
+
 `problem` is literal in every line and has slacks for the hinge, as printed. The method "lmnn:squared_hinge" squares
 the slacks; it is not in the paper.
 
@@ -603,8 +605,8 @@ def _nearest_ten(question: Question, p: Instance) -> Instance | None:
 def _left_of_hardest(method: LMNN, question: Question) -> float:
     """The relative gap in the problem where a target has only its largest slack.
 
-    Dual variables with a sum of at most mu for each target give a lower bound of this problem. inf if the hinge is
-    squared, if a target has no impostor, or if there are more than `MOST` triplets.
+    Dual variables with a sum of at most mu for each target give a lower bound of this problem. The result is inf if
+    the hinge is squared, if a target has no impostor, or if there are more than `MOST` triplets.
     """
     import cvxpy as cp
 

@@ -202,7 +202,7 @@ def _check_attained(given: Instance) -> None:
     if rank < d:
         raise ValueError(
             f"points differ from the mean of their chunklet in {rank} of {d} directions: distances along "
-            "the others add no cost, so the infimum is 0 and no metric attains it; give alpha > 0, more points "
+            "the others add no cost, so the infimum is 0 and no metric attains it. Give alpha > 0, more points "
             "in chunklets, or fewer "
             "features (the first principal components, say)"
         )

@@ -1,7 +1,9 @@
 """RTML, regularized triplet-based metric learning (Yoshida, Takeuchi, Karasuyama 2018), with a smoothed hinge.
 
 With triplets t = (i, j, l), X_ij = (x_i - x_j)(x_i - x_j)^T and H_t = X_il - X_ij, the problem is
+
     min_{M psd}  sum_t l(<M, H_t>) + lam/2 ||M||^2.
+
 l is the hinge, smoothed over a `width` (gamma in the paper) below the margin 1. A width of 0 gives the hinge itself.
 There are two differences from the paper. The width is at most 1: then every loss is on its linear part at M = 0, so
 the width does not decide if M = 0 is optimal. And a class with too few points is refused; the authors' program takes

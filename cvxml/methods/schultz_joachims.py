@@ -2,7 +2,9 @@
 
 The data are triplets t = (i, j, l) and a matrix A (d, r). With W = diag(w) and
 d(x, x') = (x - x')^T A W A^T (x - x'), the problem is
+
     min_{w >= 0, xi >= 0}  1/2 w^T L w + C sum_t xi_t   such that  d(x_i, x_l) - d(x_i, x_j) >= 1 - xi_t,
+
 where w^T L w = ||A W A^T||^2. With A = I, the default, w are weights of the features. With A = X^T, the columns are the
 points, and the problem is the paper's form for kernels. The metric is M = A W A^T; core/bases.py decides if a matrix
 has this form. Triplets are an input, as in the paper; by default they are made from labels.

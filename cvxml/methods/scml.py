@@ -2,7 +2,9 @@
 
 The data are m triplets t = (i, j, l) and vectors b_1 .. b_K, the `basis`. With X_ij = (x_i - x_j)(x_i - x_j)^T and
 H_t = X_il - X_ij, the problem is the linear programme
+
     min_{w >= 0}  beta sum_k w_k + (1/m) sum_t [1 - <M, H_t>]_+ ,    M = sum_k w_k b_k b_k^T.
+
 By default the triplets come from the labels, and the basis from the triplets by our own rule (`basis_of`). The authors
 take Fisher discriminants of regions found by k-means. A metric M is judged by its weights w of the smallest sum.
 core/bases.py decides if a matrix is a combination of the basis.

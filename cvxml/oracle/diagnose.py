@@ -275,7 +275,7 @@ def unnamed(asked: Asked) -> str:
         )
     return (
         f"no misreading is named: for the {count} known ones of {method}, the relative gap is not {BETTER} times "
-        "smaller than for the problem itself, or the match may be chance; next: compare the parts of your program "
+        "smaller than for the problem itself, or the match may be chance. Next: compare the parts of your program "
         f"with those of `cvxml evaluate {method} DATA --metric FILE`, in Python "
         f"cvxml.evaluate({method!r}, X, y, metric)"
     )

@@ -65,10 +65,10 @@ def certify_estimator(
     estimator of cvxml was fitted to, and "normal" for any other estimator. exact, diagnosed, time_limit, callback:
     as in `check`.
 
-    Raises ValueError if the estimator is not known, is not fitted, or was changed after its fit; if its parameters have
-    no counterpart in cvxml; or if it drew inputs at random and does not keep them. Also if no step of a Pipeline learns
-    a metric, if a search has refit=False, or if the steps of a Pipeline give other points than its learner of cvxml was
-    fitted to. The message names the step.
+    Raises ValueError if the estimator is not known, is not fitted, or was changed after its fit. Parameters without
+    a counterpart in cvxml are refused, and inputs that were drawn at random and are not kept. A Pipeline is refused
+    if no step learns a metric, or if its steps give other points than its learner of cvxml was fitted to. A search
+    with refit=False is refused. The message names the step.
     """
     learner, points, path = found(estimator, X, _learns)
     with named(*path):

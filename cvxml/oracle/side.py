@@ -110,8 +110,8 @@ def _columns(L: FloatArray) -> list[list[float]]:
 def _factor(regularizer: Regularizer, X: Plane, G: Weights) -> dict[str, Any]:
     """Return vectors for the bound of a Frobenius regularizer; an empty list for other regularizers.
 
-    The matrix G plus the sum of squares of the vectors is nearly psd. "rest" tells the checker how to treat the
-    remainder: "psd" (it must be psd), or "norm" (its Frobenius norm enters the bound).
+    The matrix G plus the sum of squares of the vectors is nearly psd. The entry "rest" states how the checker
+    treats the remainder: "psd" (it must be psd), or "norm" (its Frobenius norm enters the bound).
     """
     if not isinstance(regularizer, Frobenius):
         return {"vectors": [], "rest": "psd"}

@@ -118,8 +118,8 @@ def load_npy(path: Path) -> NDArray[Any]:
 def read_npz(path: Path) -> dict[str, NDArray[Any]]:
     """Return all arrays of an .npz file by name: numbers, booleans or strings, in native byte order.
 
-    Raises ValueError for objects, structured or other dtypes, for headers that do not match the data, for files that
-    declare more than MAX_BYTES, and for compressed files that unpack to more than `max_unpacked`.
+    Raises ValueError for objects, structured or other dtypes, and for headers that do not match the data. Files
+    that declare more than MAX_BYTES are refused, and compressed files that unpack to more than `max_unpacked`.
     """
     with naming(path, "read", NUMPY):
         return load_npz(path)

@@ -7,7 +7,9 @@ direction could be moved apart without limit. Whether such a pair exists is deci
 
 Proof. Let r be the rank of S, and T (d, r) any floats with T^T S T positive definite. Then e -> z = T^T e is one to
 one on the span of the similar differences. For weights w of other differences in that span, and every psd A,
+
     sum_t w_t D_A(t)  <=  mu sum_similar D_A,    mu = lambda_max(sum_t w_t z_t z_t^T) / lambda_min(sum_similar z z^T),
+
 if mu >= 0. T makes the second matrix the identity up to rounding. Both matrices are computed with error bounds:
 - z = T^T e has an error of (d + 2) units of rounding of |T|^T |e|.
 - A product of matrices has an error of as many units of rounding as it has terms.

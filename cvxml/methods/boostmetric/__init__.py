@@ -1,7 +1,9 @@
 """BoostMetric (Shen, Kim, Wang, van den Hengel 2009, 2012): an exponential loss of triplets, and the trace.
 
 With triplets t = (i, j, l), X_ij = (x_i - x_j)(x_i - x_j)^T and H_t = X_il - X_ij, the problem is
+
     min_{X psd}  log sum_t exp(-<X, H_t>) + v tr X.
+
 The paper states it over nonnegative weights of all matrices of rank one and trace 1. Their sums are the psd matrices.
 Triplets are an input, as in the paper. By default they combine the targets of a point, its nearest points of the same
 class, with as many nearest points of other classes.

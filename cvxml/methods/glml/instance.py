@@ -1,7 +1,9 @@
 """The checked data of GLML, and the generative models of the classes: Gaussians, and mixtures of Gaussians.
 
 A model returns log p_c(x), which includes the log prior, and G_c(x) = (Hessian of p_c at x) / p_c(x). One Gaussian has
+
     G = S (x - mu)(x - mu)^T S - S,   S = Sigma^-1,
+
 and a mixture p = sum_k w_k N_k has sum_k r_k(x) G_k with r_k = w_k N_k / p. We compute in logarithms, because in 500
 dimensions the densities underflow.
 """
@@ -153,8 +155,8 @@ class Generative(Protocol):
 class Mixtures:
     """A mixture of Gaussians for each class. The papers have one Gaussian for each.
 
-    Stored in the coordinates (x - origin) / unit, because large means and distances lose digits by rounding. unit is a
-    power of two near the spread of the data; the data of each component lie around 0.
+    Stored in the coordinates (x - origin) / unit, because large means and distances lose digits by rounding. The
+    unit is a power of two near the spread of the data; the data of each component lie around 0.
     """
 
     means: FloatArray  # (K, d)

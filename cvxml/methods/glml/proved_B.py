@@ -7,7 +7,9 @@ A fitted mixture: the weights, means and covariances are floats, and they define
 their inverses, densities and curvatures are bounded here. Let T be the computed whitening of a covariance, and
 E = T Sigma T^T - I. Then Sigma^-1 = T^T (I + E)^-1 T, so the condition number of Sigma enters only through ||E||, which
 is bounded afterwards (`departure` in certify.py). With F = (I + E)^-1 = I + E', w = T (x - mu) and the pull v = T^T w,
+
     G* - G = T^T ( F w* (F w*)^T - w w^T - E' ) T,        ||E'|| <= e' = ||E|| / (1 - ||E||),
+
 where a star marks the exact value. Products and sums of k terms have an error below (k + 2) eps times the sum of the
 absolute values of the terms, in any order.
 

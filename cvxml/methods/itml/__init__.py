@@ -1,7 +1,9 @@
 """ITML, information-theoretic metric learning (Davis, Kulis, Jain, Sra, Dhillon 2007): the metric nearest to a prior.
 
 Problem, with slack variables, over psd A and xi with one entry for each pair:
+
     min  D_ld(A, A_0) + gamma D_ld(diag(xi), diag(xi_0))     such that  d_A <= xi in S,  d_A >= xi in D.
+
 xi_0 is u for similar pairs S and l for dissimilar pairs D. u and l bound squared distances. Every line of `problem` is
 literal, as other papers quote it; the paper itself was not at hand. For diagonal matrices D_ld is a sum over the
 pairs.

@@ -1,7 +1,9 @@
 """Kernel MLSVM (Nguyen, Guo 2008, "Kernelizing the Algorithm"), exact and iterative.
 
 A metric in the feature space, A = sum_ij phi_ij Phi(x_i) Phi(x_j)^T, is given by phi (n, n):
+
     d_A(x, x') = (k_x - k_x')^T phi (k_x - k_x'),   k_x = (kappa(x_1, x), ..., kappa(x_n, x)),
+
     ||A||^2    = ||K^(1/2) phi K^(1/2)||^2.
 
 Exact. By the representer theorem, the kernel problem is problem (2) on the rows of E, where K = E E^T and E (n, r) has

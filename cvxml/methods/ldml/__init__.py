@@ -1,16 +1,19 @@
 """LDML, logistic discriminant metric learning (Guillaumin, Verbeek, Schmid 2009): do two points have one class?
 
 Problem, a logistic regression of the labels of pairs on their squared distances
+
     min_{M psd, b}  - sum over similar pairs of w_ij log p_ij  -  sum over dissimilar pairs of w_ij log(1 - p_ij)
+
                     - w_0 sum over points of log p_ii.
+
 p_ij = 1 / (1 + exp(D_M(i, j) - b)) is the probability that a pair is similar. b is learnt with M, or given.
 By default w_ij = 1 and w_0 = 0. The authors' program uses class means, losses="means": each w_ij is divided by the sum
 of the weights of its kind, and w_0 by the sum for similar pairs. It counts each point with itself as half a pair,
 w_0 = 1/2.
 
-No attainment. No metric attains the infimum in two cases: if b is free and a metric separates the pairs, or if a
-dissimilar pair differs in a direction where no similar pair differs (methods/ldml/logistic_path.py). If this is proved,
-the status is NOT_ATTAINED, and a note explains it.
+No attainment. No metric attains the infimum in two cases (methods/ldml/logistic_path.py). Either b is free and a
+metric separates the pairs, or a dissimilar pair differs in a direction where no similar pair differs. If this is
+proved, the status is NOT_ATTAINED, and a note explains it.
 
 Dual and bound: family/theorem, with R = 0 and the loss of methods/ldml/logistic.py. Gaps are relative to the objective.
 Radius: there is no radius, because the objective is not strongly convex.

@@ -4,7 +4,9 @@
 
 Derivatives at M = G G^T with respect to dX, for M = G (I + dX) G^T. Let s = 1 / (1 + exp(-t (D - b))),
 c = w s (1 - s), and h = svec(G^T X G) for the matrix X of a pair.
+
     gradient  sum t w s h,    Hessian  sum c h h^T
+
 If b is free, (sum c h) (sum c h)^T / sum c is subtracted from the Hessian. This eliminates b from the Hessian in M and
 b. The path is followed by barrier.py.
 

@@ -4,7 +4,7 @@ LFDA finds directions in which different classes are far apart and nearby points
     max_{T (d, r)}  tr (T^T S_w T)^-1 T^T S_b T,     S = 1/2 sum_ij W_ij (x_i - x_j)(x_i - x_j)^T,
     W_w = A_ij / n_c in a class, else 0;             W_b = A_ij (1/n - 1/n_c) in a class, else 1/n.
 n_c is the number of points in the class of i. The affinity is A_ij = exp(-D_ij / (s_i s_j)), where D_ij is the squared
-distance, and s_i is the distance of i to the K-th nearest point of its class; A_ij = 0 if s_i s_j = 0. We minimize
+distance, and s_i is the distance of i to the K-th nearest point of its class. If s_i s_j = 0, A_ij is 0. We minimize
 the negative of the objective. alpha I is added to S_w; this is our parameter (default 0), as in the author's kernel
 program.
 

@@ -1,7 +1,9 @@
 """Test whether a metric attains the infimum of MCML.
 
 Directions of descent. Let M move to M + t U with U psd. For large t, the objective changes per unit of t by
+
     sum_i [ mean_j <U, X_ij> - min_k <U, X_ik> ],
+
 where j runs over the other points of the class of i, and k over all points but i. No term is negative. All terms are 0
 if, under U, the points of the class of each i are equally near to i and no point is nearer. Then the objective falls
 for all t, or stays constant if all points are equally far from i for every i. If it falls, no metric is optimal.

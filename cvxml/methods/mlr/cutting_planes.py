@@ -1,6 +1,7 @@
 """Cutting planes along a central path, for a trace and one slack for each group of rows, with too many rows to list.
 
     min_{M psd, xi >= 0}  tr M + c sum_g xi_g     s.t.  b_t - <M, V_t> <= xi_g  for each listed row t of group g
+
 Each round follows the central path of the problem with the listed rows, until its gap is the share `SHARE` of the gap
 of the whole problem. Then the worst row of each group at M is listed too. The round stops early because cuts at a point
 away from the boundary are deeper than cuts at an optimum of the listed rows.

@@ -1,9 +1,9 @@
 """The misreadings of MLSVM that `check` can name: problems that implementations solve instead of problem (2).
 
-Most are problem (2) with another lam or other rows. A row is a constraint: a point with its targets and impostors. If a
-misreading has two rows for a point, or the point itself among its targets, copies of the point are appended. n' points
-with lam n / n' have 1/n' sum xi in the same proportion to lam/2 ||A||^2 as n points with lam. The misreading "impostors
-of any label" is not named, because then a target is also an impostor, and A = 0 is optimal.
+Most are problem (2) with another lam or other rows. A row is a constraint: a point with its targets and impostors.
+If a misreading has two rows for a point, or the point itself among its targets, copies of the point are appended.
+Then n' points with lam n / n' have 1/n' sum xi in the same proportion to lam/2 ||A||^2 as n points with lam. The
+misreading "impostors of any label" is not named, because then a target is also an impostor, and A = 0 is optimal.
 
 Four are other problems. Let G be the matrix of the dual variables, and s_i <= 1/n their sum for point i:
     no cone          all symmetric A:                     sum s - ||G||^2 / (2 lam)

@@ -9,8 +9,9 @@ dissimilar pairs of at least 1. The solution of (3) to (5) is a multiple of the 
 Unbounded data. If a dissimilar pair differs in a direction where no similar pair differs, the maximum is infinite.
 Such data raise a ValueError. If A is diagonal, the directions are the features.
 
-Dual and bound: family/theorem, with the budget and -sum sqrt(D) on the dissimilar pairs with different points. c is
-twice the dual variable of the family, with sqrt(D) <= 1/2 (1/c + c D). Radius: methods/mmc/budget_radius.py.
+Dual and bound: family/theorem, with the budget and -sum sqrt(D) on the dissimilar pairs with different points. The
+variable c is twice the dual variable of the family, with sqrt(D) <= 1/2 (1/c + c D). Radius:
+methods/mmc/budget_radius.py.
 
 Reference: E. Xing, A. Ng, M. Jordan, S. Russell, Distance metric learning with application to clustering with
 side-information, NIPS 2002.

@@ -2,7 +2,9 @@
 
 The theorem is theorem.py with -sum sqrt(D) and the budget. The dual variables follow from a metric:
 a = 1 / (2 sqrt(D)), where sqrt(D) has a lower limit. Any a > 0, so also a rounded a, prove for every A in the budget
+
     sum over dissimilar pairs of sqrt(D_A)  <=  2 sqrt( mu sum 1 / (4 a) ).
+
 mu is the largest eigenvalue of sum a_t z_t z_t^T, in coordinates where the sum of the similar pairs is the identity.
 A dual stores the metric in place of a. Each step of the solver also gives such a bound, as an estimate.
 """

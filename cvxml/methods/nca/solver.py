@@ -39,8 +39,8 @@ SHIFTS = (1e-2, 1e-4, 1e-6)  # T is reduced by these shares to find interior row
 STARTS = ("auto", "pca", "lda", "identity", "random", "likelihood")
 SLIP = 1e-9  # a start counts as better than the result only by more than this, relatively
 LOST = (
-    "some features nearly determine others: the metric at the end of the descent becomes worse by rounding to a matrix "
-    "of floats, so a metric that is not changed by rounding is returned"
+    "some features nearly determine others, so rounding to a matrix of floats makes the last metric of the "
+    "descent worse. A metric that rounding does not change is returned"
 )
 
 

@@ -1,10 +1,13 @@
 """The regularizer lam/2 sum_b ||M_b||^2 of m basis metrics M_b, where each point has a mixture of them as its metric.
 
     D_ij = sum_b W_ib (x_i - x_j)^T M_b (x_i - x_j),     W (n, m) >= 0.
+
 A pair is ordered, because its distance uses the weights of the first point. M (m d, m d) is block diagonal with the
 blocks M_b, and psd if all M_b are. In <M, X_ij> of the theorem, block b of X_ij is W_ib (x_i - x_j)(x_i - x_j)^T.
 For dual variables w_p of the pairs, block b of G is G_b = sum_p w_p W_pb X_p, and
+
     r(G) = -sum_b ||P_+(G_b)||^2 / (2 lam),   attained at M_b = P_+(G_b) / lam.
+
 Every value and every error bound is a sum over the blocks of the result of frobenius.py for one metric.
 """
 

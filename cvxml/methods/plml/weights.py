@@ -1,9 +1,13 @@
 """The first problem of PLML, the weights W (n, m) of the basis metrics at each point: objective, solver, exact bound.
 
 The objective g is convex and quadratic. Its tangent at any V (n, m) is below it,
+
     g(W) >= g(V) + <grad g(V), W - V>,
+
 and the minimum of the tangent over the simplices is the lower bound
+
     g(V) - <grad g(V), V> + sum_i min_b grad g(V)_ib,
+
 where g(V) - <grad g(V), V> = ||X||^2 - ||V U||^2 - lam2 tr V^T L V, since the linear terms cancel. The bound is tight
 if V = W is optimal. All inputs are floats, hence rational numbers. So objective and bound are computed exactly, and
 rounded outward.

@@ -1,7 +1,9 @@
 """SDML, sparse distance metric learning (Qi et al. 2009): a metric near a prior with few nonzero entries.
 
 With y_ij = 1 for a similar pair, -1 for a dissimilar pair, and a prior M_0, the problem is
+
     min_{M pd}  tr S M - log det M + lam sum_{i != j} |M_ij|,    S = M_0^-1 + eta sum y_ij (x_i - x_j)(x_i - x_j)^T.
+
 The penalty counts both M_ij and M_ji, but not the diagonal. metric-learn's documentation has M_0 in S; its code has
 M_0^-1. The problem has the form of the graphical lasso, which estimates a sparse inverse of S. Here S may be
 indefinite.

@@ -7,12 +7,14 @@ can miss the optimum if and only if R >= 3 and k >= 2 n* + 2 - tau. inference.py
 
 Algorithm 1, `sgd`, is stochastic gradient descent. Corrected: a sample i gives the unbiased subgradient 2 W + C n dW of
 F with dW = Psi_{i, h^} - Psi_{i, h*}, so
+
     W <- P_+( (1 - 2 eta) W - eta C n dW ),     eta = 1 / (2 (t + 1)).
-With eta = 1 / (2 t), the step t = 1 would erase the start. A mini-batch takes the mean of its dW.
-As printed: W <- P_+( (1 - eta) W - C dW ), eta = 1/t. The loss has no step size. t = 0 would divide by zero, so it
-starts at t = 1, which erases the start. h* and h^ come from the greedy inference with ties forbidden in both.
-Both versions differ from the paper in one way: the paper draws each sample from all points, and here a pass takes each
-point once, in a random order.
+
+With eta = 1 / (2 t), the step t = 1 would erase the start. A mini-batch takes the mean of its dW. As printed: W <-
+P_+( (1 - eta) W - C dW ), eta = 1/t. The loss has no step size. Because t = 0 would divide by zero, it starts at t
+= 1, which erases the start. Both h* and h^ come from the greedy inference with ties forbidden. Both versions differ
+from the paper in one way: the paper draws each sample from all points, and here a pass takes each point once, in a
+random order.
 """
 
 from __future__ import annotations

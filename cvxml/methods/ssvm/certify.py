@@ -1,7 +1,9 @@
 """The certificate of a metric for gerrymandering: F, and a bound of its own convex step.
 
 The step is a member of the family (family/theorem), and the theorem gives its bound, gap and rounding:
+
     min_{W psd}  ||W||^2 + C sum_i max(0, max_h [Delta_ih - v_ih]),   v_ih = sum_{j in h} D_ij - sum_{j in known_i} D_ij
+
 Here known_i is h*_i. Its own row is 0, so the maximum is not negative, and its dual variable does not change the bound.
 The dual variables of a point sum to C at most, and the rest is on h*_i. Files store q, the dual variables / C. In a
 leaf of a tree, known_i holds the settled members of h*_i, and exchanges have dual variables too (tree.py).

@@ -97,6 +97,6 @@ def _check_winners(y: IntArray, k: int, names: list[str]) -> None:
         if not possible:
             raise ValueError(
                 f"class {names[c]!r} cannot win a vote of n_neighbors={k}: it needs {enough[0]} of them, and a point "
-                f"of this class has {size - 1} others of its class; take a smaller n_neighbors, or more points "
+                f"of this class has {size - 1} others of its class. Take a smaller n_neighbors, or more points "
                 f"of class {names[c]!r}"
             )

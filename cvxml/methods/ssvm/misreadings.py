@@ -2,13 +2,18 @@
 
 Some are (10) with other inputs. With S averaged over the k neighbours and W = k V,
     ||W||^2 + C sum_i L_i(W / k)  =  k^2 ( ||V||^2 + C / k^2 sum_i L_i(V) ):
+
 this is the method with C / k^2, and the metric W / k.
 
 The others have other sets, another Delta, or no cone: a `Misread`. Their convex step at W has the form of the step of
 (10), with sets A_i, losses Delta and h*_i of their own:
+
     min ||V||^2 + C sum_i max_{h in A_i} [ S_V(i, h) + Delta(i, h) ] - C sum_i S_V(i, h*_i)
+
 Any q_i in the simplex over A_i gives the lower bound
+
     C sum q_ih Delta(i, h) - 1/4 ||P_+(M)||^2,   M = C sum_i ( sum_h q_ih sum_{j in h} X_ij - sum_{j in h*_i} X_ij ),
+
 or the same with ||M||^2 if W may be indefinite. The gap of W in its step is at most its objective minus this bound. The
 maxima are exact. With m votes for a class, the cheapest set takes the m nearest points of the class, and goes on by
 distance, skipping full classes (inference.py). Here each class may have its own limit. The solver is that of the

@@ -1,7 +1,8 @@
 """The certificate of a metric as global optimum: a tree that covers all cases, and a bound for each leaf.
 
-Tree. A row (i, j, a, b) splits the metrics by whether j is in h*_i, the cheapest set in which the class of i wins (any
-of the cheapest, if there are several). Row a has the metrics with j in h*_i, row b the others. Row 0 is the root.
+Tree. A row (i, j, a, b) splits the metrics by whether j is in h*_i, the cheapest set in which the class of i wins.
+If several sets are cheapest, h*_i is any of them. Row a has the metrics with j in h*_i, row b the others. Row 0 is
+the root.
 
 Memberships. known[i, j] is IN or OUT if it is settled whether j is in h*_i, and OPEN otherwise. The branches above
 a leaf settle memberships, and others follow from them. h*_i has k points, and the class of i has more votes than
@@ -13,9 +14,13 @@ Exchanges. h*_i is the cheapest set at W. Let j be in it and l not. If both are 
 then l may take the place of j, so D_W(i, j) <= D_W(i, l).
 
 Bound of a leaf. With Y_i = sum of X_ij over the j that are IN, every metric of the leaf has
+
     L_i(W) >= max(0, Delta_ih + <W, Y_i - A_ih>),   A_ih = sum_{j in h} X_ij,
+
 and <W, X_ij - X_il> <= 0 for exchanges. So by weak duality, any q >= 0 with sum_h q_ih <= 1 and any nu >= 0 give
+
     F >= C sum q Delta - 1/4 ||P_+(M)||^2,      M = C sum q (A - Y) - sum nu (X_ij - X_il).
+
 The least bound of the leaves bounds F. Infeasible multipliers are repaired: clipped, scaled down to sum 1, and left out
 if their set or exchange is not valid.
 
