@@ -36,7 +36,7 @@ class Question(NamedTuple):
 
 
 class OtherProblem(NamedTuple):
-    """The same method with other inputs, or another method with the metric converted to its form."""
+    """Another problem: the method with other inputs, or another method with the metric in the form that it needs."""
 
     X: ArrayLike
     y: Any  # labels (n,); None if the method needs no labels

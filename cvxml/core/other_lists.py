@@ -72,7 +72,6 @@ def counted_from_one(*names: str) -> Misreading:
 
 
 def _parts(question: Question, names: Iterable[str]) -> Iterator[Any]:
-    """Yield the lists that the user gave under these names."""
     for name in names:
         given = question.params.get(name)
         if given is not None:
@@ -85,7 +84,6 @@ def _parts(question: Question, names: Iterable[str]) -> Iterator[Any]:
 def _triplets(
     question: Question, stored: dict[str, Any], rows: Any, told: str = "", X: FloatArray | None = None
 ) -> OtherProblem:
-    """Return the problem with these triplets (t, 3) instead of the user's triplets."""
     params = {name: value for name, value in stored.items() if name not in ("targets", "n_neighbors")}
     return _with(question, {**params, "triplets": np.asarray(rows).tolist()}, told, X)
 

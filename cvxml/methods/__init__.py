@@ -1,4 +1,4 @@
-"""The methods, by id. A new method is one more line here: an object that meets `cvxml.core.method.Method`."""
+"""The methods, by id. To add one, add a line with an object that meets `cvxml.core.method.Method`."""
 
 from __future__ import annotations
 

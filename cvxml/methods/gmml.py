@@ -213,7 +213,6 @@ def _check_attained(given: Instance) -> None:
 
 
 def _rank(of: Any) -> int:
-    """The exact rank of a matrix of flint's rationals."""
     return rank_of(np.array(of.numer_denom()[0].tolist(), dtype=object))
 
 

@@ -151,7 +151,6 @@ def _question(judge: Judge, base: OtherProblem, metric: FloatArray) -> Question:
 
 
 def _value(judge: Judge, other: OtherProblem, name: str) -> str:
-    """Return the text with the fitted value of a parameter and the value in the user's problem."""
     asked = judge.asked.module.stored(judge.given)[name]
     shown = asked if isinstance(asked, str) else f"{asked:g}"
     return f": {name} = {other.params[name]:.6g} (asked: {shown})"

@@ -94,7 +94,6 @@ class Asked(NamedTuple):
 
 
 def _asked(estimator: Any, X: Any, y: Any, given: dict[str, Any]) -> Asked:
-    """Return the question that the metric of a fitted learner answers."""
     if not _is_ours(estimator):
         fitted = read(estimator, X, y, given)
         foreign = question(fitted)

@@ -132,7 +132,6 @@ class Judge:
         return Tried(weight, proof.gap, ours.certificate.scale, slope(metric) - slope(ours.metric), rounding)
 
     def _step(self, other: OtherProblem, given: Any, metric: FloatArray) -> Certificate:
-        """Return the certificate of the convex step at a metric."""
         module = get_stationary(other.method or self.method)
         _, dual = module.improve(given, module.metric(given, metric), tol=self.sharp / 10, early=True)
         return module.certify(given, module.matrix(given, metric), dual)

@@ -32,9 +32,7 @@ SMALLEST = 1e-300  # least divisor, so that a relative improvement of 0 is defin
 
 
 class Improvement(NamedTuple):
-    """The improvement of the tried metrics on the candidate, relative to the objective. Smaller tuples are
-    likelier.
-    """
+    """The improvement of the tried metrics relative to the objective. Smaller tuples are likelier."""
 
     best: float  # improvement of the best tried metric; 0 if all are worse
     optimum: float  # improvement of the optimum of the user's problem; negative if that optimum is worse here

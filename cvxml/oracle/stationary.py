@@ -159,7 +159,6 @@ def _is_close(asked: Asked, judged: StationaryJudgement) -> bool:
 
 
 def _close(judged: StationaryJudgement, looked_for: bool) -> str:
-    """Return the sentence for the verdict `close`."""
     share = f"at most {100 * judged.share:.2g} % of the scale"
     what = f"close to stationary: {_remaining_gain(judged.proof)[1]} gains {share}"
     if judged.proof.claim == "optimal":

@@ -296,9 +296,7 @@ class Search:
         return at, kind
 
     def _falls(self, before: float, value: float, since: int) -> bool:
-        """True if the objective has decreased from `before` to `value`, or the gap has decreased since iteration
-        `since`.
-        """
+        """True if the objective has decreased from `before` to `value`, or the gap since iteration `since`."""
         return before - value > 1e-15 * abs(before) or self._improved > since
 
     def _gradient_batch(self, states: Iterator[State]) -> Generator[tuple[At, str], None, At]:

@@ -221,5 +221,4 @@ def _moved(at: State, V: FloatArray, gamma: float) -> FloatArray:
 
 
 def _cholesky(S: FloatArray) -> FloatArray:
-    """Lower triangular L with L L^T = S (d, d)."""
     return np.asarray(np.linalg.cholesky(S), dtype=np.float64)

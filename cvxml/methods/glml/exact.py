@@ -278,6 +278,5 @@ def _inverse(Sigma: Any) -> tuple[Any, Any]:
 
 
 def _power_of_2(exponent: int) -> Any:
-    """2^exponent, as flint's rational."""
     fmpq = flint().fmpq
     return fmpq(1 << exponent) if exponent >= 0 else fmpq(1, 1 << -exponent)

@@ -71,7 +71,6 @@ def _gamma_times(factor: Callable[[Instance], float]) -> Callable[[Question], Ot
 def _bounds_by(
     other: Callable[[float, float], tuple[float, float]],
 ) -> Callable[[Question], OtherProblem | None]:
-    """Return the misreading with the bounds `other(u, l)`."""
     return _with_params(lambda p, _: {"bounds": other(*p.bounds)})
 
 

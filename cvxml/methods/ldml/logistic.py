@@ -146,7 +146,6 @@ class Logistic(Loss):
         return ConjugateOnRay(lambda t: float(self.conjugate(t * a)), 1 / top if top > 0 else 1.0)
 
     def _weights_like(self, x: Any) -> Any:
-        """The weights as numbers of the kind of x."""
         return like(x, self.w, rounded=self.is_rounded)
 
     def _signed(self, x: Any) -> Any:
@@ -154,7 +153,7 @@ class Logistic(Loss):
         return where(self.t > 0, x, -x)
 
     def _shares(self, a: Any) -> Any:
-        """alpha / w, without a rounding error if no weights are given."""
+        """x = alpha / w. The division is exact if no weights are given."""
         alpha = self._signed(-a)
         return alpha / self._weights_like(a) if self.is_rounded else alpha
 
@@ -197,7 +196,7 @@ class Logistic(Loss):
         )
 
     def _fractions(self) -> list[Fraction]:
-        """Return the weights as fractions."""
+        """The weights w of all rows as fractions."""
         return [Fraction(w) for w in np.broadcast_to(np.asarray(self.w), self.t.shape).tolist()]
 
     def exact_duals(self, a: Sequence[Fraction]) -> list[Fraction]:

@@ -98,7 +98,6 @@ def judged(given: Instance, M: FloatArray, root: ArrayLike | None = None) -> tup
 
 
 def _root_above(square: Any) -> float:
-    """An upper bound of the square root of a ball."""
     return root_upward(max(ends(square)[1], Fraction(0)))
 
 

@@ -143,7 +143,6 @@ class CuttingPlanes:
         return G
 
     def _sums(self, values: FloatArray) -> FloatArray:
-        """Sum `values` within each group."""
         return np.bincount(self.cuts.group, values, minlength=self.groups).astype(np.float64)
 
     def _follow(self, goal: float) -> bool:

@@ -158,7 +158,7 @@ def _stated(given: Instance, rows: list[Row]) -> OtherProblem:
 
 
 def _by_distance(X: FloatArray, i: int, listed: IntArray) -> IntArray:
-    """Return the points of a list, the nearest by Euclid first."""
+    """Return the points of a list, the nearest by Euclidean distance first."""
     return listed[np.argsort(squared_euclidean(X[i : i + 1], X[listed])[0], kind="stable")]
 
 

@@ -138,7 +138,7 @@ def _scale(p: Instance, metric: Metric, first: FirstOrder, above: float) -> tupl
 
 
 def _undecided(at: Coordinates, metric: Metric, resolved: bool) -> str:
-    """Return the reason why rounding prevents any certificate, as a sentence; empty without such a reason."""
+    """Return a sentence if rounding prevents any certificate; else an empty string."""
     if at.hidden:
         return at.undecided
     if metric.noise > BLURRED:

@@ -70,7 +70,6 @@ def _even(a: float) -> list[list[float]]:
 
 
 def _both_ends(question: Question) -> float:
-    """The relative gap of the metric in the problem of `BothEnds`."""
     return BothEnds().left(question.checked(instance), question)
 
 

@@ -268,10 +268,9 @@ class StepSolver:
         return self.columns.delta - self.columns.margins(2 * values, vectors)
 
     def _restricted(self, lowest: float, tol: float) -> tuple[FloatArray, float, bool]:
-        """Solve the restricted dual to a share of the open gap. Return W, its bound, and True if the gap is
-        reached.
+        """Solve the restricted dual to a share of the open gap. Return W, its bound, and whether it was reached.
 
-        It is not reached if the scales of the problem differ too much.
+        The share is not reached if the scales of the problem differ too much.
         """
         columns = self.columns
         if self.step == 0:

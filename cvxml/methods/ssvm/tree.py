@@ -263,7 +263,6 @@ def _bound(p: Instance, known: IntArray, leaf: Leaf) -> tuple[FloatArray, float,
 
 
 def _stored(tree: IntArray, kept: list[tuple[int, Leaf]], k: int) -> dict[str, np.ndarray]:
-    """Return the repaired multipliers in the form of the dual."""
     none = [np.empty((0, 1 + k), dtype=np.intp), np.empty((0, 3), dtype=np.intp)]
     leaf_of_q = np.repeat([row for row, _ in kept], [len(leaf.q) for _, leaf in kept])
     leaf_of_nu = np.repeat([row for row, _ in kept], [len(leaf.nu) for _, leaf in kept])
