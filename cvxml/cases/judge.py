@@ -960,7 +960,7 @@ class PLML(Triplets):
     def deviations(self, M):
         own = self.in_blocks(M)
         yield Deviation(
-            np.abs(M - own).max() / (np.linalg.norm(M) or 1.0), "there is an entry beside its blocks"
+            np.abs(M - own).max() / (np.linalg.norm(M) or 1.0), "an entry outside its blocks is not 0"
         )
         yield from of_cone(own)
         yield from of_cone_in_units(own, np.tile(self.spread(), self.blocks))

@@ -99,7 +99,7 @@ def exchanged(pairs: Pairs) -> Pairs:
 
 
 def triplets_exchanged(instance: Callable[..., Compared]) -> Misreading:
-    """Return the misreading that the last two points of each triplet are exchanged, for a method with triplets."""
+    """Return the misreading in which the last two points of each triplet are exchanged, for a method with triplets."""
 
     def value(question: Question) -> Any:
         return question.checked(instance).triplets()[:, [0, 2, 1]].tolist()

@@ -52,7 +52,7 @@ def _with(
 
 
 def counted_from_one(*names: str) -> Misreading:
-    """Return the misreading that indices in the named lists count from another first index.
+    """Return the misreading in which the indices in the named lists start at another number.
 
     It applies if the user gave one of the lists. The lists stay, and the points move by one place.
     """

@@ -77,7 +77,7 @@ def inverse_root(X: FloatArray, pairs: Pairs) -> FloatArray:
 
 
 def problem(X: FloatArray, pairs: Pairs) -> Any:
-    """The same in M with tr M = 1, negated. Variables: "M" (r, r) and "least", the minimum."""
+    """The problem in M with tr M = 1, as a minimization. Variables: "M" (r, r) and "least", the smallest distance."""
     import cvxpy as cp
 
     root = inverse_root(X, pairs)
@@ -97,7 +97,7 @@ def problem(X: FloatArray, pairs: Pairs) -> Any:
 
 
 def dual(X: FloatArray, pairs: Pairs) -> Any:
-    """Its dual, negated too. Variable: "q" (number of dissimilar pairs,)."""
+    """The dual of `problem`. Variable: "q" (number of dissimilar pairs,)."""
     import cvxpy as cp
 
     root = inverse_root(X, pairs)
@@ -238,7 +238,7 @@ def _whitened(question: Question) -> OtherProblem | None:
 
 
 def _half(kind: str) -> Callable[[Pairs], Pairs | None]:
-    """The misreading that a loop stops too early: the first half of the pairs of this kind."""
+    """The misreading in which a loop stops too early, after the first half of the pairs of this kind."""
 
     def change(pairs: Pairs) -> Pairs | None:
         listed = getattr(pairs, kind)

@@ -83,7 +83,7 @@ def problem(X: FloatArray, pairs: Pairs, mu: float, A_0: FloatArray) -> Any:
 
 
 def sums(X: FloatArray, pairs: Pairs, mu: float, A_0: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Its sums S and D (d, d) over the pairs."""
+    """The sums S and D (d, d) over the pairs."""
     #: X_ij = (x_i - x_j)(x_i - x_j)^T | X_{ij} = (\mathbf{x}_i - \mathbf{x}_j)(\mathbf{x}_i - \mathbf{x}_j)^T
     #: S = mu A_0^-1 + sum X_ij over the similar pairs, with a prior A_0
     #:   | S = \mu A_0^{-1} + \textstyle\sum X_{ij} \text{ over the similar pairs, with a prior } A_0
@@ -99,7 +99,7 @@ def sums(X: FloatArray, pairs: Pairs, mu: float, A_0: FloatArray) -> tuple[Float
 
 
 def dual(X: FloatArray, pairs: Pairs, mu: float, A_0: FloatArray) -> Any:
-    """Its dual. Variable: "Y" (d, d)."""
+    """The dual of `problem`. Variable: "Y" (d, d)."""
     import cvxpy as cp
 
     S, D = sums(X, pairs, mu, A_0)

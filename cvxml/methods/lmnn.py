@@ -112,7 +112,7 @@ def problem(X: FloatArray, targets: IntArray, triplets: IntArray, mu: float, squ
 
 
 def dual(X: FloatArray, targets: IntArray, triplets: IntArray, mu: float, squared: bool) -> Any:
-    """Its dual. Variable: "lambda" (t,), one dual variable for each triplet."""
+    """The dual of `problem`. Variable: "lambda" (t,), one dual variable for each triplet."""
     import cvxpy as cp
 
     d = X.shape[1]

@@ -90,7 +90,10 @@ def comparison(u: Any, v: Any, y: Any) -> Any:
 
 
 def dual(X: FloatArray, quadruplets: IntArray, w: FloatArray, A_0: FloatArray) -> Any:
-    """Its dual. Variables: "s" (q,), the weight of each near pair relative to w, and "r" (q,) of each far pair."""
+    """The dual of `problem`.
+
+    Variables: "s" (q,), the weight of each near pair relative to w, and "r" (q,) of each far pair.
+    """
     import cvxpy as cp
 
     d, (a, b, c, e) = X.shape[1], quadruplets.T

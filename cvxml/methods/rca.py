@@ -78,7 +78,7 @@ def problem(X: FloatArray, chunklets: IntArray, alpha: float) -> Any:
 
 
 def dual(X: FloatArray, chunklets: IntArray, alpha: float) -> Any:
-    """Its dual. Variable: "l", of the constraint |B| >= 1."""
+    """The dual of `problem`. Variable: "l", of the constraint |B| >= 1."""
     import cvxpy as cp
 
     d = X.shape[1]
@@ -181,7 +181,8 @@ def _given_chunklets(chunklets: Any, n: int) -> tuple[IntArray, list[int]]:
         )
     if values.min() < OUTSIDE:
         raise ValueError(
-            f"chunklets[{int(values.argmin())}] is {values.min()}: they are 0 or more, or -1 for none"
+            f"chunklets[{int(values.argmin())}] is {values.min()}: it must be a chunklet number, 0 or more, or "
+            "-1 for a point in no chunklet"
         )
     inside = values != OUTSIDE
     if not inside.any():

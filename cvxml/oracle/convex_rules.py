@@ -294,7 +294,7 @@ CLOSE_METRIC: Rule[Ruled] = Rule(
 
 
 class OnValue(NamedTuple):
-    """The facts about a claimed objective, of a metric or of the optimum."""
+    """The facts about a claimed objective: the value of a metric, or a claimed optimal value."""
 
     value: float
     tol: float

@@ -70,7 +70,7 @@ class ConeDual(ABC):
     def products(
         self, entries: tuple[IntArray, ...], vectors: FloatArray, along: Sequence[Derivative]
     ) -> FloatArray:
-        """Rows of the root B of the Hessian (p, q) for these entries, with `sign` (newton.py).
+        """The rows of B that belong to these entries, (p, q). The Hessian is B B^T (newton.py); `sign` is included.
 
         along: the derivative of P_+ for each G.
         """

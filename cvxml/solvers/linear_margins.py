@@ -113,7 +113,7 @@ class LinearMargins:
         return needed
 
     def _free_margins(self, rows: MarginRows, key: IntArray) -> FloatArray:
-        """v of rows in the free directions."""
+        """The values v of the rows `key` in the metric free free^T, in the coordinates of the solver."""
         return rows.margins(self.at.Y @ self.free, key)
 
     def go_on(self, start: FloatArray, gap: float) -> None:

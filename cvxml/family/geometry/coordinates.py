@@ -25,9 +25,9 @@ RANK = 1e-13  # smallest relative spread of a direction that is kept
 
 
 class Coordinates(NamedTuple):
-    """Coordinates Y (n, r), with X_i - X_j = (Y_i - Y_j) back^T, and Y = (X - X_0) to, up to a shift.
+    """Coordinates Y (n, r) of points X. `to` and `back` (d, r) are the matrices of the maps between X and Y.
 
-    to, back: (d, r).
+    Y = (X - X_0) to, up to a shift, and X_i - X_j = (Y_i - Y_j) back^T.
     """
 
     Y: FloatArray

@@ -76,9 +76,9 @@ class Response(NamedTuple):
         return S
 
     def along(self, D: Weights) -> tuple[list[FloatArray], float] | None:
-        """The change of the dual variables for each unit of tilt, and an estimate of the best tilt.
+        """The change of the dual variables for each unit of tilt in direction D, and an estimate of the best tilt.
 
-        None if K is not usable in the direction D.
+        None if K is not usable in this direction.
         """
         E = self.X[D.pairs[:, 0]] - self.X[D.pairs[:, 1]]
         vector = svec(weighted(E, D.w))

@@ -87,7 +87,7 @@ class Sublevel:
     """All A with f(A) <= F = f(M), for a metric M (d, d). duals: dual variables that nearly prove M optimal."""
 
     def __init__(self, family: Family, M: FloatArray, duals: list[Duals], beside: FloatArray):
-        """beside (d, d): another metric, which may be better."""
+        """beside (d, d): another metric, which may have a smaller f than M."""
         self.family, self.beside = family, beside
         self.M = examine(M)[0]
         self.duals = in_domain(family, duals)
@@ -96,7 +96,7 @@ class Sublevel:
 
     @cached_property
     def response(self) -> Response | None:
-        """The response of the dual variables to a tilt; None if it is unknown for this family."""
+        """The change of the dual variables per unit of s; None if this family has no formula for it."""
         if not math.isfinite(self.F.value + self.F.error):
             return None
         with np.errstate(all="ignore"):
@@ -134,7 +134,7 @@ class Sublevel:
         return least
 
     def _at(self, D: Weights, moves: list[FloatArray], tilt: float) -> float:
-        """The bound from one tilt."""
+        """The upper bound of <D, A> from one s (`tilt`). moves: the change of the dual variables per unit of s."""
         self.proofs += 1
         duals = [Duals(own.a + tilt * move, own.key) for own, move in zip(self.duals, moves, strict=True)]
         tilted = Weights(D.pairs, tilt * D.w)
@@ -146,7 +146,10 @@ class Sublevel:
         return (left + 8 * EPS * abs(left)) / (tilt * share)
 
     def _proved(self, duals: list[Duals], tilt: Weights | None) -> tuple[float, float]:
-        """A lower bound of f minus `share` times the tilt, and that share; -inf and 0 without a proof."""
+        """A number t in (0, 1] (the share) and a proved lower bound of f(A) - t <tilt, A> over all A.
+
+        Returns the bound and t; -inf and 0 if nothing is proved.
+        """
         R, terms = self.family.regularizer, self.family.terms
         if R.undecided:
             return -math.inf, 0.0
@@ -190,7 +193,7 @@ class Sublevel:
         return -math.inf, 0.0
 
     def _weights(self, duals: list[Duals], tilt: Weights | None, share: float) -> Weights:
-        """G of dual variables and of `share` times the tilt."""
+        """G + share * tilt, for the G of these dual variables."""
         parts = [term.rows.weights(own) for term, own in zip(self.family.terms, duals, strict=True)]
         return joined(parts if tilt is None else [*parts, Weights(tilt.pairs, share * tilt.w)])
 

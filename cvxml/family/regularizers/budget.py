@@ -49,7 +49,7 @@ class Budget:
         self.at = budget(self.E, rank)
 
     def seen(self) -> Budget:
-        """The same budget with rank None."""
+        """This budget with rank=None, for solvers; it is no proof."""
         return Budget(self.X, self.similar, self.labels, None)
 
     @property

@@ -22,7 +22,7 @@ from cvxml.numbers.vocabulary import exact
 def zero_is_optimal(
     regularizer: Regularizer, terms: Sequence[tuple[Loss, Rows]], duals: Sequence[Duals]
 ) -> bool:
-    """True if dual variables near those given prove that M = 0 is optimal. R(0) must be 0."""
+    """True if M = 0 is proved optimal, by dual variables near the given ones. R(0) must be 0."""
     n, weights = len(regularizer.X), []
     for (loss, rows), given in zip(terms, duals, strict=True):
         a = loss.exact_duals([Fraction(dual) for dual in given.a.tolist()])

@@ -71,7 +71,7 @@ class AllSimilar(Budget):
         return pairs_by_labels(self.y).similar
 
     def seen(self) -> AllSimilar:
-        """The same budget with rank None."""
+        """This budget with rank=None, for solvers; it is no proof."""
         return AllSimilar(self.X, self.y, None)
 
     def judge(self, A: FloatArray) -> JudgedMatrix:
@@ -133,9 +133,9 @@ class Across(NamedTuple):
         return np.sort(key[v <= max(limit, least) + 2 * error])
 
     def blocks(self, view: Kept, duals: Duals, kept: float = math.inf) -> Iterator[Block]:
-        """One block: the rows with a dual variable, and those that may be the smallest.
+        """One block: the rows with a dual variable, and the rows that may have the smallest distance.
 
-        `Least` needs no other rows.
+        The loss `Least` needs no other rows.
         """
         error = 2 * float(error_of(view.sight).max())
         key = np.union1d(self.below(view.sight.images.at, -math.inf, error), duals.key)

@@ -80,7 +80,7 @@ def problem(X: FloatArray, triplets: IntArray, v: float) -> Any:
 
 
 def dual(X: FloatArray, triplets: IntArray, v: float) -> Any:
-    """Its dual. Variable: "u" (m,), the share of each triplet."""
+    """The dual of `problem`. Variable: "u" (m,), the share of each triplet."""
     import cvxpy as cp
 
     m, d = len(triplets), X.shape[1]
@@ -295,8 +295,8 @@ class BoostMetric(TripletMethod[Instance]):
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
         """The certificate of family/theorem.
 
-        A finite bound may need strictly feasible dual variables, which exist only for v > v*. If no bound is found,
-        the certificate is undecided.
+        A finite bound may need strictly feasible dual variables. They exist only if v is above the smallest v with
+        an optimum, v*. If no bound is found, the certificate is undecided.
         """
         certificate = super().certify(given, M, dual)
         if math.isinf(certificate.lower_bound) and not certificate.undecided:

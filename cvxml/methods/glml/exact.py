@@ -62,7 +62,10 @@ def exact_interval(p: Instance, A: FloatArray, dual: Dual, *, root: ArrayLike | 
 
 
 def _interval(model: Gaussians, x: FloatArray, A: FloatArray, V: Any, det: int, y: float, u: float) -> Exact:
-    """The interval at the current precision. Raises TooFewBits if it does not decide whether B is definite."""
+    """The exact interval of A (d, d) at the query x, at the current precision.
+
+    Raises TooFewBits if this precision does not decide whether B is definite.
+    """
     d = len(A)
     B = model.unit_B(x)
     size = (ball(flint().fmpz(det)).log() / d).exp()

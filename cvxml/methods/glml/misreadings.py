@@ -153,7 +153,7 @@ def _gaussian(**how: Any) -> Misread:
 
 
 def _with_alpha(covariance: Covariance) -> Misread:
-    """Return the misreading that alpha has another meaning. It does not apply if alpha is 0."""
+    """Return the misreading in which alpha has another meaning. It does not apply if alpha is 0."""
 
     def misread(_: Question, p: Instance) -> Pair | None:
         if p.params["alpha"] == 0 or (covariance is _shrunk and p.params["alpha"] > 1):
@@ -164,7 +164,7 @@ def _with_alpha(covariance: Covariance) -> Misread:
 
 
 def _with(**changes: Any) -> Misread:
-    """Return the misreading that the problem has other parameters."""
+    """Return the misreading in which the problem has other parameters."""
 
     def misread(question: Question, p: Instance) -> Pair | None:
         if not isinstance(p.params["model"], str) or all(p.params[name] == v for name, v in changes.items()):

@@ -104,7 +104,7 @@ def problem(X: FloatArray, pairs: Pairs, A_0: FloatArray, gamma: float, u: float
 
 
 def dual(X: FloatArray, pairs: Pairs, A_0: FloatArray, gamma: float, u: float, l: float) -> Any:
-    """Its dual. Variables: "lam_S" and "lam_D", one entry for each pair.
+    """The dual of `problem`. Variables: "lam_S" and "lam_D", one entry for each pair.
 
     A variable is missing if there are no pairs of its kind.
     """

@@ -176,7 +176,9 @@ MISREADINGS: dict[str, Misreading] = {
         "1/gamma times the slack where the paper has gamma", _gamma_times(lambda p: p.gamma**-2)
     ),
     "no_gamma": Misreading("the slack without gamma", _gamma_times(lambda p: 1 / p.gamma)),
-    "twice": Misreading("2 gamma times the slack: every pair in both orders", _gamma_times(lambda p: 2.0)),
+    "twice": Misreading(
+        "2 gamma times the slack: every pair counted in both orders", _gamma_times(lambda p: 2.0)
+    ),
     "half": Misreading(
         "2 D_ld(A, A_0), or half the slack, where the paper has the sum", _gamma_times(lambda p: 0.5)
     ),

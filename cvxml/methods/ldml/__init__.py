@@ -124,7 +124,7 @@ def weighed(pairs: Pairs, weighing: Weighing) -> tuple[list[float], list[float],
 
 
 def dual(X: FloatArray, pairs: Pairs, b: float | str, weighing: Weighing) -> Any:
-    """Its dual. Variable: "a" (p,), similar pairs first.
+    """The dual of `problem`. Variable: "a" (p,), similar pairs first.
 
     If w_0 > 0, "a" (p + 1,) has a last entry for all self-pairs together.
     """
@@ -400,7 +400,7 @@ MISREADINGS = {
     "exchanged": Misreading("similar and dissimilar pairs exchanged", other_pairs(exchanged)),
     "sum": Misreading("the sum of the losses of pairs, each pair once", _weighing(SUM, 0.0)),
     "ordered": Misreading(
-        "the sum over every pair in both orders and each point with itself (pyDML)",
+        "a sum that counts every pair in both orders, and each point with itself (pyDML)",
         _weighing(SUM, ONCE_IN_TWO),
     ),
     "means": Misreading(

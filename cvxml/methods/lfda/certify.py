@@ -42,7 +42,8 @@ def certify(given: Instance, M: FloatArray, dual: Dual) -> Certificate:
 def exact_interval(given: Instance, M: FloatArray, dual: Dual, root: ArrayLike | None) -> Exact:
     """The certificate of M (d, d) as rational numbers, rounded outward.
 
-    The judged metric is the metric of the embedding that has approximately the range of M, or of root (d, q) if given.
+    M is replaced by the metric of an embedding. The embedding has approximately the range of M, or of root (d, q)
+    if given.
     """
     (s,), known = dual_array(dual, "s", (1,)), given.known
     with precision(known.bits):

@@ -33,7 +33,7 @@ NEW_WINS = 1e-3  # a new row must be violated by this share of the group's part 
 
 
 class Cuts(NamedTuple):
-    """Rows t of groups g with the values b_t - <M, V_t>."""
+    """Rows t in groups g. The value of a row at a metric M is b_t - <M, V_t>."""
 
     group: IntArray  # (m,) the group of each row
     b: FloatArray  # (m,)

@@ -65,10 +65,10 @@ NOT_BY_LUCK = 1e-6  # largest gap of a misreading without a unique optimum; tole
 
 
 def problem(X: FloatArray, pairs: Pairs, diagonal: bool, budget: float = 1.0) -> Any:
-    """The problem, pair by pair, with the maximum negated. Variable: "A" (d, d).
+    """The problem (6)-(8) with one term for each pair, as a minimization: the sign of its objective is changed.
 
-    X (n, d): points. diagonal: A is diagonal. budget: the right side of (7), which is 1 in the paper. The solution is
-    `budget` times the solution for 1; a larger budget can suit a back end better.
+    Variable: "A" (d, d). X (n, d): points. diagonal: A is diagonal. budget: the right side of (7), which is 1 in
+    the paper. The solution is `budget` times the solution for 1; a larger budget can suit a back end better.
     """
     import cvxpy as cp
 
@@ -98,9 +98,10 @@ def problem(X: FloatArray, pairs: Pairs, diagonal: bool, budget: float = 1.0) ->
 
 
 def dual(X: FloatArray, pairs: Pairs, diagonal: bool, budget: float = 1.0) -> Any:
-    """Its dual, negated too. Variables: "c" (q,), one for each dissimilar pair with different points, and "mu".
+    """The dual of `problem`, as a minimization: the sign of its objective is changed.
 
-    A pair of equal points has distance 0 in every metric. With another budget, c is divided by sqrt(budget).
+    Variables: "c" (q,), one for each dissimilar pair with different points, and "mu". A pair of equal points has
+    distance 0 in every metric. With another budget, c is divided by sqrt(budget).
     """
     import cvxpy as cp
 

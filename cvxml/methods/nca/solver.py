@@ -381,7 +381,9 @@ class Solver:
         return self._limit[1]
 
     def tends_to_infinity(self, A: FloatArray) -> bool:
-        """Return True if larger multiples of A tend to a better objective, or A has reached their limit."""
+        """Return True if larger multiples of A improve the objective toward a limit, or if A is already at this
+        limit.
+        """
         value, gradient = self.pairs.value_and_gradient(A)
         further = value - self.limit(self.metric(A)).value
         if abs(further) <= ARRIVED * abs(value):

@@ -46,7 +46,9 @@ from cvxml.numbers.sums import Approximate
 
 @dataclass(frozen=True)
 class BlocksFeasibility(Feasibility):
-    """The distance of a matrix from the matrices of psd blocks; `beyond` is its largest entry outside the blocks."""
+    """The distance of a matrix from the matrices made of psd blocks; `beyond` is its largest entry outside the
+    blocks.
+    """
 
     beyond: float = 0.0
 
@@ -62,7 +64,7 @@ class BlocksFeasibility(Feasibility):
     @property
     def nearest(self) -> str:
         """The matrices of psd blocks, if an entry outside the blocks is too large."""
-        return super().nearest if self._in_blocks else "the matrices of psd blocks"
+        return super().nearest if self._in_blocks else "the matrices made of psd blocks"
 
     def __str__(self) -> str:
         if self._in_blocks:

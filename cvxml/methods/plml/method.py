@@ -175,7 +175,7 @@ class PLML(TripletMethod[Instance]):
         beyond, norm = float(np.abs(M - inside).max()), float(np.linalg.norm(M))
         if beyond > FEASIBILITY_TOL * norm:
             raise ValueError(
-                f"{name} has an entry of {beyond:.3g} beside its {given.m} blocks of {given.X.shape[1]} "
+                f"{name} has an entry of {beyond:.3g} outside its {given.m} blocks of {given.X.shape[1]} "
                 "features: entries outside the blocks must be 0"
             )
         return inside

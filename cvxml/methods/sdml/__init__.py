@@ -87,7 +87,7 @@ def weighted(X: FloatArray, pairs: Pairs, eta: float, M_0: FloatArray) -> FloatA
 
 
 def dual(X: FloatArray, pairs: Pairs, eta: float, lam: float, M_0: FloatArray) -> Any:
-    """Its dual. Variable: "U" (d, d), which is added to S off the diagonal."""
+    """The dual of `problem`. Variable: "U" (d, d), which is added to S off the diagonal."""
     import cvxpy as cp
 
     S, d = weighted(X, pairs, eta, M_0), X.shape[1]
@@ -322,7 +322,7 @@ MISREADINGS = {
         lambda p: {"eta": p.eta / max(1, len(p.pairs.similar) + len(p.pairs.dissimilar))},
         "the mean over pairs where the method has a sum",
     ),
-    "ordered": _other(lambda p: {"eta": 2 * p.eta}, "every pair in both orders"),
+    "ordered": _other(lambda p: {"eta": 2 * p.eta}, "every pair counted in both orders"),
     "exchanged": _other(
         lambda p: {"pairs": exchanged(p.pairs).to_dict()}, "similar and dissimilar pairs exchanged"
     ),

@@ -116,7 +116,7 @@ class Relaxation:
         return D
 
     def settled(self, known: IntArray) -> FloatArray:
-        """Return Y (n, D) of `known` (n, n)."""
+        """Return Y (n, D): for each point i, the sum of X_ij over the points j that `known` (n, n) places in h*_i."""
         Y: FloatArray = np.einsum("ij,ijd->id", (known == IN).astype(float), self.outer)
         return Y
 
@@ -221,7 +221,7 @@ class Relaxation:
         return rows
 
     def bound(self, Y: FloatArray, proof: Proof) -> Proof:
-        """Return the multipliers, made feasible, with their bound at the settled Y (n, D)."""
+        """Make the multipliers feasible, and return them with their bound. Y (n, D): see `settled`."""
         p, n = self.p, len(Y)
         point = proof.sets[:, 0]
         q, nu = np.maximum(proof.q, 0), np.maximum(proof.nu, 0)
@@ -266,7 +266,9 @@ def reduced(p: Instance) -> Reduced:
 
 @dataclass(eq=False)
 class Node:
-    """The settled memberships, and the best proof so far."""
+    """A node of the tree: `known` tells which points are in h*_i and which are not; `proof` has the best bound so
+    far.
+    """
 
     known: IntArray  # (n, n)
     proof: Proof
@@ -275,7 +277,10 @@ class Node:
 
 @dataclass
 class Tree:
-    """Rows: i, j, the row with j in h*_i, the row with j not in h*_i; four times LEAF for a leaf."""
+    """One row per node: i, j, the row of the child with j in h*_i, the row of the child with j not in h*_i.
+
+    A leaf has LEAF in all four columns.
+    """
 
     rows: list[list[int]] = field(default_factory=list)
     proofs: dict[int, Proof] = field(default_factory=dict)  # of leaves

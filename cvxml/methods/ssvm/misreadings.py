@@ -381,12 +381,13 @@ MISREADINGS: dict[str, Misreading] = {
     ),
     "tied": _read("the second max over ties too, where the paper has the sets in which y_i wins", tied=True),
     "optimistic": _read(
-        "Delta = 0 for a tie that includes the own class, where it costs the most it could",
+        "Delta = 0 for a tie that includes the own class, where the method has the largest loss of the tied classes",
         optimistic=True,
         tied=True,
     ),
     "optimistic_loss": _read(
-        "Delta = 0 in the first max for a tie that includes the own class, where it costs the most it could",
+        "Delta = 0 in the first max for a tie that includes the own class, where the method has the largest "
+        "loss of the tied classes",
         optimistic=True,
     ),
     "once": _read(

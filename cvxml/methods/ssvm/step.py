@@ -163,7 +163,10 @@ class Columns(ConeDual):
         return self.C * self.delta
 
     def gap(self, at: At) -> float:
-        """C sum_ic q_ic (max_c' score_ic' - score_ic), where the score S + Delta is Delta - sum of distances."""
+        """The duality gap of W and q over these sets: C sum_ic q_ic (max_c' score_ic' - score_ic).
+
+        score_ic = Delta_ic - (sum of the distances of set c of point i).
+        """
         score = self.delta - at.margins
         best = np.where(self.real, score, -np.inf).max(axis=1, keepdims=True)
         return self.C * float(np.sum(at.v * (best - score)))
@@ -329,7 +332,7 @@ def cccp(
             new = rescaled(p, result.best)
             if result.objective + new.rounding(p.C) < new.F:
                 raise AssertionError(
-                    f"F = {new.F!r} above its majorant {result.objective!r}: CCCP would not descend"
+                    f"F = {new.F!r} is above its upper bound {result.objective!r}: the step of CCCP does not lower F"
                 )
             run.steps += 1
             seconds, open_gap = time.perf_counter() - started, at.F - result.bound
