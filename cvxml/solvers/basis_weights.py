@@ -117,7 +117,7 @@ class Combining:
             rest = self._gradient(w, a) - z
 
             def towards(t_w: FloatArray, t_y: FloatArray, t_xi: FloatArray) -> Point:
-                """The step after which the products are about these."""
+                """The Newton step to a point where the three products have approximately these values."""
                 g = t_y / a - y - t_xi / r + xi
                 dw = (
                     cho_solve(factor, (self.H.T @ (D * g) + t_w / w - z - rest) / scale, check_finite=False)

@@ -139,7 +139,9 @@ class TwoSides(FeasibleSet):
         return self.full(self.total(v))
 
     def moves(self, v: FloatArray, slope: FloatArray) -> np.ndarray:
-        """The positive entries of rows that have a direction within their face."""
+        """The positive entries of the rows where at least two of them can move together without a change of the
+        sums.
+        """
         u, w = (v > 0) & self.up, (v > 0) & self.down
         most = np.where(self.at_cap(v), np.maximum(u.sum(axis=1), w.sum(axis=1)), (u | w).sum(axis=1))
         moves: np.ndarray = (u | w) & (most > 1)[:, None]

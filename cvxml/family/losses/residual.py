@@ -51,7 +51,7 @@ class Residual(Loss):
         return np.concatenate([-near, self._far(near)])
 
     def _far(self, near: FloatArray) -> FloatArray:
-        """w s / (1 - s), rounded up; 0 where `alone`."""
+        """w s / (1 - s), rounded up; 0 if both points of the far pair are equal (`alone`)."""
         left = np.where(self.alone, 1.0, self.w - near)
         far: FloatArray = np.where(self.alone, 0.0, near * (self.w / left) * (1 + 4 * EPS))
         return far

@@ -210,7 +210,7 @@ class Sublevel:
 
     @cached_property
     def box(self) -> Box | None:
-        """A box around all A; None if a direction has no bound."""
+        """A box that contains every A of this set; None if a direction has no bound."""
         response, d = self.response, len(self.M)
         if response is None or d > MOST_FEATURES:
             return None

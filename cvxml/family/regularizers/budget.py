@@ -114,9 +114,10 @@ class Budget:
         return Fraction(0)
 
     def exact_bound(self, X: rational.Plane, G: Weights, hint: float | None = None) -> Fraction:
-        """-lambda for a lambda that is proved to be at least lambda_max, and close to it.
+        """A lower bound -lambda of r(G): lambda sum_S X_ij - G is proved psd, and lambda is nearly the smallest
+        such number.
 
-        hint: a guess of lambda_max.
+        hint: a guess of lambda.
         """
         weights = fractions(G.w)
         pairs = np.concatenate([self.similar, G.pairs])

@@ -107,7 +107,9 @@ def _whole_matrix(p: Instance) -> FloatArray:
 
 
 def _plain_whole_matrix(p: Instance) -> FloatArray:
-    """The Euclidean distances between distinct points, not squared: each pair twice, and the zeros."""
+    """The entries of the whole matrix of Euclidean distances between distinct points: each distance twice, and n
+    zeros.
+    """
     distances = np.sqrt(squared_distances(np.unique(p.X, axis=0), np.eye(p.X.shape[1])))
     return np.concatenate([distances, distances, np.zeros(len(np.unique(p.X, axis=0)))])
 

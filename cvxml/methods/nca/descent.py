@@ -58,9 +58,7 @@ class Sums:
         self.both = np.zeros(E.shape)  # (M + M^T) E, and in the last column m
 
     def add(self, rows: slice, columns: slice, K: FloatArray, KE: FloatArray, factor: FloatArray) -> None:
-        """Add the block M_ij = factor_i K_ij, for i in `rows` and j in `columns`. KE: the product of K and
-        E[columns].
-        """
+        """Add the block M_ij = factor_i K_ij, for i in `rows` and j in `columns`. KE: the product K E[columns]."""
         scaled = factor[:, None].astype(K.dtype)
         self.both[rows] += scaled * KE
         self.both[columns] += K.T @ (scaled * self.E[rows])

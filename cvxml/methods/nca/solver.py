@@ -381,7 +381,7 @@ class Solver:
         return self._limit[1]
 
     def tends_to_infinity(self, A: FloatArray) -> bool:
-        """Return True if larger multiples of A improve the objective toward a limit, or if A is already at this
+        """Return True if larger multiples of A improve the objective toward a limit, or if A has reached this
         limit.
         """
         value, gradient = self.pairs.value_and_gradient(A)

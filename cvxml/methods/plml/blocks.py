@@ -46,9 +46,7 @@ from cvxml.numbers.sums import Approximate
 
 @dataclass(frozen=True)
 class BlocksFeasibility(Feasibility):
-    """The distance of a matrix from the matrices made of psd blocks; `beyond` is its largest entry outside the
-    blocks.
-    """
+    """The distance of a matrix from the matrices made of psd blocks; `beyond`: the largest entry outside them."""
 
     beyond: float = 0.0
 

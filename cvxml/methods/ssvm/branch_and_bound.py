@@ -266,9 +266,7 @@ def reduced(p: Instance) -> Reduced:
 
 @dataclass(eq=False)
 class Node:
-    """A node of the tree: `known` tells which points are in h*_i and which are not; `proof` has the best bound so
-    far.
-    """
+    """A node of the tree. known: which points are settled to be in h*_i, or not. proof: the best bound so far."""
 
     known: IntArray  # (n, n)
     proof: Proof

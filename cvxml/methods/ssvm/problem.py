@@ -108,7 +108,9 @@ def inner(W: Any, M: FloatArray) -> Any:
 
 
 def sum_of_latent(X: FloatArray, y: IntArray, k: int, h_star: Sequence[Neighbors]) -> FloatArray:
-    """The sets of the second maximum, kept: P (d, d)."""
+    """P = sum_i Psi(x_i, h*_i) (d, d), for given sets h*_i. Raises ValueError if the class of i does not win in
+    h*_i.
+    """
     R = int(max(y)) + 1
     if len(h_star) != len(y):
         raise ValueError(f"h_star must hold one set for each point: {len(y)}, got {len(h_star)}")
