@@ -112,7 +112,7 @@ def check_solvable(family: Family) -> None:
     terms = ", ".join(f"{type(loss).__name__} on {type(rows).__name__}" for loss, rows in family.terms)
     raise TypeError(
         f"`search` has no solver for {type(family.regularizer).__name__} with {terms}: set PATH of the method to a "
-        "solver of a Task; CONTRIBUTING.md has a table of the solvers that there are"
+        "solver of a Task; CONTRIBUTING.md has a table of all solvers"
     )
 
 

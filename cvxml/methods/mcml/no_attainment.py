@@ -79,9 +79,10 @@ def _directions(at: Coordinates, of: Softmaxes, M: FloatArray) -> Iterator[Float
 
 
 def _falls(D: FloatArray, of: Softmaxes) -> bool:
-    """True if the objective falls along a U with the distances D (n, n), up to rounding.
+    """True if the objective decreases along M + t U as t grows, for the U with distances D (n, n), up to rounding.
 
-    The points of a class are equally near and nearest for every i, and for some i another point is farther.
+    For every i, the points of its class have equal distances and no other point is nearer; for some i a point is
+    farther.
     """
     used = of.c > 0
     D = D[used]
@@ -93,7 +94,7 @@ def _falls(D: FloatArray, of: Softmaxes) -> bool:
 
 
 def _falls_exactly(X: FloatArray, of: Softmaxes, root: FloatArray) -> bool:
-    """Like `_falls` for U = root root^T with root (d, m), in exact arithmetic."""
+    """Like `_falls`, in exact arithmetic, for U = root root^T with root (d, m)."""
     if not np.isfinite(root).all():
         return False
     z = flint().fmpz_mat(integers(X)[0]) * flint().fmpz_mat(integers(root)[0])

@@ -185,13 +185,13 @@ class PLML(TripletMethod[Instance]):
         return str(examine_blocks(M, given.X, given.m)[1])
 
     def problem(self, given: Instance) -> Any:
-        """The problem of the metrics. Variables "M_0" .. (d, d) and "xi" (t,)."""
+        """The problem of the metrics, for given weights. Variables "M_0" .. (d, d) and "xi" (t,)."""
         from cvxml.methods.plml.problem import problem
 
         return problem(given.X, given.W, given.triplets(), given.targets, given.alpha1, given.alpha2)
 
     def dual(self, given: Instance) -> Any:
-        """The dual of the metrics. Variables "c" (t,) and "S_0" .. (d, d)."""
+        """The dual of the problem of the metrics. Variables "c" (t,) and "S_0" .. (d, d)."""
         from cvxml.methods.plml.problem import dual
 
         return dual(given.X, given.W, given.triplets(), given.targets, given.alpha1, given.alpha2)

@@ -291,7 +291,9 @@ def _unless_a_multiple_is_better(problem: Problem) -> Problem:
 
 
 def _with(name: str, value: Callable[[Question, Instance], Any]) -> Problem:
-    """Return the misreading (10) with another parameter. It does not apply if `value` is None."""
+    """Return the misreading that is problem (10) with another value of the parameter `name`. It does not apply if
+    `value` is None.
+    """
 
     def found(question: Question) -> Any:
         return value(question, question.checked(instance))
@@ -334,7 +336,9 @@ def _class_weights(_: Question, p: Instance) -> FloatArray | None:
 
 
 def _more_neighbors(by: int) -> Problem:
-    """Return the misreading (10) with k + by. It does not apply if a class cannot win such a vote (ValueError)."""
+    """Return the misreading that is problem (10) with k + by. It does not apply if a class cannot win such a vote
+    (ValueError).
+    """
 
     def value(_: Question, p: Instance) -> int | None:
         return p.k + by if 0 < p.k + by < len(p.X) else None
