@@ -1,4 +1,4 @@
-"""python -m cvxml, and the `cvxml` command."""
+"""Entry point of `python -m cvxml` and of the `cvxml` command."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def main() -> None:
 
         code = run(sys.argv[1:])
     except KeyboardInterrupt:
-        print("cvxml: interrupted; nothing is kept", file=sys.stderr)
+        print("cvxml: interrupted; no result is kept", file=sys.stderr)
         code = 130
     sys.exit(code)
 

@@ -83,7 +83,7 @@ def evaluate(
 ) -> Evaluation:
     """Return the intermediate values of `method` at `metric`, by the paper's names.
 
-    They include a step of its algorithm at iteration `t`. Raises ValueError for bad input.
+    They include one step of the printed algorithm, at iteration `t`. Raises ValueError for bad input.
     """
     of = get(method)
     check_params(method, params, ("t",))

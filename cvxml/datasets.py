@@ -80,7 +80,7 @@ def waveform(n: int = 400, seed: int = SEED) -> tuple[NDArray[np.float64], NDArr
 
 def _random(n: int, seed: int) -> np.random.RandomState:
     if n < 1:
-        raise ValueError(f"n is {n}, but a data set has at least 1 row; give n >= 1")
+        raise ValueError(f"n is {n}, but it must be at least 1")
     return np.random.RandomState(seed)
 
 
@@ -103,7 +103,7 @@ def stored_files() -> dict[str, str]:
     try:
         entries = sorted(os.listdir(folder), reverse=True)
     except OSError as error:
-        message = f"CVXML_DATA names {folder!r}, which is no readable folder; change or unset it"
+        message = f"CVXML_DATA names {folder!r}, which is not a readable folder; change or unset it"
         raise ValueError(message) from error
     found = {}
     for entry in entries:  # in this order NAME.csv comes after NAME.csv.gz, and replaces it
@@ -189,7 +189,7 @@ def find(name: str, asked: files.Settled = files.NOTHING) -> files.Table:
     given = [option for option, value in asdict(asked).items() if value is not None]
     if given:
         raise ValueError(
-            f"{name!r} is no file: leave --{' and --'.join(given)} out, or give a file such as .csv"
+            f"{name!r} is not a file: leave --{' and --'.join(given)} out, or give a file such as .csv"
         )
     return files.Table(*_embedded(name), "the set")
 
@@ -211,7 +211,8 @@ def _embedded(name: str) -> Table:
     ]  # the user may have left out the ending of a file
     near = f"; did you mean {min(beside)!r}?" if beside else did_you_mean(name, known)
     raise ValueError(
-        f"{name!r} is no data set; there is {', '.join(known)}; or openml:NAME; of a file, give the ending too{near}"
+        f"{name!r} is not a data set; the sets are {', '.join(known)}, and openml:NAME; for a file, give the "
+        f"ending too{near}"
     )
 
 
@@ -232,13 +233,13 @@ def _openml(name: str) -> Table:
             f'line, label last) in a folder, let CVXML_DATA name the folder, and load "{title}"'
         ) from error
     except IndexError as error:  # scikit-learn looks up a missing label among the classes
-        raise ValueError(f"{name!r} has labels that are missing; give a set that is complete") from error
+        raise ValueError(f"{name!r} has missing labels; give a complete set") from error
     except ValueError as error:
         raise ValueError(f"{name!r} cannot be used: {error}") from error
     if found.categories:
         some = ", ".join(map(repr, sorted(found.categories)[:3]))
         raise ValueError(
-            f"{name!r} has {len(found.categories)} features that are not numbers ({some}); encode them yourself"
+            f"{name!r} has {len(found.categories)} features that are not numbers ({some}); encode them as numbers first"
         )
     if found.target is None or np.ndim(found.target) != 1:
         raise ValueError(f"{name!r} has no target, or more than one; give a set with one label for each row")
@@ -251,7 +252,7 @@ def _openml(name: str) -> Table:
         missing += sum(label is None or label != label for label in found.target)
     if missing:
         raise ValueError(
-            f"{name!r} has {missing} missing values; give a set that is complete, or fill it in yourself"
+            f"{name!r} has {missing} missing values; give a complete set, or fill in the values first"
         )
     return X, y
 

@@ -84,7 +84,7 @@ def parametrize_with_cases(
     reasons = dict(expected_failures or {})
     cases = load_cases(folder, pattern)
     if strangers := sorted(reasons.keys() - {case.id for case in cases}):
-        raise ValueError(f"expected_failures names what is none of these cases: {', '.join(strangers)}")
+        raise ValueError(f"expected_failures names unknown cases: {', '.join(strangers)}")
     if silent := sorted(name for name, reason in reasons.items() if not reason.strip()):
         raise ValueError(f"expected_failures gives no reason for {', '.join(silent)}")
 
@@ -100,7 +100,7 @@ def parametrize_with_cases(
             said = f"{row.case}: {row.verdict}: {'; '.join((row.message, *row.diagnosis))}"
             if row.verdict in ("skipped", "inconclusive"):
                 if case.id in reasons:
-                    raise RuntimeError(f"expected to fail ({reasons[case.id]}), and it does not: {said}")
+                    raise RuntimeError(f"expected to fail ({reasons[case.id]}), but it did not: {said}")
                 pytest.skip(said)
             if row.verdict != "certified":
                 raise NotCertified(said)

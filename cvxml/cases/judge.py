@@ -41,10 +41,9 @@ no other field of the file determines. It makes lists again that `n_neighbors` d
 derived. It also believes the anchors of plml (k-means) and the neighbours of kernel_mlsvm. It believes nothing else:
 no figure, no metric, no dual variable, no solver.
 
-Exactness
----------
-Tolerances decide nothing in a proof. A float is an integer times a power of two, and a proof rests only on sums,
-products, eliminations and comparisons of integers and fractions. Floats (eigenvectors, a multiple) only make proposals.
+Exactness --------- No proof rests on a tolerance. A float is an integer times a power of two, and a proof rests
+only on sums, products, eliminations and comparisons of integers and fractions. Floats (eigenvectors, a multiple)
+only make proposals.
 
 - A matrix is psd if its pivots are. Pivots also settle spans and free directions.
 - A metric that is psd only to 1e-6 of its norm is judged together with the psd matrix L L^T next to it. The larger of
@@ -179,7 +178,7 @@ def require(holds, otherwise):
 def together(*lists):
     """zip for lists that must have the same length."""
     rows = [list(each) for each in lists]
-    require(len({len(row) for row in rows}) <= 1, "one of two lists that belong together is shorter")
+    require(len({len(row) for row in rows}) <= 1, "two lists that belong together have different lengths")
     return zip(*rows)
 
 
@@ -197,7 +196,7 @@ def lcm(*numbers):
 def whole(array):
     """The floats as integers of any size, and the power of two that they are multiples of."""
     array = np.asarray(array, float)
-    require(np.isfinite(array).all(), "what should be a number is no number, or not finite")
+    require(np.isfinite(array).all(), "an entry must be a finite number")
     mantissas, exponents = np.frexp(array)
     integers = np.ldexp(mantissas, 53).astype(np.int64).astype(object)
     least = int(exponents[array != 0].min()) if array.any() else 0
@@ -267,7 +266,7 @@ def psd(Z):
 
 
 def independent(C):
-    """Indices of rows of psd integers C that are a basis of all rows: the rows with a pivot above 0."""
+    """Indices of rows of a psd matrix C of integers that are a basis of all rows: the rows with a pivot above 0."""
     found, before = [], 1
     for k in range(len(C)):
         pivot = C[0, 0]
@@ -384,7 +383,7 @@ def lowered(row, total):
 def of_simplex(row, whose):
     """Floats >= 0 with the sum 1, as multiples of 1 / ONE with exactly this sum."""
     row = [float(v) for v in row]
-    require(min(row, default=-1) >= 0 and abs(sum(row) - 1) <= 1e-9, f"{whose} leaves the simplex")
+    require(min(row, default=-1) >= 0 and abs(sum(row) - 1) <= 1e-9, f"{whose} is outside the simplex")
     row = lowered([int(Fraction(v) * ONE) for v in row], ONE)
     row[max(range(len(row)), key=row.__getitem__)] += ONE - sum(row)
     return row
@@ -441,7 +440,10 @@ class Metric:
 
 
 def symmetric(metric, d):
-    """The symmetric part (d, d) of a matrix that is symmetric to 1e-6 of its norm: floats, and integers with a unit."""
+    """The symmetric part (d, d) of a matrix, as floats, and as integers with a unit.
+
+    Raises ValueError unless the matrix is symmetric to 1e-6 of its norm.
+    """
     A = np.array(metric, float)
     require(A.shape == (d, d), "X or the metric has another shape")
     integers, unit = whole(A)
@@ -499,7 +501,7 @@ def distances(X, A):
 def index_rows(rows, width, n, what):
     """Rows of `width` indices, each row once, as an array."""
     require(all(len(row) == width and all(i in range(n) for i in row) for row in rows), f"no {what}")
-    require(len(set(map(tuple, rows))) == len(rows), f"one of the {what} is there twice")
+    require(len(set(map(tuple, rows))) == len(rows), f"one of the {what} is listed twice")
     return np.array(rows, int).reshape(-1, width)
 
 
@@ -509,21 +511,23 @@ def neighbor_lists(lists, n):
     for i, listed in enumerate(lists):
         require(i not in listed, f"the neighbour list of {i} holds the point itself")
         require(len(set(listed)) == len(listed), f"the neighbour list of {i} holds a point twice")
-        require(all(j in range(n) for j in listed), f"the neighbour list of {i} leaves 0..{n - 1}")
+        require(
+            all(j in range(n) for j in listed), f"the neighbour list of {i} has an index outside 0..{n - 1}"
+        )
     return [[int(j) for j in listed] for listed in lists]
 
 
 def numbers(dual, name, count):
     """A dual variable: `count` finite numbers, as integers and their unit."""
     values = np.array(dual[name], float)
-    require(values.shape == (count,) and np.isfinite(values).all(), f"{name} is not {count} numbers")
+    require(values.shape == (count,) and np.isfinite(values).all(), f"{name} must be {count} numbers")
     return whole(values)
 
 
 def rank_of(n_components, d):
     """The given rank, which is an integer from 1 to d."""
     fits = isinstance(n_components, int) and 1 <= n_components <= d
-    require(fits, f"n_components is no rank from 1 to {d}")
+    require(fits, f"n_components must be an integer from 1 to {d}")
     return n_components
 
 
@@ -585,11 +589,11 @@ class Problem:
         raise NotImplementedError
 
     def scale(self, at, objective):
-        """The number that tolerances are shares of. at: the last Metric; objective: the largest of all."""
+        """The number that tolerances are relative to. at: the last Metric; objective: the largest of all."""
         return objective
 
     def lost(self, objective):
-        """More than rounding can change in the objective or in the bound."""
+        """A bound of the rounding error of the objective and of the bound; it is much too large on purpose."""
         return 0
 
     def bound(self, dual):
@@ -622,7 +626,7 @@ class MLSVM(Problem):
         super().__init__(content)
         self.lists = neighbor_lists(content["neighbors"], self.n)
         self.lam, self.share = self.number("lam"), Fraction(1, self.n)
-        require(self.lam > 0, f"lam is {self.params['lam']}, and must be above 0")
+        require(self.lam > 0, f"lam is {self.params['lam']}, and must be greater than 0")
         require(len(self.y) == self.n, f"there are {len(self.y)} labels for {self.n} points")
 
     def objective(self, at):
@@ -654,7 +658,7 @@ class MLSVM(Problem):
         values, unit = whole([*dual["u"], *dual["w"]])
         index = [*dual["u_index"], *dual["w_index"]]
         same = len(index) == len(values) and len(dual["u"]) == len(dual["u_index"])
-        require(same, "one list of prices is shorter")
+        require(same, "the lists of prices have different lengths")
         rows: list[Any] = [({}, {}) for _ in range(n)]
         for at, ((i, j), value) in enumerate(zip(index, values)):
             name = "w" if at >= len(dual["u"]) else "u"
@@ -705,7 +709,7 @@ class KernelMLSVM(MLSVM):
         if kernel == "poly":
             p = int(params["degree"])
             fits = p == params["degree"] and 0 < p <= DEGREE
-            require(fits, f"the degree is no whole number from 1 to {DEGREE}")
+            require(fits, f"the degree must be an integer from 1 to {DEGREE}")
             return self.X.dot(self.X.T) ** p, self.unit ** (2 * p), 0
         gamma = Fraction(1 / self.d if params["gamma"] is None else float(params["gamma"]))
         require(gamma > 0, "gamma is not positive")
@@ -795,7 +799,7 @@ class LMNN(Problem):
         """The impostors of each target, from triplets."""
         found: dict[Any, Any] = {}
         for i, j, l in index_rows(triplets, 3, self.n, "triplets").tolist():
-            require(i not in (j, l), "a triplet has a point twice, or is there twice")
+            require(i not in (j, l), "a triplet contains a point twice, or is listed twice")
             found.setdefault((i, j), []).append(l)
         return found
 
@@ -827,7 +831,7 @@ class LMNN(Problem):
         known = {pair: set(others) for pair, others in self.impostors.items()}
         require(all(l in known[i, j] for i, j, l in rows), "a triplet has a price and no impostor")
         above = not self.squared and (price * fine > mu).any()
-        require((price >= 0).all() and not above, "a price leaves 0 to mu")
+        require((price >= 0).all() and not above, "a price must be from 0 to mu")
         common = max(fine.denominator, (1 - mu).denominator)
         C = outer_sum(self.X, at_pairs(n, targets, [int((1 - mu) * common)] * len(targets)))
         weights = at_pairs(n, [(i, j) for i, j, _ in rows], price)
@@ -864,7 +868,7 @@ class Triplets(Problem):
         listed = set(map(tuple, self.triplets.tolist()))
         require(all(tuple(row) in listed for row in rows), "what is no triplet has a price")
         fits = (price >= 0).all() and (price * fine <= cap * (1 + Fraction(1, 2**50))).all()
-        require(fits, "a price leaves what is allowed: 0 to C/m, or to 1")
+        require(fits, "a price is outside its bounds: 0 to C/m, or 0 to 1")
         price = np.minimum(price, math.floor(cap / fine))
         return price, fine, self.weights(rows, price)
 
@@ -941,7 +945,10 @@ class PLML(Triplets):
         super().__init__(content)
         self.W, self.share = whole(self.params["weights"])
         self.blocks = self.W.shape[1]
-        require(len(self.W) == self.n and (self.W >= 0).all(), "the weights are not a row a point, 0 or more")
+        require(
+            len(self.W) == self.n and (self.W >= 0).all(),
+            "the weights must have one row per point, with entries 0 or more",
+        )
         self.alpha1, self.alpha2 = self.number("alpha1"), self.number("alpha2")
         require(self.alpha1 > 0 and self.alpha2 >= 0, "there is no triplet, or a weight is not allowed")
         self.pairs = sorted({(i, j) for i, j, _ in self.triplets.tolist()})
@@ -960,7 +967,7 @@ class PLML(Triplets):
     def deviations(self, M):
         own = self.in_blocks(M)
         yield Deviation(
-            np.abs(M - own).max() / (np.linalg.norm(M) or 1.0), "there is an entry beside its blocks"
+            np.abs(M - own).max() / (np.linalg.norm(M) or 1.0), "an entry outside its blocks is not 0"
         )
         yield from of_cone(own)
         yield from of_cone_in_units(own, np.tile(self.spread(), self.blocks))
@@ -1069,7 +1076,7 @@ class Combination(Triplets):
         # compared with the entries of its own features; compared with the largest of all anything may be small
         own = np.sqrt(np.maximum(np.diag(A), 0))
         off = np.abs(A - np.array([[float(v * found.unit) for v in row] for row in found.matrix]))
-        require((off <= 1e-6 * np.outer(own, own)).all(), "the metric is no combination of the vectors")
+        require((off <= 1e-6 * np.outer(own, own)).all(), "the metric is not a combination of the vectors")
         require(min(self.beta, self.cap) > 0, "a parameter is not allowed")
         return [found]
 
@@ -1092,7 +1099,7 @@ class Combination(Triplets):
         (w, off, least), norm = self.weights_of(M), np.linalg.norm(M) or 1.0
         yield Deviation(off / norm, "it is no combination")
         if w.min() < 0:
-            away, what = np.linalg.norm(np.minimum(w, 0)), "it is no combination with weights >= 0"
+            away, what = np.linalg.norm(np.minimum(w, 0)), "it is not a combination with weights >= 0"
             yield Deviation(least * away / norm, what)
             yield Deviation(away / np.linalg.norm(w), what, False)
 
@@ -1312,7 +1319,7 @@ class ITML(Pairs, NearPrior):
         less = [v * s_unit * self.near / self.gamma for v in q_S]
         more = [v * d_unit * self.far / self.gamma for v in q_D]
         fits = min([*less, *more], default=0) >= 0 and max(less, default=0) < 1
-        require(fits, "a price is negative, or gamma/u or more")
+        require(fits, "a price must be at least 0 and less than gamma/u")
         common = 1 / min(s_unit, d_unit)
         near = at_pairs(self.n, self.similar, q_S) * int(s_unit * common)
         far = at_pairs(self.n, self.dissimilar, q_D) * int(d_unit * common)
@@ -1333,7 +1340,7 @@ class LSML(NearPrior):
         super().__init__(content)
         rows, n = self.params["quadruplets"], self.n
         inside = all(len(row) == 4 and all(i in range(n) for i in row) for row in rows)
-        require(inside, "a quadruplet leaves the points")
+        require(inside, "a quadruplet has an index outside the points")
         self.rows = np.array(rows, int).reshape(-1, 4)
         self.weights = [Fraction(float(w)) for w in self.params["weights"]]
         fits = len(self.weights) == len(rows) and min(self.weights, default=0) >= 0
@@ -1362,7 +1369,7 @@ class LSML(NearPrior):
         s, fine = numbers(dual, "s", len(self.rows))
         near, alone = [v * fine for v in s], (X[c] == X[e]).all(axis=1)
         fits = all(0 <= v < 1 or (v == 1 and one) for v, one in zip(near, alone))
-        require(fits, "an s is negative, or 1 or more")
+        require(fits, "an s must be at least 0 and less than 1")
         bits = 2**200  # all to one denominator: a price of a far pair is rounded up, of a near one down
         near = [math.floor(w * v * bits) for w, v in zip(self.weights, near)]
         less = [Fraction(v, bits) for v in near]
@@ -1441,7 +1448,7 @@ class LDML(Pairs):
         a, fine = numbers(dual, "a", len(listed))
         inside = [v * fine / c for v, c in zip(a, w)]
         fits = min(inside) >= 0 and max(inside) <= 1 + Fraction(1, 2**50)
-        require(fits, "a price leaves what is allowed: 0 to the weight of its pair")
+        require(fits, "a price is outside its bounds: 0 to the weight of its pair")
         balanced = not self.free or (t * a).sum() == 0
         require(balanced, "prices of similar and of dissimilar pairs do not balance")
         require(psd(outer_sum(self.X, at_pairs(self.n, listed, t * a))), "the prices leave the dual cone")
@@ -1505,7 +1512,7 @@ class Budget(Pairs):
         return abs(objective)
 
     def multiple(self, price):
-        """mu, as little as is found, with mu sum_S X_ij - sum price X_ij psd, of integers."""
+        """A number mu, nearly the smallest, with mu sum_S X_ij - sum price X_ij psd, for integers."""
         S = sum_over(self.X, self.similar)
         C = outer_sum(self.X, at_pairs(self.n, self.dissimilar, price))
         points = self.floats()
@@ -1547,7 +1554,10 @@ class MMC(Budget):
         """The c, as integers, and 0 for pairs of equal points."""
         if "metric" in dual:  # in place of its prices: any positive c are valid
             at = np.array(dual["metric"], float)
-            require(at.shape == (self.d,) * 2 and np.isfinite(at).all(), "the metric of the dual is none")
+            require(
+                at.shape == (self.d,) * 2 and np.isfinite(at).all(),
+                "the metric of the dual must be (d, d) and finite",
+            )
             points, (i, j) = self.floats(), index_columns(self.dissimilar)
             E = points[i] - points[j]
             D = np.maximum(np.sum((E @ at) * E, axis=1), 0.0)
@@ -1562,7 +1572,7 @@ class MMC(Budget):
 
 
 class DiagonalMMC(MMC):
-    """The same for diagonal metrics."""
+    """- sum of the distances of dissimilar pairs, for diagonal metrics"""
 
     def deviations(self, M):
         yield from super().deviations(M)
@@ -1602,14 +1612,14 @@ class DMLEig(Budget):
             place = {(i, j): t for t, (i, j) in enumerate(self.dissimilar)}
             listed = list(map(tuple, np.sort(dual["q_index"], axis=1).tolist()))
             known = len(set(listed)) == len(listed) and place.keys() >= set(listed)
-            require(known, "a weight of no dissimilar pair")
+            require(known, "a weight belongs to no dissimilar pair")
             numbers(dual, "q", len(listed))
             q = np.zeros(count)
             q[[place[pair] for pair in listed]] = dual["q"]
             dual = {"q": q}
         q, fine = numbers(dual, "q", count)
         fits = (q >= 0).all() and abs(q.sum() * fine - 1) <= Fraction(1, 10**9)
-        require(fits, "q is not of the simplex")
+        require(fits, "q is outside the simplex")
         return -self.multiple(q) / q.sum()
 
 
@@ -1740,7 +1750,9 @@ class SDML(Pairs, NearPrior):
     def bound(self, dual):
         U, fine = whole(dual["U"])
         require(U.shape == (self.d, self.d) and (U == U.T).all(), "U is not symmetric")
-        require(not np.diag(U).any() and (abs(U) * fine <= self.lam).all(), "U leaves its box")
+        require(
+            not np.diag(U).any() and (abs(U) * fine <= self.lam).all(), "an entry of U is outside its bounds"
+        )
         S, one = self.in_one_unit(fine)
         logs = log(determinant(S + U * int(fine / one), "S + U is not positive definite")), self.d * log(one)
         return self.d + sum(logs) - ALLOWED * sum(map(abs, logs))
@@ -1846,7 +1858,9 @@ class LFDA(Problem):
     def metrics(self, matrix):
         found = super().metrics(matrix)
         for at in found:
-            require(self.misfit(at) <= Fraction(1, 10**12), "the metric is not of its embedding")
+            require(
+                self.misfit(at) <= Fraction(1, 10**12), "the metric differs from the metric of its embedding"
+            )
         return found
 
     def deviations(self, M):
@@ -1957,7 +1971,10 @@ class MLR(Problem):
         sums, gained, weights = dict.fromkeys(self.queries, 0), Fraction(0), np.zeros((n, n), object)
         common = lcm(*(len(self.relevant[q]) * len(self.others[q]) for q in self.queries))
         for (q, *order), mu in zip(rows.tolist(), price):
-            require(q in sums and sorted([q, *order]) == list(range(n)), "a row of no query, or no ranking")
+            require(
+                q in sums and sorted([q, *order]) == list(range(n)),
+                "a row belongs to no query, or is not a ranking",
+            )
             sums[q] += mu
             loss, swapped = self.loss(q, order)
             gained += mu * fine * loss
@@ -1967,7 +1984,7 @@ class MLR(Problem):
                 )
         # if rounding made the sum of a query more than C/n, or Z leave the cone, all prices are made smaller
         most = max(max(sums.values()) * fine * len(self.queries) / self.C, Fraction(1))
-        require(most <= 1 + Fraction(1, 2**40), "the prices of a query are more than C/n")
+        require(most <= 1 + Fraction(1, 2**40), "the prices of a query add up to more than C/n")
         pull, of = outer_sum(self.X, weights), fine * self.unit**2 / common
         one = identity(self.d) * of.denominator
         a, b = shares(one - pull * of.numerator, one)
@@ -2007,7 +2024,7 @@ class MCML(Problem):
     def __init__(self, content):
         super().__init__(content)
         y, n = np.array(self.y), self.n
-        require(len(y) == n, "not one label and one row of q a point")
+        require(len(y) == n, "there must be one label and one row of q for each point")
         self.mates = (y[:, None] == y) & ~np.eye(n, dtype=bool)
         self.used = np.flatnonzero(self.mates.any(axis=1)).tolist()
 
@@ -2025,10 +2042,10 @@ class MCML(Problem):
     def bound(self, dual):
         require("q" in dual, "prices that are known by their metric alone are not recomputed for mcml")
         mates, n, q = self.mates, self.n, np.array(dual["q"], float)
-        require(q.shape == (n, n), "not one label and one row of q a point")
+        require(q.shape == (n, n), "there must be one label and one row of q for each point")
         rows = np.zeros((n, n), object)
         for i in self.used:
-            require(q[i, i] == 0, "a row leaves the simplex")
+            require(q[i, i] == 0, "a row is outside the simplex")
             rows[i] = of_simplex(q[i], "a row")
         common = lcm(*(int(m) for m in mates.sum(axis=1)[self.used]))
         pull = np.zeros((n, n), object)
@@ -2110,7 +2127,7 @@ class LimitedRank(Problem):
 
 
 def free_row_gain(G, C):
-    """A number t with G + t C psd, of integers, near the least; C is definite."""
+    """A number t, nearly the smallest, with G + t C psd. G and C are matrices of integers, C positive definite."""
     if psd(G):
         return Fraction(0)
     largest = Fraction(int(np.abs(G).max()), int(np.abs(C).max()))
@@ -2122,7 +2139,7 @@ def free_row_gain(G, C):
         t = Fraction(guess * (1 + 2.0**-k) + 2.0**-k) * largest
         if psd(G * t.denominator + C * t.numerator):
             return t
-    raise ValueError("what a free row wins is not found")
+    raise ValueError("no multiple t with G + t C psd is found")
 
 
 def ties(row, i, largest):
@@ -2150,7 +2167,7 @@ class MLKR(LimitedRank):
         super().__init__(content)
         self.targets, self.fine = whole(self.y)
         fits = self.targets.shape == (self.n,) and self.targets.min() < self.targets.max()
-        require(fits, "the targets are not one a point, or all the same")
+        require(fits, "the targets must be one for each point, and not all the same")
 
     def objective(self, at):
         rows = (self.errors(at, i) for i in range(self.n))
@@ -2180,7 +2197,7 @@ class MLKR(LimitedRank):
         return turns, weights, limit * self.fine**2
 
     def error(self):
-        """Far more than exponentials and divisions lose of a weight."""
+        """A bound of the error of a weight by exponentials and divisions; it is much too large on purpose."""
         spread = Fraction(int(self.targets.max() - self.targets.min())) * self.fine
         return self.n * spread**2 / (ONE >> 10)
 
@@ -2302,9 +2319,12 @@ class NCA(LimitedRank):
 
     def stored_rows(self, dual):
         """(near, interior, theta) of a file: the rows of R, rows that are strictly feasible, and the share of these."""
-        require(len(dual["theta"]) == 1, "nothing made its rows feasible")
+        require(
+            len(dual["theta"]) == 1,
+            "theta must be one number: the share of the rows that are strictly feasible",
+        )
         theta = float(dual["theta"][0])
-        require(0 <= theta <= 1, "theta is no share")
+        require(0 <= theta <= 1, "theta must be from 0 to 1")
         for name in ("R", "interior"):
             require(np.shape(dual[name]) == (self.d, self.d), f"{name} has another shape")
         return self.softmax_rows(dual["R"]), self.softmax_rows(dual["interior"]), theta
@@ -2417,7 +2437,7 @@ class SSVM(Problem):
         self.C, self.k, self.classes, self.labels = self.number("C"), k, len(Lam), self.y
         fits = self.C > 0 and k in range(1, n) and len(self.y) == n
         require(fits, "C, n_neighbors or the number of labels is wrong")
-        require(all(c in range(len(Lam)) for c in self.y), "a label is no row of loss_matrix")
+        require(all(c in range(len(Lam)) for c in self.y), "a label has no row in loss_matrix")
         square = all(len(row) == len(Lam) and row[c] == 0 for c, row in enumerate(Lam))
         positive = square and all(
             0 < v < math.inf for c, row in enumerate(Lam) for e, v in enumerate(row) if e != c
@@ -2489,8 +2509,8 @@ class SSVM(Problem):
         rows: list[Any] = [([], []) for _ in range(n)]
         for (i, *h), q in together(dual["q_index"], dual["q"]):
             proper = len(set(h)) == len(h) == k and i not in h and all(j in range(n) for j in (i, *h))
-            require(proper, f"{h} is no set of {k} others of {i}")
-            require(q >= 0, f"the weight of {i}, {h} is negative or no number")
+            require(proper, f"{h} is not a set of {k} points other than {i}")
+            require(q >= 0, f"the weight of {i}, {h} must be a number, 0 or more")
             rows[int(i)][0].append([int(j) for j in h])
             rows[int(i)][1].append(q)
         for i, (sets, q) in enumerate(rows):
@@ -2522,7 +2542,7 @@ class SSVM(Problem):
         i, j, yes, no = (int(v) for v in dual["tree"][row])
         if i < 0:
             return self.leaf_bound(dual, row, left)
-        require(yes > row and no > row, "the tree turns back")
+        require(yes > row and no > row, "a child in the tree comes before its parent")
         parts = ([h for h in left[i] if j in h], [h for h in left[i] if j not in h])
         return min(
             self.branch_bound(dual, to, [*left[:i], part, *left[i + 1 :]])
@@ -2544,7 +2564,7 @@ class SSVM(Problem):
         for (at, i, j, other), nu in together(dual["nu_index"], dual["nu"]):
             if at == leaf:
                 proper = nu >= 0 and j in inside[i] and other in outside[i]
-                require(proper, "no exchange, or a negative price")
+                require(proper, "a row is not an exchange, or its price is negative")
                 require(y[other] in (y[j], y[i]), f"{other} could not take the place of {j}")
                 v = int(Fraction(nu) * ONE) * C.denominator
                 weights[i, j] -= v
@@ -2559,7 +2579,10 @@ class SSVM(Problem):
         for (at, i, *h), q in together(dual["q_index"], dual["q"]):
             if at == leaf:
                 proper = q >= 0 and len(set(h)) == len(h) == self.k and i not in h and set(h) <= set(range(n))
-                require(proper and i in range(n), "no set, or no weight")
+                require(
+                    proper and i in range(n),
+                    "a row is not a set of k other points, or its weight is negative",
+                )
                 rows[i][0].append(h)
                 rows[i][1].append(int(Fraction(q) * ONE))
         return rows
@@ -2579,14 +2602,14 @@ class GLML(Problem):
         super().__init__(content)
         params, y = self.params, [int(c) for c in self.y]
         require(params["model"] == "gaussian", f"the model {shown(params['model'])} is not known here")
-        require(self.n == len(y) and y == self.y, f"there are no whole labels for {self.n} points")
+        require(self.n == len(y) and y == self.y, f"the labels must be {self.n} integers, one for each point")
         require(min(y) >= 0 and max(y) < len(y), "the labels are not 0, 1 and so on")
         require(self.number("alpha") >= 0, "alpha is negative")
         counts = [y.count(c) for c in range(max(y) + 1)]
         priors = counts if params["priors"] == "empirical" else params["priors"]
         priors = [1.0] * len(counts) if priors is None else priors
         fits = min(priors) > 0 and len(priors) == len(counts)
-        require(fits, "the priors are not positive, one a class")
+        require(fits, "the priors must be positive numbers, one for each class")
         self.priors = [Fraction(float(p)) for p in priors]
         Q = np.array(params["query"], float)
         self.single = Q.ndim != 2
@@ -2635,10 +2658,10 @@ class GLML(Problem):
         return B, math.ceil(off / largest * ONE) + 1
 
     def at_queries(self, matrix):
-        """The metrics, one a query."""
+        """The metrics, one for each query."""
         A = np.array(matrix, float)
         A = A[None] if self.single else A
-        require(len(self.queries) == len(A), "not one metric a query")
+        require(len(self.queries) == len(A), "there must be one metric for each query")
         return A
 
     def deviations(self, M):
@@ -2674,7 +2697,7 @@ class GLML(Problem):
     def proof(self, matrix, dual):
         """Summed over the queries; the scale is such that gap / scale is that of the worst."""
         A = self.at_queries(matrix)
-        require(len(A) == len(dual["y"]) == len(dual["u"]), "not one metric a query")
+        require(len(A) == len(dual["y"]) == len(dual["u"]), "there must be one metric for each query")
         rows = []
         for x, metric, v, u in zip(self.queries, A, dual["y"], dual["u"]):
             rows.append(self.at_query(x, metric, Fraction(float(v)), Fraction(float(u))))
@@ -2764,7 +2787,7 @@ def content_of(path):
             content = file.read(BYTES + 1)
     except OSError as error:
         raise ValueError(f"it cannot be read: {error.strerror}") from error
-    require(len(content) <= BYTES, f"it has more than {BYTES >> 20} MiB")
+    require(len(content) <= BYTES, f"it is larger than {BYTES >> 20} MiB")
     return content
 
 
@@ -2773,12 +2796,12 @@ def parsed(content):
     try:
         value = json.loads(content.decode("utf-8"))
     except UnicodeDecodeError as error:
-        raise ValueError("no JSON: it is not UTF-8") from error
+        raise ValueError("not JSON: it is not UTF-8") from error
     except json.JSONDecodeError as error:
-        raise ValueError(f"no JSON: {error.msg} at line {error.lineno}") from error
+        raise ValueError(f"not JSON: {error.msg} at line {error.lineno}") from error
     except (RecursionError, MemoryError) as error:
-        raise ValueError("no JSON that can be read: it is too deep or too large") from error
-    require(not is_deep(value, DEEP), f"it has more than {DEEP} brackets within brackets")
+        raise ValueError("not readable JSON: it is nested too deep, or too large") from error
+    require(not is_deep(value, DEEP), f"its brackets are nested more than {DEEP} deep")
     return value
 
 
@@ -2817,11 +2840,11 @@ def from_npz(path):
         require(sum(m.file_size for m in members) <= BYTES, f"it unpacks to more than {BYTES >> 20} MiB")
         arrays = {field_name(member.filename): array_in(packed, member) for member in members}
     content = parsed(str(arrays["header"]).encode("utf-8"))
-    require(isinstance(content, dict), "its header is no JSON object")
+    require(isinstance(content, dict), "its header must be a JSON object")
     content["dual"] = {key[5:]: array.tolist() for key, array in arrays.items() if key.startswith("dual_")}
     content.update((key, arrays[key]) for key in ("X", "y", "metric"))
     counts, flat = arrays["neighbor_counts"], arrays["neighbors"]
-    require(counts.shape in ((0,), content["y"].shape) and flat.ndim == 1, "its neighbors are no lists")
+    require(counts.shape in ((0,), content["y"].shape) and flat.ndim == 1, "its neighbors must be lists")
     content["neighbors"] = [part.tolist() for part in np.split(flat, np.cumsum(counts))[:-1]]
     return content
 
@@ -2835,15 +2858,15 @@ def array_in(packed, member):
     """An array of an archive of 8-byte numbers. Its header is read first, because it can claim any size."""
     with packed.open(member) as file:
         version = np.lib.format.read_magic(file)
-        require(version in ((1, 0), (2, 0)), "an array of it has another version")
+        require(version in ((1, 0), (2, 0)), "one of its arrays has an unknown version of the .npy format")
         later = version == (2, 0)
         of = np.lib.format.read_array_header_2_0 if later else np.lib.format.read_array_header_1_0
         shape, _, dtype = of(file)
     size = math.prod(shape) * dtype.itemsize
-    require(0 <= size <= member.file_size, "an array of it is shorter than it says")
-    require(size or max(shape, default=0) <= EMPTY, "an array of it has a side that is too long")
+    require(0 <= size <= member.file_size, "one of its arrays is shorter than its header says")
+    require(size or max(shape, default=0) <= EMPTY, "a dimension of one of its arrays is too large")
     number = dtype.kind in "iuf" and dtype.itemsize == 8
-    require(number or member.filename == "header.npy", "an array of it is not of 8-byte numbers")
+    require(number or member.filename == "header.npy", "one of its arrays has other numbers than 8-byte ones")
     with packed.open(member) as file:
         return np.lib.format.read_array(file, allow_pickle=False)
 
@@ -2853,19 +2876,19 @@ def require_types(content):
 
     This runs before numpy converts: numpy gives every text of a list as much memory as the longest needs.
     """
-    require(isinstance(content, dict), "it is no JSON object")
+    require(isinstance(content, dict), "it must be a JSON object")
     for name, kind in (("method", str), ("params", dict), ("dual", dict)):
-        require(isinstance(content.get(name), kind), f"its {name} is missing, or of another type")
+        require(isinstance(content.get(name), kind), f"its {name} is missing, or has the wrong type")
     fields = [(name, content[name]) for name in ("X", "y", "metric", "neighbors") if name in content]
     for name, value in fields + list(content["dual"].items()):
-        require(are_finite(value), f"in its {shown(name)} is something that is no number, or not finite")
+        require(are_finite(value), f"its {shown(name)} must hold finite numbers only")
     for name, value in content["params"].items():
         parts = value.values() if isinstance(value, dict) else [value]
         plain = all(part is None or isinstance(part, str) or are_finite(part) for part in parts)
-        require(plain, f"its {shown(name)} is of another type")
+        require(plain, f"its {shown(name)} has the wrong type")
     derived = content.get("derived", [])
     texts = isinstance(derived, list) and all(isinstance(name, str) for name in derived)
-    require(texts, "derived is no list of names")
+    require(texts, "its derived must be a list of names")
 
 
 def problem_of(content):
@@ -2893,7 +2916,7 @@ def recompute(content):
 
 
 def recomputed(problem):
-    """The same of a Problem that was read from a saved solution."""
+    """`recompute` for a Problem that was read from a saved solution."""
     content = problem.content
     objective, bound, scale, *gap = problem.proof(content["metric"], content["dual"])
     require_named(content)
@@ -2917,7 +2940,8 @@ def prove(path):
             f"lower bound  {float(bound):.15g}   (the file says {says})",
             f"gap          {float(gap):.3g}   gap / scale {float(gap / scale) if scale else math.inf:.3g}",
             f"least eigenvalue of the metric {least:.3g}",
-            "believed: the data, the labels, the parameters, and the lists that no other field names",
+            "taken from the file without proof: the data, the labels, the parameters, and the lists that no other "
+            "field determines",
         ]
     except Exception as error:  # a file that breaks this program is no proof
         print(f"not proved: {shown(path)} holds no proof: {reason(error)}")
@@ -3098,7 +3122,7 @@ def require_named(content):
     if content["method"] == "mlsvm" and params["neighborhood"] != "explicit":
         names.add("neighbors")
     for name in sorted(names):
-        require(name in NAMED, f"{shown(name)} is nothing that is derived")
+        require(name in NAMED, f"{shown(name)} in its derived is not a field that can be derived")
         require(NAMED[name](content), f"its {name} are not those that its other fields name")
 
 
@@ -3112,7 +3136,7 @@ def judge(case, answer):
         return Judgement(case["id"], verdict, reasons, gap)
 
     if not isinstance(answer, dict):
-        return judgement("error", "the answer is no JSON object")
+        return judgement("error", "the answer must be a JSON object")
     if "unsupported" in answer:
         return judgement("skipped", shown(answer["unsupported"]))
     if case["kind"] == "part":
@@ -3151,7 +3175,7 @@ def metric_of(case, answer):
     except ValueError:
         M = np.array(False)
     fits = M.dtype.kind in "fiu" and M.ndim == 2 and M.shape[1] == size
-    require(fits, f"the {given[0]} is no matrix of numbers with {size} columns")
+    require(fits, f"the {given[0]} must be a matrix of numbers with {size} columns")
     M = M.astype(float)
     if given == ["components"]:
         with np.errstate(all="ignore"):
@@ -3212,7 +3236,7 @@ def verdict_on(case, M, claimed=None):
     if infeasible:
         return infeasible
     if problem.DEFINITE and not M.any():
-        return "refuted", "singular: its objective is infinite"
+        return "refuted", "the metric is singular, so its objective is infinite"
     scale = float(reference["scale"])
     if reference["claim"] == "stationary":
         return on_step(case, problem, M, scale)
@@ -3257,7 +3281,7 @@ def on_objective(problem, M, interval, scale, claimed):
 
 
 def agrees(claimed, values, low, scale, rounding):
-    """True unless the claimed objective is clearly another."""
+    """False if the claimed objective clearly differs from the metric's."""
     if not isinstance(claimed, (int, float)) or not abs(claimed) < sys.float_info.max:
         return False
     off = min(abs(claimed - value) for value in values)
@@ -3268,7 +3292,7 @@ def agrees(claimed, values, low, scale, rounding):
 def figure(claimed):
     """A number that a file claims, as text."""
     if isinstance(claimed, int) and abs(claimed) >= 10**20:
-        return "an integer of more than 20 digits"
+        return "an integer has more than 20 digits"
     return repr(claimed) if isinstance(claimed, (int, float)) else shown(claimed)
 
 
@@ -3278,7 +3302,7 @@ def by_gap(least, most, scale, rounding):
         f"its objective is above the optimum by {max(least, 0.0):.6g} to {most:.6g}; the scale is {scale:.6g}"
     )
     if most < -2 * rounding:
-        return "inconclusive", f"its objective is below what is proved: {text}"
+        return "inconclusive", f"its objective is below the proved bound: {text}"
     if most <= TOL * scale * (1 - BORDER):
         return "certified", text
     if least > CLOSE * scale * (1 + BORDER):
@@ -3339,7 +3363,7 @@ def of_cone(M, where=""):
 
 
 def of_cone_in_units(M, spread):
-    """The same in units of the features, which most methods ask for and not all. spread: how far features spread."""
+    """`of_cone` in units of the features, which not all methods need. spread: how far each feature spreads."""
     seen = spread > 0
     unit = 2.0 ** np.round(np.log2(spread[seen]))
     for each in of_cone(M[np.ix_(seen, seen)] * np.outer(unit, unit), "in units of the features, "):
@@ -3386,7 +3410,7 @@ def other_numbers(right, given, tolerance):
     except ValueError as error:
         return str(error)
     if found.shape != right.shape:
-        return f"numbers of shape {right.shape} are asked for"
+        return f"the answer must be numbers of shape {right.shape}"
     off = np.abs(found - right)
     if (off <= tolerance * max(np.abs(right).max(initial=0.0), 1.0)).all():
         return ""
@@ -3430,7 +3454,7 @@ def main(folder, patterns=(), cases=Path(__file__).parent):
     patterns = patterns or ["*"]
     try:
         asked = asked_for(cases, patterns)
-        require(Path(folder).is_dir(), f"{shown(str(folder))} is no folder")
+        require(Path(folder).is_dir(), f"{shown(str(folder))} is not a folder")
     except ValueError as error:
         print(error)
         return 2

@@ -50,7 +50,7 @@ def add_commands(commands: Any) -> None:
         type=float,
         default=8.0,
         metavar="GB",
-        help="of the data of each process that runs, in Linux (default 8)",
+        help="limit of the data of each process, on Linux only (default 8)",
     )
     command.add_argument(
         "--env",
@@ -70,7 +70,7 @@ def add_commands(commands: Any) -> None:
         action="store_true",
         help="exit code 0 even if the program skipped some cases (but not all)",
     )
-    command.add_argument("--junit", metavar="FILE", help="write the rows as JUnit XML too")
+    command.add_argument("--junit", metavar="FILE", help="also write the rows as JUnit XML")
     add_force(command)
     command.add_argument("--json", action="store_true", help="JSON on stdout")
     command.add_argument(
@@ -79,7 +79,7 @@ def add_commands(commands: Any) -> None:
     command.set_defaults(run=_conform)
 
     command = commands.add_parser(
-        "schema", help="the JSON schema of a report, a case, a question, an answer, a conformance"
+        "schema", help="print the JSON schema of a report, a case, a question, an answer or a conformance"
     )
     command.add_argument("name", help=f"one of: {', '.join(SCHEMAS)}")
     command.set_defaults(run=_schema)
@@ -87,7 +87,7 @@ def add_commands(commands: Any) -> None:
 
 def _add_source(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "--folder", metavar="DIR", help="folder with your own cases (default: the cases that ship)"
+        "--folder", metavar="DIR", help="folder with your own cases (default: the cases of this package)"
     )
     command.add_argument(
         "--seed",

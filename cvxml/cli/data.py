@@ -33,9 +33,9 @@ def add_problem(
     command.add_argument(
         "--label",
         metavar="WHICH",
-        help="column of the labels: first, last, a name of the header, or a number from 0 on, without the index "
-        "(default: the column named label, class, target or species; else the only column of words; else the last "
-        "column, if it looks like classes and the first does not)",
+        help="column of the labels: first, last, a name of the header, or a number from 0 on, without the "
+        "index. Default: the column named label, class, target or species; else the only column of words; else "
+        "the last column, if it looks like classes and the first does not",
     )
     command.add_argument(
         "--header",
@@ -50,14 +50,16 @@ def add_problem(
     command.add_argument(
         "--separator",
         metavar="WHICH",
-        help="comma, semicolon, tab or space (default: the one in the first line)",
+        help="separator of the cells: comma, semicolon, tab or space (default: that of the first line)",
     )
     command.add_argument(
         "--decimal",
         metavar="WHICH",
-        help="point or comma (default: the one that all numbers of the file have)",
+        help="decimal mark: point or comma (default: that of all numbers in the file)",
     )
-    command.add_argument("--encoding", metavar="NAME", help="of the file, such as latin-1 (default: UTF-8)")
+    command.add_argument(
+        "--encoding", metavar="NAME", help="encoding of the file, such as latin-1 (default: UTF-8)"
+    )
     command.add_argument("--standardize", action="store_true", help="z-score the features first")
     add_parameters(command, arguments, solving)
     command.add_argument("--json", action="store_true", help="JSON on stdout")

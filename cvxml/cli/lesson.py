@@ -19,7 +19,7 @@ def add_lesson(commands: Any) -> None:
     """Add the parser to those of main.py."""
     command = commands.add_parser("lesson", help="open an interactive lesson about a method in the browser")
     command.add_argument("name", nargs="?", help="one of the lessons that `cvxml lesson` lists")
-    command.add_argument("--port", type=int, default=0, help="of the page (default: one that is free)")
+    command.add_argument("--port", type=int, default=0, help="port of the page (default: a free port)")
     command.add_argument(
         "--headless", action="store_true", help="do not open a browser, only print the address"
     )

@@ -86,7 +86,7 @@ def run(arguments: Sequence[str]) -> int:
         _complain("no result within the time limit; raise --time-limit")
         return INCONCLUSIVE
     except KeyboardInterrupt:
-        _complain("interrupted; nothing is kept")
+        _complain("interrupted; no result is kept")
         return INTERRUPTED
     except Exception as error:
         # checked by name, because importing the class loads cvxpy
@@ -207,10 +207,10 @@ def _parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
         "--claimed-objective",
         type=float,
         metavar="VALUE",
-        help="the objective that your program reports; it is judged too, or alone",
+        help="the objective that your program reports, to judge alone or beside the metric",
     )
     command.add_argument(
-        "--claim", metavar="WORD", help="optimal, or stationary where the problem is not convex (its default)"
+        "--claim", metavar="WORD", help="optimal; or stationary, the default if the problem is not convex"
     )
     add_tol(command)
     command.add_argument("--exact", action="store_true", help="judge in exact arithmetic")
@@ -265,7 +265,8 @@ def _parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
     add_lesson(commands)
     add_demo(commands)
     command = commands.add_parser(
-        "verify", help="compare literal and fast solvers on data that ships (all methods: three minutes)"
+        "verify",
+        help="compare the literal and the fast solvers on embedded data (all methods: three minutes)",
     )
     command.add_argument("methods", nargs="*", metavar="METHOD", help="method ids (default: all methods)")
     command.add_argument(
@@ -401,7 +402,8 @@ def _queries(parsed: argparse.Namespace) -> Any:
         raise ValueError("--queries needs --predictions K")
     if parsed.standardize:
         raise ValueError(
-            "--queries and --standardize: standardize both files by the same numbers, and leave the option out"
+            "--queries cannot be combined with --standardize: standardize both files with the same means and "
+            "deviations first"
         )
     return read_array(parsed.queries)
 
@@ -414,7 +416,7 @@ def _evaluate(parsed: argparse.Namespace) -> int:
 
     given = candidate(parsed)
     if len(given) != 1:
-        raise ValueError("give --metric FILE or --components FILE, one of the two")
+        raise ValueError("give either --metric FILE or --components FILE")
     X, y, params = problem(parsed)
     metric = given.get("metric")
     if metric is None:
@@ -475,7 +477,7 @@ def _verify(parsed: argparse.Namespace) -> int:
     if ended is not None:
         late = isinstance(ended, TimeUp)
         print(
-            f"cvxml: {'stopped at the time limit' if late else 'interrupted'}; not all was verified",
+            f"cvxml: {'stopped at the time limit' if late else 'interrupted'}; some cases were not verified",
             file=sys.stderr,
         )
         return INCONCLUSIVE if late else INTERRUPTED

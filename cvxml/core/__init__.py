@@ -1,1 +1,1 @@
-"""Inputs, results, files and exact numbers: what everything else stands on."""
+"""Inputs, results, files and exact numbers, which all other parts of the package use."""

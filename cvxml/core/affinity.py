@@ -46,7 +46,7 @@ def members(X: FloatArray, codes: IntArray, k: int) -> list[Members]:
     sizes = np.bincount(codes)
     check_room(
         INTEGER * int(np.sum(sizes**2)) + (2 * INTEGER + 3 * BALL) * int(sizes.max()) ** 2,
-        f"exact distances of every two points of a class, up to {sizes.max()} points,",
+        f"exact distances of all pairs of points of a class, up to {sizes.max()} points,",
     )
     points, at = whole(X)
     rows = np.array(points.tolist(), dtype=object)

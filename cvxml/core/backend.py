@@ -60,5 +60,5 @@ def solve_problem(problem: Any, solver: str, exponential: bool = False) -> dict[
         values = {v.name(): v.value for v in problem.variables()}
         if all(value is not None and np.isfinite(value).all() for value in values.values()):
             return {name: np.asarray(value, dtype=np.float64) for name, value in values.items()}
-        said = f"{solver} returned no solution; it says: {problem.status}"
+        said = f"{solver} returned no solution; its status is {problem.status}"
     raise SolverFailure(said)

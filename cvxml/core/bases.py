@@ -55,7 +55,7 @@ UNDERFLOW = 1e-290  # larger than the effect of underflow on any sum here
 
 @dataclass(frozen=True)
 class ConeFeasibility(Feasibility):
-    """How far a matrix is from the metrics of the method, which must also be combinations of the vectors."""
+    """The distance of a matrix from the metrics of the method: psd matrices that are combinations of the vectors."""
 
     away: float  # Frobenius distance to the combination that is judged
     # that distance relative to the norm; the larger of two values, in the user's units and in units of the features

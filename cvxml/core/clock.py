@@ -1,10 +1,10 @@
 """The time limit of a solve: long work checks the clock between its blocks, and ends once the limit is over.
 
-`limited` begins a time limit, and `look` checks it. Long work calls `look` after each block of about a second or less;
-`side_by_side` (core/threads.py) and `watched` call it themselves. Without a time limit, `look` does not act.
-The end works like Ctrl-C: an algorithm that has a metric returns its best one. `look` raises the end once, so that the
-algorithm can then finish its metric, and the certificate can be computed. Both together get as much time as the limit,
-and at least 10 s. After that `look` raises the end again.
+`limited` begins a time limit, and `look` checks it. Long work calls `look` after each block of about a second or
+less; `side_by_side` (core/threads.py) and `watched` call it themselves. Without a time limit, `look` does not act.
+When the limit is over, `look` raises TimeUp. An algorithm that has a metric then returns its best one, as after
+Ctrl-C. `look` raises TimeUp only once, so that the algorithm can finish its metric and the certificate can be
+computed. Both together get as much time as the limit, and at least 10 s. After that, `look` raises TimeUp again.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class OutOfTime(TimeoutError):
 class Deadline:
     """A time limit that ends `seconds` from now, or at `before` if that is earlier.
 
-    up: True once `look` has raised the end. last: the time at which the work after the limit must end too.
+    up: True once `look` has raised TimeUp. last: the time at which the work after the limit must end too.
     """
 
     def __init__(self, seconds: float, before: float = math.inf):

@@ -13,7 +13,7 @@ INACCURATE = 1e-2  # relative to the scale: a closed form farther from the optim
 
 
 def mixed(directions: FloatArray) -> FloatArray:
-    """Return (d,), True for the features that belong to one of the directions (k, d), each of length 1."""
+    """Return a mask (d,) of the features with a large entry in one of the directions (k, d), each of length 1."""
     belongs: FloatArray = np.abs(directions).max(axis=0, initial=0.0) > MIXED
     return belongs
 
@@ -41,7 +41,7 @@ def refuse_inaccurate(proof: Certificate, X: FloatArray, remedy: str) -> None:
     if np.isfinite(proof.gap) and proof.gap <= INACCURATE * proof.scale:
         return
     raise ValueError(
-        "features are nearly dependent, so that the closed form in double precision is not the optimum (gap "
+        "features are nearly dependent, so the closed form in double precision is inaccurate (gap "
         f"{proof.gap:.3g}, scale {proof.scale:.3g}): leave out one of the columns {named(least_spread(X))} of X "
         f"(counted from 0), or {remedy}"
     )

@@ -1,4 +1,4 @@
-"""The scikit-learn estimator that a method has without code for it. `cvxml/estimators/made.py` makes the class."""
+"""Description of the scikit-learn estimator of a method; `cvxml/estimators/made.py` makes the class from it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Estimator(NamedTuple):
-    """The name of the estimator, and what does not follow from the method."""
+    """The name of an estimator, and the parts of its class that do not follow from the method."""
 
     # name of the class: the id of the method without "_", with capitals, for example "NewOne" of new_one
     name: str

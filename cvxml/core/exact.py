@@ -1,7 +1,7 @@
 """Exact arithmetic on floats, without rounding: every float is an integer times a power of two. Uses python-flint.
 
 A matrix of floats is a pair (integers, exponent): the numbers are integers * 2^exponent. Results are fractions.
-Decimals and floats made from them are rounded outward, so that they stay bounds.
+Conversions to decimals and floats round outward, so that bounds stay bounds.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Exact:
     objective: Fraction  # objective of M M^T, which is psd for every M
     distance: float  # ||A - M M^T||, rounded up
     scale: Fraction  # the scale of the problem at M M^T
-    of_step: bool = False  # True if the interval is for the optimum of the metric's own convex step
+    of_step: bool = False  # True if the interval is for the optimum of the convex step at the metric
     step: str = "convex step"  # the name of that step
 
     def __repr__(self) -> str:

@@ -22,8 +22,8 @@ MIN_LIKENESS = 0.7  # least similarity of a suggested name; random_state and war
 def check_X(X: ArrayLike, name: str = "X") -> FloatArray:
     """Return `X` as a finite float64 C-ordered array (n, d) with n >= 1 and d >= 1; the input is not changed.
 
-    Raises ValueError for sparse, complex, object or string data, for another number of dimensions, for an empty array,
-    for NaN or infinity, and if the largest absolute value is above 1e300, or nonzero and below 1e-300.
+    Raises ValueError for sparse, complex, object or string data, for another number of dimensions, and for an empty
+    array. NaN and infinity are refused too, and a largest absolute value above 1e300, or nonzero and below 1e-300.
     """
     array = real_array(X, name)
     if array.ndim != 2:
@@ -59,8 +59,8 @@ def check_labels(y: ArrayLike | None, n: int) -> IntArray:
         kinds <= {str} or kinds <= {bool} or all(k is not bool and issubclass(k, numbers.Real) for k in kinds)
     ):
         raise ValueError(
-            f"y mixes or holds labels of types {sorted(k.__name__ for k in kinds)}; "
-            "use all strings or all integers, and none missing"
+            f"y holds labels of types {sorted(k.__name__ for k in kinds)}; "
+            "use only strings or only integers, without missing labels"
         )
     if any(isinstance(v, float) and not np.isfinite(v) for v in values):
         raise ValueError("y holds NaN or infinity; every point needs a label")
@@ -69,7 +69,7 @@ def check_labels(y: ArrayLike | None, n: int) -> IntArray:
     classes = sorted(set(values))
     if len(classes) < 2:
         raise ValueError(
-            f"y has one class only ({printable(classes[0], 40)}); at least two classes are needed to learn a metric"
+            f"y has only one class ({printable(classes[0], 40)}); at least two classes are needed to learn a metric"
         )
     place = {label: code for code, label in enumerate(classes)}
     return np.array([place[v] for v in values], dtype=np.intp)
@@ -82,10 +82,10 @@ def check_targets(y: ArrayLike | None, n: int) -> FloatArray:
     another shape, entries that are not numbers, NaN, and infinity.
     """
     if y is None:
-        raise ValueError("y is None: it must be one-dimensional, one number a point")
+        raise ValueError("y is None: it must be one-dimensional, one number for each point")
     targets = _flat(real_array(y, "y"))
     if targets.ndim != 1:
-        raise ValueError(f"y must be one-dimensional, one number a point, got shape {targets.shape}")
+        raise ValueError(f"y must be one-dimensional, one number for each point, got shape {targets.shape}")
     _warn_of_a_column(y)
     if len(targets) != n:
         raise ValueError(f"X has {n} points but y has {len(targets)} numbers; they must match")
@@ -113,9 +113,9 @@ def _label_list(y: ArrayLike | None) -> list[Any]:
         return [v.item() if isinstance(v, np.generic) else v for v in y]
     refuse_masked(y, "y")
     if y is None:
-        raise ValueError("y is None: it must be one-dimensional, one label a point")
+        raise ValueError("y is None: it must be one-dimensional, one label for each point")
     if hasattr(y, "toarray"):
-        raise ValueError("y is a sparse matrix; one label a point is needed: use y.toarray().ravel()")
+        raise ValueError("y is a sparse matrix; one label for each point is needed: use y.toarray().ravel()")
     if isinstance(y, (list, tuple)):  # each label may be a list of one entry
         if all(isinstance(v, (list, tuple)) and len(v) == 1 and not _is_listed(v[0]) for v in y):
             return _label_list([v[0] for v in y])
@@ -123,16 +123,16 @@ def _label_list(y: ArrayLike | None) -> list[Any]:
     try:
         labels = _flat(np.asarray(y))
     except (ValueError, TypeError) as error:
-        raise ValueError(f"y is no array of labels: {error}") from error
+        raise ValueError(f"y is not an array of labels: {error}") from error
     if labels.ndim != 1:
-        raise ValueError(f"y must be one-dimensional, one label a point, got shape {labels.shape}")
+        raise ValueError(f"y must be one-dimensional, one label for each point, got shape {labels.shape}")
     if labels.dtype.kind not in "fiubOUS":
         raise ValueError(f"y has dtype {labels.dtype}; class labels must be integers or strings")
     try:
         return [v.decode("utf-8") if isinstance(v, bytes) else v for v in labels.tolist()]
     except UnicodeDecodeError as error:
         raise ValueError(
-            f"y holds the label {error.object!r}, which is no UTF-8: decode labels to text"
+            f"y holds the label {error.object!r}, which is not UTF-8: decode labels to text"
         ) from None
 
 
@@ -152,7 +152,7 @@ def _warn_of_a_column(y: Any) -> None:
         from sklearn.exceptions import DataConversionWarning
 
         warnings.warn(
-            "y is a column, (n, 1), where one label a point was expected, (n,): use y.ravel()",
+            "y is a column, (n, 1), where one label for each point was expected, (n,): use y.ravel()",
             DataConversionWarning,
             stacklevel=3,
         )
@@ -255,7 +255,7 @@ def check_neighbors(neighbors: Sequence[Sequence[int]], n: int, name: str = "nei
     """
     if not isinstance(neighbors, (list, tuple, np.ndarray)) or len(neighbors) != n:
         given = len(neighbors) if hasattr(neighbors, "__len__") else type(neighbors).__name__
-        raise ValueError(f"{name} must hold one list a point: {n} lists, got {given}")
+        raise ValueError(f"{name} must hold one list for each point: {n} lists, got {given}")
     try:
         return [_neighbor_list(f"{name}[{i}]", i, listed, n) for i, listed in enumerate(neighbors)]
     except Elsewhere as error:
@@ -285,7 +285,7 @@ def _neighbor_list(name: str, i: int, given: Any, n: int) -> IntArray:
     if any(j < 0 or j >= n for j in values):
         raise Elsewhere(f"{name} has an index outside 0..{n - 1}: {cut(repr(given), 80)}")
     if i in values:
-        raise Elsewhere(f"{name} lists the point itself; it is never its own neighbour")
+        raise Elsewhere(f"{name} lists the point itself; a point is never its own neighbour")
     if len(set(values)) != len(values):
         raise ValueError(f"{name} lists a point twice: {cut(repr(given), 80)}")
     return np.array(values, dtype=np.intp)

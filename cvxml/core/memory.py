@@ -34,7 +34,7 @@ def check_room(needed: int, what: str, instead: str = "give fewer points") -> No
 
 
 def check_exact(n: int, d: int, matrices: bool = True, more_bits: int = 0) -> None:
-    """Check the memory for exact arithmetic on points (n, d), and on sums over them (d, d) if `matrices`.
+    """Check the memory for exact arithmetic on points (n, d) and on this number of `matrices` (d, d).
 
     more_bits: bits of an entry beyond those of a float.
 

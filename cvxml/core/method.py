@@ -231,7 +231,7 @@ class Method(ABC, Generic[Given]):
         return ""
 
     def above(self, given: Given, M: FloatArray) -> float:
-        """Return how far the certificate's objective may be above that of M (d, d); 0 if only by rounding."""
+        """Return an upper bound of the certificate's objective minus that of M (d, d); 0 if only rounding differs."""
         return 0.0
 
     def machine_slack(self, given: Given, M: FloatArray) -> float:
@@ -389,7 +389,7 @@ class ConvexMethod(Method[Given]):
     ) -> Found:
         """Return the start if it is certified already; else the solver's result, or its best one if interrupted."""
         if own:
-            raise TypeError(f"{self.id} is solved without the option {next(iter(own))!r}")
+            raise TypeError(f"{self.id} has no option {next(iter(own))!r}")
         if start is not None and self._proves(given, start, tol):
             return Found(*start, Status.CONVERGED, 0)
         if solver != "fast":
@@ -507,7 +507,7 @@ class ConvexMethod(Method[Given]):
 
 
 class StationaryMethod(Method[Given]):
-    """A method with a problem that is not convex. The certificate bounds the gain of the metric's own convex step."""
+    """A method with a problem that is not convex. The certificate bounds the gain of the convex step at the metric."""
 
     CLAIM = "stationary"
 

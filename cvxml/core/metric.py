@@ -48,7 +48,7 @@ class Feasibility:
 
     @property
     def exact(self) -> bool:
-        """True if only rounding had to be projected away."""
+        """True if the distance can be rounding: at most 64 EPS times the norm."""
         return math.isfinite(self.norm) and bool(self.distance <= 64 * EPS * self.norm)
 
     @property
@@ -205,7 +205,7 @@ def real_array(values: ArrayLike, name: str) -> FloatArray:
     try:
         array = np.asarray(values)
     except (ValueError, TypeError) as error:
-        raise ValueError(f"{name} is no array of numbers: {error}") from error
+        raise ValueError(f"{name} is not an array of numbers: {error}") from error
     if array.dtype.kind == "O":  # for example a data frame with one column of text
         wrong = next((at for at, value in np.ndenumerate(array) if not isinstance(value, numbers.Real)), None)
         if wrong is not None:
@@ -217,7 +217,7 @@ def real_array(values: ArrayLike, name: str) -> FloatArray:
         try:
             array = array.astype(np.float64)
         except (TypeError, OverflowError) as error:
-            raise ValueError(f"{name} is no array of numbers: {error}") from error
+            raise ValueError(f"{name} is not an array of numbers: {error}") from error
     if array.dtype.kind == "U" and array.ndim == 0:
         raise ValueError(
             f"{name} must be an array of real numbers, got {str(array)[:40]!r}; read the file first"

@@ -36,7 +36,7 @@ class Question(NamedTuple):
 
 
 class OtherProblem(NamedTuple):
-    """The same method with other inputs, or another method with the metric in its form."""
+    """Another problem: the method with other inputs, or another method with the metric in the form that it needs."""
 
     X: ArrayLike
     y: Any  # labels (n,); None if the method needs no labels
@@ -99,7 +99,7 @@ def exchanged(pairs: Pairs) -> Pairs:
 
 
 def triplets_exchanged(instance: Callable[..., Compared]) -> Misreading:
-    """Return the misreading that the last two points of each triplet are exchanged, for a method with triplets."""
+    """Return the misreading in which the last two points of each triplet are exchanged, for a method with triplets."""
 
     def value(question: Question) -> Any:
         return question.checked(instance).triplets()[:, [0, 2, 1]].tolist()

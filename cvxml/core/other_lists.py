@@ -52,7 +52,7 @@ def _with(
 
 
 def counted_from_one(*names: str) -> Misreading:
-    """Return the misreading that indices in the named lists count from another first index.
+    """Return the misreading in which the indices in the named lists start at another number.
 
     It applies if the user gave one of the lists. The lists stay, and the points move by one place.
     """
@@ -66,13 +66,12 @@ def counted_from_one(*names: str) -> Misreading:
             yield _with(question, stored, ": each index plus 1", np.roll(given.X, -1, axis=0))
 
     return Misreading(
-        f"indices of the {' or '.join(names)} that count from 1 where they count from 0, or the reverse",
+        f"indices of the {' or '.join(names)} counted from 1 instead of 0, or the reverse",
         several=several,
     )
 
 
 def _parts(question: Question, names: Iterable[str]) -> Iterator[Any]:
-    """Yield the lists that the user gave under these names."""
     for name in names:
         given = question.params.get(name)
         if given is not None:
@@ -85,7 +84,6 @@ def _parts(question: Question, names: Iterable[str]) -> Iterator[Any]:
 def _triplets(
     question: Question, stored: dict[str, Any], rows: Any, told: str = "", X: FloatArray | None = None
 ) -> OtherProblem:
-    """Return the problem with these triplets (t, 3) instead of the user's triplets."""
     params = {name: value for name, value in stored.items() if name not in ("targets", "n_neighbors")}
     return _with(question, {**params, "triplets": np.asarray(rows).tolist()}, told, X)
 
@@ -234,16 +232,18 @@ TRIPLETS: dict[str, Misreading] = {
         several=_other_targets(_second_to_last),
     ),
     "furthest_targets": Misreading(
-        "the furthest points of the class as targets, where they are the nearest",
+        "the furthest points of the class as targets, where the method takes the nearest",
         several=_other_targets(_furthest),
     ),
     "learnt_neighbors": Misreading(
-        "neighbours in the learnt space, where they are those of the features",
+        "neighbours in the learnt space, where the method takes those of the features",
         several=_other_targets(_nearest_as_learnt, learnt_space),
     ),
-    "any_label": Misreading("impostors of any label, where they are of other classes", several=_any_label),
+    "any_label": Misreading(
+        "impostors of any label, where the method takes only other classes", several=_any_label
+    ),
     "from_one": counted_from_one("triplets"),
-    "lost": Misreading("one triplet lost, or those of one point", several=_lost_triplets),
+    "lost": Misreading("one triplet lost, or all triplets of one point", several=_lost_triplets),
     "class_pair": Misreading("one pair of classes left out of the triplets", several=_without_two_classes),
 }
 
@@ -297,7 +297,7 @@ def _pairs_without_two_classes(
 
 PAIRS: dict[str, Misreading] = {
     "from_one": counted_from_one("pairs"),
-    "lost": Misreading("one pair lost, or those of one point", several=_lost_pairs),
+    "lost": Misreading("one pair lost, or all pairs of one point", several=_lost_pairs),
     "class_pair": Misreading(
         "one pair of classes left out of the dissimilar pairs", several=_pairs_without_two_classes
     ),

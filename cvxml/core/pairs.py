@@ -28,7 +28,7 @@ BY_PAIRS = {
     "pairs": Parameter(
         '{"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}; y is then ignored',
         PAIRS,
-        otherwise="every two points, by their labels",
+        otherwise="all pairs of points, by their labels",
     )
 }
 BAD_PAIRS: dict[str, tuple[Any, ...]] = {
@@ -88,7 +88,7 @@ class Paired:
             )
         check_room(
             needed,
-            f"a list of every two of {n} points, with their differences in {d} features,",
+            f"a list of all pairs of {n} points, with their differences in {d} features,",
             "give pairs, or fewer points",
         )
 
@@ -112,7 +112,7 @@ class Paired:
 
     @property
     def by_labels(self) -> bool:
-        """True if every two points are a pair, by their labels."""
+        """True if the pairs are all pairs of points, made from the labels."""
         return self.listed is None
 
     @property
@@ -237,13 +237,13 @@ def check_budget(given: Paired, needed_by: str) -> None:
         raise ValueError("differences of points overflow; rescale X")
     if not widest["similar"].any():
         raise ValueError(
-            f"the points of every similar pair {given.source} are equal: nothing limits the metric, and the maximum is "
-            "infinite; give similar pairs that differ"
+            f"the points of every similar pair {given.source} are equal, so the metric has no limit and the "
+            "maximum is infinite; give similar pairs of different points"
         )
 
 
 def pairs_of(pairs: Any, y: ArrayLike | None, n: int) -> Pairs:
-    """Return the given pairs, or every two points by their labels `y` (n,).
+    """Return the given pairs, or all pairs of points, made from their labels `y` (n,).
 
     pairs: {"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}; y is then ignored.
 
@@ -254,12 +254,14 @@ def pairs_of(pairs: Any, y: ArrayLike | None, n: int) -> Pairs:
 
 def _labels(y: ArrayLike | None, n: int) -> IntArray:
     if y is None:
-        raise ValueError("y is None: it must be one-dimensional, one label a point, where no pairs are given")
+        raise ValueError(
+            "y is None: it must be one-dimensional, one label for each point, if no pairs are given"
+        )
     return check_labels(y, n)
 
 
 def pairs_by_labels(codes: IntArray) -> Pairs:
-    """Return every two points as a pair, similar if their codes (n,) are equal."""
+    """Return all pairs of points, similar if their codes (n,) are equal."""
     i, j = np.triu_indices(len(codes), 1)
     same = codes[i] == codes[j]
     index = np.stack([i, j], axis=1)
@@ -278,7 +280,7 @@ def check_pairs(pairs: Any, n: int) -> Pairs:
         tuple(sorted(pair)) for pair in checked.dissimilar.tolist()
     }
     if both:
-        raise ValueError(f"pairs lists {list(min(both))} as similar and as dissimilar")
+        raise ValueError(f"pairs lists {list(min(both))} both as similar and as dissimilar")
     return checked
 
 
@@ -302,6 +304,9 @@ def _check_kind(given: Any, kind: str, n: int) -> IntArray:
         if pair[0] == pair[1]:
             raise ValueError(f"pairs[{kind!r}][{at}] is a point with itself: {cut(repr(pair), 80)}")
         if tuple(sorted(pair)) in seen:
-            raise ValueError(f"pairs[{kind!r}] lists {cut(repr(pair), 80)} twice, one way or the other")
+            raise ValueError(
+                f"pairs[{kind!r}] lists {cut(repr(pair), 80)} twice; the order of the two points "
+                "does not matter"
+            )
         seen.add(tuple(sorted(pair)))
     return np.array([list(pair) for pair in values], dtype=np.intp).reshape(-1, 2)

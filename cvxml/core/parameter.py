@@ -94,14 +94,14 @@ NUMBER = Kind(_reader(float, "a number"), "X", takes="float")
 COUNT = Kind(_reader(int, "a whole number"), "N", takes="int")
 WORD = Kind(lambda option, typed: typed, "WORD", takes="str")
 MODEL = WORD._replace(takes="Any")  # Python also allows an object
-START = WORD._replace(how="a word, or all of them: all", takes="Starts")
+START = WORD._replace(how="a word, or all for all of them", takes="Starts")
 NUMBERS = Kind(_reader(_numbers, WITH_COMMAS), "X,X", WITH_COMMAS)
 LISTS = Kind(lambda option, typed: read_neighbors(typed), "FILE", "JSON")  # a list of points for each point
 INDICES = Kind(lambda option, typed: read_indices(typed), "FILE", ".csv of rows of indices, or .json")
 PAIRS = Kind(
     _pairs, "FILE", ".csv of rows i, j and 1 for similar or -1 for dissimilar, or .json", takes="Pairs"
 )
-MEMBERS = Kind(_members, "FILE", ".csv of one number a line, or .json")
+MEMBERS = Kind(_members, "FILE", ".csv with one number on each line, or .json")
 MATRIX = Kind(lambda option, typed: read_array(typed, square=True), "FILE", ".npy, .npz, .csv or .json")
 VECTORS = Kind(lambda option, typed: read_array(typed), "FILE", ".npy, .npz, .csv or .json")
 POINTS = Kind(_points, "X,X|FILE", f"{WITH_COMMAS}, or a file")

@@ -212,16 +212,16 @@ class _Search:
         if self.region is not None and not self.region.affordable:
             return self.region.unknown
         if self.cut and not self.proofs:
-            return f"the bounds leave a doubt of more than {PAIRS} pairs of points of a query"
+            return f"the bounds leave more than {PAIRS} pairs of points of a query undecided"
         if self.cut:
-            return f"{self.proofs} pairs of points had a proof of their own, and more would need one"
+            return f"{self.proofs} pairs of points had separate proofs, which is the limit"
         if self.box is None and not math.isfinite(self.radius):
             return (
                 "no bound over the metrics within the gap is known"
                 if self.region is None
                 else self.region.unknown
             )
-        return "the bounds leave a doubt"
+        return "the bounds do not decide all pairs of points"
 
     def all_queries(self, Q: FloatArray, own: bool) -> _Search:
         """Compute the result of each query. own: each query is a point, and is not its own neighbour."""
@@ -277,7 +277,7 @@ class _Search:
     def _find_disagreement(
         self, i: int, E: FloatArray, of: IntArray, order: IntArray, nearer: np.ndarray, vote: int
     ) -> None:
-        """Look for a metric within the gap with another certain vote, if the metric's own vote is certain."""
+        """Search the region for a metric with another certain vote, if the vote of the judged metric is certain."""
         assert self.region is not None
 
         def voted(A: FloatArray) -> Votes:

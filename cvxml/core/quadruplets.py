@@ -39,9 +39,11 @@ BY_QUADRUPLETS = {
         MEAN,
     ),
     "n_quadruplets": Parameter(
-        "how many are drawn, where none are given", COUNT, otherwise="20 times the squared number of classes"
+        "number of quadruplets to draw if none are given",
+        COUNT,
+        otherwise="20 times the squared number of classes",
     ),
-    "random_state": Parameter("seed of what is drawn", COUNT, 0),
+    "random_state": Parameter("seed for drawing quadruplets", COUNT, 0),
 }
 
 
@@ -100,7 +102,9 @@ def quadrupled(
     check_choice(losses, "losses", (MEAN, SUM))
     n, seed = len(points), check_count(random_state, "random_state", at_least=0)
     if y is None and quadruplets is None:
-        raise ValueError("y is None: it must be one-dimensional, one label a point, or give quadruplets")
+        raise ValueError(
+            "y is None: it must be one-dimensional, one label for each point, or give quadruplets"
+        )
     codes = np.zeros(n, dtype=np.intp) if y is None else check_labels(y, n)
     if quadruplets is not None:
         rows = check_quadruplets(quadruplets, n)
@@ -122,7 +126,7 @@ def check_quadruplets(quadruplets: Any, n: int) -> IntArray:
     same = np.flatnonzero((rows[:, 0] == rows[:, 1]) | (rows[:, 2] == rows[:, 3]))
     if len(same):
         raise ValueError(
-            f"quadruplets[{same[0]}] is {rows[same[0]].tolist()}: a point with itself is no pair"
+            f"quadruplets[{same[0]}] is {rows[same[0]].tolist()}: a pair needs two different points"
         )
     return rows
 
@@ -144,7 +148,7 @@ def check_weights(weights: Any, count: int, losses: str) -> FloatArray:
         raise ValueError("weights must be finite and not negative, and one of them greater than 0")
     if losses == SUM and given.max() > HEAVIEST:
         raise ValueError(
-            f"weights must be at most {HEAVIEST:g} where losses is {SUM!r}, the largest is {given.max():g}"
+            f"weights must be at most {HEAVIEST:g} if losses is {SUM!r}, the largest is {given.max():g}"
         )
     total = float(given.sum())
     settled = losses == SUM or abs(total - 1) <= count * EPS
@@ -163,7 +167,7 @@ def drawn(codes: IntArray, count: int, seed: int) -> IntArray:
     sizes = np.array([len(own) for own in members])
     within, between = sizes * (sizes - 1.0), np.outer(sizes, sizes) * (1.0 - np.eye(len(sizes)))
     if not within.any():
-        raise ValueError("every class has one point: no pair is of one class; give quadruplets")
+        raise ValueError("every class has a single point, so no pair has equal labels; give quadruplets")
     near = rng.choice(len(sizes), count, p=within / within.sum())
     far = np.divmod(rng.choice(between.size, count, p=between.ravel() / between.sum()), len(sizes))
     return np.array(

@@ -53,9 +53,9 @@ def queried(X: FloatArray, y: ArrayLike | None, relevant: Any) -> Queried:
     """
     n = len(X)
     if y is None and relevant is None:
-        raise ValueError("y is None: it must be one-dimensional, one label a point, or give relevant")
+        raise ValueError("y is None: it must be one-dimensional, one label for each point, or give relevant")
     codes = np.zeros(n, dtype=np.intp) if y is None else check_labels(y, n)
-    check_room(16 * n * n, f"tables of every two of {n} points")
+    check_room(16 * n * n, f"tables of all pairs of {n} points")
     table = codes[:, None] == codes if relevant is None else np.zeros((n, n), dtype=bool)
     np.fill_diagonal(table, False)
     if relevant is not None:

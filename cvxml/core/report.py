@@ -164,8 +164,9 @@ class Report:
         queries: (q, d); default: the points themselves, each among the others.
         n_neighbors: number of neighbours that vote.
 
-        Raises ValueError if no feasible metric was judged, if its distance from the optimum is not known, if it belongs
-        to one query or has another size than the points, and if the points have no class labels.
+        Raises ValueError if no feasible metric was judged, or if its distance from the optimum is not known. The
+        metric must not belong to one query, it must have the size of the points, and the points must have class
+        labels.
         """
         if (
             self.judged is None

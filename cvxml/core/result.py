@@ -142,7 +142,7 @@ class Certificate:
     radius: float  # the optimum is within this Frobenius distance (inf: unknown)
     feasibility: Feasibility
     dual: Dual  # repaired dual variables: named arrays with their index lists
-    step: Certificate | None = None  # for kind "stationary": the proof for the metric's own convex step
+    step: Certificate | None = None  # for kind "stationary": the proof for the convex step at the metric
     parts: tuple[Certificate, ...] = ()  # for local metrics: one certificate a query, each must be proved
     stationarity: Stationarity | None = None  # for metrics A^T A without a convex step
     undecided: str = ""  # why double precision cannot decide for these data, as a sentence
@@ -297,12 +297,12 @@ class Solution:
 
     @property
     def step_lower_bound(self) -> float | None:
-        """Lower bound on the optimum of the metric's own convex step; None if the problem is convex."""
+        """Lower bound on the optimum of the convex step at `metric`; None if the problem is convex."""
         return None if self.certificate.step is None else self.certificate.step.lower_bound
 
     @property
     def step_gap(self) -> float | None:
-        """objective - step_lower_bound, a bound on the gain of the metric's own convex step; None without a step."""
+        """objective - step_lower_bound, a bound on the gain of the convex step at `metric`; None without a step."""
         return None if self.certificate.step is None else self.certificate.step.gap
 
     def __str__(self) -> str:
@@ -390,8 +390,8 @@ class Solution:
     def save(self, path: str | Path) -> None:
         """Write the solution to `path`.
 
-        .json and .npz hold data, parameters, metric and dual variables, so that anyone can check the solution. .npy and
-        .csv hold the metric alone, with all digits; other programs and `check` read it.
+        Files .json and .npz hold data, parameters, metric and dual variables, so that anyone can check the
+        solution. Files .npy and .csv hold the metric alone, with all digits; other programs and `check` read it.
 
         path: ends in .json, .npz, .npy or .csv.
 
@@ -406,7 +406,7 @@ class Solution:
             return
         for name, value in self.params.items():
             if not isinstance(value, (str, int, float, list, tuple, dict, type(None))):
-                raise ValueError(f"{name} is an object of {type(value).__name__}, which a file cannot hold")
+                raise ValueError(f"{name} is an object of {type(value).__name__}, which cannot be saved")
         content = self.to_dict()
         if suffix == ".json":
             write_json(path, content)
@@ -452,7 +452,9 @@ def load(path: str | Path) -> SavedSolution:
         if not isinstance(content, dict) or content.get("format") != FORMAT:
             raise ValueError(f'no "format": "{FORMAT}" in it')
         if content.get("version") != VERSION:
-            raise ValueError(f"version {content.get('version')!r:.40} is not known, only {VERSION}")
+            raise ValueError(
+                f"version {content.get('version')!r:.40} is not known; the known version is {VERSION}"
+            )
         method, params = str(content["method"]).lower(), dict(content["params"])  # ids have small letters
         if any(len(str(name)) > MAX_NAME for name in (method, *params)):
             raise ValueError(f"its method or a parameter has a name of more than {MAX_NAME} letters")
@@ -478,7 +480,11 @@ def load(path: str | Path) -> SavedSolution:
         RecursionError,
         MemoryError,
     ) as error:
-        reason = f"it has no {error}" if isinstance(error, KeyError) else str(error) or type(error).__name__
+        reason = (
+            f"the field {error} is missing"
+            if isinstance(error, KeyError)
+            else str(error) or type(error).__name__
+        )
         raise ValueError(f"{named(path)} is not a saved solution: {cut(reason, 800)}") from error
 
 
@@ -514,7 +520,7 @@ def _load_npz(path: str | Path) -> dict[str, Any]:
     if counts.min(initial=0) < 0 or counts.max(initial=0) > len(counts):
         raise ValueError(f"neighbor_counts are not all within 0..{len(counts)}")
     if counts.sum() != len(flat):
-        raise ValueError(f"neighbor_counts add up to {counts.sum()}, there are {len(flat)} neighbors")
+        raise ValueError(f"neighbor_counts add up to {counts.sum()}, but there are {len(flat)} neighbors")
     found, ends = flat.tolist(), np.cumsum(counts).tolist()
     content["neighbors"] = [found[start:end] for start, end in pairwise([0, *ends])]
     content["dual"] = {k[5:]: arrays.pop(k) for k in list(arrays) if k.startswith("dual_")}
@@ -541,7 +547,7 @@ class Evaluation:
             return self.__dict__["values"][name]
         except KeyError:
             raise AttributeError(
-                f"no {name!r} in this evaluation; there is: {', '.join(self.__dict__.get('values', {}))}"
+                f"no {name!r} in this evaluation; the values are: {', '.join(self.__dict__.get('values', {}))}"
             ) from None
 
     def to_dict(self) -> dict[str, Any]:

@@ -13,7 +13,7 @@ def inverted(A: Any) -> Any:
     try:
         return A.inv()
     except ZeroDivisionError as error:
-        raise TooFewBits("a matrix is next to singular") from error
+        raise TooFewBits("a matrix is nearly singular") from error
 
 
 def eigenvectors(of: Any) -> tuple[list[Any], Any]:
@@ -25,9 +25,9 @@ def eigenvectors(of: Any) -> tuple[list[Any], Any]:
 def enclosed(of: Any) -> list[Any]:
     """Return balls that contain the eigenvalues, all of which are real, in the order of `eigenvectors`.
 
-    The matrix is nearly diagonal in the basis of its approximate eigenvectors. Gershgorin discs that touch form a group
-    with as many eigenvalues as discs. Each of these is within the sum of all diameters of every centre in the group.
-    Raises TooFewBits if the precision is too low.
+    The matrix is nearly diagonal in the basis of its approximate eigenvectors. Gershgorin discs that touch form a
+    group. A group contains as many eigenvalues as discs. So each of its eigenvalues is within the sum of the
+    diameters of all its discs from the centre of any of them. Raises TooFewBits if the precision is too low.
     """
     d, R = of.nrows(), eigenvectors(of)[1]
     M = inverted(R) * flint().acb_mat(of) * R

@@ -100,7 +100,7 @@ def source_of(module: str) -> str:
     loader = spec.loader if spec else None
     source = loader.get_source(module) if isinstance(loader, InspectLoader) else None
     if source is None:
-        raise ValueError(f"{module} has no source here, in which its mathematics stands")
+        raise ValueError(f"{module} has no source here, from which its mathematics could be read")
     return source
 
 
@@ -131,7 +131,9 @@ def read(source: str, function: str, flags: Mapping[str, bool] | None = None) ->
             raise ValueError(f"{function}: {block[0].strip()!r}: {wrong}") from None
         code += [] if line is None or remarks else [line]
     if rows and not heading:
-        raise ValueError(f"{function}: its formulas need a docstring, which begins with what they are called")
+        raise ValueError(
+            f"{function}: a function with formulas needs a docstring; its first words are the heading"
+        )
     rows.sort(key=lambda row: not row.text.startswith(("min over ", "max over ")))
     return [*above, Section(heading, tuple(rows), tuple(code)), *below]
 
@@ -195,7 +197,7 @@ def _rows(block: Sequence[str], flags: Mapping[str, bool]) -> Iterator[Row]:
     for formula in formulas:
         flag = re.match(r"if (not )?(\w+): ", formula)
         if flag and flag[2] not in flags:
-            raise ValueError(f"the statement does not say whether {flag[2]}")
+            raise ValueError(f"the statement has no value for the flag {flag[2]}")
         if not flag or flags[flag[2]] != bool(flag[1]):
             yield _row(formula[flag.end() :].strip() if flag else formula)
 

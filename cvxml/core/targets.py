@@ -13,7 +13,7 @@ from cvxml.core.neighbors import k_nearest
 
 
 class OtherClasses:
-    """For each of some points, which of all points have another class: a table (p, n) that is not stored.
+    """A boolean table (p, n) that is not stored: True if the point of the column has another class than the row.
 
     It is indexed by rows, or by rows and columns of equal shape. As an array it takes p n bytes.
 
@@ -77,7 +77,7 @@ def given_targets(targets: Any, codes: IntArray) -> IntArray:
     lists = check_neighbors(targets, len(codes), "targets")
     pairs = np.array([(i, j) for i, listed in enumerate(lists) for j in listed.tolist()], dtype=np.intp)
     if len(pairs) == 0:
-        raise ValueError("targets lists no point at all: give at least one target")
+        raise ValueError("targets is empty: give at least one target")
     wrong = np.flatnonzero(codes[pairs[:, 0]] != codes[pairs[:, 1]])
     if len(wrong):
         i, j = pairs[wrong[0]].tolist()

@@ -12,7 +12,7 @@ Tolerance: TypeAlias = float | Literal["strict", "normal", "loose"]
 
 
 def check_tol(tol: Any, name: str = "tol") -> float:
-    """Return the tolerance > 0 for a number or one of the words in `TOLERANCES`. Raises ValueError for other input."""
+    """Return the tolerance > 0 for a number, or for a word of `TOLERANCES`. Raises ValueError for other input."""
     if isinstance(tol, str) and tol in TOLERANCES:
         return TOLERANCES[tol]
     try:

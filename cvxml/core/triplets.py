@@ -22,7 +22,7 @@ GIVEN_TRIPLETS = Parameter(
     INDICES,
 )
 BY_TRIPLETS = {
-    "n_neighbors": Parameter("targets of a point, and as many impostors", COUNT, 3),
+    "n_neighbors": Parameter("number of targets of a point, and of its impostors", COUNT, 3),
     "triplets": GIVEN_TRIPLETS,
 }
 BAD_TRIPLETS: dict[str, tuple[Any, ...]] = {
@@ -91,7 +91,7 @@ def compared(X: FloatArray, y: ArrayLike | None, n_neighbors: int | None, triple
     nearest points of other classes; there are n_neighbors of both. X: (n, d), checked. Raises ValueError for bad input.
     """
     if y is None and triplets is None:
-        raise ValueError("y is None: it must be one-dimensional, one label a point, or give triplets")
+        raise ValueError("y is None: it must be one-dimensional, one label for each point, or give triplets")
     n = len(X)
     codes = np.zeros(n, dtype=np.intp) if y is None else check_labels(y, n)
     if triplets is not None:
@@ -104,7 +104,7 @@ def compared(X: FloatArray, y: ArrayLike | None, n_neighbors: int | None, triple
 
 
 def check_units(X: FloatArray, weight: float, name: str, follows: str) -> None:
-    """Raise ValueError if the squared weight and the fourth power of the features' spread may not be doubles.
+    """Raise ValueError if the square of a weight, or the fourth power of the features' spread, may leave the doubles.
 
     weight: its value.
     name: its name.
@@ -123,7 +123,7 @@ def nearest_of_the_rest(X: FloatArray, codes: IntArray, k: int, names: list[str]
 
     names: class names, for messages.
 
-    Raises ValueError if a class has fewer than k points beside it.
+    Raises ValueError if there are fewer than k points outside a class.
     """
     near, ties = np.zeros((len(X), len(X)), dtype=bool), 0
     for code in watched(range(int(codes.max()) + 1)):

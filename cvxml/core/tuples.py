@@ -80,7 +80,7 @@ def _similar(y: ArrayLike | None, count: int, k: int) -> np.ndarray | None:
     """Return (t,), True for similar pairs; None for triplets and quadruplets. Raises ValueError for other labels."""
     if k != 2:
         if y is not None:
-            raise ValueError(f"{LISTS[k]} have no y: their order says which points should be nearer")
+            raise ValueError(f"{LISTS[k]} take no y: the order of the points states which should be nearer")
         return None
     if y is None:
         raise ValueError("y is None: pairs need y (t,), +1 for each similar and -1 for each dissimilar pair")
@@ -137,8 +137,9 @@ def refuse_preprocessor(given: Collection[str]) -> None:
     """Raise TypeError if `preprocessor` is among these names: a parameter of metric-learn's estimators."""
     if "preprocessor" in given:
         raise TypeError(
-            "there is no preprocessor: give the points X (n, d) to `fit`; lists of pairs, triplets or quadruplets hold "
-            "indices into X and are given to `fit` too, for example pairs={...} or triplets=[[i, j, l], ...]; "
+            "there is no preprocessor: give the points X (n, d) to `fit`. Lists of pairs, triplets or "
+            "quadruplets hold indices into X and are given to `fit` too, for example pairs={...} or "
+            "triplets=[[i, j, l], ...]; "
             "cvxml.from_tuples(tuples, y) makes both"
         )
 

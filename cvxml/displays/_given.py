@@ -23,7 +23,7 @@ def labels_of(y: ArrayLike | None, n: int) -> np.ndarray:
     try:
         labels = np.asarray(y)
     except ValueError as error:
-        raise ValueError(f"y is no array of labels: {error}") from error
+        raise ValueError(f"y is not an array of labels: {error}") from error
     if labels.shape != (n,):
         raise ValueError(f"y must have shape ({n},) for {n} points, got {labels.shape}")
     # an array made from a list has lost the types of its entries
@@ -31,7 +31,7 @@ def labels_of(y: ArrayLike | None, n: int) -> np.ndarray:
     kinds = {type(value) for value in values}
     if not any(all(issubclass(kind, one) for kind in kinds) for one in (str, numbers.Real)):
         named = ", ".join(sorted(kind.__name__ for kind in kinds))
-        raise ValueError(f"y must hold strings only or numbers only, one a point, got {named}")
+        raise ValueError(f"y must hold strings only or numbers only, one for each point, got {named}")
     if any(isinstance(value, float) and not math.isfinite(value) for value in values):
         raise ValueError("y must hold a label for every point, got NaN or infinity; drop such points")
     return labels
@@ -45,7 +45,7 @@ def check_size(M: FloatArray, name: str) -> FloatArray:
     largest = float(np.abs(M).max())
     if largest > 1e280 or 0 < largest < 1e-280:
         raise ValueError(
-            f"{name} has entries of about {largest:.3g}; multiply it by a number that brings them into 1e-280 to 1e280"
+            f"{name} has entries of about {largest:.3g}; scale it so that they are from 1e-280 to 1e280"
         )
     return M
 

@@ -59,7 +59,7 @@ def densities_of(model: Any, X: FloatArray, features: tuple[int, int], count: in
     """
     if not isinstance(model, Mixtures):
         raise ValueError(
-            "contours need densities, and a foreign model gives them up to a factor at each point only"
+            "contours need normalized densities; a model of your own gives them only up to a factor at each point"
         )
     low, high = X[:, features].min(axis=0), X[:, features].max(axis=0)
     pad = 0.1 * width(X[:, features])

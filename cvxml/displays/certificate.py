@@ -227,7 +227,7 @@ class CertificateDisplay:
             )
             self.bound_lines_ = self._lines(across, below, label, RED, "^")
         elif math.isfinite(proof.lower_bound):
-            label = f"trivial bound {proof.lower_bound:.6g}: no more is known of all metrics"
+            label = f"trivial bound {proof.lower_bound:.6g}; no other bound for all metrics is known"
             style = {"color": _draw.GREY, "linestyle": ":", "linewidth": 1.8, "label": label}
             self.bound_lines_ = [self.ax_.axhline(proof.lower_bound, **style)]
         self.final_ = self._star(across, proof.objective, f"in the end: {proof.objective:.9g}")
@@ -261,7 +261,7 @@ class CertificateDisplay:
 def _instead(estimator: Any) -> str:
     """Return the advice for an estimator that was not solved."""
     if hasattr(estimator, "metric_at"):
-        return 'it is a closed form at each query; draw what cvxml.solve("glml", X, y, query=...) returns'
+        return 'its metric is a closed form at each query; draw the result of cvxml.solve("glml", X, y, query=...)'
     return "a formula such as Euclidean or WithinClass has no proof; give a method that was solved"
 
 

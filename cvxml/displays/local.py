@@ -129,7 +129,7 @@ class LocalMetricDisplay:
         """
         if not isinstance(solution, Solution) or solution.method != "glml":
             raise ValueError(
-                'LocalMetricDisplay needs a solution of "glml"; give what cvxml.solve("glml", ...) returned'
+                'LocalMetricDisplay needs a solution of "glml"; give the result of cvxml.solve("glml", ...)'
             )
         X, d = solution.X, solution.X.shape[1]
         Q = np.reshape(solution.params["query"], (-1, d))

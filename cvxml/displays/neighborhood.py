@@ -203,7 +203,6 @@ class NeighborhoodDisplay:
             drawn.set_facecolor(colours)
 
     def _draw_set(self, name: str, members: IntArray) -> None:
-        """Draw lines from the point to each member, and rings around them."""
         look, here = LOOKS[name], self.X[self.index]
         style = {
             "color": look.colour,
@@ -235,7 +234,6 @@ def _able() -> str:
 
 
 def _values_in_words(at: Evaluation, i: int) -> str:
-    """Return the values of the method for point i, in words."""
     if "xi" not in at.values:
         return f"L = {at.L[i]:.3g}, Delta(y, ĥ) = {at.Delta[i]:.3g}"
     if at.active_target[i] < 0:

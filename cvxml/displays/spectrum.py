@@ -97,7 +97,7 @@ class SpectrumDisplay:
         """
         named = metric if isinstance(metric, Mapping) else {"metric": metric}
         if not named:
-            raise ValueError("there is no metric in the mapping; give at least one")
+            raise ValueError("the mapping holds no metric; give at least one")
         if check_positive(tol, "tol") >= 1:
             raise ValueError(f"tol is a share of the largest eigenvalue and must be below 1, got {tol!r}")
         check_choice(scale, "scale", SCALES)

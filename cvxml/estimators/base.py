@@ -180,7 +180,7 @@ class Learner(MetricEstimator):
 
 
 class PairsEstimator(Learner):
-    """A transformer with a method that learns from pairs of points: given, or every two points by their labels."""
+    """A transformer with a method that learns from pairs of points: given, or all pairs, made from the labels."""
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, pairs: Any = None) -> Self:
         """Learn the metric from X (n, d) and labels y (n,), or from `pairs`; then y is ignored.

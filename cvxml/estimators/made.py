@@ -72,8 +72,6 @@ def _option(method: str) -> str:
 
 
 def _chosen(method: str, option: str) -> property:
-    """Return a property of the estimator: the id of the chosen formula."""
-
     def chosen(self: Any) -> str:
         return f"{method}:{option}" if getattr(self, option) else method
 

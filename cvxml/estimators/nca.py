@@ -29,7 +29,7 @@ class NCA(Learner):
     _method: ClassVar[str] = "nca"
     _says: ClassVar = {
         "solver": '{}; "clarabel" and "scs" run CCCP with literal steps, for small n and n_components None',
-        "tol": "Largest allowed gain of the metric's own convex step, relative to the scale; if n_components limits "
+        "tol": "Largest allowed gain of the convex step at the metric, relative to the scale; if n_components limits "
         "the rank, largest allowed product of gradient and norm",
         "max_iter": "Iterations from each start",
     }
@@ -44,9 +44,10 @@ class NCA(Learner):
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, similarity: ArrayLike | None = None) -> Self:
         """Learn A from X (n, d) and labels y (n,), or from `similarity`; then y is ignored.
 
-        similarity: (n, n), not negative, 0 on its diagonal: how right each point is for each other point.
+        similarity: (n, n), not negative, 0 on its diagonal: entry (i, j) is the weight of the probability that
+        point i chooses point j.
 
-        Raises ValueError for bad input. Warns about points that no other point is right for. Warns (ConvergenceWarning)
+        Raises ValueError for bad input. Warns about points with a row of zeros. Warns (ConvergenceWarning)
         whenever tol is not met, for example if the supremum is at infinity.
         """
         if similarity is None:

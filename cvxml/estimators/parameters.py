@@ -26,7 +26,7 @@ Estimator = TypeVar("Estimator")
 def estimator(cls: type[Estimator]) -> type[Estimator]:
     """Give a class an `__init__` for its fields, and a docstring with sections.
 
-    The sections come from the method, `_says` and `_attributes`.
+    The sections come from the method, and from the class attributes `_says` and `_attributes`.
 
     The fields are public parameters, as in scikit-learn. `_method` is the id of a method of the package.
     """

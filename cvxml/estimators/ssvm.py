@@ -33,14 +33,14 @@ class Gerrymandering(ClassifierMixin, Learner):
     _says: ClassVar = {
         "solver": '{}; "clarabel" and "scs" use the literal steps, for tiny n; "global": for a dozen points, the '
         "optimum, or the gap that is left after ten minutes",
-        "tol": "Largest allowed gain of the metric's own convex step, relative to ||W||^2",
+        "tol": "Largest allowed gain of the convex step at the metric, relative to ||W||^2",
         "max_iter": "CCCP steps from each start",
     }
     _attributes: ClassVar[str] = """
         components_ : (d, d), symmetric square root of the metric W.
         certificate_ : the certificate of kind "stationary"; its `step` is the proof.
         gap_ : F minus its trivial bound 0.
-        step_gap_ : gap of the metric's own convex step.
+        step_gap_ : gap of the convex step at the metric.
         solution_ : the solution with all results and notes.
         n_iter_, n_features_in_, classes_ : as in scikit-learn.
         """

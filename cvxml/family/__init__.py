@@ -8,5 +8,5 @@ theorem/       the lower bound k(a) + r(G), and the gap, in floats, balls and ra
 stationary/    how far a metric is from a stationary point, for nonconvex problems
 unlisted/      sums over all pairs of points without a list of the pairs
 nearby/        all metrics with an objective near the optimum
-Each room imports only the rooms above it.
+Each folder imports only the folders above it.
 """

@@ -38,8 +38,8 @@ with app.setup:
     TRIPLET, SQUARED, POINT, SOFT = (
         "hinge, each triplet",
         "squared hinge, each triplet",
-        "hinge, one a point",
-        "log Σ exp, one a point",
+        "hinge, one for each point",
+        "log Σ exp, one for each point",
     )
 
 
@@ -146,8 +146,9 @@ def setting(X: FloatArray, y: IntArray, regularizer: str, loss: str, w: float) -
 
 @app.function
 def solved(here: Setting, regularizer: str) -> tuple[FloatArray, FloatArray]:
-    """Return a nearly optimal metric (2, 2) and prices (t,), from a solver; the bound does not depend on their
-    accuracy.
+    """Return a nearly optimal metric (2, 2) and prices (t,), from a solver.
+
+    The bound does not depend on their accuracy.
     """
     M, v = cp.Variable((2, 2), PSD=True), cp.Variable(len(here.V))
     R: Any = cp.sum_squares(M) / 2
@@ -162,7 +163,7 @@ def solved(here: Setting, regularizer: str) -> tuple[FloatArray, FloatArray]:
 
 @app.function
 def left_over(here: Setting, M: FloatArray, proof: Proof) -> tuple[float, float]:
-    """Return the two parts of the gap at M: of the regularizer and of the loss."""
+    """Return the two excesses at M that add up to the gap: of the regularizer and of the loss."""
     R, ((loss, rows),) = here.family.regularizer, here.family.terms
     view = R.judge(M).view
     of_loss = sum(
@@ -173,10 +174,9 @@ def left_over(here: Setting, M: FloatArray, proof: Proof) -> tuple[float, float]
 
 @app.function
 def known_as(regularizer: str, loss: str, w: float, n: int) -> tuple[str, dict[str, Any], float, str]:
-    """Return the method that solves this problem, its parameters, the ratio of our objective to its objective, and its
-    name.
+    """Return the method that solves this problem: its id, parameters, ratio of objectives, and name.
 
-    The method is "" if this package has no method for the problem.
+    The ratio is our objective divided by that of the method. The id is "" if this package has no such method.
     """
     of_class = n // 2 - 1  # targets of a point
     mu = w / (1 + w)

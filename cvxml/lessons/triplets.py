@@ -67,7 +67,7 @@ def _():
         full_width=True,
     )
     k_slider = mo.ui.slider(
-        steps=[1, 2, 3, 4], value=2, label="k targets a point", show_value=True, full_width=True
+        steps=[1, 2, 3, 4], value=2, label="k targets per point", show_value=True, full_width=True
     )
     point_menu = mo.ui.dropdown(
         {f"point {i}": i for i in range(21)}, value="point 4", label="look at", full_width=True

@@ -1,4 +1,4 @@
-"""The methods, by id. One line adds one: an object that meets the contract of `cvxml.core.method.Method`."""
+"""The methods, by id. To add one, add a line with an object that meets `cvxml.core.method.Method`."""
 
 from __future__ import annotations
 
@@ -61,25 +61,25 @@ def get(method: str) -> Method[Any]:
             (method, did_you_mean(method, METHODS)) if isinstance(asked, str) else (type(asked).__name__, "")
         )
         order = "" if isinstance(asked, str) else " (the arguments are method, X, y)"
-        raise ValueError(f"no method {given!r:.40}{order}; there is: {', '.join(METHODS)}{near}")
+        raise ValueError(f"no method {given!r:.40}{order}; the methods are: {', '.join(METHODS)}{near}")
     module, name = METHODS[id].split(":")
     return cast(Method[Any], getattr(import_module(module), name))
 
 
 def get_stationary(method: str) -> StationaryMethod[Any]:
-    """A method whose problem is not convex. Raises ValueError for another."""
+    """Return a method with a problem that is not convex. Raises ValueError for another method."""
     found = get(method)
     if not isinstance(found, StationaryMethod):
-        raise ValueError(f"{method} is convex: there is no step of it")
+        raise ValueError(f"{method} is convex, so it has no convex step")
     return found
 
 
 def get_exact(method: str) -> Method[Any]:
-    """A method that has an exact mode. Raises ValueError for another."""
+    """Return a method that has an exact mode. Raises ValueError for another method."""
     found = get(method)
     if not found.has_exact:
         able = [name for name in METHODS if get(name).has_exact]
-        raise ValueError(f"{method} has no exact mode; there is one for: {', '.join(able)}")
+        raise ValueError(f"{method} has no exact mode; the methods with an exact mode are: {', '.join(able)}")
     return found
 
 

@@ -77,7 +77,7 @@ def inverse_root(X: FloatArray, pairs: Pairs) -> FloatArray:
 
 
 def problem(X: FloatArray, pairs: Pairs) -> Any:
-    """The same in M with tr M = 1, negated. Variables: "M" (r, r) and "least", the minimum."""
+    """The problem in M with tr M = 1, as a minimization. Variables: "M" (r, r) and "least", the smallest distance."""
     import cvxpy as cp
 
     root = inverse_root(X, pairs)
@@ -97,7 +97,7 @@ def problem(X: FloatArray, pairs: Pairs) -> Any:
 
 
 def dual(X: FloatArray, pairs: Pairs) -> Any:
-    """Its dual, negated too. Variable: "q" (number of dissimilar pairs,)."""
+    """The dual of `problem`. Variable: "q" (number of dissimilar pairs,)."""
     import cvxpy as cp
 
     root = inverse_root(X, pairs)
@@ -182,7 +182,7 @@ def instance(X: ArrayLike, y: ArrayLike | None, *, pairs: Any = None) -> Instanc
         so = "the maximum is infinite" if free.all() else "no X_S^(-1/2) gives it a distance"
         raise ValueError(
             f"the dissimilar pair {listed[free.argmax()].tolist()} differs in a direction in which no "
-            f"similar pair does, so moving it apart costs nothing: {so}; give more similar pairs, or fewer features "
+            f"similar pair does, so moving it apart has no cost: {so}. Give more similar pairs, or fewer features "
             "(the first principal components, say)"
         )
     check_units(*map(p.widest, KINDS))
@@ -190,7 +190,7 @@ def instance(X: ArrayLike, y: ArrayLike | None, *, pairs: Any = None) -> Instanc
 
 
 def _of_pairs(given: Instance, dual: Dual) -> Duals:
-    """The dual variables of the dissimilar pairs in "q_index"; entries of the same pair are added.
+    """The dual variables of the dissimilar pairs in "q_index"; repeated pairs are added up.
 
     Pairs of one class are ignored. Raises ValueError for a bad "q" or "q_index".
     """
@@ -208,7 +208,7 @@ def _of_pairs(given: Instance, dual: Dual) -> Duals:
 
 
 def _one(given: Instance) -> IntArray:
-    """The key of some dissimilar pair."""
+    """The key of the pair (0, j), where j is the first point of another class than point 0."""
     j = int(np.argmax(given.y != given.y[0]))
     return np.array([j])
 
@@ -218,7 +218,7 @@ def _mean_budget(question: Question) -> float:
 
 
 def _unit_minimum(question: Question) -> float:
-    """The factor that spends the budget, if the smallest dissimilar distance is 1 (up to 1e-3); else 0."""
+    """The factor to the full budget, if the smallest dissimilar distance is 1 (up to 1e-3); else 0."""
     p, A = question.checked(instance), question.metric
     least = float(quadratic(p.dissimilar, A).min())
     return 1 / float(quadratic(p.similar, A).sum()) if abs(least - 1) <= 1e-3 else 0.0
@@ -238,7 +238,7 @@ def _whitened(question: Question) -> OtherProblem | None:
 
 
 def _half(kind: str) -> Callable[[Pairs], Pairs | None]:
-    """The first half of the pairs of this kind, as left by a loop that stops too early."""
+    """The misreading in which a loop stops too early, after the first half of the pairs of this kind."""
 
     def change(pairs: Pairs) -> Pairs | None:
         listed = getattr(pairs, kind)
@@ -248,7 +248,10 @@ def _half(kind: str) -> Callable[[Pairs], Pairs | None]:
 
 
 def _sum(question: Question) -> float:
-    """The relative gap for the sum of dissimilar squared distances; inf if above `NOT_BY_LUCK`, or infeasible."""
+    """The relative gap in the problem with the sum of the dissimilar squared distances.
+
+    inf if the gap is above `NOT_BY_LUCK`, or the metric is infeasible.
+    """
     p = question.checked(instance)
     judged, feasibility = examine_budget(question.metric, p.similar)
     if not feasibility.feasible:
@@ -262,19 +265,22 @@ def _sum(question: Question) -> float:
 # parameter is unknown, and plain distances in the budget.
 MISREADINGS: dict[str, Misreading] = {
     "mean_budget": Misreading(
-        "the mean over similar pairs in the budget where there is the sum", multiple(_mean_budget)
+        "the mean over similar pairs in the budget where the method has the sum", multiple(_mean_budget)
     ),
     "reverse": Misreading(
-        "the least sum over similar pairs with every dissimilar pair at 1 or more, of which it is a multiple",
+        "a multiple of the metric with the smallest sum over similar pairs and every dissimilar distance at least 1",
         multiple(_unit_minimum),
     ),
     "whitened": Misreading(
-        "the features: it is M, where A = X_S^(-1/2) M X_S^(-1/2) is asked for", _whitened
+        "the metric M of the whitened features, where the method returns A = X_S^(-1/2) M X_S^(-1/2)",
+        _whitened,
     ),
     "exchanged": Misreading("similar and dissimilar pairs exchanged", other_pairs(exchanged)),
-    "half_similar": Misreading("the first half of the similar pairs", other_pairs(_half("similar"))),
-    "half_dissimilar": Misreading("the first half of the dissimilar pairs", other_pairs(_half("dissimilar"))),
-    "sum": Misreading("the sum over dissimilar pairs where there is the minimum", left=_sum),
+    "half_similar": Misreading("only the first half of the similar pairs", other_pairs(_half("similar"))),
+    "half_dissimilar": Misreading(
+        "only the first half of the dissimilar pairs", other_pairs(_half("dissimilar"))
+    ),
+    "sum": Misreading("the sum over dissimilar pairs where the method has the minimum", left=_sum),
     **PAIRS,
 }
 
@@ -326,7 +332,7 @@ class DMLEig(FamilyMethod[Instance]):
         return M / spent if spent > 0 else M
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """See `instance`."""
+        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
@@ -354,11 +360,11 @@ class DMLEig(FamilyMethod[Instance]):
         return objective(given.X, given.pairs, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """See `evaluate`."""
+        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given.X, given.pairs, M)
 
     def member(self, given: Instance, number: Callable[[float], Any] = float) -> Family:
-        """The budget of similar pairs, and the smallest of the dissimilar distances."""
+        """The budget of the similar pairs, and the loss -min of the dissimilar squared distances."""
         if given.many:
             everyone = AllSimilar(given.X, given.y, given.rank)
             return Family(everyone, (Term(Least(), Across(everyone.classes)),))

@@ -1,7 +1,9 @@
 """FrobMetric (Shen, Kim, Wang 2011): a hinge of triplets, and the Frobenius norm of the metric.
 
 With m triplets t = (i, j, l), X_ij = (x_i - x_j)(x_i - x_j)^T and H_t = X_il - X_ij, the problem is
+
     min_{X psd}  1/2 ||X||^2 + (C/m) sum_t [1 - <X, H_t>]_+ .
+
 It is stated with slack variables. Triplets are an input, as in the paper. By default they combine the targets of a
 point, its nearest points of the same class, with as many nearest points of other classes.
 
@@ -60,7 +62,7 @@ def problem(X: FloatArray, triplets: IntArray, C: float) -> Any:
 
 
 def dual(X: FloatArray, triplets: IntArray, C: float) -> Any:
-    """Its dual. Variables: "a" (m,), one per triplet, and "S" (d, d)."""
+    """The dual of `problem`. Variables: "a" (m,), one per triplet, and "S" (d, d)."""
     import cvxpy as cp
 
     m, d = len(triplets), X.shape[1]
@@ -113,11 +115,11 @@ def _off_diagonals_once(question: Question) -> float:
 
 MISREADINGS = {
     "sum": Misreading(
-        "the sum over triplets where there is their mean",
+        "the sum over triplets where the method has the mean",
         changed("C", lambda q: q.params.get("C", 1.0) * q.checked(instance).count),
     ),
     "no_half": Misreading(
-        "||X||^2 where there is half of it", changed("C", lambda q: q.params.get("C", 1.0) / 2)
+        "||X||^2 where the method has 1/2 ||X||^2", changed("C", lambda q: q.params.get("C", 1.0) / 2)
     ),
     "exchanged": triplets_exchanged(instance),
     "off_diagonals": Misreading(off_diagonals_once.SENTENCE, left=_off_diagonals_once),
@@ -161,7 +163,7 @@ class FrobMetric(TripletMethod[Instance]):
     )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """See `instance`."""
+        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
@@ -181,7 +183,7 @@ class FrobMetric(TripletMethod[Instance]):
         return {"objective": objective(given, M), "triplets": given.triplets()}
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
-        """||M||^2 / 2 and a hinge on the triplets."""
+        """The regularizer ||M||^2 / 2, and a hinge on the triplets."""
         norm = Frobenius(given.X, number(1))
         term = Term(Hinge(number(given.C) / given.count), self.rows(given))
         return Family(norm, (term,), of_regularizer=True, radius=norm.around)

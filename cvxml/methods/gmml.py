@@ -83,7 +83,7 @@ def problem(X: FloatArray, pairs: Pairs, mu: float, A_0: FloatArray) -> Any:
 
 
 def sums(X: FloatArray, pairs: Pairs, mu: float, A_0: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Its sums S and D (d, d) over the pairs."""
+    """The sums S and D (d, d) over the pairs."""
     #: X_ij = (x_i - x_j)(x_i - x_j)^T | X_{ij} = (\mathbf{x}_i - \mathbf{x}_j)(\mathbf{x}_i - \mathbf{x}_j)^T
     #: S = mu A_0^-1 + sum X_ij over the similar pairs, with a prior A_0
     #:   | S = \mu A_0^{-1} + \textstyle\sum X_{ij} \text{ over the similar pairs, with a prior } A_0
@@ -99,7 +99,7 @@ def sums(X: FloatArray, pairs: Pairs, mu: float, A_0: FloatArray) -> tuple[Float
 
 
 def dual(X: FloatArray, pairs: Pairs, mu: float, A_0: FloatArray) -> Any:
-    """Its dual. Variable: "Y" (d, d)."""
+    """The dual of `problem`. Variable: "Y" (d, d)."""
     import cvxpy as cp
 
     S, D = sums(X, pairs, mu, A_0)
@@ -131,12 +131,12 @@ class Instance(Paired):
 
     @cached_property
     def S(self) -> Any:
-        """The matrix (d, d), exact, as flint's rationals."""
+        """S (d, d), exact, as flint's rationals."""
         return self._sum("similar", self._A_0.inv)
 
     @cached_property
     def D(self) -> Any:
-        """The matrix (d, d), exact, as flint's rationals."""
+        """D (d, d), exact, as flint's rationals."""
         return self._sum("dissimilar", lambda: self._A_0)
 
     @property
@@ -213,7 +213,6 @@ def _check_attained(given: Instance) -> None:
 
 
 def _rank(of: Any) -> int:
-    """The exact rank of a matrix of flint's rationals."""
     return rank_of(np.array(of.numer_denom()[0].tolist(), dtype=object))
 
 
@@ -306,7 +305,7 @@ def spectrum(of: Any) -> list[Any]:
     """
     found = enclosed(of)
     if not all(each > 0 for each in found):
-        raise TooFewBits("an eigenvalue of a product is next to 0")
+        raise TooFewBits("an eigenvalue of a product is close to 0")
     return found
 
 
@@ -376,7 +375,7 @@ def _means(question: Question) -> float | None:
 
 
 def _another_weight(question: Question) -> float | None:
-    """The weight t for which the determinant of the metric is that of the solution."""
+    """The weight t for which the solution has the determinant of the metric."""
     given = question.checked(instance)
     S, D, A = (float(np.linalg.slogdet(M)[1]) for M in (*given.floats, question.metric))
     t = (A + S) / (D + S) if S + D else 0.0
@@ -401,22 +400,22 @@ def _inverse(given: Instance) -> FloatArray:
 
 # Mistakes in implementations. `check` recognizes A^-1, A^2 and sqrt(A) for every method, so they are not listed.
 MISREADINGS = {
-    "mean": Misreading("means over the pairs where there are sums", multiple(_means)),
+    "mean": Misreading("means over the pairs where the method has sums", multiple(_means)),
     "exchanged": Misreading("similar and dissimilar pairs exchanged", other_pairs(exchanged)),
     "no_mu": Misreading("the sums without mu", changed("mu", lambda q: 0.0 if q.params.get("mu") else None)),
     "ordered": Misreading(
-        "every pair in both orders, beside mu",
+        "every pair counted in both orders, but mu once",
         changed("mu", lambda q: q.params["mu"] / 2 if q.params.get("mu") else None),
     ),
     "identity_prior": Misreading(
         "mu I in both sums, in place of the given prior", _other_prior(lambda given: np.eye(given.X.shape[1]))
     ),
     "inverse_prior": Misreading(
-        "mu A_0 beside S and mu A_0^-1 beside D where the paper has mu A_0^-1 and mu A_0",
+        "mu A_0 added to S and mu A_0^-1 to D where the paper has mu A_0^-1 and mu A_0",
         _other_prior(_inverse),
     ),
     "another_weight": Misreading(
-        "another weight t than was asked for", changed("weight", _another_weight), fits="weight"
+        "another weight t than the given one", changed("weight", _another_weight), fits="weight"
     ),
     **PAIRS,
 }
@@ -434,7 +433,9 @@ class GMML(ConvexMethod[Instance]):
     TITLE = "GMML: geometric mean metric learning (Zadeh, Hosseini, Sra 2016)"
     MAX_ITER = 1  # a closed form
     PARAMETERS: ClassVar = {
-        "weight": Parameter("t of the paper: where between S^-1 (0) and D (1) the metric lies", NUMBER, 0.5),
+        "weight": Parameter(
+            "t of the paper: the place of the metric on the geodesic from S^-1 (0) to D (1)", NUMBER, 0.5
+        ),
         "mu": Parameter("weight of the prior: mu A_0^-1 is added to S, and mu A_0 to D; >= 0", NUMBER, 0.0),
         "prior": PRIOR,
         **BY_PAIRS,
@@ -497,7 +498,7 @@ class GMML(ConvexMethod[Instance]):
     )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """See `instance`."""
+        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
@@ -513,7 +514,7 @@ class GMML(ConvexMethod[Instance]):
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """See `evaluate`."""
+        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given, M)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
@@ -562,7 +563,7 @@ def _least_scale(given: Instance) -> float:
 def _stated(given: Instance) -> tuple[FloatArray, Pairs, float, FloatArray]:
     if given.t != 0.5:
         raise ValueError(
-            f"weight={given.t:g}: the problem is convex along geodesics only, and only 0.5 has one in cvxpy"
+            f"weight={given.t:g}: the problem is convex only along geodesics; cvxpy can state it for weight=0.5"
         )
     return given.X, given.pairs, given.mu, given.prior
 

@@ -1,7 +1,9 @@
 """LMNN, large margin nearest neighbours (Weinberger, Saul 2009): targets near, impostors a margin further away.
 
 Problem. j is a target of i. A triplet (i, j, l) is a target j of i and a point l of another class, the impostor.
+
     min_{M psd}  (1 - mu) sum_ij D_M(i, j)  +  mu sum_ijl [1 + D_M(i, j) - D_M(i, l)]_+ .
+
 `problem` is literal in every line and has slacks for the hinge, as printed. The method "lmnn:squared_hinge" squares
 the slacks; it is not in the paper.
 
@@ -110,7 +112,7 @@ def problem(X: FloatArray, targets: IntArray, triplets: IntArray, mu: float, squ
 
 
 def dual(X: FloatArray, targets: IntArray, triplets: IntArray, mu: float, squared: bool) -> Any:
-    """Its dual. Variable: "lambda" (t,), one dual variable for each triplet."""
+    """The dual of `problem`. Variable: "lambda" (t,), one dual variable for each triplet."""
     import cvxpy as cp
 
     d = X.shape[1]
@@ -182,17 +184,18 @@ def instance(
     """
     points = check_X(X)
     if y is None and triplets is None:
-        raise ValueError("y is None: it must be one-dimensional, one label a point, or give triplets")
+        raise ValueError("y is None: it must be one-dimensional, one label for each point, or give triplets")
     codes = np.zeros(len(points), dtype=np.intp) if y is None else check_labels(y, len(points))
     if not MIN_MU <= check_number(mu, "mu") <= 1 - MIN_MU:
         raise ValueError(
-            f"mu must lie between 0 and 1, at least {MIN_MU:g} from both, got {mu!r}: "
-            "(1 - mu) weighs the targets, mu the impostors"
+            f"mu must be between {MIN_MU:g} and 1 - {MIN_MU:g}, got {mu!r}: "
+            "1 - mu is the weight of the targets, mu that of the impostors"
         )
     if triplets is not None:
         if targets is not None:
             raise ValueError(
-                "targets and triplets are both given: the j of triplets (i, j, l) are the targets"
+                "targets and triplets are both given: give one of them, because the j of triplets (i, j, l) are "
+                "the targets"
             )
         pairs, counts = given_triplets(triplets, len(points))
         return Instance(points, codes, pairs, counts, float(mu), labelled=False)
@@ -293,7 +296,7 @@ def generated(given: Instance, squared: bool, solver: str) -> Found:
 
 
 def _missed(given: Instance, M: FloatArray) -> FloatArray:
-    """1 + D_M(i, j) - D_M(i, l) for every target and point l (p, n); 0 if l is not an impostor."""
+    """The violation 1 + D_M(i, j) - D_M(i, l) of every target and point l (p, n); 0 if l is not an impostor."""
     found = np.zeros(given.impostors.shape)
     for row, (i, j) in enumerate(given.targets.tolist()):
         difference = given.X[i] - given.X
@@ -320,7 +323,9 @@ class LMNN(FamilyMethod[Instance]):
         ),
         "n_neighbors": Parameter("k, the number of targets of a point", COUNT, 3),
         "targets": Parameter(
-            "explicit targets, a list of points of its class for each point; they win over n_neighbors", LISTS
+            "explicit targets, a list of points of its class for each point; they take precedence over "
+            "n_neighbors",
+            LISTS,
         ),
         "triplets": GIVEN_TRIPLETS,
     }
@@ -364,11 +369,11 @@ class LMNN(FamilyMethod[Instance]):
 
     @property
     def MISREADINGS(self) -> dict[str, Misreading]:  # type: ignore[override]
-        """See `misreadings`."""
+        """The problems that implementations solve by mistake, by name."""
         return misreadings(self)
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """See `instance`."""
+        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
@@ -380,15 +385,15 @@ class LMNN(FamilyMethod[Instance]):
         return dual(given.X, given.targets, given.triplets(), given.mu, self.squared)
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
-        """See `generated`."""
+        """Solve the literal problem by constraint generation, with the function `generated`."""
         return generated(given, self.squared, solver)
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """See `objective`."""
+        """The objective at M, from the definition."""
         return objective(given, M, self.squared)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """See `evaluate`."""
+        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given, M, self.squared)
 
     def member(self, given: Instance, number: Callable[[float], Any] = float) -> Family:
@@ -459,44 +464,53 @@ def misreadings(method: LMNN) -> dict[str, Misreading]:
         return lambda question: _left(method, question, change(question, given(question)))
 
     other = "lmnn" if method.squared else "lmnn:squared_hinge"
-    hinge = "the plain hinge where it is squared" if method.squared else "the squared hinge where it is plain"
+    hinge = (
+        "the plain hinge where the method has its square"
+        if method.squared
+        else ("the squared hinge where the method has the plain hinge")
+    )
     return {
         "mu_exchanged": Misreading(
             "mu as the weight of the targets and 1 - mu as that of the impostors", weights(_exchanged)
         ),
-        "targets_1": Misreading("weight 1 for the targets where it is 1 - mu", weights(lambda p: p.mu)),
-        "impostors_1": Misreading(
-            "weight 1 for the impostors where it is mu", weights(lambda p: 1 / (1 - p.mu))
+        "targets_1": Misreading(
+            "weight 1 for the targets where the method has 1 - mu", weights(lambda p: p.mu)
         ),
-        "means": Misreading("means over targets and over triplets where there are sums", weights(_means)),
-        "push_mean": Misreading("the mean over triplets where there is their sum", weights(_push_mean)),
+        "impostors_1": Misreading(
+            "weight 1 for the impostors where the method has mu", weights(lambda p: 1 / (1 - p.mu))
+        ),
+        "means": Misreading(
+            "means over targets and over triplets where the method has sums", weights(_means)
+        ),
+        "push_mean": Misreading("the mean over triplets where the method has the sum", weights(_push_mean)),
         "push_per_point": Misreading(
             "the sum over triplets divided by n", weights(lambda p: _ratio(p) / len(p.X))
         ),
         "hinge": Misreading(hinge, lambda q: OtherProblem(q.X, q.y, q.params, method=other)),
         "k_less": Misreading("n_neighbors - 1 targets of each point", _another_k(-1)),
         "k_more": Misreading("n_neighbors + 1 targets of each point", _another_k(1)),
-        "self": Misreading("targets of which each point is its own first", left=rows(_self_first)),
-        "nearest_only": Misreading("impostors of the nearest target only", left=rows(_only(min))),
-        "furthest_only": Misreading("impostors of the furthest target only", left=rows(_only(max))),
-        "ten": Misreading("the ten nearest impostors of each point by Euclid only", left=rows(_nearest_ten)),
+        "self": Misreading("each point counted as its own first target", left=rows(_self_first)),
+        "nearest_only": Misreading("only the impostors of the nearest target", left=rows(_only(min))),
+        "furthest_only": Misreading("only the impostors of the furthest target", left=rows(_only(max))),
+        "ten": Misreading(
+            "only the ten nearest impostors of each point by Euclidean distance", left=rows(_nearest_ten)
+        ),
         "hardest": Misreading(
-            "of each target the one impostor that costs most, where all count",
+            "only the impostor with the largest slack of each target, where the method counts all",
             left=lambda q: _left_of_hardest(method, q),
         ),
-        "frozen": Misreading("those impostors only that Euclid's metric has", left=rows(_frozen)),
+        "frozen": Misreading("only the impostors of the Euclidean metric", left=rows(_frozen)),
         "exchanged": Misreading(
             "j and l exchanged in the triplets: the point that should be far is given first",
             changed("triplets", _exchanged_points),
         ),
-        "one_way": Misreading("pairs of a target listed both ways counted once", left=rows(_one_way)),
+        "one_way": Misreading("two points that are targets of each other counted once", left=rows(_one_way)),
         "unsquared_pull": Misreading(
-            "targets pulled by their distance where the paper has its square (that problem is not convex: to first "
-            "order)",
+            "the distance of targets in the pull where the paper has its square (not convex, tested to first order)",
             left=lambda q: _left_of_unsquared(method, q),
         ),
         "class_weights": Misreading(
-            "classes that weigh the same, whatever their sizes, where every point weighs the same",
+            "equal weights of the classes, where the method has equal weights of the points",
             left=lambda q: _left_of_class_weights(method, q),
         ),
         **TRIPLETS,
@@ -544,7 +558,7 @@ def _with(p: Instance, targets: IntArray, impostors: Any) -> Instance:
 
 
 def _self_first(question: Question, p: Instance) -> Instance | None:
-    """The problem with each point as its own first target, at distance 0, in place of its last target."""
+    """Replace the last target of each point by the point itself, at distance 0, as its first target."""
     if not _by_class(question):
         return None
     lists = p.target_lists()
@@ -557,7 +571,10 @@ def _euclid(p: Instance) -> FloatArray:
 
 
 def _only(choose: Callable[..., Any]) -> Callable[[Question, Instance], Instance]:
-    """The problem with the triplets of one target of each point, the nearest or furthest by the Euclidean metric."""
+    """Return the problem in which each point has triplets with one target only: the nearest or the furthest.
+
+    choose: min or max, by Euclidean distance.
+    """
 
     def change(question: Question, p: Instance) -> Instance:
         D = _euclid(p)
@@ -588,8 +605,8 @@ def _nearest_ten(question: Question, p: Instance) -> Instance | None:
 def _left_of_hardest(method: LMNN, question: Question) -> float:
     """The relative gap in the problem where a target has only its largest slack.
 
-    Dual variables with a sum of at most mu for each target give a lower bound of this problem. inf if the hinge is
-    squared, if a target has no impostor, or if there are more than `MOST` triplets.
+    Dual variables with a sum of at most mu for each target give a lower bound of this problem. The result is inf if
+    the hinge is squared, if a target has no impostor, or if there are more than `MOST` triplets.
     """
     import cvxpy as cp
 
@@ -699,7 +716,7 @@ def _one_way(question: Question, p: Instance) -> Instance | None:
 
 
 def _left(method: LMNN, question: Question, other: Instance | None) -> float:
-    """The relative gap of the metric in the problem `other`; inf if it is None."""
+    """The relative gap of the metric in the misread problem `other`; inf if `other` is None."""
     return math.inf if other is None else method.left(other, question, MAX_ITER)
 
 

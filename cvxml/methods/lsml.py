@@ -90,7 +90,10 @@ def comparison(u: Any, v: Any, y: Any) -> Any:
 
 
 def dual(X: FloatArray, quadruplets: IntArray, w: FloatArray, A_0: FloatArray) -> Any:
-    """Its dual. Variables: "s" (q,), the weight of each near pair relative to w, and "r" (q,) of each far pair."""
+    """The dual of `problem`.
+
+    Variables: "s" (q,), the weight of each near pair relative to w, and "r" (q,) of each far pair.
+    """
     import cvxpy as cp
 
     d, (a, b, c, e) = X.shape[1], quadruplets.T
@@ -215,7 +218,7 @@ def evaluate(p: Instance, M: FloatArray) -> dict[str, Any]:
 
 
 def _other_prior(change: Callable[[Instance], FloatArray]) -> Any:
-    """The problem with the prior change(instance), unless it is the same prior."""
+    """Return the misreading with the prior change(instance), unless it is the user's prior."""
 
     def value(question: Question) -> FloatArray | None:
         given = question.checked(instance)
@@ -255,21 +258,21 @@ def _explicit(question: Question, columns: list[int]) -> OtherProblem:
 # Squared distances in the residual are not listed, because they give a different kind of problem.
 MISREADINGS = {
     "sum": Misreading(
-        "the sum of the residuals where there is their mean (metric-learn's documentation)", _sum
+        "the sum of the residuals where the method has the mean (metric-learn's documentation)", _sum
     ),
     "mean": Misreading(
-        "the mean of the residuals where there is their sum (metric-learn's code)",
+        "the mean of the residuals where the method has the sum (metric-learn's code)",
         changed("losses", lambda q: None if q.checked(instance).losses == MEAN else MEAN),
     ),
     "inverse_prior": Misreading(
-        "tr A_0 M where there is tr A_0^-1 M (metric-learn's documentation)", _other_prior(_inverse)
+        "tr A_0 M where the method has tr A_0^-1 M (metric-learn's documentation)", _other_prior(_inverse)
     ),
     "identity_prior": Misreading(
-        "the identity as prior where another was asked for",
+        "the identity as prior in place of the given prior",
         _other_prior(lambda given: np.eye(given.X.shape[1])),
     ),
     "covariance_prior": Misreading(
-        "the inverse covariance as prior where another was asked for",
+        "the inverse covariance as prior in place of the given prior",
         _other_prior(lambda given: inverse_covariance(given.X)),
     ),
     "exchanged": Misreading("near and far pairs exchanged", lambda q: _explicit(q, [2, 3, 0, 1])),
@@ -368,7 +371,7 @@ class LSML(FamilyMethod[Instance]):
     )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """See `instance`."""
+        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
@@ -392,7 +395,7 @@ class LSML(FamilyMethod[Instance]):
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """See `evaluate`."""
+        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given, M)
 
     def moved(self, given: Instance, at: Moved) -> Instance:
@@ -400,11 +403,11 @@ class LSML(FamilyMethod[Instance]):
         return replace(with_points(given, at.X), prior=at.inside(given.prior))
 
     def outside(self, given: Instance, at: Moved, M: FloatArray) -> FloatArray:
-        """See `nearest_to_prior`."""
+        """The metric of the features for a metric in the coordinates `at`, by `nearest_to_prior`."""
         return nearest_to_prior(given.prior, at, M)
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
-        """The divergence and the residuals. The rows list all near pairs, then all far pairs."""
+        """The log det divergence, and the residuals. The rows list all near pairs, then all far pairs."""
         some = given.quadruplets[given.counts]
         w = np.array([number(weight) for weight in given.weights[given.counts].tolist()])
         rows = PairRows(np.concatenate([some[:, :2], some[:, 2:]]))
@@ -439,7 +442,7 @@ class LSML(FamilyMethod[Instance]):
         """Notes if the prior is optimal, and on far pairs of equal points."""
         said = []
         if not certificate.dual["s"].any():
-            said.append("no comparison is violated under the prior, which is the optimum")
+            said.append("the prior is the optimum: it violates no comparison")
         if twins := int(np.count_nonzero(given.alone)):
             said.append(f"{twins} far pairs consist of equal points: their distance is 0 in every metric")
         return said

@@ -78,7 +78,7 @@ def problem(X: FloatArray, chunklets: IntArray, alpha: float) -> Any:
 
 
 def dual(X: FloatArray, chunklets: IntArray, alpha: float) -> Any:
-    """Its dual. Variable: "l", of the constraint |B| >= 1."""
+    """The dual of `problem`. Variable: "l", of the constraint |B| >= 1."""
     import cvxpy as cp
 
     d = X.shape[1]
@@ -162,7 +162,7 @@ def instance(
         given = Instance(points, np.zeros(len(points), dtype=np.intp), codes, alpha, listed)
     elif y is None:
         raise ValueError(
-            "y is None: it must be one-dimensional, one label a point, where no chunklets are given"
+            "y is None: it must be one-dimensional, one label for each point, if no chunklets are given"
         )
     else:
         codes = check_labels(y, len(points))
@@ -176,16 +176,17 @@ def _given_chunklets(chunklets: Any, n: int) -> tuple[IntArray, list[int]]:
     values = np.asarray(chunklets)
     if values.shape != (n,) or values.dtype.kind not in "iu":
         raise ValueError(
-            f"chunklets must be {n} integers, one a point, -1 for a point in none; got shape {values.shape}, "
+            f"chunklets must be {n} integers, one for each point, -1 for a point in none; got shape {values.shape}, "
             f"{values.dtype}"
         )
     if values.min() < OUTSIDE:
         raise ValueError(
-            f"chunklets[{int(values.argmin())}] is {values.min()}: they are 0 or more, or -1 for none"
+            f"chunklets[{int(values.argmin())}] is {values.min()}: it must be a chunklet number, 0 or more, or "
+            "-1 for a point in no chunklet"
         )
     inside = values != OUTSIDE
     if not inside.any():
-        raise ValueError("chunklets are -1 for every point: give one chunklet of two points at least")
+        raise ValueError("chunklets are -1 for every point: give at least one chunklet of two points")
     codes = np.full(n, OUTSIDE, dtype=np.intp)
     codes[inside] = np.unique(values[inside], return_inverse=True)[1]
     return codes, values.tolist()
@@ -201,8 +202,9 @@ def _check_attained(given: Instance) -> None:
         )
     if rank < d:
         raise ValueError(
-            f"points differ from the mean of their chunklet in {rank} of {d} directions: along the others B costs "
-            "nothing, so the infimum is 0 and no metric attains it; give alpha > 0, more points in chunklets, or fewer "
+            f"points differ from the mean of their chunklet in {rank} of {d} directions: distances along "
+            "the others add no cost, so the infimum is 0 and no metric attains it. Give alpha > 0, more points "
+            "in chunklets, or fewer "
             "features (the first principal components, say)"
         )
     with precision():
@@ -271,13 +273,13 @@ def _closed_form(given: Instance) -> tuple[FloatArray, float]:
     try:
         inverse = flint().arb_mat([[ball(entry) for entry in row] for row in given.C.tolist()]).inv()
     except ZeroDivisionError as error:
-        raise TooFewBits("the covariance within chunklets is next to singular") from error
+        raise TooFewBits("the covariance within chunklets is nearly singular") from error
     B = np.array([[float(l * entry) for entry in row] for row in inverse.tolist()])
     return (B + B.T) / 2, float(l)
 
 
 def _weighted(share: Callable[[IntArray], Any], sentence: str) -> Misreading:
-    """The misreading in which a chunklet of size n_j has the weight share(n_j) in C instead of n_j.
+    """Return the misreading in which a chunklet of size n_j has the weight share(n_j) in C instead of n_j.
 
     It equals RCA with the points of each chunklet moved toward their mean, or away from it.
     """
@@ -311,7 +313,7 @@ def _other_chunklets(change: Callable[[IntArray], IntArray], sentence: str) -> M
 
 
 def _uncentred(shift: Callable[[FloatArray], FloatArray], sentence: str) -> Misreading:
-    """The misreading with shift(points) (n_j, d) in place of the deviations of a chunklet from its mean.
+    """Return the misreading with shift(points) (n_j, d) in place of the deviations of a chunklet from its mean.
 
     It equals RCA with one chunklet of all these vectors and their negatives, because their mean is 0.
     """
@@ -346,27 +348,30 @@ def _of_rank(question: Question) -> OtherProblem | None:
 
 # Mistakes in implementations. `check` recognizes C, C^(-1/2) and multiples of C^-1 by itself, so they are not listed.
 MISREADINGS = {
-    "total": _other_chunklets(lambda j: 0 * j, "the covariance of all points where there is that within chunklets"),
+    "total": _other_chunklets(lambda j: 0 * j, "the covariance of all points where the method has the "
+        "covariance within chunklets"),
     "inside": _other_chunklets(
         lambda j: np.minimum(j, 0), "the covariance of all points in chunklets, around one mean for all"
     ),
     "stray": _other_chunklets(
-        lambda j: np.where(j == OUTSIDE, j.max() + 1, j), "the points of no chunklet as a chunklet of their own"
+        lambda j: np.where(j == OUTSIDE, j.max() + 1, j), "the points outside of chunklets as one more chunklet"
     ),
     "mean": _weighted(
-        lambda n: np.ones(len(n)), "the mean of the chunklets' covariances, where every point weighs the same"
+        lambda n: np.ones(len(n)), "the mean of the chunklets' covariances, where the method gives every point "
+            "the same weight"
     ),
     "unbiased": _weighted(
-        lambda n: n / (n - 1.0), "the mean of the chunklets' covariances by n - 1, where every point weighs the same"
+        lambda n: n / (n - 1.0), "the mean of the chunklets' covariances by n - 1, where the method gives every "
+            "point the same weight"
     ),
     "pairs": _weighted(
         lambda n: n**2.0, "the sum over all pairs of a chunklet, in which large chunklets weigh more"
     ),
-    "uncentred": _uncentred(lambda points: points, "the points as they are, without their mean"),
+    "uncentred": _uncentred(lambda points: points, "the points without subtraction of their mean"),
     "recycled": _uncentred(
         _recycled, "the mean subtracted down the columns of a chunklet in place of across (R's dml)"
     ),
-    "rank": Misreading("the directions that the metric sees alone (n_components)", _of_rank),
+    "rank": Misreading("only the directions in the range of the metric (n_components)", _of_rank),
 }  # fmt: skip
 
 
@@ -379,7 +384,7 @@ class RCA(ConvexMethod[Instance]):
     MAX_ITER = 1  # a closed form
     PARAMETERS: ClassVar = {
         "chunklets": Parameter(
-            "of each point its chunklet, 0 or more, or -1 for none; y is then ignored",
+            "the chunklet of each point, 0 or more, or -1 for none; y is then ignored",
             MEMBERS,
             otherwise="the classes y",
         ),
@@ -421,7 +426,7 @@ class RCA(ConvexMethod[Instance]):
         return of_determinant_1(M)
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """See `instance`."""
+        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
@@ -445,7 +450,7 @@ class RCA(ConvexMethod[Instance]):
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """See `evaluate`."""
+        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given, M)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:

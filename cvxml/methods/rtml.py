@@ -1,7 +1,9 @@
 """RTML, regularized triplet-based metric learning (Yoshida, Takeuchi, Karasuyama 2018), with a smoothed hinge.
 
 With triplets t = (i, j, l), X_ij = (x_i - x_j)(x_i - x_j)^T and H_t = X_il - X_ij, the problem is
+
     min_{M psd}  sum_t l(<M, H_t>) + lam/2 ||M||^2.
+
 l is the hinge, smoothed over a `width` (gamma in the paper) below the margin 1. A width of 0 gives the hinge itself.
 There are two differences from the paper. The width is at most 1: then every loss is on its linear part at M = 0, so
 the width does not decide if M = 0 is optimal. And a class with too few points is refused; the authors' program takes
@@ -82,7 +84,7 @@ def loss(v: Any, width: float) -> Any:
 
 
 def dual(X: FloatArray, triplets: IntArray, lam: float, width: float) -> Any:
-    """Its dual. Variables: "a" (m,), one per triplet, and "S" (d, d)."""
+    """The dual of `problem`. Variables: "a" (m,), one per triplet, and "S" (d, d)."""
     import cvxpy as cp
 
     m, d = len(triplets), X.shape[1]
@@ -182,11 +184,11 @@ def _off_diagonals_once(question: Question) -> float:
 # Distances instead of squared distances (dlib's documentation) are not listed, because they are not convex in M.
 MISREADINGS = {
     "mean": Misreading(
-        "the mean over triplets where there is their sum", _lam_times(lambda given: given.count)
+        "the mean over triplets where the method has the sum", _lam_times(lambda given: given.count)
     ),
-    "no_half": Misreading("lam ||M||^2 where there is half of it", _lam_times(lambda given: 2.0)),
+    "no_half": Misreading("lam ||M||^2 where the method has lam/2 ||M||^2", _lam_times(lambda given: 2.0)),
     "hinge": Misreading(
-        "the hinge where it is smoothed",
+        "the hinge where the method smooths it",
         changed("width", lambda q: 0.0 if q.checked(instance).width else None),
     ),
     "exchanged": triplets_exchanged(instance),
@@ -203,7 +205,7 @@ class RTML(TripletMethod[Instance]):
     PARAMETERS: ClassVar = {
         "lam": Parameter("weight of half the squared norm, > 0", NUMBER, 1.0),
         "width": Parameter(
-            "over which the hinge is rounded below the margin 1, at most 1; 0: the hinge", NUMBER, 0.05
+            "width below the margin 1 over which the hinge is smoothed, at most 1; 0: the hinge", NUMBER, 0.05
         ),
         **BY_TRIPLETS,
     }
@@ -247,7 +249,7 @@ class RTML(TripletMethod[Instance]):
     )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """See `instance`."""
+        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
@@ -263,7 +265,7 @@ class RTML(TripletMethod[Instance]):
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """See `evaluate`."""
+        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given, M)
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:

@@ -2,7 +2,9 @@
 
 The data are triplets t = (i, j, l) and a matrix A (d, r). With W = diag(w) and
 d(x, x') = (x - x')^T A W A^T (x - x'), the problem is
+
     min_{w >= 0, xi >= 0}  1/2 w^T L w + C sum_t xi_t   such that  d(x_i, x_l) - d(x_i, x_j) >= 1 - xi_t,
+
 where w^T L w = ||A W A^T||^2. With A = I, the default, w are weights of the features. With A = X^T, the columns are the
 points, and the problem is the paper's form for kernels. The metric is M = A W A^T; core/bases.py decides if a matrix
 has this form. Triplets are an input, as in the paper; by default they are made from labels.
@@ -63,7 +65,7 @@ def problem(X: FloatArray, triplets: IntArray, C: float, A: FloatArray) -> Any:
 
 
 def dual(X: FloatArray, triplets: IntArray, C: float, A: FloatArray) -> Any:
-    """Its dual. Variables: "a" (m,), one per triplet, and "z" (r,)."""
+    """The dual of `problem`. Variables: "a" (m,), one per triplet, and "z" (r,)."""
     import cvxpy as cp
 
     i, j, l = triplets.T
@@ -157,15 +159,17 @@ def _of_features(question: Question) -> Any:
 # Two mistakes are not listed: negative weights, which give no metric, and any psd M, which is another method.
 MISREADINGS = {
     "mean": Misreading(
-        "the mean over triplets where there is their sum",
+        "the mean over triplets where the method has the sum",
         changed("C", lambda q: q.checked(instance).C / q.checked(instance).count),
     ),
     "no_half": Misreading(
-        "||M||^2 where there is half of it", changed("C", lambda q: q.checked(instance).C / 2)
+        "||M||^2 where the method has 1/2 ||M||^2", changed("C", lambda q: q.checked(instance).C / 2)
     ),
     "exchanged": triplets_exchanged(instance),
     **TRIPLETS,
-    "features": Misreading("weights of the features where there are those of A", changed("A", _of_features)),
+    "features": Misreading(
+        "weights of the features where the method has weights of the columns of A", changed("A", _of_features)
+    ),
 }
 
 
@@ -176,7 +180,9 @@ class SchultzJoachims(CombinationMethod[Instance]):
     TITLE = "Distance metric from relative comparisons (Schultz, Joachims 2003)"
     PARAMETERS: ClassVar = {
         "C": Parameter("weight of the sum of slacks, > 0", NUMBER, 1.0),
-        "A": Parameter("(d, r): its columns are weighed", VECTORS, otherwise="the identity: the features"),
+        "A": Parameter(
+            "(d, r): its columns get the weights", VECTORS, otherwise="the identity: the features"
+        ),
         **BY_TRIPLETS,
     }
     STATEMENT = Statement("cvxml.methods.schultz_joachims", ("problem", "dual"))
@@ -226,7 +232,7 @@ class SchultzJoachims(CombinationMethod[Instance]):
     )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """See `instance`."""
+        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
@@ -242,7 +248,7 @@ class SchultzJoachims(CombinationMethod[Instance]):
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """See `evaluate`."""
+        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given, M)
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:

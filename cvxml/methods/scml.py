@@ -2,7 +2,9 @@
 
 The data are m triplets t = (i, j, l) and vectors b_1 .. b_K, the `basis`. With X_ij = (x_i - x_j)(x_i - x_j)^T and
 H_t = X_il - X_ij, the problem is the linear programme
+
     min_{w >= 0}  beta sum_k w_k + (1/m) sum_t [1 - <M, H_t>]_+ ,    M = sum_k w_k b_k b_k^T.
+
 By default the triplets come from the labels, and the basis from the triplets by our own rule (`basis_of`). The authors
 take Fisher discriminants of regions found by k-means. A metric M is judged by its weights w of the smallest sum.
 core/bases.py decides if a matrix is a combination of the basis.
@@ -65,7 +67,7 @@ def problem(X: FloatArray, triplets: IntArray, beta: float, basis: FloatArray) -
 
 
 def dual(X: FloatArray, triplets: IntArray, beta: float, basis: FloatArray) -> Any:
-    """Its dual. Variable: "a" (m,), one per triplet."""
+    """The dual of `problem`. Variable: "a" (m,), one per triplet."""
     import cvxpy as cp
 
     i, j, l = triplets.T
@@ -127,7 +129,7 @@ def instance(
         if basis is None
         else check_bases(basis, points.shape[1], "basis")
     )
-    check_room(given.count * len(vectors), f"what {len(vectors)} vectors say of {given.count} triplets")
+    check_room(given.count * len(vectors), f"products of {len(vectors)} vectors with {given.count} triplets")
     asked = None if n_basis is None else count
     return Instance(**vars(given), beta=beta, vectors=vectors, n_basis=asked, by_triplets=basis is None)
 
@@ -184,17 +186,17 @@ def _of_length_one(question: Question) -> Any:
 
 MISREADINGS = {
     "sum": Misreading(
-        "the sum over triplets where there is their mean",
+        "the sum over triplets where the method has the mean",
         changed("beta", lambda q: q.checked(instance).beta / q.checked(instance).count),
     ),
     "trace": Misreading(
-        "beta tr M where there is beta sum w: the same only for vectors of length 1",
+        "beta tr M where the method has beta sum w: the same only for vectors of length 1",
         changed("basis", _of_length_one),
     ),
     "exchanged": triplets_exchanged(instance),
     **TRIPLETS,
     "features": Misreading(
-        "weights of the features where there are those of the basis",
+        "weights of the features where the method has weights of the basis",
         changed("basis", lambda q: np.eye(q.checked(instance).X.shape[1])),
     ),
 }
@@ -213,7 +215,7 @@ class SCML(CombinationMethod[Instance]):
             otherwise="directions between the points of triplets, of length 1",
         ),
         "n_basis": Parameter(
-            "how many directions are taken at most", COUNT, otherwise=f"{A_FEATURE} for each feature"
+            "largest number of directions", COUNT, otherwise=f"{A_FEATURE} for each feature"
         ),
         **BY_TRIPLETS,
     }
@@ -263,7 +265,7 @@ class SCML(CombinationMethod[Instance]):
     )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """See `instance`."""
+        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
@@ -279,7 +281,7 @@ class SCML(CombinationMethod[Instance]):
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """See `evaluate`."""
+        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given, M)
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:

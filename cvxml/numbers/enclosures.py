@@ -291,9 +291,9 @@ def _wider(mid: Any, rad: Any) -> Enclosure:
 
 
 def _beyond(rad: Any, apart: Any) -> Any:
-    """A bound of the distance by which x can pass an end.
+    """A bound of the distance by which x can pass an end, if x is within `rad` of a midpoint.
 
-    x is within `rad` of a midpoint at the distance -apart from the end.
+    apart: minus the distance of the midpoint from the end.
     """
     return np.maximum(rad * UP + apart, 0.0) * UP
 
@@ -313,9 +313,10 @@ def _exp_excess(x: Any, slope: Any) -> Any:
 
 
 def _of_entropy(m: Any, rad: Any, slope: Callable[[Any], Any]) -> Any:
-    """A bound of the change of x log x, or of the entropy of x, within `rad` of m, for x in [0, 1].
+    """A bound of |f(x) - f(m)| for x within `rad` of m in [0, 1], where f(x) is x log x or the binary entropy.
 
-    slope: the derivative; it is monotone. Near 0 and 1, the change is at most the entropy of rad (M. Fannes, 1973).
+    slope: the derivative of f, which is monotone. Near 0 and 1, the change is at most the entropy of rad (M.
+    Fannes, 1973).
     """
     if isinstance(rad, float) and rad == 0.0:
         return 0.0

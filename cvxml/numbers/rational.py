@@ -43,7 +43,7 @@ def judged(A: FloatArray, root: ArrayLike | None = None) -> Squares:
 
 
 class Distances(NamedTuple):
-    """Squared distances between every two points: D[i][j] * unit, with integers D."""
+    """Squared distances of all pairs of points: D[i][j] * unit, with integers D."""
 
     D: list[list[int]]
     unit: Fraction
@@ -61,7 +61,7 @@ class Plane(NamedTuple):
     at: int
 
     def distances(self, metric: Squares) -> Distances:
-        """Squared distances between every two points in a metric."""
+        """Squared distances of all pairs of points in a metric."""
         products = (self.points * metric.V * self.points.transpose()).tolist()
         lengths = [row[i] for i, row in enumerate(products)]
         D = [

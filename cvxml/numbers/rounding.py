@@ -1,7 +1,7 @@
 """Double precision with proved error bounds: images of points, squared distances, sums of squares, least eigenvalues.
 
-Every bound follows the standard analysis of rounding, with some room. It holds for any order of summation, with or
-without fused multiply-adds (N. Higham, Accuracy and stability of numerical algorithms, 2002, chapter 3).
+Every bound follows the standard analysis of rounding, with a safety margin. It holds for any order of summation,
+with or without fused multiply-adds (N. Higham, Accuracy and stability of numerical algorithms, 2002, chapter 3).
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Distances(NamedTuple):
 
 
 class Products(NamedTuple):
-    """Squared distances by products: D_ik = length_i + length_k - 2 left_i right_k for every two points i, k.
+    """Squared distances by products: D_ik = length_i + length_k - 2 left_i right_k for all pairs of points i, k.
 
     The error of D_ik is at most reach_i + reach_k.
     """

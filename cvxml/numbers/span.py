@@ -28,7 +28,7 @@ PRIME = 2**61 - 1
 LARGEST = 2**30
 FACTOR = 10  # measured: for a rank, FLINT needs this many times the bytes of the coefficients
 ROWS_PER_COLUMN = 4  # if there are more rows per column than this, a sample of the rows is tried first
-CHANCE = f"a rank modulo {PRIME} is not the rank over the rationals, which happens once in 1e18 times"
+CHANCE = f"the rank modulo {PRIME} differs from the rank over the rationals (probability about 1e-18)"
 
 
 class Cosets(NamedTuple):
@@ -47,7 +47,8 @@ def rank(X: FloatArray) -> int:
 def cosets(X: FloatArray, pairs: IntArray) -> Cosets:
     """Group the points X (n, d) modulo the span of x_i - x_j over `pairs` (p, 2), exactly.
 
-    Raises ArithmeticError if the prime was unlucky (about once in 1e18 times), TooLarge if memory would run out.
+    Raises ArithmeticError if the rank modulo the prime is too small (probability about 1e-18), and TooLarge if the
+    memory is too small.
     """
     points, graph = _as_integers(X), _graph(len(X), pairs)
     # Points connected by a path of pairs differ by a vector of the span, so one of them represents them all.

@@ -81,7 +81,6 @@ def balls(x: Any) -> Any:
 
 
 def _each(x: Any, function: Callable[[Any], Any]) -> Any:
-    """Apply a function to each exact number."""
     if not isinstance(x, np.ndarray):
         return function(x)
     found = np.empty(x.shape, dtype=object)

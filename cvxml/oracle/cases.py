@@ -98,7 +98,7 @@ def load_cases(folder: str | Path | None = None, pattern: str = "*") -> list[Cas
     chosen = [case for case in cases if fnmatch(case.id, pattern) or case.formula.lower() == pattern.lower()]
     if not chosen:
         raise ValueError(
-            f"no case matches {pattern!r}; there is: {', '.join(printable(case.id) for case in cases)}"
+            f"no case matches {pattern!r}; the cases are: {', '.join(printable(case.id) for case in cases)}"
         )
     return chosen
 

@@ -96,7 +96,7 @@ def check(
     notes: tuple[str, ...] = ()
     if isinstance(metric, (Solution, SavedSolution)):
         if metric.method != method:
-            notes = (f"the solution is one of {metric.method}: only its metric is judged here",)
+            notes = (f"the solution is of the method {metric.method}: only its metric is judged here",)
         metric = metric.metric
     tolerance = check_tol(tol)
     allowed = ("optimal",) if module.CLAIM == "optimal" else ("stationary", "optimal")

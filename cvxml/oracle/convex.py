@@ -61,8 +61,9 @@ def check_convex(asked: Asked) -> Report:
 
 
 def _reference(asked: Asked) -> Reference:
-    """Return our own solution. If an objective is claimed, it is solved tightly, because the objective is compared with
-    our bounds.
+    """Return our own solution.
+
+    If an objective is claimed, the problem is solved tightly, because the objective is compared with our bounds.
     """
     judged = asked.candidate if asked.value is None else None
     with warnings.catch_warnings():

@@ -150,7 +150,7 @@ METRIC: tuple[Rule[OnMetric], ...] = (
         "not zero",
         lambda f: f.zero_is_optimal and not f.ties,
         REFUTED,
-        lambda f: f"{_nonzero(f)}, and an objective above the optimum by {f.proof.gap:.3g}",
+        lambda f: f"{_nonzero(f)}, and its objective is above the optimum by {f.proof.gap:.3g}",
     ),
     Rule("rounding", lambda f: f.proof.gap <= f.allowed and not f.decides, INCONCLUSIVE, _rounding),
     Rule(
@@ -229,7 +229,7 @@ class Ruled(NamedTuple):
 
     @property
     def is_within_error(self) -> bool:
-        """True if our metric is better only by an amount that the error `above` can explain."""
+        """True if the error bound `above` is large enough to explain how much our metric is better."""
         above, facts = self.above, self.facts
         return above > 0 and facts.better_by - above <= facts.allowed + facts.reference.certificate.rounding
 
@@ -241,7 +241,7 @@ class Ruled(NamedTuple):
 
     @property
     def never(self) -> str:
-        """Why no metric attains the infimum; empty if a metric does."""
+        """Why no metric attains the infimum, as a sentence; empty if this is not proved."""
         return self.asked.module.unattained(self.asked.given)
 
     @property
@@ -294,7 +294,7 @@ CLOSE_METRIC: Rule[Ruled] = Rule(
 
 
 class OnValue(NamedTuple):
-    """The facts about a claimed objective, of a metric or of the optimum."""
+    """The facts about a claimed objective: the value of a metric, or a claimed optimal value."""
 
     value: float
     tol: float

@@ -200,7 +200,10 @@ def turned(judge: Judge) -> list[FloatArray]:
 
 
 def by_chance(each: Explanation, others: Sequence[FloatArray], tol: float) -> bool:
-    """Return True if one of the metrics of `turned` is explained nearly as well; then the explanation is not used."""
+    """Return True if the explanation fits one of the metrics of `turned` nearly as well.
+
+    Then the explanation is not used. others: the metrics of `turned`.
+    """
     if each.again is None:
         return False
     enough = NEARER * max(each.left.share, ROUNDED * tol)
@@ -272,7 +275,7 @@ def unnamed(asked: Asked) -> str:
         )
     return (
         f"no misreading is named: for the {count} known ones of {method}, the relative gap is not {BETTER} times "
-        "smaller than for the problem itself, or the match may be chance; next: compare the parts of your program "
+        "smaller than for the problem itself, or the match may be chance. Next: compare the parts of your program "
         f"with those of `cvxml evaluate {method} DATA --metric FILE`, in Python "
         f"cvxml.evaluate({method!r}, X, y, metric)"
     )

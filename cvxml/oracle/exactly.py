@@ -13,7 +13,7 @@ from cvxml.methods import get_exact
 from cvxml.oracle.asked import Asked
 
 MAX_NEGATIVE = 1e-5  # relative to the norm: ten times the negative eigenvalue that still counts as psd
-ANOTHER = "the exact proof is about M M^T, which is not near enough to the given matrix"
+ANOTHER = "the exact proof is for M M^T, which differs too much from the given matrix"
 
 
 class ExactJudgement(NamedTuple):
@@ -26,12 +26,12 @@ class ExactJudgement(NamedTuple):
 
 
 def judge_exactly(asked: Asked, candidate: FloatArray, reference: Solution) -> ExactJudgement:
-    """Judge `candidate` (d, d): is its gap at most the tolerance times the scale, without rounding?
+    """Judge in exact arithmetic whether the gap of `candidate` (d, d) is at most the tolerance times the scale.
 
-    The candidate must be psd to the tolerance of feasibility. The scale is that of our reference if the exact interval
-    certifies the reference. Otherwise the reference may be far from the optimum, and its scale may be wrong. Then the
-    gap must also be at most the tolerance times the candidate's own scale, and a refutation must exceed the larger of
-    the two limits.
+    The candidate must be psd to the tolerance of feasibility. The scale is that of our reference if the exact
+    interval certifies the reference. Otherwise the reference may be far from the optimum, and its scale may be
+    wrong. Then the gap must also be at most the tolerance times the candidate's own scale, and a refutation must
+    exceed the larger of the two limits.
     """
     module, tol = get_exact(asked.method), Fraction(asked.tol)
     theirs = module.exact(asked.given, candidate, reference.dual)

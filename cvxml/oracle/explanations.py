@@ -151,7 +151,6 @@ def _question(judge: Judge, base: OtherProblem, metric: FloatArray) -> Question:
 
 
 def _value(judge: Judge, other: OtherProblem, name: str) -> str:
-    """Return the text with the fitted value of a parameter and the value in the user's problem."""
     asked = judge.asked.module.stored(judge.given)[name]
     shown = asked if isinstance(asked, str) else f"{asked:g}"
     return f": {name} = {other.params[name]:.6g} (asked: {shown})"
@@ -310,7 +309,7 @@ def _two_at_best(judge: Judge, metric: FloatArray, pair: tuple[str, str]) -> Exp
         if min(each.slope for each in here) >= 0:  # then the tangent is smallest at weights of 0
             floor = here[0].gap - sum(each.slope * each.weight for each in here)
             if floor > FAR * max(here[0].scale, unit):
-                raise ValueError("the metric leaves much at every two weights")
+                raise ValueError("the gap of the metric is large for all values of the two weights")
         return here[0].gap / unit, np.array([each.slope * each.weight / unit for each in here])
 
     options = {"maxiter": MAX_STEPS, "gtol": judge.sharp / 10}

@@ -53,23 +53,22 @@ def certify_estimator(
     """Judge the metric of a fitted estimator as an answer to the problem that its own parameters state.
 
     estimator: an estimator of cvxml, or a learner of metric-learn, scikit-learn, pylmnn or pyDML that minimises the
-    objective of a method in cvxml. Or a Pipeline of scikit-learn with such a learner among its steps, or a GridSearchCV
-    or other search, or a nest of them. In a Pipeline the last learner is judged, on X transformed by the steps before
-    it; later steps play no part. `pipeline[:k]`, the first k steps, chooses an earlier learner. In a search
-    best_estimator_ is judged.
-    X: the points (n, d) that its `fit` got. For metric-learn's weakly supervised learners: tuples of points (t, 2 to 4,
-    d). If the estimator has a preprocessor, indices may take the place of points.
-    y: the labels, chunks or real targets (n,) that its `fit` got. For learners from pairs: +1 or -1 for each pair.
-    given: inputs that the estimator does not keep, by the parameter names of `check`. For example: its basis, its
-    weights, or pairs, triplets, quadruplets or chunklets (as indices into X) that it drew at random.
-    tol: relative to the scale, as in `check`. The default is the tolerance that an estimator of cvxml was fitted to,
-    and "normal" for any other estimator.
-    exact, diagnosed, time_limit, callback: as in `check`.
+    objective of a method in cvxml. It may also be a Pipeline of scikit-learn with such a learner among its steps, a
+    search such as GridSearchCV, or a combination of both. In a Pipeline the last learner is judged, on X
+    transformed by the steps before it; later steps are ignored. `pipeline[:k]`, the first k steps, chooses an
+    earlier learner. In a search best_estimator_ is judged. X: the points (n, d) that its `fit` got. For
+    metric-learn's weakly supervised learners: tuples of points (t, 2 to 4, d). If the estimator has a preprocessor,
+    indices may take the place of points. y: the labels, chunks or real targets (n,) that its `fit` got. For
+    learners from pairs: +1 or -1 for each pair. given: inputs that the estimator does not keep, by the parameter
+    names of `check`. For example: its basis, its weights, or pairs, triplets, quadruplets or chunklets (as indices
+    into X) that it drew at random. tol: relative to the scale, as in `check`. The default is the tolerance that an
+    estimator of cvxml was fitted to, and "normal" for any other estimator. exact, diagnosed, time_limit, callback:
+    as in `check`.
 
-    Raises ValueError if the estimator is not known, is not fitted, or was changed after its fit; if its parameters have
-    no counterpart in cvxml; or if it drew inputs at random and does not keep them. Also if no step of a Pipeline learns
-    a metric, if a search has refit=False, or if the steps of a Pipeline give other points than its learner of cvxml was
-    fitted to. The message names the step.
+    Raises ValueError if the estimator is not known, is not fitted, or was changed after its fit. Parameters without
+    a counterpart in cvxml are refused, and inputs that were drawn at random and are not kept. A Pipeline is refused
+    if no step learns a metric, or if its steps give other points than its learner of cvxml was fitted to. A search
+    with refit=False is refused. The message names the step.
     """
     learner, points, path = found(estimator, X, _learns)
     with named(*path):
@@ -95,7 +94,6 @@ class Asked(NamedTuple):
 
 
 def _asked(estimator: Any, X: Any, y: Any, given: dict[str, Any]) -> Asked:
-    """Return the question that the metric of a fitted learner answers."""
     if not _is_ours(estimator):
         fitted = read(estimator, X, y, given)
         foreign = question(fitted)
@@ -135,7 +133,7 @@ def _refuse_changed(estimator: Any, given: set[str]) -> None:
         L, now = again.components_, estimator.components_
         if np.shape(L) != np.shape(now) or np.linalg.norm(L - now) > 1e-9 * np.linalg.norm(L):
             raise ValueError(
-                f"components_ of this {kind} were changed after its fit: cvxml.check judges them by themselves"
+                f"components_ of this {kind} were changed after its fit: fit it again, or judge them with cvxml.check"
             )
 
 
@@ -156,7 +154,7 @@ def read(estimator: Any, X: ArrayLike, y: ArrayLike | None, given: dict[str, Any
         points, labels, given = _as_metric_learn(estimator, learner, points, labels, given)
     if points.ndim != 2 or points.shape[1] != len(metric):
         raise ValueError(
-            f"{learner} has a metric of {len(metric)} features; X has shape {np.shape(X)}: give what its fit was given"
+            f"{learner} has a metric of {len(metric)} features; X has shape {np.shape(X)}: give the X of its fit"
         )
     return Fitted(package, learner, params, metric, np.asarray(points, dtype=float), labels, given)
 

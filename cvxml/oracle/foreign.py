@@ -51,7 +51,7 @@ def question(fitted: Fitted) -> Question:
     """
     key = (fitted.package, fitted.learner.removesuffix("_Supervised"))
     if key not in METHODS:
-        raise ValueError(f"no mapping for '{fitted}'")
+        raise ValueError(f"there is no mapping for '{fitted}'")
     method, params = METHODS[key](fitted)
     params = {**params, **fitted.given}
     if method not in BUDGETED:
@@ -134,7 +134,7 @@ def _by_labels(method: str, *names: str) -> Callable[[Fitted], Known]:
 def _identity(fitted: Fitted) -> None:
     prior = fitted.params["prior"]
     if not isinstance(prior, str) or prior != "identity":
-        raise ValueError(f"{fitted} with prior={prior!r}: only 'identity' is mapped")
+        raise ValueError(f"{fitted} with prior={prior!r}: only 'identity' is supported")
 
 
 def _itml(fitted: Fitted) -> Known:
@@ -156,7 +156,7 @@ def _sdml(fitted: Fitted) -> Known:
         used = np.unique(np.concatenate([fitted.X[np.ravel(each)] for each in pairs if len(each)]), axis=0)
         prior = np.linalg.inv(np.cov(used.T))
     elif not isinstance(prior, str) or prior != "identity":
-        raise ValueError(f"{fitted} with prior={prior!r}: only 'identity' and 'covariance' are mapped")
+        raise ValueError(f"{fitted} with prior={prior!r}: only 'identity' and 'covariance' are supported")
     return "sdml", {"eta": params["balance_param"], "lam": params["sparsity_param"], "prior": prior}
 
 

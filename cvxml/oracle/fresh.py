@@ -86,7 +86,6 @@ def _with_points(case: Case, X: list[list[float]], seed: int) -> Case:
 
 
 def _is_certified(case: Case) -> bool:
-    """Return True if our own solver finds a solution that its lower bound proves."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the status holds the same information
         try:

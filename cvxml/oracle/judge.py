@@ -96,7 +96,9 @@ class Judge:
         return Left(gap / scale, gap, math.isfinite(proof.radius), nothing)
 
     def sharpen(self, share: float) -> None:
-        """Make our solutions fine enough to resolve a relative gap of `share`, at the finest `FINEST` * tolerance."""
+        """Solve further problems so tightly that a relative gap of `share` is resolved, at most to `FINEST` *
+        tolerance.
+        """
         self.sharp = min(self.tol, max(share, FINEST * self.tol))
 
     def at(self, base: OtherProblem, name: str, weight: float) -> tuple[Any, Any, Solution]:
@@ -130,7 +132,6 @@ class Judge:
         return Tried(weight, proof.gap, ours.certificate.scale, slope(metric) - slope(ours.metric), rounding)
 
     def _step(self, other: OtherProblem, given: Any, metric: FloatArray) -> Certificate:
-        """Return the certificate of the convex step at a metric."""
         module = get_stationary(other.method or self.method)
         _, dual = module.improve(given, module.metric(given, metric), tol=self.sharp / 10, early=True)
         return module.certify(given, module.matrix(given, metric), dual)
@@ -189,7 +190,7 @@ class Judge:
         return best.solution
 
     def _is_blunt(self, key: tuple[int, int, int, str], known: Reference) -> bool:
-        """Return True if a solution was found before `sharpen`, and its gap is too large now."""
+        """Return True if a solution was found before `sharpen`, and its gap is too large for the new tolerance."""
         fine = self.sharp < self.tol and key not in self.sharpened
         return fine and not known.solution.certificate.proves(self.sharp / 10)
 
@@ -212,7 +213,7 @@ def _nothing(module: Method[Any], given: Any, metric: FloatArray, ours: Solution
 
 
 def _share(proof: Certificate, tol: float) -> Left:
-    """Return the relative gap of the convex step of a metric; without a step, the relative first-order residual."""
+    """Return the relative gap of the convex step at a metric; without a step, the relative first-order residual."""
     judged = proof.step or proof
     if not proof.feasibility.feasible or not math.isfinite(proof.objective) or not proof.decides(tol):
         return NOTHING_KNOWN

@@ -32,7 +32,7 @@ SMALLEST = 1e-300  # least divisor, so that a relative improvement of 0 is defin
 
 
 class Improvement(NamedTuple):
-    """How much the tried metrics improve on the candidate, relative to the objective. Smaller tuples are likelier."""
+    """The improvement of the tried metrics relative to the objective. Smaller tuples are likelier."""
 
     best: float  # improvement of the best tried metric; 0 if all are worse
     optimum: float  # improvement of the optimum of the user's problem; negative if that optimum is worse here
@@ -43,9 +43,9 @@ def likeliest(judge: Judge, metric: FloatArray, others: Iterable[OtherProblem]) 
 
     The field `choices` of the result holds the number of problems. The result is None too if the time limit is over.
 
-    If several problems have the same smallest improvement, at most `MAX_TIES_SOLVED` of them are solved, and the proved
-    gaps decide. Problems come first if the optimum of the user's problem is worst there. For example, if a program
-    lost one pair, the optimum with this pair is clearly worse in the problem without it.
+    If several problems have the same smallest improvement, at most `MAX_TIES_SOLVED` of them are solved, and the
+    proved gaps decide. Among these, problems are preferred in which the optimum of the user's problem is worst. For
+    example, if a program lost one pair, the optimum with this pair is clearly worse in the problem without it.
     """
     found: list[tuple[Improvement, OtherProblem]] = []
     enough, count = FAR, 0
@@ -77,7 +77,7 @@ def _left(judge: Judge, metric: FloatArray, other: OtherProblem) -> float:
 def improvement(
     judge: Judge, metric: FloatArray, other: OtherProblem, enough: float = math.inf
 ) -> Improvement:
-    """Return how much the tried metrics improve on `metric`. The search ends at an improvement above `enough`.
+    """Return the improvement of the tried metrics on `metric`. The search ends at an improvement above `enough`.
 
     Raises ValueError if `metric` is not feasible for the problem.
     """

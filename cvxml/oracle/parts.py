@@ -20,7 +20,7 @@ def compare(content: dict[str, Any], answer: Any) -> str:
         return 'the answer has no "answer" with the numbers of the part'
     for name, expected in content["answer"].items():
         if name not in answer:
-            return f"the answer has no {name!r}; asked for: {', '.join(content['answer'])}"
+            return f"the answer has no {name!r}; expected: {', '.join(content['answer'])}"
         wrong = (
             _sets(expected, answer[name])
             if name in content["sets"]
@@ -33,7 +33,7 @@ def compare(content: dict[str, Any], answer: Any) -> str:
 
 def _sets(expected: list[list[int]], given: Any) -> str:
     if not isinstance(given, list) or len(given) != len(expected):
-        return f"a list of {len(expected)} lists is asked for"
+        return f"a list of {len(expected)} lists is expected"
     for i, (right, row) in enumerate(zip(expected, given, strict=True)):
         if not isinstance(row, list) or any(type(j) is not int for j in row):
             return f"entry {i} is not a list of indices"
@@ -46,7 +46,7 @@ def _numbers(expected: Any, given: Any, tolerance: float) -> str:
     right = np.asarray(expected, dtype=np.float64)
     found = _array(given)
     if found is None or found.shape != right.shape:
-        return f"numbers of shape {right.shape} are asked for"
+        return f"numbers of shape {right.shape} are expected"
     allowed = tolerance * max(float(np.abs(right).max(initial=0.0)), 1.0)
     error = np.abs(found - right)
     if (error <= allowed).all():  # False for NaN

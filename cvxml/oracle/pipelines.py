@@ -140,6 +140,6 @@ def _refuse_other_points(inside: Found) -> None:
         return
     raise ValueError(
         f"{type(inside.learner).__name__} was fitted to other points {kept.shape} than the steps before it give now "
-        f"{points.shape}: give the X of the fit; if a step changes its values between fit_transform and transform, "
-        "give this learner itself, with its solution_.X"
+        f"{points.shape}: give the X of the fit. If a step changes its values between fit_transform and "
+        "transform, give this learner itself, with its solution_.X"
     )

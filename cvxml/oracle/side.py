@@ -2,7 +2,7 @@
 
 The checker there is a program with a proof that Coq checked. It reads the data, lists and parameters from the saved
 file itself. The side file adds dual variables as integers over one denominator, and vectors with squares that prove a
-matrix psd. The checker verifies all of these, so its result does not depend on their being right. The dual variables
+matrix psd. The checker verifies all of these, so a wrong entry cannot lead to a wrong result. The dual variables
 are those that exact mode (family/theorem/exact.py) has moved into their domain. So the interval equals that of exact
 mode to the last digit.
 """
@@ -110,8 +110,8 @@ def _columns(L: FloatArray) -> list[list[float]]:
 def _factor(regularizer: Regularizer, X: Plane, G: Weights) -> dict[str, Any]:
     """Return vectors for the bound of a Frobenius regularizer; an empty list for other regularizers.
 
-    The matrix G plus the sum of squares of the vectors is nearly psd. "rest" tells the checker how to treat the
-    remainder: "psd" (it must be psd), or "norm" (its Frobenius norm enters the bound).
+    The matrix G plus the sum of squares of the vectors is nearly psd. The entry "rest" states how the checker
+    treats the remainder: "psd" (it must be psd), or "norm" (its Frobenius norm enters the bound).
     """
     if not isinstance(regularizer, Frobenius):
         return {"vectors": [], "rest": "psd"}

@@ -159,7 +159,6 @@ def _is_close(asked: Asked, judged: StationaryJudgement) -> bool:
 
 
 def _close(judged: StationaryJudgement, looked_for: bool) -> str:
-    """Return the sentence for the verdict `close`."""
     share = f"at most {100 * judged.share:.2g} % of the scale"
     what = f"close to stationary: {_remaining_gain(judged.proof)[1]} gains {share}"
     if judged.proof.claim == "optimal":
@@ -279,7 +278,7 @@ def _judge_optimal(
         return StationaryJudgement(Verdict.CERTIFIED, (why,), proof, ours, None)
     late = (LATE,) if asked.late else ()
     tried = "that was tried" if late else f"({', '.join(module.STARTS)})"
-    why = f"none of our starts {tried} leads to a clearly better metric; this is no proof"
+    why = f"our starts {tried} lead to no clearly better metric; this is not a proof"
     if bound is not None:
         why = f"branch and bound proves only F >= {bound:.12g}, and finds no clearly better metric"
     return StationaryJudgement(Verdict.INCONCLUSIVE, (stationary, why, *late), proof, ours, None, bound)

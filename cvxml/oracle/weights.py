@@ -81,7 +81,7 @@ def least(asked: float, most: float, enough: float, at: Try) -> tuple[Tried, ...
 
 
 def _between(ends: Sequence[Tried], most: float, enough: float, at: Try) -> Iterator[Tried]:
-    """Yield values between two ends, by the rule of false position in log w with halved slopes (Illinois method)."""
+    """Yield values between two ends, by false position in log w with halved slopes (Illinois method)."""
     one, two = ends
     slope = one.slope
     for _ in range(TRIES):

@@ -79,7 +79,7 @@ class Active(NamedTuple):
 
     @property
     def dense(self) -> bool:
-        """True if the pairs are more than a few of all pairs of these points."""
+        """True if the rows contain a large share of all pairs of these points."""
         return len(self.Y) ** 2 <= DENSE * len(self.i)
 
     def _for_pairs(self, values: Any) -> FloatArray:
@@ -100,10 +100,10 @@ class Active(NamedTuple):
 
 
 class Curvature:
-    """tau I + weight * sum_t V_t V_t^T over rows, as a matrix on svec(S), in coordinates in which L L^T is I.
+    """The matrix tau I + weight * sum_t V_t V_t^T over rows, acting on svec(S), in coordinates in which L L^T is I.
 
-    The columns of L (r, r) must be orthogonal, with the longest first. Then the first coordinates contribute most of
-    the matrix.
+    The columns of L (r, r) must be orthogonal, with the longest first. Then the first coordinates contribute most
+    of the matrix.
     """
 
     def __init__(self, rows: Active, L: FloatArray, tau: float, weight: float):

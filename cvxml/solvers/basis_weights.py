@@ -1,6 +1,7 @@
 """A primal-dual interior-point method for the weights of given vectors: a sum or a norm, with hinges on triplets.
 
     min_{w >= 0, xi >= 0}  1/2 w^T L w + q^T w + sum xi,      y = H w + xi - 1 >= 0,
+
 in units that make the weight of the hinge 1, and the largest entry of every column of H 1. The dual variables are
 0 <= a <= 1 for y, 1 - a for xi, and z >= 0 for w. At the optimum z = L w + q - H^T a. On the central path, all
 products a y, (1 - a) xi and z w are equal to rho. Steps are those of Mehrotra: a first step towards rho = 0 shows how
@@ -116,7 +117,7 @@ class Combining:
             rest = self._gradient(w, a) - z
 
             def towards(t_w: FloatArray, t_y: FloatArray, t_xi: FloatArray) -> Point:
-                """The step after which the products are about these."""
+                """The Newton step to a point where the three products have approximately these values."""
                 g = t_y / a - y - t_xi / r + xi
                 dw = (
                     cho_solve(factor, (self.H.T @ (D * g) + t_w / w - z - rest) / scale, check_finite=False)

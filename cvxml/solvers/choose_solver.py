@@ -1,7 +1,6 @@
 """Choose a solver: for <C, M> or ||M||^2 with hinges, and for the smallest distance within a budget.
 
-Everything is computed in coordinates without units. A solver proves nothing; a certificate after every step gives the
-gap.
+All solvers use coordinates without units. A solver gives no proof; a certificate after every step gives the gap.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ class LeastMargin:
         Y = (X - X[0]) @ self.at.to
         least = rows.least(Y)
         if not math.isfinite(least):
-            raise ValueError("no pair differs in anything that double precision sees; rescale X")
+            raise ValueError("in double precision, all pairs consist of equal points; rescale X")
         Y, r = Y / math.sqrt(least), Y.shape[1]
         M: FloatArray = np.eye(r)
         if start is not None and start.any():
@@ -113,7 +112,7 @@ def check_solvable(family: Family) -> None:
     terms = ", ".join(f"{type(loss).__name__} on {type(rows).__name__}" for loss, rows in family.terms)
     raise TypeError(
         f"`search` has no solver for {type(family.regularizer).__name__} with {terms}: set PATH of the method to a "
-        "solver of a Task; CONTRIBUTING.md has a table of the solvers that there are"
+        "solver of a Task; CONTRIBUTING.md has a table of all solvers"
     )
 
 
@@ -133,7 +132,7 @@ def search(task: Task) -> Found:
 
 
 def _or_zero(task: Task, at: Iterate, phase: str, patience: float) -> Found:
-    """The result of a solver of a norm or of weights, or M = 0 if only that is proved."""
+    """The result of a solver of a norm or of weights, or M = 0 if only M = 0 is certified."""
     found = task.run(at, phase, patience)
     zero = found._replace(metric=0 * found.metric, status=Status.CONVERGED)
     unproved_yet = found.status is not Status.CONVERGED
@@ -143,8 +142,8 @@ def _or_zero(task: Task, at: Iterate, phase: str, patience: float) -> Found:
 def within_budget(task: Task, at: Iterate, phase: str, patience: float) -> Found:
     """Run a solver of a budget.
 
-    If double precision proves nothing for the budget, the solver runs with an unproved gap, and its bounds are
-    removed.
+    If double precision proves no bound for the budget, the solver runs with an unproved gap, and its bounds are
+    removed from the history.
     """
     if not task.family.regularizer.undecided:
         return task.run(at, phase, patience)

@@ -70,14 +70,14 @@ class ConeDual(ABC):
     def products(
         self, entries: tuple[IntArray, ...], vectors: FloatArray, along: Sequence[Derivative]
     ) -> FloatArray:
-        """Rows of the root B of the Hessian (p, q) for these entries, with `sign` (newton.py).
+        """The rows of B that belong to these entries, (p, q). The Hessian is B B^T (newton.py); `sign` is included.
 
         along: the derivative of P_+ for each G.
         """
 
     @abstractmethod
     def unpaid(self, v: FloatArray) -> FloatArray:
-        """Terms with the sum constant - <reward, v>, arranged to avoid cancellation."""
+        """Terms with the sum constant - <reward, v>, in a form without cancellation."""
 
     @abstractmethod
     def reward(self, v: FloatArray) -> FloatArray:
@@ -296,7 +296,7 @@ class Search:
         return at, kind
 
     def _falls(self, before: float, value: float, since: int) -> bool:
-        """True if the objective has decreased, or if the gap has since the iteration `since`."""
+        """True if the objective has decreased from `before` to `value`, or the gap since iteration `since`."""
         return before - value > 1e-15 * abs(before) or self._improved > since
 
     def _gradient_batch(self, states: Iterator[State]) -> Generator[tuple[At, str], None, At]:

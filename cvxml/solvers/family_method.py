@@ -60,7 +60,7 @@ class FamilyMethod(ConvexMethod[Given]):
         """The dual with the method's names, from the dual variables of each term."""
 
     def everyone(self, given: Given) -> AllPairs | None:
-        """Proof and solver for every two points, if the pairs are too many to be listed; else None."""
+        """Proof and solver for all pairs of points, if they are too many to be listed; else None."""
         return None
 
     def certify(self, given: Given, M: FloatArray, dual: Dual) -> Certificate:

@@ -139,7 +139,9 @@ class TwoSides(FeasibleSet):
         return self.full(self.total(v))
 
     def moves(self, v: FloatArray, slope: FloatArray) -> np.ndarray:
-        """The positive entries of rows that have a direction within their face."""
+        """The positive entries of the rows where at least two of them can move together without a change of the
+        sums.
+        """
         u, w = (v > 0) & self.up, (v > 0) & self.down
         most = np.where(self.at_cap(v), np.maximum(u.sum(axis=1), w.sum(axis=1)), (u | w).sum(axis=1))
         moves: np.ndarray = (u | w) & (most > 1)[:, None]
@@ -155,7 +157,7 @@ class TwoSides(FeasibleSet):
         return grouped(group, (row, column), self.sign[row, column])
 
     def reach(self, v: FloatArray, slope: FloatArray, most: FloatArray) -> FloatArray:
-        """`most`, or the step that moves a row by about half its cap if no other row opposes it.
+        """`most`, or the step that moves a row by about half its cap if this is smaller.
 
         Rows of short edges have a small curvature. Without this limit such a row would move by many times its cap,
         and other rows would move against it. After the projection, both would be wrong.

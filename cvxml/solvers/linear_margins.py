@@ -113,7 +113,7 @@ class LinearMargins:
         return needed
 
     def _free_margins(self, rows: MarginRows, key: IntArray) -> FloatArray:
-        """v of rows in the free directions."""
+        """The values v of the rows `key` in the metric free free^T, in the coordinates of the solver."""
         return rows.margins(self.at.Y @ self.free, key)
 
     def go_on(self, start: FloatArray, gap: float) -> None:
@@ -246,7 +246,7 @@ class LinearMargins:
                 return False
             return self.solver.step()
         every, W = self.stage
-        # If a sample has no violated margin, M would shrink without end.
+        # If a sample has no violated margin, M would shrink without bound.
         nothing = NEAREST * self._at_zero(self.rows.sample(every)) if every > 1 else 0.0
         if self.solver.left() > max(CLOSE * self.solver.value(), nothing) and self.solver.step():
             return True

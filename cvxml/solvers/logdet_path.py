@@ -5,16 +5,19 @@ With A_0 = C C^T the metric is A = C M C^T, and M minimises
 The cost (logdet_costs.py) is convex with a continuous derivative, and -log det keeps M positive definite. Around
 M = G G^T, with M' = G (I + V) G^T,
     gradient  G^T G - I + gamma K,      Hessian  V -> V + gamma sum_t <F_t, V> F_t.
-K and F_t, of rank 2 at most, are those of the cost. A Newton step that is not almost right is followed by a line
-search to a tenth of the first slope.
+K and F_t, of rank 2 at most, are those of the cost. If the quadratic model is inaccurate at a Newton step, a line
+search reduces the slope to a tenth of its first value.
 
-If gamma times the cost of many pairs (15 000, say) outweighs one log det, or if features have small units, the
+If gamma times the cost of many pairs (15 000, say) is larger than log det, or if features have small units, the
 optimum is near the boundary of the cone. Newton's method from far away makes little progress there. So gamma starts
-at a value for which the prior is nearly optimal. Whenever the decrement is below 1, gamma grows by a factor of up to
+at a value for which the prior is nearly optimal. Whenever the decrement is below 1, gamma grows by a factor of up
+to
 10, as long as all eigenvalues of the next V are below 1. This is the path of an interior-point method with the
-barrier log det and the weight 1 / gamma. At the last gamma few rows change sides, and convergence is quadratic.
+barrier log det and the weight 1 / gamma. At the last gamma, few rows start or stop violating their bound, and
+convergence is quadratic.
 
-With the dual variables of the cost at M, the gap is sum phi(1 + eigenvalues of the gradient), phi(x) = x - 1 - log x.
+With the dual variables of the cost at M, the gap is sum phi(1 + eigenvalues of the gradient), phi(x) = x - 1 - log
+x.
 """
 
 from __future__ import annotations
@@ -192,7 +195,7 @@ def _step(at: State, gamma: float) -> tuple[FloatArray, float]:
 def _moved(at: State, V: FloatArray, gamma: float) -> FloatArray:
     """G' with G' G'^T = G (I + t V) G^T.
 
-    t = 1 if that is almost right, else t nearly minimizes F along V.
+    t = 1 if the quadratic model is accurate there. Otherwise t nearly minimizes F along V.
     """
     along, cost = np.linalg.eigvalsh(V), at.cost.along(V)
     trace = float(np.sum((at.G @ V) * at.G))
@@ -218,5 +221,4 @@ def _moved(at: State, V: FloatArray, gamma: float) -> FloatArray:
 
 
 def _cholesky(S: FloatArray) -> FloatArray:
-    """Lower triangular L with L L^T = S (d, d)."""
     return np.asarray(np.linalg.cholesky(S), dtype=np.float64)

@@ -202,7 +202,7 @@ class Multipliers:
         costs = float(np.sum(self.C * step))
 
         def along(t: float) -> float:
-            """The slope of the function after t of the step."""
+            """The derivative of the function at t times the step."""
             barrier = self.tau * float(np.sum(values / (1 + t * values)))
             return costs - barrier + float(self.slopes(self.x + t * dx) @ dx)
 

@@ -30,7 +30,7 @@ class TripletMethod(FamilyMethod[Data]):
     DERIVED: ClassVar = {"triplets": Derived(("y", "n_neighbors"))}
 
     def derived(self, given: Data) -> tuple[str, ...]:
-        """The triplets, if they follow from n_neighbors."""
+        """The name "triplets", if the triplets follow from n_neighbors."""
         return () if given.n_neighbors is None else ("triplets",)
 
     def rows(self, given: Data) -> Triplets:
@@ -42,7 +42,7 @@ class TripletMethod(FamilyMethod[Data]):
         return given.count
 
     def duals(self, given: Data, values: dict[str, FloatArray]) -> Dual:
-        """One dual variable for each triplet."""
+        """The dual of cvxpy as "price" (t,) and "triplets" (t, 3)."""
         return {"price": values["a"], "triplets": given.triplets()}
 
     def read(self, given: Data, dual: Dual) -> Sequence[Duals]:
@@ -50,7 +50,7 @@ class TripletMethod(FamilyMethod[Data]):
         return (self.rows(given).read(dual),)
 
     def named(self, given: Data, duals: Duals) -> Dual:
-        """The triplets of these dual variables."""
+        """The dual variables as "price" (t,), and their "triplets" (t, 3)."""
         return {"price": duals.a, "triplets": self.rows(given).named(duals)}
 
     def ties(self, given: Data) -> int:

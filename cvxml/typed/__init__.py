@@ -1,8 +1,9 @@
 """Each method with its own parameters: `typed.mlsvm.solve(X, y, lam=0.1)` is `cvxml.solve("mlsvm", X, y, lam=0.1)`.
 
-Here an editor completes what a method takes, and a type checker refuses `lamda=` and a method that there is not. The
-functions of cvxml take a method's id as text, and learn what is wrong when they run. Names are the ids, with _ for ":".
-__init__.pyi says it to type checkers; `python docs/_ext/stubs.py` writes it from what each method says of itself.
+An editor completes the parameters of the method. A type checker refuses an unknown parameter such as `lamda=`, and
+an unknown method. The functions of cvxml take the id of a method as text, so they find such errors only at run
+time. Names are the ids, with _ in place of ":". Type checkers read __init__.pyi; `python docs/_ext/stubs.py` writes
+it from the parameters of each method.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ FUNCTIONS: tuple[Callable[..., Any], ...] = (solve, check, evaluate, certify, pr
 
 
 class OneMethod:
-    """The functions of cvxml, of one method."""
+    """The functions of cvxml for one method."""
 
     def __init__(self, method: str):
         for function in FUNCTIONS:
@@ -28,12 +29,12 @@ class OneMethod:
 
 
 def named() -> dict[str, str]:
-    """The id of each method by its name here."""
+    """Return a dict from the name of each method in this module to its id."""
     return {method.replace(":", "_"): method for method in names()}
 
 
 def signature_of(function: Callable[..., Any], method: str) -> Signature:
-    """That of one of `FUNCTIONS`, with what the method takes in place of its id and of **params."""
+    """Return the signature of one of `FUNCTIONS`, with the method's parameters in place of `method` and `**params`."""
     of, given = get(method), signature(function)
     own = {**of.PARAMETERS, **(of.SOLVE_PARAMETERS if function is solve else {})}
     takes = {
@@ -57,7 +58,7 @@ def signature_of(function: Callable[..., Any], method: str) -> Signature:
     return given.replace(parameters=list({**shared, **takes}.values()))
 
 
-ELSEWHERE = {"neighbors", "query", "targets", "pairs"}  # of `check`: where a method has them
+ELSEWHERE = {"neighbors", "query", "targets", "pairs"}  # parameters of `check` that only some methods have
 
 
 def _bound(function: Callable[..., Any], method: str) -> Callable[..., Any]:

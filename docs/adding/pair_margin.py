@@ -186,7 +186,7 @@ class HingeFromAbove(Loss):
 
 MISREADINGS = {
     "no_half": Misreading(
-        "lam ||M||^2 where there is half of it", changed("lam", lambda q: 2 * q.checked(instance).lam)
+        "lam ||M||^2 where the method has half", changed("lam", lambda q: 2 * q.checked(instance).lam)
     ),
     "exchanged": Misreading("similar and dissimilar pairs exchanged", other_pairs(exchanged)),
 }

@@ -295,7 +295,7 @@ def test_what_has_no_exact_mode_says_so(monkeypatch: pytest.MonkeyPatch) -> None
     with pytest.raises(ValueError, match="root must be a finite matrix of 3 rows"):
         root_of(np.eye(3), np.ones((2, 2)))
     monkeypatch.setattr(type(get("nca")), "exact", Method.exact)
-    with pytest.raises(ValueError, match="nca has no exact mode; there is one for: mlsvm"):
+    with pytest.raises(ValueError, match="nca has no exact mode; the methods with an exact mode are: mlsvm"):
         get_exact("nca")
 
 

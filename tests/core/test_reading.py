@@ -294,7 +294,7 @@ def test_options_are_for_columns(tmp_path: Path, option: str) -> None:
     given: dict[str, Any] = {option: "yes"}
     with pytest.raises(ValueError, match=f"--{option}"):
         datasets.read(tmp_path / "a.json", **given)
-    with pytest.raises(ValueError, match="no file"):
+    with pytest.raises(ValueError, match="not a file"):
         datasets.load("iris", **given)
     if option != "label":
         with pytest.raises(ValueError, match=rf"{option}.*\byes\b.*\bno\b.*maybe"):

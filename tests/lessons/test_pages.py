@@ -45,7 +45,7 @@ def test_a_lesson_has_text_pictures_and_questions_and_needs_no_network(name: str
         ("glml", {"scene": "equal covariances", "query": (0.0, 0.0)}),
         ("nca", {"kind": "every class two points", "log2_t": 6.0, "angle": 45, "mix": 0.0}),
         ("stranger", {"stranger": "not psd", "times": 2.0, "tol": "loose"}),
-        ("theorem", {"regularizer": "½ ‖M‖²: M small", "loss": "log Σ exp, one a point", "w": 10.0}),
+        ("theorem", {"regularizer": "½ ‖M‖²: M small", "loss": "log Σ exp, one for each point", "w": 10.0}),
         ("theorem", {"along": 1.0, "paid": 1.0}),
         ("triplets", {"mu": 0.01, "k": 4, "point": 0}),
         ("comparisons", {"wide": 10.0, "gamma": 100.0, "wrong": 10}),

@@ -154,7 +154,7 @@ def test_of_a_back_end_nothing_is_kept(cli: Cli, monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr("cvxpy.Problem.solve", interrupt)
     answer = cli("solve", method, "data.json", "--solver", "clarabel", "--out", "s.json")
-    assert answer == (130, "", "cvxml: interrupted; nothing is kept\n")
+    assert answer == (130, "", "cvxml: interrupted; no result is kept\n")
     assert not Path("s.json").exists()
 
 
@@ -175,7 +175,7 @@ def test_an_interrupt_ends_check(cli: Cli, monkeypatch: pytest.MonkeyPatch, meth
     monkeypatch.setattr(get(method), "solve", interrupted)
     claim = ["--claim", "optimal"] if get(method).CLAIM == "stationary" else []
     answer = cli("check", method, "data.json", "--metric", "m.npy", *claim)
-    assert answer == (130, "", "cvxml: interrupted; nothing is kept\n")
+    assert answer == (130, "", "cvxml: interrupted; no result is kept\n")
 
 
 def ctrl_c(arguments: list[str], folder: Path, after: str) -> tuple[int, str, str]:
@@ -229,4 +229,4 @@ def test_ctrl_c_in_a_check_is_one_line(tmp_path: Path) -> None:
     assert (code, out) == (130, "")
     lines = shown.splitlines()
     assert len(lines) == 2
-    assert lines[1] == "cvxml: interrupted; nothing is kept"
+    assert lines[1] == "cvxml: interrupted; no result is kept"

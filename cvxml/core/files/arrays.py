@@ -24,9 +24,9 @@ PREFER = ("metric", "A", "M", "components", "X")
 
 def real(values: NDArray[Any]) -> NDArray[np.float64]:
     if values.dtype.kind not in "biuf" or values.ndim == 0:
-        raise ValueError(f"{values.dtype} of shape {values.shape} is no array of real numbers")
+        raise ValueError(f"{values.dtype} of shape {values.shape} is not an array of real numbers")
     if values.size * 8 > common.MAX_BYTES:
-        raise ValueError(f"{values.size} numbers are more than {common.MAX_BYTES // 8}")
+        raise ValueError(f"it holds {values.size} numbers, more than {common.MAX_BYTES // 8}")
     with np.errstate(over="ignore"):  # a long double may become infinite; the callers check
         floats = np.asarray(values, dtype=np.float64, order="C")
     if values.dtype.kind in "iu" and values.itemsize == 8:  # double precision holds all integers of 4 bytes
@@ -169,6 +169,6 @@ def read_indices(path: Path) -> object:
         if len(wrong):
             row, column = wrong[0].tolist()
             raise ValueError(
-                f"line {held.lines[row]}, column {column + 1}: {rows[row, column]:g} is no index"
+                f"line {held.lines[row]}, column {column + 1}: {rows[row, column]:g} is not an index"
             )
         return rows.astype(np.intp)

@@ -148,7 +148,7 @@ class Cells:
         return ", ".join([*said, *([str(self.asked.encoding)] if self.asked.encoding else [])])
 
     def _preamble(self, above: int, lines: Iterator[str]) -> tuple[int, str]:
-        """Return the first line that is neither blank nor a comment, after the number of lines above it.
+        """Return the number of lines above the first line that is neither blank nor a comment, and that line.
 
         above: the number of lines read before. At the end of the file the line is "".
         """
@@ -214,7 +214,8 @@ class Cells:
     def _separator(self, line: int, first: str) -> str:
         """Return the sign that separates the cells of the first line.
 
-        If the line has two of the signs, a sign is possible only if all others stand in decimal commas.
+        If the line has two of the signs, one of them can be the separator only if the others occur only in decimal
+        commas.
         """
         if self.asked.separator is not None:
             return SEPARATORS[self.asked.separator]
@@ -235,7 +236,6 @@ class Cells:
         raise Unsettled(f"line {line} may be separated by {' or '.join(names)}; {settle}")
 
     def _reader(self, lines: Iterable[str]) -> Any:
-        """Return a csv reader of these lines."""
         # any run of blanks is one separator
         spaced = self.separator == " "
         given = (line.strip(" \r\n") + "\n" for line in lines) if spaced else lines
@@ -265,7 +265,6 @@ class Cells:
             yield line, row if self.separator == "," else [self._with_point(line, cell) for cell in row]
 
     def _with_point(self, line: int, cell: str) -> str:
-        """Return a cell with a point as its decimal mark."""
         if "," in cell and self.asked.decimal != "point" and _WITH_COMMA.fullmatch(cell):
             self.comma = self.comma or cell.strip()
             self.told_apart = self.told_apart or not _THOUSANDS.fullmatch(cell)

@@ -27,7 +27,7 @@ Path = str | os.PathLike[str]
 
 _ERRORS = (OSError, EOFError, ValueError, TypeError, RuntimeError, OverflowError, MemoryError,
            struct.error, zlib.error, zipfile.BadZipFile, csv.Error)  # fmt: skip
-NUMPY = "give what numpy.save or numpy.savez wrote from plain numbers or strings"
+NUMPY = "give a file that numpy.save or numpy.savez wrote, with plain numbers or strings"
 _LINES = "give UTF-8 lines of equally many cells, only the first one a header, without numbers"
 COLUMNS = (".csv", ".tsv", ".txt", ".data")  # lines of cells with any separator; .gz may follow
 REMEDIES = {
@@ -88,7 +88,7 @@ def suffix_of(path: Path) -> str:
     if os.path.isdir(path):
         raise ValueError(f"{named(path)} is a folder; name a file in it")
     known = ", ".join((*COLUMNS, *(f"{ending}.gz" for ending in COLUMNS[:1]), ".json", ".npy", ".npz"))
-    raise ValueError(f"{named(path)} has another ending than {known}; save it as one of these")
+    raise ValueError(f"{named(path)} does not end in {known}; save it as one of these")
 
 
 def max_unpacked(stream: BinaryIO) -> int:

@@ -105,7 +105,7 @@ def _names_among_numbers(line: int, cells: list[str]) -> ValueError:
     """Return the error for names among numbers, for example the row names that pandas writes beside a matrix."""
     word = next(cell for cell in cells if number(cell) is None)
     return Unsettled(
-        f"line {line}: {word[:40]!r} is no number; leave names and numbers of rows and columns out, with pandas by "
+        f"line {line}: {word[:40]!r} is not a number; leave names and numbers of rows and columns out, with pandas by "
         "to_csv(index=False, header=False)"
     )
 
@@ -114,7 +114,7 @@ def _not_data_nor_header(line: int, cells: list[str]) -> Unsettled:
     # The word may be a mistake in the data. If the line were taken for a header, its numbers would be lost.
     word = next(cell for cell in cells if number(cell) is None)
     figure = next(cell for cell in cells if number(cell) is not None)
-    names = f"{word[:40]!r} is no number but {figure[:40]!r} is"
+    names = f"{word[:40]!r} is not a number, but {figure[:40]!r} is"
     return Unsettled(f"line {line}: {names}, so it is neither data nor a header; {SETTLE}")
 
 
@@ -207,10 +207,10 @@ def _doubt(line: int, first: list[str], found: Columns) -> None:
     elif len(rest) > 2 and len(cells) > 2:
         whole = all(re.fullmatch(r"[0-9]{1,9}", cell.strip()) for cell in cells)
         if whole and not np.any(np.all(rest == np.round(rest), axis=1)):
-            why = "alone is all whole numbers"
+            why = "is the only line of whole numbers"
         values = found.numbers[0, of]
         if len(rest) > 9 and np.all((values < rest.min(axis=0)) | (values > rest.max(axis=0))):
-            why = "is outside of all that is below it, in every column,"
+            why = "is outside the range of all lines below it, in every column,"
     if why:
         shown = ", ".join(cell.strip()[:20] for cell in first[:4]) + (", ..." if len(first) > 4 else "")
         raise Unsettled(f"line {line} ({shown}) {why} and may be a header or data; {SETTLE}")
@@ -275,7 +275,7 @@ def load_csv(
         if len(numbers) * 8 > common.MAX_BYTES:
             raise ValueError(f"it holds more than {common.MAX_BYTES // 8} numbers")
     if not numbers:
-        raise ValueError("it has no line below its header")
+        raise ValueError("it has no data below its header")
     table = np.frombuffer(numbers, dtype=np.float64).reshape(-1, width)
     found = Columns(names, table, texts, slips, rounded, str(written), lines)
     if settled.header is None and not names:
@@ -283,14 +283,14 @@ def load_csv(
             _doubt(*first, found)
         elif counting(first[1]) and len(found.numbers) != (width if square else 1):
             raise Unsettled(
-                f"line {first[0]} counts the columns and may be a header or data; leave a header out, "
-                "or write data with points, as 0.0"
+                f"line {first[0]} holds the numbers of the columns, so it may be a header or data; delete a "
+                "header, or write data with points, such as 0.0"
             )
     return found
 
 
 def _ragged(line: int, cells: list[str], first: list[str], first_below: bool) -> ValueError:
-    message = f"line {line} has {len(cells)} cells, the first one {len(first)}"
+    message = f"line {line} has {len(cells)} cells, and the first line has {len(first)}"
     if first_below and len(cells) == len(first) + 1:
         return Unsettled(
             f"{message}; if the names of the rows have no name above them, as R writes it, give them one"
@@ -308,12 +308,13 @@ def not_a_number(line: int, column: int, cell: str) -> Unsettled:
     place = f"line {line}, column {column + 1}"
     if text.lower() in MISSING:
         shown = repr(text) if text else "an empty cell"
-        return Unsettled(f"{place}: {shown} is no number; drop such lines, or fill them in")
+        return Unsettled(f"{place}: {shown} is not a number; drop such lines, or fill them in")
     kind, remedy = quantity(text)
     if kind:
         return Unsettled(f"{place}: {text[:40]!r} is {kind}, and no number; {remedy}")
     return Unsettled(
-        f"{place}: {text[:40]!r} is no number; correct the cell, or turn words into numbers, such as a column of 0 and "
+        f"{place}: {text[:40]!r} is not a number; correct the cell, or turn words into numbers, such as a "
+        "column of 0 and "
         "1 for each word"
     )
 

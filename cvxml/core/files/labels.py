@@ -84,7 +84,7 @@ def _refuse_missing(cells: Sequence[str], called: str, place: Callable[[int], st
         shown = repr(cells[rows[0]]) if cells[rows[0]] else "an empty cell"
         raise Unsettled(
             f"the labels in {called} hold {shown} in {len(rows)} row(s), first in {place(rows[0])}; "
-            "drop such points, or give the class another word if it is one"
+            "drop such points; if it is the name of a class, use another name"
         )
 
 
@@ -110,7 +110,7 @@ def _refuse_two_ways(
         if cells[before] != cells[row]:
             raise Unsettled(
                 f"the labels in {called} hold {cells[before][:40]!r} ({place(before)}) and {cells[row][:40]!r} "
-                f"({place(row)}), which are the same number; write a class in one way, or give the classes names"
+                f"({place(row)}), which are the same number; write each class in one way, or give the classes names"
             )
 
 
@@ -119,7 +119,7 @@ def refuse_extreme(values: NDArray[np.float64], called: str, place: Callable[[in
     rows = np.flatnonzero(~(np.abs(values) <= LARGEST))
     if len(rows):
         value = float(values[rows[0]])
-        what = "drop such points" if np.isnan(value) else "use a unit in which labels are of -2^53 to 2^53"
+        what = "drop such points" if np.isnan(value) else "labels must be from -2^53 to 2^53"
         raise Unsettled(
             f"the labels in {called} hold {value} in {len(rows)} row(s), first in {place(int(rows[0]))}; {what}"
         )
@@ -148,10 +148,10 @@ def array_labels(y: NDArray[Any]) -> NDArray[Any]:
     if y.ndim != 1:
         raise _not_one_each(y)
     if y.dtype.kind == "S":
-        raise Unsettled('y holds bytes, and labels are text or numbers; save np.char.decode(y, "utf-8")')
+        raise Unsettled('y holds bytes, but labels must be text or numbers; save np.char.decode(y, "utf-8")')
     if y.dtype.kind not in "biufU":
         raise Unsettled(
-            f"y has dtype {y.dtype}, and labels are integers, real numbers or text; save one of these"
+            f"y has dtype {y.dtype}, but labels must be integers, real numbers or text; save one of these"
         )
     if y.dtype.kind == "f" and y.dtype.itemsize > 8:
         raise Unsettled(
@@ -193,7 +193,7 @@ def _refuse_other_types(values: list[Any]) -> None:
     for kind, place in kinds.items():
         if kind not in known:
             raise Unsettled(
-                f"y[{place}] is {kind}, and a label is text or a number; give every point a label"
+                f"y[{place}] is {kind}, but a label must be text or a number; give every point a label"
             )
     if len(kinds) > 1:
         told = " and ".join(f"{kind} (y[{place}])" for kind, place in kinds.items())
@@ -213,7 +213,7 @@ def _within_int64(values: list[int]) -> NDArray[np.int64]:
     for place, value in enumerate(values):
         if not -(2**63) <= value < 2**63:
             raise Unsettled(
-                f"y[{place}] is {value!r:.40}, and integer labels are of -2^63 to 2^63 - 1; {ANEW}"
+                f"y[{place}] is {value!r:.40}, but integer labels must be from -2^63 to 2^63 - 1; {ANEW}"
             )
     return np.array(values, dtype=np.int64)
 
@@ -238,7 +238,7 @@ def _texts(values: Sequence[str], place: Callable[[int], str]) -> NDArray[Any]:
     for row, value in enumerate(values):
         if not 0 < len(value) <= MAX_LABEL:
             raise Unsettled(
-                f"{place(row)}: a label has 1 to {MAX_LABEL} letters, and this one has {len(value)}"
+                f"{place(row)}: a label must have 1 to {MAX_LABEL} letters, but this one has {len(value)}"
             )
         # numpy removes null characters at the end of a text, so two labels could become equal
         if "\0" in value:
@@ -258,9 +258,11 @@ def _not_one_each(y: Any) -> Unsettled:
         refuse_texts(y, "y")
         table = np.asarray(y)
     except ValueError:
-        return Unsettled("y holds lists of different lengths, or of texts; give one label a point")
-    shape = f"y has shape {table.shape}, and one label a point, (n,), is needed"
+        return Unsettled(
+            "y holds lists of different lengths, or lists of texts; give one label for each point"
+        )
+    shape = f"y has shape {table.shape}; it must have shape (n,), one label for each point"
     one_hot = table.ndim == 2 and table.dtype.kind in "biuf" and np.all((table == 0) | (table == 1))
     if one_hot and table.size and np.all(table.sum(axis=1) == 1):
-        return Unsettled(f"{shape}: of one-hot labels save np.asarray(y).argmax(axis=1)")
-    return Unsettled(f"{shape}; give one label a point, such as one column of y")
+        return Unsettled(f"{shape}: if the labels are one-hot, save np.asarray(y).argmax(axis=1)")
+    return Unsettled(f"{shape}; give one label for each point, such as one column of y")

@@ -45,7 +45,7 @@ def _fill(stream: IO[bytes], start: bytes, size: int) -> NDArray[np.uint8]:
     while filled < size:
         chunk = chunk or stream.read(min(_CHUNK_BYTES, size - filled))
         if not chunk:
-            raise EOFError("the data end early")
+            raise EOFError("the data are shorter than the header declares")
         raw[filled : filled + len(chunk)] = np.frombuffer(chunk, dtype=np.uint8)
         filled, chunk = filled + len(chunk), b""
     return raw
@@ -87,7 +87,7 @@ def _members(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
     members = archive.infolist()
     names = [member.filename for member in members]
     if len(set(names)) < len(names) or not all(name.endswith(".npy") for name in names):
-        raise ValueError("its members are not .npy files of different names")
+        raise ValueError("its members must be .npy files with different names")
     if not {m.compress_type for m in members} <= {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
         raise ValueError("it has a compression that numpy does not write")
     declared = sum(member.file_size for member in members)
@@ -118,8 +118,8 @@ def load_npy(path: Path) -> NDArray[Any]:
 def read_npz(path: Path) -> dict[str, NDArray[Any]]:
     """Return all arrays of an .npz file by name: numbers, booleans or strings, in native byte order.
 
-    Raises ValueError for objects, structured or other dtypes, for headers that do not match the data, for files that
-    declare more than MAX_BYTES, and for compressed files that unpack to more than `max_unpacked`.
+    Raises ValueError for objects, structured or other dtypes, and for headers that do not match the data. Files
+    that declare more than MAX_BYTES are refused, and compressed files that unpack to more than `max_unpacked`.
     """
     with naming(path, "read", NUMPY):
         return load_npz(path)

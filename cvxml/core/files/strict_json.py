@@ -44,7 +44,7 @@ def check_depth(text: str) -> None:
                 raise ValueError(f"it has more than {MAX_KEYS} keys")
         if left < 0:
             raise ValueError(
-                "it has so many short lists or texts that they would take over ten times its size"
+                "it has so many short lists or texts that they would take over ten times its size in memory"
             )
 
 
@@ -116,7 +116,7 @@ def read_neighbors(path: Path) -> list[list[int]]:
         value = load_json(path)
         rows = value.get("neighbors") if isinstance(value, dict) else value
         if not isinstance(rows, list):
-            raise TypeError("it holds no list of lists")
+            raise TypeError("it does not hold a list of lists")
         for place, row in enumerate(rows):
             if not isinstance(row, list) or not all(type(i) is int and i >= 0 for i in row):
                 raise ValueError(f"entry {place} is not a list of row numbers")

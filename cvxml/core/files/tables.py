@@ -64,7 +64,7 @@ def _columns_of_label(names: list[str], columns: list[int], label: str) -> set[i
     """Return the columns that `label` may mean: by name, or by place among `columns`."""
     found = [column for column in columns if names and names[column].strip() == label]
     if len(found) > 1:
-        raise Unsettled(f"{len(found)} columns are named {label[:40]!r}, not one; give the number of one")
+        raise Unsettled(f"{len(found)} columns are named {label[:40]!r}; give the number of the column")
     if columns and label in ("first", "last"):
         found.append(columns[0 if label == "first" else -1])
     if re.fullmatch(r"[0-9]{1,9}", label) and int(label) < len(columns):
@@ -119,7 +119,7 @@ def _refuse_words(held: Columns, columns: list[int], words: list[int], index: bo
         what = " and ".join(held.called(column) for column in words[:3])
         left = f"; if the first only names the rows, {LEFT_OUT}" if names else ""
         raise Unsettled(
-            f"{what} hold words, and one column at most has labels; {LABEL}, and turn the words of the others into "
+            f"{what} hold words, but only one column can hold labels; {LABEL}, and turn the words of the others into "
             f"numbers{left}"
         )
     at, last = words[0], columns[-1]
@@ -174,10 +174,10 @@ def _plausible(held: Columns, column: int) -> bool:
 
 
 def _numbers_rows(values: NDArray[np.float64]) -> bool:
-    """Return True if whole numbers may number the rows.
+    """Return True if a column of whole numbers may number the rows.
 
-    The column must have three rows or more. This is so for consecutive integers in any order. With ten or more rows it
-    is also so if all values differ, or if at least nine tenths of the steps are 1.
+    The column must have at least three rows. True for consecutive integers in any order. With ten or more rows,
+    also True if all values differ, or if at least nine tenths of the steps are 1.
     """
     n = len(values)
     if n < 3 or not np.all((np.abs(values) <= 2.0**53) & (values == np.round(values))):
@@ -200,14 +200,14 @@ def _refuse_index(held: Columns, features: list[int], index: bool | None) -> Non
     if name in ROWS or (name or "").startswith("unnamed:"):
         raise Unsettled(f"{held.called(at)} has the name of an index of the rows; {INDEX}")
     if at not in held.slips and _numbers_rows(held.numbers[:, at]):
-        raise Unsettled(f"{held.called(at)} numbers the rows, or is a feature; {INDEX}")
+        raise Unsettled(f"{held.called(at)} may number the rows, or be a feature; {INDEX}")
 
 
 def _columns(held: Columns, label: str | None, index: bool | None) -> tuple[int, list[int]]:
     """Return the column of the labels and the columns of the features."""
     columns = list(range(bool(index), held.width))
     if len(columns) < 2:
-        raise ValueError("it has one column, a table needs features and a label")
+        raise ValueError("it has one column, but a table needs features and a label")
     if index is None and label is None and held.names and held.width > 2 and not held.names[0].strip():
         _refuse_index(held, columns, None)
     at = _label_column(held, columns, label, index)
@@ -256,7 +256,7 @@ def _load_table(path: Path, suffix: str, asked: Settled) -> Table:
             ", ".join(f"'{printable(name, 40)}'" for name in loaded)[:100] if isinstance(loaded, dict) else ""
         )
         raise Unsettled(
-            f"it holds {names or 'nothing by name'}; save the features (n, d) as X and the labels (n,) as y"
+            f"it holds {names or 'no named arrays'}; save the features (n, d) as X and the labels (n,) as y"
         )
     if suffix == ".npz":
         X = real(loaded["X"])
@@ -288,7 +288,7 @@ def load_table(path: Path, asked: Settled = NOTHING) -> Table:
     with naming(path, "read", REMEDIES[suffix]):
         table = _load_table(path, suffix, asked)
         if table.X.ndim != 2 or table.X.size == 0 or table.y.shape != (len(table.X),):
-            shapes = f"X has shape {table.X.shape} and y {table.y.shape}, not (n, d) and (n,)"
+            shapes = f"X has shape {table.X.shape} and y {table.y.shape}; they must be (n, d) and (n,)"
             raise Unsettled(f"{shapes}; give a label for every row of features")
         return table
 

@@ -2,12 +2,14 @@
 
 The sum over similar pairs is <S, A> with S = sum e e^T over their differences e = x_i - x_j, in any units of the
 features. Only directions in which a similar pair differs use the budget. A dissimilar pair that differs in another
-direction could be moved apart without limit. Whether one does is a fact about rational numbers (numbers/span.py), and
-is decided before.
+direction could be moved apart without limit. Whether such a pair exists is decided before, in rational numbers
+(numbers/span.py).
 
 Proof. Let r be the rank of S, and T (d, r) any floats with T^T S T positive definite. Then e -> z = T^T e is one to
 one on the span of the similar differences. For weights w of other differences in that span, and every psd A,
+
     sum_t w_t D_A(t)  <=  mu sum_similar D_A,    mu = lambda_max(sum_t w_t z_t z_t^T) / lambda_min(sum_similar z z^T),
+
 if mu >= 0. T makes the second matrix the identity up to rounding. Both matrices are computed with error bounds:
 - z = T^T e has an error of (d + 2) units of rounding of |T|^T |e|.
 - A product of matrices has an error of as many units of rounding as it has terms.
@@ -189,7 +191,7 @@ class BudgetCoordinates(NamedTuple):
         if not self.least > 0:
             return (
                 "similar pairs differ so little in a direction that the difference may be rounding: leave out "
-                "features that others nearly determine, or round them so that they do"
+                "features that others nearly determine, or round them so that others determine them exactly"
             )
         return ""
 
@@ -222,13 +224,13 @@ def check_units(similar: FloatArray, dissimilar: FloatArray) -> None:
     unit = units_of(similar)
     if not 1 / UNITS <= unit.min() <= unit.max() <= UNITS:
         raise ValueError(
-            f"similar pairs differ by about {unit.min():.3g} to {unit.max():.3g} in a feature: a metric of such units "
-            "cannot be written in double precision; rescale X"
+            f"similar pairs differ by about {unit.min():.3g} to {unit.max():.3g} in a feature: a metric in "
+            "these units is outside the range of double precision; rescale X"
         )
     if (np.abs(dissimilar) > FARTHEST * unit).any():
         raise ValueError(
-            f"a dissimilar pair differs by more than {FARTHEST:g} times what similar pairs do in a feature: its "
-            "distance cannot be written in double precision; leave out such points"
+            f"a dissimilar pair differs by more than {FARTHEST:g} times the largest difference of similar pairs "
+            "in a feature: its distance is outside the range of double precision; leave out such points"
         )
 
 

@@ -25,9 +25,9 @@ RANK = 1e-13  # smallest relative spread of a direction that is kept
 
 
 class Coordinates(NamedTuple):
-    """Coordinates Y (n, r), with X_i - X_j = (Y_i - Y_j) back^T, and Y = (X - X_0) to, up to a shift.
+    """Coordinates Y (n, r) of points X. `to` and `back` (d, r) are the matrices of the maps between X and Y.
 
-    to, back: (d, r).
+    Y = (X - X_0) to, up to a shift, and X_i - X_j = (Y_i - Y_j) back^T.
     """
 
     Y: FloatArray
@@ -51,8 +51,8 @@ class Coordinates(NamedTuple):
             M: FloatArray = self.back.T @ Q @ self.back
         if not np.abs(M).max() <= LARGEST:
             raise ValueError(
-                f"{name} is too large: the distances of these points are {np.abs(M).max():.3g} and more, of which no "
-                "softmax can be computed; divide it"
+                f"{name} is too large: the distances of these points are {np.abs(M).max():.3g} and more, too "
+                "large for a softmax; divide it by a number"
             )
         return (M + M.T) / 2
 
@@ -69,9 +69,9 @@ def hidden_directions(count: int, what: str, features: Sequence[int] = ()) -> st
     """
     which = f" (look at columns {named(features)} of X, counted from 0)" if features else ""
     return (
-        f"{what} differ in {count} direction(s) of less than {RANK:g} of their spread, as rational numbers, and double "
-        f"precision cannot see how: leave out features that others nearly determine{which}, or round them so that "
-        "they do"
+        f"{what} differ in {count} direction(s) of less than {RANK:g} of their spread. Rational arithmetic "
+        "proves these differences, but double precision cannot compute them: leave out features that others "
+        f"nearly determine{which}, or round them so that others determine them exactly"
     )
 
 
@@ -85,8 +85,8 @@ def coordinates(X: FloatArray) -> Coordinates:
     unit = np.where(spread > 0, 2.0 ** np.round(np.log2(np.where(spread > 0, spread, 1.0))), 1.0)
     if not 1 / UNITS <= unit.min() <= unit.max() <= UNITS:
         raise ValueError(
-            f"features spread over about {spread[spread > 0].min():.3g} to {spread.max():.3g}: a metric of such units "
-            "cannot be written in double precision; rescale X"
+            f"features spread over about {spread[spread > 0].min():.3g} to {spread.max():.3g}: a metric in "
+            "these units is outside the range of double precision; rescale X"
         )
     D = D / unit
     D = D - D.mean(axis=0)

@@ -53,8 +53,8 @@ def ground(X: FloatArray, C: Weights, what: str) -> Ground:
             least = -math.inf
     if not least > 0:
         return nothing._replace(
-            undecided=f"{what} in {r} direction(s), as rational numbers, of which double precision does not see all: "
-            "leave out features that others nearly determine"
+            undecided=f"{what} in {r} direction(s) by rational arithmetic, but double precision does not "
+            "resolve all of them: leave out features that others nearly determine"
         )
     return nothing._replace(images=images, least=least)
 

@@ -66,13 +66,13 @@ class Spread(Loss):
         return np.flatnonzero(self.near), np.flatnonzero(~self.near)
 
     def ray(self, a: FloatArray) -> ConjugateOnRay:
-        """t sum s, up to the t at which the largest s is c."""
+        """The function t sum s, for t up to c / max s. s: the sum of each group."""
         s = self._sums(a)
         gained, largest = float(s.sum()), float(s.max(initial=0.0))
         return ConjugateOnRay(lambda t: gained * t, self.c / largest if largest > 0 else 1.0)
 
     def _sums(self, a: FloatArray) -> FloatArray:
-        """s of each group, without rounding error."""
+        """The sum s = sum u of each group, without rounding error."""
         return self._totals(a, self._sides[0])
 
     def _totals(self, size: FloatArray, side: IntArray) -> FloatArray:
@@ -93,7 +93,7 @@ class Spread(Loss):
         return total(a[self._sides[0]])
 
     def excess(self, v: Any, a: Any) -> Any:
-        """See the docstring of this module."""
+        """phi(v) - k(a) + a v, by the formula in the docstring of this module."""
         (up, down), (near, far, margin) = self._sides, self._margins(v)
         s = group_sum(a[up], self.group[up], self.groups)
         of_groups = total((like(a, self.c) - s) * pos(margin) + s * pos(-margin))
@@ -139,7 +139,7 @@ class Slack(Loss):
         return np.bincount(self.group, a, minlength=self.groups).astype(np.float64)
 
     def ray(self, a: FloatArray) -> ConjugateOnRay:
-        """t sum b a, up to the t at which the largest sum of a group is c."""
+        """The function t sum b a, for t up to c divided by the largest sum of a group."""
         gained, largest = float(self.b @ a), float(self._sums(a).max(initial=0.0))
         return ConjugateOnRay(lambda t: gained * t, self.c / largest if largest > 0 else 1.0)
 
@@ -156,7 +156,7 @@ class Slack(Loss):
         return total(like(a, self.b, rounded=True) * a)
 
     def excess(self, v: Any, a: Any) -> Any:
-        """See the docstring of this module."""
+        """phi(v) - k(a) + a v, by the formula in the docstring of this module."""
         short, worst = self._short(v)
         rest = like(a, self.c) - group_sum(a, self.group, self.groups)
         return total(rest * worst) + total(a * pos(worst[self.group] - short))

@@ -52,5 +52,5 @@ class Hinge(Loss):
         return total((like(a, self.c) - a) * pos(missed) + a * pos(-missed))
 
     def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:
-        """Small where a is near one of its limits 0 and c."""
+        """w = min(a, c - a)^2 / room: small where a is near one of its limits 0 and c."""
         return Sensitivity(np.minimum(a, self.c - a) ** 2 / room)

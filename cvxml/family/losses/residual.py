@@ -51,7 +51,7 @@ class Residual(Loss):
         return np.concatenate([-near, self._far(near)])
 
     def _far(self, near: FloatArray) -> FloatArray:
-        """w s / (1 - s), rounded up; 0 where `alone`."""
+        """w s / (1 - s), rounded up; 0 if both points of the far pair are equal (`alone`)."""
         left = np.where(self.alone, 1.0, self.w - near)
         far: FloatArray = np.where(self.alone, 0.0, near * (self.w / left) * (1 + 4 * EPS))
         return far
@@ -73,11 +73,11 @@ class Residual(Loss):
         return total(like(u, self.w) * square(pos(sqrt(u) - sqrt(v))))
 
     def conjugate(self, a: Any) -> Any:
-        """0"""
+        """k(a) = 0."""
         return like(a, 0)
 
     def excess(self, v: Any, a: Any) -> Any:
-        """See the docstring of this module.
+        """phi(u, v) - k(a) + a (u, v), by the formula in the docstring of this module.
 
         The dual variables of v are rounded up, and the last term is due to the part above w s / (1 - s).
         """

@@ -12,7 +12,7 @@ K = sum_t w_t V_t V_t^T + P:
 | log sum exp, logistic, root | the second derivative                                                    |
 
 For losses without a second derivative, w is the largest curvature that the excess of the row allows if f may grow by
-`room`. If some dual variables have a fixed sum, the difference of each row from the mean row counts.
+`room`. If some dual variables have a fixed sum, the mean row is subtracted from each row.
 
 P is the second derivative of R, or of the cone: for psd Z and M with Z M near 0, it is mu H (x) H with
 H = Z / mu + (M + mu / |Z|)^-1. Features are scaled to a spread of about 1.
@@ -60,7 +60,7 @@ class Moving(NamedTuple):
 
 
 class Response(NamedTuple):
-    """The factored K, and the rows that move."""
+    """A Cholesky factor of K, and the rows with dual variables that change."""
 
     X: FloatArray  # (n, d) the points in units
     units: FloatArray  # (d,) the units of the features, powers of two
@@ -76,9 +76,9 @@ class Response(NamedTuple):
         return S
 
     def along(self, D: Weights) -> tuple[list[FloatArray], float] | None:
-        """The change of the dual variables for each unit of tilt, and the tilt that should be best.
+        """The change of the dual variables for each unit of tilt in direction D, and an estimate of the best tilt.
 
-        None if K is not usable in the direction D.
+        None if K is not usable in this direction.
         """
         E = self.X[D.pairs[:, 0]] - self.X[D.pairs[:, 1]]
         vector = svec(weighted(E, D.w))

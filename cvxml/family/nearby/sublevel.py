@@ -87,7 +87,7 @@ class Sublevel:
     """All A with f(A) <= F = f(M), for a metric M (d, d). duals: dual variables that nearly prove M optimal."""
 
     def __init__(self, family: Family, M: FloatArray, duals: list[Duals], beside: FloatArray):
-        """beside (d, d): another metric, which may be better."""
+        """beside (d, d): another metric, which may have a smaller f than M."""
         self.family, self.beside = family, beside
         self.M = examine(M)[0]
         self.duals = in_domain(family, duals)
@@ -96,7 +96,7 @@ class Sublevel:
 
     @cached_property
     def response(self) -> Response | None:
-        """The response of the dual variables to a tilt; None if it is unknown for this family."""
+        """The change of the dual variables per unit of s; None if this family has no formula for it."""
         if not math.isfinite(self.F.value + self.F.error):
             return None
         with np.errstate(all="ignore"):
@@ -120,7 +120,7 @@ class Sublevel:
         return self._best(partial(self._at, D, moves), s * FIRST)
 
     def _best(self, of: Callable[[float], float], s: float) -> float:
-        """The smallest bound of several tilts: longer ones as long as the bound falls, else shorter ones."""
+        """The smallest bound of several tilts: larger tilts as long as the bound falls, else smaller ones."""
         least, tilt, factor, tries = of(s), s, LONGER, 1
         while tries < TRIES:
             look()
@@ -134,7 +134,7 @@ class Sublevel:
         return least
 
     def _at(self, D: Weights, moves: list[FloatArray], tilt: float) -> float:
-        """The bound from one tilt."""
+        """The upper bound of <D, A> from one s (`tilt`). moves: the change of the dual variables per unit of s."""
         self.proofs += 1
         duals = [Duals(own.a + tilt * move, own.key) for own, move in zip(self.duals, moves, strict=True)]
         tilted = Weights(D.pairs, tilt * D.w)
@@ -146,7 +146,10 @@ class Sublevel:
         return (left + 8 * EPS * abs(left)) / (tilt * share)
 
     def _proved(self, duals: list[Duals], tilt: Weights | None) -> tuple[float, float]:
-        """A lower bound of f minus `share` times the tilt, and that share; -inf and 0 without a proof."""
+        """A number t in (0, 1] (the share) and a proved lower bound of f(A) - t <tilt, A> over all A.
+
+        Returns the bound and t; -inf and 0 if nothing is proved.
+        """
         R, terms = self.family.regularizer, self.family.terms
         if R.undecided:
             return -math.inf, 0.0
@@ -190,7 +193,7 @@ class Sublevel:
         return -math.inf, 0.0
 
     def _weights(self, duals: list[Duals], tilt: Weights | None, share: float) -> Weights:
-        """G of dual variables and of `share` times the tilt."""
+        """G + share * tilt, for the G of these dual variables."""
         parts = [term.rows.weights(own) for term, own in zip(self.family.terms, duals, strict=True)]
         return joined(parts if tilt is None else [*parts, Weights(tilt.pairs, share * tilt.w)])
 
@@ -207,7 +210,7 @@ class Sublevel:
 
     @cached_property
     def box(self) -> Box | None:
-        """A box around all A; None if a direction has no bound."""
+        """A box that contains every A of this set; None if a direction has no bound."""
         response, d = self.response, len(self.M)
         if response is None or d > MOST_FEATURES:
             return None
@@ -247,7 +250,7 @@ class Sublevel:
 
     @property
     def affordable(self) -> int:
-        """The number of pairs that may have a proof of their own."""
+        """The number of pairs for which `closer` may be called."""
         d = len(self.M)
         numbers = max(1, sum(len(own.a) for own in self.duals) * d * (d + 1) // 2)
         return min(max(WORK // numbers, FEWEST), MOST_PAIRS)
@@ -258,7 +261,7 @@ class Sublevel:
         if self.box is not None:
             return ""
         if len(self.M) > MOST_FEATURES:
-            return f"bounds in all directions are for {MOST_FEATURES} features at most"
+            return f"bounds in all directions are available for at most {MOST_FEATURES} features"
         return (
             "this method has no bound for the metrics within the gap"
             if self.response is None
@@ -302,13 +305,13 @@ class Sublevel:
         return self.holds(self.beside)
 
     def _kept(self, A: FloatArray) -> FloatArray:
-        """P_+(A), divided by its budget if it exceeds it."""
+        """P_+(A), divided by its sum over similar pairs if that exceeds the budget of 1."""
         psd = project_psd(A)
         return psd / max(1.0, _spent(self.family.regularizer.judge(psd)) * (1 + 1e-12))
 
 
 def _spent(judged: JudgedMatrix) -> float:
-    """The sum over similar pairs, of a budget of 1; 0 without a budget."""
+    """The sum over similar pairs, which the budget limits to 1; 0 without a budget."""
     return judged.feasibility.spent if isinstance(judged.feasibility, BudgetFeasibility) else 0.0
 
 

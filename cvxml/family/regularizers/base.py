@@ -120,7 +120,7 @@ class Regularizer(Protocol):
         """The squared distances in a feasible matrix, made from a psd one."""
 
     def exact_value(self, metric: rational.Squares, D: rational.Distances) -> Any:
-        """R(M) of that feasible matrix, as a fraction or a ball."""
+        """R of the matrix with the distances `D` of `exact_distances`, as a fraction or a ball."""
 
     def exact_bound(self, X: rational.Plane, G: Weights, hint: Any = None) -> Any:
         """r(G) as a fraction or a ball, for weights that are fractions; None if it is -inf.
@@ -151,14 +151,20 @@ class Smooth(Protocol):
 
 @runtime_checkable
 class Priced(Protocol):
-    """A regularizer with C - G psd at an optimum. It guides a search, and a proof must not use it."""
+    """A regularizer that knows a matrix C such that C - G is psd at an optimum.
+
+    C guides a search, and a proof must not use it.
+    """
 
     def cost(self, at: Scaled, G: Weights) -> FloatArray | None:
         """C (d, d), or None if it is unknown."""
 
 
 def of_last(work: Callable[[S, U], T]) -> Callable[[S, U], T]:
-    """A method that remembers its last result, for the same argument object. Bound and gap ask for the same."""
+    """Return a method that stores its last result, and returns it again for the same argument object.
+
+    The bound and the gap need the same results.
+    """
     name = f"last of {work.__name__}"
 
     @wraps(work)
@@ -189,7 +195,7 @@ class Everywhere:
 
 
 class SeenBy:
-    """A view of points in a psd metric."""
+    """The points under a psd metric: squared distances and images, with error bounds."""
 
     def __init__(self, X: FloatArray, sight: Seen):
         self.X, self.sight = X, sight

@@ -24,7 +24,7 @@ from cvxml.numbers.sums import Approximate
 
 @dataclass(frozen=True, eq=False)
 class Within:
-    """A view of points in a metric within the budget."""
+    """The points under a metric within the budget: squared distances with error bounds."""
 
     apart: Callable[[IntArray], FloatArray]  # the differences (p, d) of pairs (p, 2)
     judged: MetricWithinBudget
@@ -49,7 +49,7 @@ class Budget:
         self.at = budget(self.E, rank)
 
     def seen(self) -> Budget:
-        """The same budget with rank None."""
+        """This budget with rank=None, for solvers; it is no proof."""
         return Budget(self.X, self.similar, self.labels, None)
 
     @property
@@ -68,7 +68,7 @@ class Budget:
         return E
 
     def value(self, view: View) -> Approximate:
-        """0"""
+        """R(M) = 0."""
         return Approximate(0.0, 0.0)
 
     def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
@@ -110,13 +110,14 @@ class Budget:
         return rational.Distances(D.D, D.unit / max(Fraction(1), spent))
 
     def exact_value(self, metric: rational.Squares, D: rational.Distances) -> Fraction:
-        """0"""
+        """R(M) = 0."""
         return Fraction(0)
 
     def exact_bound(self, X: rational.Plane, G: Weights, hint: float | None = None) -> Fraction:
-        """-lambda for a lambda that is proved to be at least lambda_max, and close to it.
+        """A lower bound -lambda of r(G): lambda sum_S X_ij - G is proved psd, and lambda is nearly the smallest
+        such number.
 
-        hint: a guess of lambda_max.
+        hint: a guess of lambda.
         """
         weights = fractions(G.w)
         pairs = np.concatenate([self.similar, G.pairs])

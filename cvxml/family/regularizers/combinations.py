@@ -42,7 +42,7 @@ SHORTER = 1 - 64 * EPS  # factor of the longest multiple of dual variables, to a
 
 
 class Combined(SeenBy):
-    """A view of points in the metric with weights w (K,). The matrix judged is within `error` of it, entry by entry.
+    """The points under the metric with weights w (K,). The matrix judged is within `error` of it, entry by entry.
 
     A distance then has an error of up to |e|^T error |e|. This is at most sum_k per_k e_k^2,
     per_k = (error u)_k / u_k, for any u > 0. u is the spread of each feature.

@@ -168,7 +168,7 @@ class DiagonalLinear(Linear):
         if not used.all():
             labels = np.unique(self.X[:, ~used], axis=0, return_inverse=True)[1].reshape(-1)
         undecided = (
-            "" if least > 0 else "features of which double precision cannot square differences: rescale X"
+            "" if least > 0 else "the squared differences of some features overflow or underflow: rescale X"
         )
         return Ground(labels, int(used.sum()), images, least, undecided)
 

@@ -39,7 +39,7 @@ ROOM = 1.01  # factor that covers products of errors
 
 
 class Flat(NamedTuple):
-    """A view of points (n, d) in a psd matrix that is within `error` of A, entry by entry."""
+    """The points (n, d) under a psd matrix that is within `error` of A, entry by entry."""
 
     X: FloatArray
     A: FloatArray  # (d, d)
@@ -89,7 +89,7 @@ class Frobenius(Everywhere):
             self.weight = float(np.float64(lam) / np.float64(self.scale) ** 2 / np.float64(self.scale) ** 2)
 
     def shares(self, pairs: IntArray) -> FloatArray:
-        """Ones (p, 1): all pairs belong to the only metric. methods/plml/blocks.py has several metrics."""
+        """Ones (p, 1), because there is only one metric. methods/plml/blocks.py has several metrics."""
         return np.ones((len(pairs), 1))
 
     def judge(self, A: FloatArray) -> JudgedMatrix:
@@ -145,9 +145,9 @@ class Frobenius(Everywhere):
         return math.sqrt(2 * gap / self.weight) / self.scale**2
 
     def around(self, looked: JudgedMatrix, gap: float) -> float:
-        """A bound of the distance between the optimum and a matrix that was projected before it was judged.
+        """An upper bound of the distance between the optimum and a matrix that was projected before it was judged.
 
-        This is `Family.radius`.
+        looked: the judged matrix. gap: its gap. This function is the field `radius` of `Family`.
         """
         return self.radius(gap) + looked.feasibility.distance
 
@@ -228,7 +228,7 @@ def _distance_to_square(A: FloatArray) -> FloatArray:
 
 
 def _error_in_units(A: FloatArray, unit: FloatArray) -> FloatArray:
-    """The bound with eigenvectors of A in units (d,)."""
+    """The bound of `_distance_to_square`, with the eigenvectors of A in units (d,)."""
     values, vectors = np.linalg.eigh(A / unit / unit[:, None])
     R = unit[:, None] * vectors * np.sqrt(np.maximum(values, 0))
     square = R @ R.T

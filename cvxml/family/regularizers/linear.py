@@ -98,7 +98,7 @@ class Linear:
         return Surplus(*squares_of_pairs(self.ground.images, G.pairs, G.w))
 
     def bound(self, G: Weights) -> Approximate:
-        """0, for feasible dual variables."""
+        """0, because the dual variables must be feasible."""
         return Approximate(0.0, 0.0)
 
     def excess(self, view: View, G: Weights) -> Approximate:

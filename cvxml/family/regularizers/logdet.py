@@ -4,13 +4,17 @@
     R(M) - <M, G> - r(G) = sum f(eigenvalues of (P - G) M),    f(x) = x - 1 - log x.
 
 The computation is free of units. With A_0 = C C^T, M = C K C^T and Z = I - C^T G C:
+
     R = D_ld(K, I),    r = log det Z,    R - <M, G> - r = D_ld(L^T Z L, I) for K = L L^T.
+
 The last is a sum of squares and of values of f.
 
 Rounding. C is the result of Cholesky's method and is taken as exact. Then C C^T differs from A_0 by up to (d + 2) eps
 |C| |C|^T. So A_0 = C (I + E) C^T with |E| <= (d + 2) eps Q Q^T, Q = |C^-1| |C|; E grows with the condition number of
 the prior. Then
+
     R = D_ld(K, I + E),        r = log det(I + E) + log det((I + E)^-1 - C^T G C).
+
 These differ from the computed values by tr E (I - K) and tr E (I - Z^-1), up to squares of E. The prior, M and P - G
 are proved positive definite by ||E|| < 1/2, and by the same for all rounding in K and Z (definite.py).
 """
@@ -56,7 +60,7 @@ class Known(NamedTuple):
 
 
 class Positive(NamedTuple):
-    """A view of points in a metric A (d, d), with K = C^-1 A C^-T."""
+    """The points under a metric A (d, d), with K = C^-1 A C^-T."""
 
     X: FloatArray
     A: FloatArray
@@ -91,7 +95,7 @@ class LogDet(Everywhere):
         return "" if self.beyond < 0.5 else PRIOR
 
     def judge(self, A: FloatArray) -> JudgedMatrix:
-        """P_+(A). R is infinite if it is singular, which is decided in rationals."""
+        """P_+(A). If it is singular, R is infinite. Singularity is decided in rationals."""
         psd, feasibility = examine(A, self.X)
         with np.errstate(all="ignore"):  # a huge metric may overflow
             K = self.inverse @ psd @ self.inverse.T

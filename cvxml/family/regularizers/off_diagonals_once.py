@@ -1,10 +1,13 @@
 """A misreading of lam/2 ||M||^2: each pair of entries M_ij, M_ji counts once instead of twice.
 
     min_{M psd}  lam/2 sum_{i <= j} M_ij^2  +  sum_t phi(v_t),     v_t = <M, H_t>.
+
 Here phi is a hinge c [1 - v]_+, or a hinge of weight c = 1 that is rounded over a width.
 
 Bound. For dual variables 0 <= a <= c, G = sum_t a_t H_t and any psd S,
+
     optimum  >=  sum_t (a_t - width/2 a_t^2)  -  1/(2 lam) ||W o (G + S)||^2,    W_ii = 1, W_ij = sqrt(2) for i != j.
+
 At the optimum, G + S = lam Y with Y_ii = M_ii and Y_ij = M_ij / 2, and S M = 0. So the dual variables follow from the
 metric M. For the hinge, a_t is c if v_t < 1, and 0 if v_t > 1. If v_t = 1, a least-squares fit of S M = 0 gives a_t.
 For the rounded hinge, a_t is (1 - v_t) / width, clipped to [0, 1]. No solver is needed, and the bound is valid for
@@ -22,7 +25,7 @@ from cvxml.core.metric import EPS, FloatArray, examine, project_psd, unit_scale
 from cvxml.core.misreading import Question
 from cvxml.core.triplets import Compared
 
-SENTENCE = "entries off the diagonal counted once in the norm, where M_ij and M_ji both count"
+SENTENCE = "entries off the diagonal counted once in the norm, where the method counts both M_ij and M_ji"
 AT_THE_MARGIN = 1e-5  # if |1 - v| is at most this, the dual variable is fitted
 MAX_TRIPLETS = 2_000  # with more triplets at the margin, the misreading is not tried
 ROUNDING = 1e-13  # relative rounding error of the objective and the bound

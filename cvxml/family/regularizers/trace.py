@@ -24,7 +24,7 @@ NOTHING = Weights(np.zeros((0, 2), dtype=np.intp), np.zeros(0))
 
 
 class Traced(SeenBy):
-    """A view of points in a psd metric, with the trace of the metric. Distances do not determine the trace."""
+    """The points under a psd metric, with the trace of the metric. Distances do not determine the trace."""
 
     def __init__(self, X: FloatArray, sight: Seen, psd: FloatArray):
         super().__init__(X, sight)

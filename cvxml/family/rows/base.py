@@ -65,7 +65,7 @@ class Entries(NamedTuple):
 
 
 class View(Protocol):
-    """The points in a metric."""
+    """The points under a metric."""
 
     def pairs(self, index: IntArray) -> Distances:
         """Squared distances of the pairs (p, 2), with their error bounds."""
@@ -75,7 +75,7 @@ class WideView(View, Protocol):
     """A view for rows that need the distances from a point to all points."""
 
     def products(self) -> Products:
-        """Squared distances of every two points, as products."""
+        """Squared distances of all pairs of points, as products."""
 
     def from_points(self, i: IntArray) -> Distances:
         """Squared distances from the points i (m,) to all points, (m, n).
@@ -100,7 +100,7 @@ class Rows(Protocol):
         """The dual variables without the rows that have a pair with two different labels. labels: (n,)."""
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[int | Fraction]:
-        """v of all rows, from the squared distances of every two points as integers. The unit is left out."""
+        """v of all rows, from the squared distances of all pairs of points as integers. The unit is left out."""
 
 
 @runtime_checkable
@@ -139,7 +139,7 @@ class Nearest(MarginRows, Protocol):
 
 
 class Plain(NamedTuple):
-    """A view of images z (n, r) for solvers. Its error bounds are 0, because rounding is ignored."""
+    """Images z (n, r) of the points, for solvers. The error bounds are 0, because rounding is ignored."""
 
     z: FloatArray
 

@@ -177,7 +177,7 @@ def _checked(dual: Mapping[str, Any], n: int) -> tuple[FloatArray, IntArray]:
         triplets = triplets.reshape(0, 3).astype(np.intp)
     if price.ndim != 1 or triplets.shape != (len(price), 3) or triplets.dtype.kind not in "iu":
         raise ValueError(
-            "dual 'price' must be one number a triplet, with triplets of shape (t, 3) and integers; "
+            "dual 'price' must be one number for each triplet, with triplets of shape (t, 3) and integers; "
             f"got shapes {price.shape} and {triplets.shape}, dtype {triplets.dtype}"
         )
     if len(triplets) and (triplets.min() < 0 or triplets.max() >= n):

@@ -47,7 +47,7 @@ class RankFeasibility(Feasibility):
 
 
 def examine_rank(Q: FloatArray, m: int, at: Coordinates) -> tuple[FloatArray, Feasibility]:
-    """The nearest metric of rank at most m (r, r), in the coordinates, and the feasibility of Q (d, d)."""
+    """The nearest metric of rank at most m (r, r), in the coordinates `at`, and the feasibility of Q (d, d)."""
     found = examine(Q, at.Y @ at.back.T)[1]
     values, vectors = np.linalg.eigh(at.inside(Q))
     values = np.maximum(values, 0)

@@ -85,10 +85,10 @@ def nearest(row: Sequence[int], i: int, largest: int) -> list[int]:
 
 
 def turns(D: list[list[int]], unit: int, weights: Any) -> Any:
-    """The sum of the absolute values of the terms of the slope.
+    """The sum of the absolute values of the terms of the derivative of F along multiples of A.
 
-    It is divided by |A|^2 if |A| < 1, so that it belongs to |A| = 1. In each row, the smallest distance is subtracted
-    first. D: integer distances, times 2^unit.
+    If |A| < 1, it is divided by |A|^2, so that it belongs to |A| = 1. In each row, the smallest distance is
+    subtracted first. D: integer distances, times 2^unit.
     """
     n, parts = len(D), []
     for i, row in watched(enumerate(D)):
@@ -104,9 +104,9 @@ def turns(D: list[list[int]], unit: int, weights: Any) -> Any:
 
 
 def won_at_most(of: FirstOrder) -> tuple[float, float]:
-    """Upper bounds of the decrease of F, to first order, by a step of A of the length max(|A|, 1) in any direction.
+    """Upper bounds of the decrease of F, to first order, by a step of A of length max(|A|, 1) in any direction.
 
-    The first is the part of the gradient, the second the part of a free row.
+    The first bound is for a change of the used rows (the gradient), the second for a free row.
     """
     size = root_upward(max(ends(of.length)[1], Fraction(1)))
     gradient = size * root_upward(max(ends(of.gradient)[1], Fraction(0)))
@@ -140,7 +140,7 @@ def root_of_rank(Q: FloatArray, m: int, at: Coordinates, root: ArrayLike | None 
     """
     M = components(Q, m, at).T if root is None else given_rows(root, len(Q), "root")
     if (rank := int(whole(M)[0].rank())) > m:
-        raise ValueError(f"root is of rank {rank}, and n_components={m} is asked for")
+        raise ValueError(f"root has rank {rank}, above n_components={m}")
     return M
 
 

@@ -100,9 +100,10 @@ def feasible_duals(family: Family, duals: Sequence[Duals]) -> list[Duals]:
 
 
 def _best_mixed(family: Family, X: Plane, own: Duals, strict: Duals | None) -> Fraction:
-    """The best bound of the dual variables, mixed with strict ones if they are not feasible, and of `level`.
+    """The best bound of the dual variables and of `level`.
 
-    `level` are dual variables with G = C exactly.
+    If the dual variables are not feasible, they are mixed with strict ones. `level` are dual variables with G = C
+    exactly.
     """
     assert family.anchors is not None
     tried = [own]

@@ -43,7 +43,7 @@ class TableRows(Rows, Protocol):
 
 
 class Anchors:
-    """Dual variables of a log sum exp, to mix others with or to replace them.
+    """Dual variables of a log sum exp that others are mixed with, or that replace them.
 
     level: dual variables with G = C exactly, or None. Then C - G is 0, and no numerical test is needed.
     """
@@ -92,7 +92,7 @@ class Anchors:
     def feasible(self, own: Duals, others: list[Duals]) -> list[Duals]:
         """Feasible dual variables near `own`, which are in the domain: `own` itself if feasible, else mixtures.
 
-        `level` is always one more candidate, if it is given.
+        If `level` is given, it is added as one more candidate.
         """
         surplus = self.regularizer.surplus(self.rows.weights(own))
         level = [] if self.level is None else [self.level]

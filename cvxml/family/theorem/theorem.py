@@ -3,7 +3,9 @@
     min_{M psd}  R(M) + sum_m phi_m(v_m),      v_t = sum_p B_tp D_p,   D_p = <M, X_p> over pairs p of points.
 
 Theorem. For dual variables a in the domain of k and G = sum_t a_t V_t, V_t = sum_p B_tp X_p,
+
     inf  >=  k(a) + r(G),
+
 because phi(v) >= k(a) - a v (losses/base.py) and R(M) - <M, G> >= r(G) (regularizers/base.py).
 The gap of M is the sum of the excesses of these inequalities. Each excess is computed as a sum of terms >= 0.
 

@@ -1,6 +1,6 @@
 """Decide in rationals whether M = 0 is optimal.
 
-The optimum can then be 0, and an error relative to the optimum is undefined. So the proof must be exact. All
+If it is, the optimum can be 0, and an error relative to the optimum is undefined. So the proof must be exact. All
 distances are 0 at M = 0. It is optimal if k(a) + r(G) = R(0) + phi(0), exactly, for dual variables a near those
 given.
 """
@@ -22,7 +22,7 @@ from cvxml.numbers.vocabulary import exact
 def zero_is_optimal(
     regularizer: Regularizer, terms: Sequence[tuple[Loss, Rows]], duals: Sequence[Duals]
 ) -> bool:
-    """True if dual variables near those given prove that M = 0 is optimal. R(0) must be 0."""
+    """True if M = 0 is proved optimal, by dual variables near the given ones. R(0) must be 0."""
     n, weights = len(regularizer.X), []
     for (loss, rows), given in zip(terms, duals, strict=True):
         a = loss.exact_duals([Fraction(dual) for dual in given.a.tolist()])

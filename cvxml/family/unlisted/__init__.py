@@ -1,1 +1,1 @@
-"""Sums over every two points given by labels, without a list of the pairs."""
+"""Sums over all pairs of points, given by labels, without a list of the pairs."""

@@ -25,7 +25,7 @@ NOISE = 64 * EPS  # error of a distance from a table, relative to the largest sq
 
 
 class Kept(NamedTuple):
-    """A view of points in a metric within the budget: factor times the metric of the images."""
+    """The points under a metric within the budget: factor times the metric of the images."""
 
     X: FloatArray
     sight: Seen
@@ -40,7 +40,7 @@ class Kept(NamedTuple):
 
 
 class AllSimilar(Budget):
-    """The budget of every two points of X (n, d) with equal labels y (n,).
+    """The budget of all pairs of points of X (n, d) with equal labels y (n,).
 
     All points must differ by vectors of the span of the similar differences. rank: the dimension of that span, or
     None to take the number of directions that double precision sees. Solvers use None; bounds are then not proved.
@@ -71,7 +71,7 @@ class AllSimilar(Budget):
         return pairs_by_labels(self.y).similar
 
     def seen(self) -> AllSimilar:
-        """The same budget with rank None."""
+        """This budget with rank=None, for solvers; it is no proof."""
         return AllSimilar(self.X, self.y, None)
 
     def judge(self, A: FloatArray) -> JudgedMatrix:
@@ -96,7 +96,7 @@ class AllSimilar(Budget):
 
 
 class Across(NamedTuple):
-    """v = D of every two points of different classes; key = i n + j for i < j."""
+    """v = D of all pairs of points of different classes; key = i n + j for i < j."""
 
     classes: Classes
 
@@ -133,9 +133,9 @@ class Across(NamedTuple):
         return np.sort(key[v <= max(limit, least) + 2 * error])
 
     def blocks(self, view: Kept, duals: Duals, kept: float = math.inf) -> Iterator[Block]:
-        """One block: the rows with a dual variable, and those that may be the smallest.
+        """One block: the rows with a dual variable, and the rows that may have the smallest distance.
 
-        `Least` needs no other rows.
+        The loss `Least` needs no other rows.
         """
         error = 2 * float(error_of(view.sight).max())
         key = np.union1d(self.below(view.sight.images.at, -math.inf, error), duals.key)

@@ -1,4 +1,4 @@
-"""Sums over every two points by their labels, a block of a table at a time, without a list of the pairs.
+"""Sums over all pairs of points, by their labels. They are computed from blocks of a table, without a list.
 
 A table of distances is a product of matrices. sum_p w_p X_p is sum_i degree_i y_i y_i^T minus a second product. A sum
 over the pairs of a class takes one pass over its points. All rounding errors are bounded (numbers/rounding.py).
@@ -39,7 +39,7 @@ class Classes(NamedTuple):
         return np.diff(self.first)
 
     def across(self) -> Iterator[tuple[slice, slice]]:
-        """Blocks of row and column positions that cover every two points of different classes once."""
+        """Blocks of row and column positions that cover each pair of points of different classes once."""
         n = len(self.order)
         for begin, end in zip(self.first[:-2].tolist(), self.first[1:-1].tolist(), strict=True):
             step = max(1, BLOCK // (n - end))
@@ -140,7 +140,7 @@ class Laplacian:
 
 
 class AllPairs(Protocol):
-    """Proof and solver of a method for every two points."""
+    """Proof and solver of a method for all pairs of points."""
 
     def certify(self, A: FloatArray, at: FloatArray) -> Certificate:
         """Certify the matrix A (d, d), with the dual variables of the psd metric `at` (d, d)."""
@@ -181,7 +181,7 @@ class Slopes(NamedTuple):
 
 
 class Smooth(Protocol):
-    """A smooth function of every two points, in its own coordinates."""
+    """A smooth function that is a sum over all pairs of points, in coordinates of its choice."""
 
     def slopes(self, M: FloatArray) -> Slopes:
         """The function at a psd M (r, r)."""

@@ -1,7 +1,9 @@
 """BoostMetric (Shen, Kim, Wang, van den Hengel 2009, 2012): an exponential loss of triplets, and the trace.
 
 With triplets t = (i, j, l), X_ij = (x_i - x_j)(x_i - x_j)^T and H_t = X_il - X_ij, the problem is
+
     min_{X psd}  log sum_t exp(-<X, H_t>) + v tr X.
+
 The paper states it over nonnegative weights of all matrices of rank one and trace 1. Their sums are the psd matrices.
 Triplets are an input, as in the paper. By default they combine the targets of a point, its nearest points of the same
 class, with as many nearest points of other classes.
@@ -52,8 +54,8 @@ from cvxml.solvers.triplet_method import TripletMethod
 
 NATS = 1.0  # smallest scale
 NONE_IS_OPTIMAL = (
-    "v={v:g} is v*, or less: no metric attains the infimum, since more of some metric is always better, as rational "
-    "numbers prove"
+    "v={v:g} is at most v*, so no metric attains the infimum: adding more of some metric always improves the "
+    "objective (proved in rational arithmetic)"
 )
 
 
@@ -78,7 +80,7 @@ def problem(X: FloatArray, triplets: IntArray, v: float) -> Any:
 
 
 def dual(X: FloatArray, triplets: IntArray, v: float) -> Any:
-    """Its dual. Variable: "u" (m,), the share of each triplet."""
+    """The dual of `problem`. Variable: "u" (m,), the share of each triplet."""
     import cvxpy as cp
 
     m, d = len(triplets), X.shape[1]
@@ -173,7 +175,10 @@ def _v_times(factor: Callable[[Instance, FloatArray], float]) -> Any:
 
 
 def _without_logarithm(given: Instance, M: FloatArray) -> float:
-    """1 / sum_t exp(-<M, H_t>). The gradient of the sum is the sum times the gradient of its logarithm."""
+    """1 / sum_t exp(-<M, H_t>), the factor of v if an implementation leaves out the logarithm.
+
+    The gradient of the sum is the sum times the gradient of its logarithm.
+    """
     return float(1 / math.fsum(math.exp(-margin) for margin in given.margins(M)))
 
 
@@ -185,15 +190,15 @@ def _another(given: Instance, M: FloatArray) -> float:
 
 MISREADINGS = {
     "no_log": Misreading(
-        "the sum of exponentials where there is its logarithm", _v_times(_without_logarithm)
+        "the sum of exponentials where the method has its logarithm", _v_times(_without_logarithm)
     ),
     "mean": Misreading(
-        "the mean of exponentials where there is the logarithm of their sum",
+        "the mean of exponentials where the method has the logarithm of their sum",
         _v_times(lambda given, M: given.count * _without_logarithm(given, M)),
     ),
     "exchanged": triplets_exchanged(instance),
     **TRIPLETS,
-    "another_v": Misreading("another v than was asked for, or for none at all", _v_times(_another), fits="v"),
+    "another_v": Misreading("another v than the given one", _v_times(_another), fits="v"),
 }
 
 
@@ -231,7 +236,7 @@ class BoostMetric(TripletMethod[Instance]):
     ESTIMATOR: ClassVar = Estimator(
         "BoostMetric",
         "The metric of BoostMetric (Shen et al. 2009, 2012), solved to a certified gap; v must be above v*.",
-        scale="the objective, and to 1 at least",
+        scale="the objective, or to 1 if that is larger",
     )
     EXAMPLES: ClassVar = (
         drawn(5, 18, 3, v=0.1),
@@ -245,7 +250,7 @@ class BoostMetric(TripletMethod[Instance]):
     )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """See `instance`."""
+        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
@@ -265,11 +270,11 @@ class BoostMetric(TripletMethod[Instance]):
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """See `evaluate`."""
+        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given, M)
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
-        """v tr M, and one log sum exp over all triplets."""
+        """The regularizer v tr M, and one log sum exp over all triplets."""
         regularizer, rows = Trace(given.X, number(given.v)), Together(given.triplets())
         loss = LogSumExp(np.array([number(1)]), np.ones((1, given.count), dtype=bool))
         return Family(regularizer, (Term(loss, rows),), NATS, anchors=AboveThreshold(regularizer, loss, rows))
@@ -290,8 +295,8 @@ class BoostMetric(TripletMethod[Instance]):
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
         """The certificate of family/theorem.
 
-        A finite bound may need strictly feasible dual variables, which exist only for v > v*. Without a bound the
-        certificate is undecided.
+        A finite bound may need strictly feasible dual variables. They exist only if v is above the smallest v with
+        an optimum, v*. If no bound is found, the certificate is undecided.
         """
         certificate = super().certify(given, M, dual)
         if math.isinf(certificate.lower_bound) and not certificate.undecided:
@@ -299,12 +304,13 @@ class BoostMetric(TripletMethod[Instance]):
         return certificate
 
     def find(self, given: Instance, *asked: Any, **own: Any) -> Found:
-        """See `ConvexMethod`. Raises ValueError if v is proved to be below v*."""
+        """Solve as `ConvexMethod.find` does. Raises ValueError if v is proved to be below v*."""
         decided = self.decided(given)
         if decided.what == BELOW:
             raise ValueError(
-                f"v={given.v:g} is below v*, about {decided.sides.lower:.3g}: there is no optimum, as "
-                "rational numbers prove. The objective falls without end along a metric of trace 1 that gives every "
+                f"v={given.v:g} is below v*, about {decided.sides.lower:.3g}: there is no optimum (proved in "
+                "rational arithmetic). The objective decreases without bound along a metric of trace 1 that "
+                "gives every "
                 "triplet a margin above v; give v above v*, or other triplets"
             )
         found = super().find(given, *asked, **own)
@@ -317,7 +323,7 @@ class BoostMetric(TripletMethod[Instance]):
     def exact_as_stored(
         self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike, hint: Any = None
     ) -> Exact:
-        """See `FamilyMethod`. An infeasible dual is mixed with strictly feasible dual variables."""
+        """As in `FamilyMethod`, but an infeasible dual is mixed with strictly feasible dual variables."""
         try:
             return super().exact_as_stored(given, M, dual, root=root, hint=hint)
         except ArithmeticError:
@@ -346,7 +352,7 @@ class BoostMetric(TripletMethod[Instance]):
 def _next_to(decided: Decided, v: float) -> str:
     """Return the reason why no lower bound is proved for a v near v*."""
     lower, upper = decided.sides.lower, decided.sides.upper
-    return f"v={v:g} is v* or next to it (v* is about {lower:.9g} to {upper:.9g}), where no lower bound is proved"
+    return f"v={v:g} is v* or very close to it (v* is about {lower:.9g} to {upper:.9g}), so no lower bound is proved"
 
 
 METHOD = BoostMetric()

@@ -39,7 +39,7 @@ class Together(NamedTuple):
         return Duals(table.ravel(), np.arange(table.size))
 
     def blocks(self, view: View, duals: Duals, kept: float = math.inf) -> Iterator[Block]:
-        """One block of all rows."""
+        """All rows, as one block."""
         (near, error_near), (far, error_far) = view.pairs(self.near), view.pairs(self.far)
         error = error_near + error_far + 2 * EPS * (near + far)
         yield Block((far - near)[None], error[None], self.table(duals)[None], slice(0, 1))
@@ -50,15 +50,18 @@ class Together(NamedTuple):
         return Weights(pairs, np.concatenate([duals.a, -duals.a]))
 
     def within_span(self, labels: IntArray, duals: Duals) -> Duals:
-        """The dual variables of all rows; -inf (excluded) if the three points do not have the same label (n,)."""
+        """The dual variables of all rows. Rows of three points with different labels get -inf.
+
+        labels: (n,). LogSumExp.to_domain turns -inf into 0.
+        """
         i, j, l = labels[self.listed].T
         return self.duals(np.where((i == j) & (i == l), self.table(duals), -np.inf))
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[Any]:
-        """See `Rows`."""
+        """v of all rows, from integer squared distances D[i][j]."""
         return (D[i][l] - D[i][j] for i, j, l in self.listed.tolist())
 
     def entries(self, key: IntArray) -> Entries:
-        """See `WithEntries`."""
+        """The entries of B for the rows `key`, as in `WithEntries`."""
         i, j, l = self.listed[key].T
         return triplet_entries(i, j, l)

@@ -86,7 +86,7 @@ def _sides(of: Differences, f: OverTriplets, M: FloatArray) -> Sides:
 
 
 def _better(one: Sides | None, other: Sides) -> Sides:
-    """The larger lower bound and the smaller upper bound."""
+    """The larger lower bound and the smaller upper bound of two `Sides`."""
     if one is None:
         return other
     low, high = max(one, other, key=lambda each: each.lower), min(one, other, key=lambda each: each.upper)
@@ -120,7 +120,7 @@ class AboveThreshold(Anchors):
 
     @cached_property
     def strict(self) -> Anchor | None:
-        """Strictly feasible dual variables u of an upper bound below v, far inside if possible; None if not found."""
+        """Strictly feasible dual variables, from an upper bound of v* that is below v; None without such a bound."""
         return self._found[0]
 
     @property

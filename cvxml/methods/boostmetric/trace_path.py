@@ -3,6 +3,7 @@
     f(M) = log sum_t exp(-<M, H_t>) + charge(tr M),      H_t = f f^T - e e^T,  f = x_i - x_l,  e = x_i - x_j
 
 Derivatives in dX at M = G (I + dX) G^T, with p = softmax(-<M, H_t>), T = G^T G and h_t = svec(G^T H_t G):
+
     gradient   charge' T - sum p_t G^T H_t G
     Hessian    sum p_t h_t h_t^T - (sum p_t h_t) (sum p_t h_t)^T + charge'' svec(T) svec(T)^T
 """

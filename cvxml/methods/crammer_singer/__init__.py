@@ -7,10 +7,10 @@ Then the last column of W holds the intercepts, and ||W|| includes them. scikit-
 LinearSVC(multi_class="crammer_singer") solves the same problem, with the same argument and default. The SVM learns no
 metric, so `cvxml.methods` does not list it. This package has its problem, dual, objective, certificate, and exact mode.
 
-Dual and bound: if mu >= 0, mu_im = 0 for m = y_i and sum_m mu_im <= C, then sum mu - 1/2 ||W(mu)||^2 is a lower bound
-(`dual`). An infeasible mu is clipped, and its rows are scaled. Data, W and mu are floats, so all values are rational
-and are computed exactly; floats come last. Scale: 1/2 ||W||^2. The objective is strongly convex, so the optimum is
-within sqrt(2 gap). Solver: interior.py.
+Dual and bound: if mu >= 0, mu_im = 0 for m = y_i and sum_m mu_im <= C, then sum mu - 1/2 ||W(mu)||^2 is a lower
+bound (`dual`). An infeasible mu is clipped, and its rows are scaled. Data, W and mu are floats, so all values are
+rational and are computed exactly. Results are rounded at the end. Scale: 1/2 ||W||^2. The objective is strongly
+convex, so the optimum is within sqrt(2 gap). Solver: interior.py.
 
 Reference: K. Crammer, Y. Singer, On the algorithmic implementation of multiclass kernel-based vector machines, JMLR 2,
 2001. docs/crammer_singer.md lists our sources.
@@ -59,7 +59,7 @@ def problem(X: FloatArray, y: IntArray, C: float, fit_intercept: bool = True) ->
 
 
 def dual(X: FloatArray, y: IntArray, C: float, fit_intercept: bool = True) -> Any:
-    """Its dual as a `cvxpy.Problem`. Variable: "mu" (n, R)."""
+    """The dual of `problem` as a `cvxpy.Problem`. Variable: "mu" (n, R)."""
     import cvxpy as cp
 
     n, R = len(X), int(y.max()) + 1
@@ -101,7 +101,7 @@ def instance(X: ArrayLike, y: ArrayLike, C: float = 1.0, fit_intercept: bool = T
     if not isinstance(fit_intercept, (bool, np.bool_)):
         raise ValueError(f"fit_intercept must be True or False, got {fit_intercept!r}")
     if not (np.abs(points).max() <= LARGEST and 1 / LARGEST <= C <= LARGEST):
-        raise ValueError(f"entries of X and C must not be beyond {LARGEST:g}; rescale X")
+        raise ValueError(f"entries of X and C must be at most {LARGEST:g}; rescale X")
     return Instance(points, check_labels(y, len(points)), C, bool(fit_intercept))
 
 
@@ -137,7 +137,9 @@ def to_domain(given: Instance, mu: ArrayLike) -> FloatArray:
     values = real_array(mu, "mu")
     shape = (len(given.y), given.classes)
     if values.shape != shape or np.isnan(values).any():
-        raise ValueError(f"mu must be numbers of shape {shape}, one a point and class, got {values.shape}")
+        raise ValueError(
+            f"mu must be numbers of shape {shape}, one for each point and class, got {values.shape}"
+        )
     values = np.clip(values, 0.0, given.C)
     values[np.arange(len(values)), given.y] = 0.0
     for row in values:
@@ -162,7 +164,9 @@ def _checked(given: Instance, W: ArrayLike) -> FloatArray:
     rows, shape = real_array(W, "W"), (given.classes, given.x.shape[1])
     if rows.shape != shape or not np.isfinite(rows).all():
         last = "the intercept last" if given.fit_intercept else "no intercept (fit_intercept=False)"
-        raise ValueError(f"W must be finite, of shape {shape}: a row a class, {last}; got {rows.shape}")
+        raise ValueError(
+            f"W must be finite, of shape {shape}: a row for each class, {last}; got {rows.shape}"
+        )
     return rows
 
 

@@ -111,7 +111,7 @@ class Interior:
             # Rounding may make an eigenvalue negative. The last damping is larger than any such error.
             with suppress(np.linalg.LinAlgError):
                 return cho_factor(H, lower=True, check_finite=False)  # type: ignore[no-any-return]
-        raise np.linalg.LinAlgError("of such sizes nothing is solved in doubles")
+        raise np.linalg.LinAlgError("numbers of this size cannot be solved in double precision")
 
     def _direction(
         self, theta: FloatArray, factor: tuple[FloatArray, bool], wanted: FloatArray

@@ -41,7 +41,10 @@ from cvxml.core.result import Certificate
 
 MIN_RATIO_TO_ERROR = 100  # the least singular value must exceed its rounding error by this factor
 LARGEST = 64  # most features for which the determinant of a nearly singular metric is computed exactly
-NOT_DECIDED = "whether B is definite is not decided: its least eigenvalue is smaller than its rounding error"
+NOT_DECIDED = (
+    "double precision does not decide whether B is definite: its least eigenvalue is smaller than its "
+    "rounding error"
+)
 PERHAPS_ZERO = "B cannot be distinguished from 0"
 NEARLY_SINGULAR = "the metric is nearly singular: its inverse cannot be computed in double precision"
 
@@ -163,9 +166,7 @@ class Sign(NamedTuple):
 
 
 def sign_of(B: FloatArray, noise: FloatArray | float = 0.0) -> Sign | None:
-    """Return the sign of every symmetric matrix within `noise` of B (d, d), entry by entry, or None if it is not
-    proved.
-    """
+    """Return the sign of every symmetric matrix within `noise` of B (d, d), entry by entry; None without a proof."""
     error = np.broadcast_to(noise, B.shape)
     if not error.any() and not B.any():
         return Sign(0)
@@ -189,7 +190,10 @@ class Factor(NamedTuple):
 
 
 def _factor(S: FloatArray, error: FloatArray | float = 0.0) -> Factor | None:
-    """Return None if the matrices within `error` of S (d, d), entry by entry, are not proved positive definite."""
+    """Return a proof that all matrices within `error` of S (d, d) are positive definite; None if there is no proof.
+
+    error: a bound for each entry.
+    """
     try:
         T = whitening(S)
     except np.linalg.LinAlgError:
@@ -227,7 +231,7 @@ class UnitFeasibility(Feasibility):
         det = (
             f"its determinant is exp({self.log_det:.6g}), not 1"
             if math.isfinite(self.log_det)
-            else "it is singular, where the determinant must be 1"
+            else "it is singular, but the determinant must be 1"
         )
         return f"{super().__str__()}; {det}"
 

@@ -1,6 +1,6 @@
 """The exact interval of a local metric: objective and bound in balls (cvxml/core/balls.py), without rounding errors.
 
-For one Gaussian a class, at one query. Means and covariances of floats are rational numbers. Their inverses, the
+For one Gaussian for each class, at one query. Means and covariances of floats are rational numbers. Their inverses, the
 densities and B are balls, with as many bits as the decisions below need. More bits cannot decide whether B is zero or
 singular, so this is decided in rationals, for up to `LARGEST` features.
 
@@ -56,13 +56,16 @@ def exact_interval(p: Instance, A: FloatArray, dual: Dual, *, root: ArrayLike | 
     model, x = Gaussians(p), p.Q[0]
     if model.is_zero(x):
         raise ValueError(
-            "B is exactly 0 at this query: every metric is optimal, and a relative gap has no scale"
+            "B is exactly 0 at this query: every metric is optimal, and a relative gap is undefined"
         )
     return with_enough_bits(lambda: _interval(model, x, A, V, det, y, u))
 
 
 def _interval(model: Gaussians, x: FloatArray, A: FloatArray, V: Any, det: int, y: float, u: float) -> Exact:
-    """The interval at the current precision. Raises TooFewBits if that does not decide whether B is definite."""
+    """The exact interval of A (d, d) at the query x, at the current precision.
+
+    Raises TooFewBits if this precision does not decide whether B is definite.
+    """
     d = len(A)
     B = model.unit_B(x)
     size = (ball(flint().fmpz(det)).log() / d).exp()
@@ -135,7 +138,10 @@ class Gaussians:
         return RoundedB(B, (1 + EPS) * error)
 
     def unit_B(self, x: FloatArray) -> Any:
-        """Return B / ||B|| at x (d,) in balls; with two classes its sign is free. Call it within `precision`."""
+        """Return B / ||B|| at x (d,), or its negative, in balls. Call it within `precision`.
+
+        With two classes, the sign is arbitrary.
+        """
         classes = self._classes(x)
         if len(classes) == 2:
             B = classes[0].G - classes[1].G
@@ -169,7 +175,7 @@ class Gaussians:
         return self.inverses[bits]
 
     def is_zero(self, x: FloatArray) -> bool:
-        """Return True only if B is exactly 0: for every two classes the curvatures or the densities are equal.
+        """Return True only if B is exactly 0: for each pair of classes the curvatures or the densities are equal.
 
         By Lindemann's theorem two densities are equal only if their exponents and their factors are.
         """
@@ -211,7 +217,7 @@ class Gaussians:
 
 
 def entry_products(A: Any, B: Any) -> list[Any]:
-    """The products of the entries of A and B at the same place."""
+    """The entrywise products of A and B, as a list."""
     return [a * b for a, b in zip(A.entries(), B.entries(), strict=True)]
 
 
@@ -269,10 +275,11 @@ def _inverse(Sigma: Any) -> tuple[Any, Any]:
         near = balls(Sigma)
         return near.inv(), near.det().log()
     except ZeroDivisionError as error:
-        raise TooFewBits("the covariance of a class cannot be told from a singular one") from error
+        raise TooFewBits(
+            "the covariance of a class cannot be distinguished from a singular matrix"
+        ) from error
 
 
 def _power_of_2(exponent: int) -> Any:
-    """2^exponent, as flint's rational."""
     fmpq = flint().fmpq
     return fmpq(1 << exponent) if exponent >= 0 else fmpq(1, 1 << -exponent)

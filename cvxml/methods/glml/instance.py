@@ -1,7 +1,9 @@
 """The checked data of GLML, and the generative models of the classes: Gaussians, and mixtures of Gaussians.
 
 A model returns log p_c(x), which includes the log prior, and G_c(x) = (Hessian of p_c at x) / p_c(x). One Gaussian has
+
     G = S (x - mu)(x - mu)^T S - S,   S = Sigma^-1,
+
 and a mixture p = sum_k w_k N_k has sum_k r_k(x) G_k with r_k = w_k N_k / p. We compute in logarithms, because in 500
 dimensions the densities underflow.
 """
@@ -103,24 +105,26 @@ def check_priors(priors: Any, y: IntArray, C: int) -> FloatArray | None:
         return None
     if isinstance(priors, str):
         if priors != "empirical":
-            raise ValueError(f'priors must be None, "empirical" or one number a class, got {priors!r}')
+            raise ValueError(f'priors must be None, "empirical" or one number for each class, got {priors!r}')
         share: FloatArray = np.bincount(y, minlength=C) / len(y)
         return share
     given = real_array(priors, "priors")
     if given.shape != (C,) or not (np.isfinite(given).all() and (given > 0).all()):
-        raise ValueError(f"priors must be {C} positive numbers, one a class, got {priors!r}")
+        raise ValueError(f"priors must be {C} positive numbers, one for each class, got {priors!r}")
     shares: FloatArray = given / given.sum()
     return shares
 
 
 def check_dual(dual: Dual, q: int) -> tuple[FloatArray, FloatArray]:
-    """Return "y" and "u" of the dual, (q,) each, one a query. Raises ValueError for another dual."""
+    """Return "y" and "u" of the dual, (q,) each, one for each query. Raises ValueError for another dual."""
     for name in ("y", "u"):
         if not isinstance(dual, Mapping) or name not in dual:
             raise ValueError(f'the dual must be a mapping with "y" and "u"; there is no {name!r}')
     y, u = (real_array(dual[name], f"dual {name!r}") for name in ("y", "u"))
     if y.shape != (q,) or u.shape != (q,):
-        raise ValueError(f"dual 'y' and 'u' must have shape ({q},), one a query; got {y.shape} and {u.shape}")
+        raise ValueError(
+            f"dual 'y' and 'u' must have shape ({q},), one for each query; got {y.shape} and {u.shape}"
+        )
     return y, u
 
 
@@ -141,7 +145,7 @@ class Generative(Protocol):
     """The interface of a model; Q (q, d) are queries."""
 
     def log_densities(self, Q: FloatArray) -> FloatArray:
-        """log(prior_c p_c(x)), (q, C), up to one constant a query."""
+        """log(prior_c p_c(x)), (q, C), up to one constant for each query."""
 
     def curvatures(self, Q: FloatArray) -> FloatArray:
         """G_c(x), (q, C, d, d), symmetric."""
@@ -151,8 +155,8 @@ class Generative(Protocol):
 class Mixtures:
     """A mixture of Gaussians for each class. The papers have one Gaussian for each.
 
-    Stored in the coordinates (x - origin) / unit, because large means and distances lose digits by rounding. unit is a
-    power of two near the spread of the data; the data of each component lie around 0.
+    Stored in the coordinates (x - origin) / unit, because large means and distances lose digits by rounding. The
+    unit is a power of two near the spread of the data; the data of each component lie around 0.
     """
 
     means: FloatArray  # (K, d)

@@ -51,7 +51,7 @@ class GLML(ConvexMethod[Instance]):
         ),
         "alpha": Parameter("added to the diagonal of every covariance, >= 0", NUMBER, 0.0),
         "priors": Parameter(
-            '"empirical", or one number a class, classes sorted',
+            '"empirical", or one number for each class, classes sorted',
             words("empirical", otherwise=NUMBERS),
             otherwise="equal",
         ),
@@ -112,7 +112,7 @@ class GLML(ConvexMethod[Instance]):
         return np.array([as_matrix(A, d, name) for A in M])
 
     def metric(self, given: Instance, metric: ArrayLike, name: str = "metric") -> FloatArray:
-        """As `matrix`, and positive definite. Raises ValueError for a singular metric."""
+        """Return `matrix` if each metric in it is positive definite. Raises ValueError for a singular metric."""
         M = self.matrix(given, metric, name)
         psd = np.array([as_metric(A, len(A), name) for A in _each(given, M)])
         if not (np.linalg.eigvalsh(psd)[:, 0] > 0).all():
@@ -161,7 +161,7 @@ class GLML(ConvexMethod[Instance]):
             "log_scale": curvature(given.model, given.Q).log_scale,
             "eigenvalues": local.values,
             "case": [
-                proved.value if proved else f"not decided; {seen.name.lower()} as double precision sees it"
+                proved.value if proved else f"not decided; {seen.name.lower()} in double precision"
                 for proved, seen in zip(found.cases, local.cases, strict=True)
             ],
             "seen": [seen.value for seen in local.cases],
@@ -227,7 +227,7 @@ def _each(p: Instance, M: FloatArray) -> FloatArray:
 
 def _only(B: FloatArray) -> FloatArray:
     if len(B) != 1:
-        raise ValueError(f"the literal problem is stated at one query, got {len(B)}")
+        raise ValueError(f"the literal problem is for one query, got {len(B)}")
     only: FloatArray = B[0]
     return only
 

@@ -67,7 +67,7 @@ def _relative_gap(B: FloatArray, question: Question, noise: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Gaussians:
-    """One Gaussian a class, with terms left out by mistake. All fields are in the coordinates (x - origin) / unit."""
+    """A Gaussian for each class, with terms left out by mistake. Fields are in the coordinates (x - origin) / unit."""
 
     means: FloatArray  # (C, d)
     precisions: FloatArray  # (C, d, d)
@@ -153,7 +153,7 @@ def _gaussian(**how: Any) -> Misread:
 
 
 def _with_alpha(covariance: Covariance) -> Misread:
-    """alpha with another meaning; this mistake has no effect if alpha is 0."""
+    """Return the misreading in which alpha has another meaning. It does not apply if alpha is 0."""
 
     def misread(_: Question, p: Instance) -> Pair | None:
         if p.params["alpha"] == 0 or (covariance is _shrunk and p.params["alpha"] > 1):
@@ -164,7 +164,7 @@ def _with_alpha(covariance: Covariance) -> Misread:
 
 
 def _with(**changes: Any) -> Misread:
-    """(11) with other parameters."""
+    """Return the misreading in which the problem has other parameters."""
 
     def misread(question: Question, p: Instance) -> Pair | None:
         if not isinstance(p.params["model"], str) or all(p.params[name] == v for name, v in changes.items()):
@@ -176,12 +176,12 @@ def _with(**changes: Any) -> Misread:
 
 
 def _without_priors(question: Question, p: Instance) -> Pair | None:
-    """Equal priors where the question has others."""
+    """Use equal priors, if the problem has others."""
     return None if p.params["priors"] is None else _with(priors=None)(question, p)
 
 
 def _empirical(question: Question, p: Instance) -> Pair | None:
-    """Priors by class sizes where the question has equal priors."""
+    """Use priors by class sizes, if the problem has equal priors."""
     return None if p.params["priors"] is not None else _with(priors="empirical")(question, p)
 
 
@@ -201,7 +201,10 @@ def _log_densities(p: Instance) -> FloatArray:
 
 
 def _summed(weight: Callable[[float, float], float], without: tuple[int, int] | None = None) -> Misread:
-    """sum_{i<j} weight(p_i, p_j) (G_i - G_j), for three or more classes; without: a pair to leave out."""
+    """Return the misreading B = sum_{i<j} weight(p_i, p_j) (G_i - G_j), for three or more classes.
+
+    without: a pair of classes to leave out.
+    """
 
     def misread(_: Question, p: Instance) -> Pair | None:
         densities = np.exp(_log_densities(p)).tolist()

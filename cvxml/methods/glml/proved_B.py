@@ -1,13 +1,15 @@
 """B at the queries in floats, a bound of its error, and a proof whether B is definite, indefinite, singular or zero.
 
-One Gaussian a class: B is defined by the data. If an inverse covariance is nearly singular, double precision may leave
-no correct digit of B. So B is computed in balls and rounded once (exact.py).
+One Gaussian for each class: B is defined by the data. If an inverse covariance is nearly singular, B in double
+precision may have no correct digit. So B is computed in balls and rounded once (exact.py).
 
 A fitted mixture: the weights, means and covariances are floats, and they define the problem exactly. The errors of
 their inverses, densities and curvatures are bounded here. Let T be the computed whitening of a covariance, and
 E = T Sigma T^T - I. Then Sigma^-1 = T^T (I + E)^-1 T, so the condition number of Sigma enters only through ||E||, which
 is bounded afterwards (`departure` in certify.py). With F = (I + E)^-1 = I + E', w = T (x - mu) and the pull v = T^T w,
+
     G* - G = T^T ( F w* (F w*)^T - w w^T - E' ) T,        ||E'|| <= e' = ||E|| / (1 - ||E||),
+
 where a star marks the exact value. Products and sums of k terms have an error below (k + 2) eps times the sum of the
 absolute values of the terms, in any order.
 

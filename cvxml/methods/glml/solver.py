@@ -35,7 +35,7 @@ class Case(Enum):
     """The four kinds of B, which decide whether the optimum is attained and unique."""
 
     DEFINITE = "definite: the optimum is unique"
-    INDEFINITE = "indefinite: the value 0 is attained, not by this metric alone"
+    INDEFINITE = "indefinite: the value 0 is attained, and by other metrics too"
     SINGULAR = "singular and semidefinite: the infimum 0 is not attained by any metric"
     ZERO = "zero: every metric is optimal"
 
@@ -91,9 +91,9 @@ class Curvature(NamedTuple):
 
 
 def direction(model: Generative, Q: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return B (q, d, d) up to its sign, and its noise (q,), for `closed_form`.
+    """Return B (q, d, d) or -B, and a bound of its rounding (q,), as `closed_form` needs them.
 
-    For one Gaussian a class and two classes the densities are not computed.
+    With two classes of one Gaussian each, the densities are not computed.
     """
     if isinstance(model, Mixtures) and model.n_classes == len(model.means) == 2:
         a = np.broadcast_to([1.0, -1.0], (len(Q), 2))

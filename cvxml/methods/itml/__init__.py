@@ -1,7 +1,9 @@
 """ITML, information-theoretic metric learning (Davis, Kulis, Jain, Sra, Dhillon 2007): the metric nearest to a prior.
 
 Problem, with slack variables, over psd A and xi with one entry for each pair:
+
     min  D_ld(A, A_0) + gamma D_ld(diag(xi), diag(xi_0))     such that  d_A <= xi in S,  d_A >= xi in D.
+
 xi_0 is u for similar pairs S and l for dissimilar pairs D. u and l bound squared distances. Every line of `problem` is
 literal, as other papers quote it; the paper itself was not at hand. For diagonal matrices D_ld is a sum over the
 pairs.
@@ -102,7 +104,7 @@ def problem(X: FloatArray, pairs: Pairs, A_0: FloatArray, gamma: float, u: float
 
 
 def dual(X: FloatArray, pairs: Pairs, A_0: FloatArray, gamma: float, u: float, l: float) -> Any:
-    """Its dual. Variables: "lam_S" and "lam_D", one entry for each pair.
+    """The dual of `problem`. Variables: "lam_S" and "lam_D", one entry for each pair.
 
     A variable is missing if there are no pairs of its kind.
     """
@@ -276,7 +278,7 @@ class ITML(FamilyMethod[Instance]):
         "gamma": Parameter("weight of the slack, > 0", NUMBER, 1.0),
         "prior": PRIOR,
         "bounds": Parameter(
-            "(u, l), what squared distances of similar and dissimilar pairs are held to",
+            "(u, l): upper bound of squared distances of similar pairs, lower bound for dissimilar pairs",
             NUMBERS,
             otherwise="the 5th and 95th percentile of all squared distances under the prior",
         ),
@@ -324,7 +326,7 @@ class ITML(FamilyMethod[Instance]):
     )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """See `instance`."""
+        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
@@ -356,11 +358,11 @@ class ITML(FamilyMethod[Instance]):
         return Found(A, best, Status.CONVERGED, 0)
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """See `objective`."""
+        """The objective at M, from the definition."""
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """See `evaluate`."""
+        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given, M)
 
     def moved(self, given: Instance, at: Moved) -> Instance:
@@ -368,11 +370,11 @@ class ITML(FamilyMethod[Instance]):
         return replace(with_points(given, at.X), prior=at.inside(given.prior))
 
     def outside(self, given: Instance, at: Moved, M: FloatArray) -> FloatArray:
-        """See `nearest_to_prior`."""
+        """The metric of the features for a metric in the coordinates `at`, by `nearest_to_prior`."""
         return nearest_to_prior(given.prior, at, M)
 
     def member(self, given: Instance, number: Callable[[float], Any] = float) -> Family:
-        """The log det divergence, and two losses on squared distances divided by their bounds."""
+        """The log det divergence, and two losses on the squared distances divided by their bounds."""
         gamma, (u, l) = number(given.gamma), map(number, given.bounds)
         terms = (
             Term(Bounded(gamma, above=True), PairRows(given.pairs.similar[given.differ], u)),
@@ -411,9 +413,7 @@ class ITML(FamilyMethod[Instance]):
         """Notes for the user: whether the prior is optimal, and the number of similar pairs of equal points."""
         said = []
         if all(not lam.any() for lam in certificate.dual.values()):
-            said.append(
-                "no bound is violated under the prior, which is the optimum: these pairs do not move it"
-            )
+            said.append("the prior is the optimum: it violates no bound, so these pairs have no influence")
         if twins := len(given.pairs.similar) - len(given.differ):
             said.append(
                 f"{twins} similar pairs consist of equal points: they satisfy every bound and have no influence"

@@ -58,15 +58,15 @@ def instance(
     """
     gamma = check_positive(gamma, "gamma")
     if not 1 / LARGEST <= gamma <= LARGEST:
-        raise ValueError(f"gamma must be within {1 / LARGEST:g} to {LARGEST:g}, got {gamma:g}")
+        raise ValueError(f"gamma must be between {1 / LARGEST:g} and {LARGEST:g}, got {gamma:g}")
     p = paired(X, y, pairs)
     p.check_listable()  # before any distances are computed
     A_0 = prior_of(p.X, prior)
     apart = p.equal
     if len(apart):
         raise ValueError(
-            f"points {apart[0, 0]} and {apart[0, 1]} are equal and a dissimilar pair: no metric keeps them apart, so "
-            "the problem is infeasible; drop one of them, or give pairs without them"
+            f"points {apart[0, 0]} and {apart[0, 1]} are equal and a dissimilar pair: no metric can separate "
+            "them, so the problem is infeasible; drop one of them, or give pairs without them"
         )
     u, l = default_bounds(p.X, A_0) if bounds is None else check_bounds(bounds)
     given = Instance(p.X, p.y, p.listed, gamma=gamma, prior=A_0, bounds=(u, l))
@@ -80,11 +80,11 @@ def default_bounds(X: FloatArray, A_0: FloatArray) -> tuple[float, float]:
     Raises ValueError for a single point, for overflow, and if u is 0; TooLarge if the distances do not fit into memory.
     """
     if len(X) < 2:
-        raise ValueError("bounds: one point has no distances to take percentiles of; give bounds=(u, l)")
+        raise ValueError("bounds: percentiles need at least two points; give bounds=(u, l)")
     count = len(X) * (len(X) - 1) // 2
     check_room(
         2 * count * FLOAT,  # np.percentile makes a copy
-        f"bounds: the distances of every two of {len(X)} points, for the percentiles,",
+        f"bounds: the distances of all pairs of {len(X)} points, for the percentiles,",
         "give bounds=(u, l), or fewer points",
     )
     distances = squared_distances(X, A_0)
@@ -93,7 +93,8 @@ def default_bounds(X: FloatArray, A_0: FloatArray) -> tuple[float, float]:
     u, l = np.percentile(distances, PERCENTILES)
     if not u > 0:
         raise ValueError(
-            f"bounds: the {PERCENTILES[0]:g}th percentile of the squared distances is 0, as many points are equal; "
+            f"bounds: the {PERCENTILES[0]:g}th percentile of the squared distances is 0, because many points "
+            "are equal; "
             "give bounds=(u, l), or drop the copies"
         )
     return float(u), float(l)
@@ -128,7 +129,7 @@ def _check_range(p: Instance) -> None:
     """
     if not 1 / LARGEST <= min(p.bounds) <= max(p.bounds) <= LARGEST:
         raise ValueError(
-            f"bounds: {p.bounds[0]:.3g} and {p.bounds[1]:.3g} are beyond {1 / LARGEST:g} to {LARGEST:g}; rescale X"
+            f"bounds: {p.bounds[0]:.3g} and {p.bounds[1]:.3g} are outside {1 / LARGEST:g} to {LARGEST:g}; rescale X"
         )
     C = np.linalg.cholesky(p.prior)
     for kind, bound in watched(zip(KINDS, p.bounds, strict=True)):

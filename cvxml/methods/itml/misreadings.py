@@ -20,7 +20,10 @@ Change = Callable[[Instance, Question], dict[str, Any] | None]
 
 
 def _with_params(change: Change) -> Callable[[Question], OtherProblem | None]:
-    """The problem with some parameters changed; None if a multiple of the metric is clearly better there."""
+    """Return the misreading with some parameters changed.
+
+    It does not apply if a multiple of the metric is clearly better in the changed problem.
+    """
 
     def problem(question: Question) -> OtherProblem | None:
         changed = change(question.checked(instance), question)
@@ -56,7 +59,7 @@ def _stays_at_scale(p: Instance, A: FloatArray) -> bool:
 
 
 def _gamma_times(factor: Callable[[Instance], float]) -> Callable[[Question], OtherProblem | None]:
-    """The problem with gamma multiplied by `factor`; None if that factor is 0 or 1."""
+    """Return the misreading with gamma multiplied by `factor`. It does not apply if the factor is 0 or 1."""
 
     def change(p: Instance, _: Question) -> dict[str, Any] | None:
         by = factor(p)
@@ -68,12 +71,14 @@ def _gamma_times(factor: Callable[[Instance], float]) -> Callable[[Question], Ot
 def _bounds_by(
     other: Callable[[float, float], tuple[float, float]],
 ) -> Callable[[Question], OtherProblem | None]:
-    """The problem with the bounds `other(u, l)`."""
     return _with_params(lambda p, _: {"bounds": other(*p.bounds)})
 
 
 def _percentiles_of(values: Callable[[Instance], FloatArray], at: tuple[float, float] = PERCENTILES) -> Any:
-    """The problem with the percentiles `at` of `values` as bounds; None if the user gave bounds."""
+    """Return the misreading with the percentiles `at` of `values` as bounds.
+
+    It does not apply if the user gave bounds.
+    """
 
     def change(p: Instance, question: Question) -> dict[str, Any] | None:
         if question.params.get("bounds") is not None:
@@ -102,13 +107,15 @@ def _whole_matrix(p: Instance) -> FloatArray:
 
 
 def _plain_whole_matrix(p: Instance) -> FloatArray:
-    """The Euclidean distances between distinct points, not squared: each pair twice, and the zeros."""
+    """The entries of the whole matrix of Euclidean distances between distinct points: each distance twice, and n
+    zeros.
+    """
     distances = np.sqrt(squared_distances(np.unique(p.X, axis=0), np.eye(p.X.shape[1])))
     return np.concatenate([distances, distances, np.zeros(len(np.unique(p.X, axis=0)))])
 
 
 def _hard(p: Instance, question: Question) -> dict[str, Any] | None:
-    """A very large gamma in place of hard constraints; None if the metric violates a bound."""
+    """Use a very large gamma, as for hard constraints; None if the metric violates a bound."""
     A, (u, l) = question.metric, p.bounds
     if quadratic(p.similar, A).max(initial=u) > u * (1 + HELD):
         return None
@@ -171,26 +178,28 @@ MISREADINGS: dict[str, Misreading] = {
         "1/gamma times the slack where the paper has gamma", _gamma_times(lambda p: p.gamma**-2)
     ),
     "no_gamma": Misreading("the slack without gamma", _gamma_times(lambda p: 1 / p.gamma)),
-    "twice": Misreading("2 gamma times the slack: every pair in both orders", _gamma_times(lambda p: 2.0)),
+    "twice": Misreading(
+        "2 gamma times the slack: every pair counted in both orders", _gamma_times(lambda p: 2.0)
+    ),
     "half": Misreading(
         "2 D_ld(A, A_0), or half the slack, where the paper has the sum", _gamma_times(lambda p: 0.5)
     ),
     "hard": Misreading("hard constraints, without slack", _with_params(_hard)),
     "printed": Misreading(
-        "gamma = 1 with the bounds u/gamma and l/gamma: Algorithm 1 as it is printed", _with_params(_printed)
+        "gamma = 1 with the bounds u/gamma and l/gamma: Algorithm 1 as printed", _with_params(_printed)
     ),
     "roots": Misreading(
         "bounds sqrt(u) and sqrt(l): distances where the paper has squared ones",
         _bounds_by(lambda u, l: (u**0.5, l**0.5)),
     ),
     "squares": Misreading(
-        "bounds u^2 and l^2, which are bounds of squared distances already",
+        "bounds u^2 and l^2, although u and l already bound squared distances",
         _bounds_by(lambda u, l: (u * u, l * l)),
     ),
     "exchanged_bounds": Misreading("u and l exchanged", _bounds_by(lambda u, l: (l, u))),
     "exchanged_pairs": Misreading("similar and dissimilar pairs exchanged", _with_params(_exchanged)),
-    "similar_only": Misreading("the similar pairs alone", _with_params(_only("similar"))),
-    "dissimilar_only": Misreading("the dissimilar pairs alone", _with_params(_only("dissimilar"))),
+    "similar_only": Misreading("only the similar pairs", _with_params(_only("similar"))),
+    "dissimilar_only": Misreading("only the dissimilar pairs", _with_params(_only("dissimilar"))),
     "plain_percentiles": Misreading(
         "percentiles of distances as bounds of squared distances", _percentiles_of(_plain)
     ),
@@ -204,7 +213,7 @@ MISREADINGS: dict[str, Misreading] = {
         _percentiles_of(_plain_whole_matrix),
     ),
     "euclidean_bounds": Misreading(
-        "percentiles of Euclidean distances where those under the prior are asked for",
+        "percentiles of Euclidean distances where the method takes distances under the prior",
         _percentiles_of(_euclidean),
     ),
     "extremes": Misreading(
@@ -216,14 +225,14 @@ MISREADINGS: dict[str, Misreading] = {
         _percentiles_of(_squared, (10.0, 90.0)),
     ),
     "identity_prior": Misreading(
-        "the identity as prior where another was asked for", _with_params(_identity)
+        "the identity as prior in place of the given prior", _with_params(_identity)
     ),
     "covariance_prior": Misreading(
-        "the inverse covariance as prior where another was asked for", _with_params(_covariance)
+        "the inverse covariance as prior in place of the given prior", _with_params(_covariance)
     ),
     "inverse_prior": Misreading(
         "A_0^-1 as prior: the covariance in place of its inverse", _with_params(_inverse)
     ),
-    "divisor": Misreading("the covariance with divisor n where it is n - 1", _with_params(_divisor)),
+    "divisor": Misreading("the covariance with divisor n where the method has n - 1", _with_params(_divisor)),
     **PAIRS,
 }

@@ -1,7 +1,7 @@
 """Algorithm 1 of the ITML paper, cyclic Bregman projections, line by line: for teaching and comparison.
 
 For each pair in turn, A and xi move to the nearest values in D_ld that satisfy its constraint with equality. lambda is
-the sum of all moves of a pair. A later move may undo the sum, but not more.
+the sum of all moves of a pair. A later move can make it zero, but cannot change its sign.
 
     p <- (x_i - x_j)^T A (x_i - x_j);   delta <- 1 (similar) or -1 (dissimilar)
     alpha <- min(lambda_ij, delta gamma / (gamma + 1) (1/p - 1/xi))

@@ -2,10 +2,14 @@
 
 K_ij = <x_i, x_j>^p is rational, so all values in the feature space are rational. For phi = M M^T, A is psd, and
     ||A||^2 = tr(K phi K phi),   d_A(i, j) = (K_i - K_j)^T phi (K_i - K_j).
+
 For any feasible u, w (multiples of 2^-`BITS` with sums that agree exactly) and any S = Phi^T C C^T Phi,
+
     optimum  >=  sum_i s_i - ||G + S||^2 / (2 lam),
     G = Phi^T B Phi,   B = sum_ij (u_ij - w_ij)(e_i - e_j)(e_i - e_j)^T,
+
     ||G + S||^2 = tr(K (B + C C^T) K (B + C C^T)).
+
 The distance of the given phi to M M^T is measured in the feature space, ||Phi^T (phi - M M^T) Phi||. M and C are
 computed in floating point from E (K = E E^T). They omit the part of phi outside the range of K, which changes no
 distance. Neighbour lists are inputs.

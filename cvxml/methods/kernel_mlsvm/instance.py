@@ -71,7 +71,7 @@ def instance(
     kernel "poly" with degree 1 to 5, or "rbf" with gamma > 0, by default 1/d.
     """
     points = check_X(X)
-    check_room(TABLES * FLOAT * len(points) ** 2, f"kernel values of every two of {len(points)} points")
+    check_room(TABLES * FLOAT * len(points) ** 2, f"kernel values of all pairs of {len(points)} points")
     codes = check_labels(y, len(points))
     lam = check_positive(lam, "lam")
     settings: dict[str, Any] = {
@@ -125,8 +125,8 @@ def factor(K: FloatArray) -> tuple[FloatArray, FloatArray]:
     keep = values > len(K) * EPS * max(values[-1], 0.0)
     if not keep.any():
         raise ValueError(
-            "the kernel matrix is zero in double precision: all points are at the origin, or so near to it that a "
-            "product of two is no float; rescale X"
+            "the kernel matrix is zero in double precision: all points are at the origin, or so close to it "
+            "that products underflow; rescale X"
         )
     root = np.sqrt(values[keep])
     #: K = E E^T,  E of full column rank with rows e_i

@@ -1,7 +1,9 @@
 """Kernel MLSVM (Nguyen, Guo 2008, "Kernelizing the Algorithm"), exact and iterative.
 
 A metric in the feature space, A = sum_ij phi_ij Phi(x_i) Phi(x_j)^T, is given by phi (n, n):
+
     d_A(x, x') = (k_x - k_x')^T phi (k_x - k_x'),   k_x = (kappa(x_1, x), ..., kappa(x_n, x)),
+
     ||A||^2    = ||K^(1/2) phi K^(1/2)||^2.
 
 Exact. By the representer theorem, the kernel problem is problem (2) on the rows of E, where K = E E^T and E (n, r) has
@@ -72,9 +74,9 @@ class KernelMLSVM(FamilyMethod[Instance]):
         "lam": Parameter("weight of lam/2 ||A||^2, > 0", NUMBER, 0.1),
         "n_neighbors": Parameter("K, the size of a neighbourhood in the feature space", COUNT, 4),
         "neighborhood": Parameter('"knn" or "per-class"', WORD, "knn"),
-        "neighbors": Parameter("explicit lists N(i), one a point", LISTS),
+        "neighbors": Parameter("explicit lists N(i), one for each point", LISTS),
         "kernel": Parameter('"poly": <x, x\'>^degree; "rbf": exp(-gamma ||x - x\'||^2)', WORD, "poly"),
-        "degree": Parameter("of the polynomial, 1 to 5", COUNT, 2),
+        "degree": Parameter("degree of the polynomial, 1 to 5", COUNT, 2),
         "gamma": Parameter("of the rbf, > 0", NUMBER, otherwise="1/d"),
     }
     STATEMENT = Statement("cvxml.methods.kernel_mlsvm.instance", ("factor",), further=MLSVM.STATEMENT)
@@ -105,7 +107,7 @@ class KernelMLSVM(FamilyMethod[Instance]):
     )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """See `instance`."""
+        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def metric_size(self, given: Instance) -> int:
@@ -162,11 +164,11 @@ class KernelMLSVM(FamilyMethod[Instance]):
         return member_of(OfKernel(given.E, number(given.lam), features=False), given.N, number)
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
-        """See "mlsvm"."""
+        """Read the dual as "mlsvm" does: "u", "u_index", "w" and "w_index"."""
         return LINEAR.read(given.linear, dual)
 
     def named(self, given: Instance, duals: Duals) -> Dual:
-        """See "mlsvm"."""
+        """The dual by its names, as in "mlsvm": "u", "u_index", "w" and "w_index"."""
         return LINEAR.named(given.linear, duals)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
@@ -202,7 +204,7 @@ class KernelMLSVM(FamilyMethod[Instance]):
     def exact_as_stored(
         self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None, hint: Any = None
     ) -> Exact:
-        """See `FamilyMethod`. hint: C (n, r) of exact.py, by default computed."""
+        """As in `FamilyMethod`. hint: C (n, r) of exact.py, by default computed."""
         from cvxml.methods.kernel_mlsvm.exact import exact_interval
 
         duals = self.named(given, self.read(given, dual)[0])
@@ -211,14 +213,14 @@ class KernelMLSVM(FamilyMethod[Instance]):
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """See "mlsvm"; the linear problem on the points E is solved, and phi is computed from its metric."""
+        """Solve the linear problem on the points E as "mlsvm" does, and compute phi from its metric."""
         prove, E = partial(super().certify, given), given.linear.X
         if start is not None:
             start = start._replace(metric=E.T @ start.metric @ E)
         return self._back(given, search(given.linear, prove, tol, max_iter, start, callback))
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
-        """See "mlsvm"; the linear problem on the points E is solved, and phi is computed from its metric."""
+        """Solve the literal linear problem on the points E, and compute phi from its metric."""
         return self._back(given, through_cvxpy(given.linear, partial(super().certify, given), solver))
 
     def _back(self, given: Instance, linear: Found) -> Found:
@@ -246,7 +248,7 @@ class KernelMLSVM(FamilyMethod[Instance]):
         return {**given.linear.stored(), **given.kernel}
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
-        """Notes on the number of usable points, on ties, and on data that hardly move the metric."""
+        """Notes on the number of usable points, on ties, and on data that have little influence on the metric."""
         return notes_on(given.N, certificate, found.status is Status.CONVERGED)
 
     def ties(self, given: Instance) -> int:

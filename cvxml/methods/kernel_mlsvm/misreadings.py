@@ -10,7 +10,7 @@ from cvxml.methods.mlsvm.neighborhood import instance as linear_instance
 
 
 def _on_rows(question: Question) -> Question:
-    """The same question for "mlsvm": the points are the rows of E, the neighbour lists are explicit."""
+    """The question for "mlsvm" with the rows of E as points, and with explicit neighbour lists."""
     given = question.checked(instance)
     metric = in_feature_space(given, question.metric)
     params = {"lam": given.lam, "neighbors": given.N.lists}
@@ -18,7 +18,7 @@ def _on_rows(question: Question) -> Question:
 
 
 def _lifted(misreading: Misreading) -> Misreading:
-    """The misreading of "kernel_mlsvm" for a misreading of "mlsvm"."""
+    """Return the misreading of "kernel_mlsvm" that corresponds to a misreading of "mlsvm"."""
     by_problem, by_left = misreading.problem, misreading.left
 
     def problem(question: Question) -> OtherProblem | None:

@@ -1,22 +1,25 @@
-"""LDML, logistic discriminant metric learning (Guillaumin, Verbeek, Schmid 2009): is a pair of one class?
+"""LDML, logistic discriminant metric learning (Guillaumin, Verbeek, Schmid 2009): do two points have one class?
 
 Problem, a logistic regression of the labels of pairs on their squared distances
+
     min_{M psd, b}  - sum over similar pairs of w_ij log p_ij  -  sum over dissimilar pairs of w_ij log(1 - p_ij)
+
                     - w_0 sum over points of log p_ii.
+
 p_ij = 1 / (1 + exp(D_M(i, j) - b)) is the probability that a pair is similar. b is learnt with M, or given.
 By default w_ij = 1 and w_0 = 0. The authors' program uses class means, losses="means": each w_ij is divided by the sum
 of the weights of its kind, and w_0 by the sum for similar pairs. It counts each point with itself as half a pair,
 w_0 = 1/2.
 
-No attainment. No metric attains the infimum in two cases: if b is free and a metric separates the pairs, or if a
-dissimilar pair differs in a direction where no similar pair differs (methods/ldml/logistic_path.py). If this is proved,
-the status is NOT_ATTAINED, and a note explains it.
+No attainment. No metric attains the infimum in two cases (methods/ldml/logistic_path.py). Either b is free and a
+metric separates the pairs, or a dissimilar pair differs in a direction where no similar pair differs. If this is
+proved, the status is NOT_ATTAINED, and a note explains it.
 
 Dual and bound: family/theorem, with R = 0 and the loss of methods/ldml/logistic.py. Gaps are relative to the objective.
 Radius: there is no radius, because the objective is not strongly convex.
 
 Reference: M. Guillaumin, J. Verbeek, C. Schmid, Is that you? Metric learning approaches for face identification, ICCV
-2009. The printed equations were not at hand: docs/ldml.md says what was read.
+2009. The printed equations were not available to us; docs/ldml.md lists our sources.
 """
 
 from __future__ import annotations
@@ -121,7 +124,7 @@ def weighed(pairs: Pairs, weighing: Weighing) -> tuple[list[float], list[float],
 
 
 def dual(X: FloatArray, pairs: Pairs, b: float | str, weighing: Weighing) -> Any:
-    """Its dual. Variable: "a" (p,), similar pairs first.
+    """The dual of `problem`. Variable: "a" (p,), similar pairs first.
 
     If w_0 > 0, "a" (p + 1,) has a last entry for all self-pairs together.
     """
@@ -209,8 +212,8 @@ def instance(
         raise ValueError("differences of points overflow; rescale X")
     if not p.similar.any():
         raise ValueError(
-            f"the points of every similar pair {p.source} are equal: moving others apart costs nothing; give similar "
-            "pairs that differ"
+            f"the points of every similar pair {p.source} are equal, so moving other pairs apart has no cost; "
+            "give similar pairs of different points"
         )
     return Instance(
         p.X, p.y, p.listed, b, check_weighing(losses, weights, self_pairs, sum(map(len, p.pairs)))
@@ -222,7 +225,7 @@ def check_weighing(losses: str, weights: Any, self_pairs: float, count: int) -> 
     check_choice(losses, "losses", (SUM, MEANS))
     w_0 = check_number(self_pairs, "self_pairs")
     if not (w_0 == 0 or 1 / HEAVIEST <= w_0 <= HEAVIEST):
-        raise ValueError(f"self_pairs must be 0, or within {1 / HEAVIEST:g} and {HEAVIEST:g}, got {w_0:g}")
+        raise ValueError(f"self_pairs must be 0, or between {1 / HEAVIEST:g} and {HEAVIEST:g}, got {w_0:g}")
     if weights is None:
         return Weighing(losses, None, w_0)
     w = real_array(weights, "weights")
@@ -231,7 +234,7 @@ def check_weighing(losses: str, weights: Any, self_pairs: float, count: int) -> 
         raise ValueError(f"weights must be one number for each of {count} pairs, got shape {w.shape}")
     if not (w.min() >= 1 / HEAVIEST and w.max() <= HEAVIEST):
         raise ValueError(
-            f"weights must be within {1 / HEAVIEST:g} and {HEAVIEST:g}, they are from {w.min():g} to {w.max():g}; "
+            f"weights must be between {1 / HEAVIEST:g} and {HEAVIEST:g}, they are from {w.min():g} to {w.max():g}; "
             "remove pairs of weight 0 from pairs"
         )
     return Weighing(losses, w, w_0)
@@ -337,7 +340,7 @@ def _b(value: float) -> Any:
 
 
 def _another(question: Question) -> float | None:
-    """The b for which the objective at t times the metric is stationary in t = 1; None if no other b has this property.
+    """Return the b for which the objective at t times the metric is stationary in t = 1; None for the user's b.
 
     The derivative in t decreases with b, so its root is found by bracketing.
     """
@@ -387,17 +390,17 @@ def _unweighted(question: Question) -> OtherProblem | None:
 
 # Not recognised: distances in place of squared distances, because that problem is not convex in M.
 MISREADINGS = {
-    "tiny_b": Misreading("b = 1e-3, a default that is in use, for the b that was asked for", _b(1e-3)),
-    "no_b": Misreading("b = 0, as if there were none", _b(0.0)),
-    "unit_b": Misreading("b = 1 for the b that was asked for", _b(1.0)),
+    "tiny_b": Misreading("b = 1e-3, a common default, in place of the given b", _b(1e-3)),
+    "no_b": Misreading("b = 0, as if there were no b", _b(0.0)),
+    "unit_b": Misreading("b = 1 in place of the given b", _b(1.0)),
     "learnt": Misreading(
-        "the best b where one was given",
+        "the best b in place of the given b",
         changed("b", lambda q: None if q.checked(instance).b == FREE else FREE),
     ),
     "exchanged": Misreading("similar and dissimilar pairs exchanged", other_pairs(exchanged)),
     "sum": Misreading("the sum of the losses of pairs, each pair once", _weighing(SUM, 0.0)),
     "ordered": Misreading(
-        "the sum over every pair in both orders and each point with itself (pyDML)",
+        "a sum that counts every pair in both orders, and each point with itself (pyDML)",
         _weighing(SUM, ONCE_IN_TWO),
     ),
     "means": Misreading(
@@ -407,7 +410,7 @@ MISREADINGS = {
         "class means and each point with itself (the authors' program)", _weighing(MEANS, ONCE_IN_TWO)
     ),
     "unweighted": Misreading("the same weight for every pair", _unweighted),
-    "another_b": Misreading("another b than was asked for", changed("b", _another), fits="b"),
+    "another_b": Misreading("another b than the given one", changed("b", _another), fits="b"),
     **PAIRS,
 }
 
@@ -426,7 +429,9 @@ class LDML(FamilyMethod[Instance]):
     PATH = staticmethod(logistic_path.search)
     PARAMETERS: ClassVar = {
         "b": Parameter(
-            'squared distance of even odds: a number, or "free"', words(FREE, otherwise=NUMBER), FREE
+            'squared distance at which similar and dissimilar are equally likely: a number, or "free"',
+            words(FREE, otherwise=NUMBER),
+            FREE,
         ),
         "losses": Parameter(
             '"sum" over all pairs, or "means": mean over similar pairs plus mean over dissimilar pairs',
@@ -434,10 +439,11 @@ class LDML(FamilyMethod[Instance]):
             SUM,
         ),
         "weights": Parameter(
-            "one for each pair, > 0, the similar first, each in their order", POINTS, otherwise="all 1"
+            "one for each pair, > 0: similar pairs first, in their order", POINTS, otherwise="all 1"
         ),
         "self_pairs": Parameter(
-            "weight of each point with itself as a similar pair, >= 0; 1/2 stands for every pair in both orders",
+            "weight of each point with itself as a similar pair, >= 0; 1/2 corresponds to counting every pair "
+            "in both orders",
             NUMBER,
             0.0,
         ),
@@ -502,7 +508,7 @@ class LDML(FamilyMethod[Instance]):
     )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """See `instance`."""
+        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
@@ -518,15 +524,15 @@ class LDML(FamilyMethod[Instance]):
         return given.rows
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """See `objective`."""
+        """The objective at M, from the definition."""
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """See `evaluate`."""
+        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given, M)
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
-        """No regularizer. The loss has a row for each pair, similar pairs first, and one for all self-pairs."""
+        """A loss without a regularizer: a row for each pair, similar pairs first, and one for all self-pairs."""
         b = None if given.number is None else number(given.number)
         t, listed = np.repeat([1, -1], [len(kind) for kind in given.pairs]), np.concatenate(given.pairs)
         if given.weighing.self_pairs:
@@ -568,7 +574,7 @@ class LDML(FamilyMethod[Instance]):
         return ACROSS.format(count=count) if count else self.shown(given).separates
 
     def shown(self, given: Instance) -> Shown:
-        """See `Shown`: strict dual variables, or a metric that separates the pairs."""
+        """Strict dual variables, or a metric that separates the pairs: they decide whether the infimum is attained."""
         anchors = self.family(given).anchors
         assert isinstance(anchors, MiddleOfThePath)
         return anchors.shown

@@ -84,11 +84,11 @@ class Labelled(NamedTuple):
         return self.duals(np.where(i == j, self.table(duals), 0.0))
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[Any]:
-        """See `Rows`."""
+        """v of all rows, from integer squared distances D[i][j]."""
         return self.pairs.exactly(D)
 
     def entries(self, key: IntArray) -> Entries:
-        """See `WithEntries`."""
+        """The entries of B for the rows `key`."""
         return self.pairs.entries(key)
 
 
@@ -146,7 +146,6 @@ class Logistic(Loss):
         return ConjugateOnRay(lambda t: float(self.conjugate(t * a)), 1 / top if top > 0 else 1.0)
 
     def _weights_like(self, x: Any) -> Any:
-        """The weights as numbers of the kind of x."""
         return like(x, self.w, rounded=self.is_rounded)
 
     def _signed(self, x: Any) -> Any:
@@ -154,7 +153,7 @@ class Logistic(Loss):
         return where(self.t > 0, x, -x)
 
     def _shares(self, a: Any) -> Any:
-        """alpha / w, without a rounding error if no weights are given."""
+        """x = alpha / w. The division is exact if no weights are given."""
         alpha = self._signed(-a)
         return alpha / self._weights_like(a) if self.is_rounded else alpha
 
@@ -163,20 +162,23 @@ class Logistic(Loss):
         return self._at_best(block.v)
 
     def _at_best(self, D: FloatArray) -> Logistic:
-        """The loss with the best b found, if b is free. Exact arithmetic uses the value there, an upper bound."""
+        """The loss with the best b that was found, if b is free.
+
+        Exact arithmetic uses the value at this b, which is an upper bound of the minimum over b.
+        """
         if self.b is not None:
             return self
         b, missed = best(self.t, D, self.weights)
         return replace(self, b=b, missed=missed)
 
     def _shifted(self, v: Any) -> tuple[Any, Any]:
-        """z = t (v - b), and the value of phi minus its value at this b."""
+        """z = t (v - b), and a bound of phi at this b minus phi at the best b."""
         own = self._at_best(floats(v))
         z = self._signed(v - like(v, own.b, rounded=True))
         return z, Enclosure(0.0, own.missed) if isinstance(v, Enclosure) else like(v, 0)
 
     def value(self, v: Any) -> Any:
-        """See `Loss`."""
+        """phi(v), for the values v (p,) of all rows."""
         z, missed = self._shifted(v)
         return total(self._weights_like(v) * softplus(z)) + missed
 
@@ -194,7 +196,7 @@ class Logistic(Loss):
         )
 
     def _fractions(self) -> list[Fraction]:
-        """Return the weights as fractions."""
+        """The weights w of all rows as fractions."""
         return [Fraction(w) for w in np.broadcast_to(np.asarray(self.w), self.t.shape).tolist()]
 
     def exact_duals(self, a: Sequence[Fraction]) -> list[Fraction]:
@@ -213,7 +215,7 @@ class Logistic(Loss):
         return [-t * x for t, x in zip(signs, alpha, strict=True)]
 
     def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:
-        """See `Sensitive`."""
+        """w = alpha (1 - alpha / weight); one group of all rows if b is free."""
         alpha = np.abs(a)
         threshold = np.zeros(len(a), dtype=np.intp) if self.b is None else None
         return Sensitivity(alpha * (1 - alpha / self.weights), threshold)

@@ -4,7 +4,9 @@
 
 Derivatives at M = G G^T with respect to dX, for M = G (I + dX) G^T. Let s = 1 / (1 + exp(-t (D - b))),
 c = w s (1 - s), and h = svec(G^T X G) for the matrix X of a pair.
+
     gradient  sum t w s h,    Hessian  sum c h h^T
+
 If b is free, (sum c h) (sum c h)^T / sum c is subtracted from the Hessian. This eliminates b from the Hessian in M and
 b. The path is followed by barrier.py.
 
@@ -101,11 +103,11 @@ class Shown(NamedTuple):
 
 ACROSS = (
     "no metric attains the infimum: {count} dissimilar pairs differ in directions in which no similar pair does, and "
-    "moving them apart there costs nothing"
+    "moving them apart there has no cost"
 )
 SEPARATED = (
-    "no metric attains the infimum: some metric has no similar pair further than a dissimilar one, as rational numbers "
-    "prove, so that more of it is always better"
+    "no metric attains the infimum: some metric separates the pairs, so larger multiples of it are always "
+    "better: no similar pair is farther than a dissimilar one (proved in rational arithmetic)"
 )
 
 

@@ -14,7 +14,7 @@ from cvxml.methods.lfda.known import Known
 def bound(known: Known, s: float) -> Any:
     """A lower bound of the objective from any s, as a ball: -(r s + sum_k (l_k - s)_+).
 
-    If s is not a positive number, or its bound is below the bound of s = 0, the result is the bound of s = 0.
+    If s is not a positive number, or if s = 0 gives a better bound, the result is the bound of s = 0.
     """
     trivial = -total(known.l)
     if not (math.isfinite(s) and s > 0):

@@ -42,7 +42,8 @@ def certify(given: Instance, M: FloatArray, dual: Dual) -> Certificate:
 def exact_interval(given: Instance, M: FloatArray, dual: Dual, root: ArrayLike | None) -> Exact:
     """The certificate of M (d, d) as rational numbers, rounded outward.
 
-    The judged metric is the metric of the embedding that has approximately the range of M, or of root (d, q) if given.
+    M is replaced by the metric of an embedding. The embedding has approximately the range of M, or of root (d, q)
+    if given.
     """
     (s,), known = dual_array(dual, "s", (1,)), given.known
     with precision(known.bits):
@@ -70,7 +71,7 @@ class Embedded(Feasibility):
 
     @property
     def nearest(self) -> str:
-        """The nearest feasible matrix, in words: the metric of the embedding with the same range, if the two differ."""
+        """The nearest feasible matrix, in words: if M differs from it, the embedding's metric of the same range."""
         if self.error <= FEASIBILITY_TOL:
             return super().nearest
         return f"the {self.embedding} metric of its range at most"
@@ -98,7 +99,6 @@ def judged(given: Instance, M: FloatArray, root: ArrayLike | None = None) -> tup
 
 
 def _root_above(square: Any) -> float:
-    """An upper bound of the square root of a ball."""
     return root_upward(max(ends(square)[1], Fraction(0)))
 
 
@@ -106,6 +106,6 @@ def longest(given: Instance, root: ArrayLike) -> FloatArray:
     """The r longest columns of a root (d, q), compared exactly. Raises ValueError if it has fewer than r columns."""
     R = given_rows(root, given.X.shape[1], "root")
     if R.shape[1] < given.r:
-        raise ValueError(f"root has {R.shape[1]} columns, and the metric is to have rank {given.r}")
+        raise ValueError(f"root has {R.shape[1]} columns, but the metric must have rank {given.r}")
     lengths = [sum(int(entry) ** 2 for entry in column) for column in whole(R)[0].transpose().tolist()]
     return R[:, sorted(range(len(lengths)), key=lambda k: -lengths[k])[: given.r]]

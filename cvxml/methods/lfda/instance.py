@@ -109,7 +109,7 @@ def _check_attained(given: Instance) -> None:
     if inside < every:
         raise ValueError(
             f"near points of a class differ in {inside} of {every} directions: along the others S_w is 0 and classes "
-            "differ, so the supremum is infinite and no T attains it; give alpha > 0, more points, or fewer features "
+            "differ, so the supremum is infinite and no T attains it. Give alpha > 0, more points, or fewer features "
             "(the first principal components, say)"
         )
     if every < d:

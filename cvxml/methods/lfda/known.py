@@ -31,7 +31,7 @@ class Known(NamedTuple):
 def known(S_w: Any, S_b: Any, r: int) -> Known:
     """The eigenvalues of (S_b, S_w) at the current precision. Raises TooFewBits if more bits may separate them.
 
-    That is so if an eigenvalue is not sharp, or if l_r and l_{r+1} overlap below the largest precision.
+    This happens if a ball of an eigenvalue is too wide, or if l_r and l_{r+1} overlap below the largest precision.
     """
     inverse = inverted(S_w)
     product = inverse * S_b
@@ -42,7 +42,7 @@ def known(S_w: Any, S_b: Any, r: int) -> Known:
     unique = r == len(l) or all(a > b for a in l[:r] for b in l[r:])
     sharp = all(float(each.rad()) <= SHARP * float(l[0]) for each in l)
     if not sharp or (not unique and flint().ctx.prec < PRECISIONS[-1]):
-        raise TooFewBits("eigenvalues are next to each other, or S_w next to singular")
+        raise TooFewBits("some eigenvalues are nearly equal, or S_w is nearly singular")
     # T T^T S_w is the projection onto the range of T along the other eigenvectors.
     R, acb_mat = eigenvectors(product)[1], flint().acb_mat
     E = acb_mat([[int(i == j and i in order[:r]) for j in range(len(l))] for i in range(len(l))])

@@ -4,7 +4,7 @@ LFDA finds directions in which different classes are far apart and nearby points
     max_{T (d, r)}  tr (T^T S_w T)^-1 T^T S_b T,     S = 1/2 sum_ij W_ij (x_i - x_j)(x_i - x_j)^T,
     W_w = A_ij / n_c in a class, else 0;             W_b = A_ij (1/n - 1/n_c) in a class, else 1/n.
 n_c is the number of points in the class of i. The affinity is A_ij = exp(-D_ij / (s_i s_j)), where D_ij is the squared
-distance, and s_i is the distance of i to the K-th nearest point of its class; A_ij = 0 if s_i s_j = 0. We minimize
+distance, and s_i is the distance of i to the K-th nearest point of its class. If s_i s_j = 0, A_ij is 0. We minimize
 the negative of the objective. alpha I is added to S_w; this is our parameter (default 0), as in the author's kernel
 program.
 
@@ -61,12 +61,12 @@ class LFDA(ConvexMethod[Instance]):
     PARAMETERS: ClassVar = {
         "n_components": Parameter("r, the rank of the metric", COUNT, otherwise="all d features"),
         "n_neighbors": Parameter(
-            "K: the distance to the K-th nearest of its class is a point's scale",
+            "K: the scale of a point is its distance to the K-th nearest point of its class",
             COUNT,
-            otherwise="7, or the others in the smallest class",
+            otherwise="7, or the size of the smallest class minus 1",
         ),
         "embedding": Parameter(
-            '"plain": eigenvectors as they are; "weighted": times the roots of their eigenvalues; "orthonormal"',
+            '"plain": the eigenvectors; "weighted": times the roots of their eigenvalues; "orthonormal"',
             WORD,
             "weighted",
         ),
@@ -122,7 +122,7 @@ class LFDA(ConvexMethod[Instance]):
         return given.embedded(M)
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """See `instance`."""
+        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def feasibility(self, given: Instance, M: FloatArray) -> str:
@@ -156,7 +156,7 @@ class LFDA(ConvexMethod[Instance]):
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """See `evaluate`."""
+        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given, M)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
@@ -176,7 +176,7 @@ class LFDA(ConvexMethod[Instance]):
             if not judged(given, metric)[1].feasible:
                 columns = named(least_spread(given.X))
                 raise ValueError(
-                    "features are nearly dependent, so that the closed form in double precision is not the metric: "
+                    "features are nearly dependent, so that the closed form in double precision is not accurate: "
                     f"leave out one of the columns {columns} of X (counted from 0), or give alpha > 0"
                 )
         return in_one_step(metric, dual, partial(certify, given), callback)
@@ -186,7 +186,10 @@ class LFDA(ConvexMethod[Instance]):
         if given.known.unique:
             return [*found.notes]
         r = given.r
-        said = f"eigenvalues {r} and {r + 1} are one to {PRECISIONS[-1]} bits: other metrics are as good, or next to it"
+        said = (
+            f"eigenvalues {r} and {r + 1} are equal to {PRECISIONS[-1]} bits: other metrics are as good, or "
+            "nearly as good"
+        )
         return [*found.notes, said]
 
     def components(self, given: Instance, M: FloatArray) -> FloatArray:

@@ -16,9 +16,9 @@ Scatters = tuple[FloatArray, FloatArray]
 
 
 def _left(change: Callable[[Instance], Scatters], sentence: str) -> Misreading:
-    """The misreading with the scatter matrices change(instance).
+    """Return the misreading with the scatter matrices change(instance).
 
-    A metric is measured by its relative gap for these matrices, or by its relative distance from their metric of the
+    The gap of a metric is its relative gap for these matrices, or its relative distance from their metric of the
     same range, whichever is larger.
     """
 
@@ -69,7 +69,7 @@ def _by_columns(D: FloatArray, k: int) -> FloatArray:
 
 
 def _plus(scatters: Scatters, times: float) -> Scatters:
-    """S_w and S_b + times S_w."""
+    """Return S_w and S_b + times S_w."""
     S_w, S_b = scatters
     return S_w, S_b + times * S_w
 
@@ -96,11 +96,11 @@ def _embedding(name: str, sentence: str) -> Misreading:
 
 
 MISREADINGS = {
-    "plain": _embedding("plain", "eigenvectors as they are (plain), where another embedding is asked for"),
-    "weighted": _embedding("weighted", "eigenvectors times roots of eigenvalues, where others are asked for"),
-    "orthonormal": _embedding("orthonormal", "an orthonormal basis, where another embedding is asked for"),
+    "plain": _embedding("plain", "the plain eigenvectors, where another embedding is given"),
+    "weighted": _embedding("weighted", "eigenvectors times roots of eigenvalues, where another embedding is given"),
+    "orthonormal": _embedding("orthonormal", "an orthonormal basis, where another embedding is given"),
     "added": _left(
-        lambda given: _plus(_with(given, _by_rows), 2), "S_w added where it is subtracted: weights sqrt(l + 2)"
+        lambda given: _plus(_with(given, _by_rows), 2), "S_w added where the method subtracts it: weights sqrt(l + 2)"
     ),
     "mixture": _left(
         lambda given: _plus(_with(given, _by_rows), 1), "S_w + S_b in place of S_b: weights sqrt(l + 1)"

@@ -108,7 +108,7 @@ def problem(X: FloatArray, y: IntArray) -> Any:
 
 
 def dual(X: FloatArray, y: IntArray) -> Any:
-    """Its dual. Variable: "q" (rows, n - 1), with a row for each i that is not alone in its class.
+    """The dual of `problem`. Variable: "q" (rows, n - 1), with a row for each i that is not alone in its class.
 
     The entries of a row are those of k != i, in order.
     """
@@ -151,7 +151,7 @@ def instance(X: ArrayLike, y: ArrayLike | None) -> Instance:
     """Check X (n, d) and the labels y (n,). Raises ValueError for bad input, and if every class has a single point."""
     points = check_X(X)
     if y is None:
-        raise ValueError("y is None: it must be one-dimensional, one label a point")
+        raise ValueError("y is None: it must be one-dimensional, one label for each point")
     codes = check_labels(y, len(points))
     if np.bincount(codes).max() < 2:
         raise ValueError(
@@ -265,7 +265,7 @@ def duals_of(of: Softmaxes, dual: Dual, name: str) -> tuple[Duals, ...]:
     q, n = real_array(dual[name], f"dual {name!r}"), len(of.c)
     if q.shape != (n, n) or not np.isfinite(q).all():
         raise ValueError(
-            f"dual {name!r} must be finite, of shape ({n}, {n}): a row a point; got shape {q.shape}"
+            f"dual {name!r} must be finite, of shape ({n}, {n}): a row for each point; got shape {q.shape}"
         )
     rows = _rows(of)
     return (rows.duals(q[rows.points]),)
@@ -377,7 +377,7 @@ def to_first_order(kind: str) -> Callable[[Question], float]:
 
 
 def _beside(M: FloatArray, Z: FloatArray) -> float:
-    """The largest first-order gain at M psd for the gradient Z: within the range of M, and in a new direction."""
+    """The largest first-order gain at M psd for the gradient Z, from the range of M and from a new direction."""
     values, vectors = np.linalg.eigh(M)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     size = max(float(np.linalg.norm(root)), 1.0)
@@ -469,15 +469,15 @@ MISREADINGS: dict[str, Misreading] = {
         left=with_weights(_self_in_p0),
     ),
     "sum": Misreading(
-        "the sum of D_A over the class where the mean is asked for: p0 not normalised",
+        "the sum of D_A over the class where the paper has the mean: p0 not normalised",
         left=with_weights(_sum),
     ),
     "pairs": Misreading(
-        "the sum of -log p_A(j|i) over all pairs of a class where the mean over j is asked for",
+        "the sum of -log p_A(j|i) over all pairs of a class where the paper has the mean over j",
         left=_differs(_pairs),
     ),
     "per_class": Misreading(
-        "the mean over the points of each class where the sum over all points is asked for",
+        "the mean over the points of each class where the paper has the sum over all points",
         left=_differs(_per_class),
     ),
     "gaussian": Misreading("exp(-D_A / 2) in p_A where the paper has exp(-D_A)", problem=_gaussian),
@@ -486,12 +486,15 @@ MISREADINGS: dict[str, Misreading] = {
         left=with_weights(_half_exponent),
     ),
     "half_pull": Misreading(
-        "half of the mean of D_A over the class where it counts whole", left=with_weights(_half_pull)
+        "half of the mean of D_A over the class where the paper has the whole mean",
+        left=with_weights(_half_pull),
     ),
     "impostors": Misreading(
         "the sum over the k of other classes where it is over all k != i", left=with_weights(_impostors)
     ),
-    "diagonal": Misreading("a diagonal A where it may be any psd matrix", left=with_weights(_diagonal)),
+    "diagonal": Misreading(
+        "a diagonal A where the paper allows any psd matrix", left=with_weights(_diagonal)
+    ),
     "no_cone": Misreading(
         "the problem without A psd: P_+ is missing, at the end and in every step",
         left=to_first_order("no_cone"),
@@ -527,7 +530,7 @@ class MCML(FamilyMethod[Instance]):
     ESTIMATOR: ClassVar = Estimator(
         "MCML",
         "The metric that collapses classes best (Globerson, Roweis 2005), solved to a certified gap.\n\n"
-        "The notes of `solution_` say where no metric is optimal.",
+        "The notes of `solution_` state if no metric is optimal.",
     )
     EXAMPLES: ClassVar = (
         drawn(3, 12, 3),
@@ -540,7 +543,7 @@ class MCML(FamilyMethod[Instance]):
     )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """See `instance`."""
+        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
@@ -561,7 +564,7 @@ class MCML(FamilyMethod[Instance]):
         return found._replace(metric=at.outside(found.metric))
 
     def literal_rows(self, given: Instance) -> int:
-        """n^2: the problem has an exponential for every two points."""
+        """n^2: the problem has an exponential for each pair of points."""
         return len(given.X) ** 2
 
     def duals(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
@@ -573,19 +576,19 @@ class MCML(FamilyMethod[Instance]):
         return {"q": q}
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """See `objective`."""
+        """The objective at M, from the definition."""
         return objective(given.X, given.y, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """See `evaluate`."""
+        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given.X, given.y, M)
 
     def everyone(self, given: Instance) -> AllSoftmaxes | None:
-        """See methods/mcml/all_softmaxes.py."""
+        """Proof and solver for all pairs of points, without a table of n x n dual variables; None for few points."""
         return once(given, _everyone)
 
     def member(self, given: Instance, number: Callable[[float], Any] = float) -> Family:
-        """See `family`."""
+        """The problem as a family: <C, A>, and a log sum exp for each point."""
         return family(given.X, weights(given.y, number))
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
@@ -610,9 +613,9 @@ class MCML(FamilyMethod[Instance]):
         return super().certify(given, M, dual)
 
     def find(self, given: Instance, *asked: Any, **own: Any) -> Found:
-        """Solve as in `ConvexMethod`. If the metric proves that no metric is optimal, the status is NOT_ATTAINED.
+        """Solve as `ConvexMethod.find` does. If the result proves that no metric is optimal, report NOT_ATTAINED.
 
-        Other ends than STALLED and CONVERGED keep their status, for example an interrupt.
+        Only the statuses STALLED and CONVERGED are replaced; an interrupt, for example, keeps its status.
         """
         found = super().find(given, *asked, **own)
         ended = found.status in (Status.STALLED, Status.CONVERGED)
@@ -625,7 +628,7 @@ class MCML(FamilyMethod[Instance]):
         """Run the solver of methods/mcml/softmax.py. If M = 0 is certified optimal, return it."""
         if self.everyone(given) is not None:
             return super().search(given, tol, max_iter, start, callback)
-        check_room(TABLES * FLOAT * len(given.X) ** 2, "tables of every two points")
+        check_room(TABLES * FLOAT * len(given.X) ** 2, "tables of all pairs of points")
         at, of, member = _coordinates(given), _weights(given), self.family(given)
         inside = None if start is None else at.inside(start.metric)
 
@@ -657,7 +660,7 @@ class MCML(FamilyMethod[Instance]):
         return said if said == NOT_ATTAINED else ""
 
     def _recedes(self, given: Instance, M: FloatArray) -> str:
-        """See `recedes`. Empty if there are too many points for a table of n x n numbers."""
+        """Return the result of `recedes`; empty if there are too many points for a table of n x n numbers."""
         if self.everyone(given) is not None:
             return ""
         at = _coordinates(given)
@@ -679,7 +682,7 @@ class MCML(FamilyMethod[Instance]):
 
 
 def _weights(given: Instance) -> Softmaxes:
-    """See `weights`; computed once, because every certificate needs them."""
+    """Return `weights` of the classes; computed once, because every certificate needs them."""
     return once(given, lambda given: weights(given.y), "weights")
 
 

@@ -1,4 +1,4 @@
-"""MCML over every two points, by their labels: proof and solver without a table of n x n dual variables.
+"""MCML over all pairs of points, by their labels: proof and solver without a table of n x n dual variables.
 
     f(M) = sum_i [ mean_{j in class(i), j != i} D_ij + log sum_{k != i} exp(-D_ik) ]
 The theorem is theorem.py with <C, M> and log sum exp. The dual variables are the softmax of a metric, in floats,
@@ -61,9 +61,9 @@ class Priced(NamedTuple):
 
 
 class AllSoftmaxes:
-    """Every two points of X (n, d) with class codes y (n,).
+    """All pairs of points of X (n, d) with class codes y (n,): proof and solver.
 
-    If `whole` is False, the other methods must not be used.
+    If `whole` is False, no method of this class may be called.
     """
 
     rho = 0.0  # weight of the barrier

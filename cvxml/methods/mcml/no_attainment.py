@@ -1,7 +1,9 @@
 """Test whether a metric attains the infimum of MCML.
 
 Directions of descent. Let M move to M + t U with U psd. For large t, the objective changes per unit of t by
+
     sum_i [ mean_j <U, X_ij> - min_k <U, X_ik> ],
+
 where j runs over the other points of the class of i, and k over all points but i. No term is negative. All terms are 0
 if, under U, the points of the class of each i are equally near to i and no point is nearer. Then the objective falls
 for all t, or stays constant if all points are equally far from i for every i. If it falls, no metric is optimal.
@@ -31,12 +33,13 @@ from cvxml.methods.mcml.softmax import Softmaxes
 from cvxml.numbers.span import cosets
 
 NOT_ATTAINED = (
-    "the infimum is not attained: more of what this metric is largest in, or of what shows no class any spread, lowers "
-    "the objective for ever, since there no point is nearer to any than the others of its class, which are all as near"
+    "the infimum is not attained: adding more of some psd matrix always lowers the objective. Under this "
+    "matrix, the other points of its class are equally near to each point, and no point is nearer"
 )
 SEEMS = (
-    "as far as double precision sees, the infimum is not attained: more of what this metric is largest in lowers the "
-    "objective for ever, since there no point is nearer to any than the others of its class, which are all as near"
+    "in double precision, the infimum does not seem to be attained: adding more of the leading directions of "
+    "this metric always lowers the objective. In these, the other points of its class are equally near to each "
+    "point, and no point is nearer"
 )
 EQUAL = 1e-9  # distances with a smaller relative difference count as equal
 NOTHING = 1e-12  # numbers below this share of the largest one count as 0
@@ -76,9 +79,10 @@ def _directions(at: Coordinates, of: Softmaxes, M: FloatArray) -> Iterator[Float
 
 
 def _falls(D: FloatArray, of: Softmaxes) -> bool:
-    """True if the objective falls along a U with the distances D (n, n), up to rounding.
+    """True if the objective decreases along M + t U as t grows, for the U with distances D (n, n), up to rounding.
 
-    The points of a class are equally near and nearest for every i, and for some i another point is farther.
+    For every i, the points of its class have equal distances and no other point is nearer; for some i a point is
+    farther.
     """
     used = of.c > 0
     D = D[used]
@@ -90,7 +94,7 @@ def _falls(D: FloatArray, of: Softmaxes) -> bool:
 
 
 def _falls_exactly(X: FloatArray, of: Softmaxes, root: FloatArray) -> bool:
-    """Like `_falls` for U = root root^T with root (d, m), in exact arithmetic."""
+    """Like `_falls`, in exact arithmetic, for U = root root^T with root (d, m)."""
     if not np.isfinite(root).all():
         return False
     z = flint().fmpz_mat(integers(X)[0]) * flint().fmpz_mat(integers(root)[0])

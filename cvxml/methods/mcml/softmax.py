@@ -4,8 +4,10 @@
 
 Derivatives at M = G G^T with respect to dX, for M = G (I + dX) G^T. Let Y be the points and z = Y G their images, and
 let e_ik = z_i - z_k, p(.|i) the softmax and P_ik = c_i p(k|i).
+
     gradient   sum_ik (w_ik - P_ik) e_ik e_ik^T
     Hessian    sum_i c_i Var_{k by p_i} [ e_ik^T dX e_ik ] = sum_i c_i Var_k [ z_k^T dX z_k - 2 z_i^T dX z_k ]
+
 The second form leaves out terms that do not depend on k, because they have no variance. It needs P only with the
 p = r (r + 1) / 2 products of coordinates of each point, not with those of each pair. This takes n^2 p + n p^2
 operations in place of n^2 p^2.

@@ -100,7 +100,7 @@ def figures(given: Instance, Q: Squares) -> Figures:
 
 
 def stationarity(of: Figures, is_zero: bool) -> Stationarity:
-    """The measures of stationarity, rounded upward. is_zero: True for Q = 0."""
+    """The measures of stationarity, rounded upward. is_zero: whether Q is 0."""
     (gradient, free), of_scale = won_at_most(of.first), scale(of, is_zero)
     return Stationarity(
         gradient=gradient,

@@ -45,10 +45,8 @@ def instance(X: ArrayLike, y: ArrayLike | None, *, n_components: int | None = No
     targets = check_targets(y, n)
     m = d if n_components is None else check_count(n_components, "n_components", at_most=d)
     if np.ptp(targets) == 0:
-        raise ValueError(
-            "y is the same for all points: every metric predicts it, so there is no metric to learn"
-        )
-    check_room((2 * INTEGER + 3 * BALL) * n**2, f"the exact distances and weights of every two of {n} points")
+        raise ValueError("y is the same for all points: every metric predicts it, so no metric can be learnt")
+    check_room((2 * INTEGER + 3 * BALL) * n**2, f"the exact distances and weights of all pairs of {n} points")
     given = Instance(points, targets, m)
     if not basis_of(given.points[0]):
         raise ValueError(

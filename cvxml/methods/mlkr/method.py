@@ -8,11 +8,11 @@ first order, and the infimum may be at infinity; both are recognized and not ret
 
 Step. At any Q0, F is majorized by a convex function of Q that equals F at Q0 (`problem`, `dual`; see problem.py).
 
-Stationarity. In coordinates of unit covariance, let G = dF/dQ. Then dF/dA = 2 A G and |dF/dA|^2 = 4 tr G Q G, so both
-measures depend only on Q: `gradient` is max(|A|, 1) |dF/dA|, and `dc_residual` is the possible decrease if a row of A
-is free. The scale is the smallest of three numbers: F, its distance to the limit along multiples of the metric, and the
-size of the terms of the scale derivative. The last two keep a run to infinity, where F is flat, from passing as
-stationary. All values are balls (core/balls.py).
+Stationarity. In coordinates of unit covariance, let G = dF/dQ. Then dF/dA = 2 A G and |dF/dA|^2 = 4 tr G Q G, so
+both measures depend only on Q. The first, `gradient`, is max(|A|, 1) |dF/dA|. The second, `dc_residual`, is the
+possible decrease if a row of A is free. The scale is the smallest of three numbers: F, its distance to the limit
+along multiples of the metric, and the size of the terms of the scale derivative. The last two keep a run to
+infinity, where F is flat, from passing as stationary. All values are balls (core/balls.py).
 
 F > 0 at every metric, because the prediction is too small at a point with the largest target. If the nearest neighbours
 of all points have the targets of their points, F tends to 0 along multiples of the metric. Then no metric attains the
@@ -58,7 +58,7 @@ class MLKR(StationaryMethod[Instance]):
     SOLVERS = ("fast",)  # the convex step would need about a hundred repetitions
     STARTS = STARTS
     PARAMETERS: ClassVar[dict[str, Parameter]] = {
-        "n_components": Parameter("m, the rank that the metric may have", COUNT, otherwise="all d features"),
+        "n_components": Parameter("m, the largest rank of the metric", COUNT, otherwise="all d features"),
     }
     SOLVE_PARAMETERS: ClassVar[dict[str, Parameter]] = {
         "init": Parameter(
@@ -87,7 +87,7 @@ class MLKR(StationaryMethod[Instance]):
         return of_rank(M, given.m)
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """See `instance`."""
+        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def feasibility(self, given: Instance, M: FloatArray) -> str:
@@ -111,7 +111,7 @@ class MLKR(StationaryMethod[Instance]):
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """See `evaluate`."""
+        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given, M)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:

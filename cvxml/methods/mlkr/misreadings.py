@@ -60,6 +60,6 @@ MISREADINGS = {
     kind: _left(partial(_misread, kind=kind), sentence)
     for kind, sentence in {
         "plain": "exp(-|A x_i - A x_j|) where the kernel has the squared distance",
-        "half": "exp(-|A x_i - A x_j|^2 / 2), a width of 1, where the distance is not halved",
+        "half": "exp(-|A x_i - A x_j|^2 / 2), a width of 1, where the paper does not halve the distance",
     }.items()
 }

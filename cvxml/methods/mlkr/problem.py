@@ -100,7 +100,11 @@ def tangents(X: FloatArray, y: FloatArray, Q0: FloatArray, i: int) -> Tangents:
 
 
 def dual(X: FloatArray, y: FloatArray, Q0: FloatArray) -> Any:
-    """Its dual. Variables: "w", for each point one entry per target above, then below, its own; "q" (n, n - 1)."""
+    """The dual of `problem`.
+
+    Variables: "w", for each point one entry per target above its target, then one per target below; and "q" (n, n -
+    1).
+    """
     n, d = X.shape
     at = [tangents(X, y, Q0, i) for i in range(n)]
     #: w_ij >= 0,  q_ik >= 0 for k != i | w_{ij} \ge 0, \quad q_{ik} \ge 0 \quad (k \ne i)

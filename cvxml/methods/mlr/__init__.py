@@ -15,7 +15,7 @@ each query, which an exact dynamic programme finds (methods/mlr/interleaving.py)
 The optimum is attained and need not be unique. For small C it is W = 0, which is proved in rational arithmetic.
 Solver: methods/mlr/cutting_planes.py.
 
-Reference: B. McFee, G. Lanckriet, Metric learning to rank, ICML 2010. docs/mlr.md says what was read.
+Reference: B. McFee, G. Lanckriet, Metric learning to rank, ICML 2010. docs/mlr.md lists our sources.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def delta(measure: str, k: int, plus: Sequence[int], y: Sequence[int]) -> float:
 
 
 def dual(X: FloatArray, asked: Queried, measure: str, k: int, C: float, listed: Listed) -> Any:
-    """Its dual. Variable: "mu" (m,), one dual variable for each ranking in `listed`."""
+    """The dual of `problem`. Variable: "mu" (m,), one dual variable for each ranking in `listed`."""
     import cvxpy as cp
 
     n, H, losses, sums, d = len(asked.queries), [], [], [], X.shape[1]
@@ -292,18 +292,20 @@ def _every_place(question: Question) -> int | None:
 
 MISREADINGS = {
     "sum": Misreading(
-        "the sum of the slacks where there is their mean", _weight(lambda given: len(given.queries))
+        "the sum of the slacks where the method has the mean", _weight(lambda given: len(given.queries))
     ),
     "mean_trace": Misreading(
-        "the trace over the number of features where there is the trace (the authors' program)",
+        "the trace over the number of features where the method has the trace (the authors' program)",
         _weight(lambda given: given.X.shape[1]),
     ),
-    "zero_one": Misreading("y_ij = 0 where it is -1: half the differences of features", _zero_one),
+    "zero_one": Misreading("y_ij = 0 where the paper has -1: half the differences of features", _zero_one),
     "auc": Misreading(
-        "AUC where there is another measure",
+        "AUC where the problem has another measure",
         changed("measure", lambda q: None if q.checked(instance).measure == "auc" else "auc"),
     ),
-    "whole_list": Misreading("the whole ranking where its first k places count", changed("k", _every_place)),
+    "whole_list": Misreading(
+        "the whole ranking where only its first k places count", changed("k", _every_place)
+    ),
 }
 
 
@@ -327,7 +329,9 @@ class MLR(ConvexMethod[Instance]):
     TITLE = "MLR: metric learning to rank (McFee, Lanckriet 2010)"
     PARAMETERS: ClassVar = {
         "measure": Parameter(f"of a ranking: {', '.join(MEASURES)}", WORD, "auc"),
-        "k": Parameter("places that count for precision and ndcg; without effect on others", COUNT, 3),
+        "k": Parameter(
+            "number of places that count for precision and ndcg; no effect on other measures", COUNT, 3
+        ),
         "C": Parameter("weight of the mean slack, > 0", NUMBER, 1.0),
         **BY_QUERIES,
     }
@@ -362,7 +366,7 @@ class MLR(ConvexMethod[Instance]):
     )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """See `instance`."""
+        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
@@ -403,23 +407,23 @@ class MLR(ConvexMethod[Instance]):
         return zip(given.queries.tolist(), listed, strict=True)
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """See `objective`."""
+        """The objective at M, from the definition."""
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """See `evaluate`."""
+        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given, M)
 
     def member(self, given: Instance) -> Ranked:
-        """The member of the family: the trace and one slack for each query."""
+        """The problem as a family: the trace, and one slack for each query."""
         return once(given, lambda p: Ranked(p, p.measure, p.k, p.C), "member of mlr")
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
-        """See methods/mlr/ranking_margins.py."""
+        """Certify the metric M with the dual variables "price" of "rankings"."""
         return self.member(given).certify(M, dual)
 
     def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-        """See methods/mlr/ranking_margins.py."""
+        """The certificate in exact arithmetic, for rankings with dual variables."""
         return self.member(given).exact(M, dual, root)
 
     def exact_as_stored(
@@ -431,7 +435,7 @@ class MLR(ConvexMethod[Instance]):
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """See methods/mlr/ranking_margins.py."""
+        """Solve by cutting planes: list the worst ranking of each query, and follow the central path."""
         return self.member(given).search(tol, max_iter, start, callback)
 
     def stored(self, given: Instance) -> dict[str, Any]:
@@ -448,8 +452,8 @@ class MLR(ConvexMethod[Instance]):
         if not found.metric.any() and certificate.gap == 0:
             enough = self.member(given).zero_up_to(certificate.dual)
             said.append(
-                f"the zero matrix is optimal, at least for every C up to {enough:.6g}: no metric gains more than its "
-                "trace costs"
+                f"the zero matrix is optimal, at least for every C up to {enough:.6g}: no metric reduces the "
+                "loss by more than its trace"
             )
         if left := len(given.X) - len(given.queries):
             said.append(

@@ -1,6 +1,7 @@
 """Cutting planes along a central path, for a trace and one slack for each group of rows, with too many rows to list.
 
     min_{M psd, xi >= 0}  tr M + c sum_g xi_g     s.t.  b_t - <M, V_t> <= xi_g  for each listed row t of group g
+
 Each round follows the central path of the problem with the listed rows, until its gap is the share `SHARE` of the gap
 of the whole problem. Then the worst row of each group at M is listed too. The round stops early because cuts at a point
 away from the boundary are deeper than cuts at an optimum of the listed rows.
@@ -32,7 +33,7 @@ NEW_WINS = 1e-3  # a new row must be violated by this share of the group's part 
 
 
 class Cuts(NamedTuple):
-    """Rows with the values b_t - <M, V_t>."""
+    """Rows t in groups g. The value of a row at a metric M is b_t - <M, V_t>."""
 
     group: IntArray  # (m,) the group of each row
     b: FloatArray  # (m,)
@@ -142,7 +143,6 @@ class CuttingPlanes:
         return G
 
     def _sums(self, values: FloatArray) -> FloatArray:
-        """Sum `values` within each group."""
         return np.bincount(self.cuts.group, values, minlength=self.groups).astype(np.float64)
 
     def _follow(self, goal: float) -> bool:
@@ -159,7 +159,7 @@ class CuttingPlanes:
     def _newton(self, goal: float) -> float:
         """Return the gap of the listed rows, and take one step if the gap is above `goal`.
 
-        Raises LinAlgError if rounding allows no step.
+        Raises LinAlgError if rounding prevents the step.
         """
         group, d, a, xi, sums = self.cuts.group, self.d, self.price, self.xi, self._sums
         s = xi[group] - self.cuts.short(self.M)

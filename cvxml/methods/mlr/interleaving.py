@@ -1,11 +1,15 @@
 """The worst ranking of each query: an exact separation oracle for five measures, by one dynamic programme.
 
 A ranking y swaps a relevant point i and an irrelevant point j if j comes first. The worst ranking maximizes
+
     loss(y) - 2/(P N) sum of (D_qj - D_qi) over the swapped pairs.
+
 Some worst ranking has its relevant points sorted from near to far, and its irrelevant points too. So only the numbers
 g_1 <= .. <= g_P are left to choose, where g_p irrelevant points are before the p-th relevant point. The loss is also a
 sum over p (core/ranking.py). So the best value for the first p relevant points with g_p = g is
+
     best_p(g) = max_{h <= g} best_{p-1}(h) - earned(p, g) - 2/(P N) sum_{j <= g} (D_qj - D_qp).
+
 With a running maximum this takes P N operations for each query.
 """
 

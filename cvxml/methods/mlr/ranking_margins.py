@@ -45,11 +45,11 @@ class Ranked:
         self.trace = Trace(asked.X, 1.0)
 
     def family(self, rows: Rankings) -> Family:
-        """The member of the family with these rankings as rows."""
+        """The problem with these rankings as rows, as a member of the family."""
         return Family(self.trace, (Term(Slack(self.C / self.n, rows.place, rows.loss), rows),))
 
     def exact_family(self, rows: Rankings) -> Family:
-        """The member with these rankings for exact arithmetic. Losses that are not rational are rounded down."""
+        """The same with exact constants. Losses that are not rational are rounded down."""
         slack = Slack(
             Fraction(self.C) / self.n, rows.place, np.array(rows.exact_loss(up=False), dtype=object)
         )
@@ -144,7 +144,7 @@ class Ranked:
         return replace(found, objective=objective)
 
     def search(self, tol: float, max_iter: int, start: Start | None, callback: Callback) -> Found:
-        """See cutting_planes.py."""
+        """Solve by cutting planes until the certified gap is at most `tol`."""
         at = _Iterate(self, start)
         return run(at, self.certify, tol, max_iter, callback, "cutting planes", PATIENCE)
 

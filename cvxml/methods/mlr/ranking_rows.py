@@ -79,8 +79,8 @@ class Rankings:
     def all_swapped(self) -> Any:
         """(m,) True if no ranking of the query has a larger loss.
 
-        This is so if each relevant point earns as little as behind all irrelevant points. The float table decides this
-        without error, because two of its entries are equal if and only if the exact entries are equal.
+        This is the case if each relevant point earns as little as behind all irrelevant points. The float table
+        decides this without error, because two of its entries are equal if and only if the exact entries are equal.
         """
         found = np.empty(len(self.place), dtype=bool)
         for part in self.all_of.alike:
@@ -145,7 +145,7 @@ class Rankings:
         return duals
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[Fraction]:
-        """See `Rows`."""
+        """v of all rows, from integer squared distances D[i][j]."""
         for place, q, swaps in zip(self.place.tolist(), self.query.tolist(), self.swaps, strict=True):
             unit = Fraction(2, int(self.all_of.P[place] * self.all_of.N[place]))
             yield unit * sum(int(count) * D[q][j] for j, count in enumerate(swaps) if count)
@@ -194,7 +194,7 @@ def read(all_of: Interleavings, dual: Dual) -> tuple[FloatArray, Rankings]:
         index = index.reshape(0, n).astype(np.intp)
     if mu.ndim != 1 or index.shape != (len(mu), n) or index.dtype.kind not in "iu":
         raise ValueError(
-            f"dual 'price' must be one number a ranking, with rankings of shape (m, {n}) and integers; "
+            f"dual 'price' must be one number for each ranking, with rankings of shape (m, {n}) and integers; "
             f"got shapes {mu.shape} and {index.shape}, dtype {index.dtype}"
         )
     if np.isnan(mu).any():
@@ -206,7 +206,7 @@ def read(all_of: Interleavings, dual: Dual) -> tuple[FloatArray, Rankings]:
     place = np.searchsorted(all_of.asked.queries, index[:, 0])
     place = np.minimum(place, len(all_of.asked.queries) - 1)
     if (all_of.asked.queries[place] != index[:, 0]).any():
-        raise ValueError("dual 'rankings' has a row of a point that is no query")
+        raise ValueError("dual 'rankings' has a row for a point that is not a query")
     return mu, Rankings(all_of, place, index[:, 1:].astype(np.intp))
 
 

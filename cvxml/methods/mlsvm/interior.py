@@ -1,10 +1,14 @@
 """A feasible primal-dual interior-point method for MLSVM, for small d and any scaling of the features.
 
 Gradient steps need more iterations if the features differ in scale; this method does not. In each row i let
+
     hi_i <= D_ij for impostors j,   lo_i >= D_il for targets l,   xi_i = 1 + lo_i - hi_i >= 0,
+
 with multipliers u_ij, w_il and r_i = 1/n - s_i, and let S = lam A - G be the multiplier of A >> 0. At the optimum, the
 products
+
     u_ij (D_ij - hi_i),   w_il (lo_i - D_il),   r_i xi_i,   A S
+
 are zero. The method drives them to zero together (Mehrotra's predictor and corrector). The psd part uses the
 Nesterov-Todd scaling W. In the eigenbasis of W the curvature lam + W^-1 (x) W^-1 is diagonal, and the rows add B^T B. B
 has one row for each neighbour, centred within its group by its weight, and one row for each point. All iterates are

@@ -60,7 +60,8 @@ class MLSVM(FamilyMethod[Instance]):
             "knn",
         ),
         "neighbors": Parameter(
-            "explicit lists N(i), one a point; they win over n_neighbors and neighborhood", LISTS
+            "explicit lists N(i), one for each point; they take precedence over n_neighbors and neighborhood",
+            LISTS,
         ),
     }
     STATEMENT = Statement("cvxml.methods.mlsvm.problem", ("problem", "dual"))
@@ -106,7 +107,7 @@ class MLSVM(FamilyMethod[Instance]):
         return problem(given.X, given.N, given.lam)
 
     def dual(self, given: Instance) -> Any:
-        """The compact dual; variables "u", "w" (one entry a pair) and "S" (d, d)."""
+        """The compact dual; variables "u", "w" (one entry for each pair) and "S" (d, d)."""
         from cvxml.methods.mlsvm.problem import dual
 
         return dual(given.X, given.N, given.lam)
@@ -125,13 +126,14 @@ class MLSVM(FamilyMethod[Instance]):
         return evaluate_metric(given.X, given.N, M, given.lam, t)
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
-        """See `member_of`."""
+        """The problem as a family: the squared Frobenius norm, and a `Spread` with a group for each usable point."""
         return member_of(Frobenius(given.X, number(given.lam)), given.N, number)
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
-        """ "u" (p,) with "u_index" (p, 2) of pairs (i, impostor j), "w" (q,) with "w_index" (q, 2) of pairs (i, l).
+        """Read "u" (p,) with "u_index" (p, 2), and "w" (q,) with "w_index" (q, 2).
 
-        The pairs may be in any order. Pairs that are no row of the problem are dropped.
+        The rows of "u_index" are a point and an impostor, those of "w_index" a point and a target, in any order.
+        Pairs that are no row of the problem are dropped.
         """
         n, (index, near) = len(given.X), _rows(given.N)
         u, w = (_on(index @ (n, 1), *_checked(dual, name, n), n) for name in ("u", "w"))
@@ -150,7 +152,7 @@ class MLSVM(FamilyMethod[Instance]):
         return search(given, partial(self.certify, given), tol, max_iter, start, callback)
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
-        """See the function `through_cvxpy`."""
+        """Solve the literal problem and its dual by a back end, with X scaled."""
         return through_cvxpy(given, partial(self.certify, given), solver)
 
     def stored(self, given: Instance) -> dict[str, Any]:
@@ -158,7 +160,7 @@ class MLSVM(FamilyMethod[Instance]):
         return given.stored()
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
-        """See `notes_on`."""
+        """Notes on the number of usable points, on ties, and on data that have little influence on the metric."""
         return notes_on(given.N, certificate, found.status is Status.CONVERGED)
 
     def ties(self, given: Instance) -> int:
@@ -191,13 +193,15 @@ def through_cvxpy(p: Instance, prove: Prove, solver: str) -> Found:
 
 
 def notes_on(N: Neighborhood, certificate: Certificate, proved: bool) -> list[str]:
-    """Notes for the user: number of usable points, ties, and whether the data hardly move the metric."""
+    """Notes for the user: number of usable points, ties, and whether the data have little influence."""
     usable, scale, objective = len(N.usable), certificate.scale, certificate.objective
     notes = [f"{usable} of {len(N.targets)} points are usable (both classes among their neighbours)"]
     if N.ties:
         notes.append(f"in {N.ties} neighbourhoods, points tie for the last place; the lowest index was taken")
     if usable == 0:
-        notes.append('no constraint binds, so A = 0: take a larger n_neighbors, or neighborhood="per-class"')
+        notes.append(
+            'no point has a constraint, so A = 0: take a larger n_neighbors, or neighborhood="per-class"'
+        )
     elif proved and scale == 0:
         notes.append("A* = 0: the zero matrix is optimal for every lam")
     elif proved and scale < UNMOVED * objective:
@@ -231,7 +235,10 @@ def _rows(N: Neighborhood) -> tuple[IntArray, np.ndarray]:
 
 
 def _on(keys: IntArray, values: FloatArray, given: IntArray, n: int) -> FloatArray:
-    """Return for each key (t,) the positive value (p,) of its pair in `given` (p, 2), summed over repeated pairs."""
+    """Return for each key (t,) the positive value of its pair, or 0; values of repeated pairs are added up.
+
+    values: (p,), for the pairs `given` (p, 2).
+    """
     order = np.argsort(keys)
     own = given @ (n, 1)
     at = np.searchsorted(keys, own, sorter=order)
@@ -255,7 +262,7 @@ def _checked(dual: Dual, name: str, n: int) -> tuple[FloatArray, IntArray]:
         given = given.reshape(0, 2).astype(np.intp)
     if values.ndim != 1 or given.shape != (len(values), 2) or given.dtype.kind not in "iu":
         raise ValueError(
-            f"dual {name!r} must be one number a pair, with {name}_index of shape (p, 2) and integers; "
+            f"dual {name!r} must be one number for each pair, with {name}_index of shape (p, 2) and integers; "
             f"got shapes {values.shape} and {given.shape}, dtype {given.dtype}"
         )
     if len(given) and (given.min() < 0 or given.max() >= n):

@@ -1,9 +1,9 @@
 """The misreadings of MLSVM that `check` can name: problems that implementations solve instead of problem (2).
 
-Most are problem (2) with another lam or other rows. A row is a constraint: a point with its targets and impostors. If a
-misreading has two rows for a point, or the point itself among its targets, copies of the point are appended. n' points
-with lam n / n' have 1/n' sum xi in the same proportion to lam/2 ||A||^2 as n points with lam. The misreading "impostors
-of any label" is not named, because then a target is also an impostor, and A = 0 is optimal.
+Most are problem (2) with another lam or other rows. A row is a constraint: a point with its targets and impostors.
+If a misreading has two rows for a point, or the point itself among its targets, copies of the point are appended.
+Then n' points with lam n / n' have 1/n' sum xi in the same proportion to lam/2 ||A||^2 as n points with lam. The
+misreading "impostors of any label" is not named, because then a target is also an impostor, and A = 0 is optimal.
 
 Four are other problems. Let G be the matrix of the dual variables, and s_i <= 1/n their sum for point i:
     no cone          all symmetric A:                     sum s - ||G||^2 / (2 lam)
@@ -46,7 +46,10 @@ class Row(NamedTuple):
 def usable_rows(
     N: Neighborhood, targets: list[IntArray] | None = None, impostors: list[IntArray] | None = None
 ) -> list[Row]:
-    """Return a row for every point that has both targets and impostors; other lists may replace those of `N`."""
+    """Return a row for every point that has both targets and impostors.
+
+    targets, impostors: other lists than those of `N`.
+    """
     T = N.targets if targets is None else targets
     J = N.impostors if impostors is None else impostors
     return [Row(i, T[i], J[i]) for i in range(len(T)) if len(T[i]) and len(J[i])]
@@ -135,7 +138,7 @@ def with_rows(rows: Rows) -> Callable[[Question], OtherProblem | None]:
 
 
 def _stated(given: Instance, rows: list[Row]) -> OtherProblem:
-    """Return the problem with these rows as neighbour lists, and with copies of points where they are needed."""
+    """Return the problem with these rows as neighbour lists. Copies are appended for points with several rows."""
     n = len(given.X)
     copies: list[int] = []
     lists: dict[int, list[int]] = {}
@@ -155,7 +158,7 @@ def _stated(given: Instance, rows: list[Row]) -> OtherProblem:
 
 
 def _by_distance(X: FloatArray, i: int, listed: IntArray) -> IntArray:
-    """Return the points of a list, the nearest by Euclid first."""
+    """Return the points of a list, the nearest by Euclidean distance first."""
     return listed[np.argsort(squared_euclidean(X[i : i + 1], X[listed])[0], kind="stable")]
 
 
@@ -179,7 +182,7 @@ def _all_impostors(given: Instance, _: Question) -> list[Row]:
 
 
 def _argmin(given: Instance, question: Question) -> list[Row]:
-    """Take x+ = argmin at the metric: the fixed points of Algorithm 1 as printed."""
+    """Use the nearest target at the metric as x+, as Algorithm 1 is printed (argmin)."""
     rows = []
     for i, targets, impostors in usable_rows(given.N):
         difference = given.X[i] - given.X[targets]
@@ -242,7 +245,7 @@ def _squared_distances(given: Instance, _: Question) -> FloatArray:
 
 
 def _second(given: Instance, question: Question) -> FloatArray:
-    """Return the squared distances with the nearest point of each row at infinity."""
+    """Return the squared distances, with the distance to the nearest point of each row replaced by inf."""
     D = _squared_distances(given, question)
     np.fill_diagonal(D, np.inf)
     D[np.arange(len(D)), D.argmin(axis=1)] = np.inf
@@ -254,7 +257,7 @@ def _furthest(given: Instance, question: Question) -> FloatArray:
 
 
 def _one_less(given: Instance, question: Question) -> list[Row] | None:
-    """Read each index of explicit lists less 1. A target that becomes the point itself is at distance 0."""
+    """Subtract 1 from each index of explicit lists. A target that becomes the point itself is at distance 0."""
     listed = question.params.get("neighbors")
     if listed is None:
         return None
@@ -388,19 +391,19 @@ MISREADINGS: dict[str, Misreading] = {
         left=partial(other_problem, kind="once"),
     ),
     "argmin": Misreading(
-        "the nearest target where the constraint has the furthest: x+ = argmin, as Algorithm 1 is printed",
+        "the nearest target where the constraint has the furthest: x+ = argmin, as printed in Algorithm 1",
         with_rows(_argmin),
     ),
     "last_target": Misreading(
-        "the target that is furthest by Euclid where the paper takes the furthest by A",
+        "the target that is furthest by Euclidean distance where the paper takes the furthest by A",
         with_rows(_last_target),
     ),
     "first_impostor": Misreading(
-        "the impostor that is nearest by Euclid where the paper takes the nearest by A",
+        "the impostor that is nearest by Euclidean distance where the paper takes the nearest by A",
         with_rows(_first_impostor),
     ),
     "fixed_pairs": Misreading(
-        "the furthest target and the nearest impostor chosen once, by Euclid, where the paper chooses by A",
+        "the furthest target and the nearest impostor chosen once, by Euclidean distance, where the paper chooses by A",
         with_rows(_fixed_pairs),
     ),
     "each_pair": Misreading(
@@ -415,7 +418,7 @@ MISREADINGS: dict[str, Misreading] = {
         "the point itself as one of its K neighbours, a target at distance 0", with_rows(_self_in_a_slot)
     ),
     "empty": Misreading(
-        "a distance of 0 to the targets of a point that has none, where its constraint is vacuous",
+        "distance 0 to the targets of a point without targets, where the method has no constraint",
         with_rows(_self_as_target),
     ),
     "fewer": Misreading(
@@ -428,15 +431,16 @@ MISREADINGS: dict[str, Misreading] = {
         with_rows(_with_distances(_second)),
     ),
     "furthest_neighbors": Misreading(
-        "the furthest points as neighbours, where they are the nearest", with_rows(_with_distances(_furthest))
+        "the furthest points as neighbours, where the method takes the nearest",
+        with_rows(_with_distances(_furthest)),
     ),
     "from_one": Misreading(
-        "indices of the neighbours that count from 1 where they count from 0: each index less 1",
+        "indices of the neighbours counted from 1 instead of 0: each index less 1",
         with_rows(_one_less),
     ),
     "class_pair": Misreading("one pair of classes left out of the impostors", several=without_two_classes),
     "last_index": Misreading(
-        "the last index where a tie decides who is a neighbour: the rule is the first", with_rows(_last_index)
+        "the last index of tied neighbours, where the method takes the first", with_rows(_last_index)
     ),
     "neighborhood": Misreading(
         'the other kind of neighbourhood ("knn" for "per-class", or the reverse)',

@@ -154,5 +154,5 @@ def scaled_lam(lam: float, scale: float) -> float:
 
 
 def named(n_neighbors: int, neighborhood: str, neighbors: Any) -> tuple[int | None, str]:
-    """Return n_neighbors and neighborhood as they are stored: explicit lists take precedence over both."""
+    """Return n_neighbors and neighborhood for a saved file. Explicit lists take precedence over both."""
     return (int(n_neighbors), neighborhood) if neighbors is None else (None, "explicit")

@@ -57,7 +57,10 @@ def problem(X: FloatArray, N: Neighborhood, lam: float) -> cp.Problem:
 
 
 def dual(X: FloatArray, N: Neighborhood, lam: float) -> cp.Problem:
-    """Its compact dual. Variables: "u" and "w", one entry a pair in the order of the lists, and "S" (d, d)."""
+    """The compact dual of `problem`.
+
+    Variables: "u" and "w", one entry for each pair in the order of the lists, and "S" (d, d).
+    """
     n, d = X.shape
     usable = N.usable
     if len(usable) == 0:  # no constraint, so no dual variable

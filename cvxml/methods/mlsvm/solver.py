@@ -92,9 +92,9 @@ def best_proved(
     duals: Iterable[Dual],
     others: Sequence[tuple[FloatArray, Dual]] = (),
 ) -> tuple[FloatArray, Dual]:
-    """Return the metric with the smallest proved gap: `metric`, A = 0, or one of `others`, and its dual variables.
+    """Return the metric with the smallest proved gap, and its dual variables: `metric`, A = 0, or one of `others`.
 
-    duals: dual variables that may prove A = 0 optimal. They are asked for only if A = 0 may be optimal.
+    duals: dual variables that may prove A = 0 optimal. They are computed only if A = 0 may be optimal.
     """
     best, zero = prove(metric, dual), prove(0 * metric, dual)
     if others or may_be_zero(zero):
@@ -330,7 +330,7 @@ class CompactDual(ConeDual):
     def products(
         self, entries: tuple[IntArray, ...], vectors: FloatArray, along: Sequence[Derivative]
     ) -> FloatArray:
-        """See `ConeDual`."""
+        """The Hessian terms that `ConeDual` needs, for the dual variables `entries`."""
         (row, column), (weights, a, b) = entries, along[0]
         XQ = self.X @ vectors
         edges = XQ[self.rows[row]] - XQ[self.J[row, column]]
@@ -343,8 +343,8 @@ class CompactDual(ConeDual):
     def descend(self, at: At, step: float) -> FloatArray:
         """A projected gradient step.
 
-        A reward above max D + 4 cap / step moves the row to the cap. Shortening the reward to this number changes no
-        projection, and keeps the digits of D if D is far below 1.
+        A reward above max D + 4 cap / step moves the row to the cap. Limiting the reward to this number changes no
+        projection. It keeps the digits of D if D is far below 1.
         """
         steps, D = step * self.steps, at.margins
         longest = np.where(self.sign != 0, D, 0.0).max(axis=1, keepdims=True, initial=0.0)
@@ -370,7 +370,7 @@ class CompactDual(ConeDual):
         return 1 + furthest - nearest, furthest, nearest
 
     def slack(self, D: FloatArray) -> float:
-        """The sum of xi / n at A = P_+(G) / lam."""
+        """(1/n) sum xi at A = P_+(G) / lam."""
         total = float(np.maximum(0.0, self.slacks(D)[0]).sum())
         return total * self.cap
 
@@ -389,7 +389,10 @@ class CompactDual(ConeDual):
         return interior(edges, self.sign, self.lam, self.cap)
 
     def saturated(self) -> FloatArray:
-        """Return v with all rows at the cap, evenly: optimal for a large lam if all neighbourhoods are single pairs."""
+        """Return v with the largest allowed sum in each row, spread evenly over the neighbours.
+
+        It is optimal for a large lam if each point has one target and one impostor.
+        """
         with np.errstate(invalid="ignore", divide="ignore"):
             u = self.up / self.up.sum(axis=1, keepdims=True)
             w = self.down / self.down.sum(axis=1, keepdims=True)

@@ -9,8 +9,9 @@ dissimilar pairs of at least 1. The solution of (3) to (5) is a multiple of the 
 Unbounded data. If a dissimilar pair differs in a direction where no similar pair differs, the maximum is infinite.
 Such data raise a ValueError. If A is diagonal, the directions are the features.
 
-Dual and bound: family/theorem, with the budget and -sum sqrt(D) on the dissimilar pairs with different points. c is
-twice the dual variable of the family, with sqrt(D) <= 1/2 (1/c + c D). Radius: methods/mmc/budget_radius.py.
+Dual and bound: family/theorem, with the budget and -sum sqrt(D) on the dissimilar pairs with different points. The
+variable c is twice the dual variable of the family, with sqrt(D) <= 1/2 (1/c + c D). Radius:
+methods/mmc/budget_radius.py.
 
 Reference: E. Xing, A. Ng, M. Jordan, S. Russell, Distance metric learning with application to clustering with
 side-information, NIPS 2002.
@@ -64,10 +65,10 @@ NOT_BY_LUCK = 1e-6  # largest gap of a misreading without a unique optimum; tole
 
 
 def problem(X: FloatArray, pairs: Pairs, diagonal: bool, budget: float = 1.0) -> Any:
-    """The problem, pair by pair, with the maximum negated. Variable: "A" (d, d).
+    """The problem (6)-(8) with one term for each pair, as a minimization: the sign of its objective is changed.
 
-    X (n, d): points. diagonal: A is diagonal. budget: the right side of (7), which is 1 in the paper. The solution is
-    `budget` times the solution for 1; a larger budget can suit a back end better.
+    Variable: "A" (d, d). X (n, d): points. diagonal: A is diagonal. budget: the right side of (7), which is 1 in
+    the paper. The solution is `budget` times the solution for 1; a larger budget can suit a back end better.
     """
     import cvxpy as cp
 
@@ -97,9 +98,10 @@ def problem(X: FloatArray, pairs: Pairs, diagonal: bool, budget: float = 1.0) ->
 
 
 def dual(X: FloatArray, pairs: Pairs, diagonal: bool, budget: float = 1.0) -> Any:
-    """Its dual, negated too. Variables: "c" (q,), one for each dissimilar pair with different points, and "mu".
+    """The dual of `problem`, as a minimization: the sign of its objective is changed.
 
-    A pair of equal points has distance 0 in every metric. With another budget, c is divided by sqrt(budget).
+    Variables: "c" (q,), one for each dissimilar pair with different points, and "mu". A pair of equal points has
+    distance 0 in every metric. With another budget, c is divided by sqrt(budget).
     """
     import cvxpy as cp
 
@@ -215,8 +217,8 @@ def instance(X: ArrayLike, y: ArrayLike | None, *, diagonal: bool = False, pairs
     check_budget(p, "MMC")
     if not p.widest("dissimilar").any():
         raise ValueError(
-            f"the points of every dissimilar pair {p.source} are equal: no metric moves them apart, there is nothing "
-            "to learn"
+            f"the points of every dissimilar pair {p.source} are equal, so no metric can separate them; give "
+            "dissimilar pairs of different points"
         )
     rank = 0
     if diagonal:
@@ -239,7 +241,7 @@ def _check_features(p: Paired) -> None:
         pair = p.pairs.dissimilar[int(np.abs(dissimilar[:, feature]).argmax())].tolist()
         raise ValueError(
             f"the maximum is infinite: the dissimilar pair {pair} differs in feature {feature}, in which no similar "
-            f"pair does, so its weight costs nothing; {SUGGESTION}"
+            f"pair does, so its weight has no cost; {SUGGESTION}"
         )
 
 
@@ -257,7 +259,7 @@ def _check_bounded(p: Paired) -> int:
         pair = p.pairs.dissimilar[int(free[0])].tolist()
         raise ValueError(
             f"the maximum is infinite: the dissimilar pair {pair} differs in a direction in which no similar pair "
-            f"does, so moving it apart costs nothing; {SUGGESTION}"
+            f"does, so moving it apart has no cost; {SUGGESTION}"
         )
     return span.rank
 
@@ -325,7 +327,7 @@ class MMC(FamilyMethod[Instance]):
 
     @property
     def MISREADINGS(self) -> dict[str, Misreading]:  # type: ignore[override]
-        """See `misreadings`."""
+        """The problems that implementations solve by mistake, by name."""
         return misreadings(self)
 
     def allowed(self, given: Instance, M: FloatArray) -> FloatArray:
@@ -335,7 +337,7 @@ class MMC(FamilyMethod[Instance]):
         return M / spent if spent > 0 else M
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """See `instance`."""
+        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, diagonal=self.diagonal, **params)
 
     def problem(self, given: Instance) -> Any:
@@ -363,11 +365,11 @@ class MMC(FamilyMethod[Instance]):
         return Found(A / budget, {"c": c}, Status.CONVERGED, 0)
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """See `objective`. The budget is not checked."""
+        """The objective at M, from the definition. The budget is not checked."""
         return objective(given.X, given.pairs, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """See `evaluate`."""
+        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given.X, given.pairs, M)
 
     def member(self, given: Instance, number: Callable[[float], Any] = float) -> Family:
@@ -383,7 +385,7 @@ class MMC(FamilyMethod[Instance]):
         return Family(within, (Term(Root(), PairRows(listed)),), radius=partial(radius, E, within))
 
     def everyone(self, given: Instance) -> AllRoots | None:
-        """See methods/mmc/all_roots.py."""
+        """Proof and solver for all pairs of points, if there are too many to list them; else None."""
         return once(given, _everyone)
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
@@ -451,22 +453,22 @@ def misreadings(method: MMC) -> dict[str, Misreading]:
         return OtherProblem(question.X, question.y, dict(question.params), method=name)
 
     crossed = (
-        "a full A where A must be diagonal"
+        "a full A where the method requires a diagonal A"
         if method.diagonal
-        else "a diagonal A where A may be any psd matrix"
+        else "a diagonal A where the method allows any psd matrix"
     )
     return {
         "squared": Misreading(
-            "sum D over dissimilar pairs, squared distances, where the paper has sum sqrt(D)",
+            "sum D over dissimilar pairs (squared distances) where the paper has sum sqrt(D)",
             left=left(_squares),
         ),
         "log": Misreading(
-            "sum log D over dissimilar pairs, the product of the distances, where the paper has sum sqrt(D)",
+            "sum log D over dissimilar pairs (the product of the distances) where the paper has sum sqrt(D)",
             left=left(_logs),
         ),
         "plain_budget": Misreading(
-            "the least sum sqrt(D) over similar pairs where sum D over dissimilar ones is 1, as a program's "
-            "documentation prints it, where the paper has the squares the other way round",
+            "the least sum sqrt(D) over similar pairs with sum D = 1 over dissimilar pairs (a program's "
+            "documentation), where the paper has the squares the other way round",
             left=left(_plain_budget),
         ),
         "exchanged": Misreading(
@@ -479,8 +481,8 @@ def misreadings(method: MMC) -> dict[str, Misreading]:
             "the budget trace A <= 1 where the paper has the sum over similar pairs", left=left(_trace)
         ),
         "half": Misreading(
-            "a budget of 1/2: the minimiser of sum_similar D - log sum_dissimilar sqrt(D), the paper's own objective "
-            "for a diagonal A, is half the solution; so it is where each similar pair is counted twice",
+            "a budget of 1/2: each similar pair counted twice, or sum_similar D - log sum_dissimilar sqrt(D) "
+            "minimised, the paper's objective for a diagonal A",
             times(lambda p, A: 2.0),
         ),
         "mean": Misreading(
@@ -488,18 +490,17 @@ def misreadings(method: MMC) -> dict[str, Misreading]:
             times(lambda p, A: 1 / len(p.similar)),
         ),
         "hundredth": Misreading(
-            "the budget sum_similar |x_i - x_j|^2 / 100, a hundredth of what a program spends that starts from the "
-            "identity, where the paper has 1",
+            "the budget sum_similar |x_i - x_j|^2 / 100, a hundredth of that of the identity, where the paper has 1",
             times(partial(_of_the_identity, share=1e-2)),
         ),
         "thousandth": Misreading(
-            "the budget sum_similar |x_i - x_j|^2 / 1000, as the authors' program has it, which starts from 0.1 times "
-            "the identity, where the paper has 1",
+            "the budget sum_similar |x_i - x_j|^2 / 1000 (the authors' program, which starts from 0.1 times the "
+            "identity) where the paper has 1",
             times(partial(_of_the_identity, share=1e-3)),
         ),
         "reverse": Misreading(
-            "equations (3) to (5), the least sum over similar pairs with a sum of distances of at least 1, which is "
-            "the same but for a factor",
+            "equations (3) to (5), the least sum over similar pairs with a sum of distances of at least 1: the "
+            "same metric up to a factor",
             times(_of_the_reverse),
         ),
         "other": Misreading(crossed, other),
@@ -543,7 +544,7 @@ def _mu(method: MMC, p: Instance, c: FloatArray) -> float:
 
 
 def _within(p: Instance, A: FloatArray) -> float | None:
-    """The share of the budget that A spends; None if A is not feasible."""
+    """The share of the budget that A uses; None if A is not feasible."""
     spent = float(np.sum(quadratic(p.similar, A)))
     beyond = float(np.abs(A - np.diag(np.diag(A))).max()) if p.diagonal else 0.0
     feasible = examine(A)[1].feasible and beyond <= NOT_BY_LUCK * np.abs(A).max()

@@ -1,8 +1,10 @@
-"""MMC over every two points, as similar or dissimilar by their labels: proof and solver without a list of pairs.
+"""MMC over all pairs of points, similar or dissimilar by their labels: proof and solver without a list of pairs.
 
 The theorem is theorem.py with -sum sqrt(D) and the budget. The dual variables follow from a metric:
 a = 1 / (2 sqrt(D)), where sqrt(D) has a lower limit. Any a > 0, so also a rounded a, prove for every A in the budget
+
     sum over dissimilar pairs of sqrt(D_A)  <=  2 sqrt( mu sum 1 / (4 a) ).
+
 mu is the largest eigenvalue of sum a_t z_t z_t^T, in coordinates where the sum of the similar pairs is the identity.
 A dual stores the metric in place of a. Each step of the solver also gives such a bound, as an estimate.
 """
@@ -53,7 +55,10 @@ def _reach(sight: Seen) -> float:
 
 
 class AllRoots:
-    """Every two points of X (n, d), similar if their labels y (n,) agree. rank: of the similar differences, exact."""
+    """All pairs of points of X (n, d), similar if their labels y (n,) are equal: proof and solver.
+
+    rank: of the similar differences, exact.
+    """
 
     def __init__(self, X: FloatArray, y: IntArray, rank: int):
         self.budget = AllSimilar(X, y, rank)
@@ -120,9 +125,9 @@ class AllRoots:
 
     @cached_property
     def _some(self) -> FloatArray:
-        """Differences (t, d) of the dissimilar pairs of some points.
+        """Differences (t, d) of the dissimilar pairs among a sample of the points.
 
-        Some rows are enough for the radius, because every row adds a nonnegative curvature (budget_radius.py).
+        A sample is enough for the radius, because every row adds a nonnegative curvature (budget_radius.py).
         """
         some = self.order[:: max(1, len(self.order) // SOME)]
         i, j = some[np.stack(np.triu_indices(len(some), 1))]

@@ -1,9 +1,9 @@
 """A bound of the distance from a metric to the optimum of MMC, from the second derivative of the objective.
 
-Within the budget D_t <= |z_t|^2, in coordinates z with S = I. So the second derivative of -sqrt at D_t is at least
-k_t = |z_t|^-3 / 4. Let m be the least eigenvalue of sum_t k_t svec(z_t z_t^T) svec(z_t z_t^T)^T. In these coordinates,
-a metric with a given gap is within sqrt(2 gap / m) of the optimum. The radius is inf if the similar differences do not
-span all features.
+Take coordinates z with S = I. Every metric within the budget has D_t <= |z_t|^2. So the second derivative of -sqrt
+at D_t is at least k_t = |z_t|^-3 / 4. Let m be the least eigenvalue of sum_t k_t svec(z_t z_t^T) svec(z_t z_t^T)^T.
+In these coordinates, a metric with a given gap is within sqrt(2 gap / m) of the optimum. The radius is inf if the
+similar differences do not span all features.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Solver of MMC with a diagonal metric: a primal-dual interior method for d weights.
 
     min_{a >= 0}  1/2 sum_k a_k - sum_t sqrt(D_t),    D = F a,    F_tk = (x_i - x_j)_k^2 / S_kk for the pair of row t.
+
 a_k / S_kk is the weight of feature k, before the metric is divided by its use of the budget (budget_path.py).
 On the path a_k z_k = rho, where z is the gradient.
 

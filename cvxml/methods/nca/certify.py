@@ -1,9 +1,13 @@
 """The certificate of a metric for NCA: its objective, its stationarity, and a lower bound of its convex step.
 
 Step. At Q0, let w_ij = s_ij p_ij / p_i, and c_i = 1 for g or c_i = p_i for f. The step is
+
     S(Q) = const + sum_i c_i [ log sum_k e^-<Q, X_ik> + sum_j w_ij <Q, X_ij> + sum_j w_ij log(w_ij / s_ij) ].
+
 It is at least the objective everywhere, and equal to it at Q0. For rows q_i of the simplex, with H the entropy,
+
     S(Q) >= const + sum_i c_i [ H(q_i) + sum_j w_ij log(w_ij / s_ij) ]   if   Z = sum c_i (w_ij - q_ij) X_ij  is psd.
+
 The gap at Q0 is a sum of non-negative terms, sum_i c_i KL(q_i || p_i) + <Q0, Z>.
 
 Dual. Two symmetric matrices "R" and "interior" define the rows:
@@ -12,6 +16,7 @@ is psd beyond rounding; a given theta is ignored. If no theta makes Z psd, the b
 
 Stationarity, in units of the objective, in coordinates of unit covariance (family/geometry/coordinates.py). There, with
 G = dF/dQ:
+
     gradient           max(|A|, 1) |dF/dA|, where dF/dA = 2 A G
     scale_derivative   d F(t A) / dt at t = 1
     dc_residual        max(trace Q, 1) max(0, -smallest eigenvalue of G): the decrease from using an unused row of A
@@ -133,7 +138,7 @@ def _scale(p: Instance, metric: Metric, first: FirstOrder, above: float) -> tupl
 
 
 def _undecided(at: Coordinates, metric: Metric, resolved: bool) -> str:
-    """Why rounding prevents any certificate, as a sentence; empty if it does not."""
+    """Return a sentence if rounding prevents any certificate; else an empty string."""
     if at.hidden:
         return at.undecided
     if metric.noise > BLURRED:

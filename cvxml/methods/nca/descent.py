@@ -44,7 +44,7 @@ class Block(NamedTuple):
 
 
 class Held(NamedTuple):
-    """The constants of a convex step."""
+    """The constants c and T of a convex step."""
 
     c: FloatArray  # (usable,)
     T: FloatArray  # (d, d)
@@ -58,7 +58,7 @@ class Sums:
         self.both = np.zeros(E.shape)  # (M + M^T) E, and in the last column m
 
     def add(self, rows: slice, columns: slice, K: FloatArray, KE: FloatArray, factor: FloatArray) -> None:
-        """Add factor_i K_ij to M in these rows and columns; KE is K times those rows of E."""
+        """Add the block M_ij = factor_i K_ij, for i in `rows` and j in `columns`. KE: the product K E[columns]."""
         scaled = factor[:, None].astype(K.dtype)
         self.both[rows] += scaled * KE
         self.both[columns] += K.T @ (scaled * self.E[rows])

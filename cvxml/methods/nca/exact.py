@@ -2,12 +2,16 @@
 
 The metric is V = M M^T, which is psd for every M. M is computed in floating point (core/integer_matrices.py), or given.
 Distances are integers times a power of two; p_ij, w_ij = s_ij p_ij / p_i and c_i (1 for g, p_i for f) are balls. Let
+
     q = (1 - theta) softmax(-<R, X_ik>) + theta softmax(-<I, X_ik>)
+
 with "R" and I = "interior" of the dual. For 0 <= theta <= 1 the rows of q are in the simplex, and the step is at least
+
     const + sum c_i [ H(q_i) + sum_j w_ij log(w_ij / s_ij) ]   if   Z = sum c_i (w_ij - q_ij) X_ij is psd (certify.py).
-Z is proved positive definite on the span of the differences of the points, in features that are a basis of it. theta is
-the smallest that allows this proof, to `BISECTIONS` bits. The bound is the larger of this one and of the trivial bound,
-that no p_i is above the largest s_ij.
+
+Z is proved positive definite on the span of the differences of the points, in features that are a basis of it. The
+smallest theta that allows this proof is taken, to `BISECTIONS` bits. The bound is the larger of this one and of the
+trivial bound, that no p_i is above the largest s_ij.
 
 If the allowed rank is less than that of the points, the first-order step is bounded (family/stationary/stationary.py).
 """

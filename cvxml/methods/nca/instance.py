@@ -44,7 +44,7 @@ class Instance(NamedTuple):
         return np.asarray((self.similarity > 0).any(axis=1))
 
     def row(self, i: int) -> FloatArray:
-        """s_i (n,)."""
+        """s_i (n,), the similarity of point i and all points."""
         if self.similarity is not None:
             own: FloatArray = self.similarity[i]
             return own
@@ -53,7 +53,7 @@ class Instance(NamedTuple):
         return own
 
     def weights(self) -> FloatArray:
-        """s (n, n)."""
+        """s (n, n), the similarity of all pairs."""
         return np.array([self.row(i) for i in range(len(self.X))])
 
     @property
@@ -102,7 +102,9 @@ def instance(
     m = d if n_components is None else check_count(n_components, "n_components", at_most=d)
     if similarity is None:
         if y is None:
-            raise ValueError("y is None: give y, one-dimensional, one label a point, or a similarity (n, n)")
+            raise ValueError(
+                "y is None: give y, one-dimensional, one label for each point, or a similarity (n, n)"
+            )
         p = Instance(points, check_labels(y, n), None, m, criterion, tuple(class_names(y)))
     else:
         soft = check_similarity(similarity, n)
@@ -144,11 +146,11 @@ def check_similarity(similarity: Any, n: int) -> FloatArray:
 def by_target(y: ArrayLike, width: float) -> FloatArray:
     """Return s_ij = exp(-(y_i - y_j)^2 / (2 width^2)), j != i, for real targets y (n,); (n, n), 0 if below 1e-12.
 
-    Raises ValueError for targets that are not finite numbers, one a point, or a width that is not positive.
+    Raises ValueError for targets that are not finite numbers, one for each point, or a width that is not positive.
     """
     targets = real_array(y, "y")
     if targets.ndim != 1 or not np.isfinite(targets).all():
-        raise ValueError(f"y must be one finite number a point, got shape {targets.shape}")
+        raise ValueError(f"y must be one finite number for each point, got shape {targets.shape}")
     s: FloatArray = np.exp(-(((targets[:, None] - targets) / check_positive(width, "width")) ** 2) / 2)
     s[s < 1e-12] = 0.0
     np.fill_diagonal(s, 0.0)
@@ -162,7 +164,7 @@ def by_known_class(y: ArrayLike, unknown: Any = -1) -> FloatArray:
     """
     labels = np.asarray(y)
     if labels.ndim != 1:
-        raise ValueError(f"y must be one-dimensional, one label a point, got shape {labels.shape}")
+        raise ValueError(f"y must be one-dimensional, one label for each point, got shape {labels.shape}")
     s: FloatArray = ((labels[:, None] == labels) & (labels != unknown)) * 1.0
     np.fill_diagonal(s, 0.0)
     return s

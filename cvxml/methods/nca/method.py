@@ -183,7 +183,7 @@ class NCA(StationaryMethod[Instance]):
         """
         if solver != "fast" and given.m < given.X.shape[1]:
             raise ValueError(
-                f"solver={solver!r} takes the literal steps, and their Q has any rank: leave n_components out"
+                f"solver={solver!r} solves the literal steps, which do not limit the rank: leave n_components out"
             )
         if solver != "fast":
             check_literal(len(given.X) ** 2, given.X.shape[1])

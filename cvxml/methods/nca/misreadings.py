@@ -56,7 +56,7 @@ class Rows(NamedTuple):
 
 
 class Part(NamedTuple):
-    """The share of a block of rows in the objective, its bound, and its limit; and M (b, n)."""
+    """The contribution of a block of rows to the objective, to its bound and to its limit; and M (b, n)."""
 
     value: float
     bound: float
@@ -221,7 +221,10 @@ def _other_criterion(to: str) -> Misreading:
 
 
 def _mean_in_class(question: Question) -> OtherProblem | None:
-    """f with weights 1 / (n_c - 1). For g this adds a constant, and for equal classes it scales f: None."""
+    """Return the problem f with weights 1 / (n_c - 1); None for g, and for classes of equal size.
+
+    For g, the weights add a constant. For classes of equal size, they multiply f by a factor.
+    """
     p = question.checked(instance)
     if p.criterion == "g" or p.similarity is not None or len(p.X) > MOST_POINTS:
         return None
@@ -248,7 +251,7 @@ def _dropped(question: Question) -> OtherProblem | None:
 
 
 def _as_reals(question: Question) -> OtherProblem | None:
-    """The labels as numbers, with the similarity of regression, exp(-(y_i - y_j)^2 / 2)."""
+    """Return the problem with the labels as numbers: the similarity of regression, exp(-(y_i - y_j)^2 / 2)."""
     p = question.checked(instance)
     if p.similarity is not None or len(p.X) > MOST_POINTS:
         return None
@@ -258,7 +261,10 @@ def _as_reals(question: Question) -> OtherProblem | None:
 
 
 def _class_weights(question: Question) -> OtherProblem | None:
-    """f with the weight n / (classes n_c) for each point. In g a weight of a point only adds a constant: None."""
+    """Return the problem f with the weight n / (classes n_c) for each point; None for g.
+
+    For g, the weights only add a constant.
+    """
     p = question.checked(instance)
     if p.criterion == "g" or p.similarity is not None or len(p.X) > MOST_POINTS:
         return None
@@ -290,7 +296,7 @@ MISREADINGS: dict[str, Misreading] = {
         "labels read as real numbers, with the similarity exp(-(y_i - y_j)^2 / 2)", _as_reals
     ),
     "class_weights": Misreading(
-        "classes that weigh the same, whatever their sizes, where every point weighs the same", _class_weights
+        "equal weights of the classes, where the method has equal weights of the points", _class_weights
     ),
     "self": _objective("the point itself in the denominator of p_ij, where the note has k != i", "self"),
     "dropped": Misreading(
@@ -314,8 +320,8 @@ MISREADINGS: dict[str, Misreading] = {
         "pairs",
     ),
     "pairs_self": _objective(
-        "one distribution over all pairs, c = d among them as the cost for continuous labels is printed, "
-        "where p has one for each point",
+        "one distribution over all pairs including c = d (the printed cost for continuous labels), where p has "
+        "one for each point",
         "pairs_self",
     ),
 }

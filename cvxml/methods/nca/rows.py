@@ -3,7 +3,9 @@
 The judged metric is M M^T, which is psd of rank at most m in spite of rounding. M (d, m) comes from the eigenvectors
 of Q, after each feature was divided by a power of two near its spread. Distances are distances of images of the points.
 `error` of a row bounds how far each distance is from e^T Q e, with e the exact difference of two points:
+
     rest |e|^2 + 2 sqrt(D) h + h^2 + (m + 12) eps D + 128 eps.
+
 rest is the norm of Q - M M^T, and h the rounding error of an image. The last two terms also cover the squares, and the
 exponentials and logarithms of the softmax. We split points and M into parts with so few bits that the products of the
 leading parts are summed exactly in any order. So h and the rounding error of rest are far below eps times the sizes.
@@ -86,7 +88,10 @@ class Point(NamedTuple):
         return self._times_c(difference, error)
 
     def weights(self, log_q: FloatArray | None) -> tuple[FloatArray, FloatArray]:
-        """Return c_i (w_ik - q_ik) and bounds of their errors, for any q (None: p); q is exact up to its sum, 1."""
+        """Return c_i (w_ik - q_ik) and bounds of their errors, for any q (None: p).
+
+        The sum of q may differ from 1 by rounding.
+        """
         if log_q is None:
             return self.own_weights()
         q = np.exp(log_q)

@@ -39,8 +39,8 @@ SHIFTS = (1e-2, 1e-4, 1e-6)  # T is reduced by these shares to find interior row
 STARTS = ("auto", "pca", "lda", "identity", "random", "likelihood")
 SLIP = 1e-9  # a start counts as better than the result only by more than this, relatively
 LOST = (
-    "some features nearly determine others: the metric at the end of the descent becomes worse by rounding to a matrix "
-    "of floats, so a metric that is not changed by rounding is returned"
+    "some features nearly determine others, so rounding to a matrix of floats makes the last metric of the "
+    "descent worse. A metric that rounding does not change is returned"
 )
 
 
@@ -248,7 +248,7 @@ def _lda(p: Instance) -> FloatArray:
 
 
 class Solver:
-    """Descents, dual variables and limits of one instance, in coordinates of unit covariance."""
+    """Runs descents from starts, and finds dual variables and limits, in coordinates of unit covariance."""
 
     def __init__(self, p: Instance, at: Coordinates | None = None):
         self.p = p
@@ -345,9 +345,7 @@ class Solver:
         return Run(name, descent.at.A, descent.at.value, status, descent.iterations, history)
 
     def _raised(self, descent: Descent) -> bool:
-        """Add the best direction to a metric with less than the allowed rank. Return False if every direction fails to
-        improve it.
-        """
+        """Add the best direction to a metric of less than the allowed rank. Return False if none improves it."""
         A = descent.at.A
         if len(A) == self.rank and np.linalg.svd(A, compute_uv=False)[-1] ** 2 > INVISIBLE:
             return False
@@ -383,7 +381,9 @@ class Solver:
         return self._limit[1]
 
     def tends_to_infinity(self, A: FloatArray) -> bool:
-        """Return True if larger multiples of A tend to a better objective, or A has reached their limit."""
+        """Return True if larger multiples of A improve the objective toward a limit, or if A has reached this
+        limit.
+        """
         value, gradient = self.pairs.value_and_gradient(A)
         further = value - self.limit(self.metric(A)).value
         if abs(further) <= ARRIVED * abs(value):

@@ -1,10 +1,13 @@
 """The regularizer lam/2 sum_b ||M_b||^2 of m basis metrics M_b, where each point has a mixture of them as its metric.
 
     D_ij = sum_b W_ib (x_i - x_j)^T M_b (x_i - x_j),     W (n, m) >= 0.
+
 A pair is ordered, because its distance uses the weights of the first point. M (m d, m d) is block diagonal with the
 blocks M_b, and psd if all M_b are. In <M, X_ij> of the theorem, block b of X_ij is W_ib (x_i - x_j)(x_i - x_j)^T.
 For dual variables w_p of the pairs, block b of G is G_b = sum_p w_p W_pb X_p, and
+
     r(G) = -sum_b ||P_+(G_b)||^2 / (2 lam),   attained at M_b = P_+(G_b) / lam.
+
 Every value and every error bound is a sum over the blocks of the result of frobenius.py for one metric.
 """
 
@@ -43,7 +46,7 @@ from cvxml.numbers.sums import Approximate
 
 @dataclass(frozen=True)
 class BlocksFeasibility(Feasibility):
-    """The distance of a matrix from the matrices of psd blocks; `beyond` is its largest entry outside the blocks."""
+    """The distance of a matrix from the matrices made of psd blocks; `beyond`: the largest entry outside them."""
 
     beyond: float = 0.0
 
@@ -59,12 +62,12 @@ class BlocksFeasibility(Feasibility):
     @property
     def nearest(self) -> str:
         """The matrices of psd blocks, if an entry outside the blocks is too large."""
-        return super().nearest if self._in_blocks else "the matrices of psd blocks"
+        return super().nearest if self._in_blocks else "the matrices made of psd blocks"
 
     def __str__(self) -> str:
         if self._in_blocks:
             return super().__str__()
-        return f"{super().__str__()}; an entry beside the blocks is {self.beyond:.3g} (norm {self.norm:.3g})"
+        return f"{super().__str__()}; an entry outside the blocks is {self.beyond:.3g} (norm {self.norm:.3g})"
 
 
 def examine_blocks(A: FloatArray, X: FloatArray, m: int) -> tuple[FloatArray, BlocksFeasibility]:
@@ -83,13 +86,13 @@ def examine_blocks(A: FloatArray, X: FloatArray, m: int) -> tuple[FloatArray, Bl
 
 
 class BlocksView(NamedTuple):
-    """A view of points in m metrics; the distance of a pair is their mixture with the shares of the pair."""
+    """The points under m metrics. The distance of a pair is their mixture with the shares of the pair."""
 
     shares: Callable[[IntArray], FloatArray]  # of pairs (p, 2): (p, m)
     each: tuple[Flat, ...]
 
     def pairs(self, index: IntArray) -> Distances:
-        """See `View`."""
+        """Squared distances of the pairs (p, 2), with their error bounds."""
         D, error = np.zeros(len(index)), np.zeros(len(index))
         for share, view in zip(self.shares(index).T, self.each, strict=True):
             own = view.pairs(index)
@@ -144,7 +147,7 @@ class Blocks(Frobenius):
         return _sum([self.one.bound(own) for own in self.parts(G)])
 
     def reached(self, G: Weights) -> tuple[FloatArray, float]:
-        """See `Frobenius`."""
+        """The minimizer of R(M) - <M, G>, and a bound of its error in norm."""
         Q, error = zip(*(self.one.reached(own) for own in self.parts(G)), strict=True)
         return in_blocks(np.array(Q)), float(np.linalg.norm(error)) * (1 + 4 * EPS)
 
@@ -183,7 +186,7 @@ class Blocks(Frobenius):
         return sum(exactly, Fraction(0))
 
     def parts(self, G: Weights) -> list[Weights]:
-        """The part of G of each block. Fractions stay exact. Floats are rounded once; the block's error includes it."""
+        """The part of G of each block. Fractions stay exact; the error bound includes the rounding of floats."""
         shares: Any = self.shares(G.pairs)
         if G.w.dtype == object and len(G.w):
             shares = np.vectorize(Fraction, otypes=[object])(shares)

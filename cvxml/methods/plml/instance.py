@@ -27,8 +27,8 @@ LARGEST = 1e15  # largest dimensionless weight or similarity; the smallest posit
 class Instance(Compared):
     """Checked data.
 
-    smooth: the problem of the weights, None if weights were given without anchors. drawn: True if the anchors come from
-    k-means. solved: True if the weights were computed.
+    smooth: the problem of the weights, None if weights were given without anchors. drawn: True if the anchors come
+    from k-means. solved: True if the weights were computed here.
     """
 
     W: FloatArray  # (n, m)
@@ -55,8 +55,8 @@ class Instance(Compared):
         if proof is None or proof.rel_gap <= WELL:
             return ""
         return (
-            f"the weights, which the metrics depend on, are no proved solution of their own problem: they leave up to "
-            f"{proof.rel_gap:.2g} of its value to gain, and {WELL:g} is allowed; give a smaller lam2, or the weights"
+            f"the weights are not proved optimal for their own problem: their relative gap is up to "
+            f"{proof.rel_gap:.2g} , allowed is {WELL:g}; give a smaller lam2, or weights"
         )
 
     @property
@@ -95,7 +95,7 @@ def instance(
         check_units(points, lam2, "lam2", "lam2 / s^2")
     for name, value in (("alpha2", alpha2), ("lam1", lam1)):  # which have no unit
         if value > 0 and not 1 / LARGEST <= value <= LARGEST:
-            raise ValueError(f"{name} must be 0, or within {1 / LARGEST:g} and {LARGEST:g}; got {value:g}")
+            raise ValueError(f"{name} must be 0, or between {1 / LARGEST:g} and {LARGEST:g}; got {value:g}")
     n, d = points.shape
     seed = check_count(random_state, "random_state", at_least=0)
     k = check_count(graph_neighbors, "graph_neighbors")
@@ -146,7 +146,7 @@ def _anchors(anchors: ArrayLike, X: FloatArray) -> FloatArray:
 
 
 def _similarity(similarity: ArrayLike, n: int) -> FloatArray:
-    """`similarity` (n, n), checked: finite, >= 0, symmetric, and 0 on the diagonal."""
+    """Return `similarity` (n, n) if it is finite, >= 0, symmetric, and 0 on the diagonal."""
     s = real_array(similarity, "similarity")
     if s.shape != (n, n):
         raise ValueError(f"similarity must have shape ({n}, {n}) for {n} points, got {s.shape}")
@@ -154,7 +154,7 @@ def _similarity(similarity: ArrayLike, n: int) -> FloatArray:
         raise ValueError("similarity must be finite, 0 or more, symmetric, and 0 on its diagonal")
     if s.any() and (s[s > 0].min() < 1 / LARGEST or s.max() > LARGEST):
         raise ValueError(
-            "similarity has entries outside 1e-15 to 1e15; rescale it, or make what is so small 0"
+            "similarity has entries outside 1e-15 to 1e15; rescale it, or set the small ones to 0"
         )
     return s
 

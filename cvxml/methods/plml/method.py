@@ -17,7 +17,7 @@ alpha1 sum_b ||M_b||^2.
 
 Reference: J. Wang, A. Woznica, A. Kalousis, Parametric local metric learning for nearest neighbor classification, NIPS
 2012. The printed equations were not available to us; docs/plml.md lists the sources. We read G_bi as a squared
-distance, and chose the similarity of the graph. Every verdict on PLML rests on this reading.
+distance, and chose the similarity of the graph. Every verdict on PLML depends on this reading.
 """
 
 from __future__ import annotations
@@ -70,7 +70,6 @@ def _even(a: float) -> list[list[float]]:
 
 
 def _both_ends(question: Question) -> float:
-    """The relative gap of the metric in the problem `BothEnds`."""
     return BothEnds().left(question.checked(instance), question)
 
 
@@ -82,10 +81,14 @@ class PLML(TripletMethod[Instance]):
     PARAMETERS: ClassVar = {
         "alpha1": Parameter("weight of the squared norms of the basis metrics, > 0", NUMBER, 1.0),
         "alpha2": Parameter("weight of the distances of the pairs (i, j) of the triplets, >= 0", NUMBER, 1.0),
-        "lam1": Parameter("of the weights: of distances to the anchors, >= 0", NUMBER, 1.0),
-        "lam2": Parameter("of the weights: of their differences along the graph, >= 0", NUMBER, 100.0),
-        "n_anchors": Parameter("basis metrics, at means of k-means", COUNT, 5),
-        "anchors": Parameter("explicit anchors (m, d); they win over n_anchors", POINTS),
+        "lam1": Parameter(
+            "in the problem of the weights: weight of the distances to the anchors, >= 0", NUMBER, 1.0
+        ),
+        "lam2": Parameter(
+            "in the problem of the weights: weight of their differences along the graph, >= 0", NUMBER, 100.0
+        ),
+        "n_anchors": Parameter("number of basis metrics, with the means of k-means as anchors", COUNT, 5),
+        "anchors": Parameter("explicit anchors (m, d); they take precedence over n_anchors", POINTS),
         "weights": Parameter(
             "explicit weights (n, m), rows of the simplex", POINTS, otherwise="the optimal ones"
         ),
@@ -94,7 +97,7 @@ class PLML(TripletMethod[Instance]):
             MATRIX,
             otherwise="1 for neighbours in the graph",
         ),
-        "graph_neighbors": Parameter("of a point, in the graph of nearest neighbours", COUNT, 6),
+        "graph_neighbors": Parameter("number of neighbours of a point in the graph", COUNT, 6),
         "random_state": Parameter("seed of k-means", COUNT, 0),
         **BY_TRIPLETS,
     }
@@ -104,7 +107,7 @@ class PLML(TripletMethod[Instance]):
     MISREADINGS: ClassVar = {
         **MISREADINGS,
         "both_ends": Misreading(
-            "the weights of both points of a pair where there are those of the first",
+            "the weights of both points of a pair where the method takes those of the first",
             left=_both_ends,
         ),
     }
@@ -153,7 +156,7 @@ class PLML(TripletMethod[Instance]):
         return in_blocks(blocks_of(M, len(M) // given.X.shape[1]))
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """See `instance`."""
+        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def metric_size(self, given: Instance) -> int:
@@ -172,8 +175,8 @@ class PLML(TripletMethod[Instance]):
         beyond, norm = float(np.abs(M - inside).max()), float(np.linalg.norm(M))
         if beyond > FEASIBILITY_TOL * norm:
             raise ValueError(
-                f"{name} has an entry of {beyond:.3g} beside its {given.m} blocks of {given.X.shape[1]} features: a "
-                "block is a basis metric, and all else is 0"
+                f"{name} has an entry of {beyond:.3g} outside its {given.m} blocks of {given.X.shape[1]} "
+                "features: entries outside the blocks must be 0"
             )
         return inside
 
@@ -182,13 +185,13 @@ class PLML(TripletMethod[Instance]):
         return str(examine_blocks(M, given.X, given.m)[1])
 
     def problem(self, given: Instance) -> Any:
-        """The problem of the metrics. Variables "M_0" .. (d, d) and "xi" (t,)."""
+        """The problem of the metrics, for given weights. Variables "M_0" .. (d, d) and "xi" (t,)."""
         from cvxml.methods.plml.problem import problem
 
         return problem(given.X, given.W, given.triplets(), given.targets, given.alpha1, given.alpha2)
 
     def dual(self, given: Instance) -> Any:
-        """The dual of the metrics. Variables "c" (t,) and "S_0" .. (d, d)."""
+        """The dual of the problem of the metrics. Variables "c" (t,) and "S_0" .. (d, d)."""
         from cvxml.methods.plml.problem import dual
 
         return dual(given.X, given.W, given.triplets(), given.targets, given.alpha1, given.alpha2)
@@ -198,7 +201,7 @@ class PLML(TripletMethod[Instance]):
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """See `evaluate`."""
+        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given, M)
 
     def literal_rows(self, given: Instance) -> int:
@@ -206,11 +209,11 @@ class PLML(TripletMethod[Instance]):
         return -(-given.count // given.m)
 
     def inside(self, given: Instance, at: Moved, M: FloatArray) -> FloatArray:
-        """See `ConvexMethod`; each basis metric is transformed separately."""
+        """The metric in the coordinates `at`: each basis metric is transformed separately."""
         return in_blocks(np.array([at.inside(own) for own in blocks_of(M, given.m)]))
 
     def outside(self, given: Instance, at: Moved, M: FloatArray) -> FloatArray:
-        """See `ConvexMethod`; each basis metric is transformed separately."""
+        """The metric of the features: each basis metric is transformed back separately."""
         return in_blocks(np.array([at.outside(own) for own in blocks_of(M, given.m)]))
 
     def rows(self, given: Instance) -> Triplets:
@@ -257,7 +260,7 @@ class PLML(TripletMethod[Instance]):
         return replace(certificate, undecided=certificate.undecided or given.unsolved)
 
     def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-        """The same in exact arithmetic. Raises Unproved if computed weights are not proved optimal."""
+        """The certificate in exact arithmetic. Raises Unproved if computed weights are not proved optimal."""
         if given.unsolved:
             raise Unproved(given.unsolved)
         return super().exact(given, M, dual, root=root)
@@ -297,7 +300,10 @@ class PLML(TripletMethod[Instance]):
         return (*super().derived(given), *anchors, *weights)
 
     def differs(self, given: Instance, name: str, params: Mapping[str, Any]) -> str:
-        """Compute the anchors again and compare. The weights are judged by the bound of their own problem."""
+        """Return a message if a stored parameter does not follow from the others; else empty.
+
+        Anchors are computed again and compared. Weights are judged by the bound of their own problem.
+        """
         if name == "anchors":
             drawn = k_means(given.X, given.m, given.random_state)
             if given.smooth is not None and alike(POINTS, drawn, given.smooth.U):
@@ -308,7 +314,7 @@ class PLML(TripletMethod[Instance]):
             if proof is not None and proof.rel_gap <= WELL:
                 return ""
             left = "" if proof is None else f": they leave up to {proof.rel_gap:.2g} of its value to gain"
-            return f"its weights are no proved solution of the problem that its anchors, lam1 and lam2 state{left}"
+            return f"its weights are not proved optimal for its anchors, lam1 and lam2{left}"
         return super().differs(given, name, params)
 
 

@@ -14,7 +14,7 @@ from cvxml.methods.plml.instance import Instance, instance
 
 
 def _weights(change: Callable[[Instance], FloatArray]) -> Any:
-    """The problem with the weights change(instance), unless they equal the present weights."""
+    """Return the misreading with the weights change(instance), unless they equal the weights of the problem."""
 
     def value(question: Question) -> Any:
         given = question.checked(instance)
@@ -38,14 +38,16 @@ def _mean(question: Question) -> OtherProblem:
 
 MISREADINGS = {
     "half": Misreading(
-        "alpha1/2 where there is alpha1", changed("alpha1", lambda q: q.checked(instance).alpha1 / 2)
+        "alpha1/2 where the method has alpha1", changed("alpha1", lambda q: q.checked(instance).alpha1 / 2)
     ),
-    "mean": Misreading("the mean over triplets where there is their sum", _mean),
+    "mean": Misreading("the mean over triplets where the method has the sum", _mean),
     "no_pull": Misreading(
-        "no pairs pulled together",
+        "the pull of the pairs left out",
         changed("alpha2", lambda q: 0.0 if q.checked(instance).alpha2 > 0 else None),
     ),
-    "hard": Misreading("the metric of the largest weight alone where metrics are mixed", _weights(_hard)),
+    "hard": Misreading(
+        "only the metric of the largest weight, where the method mixes metrics", _weights(_hard)
+    ),
     "even": Misreading(
         "the mean of the basis metrics at every point",
         _weights(lambda given: np.full(given.W.shape, 1 / given.m)),

@@ -32,7 +32,7 @@ def weights_problem(given: Smooth) -> cp.Problem:
 
 
 def weights_dual(given: Smooth) -> cp.Problem:
-    """The dual of the weights. Variables: "V" (n, m) and "t" (n,)."""
+    """The dual of the problem of the weights. Variables: "V" (n, m) and "t" (n,)."""
     X, U, s = given.X, given.U, given.similarity
     V, t = cp.Variable((len(X), len(U)), name="V"), cp.Variable(len(X), name="t")
     #: L = diag(s 1) - s | L = \operatorname{diag}(s \mathbf{1}) - s
@@ -83,7 +83,7 @@ def problem(
 def dual(
     X: FloatArray, W: FloatArray, triplets: IntArray, pairs: IntArray, alpha1: float, alpha2: float
 ) -> cp.Problem:
-    """The dual of the metrics. Variables: "c" (t,), one per triplet, and "S_0" .. "S_{m-1}" (d, d)."""
+    """The dual of the problem of the metrics. Variables: "c" (t,), one per triplet, and "S_0" .. "S_{m-1}" (d, d)."""
     d, m = X.shape[1], W.shape[1]
     c = cp.Variable(len(triplets), name="c")
     S = [cp.Variable((d, d), symmetric=True, name=f"S_{b}") for b in range(m)]

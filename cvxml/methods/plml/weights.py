@@ -1,9 +1,13 @@
 """The first problem of PLML, the weights W (n, m) of the basis metrics at each point: objective, solver, exact bound.
 
 The objective g is convex and quadratic. Its tangent at any V (n, m) is below it,
+
     g(W) >= g(V) + <grad g(V), W - V>,
+
 and the minimum of the tangent over the simplices is the lower bound
+
     g(V) - <grad g(V), V> + sum_i min_b grad g(V)_ib,
+
 where g(V) - <grad g(V), V> = ||X||^2 - ||V U||^2 - lam2 tr V^T L V, since the linear terms cancel. The bound is tight
 if V = W is optimal. All inputs are floats, hence rational numbers. So objective and bound are computed exactly, and
 rounded outward.
@@ -85,7 +89,7 @@ def check_weights(weights: ArrayLike, n: int, m: int | None) -> FloatArray:
     """
     W = real_array(weights, "weights")
     if W.ndim != 2 or len(W) != n or W.shape[1] != (m or W.shape[1]) or W.shape[1] == 0:
-        columns = "a column a metric" if m is None else f"a column for each of the {m} anchors"
+        columns = "a column for each metric" if m is None else f"a column for each of the {m} anchors"
         raise ValueError(
             f"weights must have a row for each of the {n} points and {columns}, got shape {W.shape}"
         )
@@ -185,10 +189,10 @@ def _smoothness(given: Smooth, W: Any, w_at: int) -> Fraction:
 
 
 def solve(given: Smooth, tol: float = TOL) -> FloatArray:
-    """Weights W (n, m) by accelerated projected gradients from equal weights, without a proof.
+    """Return weights W (n, m) by accelerated projected gradients from equal weights, without a proof.
 
-    If lam2 is large compared with the squared distances of the points, gradient steps converge very slowly. So Newton's
-    method on the face of W is tried after every batch of gradient steps.
+    If lam2 is large compared with the squared distances of the points, gradient steps converge very slowly. So
+    Newton's method on the face of W is tried after every batch of gradient steps.
     """
     at = _Gradients(given)
     W = np.full((len(given.X), len(given.U)), 1 / len(given.U))
@@ -244,7 +248,7 @@ class _Gradients:
         return slope
 
     def value(self, W: FloatArray) -> float:
-        """g"""
+        """g(W)"""
         return float(np.sum((self.X - W @ self.U) ** 2) + np.sum(self.near * W) + np.sum(W * (self.L @ W)))
 
     def gap(self, W: FloatArray) -> float:
@@ -280,7 +284,7 @@ class _Gradients:
         return np.asarray(moved, dtype=np.float64).reshape(n, m)
 
     def descent(self, v: FloatArray, image: FloatArray) -> _Descent:
-        """See `_Descent`."""
+        """The gradient at v, from which steps are taken."""
         return _Descent(self, v)
 
 

@@ -1,16 +1,19 @@
 """SDML, sparse distance metric learning (Qi et al. 2009): a metric near a prior with few nonzero entries.
 
 With y_ij = 1 for a similar pair, -1 for a dissimilar pair, and a prior M_0, the problem is
+
     min_{M pd}  tr S M - log det M + lam sum_{i != j} |M_ij|,    S = M_0^-1 + eta sum y_ij (x_i - x_j)(x_i - x_j)^T.
+
 The penalty counts both M_ij and M_ji, but not the diagonal. metric-learn's documentation has M_0 in S; its code has
 M_0^-1. The problem has the form of the graphical lasso, which estimates a sparse inverse of S. Here S may be
 indefinite.
 
 Dual and bound: if U_ii = 0, |U_ij| <= lam and W = S + U is positive definite, then d + log det W is a lower bound
-(`dual`). S and W are exact rational matrices, and logarithms are balls (core/balls.py); floats come last. A dual U
-outside this domain is clipped, and mixed with a U inside it. Scale: d. The optimum is unique; radius:
-family/regularizers/logdet.py. Solver: methods/sdml/logdet_box.py. If no such W exists, the problem is unbounded.
-`instance` refuses it, and proves it by a direction.
+(`dual`). S and W are exact rational matrices, and logarithms are balls (core/balls.py). Results are rounded to
+floats at the end. A dual U outside this domain is clipped, and mixed with a U inside it. Scale: d. The optimum is
+unique; radius: family/regularizers/logdet.py. Solver: methods/sdml/logdet_box.py. If no such W exists, the problem
+is unbounded. `instance` refuses such data. It proves that the problem is unbounded by a direction in which it
+decreases.
 
 Reference: G.-J. Qi, J. Tang, Z.-J. Zha, T.-S. Chua, H.-J. Zhang, An efficient sparse metric learning in
 high-dimensional space via l1-penalized log-determinant regularization, ICML 2009. The printed equations were not
@@ -84,7 +87,7 @@ def weighted(X: FloatArray, pairs: Pairs, eta: float, M_0: FloatArray) -> FloatA
 
 
 def dual(X: FloatArray, pairs: Pairs, eta: float, lam: float, M_0: FloatArray) -> Any:
-    """Its dual. Variable: "U" (d, d), which is added to S off the diagonal."""
+    """The dual of `problem`. Variable: "U" (d, d), which is added to S off the diagonal."""
     import cvxpy as cp
 
     S, d = weighted(X, pairs, eta, M_0), X.shape[1]
@@ -101,9 +104,9 @@ def dual(X: FloatArray, pairs: Pairs, eta: float, lam: float, M_0: FloatArray) -
     #:   | \text{any } U \text{ of the box with } S + U \succ 0 \text{ gives a lower bound}
     #: refused: no S + U is positive definite, and the problem is unbounded
     #:   | \text{refused: no } S + U \text{ is positive definite, and the problem is unbounded}
-    #: shown by a psd D with tr(S D) + lam ||D||_off <= 0: along it M grows without end
+    #: shown by a psd D with tr(S D) + lam ||D||_off <= 0: along it M grows without bound
     #:   | \text{shown by a psd } D \text{ with } \operatorname{tr}(S D)
-    #:     + \lambda \lVert D \rVert_{\mathrm{off}} \le 0 \text{: along it } \mathbf{M} \text{ grows without end}
+    #:     + \lambda \lVert D \rVert_{\mathrm{off}} \le 0 \text{: along it } \mathbf{M} \text{ grows without bound}
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +172,7 @@ def _check_diagonal(S: Any, floats: FloatArray) -> None:
     for k in range(S.nrows()):
         if not S[k, k] > 0:
             raise ValueError(
-                f"unbounded: S[{k}, {k}] is {floats[k, k]:.3g}, so that M[{k}, {k}] may grow without end; give a "
+                f"unbounded: S[{k}, {k}] is {floats[k, k]:.3g}, so M[{k}, {k}] can grow without bound; give a "
                 "smaller eta"
             )
     diagonal = floats.diagonal()
@@ -180,9 +183,9 @@ def _check_diagonal(S: Any, floats: FloatArray) -> None:
 
 
 def start_of(S: Any, floats: FloatArray, lam: float) -> FloatArray:
-    """U (d, d) in the box with S + U proved positive definite: U = 0 if possible.
+    """Return U (d, d) in the box with S + U proved positive definite: U = 0 if possible.
 
-    Raises ValueError if the problem is proved unbounded, and if neither is proved.
+    Raises ValueError if the problem is proved unbounded, and if double precision does not decide.
     """
     none = np.zeros_like(floats)
     if serves(S, floats, lam, none):
@@ -202,11 +205,13 @@ def start_of(S: Any, floats: FloatArray, lam: float) -> FloatArray:
         if (falls := descent(S, lam, *D)) is not None:
             raise ValueError(
                 "unbounded: no positive definite matrix has the diagonal of S and is within lam of it elsewhere; along "
-                f"a psd D with tr S D + lam ||D||_off = {falls:.3g} the objective falls without end; give a smaller "
+                f"a psd D with tr S D + lam ||D||_off = {falls:.3g} the objective decreases without bound; give "
+                "a smaller "
                 "eta, or a larger lam"
             )
     raise ValueError(
-        "it is not decided whether the problem is bounded: the matrices within lam of S are singular, or next to it; "
+        "double precision does not decide whether the problem is bounded: the matrices within lam of S are "
+        "nearly singular; "
         "give a smaller eta, or a larger lam"
     )
 
@@ -270,7 +275,7 @@ def value(given: Instance, V: Any, at: int) -> Any:
 
 
 def _other(change: Callable[[Instance], dict[str, Any] | None], sentence: str) -> Misreading:
-    """The misreading with the parameters change(instance) and the present eta; None if it does not apply."""
+    """Return the misreading with the parameters change(instance) and the same eta; None if it does not apply."""
 
     def other(question: Question) -> OtherProblem | None:
         given = question.checked(instance)
@@ -303,20 +308,21 @@ def _others_dissimilar(given: Instance) -> dict[str, Any] | None:
 
 # Mistakes in implementations. `check` recognizes the inverse of M for every method, so it is not listed.
 MISREADINGS = {
-    "prior": _other(_documented_prior, "M_0 where there is its inverse (metric-learn's documentation)"),
+    "prior": _other(_documented_prior, "M_0 where the method has its inverse (metric-learn's documentation)"),
     "not_listed": _other(
-        _others_dissimilar, "every pair that is not listed as dissimilar (metric-learn's documentation)"
+        _others_dissimilar, "every pair that is not similar counted as dissimilar (metric-learn's documentation)"
     ),
     "diagonal": _other(
         lambda p: {"prior": _inverse(_inverse(p.prior) + p.lam * np.eye(len(p.prior)))} if p.lam else None,
-        "the diagonal in the penalty, which is of the other entries",
+        "the diagonal included in the penalty",
     ),
-    "once": _other(lambda p: {"lam": p.lam / 2} if p.lam else None, "each |M_ij| once, where i, j and j, i count"),
+    "once": _other(lambda p: {"lam": p.lam / 2} if p.lam else None, "each |M_ij| counted once, where the method "
+        "counts M_ij and M_ji"),
     "mean": _other(
         lambda p: {"eta": p.eta / max(1, len(p.pairs.similar) + len(p.pairs.dissimilar))},
-        "the mean over pairs where there is a sum",
+        "the mean over pairs where the method has a sum",
     ),
-    "ordered": _other(lambda p: {"eta": 2 * p.eta}, "every pair in both orders"),
+    "ordered": _other(lambda p: {"eta": 2 * p.eta}, "every pair counted in both orders"),
     "exchanged": _other(
         lambda p: {"pairs": exchanged(p.pairs).to_dict()}, "similar and dissimilar pairs exchanged"
     ),
@@ -334,7 +340,7 @@ class SDML(ConvexMethod[Instance]):
         "eta": Parameter(
             "weight of the pairs, > 0",
             NUMBER,
-            otherwise="1/(2 ||C^T T C||), T the signed sum over pairs and M_0 = C C^T: half of what the prior weighs",
+            otherwise="1/(2 ||C^T T C||), T the signed sum over pairs and M_0 = C C^T: half of the size of the prior",
         ),
         "lam": Parameter("weight of sum |M_ij| for i != j, >= 0", NUMBER, 0.01),
         "prior": PRIOR,
@@ -382,7 +388,7 @@ class SDML(ConvexMethod[Instance]):
     )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """See `instance`."""
+        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
@@ -398,7 +404,7 @@ class SDML(ConvexMethod[Instance]):
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """See `evaluate`."""
+        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given, M)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
@@ -444,7 +450,7 @@ class SDML(ConvexMethod[Instance]):
         )
         if given.start.any():
             said.append(
-                "S is not positive definite, or next to singular: that the problem is bounded is lam's doing"
+                "S is not positive definite, or nearly singular; the problem is bounded only because of lam"
             )
         return said
 

@@ -21,7 +21,7 @@ def log_determinant(S: Any, U: FloatArray) -> Any:
     """log det(S + U) as a ball. Raises TooFewBits if S + U is not proved positive definite."""
     found = _pivots(S, U)
     if found is None:
-        raise TooFewBits("S + U is next to singular")
+        raise TooFewBits("S + U is nearly singular")
     return total([pivot.log() for pivot in found])
 
 

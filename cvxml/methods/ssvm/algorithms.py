@@ -1,18 +1,20 @@
 """Algorithms 1 to 3 of Trivedi et al. 2014, as printed and corrected, for comparison with the solver.
 
-Algorithms 2 and 3, `targeted` and `loss_augmented`, are a one-pass greedy inference that is not exact. It takes the n*
-nearest points of the target class. Then, one after another, it takes the nearest point that lets no class overtake the
-target. It never reconsiders a set with more votes for the target, which would let cheaper points in. It can miss the
-optimum if and only if R >= 3 and k >= 2 n* + 2 - tau. inference.py is exact.
+Algorithms 2 and 3, `targeted` and `loss_augmented`, are a one-pass greedy inference that is not exact. It takes the
+n* nearest points of the target class. Then, one after another, it takes the nearest point that lets no class
+overtake the target. It does not try more votes for the target, which may allow cheaper points of other classes. It
+can miss the optimum if and only if R >= 3 and k >= 2 n* + 2 - tau. inference.py is exact.
 
 Algorithm 1, `sgd`, is stochastic gradient descent. Corrected: a sample i gives the unbiased subgradient 2 W + C n dW of
 F with dW = Psi_{i, h^} - Psi_{i, h*}, so
+
     W <- P_+( (1 - 2 eta) W - eta C n dW ),     eta = 1 / (2 (t + 1)).
-With eta = 1 / (2 t), the step t = 1 would erase the start. A mini-batch takes the mean of its dW.
-As printed: W <- P_+( (1 - eta) W - C dW ), eta = 1/t. The loss has no step size. t = 0 would divide by zero, so it
-starts at t = 1, which erases the start. h* and h^ come from the greedy inference with ties forbidden in both.
-Both versions differ from the paper in one way: the paper draws each sample from all points, and here a pass takes each
-point once, in a random order.
+
+With eta = 1 / (2 t), the step t = 1 would erase the start. A mini-batch takes the mean of its dW. As printed: W <-
+P_+( (1 - eta) W - C dW ), eta = 1/t. The loss has no step size. Because t = 0 would divide by zero, it starts at t
+= 1, which erases the start. Both h* and h^ come from the greedy inference with ties forbidden. Both versions differ
+from the paper in one way: the paper draws each sample from all points, and here a pass takes each point once, in a
+random order.
 """
 
 from __future__ import annotations
@@ -31,7 +33,8 @@ from cvxml.methods.ssvm.instance import Instance
 def table(D: FloatArray, tau: int) -> tuple[FloatArray, IntArray]:
     """Return the cost (n, R) of the greedy set for each point and target class, and its votes (n, R, R).
 
-    D (n, R, k): see `inference.Nearest`. The cost is inf if no set was found. The last axis of the votes is the class.
+    D (n, R, k): distances as in `inference.Nearest`. The cost is inf if no set was found. The last axis of the
+    votes is the class.
     """
     n, R, k = D.shape
     first = fewest_votes(k, R, tau)

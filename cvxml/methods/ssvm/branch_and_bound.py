@@ -50,7 +50,7 @@ LEAF = -1
 
 @dataclass(frozen=True, eq=False)
 class Proof:
-    """Multipliers, and their bound."""
+    """Multipliers of a leaf, and the bound that they prove."""
 
     bound: float
     q: FloatArray  # (m,)
@@ -61,7 +61,7 @@ class Proof:
 
 @dataclass(frozen=True, eq=False)
 class Relaxed:
-    """The result of a relaxation."""
+    """The solution of a relaxation: W, its multipliers and their bound."""
 
     w: FloatArray  # (D,)
     F: float  # at w, as far as w is psd
@@ -116,7 +116,7 @@ class Relaxation:
         return D
 
     def settled(self, known: IntArray) -> FloatArray:
-        """Return Y (n, D) of `known` (n, n)."""
+        """Return Y (n, D): for each point i, the sum of X_ij over the points j that `known` (n, n) places in h*_i."""
         Y: FloatArray = np.einsum("ij,ijd->id", (known == IN).astype(float), self.outer)
         return Y
 
@@ -177,7 +177,7 @@ class Relaxation:
     def _program(
         self, Y: FloatArray, sets: IntArray, exchanges: IntArray
     ) -> tuple[FloatArray, FloatArray, Proof]:
-        """Solve the program with these rows: w, t (n,) and the multipliers, without those that are zero."""
+        """Solve the program with these rows. Return w, t (n,) and the multipliers that are not zero."""
         p, n = self.p, len(self.p.y)
         D, m, e = self.outer.shape[2], len(sets), len(exchanges)
         point = sets[:, 0]
@@ -221,7 +221,7 @@ class Relaxation:
         return rows
 
     def bound(self, Y: FloatArray, proof: Proof) -> Proof:
-        """Return the multipliers, made feasible, with their bound at the settled Y (n, D)."""
+        """Make the multipliers feasible, and return them with their bound. Y (n, D): see `settled`."""
         p, n = self.p, len(Y)
         point = proof.sets[:, 0]
         q, nu = np.maximum(proof.q, 0), np.maximum(proof.nu, 0)
@@ -235,7 +235,7 @@ class Relaxation:
 
 
 def nothing(k: int) -> Proof:
-    """Return no multipliers, with the bound 0 of F."""
+    """Return an empty set of multipliers, which proves the bound F >= 0."""
     empty = np.empty(0)
     return Proof(0.0, empty, np.empty((0, 1 + k), dtype=np.intp), empty, np.empty((0, 3), dtype=np.intp))
 
@@ -266,7 +266,7 @@ def reduced(p: Instance) -> Reduced:
 
 @dataclass(eq=False)
 class Node:
-    """The settled memberships, and the best proof so far."""
+    """A node of the tree. known: which points are settled to be in h*_i, or not. proof: the best bound so far."""
 
     known: IntArray  # (n, n)
     proof: Proof
@@ -275,7 +275,10 @@ class Node:
 
 @dataclass
 class Tree:
-    """Rows: i, j, the row with j in h*_i, the row with j not in h*_i; four times LEAF for a leaf."""
+    """One row per node: i, j, the row of the child with j in h*_i, the row of the child with j not in h*_i.
+
+    A leaf has LEAF in all four columns.
+    """
 
     rows: list[list[int]] = field(default_factory=list)
     proofs: dict[int, Proof] = field(default_factory=dict)  # of leaves
@@ -304,7 +307,7 @@ class Search:
 
     @property
     def threshold(self) -> float:
-        """A bound of at least this closes a node."""
+        """The bound from which a node is closed."""
         return self.best.F - 0.9 * self.tol * self.best.norm2 - 0.5 * self.best.rounding(self.p.C)
 
     @property

@@ -1,7 +1,9 @@
 """The certificate of a metric for gerrymandering: F, and a bound of its own convex step.
 
 The step is a member of the family (family/theorem), and the theorem gives its bound, gap and rounding:
+
     min_{W psd}  ||W||^2 + C sum_i max(0, max_h [Delta_ih - v_ih]),   v_ih = sum_{j in h} D_ij - sum_{j in known_i} D_ij
+
 Here known_i is h*_i. Its own row is 0, so the maximum is not negative, and its dual variable does not change the bound.
 The dual variables of a point sum to C at most, and the rest is on h*_i. Files store q, the dual variables / C. In a
 leaf of a tree, known_i holds the settled members of h*_i, and exchanges have dual variables too (tree.py).
@@ -68,7 +70,7 @@ class Sets:
         self.listed, self.pairs = listed, np.stack(np.divmod(pairs, n), axis=1)
 
     def blocks(self, view: View, duals: Duals, kept: float = math.inf) -> Iterator[Block]:
-        """See `Rows`; all rows in one block."""
+        """All rows in one block."""
         m = len(self.listed)
         D, error = view.pairs(self.pairs)
         v = np.bincount(self.row, self.sign * D[self.where], minlength=m).astype(np.float64)
@@ -79,7 +81,10 @@ class Sets:
         yield Block(v, moved * (1 + 1e-6), a)
 
     def weights(self, duals: Duals) -> Weights:
-        """See `Rows`; each pair once. The sums are exact if `duals` are whole multiples of a digit (groups.py)."""
+        """G as weights on pairs, each pair once.
+
+        The sums are exact if `duals` are whole multiples of a digit (groups.py).
+        """
         a = np.zeros(len(self.listed), dtype=duals.a.dtype)
         a[duals.key] = duals.a
         w = np.zeros(len(self.pairs), dtype=duals.a.dtype)
@@ -87,11 +92,11 @@ class Sets:
         return Weights(self.pairs, w)
 
     def within_span(self, labels: IntArray, duals: Duals) -> Duals:
-        """See `Rows`; all, because the regularizer is finite everywhere."""
+        """All dual variables, because the regularizer is finite everywhere."""
         return duals
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[int]:
-        """See `Rows`."""
+        """v of all rows, from integer squared distances D[i][j]."""
         v, pairs = [0] * len(self.listed), self.pairs.tolist()
         for row, where, sign in zip(self.row.tolist(), self.where.tolist(), self.sign.tolist(), strict=True):
             i, j = pairs[where]
@@ -142,7 +147,10 @@ def scaled(q: FloatArray, sets: IntArray) -> FloatArray:
 
 
 def in_order(sets: IntArray) -> tuple[IntArray, Any]:
-    """Return sets (m, 1 + k) with increasing members, and a mask (m,) of those with k distinct other points."""
+    """Return the sets (m, 1 + k) with increasing members, and a mask (m,) of the valid sets.
+
+    A set is valid if it has k distinct members, all different from its point.
+    """
     members = np.sort(sets[:, 1:], axis=1)
     proper = (np.diff(members, axis=1) > 0).all(axis=1) & (members != sets[:, :1]).all(axis=1)
     return np.column_stack([sets[:, 0], members]), proper
@@ -201,7 +209,7 @@ def _checked(dual: Dual, n: int, k: int) -> tuple[FloatArray, IntArray]:
         index = index.reshape(0, k + 1).astype(np.intp)
     if q.ndim != 1 or index.shape != (len(q), k + 1) or index.dtype.kind not in "iu":
         raise ValueError(
-            f"dual 'q' must be one number a set, with q_index of shape (m, {k + 1}) and integers; "
+            f"dual 'q' must be one number for each set, with q_index of shape (m, {k + 1}) and integers; "
             f"got shapes {q.shape} and {index.shape}, dtype {index.dtype}"
         )
     if len(index) and (index.min() < 0 or index.max() >= n):
@@ -240,7 +248,7 @@ def inferred(p: Instance, W: FloatArray) -> Inferred:
 
 
 def _missed(p: Instance, W: FloatArray, latent: IntArray, worst: IntArray) -> FloatArray:
-    """Return bounds (n,): the cheapest and the worst set at W (d, d) are better than these (n, k) by at most that."""
+    """Return bounds (n,) of the error of L_i. Sets that are better than `latent` and `worst` at W (d, d) may exist."""
     view = Frobenius(p.X, 2.0).judge(W).view
     error, k = _error_products(p.X, W), p.k
     J = nearest(p.X, p.y, p.R, W, k + 1).J

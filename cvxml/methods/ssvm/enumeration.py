@@ -6,12 +6,12 @@
     L_i         = max_h [S_W(i, h) + Delta(y_i, h)]  -  max_{h: y_i wins strictly} S_W(i, h)     (5), (6)
     F(W)        = ||W||_F^2 + C sum_i L_i                                                           (10)
 
-Every line is literal. One correction: (4) leaves a tie to a heuristic. Here a tie costs the most it could, and the
-paper's inference computes the same. Delta = 0 is then the same as a strict win, because Lam > 0 off its diagonal.
+Every line is literal. One correction: (4) decides a tie by a heuristic. Here a tie has the largest loss of the tied
+classes, as in the paper's inference. Delta = 0 is then the same as a strict win, because Lam > 0 off its diagonal.
 
 Two families of candidate sets go into the same two inferences. `all_sets` is the definition. `nearest_sets` has one set
 for every vector of vote counts: the nearest points of each class. S is a sum over the points and Delta depends only on
-the counts, so every other set with these counts is at most as good. It takes bearable time for n in the hundreds.
+the counts, so no other set with these counts is better. It is fast enough for some hundred points.
 
 Ties: the better cost, then the lexicographically first set (as a sorted tuple of indices). Costs are sums rounded once
 (math.fsum). Compare costs, not sets: if two costs differ by less than rounding, the families may choose different sets.
@@ -69,7 +69,7 @@ def votes(y: IntArray, h: Neighbors, R: int) -> list[int]:
 
 
 def task_loss(counts: Sequence[int], own: int, Lam: FloatArray) -> float:
-    """Delta(y, h), pessimistic: the largest Lam(own, r) among the classes r tied for most votes."""
+    """Delta(y, h): the largest Lam(own, r) among the classes r tied for most votes."""
     return max(float(Lam[own, r]) for r in range(len(counts)) if counts[r] == max(counts))
 
 
@@ -186,7 +186,7 @@ def majorant(
 ) -> float:
     """The objective of the CCCP step with h*_i = latent[i], at W: F with S_W(i, h*_i) for its best winning set.
 
-    Never below F(W), and F(W) itself where `latent` is h*(W): no constant has to be added.
+    It is at least F(W), and equal to F(W) if `latent` is h*(W). No constant has to be added.
     """
     losses = []
     for i in range(len(X)):

@@ -1,8 +1,8 @@
 """The certificate of a step in exact arithmetic (family/theorem/exact.py), with exact inferences.
 
 The inferences enumerate all vote counts, because the nearest points of each class are the cheapest. Distances are
-integers, so equal costs tie exactly, and the first set is taken. At V = 0 all sets tie, and h* is that of the identity,
-as in inference.py.
+integers, so ties are exact, and the first set is taken. At V = 0 all sets tie. Then h* is that of the identity, as
+in inference.py.
 """
 
 from __future__ import annotations

@@ -3,12 +3,12 @@
 Nearest points. A set of H_r(tau) of least cost takes the nearest points of each class, at most k of them. So `nearest`
 gives D (n, R, k), the ascending distances to the k nearest points of each class; inf if there are fewer.
 
-Sets (section 5.1). H_r(tau) = {h : #r >= 1, #c <= #r - tau for c != r}. With tau = 1, r wins strictly; with tau = 0,
-ties are allowed. With m votes for r, the cheapest set takes the m nearest points of r. It then takes the k - m nearest
-of the other classes, with at most m - tau of a class. To go by distance and skip full classes is exact, because these
-sets are the bases of a truncated partition matroid. Algorithm 2 of the paper chooses m on the way, which is not exact
-(algorithms.py). Here every m from n* = ceil((k + tau (R - 1)) / R) to k is tried. The proof is in
-docs/gerrymandering_inference.md.
+Sets (section 5.1). H_r(tau) = {h : #r >= 1, #c <= #r - tau for c != r}. With tau = 1, r wins strictly; with tau =
+0, ties are allowed. With m votes for r, the cheapest set takes the m nearest points of r. It then takes the k - m
+nearest of the other classes, with at most m - tau of a class. Taking points by distance and skipping full classes
+is exact, because these sets are the bases of a truncated partition matroid. Algorithm 2 of the paper chooses m
+during the search, which is not exact (algorithms.py). Here every m from n* = ceil((k + tau (R - 1)) / R) to k is
+tried. The proof is in docs/gerrymandering_inference.md.
 
 Points. A `Point` is a metric W with both inferences and F; `evaluate` names all intermediates as the paper does.
 """
@@ -144,9 +144,9 @@ def table(D: FloatArray, tau: int, classes: IntArray | None = None) -> Table:
 
 
 def _rest(D: FloatArray, classes: IntArray, count: int, most: int) -> FloatArray:
-    """Return the sum (n, c) of the `count` least distances outside class r, at most `most` of a class; inf if too few.
+    """Return the sums (n, c) of the `count` least distances outside class r, with at most `most` of each class.
 
-    classes (n, c): the r of each point.
+    inf if there are too few points. classes (n, c): the r of each point.
     """
     n = len(D)
     if count == 0:
@@ -209,7 +209,10 @@ def loss_augmented(near: Nearest, y: IntArray, Lam: FloatArray) -> Chosen:
 
 
 def task_loss(labels: IntArray, own: IntArray, Lam: FloatArray) -> FloatArray:
-    """Return Delta(y, h), pessimistic, of sets with `labels` (..., k), for points of class `own` (...)."""
+    """Return Delta(y, h) of sets with `labels` (..., k), for points of class `own` (...).
+
+    A tie has the largest loss of the tied classes.
+    """
     loss: FloatArray = np.where(tied_for_most(labels, len(Lam)), Lam[own], -np.inf).max(axis=-1)
     return loss
 
@@ -242,7 +245,7 @@ class Point:
 def point_at(p: Instance, W: FloatArray, near: Nearest | None = None) -> Point:
     """Return the point at W (d, d), psd; `near`: the nearest points, if they are known.
 
-    At W = 0 all sets tie, and h* is that of the identity, which at least follows the geometry of the data.
+    At W = 0 all sets tie. Then h* is that of the identity, which depends on the data.
     """
     near = nearest(p.X, p.y, p.R, W, p.k) if near is None else near
     offending = table(near.D, 0)
@@ -287,8 +290,8 @@ def best_scale(p: Instance, at: Point) -> float:
 def rescaled(p: Instance, at: Point) -> Point:
     """Return the best multiple of `at`; `at` itself if it is 0, or if no multiple is better.
 
-    The multiple 0 keeps the h* of the other multiples. They are right there too, because all sets tie, and so CCCP goes
-    on with the h* of its start.
+    The multiple 0 keeps the h* of the other multiples. They are valid there too, because all sets tie. CCCP then
+    continues with the h* of its start.
     """
     if at.norm2 == 0:
         return at

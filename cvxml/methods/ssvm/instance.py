@@ -1,4 +1,4 @@
-"""The checked data of neighbourhood gerrymandering, and who cannot win."""
+"""The checked data of neighbourhood gerrymandering, and a check that each class can win a vote."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def check_loss(loss_matrix: Any, R: int) -> FloatArray:
     if np.diag(Lam).any():
         r = int(np.flatnonzero(np.diag(Lam))[0])
         raise ValueError(
-            f"loss_matrix[{r}, {r}] = {Lam[r, r]:g}: to be right costs nothing, the diagonal must be 0"
+            f"loss_matrix[{r}, {r}] = {Lam[r, r]:g}: the diagonal must be 0, because a right prediction has no loss"
         )
     off_diagonal = Lam[~np.eye(R, dtype=bool)]
     if (off_diagonal <= 0).any():
@@ -88,7 +88,7 @@ def check_loss(loss_matrix: Any, R: int) -> FloatArray:
 
 
 def _check_winners(y: IntArray, k: int, names: list[str]) -> None:
-    """Raise ValueError if a class cannot win: with m of k votes, and at most m - 1 for each other class."""
+    """Raise ValueError if a class cannot win: it needs m of k votes, with at most m - 1 for each other class."""
     sizes = np.bincount(y, minlength=len(names))
     for c, size in enumerate(sizes.tolist()):
         others = np.delete(sizes, c)
@@ -97,6 +97,6 @@ def _check_winners(y: IntArray, k: int, names: list[str]) -> None:
         if not possible:
             raise ValueError(
                 f"class {names[c]!r} cannot win a vote of n_neighbors={k}: it needs {enough[0]} of them, and a point "
-                f"of this class has {size - 1} others of its class; take a smaller n_neighbors, or more points "
+                f"of this class has {size - 1} others of its class. Take a smaller n_neighbors, or more points "
                 f"of class {names[c]!r}"
             )

@@ -135,13 +135,16 @@ class SSVM(StationaryMethod[Instance]):
         return certify_metric(given, M, dual)
 
     def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-        """The interval of the metric's own convex step, in rational arithmetic. Raises ValueError, see exact.py."""
+        """The interval of the convex step at the metric, in rational arithmetic.
+
+        Raises ValueError as `exact_interval` does.
+        """
         return self.exact_as_stored(given, M, dual, root=root)
 
     def exact_as_stored(
         self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None, hint: Any = None
     ) -> Exact:
-        """hint (d, r): `psd` of exact.py."""
+        """The interval of the convex step at the metric. hint (d, r): `psd` of exact.py."""
         from cvxml.methods.ssvm.exact import exact_interval
 
         return exact_interval(given, M, dual, root=root, psd=hint)

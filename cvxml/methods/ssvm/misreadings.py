@@ -2,13 +2,18 @@
 
 Some are (10) with other inputs. With S averaged over the k neighbours and W = k V,
     ||W||^2 + C sum_i L_i(W / k)  =  k^2 ( ||V||^2 + C / k^2 sum_i L_i(V) ):
+
 this is the method with C / k^2, and the metric W / k.
 
 The others have other sets, another Delta, or no cone: a `Misread`. Their convex step at W has the form of the step of
 (10), with sets A_i, losses Delta and h*_i of their own:
+
     min ||V||^2 + C sum_i max_{h in A_i} [ S_V(i, h) + Delta(i, h) ] - C sum_i S_V(i, h*_i)
+
 Any q_i in the simplex over A_i gives the lower bound
+
     C sum q_ih Delta(i, h) - 1/4 ||P_+(M)||^2,   M = C sum_i ( sum_h q_ih sum_{j in h} X_ij - sum_{j in h*_i} X_ij ),
+
 or the same with ||M||^2 if W may be indefinite. The gap of W in its step is at most its objective minus this bound. The
 maxima are exact. With m votes for a class, the cheapest set takes the m nearest points of the class, and goes on by
 distance, skipping full classes (inference.py). Here each class may have its own limit. The solver is that of the
@@ -46,7 +51,7 @@ MOST_POINTS = 2000  # a misreading that is not the method itself is not tried wi
 
 
 class Misread(NamedTuple):
-    """A misreading of (5) and (6)."""
+    """A misreading of equations (5) and (6): other sets, another Delta, or no cone."""
 
     strict: bool = False  # the first max is over sets with one winner: tau = 1
     tied: bool = (
@@ -83,7 +88,10 @@ def _near(p: Instance, W: FloatArray, itself: bool) -> Nearest:
 
 
 def _cheapest(near: Nearest, r: IntArray, most: Callable[[int], IntArray]) -> tuple[FloatArray, IntArray]:
-    """Return cost and cheapest sets: for some m, m points of class r (n,), and at most most(m) (n, R) others."""
+    """Return cost and cheapest sets with m points of class r (n,) and at most most(m) (n, R) of each other class.
+
+    The best m is chosen for each point.
+    """
     n, _, k = near.D.shape
     rows, place = np.arange(n), np.arange(k)
     cost, sets = np.full(n, np.inf), np.full((n, k), -1, dtype=np.intp)
@@ -123,7 +131,7 @@ def _at(p: Instance, misread: Misread, W: FloatArray) -> At:
 
 
 def _loss(p: Instance, misread: Misread, sets: IntArray, own: IntArray) -> tuple[FloatArray, np.ndarray]:
-    """Return Delta of sets (..., k) of points of class `own` (...), and whether the first max is over them."""
+    """Return Delta of sets (..., k) of points of class `own` (...), and a mask of the sets in the first maximum."""
     tied, loss = tied_for_most(p.y[sets], p.R), task_loss(p.y[sets], own, p.Lam)
     if misread.optimistic:
         loss = np.where(np.take_along_axis(tied, own[..., None], axis=-1)[..., 0], 0.0, loss)
@@ -161,7 +169,7 @@ class _Step(StepSolver):
         self.points = 0
 
     def _enough(self, here: DualPoint, lowest: float, tol: float) -> bool:
-        """End also after many points, because rounding may keep the gap of the restricted dual from closing."""
+        """Stop also after `MOST_POINTS_OF_DUAL` points, because rounding may keep the gap from closing."""
         self.points += 1
         return self.points > MOST_POINTS_OF_DUAL or super()._enough(here, lowest, tol)
 
@@ -221,7 +229,7 @@ def step_gap(misread: Misread, question: Question) -> float:
 
 
 def _multiple_is_better(p: Instance, at: At, size: float) -> bool:
-    """Return True if a multiple of W is so much better that W leaves more than `FAR` to gain. It needs no solver."""
+    """Return True if some multiple of W improves the step by more than the share `FAR`. It needs no solver."""
 
     def value(t: float) -> float:
         worst = (p.Lam[p.y] - t * at.cost).max(axis=1)
@@ -259,7 +267,10 @@ Problem = Callable[[Question], OtherProblem | None]
 
 
 def _unless_a_multiple_is_better(problem: Problem) -> Problem:
-    """Return None if a multiple is so much better that the metric leaves more than `FAR`: along a ray the step is F."""
+    """Return the misreading, but None if a multiple of the metric improves it by more than the share `FAR`.
+
+    Along a ray, the step equals F.
+    """
 
     def checked(question: Question) -> OtherProblem | None:
         other = problem(question)
@@ -280,7 +291,9 @@ def _unless_a_multiple_is_better(problem: Problem) -> Problem:
 
 
 def _with(name: str, value: Callable[[Question, Instance], Any]) -> Problem:
-    """Return (10) with another parameter; with a `value` of None the misreading does not apply."""
+    """Return the misreading that is problem (10) with another value of the parameter `name`. It does not apply if
+    `value` is None.
+    """
 
     def found(question: Question) -> Any:
         return value(question, question.checked(instance))
@@ -317,13 +330,15 @@ def _largest_one(_: Question, p: Instance) -> FloatArray | None:
 
 
 def _class_weights(_: Question, p: Instance) -> FloatArray | None:
-    """Multiply the losses of a class by n / (R n_c), n_c points in the class."""
+    """Multiply the losses of a class with n_c points by n / (R n_c)."""
     sizes = np.bincount(p.y)
     return None if sizes.min() == sizes.max() else p.Lam * (len(p.y) / (len(sizes) * sizes))[:, None]
 
 
 def _more_neighbors(by: int) -> Problem:
-    """Return (10) with k + by; if a class cannot win such a vote, a ValueError ends the misreading."""
+    """Return the misreading that is problem (10) with k + by. It does not apply if a class cannot win such a vote
+    (ValueError).
+    """
 
     def value(_: Question, p: Instance) -> int | None:
         return p.k + by if 0 < p.k + by < len(p.X) else None
@@ -356,7 +371,7 @@ MISREADINGS: dict[str, Misreading] = {
     "zero_one": Misreading("0/1 loss where loss_matrix was given", _with("loss_matrix", _zero_one)),
     "largest_one": Misreading("loss_matrix divided by its largest entry", _with("loss_matrix", _largest_one)),
     "class_weights": Misreading(
-        "classes that weigh the same, whatever their sizes, where every point weighs the same",
+        "equal weights of the classes, where the method has equal weights of the points",
         _with("loss_matrix", _class_weights),
     ),
     "fewer": Misreading(
@@ -370,16 +385,19 @@ MISREADINGS: dict[str, Misreading] = {
     ),
     "tied": _read("the second max over ties too, where the paper has the sets in which y_i wins", tied=True),
     "optimistic": _read(
-        "Delta = 0 for a tie that includes the own class, where it costs the most it could",
+        "Delta = 0 for a tie that includes the own class, where the method has the largest loss of the tied classes",
         optimistic=True,
         tied=True,
     ),
     "optimistic_loss": _read(
-        "Delta = 0 in the first max for a tie that includes the own class, where it costs the most it could",
+        "Delta = 0 in the first max for a tie that includes the own class, where the method has the largest "
+        "loss of the tied classes",
         optimistic=True,
     ),
     "once": _read(
-        "h*_i chosen once, by Euclid: one step of CCCP, where h*_i is that of the metric itself", once=True
+        "h*_i chosen once, by Euclidean distance (one step of CCCP), where the method takes h*_i of the metric "
+        "itself",
+        once=True,
     ),
     "no_cone": _read("the problem without W psd: P_+ is missing, at the end and in every step", cone=False),
 }

@@ -1,29 +1,30 @@
-"""A CCCP step of neighbourhood gerrymandering (Trivedi et al. 2014), four times.
+"""A CCCP step of neighbourhood gerrymandering (Trivedi et al. 2014), stated in four ways, and its dual.
 
-With all sets, with generated sets, of polynomial size, and its dual.
+In (10) with (5) and (6), the first maximum is convex, and minus the second is concave. The concave-convex procedure
+fixes the set h*_i of the second maximum at the current W. The step is then convex. Its objective is at least F, and
+equals F at the W that gave h*. So a step never increases F. Notation of enumeration.py.
 
-In (10) with (5), (6) the first max is convex, minus the second concave. The concave-convex procedure fixes the set h*_i
-of the second at the current W; the step is then convex. Its objective is never below F and equals F at the W that gave
-h*, so a step never increases F. Notation of enumeration.py.
+Literal: every line. Corrected: a tie in Delta has the largest loss of the tied classes (enumeration.py). The first
+maximum is over every h, with ties for most votes (Algorithm 3 prints tau = 1, so its loss is no upper bound). The
+paper names CCCP and runs SGD.
 
-Literal: every line. Corrected: ties in Delta cost the most they could (enumeration.py), and the first max is over
-every h, ties for most votes included (Algorithm 3 prints tau = 1: its loss is no upper bound). The paper names CCCP
-and runs SGD.
-
-`enumerated`  one row for every set h: the definition, at tiny n.
-`generated`   only the rows found violated, by any exact loss-augmented inference.
-`polynomial`  Delta is the largest Lam(y_i, r) over the classes r tied for most votes, so the rows of i say: for every
-    class r and every number m of votes,   t_i >= Lam(y_i, r) + max { -sum_j D_j z_j },   the maximum over sets z with
+`enumerated`  A row for every set h: the definition, for very small n.
+`generated`   Only the violated rows, found by any exact loss-augmented inference.
+`polynomial`  Delta is the largest Lam(y_i, r) over the classes r tied for most votes. So the rows of i are: for
+every
+    class r and every number m of votes,   t_i >= Lam(y_i, r) + max { -sum_j D_j z_j },   the maximum over sets z
+    with
         sum_{j in r} z_j = m,   sum_{j not in r} z_j = k - m,   sum_{j in c} z_j <= m  for c != r,   0 <= z_j <= 1.
-    The sets of points in these rows are nested or disjoint, so the matrix is totally unimodular and the linear
-    program has an integral optimum: nothing is lost. (Over all m at once it has not: the m would be fractional.) The
-    row has its dual in place of the maximum, with u, v free. An m that no set has (too few points) has no row. For
-    m = k the rest is empty, and v, w and its s fall away.
-`best_assignment`  min F itself, at n = 6: the least optimum of the steps of all assignments h*.
-`dual`        over q_i in the simplex over the sets of i. ||P_+(-G)||^2 is stated as a least ||S - G||^2.
+    The sets of points in these rows are nested or disjoint. So the matrix is totally unimodular, and the linear
+    program has an integral optimum. (One program for all m would not have one: its m could be fractional.) Each
+    row has the dual of the maximum in place of the maximum, with u, v free. There is no row for an m that no set
+    has. For m = k there are no other points, and v, w and the s of this block are left out.
+`best_assignment`  The minimum of F, for n = 6: the least optimum of the steps of all assignments h*.
+`dual`        Over q_i in the simplex over the sets of i. ||P_+(-G)||^2 is stated as a least ||S - G||^2.
 
-Shapes: X (n, d), y (n,) codes 0..R-1, Lam (R, R) with a zero diagonal and positive elsewhere, h_star one set a
-point, sets one list of sets a point. ValueError if h*_i is no set of k others where y_i wins.
+Shapes: X (n, d), y (n,) codes 0..R-1, Lam (R, R) with a zero diagonal and positive elsewhere, h_star one set for
+each point, sets one list of sets for each point. Raises ValueError if h*_i is not a set of k others in which y_i
+wins.
 
 Reference: S. Trivedi, D. McAllester, G. Shakhnarovich, Discriminative Metric Learning by Neighborhood
 Gerrymandering, NIPS 2014; CCCP: Yuille and Rangarajan, NIPS 2002.
@@ -54,7 +55,7 @@ Sets = Sequence[Sequence[Neighbors]]
 
 
 class Generated(NamedTuple):
-    """What constraint generation found."""
+    """The result of constraint generation."""
 
     W: FloatArray  # (d, d), as the back end returned it
     t: FloatArray  # (n,)
@@ -63,7 +64,7 @@ class Generated(NamedTuple):
 
 
 class Assigned(NamedTuple):
-    """The best of all assignments."""
+    """The best of all assignments of winning sets to points."""
 
     value: float  # of its step
     W: FloatArray  # (d, d)
@@ -107,16 +108,18 @@ def inner(W: Any, M: FloatArray) -> Any:
 
 
 def sum_of_latent(X: FloatArray, y: IntArray, k: int, h_star: Sequence[Neighbors]) -> FloatArray:
-    """The winning sets at the current W, fixed in the step: P (d, d)."""
+    """P = sum_i Psi(x_i, h*_i) (d, d), for given sets h*_i. Raises ValueError if the class of i does not win in
+    h*_i.
+    """
     R = int(max(y)) + 1
     if len(h_star) != len(y):
-        raise ValueError(f"h_star must hold one set a point: {len(y)}, got {len(h_star)}")
+        raise ValueError(f"h_star must hold one set for each point: {len(y)}, got {len(h_star)}")
     for i, h in enumerate(h_star):
         #: h*_i = argmax_{h : Delta(y_i, h) = 0} S_W(x_i, h) at the current W; Delta = 0: y_i wins
         #:   | h_i^* = \operatorname*{argmax}_{h : \Delta(y_i, h) = 0} S_{\mathbf{W}}(\mathbf{x}_i, h)
         #:     \text{ at the current } \mathbf{W} \text{; } \Delta = 0 \text{: } y_i \text{ wins}
         if len(h) != k or len(set(h)) != k or i in h or not wins(votes(y, h, R), int(y[i])):
-            raise ValueError(f"h_star[{i}] = {h} is no set of {k} others where class {y[i]} wins")
+            raise ValueError(f"h_star[{i}] = {h} is not a set of {k} others where class {y[i]} wins")
     #: P = sum_i Psi(x_i, h*_i) | P = \sum_i \Psi(\mathbf{x}_i, h_i^*)
     return np.asarray(np.sum([Psi(X, i, h) for i, h in enumerate(h_star)], axis=0), dtype=np.float64)
 
@@ -155,9 +158,9 @@ def enumerated(
 def best_assignment(
     X: FloatArray, y: IntArray, k: int, C: float, Lam: FloatArray, solver: str = "clarabel"
 ) -> Assigned:
-    """The optimum of F itself: by the step of every assignment of a winning set to every point, so n = 6 or so.
+    """The optimum of F: the step is solved for every assignment of a winning set to every point, so n is about 6.
 
-    F(W) is the least of the steps' objectives at W, so the least of their optima is the optimum of F.
+    F(W) is the least of the objectives of these steps at W. So the least of their optima is the optimum of F.
     """
     n, d = X.shape
     sets, R = every_set(y, k), len(Lam)
@@ -192,11 +195,11 @@ def generated(
     solver: str = "clarabel",
     tol: float = 1e-9,
 ) -> Generated:
-    """The same step with few sets: solve, ask `infer` for every point's worst set, add those violated.
+    """The same step with few sets: solve, find the worst set of every point, and add the violated ones.
 
-    infer: W -> one set a point, its indices in any order, that maximises <W, Psi_ih> + Delta(y_i, h); by default
-    the enumeration over vote counts. It ends when no row of those sets is new and violated by more than tol;
-    there are finitely many sets. SolverFailure if the back end gives no answer.
+    infer: a function from W to one set for each point, with indices in any order. The set maximises <W, Psi_ih> +
+    Delta(y_i, h). By default, all vote counts are enumerated. The loop ends when no new set is violated by more
+    than tol; there are finitely many sets. Raises SolverFailure if the back end gives no answer.
     """
     sets: list[list[Neighbors]] = [[as_set(h)] for h in h_star]
     rounds = 0
@@ -230,7 +233,8 @@ def polynomial(
 ) -> cp.Problem:
     """The same step, of polynomial size: O(n R k) blocks of O(n) rows, with "u", "v", "w", "s" beside "W" and "t".
 
-    The optimal u, v, w, s are not unique and may be unbounded: SCS can stop at its limit 1e-4 off. Clarabel does not.
+    The optimal u, v, w, s are not unique and may be unbounded. So SCS may stop at its limit with an error of 1e-4;
+    Clarabel does not.
     """
     n, d = X.shape
     W = cp.Variable((d, d), symmetric=True, name="W")
@@ -281,7 +285,7 @@ def largest_score(D: Sequence[Any], r: int, m: int, k: int, name: str) -> tuple[
 
 
 def votes_of(r: int, members: Sequence[Sequence[int]], k: int) -> list[int]:
-    """The votes that a class can have: m with which r can be tied for most among k neighbours, from `members`."""
+    """The votes that a class can have: all m with which r can be tied for most among k neighbours from `members`."""
     #: k - m <= sum_{c != r} min(m, n_c) | k - m \le \sum_{c \ne r} \min(m, n_c)
     room = [sum(min(m, len(listed)) for c, listed in enumerate(members) if c != r) for m in range(k + 1)]
     #: 1 <= m <= min(k, n_r),  n_c points of class c without i
@@ -292,7 +296,7 @@ def votes_of(r: int, members: Sequence[Sequence[int]], k: int) -> list[int]:
 def dual(
     X: FloatArray, y: IntArray, k: int, C: float, Lam: FloatArray, h_star: Sequence[Neighbors], sets: Sets
 ) -> cp.Problem:
-    """The dual of the step. Variables: "q", one entry a set in the order of the lists, and "S" (d, d)."""
+    """The dual of the step. Variables: "q", one entry for each set in the order of the lists, and "S" (d, d)."""
     d = X.shape[1]
     #: q_ih >= 0 | q_{ih} \ge 0
     q = cp.Variable(sum(len(listed) for listed in sets), nonneg=True, name="q")

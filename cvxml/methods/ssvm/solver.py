@@ -140,13 +140,13 @@ def _by_start(runs: list[tuple[str, Run]], s: float) -> tuple[str, ...]:
 
 
 def notes_on(found: Found, certificate: Certificate) -> list[str]:
-    """Notes for the user: F is not convex, notes of the search, and whether the data hardly move the metric."""
+    """Notes for the user: F is not convex, notes of the search, and whether the data have little influence."""
     F, scale = certificate.objective, certificate.scale
     notes = ["F is not convex: a better metric may exist elsewhere", *found.notes]
     if scale < UNMOVED * F:
         notes.append(
-            f"at this C the data have little influence on the metric: ||W||^2 is {scale / F:.1g} of F; a larger C "
-            "lets them move it more"
+            f"at this C the data have little influence on the metric: ||W||^2 is {scale / F:.1g} of F; a larger "
+            "C increases their influence"
         )
     return notes
 
@@ -162,7 +162,7 @@ class LiteralSteps:
         self._dual: Dual = {"q": np.ones(len(latent)), "q_index": of_points(latent)}
 
     def dual(self) -> Dual:
-        """See `Steps`."""
+        """Return the dual variables "q" and "q_index" of the last step."""
         return self._dual
 
     def solve(self, at: Point, tol: float) -> StepResult:

@@ -142,7 +142,7 @@ class Columns(ConeDual):
     def products(
         self, entries: tuple[IntArray, ...], vectors: FloatArray, along: Sequence[Derivative]
     ) -> FloatArray:
-        """See `ConeDual`."""
+        """The Hessian terms that `ConeDual` needs, for the weights `entries`."""
         (row, column), (weights, a, b) = entries, along[0]
         XQ = self.X @ vectors
         products = np.zeros((len(row), len(a)))
@@ -163,7 +163,10 @@ class Columns(ConeDual):
         return self.C * self.delta
 
     def gap(self, at: At) -> float:
-        """C sum_ic q_ic (max_c' score_ic' - score_ic), where the score S + Delta is Delta - sum of distances."""
+        """The duality gap of W and q over these sets: C sum_ic q_ic (max_c' score_ic' - score_ic).
+
+        score_ic = Delta_ic - (sum of the distances of set c of point i).
+        """
         score = self.delta - at.margins
         best = np.where(self.real, score, -np.inf).max(axis=1, keepdims=True)
         return self.C * float(np.sum(at.v * (best - score)))
@@ -216,7 +219,7 @@ class StepSolver:
         self.reach = 1e3  # gradient steps: the length of a Newton step
 
     def dual(self) -> Dual:
-        """See `Steps`."""
+        """Return the dual variables "q" and "q_index" of the last step."""
         rows, columns = np.nonzero(self.columns.q)
         index = np.column_stack([rows, self.columns.sets[rows, columns]])
         return {"q": self.columns.q[rows, columns], "q_index": index}
@@ -268,9 +271,9 @@ class StepSolver:
         return self.columns.delta - self.columns.margins(2 * values, vectors)
 
     def _restricted(self, lowest: float, tol: float) -> tuple[FloatArray, float, bool]:
-        """Solve the restricted dual to a share of the open gap: W, its bound, and True if the gap was reached.
+        """Solve the restricted dual to a share of the open gap. Return W, its bound, and whether it was reached.
 
-        The solver does not reach it if the scales of the problem are too far apart.
+        The share is not reached if the scales of the problem differ too much.
         """
         columns = self.columns
         if self.step == 0:
@@ -329,7 +332,7 @@ def cccp(
             new = rescaled(p, result.best)
             if result.objective + new.rounding(p.C) < new.F:
                 raise AssertionError(
-                    f"F = {new.F!r} above its majorant {result.objective!r}: CCCP would not descend"
+                    f"F = {new.F!r} is above its upper bound {result.objective!r}: the step of CCCP does not lower F"
                 )
             run.steps += 1
             seconds, open_gap = time.perf_counter() - started, at.F - result.bound

@@ -1,20 +1,26 @@
-"""The certificate of a metric as global optimum: a tree of cases that leaves none out, and a bound for each leaf.
+"""The certificate of a metric as global optimum: a tree that covers all cases, and a bound for each leaf.
 
-Tree. A row (i, j, a, b) splits the metrics by whether j is in h*_i, the cheapest set in which the class of i wins (any
-of the cheapest, if there are several). Row a has the metrics with j in h*_i, row b the others. Row 0 is the root.
+Tree. A row (i, j, a, b) splits the metrics by whether j is in h*_i, the cheapest set in which the class of i wins.
+If several sets are cheapest, h*_i is any of them. Row a has the metrics with j in h*_i, row b the others. Row 0 is
+the root.
 
-Memberships. known[i, j] is IN or OUT if it is settled whether j is in h*_i, and OPEN otherwise. The branches above a
-leaf settle memberships, and others follow from them. h*_i has k points, and the class of i has more votes than any
-other, so only counts matter. If no set is left with one more point of a class, its open points are OUT. If no set is
-left with one less available, they are IN. If no set is left at all, no metric belongs to the leaf.
+Memberships. known[i, j] is IN or OUT if it is settled whether j is in h*_i, and OPEN otherwise. The branches above
+a leaf settle memberships, and others follow from them. h*_i has k points, and the class of i has more votes than
+any other, so only counts matter. If no possible set has one more point of a class, the open points of this class
+are OUT. If every possible set needs all open points of a class, they are IN. If no set is possible, no metric
+belongs to the leaf.
 
 Exchanges. h*_i is the cheapest set at W. Let j be in it and l not. If both are of one class, or l is of the class of i,
 then l may take the place of j, so D_W(i, j) <= D_W(i, l).
 
 Bound of a leaf. With Y_i = sum of X_ij over the j that are IN, every metric of the leaf has
+
     L_i(W) >= max(0, Delta_ih + <W, Y_i - A_ih>),   A_ih = sum_{j in h} X_ij,
+
 and <W, X_ij - X_il> <= 0 for exchanges. So by weak duality, any q >= 0 with sum_h q_ih <= 1 and any nu >= 0 give
+
     F >= C sum q Delta - 1/4 ||P_+(M)||^2,      M = C sum q (A - Y) - sum nu (X_ij - X_il).
+
 The least bound of the leaves bounds F. Infeasible multipliers are repaired: clipped, scaled down to sum 1, and left out
 if their set or exchange is not valid.
 
@@ -52,17 +58,17 @@ from cvxml.methods.ssvm.instance import Instance
 IN, OPEN, OUT = 1, 0, -1
 NEARLY = 1e-6  # share of F
 NOT_IN_INTEGERS = (
-    "W = 0 may be optimal; no error is a share of 0, and the tree's multipliers do not prove it in integers"
+    "W = 0 may be optimal, so a relative gap is undefined; the tree's multipliers do not prove it exactly"
 )
 
 
 def unknown(n: int) -> IntArray:
-    """Return `known` (n, n) with nothing settled, except that no point is its own neighbour."""
+    """Return `known` (n, n) with everything open, except that no point is its own neighbour."""
     return np.asarray(OUT * np.eye(n), dtype=np.intp)
 
 
 def known_at_root(p: Instance) -> IntArray:
-    """Return `known` (n, n) for all metrics: that of `unknown`, with its consequences."""
+    """Return `known` (n, n) at the root, which holds all metrics: `unknown`, with its consequences."""
     known = unknown(len(p.y))
     for i in range(len(known)):
         settled = follow(known[i], p.y, int(p.y[i]), p.k, p.R)
@@ -109,7 +115,7 @@ def follow(known: IntArray, y: IntArray, own: int, k: int, R: int) -> IntArray |
 
 
 def is_exchange(known: IntArray, y: IntArray, i: int, j: int, other: int) -> bool:
-    """Return True if `other` could take the place of j in h*_i, and by `known` (n,) of i does not."""
+    """Return True if `other` could take the place of j in h*_i, but is not in h*_i according to `known` (n,)."""
     return bool(known[j] == IN and known[other] == OUT and other != i and (y[other] in (y[j], y[i])))
 
 
@@ -184,7 +190,7 @@ def _checked(dual: Dual, n: int, k: int) -> tuple[IntArray, FloatArray, IntArray
             index[name] = array.astype(np.intp)
     tree, q, nu = index["tree"], real_array(dual["q"], "dual 'q'"), real_array(dual["nu"], "dual 'nu'")
     if q.shape != index["q_index"].shape[:1] or nu.shape != index["nu_index"].shape[:1]:
-        raise ValueError("dual 'q' and 'nu' must be one number a row of 'q_index' and 'nu_index'")
+        raise ValueError("dual 'q' and 'nu' must be one number for each row of 'q_index' and 'nu_index'")
     if not (np.isfinite(q).all() and np.isfinite(nu).all()):
         raise ValueError("dual 'q' or 'nu' holds NaN or infinity")
     for name, rows in (("q_index", index["q_index"]), ("nu_index", index["nu_index"])):
@@ -199,7 +205,9 @@ def _checked(dual: Dual, n: int, k: int) -> tuple[IntArray, FloatArray, IntArray
         not np.array_equal(children, np.arange(1, len(tree)))
         or (branches[:, 2:].min(axis=1, initial=len(tree)) <= np.flatnonzero(tree[:, 0] >= 0)).any()
     ):
-        raise ValueError("the tree is none: every row but the first must be the child of one row above it")
+        raise ValueError(
+            "the rows are not a tree: every row but the first must be the child of one row above it"
+        )
     return tree, q, index["q_index"], nu, index["nu_index"]
 
 
@@ -255,7 +263,6 @@ def _bound(p: Instance, known: IntArray, leaf: Leaf) -> tuple[FloatArray, float,
 
 
 def _stored(tree: IntArray, kept: list[tuple[int, Leaf]], k: int) -> dict[str, np.ndarray]:
-    """Return the repaired multipliers in the form of the dual."""
     none = [np.empty((0, 1 + k), dtype=np.intp), np.empty((0, 3), dtype=np.intp)]
     leaf_of_q = np.repeat([row for row, _ in kept], [len(leaf.q) for _, leaf in kept])
     leaf_of_nu = np.repeat([row for row, _ in kept], [len(leaf.nu) for _, leaf in kept])
