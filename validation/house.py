@@ -61,15 +61,15 @@ def methods() -> list[int]:
 
 
 def classes(room: str) -> list[int]:
-    """Return the lines of the classes of a room of the family that have a bound: `conjugate` or `bound`."""
+    """Return the lines of the classes of a room of the family that have a bound. Base classes are not counted."""
     found = []
     for path in (PACKAGE / "family" / room).glob("*.py"):
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ClassDef) and not any(
-                getattr(base, "id", "") == "Protocol" for base in node.bases
+                getattr(base, "id", "") in ("Protocol", "ABC") for base in node.bases
             ):
                 own = {each.name for each in node.body if isinstance(each, ast.FunctionDef)}
-                if own & {"conjugate", "bound"}:
+                if own & {"conjugate", "conjugate_at", "bound"}:
                     found.append((node.end_lineno or node.lineno) - node.lineno + 1)
     return found
 

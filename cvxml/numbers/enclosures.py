@@ -55,6 +55,11 @@ class Enclosure:
         return np.shape(self.mid)
 
     @property
+    def T(self) -> Enclosure:
+        """The transpose of a matrix."""
+        return Enclosure(self.mid.T, self.rad if isinstance(self.rad, float) else self.rad.T)
+
+    @property
     def exact(self) -> bool:
         """True if every radius is known to be 0."""
         return isinstance(self.rad, float) and self.rad == 0.0
@@ -113,6 +118,16 @@ class Enclosure:
 
     def __rtruediv__(self, other: Any) -> Enclosure:
         return enclosure(other) / self
+
+    def __matmul__(self, other: Any) -> Enclosure:
+        o = enclosure(other)
+        size, other_size = np.abs(self.mid), np.abs(o.mid)
+        rad = (len(o) / 2 + 8) * EPS * (size @ other_size)
+        if not o.exact:
+            rad = rad + size @ np.broadcast_to(o.rad, o.shape)
+        if not self.exact:
+            rad = rad + np.broadcast_to(self.rad, self.shape) @ (other_size + o.rad)
+        return _rounded(self.mid @ o.mid, (rad + len(o) * UNDERFLOW) * _sum_of(2 * len(o)))
 
     def square(self) -> Enclosure:
         """x^2"""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.balls import ends, total
@@ -25,7 +26,7 @@ class Squares(NamedTuple):
     V: Any
     at: int
     distance: float
-    weights: Fraction = Fraction(0)  # sum of the weights, if V is a combination of vectors
+    weights: Sequence[Fraction] = ()  # if V is a combination of vectors
 
 
 def judged(A: FloatArray, root: ArrayLike | None = None) -> Squares:
@@ -40,6 +41,14 @@ def judged(A: FloatArray, root: ArrayLike | None = None) -> Squares:
     M = root_of(A, root)
     rows, root_at = whole(M)
     return Squares(rows * rows.transpose(), 2 * root_at, distance_to_square(A, M))
+
+
+def matrix(V: Any, unit: Fraction) -> Any:
+    """V unit for a matrix V of flint's integers, as an object array of flint's rationals."""
+    factor = flint().fmpq(unit.numerator, unit.denominator)
+    found = np.empty((V.nrows(), V.ncols()), dtype=object)
+    found[:] = [[factor * entry for entry in row] for row in V.tolist()]
+    return found
 
 
 class Distances(NamedTuple):

@@ -49,18 +49,18 @@ def is_exact(x: Any) -> bool:
     return not isinstance(x, Enclosure | float | int) and np.asarray(x).dtype.hasobject
 
 
-def like(x: Any, constant: Any, rounded: bool = False) -> Any:
-    """A constant, or an array (t,) of constants, as numbers of the kind of x. A constant is a float or a fraction.
+def like(x: Any, constant: Any, rounded: int = 0) -> Any:
+    """A constant, or an array of constants, as numbers of the kind of x. A constant is a float or a fraction.
 
-    rounded: pass True if the float may be a rounded fraction; the enclosure then has the radius EPS |constant|. The
-    constant factor of a whole loss does not need this, because every operation has room for it.
+    rounded: the number of roundings of a float that may be a rounded fraction; the radius is then EPS |constant| for
+    each. The constant factor of a whole loss does not need this, because every operation has room for it.
     """
     if is_exact(x):
         return _rational(constant) if np.ndim(constant) == 0 else _exact_array(constant)
     number = float(constant) if np.ndim(constant) == 0 else np.asarray(constant, dtype=np.float64)
     if not isinstance(x, Enclosure):
         return number
-    return Enclosure(number, EPS * np.abs(number)) if rounded else Enclosure(number)
+    return Enclosure(number, rounded * EPS * np.abs(number)) if rounded else Enclosure(number)
 
 
 def _exact_array(constants: Any) -> Any:
@@ -182,6 +182,24 @@ def total(x: Any, axis: int | None = None) -> Any:
     if isinstance(x, Enclosure) or axis is not None or not is_exact(x):
         return x.sum(axis)
     return sum(x.ravel().tolist(), _rational(0))
+
+
+def matmul(a: Any, b: Any) -> Any:
+    """The product of two matrices (p, q) and (q, r). Exact entries must be rational."""
+    if not is_exact(a):
+        return a @ b
+    (p, q), (_, r) = a.shape, b.shape
+    product = flint().fmpq_mat(p, q, a.ravel().tolist()) * flint().fmpq_mat(q, r, b.ravel().tolist())
+    found = np.empty((p, r), dtype=object)
+    found[:] = product.tolist()
+    return found
+
+
+def fraction(x: Any) -> Any:
+    """An exact number as a fraction, or as a ball if it is one. An integer is an exact number too."""
+    if isinstance(x, int):
+        return Fraction(x)
+    return x if isinstance(x, flint().arb) else Fraction(int(x.p), int(x.q))
 
 
 def least(x: Any) -> Any:

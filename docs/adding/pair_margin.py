@@ -31,7 +31,7 @@ from cvxml.core.parameter import NUMBER, Parameter
 from cvxml.core.result import Dual
 from cvxml.core.statement import Statement
 from cvxml.core.triplets import check_units
-from cvxml.family.losses.base import Box, ConjugateOnRay, Loss, clipped
+from cvxml.family.losses.base import BoxLoss
 from cvxml.family.losses.hinge import Hinge
 from cvxml.family.regularizers.frobenius import Frobenius
 from cvxml.family.rows.base import Duals
@@ -146,7 +146,7 @@ def distances(given: Instance, M: FloatArray) -> list[list[float]]:
 
 
 @dataclass(frozen=True, eq=False)
-class HingeFromAbove(Loss):
+class HingeFromAbove(BoxLoss):
     """phi(v) = c [v - 1]_+, a hinge that charges what is above 1.
 
     Its conjugate bound is k(a) = sum a with the domain -c <= a <= 0: for every v, phi(v) >= k(a) - a v. The difference
@@ -156,26 +156,13 @@ class HingeFromAbove(Loss):
     c: Any  # a float, or a Fraction for exact arithmetic
 
     @property
-    def box(self) -> Box:
-        """-c <= a <= 0. With a box, the family's solver for the Frobenius norm takes this loss."""
-        return Box(-float(self.c), 0.0)
-
-    def to_domain(self, a: Any) -> Any:
-        """The nearest prices in the domain; 0 in place of NaN."""
-        return clipped(a, -self.c, 0)
-
-    def ray(self, a: FloatArray) -> ConjugateOnRay:
-        """k of t a: it is t sum a, until a price is -c."""
-        mirrored = Hinge(self.c).ray(-a)
-        return ConjugateOnRay(lambda t: -mirrored.value(t), mirrored.longest)
+    def limits(self) -> tuple[Any, Any]:
+        """-c <= a <= 0"""
+        return -self.c, 0
 
     def value(self, v: Any) -> Any:
         """phi, summed over the rows."""
         return like(v, self.c) * total(pos(v - 1))
-
-    def conjugate(self, a: Any) -> Any:
-        """sum a"""
-        return total(a)
 
     def excess(self, v: Any, a: Any) -> Any:
         """The difference above, summed over the rows."""

@@ -50,7 +50,7 @@ def test_mcml_allows_for_what_is_in_its_surplus(ratio: float) -> None:
     (term,), linear = family.terms, family.regularizer
     assert isinstance(linear, Linear)
     duals = duals._replace(a=term.loss.to_domain(duals.a))
-    left = linear._left(term.rows.weights(duals))
+    left = linear.image(term.rows.weights(duals))
     Z, allowance = squares_of_pairs(points(X, at.to), left.pairs, left.w)
     q = MCML.named(given, duals)["q"]
     error = np.linalg.norm(Z - surplus_of_images(X, at.to, weights(y).w - q), 2)

@@ -12,7 +12,7 @@ import pytest
 from cvxml.core.bases import combined
 from cvxml.core.metric import FloatArray
 from cvxml.family.regularizers import combinations
-from cvxml.family.regularizers.combinations import Combinations, NormOfCombination, SumOfWeights, projected
+from cvxml.family.regularizers.combinations import NormOfCombination, SumOfWeights, projected
 from cvxml.family.rows.base import Weights
 from cvxml.numbers.rational import plane
 from tests.instances import fractions
@@ -45,8 +45,8 @@ def slow_gains(X: FloatArray, B: FloatArray, G: Weights) -> FloatArray:
 @pytest.mark.parametrize("seed", range(5))
 def test_gains_are_those_of_the_matrix_and_of_rationals(kind: str, seed: int) -> None:
     X, B, G, _ = drawn(seed, kind)
-    of = Combinations(X, B)
-    c, error = of.gains(G)
+    of = NormOfCombination(X, B)
+    c, error = of.gains(G).mid, of.gains(G).rad
     np.testing.assert_allclose(c, slow_gains(X, B, G), atol=1e-12 * np.abs(dense(X, G)).max() * 20)
     for ours, wide, exact in zip(c.tolist(), error.tolist(), of.exact_gains(plane(X), G), strict=True):
         assert abs(Fraction(ours) - exact) <= wide
@@ -56,8 +56,9 @@ def test_gains_are_those_of_the_matrix_and_of_rationals(kind: str, seed: int) ->
 @pytest.mark.parametrize("share", [1 + 2.0**-50, 1 - 2.0**-50])
 def test_gains_are_those_of_weights_that_are_rounded_a_few_times_more(share: float) -> None:
     X, B, G, _ = drawn(0, "features")
-    of, w = Combinations(X, B[:1]), np.abs(G.w)
-    c, error = of.gains(Weights(G.pairs, w))
+    of, w = NormOfCombination(X, B[:1]), np.abs(G.w)
+    gains = of.gains(Weights(G.pairs, w))
+    c, error = gains.mid, gains.rad
     others = np.array([Fraction(weight) * Fraction(share) for weight in w.tolist()])
     (exact,) = of.exact_gains(plane(X), Weights(G.pairs, others))
     assert abs(Fraction(float(c[0])) - exact) <= error[0]
@@ -66,8 +67,8 @@ def test_gains_are_those_of_weights_that_are_rounded_a_few_times_more(share: flo
 def test_gains_of_points_that_are_far_and_nearly_equal_are_counted_as_lost() -> None:
     """Of what is 2^-52 of a number beside 2^60 no digit is left in an image, though it has twice the digits."""
     X = np.array([[0.0, 0.0], [2.0**60, 1.0], [2.0**60, 1 + 2.0**-52]])
-    of, G = Combinations(X, np.array([[0.1, 0.3]])), Weights(np.array([[1, 2]]), np.ones(1))
-    c, error = of.gains(G)
+    of, G = NormOfCombination(X, np.array([[0.1, 0.3]])), Weights(np.array([[1, 2]]), np.ones(1))
+    c, error = of.gains(G).mid, of.gains(G).rad
     (exact,) = of.exact_gains(plane(X), G)
     assert abs(Fraction(float(c[0])) - exact) > exact / 10**3
     assert abs(Fraction(float(c[0])) - exact) <= error[0]
@@ -138,11 +139,11 @@ def test_prices_that_cost_more_than_beta_bound_nothing(seed: int) -> None:
 def test_what_a_sum_of_weights_leaves_is_within_its_rounding(kind: str, seed: int) -> None:
     """Where beta is next to the largest gain, of which nothing is left but rounding."""
     X, B, G, rng = drawn(seed, kind)
-    exact = Combinations(X, B).exact_gains(plane(X), G)
+    exact = NormOfCombination(X, B).exact_gains(plane(X), G)
     of = SumOfWeights(X, B, abs(float(max(exact))))
     view: Any = of.judge(combined(B, (np.arange(len(B)) == np.argmax(exact)) * rng.random(len(B)))).view
     true = sum(
-        (Fraction(w) * (Fraction(of.beta) - c) for w, c in zip(view.w.tolist(), exact, strict=True)),
+        (Fraction(w) * (Fraction(of.beta) - c) for w, c in zip(view.w.mid.tolist(), exact, strict=True)),
         Fraction(0),
     )
     found = of.excess(view, G)
@@ -155,9 +156,12 @@ def test_the_norm_is_of_a_matrix_that_gains_no_less_than_the_prices(kind: str, s
     X, B, G, _ = drawn(seed, kind)
     if seed > 2:  # nothing cancels, so that prices are hardly off
         G = Weights(G.pairs[:1], np.abs(G.w[:1]))
-    norm = NormOfCombination(X, B)._norm(G)
+    norm = NormOfCombination(X, B).image(G)
     for s, error, c in zip(
-        norm.s.tolist(), norm.error_s.tolist(), Combinations(X, B).exact_gains(plane(X), G), strict=True
+        norm.s.mid.tolist(),
+        norm.s.rad.tolist(),
+        NormOfCombination(X, B).exact_gains(plane(X), G),
+        strict=True,
     ):
         assert Fraction(s) - Fraction(error) >= c
 
@@ -166,7 +170,7 @@ def test_the_norm_is_of_a_matrix_that_gains_no_less_than_the_prices(kind: str, s
 def test_what_is_feasible_by_rounding_alone_bounds_nothing(seed: int) -> None:
     X, B, G, _ = drawn(seed, "many")
     G = Weights(G.pairs, np.abs(G.w))
-    beta = float(max(Combinations(X, B).exact_gains(plane(X), G)))
+    beta = float(max(NormOfCombination(X, B).exact_gains(plane(X), G)))
     for ulps in range(-3, 4):
         weights = SumOfWeights(X, B, beta * (1 + ulps * 2.0**-52))
         assert weights.bound(G).value == -np.inf or weights.exact_bound(plane(X), G) == 0

@@ -8,10 +8,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from cvxml.core.exact import scaled
 from cvxml.family.losses.base import ConjugateOnRay
-from cvxml.family.regularizers.frobenius import Flat, Frobenius
+from cvxml.family.regularizers.frobenius import Flat, Frobenius, weighted_sum
 from cvxml.family.rows.base import Weights
-from cvxml.numbers.rational import judged, plane
+from cvxml.numbers.rational import judged, matrix, plane
+from cvxml.numbers.vocabulary import fraction
 
 SEEDS = pytest.mark.parametrize("seed", range(10))
 
@@ -53,6 +55,19 @@ def test_the_bound_is_that_of_fractions_but_for_rounding(seed: int) -> None:
     exact = Frobenius(X, Fraction(lam)).exact_bound(plane(X), exact_weights(G))
     assert abs(Fraction(found.value) - exact) <= Fraction(found.error)
     assert found.error <= 1e-13 * size(X, G) ** 2 / lam + 1e-250
+
+
+@SEEDS
+def test_the_sum_of_the_pairs_lies_in_its_enclosure(seed: int) -> None:
+    X, G, _ = nasty(seed)
+    found, at, ulp = weighted_sum(X, G), plane(X), Fraction(1, 2**52)
+    for share in (1 + ulp, Fraction(1), 1 - ulp):  # weights are rounded too
+        own = Weights(G.pairs, np.array([Fraction(w) * share for w in G.w.tolist()], dtype=object))
+        S, common = at.outer(own.pairs, own.w.tolist())
+        exact = matrix(S, scaled(1, 2 * at.at) / common)
+        for k, true in np.ndenumerate(exact):
+            assert abs(fraction(true) - Fraction(found.mid[k])) <= Fraction(found.rad[k])
+    assert found.rad.max() <= 1e-13 * size(X, G) + 1e-250
 
 
 @SEEDS

@@ -1,6 +1,7 @@
-"""The worked example of CONTRIBUTING.md, docs/adding/pair_margin.py, registered as a contributor would do it.
+"""The worked examples of CONTRIBUTING.md in docs/adding, registered as a contributor would do it.
 
-The tests that every method must pass are run on it, so that the example stays right. Further tests break one attribute
+pair_margin.py has a loss of its own, weighted_margin.py has a regularizer of its own. The tests that every method must
+pass are run on them, so that the examples stay right. Further tests break one attribute
 of its class at a time: the failure must name the method, the attribute and an example.
 """
 
@@ -32,17 +33,20 @@ from cvxml.core.estimator import Estimator
 from cvxml.core.example import Hand
 from cvxml.core.method import Method
 from cvxml.estimators import generated
-from cvxml.family.rows.base import Block
+from cvxml.family.regularizers.base import ExactView
+from cvxml.family.rows.base import Block, Weights
 from cvxml.methods import get
-from cvxml.numbers.rational import end
+from cvxml.numbers.rational import end, plane
 from cvxml.numbers.vocabulary import exact as rational
+from cvxml.numbers.vocabulary import fraction, total
 from cvxml.solvers.family_method import FamilyMethod
 from tests.core import test_bad_input as bad_input
 from tests.instances import assert_named, objective_of, random_data, wrong_dimensions
 from tests.methods import test_contract as contract
 from tests.methods import test_properties as properties
 
-NAME = "pair_margin"
+NAME, WEIGHTED = "pair_margin", "weighted_margin"
+BOTH = pytest.mark.parametrize("name", [NAME, WEIGHTED])
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "docs" / "adding"
 methods = import_module("cvxml.methods")  # as an attribute of the package it is a function
@@ -54,17 +58,20 @@ LINE, OF_LINE = (
 
 @pytest.fixture(autouse=True)
 def example(monkeypatch: pytest.MonkeyPatch) -> Iterator[Method[Any]]:
-    """The example as a method of the registry, for the time of a test."""
+    """The examples as methods of the registry, for the time of a test; the value is the first one."""
     monkeypatch.setattr(methods, "__path__", [*methods.__path__, str(FOLDER)])
-    monkeypatch.setitem(methods.METHODS, NAME, f"cvxml.methods.{NAME}:METHOD")
+    for name in (NAME, WEIGHTED):
+        monkeypatch.setitem(methods.METHODS, name, f"cvxml.methods.{name}:METHOD")
     contract.solved_small.cache_clear()
     yield get(NAME)
-    sys.modules.pop(f"cvxml.methods.{NAME}", None)
-    vars(generated).pop("PairMargin", None)
+    for name, estimator in ((NAME, "PairMargin"), (WEIGHTED, "WeightedMargin")):
+        sys.modules.pop(f"cvxml.methods.{name}", None)
+        vars(methods).pop(name, None)
+        vars(generated).pop(estimator, None)
 
 
 def test_the_page_shows_the_file() -> None:
-    source = (FOLDER / f"{NAME}.py").read_text(encoding="utf-8")
+    source = "".join((FOLDER / f"{name}.py").read_text(encoding="utf-8") for name in (NAME, WEIGHTED))
     page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     shown = re.findall(r"^```python\n(.*?)^```$", page, flags=re.DOTALL | re.MULTILINE)
     assert len(shown) >= 3
@@ -113,37 +120,82 @@ def test_value_and_excess_are_off_by_no_more_than_is_said() -> None:
     assert ray.value(0.5) == pytest.approx(0.5 * a.sum())
 
 
+# ---------------------------------------------------------------- the new regularizer, from its definition in fractions
+
+
+def weighted(seed: int, number: Callable[[Any], Any] = float) -> tuple[Any, Weights]:
+    """The regularizer for points with features of other units, and weights of pairs."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((7, 3)) * 10.0 ** rng.integers(-3, 4, 3)
+    pairs = np.array([(i, j) for i in range(7) for j in range(i)])
+    of = sys.modules[f"cvxml.methods.{WEIGHTED}"].WeightedNorm
+    w = rng.standard_normal(len(pairs)) if seed % 4 else -rng.random(len(pairs))
+    return of(X, number(1 / 3), 1 / np.var(X, axis=0)), Weights(pairs, w)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_weighted_norm_is_its_definition(seed: int) -> None:
+    get(WEIGHTED)
+    (of, G), (exact, _) = weighted(seed), weighted(seed, Fraction)
+    at, own = plane(of.X), Weights(G.pairs, np.array([Fraction(w) for w in G.w.tolist()], dtype=object))
+    R = np.round(np.random.default_rng(seed).standard_normal((3, 2)) * 64) / 64
+    view = of.judge(R @ R.T).view
+    metric = exact.exact_metric(R @ R.T, None)
+    D = exact.exact_distances(at, metric)
+    w, M = [Fraction(x) for x in of.w.tolist()], [[Fraction(x) for x in row] for row in (R @ R.T).tolist()]
+    of_entries = (w[k] * w[l] * M[k][l] ** 2 for k in range(3) for l in range(3))
+    value, paid = Fraction(of.lam) / 2 * sum(of_entries, Fraction(0)), D.total(G.pairs, own.w.tolist())
+    assert exact.exact_value(metric, D) == value
+    assert abs(Fraction(of.value(view).value) - value) <= Fraction(of.value(view).error)
+    image, rational_view = exact.exact_image(at, own, None), ExactView(metric, D)
+    bound = fraction(exact.conjugate_at(image))
+    assert fraction(exact.excess_at(rational_view, image)) == value - paid - bound >= 0
+    assert fraction(exact.conjugate_at(image)) == exact.exact_bound(at, own)
+    r, excess = of.bound(G), of.excess(view, G)
+    assert bound == 0 if seed % 4 == 0 else bound <= 0
+    assert abs(Fraction(r.value) + Fraction(excess.value) - (value - paid)) <= Fraction(r.error) + Fraction(
+        excess.error
+    )
+    assert r.value == pytest.approx(float(bound), rel=1e-10, abs=r.error)
+    best = image.Q / exact.V(image.Q)  # R(M) - <M, G> is least there
+    beside = fraction(total(exact.V(best) * best * best)) / 2 - fraction(total(best * (image.Q - image.S)))
+    assert beside == pytest.approx(float(bound), rel=1e-10, abs=r.error)
+
+
 # ---------------------------------------------------------------- what every method must keep to
 
 
-def test_the_optima_by_hand(example: Method[Any]) -> None:
-    assert len(example.HAND) == 4
-    for hand in example.HAND:
-        contract.test_an_optimum_known_by_hand_is_found_and_certified(NAME, hand)
+@BOTH
+def test_the_optima_by_hand(name: str) -> None:
+    assert len(get(name).HAND) == (4 if name == NAME else 1)
+    for hand in get(name).HAND:
+        contract.test_an_optimum_known_by_hand_is_found_and_certified(name, hand)
 
 
-def test_what_its_class_says(example: Method[Any]) -> None:
-    contract.test_dual_names_the_parts_of_a_dual_and_their_dimensions(NAME)
-    contract.test_small_has_parameters_for_sixteen_points(NAME)
-    contract.test_small_bad_weights_and_units_name_parameters(NAME)
-    contract.test_bad_has_a_tuple_of_values_for_each_parameter(NAME)
-    contract.test_follows_is_a_map_of_the_features(NAME)
-    contract.test_estimator_names_the_method_and_its_parameters(NAME)
-    contract.test_hand_has_optima_with_parameters_of_the_method(NAME)
-    contract.test_examples_are_there_to_be_tested_and_to_be_verified(NAME)
+@BOTH
+def test_what_its_class_says(name: str) -> None:
+    contract.test_dual_names_the_parts_of_a_dual_and_their_dimensions(name)
+    contract.test_small_has_parameters_for_sixteen_points(name)
+    contract.test_small_bad_weights_and_units_name_parameters(name)
+    contract.test_bad_has_a_tuple_of_values_for_each_parameter(name)
+    contract.test_follows_is_a_map_of_the_features(name)
+    contract.test_estimator_names_the_method_and_its_parameters(name)
+    contract.test_hand_has_optima_with_parameters_of_the_method(name)
+    contract.test_examples_are_there_to_be_tested_and_to_be_verified(name)
 
 
-def test_the_contract_on_its_first_example(example: Method[Any], tmp_path: Path) -> None:
-    (X, y), params = contract.instances(NAME)[0]
-    one: tuple[Any, ...] = (NAME, X, y, params)
+@BOTH
+def test_the_contract_on_its_first_example(name: str, tmp_path: Path) -> None:
+    (X, y), params = contract.instances(name)[0]
+    one: tuple[Any, ...] = (name, X, y, params)
     contract.test_literal_equals_fast_within_the_certified_gaps(*one, solver="clarabel")
     contract.test_the_literal_problem_at_a_metric_has_the_naive_objective(*one)
     contract.test_the_objective_is_what_the_certificate_says(*one)
     contract.test_check_certifies_the_optimum_and_refutes_worse_points(*one)
     contract.test_the_metric_is_psd_and_saved_proofs_hold(*one, tmp_path)
-    contract.test_any_dual_bounds_any_metric(NAME)
-    contract.test_the_exact_member_has_no_constant_that_is_rounded(NAME)
-    properties.test_units_do_not_matter_where_the_parameters_follow(NAME, 0.3)
+    contract.test_any_dual_bounds_any_metric(name)
+    contract.test_the_exact_member_has_no_constant_that_is_rounded(name)
+    properties.test_units_do_not_matter_where_the_parameters_follow(name, 0.3)
 
 
 def test_its_estimator_learns_what_solve_finds(example: Method[Any]) -> None:
@@ -180,6 +232,38 @@ def test_the_misreadings_are_named(example: Method[Any]) -> None:
     pairs = example.instance(X, y, lam=2.0).pairs
     assert_named(NAME, "no_half", X, y, misread(X, *pairs, weight=2.0), lam=2.0)
     assert_named(NAME, "exchanged", X, y, misread(X, *reversed(pairs), weight=1.0), lam=2.0)
+
+
+def test_weights_of_the_features_count(tmp_path: Path) -> None:
+    """Ones are the Frobenius norm; the default follows the units of a feature; exact mode and a saved file agree."""
+    X, y = random_data(0, n=16, d=3)
+    plain, ones = (
+        cvxml.solve(NAME, X, y, lam=0.3),
+        cvxml.solve(WEIGHTED, X, y, lam=0.3, feature_weights=[1.0] * 3),
+    )
+    assert np.linalg.norm(plain.metric - ones.metric) <= plain.certificate.radius + ones.certificate.radius
+    own = cvxml.solve(WEIGHTED, X, y, lam=0.3)
+    units = np.diag([1e-3, 1.0, 1e4])
+    other = cvxml.solve(WEIGHTED, X @ units, y, lam=0.3)
+    assert own.status == other.status == "converged"
+    np.testing.assert_allclose(units @ other.metric @ units, own.metric, rtol=1e-3, atol=1e-4)
+    assert np.linalg.norm(own.metric - plain.metric) > 10 * (
+        own.certificate.radius + plain.certificate.radius
+    )
+    report = cvxml.check(WEIGHTED, X, y, own.metric, lam=0.3, exact=True)
+    assert report.verdict == "certified"
+    assert report.exact is not None
+    assert (
+        report.exact.lower_bound
+        <= report.exact.objective
+        <= report.exact.lower_bound * (1 + Fraction(1, 10**5))
+    )
+    assert abs(float(report.exact.objective) - own.objective) <= 1e-9 * own.objective
+    assert cvxml.check(WEIGHTED, X, y, plain.metric, lam=0.3).verdict == "refuted"
+    own.save(tmp_path / "own.json")
+    saved = cvxml.load(tmp_path / "own.json")
+    assert saved.params["feature_weights"] == pytest.approx(np.var(X, axis=0))
+    assert contract.recertify(saved, 1e-6).verdict == "certified"
 
 
 def test_a_metric_between_the_margins_costs_its_norm_alone() -> None:

@@ -154,6 +154,23 @@ def test_sums_and_extremes_of_groups_lie_in_the_enclosure(seed: int) -> None:
     assert not math.isfinite(of.group_max(x, group, 6).rad[5])  # nothing is known of an empty group
 
 
+@SEEDS
+def test_a_product_of_matrices_lies_in_the_enclosure(seed: int) -> None:
+    a, b = drawn(seed, 60).reshape(5, 12), drawn(seed + 9, 48).reshape(12, 4)
+    for x in (a, b):
+        x.mid[np.abs(x.mid) > 1e100] = 0.0
+    a, b = (Enclosure(x.mid) if seed == k else x for k, x in enumerate((a, b)))
+    found, turned = of.matmul(a, b), of.matmul(b.T, a.T)
+    for share, other in zip(SHARES, (1.0, 1.0, -1.0, 0.0), strict=True):
+        true = of.matmul(members(a, share).reshape(5, 12), members(b, other).reshape(12, 4))
+        assert outside(found.reshape(20), true.ravel()) == []
+        assert outside(turned.reshape(20), true.T.ravel()) == []
+    one = of.matmul(Enclosure(np.ones((1, 12))), Enclosure(np.ones((12, 1))))
+    assert 6 * 12 * EPS <= one.rad[0, 0] <= 30 * 12 * EPS
+    assert of.like(one, Fraction(1, 3), rounded=4).rad == pytest.approx(4 * EPS / 3)
+    assert of.like(one, 1 / 3).exact
+
+
 def test_sums_along_an_axis_lie_in_the_enclosure() -> None:
     x = drawn(5, 60).reshape(6, 10)
     x.mid[np.abs(x.mid) > 1e200] = 0.0

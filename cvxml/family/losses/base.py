@@ -38,7 +38,7 @@ from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.family.rows.base import Block
 from cvxml.numbers.enclosures import Enclosure
 from cvxml.numbers.sums import Approximate
-from cvxml.numbers.vocabulary import exact
+from cvxml.numbers.vocabulary import exact, like, square, total
 
 NONE = Fraction(0)
 ROWS = 2**15  # exact rows handled at a time
@@ -174,6 +174,49 @@ class Loss(ABC):
         with np.errstate(all="ignore"):
             value, excess = as_sum(own.value(v)), as_sum(own.excess(v, a))
         return ValueAndExcess(value, excess._replace(value=0.0) if excess.value < 0 else excess)
+
+
+class BoxLoss(Loss):
+    """Base of losses with k(a) = sum a - width/2 ||a||^2 on a box low <= a <= high, low <= 0 <= high."""
+
+    @property
+    @abstractmethod
+    def limits(self) -> tuple[Any, Any]:
+        """low and high, as floats or fractions."""
+
+    @property
+    def width(self) -> Any:
+        """0"""
+        return 0
+
+    @property
+    def box(self) -> Box:
+        """The box and the width, as floats."""
+        low, high = self.limits
+        return Box(float(low), float(high), float(self.width))
+
+    def to_domain(self, a: Any) -> Any:
+        """Clip to the box; NaN becomes 0."""
+        return clipped(a, *self.limits)
+
+    def ray(self, a: FloatArray) -> ConjugateOnRay:
+        """t sum a - t^2 width/2 sum a^2, as long as t a is in the box."""
+        linear, quadratic = float(a.sum()), float(a @ a) * float(self.width) / 2
+        extremes = zip(self.limits, (float(a.min(initial=0.0)), float(a.max(initial=0.0))), strict=True)
+        longest = min((_longest(end, extreme) for end, extreme in extremes if extreme != 0), default=1.0)
+        return ConjugateOnRay(lambda t: linear * t - quadratic * t * t, longest)
+
+    def conjugate(self, a: Any) -> Any:
+        """sum a - width/2 a^2"""
+        if self.width == 0:
+            return total(a)
+        return total(a) - like(a, self.width, rounded=1) / 2 * total(square(a))
+
+
+def _longest(end: Any, extreme: float) -> float:
+    """The largest t such that |t extreme| <= |end|; both have one sign. The quotient may be rounded up."""
+    t = float(end) / extreme
+    return t if abs(t * extreme) <= abs(end) else t * (1 - 2 * EPS)
 
 
 def as_sum(x: Enclosure) -> Approximate:

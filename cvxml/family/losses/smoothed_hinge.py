@@ -8,13 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cvxml.core.metric import FloatArray
-from cvxml.family.losses.base import Box, ConjugateOnRay, Loss, Sensitivity, clipped
-from cvxml.family.losses.hinge import Hinge
+from cvxml.family.losses.base import BoxLoss, Sensitivity
 from cvxml.numbers.vocabulary import clip, like, pos, square, total
 
 
 @dataclass(frozen=True, eq=False)
-class SmoothedHinge(Loss):
+class SmoothedHinge(BoxLoss):
     """phi(v) is a sum over rows: 0 for v >= 1, (1 - v)^2 / (2 g) for 1 - g <= v <= 1, and 1 - v - g/2 for v <= 1 - g.
 
     g > 0.
@@ -25,18 +24,14 @@ class SmoothedHinge(Loss):
     is_sum_over_rows: ClassVar[bool] = True
 
     @property
-    def box(self) -> Box:
-        """0 <= a <= 1, with the width g"""
-        return Box(0.0, 1.0, float(self.g))
+    def limits(self) -> tuple[Any, Any]:
+        """0 <= a <= 1"""
+        return 0, 1
 
-    def to_domain(self, a: Any) -> Any:
-        """Clip to [0, 1]; NaN becomes 0."""
-        return clipped(a, 0, 1)
-
-    def ray(self, a: FloatArray) -> ConjugateOnRay:
-        """t sum a - t^2 g/2 sum a^2, up to t = 1 / max a."""
-        quadratic, hinge = float(a @ a) * float(self.g) / 2, Hinge(1.0).ray(a)
-        return ConjugateOnRay(lambda t: hinge.value(t) - quadratic * t * t, hinge.longest)
+    @property
+    def width(self) -> Any:
+        """g"""
+        return self.g
 
     def _pieces(self, missed: Any) -> tuple[Any, Any, Any]:
         """g, the slope p = min([1 - v]_+ / g, 1), and [1 - g - v]_+. Then phi = g/2 p^2 + [1 - g - v]_+."""
@@ -46,10 +41,6 @@ class SmoothedHinge(Loss):
     def value(self, v: Any) -> Any:
         g, p, linear_part = self._pieces(1 - v)
         return g / 2 * total(square(p)) + total(linear_part)
-
-    def conjugate(self, a: Any) -> Any:
-        """sum a - g/2 a^2"""
-        return total(a) - like(a, self.g, rounded=True) / 2 * total(square(a))
 
     def excess(self, v: Any, a: Any) -> Any:
         missed = 1 - v

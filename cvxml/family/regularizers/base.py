@@ -11,12 +11,17 @@ diagonal.py has the first two for diagonal M, and combinations.py has metrics th
 more serve a single method: methods/plml/blocks.py and methods/ldml/no_regularizer.py (R = 0).
 
 G = sum_t a_t V_t is given by its weights on pairs of points. A regularizer judges a matrix, names the rows that may
-have nonzero dual variables, and finds the best or a feasible multiple of the dual variables. All float results have
-error bounds.
+have nonzero dual variables, and finds the best or a feasible multiple of the dual variables.
+
+R, r and the excess are written once, as formulas over numbers/vocabulary.py (`ByFormulas`). They hold for enclosures
+(certificate) and for rationals (exact mode). Only LogDet has formulas of its own for each kind, because its certificate
+computes log det and divergence to first order around a Cholesky factor (definite.py).
 """
 
 from __future__ import annotations
 
+import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cached_property, wraps
@@ -27,11 +32,13 @@ from numpy.typing import ArrayLike
 from scipy.optimize import fminbound
 
 from cvxml.core.clock import watched
-from cvxml.core.metric import EPS, Feasibility, FloatArray, IntArray
+from cvxml.core.exact import scaled
+from cvxml.core.metric import Feasibility, FloatArray, IntArray
 from cvxml.family.geometry.symmetric import weighted_pairs
-from cvxml.family.losses.base import ConjugateOnRay
+from cvxml.family.losses.base import ConjugateOnRay, as_sum
 from cvxml.family.rows.base import View, Weights
 from cvxml.numbers import rational
+from cvxml.numbers.enclosures import Enclosure, enclosure
 from cvxml.numbers.rounding import (
     WIDE,
     Distances,
@@ -41,9 +48,11 @@ from cvxml.numbers.rounding import (
     least_eigenvalue,
     points,
 )
-from cvxml.numbers.sums import Approximate, accurate_sum, summed
+from cvxml.numbers.sums import Approximate
+from cvxml.numbers.vocabulary import exact, fraction, like, total
 
 PAIRS = 2**16  # pairs handled at a time
+ROUNDINGS = 4  # of a weight, at most: it is a sum of few products of dual variables and constants
 MAX_EIGENVALUE = 1e200  # a larger eigenvalue counts as infinite; then the dual variables give no bound
 S = TypeVar("S")
 T = TypeVar("T")
@@ -179,11 +188,11 @@ def of_last(work: Callable[[S, U], T]) -> Callable[[S, U], T]:
 
 
 class Everywhere:
-    """Base of regularizers that allow a nonzero dual variable for every row."""
+    """Base of regularizers. By default, every row may have a dual variable, and every psd matrix is feasible."""
 
     X: FloatArray
 
-    @property
+    @cached_property
     def labels(self) -> IntArray:
         """All equal: the dual variable of every row may be nonzero."""
         return np.zeros(len(self.X), dtype=np.intp)
@@ -192,6 +201,101 @@ class Everywhere:
     def undecided(self) -> str:
         """Always empty."""
         return ""
+
+    def surplus(self, G: Weights) -> Surplus | None:
+        """None, because no matrix has to be checked."""
+        return None
+
+    def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
+        """See `Regularizer`."""
+        return rational.judged(A, root)
+
+    def exact_distances(self, X: rational.Plane, metric: rational.Squares) -> rational.Distances:
+        """See `Regularizer`."""
+        return X.distances(metric)
+
+
+class ExactView:
+    """A feasible matrix of rationals, and the points in it. The formulas take it in place of a view from `judge`."""
+
+    def __init__(self, metric: rational.Squares, D: rational.Distances):
+        self.metric, self.D = metric, D
+
+    @cached_property
+    def M(self) -> Any:
+        """The matrix (d, d)."""
+        return rational.matrix(self.metric.V, scaled(1, self.metric.at))
+
+    @property
+    def w(self) -> Any:
+        """The weights (K,) of the matrix, if it is a combination of K vectors."""
+        return exact(self.metric.weights)
+
+    @property
+    def trace(self) -> Any:
+        """The trace of the matrix."""
+        return total(np.diag(self.M))
+
+    def pairs(self, index: IntArray) -> Any:
+        """Squared distances of the pairs (p, 2)."""
+        (unit,) = exact([self.D.unit])
+        return exact(self.D.D[i][j] for i, j in index.tolist()) * unit
+
+
+class ByFormulas(Everywhere, ABC):
+    """Base of regularizers with R, r and the excess as formulas over numbers/vocabulary.py, each written once.
+
+    The formulas hold for enclosures (certificate) and for rationals (exact mode). They take
+    - at: a metric. It is a view from `judge`, with enclosures as attributes, or an `ExactView`.
+    - image: numbers that r needs of G. They come from `image` as enclosures, or from `exact_image` as rationals.
+    """
+
+    @abstractmethod
+    def value_at(self, at: Any) -> Any:
+        """R(M)"""
+
+    @abstractmethod
+    def conjugate_at(self, image: Any) -> Any:
+        """r(G)"""
+
+    @abstractmethod
+    def excess_at(self, at: Any, image: Any) -> Any:
+        """R(M) - <M, G> - r(G) as a sum of terms >= 0, so its error is small where the excess is small."""
+
+    @abstractmethod
+    def image(self, G: Weights) -> Any:
+        """The image of G in enclosures, which also hold if every weight is rounded a few times more."""
+
+    @abstractmethod
+    def exact_image(self, X: rational.Plane, G: Weights, hint: Any) -> Any:
+        """The image of G in rationals, for weights that are fractions; None if r(G) is -inf. hint: may be None."""
+
+    def value(self, view: Any) -> Approximate:
+        """See `Regularizer`."""
+        return _evaluated(lambda: self.value_at(view))
+
+    def bound(self, G: Weights) -> Approximate:
+        """See `Regularizer`."""
+        return _evaluated(lambda: self.conjugate_at(self.image(G)))
+
+    def excess(self, view: Any, G: Weights) -> Approximate:
+        """See `Regularizer`."""
+        return _evaluated(lambda: self.excess_at(view, self.image(G)))
+
+    def exact_value(self, metric: rational.Squares, D: rational.Distances) -> Any:
+        """See `Regularizer`."""
+        return fraction(self.value_at(ExactView(metric, D)))
+
+    def exact_bound(self, X: rational.Plane, G: Weights, hint: Any = None) -> Any:
+        """See `Regularizer`."""
+        image = self.exact_image(X, G, hint)
+        return None if image is None else fraction(self.conjugate_at(image))
+
+
+def _evaluated(formula: Callable[[], Any]) -> Approximate:
+    """A formula in enclosures."""
+    with np.errstate(all="ignore"):
+        return as_sum(enclosure(formula()))
 
 
 class SeenBy:
@@ -223,18 +327,22 @@ def fractions(w: Any) -> list[Fraction]:
     return [Fraction(weight) for weight in w.tolist()]
 
 
-def product(view: View, G: Weights) -> Approximate:
-    """<G, M>. Works on some pairs at a time."""
-    values, moved = [], 0.0
-    for first in watched(range(0, len(G.w), PAIRS)):
+def product(at: Any, G: Weights) -> Any:
+    """<G, M> as a number, for weights of floats or of fractions. Works on some pairs at a time."""
+    parts = []
+    for first in watched(range(0, max(1, len(G.w)), PAIRS)):
         some = slice(first, first + PAIRS)
-        pairs, w = G.pairs if len(G.w) <= PAIRS else G.pairs[some], G.w[some]
-        D, error = view.pairs(pairs)
-        terms = w * D
-        values.append(accurate_sum(terms).value)  # its error is below the rounding errors of the terms
-        moved += float(np.abs(w) @ error) + 8 * EPS * float(np.abs(terms).sum())
-    value = summed(values)
-    return Approximate(value, (moved + 4 * EPS * abs(value)) * (1 + 1e-6))
+        pairs, w = (G.pairs, G.w) if len(G.w) <= PAIRS else (G.pairs[some], G.w[some])
+        D = at.pairs(pairs)
+        D = Enclosure(*D) if isinstance(D, Distances) else D
+        parts.append(total(like(D, w, ROUNDINGS) * D))
+    return sum(parts[1:], start=parts[0])
+
+
+def best_of_square(bound: Approximate, ray: ConjugateOnRay) -> float:
+    """The t with the best bound k(t a) + t^2 r(G), after subtraction of the error bound. bound: r(G)."""
+    paid = bound.error - bound.value
+    return best(lambda t: ray.value(t) - paid * t * t, ray.longest) if math.isfinite(paid) else 1.0
 
 
 def best(value: Callable[[float], float], longest: float) -> float:

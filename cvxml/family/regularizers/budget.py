@@ -6,20 +6,28 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.family.geometry.budget import MetricWithinBudget, budget, examine_budget, most
 from cvxml.family.losses.base import ConjugateOnRay
-from cvxml.family.regularizers.base import JudgedMatrix, Scaled, best, fractions, of_last, product
-from cvxml.family.rows.base import View, Weights
-from cvxml.numbers import rational
-from cvxml.numbers.rounding import (
-    Distances,
+from cvxml.family.regularizers.base import (
+    ByFormulas,
+    JudgedMatrix,
+    Scaled,
+    best,
+    fractions,
+    of_last,
+    product,
 )
+from cvxml.family.rows.base import Weights
+from cvxml.numbers import rational
+from cvxml.numbers.enclosures import Enclosure
+from cvxml.numbers.rounding import Distances
 from cvxml.numbers.sums import Approximate
+from cvxml.numbers.vocabulary import exact
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +44,14 @@ class Within:
         return Distances(D, error + 2 * self.judged.share * np.where(D > 0, D, 0.0))
 
 
-class Budget:
+class Level(NamedTuple):
+    """G, and a number such that level S - G is psd. S is the sum of X_p over similar pairs."""
+
+    level: Any
+    G: Weights
+
+
+class Budget(ByFormulas):
     """R(M) = 0 where the sum of D over similar pairs is at most 1.
 
     labels: the points grouped modulo the span of the similar differences, exactly. rank: the dimension of that span,
@@ -67,9 +82,17 @@ class Budget:
         E: FloatArray = self.X[pairs[:, 0]] - self.X[pairs[:, 1]]
         return E
 
-    def value(self, view: View) -> Approximate:
-        """R(M) = 0."""
-        return Approximate(0.0, 0.0)
+    def value_at(self, at: Any) -> Any:
+        """0"""
+        return 0
+
+    def conjugate_at(self, image: Level) -> Any:
+        """-level"""
+        return -image.level
+
+    def excess_at(self, at: Any, image: Level) -> Any:
+        """level - <G, M>"""
+        return image.level - product(at, image.G)
 
     def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
         """The multiple with the best bound. Every multiple is feasible."""
@@ -81,13 +104,9 @@ class Budget:
             return t if ray.value(t) - slope * t > ray.value(1.0) - slope else 1.0
         return best(lambda t: ray.value(t) - slope * t, ray.longest)
 
-    def surplus(self, G: Weights) -> None:
-        """None, because r(G) is finite for every G."""
-
-    def bound(self, G: Weights) -> Approximate:
-        """-lambda_max."""
-        largest = self._largest(G)
-        return Approximate(-largest.value, largest.error)
+    def image(self, G: Weights) -> Level:
+        """G, with lambda_max as its level."""
+        return Level(Enclosure(*self._largest(G)), G)
 
     @of_last
     def _largest(self, G: Weights) -> Approximate:
@@ -95,30 +114,18 @@ class Budget:
         found = most(self.at, self.apart(G.pairs), G.w / scale)
         return Approximate(found.value * scale, (found.error + 2 * EPS * found.value) * scale)
 
-    def excess(self, view: View, G: Weights) -> Approximate:
-        """lambda_max - <G, M>"""
-        largest, (paid, error) = self._largest(G), product(view, G)
-        return Approximate(largest.value - paid, largest.error + error + 2 * EPS * (largest.value + paid))
-
-    def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
-        return rational.judged(A, root)
-
     def exact_distances(self, X: rational.Plane, metric: rational.Squares) -> rational.Distances:
         """The distances in metric / max(1, spent)."""
         D = X.distances(metric)
         spent = D.total(self.similar, [Fraction(1)] * len(self.similar))
         return rational.Distances(D.D, D.unit / max(Fraction(1), spent))
 
-    def exact_value(self, metric: rational.Squares, D: rational.Distances) -> Fraction:
-        """R(M) = 0."""
-        return Fraction(0)
+    def exact_image(self, X: rational.Plane, G: Weights, hint: float | None) -> Level:
+        """G, with a proved upper bound of lambda_max as its level, close to it. hint: a guess of lambda_max."""
+        (level,) = exact([self._exact_level(X, G, hint)])
+        return Level(level, G)
 
-    def exact_bound(self, X: rational.Plane, G: Weights, hint: float | None = None) -> Fraction:
-        """A lower bound -lambda of r(G): lambda sum_S X_ij - G is proved psd, and lambda is nearly the smallest
-        such number.
-
-        hint: a guess of lambda.
-        """
+    def _exact_level(self, X: rational.Plane, G: Weights, hint: float | None) -> Fraction:
         weights = fractions(G.w)
         pairs = np.concatenate([self.similar, G.pairs])
 
@@ -128,7 +135,7 @@ class Budget:
         if enough(Fraction(0)):
             return Fraction(0)
         guess = self._largest(Weights(G.pairs, G.w.astype(float))).value if hint is None else hint
-        return -rational.least_factor(
+        return rational.least_factor(
             enough, Fraction(guess) if math.isfinite(guess) and guess > 0 else Fraction(1)
         )
 

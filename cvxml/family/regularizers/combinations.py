@@ -30,11 +30,21 @@ from cvxml.core.exact import next_above, root_upward, scaled, sum_of_squares
 from cvxml.core.integer_matrices import given_rows, whole
 from cvxml.core.metric import EPS, FloatArray, IntArray, middle
 from cvxml.family.losses.base import SHARES, ConjugateOnRay
-from cvxml.family.regularizers.base import Everywhere, JudgedMatrix, SeenBy, best, fractions, of_last
+from cvxml.family.regularizers.base import (
+    ByFormulas,
+    JudgedMatrix,
+    SeenBy,
+    best,
+    best_of_square,
+    fractions,
+    of_last,
+)
 from cvxml.family.rows.base import Weights
 from cvxml.numbers import rational
+from cvxml.numbers.enclosures import Enclosure
 from cvxml.numbers.rounding import BLOCK, UNDERFLOW, Distances, Products, Seen, doubled, images, points
-from cvxml.numbers.sums import Approximate, summed
+from cvxml.numbers.sums import Approximate
+from cvxml.numbers.vocabulary import exact, like, square, total
 
 ROUNDS = 4  # at most this many corrections of N; usually the second one repairs the rounding of the first
 ROOM = 1 + 1e-6  # factor that covers products of errors
@@ -42,15 +52,17 @@ SHORTER = 1 - 64 * EPS  # factor of the longest multiple of dual variables, to a
 
 
 class Combined(SeenBy):
-    """The points under the metric with weights w (K,). The matrix judged is within `error` of it, entry by entry.
+    """A view of points in the metric M (d, d) with weights w (K,).
+
+    The matrix judged is within `error` of it, entry by entry, and the enclosure M contains both.
 
     A distance then has an error of up to |e|^T error |e|. This is at most sum_k per_k e_k^2,
     per_k = (error u)_k / u_k, for any u > 0. u is the spread of each feature.
     """
 
-    def __init__(self, X: FloatArray, sight: Seen, w: FloatArray, error: FloatArray):
+    def __init__(self, X: FloatArray, sight: Seen, w: FloatArray, M: Enclosure, error: FloatArray):
         super().__init__(X, sight)
-        self.w, self.error, self.P = w, error, X - middle(X)
+        self.w, self.M, self.P = Enclosure(w), Enclosure(M.mid, M.rad + error), X - middle(X)
         u = np.abs(self.P).max(axis=0)
         self.per = np.divide(error @ u, u, out=np.zeros_like(u), where=u > 0) * ROOM
 
@@ -69,14 +81,7 @@ class Combined(SeenBy):
         return Distances(D, error + 2 * (beside[i, None] + beside))
 
 
-class Gains(NamedTuple):
-    """c_k = b_k^T G b_k (K,), with error bounds."""
-
-    c: FloatArray
-    error: FloatArray
-
-
-class Combinations(Everywhere):
+class Combinations(ByFormulas):
     """Base of both regularizers. B (K, d): the vectors b_k as rows."""
 
     def __init__(self, X: FloatArray, B: FloatArray):
@@ -87,19 +92,19 @@ class Combinations(Everywhere):
         """The combination nearest to A. If A differs from it by rounding only, the error bounds cover A itself."""
         w, M, feasibility = weighted(A, self.B, self.X)
         with np.errstate(over="ignore", invalid="ignore"):
-            error = np.zeros_like(M)
+            error, own = np.zeros_like(M), _rounded(self.B, w)
             if feasibility.beyond <= ROUNDING:
-                error = np.abs(A / 2 + A.T / 2 - M) + (0 if is_identity(self.B) else _rounded(self.B, w)[1])
+                error = np.abs(A / 2 + A.T / 2 - M) + (0 if is_identity(self.B) else own.rad)
             sight = seen(self.X, self.B, w)
-            view = Combined(self.X, sight, w, error)
+            view = Combined(self.X, sight, w, own, error)
         finite = bool(np.isfinite(sight.images.at).all() and np.isfinite(M).all()) and math.isfinite(
             sight.miss
         )
         return JudgedMatrix(view, feasibility, finite, not A.any())
 
     @of_last
-    def gains(self, G: Weights) -> Gains:
-        """c_k. The error bounds also hold if every weight is rounded a few times more."""
+    def gains(self, G: Weights) -> Enclosure:
+        """c (K,) with c_k = b_k^T G b_k. The radii also hold if every weight is rounded a few times more."""
         K, used = len(self.B), np.asarray(G.w != 0)
         w, pairs = G.w[used].astype(float), G.pairs[used]
         sums, size, moved = [np.zeros(K)], np.zeros(K), np.zeros(K)
@@ -113,10 +118,7 @@ class Combinations(Everywhere):
             moved += np.abs(w[part] * error) @ (2 * np.abs(z) + error[:, None])
         # a few roundings of each term, and the last rounding of each sum in twice the working precision
         rounded = (8 * EPS + len(w) ** 2 * EPS**2 + len(sums) * EPS) * size
-        return Gains(np.sum(sums, axis=0), (rounded + moved) * ROOM + UNDERFLOW)
-
-    def surplus(self, G: Weights) -> None:
-        """None, because no matrix has to be psd."""
+        return Enclosure(np.sum(sums, axis=0), (rounded + moved) * ROOM + UNDERFLOW)
 
     def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
         """The combination nearest to A. root (K,): its weights, if they are known.
@@ -130,10 +132,7 @@ class Combinations(Everywhere):
         least = min(at, low)
         away = rest * (1 << (low - least)) - V * (1 << (at - least))
         distance = root_upward(scaled(sum_of_squares(away), 2 * least))
-        return rational.Squares(V, at, distance, sum(fractions(w), Fraction(0)))
-
-    def exact_distances(self, X: rational.Plane, metric: rational.Squares) -> rational.Distances:
-        return X.distances(metric)
+        return rational.Squares(V, at, distance, fractions(w))
 
     def exact_gains(self, X: rational.Plane, G: Weights) -> list[Fraction]:
         """c_k as fractions."""
@@ -148,79 +147,70 @@ class SumOfWeights(Combinations):
         super().__init__(X, B)
         self.beta = beta
 
-    def value(self, view: Combined) -> Approximate:
-        """beta sum w."""
-        value = float(self.beta) * summed(view.w)
-        return Approximate(value, 4 * EPS * value)
+    def value_at(self, at: Any) -> Any:
+        """beta sum w"""
+        return like(at.w, self.beta) * total(at.w)
+
+    def conjugate_at(self, image: Any) -> Any:
+        """0, if every c_k <= beta"""
+        return 0
+
+    def excess_at(self, at: Any, image: Any) -> Any:
+        """sum w (beta - c)"""
+        return total(at.w * (like(at.w, self.beta, rounded=1) - image))
 
     def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
         """The best multiple with c_k <= beta for every k."""
-        c, error = self.gains(G)
-        most = float(np.max(c + 2 * error))  # twice the error, because a multiple rounds c again
+        c = self.gains(G)
+        most = float(np.max(c.mid + 2 * c.rad))  # twice the error, because a multiple rounds c again
         if not math.isfinite(most):
             return 0.0
         longest = float(self.beta) / most * SHORTER if most > 0 else math.inf
-        if (c + error <= self.beta).all():  # t = 1 is feasible
+        if (c.mid + c.rad <= self.beta).all():  # t = 1 is feasible
             longest = max(longest, 1.0)
         return best(ray.value, min(longest, ray.longest))
 
+    def image(self, G: Weights) -> Enclosure:
+        """c. `best_multiple` makes sure that every c_k <= beta."""
+        return self.gains(G)
+
     def bound(self, G: Weights) -> Approximate:
         """0 if every c_k <= beta is proved, else -inf."""
-        c, error = self.gains(G)
-        return Approximate(0.0 if (c + error <= self.beta).all() else -math.inf, 0.0)
+        c = self.gains(G)
+        return Approximate(0.0 if (c.mid + c.rad <= self.beta).all() else -math.inf, 0.0)
 
-    def excess(self, view: Combined, G: Weights) -> Approximate:
-        """sum w (beta - c)."""
-        c, error = self.gains(G)
-        left = float(self.beta) - c
-        return _weighted(view.w, left, error + 2 * EPS * (self.beta + np.abs(c)))
-
-    def exact_value(self, metric: rational.Squares, D: rational.Distances) -> Fraction:
-        """beta sum w."""
-        return Fraction(self.beta) * metric.weights
-
-    def exact_bound(self, X: rational.Plane, G: Weights, hint: Any = None) -> Fraction | None:
-        """0 if every c_k <= beta, else None."""
-        return Fraction(0) if max(self.exact_gains(X, G)) <= self.beta else None
+    def exact_image(self, X: rational.Plane, G: Weights, hint: Any) -> Any:
+        """c if every c_k <= beta, else None."""
+        c = self.exact_gains(X, G)
+        return exact(c) if max(c) <= self.beta else None
 
 
 class Norm(NamedTuple):
-    """N (d, d) and s (K,), s_k = b_k^T N b_k, with entrywise error bounds."""
+    """N (d, d), s (K,) with s_k = b_k^T N b_k, and c (K,), in numbers of one kind."""
 
-    N: FloatArray
-    error_N: FloatArray
-    s: FloatArray
-    error_s: FloatArray
+    N: Any
+    s: Any
+    c: Any
 
 
 class NormOfCombination(Combinations):
     """R(M) = 1/2 ||M||^2."""
 
-    def value(self, view: Combined) -> Approximate:
-        M, error = _rounded(self.B, view.w)
-        return _half_square(M, error + view.error)
+    def value_at(self, at: Any) -> Any:
+        """1/2 ||M||^2"""
+        return total(square(at.M)) / 2
+
+    def conjugate_at(self, image: Norm) -> Any:
+        """-1/2 ||N||^2"""
+        return -total(square(image.N)) / 2
+
+    def excess_at(self, at: Any, image: Norm) -> Any:
+        """1/2 ||M - N||^2 + sum w (s - c)"""
+        return total(square(at.M - image.N)) / 2 + total(at.w * (image.s - image.c))
 
     def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
         """The multiple with the best bound, after subtraction of the error bound."""
-        value, error = self.bound(G)
-        paid = error - value
-        if not math.isfinite(paid):
-            return 1.0
-        return best(lambda t: ray.value(t) - paid * t * t, ray.longest)
-
-    def bound(self, G: Weights) -> Approximate:
-        """-1/2 ||N||^2."""
-        at = self._norm(G)
-        paid = _half_square(at.N, at.error_N)
-        return Approximate(-paid.value, paid.error)
-
-    def excess(self, view: Combined, G: Weights) -> Approximate:
-        """1/2 ||M - N||^2 + sum w (s - c)."""
-        (c, error), at = self.gains(G), self._norm(G)
-        M, error_M = _rounded(self.B, view.w)
-        apart = _half_square(M - at.N, error_M + view.error + at.error_N + EPS * (np.abs(M) + np.abs(at.N)))
-        beside = _weighted(view.w, at.s - c, error + at.error_s + EPS * (np.abs(c) + at.s))
-        return Approximate(apart.value + beside.value, apart.error + beside.error)
+        return best_of_square(self.bound(G), ray)
 
     def radius(self, gap: float) -> float:
         """sqrt(2 gap), which bounds the distance to the optimum."""
@@ -232,36 +222,37 @@ class NormOfCombination(Combinations):
         return self.radius(gap) + looked.feasibility.away
 
     @of_last
-    def _norm(self, G: Weights) -> Norm:
-        c, error = self.gains(G)
-        above, lengths = np.maximum(c + error, 0.0), np.sum(self.B**2, axis=1)
+    def image(self, G: Weights) -> Norm:
+        """N, s and c. If no N with s >= c is found, N is inf, and the bound is -inf."""
+        c, lengths = self.gains(G), np.sum(self.B**2, axis=1)
+        above = np.maximum(c.mid + c.rad, 0.0)
         z = above if is_identity(self.B) else self.proposed(G)
         for _ in watched(range(ROUNDS)):
-            N, error_N = _rounded(self.B, z)
-            s, error_s = _forms(self.B, N, error_N)
-            missed = above - (s - error_s)
+            N = _rounded(self.B, z)
+            s = _forms(self.B, N)
+            missed = above - (s.mid - s.rad)
             if not (missed > 0).any():
-                return Norm(N, error_N, s, error_s)
-            z = z + np.where(missed > 0, missed + 4 * error_s, 0.0) / lengths**2
-        return Norm(np.full_like(N, np.inf), error_N, s, error_s)  # the bound -inf
+                return Norm(N, s, c)
+            z = z + np.where(missed > 0, missed + 4 * s.rad, 0.0) / lengths**2
+        return Norm(Enclosure(np.full(N.shape, np.inf)), s, c)
 
     def proposed(self, G: Weights) -> FloatArray:
         """Approximate weights of the projection of G on the cone."""
         E = self.X[G.pairs[:, 0]] - self.X[G.pairs[:, 1]]
         return projected(self.B, (E.T @ (E * G.w.astype(float)[:, None])))
 
-    def exact_value(self, metric: rational.Squares, D: rational.Distances) -> Fraction:
-        """1/2 ||M||^2."""
-        return scaled(sum_of_squares(metric.V), 2 * metric.at) / 2
-
-    def exact_bound(self, X: rational.Plane, G: Weights, hint: ArrayLike | None = None) -> Fraction:
-        """-1/2 ||N||^2. hint: the weights z (K,) of N."""
-        V, at = _combination(self.B, self.exact_norm(X, G, hint))
-        return -scaled(sum_of_squares(V), 2 * at) / 2
-
-    def exact_norm(self, X: rational.Plane, G: Weights, hint: ArrayLike | None = None) -> list[Fraction]:
-        """Weights z (K,) of N = sum z_k b_k b_k^T with s_k >= c_k for every k."""
+    def exact_image(self, X: rational.Plane, G: Weights, hint: ArrayLike | None) -> Norm:
+        """N, s and c in rationals. hint: the weights z (K,) of N."""
         c = self.exact_gains(X, G)
+        V, at = _combination(self.B, self._exact_weights(c, G, hint))
+        s = exact(value * scaled(1, at) for value in _exact_forms(self.B, V))
+        return Norm(rational.matrix(V, scaled(1, at)), s, exact(c))
+
+    def exact_norm(self, X: rational.Plane, G: Weights) -> list[Fraction]:
+        """Weights z (K,) of N = sum z_k b_k b_k^T with s_k >= c_k for every k."""
+        return self._exact_weights(self.exact_gains(X, G), G, None)
+
+    def _exact_weights(self, c: list[Fraction], G: Weights, hint: ArrayLike | None) -> list[Fraction]:
         if max(c) <= 0:
             return [Fraction(0)] * len(c)
         known = _known(hint, len(self.B))
@@ -305,34 +296,17 @@ def projected(B: FloatArray, G: FloatArray) -> FloatArray:
     return weights
 
 
-def _rounded(B: FloatArray, w: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """sum w b b^T, and a bound of the error of each entry."""
+def _rounded(B: FloatArray, w: FloatArray) -> Enclosure:
+    """sum w b b^T (d, d)."""
     size = np.abs(B).T @ (np.abs(B) * w[:, None])
-    return combined(B, w), (len(B) + 8) * EPS * (size + size.T) / 2 + UNDERFLOW
+    return Enclosure(combined(B, w), (len(B) + 8) * EPS * (size + size.T) / 2 + UNDERFLOW)
 
 
-def _forms(B: FloatArray, N: FloatArray, error: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """b_k^T N b_k (K,), with error bounds, for a matrix N with entrywise error bounds."""
+def _forms(B: FloatArray, N: Enclosure) -> Enclosure:
+    """b_k^T N b_k (K,)."""
     size = np.abs(B)
-    wide = error + (2 * len(N) + 8) * EPS * np.abs(N)
-    return np.sum((B @ N) * B, axis=1), np.sum((size @ wide) * size, axis=1) * ROOM + UNDERFLOW
-
-
-def _half_square(M: FloatArray, error: FloatArray) -> Approximate:
-    """1/2 ||M||^2 for a matrix with entrywise error bounds."""
-    value = summed((M**2).ravel()) / 2
-    moved = float(np.sum(np.abs(M) * error + error**2 / 2)) + 4 * EPS * value
-    return Approximate(value if math.isfinite(value) else math.inf, ROOM * moved + UNDERFLOW)
-
-
-def _weighted(w: FloatArray, left: FloatArray, error: FloatArray) -> Approximate:
-    """sum w left, for left >= 0 up to rounding."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        value = summed(w * left)
-        moved = float(w @ error) + 4 * EPS * float(w @ np.abs(left))
-    if not math.isfinite(value):
-        return Approximate(math.inf, 0.0)
-    return Approximate(value, moved * ROOM + UNDERFLOW)
+    wide = N.rad + (2 * len(N) + 8) * EPS * np.abs(N.mid)
+    return Enclosure(np.sum((B @ N.mid) * B, axis=1), np.sum((size @ wide) * size, axis=1) * ROOM + UNDERFLOW)
 
 
 def _combination(B: FloatArray, w: list[Fraction]) -> tuple[Any, int]:

@@ -142,11 +142,11 @@ class DiagonalBudget(Budget):
         (V, at), (rest, low) = whole(D), whole(A - D)
         return rational.Squares(V, at, root_upward(scaled(sum_of_squares(rest), 2 * low)))
 
-    def exact_bound(self, X: rational.Plane, G: Weights, hint: Any = None) -> Fraction:
-        """-max(0, max_k G_kk / S_kk)."""
+    def _exact_level(self, X: rational.Plane, G: Weights, hint: Any) -> Fraction:
+        """max(0, max_k G_kk / S_kk)"""
         S = X.diagonal(self.similar, [Fraction(1)] * len(self.similar))
         gained = zip(X.diagonal(G.pairs, fractions(G.w)), S, strict=True)
-        return -max([Fraction(0), *(own / cost for own, cost in gained if cost > 0)])
+        return max([Fraction(0), *(own / cost for own, cost in gained if cost > 0)])
 
     def cost(self, at: Scaled, G: Weights) -> None:
         """None: C is unknown."""
@@ -175,10 +175,10 @@ class DiagonalLinear(Linear):
     def _on_ground(self, G: Weights) -> Surplus:
         return _diagonal(super()._on_ground(G))
 
-    def exact_bound(self, X: rational.Plane, G: Weights, hint: Any = None) -> Fraction | None:
-        """0 if no diagonal entry of C - G is negative, else None."""
-        left = self._left(G)
-        return None if min(X.diagonal(left.pairs, fractions(left.w))) < 0 else Fraction(0)
+    def exact_image(self, X: rational.Plane, G: Weights, hint: Any) -> Weights | None:
+        """C - G if none of its diagonal entries is negative, else None."""
+        left = self.image(G)
+        return None if min(X.diagonal(left.pairs, fractions(left.w))) < 0 else left
 
 
 def _diagonal(S: Surplus) -> Surplus:

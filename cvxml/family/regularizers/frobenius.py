@@ -5,10 +5,9 @@ r(G) = -||P_+(G)||^2 / (2 lam), attained at M = P_+(G) / lam. P_+ replaces negat
 By strong convexity, a metric with a given gap is within sqrt(2 gap / lam) of the optimum.
 
 The proof does not depend on the accuracy of computed eigenvalues. For every psd S, r(G) >= -||G + S||^2 / (2 lam).
-The excess formula stays an identity if S replaces P_+(-G) and G + S replaces P_+(G). S is a square made from the
-computed eigenvectors. M is a square close to the matrix given. The distance of the computed numbers to these exact
-ones is bounded entry by entry. The bound follows from the size of the terms: a sum of m products has an error of at
-most m eps/2 times the sum of their absolute values, in any order.
+The excess formula stays an identity if S replaces P_+(-G) and G + S replaces P_+(G). S is a square L L^T, where L is
+made from the computed eigenvectors. M is a square close to the matrix given. The distance of the computed numbers to
+these exact ones is bounded entry by entry.
 
 Everything is computed in units that give the points a size of about 1. If s is a power of two, X / s with lam / s^4
 is the same problem with the metric s^2 M.
@@ -23,16 +22,24 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cvxml.core.exact import scaled, sum_of_squares
-from cvxml.core.integer_matrices import given_rows, is_psd, missing_to_psd, whole
+from cvxml.core.exact import scaled
+from cvxml.core.integer_matrices import given_rows, is_psd, missing_to_psd
 from cvxml.core.metric import EPS, FloatArray, IntArray, examine, middle, unit_scale
 from cvxml.family.geometry.symmetric import triangle
 from cvxml.family.losses.base import ConjugateOnRay
-from cvxml.family.regularizers.base import Everywhere, JudgedMatrix, Scaled, best, fractions
+from cvxml.family.regularizers.base import (
+    ByFormulas,
+    JudgedMatrix,
+    Scaled,
+    best_of_square,
+    fractions,
+    of_last,
+)
 from cvxml.family.rows.base import Weights
 from cvxml.numbers import rational
+from cvxml.numbers.enclosures import Enclosure
 from cvxml.numbers.rounding import Distances, Products
-from cvxml.numbers.sums import Approximate, summed
+from cvxml.numbers.vocabulary import is_exact, like, matmul, total
 
 UNDERFLOW = 1e-301  # above the error of underflow in any sum here
 ROOM = 1.01  # factor that covers products of errors
@@ -44,6 +51,16 @@ class Flat(NamedTuple):
     X: FloatArray
     A: FloatArray  # (d, d)
     error: FloatArray  # (d, d)
+
+    @classmethod
+    def near(cls, X: FloatArray, A: FloatArray) -> Flat:
+        """The view for A (d, d) that is psd up to rounding."""
+        return cls(X, A, _distance_to_square(A))
+
+    @property
+    def M(self) -> Enclosure:
+        """The matrix (d, d)."""
+        return Enclosure(self.A, self.error)
 
     def pairs(self, index: IntArray) -> Distances:
         e = self.X[index[:, 0]] - self.X[index[:, 1]]
@@ -65,15 +82,13 @@ class Flat(NamedTuple):
 
 
 class Split(NamedTuple):
-    """G = Q - S with S psd: Q is close to P_+(G) and S to P_+(-G). Each has entrywise error bounds."""
+    """G = Q - S with S psd: Q is close to P_+(G) and S to P_+(-G). Both are matrices (d, d) of numbers of one kind."""
 
-    Q: FloatArray
-    error_Q: FloatArray
-    S: FloatArray
-    error_S: FloatArray
+    Q: Any
+    S: Any
 
 
-class Frobenius(Everywhere):
+class Frobenius(ByFormulas):
     """R(M) = lam/2 ||M||^2.
 
     lam > 0: a float, or a fraction for exact arithmetic.
@@ -96,49 +111,36 @@ class Frobenius(Everywhere):
         """P_+(A). A matrix that is psd up to rounding is kept, and its rounding error is bounded."""
         with np.errstate(over="ignore", invalid="ignore"):
             psd, feasibility = examine(A, self.X if self.features else None)
-            own = psd * self.scale**2
-            view = Flat(self.unit, own, _distance_to_square(own))
+            view = Flat.near(self.unit, psd * self.scale**2)
         return JudgedMatrix(view, feasibility, bool(np.isfinite(view.error).all()), not psd.any())
 
-    def value(self, view: Flat) -> Approximate:
-        """lam/2 ||M||^2."""
-        size, error = np.abs(view.A), view.error
-        # sqrt(lam) is multiplied before squaring, so that a small metric with a large lam does not underflow.
-        value = _sum((math.sqrt(self.weight) * view.A) ** 2) / 2
-        moved = _sum(self.weight * (size * error + error**2 / 2)) + 4 * EPS * value
-        return Approximate(value, ROOM * moved + UNDERFLOW)
+    def _lam(self, x: Any, rounded: int = 0) -> Any:
+        """lam as a number of the kind of x. Enclosures are in the units of this class, rationals in those of X."""
+        return like(x, self.lam if is_exact(x) else self.weight, rounded)
+
+    def value_at(self, at: Any) -> Any:
+        """lam/2 ||M||^2. lam is multiplied first, so that the square of a small metric does not underflow."""
+        return total(self._lam(at.M) * at.M * at.M) / 2
+
+    def conjugate_at(self, image: Split) -> Any:
+        """-||Q||^2 / (2 lam)"""
+        return -total(image.Q / self._lam(image.Q) * image.Q) / 2
+
+    def excess_at(self, at: Any, image: Split) -> Any:
+        """lam/2 ||M - Q/lam||^2 + <M, S>"""
+        lam = self._lam(at.M, rounded=1)
+        apart = at.M - image.Q / lam
+        return total(lam * apart * apart) / 2 + total(at.M * image.S)
 
     def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
         """The multiple with the best bound, after subtraction of the error bound."""
-        value, error = self.bound(G)
-        paid = error - value
-        return best(lambda t: ray.value(t) - paid * t * t, ray.longest)
-
-    def bound(self, G: Weights) -> Approximate:
-        """-||Q||^2 / (2 lam)."""
-        Q, error, _, _ = self._split(G)
-        paid = _sum((Q / math.sqrt(self.weight)) ** 2) / 2
-        error = error / math.sqrt(self.weight)  # divided before squaring, which could underflow
-        moved = _sum(np.abs(Q) / math.sqrt(self.weight) * error + error**2 / 2) + 4 * EPS * paid
-        return Approximate(-paid, ROOM * moved + UNDERFLOW)
+        return best_of_square(self.bound(G), ray)
 
     def reached(self, G: Weights) -> tuple[FloatArray, float]:
         """The minimizer Q / lam of R(M) - <M, G>, and a bound of its error in norm."""
-        Q, error, _, _ = self._split(G)
+        Q = self.image(G).Q
         unit = self.weight * self.scale**2
-        return Q / unit, ROOM * float(np.linalg.norm(error) + EPS * np.linalg.norm(Q)) / unit
-
-    def excess(self, view: Flat, G: Weights) -> Approximate:
-        """lam/2 ||M - Q/lam||^2 + <M, S>."""
-        A, error_A = view.A, view.error
-        Q, error_Q, S, error_S = self._split(G)
-        root = math.sqrt(self.weight)
-        misfit, overlap = root * A - Q / root, A * S
-        error = root * error_A + error_Q / root + 2 * EPS * (root * np.abs(A) + np.abs(Q) / root)
-        apart, paid = _sum(misfit**2) / 2, _sum(overlap)
-        moved = _sum(np.abs(misfit) * error + error**2 / 2) + 4 * EPS * apart
-        moved += _sum(np.abs(A) * error_S + error_A * (np.abs(S) + error_S) + EPS * np.abs(overlap))
-        return Approximate(apart + paid, ROOM * moved + UNDERFLOW)
+        return Q.mid / unit, ROOM * float(np.linalg.norm(Q.rad) + EPS * np.linalg.norm(Q.mid)) / unit
 
     def radius(self, gap: float) -> float:
         """sqrt(2 gap / lam), which bounds the distance to the optimum."""
@@ -151,54 +153,49 @@ class Frobenius(Everywhere):
         """
         return self.radius(gap) + looked.feasibility.distance
 
-    def surplus(self, G: Weights) -> None:
-        """None, because r(G) is finite for every G."""
+    @of_last
+    def image(self, G: Weights) -> Split:
+        """The split of G, in the units of this class."""
+        M = weighted_sum(self.unit, G)
+        values, vectors = np.linalg.eigh(M.mid)
+        found = split(M, vectors * np.sqrt(np.maximum(-values, 0.0)))
+        if values[-1] / 2 < -float(np.linalg.norm(found.Q.mid) + np.linalg.norm(found.Q.rad)):
+            return Split(like(M, np.zeros(M.shape)), -M)  # -M is proved to be psd
+        return found
 
-    def _split(self, G: Weights) -> Split:
-        """The split of G. Its error bounds also hold if every weight is rounded a few times more."""
-        used = np.asarray(G.w != 0)
-        (i, j), w = G.pairs[used].T, G.w[used].astype(float)
-        e, d = self.unit[i] - self.unit[j], self.unit.shape[1]
-        M, sizes = e.T @ (e * w[:, None]), np.abs(e).T @ np.abs(e * w[:, None])
-        M = (M + M.T) / 2
-        error_M = (len(w) / 2 + 8) * EPS * (sizes + sizes.T) / 2 + UNDERFLOW
-        values, vectors = np.linalg.eigh(M)
-        below = np.maximum(-values, 0)
-        S = (vectors * below) @ vectors.T
-        error_S = (d + 2) * EPS * (np.abs(vectors) * below) @ np.abs(vectors).T
-        Q = M + S
-        error_Q = error_M + error_S + EPS * np.abs(Q)
-        if values[-1] / 2 < -float(np.linalg.norm(Q) + np.linalg.norm(error_Q)):  # -M is proved to be psd
-            return Split(0 * Q, 0 * error_Q, -M, error_M)
-        return Split(Q, error_Q, S, error_S)
-
-    def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
-        return rational.judged(A, root)
-
-    def exact_distances(self, X: rational.Plane, metric: rational.Squares) -> rational.Distances:
-        return X.distances(metric)
-
-    def exact_value(self, metric: rational.Squares, D: rational.Distances) -> Fraction:
-        """lam/2 ||M||^2"""
-        return Fraction(self.lam) / 2 * scaled(sum_of_squares(metric.V), 2 * metric.at)
-
-    def exact_bound(self, X: rational.Plane, G: Weights, hint: ArrayLike | None = None) -> Fraction:
-        """-||G + L L^T||^2 / (2 lam), or 0 if -G is psd. hint: L (d, r)."""
+    def exact_image(self, X: rational.Plane, G: Weights, hint: ArrayLike | None) -> Split:
+        """The split of G in the units of X, with Q = 0 if -G is psd. hint: L (d, r)."""
         M, common = X.outer(G.pairs, fractions(G.w))
-        at = 2 * X.at
+        numbers = rational.matrix(M, scaled(1, 2 * X.at) / common)
         if sum(int(M[k, k]) for k in range(M.nrows())) <= 0 and is_psd(-M):
-            return Fraction(0)
-        root = missing(M, common, at) if hint is None else given_rows(hint, M.nrows(), "psd")
-        L, L_at = whole(root)
-        low = min(2 * L_at, at)
-        both = M * (1 << (at - low)) + L * L.transpose() * (common << (2 * L_at - low))
-        left = scaled(sum_of_squares(both), 2 * low) / common**2
-        return -left / (2 * Fraction(self.lam))
+            return Split(0 * numbers, -numbers)
+        return split(
+            numbers, missing(M, common, 2 * X.at) if hint is None else given_rows(hint, M.nrows(), "psd")
+        )
 
     def second_derivative(self, at: Scaled) -> FloatArray | None:
         """lam times the identity, in the units of `at`."""
         rows, columns = triangle(len(at.spread))
         return np.diag(float(self.lam) / (at.spread[rows] * at.spread[columns]) ** 2)
+
+
+def split(G: Any, L: FloatArray) -> Split:
+    """The split of a matrix G (d, d) of numbers with S = L L^T, for L (d, r)."""
+    root = like(G, L)
+    S = matmul(root, root.T)
+    return Split(G + S, S)
+
+
+def weighted_sum(X: FloatArray, G: Weights) -> Enclosure:
+    """sum_p w_p X_p (d, d). The enclosure also holds if every weight is rounded a few times more.
+
+    A sum of m products has an error of at most m eps/2 times the sum of their absolute values, in any order.
+    """
+    used = np.asarray(G.w != 0)
+    (i, j), w = G.pairs[used].T, G.w[used].astype(float)
+    e = X[i] - X[j]
+    M, sizes = e.T @ (e * w[:, None]), np.abs(e).T @ np.abs(e * w[:, None])
+    return Enclosure((M + M.T) / 2, (len(w) / 2 + 8) * EPS * (sizes + sizes.T) / 2 + UNDERFLOW)
 
 
 def missing(M: Any, common: int, at: int) -> FloatArray:
@@ -234,9 +231,3 @@ def _error_in_units(A: FloatArray, unit: FloatArray) -> FloatArray:
     square = R @ R.T
     error: FloatArray = np.abs(A - square) + (len(A) + 2) * EPS * (np.abs(R) @ np.abs(R).T)
     return error
-
-
-def _sum(M: FloatArray) -> float:
-    """The sum of the entries of a matrix, correctly rounded; inf if it overflows."""
-    value = summed(M.ravel())
-    return value if math.isfinite(value) else math.inf

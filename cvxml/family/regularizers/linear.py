@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from cvxml.core.metric import EPS, FloatArray, IntArray, examine
 from cvxml.family.geometry.span_coordinates import Ground, ground
 from cvxml.family.losses.base import ConjugateOnRay
 from cvxml.family.regularizers.base import (
     MAX_EIGENVALUE,
+    ByFormulas,
     JudgedMatrix,
     Scaled,
     SeenBy,
@@ -23,17 +22,16 @@ from cvxml.family.regularizers.base import (
     fractions,
     product,
 )
-from cvxml.family.rows.base import View, Weights
+from cvxml.family.rows.base import Weights
 from cvxml.numbers import rational
 from cvxml.numbers.rounding import (
     least_eigenvalue,
     seen,
     squares_of_pairs,
 )
-from cvxml.numbers.sums import Approximate
 
 
-class Linear:
+class Linear(ByFormulas):
     """R(M) = <C, M> for C = sum_p w_p X_p, w > 0.
 
     what: the subject of messages, for example "targets differ from their points".
@@ -64,9 +62,17 @@ class Linear:
         finite = bool(np.isfinite(sight.images.at).all()) and math.isfinite(sight.miss)
         return JudgedMatrix(SeenBy(self.X, sight), feasibility, finite)
 
-    def value(self, view: View) -> Approximate:
-        """sum w D"""
-        return product(view, self.C)
+    def value_at(self, at: Any) -> Any:
+        """<C, M>, as sum w D"""
+        return product(at, self.C)
+
+    def conjugate_at(self, image: Weights) -> Any:
+        """0, if the image is psd"""
+        return 0
+
+    def excess_at(self, at: Any, image: Weights) -> Any:
+        """<C - G, M>"""
+        return product(at, image)
 
     def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
         """The best multiple that keeps C - G psd.
@@ -91,38 +97,20 @@ class Linear:
         """T^T (C - G) T. Its error bound also holds if every dual variable is rounded a few times more."""
         if self.ground.undecided:
             return Surplus(np.zeros((0, 0)), math.inf)
-        return self._on_ground(self._left(G))
+        return self._on_ground(self.image(G))
 
     def _on_ground(self, G: Weights) -> Surplus:
         """T^T G T"""
         return Surplus(*squares_of_pairs(self.ground.images, G.pairs, G.w))
 
-    def bound(self, G: Weights) -> Approximate:
-        """0, because the dual variables must be feasible."""
-        return Approximate(0.0, 0.0)
-
-    def excess(self, view: View, G: Weights) -> Approximate:
-        """<C - G, M>"""
-        return product(view, self._left(G))
-
-    def _left(self, G: Weights) -> Weights:
-        """C - G"""
+    def image(self, G: Weights) -> Weights:
+        """C - G. `best_multiple` makes sure that it is psd."""
         return Weights(np.concatenate([self.C.pairs, G.pairs]), np.concatenate([self.C.w, -G.w]))
 
-    def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
-        return rational.judged(A, root)
-
-    def exact_distances(self, X: rational.Plane, metric: rational.Squares) -> rational.Distances:
-        return X.distances(metric)
-
-    def exact_value(self, metric: rational.Squares, D: rational.Distances) -> Fraction:
-        """sum w D"""
-        return D.total(self.C.pairs, fractions(self.C.w))
-
-    def exact_bound(self, X: rational.Plane, G: Weights, hint: Any = None) -> Fraction | None:
-        """0 if C - G is psd, else None."""
-        left = self._left(G)
-        return Fraction(0) if X.psd(left.pairs, fractions(left.w)) else None
+    def exact_image(self, X: rational.Plane, G: Weights, hint: Any) -> Weights | None:
+        """C - G if it is psd, else None."""
+        left = self.image(G)
+        return left if X.psd(left.pairs, fractions(left.w)) else None
 
     def cost(self, at: Scaled, G: Weights) -> FloatArray | None:
         """C"""

@@ -5,9 +5,8 @@
 Here phi is a hinge c [1 - v]_+, or a hinge of weight c = 1 that is rounded over a width.
 
 Bound. For dual variables 0 <= a <= c, G = sum_t a_t H_t and any psd S,
-
-    optimum  >=  sum_t (a_t - width/2 a_t^2)  -  1/(2 lam) ||W o (G + S)||^2,    W_ii = 1, W_ij = sqrt(2) for i != j.
-
+    optimum  >=  sum_t (a_t - width/2 a_t^2)  -  1/2 sum_ij (G + S)_ij^2 / V_ij,    V_ii = lam, V_ij = lam/2 for i != j.
+The gap is the excess of the loss, plus 1/2 sum_ij V_ij (M - (G + S)/V)_ij^2 + <M, S>. It is computed in enclosures.
 At the optimum, G + S = lam Y with Y_ii = M_ii and Y_ij = M_ij / 2, and S M = 0. So the dual variables follow from the
 metric M. For the hinge, a_t is c if v_t < 1, and 0 if v_t > 1. If v_t = 1, a least-squares fit of S M = 0 gives a_t.
 For the rounded hinge, a_t is (1 - v_t) / width, clipped to [0, 1]. No solver is needed, and the bound is valid for
@@ -21,14 +20,19 @@ import math
 import numpy as np
 from scipy.optimize import lsq_linear
 
-from cvxml.core.metric import EPS, FloatArray, examine, project_psd, unit_scale
+from cvxml.core.metric import FloatArray, examine, project_psd, unit_scale
 from cvxml.core.misreading import Question
 from cvxml.core.triplets import Compared
+from cvxml.family.losses.hinge import Hinge
+from cvxml.family.losses.smoothed_hinge import SmoothedHinge
+from cvxml.family.regularizers.frobenius import Flat, split, weighted_sum
+from cvxml.family.rows.base import Weights
+from cvxml.numbers.enclosures import Enclosure
+from cvxml.numbers.vocabulary import total
 
 SENTENCE = "entries off the diagonal counted once in the norm, where the method counts both M_ij and M_ji"
 AT_THE_MARGIN = 1e-5  # if |1 - v| is at most this, the dual variable is fitted
 MAX_TRIPLETS = 2_000  # with more triplets at the margin, the misreading is not tried
-ROUNDING = 1e-13  # relative rounding error of the objective and the bound
 
 
 def left(question: Question, given: Compared, lam: float, c: float, width: float = 0.0) -> float:
@@ -40,32 +44,35 @@ def left(question: Question, given: Compared, lam: float, c: float, width: float
     X, M = given.X / s, question.metric * s**2
     if len(M) != X.shape[1] or not examine(M)[1].feasible or given.count == 0:
         return math.inf
-    M, lam = project_psd(M), lam / s**4
+    view, lam = Flat.near(X, project_psd(M)), lam / s**4
     i, j, l = given.triplets().T
-    far, near = X[i] - X[l], X[i] - X[j]
-    v = np.sum((far @ M) * far, axis=1) - np.sum((near @ M) * near, axis=1)
-    a, open_ = _duals(v, c, width)
+    far, near = np.stack([i, l], axis=1), np.stack([i, j], axis=1)
+    v = Enclosure(*view.pairs(far)) - Enclosure(*view.pairs(near))
+    a, open_ = _duals(v.mid, c, width)
     if np.count_nonzero(open_) > MAX_TRIPLETS:
         return math.inf
 
-    def weighted(duals: FloatArray, rows: np.ndarray) -> FloatArray:
-        G: FloatArray = (far[rows].T * duals) @ far[rows] - (near[rows].T * duals) @ near[rows]
-        return G
+    def of_duals(rows: np.ndarray) -> Enclosure:
+        """G of these triplets."""
+        return weighted_sum(
+            X, Weights(np.concatenate([far[rows], near[rows]]), np.concatenate([a[rows], -a[rows]]))
+        )
 
-    Y = lam * (M + np.diag(np.diag(M))) / 2
-    G = weighted(a[~open_], ~open_)
+    V, M = lam * (1 + np.eye(len(M))) / 2, view.A
     if open_.any():
-        a[open_] = _fitted((Y - G) @ M, far[open_], near[open_], M, c)
-        G = G + weighted(a[open_], open_)
-    S = project_psd(Y - G)
-    W = np.full(M.shape, math.sqrt(2)) - (math.sqrt(2) - 1) * np.eye(len(M))
-    own = lam / 2 * float(np.sum(np.triu(M) ** 2))
-    objective = own + float(np.sum(_losses(v, c, width)))
-    bound = float(np.sum(a - width / 2 * a**2)) - float(np.sum((W * (G + S)) ** 2)) / (2 * lam)
-    rounding = (ROUNDING + EPS * len(v)) * (abs(objective) + float(np.sum(a)))
-    if not own > rounding / question.tol:  # rounding is too large relative to a metric this small
+        rest = (V * M - of_duals(~open_).mid) @ M
+        a[open_] = _fitted(rest, X[i[open_]] - X[l[open_]], X[i[open_]] - X[j[open_]], M, c)
+    G = of_duals(np.ones(len(a), dtype=bool))
+    values, vectors = np.linalg.eigh(V * M - G.mid)
+    Q, S = split(G, vectors * np.sqrt(np.maximum(values, 0.0)))
+    loss = SmoothedHinge(width) if width > 0 else Hinge(c)
+    with np.errstate(all="ignore"):
+        own = total(V * view.M * view.M) / 2
+        apart = view.M - Q / V
+        gap = total(V * apart * apart) / 2 + total(view.M * S) + loss.excess(v, Enclosure(a))
+    if not own.mid > gap.rad / question.tol:  # rounding is too large relative to a metric this small
         return math.inf
-    return (objective - bound + rounding) / own
+    return float((gap.mid + gap.rad) / (own.mid - own.rad))
 
 
 def _duals(v: FloatArray, c: float, width: float) -> tuple[FloatArray, np.ndarray]:
@@ -73,13 +80,6 @@ def _duals(v: FloatArray, c: float, width: float) -> tuple[FloatArray, np.ndarra
     if width > 0:
         return np.clip((1 - v) / width, 0.0, 1.0), np.zeros(len(v), dtype=bool)
     return np.where(v < 1, c, 0.0), np.abs(1 - v) <= AT_THE_MARGIN
-
-
-def _losses(v: FloatArray, c: float, width: float) -> FloatArray:
-    missed = np.maximum(0.0, 1 - v)
-    if width == 0:
-        return c * missed
-    return np.where(missed < width, missed**2 / (2 * width), missed - width / 2)
 
 
 def _fitted(rest: FloatArray, far: FloatArray, near: FloatArray, M: FloatArray, c: float) -> FloatArray:

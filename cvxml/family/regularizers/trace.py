@@ -17,8 +17,10 @@ from cvxml.family.regularizers.base import JudgedMatrix, Scaled, SeenBy, Surplus
 from cvxml.family.regularizers.linear import Linear
 from cvxml.family.rows.base import Weights
 from cvxml.numbers import rational
+from cvxml.numbers.enclosures import Enclosure
 from cvxml.numbers.rounding import Seen, points
-from cvxml.numbers.sums import Approximate, accurate_sum
+from cvxml.numbers.sums import accurate_sum
+from cvxml.numbers.vocabulary import like
 
 NOTHING = Weights(np.zeros((0, 2), dtype=np.intp), np.zeros(0))
 
@@ -28,7 +30,9 @@ class Traced(SeenBy):
 
     def __init__(self, X: FloatArray, sight: Seen, psd: FloatArray):
         super().__init__(X, sight)
-        self.trace = accurate_sum(np.diag(psd)).value
+        trace = accurate_sum(np.diag(psd)).value
+        # a projection rounds every eigenvalue
+        self.trace = Enclosure(trace, (4 * X.shape[1] + 8) * EPS * trace)
 
 
 class Trace(Linear):
@@ -53,34 +57,34 @@ class Trace(Linear):
         assert isinstance(judged.view, SeenBy)
         return judged._replace(view=Traced(self.X, judged.view.sight, examine(A)[0]))
 
-    def value(self, view: Any) -> Approximate:
+    def value_at(self, at: Any) -> Any:
         """v tr M"""
-        value = float(self.v) * view.trace
-        # a projection rounds every eigenvalue
-        return Approximate(value, (4 * self.X.shape[1] + 8) * EPS * value)
+        return like(at.trace, self.v) * at.trace
+
+    def conjugate_at(self, image: Weights) -> Any:
+        """0, if v I - G is psd"""
+        return 0
+
+    def excess_at(self, at: Any, image: Weights) -> Any:
+        """<v I - G, M>"""
+        return self.value_at(at) - product(at, image)
 
     def surplus(self, G: Weights) -> Surplus:
         """I - G / v. Its error bound also holds if every dual variable is rounded a few times more."""
         own, error = self._on_ground(G)
         return Surplus(self.ground.least * np.eye(len(own)) - own, error + 4 * EPS * float(np.abs(own).max()))
 
-    def excess(self, view: Any, G: Weights) -> Approximate:
-        """<v I - G, M>"""
-        (cost, error_cost), (paid, error) = self.value(view), product(view, G)
-        return Approximate(cost - paid, error_cost + error + 4 * EPS * (cost + abs(paid)))
+    def image(self, G: Weights) -> Weights:
+        """G. `best_multiple` makes sure that v I - G is psd."""
+        return G
 
-    def exact_value(self, metric: rational.Squares, D: rational.Distances) -> Fraction:
-        """v tr M"""
-        trace = sum(int(metric.V[k, k]) for k in range(metric.V.nrows()))
-        return Fraction(self.v) * scaled(trace, metric.at)
-
-    def exact_bound(self, X: rational.Plane, G: Weights, hint: Any = None) -> Fraction | None:
-        """0 if v I - G is psd, else None."""
+    def exact_image(self, X: rational.Plane, G: Weights, hint: Any) -> Weights | None:
+        """G if v I - G is psd, else None."""
         pulled, common = X.outer(G.pairs, fractions(G.w))
         level = Fraction(self.v) * common / scaled(1, 2 * X.at)
         d = pulled.nrows()
         one = flint().fmpz_mat(np.eye(d, dtype=int).tolist())
-        return Fraction(0) if is_psd(one * level.numerator - pulled * level.denominator) else None
+        return G if is_psd(one * level.numerator - pulled * level.denominator) else None
 
     def cost(self, at: Scaled, G: Weights) -> FloatArray:
         """v I"""

@@ -112,7 +112,7 @@ class Ranked:
         if not bool(rows.all_swapped.all()) or any(total != c for total in sums):
             return False
         G = rows.weights(Duals(np.array(exact, dtype=object), duals.key))
-        return Trace(self.X, Fraction(1)).exact_bound(plane(self.X), G) == 0
+        return bool(Trace(self.X, Fraction(1)).exact_bound(plane(self.X), G) == 0)
 
     def zero_up_to(self, dual: Dual) -> float:
         """Return a number so that W = 0 is optimal for every C up to it, from a dual that proves W = 0 optimal.

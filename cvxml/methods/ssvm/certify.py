@@ -190,7 +190,7 @@ def zero_is_optimal(
     a = Slack(C, sets[:, 0], delta(p, sets)).exact_duals([C * Fraction(share) for share in q.tolist()])
     G = Sets(sets, known, n).weights(Duals(np.array(a, dtype=object), np.arange(len(a))))
     G = exchanged(G, np.array([Fraction(price) for price in nu.tolist()], dtype=object), exchanges)
-    return Frobenius(p.X, Fraction(2)).exact_bound(plane(p.X), G) == 0
+    return bool(Frobenius(p.X, Fraction(2)).exact_bound(plane(p.X), G) == 0)
 
 
 def exchanged(G: Weights, nu: Any, exchanges: IntArray) -> Weights:
