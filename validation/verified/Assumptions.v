@@ -1,6 +1,6 @@
-(** What the theorems rest on: of each that the program needs. *)
+(** What the theorems rest on: of each theorem. *)
 
-From Verified Require Import Check Margins Spread Budget Combinations.
+From Verified Require Import Check Margins Spread Budget Combinations Inference Greedy.
 
 Print Assumptions check_sound.
 Print Assumptions mlsvm_sound.
@@ -16,3 +16,7 @@ Print Assumptions combination_sound.
 Print Assumptions combination_value_sound.
 Print Assumptions schultz_joachims_sound.
 Print Assumptions scml_sound.
+Print Assumptions targeted_exact.
+Print Assumptions loss_augmented_exact.
+Print Assumptions algorithm_2_is_not_exact.
+Print Assumptions algorithm_3_misses_a_tie.
