@@ -10,6 +10,7 @@ Print Assumptions lmnn_labels_sound.
 Print Assumptions lmnn_triplets_sound.
 Print Assumptions frobmetric_sound.
 Print Assumptions rtml_sound.
+Print Assumptions mlsvm_inside.
 Print Assumptions triplets_inside.
 Print Assumptions dml_eig_inside.
 Print Assumptions combination_inside.
