@@ -1,6 +1,6 @@
 (** What the theorems rest on: of each theorem. *)
 
-From Verified Require Import Check Triplets Margins Spread Budget Combinations Inference Greedy Gerrymandering.
+From Verified Require Import Check Triplets Margins Spread Budget Combinations Inference Greedy Gerrymandering Glml.
 
 Print Assumptions check_sound.
 Print Assumptions mlsvm_sound.
@@ -25,3 +25,6 @@ Print Assumptions loss_augmented_exact.
 Print Assumptions algorithm_2_is_not_exact.
 Print Assumptions algorithm_3_misses_a_tie.
 Print Assumptions gerrymandering_sound.
+Print Assumptions trace_bound.
+Print Assumptions glml_bound.
+Print Assumptions glml_sound.
