@@ -55,6 +55,8 @@ STAGES = {
             "cvxml/core/exact.py",
             "cvxml/family/theorem/exact.py",
             "cvxml/oracle/saved.py",
+            "cvxml/oracle/side.py",
+            "cvxml/methods/ssvm/exact.py",
         ),
     ),
 }

@@ -33,6 +33,8 @@ from cvxml.family.theorem.exact import feasible_duals
 from cvxml.family.theorem.theorem import Family, prove
 from cvxml.family.unlisted.all_budget import Across
 from cvxml.methods import get_exact
+from cvxml.methods.ssvm.exact import exact_step
+from cvxml.methods.ssvm.instance import Instance
 from cvxml.numbers.rational import Plane, judged, plane
 from cvxml.oracle.saved import params_of
 from cvxml.solvers.family_method import FamilyMethod
@@ -52,25 +54,51 @@ def side(saved: SavedSolution) -> dict[str, Any]:
 
     Raises ValueError if the checker does not support the method.
     """
-    if saved.method not in PRICES:
-        raise ValueError(f"the verified checker knows {', '.join(PRICES)}, not {saved.method}")
+    if saved.method not in KNOWN:
+        raise ValueError(f"the verified checker knows {', '.join(KNOWN)}, not {saved.method}")
     of, params = get_exact(saved.method), params_of(saved)
-    assert isinstance(of, FamilyMethod)
     given = of.instance(saved.X, saved.y if np.any(saved.y) else None, **params)
-    metric = of.matrix(given, saved.metric)
+    head = {"format": FORMAT, "version": VERSION, "method": saved.method}
     with one_blas_thread(), precision():
-        proof = prove(of.member(given), of.read(given, saved.dual))
-        family = of.member(given, Fraction)
-        (duals,) = feasible_duals(family, proof.duals)
-        over = math.lcm(*(price.denominator for price in duals.a.tolist()))
-        return {
-            "format": FORMAT,
-            "version": VERSION,
-            "method": saved.method,
-            "over": hex(over),
-            "prices": PRICES[saved.method](family, duals, lambda price: hex(int(price * over))),
-            **_hints(family, duals, metric),
-        }
+        return head | (_of_step(given, saved) if saved.method == STEP else _of_family(of, given, saved))
+
+
+def _of_family(of: Any, given: Any, saved: SavedSolution) -> dict[str, Any]:
+    """Return the entries for a method of the family."""
+    assert isinstance(of, FamilyMethod)
+    metric = of.matrix(given, saved.metric)
+    proof = prove(of.member(given), of.read(given, saved.dual))
+    family = of.member(given, Fraction)
+    (duals,) = feasible_duals(family, proof.duals)
+    over, whole = _over(duals)
+    return {
+        "over": over,
+        "prices": PRICES[saved.method](family, duals, whole),
+        **_hints(family, duals, metric),
+    }
+
+
+def _of_step(p: Instance, saved: SavedSolution) -> dict[str, Any]:
+    """Return the entries for gerrymandering: the sets h* of the convex step at the metric, and weights on sets."""
+    family, duals, latent = exact_step(p, saved.metric, saved.dual)
+    over, whole = _over(duals)
+    rows: Any = family.terms[0].rows
+    of: dict[int, list[list[Any]]] = {}
+    for (i, *h), a in zip(rows.listed[duals.key].tolist(), duals.a.tolist(), strict=True):
+        if a > 0:
+            of.setdefault(i, []).append([sorted(h), whole(a)])
+    return {
+        "over": over,
+        "prices": [[i, sets] for i, sets in sorted(of.items())],
+        "latent": np.sort(latent, axis=1).tolist(),
+        **_hints(family, duals, saved.metric),
+    }
+
+
+def _over(duals: Duals) -> tuple[str, Whole]:
+    """Return the common denominator of the dual variables, and a function that writes one of them."""
+    over = math.lcm(*(price.denominator for price in duals.a.tolist()))
+    return hex(over), lambda price: hex(int(price * over))
 
 
 def _hints(family: Family, duals: Duals, A: FloatArray) -> dict[str, Any]:
@@ -163,3 +191,5 @@ PRICES: dict[str, Callable[[Family, Duals, Whole], Sequence[Any]]] = {
     "schultz_joachims": _of_triplets,
     "scml": _of_triplets,
 }
+STEP = "ssvm"  # of which the interval is of a convex step
+KNOWN = (*PRICES, STEP)

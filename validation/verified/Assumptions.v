@@ -1,6 +1,6 @@
-(** What the theorems rest on: of each that the program needs. *)
+(** What the theorems rest on: of each theorem. *)
 
-From Verified Require Import Check Margins Spread Budget Combinations.
+From Verified Require Import Check Triplets Margins Spread Budget Combinations Inference Greedy Gerrymandering Glml.
 
 Print Assumptions check_sound.
 Print Assumptions mlsvm_sound.
@@ -10,9 +10,21 @@ Print Assumptions lmnn_labels_sound.
 Print Assumptions lmnn_triplets_sound.
 Print Assumptions frobmetric_sound.
 Print Assumptions rtml_sound.
+Print Assumptions mlsvm_inside.
+Print Assumptions triplets_inside.
+Print Assumptions dml_eig_inside.
+Print Assumptions combination_inside.
 Print Assumptions dml_eig_sound.
 Print Assumptions dml_eig_labels_sound.
 Print Assumptions combination_sound.
 Print Assumptions combination_value_sound.
 Print Assumptions schultz_joachims_sound.
 Print Assumptions scml_sound.
+Print Assumptions targeted_exact.
+Print Assumptions loss_augmented_exact.
+Print Assumptions algorithm_2_is_not_exact.
+Print Assumptions algorithm_3_misses_a_tie.
+Print Assumptions gerrymandering_sound.
+Print Assumptions trace_bound.
+Print Assumptions glml_bound.
+Print Assumptions glml_sound.

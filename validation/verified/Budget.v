@@ -61,7 +61,7 @@ Definition least_value (similar dissimilar : list pair) (whole : N -> N -> Z) (u
 Definition check_dml_eig (div : Z -> Z -> Z) (X : points) (similar dissimilar : list pair) (mu : Q)
     (p : positive) (q : list (pair * Z)) (f : factor) (m : metric) : option (Q * Q) :=
   if (0 <=? Qnum mu) && within same_pair fst q dissimilar && forallb (fun s => 0 <=? snd s) q
-     && (summed snd q =? Zpos p) then
+     && (summed snd q =? Zpos p) && all_inside X (rev_append similar dissimilar) [] then
     let P := weights_of_pairs (Qnum mu * Zpos p) similar (weights_of_least (Zpos (Qden mu)) q []) in
     check div X 0 (- mu) P (p * Qden mu) f m (least_value similar dissimilar)
   else None.
@@ -108,7 +108,8 @@ Proof.
   destruct (0 <=? Qnum mu) eqn:Mu; simpl in H; [|discriminate]. apply Z.leb_le in Mu.
   destruct (within same_pair fst q dissimilar) eqn:W; simpl in H; [|discriminate].
   destruct (forallb (fun s => 0 <=? snd s) q) eqn:A; simpl in H; [|discriminate].
-  destruct (summed snd q =? Zpos p) eqn:S; [|discriminate]. apply Z.eqb_eq in S.
+  destruct (summed snd q =? Zpos p) eqn:S; simpl in H; [|discriminate]. apply Z.eqb_eq in S.
+  destruct (all_inside _ _ _); [|discriminate].
   assert (Pp := pos_IZR p). assert (Pm := pos_IZR (Qden mu)).
   assert (M0 : (0 <= Q2R mu)%R).
   { apply IZR_le in Mu. apply Rmult_le_pos; auto. left. apply Rinv_0_lt_compat. auto. }
@@ -145,9 +146,16 @@ Proof.
       rewrite <- Rmult_assoc, Rinv_r by lra. lra.
 Qed.
 
+(** A pair with an index beyond the points is refused. *)
+Theorem dml_eig_inside div X similar dissimilar mu p q f m r :
+  check_dml_eig div X similar dissimilar mu p q f m = Some r -> all_inside X (rev_append similar dissimilar) [] = true.
+Proof.
+  unfold check_dml_eig. destruct (all_inside X _ []); [auto|]. rewrite andb_false_r. discriminate.
+Qed.
+
 (** Every two points are a pair. *)
 Definition check_dml_eig_labels div X (y : list Z) mu p q f m :=
-  check_dml_eig div X (made_pairs y true) (made_pairs y false) mu p q f m.
+  if count y =? count (rows X) then check_dml_eig div X (made_pairs y true) (made_pairs y false) mu p q f m else None.
 
 Theorem dml_eig_labels_sound div X y mu p q f m lo hi :
   check_dml_eig_labels div X y mu p q f m = Some (lo, hi) ->
@@ -155,5 +163,5 @@ Theorem dml_eig_labels_sound div X y mu p q f m lo hi :
   (forall A, dml_eig_feasible X similar A -> Q2R lo <= dml_eig_cost X dissimilar A)%R /\
   dml_eig_feasible X similar (value_of m) /\ dml_eig_cost X dissimilar (value_of m) = Q2R hi.
 Proof.
-  unfold check_dml_eig_labels. rewrite !made_pairs_correct. intros H. eapply dml_eig_sound. exact H.
+  unfold check_dml_eig_labels. rewrite !made_pairs_correct. destruct (_ =? _); [|discriminate]. intros H. eapply dml_eig_sound. exact H.
 Qed.

@@ -95,7 +95,7 @@ Definition check_combination (X : points) (h beta : Q) (B : list row) (over_B : 
   let tw := table ws in
   if short X && loss_ok l && within same_triplet fst prices L && forallb (fun s => price_ok l p (snd s)) prices
      && Qle_bool 0 h && forallb (fun w => 0 <=? w) ws && fits d M && fits d N
-     && gains_ok d beta (squares (table (rows X)) (weights_of_prices 0 prices)) per B over_B N over_N then
+     && gains_ok d beta (squares (table (rows X)) (weights_of_prices 0 prices)) per B over_B N over_N && all_inside X [] L then
     let k := (summed (fun s => price_term l p (snd s)) prices # price_over l p)%Q in
     let paid := if Qle_bool h 0 then 0%Q else ((norm N # (over_N * over_N)) / (4 * h))%Q in
     match triplet_value 0 [] l L (whole_distance (images M (rows X))) (over X * over X * over_M)%positive with
@@ -161,7 +161,8 @@ Proof.
   destruct (forallb (fun w => 0 <=? w) ws) eqn:Ws; cbn [andb] in H; [|discriminate].
   destruct (fits d M) eqn:FM; cbn [andb] in H; [|discriminate].
   destruct (fits d N) eqn:FN; cbn [andb] in H; [|discriminate].
-  destruct (gains_ok d beta Z per B over_B N over_N) eqn:Ga; [|discriminate].
+  destruct (gains_ok d beta Z per B over_B N over_N) eqn:Ga; cbn [andb] in H; [|discriminate].
+  destruct (all_inside X [] L); [|discriminate].
   destruct (triplet_value 0 [] l L _ _) as [value|] eqn:V; [|discriminate]. inversion H; subst; clear H.
   assert (P1 := pos_IZR per). assert (P2 := pos_IZR over_N). assert (P3 := pos_IZR over_B).
   assert (P4 := pos_IZR (Qden beta)). assert (Pp := pos_IZR p). assert (Pq := pos_IZR (over X)). assert (Pv := pos_IZR v).
@@ -230,6 +231,13 @@ Proof.
       * apply (triplet_value_correct 0 [] l L _ _ _ _ Ok) with (2 := V). intros i j.
         rewrite (D_matrix X _ (real_matrix M over_M)) by (intros; symmetry; apply E).
         rewrite <- whole_distance_correct by auto. rewrite !Pos2Z.inj_mul, !mult_IZR. reflexivity.
+Qed.
+
+(** A triplet with an index beyond the points is refused. *)
+Theorem combination_inside X h beta B over_B l L p prices zs q ws v r :
+  check_combination X h beta B over_B l L p prices zs q ws v = Some r -> all_inside X [] L = true.
+Proof.
+  unfold check_combination. destruct (all_inside X [] L); [auto|]. rewrite andb_false_r. discriminate.
 Qed.
 
 (** ** Schultz and Joachims *)

@@ -34,6 +34,15 @@ Proof. induction l as [|v l IH]; intros s; cbn [fold_left length]; [lia|]. rewri
 Lemma count_length {V} (l : list V) : count l = Z.of_nat (length l).
 Proof. unfold count. rewrite count_from. lia. Qed.
 
+(** How many, as an index: the numbers of the elements are less. *)
+Definition size {V} (l : list V) : N := fold_left (fun s _ => N.succ s) l 0%N.
+
+Lemma size_length {V} (l : list V) : size l = N.of_nat (length l).
+Proof.
+  unfold size. assert (E : forall s, fold_left (fun s (_ : V) => N.succ s) l s = (s + N.of_nat (length l))%N); [|apply E].
+  induction l as [|v l IH]; intros s; cbn [fold_left length]; [lia|]. rewrite IH. lia.
+Qed.
+
 (** [indices], and the concatenation of g x over a list *)
 Definition numbers {V} (l : list V) : list N :=
   rev_append (fst (fold_left (fun s _ => (snd s :: fst s, N.succ (snd s))) l ([], 0%N))) [].

@@ -216,7 +216,9 @@ Qed.
 (** LMNN as its two inputs state it *)
 Definition check_lmnn_labels div X (squared : bool) mu y T p prices f m :=
   let check := if squared then check_lmnn_squared else check_lmnn in
-  check div X mu (made_targets T) (made_triplets y T) p prices f m.
+  if (count y =? count (rows X)) && (count T =? count (rows X)) then
+    check div X mu (made_targets T) (made_triplets y T) p prices f m
+  else None.
 
 Definition check_lmnn_triplets div X (squared : bool) mu L p prices f m :=
   match targets_in_order L with
@@ -233,6 +235,7 @@ Theorem lmnn_labels_sound div X squared mu y T p prices f m lo hi :
   exists xi, triplets_feasible X (triplets_by_labels y T) (value_of m) xi /\ cost (value_of m) xi = Q2R hi.
 Proof.
   unfold check_lmnn_labels. rewrite made_targets_correct, made_triplets_correct.
+  destruct (_ && _); [|discriminate].
   destruct squared; intros H; [eapply lmnn_squared_sound|eapply lmnn_sound]; exact H.
 Qed.
 

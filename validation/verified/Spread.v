@@ -373,3 +373,10 @@ Proof.
       by (apply filter_ext; intros; rewrite look_table; reflexivity).
     field. lra.
 Qed.
+
+(** A list with an index beyond the points, or with the point itself, is refused. *)
+Theorem mlsvm_inside div X y lists lam p a f m r :
+  check_mlsvm div X y lists lam p a f m = Some r -> lists_ok (Z.to_N (count (rows X))) lists = true.
+Proof.
+  unfold check_mlsvm. destruct (lists_ok _ lists); [auto|]. rewrite andb_false_r. discriminate.
+Qed.

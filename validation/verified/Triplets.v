@@ -28,6 +28,27 @@ Proof.
   apply N.eqb_eq in A, B, C. congruence.
 Qed.
 
+(** Every index names a point. *)
+Definition pair_inside (n : N) (s : pair) : bool := (fst s <? n)%N && (snd s <? n)%N.
+Definition triplet_inside (n : N) (t : triplet) : bool := pair_inside n (fst t) && (snd t <? n)%N.
+Definition all_inside (X : points) (targets : list pair) (L : list triplet) : bool :=
+  let n := size (rows X) in forallb (pair_inside n) targets && forallb (triplet_inside n) L.
+
+Lemma all_inside_pair X targets L s : all_inside X targets L = true -> In s targets ->
+  (N.to_nat (fst s) < length (rows X))%nat /\ (N.to_nat (snd s) < length (rows X))%nat.
+Proof.
+  intros H I. apply andb_prop in H. destruct H as [H _]. assert (K := forallb_in _ _ H s I).
+  apply andb_prop in K. rewrite !N.ltb_lt, size_length in K. lia.
+Qed.
+
+Lemma all_inside_triplet X targets L i j l : all_inside X targets L = true -> In (i, j, l) L ->
+  (N.to_nat i < length (rows X))%nat /\ (N.to_nat j < length (rows X))%nat /\ (N.to_nat l < length (rows X))%nat.
+Proof.
+  intros H I. apply andb_prop in H. destruct H as [_ H]. assert (K := forallb_in _ _ H _ I).
+  apply andb_prop in K. destruct K as [A B]. apply andb_prop in A. cbn [fst snd] in *.
+  rewrite !N.ltb_lt, size_length in *. lia.
+Qed.
+
 (** The weights of the distances, over p times the denominator of c. *)
 Definition weights_of_targets (c : Q) (p : positive) (targets : list pair) (P : list weighted) : list weighted :=
   fold_left (fun P s => {| weight := Qnum c * Zpos p; one := fst s; other := snd s |} :: P) targets P.
@@ -46,7 +67,8 @@ Definition triplet_value (c : Q) (targets : list pair) (l : margin_loss) (L : li
 
 Definition check_triplets (div : Z -> Z -> Z) (X : points) (h c : Q) (targets : list pair) (l : margin_loss)
     (L : list triplet) (p : positive) (prices : list (triplet * Z)) (f : factor) (m : metric) : option (Q * Q) :=
-  if loss_ok l && within same_triplet fst prices L && forallb (fun s => price_ok l p (snd s)) prices then
+  if loss_ok l && within same_triplet fst prices L && forallb (fun s => price_ok l p (snd s)) prices
+     && all_inside X targets L then
     let k := (summed (fun s => price_term l p (snd s)) prices # price_over l p)%Q in
     let P := weights_of_targets c p targets (weights_of_prices c prices) in
     check div X h k P (p * Qden c) f m (triplet_value c targets l L)
@@ -130,9 +152,17 @@ Proof.
   unfold check_triplets. intros H.
   destruct (loss_ok l) eqn:Ok; simpl in H; [|discriminate].
   destruct (within same_triplet fst prices L) eqn:W; simpl in H; [|discriminate].
-  destruct (forallb (fun s => price_ok l p (snd s)) prices) eqn:A; [|discriminate].
+  destruct (forallb (fun s => price_ok l p (snd s)) prices) eqn:A; simpl in H; [|discriminate].
+  destruct (all_inside X targets L); [|discriminate].
   apply check_sound with (loss := triplet_loss c targets l L) (allowed := fun _ => True) in H.
   - destruct H as [Lo [Psd [_ Hi]]]. split; [|split]; auto.
   - intros D _ _. apply triplets_below; auto.
   - intros D whole unit v E V. split; [|exact I]. apply (triplet_value_correct c targets l L D whole unit); auto.
+Qed.
+
+(** A triplet or a target with an index beyond the points is refused. *)
+Theorem triplets_inside div X h c targets l L p prices f m r :
+  check_triplets div X h c targets l L p prices f m = Some r -> all_inside X targets L = true.
+Proof.
+  unfold check_triplets. destruct (all_inside X targets L); [auto|]. rewrite andb_false_r. discriminate.
 Qed.

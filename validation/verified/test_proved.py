@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from cvxml.core.metric import FloatArray
+from cvxml.methods.ssvm import algorithms, inference
 from validation.verified.built import HERE, without_comments
 
 SOURCES = sorted(HERE.glob("*.v"))
@@ -16,7 +20,14 @@ SOURCES = sorted(HERE.glob("*.v"))
 AXIOMS = {"ClassicalDedekindReals.sig_forall_dec", "FunctionalExtensionality.functional_extensionality_dep"}
 # which coqchk has besides: the library of reals has them, and no theorem here rests on them
 LOADED = {"ClassicalDedekindReals.sig_not_dec", "Classical_Prop.classic"}
-THEOREM = re.compile(r"^Theorem (\w+_sound)\b", re.MULTILINE)
+THEOREM = re.compile(r"^Theorem (\w+)\b", re.MULTILINE)
+STEPS = {"triplets_sound", "targets_in_order_correct"}  # parts of the proofs of other theorems
+
+
+def printed() -> list[str]:
+    """The theorems whose assumptions are printed, in order."""
+    text = (HERE / "Assumptions.v").read_text(encoding="utf-8")
+    return re.findall(r"^Print Assumptions (\w+)\.$", text, re.MULTILINE)
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
@@ -30,10 +41,29 @@ def test_nothing_is_assumed_or_left_out(path: Path) -> None:
 
 def test_every_theorem_has_its_assumptions_printed() -> None:
     proved = {name for path in SOURCES for name in THEOREM.findall(path.read_text(encoding="utf-8"))}
-    printed = re.findall(
-        r"^Print Assumptions (\w+)\.$", (HERE / "Assumptions.v").read_text(encoding="utf-8"), re.MULTILINE
-    )
-    assert proved - {"triplets_sound"} == {*printed}  # which is a step of others
+    assert proved - STEPS == {*printed()}
+
+
+def test_the_library_agrees_with_what_is_proved_of_the_printed_algorithms() -> None:
+    text = (HERE / "Greedy.v").read_text(encoding="utf-8")
+
+    def nearest(name: str, value: Callable[[int], int], k: int) -> FloatArray:
+        """The sorted distances of each class (1, R, k), of the pairs of a class and a number in Greedy.v."""
+        found = re.search(rf"^Definition {name} : list \(Z \* Z\) := \[(.*)\]\.$", text, re.MULTILINE)
+        assert found
+        points = [(int(c), value(int(x))) for c, x in re.findall(r"\((-?\d+), (-?\d+)\)", found[1])]
+        D = np.full((1, 1 + max(c for c, _ in points), k), np.inf)
+        for c in range(D.shape[1]):
+            listed = sorted(x for own, x in points if own == c)
+            D[0, c, : len(listed)] = listed
+        return D
+
+    line = nearest("line", lambda x: x * x, 5)
+    assert algorithms.table(line, 1)[0][0, 0] == 363
+    assert inference.table(line, 1).cost[0, 0] == 323
+    D, Lam = nearest("pairs", int, 2), np.array([0, 100])
+    assert (Lam - algorithms.table(D, 1)[0][0]).max() == -30
+    assert (Lam - inference.table(D, 0).cost[0]).max() == 81
 
 
 @pytest.mark.slow
@@ -49,7 +79,9 @@ def test_coq_proves_it_and_extracts_the_committed_program(tmp_path: Path) -> Non
     printed = (HERE / "Assumptions.v").read_text(encoding="utf-8").count("Print Assumptions")
     assert len(of_each) == printed
     for axioms in of_each:
-        assert {line.split()[0] for line in axioms.splitlines() if line[:1].strip()} <= AXIOMS
+        assert {
+            line.split()[0] for line in axioms.splitlines() if line[:1].strip()
+        } == AXIOMS  # as on the page
     listed = checked.split("* Axioms:")[1].split("* Constants")[0].split()
     assert {".".join(name.split(".")[-2:]) for name in listed} <= AXIOMS | LOADED
     assert "Verified." not in checked  # no axiom of ours
@@ -60,3 +92,21 @@ def test_coq_proves_it_and_extracts_the_committed_program(tmp_path: Path) -> Non
         pytest.skip(f"another Coq may extract it in other words: {version.splitlines()[0]}")
     for name in ("verified.ml", "verified.mli"):
         assert (tmp_path / name).read_bytes() == (HERE / "program" / name).read_bytes()
+
+
+def test_the_page_names_the_axioms() -> None:
+    page = (HERE.parents[1] / "docs" / "verified.md").read_text(encoding="utf-8")
+    assert {name.split(".")[-1] for name in AXIOMS | LOADED} <= {*re.findall(r"`(\w+)`", page)}
+
+
+def test_no_file_that_a_build_writes_is_kept() -> None:
+    listed = subprocess.run(
+        ["git", "ls-files", str(HERE)], cwd=HERE, capture_output=True, text=True, check=False
+    )
+    if listed.returncode:
+        pytest.skip("no repository: what it keeps cannot be listed")
+    kept = {Path(name).name for name in listed.stdout.split()}
+    assert {name for name in kept if name.startswith(".")} <= {".gitignore"}
+    assert not {
+        name for name in kept if Path(name).suffix in {".vo", ".vok", ".vos", ".glob", ".aux", ".cache"}
+    }

@@ -21,14 +21,14 @@ from cvxml.methods.lmnn import MIN_MU
 from cvxml.methods.rtml import LEAST_WIDTH
 from cvxml.oracle.cases import load_cases
 from cvxml.oracle.saved import recertify
-from cvxml.oracle.side import PRICES, side
+from cvxml.oracle.side import KNOWN, side
 from tests.instances import objective_of, random_data, real_data
 from validation.verified import twin
 from validation.verified.built import checker, run, saved
 
 pytestmark = pytest.mark.slow  # a landing runs these where `.ci/landing.py` says so
 
-CASES = {case.id: case for case in load_cases() if case.formula in PRICES}
+CASES = {case.id: case for case in load_cases() if case.formula in KNOWN}
 # whose metric is a combination of vectors, and is judged by its weights
 COMBINATIONS = ("schultz_joachims", "scml")
 PARAMS: dict[str, dict[str, Any]] = {"mlsvm": {"lam": 0.1}}
@@ -50,7 +50,7 @@ def test_golden_cases_have_the_interval_of_exact_mode(name: str, tmp_path: Path)
 
 
 @pytest.mark.parametrize("seed", range(40))
-@pytest.mark.parametrize("method", PRICES)
+@pytest.mark.parametrize("method", sorted({*KNOWN} - {"ssvm"}))
 def test_random_instances_have_the_interval_of_exact_mode(method: str, seed: int, tmp_path: Path) -> None:
     d = 2 + seed % 4
     X, y = random_data(seed, n=18, d=d, classes=2 + seed % 2)
@@ -58,6 +58,32 @@ def test_random_instances_have_the_interval_of_exact_mode(method: str, seed: int
         X = np.column_stack([np.round(X * 8) / 8, np.round(X[:, 0] * 8) / 4, np.ones(len(X))])
     k = {} if method == "dml_eig" else {"n_neighbors": 4 if method == "mlsvm" else 1 + seed % 2}
     same_as_exact(cvxml.solve(method, X, y, **PARAMS.get(method, {}), **k), tmp_path)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("start", range(0, 200, 10))
+def test_random_steps_have_the_interval_of_exact_mode_and_of_the_twin(start: int, tmp_path: Path) -> None:
+    """Whether a run converged or not."""
+    for seed in range(start, start + 10):
+        d, R = 1 + seed % 4, 2 + seed % 3
+        X, y = random_data(seed, n=12, d=d, classes=R)
+        if seed % 3 == 0:  # ties of distances
+            X = np.round(X)
+        Lam = np.random.default_rng(seed).uniform(0.1, 2, size=(R, R)) * (1 - np.eye(R))
+        weight, k = (0.01, 0.1, 1.0)[seed % 3], 1 + seed % 4 // 2
+        solution = cvxml.solve(
+            "ssvm",
+            X,
+            y,
+            n_neighbors=k,
+            C=weight,
+            loss_matrix=Lam if seed % 2 else None,
+            max_iter=1 + seed % 7,
+        )
+        same_as_exact(solution, tmp_path)
+        file, beside = tmp_path / "solution.json", tmp_path / "side.json"
+        expected = twin.interval(twin.read(file.read_bytes()), twin.read(beside.read_bytes()))
+        assert run(file, beside).interval == expected
 
 
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -89,10 +115,10 @@ def test_pairs_of_many_points_that_are_not_listed(tmp_path: Path, monkeypatch: p
     same_as_exact(cvxml.solve("dml_eig", X, y), tmp_path)
 
 
-@pytest.mark.parametrize("method", PRICES)
+@pytest.mark.parametrize("method", KNOWN)
 def test_many_thousand_times_smaller_and_larger_units(method: str, tmp_path: Path) -> None:
     X, y = random_data(3, n=15, d=3, classes=2)
-    of_a_norm = method in ("frobmetric", "rtml", "schultz_joachims", "scml")
+    of_a_norm = method in ("frobmetric", "rtml", "schultz_joachims", "scml", "ssvm")
     units = np.full(3, 0.01) if of_a_norm else np.array([1e-3, 1.0, 1e3])
     same_as_exact(cvxml.solve(method, X * units, y, **PARAMS.get(method, {})), tmp_path)
 
@@ -112,12 +138,14 @@ def rejected(file: Path, beside: Path, *tokens: str) -> bool:
 
 def prices_of(method: str, content: Any) -> list[Any]:
     """Where the prices are, each a list that ends with it."""
+    if method == "ssvm":
+        return [price for _, sets in content["prices"] for price in sets]
     if method == "mlsvm":
         return [share for _, u, w in content["prices"] for share in (*u, *w)]
     return list(content["prices"])
 
 
-@pytest.mark.parametrize("method", PRICES)
+@pytest.mark.parametrize("method", KNOWN)
 def test_a_negative_price_is_rejected(method: str, tmp_path: Path) -> None:
     file, beside, _, content = edited(method, tmp_path)
     prices_of(method, content)[0][-1] = "-0x1"
@@ -127,7 +155,7 @@ def test_a_negative_price_is_rejected(method: str, tmp_path: Path) -> None:
     assert "negative" in found.reason
 
 
-@pytest.mark.parametrize("method", sorted({*PRICES} - {"lmnn:squared_hinge", "scml"}))  # none is at a limit
+@pytest.mark.parametrize("method", sorted({*KNOWN} - {"lmnn:squared_hinge", "scml"}))  # none is at a limit
 def test_a_price_that_is_too_large_by_2_to_the_minus_80_is_rejected(method: str, tmp_path: Path) -> None:
     file, beside, _, content = edited(method, tmp_path)
     fine = 1 << 80
@@ -157,7 +185,7 @@ def test_a_target_of_another_class_is_rejected(tmp_path: Path) -> None:
     assert "another class" in run(file, beside).reason
 
 
-@pytest.mark.parametrize("method", PRICES)
+@pytest.mark.parametrize("method", KNOWN)
 def test_a_parameter_that_is_not_known_is_rejected(method: str, tmp_path: Path) -> None:
     file, beside, content, _ = edited(method, tmp_path)
     assert run(file, beside).proved
@@ -166,7 +194,55 @@ def test_a_parameter_that_is_not_known_is_rejected(method: str, tmp_path: Path) 
     assert rejected(file, beside, method, '"loss"')
 
 
-@pytest.mark.parametrize("method", sorted({*PRICES} - {"mlsvm"}))
+@pytest.mark.parametrize("method", KNOWN)
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_field_that_is_not_known_is_rejected(which: int, method: str, tmp_path: Path) -> None:
+    files = edited(method, tmp_path)
+    content = files[2 + which]
+    content["weight"] = 2.0
+    files[which].write_text(json.dumps(content))
+    assert rejected(files[0], files[1], '"weight"')
+
+
+@pytest.mark.parametrize("method", sorted({*KNOWN} - {"dml_eig"}))
+@pytest.mark.parametrize("by", [-1, 1])
+def test_lists_that_n_neighbors_contradicts_are_rejected(by: int, method: str, tmp_path: Path) -> None:
+    file, beside, content, _ = edited(method, tmp_path)
+    content["params"]["n_neighbors"] += by
+    file.write_text(json.dumps(content))
+    assert rejected(file, beside, "n_neighbors")
+
+
+def test_neighbours_of_each_class_are_as_many_as_n_neighbors_says(tmp_path: Path) -> None:
+    X, y = real_data("iris", 30)
+    file, beside = saved(cvxml.solve("mlsvm", X, y, neighborhood="per-class", n_neighbors=2), tmp_path)
+    assert run(file, beside).proved
+    content = json.loads(file.read_text())
+    content["params"]["neighborhood"] = "knn"  # of 4 neighbours each
+    file.write_text(json.dumps(content))
+    assert rejected(file, beside, "n_neighbors")
+    content["params"]["n_neighbors"] = 4
+    file.write_text(json.dumps(content))
+    assert run(file, beside).proved
+
+
+def test_triplets_beside_n_neighbors_are_those_of_targets_and_impostors(tmp_path: Path) -> None:
+    """One triplet that is replaced by another leaves as many, which are no longer every target with every impostor."""
+    file, beside, content, aside = edited("rtml", tmp_path)
+    aside["prices"] = []
+    beside.write_text(json.dumps(aside))
+    assert run(file, beside).proved
+    triplets = content["params"]["triplets"]
+    i, j, _ = triplets[0]
+    triplets[0] = next([i, j, l] for l in range(30) if [i, j, l] not in triplets and l not in (i, j))
+    file.write_text(json.dumps(content))
+    assert rejected(file, beside, "n_neighbors")
+    content["params"]["n_neighbors"] = None
+    file.write_text(json.dumps(content))
+    assert run(file, beside).proved
+
+
+@pytest.mark.parametrize("method", sorted({*KNOWN} - {"mlsvm"}))
 def test_lists_of_a_method_that_takes_none_are_rejected(method: str, tmp_path: Path) -> None:
     file, beside, content, _ = edited(method, tmp_path)
     content["neighbors"] = [[(i + 1) % 30] for i in range(30)]
@@ -177,7 +253,7 @@ def test_lists_of_a_method_that_takes_none_are_rejected(method: str, tmp_path: P
 LOW, HIGH = -np.inf, np.inf
 RANGES = [
     *((method, name, 0.0, LOW) for method, name in [("mlsvm", "lam"), ("rtml", "lam"), ("scml", "beta")]),
-    *((method, "C", 0.0, LOW) for method in ("frobmetric", "schultz_joachims")),
+    *((method, "C", 0.0, LOW) for method in ("frobmetric", "schultz_joachims", "ssvm")),
     *(
         (m, "mu", end, to)
         for m in ("lmnn", "lmnn:squared_hinge")
@@ -252,7 +328,7 @@ def test_an_answer_that_cannot_be_written_is_none(tmp_path: Path) -> None:
         assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("method", sorted({*PRICES} - {*COMBINATIONS}))
+@pytest.mark.parametrize("method", sorted({*KNOWN} - {*COMBINATIONS}))
 def test_what_is_slightly_below_zero_is_no_metric(method: str, tmp_path: Path) -> None:
     file, beside, content, aside = edited(method, tmp_path)
     content["metric"] = np.diag([1.0, 1.0, 1.0, -(2.0**-1000)]).tolist()
@@ -274,7 +350,7 @@ def test_shrinking_is_not_left_out(tmp_path: Path) -> None:
     assert "bound" in found.reason
 
 
-@pytest.mark.parametrize("method", PRICES)
+@pytest.mark.parametrize("method", sorted({*KNOWN} - {"ssvm"}))
 def test_the_ends_hold_for_other_metrics(method: str, tmp_path: Path) -> None:
     """The lower end is below the objective of any metric, by the package's own definition of it."""
     X, y = real_data("iris", 30)
@@ -290,6 +366,61 @@ def test_the_ends_hold_for_other_metrics(method: str, tmp_path: Path) -> None:
             same = [(i, j) for i in range(len(y)) for j in range(i) if y[i] == y[j]]
             there = there / max(1.0, sum((X[i] - X[j]) @ M @ (X[i] - X[j]) for i, j in same))
         assert float(found.interval[0]) <= there * (1 + 1e-12 * np.sign(there))
+
+
+def test_the_lower_end_of_ssvm_holds_for_the_step_at_other_metrics(tmp_path: Path) -> None:
+    """The step and F by their definitions, from the sets of the side file: F is at most the step, and equal at hi."""
+    file, beside, content, aside = edited("ssvm", tmp_path)
+    found, X, y = run(file, beside), np.array(content["X"]), np.array(content["y"])
+    assert found.interval is not None
+    C, latent, M = content["params"]["C"], np.array(aside["latent"]), np.array(content["metric"])
+    rng = np.random.default_rng(0)
+
+    def step(A: np.ndarray) -> tuple[float, float]:
+        at, E = cvxml.evaluate("ssvm", X, y, A), X[:, None] - X[None]
+        D = np.einsum("ijk,kl,ijl->ij", E, A, E)
+        own = np.take_along_axis(D, latent, axis=1).sum(axis=1)
+        of_step = float(np.sum(A * A) + C * np.sum(at.S_hat + at.Delta + own))
+        return of_step, objective_of("ssvm", X, y, A)
+
+    assert step(M) == pytest.approx([float(found.interval[1])] * 2, rel=1e-9)
+    for _ in range(30):
+        L = rng.normal(size=(4, 4)) * 10.0 ** rng.uniform(-3, 0)
+        there, F = step(L @ L.T + M * rng.uniform(0, 2))
+        assert float(found.interval[0]) <= there * (1 + 1e-12)
+        assert there * (1 + 1e-12) >= F
+
+
+def test_ssvm_says_that_its_interval_is_of_a_step(tmp_path: Path) -> None:
+    file, beside, *_ = edited("ssvm", tmp_path)
+    assert "convex step" in run(file, beside).whose
+    assert "convex step" not in run(*edited("mlsvm", tmp_path)[:2]).whose
+
+
+def test_sets_of_the_step_that_are_not_the_cheapest_are_rejected(tmp_path: Path) -> None:
+    file, beside, content, aside = edited("ssvm", tmp_path)
+    y, h = np.array(content["y"]), aside["latent"][0]
+    far = [j for j in np.flatnonzero(y == y[0]).tolist() if j not in (0, *h)]
+    for other in (
+        sorted([*h[:-1], far[-1]]),
+        np.flatnonzero(y != y[0])[: len(h)].tolist(),
+        h[:-1],
+        h[::-1],
+        [0, *h[1:]],
+    ):
+        aside["latent"][0] = other
+        beside.write_text(json.dumps(aside))
+        assert not run(file, beside).proved
+
+
+def test_the_metric_zero_is_proved_optimal_for_its_step(tmp_path: Path) -> None:
+    X, y = random_data(1, n=18, d=3, classes=3)
+    solution = cvxml.solve("ssvm", X, y, n_neighbors=2, C=1.0)
+    assert not solution.metric.any()
+    same_as_exact(solution, tmp_path)
+    found = run(*saved(solution, tmp_path)).interval
+    assert found is not None
+    assert found[0] == found[1]
 
 
 def test_a_million_triplets_and_prices(tmp_path: Path) -> None:
@@ -352,7 +483,7 @@ def test_a_method_without_a_theorem_is_refused_in_a_sentence(tmp_path: Path) -> 
 
 def test_the_twin_finds_the_same(tmp_path: Path) -> None:
     """Which is what judges tampered files (test_tampered.py)."""
-    for method in PRICES:
+    for method in KNOWN:
         file, beside, *_ = edited(method, tmp_path)
         assert (
             twin.interval(twin.read(file.read_bytes()), twin.read(beside.read_bytes()))

@@ -182,9 +182,44 @@ class Problem:
         return Fraction(0)
 
 
+def stated(p: Problem) -> int | None:
+    """n_neighbors; None where lists or triplets were given."""
+    k = p.params.get("n_neighbors")
+    return None if k is None else index(k, 10**18)
+
+
+def as_many(k: int | None, rows: list[list[int]]) -> None:
+    """Refuse lists that n_neighbors contradicts."""
+    require(k is None or all(len(row) == k for row in rows), "not n_neighbors of them")
+
+
+def listed(p: Problem) -> list[tuple[int, int, int]]:
+    """The triplets. Beside n_neighbors, each point has that many targets and impostors, and every triplet of these."""
+    triplets, k = p.triplets(p.params["triplets"]), stated(p)
+    if k is not None:
+        y = p.classes()
+        require(len(triplets) == p.n * k * k, "not n_neighbors of them")
+        for i in range(p.n):
+            own = [(j, l) for a, j, l in triplets if a == i]
+            targets, impostors = ({pair[side] for pair in own} for side in (0, 1))
+            require(len(targets) == len(impostors) == k and len(own) == k * k, "not n_neighbors of them")
+            require(all(y[j] == y[i] for j in targets) and all(y[l] != y[i] for l in impostors), "classes")
+    return triplets
+
+
 def mlsvm(p: Problem) -> tuple[Fraction, Fraction]:
     """lam/2 ||A||^2 + 1/n sum [1 + max_T D - min_I D]_+"""
     y, lists, lam = p.classes(), p.lists(p.file["neighbors"]), positive(p.params["lam"])
+    if stated(p) is not None:
+        kind = p.params.get("neighborhood", "knn")
+        require(kind in ("knn", "per-class"), "neighborhood")
+        if kind == "per-class":
+            for same in (True, False):
+                as_many(
+                    stated(p), [[j for j in row if (y[j] == y[i]) == same] for i, row in enumerate(lists)]
+                )
+        else:
+            as_many(stated(p), lists)
     value, bound, weights = lam / 2 * norm(p.A), Fraction(0), dict[tuple[int, int], Fraction]()
     for i, row in enumerate(lists):
         near, far = ([j for j in row if (y[j] == y[i]) == same] for same in (True, False))
@@ -248,9 +283,11 @@ def lmnn(p: Problem) -> tuple[Fraction, Fraction]:
         require(p.params.get("triplets") is None, "both")
         y, lists = p.classes(), p.lists(listed)
         require(all(y[j] == y[i] for i, row in enumerate(lists) for j in row), "a target of another class")
+        as_many(stated(p), lists)
         targets = [(i, j) for i, row in enumerate(lists) for j in row]
         triplets = [(i, j, l) for i, j in targets for l in range(p.n) if y[l] != y[i]]
     else:
+        require(stated(p) is None, "both")
         triplets = p.triplets(p.params["triplets"])
         targets = sorted({(i, j) for i, j, _ in triplets})
     loss, bound = hinge(mu)
@@ -261,7 +298,7 @@ def lmnn(p: Problem) -> tuple[Fraction, Fraction]:
 
 def frobmetric(p: Problem) -> tuple[Fraction, Fraction]:
     """1/2 ||A||^2 + C/m sum hinge"""
-    triplets = p.triplets(p.params["triplets"])
+    triplets = listed(p)
     require(triplets, "no triplet")
     return over_triplets(
         p, Fraction(1, 2), Fraction(0), [], triplets, *hinge(positive(p.params["C"]) / len(triplets))
@@ -272,7 +309,7 @@ def rtml(p: Problem) -> tuple[Fraction, Fraction]:
     """lam/2 ||A||^2 + sum smoothed hinge"""
     lam, g = positive(p.params["lam"]), number(p.params["width"])
     require(g == 0 or Fraction(1e-9) <= g <= 1, "width")
-    triplets = p.triplets(p.params["triplets"])
+    triplets = listed(p)
     loss, bound = hinge(Fraction(1))
     if g:
         straight, capped = loss, bound
@@ -337,7 +374,7 @@ def combination(p: Problem, B: Matrix, h: Fraction, beta: Fraction, c: Fraction)
         z = [Fraction(p.whole(value), over) for value in p.side["paid"]]
         for share, b in zip(z, B, strict=False):
             added(N, share, b)
-    triplets = p.triplets(p.params["triplets"])
+    triplets = listed(p)
     require(triplets or p.file["method"] != "scml", "no triplet")
     loss, bound = hinge(c / len(triplets) if p.file["method"] == "scml" else c)
     value = h * norm(p.A) + beta * sum(w) + sum(loss(p.D(i, l) - p.D(i, j)) for i, j, l in triplets)
@@ -369,6 +406,46 @@ def scml(p: Problem) -> tuple[Fraction, Fraction]:
     return combination(p, array(p.params["basis"], p.d), Fraction(0), positive(p.params["beta"]), Fraction(1))
 
 
+def ssvm(p: Problem) -> tuple[Fraction, Fraction]:
+    """||A||^2 + C sum_i [max_h (Delta - cost) + cost of h*_i], with h*_i the cheapest set that the class of i wins."""
+    y, Lam, C = p.classes(), array(p.params["loss_matrix"]), positive(p.params["C"])
+    k, R = index(p.params["n_neighbors"], p.n), len(Lam)
+    require(k > 0 and set(y) == set(range(R)) and all(len(row) == R for row in Lam), "classes")
+    require(all((Lam[a][b] > 0) == (a != b) and Lam[a][b] >= 0 for a in range(R) for b in range(R)), "losses")
+
+    def Delta(i: int, h: tuple[int, ...]) -> Fraction:
+        counts = [sum(y[j] == c for j in h) for c in range(R)]
+        return max(Lam[y[i]][c] for c in range(R) if counts[c] == max(counts))
+
+    def a_set(i: int, h: Any) -> tuple[int, ...]:
+        found = tuple(index(j, p.n) for j in h)
+        require(len(found) == k and i not in found and sorted(set(found)) == list(found), "no set")
+        return found
+
+    latent = [a_set(i, h) for i, h in enumerate(p.lists(p.side["latent"]))]
+    value, bound, weights = norm(p.A), Fraction(0), dict[tuple[int, int], Fraction]()
+    for i in range(p.n):
+        sets = list(combinations([j for j in range(p.n) if j != i], k))
+        cost = {h: sum((p.D(i, j) for j in h), Fraction(0)) for h in sets}
+        loss = {h: Delta(i, h) for h in sets}
+        require(loss[latent[i]] == 0, "no win")
+        require(cost[latent[i]] == min(cost[h] for h in sets if loss[h] == 0), "not the cheapest")
+        value += C * (max(loss[h] - cost[h] for h in sets) + cost[latent[i]])
+    last = -1
+    for i, listed_sets in p.side["prices"]:
+        require(last < index(i, p.n), "order")
+        last, spent = i, Fraction(0)
+        for members, price in listed_sets:
+            h, a = a_set(i, members), p.price(price)
+            spent += a
+            bound += a * Delta(i, h)
+            for sign, part in ((-1, h), (1, latent[i])):
+                for j in part:
+                    weights[i, j] = weights.get((i, j), Fraction(0)) + sign * a
+        require(spent <= C, "sums")
+    return bound + p.below(Fraction(1), weights), value
+
+
 PARAMS = {
     "mlsvm": {"lam", "n_neighbors", "neighborhood"},
     "lmnn": {"mu", "n_neighbors", "targets", "triplets"},
@@ -378,7 +455,29 @@ PARAMS = {
     "dml_eig": {"pairs"},
     "schultz_joachims": {"C", "A", "n_neighbors", "triplets"},
     "scml": {"beta", "basis", "n_basis", "n_neighbors", "triplets"},
+    "ssvm": {"n_neighbors", "C", "loss_matrix"},
 }
+HEAD = {"format", "version", "method", "over", "prices"}
+SIDE = {
+    "dml_eig": {"root", "factor", "most"},
+    "schultz_joachims": {"weights", "paid", "paid_over"},
+    "scml": {"weights"},
+    "ssvm": {"root", "factor", "latent"},
+}
+READ = {"format", "version", "method", "params", "X", "y", "metric", "neighbors"}
+UNREAD = {
+    "dual",
+    "solver",
+    "derived",
+    "status",
+    "n_iter",
+    "notes",
+    "objective",
+    "lower_bound",
+    "gap",
+    "rel_gap",
+}
+UNREAD |= {"radius", "undecided", "step_lower_bound", "step_gap", "stationarity"}
 METHODS = {
     "mlsvm": mlsvm,
     "lmnn": lmnn,
@@ -388,13 +487,18 @@ METHODS = {
     "dml_eig": dml_eig,
     "schultz_joachims": schultz_joachims,
     "scml": scml,
+    "ssvm": ssvm,
 }
 
 
 def interval(file: Any, side: Any) -> tuple[Fraction, Fraction]:
     """lower and upper end. Raises ValueError where nothing is proved."""
     try:
-        require(set(file["params"]) <= PARAMS[file["method"]], "params")
+        method = file["method"]
+        require(set(file) <= READ | UNREAD, "fields")
+        require(set(side) <= HEAD | SIDE.get(method, {"root", "factor"}), "fields of the side file")
+        require(set(side.get("factor", {})) <= {"vectors", "rest"}, "fields of the factor")
+        require(set(file["params"]) <= PARAMS[method], "params")
         require(file["method"] == "mlsvm" or not file.get("neighbors"), "lists")
         found = METHODS[file["method"]](Problem(file, side))
     except (KeyError, TypeError, IndexError, AttributeError, OverflowError) as error:

@@ -177,20 +177,34 @@ def zero_is_optimal(
     nu: FloatArray = NO_NU,
     exchanges: IntArray = NO_EXCHANGES,
 ) -> bool:
-    """Return True if dual variables near those given prove, in rationals, that W = 0 is optimal.
+    """Return True if dual variables near those given prove, in rationals, that W = 0 is optimal (`duals_at_zero`)."""
+    return duals_at_zero(p, known, worst, q, sets, nu, exchanges) is not None
 
-    They do so if those of each point are on its worst sets only and sum to C, and if G has no positive eigenvalue.
-    known: see `Sets`; worst (n,): the largest Delta of a set; nu (e,) on exchanges (e, 3) of i, j, l.
+
+def duals_at_zero(
+    p: Instance,
+    known: IntArray,
+    worst: FloatArray,
+    q: FloatArray,
+    sets: IntArray,
+    nu: FloatArray = NO_NU,
+    exchanges: IntArray = NO_EXCHANGES,
+) -> tuple[IntArray, Duals] | None:
+    """Return sets (m, 1 + k) and dual variables, in rationals, that prove W = 0 optimal; None if none were found.
+
+    They are near those given. Those of each point are on its worst sets only and sum to C, and G has no positive
+    eigenvalue. known: see `Sets`; worst (n,): the largest Delta of a set; nu (e,) on exchanges (e, 3) of i, j, l.
     """
     on, n = delta(p, sets) == worst[sets[:, 0]], len(p.X)
     q, sets = scaled(q[on], sets[on]), sets[on]
     if len(np.unique(sets[:, 0])) < n:
-        return False
+        return None
     C = Fraction(p.C)
     a = Slack(C, sets[:, 0], delta(p, sets)).exact_duals([C * Fraction(share) for share in q.tolist()])
-    G = Sets(sets, known, n).weights(Duals(np.array(a, dtype=object), np.arange(len(a))))
-    G = exchanged(G, np.array([Fraction(price) for price in nu.tolist()], dtype=object), exchanges)
-    return bool(Frobenius(p.X, Fraction(2)).exact_bound(plane(p.X), G) == 0)
+    duals = Duals(np.array(a, dtype=object), np.arange(len(a)))
+    prices = np.array([Fraction(price) for price in nu.tolist()], dtype=object)
+    G = exchanged(Sets(sets, known, n).weights(duals), prices, exchanges)
+    return (sets, duals) if Frobenius(p.X, Fraction(2)).exact_bound(plane(p.X), G) == 0 else None
 
 
 def exchanged(G: Weights, nu: Any, exchanges: IntArray) -> Weights:

@@ -18,9 +18,10 @@ from numpy.typing import ArrayLike
 from cvxml.core.exact import Exact
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.result import Dual
-from cvxml.family.theorem.exact import interval
-from cvxml.family.theorem.theorem import in_domain, prove
-from cvxml.methods.ssvm.certify import members, of_points, priced, read, step, zero_is_optimal
+from cvxml.family.rows.base import Duals
+from cvxml.family.theorem.exact import feasible_duals, interval
+from cvxml.family.theorem.theorem import Family, in_domain, prove
+from cvxml.methods.ssvm.certify import duals_at_zero, members, of_points, priced, read, step, zero_is_optimal
 from cvxml.methods.ssvm.enumeration import Neighbors, nearest_sets, task_loss, votes, wins
 from cvxml.methods.ssvm.instance import Instance
 from cvxml.numbers.rational import Distances, judged, plane
@@ -45,10 +46,7 @@ def exact_interval(
     root (d, r): M with M M^T near W. psd (d, r): L with L L^T near P_+(-G), for the weights as given. By default both
     are computed here. Raises ValueError for a dual with a "tree", and for more than `SPLITS` ways to split the votes.
     """
-    if isinstance(dual, Mapping) and "tree" in dual:
-        raise ValueError(
-            'a dual with a "tree" has no exact mode; leave the tree out for the bound of the step'
-        )
+    check_dual(dual)
     check_splits(p)
     found, (q, with_q) = inferred(p, W, root), read(p, dual)
     sets = np.concatenate([with_q, of_points(found.worst)])
@@ -61,6 +59,24 @@ def exact_interval(
     if found.zero and zero_is_optimal(p, members(found.latent), found.largest, q, with_q):
         return replace(exact, lower_bound=exact.objective)
     return exact
+
+
+def exact_step(p: Instance, W: FloatArray, dual: Dual) -> tuple[Family, Duals, IntArray]:
+    """Return the step of `W` (d, d) in fractions, the dual variables of its exact bound, and h* (n, k).
+
+    The bound is that of `exact_interval`. Raises ValueError as it does.
+    """
+    check_dual(dual)
+    check_splits(p)
+    found, (q, with_q) = inferred(p, W), read(p, dual)
+    if found.zero:
+        optimal = duals_at_zero(p, members(found.latent), found.largest, q, with_q)
+        if optimal is not None:
+            return step(p, found.latent, optimal[0], Fraction), optimal[1], found.latent
+    sets = np.concatenate([with_q, of_points(found.worst)])
+    own = prove(step(p, found.latent, sets), [priced(p, q, len(sets))]).duals
+    family = step(p, found.latent, sets, Fraction)
+    return family, feasible_duals(family, own)[0], found.latent
 
 
 def inferred(p: Instance, W: FloatArray, root: ArrayLike | None = None) -> Inferred:
@@ -86,6 +102,14 @@ def _of_point(p: Instance, i: int, at: Distances, zero: bool) -> tuple[Neighbors
             winning.append(costs)
     worst = max(cheapest, key=lambda loss: Fraction(loss) - cheapest[loss][0] * unit)
     return min(winning)[1], cheapest[worst][1], max(cheapest)
+
+
+def check_dual(dual: Dual) -> None:
+    """Raise ValueError for a dual with a "tree"."""
+    if isinstance(dual, Mapping) and "tree" in dual:
+        raise ValueError(
+            'a dual with a "tree" has no exact mode; leave the tree out for the bound of the step'
+        )
 
 
 def check_splits(p: Instance) -> None:

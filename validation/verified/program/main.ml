@@ -19,10 +19,20 @@ let known doc format =
   if string "format" (field "format" doc.json) <> format then reject ("no file of the format " ^ format);
   if token doc "version" (field "version" doc.json) <> "1" then reject "of a version that this program does not know"
 
-let read_side path of_method d =
+(* A name that is not known might change the problem, so that it is not passed over. *)
+let only what known json =
+  match json with
+  | Object items ->
+      List.iter
+        (fun (name, _) -> if not (List.mem name known) then reject (Printf.sprintf "%s: %S is not known" what name))
+        items
+  | _ -> reject (what ^ " is no object")
+
+let read_side path of_method known_fields d =
   let doc = read path in
   let json = doc.json in
   known doc "cvxml-side";
+  only "the side file" ("format" :: "version" :: "method" :: "over" :: "prices" :: known_fields) json;
   if string "method" (field "method" json) <> of_method then reject "the side file is of another method";
   let of_features what json =
     let vectors, over = doubles doc what json in
@@ -31,6 +41,7 @@ let read_side path of_method d =
   in
   let factor () : Verified.factor =
     let factor = field "factor" json in
+    only "factor" [ "vectors"; "rest" ] factor;
     let vectors, beneath = of_features "vectors" (field "vectors" factor) in
     match string "rest" (field "rest" factor) with
     | "psd" -> { vectors; beneath; paid = false }
@@ -124,17 +135,61 @@ let between doc name least most =
   if Q.lt q (Q.of_float least) || Q.gt q (Q.of_float most) then reject (Printf.sprintf "%s is out of its range" name);
   value
 
-(* A name that is not known might change the problem, so that it is not passed over. *)
-let only what known json =
-  match json with
-  | Object items ->
-      List.iter
-        (fun (name, _) -> if not (List.mem name known) then reject (Printf.sprintf "%s: %S is not known" what name))
-        items
-  | _ -> reject (what ^ " is no object")
+(* n_neighbors, or None where the lists or triplets were given *)
+let stated doc =
+  match optional "n_neighbors" (params doc) with
+  | None | Some Null -> None
+  | Some k -> Some (natural doc "n_neighbors" k)
+
+let contradicted what i = reject (Printf.sprintf "%s of point %d are not as many as n_neighbors says" what i)
+let of_size k row = Z.equal (Z.of_int (List.length row)) k
+
+(* Lists of points: as many as n_neighbors says *)
+let lists_as_stated doc what rows =
+  match stated doc with
+  | None -> ()
+  | Some k -> List.iteri (fun i row -> if not (of_size k row) then contradicted what i) rows
+
+(* Of each class, its own and the others, as many *)
+let split_as_stated doc y rows =
+  match stated doc with
+  | None -> ()
+  | Some k ->
+      let classes = Array.of_list y in
+      List.iteri
+        (fun i row ->
+          let own, rest = List.partition (fun j -> Z.equal classes.(Z.to_int j) classes.(i)) row in
+          if not (of_size k own && of_size k rest) then contradicted "neighbors" i)
+        rows
+
+(* By labels: of each point, every target with every impostor, as many of both as n_neighbors says *)
+let triplets_as_stated doc y n (listed : Verified.triplet list) =
+  match stated doc with
+  | None -> ()
+  | Some k ->
+      let classes = Array.of_list y and of_point = Array.make (Z.to_int n) [] in
+      List.iter (fun ((i, j), l) -> of_point.(Z.to_int i) <- (j, l) :: of_point.(Z.to_int i)) listed;
+      let alike i j = Z.equal classes.(Z.to_int j) classes.(i) in
+      Array.iteri
+        (fun i rows ->
+          let distinct side = List.sort_uniq Z.compare (map side rows) in
+          let targets = distinct fst and impostors = distinct snd in
+          if
+            not
+              (of_size k targets && of_size k impostors
+              && of_size (Z.mul k k) rows
+              && List.for_all (alike i) targets
+              && not (List.exists (alike i) impostors))
+          then contradicted "triplets" i)
+        of_point
 
 let mlsvm doc side p : outcome =
   let y = Lazy.force p.labels and near = lists doc "neighbors" p.n (field "neighbors" doc.json) in
+  (match (optional "neighborhood" (params doc), stated doc) with
+  | _, None -> ()
+  | (None | Some (String "knn")), _ -> lists_as_stated doc "neighbors" near
+  | Some (String "per-class"), _ -> split_as_stated doc y near
+  | _ -> reject "n_neighbors is given, and neighborhood is neither knn nor per-class");
   let prices = point_prices side in
   {
     interval = Verified.check_mlsvm div p.x y near (above_zero doc "lam") side.over prices (Lazy.force side.factor) (Lazy.force p.metric);
@@ -163,6 +218,7 @@ let lmnn squared doc side p : outcome =
           if List.exists (fun j -> not (Z.equal classes.(Z.to_int j) classes.(i))) row then
             reject (Printf.sprintf "targets: point %d has one of another class" i))
         targets;
+      lists_as_stated doc "targets" targets;
       {
         interval = Verified.check_lmnn_labels div p.x squared mu y targets side.over prices (Lazy.force side.factor) (Lazy.force p.metric);
         attained = Lazy.force p.metric;
@@ -170,6 +226,7 @@ let lmnn squared doc side p : outcome =
       }
   | (None | Some Null), Some (List _ as listed) ->
       let listed = triplets doc p.n listed in
+      if stated doc <> None then reject "n_neighbors is given beside triplets";
       {
         interval = Verified.check_lmnn_triplets div p.x squared mu listed side.over prices (Lazy.force side.factor) (Lazy.force p.metric);
         attained = Lazy.force p.metric;
@@ -177,8 +234,14 @@ let lmnn squared doc side p : outcome =
       }
   | _ -> reject "params must have targets or triplets"
 
+(* The triplets of a method that makes them of its labels *)
+let listed_triplets doc p =
+  let listed = triplets doc p.n (field "triplets" (params doc)) in
+  if stated doc <> None then triplets_as_stated doc (Lazy.force p.labels) p.n listed;
+  listed
+
 let frobmetric doc side p : outcome =
-  let listed = triplets doc p.n (field "triplets" (params doc)) and prices = triplet_prices side in
+  let listed = listed_triplets doc p and prices = triplet_prices side in
   let c = above_zero doc "C" in
   {
     interval = Verified.check_frobmetric div p.x c listed side.over prices (Lazy.force side.factor) (Lazy.force p.metric);
@@ -190,7 +253,7 @@ let frobmetric doc side p : outcome =
   }
 
 let rtml doc side p : outcome =
-  let listed = triplets doc p.n (field "triplets" (params doc)) and prices = triplet_prices side in
+  let listed = listed_triplets doc p and prices = triplet_prices side in
   let width = number doc "width" in
   let width = if Z.sign width.qnum = 0 then width else between doc "width" least_width 1. in
   {
@@ -242,7 +305,7 @@ let dml_eig doc side p : outcome =
 
 (* Of a combination of vectors: prices, and the weights of the one that attains the upper end *)
 let combination doc side p basis over_basis loss check : outcome =
-  let listed = triplets doc p.n (field "triplets" (params doc)) and prices = triplet_prices side in
+  let listed = listed_triplets doc p and prices = triplet_prices side in
   let weights, over =
     match doubles side.doc "weights" (List [ field "weights" side.doc.json ]) with
     | [ weights ], over when List.compare_lengths weights basis = 0 -> (weights, over)
@@ -291,19 +354,78 @@ let scml doc side p : outcome =
     (fun listed prices weights over ->
       Verified.check_scml p.x (above_zero doc "beta") basis over_basis listed side.over prices weights over)
 
-(* Each with the params that cvxml saves. Those that say how lists or vectors were chosen are not read. *)
+(* The losses as whole numbers over one number: a row and a column for each class 0, 1, ..., which all occur *)
+let loss_matrix doc labels =
+  let rows, over = doubles doc "loss_matrix" (field "loss_matrix" (params doc)) in
+  let size = List.length rows in
+  equal_lengths "loss_matrix" size rows;
+  let classes = List.sort_uniq Z.compare labels in
+  if not (List.equal Z.equal classes (List.init size Z.of_int)) then
+    reject "loss_matrix has not a row for each class 0, 1, ... of y";
+  let table = Array.of_list (map Array.of_list rows) in
+  ((fun a b -> table.(Z.to_int a).(Z.to_int b)), over, classes)
+
+(* Of each point: sets with their weights *)
+let set_prices side n : Verified.sets_of list =
+  let one_set row =
+    match list "a price" row with
+    | [ members; a ] -> (indices side.doc "a price" n members, whole "a price" a)
+    | _ -> reject "a price must be a set and a number"
+  in
+  map
+    (fun row ->
+      match list "prices" row with
+      | [ i; sets ] -> (natural side.doc "a price" i, map one_set (list "prices" sets))
+      | _ -> reject "prices must be a point and a list of sets")
+    side.prices
+
+let ssvm doc side p : outcome =
+  let y = Lazy.force p.labels in
+  let lam, over_lam, classes = loss_matrix doc y and c = above_zero doc "C" in
+  let k = natural doc "n_neighbors" (field "n_neighbors" (params doc)) in
+  if Z.sign k = 0 || Z.geq k p.n then reject "n_neighbors must be at least 1, and less than the number of points";
+  let k = nat (Z.to_int k) and latent = lists side.doc "latent" p.n (field "latent" side.doc.json) in
+  let prices = set_prices side p.n and class_of = Array.of_list y in
+  let cls j = class_of.(Z.to_int j) in
+  {
+    interval =
+      Verified.check_gerrymandering div p.x y lam over_lam c k latent side.over prices (Lazy.force side.factor)
+        (Lazy.force p.metric);
+    attained = Lazy.force p.metric;
+    failed =
+      lazy
+        [
+          (Verified.lam_ok classes lam, "loss_matrix must be 0 on the diagonal and positive elsewhere");
+          ( List.for_all2
+              (fun i h -> Verified.set_ok p.n i k h && Verified.wins_among cls classes (cls i) h)
+              (List.init (List.length y) Z.of_int) latent,
+            "latent has a set without n_neighbors points in ascending order, or one that its class does not win" );
+          ( List.for_all (Verified.weights_ok p.n k c side.over) prices,
+            "a price is negative or of no set, or those of a point are more than C" );
+        ];
+  }
+
+(* Each with the params that cvxml saves, and the fields of its side file. Those params that say how lists or vectors
+   were chosen are compared with the lists, and not read otherwise. *)
 let methods =
-  let by_triplets = [ "n_neighbors"; "triplets" ] in
+  let by_triplets = [ "n_neighbors"; "triplets" ] and of_matrix = [ "root"; "factor" ] in
   [
-    ("mlsvm", (mlsvm, [ "lam"; "n_neighbors"; "neighborhood" ]));
-    ("lmnn", (lmnn false, "mu" :: "targets" :: by_triplets));
-    ("lmnn:squared_hinge", (lmnn true, "mu" :: "targets" :: by_triplets));
-    ("frobmetric", (frobmetric, "C" :: by_triplets));
-    ("rtml", (rtml, "lam" :: "width" :: by_triplets));
-    ("dml_eig", (dml_eig, [ "pairs" ]));
-    ("schultz_joachims", (schultz_joachims, "C" :: "A" :: by_triplets));
-    ("scml", (scml, "beta" :: "basis" :: "n_basis" :: by_triplets));
+    ("mlsvm", (mlsvm, [ "lam"; "n_neighbors"; "neighborhood" ], of_matrix));
+    ("lmnn", (lmnn false, "mu" :: "targets" :: by_triplets, of_matrix));
+    ("lmnn:squared_hinge", (lmnn true, "mu" :: "targets" :: by_triplets, of_matrix));
+    ("frobmetric", (frobmetric, "C" :: by_triplets, of_matrix));
+    ("rtml", (rtml, "lam" :: "width" :: by_triplets, of_matrix));
+    ("dml_eig", (dml_eig, [ "pairs" ], "most" :: of_matrix));
+    ("schultz_joachims", (schultz_joachims, "C" :: "A" :: by_triplets, [ "weights"; "paid"; "paid_over" ]));
+    ("scml", (scml, "beta" :: "basis" :: "n_basis" :: by_triplets, [ "weights" ]));
+    ("ssvm", (ssvm, [ "n_neighbors"; "C"; "loss_matrix" ], "latent" :: of_matrix));
   ]
+
+(* The fields of a saved solution. What a run claims, and how it went, is not read. *)
+let fields =
+  [ "format"; "version"; "method"; "params"; "X"; "y"; "metric"; "neighbors"; "dual" ]
+  @ [ "solver"; "derived"; "status"; "n_iter"; "notes"; "objective"; "lower_bound"; "gap"; "rel_gap"; "radius" ]
+  @ [ "undecided"; "step_lower_bound"; "step_gap"; "stationarity" ]
 
 (* ||A - A'||^2 of the metric of the file and the one that attains the upper end: said, and no part of the proof *)
 let apart (rows, over) metric =
@@ -333,14 +455,18 @@ let apart (rows, over) metric =
 let of_what name off =
   let one = if name = "scml" then "weights whose combination is " else if Q.sign off = 0 then "" else "a feasible matrix " in
   let near = if Q.sign off = 0 then "" else Printf.sprintf "within %s of " (Print.decimal Up off) in
-  one ^ near ^ "the metric of the file"
+  let metric = one ^ near ^ "the metric of the file" in
+  (* the objective of ssvm is not convex *)
+  if name = "ssvm" then metric ^ "; the lower end is of its convex step, and another metric may have a smaller objective"
+  else metric
 
 (* What is printed of files of which an interval is proved *)
 let check file side_path fractions =
   let doc = read file in
   known doc "cvxml-solution";
   let name = string "method" (field "method" doc.json) in
-  let of_method, known_params =
+  only "the file" fields doc.json;
+  let of_method, known_params, side_fields =
     match List.assoc_opt name methods with
     | Some found -> found
     | None -> reject ("no method of this program: it knows " ^ String.concat ", " (List.map fst methods))
@@ -351,7 +477,7 @@ let check file side_path fractions =
   | Some _ -> if name <> "mlsvm" then reject ("neighbors has lists, and " ^ name ^ " takes none"));
   let x = points doc (field "X" doc.json) in
   let d = List.length (List.hd x.rows) in
-  let side = read_side side_path name d in
+  let side = read_side side_path name side_fields d in
   let n = Verified.count x.rows in
   let labels =
     lazy

@@ -25,6 +25,13 @@ let rec length = function
 | [] -> O
 | _ :: l' -> S (length l')
 
+(** val app : 'a1 list -> 'a1 list -> 'a1 list **)
+
+let rec app l m =
+  match l with
+  | [] -> m
+  | a :: l1 -> a :: (app l1 m)
+
 type comparison =
 | Eq
 | Lt
@@ -37,10 +44,26 @@ let compOpp = function
 | Lt -> Gt
 | Gt -> Lt
 
+(** val sub : nat -> nat -> nat **)
+
+let rec sub n0 m =
+  match n0 with
+  | O -> n0
+  | S k -> (match m with
+            | O -> n0
+            | S l -> sub k l)
+
 (** val eqb : bool -> bool -> bool **)
 
 let eqb b1 b2 =
   if b1 then b2 else if b2 then false else true
+
+module type TotalLeBool' =
+ sig
+  type t
+
+  val leb : t -> t -> bool
+ end
 
 module Nat =
  struct
@@ -63,6 +86,11 @@ module Nat =
     | S n' -> (match m with
                | O -> false
                | S m' -> leb n' m')
+
+  (** val ltb : nat -> nat -> bool **)
+
+  let ltb n0 m =
+    leb (S n0) m
  end
 
 module Pos =
@@ -366,6 +394,12 @@ let tl = function
 | [] -> []
 | _ :: m -> m
 
+(** val in_dec : ('a1 -> 'a1 -> bool) -> 'a1 -> 'a1 list -> bool **)
+
+let rec in_dec h a = function
+| [] -> false
+| y :: l0 -> let s = h y a in if s then true else in_dec h a l0
+
 (** val rev_append : 'a1 list -> 'a1 list -> 'a1 list **)
 
 let rec rev_append l l' =
@@ -389,14 +423,20 @@ let rec list_eq_dec eq_dec0 l l' =
 
 let rec map f = function
 | [] -> []
-| a :: t -> (f a) :: (map f t)
+| a :: t0 -> (f a) :: (map f t0)
+
+(** val flat_map : ('a1 -> 'a2 list) -> 'a1 list -> 'a2 list **)
+
+let rec flat_map f = function
+| [] -> []
+| x :: t0 -> app (f x) (flat_map f t0)
 
 (** val fold_left : ('a1 -> 'a2 -> 'a1) -> 'a2 list -> 'a1 -> 'a1 **)
 
 let rec fold_left f l a0 =
   match l with
   | [] -> a0
-  | b :: t -> fold_left f t (f a0 b)
+  | b :: t0 -> fold_left f t0 (f a0 b)
 
 (** val existsb : ('a1 -> bool) -> 'a1 list -> bool **)
 
@@ -415,6 +455,18 @@ let rec forallb f = function
 let rec filter f = function
 | [] -> []
 | x :: l0 -> if f x then x :: (filter f l0) else filter f l0
+
+(** val nodup : ('a1 -> 'a1 -> bool) -> 'a1 list -> 'a1 list **)
+
+let rec nodup decA = function
+| [] -> []
+| x :: xs -> if in_dec decA x xs then nodup decA xs else x :: (nodup decA xs)
+
+(** val seq : nat -> nat -> nat list **)
+
+let rec seq start = function
+| O -> []
+| S len0 -> start :: (seq (S start) len0)
 
 type q = { qnum : Integer.t; qden : Integer.t }
 
@@ -505,62 +557,62 @@ let rec dot u v =
 
 (** val add_square : Integer.t -> row -> triangle -> triangle **)
 
-let rec add_square w v t =
+let rec add_square w v t0 =
   match v with
-  | [] -> t
-  | x :: v' -> (addmul (Z.mul w x) v (hd [] t)) :: (add_square w v' (tl t))
+  | [] -> t0
+  | x :: v' -> (addmul (Z.mul w x) v (hd [] t0)) :: (add_square w v' (tl t0))
 
 (** val times : Integer.t -> triangle -> triangle **)
 
-let times c t =
-  map (map (Z.mul c)) t
+let times c t0 =
+  map (map (Z.mul c)) t0
 
 (** val fits : nat -> triangle -> bool **)
 
 let rec fits d = function
 | [] -> true
-| r :: t0 ->
+| r :: t1 ->
   (match d with
    | O -> false
-   | S d0 -> (&&) (Nat.leb (length r) (S d0)) (fits d0 t0))
+   | S d0 -> (&&) (Nat.leb (length r) (S d0)) (fits d0 t1))
 
 (** val norm : triangle -> Integer.t **)
 
 let rec norm = function
 | [] -> Integer.zero
-| r0 :: t0 ->
+| r0 :: t1 ->
   (match r0 with
-   | [] -> norm t0
+   | [] -> norm t1
    | z0 :: r ->
      Z.add (Z.mul z0 z0)
        (Z.add
          (Z.mul ((fun p -> p) ((fun p -> Integer.shift_left p 1)
-           Integer.one)) (dot r r)) (norm t0)))
+           Integer.one)) (dot r r)) (norm t1)))
 
 (** val same : triangle -> triangle -> bool **)
 
-let same s t =
-  if list_eq_dec (list_eq_dec Z.eq_dec) s t then true else false
+let same s t0 =
+  if list_eq_dec (list_eq_dec Z.eq_dec) s t0 then true else false
 
 (** val divided :
     (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> triangle ->
     triangle * Integer.t **)
 
-let divided div p t =
-  let shorter = map (map (fun a -> div a p)) t in
-  if same (times p shorter) t
+let divided div p t0 =
+  let shorter = map (map (fun a -> div a p)) t0 in
+  if same (times p shorter) t0
   then (shorter, p)
-  else (t, ((fun p -> p) Integer.one))
+  else (t0, ((fun p -> p) Integer.one))
 
 (** val eliminated :
     (Integer.t -> Integer.t -> Integer.t) -> nat -> Integer.t -> triangle ->
     bool **)
 
-let rec eliminated div d p t =
+let rec eliminated div d p t0 =
   match d with
   | O -> true
   | S d0 ->
-    (match t with
+    (match t0 with
      | [] -> false
      | r0 :: rest ->
        (match r0 with
@@ -580,24 +632,24 @@ let rec eliminated div d p t =
 
 (** val less_diagonal : row -> triangle -> triangle **)
 
-let rec less_diagonal r t =
+let rec less_diagonal r t0 =
   match r with
-  | [] -> t
+  | [] -> t0
   | x :: r0 ->
-    (match t with
+    (match t0 with
      | [] -> ((Z.opp (Z.abs x)) :: []) :: (less_diagonal r0 [])
-     | r1 :: t0 ->
+     | r1 :: t1 ->
        (match r1 with
-        | [] -> ((Z.opp (Z.abs x)) :: []) :: (less_diagonal r0 t0)
-        | z0 :: s -> ((Z.sub z0 (Z.abs x)) :: s) :: (less_diagonal r0 t0)))
+        | [] -> ((Z.opp (Z.abs x)) :: []) :: (less_diagonal r0 t1)
+        | z0 :: s -> ((Z.sub z0 (Z.abs x)) :: s) :: (less_diagonal r0 t1)))
 
 (** val dominant : nat -> triangle -> bool **)
 
-let rec dominant d t =
+let rec dominant d t0 =
   match d with
   | O -> true
   | S d0 ->
-    (match t with
+    (match t0 with
      | [] -> true
      | r0 :: rest ->
        (match r0 with
@@ -612,8 +664,8 @@ let rec dominant d t =
 (** val psd_shown :
     (Integer.t -> Integer.t -> Integer.t) -> nat -> triangle -> bool **)
 
-let psd_shown div d t =
-  (||) (dominant d t) (eliminated div d ((fun p -> p) Integer.one) t)
+let psd_shown div d t0 =
+  (||) (dominant d t0) (eliminated div d ((fun p -> p) Integer.one) t0)
 
 type 'v tree =
 | Leaf
@@ -621,8 +673,8 @@ type 'v tree =
 
 (** val find : 'a1 tree -> Integer.t -> 'a1 option **)
 
-let rec find t p =
-  match t with
+let rec find t0 p =
+  match t0 with
   | Leaf -> None
   | Node (l, v, r) ->
     ((fun odd even one p -> if Integer.leq p Integer.one then one ()
@@ -634,8 +686,8 @@ let rec find t p =
 
 (** val put : 'a1 tree -> Integer.t -> 'a1 -> 'a1 tree **)
 
-let rec put t p v =
-  match t with
+let rec put t0 p v =
+  match t0 with
   | Leaf ->
     ((fun odd even one p -> if Integer.leq p Integer.one then one ()
     else if Integer.testbit p 0 then odd (Integer.shift_right p 1) else even (Integer.shift_right p 1))
@@ -660,38 +712,38 @@ let table l =
 
 (** val look : 'a1 -> 'a1 tree -> Integer.t -> 'a1 **)
 
-let look none t i =
-  match find t (N.succ_pos i) with
+let look none t0 i =
+  match find t0 (N.succ_pos i) with
   | Some v -> v
   | None -> none
 
 (** val summed : ('a1 -> Integer.t) -> 'a1 list -> Integer.t **)
 
 let summed f l =
-  fold_left (fun s t -> Z.add s (f t)) l Integer.zero
+  fold_left (fun s t0 -> Z.add s (f t0)) l Integer.zero
 
 (** val image : triangle -> row -> row **)
 
-let rec image t x =
-  match t with
+let rec image t0 x =
+  match t0 with
   | [] -> []
-  | r :: t0 ->
+  | r :: t1 ->
     (match x with
      | [] -> []
-     | a :: x0 -> (dot r (a :: x0)) :: (addmul a (tl r) (image t0 x0)))
+     | a :: x0 -> (dot r (a :: x0)) :: (addmul a (tl r) (image t1 x0)))
 
 type pair_ = row * row
 
 (** val images : triangle -> row list -> pair_ tree **)
 
-let images t l =
-  table (rev_append (fold_left (fun s x -> (x, (image t x)) :: s) l []) [])
+let images t0 l =
+  table (rev_append (fold_left (fun s x -> (x, (image t0 x)) :: s) l []) [])
 
 (** val whole_distance : pair_ tree -> Integer.t -> Integer.t -> Integer.t **)
 
-let whole_distance t i j =
-  let (x, a) = look ([], []) t i in
-  let (y, b) = look ([], []) t j in dot (minus x y) (minus a b)
+let whole_distance t0 i j =
+  let (x, a) = look ([], []) t0 i in
+  let (y, b) = look ([], []) t0 j in dot (minus x y) (minus a b)
 
 (** val short : points -> bool **)
 
@@ -702,9 +754,9 @@ type weighted = { weight : Integer.t; one : Integer.t; other : Integer.t }
 
 (** val squares : row tree -> weighted list -> triangle **)
 
-let squares t p =
-  fold_left (fun t0 p0 ->
-    add_square p0.weight (minus (look [] t p0.one) (look [] t p0.other)) t0)
+let squares t0 p =
+  fold_left (fun t1 p0 ->
+    add_square p0.weight (minus (look [] t0 p0.one) (look [] t0 p0.other)) t1)
     p []
 
 type metric =
@@ -713,13 +765,13 @@ type metric =
 
 (** val of_vectors : Integer.t -> row list -> triangle -> triangle **)
 
-let of_vectors c vectors0 t =
-  fold_left (fun t0 v -> add_square c v t0) vectors0 t
+let of_vectors c vectors0 t0 =
+  fold_left (fun t1 v -> add_square c v t1) vectors0 t0
 
 (** val triangle_of : metric -> triangle **)
 
 let triangle_of = function
-| Given (t, _) -> t
+| Given (t0, _) -> t0
 | Square (l, _) -> of_vectors ((fun p -> p) Integer.one) l []
 
 (** val over_of : metric -> Integer.t **)
@@ -732,7 +784,7 @@ let over_of = function
     (Integer.t -> Integer.t -> Integer.t) -> nat -> metric -> bool **)
 
 let metric_shown div d = function
-| Given (t, _) -> psd_shown div d t
+| Given (t0, _) -> psd_shown div d t0
 | Square (_, _) -> true
 
 (** val norm_of : q -> metric -> q **)
@@ -782,8 +834,8 @@ let check div x h k p p0 f m value =
        (metric_shown div x.features m)
   then (match below div x h p p0 f with
         | Some b ->
-          let t = images (triangle_of m) x.rows in
-          (match value (whole_distance t)
+          let t0 = images (triangle_of m) x.rows in
+          (match value (whole_distance t0)
                    (Pos.mul (Pos.mul x.over x.over) (over_of m)) with
            | Some v -> Some ((qplus k b), (qplus (norm_of h m) v))
            | None -> None)
@@ -799,6 +851,11 @@ type margin_loss =
 
 let count l =
   fold_left (fun s _ -> Z.add s ((fun p -> p) Integer.one)) l Integer.zero
+
+(** val size : 'a1 list -> Integer.t **)
+
+let size l =
+  fold_left (fun s _ -> N.succ s) l Integer.zero
 
 (** val numbers : 'a1 list -> Integer.t list **)
 
@@ -916,11 +973,27 @@ type triplet = (Integer.t * Integer.t) * Integer.t
 
 (** val same_triplet : triplet -> triplet -> bool **)
 
-let same_triplet s t =
+let same_triplet s t0 =
   let (p, c) = s in
   let (a, b) = p in
-  let (p0, l) = t in
+  let (p0, l) = t0 in
   let (i, j) = p0 in (&&) ((&&) (N.eqb a i) (N.eqb b j)) (N.eqb c l)
+
+(** val pair_inside : Integer.t -> pair -> bool **)
+
+let pair_inside n0 s =
+  (&&) (N.ltb (fst s) n0) (N.ltb (snd s) n0)
+
+(** val triplet_inside : Integer.t -> triplet -> bool **)
+
+let triplet_inside n0 t0 =
+  (&&) (pair_inside n0 (fst t0)) (N.ltb (snd t0) n0)
+
+(** val all_inside : points -> pair list -> triplet list -> bool **)
+
+let all_inside x targets l =
+  let n0 = size x.rows in
+  (&&) (forallb (pair_inside n0) targets) (forallb (triplet_inside n0) l)
 
 (** val weights_of_targets :
     q -> Integer.t -> pair list -> weighted list -> weighted list **)
@@ -934,8 +1007,8 @@ let weights_of_targets c p targets p0 =
 
 let weights_of_prices c prices0 =
   fold_left (fun p s ->
-    let (t, a) = s in
-    let (p0, l) = t in
+    let (t0, a) = s in
+    let (p0, l) = t0 in
     let (i, j) = p0 in
     let w = Z.mul ((fun p -> p) c.qden) a in
     { weight = (Z.opp w); one = i; other = l } :: ({ weight = w; one = i;
@@ -948,8 +1021,8 @@ let weights_of_prices c prices0 =
 let triplet_value c targets l l0 whole unit0 =
   let pull = summed (fun s -> whole (fst s) (snd s)) targets in
   let push =
-    summed (fun t ->
-      let (p, k) = t in
+    summed (fun t0 ->
+      let (p, k) = t0 in
       let (i, j) = p in loss_term l unit0 (Z.sub (whole i k) (whole i j))) l0
   in
   Some
@@ -962,8 +1035,10 @@ let triplet_value c targets l l0 whole unit0 =
     factor -> metric -> (q * q) option **)
 
 let check_triplets div x h c targets l l0 p prices0 f m =
-  if (&&) ((&&) (loss_ok l) (within same_triplet fst prices0 l0))
-       (forallb (fun s -> price_ok l p (snd s)) prices0)
+  if (&&)
+       ((&&) ((&&) (loss_ok l) (within same_triplet fst prices0 l0))
+         (forallb (fun s -> price_ok l p (snd s)) prices0))
+       (all_inside x targets l0)
   then let k = { qnum = (summed (fun s -> price_term l p (snd s)) prices0);
          qden = (price_over l p) }
        in
@@ -1028,38 +1103,38 @@ let check_rtml div x lam width l p prices0 f m =
 
 (** val made_targets : Integer.t list list -> pair list **)
 
-let made_targets t =
-  let t0 = table t in
-  gathered (fun i -> map (fun j -> (i, j)) (look [] t0 i)) (numbers t)
+let made_targets t0 =
+  let t1 = table t0 in
+  gathered (fun i -> map (fun j -> (i, j)) (look [] t1 i)) (numbers t0)
 
 (** val made_triplets :
     Integer.t list -> Integer.t list list -> triplet list **)
 
-let made_triplets y t =
-  let t0 = table y in
+let made_triplets y t0 =
+  let t1 = table y in
   let all = numbers y in
   gathered (fun s ->
-    let c = look Integer.zero t0 (fst s) in
+    let c = look Integer.zero t1 (fst s) in
     gathered (fun l ->
-      if Z.eqb (look Integer.zero t0 l) c then [] else (s, l) :: []) all)
-    (made_targets t)
+      if Z.eqb (look Integer.zero t1 l) c then [] else (s, l) :: []) all)
+    (made_targets t0)
 
 (** val before_pair : pair -> pair -> bool **)
 
-let before_pair s t =
+let before_pair s t0 =
   let (a, b) = s in
-  let (i, j) = t in (||) (N.ltb a i) ((&&) (N.eqb a i) (N.ltb b j))
+  let (i, j) = t0 in (||) (N.ltb a i) ((&&) (N.eqb a i) (N.ltb b j))
 
 (** val starts : triplet list -> pair list **)
 
 let starts l =
-  fold_left (fun p t ->
+  fold_left (fun p t0 ->
     match p with
-    | [] -> (fst t) :: []
+    | [] -> (fst t0) :: []
     | s :: _ ->
-      if (&&) (N.eqb (fst s) (fst (fst t))) (N.eqb (snd s) (snd (fst t)))
+      if (&&) (N.eqb (fst s) (fst (fst t0))) (N.eqb (snd s) (snd (fst t0)))
       then p
-      else (fst t) :: p) l []
+      else (fst t0) :: p) l []
 
 (** val falling : pair list -> bool **)
 
@@ -1080,11 +1155,11 @@ let targets_in_order l =
     list -> Integer.t list list -> Integer.t -> (triplet * Integer.t) list ->
     factor -> metric -> (q * q) option **)
 
-let check_lmnn_labels div x squared mu y t p prices0 f m =
-  if squared
-  then check_lmnn_squared div x mu (made_targets t) (made_triplets y t) p
-         prices0 f m
-  else check_lmnn div x mu (made_targets t) (made_triplets y t) p prices0 f m
+let check_lmnn_labels div x squared mu y t0 p prices0 f m =
+  let check0 = if squared then check_lmnn_squared else check_lmnn in
+  if (&&) (Z.eqb (count y) (count x.rows)) (Z.eqb (count t0) (count x.rows))
+  then check0 div x mu (made_targets t0) (made_triplets y t0) p prices0 f m
+  else None
 
 (** val check_lmnn_triplets :
     (Integer.t -> Integer.t -> Integer.t) -> points -> bool -> q -> triplet
@@ -1165,15 +1240,15 @@ let weights_of_points a =
     (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t list ->
     Integer.t list -> Integer.t -> Integer.t **)
 
-let whole_spread whole unit0 t i i0 =
-  match t with
+let whole_spread whole unit0 t0 i i0 =
+  match t0 with
   | [] -> Integer.zero
   | _ :: _ ->
     (match i with
      | [] -> Integer.zero
      | _ :: _ ->
        Z.max Integer.zero
-         (Z.sub (Z.add ((fun p -> p) unit0) (largest (map (whole i0) t)))
+         (Z.sub (Z.add ((fun p -> p) unit0) (largest (map (whole i0) t0)))
            (least (map (whole i0) i))))
 
 (** val mlsvm_value :
@@ -1225,30 +1300,30 @@ let check_mlsvm div x y lists lam p a f m =
 (** val made_pairs : Integer.t list -> bool -> pair list **)
 
 let made_pairs y alike =
-  let t = table y in
+  let t0 = table y in
   let all = numbers y in
   gathered (fun i ->
-    let c = look Integer.zero t i in
+    let c = look Integer.zero t0 i in
     gathered (fun j ->
-      if (&&) (N.ltb i j) (eqb (Z.eqb c (look Integer.zero t j)) alike)
+      if (&&) (N.ltb i j) (eqb (Z.eqb c (look Integer.zero t0 j)) alike)
       then (i, j) :: []
       else []) all) all
 
 (** val within_budget : points -> pair list -> metric -> metric **)
 
 let within_budget x similar m =
-  let t = triangle_of m in
-  let whole = whole_distance (images t x.rows) in
+  let t0 = triangle_of m in
+  let whole = whole_distance (images t0 x.rows) in
   let spent = summed (fun s -> whole (fst s) (snd s)) similar in
   if Z.leb spent ((fun p -> p) (Pos.mul (Pos.mul x.over x.over) (over_of m)))
   then m
-  else Given ((times ((fun p -> p) (Pos.mul x.over x.over)) t),
+  else Given ((times ((fun p -> p) (Pos.mul x.over x.over)) t0),
          (Z.to_pos spent))
 
 (** val same_pair : pair -> pair -> bool **)
 
-let same_pair s t =
-  (&&) (N.eqb (fst s) (fst t)) (N.eqb (snd s) (snd t))
+let same_pair s t0 =
+  (&&) (N.eqb (fst s) (fst t0)) (N.eqb (snd s) (snd t0))
 
 (** val weights_of_pairs :
     Integer.t -> pair list -> weighted list -> weighted list **)
@@ -1288,10 +1363,12 @@ let least_value similar dissimilar whole unit0 =
 let check_dml_eig div x similar dissimilar mu p q0 f m =
   if (&&)
        ((&&)
-         ((&&) (Z.leb Integer.zero mu.qnum)
-           (within same_pair fst q0 dissimilar))
-         (forallb (fun s -> Z.leb Integer.zero (snd s)) q0))
-       (Z.eqb (summed snd q0) ((fun p -> p) p))
+         ((&&)
+           ((&&) (Z.leb Integer.zero mu.qnum)
+             (within same_pair fst q0 dissimilar))
+           (forallb (fun s -> Z.leb Integer.zero (snd s)) q0))
+         (Z.eqb (summed snd q0) ((fun p -> p) p)))
+       (all_inside x (rev_append similar dissimilar) [])
   then let p0 =
          weights_of_pairs (Z.mul mu.qnum ((fun p -> p) p)) similar
            (weights_of_least ((fun p -> p) mu.qden) q0 [])
@@ -1305,19 +1382,22 @@ let check_dml_eig div x similar dissimilar mu p q0 f m =
     Integer.t -> (pair * Integer.t) list -> factor -> metric -> (q * q) option **)
 
 let check_dml_eig_labels div x y mu p q0 f m =
-  check_dml_eig div x (made_pairs y true) (made_pairs y false) mu p q0 f m
+  if Z.eqb (count y) (count x.rows)
+  then check_dml_eig div x (made_pairs y true) (made_pairs y false) mu p q0 f
+         m
+  else None
 
 (** val weighted_squares :
     row tree -> Integer.t tree -> Integer.t list -> triangle **)
 
-let weighted_squares t tw l =
-  fold_left (fun t0 k ->
-    add_square (look Integer.zero tw k) (look [] t k) t0) l []
+let weighted_squares t0 tw l =
+  fold_left (fun t1 k ->
+    add_square (look Integer.zero tw k) (look [] t0 k) t1) l []
 
 (** val whole_form : triangle -> row -> Integer.t **)
 
-let whole_form t b =
-  dot b (image t b)
+let whole_form t0 b =
+  dot b (image t0 b)
 
 (** val combination : row list -> Integer.t list -> triangle **)
 
@@ -1363,16 +1443,17 @@ let check_combination x h beta b over_B l l0 p prices0 zs q0 ws v =
            ((&&)
              ((&&)
                ((&&)
-                 ((&&) ((&&) (short x) (loss_ok l))
-                   (within same_triplet fst prices0 l0))
-                 (forallb (fun s -> price_ok l p (snd s)) prices0))
-               (qle_bool { qnum = Integer.zero; qden = Integer.one } h))
-             (forallb (fun w -> Z.leb Integer.zero w) ws)) (fits d m))
-         (fits d n0))
-       (gains_ok d beta
-         (squares (table x.rows)
-           (weights_of_prices { qnum = Integer.zero; qden = Integer.one }
-             prices0)) per b over_B n0 over_N)
+                 ((&&)
+                   ((&&) ((&&) (short x) (loss_ok l))
+                     (within same_triplet fst prices0 l0))
+                   (forallb (fun s -> price_ok l p (snd s)) prices0))
+                 (qle_bool { qnum = Integer.zero; qden = Integer.one } h))
+               (forallb (fun w -> Z.leb Integer.zero w) ws)) (fits d m))
+           (fits d n0))
+         (gains_ok d beta
+           (squares (table x.rows)
+             (weights_of_prices { qnum = Integer.zero; qden = Integer.one }
+               prices0)) per b over_B n0 over_N)) (all_inside x [] l0)
   then let k = { qnum = (summed (fun s -> price_term l p (snd s)) prices0);
          qden = (price_over l p) }
        in
@@ -1420,4 +1501,273 @@ let check_scml x beta b over_B l p prices0 ws v =
   then check_combination x { qnum = Integer.zero; qden = Integer.one } beta b
          over_B (Hinge { qnum = ((fun p -> p) Integer.one); qden =
          (Z.to_pos n0) }) l p prices0 [] Integer.one ws v
+  else None
+
+module Sort =
+ functor (X:TotalLeBool') ->
+ struct
+  (** val merge : X.t list -> X.t list -> X.t list **)
+
+  let rec merge l1 l2 =
+    let rec merge_aux l3 =
+      match l1 with
+      | [] -> l3
+      | a1 :: l1' ->
+        (match l3 with
+         | [] -> l1
+         | a2 :: l2' ->
+           if X.leb a1 a2 then a1 :: (merge l1' l3) else a2 :: (merge_aux l2'))
+    in merge_aux l2
+
+  (** val merge_list_to_stack :
+      X.t list option list -> X.t list -> X.t list option list **)
+
+  let rec merge_list_to_stack stack l =
+    match stack with
+    | [] -> (Some l) :: []
+    | y :: stack' ->
+      (match y with
+       | Some l' -> None :: (merge_list_to_stack stack' (merge l' l))
+       | None -> (Some l) :: stack')
+
+  (** val merge_stack : X.t list option list -> X.t list **)
+
+  let rec merge_stack = function
+  | [] -> []
+  | y :: stack' ->
+    (match y with
+     | Some l -> merge l (merge_stack stack')
+     | None -> merge_stack stack')
+
+  (** val iter_merge : X.t list option list -> X.t list -> X.t list **)
+
+  let rec iter_merge stack = function
+  | [] -> merge_stack stack
+  | a :: l' -> iter_merge (merge_list_to_stack stack (a :: [])) l'
+
+  (** val sort : X.t list -> X.t list **)
+
+  let sort =
+    iter_merge []
+
+  (** val flatten_stack : X.t list option list -> X.t list **)
+
+  let rec flatten_stack = function
+  | [] -> []
+  | o :: stack' ->
+    (match o with
+     | Some l -> app l (flatten_stack stack')
+     | None -> flatten_stack stack')
+ end
+
+(** val votes :
+    (Integer.t -> Integer.t) -> Integer.t list -> Integer.t -> nat **)
+
+let votes cls h c =
+  length (filter (fun j -> Z.eqb (cls j) c) h)
+
+(** val scan :
+    (Integer.t -> Integer.t) -> (Integer.t -> nat) -> nat -> Integer.t list
+    -> Integer.t list **)
+
+let rec scan cls room q0 = function
+| [] -> []
+| j :: l' ->
+  (match q0 with
+   | O -> []
+   | S q' ->
+     (match room (cls j) with
+      | O -> scan cls room q0 l'
+      | S less ->
+        j :: (scan cls (fun c -> if Z.eqb c (cls j) then less else room c) q'
+               l')))
+
+(** val targeted :
+    (Integer.t -> Integer.t) -> Integer.t -> nat -> nat -> nat -> Integer.t
+    list -> Integer.t list **)
+
+let targeted cls r tau k m l =
+  app (scan cls (fun c -> if Z.eqb c r then m else O) m l)
+    (scan cls (fun c -> if Z.eqb c r then O else sub m tau) (sub k m) l)
+
+(** val found :
+    (Integer.t -> Integer.t) -> nat -> nat -> Integer.t list -> Integer.t ->
+    Integer.t list list **)
+
+let found cls tau k l r =
+  flat_map (fun m ->
+    let t0 = targeted cls r tau k m l in
+    if (&&) ((&&) (Nat.leb tau m) (Nat.eqb (length t0) k))
+         (Nat.eqb (votes cls t0 r) m)
+    then t0 :: []
+    else []) (seq (S O) k)
+
+(** val firsts :
+    (Integer.t -> Integer.t) -> Integer.t list -> nat -> Integer.t list ->
+    (Integer.t * Integer.t list) list **)
+
+let firsts cls classes k l =
+  flat_map (fun r -> map (fun t0 -> (r, t0)) (found cls O k l r)) classes
+
+module Key =
+ struct
+  type t = Integer.t * Integer.t
+
+  (** val leb : t -> t -> bool **)
+
+  let leb a b =
+    Z.leb (fst a) (fst b)
+ end
+
+module KeySort = Sort(Key)
+
+(** val by_distance :
+    (Integer.t -> Integer.t) -> Integer.t list -> Integer.t list **)
+
+let by_distance d l =
+  map snd (KeySort.sort (map (fun j -> ((d j), j)) l))
+
+type sets_of = Integer.t * (Integer.t list * Integer.t) list
+
+(** val rising :
+    Integer.t -> Integer.t -> Integer.t -> Integer.t list -> bool **)
+
+let rec rising n0 i from = function
+| [] -> true
+| j :: h0 ->
+  (&&) ((&&) ((&&) (negb (N.ltb j from)) (N.ltb j n0)) (negb (N.eqb j i)))
+    (rising n0 i (N.succ j) h0)
+
+(** val set_ok : Integer.t -> Integer.t -> nat -> Integer.t list -> bool **)
+
+let set_ok n0 i k h =
+  (&&) (rising n0 i Integer.zero h) (Nat.eqb (length h) k)
+
+(** val weights_ok : Integer.t -> nat -> q -> Integer.t -> sets_of -> bool **)
+
+let weights_ok n0 k c p s =
+  (&&)
+    (forallb (fun t0 ->
+      (&&) (set_ok n0 (fst s) k (fst t0)) (Z.leb Integer.zero (snd t0)))
+      (snd s))
+    (Z.leb (Z.mul (summed snd (snd s)) ((fun p -> p) c.qden))
+      (Z.mul c.qnum ((fun p -> p) p)))
+
+(** val weights_of_sets :
+    (Integer.t -> Integer.t list) -> sets_of list -> weighted list **)
+
+let weights_of_sets star prices0 =
+  gathered (fun s ->
+    app
+      (map (fun j -> { weight = (summed snd (snd s)); one = (fst s); other =
+        j }) (star (fst s)))
+      (gathered (fun t0 ->
+        map (fun j -> { weight = (Z.opp (snd t0)); one = (fst s); other =
+          j }) (fst t0)) (snd s))) prices0
+
+(** val lam_ok :
+    Integer.t list -> (Integer.t -> Integer.t -> Integer.t) -> bool **)
+
+let lam_ok classes lam =
+  forallb (fun a ->
+    forallb (fun b ->
+      if Z.eqb a b
+      then Z.eqb (lam a b) Integer.zero
+      else Z.ltb Integer.zero (lam a b)) classes) classes
+
+(** val wins_among :
+    (Integer.t -> Integer.t) -> Integer.t list -> Integer.t -> Integer.t list
+    -> bool **)
+
+let wins_among cls classes r h =
+  forallb (fun c ->
+    (||) (Z.eqb c r) (Nat.ltb (votes cls h c) (votes cls h r))) classes
+
+(** val whole_Delta :
+    (Integer.t -> Integer.t) -> Integer.t list -> (Integer.t -> Integer.t ->
+    Integer.t) -> Integer.t -> Integer.t list -> Integer.t **)
+
+let whole_Delta cls classes lam own h =
+  largest
+    (map (lam own)
+      (filter (fun r ->
+        forallb (fun c -> Nat.leb (votes cls h c) (votes cls h r)) classes)
+        classes))
+
+(** val point_value :
+    (Integer.t -> Integer.t) -> Integer.t list -> (Integer.t -> Integer.t ->
+    Integer.t) -> Integer.t -> nat -> (Integer.t -> Integer.t list) ->
+    Integer.t list -> (Integer.t -> Integer.t -> Integer.t) -> Integer.t ->
+    Integer.t -> Integer.t option **)
+
+let point_value cls classes lam q0 k star all whole unit0 i =
+  let l = by_distance (whole i) (filter (fun j -> negb (N.eqb j i)) all) in
+  let cost = fun h -> Z.mul ((fun p -> p) q0) (summed (whole i) h) in
+  (match found cls (S O) k l (cls i) with
+   | [] -> None
+   | l0 :: l1 ->
+     if Z.eqb
+          (Z.add (largest (map (fun t0 -> Z.opp (cost t0)) (l0 :: l1)))
+            (cost (star i))) Integer.zero
+     then Some
+            (Z.add
+              (largest
+                (map (fun s ->
+                  Z.add (Z.opp (cost (snd s)))
+                    (Z.mul ((fun p -> p) unit0) (lam (cls i) (fst s))))
+                  (firsts cls classes k l))) (cost (star i)))
+     else None)
+
+(** val all_values :
+    (Integer.t -> Integer.t option) -> Integer.t list -> Integer.t option **)
+
+let all_values f l =
+  fold_left (fun s i ->
+    match s with
+    | Some a -> (match f i with
+                 | Some b -> Some (Z.add a b)
+                 | None -> None)
+    | None -> None) l (Some Integer.zero)
+
+(** val check_gerrymandering :
+    (Integer.t -> Integer.t -> Integer.t) -> points -> Integer.t list ->
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> q -> nat ->
+    Integer.t list list -> Integer.t -> sets_of list -> factor -> metric ->
+    (q * q) option **)
+
+let check_gerrymandering div x y lam q0 c k h_star p prices0 f m =
+  let cls = look Integer.zero (table y) in
+  let star = look [] (table h_star) in
+  let classes = nodup Z.eq_dec y in
+  let all = numbers y in
+  let n0 = size x.rows in
+  if (&&)
+       ((&&)
+         ((&&)
+           ((&&)
+             ((&&)
+               ((&&)
+                 ((&&) (Nat.leb (S O) k) (Z.eqb (count y) (count x.rows)))
+                 (Z.eqb (count h_star) (count x.rows)))
+               (qle_bool { qnum = Integer.zero; qden = Integer.one } c))
+             (lam_ok classes lam))
+           (forallb (fun i ->
+             (&&) (set_ok n0 i k (star i))
+               (wins_among cls classes (cls i) (star i))) all))
+         (within N.eqb fst prices0 all))
+       (forallb (weights_ok n0 k c p) prices0)
+  then let gain =
+         summed (fun s ->
+           summed (fun t0 ->
+             Z.mul (snd t0)
+               (whole_Delta cls classes lam (cls (fst s)) (fst t0))) 
+             (snd s)) prices0
+       in
+       check div x { qnum = ((fun p -> p) Integer.one); qden = Integer.one }
+         { qnum = gain; qden = (Pos.mul p q0) }
+         (weights_of_sets star prices0) p f m (fun whole unit0 ->
+         match all_values
+                 (point_value cls classes lam q0 k star all whole unit0) all with
+         | Some v -> Some (qmult c { qnum = v; qden = (Pos.mul q0 unit0) })
+         | None -> None)
   else None

@@ -11,6 +11,8 @@ val snd : ('a1 * 'a2) -> 'a2
 
 val length : 'a1 list -> nat
 
+val app : 'a1 list -> 'a1 list -> 'a1 list
+
 type comparison =
 | Eq
 | Lt
@@ -18,13 +20,24 @@ type comparison =
 
 val compOpp : comparison -> comparison
 
+val sub : nat -> nat -> nat
+
 val eqb : bool -> bool -> bool
+
+module type TotalLeBool' =
+ sig
+  type t
+
+  val leb : t -> t -> bool
+ end
 
 module Nat :
  sig
   val eqb : nat -> nat -> bool
 
   val leb : nat -> nat -> bool
+
+  val ltb : nat -> nat -> bool
  end
 
 module Pos :
@@ -106,11 +119,15 @@ val hd : 'a1 -> 'a1 list -> 'a1
 
 val tl : 'a1 list -> 'a1 list
 
+val in_dec : ('a1 -> 'a1 -> bool) -> 'a1 -> 'a1 list -> bool
+
 val rev_append : 'a1 list -> 'a1 list -> 'a1 list
 
 val list_eq_dec : ('a1 -> 'a1 -> bool) -> 'a1 list -> 'a1 list -> bool
 
 val map : ('a1 -> 'a2) -> 'a1 list -> 'a2 list
+
+val flat_map : ('a1 -> 'a2 list) -> 'a1 list -> 'a2 list
 
 val fold_left : ('a1 -> 'a2 -> 'a1) -> 'a2 list -> 'a1 -> 'a1
 
@@ -119,6 +136,10 @@ val existsb : ('a1 -> bool) -> 'a1 list -> bool
 val forallb : ('a1 -> bool) -> 'a1 list -> bool
 
 val filter : ('a1 -> bool) -> 'a1 list -> 'a1 list
+
+val nodup : ('a1 -> 'a1 -> bool) -> 'a1 list -> 'a1 list
+
+val seq : nat -> nat -> nat list
 
 type q = { qnum : Integer.t; qden : Integer.t }
 
@@ -236,6 +257,8 @@ type margin_loss =
 
 val count : 'a1 list -> Integer.t
 
+val size : 'a1 list -> Integer.t
+
 val numbers : 'a1 list -> Integer.t list
 
 val gathered : ('a1 -> 'a2 list) -> 'a1 list -> 'a2 list
@@ -262,6 +285,12 @@ type pair = Integer.t * Integer.t
 type triplet = (Integer.t * Integer.t) * Integer.t
 
 val same_triplet : triplet -> triplet -> bool
+
+val pair_inside : Integer.t -> pair -> bool
+
+val triplet_inside : Integer.t -> triplet -> bool
+
+val all_inside : points -> pair list -> triplet list -> bool
 
 val weights_of_targets :
   q -> Integer.t -> pair list -> weighted list -> weighted list
@@ -406,3 +435,105 @@ val check_schultz_joachims :
 val check_scml :
   points -> q -> row list -> Integer.t -> triplet list -> Integer.t ->
   (triplet * Integer.t) list -> Integer.t list -> Integer.t -> (q * q) option
+
+module Sort :
+ functor (X:TotalLeBool') ->
+ sig
+  val merge : X.t list -> X.t list -> X.t list
+
+  val merge_list_to_stack :
+    X.t list option list -> X.t list -> X.t list option list
+
+  val merge_stack : X.t list option list -> X.t list
+
+  val iter_merge : X.t list option list -> X.t list -> X.t list
+
+  val sort : X.t list -> X.t list
+
+  val flatten_stack : X.t list option list -> X.t list
+ end
+
+val votes : (Integer.t -> Integer.t) -> Integer.t list -> Integer.t -> nat
+
+val scan :
+  (Integer.t -> Integer.t) -> (Integer.t -> nat) -> nat -> Integer.t list ->
+  Integer.t list
+
+val targeted :
+  (Integer.t -> Integer.t) -> Integer.t -> nat -> nat -> nat -> Integer.t
+  list -> Integer.t list
+
+val found :
+  (Integer.t -> Integer.t) -> nat -> nat -> Integer.t list -> Integer.t ->
+  Integer.t list list
+
+val firsts :
+  (Integer.t -> Integer.t) -> Integer.t list -> nat -> Integer.t list ->
+  (Integer.t * Integer.t list) list
+
+module Key :
+ sig
+  type t = Integer.t * Integer.t
+
+  val leb : t -> t -> bool
+ end
+
+module KeySort :
+ sig
+  val merge :
+    (Integer.t * Integer.t) list -> (Integer.t * Integer.t) list ->
+    (Integer.t * Integer.t) list
+
+  val merge_list_to_stack :
+    (Integer.t * Integer.t) list option list -> (Integer.t * Integer.t) list
+    -> (Integer.t * Integer.t) list option list
+
+  val merge_stack :
+    (Integer.t * Integer.t) list option list -> (Integer.t * Integer.t) list
+
+  val iter_merge :
+    (Integer.t * Integer.t) list option list -> (Integer.t * Integer.t) list
+    -> (Integer.t * Integer.t) list
+
+  val sort : (Integer.t * Integer.t) list -> (Integer.t * Integer.t) list
+
+  val flatten_stack :
+    (Integer.t * Integer.t) list option list -> (Integer.t * Integer.t) list
+ end
+
+val by_distance : (Integer.t -> Integer.t) -> Integer.t list -> Integer.t list
+
+type sets_of = Integer.t * (Integer.t list * Integer.t) list
+
+val rising : Integer.t -> Integer.t -> Integer.t -> Integer.t list -> bool
+
+val set_ok : Integer.t -> Integer.t -> nat -> Integer.t list -> bool
+
+val weights_ok : Integer.t -> nat -> q -> Integer.t -> sets_of -> bool
+
+val weights_of_sets :
+  (Integer.t -> Integer.t list) -> sets_of list -> weighted list
+
+val lam_ok : Integer.t list -> (Integer.t -> Integer.t -> Integer.t) -> bool
+
+val wins_among :
+  (Integer.t -> Integer.t) -> Integer.t list -> Integer.t -> Integer.t list
+  -> bool
+
+val whole_Delta :
+  (Integer.t -> Integer.t) -> Integer.t list -> (Integer.t -> Integer.t ->
+  Integer.t) -> Integer.t -> Integer.t list -> Integer.t
+
+val point_value :
+  (Integer.t -> Integer.t) -> Integer.t list -> (Integer.t -> Integer.t ->
+  Integer.t) -> Integer.t -> nat -> (Integer.t -> Integer.t list) ->
+  Integer.t list -> (Integer.t -> Integer.t -> Integer.t) -> Integer.t ->
+  Integer.t -> Integer.t option
+
+val all_values :
+  (Integer.t -> Integer.t option) -> Integer.t list -> Integer.t option
+
+val check_gerrymandering :
+  (Integer.t -> Integer.t -> Integer.t) -> points -> Integer.t list ->
+  (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> q -> nat -> Integer.t
+  list list -> Integer.t -> sets_of list -> factor -> metric -> (q * q) option
