@@ -23,7 +23,6 @@ from cvxml._version import __version__
 
 if TYPE_CHECKING:
     from cvxml import datasets, displays, testing, typed
-    from cvxml.api import certify, evaluate, list_methods, problem, solve
     from cvxml.core.progress import Progress
     from cvxml.core.report import Report, Verdict
     from cvxml.core.result import Certificate, Evaluation, Solution, Status, load
@@ -55,8 +54,8 @@ if TYPE_CHECKING:
     from cvxml.estimators.plml import PLML
     from cvxml.estimators.rca import RCA
     from cvxml.estimators.ssvm import Gerrymandering
-    from cvxml.oracle.check import check
     from cvxml.oracle.fitted import certify_estimator
+    from cvxml.typed.functions import certify, check, evaluate, list_methods, problem, solve
 
 
 __all__ = [
