@@ -1,6 +1,6 @@
 """The functions of cvxml with the parameters of each method, for type checkers.
 
-functions.pyi has an overload for each method, so `cvxml.solve("lmnn", X, y, lamda=3)` is refused.
+functions.pyi has an overload for each method, so `cvxml.solve("mlsvm", X, y, lamda=3)` is refused.
 `python docs/_ext/stubs.py` writes it. A text that is not written out, for example from a file, needs the type
 `MethodId`: `cvxml.solve(MethodId(text), X, y)`. The ids of `list_methods` have this type."""
 
