@@ -10,7 +10,7 @@ problem(method, X, y)              the literal cvxpy problem
 list_methods()                     the ids of all methods
 scikit-learn estimators: MLSVM, KernelMLSVM, Gerrymandering, GLML, NCA, LMNN, ITML, MCML, MMC, DMLEig, FrobMetric, RTML,
     SchultzJoachims, SCML, BoostMetric, PLML, MLR, LDML, LSML, RCA, GMML, LFDA, SDML, MLKR, Euclidean, WithinClass,
-    CrammerSingerSVM
+    CrammerSingerSVM; PairClassifier(estimator) calls pairs of points similar or dissimilar
 modules: typed (each method with its own parameters, for editors and type checkers), datasets, displays, testing
 """
 
@@ -23,7 +23,6 @@ from cvxml._version import __version__
 
 if TYPE_CHECKING:
     from cvxml import datasets, displays, testing, typed
-    from cvxml.api import certify, evaluate, list_methods, problem, solve
     from cvxml.core.progress import Progress
     from cvxml.core.report import Report, Verdict
     from cvxml.core.result import Certificate, Evaluation, Solution, Status, load
@@ -52,11 +51,12 @@ if TYPE_CHECKING:
     from cvxml.estimators.mlr import MLR
     from cvxml.estimators.mlsvm import MLSVM, KernelMLSVM
     from cvxml.estimators.nca import NCA
+    from cvxml.estimators.pair_classifier import PairClassifier
     from cvxml.estimators.plml import PLML
     from cvxml.estimators.rca import RCA
     from cvxml.estimators.ssvm import Gerrymandering
-    from cvxml.oracle.check import check
     from cvxml.oracle.fitted import certify_estimator
+    from cvxml.typed.functions import certify, check, evaluate, list_methods, problem, solve
 
 
 __all__ = [
@@ -87,6 +87,7 @@ __all__ = [
     "FrobMetric",
     "Gerrymandering",
     "KernelMLSVM",
+    "PairClassifier",
     "Progress",
     "Report",
     "SchultzJoachims",
@@ -126,6 +127,7 @@ _ESTIMATORS = {
     "Euclidean": "cvxml.estimators.baselines",
     "WithinClass": "cvxml.estimators.baselines",
     "CrammerSingerSVM": "cvxml.estimators.crammer_singer",
+    "PairClassifier": "cvxml.estimators.pair_classifier",
     "Gerrymandering": "cvxml.estimators.ssvm",
 }
 

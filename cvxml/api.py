@@ -9,7 +9,9 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.clock import limited
 from cvxml.core.inputs import check_count, check_positive
+from cvxml.core.literal import free_weights, label, values_of, with_weights
 from cvxml.core.memory import enough_memory
+from cvxml.core.method import Method
 from cvxml.core.result import Certificate, Dual, Evaluation, SavedSolution, Solution
 from cvxml.core.run import Callback
 from cvxml.core.threads import one_blas_thread
@@ -113,15 +115,32 @@ def problem(method: str, X: ArrayLike, y: ArrayLike | None, *, dual: bool = Fals
 
     For a method with a problem that is not convex, return the convex step at the metric `at` (default: the identity).
     dual: True for the dual problem.
+    params: parameters of the method (`cvxml show METHOD`). A weight of the objective may be a scalar
+        `cvxpy.Parameter(nonneg=True, value=...)`. Then `parameter.value = ...` changes the weight of the same problem,
+        which follows cvxpy's DPP rules. The dual takes numbers only.
+
+    Each constraint of the problem has a `label`, for example "(2) margin of point 3": its equation number in the paper,
+    if the statement has one, and its point, pair or triplet. The constraints of the dual have no labels.
     """
     of = get(method)
     check_params(method, params, ("at",) if of.CLAIM == "stationary" else ())
+    weights = free_weights(method, of.literal_weights, params)
+    if weights and dual:
+        raise ValueError(f"{next(iter(weights))} must be a number for the dual, which has its inverse")
+    params = values_of(params, weights)
     at = params.pop("at", None)
     refuse_tuples(X, of.PARAMETERS)
     with enough_memory():
         given = of.instance(X, y, **params)
         if at is None:
-            return of.dual(given) if dual else of.problem(given)
+            return of.dual(given) if dual else _labelled(of, given, of.problem(with_weights(given, weights)))
         step = get_stationary(method)
         metric = of.metric(given, at, "at")
-        return step.dual(given, metric) if dual else step.problem(given, metric)
+        if dual:
+            return step.dual(given, metric)
+        return _labelled(of, given, step.problem(with_weights(given, weights), metric))
+
+
+def _labelled(of: Method[Any], given: Any, stated: Any) -> Any:
+    names = of.constraint_names(given)
+    return label(stated, names) if names else stated

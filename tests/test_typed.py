@@ -19,6 +19,7 @@ from cvxml.methods import get, names
 ROOT = Path(cvxml.__file__).parent.parent
 X, Y = [[0.0], [4.0], [12.0]], [0, 0, 1]
 RIGHT = """
+from typing import Any
 import cvxml
 from cvxml import typed
 
@@ -38,6 +39,14 @@ cvxml.MLKR().fit_transform(X, y), cvxml.RCA().get_feature_names_out(), cvxml.MMC
 points, given = cvxml.from_tuples([[[0.0], [4.0]], [[0.0], [12.0]]], [1, -1])
 cvxml.solve("itml", points, None, **given), cvxml.ITML().fit(points, **given)
 cvxml.datasets.load("iris"), cvxml.displays.SpectrumDisplay
+cvxml.solve("lmnn", X, y, mu=0.5, solver="scs", tol="loose").save("metric.json")
+cvxml.check("MLSVM", X, y, [[1.0]], lam=0.1, neighbors=[[1], [0], [1]], exact=True).verdict
+cvxml.certify("ssvm", X, y, [[1.0]], {}, C=0.5).gap, cvxml.evaluate("itml", X, None, [[1.0]], gamma=2.0).objective
+cvxml.problem("mlsvm", X, y, lam=object()), cvxml.problem("nca", X, y, at=[[1.0]])
+params: dict[str, Any] = {"lam": 0.1}
+cvxml.solve("mlsvm", X, y, **params)
+text: str = input()
+cvxml.check(typed.MethodId(text), X, y, [[1.0]], **params)
 """
 WRONG = {
     "typed.mlsvm.solve(X, y, lamda=0.1)": 'Unexpected keyword argument "lamda" for "solve"',
@@ -46,7 +55,18 @@ WRONG = {
     "typed.mlsvm.solve(X, y, lam='much')": 'Argument "lam" to "solve"',
     "typed.mlkr.solve(X, y, solver='scs')": 'Argument "solver" to "solve"',
     "typed.mlsvm.solve(X, y, tol='lose')": 'Argument "tol" to "solve"',
-    "cvxml.solve('mlsvm', X, y, tol='lose')": 'Argument "tol" to "solve"',
+    "cvxml.solve('mlsvm', X, y, tol='lose')": 'overload variant of "solve"',
+    "cvxml.solve('lmn', X, y, lamda=3)": 'overload variant of "solve"',
+    "cvxml.solve('lmnn', X, y, lamda=3)": 'overload variant of "solve"',
+    "cvxml.solve('mlsvm', X, y, lam='much')": 'overload variant of "solve"',
+    "cvxml.solve('mlkr', X, y, solver='scs')": 'overload variant of "solve"',
+    "cvxml.solve(X, y, 'mlsvm')": 'overload variant of "solve"',
+    "cvxml.check('mlsvm', X, y, [[1.0]], mu=0.1)": 'overload variant of "check"',
+    "cvxml.check('mlsmv', X, y, [[1.0]])": 'overload variant of "check"',
+    "cvxml.evaluate('itml', X, y, [[1.0]], lam=1.0)": 'overload variant of "evaluate"',
+    "cvxml.certify('mlsvm', X, y, [[1.0]])": 'overload variant of "certify"',
+    "cvxml.problem('mlsvm', X, y, solver='scs')": 'overload variant of "problem"',
+    "cvxml.solve(str(X), X, y)": 'overload variant of "solve"',
     "typed.mlsmv.solve(X, y)": 'has no attribute "mlsmv"',
     "cvxml.MLSVM(lamda=0.1)": 'Unexpected keyword argument "lamda" for "MLSVM"',
     "cvxml.LMNN(mu='much')": 'Argument "mu" to "LMNN"',
@@ -108,7 +128,7 @@ def test_it_does_what_the_functions_do() -> None:
 @pytest.mark.slow
 def test_a_type_checker_sees_what_is_wrong(tmp_path: Path) -> None:
     pytest.importorskip("mypy")
-    head = "\n".join(RIGHT.splitlines()[:5])
+    head = "\n".join(RIGHT.splitlines()[:6])
     (tmp_path / "right.py").write_text(RIGHT)
     (tmp_path / "wrong.py").write_text("\n".join([head, *WRONG]))
     said = subprocess.run(

@@ -133,6 +133,18 @@ class Method(ABC, Generic[Given]):
     def problem(self, given: Given) -> Any:
         """Return the literal problem as a `cvxpy.Problem`; its metric is one of the variables `METRIC_IS`."""
 
+    @property
+    def literal_weights(self) -> tuple[str, ...]:
+        """The parameters that `problem` also takes as a `cvxpy.Parameter`; then the problem follows the DPP rules."""
+        return tuple(self.WEIGHTS)
+
+    def constraint_names(self, given: Given) -> list[str]:
+        """Return a different name for each constraint of `problem`, in order, with its equation number in the paper.
+
+        For example ["(2) A psd", "(2) xi >= 0", "(2) margin of point 0"].
+        """
+        return []
+
     @abstractmethod
     def dual(self, given: Given) -> Any:
         """Return the dual of the literal problem as a `cvxpy.Problem`."""

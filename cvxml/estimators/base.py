@@ -18,6 +18,7 @@ from cvxml.core.result import Certificate, Solution
 from cvxml.core.tolerance import Tolerance
 from cvxml.core.tuples import refuse_tuples
 from cvxml.estimators.distance import Features, LearntDistance
+from cvxml.estimators.parameters import with_seed
 from cvxml.estimators.scikit import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from cvxml.methods import get
 
@@ -137,7 +138,8 @@ class Learner(MetricEstimator):
         """Solve for checked points (n, d), and set the fitted attributes. extra: more parameters of the method."""
         method = get(self._method)
         own = {*method.PARAMETERS, *method.SOLVE_PARAMETERS}
-        params = {name: value for name, value in self.get_params(deep=False).items() if name in own}
+        given = with_seed(self.get_params(deep=False))
+        params = {name: value for name, value in given.items() if name in own}
         options: dict[str, Any] = {"solver": self.solver, "tol": self.tol, "max_iter": self.max_iter}
         solve = partial(api.solve, self._method, points, y, **options, **params, **extra)
         earlier = getattr(self, "solution_", None) if self.warm_start else None

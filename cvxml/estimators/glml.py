@@ -14,7 +14,7 @@ from cvxml.core.inputs import check_count, check_number
 from cvxml.core.metric import FloatArray
 from cvxml.core.tuples import refuse_tuples
 from cvxml.estimators.local import LocalMetricClassifier
-from cvxml.estimators.parameters import estimator
+from cvxml.estimators.parameters import estimator, with_seed
 from cvxml.methods.glml.instance import Generative, fitted_model
 from cvxml.methods.glml.solver import Case, Local, closed_form, direction
 
@@ -68,7 +68,7 @@ class GLML(LocalMetricClassifier):
             self.alpha,
             self.priors,
             self.n_components,
-            self.random_state,
+            with_seed({"random_state": self.random_state})["random_state"],
         )
         return self
 

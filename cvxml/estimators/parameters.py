@@ -7,6 +7,8 @@ import functools
 import textwrap
 from typing import Any, TypeVar, dataclass_transform
 
+import numpy as np
+
 from cvxml.core.parameter import Parameter
 from cvxml.core.tuples import refuse_preprocessor
 from cvxml.methods import get
@@ -20,6 +22,14 @@ EVERYWHERE = {
 }  # a class may replace these descriptions in its `_says`
 
 Estimator = TypeVar("Estimator")
+
+
+def with_seed(params: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters with an int in place of a numpy RandomState, which draws it, as in scikit-learn."""
+    state = params.get("random_state")
+    if not isinstance(state, np.random.RandomState):
+        return params
+    return {**params, "random_state": int(state.randint(2**31 - 1))}
 
 
 @dataclass_transform()

@@ -18,7 +18,7 @@ from cvxml.core.result import Certificate, Solution
 from cvxml.core.tolerance import Tolerance
 from cvxml.core.tuples import refuse_tuples
 from cvxml.estimators.local import LocalMetricClassifier
-from cvxml.estimators.parameters import estimator
+from cvxml.estimators.parameters import estimator, with_seed
 from cvxml.methods import get
 from cvxml.methods.plml.weights import certify
 
@@ -70,7 +70,8 @@ class PLML(LocalMetricClassifier):
         check_classification_targets(y)
         self.classes_, self._codes = np.unique(y, return_inverse=True)
         check_count(self.n_votes, "n_votes", at_most=len(points))
-        own = {k: v for k, v in self.get_params(deep=False).items() if k in get(self._method).PARAMETERS}
+        params = with_seed(self.get_params(deep=False))
+        own = {k: v for k, v in params.items() if k in get(self._method).PARAMETERS}
         options: dict[str, Any] = {"solver": self.solver, "tol": self.tol, "max_iter": self.max_iter}
         self._fitted_to = self.tol  # the tolerance at which `certify_estimator` judges the metrics
         self.solution_: Solution = api.solve(self._method, points, self._codes, **options, **own)

@@ -26,6 +26,7 @@ from cvxml.core.backend import solve_problem
 from cvxml.core.estimator import Estimator
 from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import dual_array
+from cvxml.core.literal import pair_names
 from cvxml.core.metric import FloatArray, IntArray, project_psd
 from cvxml.core.misreading import Misreading, OtherProblem, Question, exchanged, multiple, other_pairs
 from cvxml.core.other_lists import PAIRS
@@ -338,6 +339,10 @@ class DMLEig(FamilyMethod[Instance]):
     def problem(self, given: Instance) -> Any:
         """The problem. Variables "M" (r, r) and "least"."""
         return problem(given.X, given.pairs)
+
+    def constraint_names(self, given: Instance) -> list[str]:
+        """The names of the constraints, one for each dissimilar pair."""
+        return ["M psd", "tr M = 1", *pair_names("dissimilar", given.pairs.dissimilar)]
 
     def dual(self, given: Instance) -> Any:
         """The dual. Variable "q", one entry per dissimilar pair."""

@@ -26,6 +26,7 @@ from numpy.typing import ArrayLike
 from cvxml.core.estimator import Estimator
 from cvxml.core.example import LINE, Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_positive, check_X
+from cvxml.core.literal import triplet_names
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.misreading import Misreading, Question, changed, triplets_exchanged
 from cvxml.core.other_lists import TRIPLETS
@@ -169,6 +170,10 @@ class FrobMetric(TripletMethod[Instance]):
     def problem(self, given: Instance) -> Any:
         """The problem. Variables "X" (d, d) and "xi" (m,)."""
         return problem(given.X, given.triplets(), given.C)
+
+    def constraint_names(self, given: Instance) -> list[str]:
+        """The names of the constraints, one for each triplet."""
+        return ["X psd", "xi >= 0", *triplet_names(given.triplets())]
 
     def dual(self, given: Instance) -> Any:
         """The dual. Variables "a" (m,) and "S" (d, d)."""

@@ -505,6 +505,10 @@ class GMML(ConvexMethod[Instance]):
         """The problem. Variable "A" (d, d). Raises ValueError if t is not 1/2."""
         return problem(*_stated(given))
 
+    def constraint_names(self, given: Instance) -> list[str]:
+        """The name of the only constraint."""
+        return ["A psd"]
+
     def dual(self, given: Instance) -> Any:
         """The dual. Variable "Y" (d, d). Raises ValueError if t is not 1/2."""
         return dual(*_stated(given))

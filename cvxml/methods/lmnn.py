@@ -34,6 +34,7 @@ from cvxml.core.derived import Derived
 from cvxml.core.estimator import Estimator
 from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_count, check_labels, check_number, check_X, class_names
+from cvxml.core.literal import triplet_names
 from cvxml.core.metric import FloatArray, IntArray, project_psd
 from cvxml.core.misreading import Misreading, OtherProblem, Question, changed
 from cvxml.core.neighbors import squared_euclidean
@@ -379,6 +380,11 @@ class LMNN(FamilyMethod[Instance]):
     def problem(self, given: Instance) -> Any:
         """The literal problem with all triplets. Variables: "M" (d, d) and "xi" (t,)."""
         return problem(given.X, given.targets, given.triplets(), given.mu, self.squared)
+
+    def constraint_names(self, given: Instance) -> list[str]:
+        """The names of the constraints, one for each triplet."""
+        triplets = triplet_names(given.triplets())
+        return ["M psd", "xi >= 0", *triplets] if triplets else ["M psd"]
 
     def dual(self, given: Instance) -> Any:
         """The literal dual with all triplets. Variable: "lambda" (t,)."""

@@ -378,6 +378,10 @@ class LSML(FamilyMethod[Instance]):
         """The problem. Variables "M" (d, d) and "y" (q,)."""
         return problem(given.X, given.quadruplets, given.weights, given.prior)
 
+    def constraint_names(self, given: Instance) -> list[str]:
+        """The name of the only constraint."""
+        return ["M psd"]
+
     def dual(self, given: Instance) -> Any:
         """The dual. Variables "s" (q,) and "r" (q,)."""
         return dual(given.X, given.quadruplets, given.weights, given.prior)

@@ -433,6 +433,10 @@ class RCA(ConvexMethod[Instance]):
         """The problem. Variable "B" (d, d)."""
         return problem(given.X, given.chunklets, given.alpha)
 
+    def constraint_names(self, given: Instance) -> list[str]:
+        """The name of the only constraint."""
+        return ["|B| >= 1"]
+
     def dual(self, given: Instance) -> Any:
         """The dual. Variable "l"."""
         return dual(given.X, given.chunklets, given.alpha)

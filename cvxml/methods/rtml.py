@@ -256,6 +256,10 @@ class RTML(TripletMethod[Instance]):
         """The problem. Variable "M" (d, d)."""
         return problem(given.X, given.triplets(), given.lam, given.width)
 
+    def constraint_names(self, given: Instance) -> list[str]:
+        """The name of the only constraint."""
+        return ["M psd"]
+
     def dual(self, given: Instance) -> Any:
         """The dual. Variables "a" (m,) and "S" (d, d)."""
         return dual(given.X, given.triplets(), given.lam, given.width)

@@ -30,6 +30,7 @@ from cvxml.core.bases import check_bases, is_identity, weighted
 from cvxml.core.estimator import Estimator
 from cvxml.core.example import LINE, Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_positive, check_X
+from cvxml.core.literal import triplet_names
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.misreading import Misreading, Question, changed, triplets_exchanged
 from cvxml.core.other_lists import TRIPLETS
@@ -238,6 +239,10 @@ class SchultzJoachims(CombinationMethod[Instance]):
     def problem(self, given: Instance) -> Any:
         """The problem. Variables "w" (r,) and "xi" (m,)."""
         return problem(given.X, given.triplets(), given.C, given.A)
+
+    def constraint_names(self, given: Instance) -> list[str]:
+        """The names of the constraints, one for each triplet."""
+        return ["w >= 0", "xi >= 0", *triplet_names(given.triplets())]
 
     def dual(self, given: Instance) -> Any:
         """The dual. Variables "a" (m,) and "z" (r,)."""

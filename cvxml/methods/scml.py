@@ -272,6 +272,10 @@ class SCML(CombinationMethod[Instance]):
         """The problem. Variable "w" (K,)."""
         return problem(given.X, given.triplets(), given.beta, given.basis)
 
+    def constraint_names(self, given: Instance) -> list[str]:
+        """The name of the only constraint."""
+        return ["w >= 0"]
+
     def dual(self, given: Instance) -> Any:
         """The dual. Variable "a" (m,)."""
         return dual(given.X, given.triplets(), given.beta, given.basis)

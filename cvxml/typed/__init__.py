@@ -1,22 +1,22 @@
 """Each method with its own parameters: `typed.mlsvm.solve(X, y, lam=0.1)` is `cvxml.solve("mlsvm", X, y, lam=0.1)`.
 
-An editor completes the parameters of the method. A type checker refuses an unknown parameter such as `lamda=`, and
-an unknown method. The functions of cvxml take the id of a method as text, so they find such errors only at run
-time. Names are the ids, with _ in place of ":". Type checkers read __init__.pyi; `python docs/_ext/stubs.py` writes
-it from the parameters of each method.
+An editor completes the parameters of a method here. A type checker refuses `lamda=` and an unknown method, here and in
+the functions of cvxml. Names are the ids, with _ for ":". `MethodId` is the type of an id that is not written out.
+`python docs/_ext/stubs.py` writes __init__.pyi and functions.pyi from the parameters of the methods.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from inspect import Parameter, Signature, signature
-from typing import Any
+from typing import Any, NewType
 
 from cvxml.api import certify, evaluate, problem, solve
 from cvxml.core.inputs import did_you_mean
 from cvxml.methods import get, names
 from cvxml.oracle.check import check
 
+MethodId = NewType("MethodId", str)
 FUNCTIONS: tuple[Callable[..., Any], ...] = (solve, check, evaluate, certify, problem)
 
 
@@ -46,6 +46,8 @@ def signature_of(function: Callable[..., Any], method: str) -> Signature:
         )
         for name, each in own.items()
     }
+    if function is problem:  # a weight may be a cvxpy.Parameter, a type that cvxpy does not tell
+        takes.update({name: takes[name].replace(annotation="Any") for name in of.literal_weights})
     if function is problem and of.CLAIM == "stationary":
         takes["at"] = Parameter("at", Parameter.KEYWORD_ONLY, default=None, annotation="ArrayLike | None")
     shared = {name: each for name, each in given.parameters.items() if each.kind is not Parameter.VAR_KEYWORD}

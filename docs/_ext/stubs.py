@@ -1,4 +1,4 @@
-"""`python docs/_ext/stubs.py` writes the stubs of cvxml.typed and of the generated estimators, for type checkers.
+"""`python docs/_ext/stubs.py` writes the stubs of cvxml.typed, its overloads and the generated estimators.
 
 The stubs list the parameters of each method. tests/test_typed.py compares them with the methods.
 """
@@ -6,18 +6,21 @@ The stubs list the parameters of each method. tests/test_typed.py compares them 
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import cvxml
 from cvxml import typed
 from cvxml.estimators import generated
 from cvxml.methods import get
+from cvxml.typed import functions
 
 HEAD = '''"""{text}"""
 
 # Written by docs/_ext/stubs.py.
 
-from typing import Any, Literal
+from typing import {typing}
 
 from numpy.typing import ArrayLike
 
@@ -41,7 +44,30 @@ from cvxml.estimators.base import Learner, PairsEstimator, TripletsEstimator
 def stub() -> str:
     """Return the text of cvxml/typed/__init__.pyi."""
     classes = [_class(name, method) for name, method in typed.named().items()]
-    return "\n\n".join([HEAD.format(text=inspect.getdoc(typed)), *classes]) + "\n"
+    head = HEAD.format(text=inspect.getdoc(typed), typing="Any, Literal, NewType")
+    return "\n\n".join([head, 'MethodId = NewType("MethodId", str)', *classes]) + "\n"
+
+
+def overloads() -> str:
+    """Return the text of cvxml/typed/functions.pyi: each function once for each method, and once for a `MethodId`."""
+    head = HEAD.format(text=inspect.getdoc(functions), typing="Any, Literal, overload")
+    each = [_overloads(function) for function in typed.FUNCTIONS]
+    listing = "def list_methods() -> list[MethodId]: ..."
+    return "\n\n".join([head + "from cvxml.typed import MethodId\n", listing, *each]) + "\n"
+
+
+def _overloads(function: Callable[..., Any]) -> str:
+    """Return the overloads of one function. A method's id may be written in small or in capital letters."""
+    any_id = inspect.signature(function)
+    takes = [
+        each.replace(annotation="MethodId") if name == "method" else each
+        for name, each in any_id.parameters.items()
+    ]
+    written = [_text(any_id.replace(parameters=takes), first=())]
+    for method in typed.named().values():
+        id = f"method: Literal[{method!r}, {method.upper()!r}]"
+        written.append(_text(typed.signature_of(function, method), first=(id,)))
+    return "\n".join(f"@overload\ndef {function.__name__}{each}: ..." for each in written)
 
 
 def estimators() -> str:
@@ -67,20 +93,25 @@ def _class(name: str, method: str) -> str:
     return "\n".join([f"class {own}:", f'    """{get(method).TITLE}"""', "", *lines, "", f"{name}: {own}"])
 
 
-def _text(of: inspect.Signature) -> str:
-    """Return a signature as code. Its annotations are strings."""
-    parts, starred = ["self"], False
+def _text(of: inspect.Signature, first: tuple[str, ...] = ("self",)) -> str:
+    """Return a signature as code, after its `first` parameters. Its annotations are strings."""
+    parts, starred = list(first), False
     for each in of.parameters.values():
         if each.kind is each.KEYWORD_ONLY and not starred:
             parts, starred = [*parts, "*"], True
         default = "" if each.default is each.empty else f" = {each.default!r}"
-        parts.append(f"{each.name}: {each.annotation}{default}")
+        stars = "**" if each.kind is each.VAR_KEYWORD else ""
+        parts.append(f"{stars}{each.name}: {each.annotation}{default}")
     return f"({', '.join(parts)}) -> {of.return_annotation}"
 
 
 def stubs() -> dict[str, str]:
     """Map the path of each stub, relative to the package, to its text."""
-    return {"typed/__init__.pyi": stub(), "estimators/generated.pyi": estimators()}
+    return {
+        "typed/__init__.pyi": stub(),
+        "typed/functions.pyi": overloads(),
+        "estimators/generated.pyi": estimators(),
+    }
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike
 from cvxml.core.estimator import Estimator
 from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_positive, dual_array
+from cvxml.core.literal import pair_names
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.misreading import Misreading, changed, exchanged, other_pairs
 from cvxml.core.pairs import BAD_PAIRS_OF_ONE_KIND, BY_PAIRS, KINDS, Paired, paired
@@ -239,6 +240,17 @@ class PairMargin(FamilyMethod[Instance]):
     def problem(self, given: Instance) -> Any:
         """Variables "M" (d, d), "s" (p,) and "t" (q,)."""
         return problem(given.X, *given.pairs, given.lam)
+
+    def constraint_names(self, given: Instance) -> list[str]:
+        """The names of the constraints, one for each pair."""
+        similar, dissimilar = given.pairs
+        return [
+            "M psd",
+            "s >= 0",
+            "t >= 0",
+            *pair_names("similar", similar),
+            *pair_names("dissimilar", dissimilar),
+        ]
 
     def dual(self, given: Instance) -> Any:
         """Variables "a" (p,), "b" (q,) and "S" (d, d)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -101,3 +102,34 @@ def test_a_kernel_s_map_is_that_of_the_last_fit() -> None:
     fresh = cvxml.KernelMLSVM(n_neighbors=2).fit(X[:20], Y[:20])
     assert public(again) == public(fresh)
     np.testing.assert_array_equal(again.transform(X), fresh.transform(X))
+
+
+SEEDED = [
+    getattr(cvxml, name)
+    for name in cvxml.__all__
+    if hasattr(getattr(cvxml, name), "get_params")
+    and "random_state" in inspect.signature(getattr(cvxml, name)).parameters
+]
+DRAWING: dict[str, dict[str, Any]] = {
+    "Gerrymandering": {"init": "random", "max_iter": 3},
+    "NCA": {"init": "random", "max_iter": 20},
+    "MLKR": {"init": "random", "max_iter": 20},
+    "LSML": {"n_quadruplets": 40},
+    "PLML": {"n_anchors": 3},
+    "GLML": {"model": "mixture"},
+}
+
+
+@ignored
+@pytest.mark.parametrize("of", SEEDED, ids=lambda each: each.__name__)
+def test_a_random_state_of_numpy_draws_the_seed(of: Any) -> None:
+    """Equal states give equal fits, as the drawn number does."""
+    state = np.random.RandomState(3)
+    seed = int(np.random.RandomState(3).randint(2**31 - 1))
+    models = [of(**DRAWING[of.__name__], random_state=given).fit(X, Y) for given in (state, seed)]
+    solutions = [getattr(model, "solution_", None) for model in models]
+    if solutions[0] is not None:
+        assert np.array_equal(*(solution.metric for solution in solutions))
+    else:
+        assert np.array_equal(*(model.predict(X) for model in models))
+    assert models[0].random_state is state

@@ -574,6 +574,106 @@ def test_the_literal_problem_at_a_metric_has_the_naive_objective(
     assert fixed.value == pytest.approx(of.objective(given, M), rel=1e-5)
 
 
+SIX_POINTS = random_data(0, n=6, d=3, classes=2)
+ENUMERATED = ("mlr", "ssvm")  # their literal problems have a row for each ranking or set
+
+
+def literal(method: str, **weights: Any) -> tuple[Any, Any]:
+    """The checked data of a small instance, and its literal problem. weights: `cvxpy.Parameter` objects."""
+    data = SIX_POINTS if method in ENUMERATED else SIXTEEN_POINTS
+    params = {**small(method), **({"k": 1} if method == "mlr" else {})}
+    given = get(method).instance(
+        *data, **{name: value for name, value in params.items() if name not in weights}
+    )
+    return given, cvxml.problem(method, *data, **{**params, **weights})
+
+
+@every_method
+def test_each_constraint_of_the_literal_problem_has_its_own_label(method: str) -> None:
+    of = get(method)
+    given, problem = literal(method)
+    labels = [constraint.label for constraint in problem.constraints]
+    assert len(of.constraint_names(given)) == len(labels), (
+        f"{method}: add constraint_names, which names each constraint of problem, for example "
+        f'["M psd", "xi >= 0", *triplet_names(given.triplets())]. The constraints are, in order: '
+        f"{[str(constraint) for constraint in problem.constraints[:4]]} ..."
+    )
+    assert len(set(labels)) == len(labels)
+    numbers = {row.tag for section in of.STATEMENT.sections for row in section.rows}
+    assert {text.split(" ")[0] for text in labels if text.startswith("(")} <= numbers
+
+
+@every_method
+def test_a_label_says_which_constraint_it_is(method: str) -> None:
+    """Cones and signs by their type and variable. Triplets, pairs and points by their value at a metric."""
+    given, problem = literal(method)
+    rng, X = np.random.default_rng(0), given.E if method == "kernel_mlsvm" else given.X
+    metric: dict[str, Any] = {}
+    for variable in problem.variables():
+        variable.value = np.zeros(variable.shape)
+        if variable.name().split("_")[0] in METRIC_IS or variable.name() == "w":
+            root = rng.standard_normal(variable.shape)
+            variable.value = root @ root.T if root.ndim == 2 else np.abs(root)
+            metric[variable.name()] = variable.value
+
+    def D(i: int, j: int) -> float:
+        matrix = next(iter(metric.values()))
+        if method == "schultz_joachims":
+            matrix = given.A @ np.diag(metric["w"]) @ given.A.T
+        if method == "plml":  # i is the first point of the triplet
+            matrix = sum(given.W[i, b] * metric[f"M_{b}"] for b in range(len(metric)))
+        return float((X[i] - X[j]) @ matrix @ (X[i] - X[j]))
+
+    for constraint in problem.constraints:
+        words = constraint.label.split(" ", maxsplit=1)[1] if constraint.label[0] == "(" else constraint.label
+        kind, *rest = words.replace(",", "").split()
+        if rest == ["psd"] and len(kind.split("_")[0]) == 1:
+            assert isinstance(constraint, cp.constraints.PSD)
+            if kind != "S_w":
+                assert [v.name() for v in constraint.variables()] == [kind]
+        elif rest == [">=", "0"]:
+            assert isinstance(constraint, cp.constraints.Inequality)
+            assert [v.name() for v in constraint.variables()] == [kind]
+        elif kind == "triplet":
+            i, j, l = map(int, rest)
+            assert constraint.expr.value == pytest.approx(1 - D(i, l) + D(i, j))
+        elif (
+            kind in ("similar", "dissimilar") and method != "dml_eig"
+        ):  # which states them in other coordinates
+            sign = 1 if kind == "similar" else -1
+            assert constraint.expr.value == pytest.approx(sign * D(*map(int, rest)))
+        elif kind == "margin":
+            i = int(rest[-1])
+            near, far = (max(D(i, j) for j in given.N.targets[i]), min(D(i, j) for j in given.N.impostors[i]))
+            assert constraint.expr.value == pytest.approx(near + 1 - far)
+
+
+@every_method
+def test_each_weight_of_the_literal_problem_may_be_a_parameter_of_cvxpy(method: str) -> None:
+    of = get(method)
+    assert {*of.WEIGHTS} <= {*of.literal_weights} <= {*of.PARAMETERS}
+    for name in of.literal_weights:
+        usual = getattr(literal(method)[0], name)
+        parameter = cp.Parameter(nonneg=True, value=usual, name=name)
+        _, problem = literal(method, **{name: parameter})
+        assert problem.is_dcp(dpp=True)
+        assert parameter in problem.parameters()
+        rng = np.random.default_rng(0)
+        values = [rng.uniform(0.5, 1, variable.shape) for variable in problem.variables()]
+        for weight in (usual, usual / 2):
+            parameter.value = weight
+            _, again = literal(method, **{name: weight})
+            for stated in (problem, again):
+                for variable, value in zip(stated.variables(), values, strict=True):
+                    variable.value = value + value.T if value.ndim == 2 else value
+            assert problem.objective.value == pytest.approx(again.objective.value, rel=1e-12), (name, weight)
+            kept = [c.expr.value for c in problem.constraints if hasattr(c, "expr")]
+            assert all(
+                np.allclose(a, c.expr.value)
+                for a, c in zip(kept, [c for c in again.constraints if hasattr(c, "expr")], strict=True)
+            )
+
+
 @pytest.mark.parametrize("method", names())
 def test_a_method_tells_its_statement_and_source(method: str) -> None:
     statement = getattr(get(method), "STATEMENT", None)

@@ -257,6 +257,10 @@ class BoostMetric(TripletMethod[Instance]):
         """The problem. Variable "X" (d, d)."""
         return problem(given.X, given.triplets(), given.v)
 
+    def constraint_names(self, given: Instance) -> list[str]:
+        """The name of the only constraint."""
+        return ["X psd"]
+
     def dual(self, given: Instance) -> Any:
         """The dual. Variable "u" (m,)."""
         return dual(given.X, given.triplets(), given.v)

@@ -130,6 +130,10 @@ class GLML(ConvexMethod[Instance]):
 
         return problem(_only(literal_B(given)))
 
+    def constraint_names(self, given: Instance) -> list[str]:
+        """The name of the only constraint."""
+        return ["|M| >= 1"]
+
     def dual(self, given: Instance) -> Any:
         """The dual problem, with variables "y" and "u"."""
         from cvxml.methods.glml.problem import dual

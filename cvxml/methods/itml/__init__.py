@@ -35,6 +35,7 @@ from cvxml.core.backend import SolverFailure, solve_problem
 from cvxml.core.estimator import Estimator
 from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import dual_array
+from cvxml.core.literal import pair_names
 from cvxml.core.metric import FloatArray, project_psd
 from cvxml.core.moved import Moved, with_points
 from cvxml.core.pairs import BAD_PAIRS, BY_PAIRS, Pairs
@@ -332,6 +333,11 @@ class ITML(FamilyMethod[Instance]):
     def problem(self, given: Instance) -> Any:
         """The literal problem. Variables: "A" (d, d) and "xi" (pairs,)."""
         return problem(given.X, given.pairs, given.prior, given.gamma, *given.bounds)
+
+    def constraint_names(self, given: Instance) -> list[str]:
+        """The names of the constraints, one for each pair."""
+        similar, dissimilar = given.pairs
+        return ["A psd", *pair_names("similar", similar), *pair_names("dissimilar", dissimilar)]
 
     def dual(self, given: Instance) -> Any:
         """The literal dual. Variables: "lam_S" and "lam_D", one entry for each pair."""

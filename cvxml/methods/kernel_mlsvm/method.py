@@ -133,6 +133,10 @@ class KernelMLSVM(FamilyMethod[Instance]):
 
         return problem(given.E, given.N, given.lam)
 
+    def constraint_names(self, given: Instance) -> list[str]:
+        """The names of the constraints; only points with targets and impostors have a margin."""
+        return ["(2) A psd", "(2) xi >= 0", *(f"(2) margin of point {i}" for i in given.N.usable)]
+
     def dual(self, given: Instance) -> Any:
         """The compact dual of the problem on the rows of E. Variables "u", "w" and "S" (r, r)."""
         from cvxml.methods.mlsvm.problem import dual

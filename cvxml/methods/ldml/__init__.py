@@ -515,6 +515,10 @@ class LDML(FamilyMethod[Instance]):
         """The literal problem. Variables: "M" (d, d) and, if b is free, "b"."""
         return problem(given.X, given.pairs, given.b, given.weighing)
 
+    def constraint_names(self, given: Instance) -> list[str]:
+        """The name of the only constraint."""
+        return ["M psd"]
+
     def dual(self, given: Instance) -> Any:
         """The literal dual. Variable: "a" (p,), or (p + 1,) with self-pairs."""
         return dual(given.X, given.pairs, given.b, given.weighing)

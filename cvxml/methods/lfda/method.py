@@ -136,6 +136,10 @@ class LFDA(ConvexMethod[Instance]):
 
         return problem(given.X, given.y, given.r, given.k, given.alpha)
 
+    def constraint_names(self, given: Instance) -> list[str]:
+        """The names of the constraints."""
+        return ["M psd", "S_w - S_w M S_w psd", "tr S_w M = r"]
+
     def dual(self, given: Instance) -> Any:
         """The dual. Variables "s" and "N" (d, d)."""
         from cvxml.methods.lfda.problem import dual

@@ -550,6 +550,10 @@ class MCML(FamilyMethod[Instance]):
         """The literal problem. Variable: "A" (d, d)."""
         return problem(given.X, given.y)
 
+    def constraint_names(self, given: Instance) -> list[str]:
+        """The name of the only constraint."""
+        return ["A psd"]
+
     def dual(self, given: Instance) -> Any:
         """The literal dual. Variable: "q" (rows, n - 1)."""
         return dual(given.X, given.y)

@@ -100,6 +100,10 @@ class MLKR(StationaryMethod[Instance]):
 
         return problem(given.X, given.y, np.eye(given.X.shape[1]) if at is None else at)
 
+    def constraint_names(self, given: Instance) -> list[str]:
+        """The name of the only constraint."""
+        return ["Q psd"]
+
     def dual(self, given: Instance, at: FloatArray | None = None) -> Any:
         """The dual of the convex step. Variables "w" and "q"."""
         from cvxml.methods.mlkr.problem import dual

@@ -373,6 +373,12 @@ class MLR(ConvexMethod[Instance]):
         """The literal problem with all rankings. Variables: "W" (d, d) and "xi" (n,)."""
         return problem(*_stated(given), every_ranking(given))
 
+    def constraint_names(self, given: Instance) -> list[str]:
+        """The names of the constraints, one for each ranking of each query."""
+        asked = zip(given.queries.tolist(), every_ranking(given), strict=True)
+        rankings = [f"query {q}, ranking {', '.join(map(str, y))}" for q, listed in asked for y in listed]
+        return ["W psd", "xi >= 0", *rankings]
+
     def dual(self, given: Instance) -> Any:
         """The literal dual with all rankings. Variable: "mu" (m,)."""
         return dual(*_stated(given), every_ranking(given))

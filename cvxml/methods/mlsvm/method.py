@@ -106,6 +106,10 @@ class MLSVM(FamilyMethod[Instance]):
 
         return problem(given.X, given.N, given.lam)
 
+    def constraint_names(self, given: Instance) -> list[str]:
+        """The names of the constraints; only points with targets and impostors have a margin."""
+        return ["(2) A psd", "(2) xi >= 0", *(f"(2) margin of point {i}" for i in given.N.usable)]
+
     def dual(self, given: Instance) -> Any:
         """The compact dual; variables "u", "w" (one entry for each pair) and "S" (d, d)."""
         from cvxml.methods.mlsvm.problem import dual

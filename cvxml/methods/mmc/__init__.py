@@ -344,6 +344,10 @@ class MMC(FamilyMethod[Instance]):
         """The literal problem. Variable: "A" (d, d)."""
         return problem(given.X, given.pairs, given.diagonal)
 
+    def constraint_names(self, given: Instance) -> list[str]:
+        """The names of the constraints."""
+        return ["(7) budget", *(["(8) A diagonal", "(8) diag A >= 0"] if given.diagonal else ["(8) A psd"])]
+
     def dual(self, given: Instance) -> Any:
         """The literal dual. Variables: "c", one for each dissimilar pair with different points, and "mu"."""
         return dual(given.X, given.pairs, given.diagonal)

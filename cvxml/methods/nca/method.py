@@ -124,6 +124,10 @@ class NCA(StationaryMethod[Instance]):
 
         return step(given.X, given.weights(), _or_identity(given, at), given.criterion)
 
+    def constraint_names(self, given: Instance) -> list[str]:
+        """The name of the only constraint."""
+        return ["Q psd"]
+
     def dual(self, given: Instance, at: FloatArray | None = None) -> Any:
         """The dual of the step, with variable "q" (rows, n - 1), row i over k != i."""
         from cvxml.methods.nca.problem import dual

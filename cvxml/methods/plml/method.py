@@ -34,6 +34,7 @@ from cvxml.core.backend import solve_problem
 from cvxml.core.derived import Derived, alike
 from cvxml.core.exact import Exact, Unproved
 from cvxml.core.example import Hand, drawn, sample, timed, verified
+from cvxml.core.literal import triplet_names
 from cvxml.core.metric import FEASIBILITY_TOL, FloatArray, blocks_of, in_blocks, project_psd, real_array
 from cvxml.core.misreading import Misreading, Question
 from cvxml.core.moved import Moved
@@ -189,6 +190,11 @@ class PLML(TripletMethod[Instance]):
         from cvxml.methods.plml.problem import problem
 
         return problem(given.X, given.W, given.triplets(), given.targets, given.alpha1, given.alpha2)
+
+    def constraint_names(self, given: Instance) -> list[str]:
+        """The names of the constraints, one for each triplet."""
+        metrics = [f"M_{b} psd" for b in range(given.W.shape[1])]
+        return [*metrics, "xi >= 0", *triplet_names(given.triplets())]
 
     def dual(self, given: Instance) -> Any:
         """The dual of the problem of the metrics. Variables "c" (t,) and "S_0" .. (d, d)."""

@@ -108,6 +108,18 @@ class SSVM(StationaryMethod[Instance]):
         _check_sets(given)
         return enumerated(given.X, given.y, given.k, given.C, given.Lam, _latent(given, at))
 
+    def constraint_names(self, given: Instance) -> list[str]:
+        """The names of the constraints, one for each set of each point."""
+        from cvxml.methods.ssvm.problem import every_set
+
+        sets = enumerate(every_set(given.y, given.k))
+        return ["W psd", *(f"point {i}, set {', '.join(map(str, h))}" for i, listed in sets for h in listed)]
+
+    @property
+    def literal_weights(self) -> tuple[str, ...]:
+        """C; the weights of `WEIGHTS` serve diagnoses of convex methods."""
+        return ("C",)
+
     def dual(self, given: Instance, at: FloatArray | None = None) -> Any:
         """The dual of this step; variables "q", an entry for each set, and "S" (d, d)."""
         from cvxml.methods.ssvm.problem import dual, every_set

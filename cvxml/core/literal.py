@@ -1,0 +1,77 @@
+"""The literal problem for a user of cvxpy: weights that are a `cvxpy.Parameter`, and labels on the constraints.
+
+cvxpy is not imported: where it is not loaded, no argument can be one of its parameters.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
+
+Given = TypeVar("Given")
+
+
+def free_weights(method: str, allowed: Iterable[str], params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the `cvxpy.Parameter` objects among `params`, by name.
+
+    allowed: the weights that the literal problem takes as a parameter.
+
+    Raises ValueError for another name, for a parameter without a value, for one that is not a single number, and for
+    one that is not declared nonnegative.
+    """
+    cvxpy = sys.modules.get("cvxpy")
+    if cvxpy is None:
+        return {}
+    found = {name: value for name, value in params.items() if isinstance(value, cvxpy.Parameter)}
+    for name, parameter in found.items():
+        _check(method, name, parameter, list(allowed))
+    return found
+
+
+def _check(method: str, name: str, parameter: Any, allowed: list[str]) -> None:
+    if name not in allowed:
+        which = (
+            f"the weights that may be one are: {', '.join(allowed)}" if allowed else "it has no such weight"
+        )
+        raise ValueError(f"{method}: {name} is a cvxpy.Parameter, but must be a value; {which}")
+    if parameter.shape != ():
+        raise ValueError(
+            f"{name} is a cvxpy.Parameter of shape {parameter.shape}; a weight is one number, of shape ()"
+        )
+    if not parameter.is_nonneg():
+        raise ValueError(f"{name} must be declared as nonnegative: cvxpy.Parameter(nonneg=True, value=...)")
+    if parameter.value is None:
+        raise ValueError(f"{name} is a cvxpy.Parameter without a value; set one first: {name}.value = 1.0")
+
+
+def values_of(params: Mapping[str, Any], weights: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `params` with the present value of each of the `weights`."""
+    return {**params, **{name: float(parameter.value) for name, parameter in weights.items()}}
+
+
+def with_weights(given: Given, weights: Mapping[str, Any]) -> Given:
+    """Return the checked data with cvxpy parameters in place of the values of the `weights`."""
+    if not weights:
+        return given
+    if isinstance(given, tuple):
+        return given._replace(**weights)  # type: ignore[attr-defined, no-any-return]
+    return dataclasses.replace(given, **weights)  # type: ignore[type-var]
+
+
+def label(problem: Any, names: Iterable[str]) -> Any:
+    """Label the constraints of a `cvxpy.Problem` in their order. Return the problem."""
+    for constraint, name in zip(problem.constraints, names, strict=True):
+        constraint.label = name
+    return problem
+
+
+def triplet_names(triplets: Any) -> list[str]:
+    """Return the name of the constraint of each triplet (t, 3)."""
+    return [f"triplet {i}, {j}, {l}" for i, j, l in triplets.tolist()]
+
+
+def pair_names(kind: str, pairs: Any) -> list[str]:
+    """Return the name of the constraint of each pair (p, 2). kind: "similar" or "dissimilar"."""
+    return [f"{kind} {i}, {j}" for i, j in pairs.tolist()]

@@ -1,0 +1,122 @@
+"""Tell similar pairs of points from dissimilar ones, by a threshold on the learnt distance.
+
+A pair is called similar if its distance is at most the threshold. The threshold is chosen for given pairs: each of
+their distances is tried, and the one with the best criterion is kept.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from cvxml.core.inputs import check_choice
+from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.tuples import from_tuples
+from cvxml.estimators.scikit import BaseEstimator, ClassifierMixin
+
+CRITERIA = ("accuracy", "balanced_accuracy", "f1")
+
+
+class PairClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier of pairs (p, 2, d) into similar, 1, and dissimilar, -1, by a learnt distance and a threshold.
+
+    Parameters
+    ----------
+    estimator : an estimator with `fit(X, pairs=...)`: ITML, MMC, SDML, GMML, LDML or DMLEig.
+    criterion : "accuracy", "balanced_accuracy" or "f1" of the similar pairs, which the threshold maximizes; default
+        "accuracy".
+
+    Attributes
+    ----------
+    estimator_ : the fitted estimator, with its certificate in `estimator_.certificate_`.
+    threshold_ : the largest distance of a pair that is called similar.
+    classes_ : -1 and 1.
+    n_features_in_ : d.
+
+    The names are those of scikit-learn, so `cross_val_score` and `GridSearchCV` take pairs (p, 2, d) as X. `score` is
+    the accuracy; for the area under the ROC curve use scoring="roc_auc".
+    """
+
+    def __init__(self, estimator: Any, criterion: str = "accuracy"):
+        self.estimator = estimator
+        self.criterion = criterion
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.three_d_array = True
+        return tags
+
+    def fit(self, pairs: ArrayLike, y: ArrayLike) -> Self:
+        """Learn the distance from pairs (p, 2, d) and y (p,), 1 or -1; then choose the threshold for these pairs.
+
+        A pair that is given twice counts once for the distance, as the papers have sets of pairs. It counts twice for
+        the threshold.
+
+        Raises ValueError for bad input, and for a pair that is similar and dissimilar. Warns (ConvergenceWarning) if
+        the metric is not certified to `tol`.
+        """
+        check_choice(self.criterion, "criterion", CRITERIA)
+        X, given = from_tuples(pairs, y)
+        once = {kind: _once(rows) for kind, rows in given["pairs"].items()}
+        self.estimator_ = clone(self.estimator).fit(X, pairs=once)
+        self.n_features_in_ = X.shape[1]
+        self.classes_ = np.array([-1, 1])
+        return self.calibrate(pairs, y)
+
+    def calibrate(self, pairs: ArrayLike, y: ArrayLike) -> Self:
+        """Choose the threshold again, for other pairs (p, 2, d) and y (p,). The distance stays.
+
+        Pairs that the distance was not learnt from give a better estimate. Raises ValueError for bad input, and if all
+        pairs are of one kind.
+        """
+        check_is_fitted(self)
+        check_choice(self.criterion, "criterion", CRITERIA)
+        from_tuples(pairs, y)  # checks both
+        similar = np.asarray(y).ravel() == 1
+        if similar.all() or not similar.any():
+            raise ValueError("y has pairs of one kind only; a threshold needs similar and dissimilar pairs")
+        self.threshold_ = best_threshold(self.estimator_.pair_distance(pairs), similar, self.criterion)
+        return self
+
+    def decision_function(self, pairs: ArrayLike) -> FloatArray:
+        """Return the threshold minus the distance (p,) of each pair in `pairs` (p, 2, d); >= 0 for similar pairs."""
+        check_is_fitted(self)
+        decision: FloatArray = self.threshold_ - self.estimator_.pair_distance(pairs)
+        return decision
+
+    def predict(self, pairs: ArrayLike) -> IntArray:
+        """Return 1 for each pair in `pairs` (p, 2, d) that is called similar, and -1 for the others."""
+        return np.where(self.decision_function(pairs) >= 0, 1, -1)
+
+
+def _once(rows: IntArray) -> IntArray:
+    """Return each pair of `rows` (p, 2) once, whatever the order of its points."""
+    unique: IntArray = np.unique(np.sort(rows, axis=1), axis=0)
+    return unique
+
+
+def best_threshold(distances: FloatArray, similar: np.ndarray, criterion: str) -> float:
+    """Return the threshold with the best criterion; of several the smallest.
+
+    distances (p,), similar (p,): booleans of both kinds. criterion: one of `CRITERIA`.
+    """
+    tried = np.unique(distances)
+    # the numbers of similar and of dissimilar pairs within each threshold
+    hits = np.searchsorted(np.sort(distances[similar]), tried, side="right")
+    false = np.searchsorted(np.sort(distances[~similar]), tried, side="right")
+    p, q = int(similar.sum()), int((~similar).sum())
+    if criterion == "f1":
+        values = 2 * hits / (hits + false + p)
+    elif criterion == "accuracy":
+        values = (hits + q - false) / (p + q)
+    else:
+        values = (hits / p + (q - false) / q) / 2
+    best = int(np.argmax(values))
+    # halfway to the next distance, so that rounding of a distance does not change its side
+    following = tried[best + 1] if best + 1 < len(tried) else tried[best]
+    return float((tried[best] + following) / 2)
