@@ -21,9 +21,16 @@ def font() -> float:
 
 
 def start(ax: Any = None, size: tuple[float, float] = SIZE) -> tuple[Any, Any]:
-    """Return the figure and the axes to draw on: `ax`, or new ones."""
+    """Return the figure and the axes to draw on: `ax`, or new ones.
+
+    A figure without a layout engine gets "constrained", so that title and legend are within the picture. A layout
+    engine of the user stays.
+    """
     if ax is None:
         _, ax = pyplot().subplots(figsize=size, layout="constrained")
+    whole = ax.figure.figure  # that of a subfigure too
+    if whole.get_layout_engine() is None:
+        whole.set_layout_engine("constrained")
     ax.tick_params(labelsize=font())
     ax.yaxis.get_offset_text().set_fontsize(font())
     return ax.figure, ax
@@ -97,8 +104,9 @@ def words(ax: Any, title: str, xlabel: str, ylabel: str) -> None:
 
 
 def legend(ax: Any) -> Any:
-    """Draw the legend below the axes, where it hides no data, in up to three columns."""
+    """Draw the legend below the axes, where it hides no data, in up to three columns; wrap labels to the axes."""
     handles, labels = ax.get_legend_handles_labels()
+    labels = [textwrap.fill(label, letters(ax)) for label in labels]
     columns = next((c for c in (3, 2) if _letters_of(labels, c) <= letters(ax)), 1)
     made = ax.legend(
         handles,
@@ -120,7 +128,8 @@ def legend(ax: Any) -> Any:
 def _letters_of(labels: Sequence[str], columns: int) -> int:
     """Return the width of a legend with these columns, in letters; a mark and its space count as six."""
     parts = [part for part in np.array_split(np.array(labels, dtype=object), columns) if len(part)]
-    return sum(6 + max(map(len, part)) for part in parts)
+    widths = [max(len(line) for label in part for line in label.splitlines() or [""]) for part in parts]
+    return sum(6 + width for width in widths)
 
 
 def message(ax: Any, text: str) -> None:
