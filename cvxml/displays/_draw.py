@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -91,23 +92,38 @@ def across(ax: Any) -> float:
 
 
 def letters(ax: Any) -> int:
-    """Return about how many letters fit into a line above or below the axes."""
-    return max(20, int(1.15 * across(ax) * 72 / (0.55 * font())))
+    """Return about how many letters fit into a line above the axes: a little wider than the axes, within the figure."""
+    to_the_edge = (ax.figure.bbox.x1 - ax.bbox.x0) / ax.figure.dpi
+    return _letters_in(min(1.15 * across(ax), to_the_edge - 0.1))
+
+
+def _letters_in(inches: float) -> int:
+    return max(20, int(inches * 72 / (0.55 * font())))
 
 
 def words(ax: Any, title: str, xlabel: str, ylabel: str) -> None:
-    """Set the title, wrapped to the width of the axes, and the names of the axes."""
-    lines = [textwrap.fill(line, letters(ax)) for line in title.splitlines()]
-    ax.set_title("\n".join(lines), fontsize=font(), loc="left")
+    """Set the title and the names of the axes."""
+    _set_title(ax, title)
     ax.set_xlabel(xlabel, fontsize=font())
     ax.set_ylabel(ylabel, fontsize=font())
 
 
-def legend(ax: Any) -> Any:
-    """Draw the legend below the axes, where it hides no data, in up to three columns; wrap labels to the axes."""
+def _set_title(ax: Any, title: str) -> None:
+    """Set the title, wrapped to the width of the axes."""
+    lines = [textwrap.fill(line, letters(ax)) for line in title.splitlines()]
+    ax.set_title("\n".join(lines), fontsize=font(), loc="left")
+
+
+def legend(ax: Any, title: str) -> Any:
+    """Draw the legend below the axes, where it hides no data, in up to three columns.
+
+    The legend makes the axes smaller, so the title is wrapped again afterwards.
+    """
     handles, labels = ax.get_legend_handles_labels()
-    labels = [textwrap.fill(label, letters(ax)) for label in labels]
-    columns = next((c for c in (3, 2) if _letters_of(labels, c) <= letters(ax)), 1)
+    slot = ax.get_position(original=True).width * ax.figure.bbox.width / ax.figure.dpi
+    room = _letters_in(1.15 * slot)
+    labels = [textwrap.fill(label, room) for label in labels]
+    columns = next((c for c in (3, 2) if _letters_of(labels, c) <= room), 1)
     made = ax.legend(
         handles,
         labels,
@@ -122,7 +138,18 @@ def legend(ax: Any) -> Any:
     )
     for handle in made.legend_handles:
         handle.set_alpha(1.0)
+    for _ in range(2):  # with equal scales, the first layout is not final
+        _lay_out(ax)
+        _set_title(ax, title)
     return made
+
+
+def _lay_out(ax: Any) -> None:
+    whole = ax.figure.figure
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that a figure is too small for its texts is said when it is drawn
+        whole.get_layout_engine().execute(whole)
+    ax.apply_aspect()
 
 
 def _letters_of(labels: Sequence[str], columns: int) -> int:

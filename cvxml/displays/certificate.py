@@ -192,7 +192,7 @@ class CertificateDisplay:
             self.ax_.set_xticks(across)
         elif x == "iteration":
             self.ax_.xaxis.get_major_locator().set_params(integer=True)
-        self.legend_ = _draw.legend(self.ax_)
+        self.legend_ = _draw.legend(self.ax_, title)
         return self
 
     def _draw_gap(self, across: Any) -> None:

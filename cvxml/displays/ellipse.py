@@ -184,7 +184,7 @@ class MetricEllipseDisplay:
             )
         _draw.frame(self.ax_, self.X, lines)
         _draw.words(self.ax_, self.title, self.xlabel, self.ylabel)
-        self.legend_ = _draw.legend(self.ax_)
+        self.legend_ = _draw.legend(self.ax_, self.title)
         return self
 
     def _ellipse(self, centre: FloatArray, circle: bool) -> FloatArray:

@@ -187,7 +187,7 @@ class LocalMetricDisplay:
         title = f"Each ellipse: points equally far from its query, by {by}.\n"
         title += "All are drawn equally long: only their shapes count"
         _draw.words(self.ax_, title, self.xlabel, self.ylabel)
-        self.legend_ = _draw.legend(self.ax_)
+        self.legend_ = _draw.legend(self.ax_, title)
         return self
 
     def _contours(self, p: Densities) -> list[Any]:

@@ -208,7 +208,7 @@ class NeighborhoodDisplay:
         else:
             _draw.frame(self.ax_, self.X)
         _draw.words(self.ax_, self.title, self.xlabel, self.ylabel)
-        self.legend_ = _draw.legend(self.ax_)
+        self.legend_ = _draw.legend(self.ax_, self.title)
         return self
 
     def _strengthen(self, near: IntArray) -> None:
@@ -221,6 +221,10 @@ class NeighborhoodDisplay:
             colours[:, 3] = mine
             drawn.set_alpha(None)
             drawn.set_facecolor(colours)
+            if drawn.get_linewidth()[0] > 0:
+                edges = np.zeros_like(colours)
+                edges[:, 3] = mine
+                drawn.set_edgecolor(edges)
 
     def _draw_set(self, name: str, members: IntArray) -> None:
         """Draw lines from the point to each member, and rings around them."""

@@ -129,7 +129,7 @@ class SpectrumDisplay:
         self.ax_.xaxis.get_major_locator().set_params(integer=True)
         title = f"Rank: eigenvalues above {self.tol:g} of the largest; the others count as 0, and are hollow"
         _draw.words(self.ax_, title, "number of the eigenvalue, from the largest", "eigenvalue")
-        self.legend_ = _draw.legend(self.ax_)
+        self.legend_ = _draw.legend(self.ax_, title)
         return self
 
     def _draw_one(self, k: int, name: str, floor: float | None) -> None:

@@ -71,7 +71,7 @@ def certify_estimator(
     a metric, if a search has refit=False, or if the steps of a Pipeline give other points than its learner of cvxml was
     fitted to. The message names the step.
     """
-    learner, points, path = found(estimator, X, _learns)
+    learner, points, path, _ = found(estimator, X, _learns)
     with named(*path):
         asked = _asked(learner, points, y, given)
     options: dict[str, Any] = {
