@@ -138,18 +138,29 @@ def legend(ax: Any, title: str) -> Any:
     )
     for handle in made.legend_handles:
         handle.set_alpha(1.0)
-    for _ in range(2):  # with equal scales, the first layout is not final
-        _lay_out(ax)
-        _set_title(ax, title)
+    _wrap_again(ax, title)
     return made
 
 
-def _lay_out(ax: Any) -> None:
+def _wrap_again(ax: Any, title: str) -> None:
+    """Wrap the title to the width that the axes have after a layout.
+
+    Axes beside others get their positions back, because the others are perhaps not drawn yet. The figure is laid out
+    again when it is drawn.
+    """
     whole = ax.figure.figure
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that a figure is too small for its texts is said when it is drawn
-        whole.get_layout_engine().execute(whole)
-    ax.apply_aspect()
+    before = [(each, each.get_position(original=True)) for each in whole.axes if each.get_in_layout()]
+    for _ in range(2):  # with equal scales, the first layout is not final
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore"
+            )  # a warning about a figure that is too small comes when it is drawn
+            whole.get_layout_engine().execute(whole)
+        ax.apply_aspect()
+        _set_title(ax, title)
+    for each, position in before if len(before) > 1 else ():
+        each.set_position(position, which="original")
+        each.set_in_layout(True)  # which set_position changes
 
 
 def _letters_of(labels: Sequence[str], columns: int) -> int:
