@@ -17,6 +17,7 @@ from cvxml.core.run import Callback
 from cvxml.core.threads import one_blas_thread
 from cvxml.core.tolerance import Tolerance, check_tol
 from cvxml.core.tuples import refuse_tuples
+from cvxml.core.work import BUILDING, doing
 from cvxml.methods import check_params, get, get_stationary, names
 
 
@@ -67,7 +68,8 @@ def solve(
         enough_memory(),
         limited(seconds, f"time_limit of {seconds:g} s passed while the problem was being built"),
     ):
-        given = of.instance(X, y, **params)
+        with doing(BUILDING):
+            given = of.instance(X, y, **params)
         return of.solve(
             given,
             solver=solver,

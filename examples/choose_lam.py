@@ -106,7 +106,6 @@ left.set(
     ylabel="least objective",
     title="Bounds for every lam",
 )
-left.legend(loc="upper left", frameon=False)
 right.plot(lams, scores, "o-", ms=4, color="#009E73", label="MLSVM")
 right.axhline(euclidean, color="0.4", ls="--", label="Euclid")
 right.set(
@@ -115,5 +114,5 @@ right.set(
     ylabel="accuracy (share of the points)",
     title="Accuracy on the other half",
 )
-right.legend(frameon=False)
+fig.legend(loc="outside lower center", ncols=4, frameon=False)
 plt.show()

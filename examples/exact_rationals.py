@@ -82,9 +82,9 @@ ax.loglog(lams, floats, "o-", color="#D55E00", label="floats, rounding included"
 ax.loglog(lams, fractions, "s-", color="#0072B2", label="exact fractions")
 ax.set(
     xlabel="weight lam",
-    ylabel="width of the interval, relative to the scale",
+    ylabel="relative width of the interval",
     title="Width of the interval that holds the optimum",
 )
 ax.invert_xaxis()
-ax.legend(frameon=False)
+fig.legend(loc="outside lower center", ncols=2, frameon=False)
 plt.show()

@@ -159,8 +159,8 @@ for name, colour, marker in (("right", "#009E73", "o"), ("wrong", "#D55E00", "X"
 ax.axvline(TOL, color="0.4", ls="--", label="tolerance")
 ax.set(
     xscale="log",
-    xlabel="objective minus optimum, relative to the scale",
+    xlabel="relative gap: (objective - optimum) / scale",
     title="Verdicts on a program in C++",
 )
-ax.legend(frameon=False)
+fig.legend(loc="outside lower center", ncols=3, frameon=False)
 plt.show()

@@ -69,5 +69,5 @@ ax.set(
     ylabel=f"expected number of wrong points (of {len(X)})",
     title="Each larger factor is better",
 )
-ax.legend(frameon=False)
+fig.legend(loc="outside lower center", ncols=2, frameon=False)
 plt.show()

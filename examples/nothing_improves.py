@@ -92,5 +92,5 @@ ax.set(
     ylabel="objective minus certified objective",
     title="All random metrics are worse",
 )
-ax.legend(frameon=False)
+fig.legend(loc="outside lower center", ncols=2, frameon=False)
 plt.show()

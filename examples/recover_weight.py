@@ -52,8 +52,8 @@ ax.axvline(asked["lam"], color="#D55E00", ls="--", label="weight in the report: 
 ax.axvline(3.0, color="#009E73", label="weight that was used: 3")
 ax.set(
     xlabel="weight lam",
-    ylabel="relative gap (share of the scale)",
+    ylabel="relative gap",
     title="The gap vanishes at the weight that was used",
 )
-ax.legend(frameon=False)
+fig.legend(loc="outside lower center", ncols=2, frameon=False)
 plt.show()

@@ -82,7 +82,7 @@ ax.set(
     title="Objective along one direction, for four weights",
 )
 ax.axhline(0, color="0.8", lw=1)
-ax.legend(frameon=False, loc="lower left")
+fig.legend(loc="outside lower center", ncols=2, frameon=False)
 plt.show()
 last = [objective(np.eye(len(T)) + step * np.outer(v, v), 20 * safe) for step in (1e2, 1e4, 1e6)]
 print("objective with 20 times eta:", ", ".join(f"{value:.0f}" for value in last))

@@ -124,7 +124,7 @@ ax.set(
     ylabel="relative change and relative gap",
     title="Small steps far from the optimum",
 )
-ax.legend(frameon=False)
+fig.legend(loc="outside lower center", frameon=False)
 plt.show()
 
 # %%

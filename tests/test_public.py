@@ -40,6 +40,18 @@ cvxml.datasets.load, cvxml.displays.SpectrumDisplay
     assert found.returncode == 0, found.stderr
 
 
+def test_a_solve_loads_no_package_that_it_does_not_use() -> None:
+    program = """
+import sys
+import numpy as np
+import cvxml
+cvxml.solve("mlsvm", np.arange(8.0).reshape(8, 1) ** 2, [0, 0, 0, 0, 1, 1, 1, 1])
+assert not {"sklearn", "cvxpy", "clarabel", "joblib", "flint", "matplotlib", "pandas"} & set(sys.modules)
+"""
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+
+
 def test_no_function_has_the_name_of_a_package() -> None:
     for module in pkgutil.iter_modules(cvxml.__path__):
         if not module.name.startswith("_"):

@@ -434,6 +434,7 @@ def _evaluate(parsed: argparse.Namespace) -> int:
 def _certify(parsed: argparse.Namespace) -> int:
     from cvxml.cli.limit import limited
     from cvxml.cli.output import check_out
+    from cvxml.core.progress import Progress
     from cvxml.core.result import load, plain
     from cvxml.oracle.saved import recertify
     from cvxml.oracle.side import write_side
@@ -441,7 +442,7 @@ def _certify(parsed: argparse.Namespace) -> int:
     if parsed.side:
         check_out(parsed, "side")
     saved = load(parsed.file)
-    with limited(parsed.time_limit):
+    with Progress(), limited(parsed.time_limit):
         result = recertify(saved, parsed.tol, parsed.exact)
         if parsed.side:
             write_side(saved, parsed.side)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from cvxml.core.metric import FloatArray
+from cvxml.core.work import doing
 
 
 def _clarabel(tol: float) -> dict[str, Any]:
@@ -53,7 +54,8 @@ def solve_problem(problem: Any, solver: str, exponential: bool = False) -> dict[
             with warnings.catch_warnings():
                 # the warning "may be inaccurate" is not needed, because the certificate decides
                 warnings.simplefilter("ignore")
-                problem.solve(**settings)
+                with doing(f"in the back end {settings['solver']}"):
+                    problem.solve(**settings)
         except Exception as error:  # cvxpy raises SolverError, and back ends raise exceptions of any type
             said = f"{solver} failed on the literal problem: {error}"
             continue

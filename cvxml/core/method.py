@@ -33,6 +33,7 @@ from cvxml.core.run import Callback, Following, Found, Interrupted, Start, Watch
 from cvxml.core.statement import Statement
 from cvxml.core.threads import one_blas_thread
 from cvxml.core.tolerance import Tolerance, check_tol
+from cvxml.core.work import PROVING, SEARCHING, doing
 
 
 class HasData(Protocol):
@@ -295,9 +296,11 @@ class Method(ABC, Generic[Given]):
             with limited(seconds, late) as deadline:
                 watch = Watch(deadline, callback)
                 start = None if warm_start is None else self.start(given, warm_start)
-                found = watch.named(self.find(given, solver, tol, limit, start, watch, **own))
+                with doing(SEARCHING):
+                    found = self.find(given, solver, tol, limit, start, watch, **own)
+                found = watch.named(found)
             late = f"time_limit of {seconds:g} s passed, but the certificate of the metric was not ready"
-            with finishing(deadline, late):
+            with finishing(deadline, late), doing(PROVING):
                 certificate = found.proof or self.certify(given, found.metric, found.dual)
                 found = found._replace(status=self.status(found.status, certificate, tol, solver))
                 notes = self._notes_in_time(given, found, certificate)
@@ -314,7 +317,7 @@ class Method(ABC, Generic[Given]):
             neighbors=self.neighbor_lists(given),
             notes=notes,
             solver=solver,
-            components=self.components(given, found.metric),
+            factor=self.components(given, found.metric),
             derived=self.derived(given),
         )
         warn_unless_converged(solution, tol)

@@ -309,9 +309,12 @@ def from_components(components: ArrayLike, d: int) -> FloatArray:
 
 
 def components_of(M: FloatArray) -> FloatArray:
-    """Return L (d, d) with L^T L = M: the symmetric square root, so that each coordinate belongs to its feature."""
-    values, vectors = np.linalg.eigh((M + M.T) / 2)
-    root: FloatArray = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
+    """Return L (d, d) with L^T L = M: the symmetric square root, so that each coordinate belongs to its feature.
+
+    For several metrics (q, d, d), return the root of each.
+    """
+    values, vectors = np.linalg.eigh((M + M.swapaxes(-1, -2)) / 2)
+    root: FloatArray = (vectors * np.sqrt(np.maximum(values, 0))[..., None, :]) @ vectors.swapaxes(-1, -2)
     return root
 
 

@@ -15,7 +15,7 @@ from cvxml.core.exact import Exact
 from cvxml.core.html import fragment
 from cvxml.core.metric import Feasibility, FloatArray, IntArray
 from cvxml.core.predictions import Predictions, Region, predictions
-from cvxml.core.result import VERSION, Stationarity, plain
+from cvxml.core.result import VERSION, Stationarity, number, plain
 from cvxml.core.short_repr import few, printable, shown
 from cvxml.core.tolerance import tol_name
 
@@ -205,6 +205,7 @@ class Report:
             "tol": {"name": self.tol_name, "value": self.tol},
             "reasons": list(self.reasons),
             "objective": self.objective,
+            "figures_of": self.figures_of,
             "claimed_objective": self.claimed_objective,
             "lower_bound": self.lower_bound,
             "gap": self.gap,
@@ -246,31 +247,55 @@ class Report:
         """Return `to_dict` as JSON text."""
         return json.dumps(self.to_dict(), indent=1, sort_keys=True, allow_nan=False)
 
+    @property
+    def figures_of(self) -> str | None:
+        """The matrix that objective and gaps belong to: "metric", or "projection" for a matrix that is no metric.
+
+        The projection is the nearest metric. None if only a value was claimed.
+        """
+        if self.feasibility is None:
+            return None
+        return "metric" if self.feasibility.feasible else "projection"
+
     def rows(self) -> list[tuple[str, str]]:
-        """Return each figure as (name, value), for display."""
-        figures = [("objective", self.objective), ("claimed objective", self.claimed_objective)]
+        """Return each figure as (name, value), for display. A figure that is not finite is left out, or named in words.
+
+        For a claim of stationarity, a relative gap is that of the step.
+        """
+        of = " (projected)" if self.figures_of == "projection" else ""
+        objective = None if of and self.objective == math.inf else self.objective
+        figures = [(f"objective{of}", objective), ("claimed objective", self.claimed_objective)]
         figures += [("lower bound", self.lower_bound), ("our best objective", self.reference_objective)]
-        figures += [("gap", self.gap), ("relative gap", self.rel_gap), ("scale", self.scale)]
-        figures += [("step lower bound", self.step_lower_bound), ("step gap", self.step_gap)]
-        if self.radius is not None and math.isfinite(self.radius):
-            figures += [("radius (Frobenius)", self.radius)]
-        rows = [(name, f"{value:.12g}") for name, value in figures if value is not None]
+        rows = [(name, number(value)) for name, value in figures if value is not None]
+        share = self.rel_gap if self.claim == "optimal" else None
+        figures = [(f"gap{of}", self.gap), (f"relative gap{of}", share), ("scale", self.scale)]
+        figures += [("step lower bound", self.step_lower_bound), (f"step gap{of}", self.step_gap)]
+        figures += [(f"relative step gap{of}", self._relative_step_gap), ("radius (Frobenius)", self.radius)]
+        rows += [
+            (name, number(value)) for name, value in figures if value is not None and math.isfinite(value)
+        ]
         said = [("stationarity", self.stationarity), ("exact", self.exact), ("feasibility", self.feasibility)]
         rows += [(name, str(found)) for name, found in said if found is not None]
         if self.witness is not None:
             by, value = self.witness.better_by, self.witness.objective
-            rows.append(("witness", f"a feasible metric better by {by:.6g} (objective {value:.12g})"))
+            better = f" better by {by:.6g}" if math.isfinite(by) else ""
+            rows.append(("witness", f"a feasible metric{better} (objective {value:.12g})"))
         return rows
+
+    @property
+    def _relative_step_gap(self) -> float | None:
+        return self.step_gap / self.scale if self.step_gap is not None and self.scale > 0 else None
 
     def __str__(self) -> str:
         rows = self.rows()
+        width = max(28, *(len(name) + 2 for name, _ in rows))
         if self.about is not None:
             rows += [("problem", str(self.about)), ("versions", self.about.software)]
         return "\n".join(
             [
                 f"{self.verdict.value.upper()}: {self.asked}",
                 *(f"  {reason}" for reason in self.reasons),
-                *(f"  {name:<28}{value}" for name, value in rows),
+                *(f"  {name:<{width}}{value}" for name, value in rows),
                 *(f"  diagnosis: {line}" for line in self.diagnosis),
                 *(f"  nearest: {each}" for each in self.nearest),
                 *(f"  note: {line}" for line in self.notes),

@@ -19,7 +19,7 @@ from cvxml.core.files.arrays import real, whole_or_real
 from cvxml.core.files.common import named
 from cvxml.core.files.strict_json import parse_json
 from cvxml.core.html import of_solution
-from cvxml.core.metric import Feasibility, FloatArray, IntArray
+from cvxml.core.metric import Feasibility, FloatArray, IntArray, components_of
 from cvxml.core.short_repr import brief, cut, few, listed, printable, shown
 from cvxml.core.tolerance import Tolerance, check_tol
 from cvxml.core.wide import wide
@@ -233,12 +233,31 @@ class Step:
     scale: float = math.nan  # the scale of the problem, if it is known
 
     def __str__(self) -> str:
-        share = f"gap {self.gap:.2e}"
-        if self.scale > 0:
-            share = f"relative gap {self.gap / self.scale:.2e}"
-        return (
-            f"iteration {self.iteration:6d}  {self.seconds:7.1f} s  objective {self.objective:.8g}  {share}"
-        )
+        start = f"iteration {self.iteration:6d}  {self.seconds:7.1f} s"
+        return f"{start}  objective {self.objective:.8g}  {self.gap_in_words()}"
+
+    def gap_in_words(self) -> str:
+        """Return the gap relative to the scale, or the gap if there is no scale, or that no bound is known."""
+        if not math.isfinite(self.gap):
+            return "no bound yet"
+        return f"relative gap {self.gap / self.scale:.2e}" if self.scale > 0 else f"gap {self.gap:.2e}"
+
+
+def number(value: float, digits: int = 12) -> str:
+    """Return a figure as text. Infinity and NaN become words, because "inf" says little."""
+    if math.isnan(value):
+        return "unknown"
+    if math.isinf(value):
+        return "infinite" if value > 0 else "none is known"
+    return f"{value:.{digits}g}"
+
+
+def gap_in_words(gap: float, rel_gap: float, between: str = "   ") -> str:
+    """Return a gap and the gap relative to the scale as text. Without a bound or a scale, the text says so."""
+    if not math.isfinite(gap):
+        return "gap unknown: there is no finite bound"
+    share = f"{rel_gap:.3g}" if math.isfinite(rel_gap) else "undefined: the scale is 0"
+    return f"gap {gap:.3g}{between}relative gap {share}"
 
 
 def step_of(proof: Certificate, iteration: int, seconds: float, phase: str = "") -> Step:
@@ -265,8 +284,8 @@ class Solution:
     neighbors: list[IntArray]
     notes: tuple[str, ...] = ()
     solver: str = "fast"
-    # (m, d) with metric = components^T components, if the method is about such a matrix
-    components: FloatArray | None = None
+    # (m, d) with metric = factor^T factor, if the method is about such a matrix
+    factor: FloatArray | None = None
     # parameters that were not given, but made from the labels and other parameters (core/derived.py)
     derived: tuple[str, ...] = ()
 
@@ -296,6 +315,20 @@ class Solution:
         return self.certificate.rel_gap
 
     @property
+    def radius(self) -> float:
+        """The optimum is within this Frobenius distance of `metric`; inf if no bound is known."""
+        return self.certificate.radius
+
+    @property
+    def components(self) -> FloatArray:
+        """L (m, d) with L^T L = `metric`, so that X L^T has the distances of the metric.
+
+        The matrix that the method learns, if it learns one (NCA, MLKR, LFDA). Else the symmetric square root (d, d);
+        for several metrics (q, d, d), that of each.
+        """
+        return components_of(self.metric) if self.factor is None else self.factor
+
+    @property
     def step_lower_bound(self) -> float | None:
         """Lower bound on the optimum of the convex step at `metric`; None if the problem is convex."""
         return None if self.certificate.step is None else self.certificate.step.lower_bound
@@ -308,8 +341,8 @@ class Solution:
     def __str__(self) -> str:
         lines = [
             f"{self.method} ({self.solver}): {self.status.sentence}",
-            f"objective {self.objective:.12g}   lower bound {self.lower_bound:.12g}",
-            f"gap {self.gap:.3g}   relative gap {self.rel_gap:.3g}",
+            f"objective {number(self.objective)}   lower bound {number(self.lower_bound)}",
+            gap_in_words(self.gap, self.rel_gap),
             *self._proof_lines(),
             *([f"not decided: {reason}"] if (reason := self.certificate.not_decided) else []),
             *(f"note: {n}" for n in self.notes),
@@ -327,18 +360,21 @@ class Solution:
 
     def rows(self) -> list[tuple[str, str]]:
         """Return each figure as (name, value), as a notebook shows it."""
-        radius = self.certificate.radius
         figures = (
             ("gap", self.gap),
             ("relative gap", self.rel_gap),
             ("step gap", self.step_gap),
-            ("radius (Frobenius)", radius if math.isfinite(radius) else None),
+            ("radius (Frobenius)", self.radius),
         )
         n, d = self.X.shape
         return [
-            ("objective", f"{self.objective:.12g}"),
-            ("lower bound", f"{self.lower_bound:.12g}"),
-            *((name, f"{value:.3g}") for name, value in figures if value is not None),
+            ("objective", number(self.objective)),
+            ("lower bound", number(self.lower_bound)),
+            *(
+                (name, f"{value:.3g}")
+                for name, value in figures
+                if value is not None and math.isfinite(value)
+            ),
             *([("not decided", reason)] if (reason := self.certificate.not_decided) else []),
             ("points x features", f"{n} x {d}"),
             ("iterations", str(self.n_iter)),
@@ -350,7 +386,7 @@ class Solution:
         step = certificate.step
         lines = [] if certificate.stationarity is None else [str(certificate.stationarity)]
         if step is not None:
-            lines.append(f"convex step: gap {step.gap:.3g}   relative gap {step.rel_gap:.3g}")
+            lines.append(f"convex step: {gap_in_words(step.gap, step.rel_gap)}")
         judged = step or certificate
         if math.isfinite(judged.radius):
             whose = "of the step " if step is not None else ""
@@ -586,7 +622,7 @@ def warn_unless_converged(solution: Solution, tol: float) -> None:
     judged = solution.certificate.step or solution.certificate
     reasons = (solution.certificate.not_decided, wide(solution.X).warning)
     warnings.warn(
-        f"{solution.method}: {solution.status.sentence} (gap {judged.gap:.3g}, relative {judged.rel_gap:.3g}, "
+        f"{solution.method}: {solution.status.sentence} ({gap_in_words(judged.gap, judged.rel_gap, ', ')}, "
         f"tol {tol:g})" + "".join(f"; {reason}" for reason in reasons if reason),
         ConvergenceWarning,
         stacklevel=4,

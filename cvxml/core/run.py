@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 from cvxml.core.clock import Deadline, TimeUp
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import Certificate, Dual, Status, Step, step_of
+from cvxml.core.work import PROVING, doing
 
 Callback = Callable[[Step], None] | None
 Keep = Callable[[FloatArray, Dual], None]
@@ -132,7 +133,9 @@ def in_one_step(
 ) -> Found:
     """Return the result of a closed form as one step, and pass the step to the callback."""
     began = time.perf_counter()
-    step = step_of(prove(metric, dual), 1, time.perf_counter() - began, "closed form")
+    with doing(PROVING):
+        proof = prove(metric, dual)
+    step = step_of(proof, 1, time.perf_counter() - began, "closed form")
     if callback is not None:
         with suppress(TimeUp):  # the work is done, so the time limit does not matter
             callback(step)
@@ -173,7 +176,8 @@ def run(
     try:
         for iteration in range(max_iter + 1):
             metric, dual = at.metric(), at.dual()
-            proof = prove(metric, dual)
+            with doing(PROVING):
+                proof = prove(metric, dual)
             without += 1
             seconds = time.perf_counter() - began
             history.append(step_of(proof, iteration, seconds, phase))

@@ -13,7 +13,6 @@ from itertools import chain, islice
 from threading import Lock
 from typing import Any, TypeVar
 
-import joblib
 from threadpoolctl import ThreadpoolController
 
 from cvxml.core.clock import look, watched
@@ -75,6 +74,8 @@ def cores() -> int:
 
 @cache
 def _cores() -> int:
+    import joblib  # takes a tenth of a second to load
+
     return int(joblib.cpu_count())
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,9 +22,16 @@ def font() -> float:
 
 
 def start(ax: Any = None, size: tuple[float, float] = SIZE) -> tuple[Any, Any]:
-    """Return the figure and the axes to draw on: `ax`, or new ones."""
+    """Return the figure and the axes to draw on: `ax`, or new ones.
+
+    A figure without a layout engine gets "constrained", so that title and legend are within the picture. A layout
+    engine of the user stays.
+    """
     if ax is None:
         _, ax = pyplot().subplots(figsize=size, layout="constrained")
+    whole = ax.figure.figure  # that of a subfigure too
+    if whole.get_layout_engine() is None:
+        whole.set_layout_engine("constrained")
     ax.tick_params(labelsize=font())
     ax.yaxis.get_offset_text().set_fontsize(font())
     return ax.figure, ax
@@ -84,22 +92,38 @@ def across(ax: Any) -> float:
 
 
 def letters(ax: Any) -> int:
-    """Return about how many letters fit into a line above or below the axes."""
-    return max(20, int(1.15 * across(ax) * 72 / (0.55 * font())))
+    """Return about how many letters fit into a line above the axes: a little wider than the axes, within the figure."""
+    to_the_edge = (ax.figure.bbox.x1 - ax.bbox.x0) / ax.figure.dpi
+    return _letters_in(min(1.15 * across(ax), to_the_edge - 0.1))
+
+
+def _letters_in(inches: float) -> int:
+    return max(20, int(inches * 72 / (0.55 * font())))
 
 
 def words(ax: Any, title: str, xlabel: str, ylabel: str) -> None:
-    """Set the title, wrapped to the width of the axes, and the names of the axes."""
-    lines = [textwrap.fill(line, letters(ax)) for line in title.splitlines()]
-    ax.set_title("\n".join(lines), fontsize=font(), loc="left")
+    """Set the title and the names of the axes."""
+    _set_title(ax, title)
     ax.set_xlabel(xlabel, fontsize=font())
     ax.set_ylabel(ylabel, fontsize=font())
 
 
-def legend(ax: Any) -> Any:
-    """Draw the legend below the axes, where it hides no data, in up to three columns."""
+def _set_title(ax: Any, title: str) -> None:
+    """Set the title, wrapped to the width of the axes."""
+    lines = [textwrap.fill(line, letters(ax)) for line in title.splitlines()]
+    ax.set_title("\n".join(lines), fontsize=font(), loc="left")
+
+
+def legend(ax: Any, title: str) -> Any:
+    """Draw the legend below the axes, where it hides no data, in up to three columns.
+
+    The legend makes the axes smaller, so the title is wrapped again afterwards.
+    """
     handles, labels = ax.get_legend_handles_labels()
-    columns = next((c for c in (3, 2) if _letters_of(labels, c) <= letters(ax)), 1)
+    slot = ax.get_position(original=True).width * ax.figure.bbox.width / ax.figure.dpi
+    room = _letters_in(1.15 * slot)
+    labels = [textwrap.fill(label, room) for label in labels]
+    columns = next((c for c in (3, 2) if _letters_of(labels, c) <= room), 1)
     made = ax.legend(
         handles,
         labels,
@@ -114,13 +138,36 @@ def legend(ax: Any) -> Any:
     )
     for handle in made.legend_handles:
         handle.set_alpha(1.0)
+    _wrap_again(ax, title)
     return made
+
+
+def _wrap_again(ax: Any, title: str) -> None:
+    """Wrap the title to the width that the axes have after a layout.
+
+    Axes beside others get their positions back, because the others are perhaps not drawn yet. The figure is laid out
+    again when it is drawn.
+    """
+    whole = ax.figure.figure
+    before = [(each, each.get_position(original=True)) for each in whole.axes if each.get_in_layout()]
+    for _ in range(2):  # with equal scales, the first layout is not final
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore"
+            )  # a warning about a figure that is too small comes when it is drawn
+            whole.get_layout_engine().execute(whole)
+        ax.apply_aspect()
+        _set_title(ax, title)
+    for each, position in before if len(before) > 1 else ():
+        each.set_position(position, which="original")
+        each.set_in_layout(True)  # which set_position changes
 
 
 def _letters_of(labels: Sequence[str], columns: int) -> int:
     """Return the width of a legend with these columns, in letters; a mark and its space count as six."""
     parts = [part for part in np.array_split(np.array(labels, dtype=object), columns) if len(part)]
-    return sum(6 + max(map(len, part)) for part in parts)
+    widths = [max(len(line) for label in part for line in label.splitlines() or [""]) for part in parts]
+    return sum(6 + width for width in widths)
 
 
 def message(ax: Any, text: str) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import numbers
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.inputs import check_count
 from cvxml.core.metric import FloatArray, from_components
+from cvxml.oracle import pipelines
 
 
 def labels_of(y: ArrayLike | None, n: int) -> np.ndarray:
@@ -50,23 +51,97 @@ def check_size(M: FloatArray, name: str) -> FloatArray:
     return M
 
 
-def check_features(features: Any, d: int) -> tuple[int, int]:
-    """Return two different indices of features. Raises ValueError for other input, and if X has only one feature."""
+class Plane(NamedTuple):
+    """The two features that are drawn."""
+
+    features: tuple[int, int]  # indices
+    xlabel: str
+    ylabel: str
+
+
+def plane_of(features: Any, d: int, names: list[str] | None) -> Plane:
+    """Return the plane of two different features, each an index or a name.
+
+    features: two of 0..d-1 or of names.
+    names: of all d features, or None if they have none. Then the labels are numbers.
+
+    Raises ValueError for other input, and if X has only one feature.
+    """
     if d < 2:
         raise ValueError("a picture of the plane needs two features, and X has one")
     if not isinstance(features, (tuple, list, np.ndarray)) or len(features) != 2:
-        raise ValueError(f"features must be two indices within 0..{d - 1}, got {features!r}")
-    first, second = (check_count(f, "each of features", at_least=0, at_most=d - 1) for f in features)
+        raise ValueError(f"features must be two indices within 0..{d - 1}, or two names, got {features!r}")
+    first, second = (_index_of(f, d, names) for f in features)
     if first == second:
-        raise ValueError(f"features must be two different indices, got {first} twice")
-    return first, second
+        raise ValueError(f"features must be two different features, got {features[1]!r} twice")
+    labels = [f"feature {f}" if names is None else names[f] for f in (first, second)]
+    return Plane((first, second), *labels)
 
 
-def names_of(X: Any, features: tuple[int, int]) -> tuple[str, str]:
-    """Return the names of two features: those of a data frame, else their numbers."""
+def _index_of(feature: Any, d: int, names: list[str] | None) -> int:
+    """Return the index of a feature that is given by its index or its name."""
+    if not isinstance(feature, str):
+        return check_count(feature, "each of features", at_least=0, at_most=d - 1)
+    if names is None:
+        raise ValueError(
+            f"features has the name {feature!r}, but X has no names: give indices within 0..{d - 1}, or a data frame"
+        )
+    places = [k for k, name in enumerate(names) if name == feature]
+    if not places:
+        raise ValueError(f"features has the name {feature!r}, and the names are {', '.join(names)}")
+    if len(places) > 1:
+        raise ValueError(f"features has the name {feature!r} of {len(places)} columns: give the index")
+    return places[0]
+
+
+def names_of(X: Any) -> list[str] | None:
+    """Return the names of the columns of a data frame, or None for an array."""
     columns = getattr(X, "columns", None)
-    first, second = (f"feature {f}" if columns is None else str(columns[f]) for f in features)
-    return first, second
+    return None if columns is None else [str(name) for name in columns]
+
+
+class Learner(NamedTuple):
+    """A fitted metric learner, the points that its metric is for, and the names of their features."""
+
+    estimator: Any
+    X: Any
+    names: list[str] | None
+
+
+def learner_of(estimator: Any, X: Any, attribute: str = "") -> Learner:
+    """Return the metric learner in a fitted estimator, with X as the steps before the learner transform it.
+
+    A Pipeline gives its last step that learns a metric, and a search its best estimator. Any other estimator is
+    returned itself.
+
+    X: the points (n, d), or None if the picture needs no points.
+    attribute: a learner has it; default: a metric.
+
+    Raises NotFittedError, and ValueError if no step is such a learner.
+    """
+    check_fitted(estimator)
+    wanted = (attribute,) if attribute else ("get_mahalanobis_matrix", "components_", "metric_at")
+    found = pipelines.found(
+        estimator, X, lambda step: any(hasattr(step, name) for name in wanted), of_fit=False
+    )
+    return Learner(found.learner, found.X, _names_at(found, X))
+
+
+def _names_at(found: pipelines.Found, X: Any) -> list[str] | None:
+    """Return the names of the learner's features: from its points, its fit, or the steps before it."""
+    fitted = getattr(found.learner, "feature_names_in_", None)
+    names = names_of(found.X)
+    if names is None and fitted is not None:
+        names = [str(name) for name in fitted]
+    if names is not None or not found.before:
+        return names
+    try:
+        given: Any = names_of(X)
+        for step in found.before:
+            given = step.get_feature_names_out(given)
+    except (AttributeError, ValueError):
+        return None  # a step that names no features
+    return [str(name) for name in given]
 
 
 def check_fitted(estimator: Any) -> None:

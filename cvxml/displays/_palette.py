@@ -14,6 +14,7 @@ from cvxml.core.metric import FloatArray
 # Okabe and Ito's palette. A class has the k-th colour and the k-th marker: 8 colours and 11 markers repeat after 88
 # classes.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000", "#F0E442")
+PALE = "#F0E442"  # gets a black edge, because yellow is hard to see on white
 MARKERS = ("o", "^", "s", "D", "v", "P", "X", "<", ">", "*", "h")
 
 
@@ -32,5 +33,6 @@ def by_class(ax: Any, points: FloatArray, labels: np.ndarray, **style: Any) -> l
     for k, label in enumerate(np.unique(labels)):
         colour, marker = COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)]
         mine = points[labels == label]
-        drawn.append(ax.scatter(*mine.T, c=colour, marker=marker, linewidths=0, label=str(label), **style))
+        edge = {"edgecolors": "#000000", "linewidths": 0.5} if colour == PALE else {"linewidths": 0}
+        drawn.append(ax.scatter(*mine.T, c=colour, marker=marker, label=str(label), **edge, **style))
     return drawn

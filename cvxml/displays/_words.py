@@ -16,8 +16,10 @@ def why_no_gap(proof: Certificate, notes: tuple[str, ...]) -> str:
     else:
         said.append("No bound for other metrics is known.")
     if proof.step is not None:
-        left = f"{proof.step.gap:.3g}, which is {proof.step.rel_gap:.3g} of its scale"
-        said.append(f"The convex step of the metric gains at most {left}.")
+        share = (
+            f", which is {proof.step.rel_gap:.3g} of its scale" if math.isfinite(proof.step.rel_gap) else ""
+        )
+        said.append(f"The convex step of the metric gains at most {proof.step.gap:.3g}{share}.")
     elif proof.stationarity is not None:
         said.append(f"Stationarity: {proof.stationarity}.")
     said += [note[:1].upper() + note[1:] + "." for note in notes[:1] if "not convex" not in note]

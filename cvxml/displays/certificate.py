@@ -13,11 +13,12 @@ from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.result import Certificate, Solution
 from cvxml.core.tolerance import Tolerance, check_tol
 from cvxml.displays import _draw
-from cvxml.displays._given import check_fitted
+from cvxml.displays._given import learner_of
 from cvxml.displays._words import why_no_gap
 
 BLUE, RED = "#0072B2", "#D55E00"
 ACROSS, SHOWN = ("iteration", "seconds"), ("gap", "bounds")
+NAMES = {"iteration": "iteration", "seconds": "time (seconds)"}  # of the axis
 PROVED, STEP, TRIVIAL = "problem", "step", "nothing"  # the problem that the lower bounds of a history are for
 
 
@@ -77,17 +78,18 @@ class CertificateDisplay:
     ) -> Self:
         """Draw the certificate of a fitted estimator.
 
+        estimator: may be a Pipeline or a search. Then the certificate is that of the last step that was solved.
         X, y: ignored.
         tol: default: that of the estimator.
         ax, show, x: as in `plot`.
 
         Raises NotFittedError, and ValueError for an estimator without a solution.
         """
-        check_fitted(estimator)
-        solution = getattr(estimator, "solution_", None)
+        learner = learner_of(estimator, None, "solution_").estimator
+        solution = getattr(learner, "solution_", None)
         if solution is None:
-            raise ValueError(f"{type(estimator).__name__} keeps no solution_: {_instead(estimator)}")
-        return cls.from_solution(solution, tol=estimator.tol if tol is None else tol, ax=ax, show=show, x=x)
+            raise ValueError(f"{type(learner).__name__} keeps no solution_: {_instead(learner)}")
+        return cls.from_solution(solution, tol=learner.tol if tol is None else tol, ax=ax, show=show, x=x)
 
     @classmethod
     def from_solution(
@@ -184,12 +186,13 @@ class CertificateDisplay:
             self._draw_gap(across)
         else:
             self._draw_bounds(across)
-        _draw.words(self.ax_, title, x if len(across) else "(no history was kept)", self._name_of_axis(show))
+        xlabel = NAMES[x] if len(across) else "(no history was kept)"
+        _draw.words(self.ax_, title, xlabel, self._name_of_axis(show))
         if len(across) < 2:
             self.ax_.set_xticks(across)
         elif x == "iteration":
             self.ax_.xaxis.get_major_locator().set_params(integer=True)
-        self.legend_ = _draw.legend(self.ax_)
+        self.legend_ = _draw.legend(self.ax_, title)
         return self
 
     def _draw_gap(self, across: Any) -> None:
@@ -210,7 +213,7 @@ class CertificateDisplay:
             )
         self.ax_.set_yscale("log")
         if proof.scale > 0:
-            told = f"tol {self.tol:g}"
+            told = f"tolerance {self.tol:g}"
             self.tolerance_line_ = self.ax_.axhline(
                 self.tol, color=RED, linestyle="--", linewidth=1.8, label=told
             )
@@ -254,8 +257,8 @@ class CertificateDisplay:
         if show == "bounds":
             return "objective and lower bound"
         if self.judged.scale > 0:
-            return f"relative gap (scale {self.judged.scale:.3g})"
-        return "gap"
+            return f"relative gap (gap / {self.judged.scale:.3g})"
+        return "gap (units of the objective)"
 
 
 def _instead(estimator: Any) -> str:

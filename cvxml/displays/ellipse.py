@@ -24,7 +24,7 @@ from cvxml.displays._geometry import (
     spread,
     without_rounding,
 )
-from cvxml.displays._given import check_features, check_size, labels_of, metric_of, names_of
+from cvxml.displays._given import check_size, labels_of, learner_of, metric_of, names_of, plane_of
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -80,7 +80,7 @@ class MetricEllipseDisplay:
         y: ArrayLike | None = None,
         *,
         centers: ArrayLike | None = None,
-        features: tuple[int, int] = (0, 1),
+        features: tuple[int | str, int | str] = (0, 1),
         ball: str = SLICE,
         radius: float | None = None,
         ax: Any = None,
@@ -88,12 +88,16 @@ class MetricEllipseDisplay:
     ) -> Self:
         """Draw the metric of a fitted estimator with get_mahalanobis_matrix() or components_.
 
+        estimator: may be a Pipeline or a search. Then the metric is that of the last step that learns one, and the
+            picture shows X transformed by the steps before it.
         centers, features, ball, radius, ax, circle: as in `from_metric`.
 
         Raises NotFittedError, and ValueError for a local metric, a kernel metric, or an estimator without a metric.
         """
         options: dict[str, Any] = {"centers": centers, "features": features, "ball": ball, "radius": radius}
-        return cls.from_metric(metric_of(estimator), X, y, **options, ax=ax, circle=circle)
+        learner = learner_of(estimator, X)
+        drawn: dict[str, Any] = {"names": learner.names, "ax": ax, "circle": circle}
+        return cls._drawn(metric_of(learner.estimator), learner.X, y, **options, **drawn)
 
     @classmethod
     def from_metric(
@@ -103,7 +107,7 @@ class MetricEllipseDisplay:
         y: ArrayLike | None = None,
         *,
         centers: ArrayLike | None = None,
-        features: tuple[int, int] = (0, 1),
+        features: tuple[int | str, int | str] = (0, 1),
         ball: str = SLICE,
         radius: float | None = None,
         ax: Any = None,
@@ -112,7 +116,7 @@ class MetricEllipseDisplay:
         """Draw `metric` (d, d), psd, among the points X (n, d) with labels y (n,), which may be None.
 
         centers: (k, 2), in the drawn features; default: the class means.
-        features: the two that are drawn.
+        features: the two that are drawn, by index or by name.
         ball: "slice" or "projection".
         radius: r; by default, the circle has a radius of one standard deviation within classes, or a strip has this
             width.
@@ -120,22 +124,41 @@ class MetricEllipseDisplay:
 
         Raises ValueError for bad input.
         """
+        options: dict[str, Any] = {"centers": centers, "features": features, "ball": ball, "radius": radius}
+        return cls._drawn(metric, X, y, **options, names=names_of(X), ax=ax, circle=circle)
+
+    @classmethod
+    def _drawn(
+        cls,
+        metric: ArrayLike,
+        X: ArrayLike,
+        y: ArrayLike | None,
+        *,
+        centers: ArrayLike | None,
+        features: tuple[int | str, int | str],
+        ball: str,
+        radius: float | None,
+        names: list[str] | None,
+        ax: Any,
+        circle: bool,
+    ) -> Self:
+        """Draw. names: of all features, or None."""
         given = check_X(X)
         d = given.shape[1]
-        chosen = check_features(features, d)
+        shown = plane_of(features, d, names)
+        chosen = shown.features
         M = check_size(as_metric(metric, d), "metric")
         plane = in_plane(M, chosen, check_choice(ball, "ball", BALLS))
         plane = without_rounding(plane, float(np.abs(M).max()))
         at, labels = given[:, chosen], labels_of(y, len(given))
-        xlabel, ylabel = names_of(X, chosen)
         return cls(
             X=at,
             y=labels,
             metric=plane,
             centers=_centers(centers, at, labels),
             radius=_radius(plane, spread(at, labels)) if radius is None else check_positive(radius, "radius"),
-            xlabel=xlabel,
-            ylabel=ylabel,
+            xlabel=shown.xlabel,
+            ylabel=shown.ylabel,
             title=_title(plane, "" if d == 2 else ball),
         ).plot(ax, circle=circle)
 
@@ -161,7 +184,7 @@ class MetricEllipseDisplay:
             )
         _draw.frame(self.ax_, self.X, lines)
         _draw.words(self.ax_, self.title, self.xlabel, self.ylabel)
-        self.legend_ = _draw.legend(self.ax_)
+        self.legend_ = _draw.legend(self.ax_, self.title)
         return self
 
     def _ellipse(self, centre: FloatArray, circle: bool) -> FloatArray:

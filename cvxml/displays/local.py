@@ -14,7 +14,7 @@ from cvxml.core.metric import FloatArray
 from cvxml.core.result import Solution
 from cvxml.displays import _draw
 from cvxml.displays._geometry import in_plane, outline, radius_for
-from cvxml.displays._given import check_features, check_fitted, labels_of, names_of
+from cvxml.displays._given import Plane, labels_of, learner_of, names_of, plane_of
 from cvxml.displays._grid import Densities, densities_of, grid, length_for
 from cvxml.displays._palette import COLOURS
 from cvxml.methods.glml.solver import Case
@@ -83,47 +83,42 @@ class LocalMetricDisplay:
         y: ArrayLike,
         queries: ArrayLike | None = None,
         *,
-        features: tuple[int, int] = (0, 1),
+        features: tuple[int | str, int | str] = (0, 1),
         n_queries: int = 6,
         densities: bool = False,
         ax: Any = None,
     ) -> Self:
         """Draw A + gamma I of a fitted GLML at `queries` (q, d), among the points X (n, d) with labels y (n,).
 
+        estimator: may be a Pipeline or a search. Then the metrics are those of its GLML, and the picture shows X and
+            queries transformed by the steps before it.
         queries: default: a grid over the points, with the other features at their mean.
         n_queries: number of queries along the longer side of the grid.
-        features: the two that are drawn.
+        features: the two that are drawn, by index or by name.
         densities: True to draw contours of the classes at 5, 30 and 70 % of their highest density, with the other
             features at their mean.
 
         Raises NotFittedError, and ValueError for another estimator, bad input, or contours of a model of the user.
         """
-        check_fitted(estimator)
-        if not hasattr(estimator, "metric_at") or not hasattr(estimator, "cases_at"):
-            raise ValueError(f"{type(estimator).__name__} has no local metrics; cvxml.GLML has")
-        points = check_X(X)
-        chosen = check_features(features, points.shape[1])
-        Q = (
-            grid(points, chosen, check_count(n_queries, "n_queries"))
-            if queries is None
-            else _queries(queries, points)
-        )
-        return cls._drawn(
-            X,
-            points,
-            y,
-            Q,
-            chosen,
-            estimator.metric_at(Q),
-            estimator.cases_at(Q),
-            estimator.model_ if densities else None,
-            ax,
-            estimator.gamma,
-        )
+        glml, given, names = learner_of(estimator, X, "metric_at")
+        if not hasattr(glml, "metric_at") or not hasattr(glml, "cases_at"):
+            raise ValueError(f"{type(glml).__name__} has no local metrics; cvxml.GLML has")
+        points = check_X(given)
+        shown = plane_of(features, points.shape[1], names)
+        if queries is None:
+            Q = grid(points, shown.features, check_count(n_queries, "n_queries"))
+        else:
+            Q = _queries(learner_of(estimator, queries, "metric_at").X, points)
+        model = glml.model_ if densities else None
+        return cls._drawn(points, y, Q, shown, glml.metric_at(Q), glml.cases_at(Q), model, ax, glml.gamma)
 
     @classmethod
-    def from_solution(cls, solution: Solution, *, features: tuple[int, int] = (0, 1), ax: Any = None) -> Self:
+    def from_solution(
+        cls, solution: Solution, *, features: tuple[int | str, int | str] = (0, 1), ax: Any = None
+    ) -> Self:
         """Draw the metrics of `cvxml.solve("glml", X, y, query=...)` at its queries, among its points X and labels y.
+
+        features: the two that are drawn, by index. A solution keeps no names.
 
         Raises ValueError for the solution of another method.
         """
@@ -136,25 +131,24 @@ class LocalMetricDisplay:
         at = api.evaluate("glml", X, solution.y, solution.metric, **solution.params)
         seen = [at.seen] if isinstance(at.seen, str) else at.seen
         A = np.reshape(solution.metric, (-1, d, d))
-        chosen = check_features(features, d)
-        return cls._drawn(X, X, solution.y, Q, chosen, A, [Case(name) for name in seen], None, ax)
+        shown = plane_of(features, d, names_of(X))
+        return cls._drawn(X, solution.y, Q, shown, A, [Case(name) for name in seen], None, ax)
 
     @classmethod
     def _drawn(
         cls,
-        given: Any,
         X: FloatArray,
         y: ArrayLike,
         Q: FloatArray,
-        features: tuple[int, int],
+        shown: Plane,
         A: FloatArray,
         cases: list[Case],
         model: Any,
         ax: Any,
         gamma: float = 0.0,
     ) -> Self:
+        features = shown.features
         at, centres = X[:, features], Q[:, features]
-        xlabel, ylabel = names_of(given, features)
         return cls(
             X=at,
             y=labels_of(y, len(X)),
@@ -164,8 +158,8 @@ class LocalMetricDisplay:
             length=length_for(centres, at),
             gamma=gamma,
             densities=None if model is None else densities_of(model, X, features),
-            xlabel=xlabel,
-            ylabel=ylabel,
+            xlabel=shown.xlabel,
+            ylabel=shown.ylabel,
         ).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
@@ -193,7 +187,7 @@ class LocalMetricDisplay:
         title = f"Each ellipse: points equally far from its query, by {by}.\n"
         title += "All are drawn equally long: only their shapes count"
         _draw.words(self.ax_, title, self.xlabel, self.ylabel)
-        self.legend_ = _draw.legend(self.ax_)
+        self.legend_ = _draw.legend(self.ax_, title)
         return self
 
     def _contours(self, p: Densities) -> list[Any]:

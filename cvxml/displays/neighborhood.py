@@ -14,7 +14,7 @@ from cvxml.core.inputs import check_count, check_X
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.result import Evaluation
 from cvxml.displays import _draw
-from cvxml.displays._given import check_features, check_fitted, labels_of, names_of
+from cvxml.displays._given import labels_of, learner_of, names_of, plane_of
 from cvxml.methods import get, known
 
 
@@ -90,27 +90,29 @@ class NeighborhoodDisplay:
         y: ArrayLike,
         index: int = 0,
         *,
-        features: tuple[int, int] = (0, 1),
+        features: tuple[int | str, int | str] = (0, 1),
         zoom: bool = True,
         ax: Any = None,
     ) -> Self:
         """Draw the neighbours of point `index` at the metric of a fitted MLSVM, KernelMLSVM or Gerrymandering.
 
+        estimator: may be a Pipeline or a search. Then the neighbours are those of its last step that was solved, and
+            the picture shows X transformed by the steps before it.
         X: (n, d), the points of the fit.
         y: (n,), the labels of the fit.
-        features: the two that are drawn.
+        features: the two that are drawn, by index or by name.
         zoom, ax: as in `plot`.
 
         Raises NotFittedError, and ValueError for another estimator and for bad input.
         """
-        check_fitted(estimator)
-        solution = getattr(estimator, "solution_", None)
+        learner = learner_of(estimator, X, "solution_")
+        solution = getattr(learner.estimator, "solution_", None)
         if solution is None:
-            raise ValueError(f"{type(estimator).__name__} has no neighbours to draw; {_able()} have")
+            raise ValueError(f"{type(learner.estimator).__name__} has no neighbours to draw; {_able()} have")
         method = _check_method(solution.method)
         params = {k: v for k, v in solution.params.items() if k in get(method).PARAMETERS}
-        shown: dict[str, Any] = {"features": features, "zoom": zoom, "ax": ax}
-        return cls.from_metric(method, X, y, solution.metric, index, **shown, **params)
+        shown: dict[str, Any] = {"features": features, "names": learner.names, "zoom": zoom, "ax": ax}
+        return cls._drawn(method, learner.X, y, solution.metric, index, params, **shown)
 
     @classmethod
     def from_metric(
@@ -121,7 +123,7 @@ class NeighborhoodDisplay:
         metric: ArrayLike,
         index: int = 0,
         *,
-        features: tuple[int, int] = (0, 1),
+        features: tuple[int | str, int | str] = (0, 1),
         zoom: bool = True,
         ax: Any = None,
         **params: Any,
@@ -130,27 +132,45 @@ class NeighborhoodDisplay:
 
         method: "mlsvm", "kernel_mlsvm" or "ssvm".
         params: parameters of the method.
-        features: the two that are drawn.
+        features: the two that are drawn, by index or by name.
         ax, zoom: as in `plot`.
 
         Raises ValueError for bad input.
         """
+        shown: dict[str, Any] = {"features": features, "names": names_of(X), "zoom": zoom, "ax": ax}
+        return cls._drawn(method, X, y, metric, index, params, **shown)
+
+    @classmethod
+    def _drawn(
+        cls,
+        method: str,
+        X: ArrayLike,
+        y: ArrayLike,
+        metric: ArrayLike,
+        index: int,
+        params: Mapping[str, Any],
+        *,
+        features: tuple[int | str, int | str],
+        names: list[str] | None,
+        zoom: bool,
+        ax: Any,
+    ) -> Self:
+        """Draw. names: of all features, or None."""
         points = check_X(X)
-        chosen = check_features(features, points.shape[1])
+        shown = plane_of(features, points.shape[1], names)
         i = check_count(index, "index", at_least=0, at_most=len(points) - 1)
         method = _check_method(method)
         at = api.evaluate(method, X, y, metric, **params)
-        xlabel, ylabel = names_of(X, chosen)
         labels = labels_of(y, len(points))
         return cls(
-            X=points[:, chosen],
+            X=points[:, shown.features],
             y=labels,
             index=i,
             sets={name: np.asarray(at.values[name][i], dtype=np.intp) for name in SETS[method]},
             marked={k: int(at.values[k][i]) for k in MARKED if k in at.values and at.values[k][i] >= 0},
             title=f"point {i}, class {labels[i]}; {_values_in_words(at, i)}",
-            xlabel=xlabel,
-            ylabel=ylabel,
+            xlabel=shown.xlabel,
+            ylabel=shown.ylabel,
         ).plot(ax, zoom=zoom)
 
     def plot(self, ax: Any = None, *, zoom: bool = True) -> Self:
@@ -188,7 +208,7 @@ class NeighborhoodDisplay:
         else:
             _draw.frame(self.ax_, self.X)
         _draw.words(self.ax_, self.title, self.xlabel, self.ylabel)
-        self.legend_ = _draw.legend(self.ax_)
+        self.legend_ = _draw.legend(self.ax_, self.title)
         return self
 
     def _strengthen(self, near: IntArray) -> None:
@@ -201,6 +221,10 @@ class NeighborhoodDisplay:
             colours[:, 3] = mine
             drawn.set_alpha(None)
             drawn.set_facecolor(colours)
+            if drawn.get_linewidth()[0] > 0:
+                edges = np.zeros_like(colours)
+                edges[:, 3] = mine
+                drawn.set_edgecolor(edges)
 
     def _draw_set(self, name: str, members: IntArray) -> None:
         look, here = LOOKS[name], self.X[self.index]

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from cvxml.core.inputs import check_choice, check_positive, real_array
 from cvxml.core.metric import FEASIBILITY_TOL, FloatArray, as_matrix, examine
 from cvxml.displays import _draw
-from cvxml.displays._given import check_size, metric_of
+from cvxml.displays._given import check_size, learner_of, metric_of
 from cvxml.displays._palette import COLOURS, MARKERS
 
 SCALES = ("linear", "log")
@@ -68,13 +68,15 @@ class SpectrumDisplay:
 
         For a kernel method, this is the metric in the kernel features.
 
+        estimator: may be a Pipeline or a search. Then the metric is that of the last step that learns one.
         X, y: ignored.
         name: in the legend; default: that of the class.
         tol, ax, scale: as in `from_metric`.
 
         Raises NotFittedError, and ValueError for an estimator without a metric.
         """
-        named = {name or type(estimator).__name__: metric_of(estimator, kernel=True)}
+        learner = learner_of(estimator, None).estimator
+        named = {name or type(learner).__name__: metric_of(learner, kernel=True)}
         return cls.from_metric(named, tol=tol, ax=ax, scale=scale)
 
     @classmethod
@@ -126,8 +128,8 @@ class SpectrumDisplay:
             self.ax_.axhline(0, color=_draw.GREY, linewidth=0.8, zorder=0)
         self.ax_.xaxis.get_major_locator().set_params(integer=True)
         title = f"Rank: eigenvalues above {self.tol:g} of the largest; the others count as 0, and are hollow"
-        _draw.words(self.ax_, title, "eigenvalue, from the largest", "value")
-        self.legend_ = _draw.legend(self.ax_)
+        _draw.words(self.ax_, title, "number of the eigenvalue, from the largest", "eigenvalue")
+        self.legend_ = _draw.legend(self.ax_, title)
         return self
 
     def _draw_one(self, k: int, name: str, floor: float | None) -> None:

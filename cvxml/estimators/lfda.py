@@ -28,5 +28,4 @@ class LFDA(Learner):
         """
 
     def _keep(self, X: FloatArray) -> None:
-        assert self.solution_.components is not None
         self.components_ = self.solution_.components

@@ -48,5 +48,4 @@ class MLKR(Learner):
         return self
 
     def _keep(self, X: FloatArray) -> None:
-        assert self.solution_.components is not None
         self.components_ = self.solution_.components

@@ -58,7 +58,6 @@ class NCA(Learner):
         return self
 
     def _keep(self, X: FloatArray) -> None:
-        assert self.solution_.components is not None
         self.components_ = self.solution_.components
 
     def plot(self, X: ArrayLike, y: ArrayLike | None = None, *, ax: Any = None) -> Any:

@@ -24,6 +24,7 @@ from cvxml.core.run import Callback
 from cvxml.core.threads import one_blas_thread
 from cvxml.core.tolerance import Tolerance, check_tol
 from cvxml.core.tuples import refuse_tuples
+from cvxml.core.work import BUILDING, doing
 from cvxml.methods import check_params, get, get_exact
 from cvxml.oracle.about import about
 from cvxml.oracle.asked import LATE, Asked
@@ -133,7 +134,8 @@ def check(
             raise ValueError("nothing to check: give metric, components or claimed_objective")
         if nothing and exact:
             raise ValueError("exact arithmetic judges a metric: give it beside the claimed objective")
-        given = module.instance(X, y, **params)
+        with doing(BUILDING):
+            given = module.instance(X, y, **params)
         metric = None if metric is None else module.matrix(given, metric)
         candidate = _candidate(metric, components, module.metric_size(given))
         question = asked(params, given, candidate)

@@ -191,7 +191,7 @@ def as_table(rows: Sequence[Row]) -> str:
     width = max((len(printable(row.case)) for row in rows), default=len("case")) + 2
     lines = [f"{'case':<{width}}{'verdict':<14}{'relative gap':>14}{'seconds':>9}"]
     for row in rows:
-        gap = "" if row.rel_gap is None else f"{row.rel_gap:.1e}"
+        gap = "" if row.rel_gap is None or not math.isfinite(row.rel_gap) else f"{row.rel_gap:.1e}"
         lines.append(f"{printable(row.case):<{width}}{row.verdict:<14}{gap:>14}{row.seconds:>9.2f}")
         said = (*((row.message,) if row.message else ()), *_diagnosed(row))
         lines += [f"    {one_line(line)}" for line in said]

@@ -31,6 +31,7 @@ from scipy.special import betainc
 from cvxml.core.metric import FloatArray, examine, project_psd
 from cvxml.core.misreading import LOOSE
 from cvxml.core.report import Nearest
+from cvxml.core.work import DIAGNOSING, doing
 from cvxml.methods import get
 from cvxml.oracle.asked import Asked
 from cvxml.oracle.explanations import (
@@ -67,6 +68,7 @@ class Diagnosis(NamedTuple):
     nearest: tuple[Nearest, ...] = ()
 
 
+@doing(DIAGNOSING)
 def diagnose(asked: Asked, optimum: Reference | None = None) -> Diagnosis:
     """Return the explanations of the candidate.
 

@@ -70,7 +70,7 @@ def certify_estimator(
     if no step learns a metric, or if its steps give other points than its learner of cvxml was fitted to. A search
     with refit=False is refused. The message names the step.
     """
-    learner, points, path = found(estimator, X, _learns)
+    learner, points, path, _ = found(estimator, X, _learns)
     with named(*path):
         asked = _asked(learner, points, y, given)
     options: dict[str, Any] = {

@@ -15,18 +15,21 @@ Learns = Callable[[Any], bool]  # whether an estimator is a metric learner that 
 
 
 class Found(NamedTuple):
-    """A metric learner, the points after the steps before it, and the names of the steps that lead to it."""
+    """A metric learner, the points after the steps before it, and the steps that lead to it."""
 
     learner: Any
     X: Any
-    path: tuple[str, ...] = ()  # outermost first; empty if the learner was given itself
+    path: tuple[str, ...] = ()  # names, outermost first; empty if the learner was given itself
+    before: tuple[Any, ...] = ()  # the fitted steps that transformed X, in their order
 
 
-def found(estimator: Any, X: Any, learns: Learns) -> Found:
+def found(estimator: Any, X: Any, learns: Learns, of_fit: bool = True) -> Found:
     """Return the metric learner in `estimator`, and X transformed by the fitted steps before it.
 
     A Pipeline is searched for the last step that learns a metric, a search is replaced by its best_estimator_. Both may
-    be nested. Any other estimator is returned with X.
+    be nested. Any other estimator is returned with X. If X is None, only the learner is found.
+
+    of_fit: True if X must be the points of the fit. A learner in a Pipeline that keeps its points must have got these.
 
     Raises ValueError if a step is not fitted or cannot transform, if no step learns a metric, or if a search kept no
     fitted estimator.
@@ -34,7 +37,7 @@ def found(estimator: Any, X: Any, learns: Learns) -> Found:
     if _is_search(estimator):
         best = _best(estimator)
         with named("best_estimator_"):
-            inside = found(best, X, learns)
+            inside = found(best, X, learns, of_fit)
         return inside._replace(path=("best_estimator_", *inside.path))
     if not _is_pipeline(estimator):
         return Found(estimator, X)
@@ -47,16 +50,16 @@ def found(estimator: Any, X: Any, learns: Learns) -> Found:
             f"{listed or 'empty'}: give a pipeline with a learner of cvxml, metric-learn or scikit-learn"
         )
     last = positions[-1]
-    points = X
+    points, before = X, tuple(step for _, step in steps[:last])
     for name, step in steps[:last]:
         with named(name):
-            points = _transformed(step, points)
+            points = None if X is None else _transformed(step, points)
     name, learner = steps[last]
     with named(name):
-        inside = found(learner, points, learns)
-        if last > 0:
+        inside = found(learner, points, learns, of_fit)
+        if last > 0 and of_fit and X is not None:
             _refuse_other_points(inside)
-    return inside._replace(path=(name, *inside.path))
+    return inside._replace(path=(name, *inside.path), before=(*before, *inside.before))
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from cvxml.core.exact import Exact, Unproved, decimal, upward
 from cvxml.core.inputs import check_choice, check_number
 from cvxml.core.metric import EPS
 from cvxml.core.report import Verdict
-from cvxml.core.result import Certificate, SavedSolution, Status, plain
+from cvxml.core.result import Certificate, SavedSolution, Status, gap_in_words, number, plain
 from cvxml.core.short_repr import cut
 from cvxml.core.threads import one_blas_thread
 from cvxml.core.tolerance import Tolerance, check_tol
@@ -71,8 +71,8 @@ class Recertified:
         )
         return (
             f"{self.verdict.value.upper()}: {self.method}: {self.reason}\n"
-            f"  objective {c.objective:.12g}   lower bound {c.lower_bound:.12g}\n"
-            f"  gap {c.gap:.3g}   relative gap {c.rel_gap:.3g}{radius}\n"
+            f"  objective {number(c.objective)}   lower bound {number(c.lower_bound)}\n"
+            f"  {gap_in_words(c.gap, c.rel_gap)}{radius}\n"
             f"  feasibility: {c.feasibility}\n"
             f"{exact}"
             f"  the file claims: {', '.join(claims)}"

@@ -11,6 +11,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from cvxml.core.clock import watched
 from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.work import FACTORISING, doing
 from cvxml.family.geometry.symmetric import quadratic, smat, squares, svec, triangle, weighted
 from cvxml.family.rows.base import Entries
 
@@ -167,7 +168,8 @@ class Curvature:
             some = self.rows.part(np.arange(start, min(t, start + size)))
             A = some.B @ squares(some.apart(z))
             K += self.weight * (A.T @ A)
-        return cho_factor(K, overwrite_a=True)
+        with doing(FACTORISING):
+            return cho_factor(K, overwrite_a=True)
 
     def _diagonal(self) -> FloatArray:
         """The diagonal, approximated as if no two pairs were in the same row.

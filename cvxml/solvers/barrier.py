@@ -31,6 +31,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from cvxml.core.clock import look, watched
 from cvxml.core.metric import EPS, FloatArray
+from cvxml.core.work import FACTORISING, doing
 from cvxml.family.geometry.symmetric import smat, svec
 
 SHRINK = 1e-4  # smallest factor of rho in one step
@@ -116,7 +117,8 @@ def _direction(f: Smooth, at: _Point, shrink: float) -> _Direction | None:
     left = H.copy()
     left[np.diag_indices_from(left)] += (at.s[rows] + at.s[columns]) / 2
     try:
-        factor = cho_factor(left, lower=True, overwrite_a=True)
+        with doing(FACTORISING):
+            factor = cho_factor(left, lower=True, overwrite_a=True)
     except LinAlgError:
         return None
     one, S = np.eye(r), np.diag(at.s)

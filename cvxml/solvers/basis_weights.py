@@ -17,6 +17,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from cvxml.core.bases import combined
 from cvxml.core.metric import EPS, FloatArray, middle
+from cvxml.core.work import FACTORISING, doing
 from cvxml.family.losses.hinge import Hinge
 from cvxml.family.regularizers.combinations import NormOfCombination, SumOfWeights
 from cvxml.family.rows.base import Duals
@@ -111,7 +112,8 @@ class Combining:
             normal = normal / scale / scale[:, None]
             normal[np.diag_indices_from(normal)] += z / w / scale**2 + 16 * EPS
             try:
-                factor = cho_factor(normal)
+                with doing(FACTORISING):
+                    factor = cho_factor(normal)
             except (np.linalg.LinAlgError, ValueError):
                 return False
             rest = self._gradient(w, a) - z

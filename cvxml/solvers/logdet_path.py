@@ -33,6 +33,7 @@ from cvxml.core.clock import look, watched
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import Dual
 from cvxml.core.run import Found
+from cvxml.core.work import FACTORISING, doing
 from cvxml.family.geometry.symmetric import smat, svec
 from cvxml.family.regularizers.logdet import LogDet
 from cvxml.family.rows.base import Duals
@@ -80,7 +81,9 @@ class Curvature:
             return g - F.total(y)
         if entries <= MOST_SQUARE:
             H = np.eye(entries) + gamma * self.total
-            return smat(cho_solve(cho_factor(H, lower=True), svec(g)), k)
+            with doing(FACTORISING):
+                factor = cho_factor(H, lower=True)
+            return smat(cho_solve(factor, svec(g)), k)
 
         def product(vector: FloatArray) -> FloatArray:
             V = smat(np.ravel(vector), k)

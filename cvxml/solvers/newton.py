@@ -14,6 +14,7 @@ import numpy as np
 from scipy.linalg import blas, cho_factor, cho_solve
 
 from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.work import FACTORISING, doing
 
 MAX_ENTRIES = 1.5e8  # entries of B: 1.2 GB
 
@@ -55,6 +56,7 @@ def solve_regularised(B: FloatArray, g: FloatArray) -> FloatArray:
 
 def _cholesky_solve(gram: FloatArray, g: FloatArray) -> FloatArray:
     gram[np.diag_indices_from(gram)] += 1.0
-    factor = cho_factor(gram, lower=True, overwrite_a=True, check_finite=False)
+    with doing(FACTORISING):
+        factor = cho_factor(gram, lower=True, overwrite_a=True, check_finite=False)
     result: FloatArray = cho_solve(factor, g, check_finite=False)
     return result

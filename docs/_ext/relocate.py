@@ -21,6 +21,16 @@ PAGES = {
     "CONTRIBUTING.md": "contributing.md",
     "examples/README.rst": "gallery/index.rst",
 }
+INDEX = """# Reports
+
+Programs in `validation/` wrote these reports, or they describe such a program.
+
+```{toctree}
+:glob:
+
+*
+```
+"""
 LINK = re.compile(r"\]\(([^)#:\s]+)(#[^)\s]*)?\)")
 
 
@@ -35,13 +45,17 @@ def pages() -> dict[Path, Path]:
 
 
 def write_reports() -> None:
-    """Write a page for each report, which includes the report; remove the pages of deleted reports."""
+    """Write a page for each report, which includes the report, and their index; remove the pages of deleted reports."""
     (DOCS / "reports").mkdir(exist_ok=True)
     written = {page: report for report, page in pages().items() if page.parent.name == "reports"}
-    for page in set((DOCS / "reports").glob("*.md")) - set(written):
+    texts = {
+        page: f"```{{include}} {os.path.relpath(report, page.parent)}\n```\n"
+        for page, report in written.items()
+    }
+    texts[DOCS / "reports" / "index.md"] = INDEX
+    for page in set((DOCS / "reports").glob("*.md")) - set(texts):
         page.unlink()
-    for page, report in written.items():
-        text = f"```{{include}} {os.path.relpath(report, page.parent)}\n```\n"
+    for page, text in texts.items():
         # Sphinx reads a page again after each write, so unchanged pages are not written.
         if not page.is_file() or page.read_text(encoding="utf-8") != text:
             page.write_text(text, encoding="utf-8")

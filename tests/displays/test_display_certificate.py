@@ -46,7 +46,7 @@ def test_bounds_and_seconds_are_those_of_the_history() -> None:
         data_of(display.bound_lines_[0]), [(s.seconds, s.lower_bound) for s in solution.history]
     )
     assert display.final_.get_ydata()[0] == solution.objective
-    assert display.ax_.get_xlabel() == "seconds"
+    assert "(seconds)" in display.ax_.get_xlabel()
 
 
 def test_an_estimator_s_tolerance_is_drawn() -> None:
@@ -167,7 +167,7 @@ def test_a_metric_of_scale_0_has_an_absolute_gap_and_no_tolerance() -> None:
     assert solution.certificate.scale == 0
     display = displays.CertificateDisplay.from_solution(solution)
     assert display.tolerance_line_ is None
-    assert display.ax_.get_ylabel() == "gap"
+    assert "relative" not in display.ax_.get_ylabel()
     # A logarithmic axis has no 0: what a kernel makes of the last gap may be one, and is drawn at the least there is.
     gaps = [max(step.gap, solution.certificate.rounding, 1e-300) for step in solution.history]
     np.testing.assert_array_equal(display.gap_lines_[0].get_ydata(), gaps)

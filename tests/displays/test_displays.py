@@ -12,7 +12,10 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
 
 import cvxml
 from cvxml import displays
@@ -65,7 +68,8 @@ def test_what_is_given_to_from_estimator_arrives() -> None:
     assert (ball.radius, ball.circles_, ball.ax_) == (2.0, [], ax)
     assert "shadow" in ball.title
     proof = displays.CertificateDisplay.from_estimator(mlsvm, tol=0.5, show="bounds", x="seconds", ax=ax)
-    assert (proof.tol, proof.ax_, proof.ax_.get_xlabel()) == (0.5, ax, "seconds")
+    assert (proof.tol, proof.ax_) == (0.5, ax)
+    assert "seconds" in ax.get_xlabel()
     assert len(proof.bound_lines_) == 1
     near = displays.NeighborhoodDisplay.from_estimator(mlsvm, X, y, 3, zoom=False, **options)
     assert (near.ax_, near.index, near.xlabel) == (ax, 3, "feature 3")
@@ -87,6 +91,35 @@ def test_a_display_draws_on_the_axes_given_and_again_on_others(draw: Any) -> Non
     assert display.ax_ is axes[1]
     assert len(axes[0].lines) == len(axes[1].lines) > 0
     assert display.plot().figure_ is not figure
+
+
+def outside(display: Any) -> list[str]:
+    """The texts that the picture cuts."""
+    display.figure_.canvas.draw()
+    ax, whole = display.ax_, display.figure_.figure.bbox
+    shown = {"title": ax._left_title, "x": ax.xaxis.label, "y": ax.yaxis.label, "legend": display.legend_}
+    boxes = {name: text.get_window_extent() for name, text in shown.items()}
+    return [
+        name
+        for name, box in boxes.items()
+        if box.x0 < whole.x0 or box.x1 > whole.x1 or box.y0 < whole.y0 or box.y1 > whole.y1
+    ]
+
+
+@pytest.mark.quick(2)
+@pytest.mark.parametrize("rows", [1, 2])
+@every_display
+def test_the_picture_of_axes_that_are_given_is_not_cut(draw: Any, rows: int) -> None:
+    _, axes = plt.subplots(1, rows, figsize=(6.4 * rows, 4.8), squeeze=False)
+    display = draw(ax=axes[0, -1])
+    assert outside(display) == []
+
+
+def test_a_layout_of_the_user_stays() -> None:
+    figure, ax = plt.subplots(layout="tight")
+    engine = figure.get_layout_engine()
+    DRAWN["spectrum"](ax=ax)
+    assert figure.get_layout_engine() is engine
 
 
 SPECIAL: dict[str, Any] = {
@@ -192,12 +225,92 @@ def test_metrics_of_another_kind_are_refused() -> None:
         displays.SpectrumDisplay.from_estimator(fitted(cvxml.GLML()))
 
 
-def test_columns_of_a_data_frame_name_the_axes() -> None:
-    class Frame(np.ndarray):
-        columns = ("height", "width", "depth", "age")
+class Frame(np.ndarray):
+    """Points with names of columns, as of a data frame."""
 
-    display = displays.MetricEllipseDisplay.from_metric(np.eye(4), X.view(Frame), y, features=(2, 0))
-    assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("depth", "height")
+    columns = ("height", "width", "depth", "age")
+
+
+TABLE = X.view(Frame)
+NAMED: dict[str, Any] = {
+    "ellipse": lambda features: displays.MetricEllipseDisplay.from_metric(
+        np.eye(4), TABLE, y, features=features
+    ),
+    "neighborhood": lambda features: displays.NeighborhoodDisplay.from_metric(
+        "mlsvm", TABLE, y, np.eye(4), features=features
+    ),
+    "local": lambda features: displays.LocalMetricDisplay.from_estimator(
+        fitted(cvxml.GLML(alpha=0.1)), TABLE, y, X[:3], features=features
+    ),
+}
+
+
+@pytest.mark.parametrize("draw", NAMED.values(), ids=NAMED)
+def test_features_are_columns_by_name_or_index(draw: Any) -> None:
+    by_name, by_index = draw(("depth", "height")), draw((2, 0))
+    for display in (by_name, by_index):
+        assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("depth", "height")
+        np.testing.assert_array_equal(display.X, X[:, [2, 0]])
+
+
+def test_names_that_no_column_has_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"'weight'.*height, width, depth, age"):
+        NAMED["ellipse"](("weight", "age"))
+    with pytest.raises(ValueError, match=r"two different.*'age'"):
+        NAMED["ellipse"]((3, "age"))
+    with pytest.raises(ValueError, match=r"'age'.*0\.\.3"):
+        displays.MetricEllipseDisplay.from_metric(np.eye(4), X, y, features=("age", "height"))
+
+
+class Scale(BaseEstimator):
+    """A step that keeps the names of the features."""
+
+    def fit(self, X: Any, y: Any = None) -> Scale:
+        self.fitted_ = True
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        return np.asarray(X) / [1, 2, 4, 8]
+
+    def get_feature_names_out(self, names: Any = None) -> np.ndarray:
+        return np.array(["height", "width", "depth", "age"])
+
+
+def test_a_pipeline_is_drawn_with_the_metric_of_its_learner_on_the_points_that_it_got() -> None:
+    """Beside the learner itself, fitted to the same points. The features keep their names."""
+    scaled = X / [1, 2, 4, 8]
+    mlsvm, glml = cvxml.MLSVM(lam=0.1), cvxml.GLML(alpha=0.1)
+    alone, local = fitted(clone(mlsvm), scaled), fitted(clone(glml), scaled)
+    steps = fitted(make_pipeline(Scale(), mlsvm, KNeighborsClassifier(1)))
+    places = fitted(make_pipeline(Scale(), glml))
+    pairs = [
+        (displays.MetricEllipseDisplay, {"features": ("depth", "age")}, alone, steps),
+        (displays.NeighborhoodDisplay, {"features": ("depth", "age")}, alone, steps),
+        (displays.LocalMetricDisplay, {"features": ("depth", "age")}, local, places),
+    ]
+    for display, options, learner, pipeline in pairs:
+        drawn = display.from_estimator(pipeline, X, y, **options)
+        expected = display.from_estimator(learner, scaled, y, features=(2, 3))
+        assert drawn.xlabel == "depth"
+        assert len(drawn.ax_.lines) == len(expected.ax_.lines)
+        for one, other in zip(drawn.ax_.lines, expected.ax_.lines, strict=True):
+            np.testing.assert_allclose(one.get_xydata(), other.get_xydata(), rtol=1e-9)
+    proof = displays.CertificateDisplay.from_estimator(steps)
+    assert proof.certificate.gap == pytest.approx(alone.solution_.certificate.gap)
+    assert list(displays.SpectrumDisplay.from_estimator(steps).ranks_) == ["MLSVM"]
+    query = np.array([[1.0, 2, 4, 8]])
+    at = displays.LocalMetricDisplay.from_estimator(places, X, y, query)
+    np.testing.assert_array_equal(at.queries, [[1, 1]])
+    ball = displays.MetricEllipseDisplay.from_estimator(steps, X[:9], y[:9])  # not the points of the fit
+    np.testing.assert_array_equal(ball.X, scaled[:9, :2])
+
+
+def test_ten_classes_have_ten_markers() -> None:
+    labels = np.arange(len(PLANE)) % 10
+    drawn = displays.MetricEllipseDisplay.from_metric(M2, PLANE, labels).points_
+    assert len({path.get_paths()[0].vertices.tobytes() for path in drawn}) == 10
+    looks = {(path.get_facecolor().tobytes(), path.get_paths()[0].vertices.tobytes()) for path in drawn}
+    assert len(looks) == 10
 
 
 def test_inputs_are_untouched() -> None:

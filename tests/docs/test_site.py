@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import inspect
+import json
 import pickle
 import re
 from collections.abc import Iterator
@@ -56,6 +57,27 @@ def test_no_link_is_dead(site: Site) -> None:
             if place and there.suffix == ".html":
                 found = site.pages[str(there.resolve().relative_to(site.folder.resolve()))]
                 assert unquote(place) in found.ids, f"{name}: {target}"
+
+
+MENU = ("Learn", "Use", "Check", "Reference", "Evidence")
+
+
+def test_the_menu_is_by_purpose_and_shows_the_version(site: Site) -> None:
+    for name in ("index.html", "install.html", "mlsvm.html"):
+        text = (site.folder / name).read_text(encoding="utf-8")
+        captions = re.findall(r'class="caption-text">([^<]*)<', text.partition("<article")[0])
+        assert tuple(captions) == MENU
+        (brand,) = re.findall(r'class="sidebar-brand-text">([^<]*)<', text)
+        assert brand.split() == ["cvxml", cvxml.__version__]
+
+
+@pytest.mark.parametrize(("word", "page"), [("instal", "install"), ("gridsearchcv", "from_scikit_learn")])
+def test_a_search_for_a_word_finds_the_page_that_has_it_in_a_title(site: Site, word: str, page: str) -> None:
+    """In the index of the search, which holds stems of words."""
+    text = (site.folder / "searchindex.js").read_text(encoding="utf-8")
+    index = json.loads(text[text.index("{") : text.rindex("}") + 1])
+    found = index["titleterms"][word]
+    assert page in [index["docnames"][k] for k in (found if isinstance(found, list) else [found])]
 
 
 def test_every_public_name_is_in_the_reference(site: Site) -> None:

@@ -104,6 +104,20 @@ def test_the_picture_of_the_first_page_is_another_on_a_telephone(address: str, b
     assert shown == {400: "cvxml_narrow.png", 1280: "cvxml.png"}
 
 
+@pytest.mark.parametrize("width", [1280, 1600])
+def test_the_contents_of_a_page_are_visible_on_a_laptop(address: str, browser: Any, width: int) -> None:
+    page = browser.new_page(viewport={"width": width, "height": 800})
+    page.goto(f"{address}/mlsvm.html")
+    boxes = [page.locator(name).first.bounding_box() for name in (".sidebar-drawer", "article", ".toc-tree")]
+    scroll = page.evaluate(WIDTH)
+    page.close()
+    menu, text, contents = boxes
+    assert 0 <= menu["x"] < menu["x"] + menu["width"] <= text["x"]
+    assert text["x"] + text["width"] <= contents["x"] < contents["x"] + contents["width"] <= width
+    assert text["width"] >= 600
+    assert scroll <= width
+
+
 @pytest.mark.parametrize("opened", ["served", "from a folder"])
 def test_a_search_shows_where_the_words_stand(site: Site, address: str, browser: Any, opened: str) -> None:
     page = browser.new_page()

@@ -7,6 +7,7 @@ to change, and an example.
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Iterable
 from contextlib import suppress
 from fractions import Fraction
@@ -85,6 +86,49 @@ def test_dual_names_the_parts_of_a_dual_and_their_dimensions(method: str) -> Non
 @every_method
 def test_small_has_parameters_for_sixteen_points(method: str) -> None:
     assert solved_small(method).X.shape == (16, 3)
+
+
+@every_method
+def test_a_solution_has_a_radius_and_components(method: str) -> None:
+    """L^T L is the metric, of each query if there are several."""
+    solution = solved_small(method)
+    assert solution.radius == solution.certificate.radius >= 0
+    L = solution.components
+    scale = np.linalg.norm(solution.metric) or 1.0
+    np.testing.assert_allclose(np.swapaxes(L, -1, -2) @ L, solution.metric, rtol=0, atol=1e-7 * scale)
+
+
+FACTORS = {"negative": -1.0, "zero": 0.0, "huge": 1e10}
+
+
+@pytest.mark.quick(6)
+@pytest.mark.parametrize("factor", FACTORS.values(), ids=FACTORS)
+@every_method
+def test_the_figures_of_a_report_say_something(method: str, factor: float) -> None:
+    """Multiples of the identity: no figure is infinite, and a matrix that is no metric has no objective of its own."""
+    of, given = checked(method, *SIXTEEN_POINTS, **small(method))
+    metric = factor * np.eye(of.metric_size(given))
+    report = cvxml.check(method, *SIXTEEN_POINTS, metric, diagnosed=False, **small(method))
+    shown = dict(report.rows())
+    for name, text in shown.items():
+        assert not {"inf", "nan", "-inf"} & set(text.split()), (name, text)
+    feasible = report.feasibility.feasible
+    assert report.figures_of == report.to_dict()["figures_of"] == ("metric" if feasible else "projection")
+    assert ("objective" in shown) <= feasible
+    assert (
+        all(" (projected)" in name for name in shown if name.split(" (")[0] in ("gap", "step gap"))
+        or feasible
+    )
+
+
+@pytest.mark.quick(3)
+@every_method
+def test_the_figures_of_a_solution_that_stopped_early_say_something(method: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        solution = cvxml.solve(method, *SIXTEEN_POINTS, max_iter=1, **small(method))
+    words = [text for _, text in solution.rows()] + str(solution).split()
+    assert not {"inf", "nan", "-inf"} & set(words)
 
 
 @every_method

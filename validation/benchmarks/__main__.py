@@ -98,6 +98,8 @@ def render() -> None:
     write(ROOT / summary.REPORT, "\n".join(page.report(recorded)))
     if grown := summary.collected(recorded, "growth", "size"):
         picture.growth(grown, (ROOT / summary.REPORT).with_name(page.GROWTH))
+    if spans := summary.spans(recorded):
+        picture.ratios(spans, ROOT / summary.PICTURE)
     speed = ROOT / summary.PAGE
     write(speed, summary.with_section(speed.read_text(encoding="utf-8"), summary.quoted(recorded)))
     print(summary.REPORT)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from cvxml.methods import names
 from validation.benchmarks.measure import exponent
@@ -16,6 +16,7 @@ NEVER = "never"  # where ours does not reach what an alternative did
 COLUMNS = ("its seconds", "reached", "ours to that", "ratio")
 BEGIN, END = "<!-- speed: python -m validation.benchmarks -->", "<!-- end of speed -->"
 REPORT = "validation/benchmarks/report.md"
+PICTURE = "validation/benchmarks/ratios.png"
 PAGE = "docs/speed.md"
 
 Record = dict[str, Any]
@@ -39,18 +40,46 @@ def summary(recorded: Record) -> list[str]:
         if not found:
             rows.append((f"`{method}`", NOT_RUN, *("",) * 6, growth))
             continue
-        size = max(claim["n"] * claim["d"] for claim in found)
-        largest = min(
-            (
-                (claim, rival)
-                for claim in found
-                if claim["n"] * claim["d"] == size
-                for rival in rivals_of(claim)
-            ),
-            key=lambda pair: order(pair[1]),
-        )
-        rows.append((f"`{method}`", *line(*largest)[1:], all_ratios(found), growth))
+        rows.append((f"`{method}`", *line(*largest(found))[1:], all_ratios(found), growth))
     return table(head, rows)
+
+
+def largest(claims: list[Result]) -> tuple[Result, Result]:
+    """Return the largest problem, and the best alternative there. Each claim has an alternative."""
+    size = max(claim["n"] * claim["d"] for claim in claims)
+    pairs = [
+        (claim, rival) for claim in claims if claim["n"] * claim["d"] == size for rival in rivals_of(claim)
+    ]
+    return min(pairs, key=lambda pair: order(pair[1]))
+
+
+class Span(NamedTuple):
+    """The ratios of a method: the seconds of an alternative over ours to the same gap."""
+
+    method: str
+    least: float
+    most: float
+    at_largest: float  # of the best alternative, on the largest problem
+    package: str  # of that alternative
+
+
+def spans(recorded: Record) -> list[Span]:
+    """Return a span for each method with an alternative that solves its problem, in the order of `at_largest`."""
+    found = []
+    claims = [claim for claim in collected(recorded, "claims") if solved_ratios([claim])]
+    for method in sorted({claim["method"] for claim in claims}):
+        own = [claim for claim in claims if claim["method"] == method]
+        ratios = [each for each in solved_ratios(own) if each is not None]
+        rival = largest(own)[1]
+        here = ratio(rival)
+        if here is not None:
+            found.append(Span(method, min(ratios), max(ratios), here, rival["name"].split(", ")[0]))
+    return sorted(found, key=lambda span: span.at_largest)
+
+
+def solved_ratios(claims: Iterable[Result]) -> list[float | None]:
+    """Return the ratios of all alternatives that solve their problem; None where ours never reached as much."""
+    return [ratio(rival) for claim in claims for rival in rivals_of(claim) if not order(rival)[0]]
 
 
 def rivals_of(claim: Result) -> list[Result]:
@@ -80,7 +109,7 @@ def ratio(rival: Result) -> float | None:
 
 def all_ratios(claims: Iterable[Result]) -> str:
     """From the least to the greatest, over all alternatives that solve their problem."""
-    found = [ratio(rival) for claim in claims for rival in rivals_of(claim) if not order(rival)[0]]
+    found = solved_ratios(claims)
     ratios = [each for each in found if each is not None]
     missed = f"{NEVER} ({found.count(None)}), " if None in found else ""
     return missed + (f"{short(min(ratios))} to {short(max(ratios))}" if ratios else "none solved")
@@ -135,6 +164,15 @@ def quoted(recorded: Record | None) -> list[str]:
         f"Measured by `{made['command']}` on {made['date']}, {made['cores']} cores. Some alternative was",
         f"faster, in at least one problem, for {found}.",
         "",
+        f"![How many times as long the best alternative takes, for {len(spans(recorded))} methods](../{PICTURE})",
+        "",
+        f"A mark is the ratio on the largest problem that an alternative solves (gap at most {ENOUGH:g}): the",
+        "seconds of the best alternative, divided by ours to the same gap. The line is the range over all problems",
+        "and alternatives. Left of the dashed line the alternative is faster.",
+        "",
+        "<details>",
+        "<summary>The table of all methods</summary>",
+        "",
         "| column | meaning |",
         "|---|---|",
         "| data | the largest problem of the method with an alternative |",
@@ -149,6 +187,8 @@ def quoted(recorded: Record | None) -> list[str]:
         "| growth | the exponent of the time in the number n of points, with the range of n |",
         "",
         *summary(recorded),
+        "",
+        "</details>",
         "",
         "The next table has large problems: thousands of points, hundreds of features, or all pairs. The time is",
         "that of the whole call of `cvxml.solve`, with one thread of BLAS.",

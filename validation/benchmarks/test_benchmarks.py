@@ -29,6 +29,7 @@ from validation.benchmarks import (
     mlsvm,
     nca,
     page,
+    picture,
     size,
     summary,
     vectorised,
@@ -570,6 +571,14 @@ def test_the_summary_has_the_best_alternative_of_the_largest_problem() -> None:
     assert row == "| `mcml` | wine, 178 x 13 | A (s) | 60.0 s | failed | - | - | none solved | not run |"
     assert not any(line.startswith("| `itml` |") for line in lines)  # nothing of it was measured
     assert len({line.count("|") for line in lines}) == 1
+
+
+def test_the_chart_has_the_ratios_of_alternatives_that_solve_the_problem(tmp_path: Path) -> None:
+    """lmnn: 0.5 on iris; 40 and 30 on wine, where B does not solve it. mcml: no alternative solves it."""
+    (span,) = summary.spans(made())
+    assert span == ("lmnn", 0.5, 40.0, 30.0, "C")
+    picture.ratios([span], tmp_path / "ratios.png")
+    assert (tmp_path / "ratios.png").stat().st_size > 1000
 
 
 def test_the_page_has_a_line_for_each_gap_of_what_is_large() -> None:

@@ -56,7 +56,7 @@ def rings_by_nca() -> Any:
     ):
         by_class(ax, points, y, s=18)
         ax.set(title=title, xticks=[], yticks=[], aspect="equal")
-    axes[1].legend(title="class")
+    axes[1].legend(title="class", loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
     return figure
 
 

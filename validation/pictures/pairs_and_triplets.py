@@ -109,7 +109,7 @@ def itml() -> Any:
         ax.axvline(u, color=BLUE, ls="--", label=f"u = {u:.2f}")
         ax.axvline(l, color=ORANGE, ls="--", label=f"l = {l:.1f}")
         ax.set(title=title, xlabel="squared distance (25: or more)", yscale="log", ylim=(1, 6000))
-    axes[0].legend(frameon=False, fontsize=8, loc="upper center", ncols=2)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False)
     return figure
 
 
@@ -231,7 +231,7 @@ def lfda() -> Any:
             height = rng.uniform(-0.25, 0.25, len(along)) - row
             right.plot(along, height, "o", color=colour, ms=4, alpha=0.6)
     left.set_aspect("equal", "datalim")
-    left.legend(frameon=False, fontsize=8, loc="upper left")
+    figure.legend(loc="outside lower center", ncols=4, frameon=False)
     left.set_title("two features")
     right.set(title="the points along each direction", ylim=(-1.6, 0.6))
     right.set_yticks([0, -1], ["LFDA", "Fisher"])

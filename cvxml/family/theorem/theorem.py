@@ -29,6 +29,7 @@ import numpy as np
 
 from cvxml.core.metric import EPS, FloatArray
 from cvxml.core.result import Certificate
+from cvxml.core.work import PROVING, doing
 from cvxml.family.losses.base import Loss, together
 from cvxml.family.regularizers.base import JudgedMatrix, Regularizer
 from cvxml.family.rows.base import Duals, Rows, Weights, joined
@@ -83,6 +84,7 @@ class _Value(NamedTuple):
     gap: Approximate
 
 
+@doing(PROVING)
 def certify(
     family: Family, A: FloatArray, duals: Sequence[Duals], strict: Sequence[Duals] = ()
 ) -> tuple[Certificate, Proof]:

@@ -20,6 +20,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.work import FACTORISING, doing
 
 SHORT = 0.995  # fraction of the longest step
 DAMPED = (
@@ -109,7 +110,7 @@ class Interior:
         for damped in (0.0, *DAMPED):
             H[np.diag_indices(R * p)] = 1 + diagonal + damped * float(diagonal.max())
             # Rounding may make an eigenvalue negative. The last damping is larger than any such error.
-            with suppress(np.linalg.LinAlgError):
+            with suppress(np.linalg.LinAlgError), doing(FACTORISING):
                 return cho_factor(H, lower=True, check_finite=False)  # type: ignore[no-any-return]
         raise np.linalg.LinAlgError("numbers of this size cannot be solved in double precision")
 

@@ -26,6 +26,7 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from cvxml.core.clock import watched
 from cvxml.core.metric import FloatArray
+from cvxml.core.work import FACTORISING, doing
 
 
 class Rows(NamedTuple):
@@ -188,7 +189,8 @@ class _System:
         B = np.concatenate([F.reshape(-1, F.shape[2]), (mean_u - mean_w) * np.sqrt(between)[:, None]])
         gram = B.T @ B
         gram[np.diag_indices_from(gram)] += 1.0
-        self.factor = cho_factor(gram, lower=True, overwrite_a=True)
+        with doing(FACTORISING):
+            self.factor = cho_factor(gram, lower=True, overwrite_a=True)
 
     def solve(self, target: float, predictor: Direction | None) -> Direction:
         """Return the direction towards all products equal to `target`, with the predictor's second-order term."""
