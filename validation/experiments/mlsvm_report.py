@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from validation.experiments.mlsvm_claims import against, candidates, claims
-from validation.experiments.page import Groups, Results, bullets, counted, grouped, open_first, table
+from validation.experiments.mlsvm_claims import against, candidates, claims, lower_means, svm_of
+from validation.experiments.page import Groups, Parts, Results, bullets, counted, grouped, table
 from validation.experiments.quoted import QUOTED
 from validation.experiments.statistics import differs, mean, not_worse, percent
 from validation.experiments.tasks import Preset, Result
@@ -77,18 +77,17 @@ REMARKS: dict[str, str] = {
 }
 
 
-def tables(results: Results, preset: Preset) -> list[str]:
-    """Errors of all methods beside the paper's best, the best models of either, and how well ours are proved."""
+def parts(results: Results, preset: Preset) -> Parts:
+    """Errors of all methods beside the paper's best, the claims, the best models, and how well ours are proved."""
     groups = grouped(results)
-    lines = [
-        *["", "## Errors, in per cent", "", *errors_table(groups)],
-        *["", *marked(groups, preset)],
-        *["", "## What becomes of the paper's claims", "", *claims(groups)],
+    errors = ["", "## Errors, in per cent", "", *errors_table(groups), "", *marked(groups, preset)]
+    verdicts = ["", "## What becomes of the paper's claims", "", *claims(groups)]
+    details = [
         *["", "## The best models", "", *best_models(groups)],
         *["", "## What no selection could mend", "", *hindsight(groups)],
         *["", "## What was selected, and what was proved", "", *proofs(groups)],
     ]
-    return open_first(lines)
+    return Parts(errors, verdicts, details)
 
 
 def short(results: Results, preset: Preset) -> list[str]:
@@ -101,7 +100,8 @@ def short(results: Results, preset: Preset) -> list[str]:
     near = sum(not is_marked(groups, data) for data in groups)
     return [
         f"Among the paper's models, the lowest mean error is that of {counted(lowest)} (in brackets: on how many "
-        f"sets). The error of MLSVM is within two standard errors of the paper's best on {near} of {len(groups)} sets.",
+        f"sets). {lower_means(groups, svm_of(groups))} The error of MLSVM is within two standard errors of the paper's "
+        f"best on {near} of {len(groups)} sets.",
         against(groups),
     ]
 

@@ -26,7 +26,25 @@ class Verdict(StrEnum):
 
     SUPPORTED = "supported"
     CONTRADICTED = "contradicted"
-    UNDECIDED = "undecided at this power"
+    UNDECIDED = "undecided"
+
+
+NO_VERDICT = "no verdict"  # for example because a method was not run
+LEGEND = (
+    "*Legend.* S, supported: a significant difference as the paper says. C, contradicted: a significant difference "
+    "against it. U, undecided: neither, which is not evidence for either side."
+)
+
+
+def legend(*tests: str) -> list[str]:
+    """Return the meaning of the verdicts, for the top of a table; tests: those of the letters of a cell, in order."""
+    order = f" Letters stand in the order of the tests: {', '.join(tests)}." if tests else ""
+    return [LEGEND + order, ""]
+
+
+def letters(*found: Verdict) -> str:
+    """Return one letter for each verdict."""
+    return "".join(each[0].upper() for each in found)
 
 
 class Interval(NamedTuple):
