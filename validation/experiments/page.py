@@ -25,6 +25,7 @@ LOOKS = (
 OPEN = "## Open: observations without an explanation"
 IS_OPEN = re.compile(r"- .*[:;] open\b")
 HOW = "### How the verdicts are found"
+MANY = 100  # cores, of more than one machine
 Results = list[tuple[Task, Result]]
 Groups = dict[str, dict[str, list[Result]]]  # data -> method -> the results in the order of the splits
 
@@ -171,7 +172,7 @@ def referred(lines: Sequence[str]) -> list[str]:
 def header(recorded: dict[str, Any], experiment: ModuleType, preset: Preset) -> list[str]:
     """What was run, how much of it, where and how long."""
     made = recorded["environment"]
-    hours = sum(each["result"]["seconds"] for each in recorded["results"]) / 3600
+    seconds = [each["result"]["seconds"] for each in recorded["results"]]
     lines = [f"`{made['command']}`", "", experiment.WHAT.strip(), ""]
     if preset.thinner:
         lines += [
@@ -182,8 +183,9 @@ def header(recorded: dict[str, Any], experiment: ModuleType, preset: Preset) -> 
         ]
     count = len(recorded["results"])
     lines.append(
-        f"{count} tasks took {hours:.2f} hours in total, on a machine with {made['cores']} cores. "
-        f"{_versions(made)}."
+        f"{count} tasks took {sum(seconds) / 3600:.2f} hours in total, on a machine with {made['cores']} cores. On "
+        f"{MANY} such cores they would take {at_best(seconds, MANY) / 60:.0f} minutes at least; the longest task took "
+        f"{max(seconds) / 60:.0f} minutes. {_versions(made)}."
     )
     of = "these tasks"
     while "begun" in made:  # a run that went on from another may be gone on from
@@ -199,6 +201,11 @@ def header(recorded: dict[str, Any], experiment: ModuleType, preset: Preset) -> 
             )
         of = "that run's tasks"
     return lines
+
+
+def at_best(seconds: Sequence[float], cores: int) -> float:
+    """Return the least time of some tasks: an equal share for each core, or the longest task if that is more."""
+    return max(sum(seconds) / cores, *seconds)
 
 
 def _versions(made: dict[str, Any]) -> str:

@@ -318,3 +318,13 @@ def test_figures_that_remarks_quote_come_out_again(name: str) -> None:
     for what, value in QUOTED[name].items():
         assert found.pop(what) == pytest.approx(value, abs=0.006), what
     assert not found
+
+
+def test_the_page_on_experiments_has_the_hours_of_the_records() -> None:
+    text = (FOLDER.parents[2] / "docs" / "experiments.md").read_text(encoding="utf-8")
+    quoted = re.findall(r"(\d+\.\d) hours for (?:Table 1|GLML)", text)
+    longest = re.findall(r"need (\d+)\s+and (\d+) minutes", text)[0]
+    for stem, hours, minutes in zip(("table1-full", "glml-full"), quoted, longest, strict=True):
+        seconds = [each["result"]["seconds"] for each in record(FOLDER / f"{stem}.json")["results"]]
+        assert f"{sum(seconds) / 3600:.1f}" == hours
+        assert f"{page.at_best(seconds, page.MANY) / 60:.0f}" == minutes

@@ -7,6 +7,7 @@ import math
 import os
 import platform
 import re
+import shlex
 import uuid
 from pathlib import Path
 from types import SimpleNamespace
@@ -454,6 +455,25 @@ def test_render_makes_the_same_report_again(toy: SimpleNamespace) -> None:
     assert command.main(["--render", names[2]]) == 0
     assert [Path(name).read_bytes() for name in names] == before
     assert len(calls(toy.calls)) == 6
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+def test_the_documented_command_runs_full_on_a_dask_cluster(toy: SimpleNamespace, dask: Any) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "experiments.md").read_text(encoding="utf-8")
+    (documented,) = re.findall(
+        r"^python -m validation.experiments (.* --preset full --dask tcp://.*)$", text, re.M
+    )
+    *arguments, _ = shlex.split(documented)
+    with dask.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
+        assert command.main([*arguments, cluster.scheduler_address]) == 0
+    assert calls(toy.calls) == [f"iris_root_00{i}" for i in range(3)]
+    assert Path(f"results/{arguments[0]}-full/{arguments[0]}-full.md").exists()
+
+
+def test_the_least_time_on_many_cores() -> None:
+    assert page.at_best([4.0, 1.0, 1.0], 2) == 4.0  # the longest task
+    assert page.at_best([2.0, 2.0, 2.0, 2.0], 2) == 4.0  # an equal share
 
 
 COMMAND = "`python -m validation.experiments nca --preset small --only wine`"
