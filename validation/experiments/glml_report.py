@@ -28,7 +28,6 @@ from validation.experiments.glml_compare import (
     Comparison,
     as_they_come,
     cells_of,
-    every,
     panels_of,
     standardised,
 )
@@ -43,18 +42,19 @@ from validation.experiments.glml_methods import (
     MIXTURES,
     SHARED,
 )
-from validation.experiments.glml_remarks import REMARKS
 from validation.experiments.page import HOW as HOW_VERDICTS
 from validation.experiments.page import Groups, Parts, Results, bullets, counted, grouped, number, table
+from validation.experiments.quoted import remarks
 from validation.experiments.statistics import mean
 from validation.experiments.tasks import Preset
-from validation.experiments.verdicts import NO_VERDICT, Verdict, legend, letters
+from validation.experiments.verdicts import NO_VERDICT, Verdict, every, legend, letters
 
 METHODS = (*GENERATIVE, MIXTURES, *LEARNT, *DENSITIES)
 OF_TASK = {SHARED: GENERATIVE, FITTED: DENSITIES}  # of several methods
 TASK_OF = {method: task for task, methods in OF_TASK.items() for method in methods}
 NOT_RUN = f"{NO_VERDICT} (not run)"
 TESTS = ("these points", "new points")
+REMARKS = remarks("glml")  # data and claim -> why the set contradicts it
 
 
 def readings_of(cells: Cells) -> dict[str, list[str]]:
@@ -344,7 +344,7 @@ def against(own: dict[str, Found], preset: Preset) -> list[str]:
     """A sentence on each set that contradicts a claim, those that nothing explains first."""
     known = REMARKS if preset.remarks else {}
     sentences = [
-        f"{CLAIMS[key].said}: contradicted on {data}; {known.get((key, data), 'open.')}"
+        f"{CLAIMS[key].said}: contradicted on {data}; {known.get((data, key), 'open.')}"
         for key, found in own.items()
         for data, verdict in found.sets.items()
         if verdict is Verdict.CONTRADICTED

@@ -5,10 +5,9 @@ from __future__ import annotations
 from itertools import product
 from typing import NamedTuple
 
-from validation.experiments.margins import Compared, Judge, more_than, never_less
 from validation.experiments.page import HOW, Groups, counted, table
 from validation.experiments.statistics import mean
-from validation.experiments.verdicts import Verdict, legend, letters
+from validation.experiments.verdicts import Compared, Judge, Verdict, legend, letters, more_than, never_less
 
 OVERLAP = 1.0  # half of the points to train on, half to test
 NEAR = 0.01  # a model with a point of error more is not among the best, and not competitive

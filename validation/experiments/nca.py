@@ -14,7 +14,6 @@ from sklearn.pipeline import make_pipeline
 import cvxml
 from cvxml import datasets
 from cvxml.core.metric import FloatArray, IntArray
-from validation.experiments.margins import together
 from validation.experiments.nca_claims import (
     DIGITS,
     FULL,
@@ -42,7 +41,7 @@ from validation.experiments.nca_starts import CHOICES, EQUAL, agreed, by_choice,
 from validation.experiments.page import Groups, Parts, Results, bullets, counted, grouped, number
 from validation.experiments.splits import Split, shuffled, z_scored
 from validation.experiments.tasks import Preset, Result, Task
-from validation.experiments.verdicts import Verdict, legend
+from validation.experiments.verdicts import Verdict, legend, together
 
 __all__ = ["PRESETS", "QUESTION", "TITLE", "WHAT", "draw", "measure", "parts", "short", "tasks"]
 

@@ -7,16 +7,25 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from validation.experiments.glml_claims import GAIN
-from validation.experiments.glml_compare import Need, every, joined, most
 from validation.experiments.glml_learnt import LEARNT
 from validation.experiments.glml_picture import curve
 from validation.experiments.glml_report import METHODS, of, proofs, times
-from validation.experiments.margins import apart
 from validation.experiments.page import HOW as HOW_VERDICTS
 from validation.experiments.page import Parts, Results, counted, grouped, number, table
 from validation.experiments.statistics import mean
 from validation.experiments.tasks import Preset
-from validation.experiments.verdicts import NO_VERDICT, Difference, Verdict, difference, legend
+from validation.experiments.verdicts import (
+    NO_VERDICT,
+    Difference,
+    Need,
+    Verdict,
+    apart,
+    every,
+    joined,
+    legend,
+    most,
+    paired,
+)
 
 MIXTURE = "mixtures"
 KIND = "gaussians "
@@ -187,12 +196,7 @@ def accuracies_of(results: Results) -> Accuracies:
 def compared(found: Accuracies, which: Comparison) -> Difference | None:
     """Over the realisations that both have; None where there are no two. They are drawn anew, and share no points."""
     first, second = (found.get(data, {}).get(method, {}) for data, method in which[:2])
-    both = [
-        (a + which.margin, b)
-        for split in sorted(first)
-        if (a := first[split]) is not None and (b := second.get(split)) is not None
-    ]
-    return difference([a for a, _ in both], [b for _, b in both], overlap=0.0) if len(both) > 1 else None
+    return paired(first, second, which.margin, overlap=0.0)
 
 
 def judged(found: Accuracies, claim: Claim) -> tuple[dict[Comparison, Difference], dict[Comparison, Verdict]]:

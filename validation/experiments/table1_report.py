@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from validation.experiments.page import Parts, Results, bullets, counted, number, table
+from validation.experiments.quoted import remarks
 from validation.experiments.table1_cells import (
     COLLAPSED,
     COLUMNS,
@@ -29,10 +30,10 @@ from validation.experiments.table1_cells import (
 from validation.experiments.table1_claims import claims, claims_table, counts_of
 from validation.experiments.table1_others import SHARES
 from validation.experiments.table1_paper import KS, METHODS, SETS, not_best, printed, source
-from validation.experiments.table1_remarks import REMARKS
 from validation.experiments.tasks import Preset, Result
 from validation.experiments.verdicts import Verdict, share_interval, verdicts
 
+REMARKS = remarks("table1")  # data and method -> the explanation of a difference
 COLOURS = ("#000000", "#e69f00", "#56b4e9", "#cc79a7", "#999933", "#d55e00", "#009e73", "#0072b2")
 MARKERS = ("x", "v", "^", "s", "<", "o", "D", "P")
 ONLY_PAPER = ("GB-LMNN", "k-NCA")

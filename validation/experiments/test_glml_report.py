@@ -23,10 +23,10 @@ from validation.experiments import (
 )
 from validation.experiments.glml_claims import CLAIMS, found_of
 from validation.experiments.glml_compare import Comparison, cells_of
-from validation.experiments.glml_remarks import REMARKS
+from validation.experiments.glml_report import REMARKS
 from validation.experiments.page import Results, grouped
 from validation.experiments.tasks import Preset, Result, Task
-from validation.experiments.verdicts import Verdict
+from validation.experiments.verdicts import Verdict, every, half, joined, most
 
 S, C, U = Verdict.SUPPORTED, Verdict.CONTRADICTED, Verdict.UNDECIDED
 GLOBAL = ("LMNN", "ITML", "DML-eig")
@@ -69,7 +69,7 @@ def verdicts(results: Results) -> dict[str, Verdict | None]:
     """For these points, if the sets that were compared were all that the papers have."""
     cells = cells_of(results)
     sets = {key: list(found_of(claim, cells).sets.values()) for key, claim in CLAIMS.items()}
-    return {key: glml_compare.joined(sets[key], claim.needs[2]) for key, claim in CLAIMS.items()}
+    return {key: joined(sets[key], claim.needs[2]) for key, claim in CLAIMS.items()}
 
 
 def own(results: Results) -> dict[str, glml_claims.Found]:
@@ -220,7 +220,7 @@ def test_an_undecided_claim_is_never_said_not_to_hold() -> None:
 def test_how_many_are_needed() -> None:
     """Whatever the undecided turn out to be: all ways to decide them are tried."""
     for found in product((S, C, U), repeat=4):
-        for need in (glml_compare.every, glml_compare.most, glml_compare.half):
+        for need in (every, most, half):
             for unknown in range(3):  # what was not compared is as undecided
                 ends = set()
                 for way in product((S, C), repeat=found.count(U) + unknown):
@@ -228,11 +228,11 @@ def test_how_many_are_needed() -> None:
                     decided = [next(rest) if each is U else each for each in (*found, *[U] * unknown)]
                     ends.add(decided.count(S) >= need(4 + unknown))
                 wanted = {True: S, False: C}[ends.pop()] if len(ends) == 1 else U
-                assert glml_compare.joined(found, need, 4 + unknown) is wanted, (found, need, unknown)
-            assert glml_compare.joined(found, need) is glml_compare.joined(found, need, 4)
-    assert [need(5) for need in (glml_compare.every, glml_compare.most, glml_compare.half)] == [5, 3, 3]
-    assert [need(4) for need in (glml_compare.every, glml_compare.most, glml_compare.half)] == [4, 3, 2]
-    assert glml_compare.joined([], glml_compare.every) is None
+                assert joined(found, need, 4 + unknown) is wanted, (found, need, unknown)
+            assert joined(found, need) is joined(found, need, 4)
+    assert [need(5) for need in (every, most, half)] == [5, 3, 3]
+    assert [need(4) for need in (every, most, half)] == [4, 3, 2]
+    assert joined([], every) is None
 
 
 def test_how_many_sets_a_claim_needs() -> None:
@@ -353,7 +353,7 @@ def test_both_readings_of_the_features() -> None:
 
 def test_remarks_belong_to_the_run_that_they_were_written_for() -> None:
     results = made({**AS_PRINTED, "Bayes": 0.1}, "ionosphere")
-    remark = REMARKS["Bayes", "ionosphere"]
+    remark = REMARKS["ionosphere", "Bayes"]
     for name in glml.PRESETS:
         lines = [line for line in against(results, name) if "ionosphere" in line]
         assert len(lines) == 1

@@ -454,7 +454,7 @@ def test_remarks_belong_to_the_run_that_they_were_written_for() -> None:
     of = {
         name: "\n".join(mlsvm_report.parts(results, preset).lines) for name, preset in mlsvm.PRESETS.items()
     }
-    remark = mlsvm_report.REMARKS["heart"]
+    remark = mlsvm_report.REMARKS["heart", "MLSVM"]
     assert [name for name, text in of.items() if remark in text] == ["reduced"]
     assert "23 errors" in remark
     assert len(mlsvm.choices("MLSVM", mlsvm.PRESETS["reduced"].settings)) == 23

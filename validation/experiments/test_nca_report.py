@@ -8,10 +8,9 @@ from matplotlib.figure import Figure
 from scipy import stats
 
 from validation.experiments import nca, nca_claims, nca_report, nca_starts
-from validation.experiments.margins import Compared, more_than
 from validation.experiments.page import Results, grouped
 from validation.experiments.tasks import Result, Task
-from validation.experiments.verdicts import Verdict
+from validation.experiments.verdicts import Compared, Verdict, more_than
 
 S, C = Verdict.SUPPORTED, Verdict.CONTRADICTED
 PANEL = {(panel.methods, panel.part, panel.claim): panel for panel in nca_claims.PANELS}

@@ -14,7 +14,7 @@ import pytest
 
 from cvxml import datasets
 from validation.experiments import __main__ as command
-from validation.experiments import looks, packaged, page, run, table1_looks, tasks
+from validation.experiments import looks, packaged, page, quoted, run, table1_looks, tasks
 from validation.experiments.quoted import QUOTED
 
 FOLDER = Path(command.__file__).with_name("reports")
@@ -328,3 +328,21 @@ def test_the_page_on_experiments_has_the_hours_of_the_records() -> None:
         seconds = [each["result"]["seconds"] for each in record(FOLDER / f"{stem}.json")["results"]]
         assert f"{sum(seconds) / 3600:.1f}" == hours
         assert f"{page.at_best(seconds, page.MANY) / 60:.0f}" == minutes
+
+
+@pytest.mark.parametrize("name", command.EXPERIMENTS)
+def test_every_remark_stands_in_a_report(name: str) -> None:
+    """None is left over from a difference that the records no longer have."""
+    texts = "\n".join(path.read_text(encoding="utf-8") for path in FOLDER.glob(f"{name}-*.md"))
+    known = json.loads(quoted.REMARKS.read_text(encoding="utf-8"))
+    assert [
+        key for key, said in (quoted.remarks(name) if name in known else {}).items() if said not in texts
+    ] == []
+
+
+def test_a_remark_has_the_figures_of_the_looks() -> None:
+    (name, figures) = next(iter(QUOTED.items()))
+    (what, figure) = next(iter(figures.items()))
+    assert quoted.filled(f"{{{name}|{what}|.1f}} %") == f"{figure:.1f} %"
+    with pytest.raises(KeyError):
+        quoted.filled("{no such look|x|.1f}")
