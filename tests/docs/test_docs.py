@@ -8,8 +8,9 @@ are defined in it; in the column "measured" of a table, the figures are those of
 Not run is ```text, which is mathematics, output that differs from run to run (seconds), or shell lines with files,
 hosts and folders of the reader's own; and ```sh of CONTRIBUTING.md, which installs (.ci/run does that).
 ```coq is compared with the sources by validation/verified/test_page.py.
-{literalinclude} shows source that other tests run. README's blocks run in tests/docs/test_readme.py. What a method's
-page must have is in tests/docs/test_docs_methods.py, what becomes of the pages in tests/docs/test_site.py.
+{literalinclude} shows source that other tests run. The blocks of findings.md run in the full suite. README's blocks run
+in tests/docs/test_readme.py. What a method's page must have is in tests/docs/test_docs_methods.py, what becomes of the
+pages in tests/docs/test_site.py.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import subprocess
 import sys
 import warnings
 from pathlib import Path
+from time import process_time
 from typing import NamedTuple
 
 import numpy as np
@@ -33,6 +35,9 @@ from tests.instances import random_data
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(cvxml.__file__).parent
 PAGES = sorted([*(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "teaching").glob("*.md")])
+LONG_PAGE = (
+    "findings.md"  # its blocks take ten seconds, and one needs the data sets of the papers: the full suite
+)
 TEXTS = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
 
 
@@ -164,18 +169,41 @@ def run_console(block: Block, folder: Path) -> list[str]:
 
 
 @pytest.mark.quick(2)
-@every_page
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name != LONG_PAGE], ids=name_of)
 def test_the_blocks_of_a_page_run(
     page: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    run_blocks(page, tmp_path, capsys)
+
+
+@pytest.mark.full
+@pytest.mark.skipif(
+    not os.environ.get("CVXML_DATA"), reason="CVXML_DATA names no folder with the papers' data sets"
+)
+def test_the_findings_come_out_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of the ten has a program that prints something, and all together take less than a minute."""
+    page = ROOT / "docs" / LONG_PAGE
+    parts = read(page).split("\n## ")[1:]
+    assert len(parts) == 10
+    assert [part for part in parts if not re.search(r"```python.*# -> ", part, flags=re.DOTALL)] == []
+    monkeypatch.chdir(tmp_path)
+    start = process_time()
+    run_blocks(page, tmp_path, capsys)
+    assert process_time() - start < 60
+
+
+def run_blocks(page: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Run all blocks of a page in order, and compare what they print."""
     names: dict[str, object] = {}
     compared, printed = 0, None
     for block in blocks(page):
         if block.language == "python":
             compared += run_python(block, page, names, capsys)
         elif block.language == "console":
-            printed = run_console(block, tmp_path)
+            printed = run_console(block, folder)
             continue
         elif printed is not None and is_next(block, page):  # what it printed, shown apart
             assert list(map(masked, block.text.splitlines())) == list(map(masked, printed)), block.text

@@ -5,11 +5,12 @@
 from the root of the repository. NAME is mlsvm, table1, glml, synthetic or nca. An
 experiment is a module here with
 
-    TITLE, WHAT          what the report begins with
+    TITLE, QUESTION      the first lines of the report
+    WHAT                 the setting, at its end
     PRESETS              name -> Preset
     tasks(preset)        the work, in pieces that do not depend on each other: list[Task], the longest first
     measure(task)        one piece: a dict for JSON, the same wherever it is computed, but for "seconds"
     short(results, preset)      two sentences for the start of the report: the result, and the contradictions
-    tables(results, preset)     the report in Markdown, paper's values beside ours: list[str]
+    parts(results, preset)      tables of the paper's values and ours, verdicts, details: page.Parts
     draw(results, preset, figure)       the picture
 """

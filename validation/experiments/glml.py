@@ -44,14 +44,18 @@ from validation.experiments.glml_methods import (
     mixtures,
 )
 from validation.experiments.glml_picture import draw
-from validation.experiments.glml_report import short, tables
+from validation.experiments.glml_report import parts, short
 from validation.experiments.quoted import QUOTED
 from validation.experiments.table1_others import CHOOSING
 from validation.experiments.tasks import Preset, Result, Task
 
-__all__ = ["PRESETS", "TITLE", "WHAT", "draw", "measure", "short", "tables", "tasks"]
+__all__ = ["PRESETS", "QUESTION", "TITLE", "WHAT", "draw", "measure", "parts", "short", "tasks"]
 
 TITLE = "GLML: accuracy by the number of training points (Noh et al., Fig. 3 of 2010 and Fig. 5 of 2018, (b) to (i))"
+QUESTION = (
+    "Does GLML classify better than the Euclidean metric and most other metrics, for every number of training "
+    "points?"
+)
 
 
 EVERY = (SHARED, FITTED, *LEARNT[:3], MIXTURES, *LEARNT[3:])  # the methods of tasks, the cheap ones first

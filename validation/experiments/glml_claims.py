@@ -13,21 +13,26 @@ from typing import NamedTuple
 from validation.experiments.glml_compare import (
     Cells,
     Judged,
-    Need,
     by_set,
-    every,
-    half,
-    joined,
     judged,
-    most,
     overall,
     pairs,
 )
 from validation.experiments.glml_learnt import LEARNT
 from validation.experiments.glml_methods import SHARED
-from validation.experiments.margins import apart
 from validation.experiments.page import Groups
-from validation.experiments.verdicts import Difference, Verdict, difference, more
+from validation.experiments.verdicts import (
+    Difference,
+    Need,
+    Verdict,
+    apart,
+    difference,
+    every,
+    half,
+    joined,
+    more,
+    most,
+)
 
 METRICS = (*LEARNT, "Fisher, one Gaussian")  # what the papers compare GLML with, beside Euclid
 GAIN = 0.01  # to outperform, and to be worse, is by a point or more; a gain may be smaller. The point is ours
@@ -36,7 +41,7 @@ GAIN = 0.01  # to outperform, and to be worse, is by a point or more; a gain may
 class Claim(NamedTuple):
     """What is said; that of the firsts which are said to be better than which seconds, by no less than -margin.
 
-    A comparison of a margin below 0 is contradicted only where the second is better without it (`margins.apart`).
+    A comparison of a margin below 0 is contradicted only where the second is better without it (`verdicts.apart`).
     letters: of the panels, all where none are named. needs: of the cells of a pair of methods on a set, of the pairs,
     of the sets. means: these in words.
     """

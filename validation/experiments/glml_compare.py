@@ -7,18 +7,16 @@ and else undecided.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from validation.experiments.glml_data import PANELS, Z_SCORED, overlap, panel, unscaled
-from validation.experiments.margins import apart
 from validation.experiments.page import Results
-from validation.experiments.verdicts import Difference, Verdict, difference
+from validation.experiments.verdicts import Difference, Need, Verdict, apart, joined, paired
 
 Cell = tuple[str, int]  # data, training points a class
 Accuracies = dict[Cell, dict[str, dict[int, float | None]]]
 # method -> realisation -> accuracy, None where there is no metric
-Need = Callable[[int], int]  # of so many, how many
 
 
 class Cells(NamedTuple):
@@ -80,16 +78,8 @@ def compared(cells: Cells, which: Comparison, new: bool) -> Difference | None:
     new: for new points of the same source; else for the mean over all ways of drawing training parts from these points.
     """
     found = cells.accuracies[which.cell]
-    first, second = found.get(which.first, {}), found.get(which.second, {})
-    both = [
-        (a + which.margin, b)
-        for split in sorted(first)
-        if (a := first[split]) is not None and (b := second.get(split)) is not None
-    ]
-    if len(both) < 2:
-        return None
-    ours, theirs = zip(*both, strict=True)
-    return difference(ours, theirs, cells.overlaps[which.cell] if new else 0.0)
+    overlap_of = cells.overlaps[which.cell] if new else 0.0
+    return paired(found.get(which.first, {}), found.get(which.second, {}), which.margin, overlap_of)
 
 
 def pairs(
@@ -120,39 +110,6 @@ def judged(cells: Cells, comparisons: Iterable[Comparison], new: bool) -> Judged
     there = {which: each for which, each in found.items() if each is not None}
     against = {which: compared(cells, which._replace(margin=max(which.margin, 0.0)), new) for which in there}
     return Judged(there, apart(there, {which: each for which, each in against.items() if each is not None}))
-
-
-# ---- how many are needed
-
-
-def every(count: int) -> int:
-    """All of them."""
-    return count
-
-
-def most(count: int) -> int:
-    """More than half."""
-    return count // 2 + 1
-
-
-def half(count: int) -> int:
-    """At least half."""
-    return (count + 1) // 2
-
-
-def joined(found: Sequence[Verdict], need: Need, of: int | None = None) -> Verdict | None:
-    """The verdict on a sentence that holds of as many as are needed; None of nothing.
-
-    of: how many the sentence speaks of, where not all were compared. The others may hold or not.
-    """
-    if not found:
-        return None
-    of = len(found) if of is None else of
-    needed = need(of)
-    if sum(verdict is Verdict.SUPPORTED for verdict in found) >= needed:
-        return Verdict.SUPPORTED
-    impossible = sum(verdict is Verdict.CONTRADICTED for verdict in found)
-    return Verdict.CONTRADICTED if of - impossible < needed else Verdict.UNDECIDED
 
 
 def by_set(found: Judged, needs: tuple[Need, Need], enough: int) -> dict[str, Verdict]:

@@ -28,7 +28,6 @@ from validation.experiments.glml_compare import (
     Comparison,
     as_they_come,
     cells_of,
-    every,
     panels_of,
     standardised,
 )
@@ -43,17 +42,19 @@ from validation.experiments.glml_methods import (
     MIXTURES,
     SHARED,
 )
-from validation.experiments.glml_remarks import REMARKS
-from validation.experiments.page import Groups, Results, bullets, counted, grouped, number, open_first, table
+from validation.experiments.page import HOW as HOW_VERDICTS
+from validation.experiments.page import Groups, Parts, Results, bullets, counted, grouped, number, table
+from validation.experiments.quoted import remarks
 from validation.experiments.statistics import mean
 from validation.experiments.tasks import Preset
-from validation.experiments.verdicts import Verdict
+from validation.experiments.verdicts import NO_VERDICT, Verdict, every, legend, letters
 
 METHODS = (*GENERATIVE, MIXTURES, *LEARNT, *DENSITIES)
 OF_TASK = {SHARED: GENERATIVE, FITTED: DENSITIES}  # of several methods
 TASK_OF = {method: task for task, methods in OF_TASK.items() for method in methods}
-MARKS = {Verdict.SUPPORTED: "s", Verdict.CONTRADICTED: "c", Verdict.UNDECIDED: ""}
-NOT_RUN = "nothing run for it"
+NOT_RUN = f"{NO_VERDICT} (not run)"
+TESTS = ("these points", "new points")
+REMARKS = remarks("glml")  # data and claim -> why the set contradicts it
 
 
 def readings_of(cells: Cells) -> dict[str, list[str]]:
@@ -73,39 +74,58 @@ def short(results: Results, preset: Preset) -> list[str]:
         for claim in CLAIMS.values():
             found = found_of(claim, cells.only(sets))
             if found.these.verdicts:
-                verdicts[claim] = str(of_enough(claim, found.sets, found.verdict)).split(":")[0]
-        said.append(f"with {name}, {counted(verdicts.values())}")
-        against += [
-            f"{claim.said} ({name})" for claim, each in verdicts.items() if each == Verdict.CONTRADICTED
-        ]
+                verdicts[claim.said] = str(of_enough(claim, found.sets, found.verdict)).split(" (")[0]
+        supported = [claim for claim, each in verdicts.items() if each == Verdict.SUPPORTED]
+        above, of_cells = gains(cells.only(sets))
+        said.append(
+            f"With {name}, the mean of GLML is above that of Euclid in {above} of {of_cells} cells, and the papers' "
+            f"claims are, for these points, {counted(verdicts.values())}{'; supported: ' if supported else ''}"
+            f"{'; '.join(supported)}."
+        )
+        against += [f"{claim} ({name})" for claim, each in verdicts.items() if each == Verdict.CONTRADICTED]
     return [
-        f"The papers' claims have these verdicts for these points: {'; '.join(said)}.",
+        " ".join(said),
         f"The runs contradict {number(len(against), 'claim')}{': ' if against else ''}{'; '.join(against)}.",
     ]
 
 
-def tables(results: Results, preset: Preset) -> list[str]:
+def gains(cells: Cells) -> tuple[int, int]:
+    """Return in how many cells GLML has a higher mean than Euclid, and the number of cells that have both."""
+    means = [
+        [
+            mean([value for value in methods[name].values() if value is not None]).value
+            for name in ("GLML", "Euclid")
+        ]
+        for methods in cells.accuracies.values()
+        if {"GLML", "Euclid"} <= set(methods)
+    ]
+    return sum(ours > euclid for ours, euclid in means), len(means)
+
+
+def parts(results: Results, preset: Preset) -> Parts:
     """The accuracies, the claims, how well the metrics are proved, and the time."""
     groups, cells = grouped(results), cells_of(results)
-    lines = [
+    accuracy = [
         "",
         "## Accuracy of 1-NN, in per cent, by training points a class",
         "",
         *accuracy_table(cells, gaps_missed(results)),
     ]
-    lines += ["", "## What becomes of the papers' claims", "", *HOW]
+    lines = ["", "## What becomes of the papers' claims"]
+    details = []
     readings = readings_of(cells)
     for name, sets in readings.items():
         own = {key: found_of(claim, cells.only(sets)) for key, claim in CLAIMS.items()}
         title = ["", f"### {name[0].upper()}{name[1:]}", ""] if len(readings) > 1 else [""]
-        lines += [*title, *claims_table(own, groups, sets), *run_there(own["most"]), *ties(own)]
+        lines += [*title, *legend(), *claims_table(own, groups, sets), *run_there(own["most"]), *ties(own)]
         lines += [*against(own, preset), *point_left_out(cells.only(sets))]
         shown = [data for data in sets if data not in PANELS] or sets  # what is the same is said once
         for key, found in own.items():
-            lines += details(CLAIMS[key], found, cells, shown)
-    lines += ["", "## What was proved, and what was chosen", "", *proofs(groups)]
-    lines += ["", "## Seconds", "", *times(groups)]
-    return [*so_far(groups, preset), *open_first(lines)]
+            details += comparisons(CLAIMS[key], found, cells, shown, name)
+    details = ["", "## Every comparison", "", *legend(*TESTS)[:1], *details]
+    details += ["", "## What was proved, and what was chosen", "", *proofs(groups)]
+    details += ["", "## Seconds", "", *times(groups)]
+    return Parts(accuracy, [*lines, "", HOW_VERDICTS, "", *HOW], details, so_far(groups, preset))
 
 
 def so_far(groups: Groups, preset: Preset) -> list[str]:
@@ -142,7 +162,7 @@ HOW = [
     "",
     "- *supported*: as many comparisons as the words of the claim need are significant in its favour.",
     "- *contradicted*: so many comparisons are significant against it that its words cannot hold.",
-    "- *undecided at this power*: all other cases; this is not evidence for either side.",
+    "- *undecided*: all other cases.",
     "",
     "A set counts as compared if at least half of the metrics in the claim were compared on it. The result on other "
     "sets of the papers is unknown. So a claim is contradicted only if it fails for every possible result there. A "
@@ -240,7 +260,7 @@ def of_enough(claim: Claim, there: Mapping[str, Any], verdict: Verdict | None) -
     """The verdict, where the sets that were compared are half of those it speaks of; of every one, one is enough."""
     asked_of = panels_of(claim.letters)
     if 2 * len(there) < len(asked_of) and not (claim.needs[2] is every and verdict is Verdict.CONTRADICTED):
-        return f"none: compared on {len(there)} of {len(asked_of)} sets"
+        return f"{NO_VERDICT} (compared on {len(there)} of {len(asked_of)} sets)"
     return verdict
 
 
@@ -324,7 +344,7 @@ def against(own: dict[str, Found], preset: Preset) -> list[str]:
     """A sentence on each set that contradicts a claim, those that nothing explains first."""
     known = REMARKS if preset.remarks else {}
     sentences = [
-        f"{CLAIMS[key].said}: contradicted on {data}; {known.get((key, data), 'open.')}"
+        f"{CLAIMS[key].said}: contradicted on {data}; {known.get((data, key), 'open.')}"
         for key, found in own.items()
         for data, verdict in found.sets.items()
         if verdict is Verdict.CONTRADICTED
@@ -352,7 +372,7 @@ def ties(own: dict[str, Found]) -> list[str]:
     return ["", head, "", *bullets(sentences)]
 
 
-def details(claim: Claim, found: Found, cells: Cells, sets: list[str]) -> list[str]:
+def comparisons(claim: Claim, found: Found, cells: Cells, sets: list[str], reading: str) -> list[str]:
     """Every comparison with its interval for new points, a line for each set and pair of methods."""
     rows: dict[tuple[str, str, str], list[str]] = {}
     for which in found.these.verdicts:
@@ -363,8 +383,8 @@ def details(claim: Claim, found: Found, cells: Cells, sets: list[str]) -> list[s
         return []
     return [
         "",
-        f"**{claim.said}**: differences of accuracies in points, with their 95 % intervals for new points, by training "
-        f"points a class. S supported{reach_of(claim.margin)}; s, c for these points alone; no letter: undecided.",
+        f"**{claim.said}** ({reading}): differences of accuracies in points, with their 95 % intervals for new points, "
+        f"by training points a class. S supported{reach_of(claim.margin)}.",
         "",
         *table(
             ["data", "", "differences"],
@@ -383,10 +403,10 @@ def reach_of(margin: float) -> str:
 
 def difference_of(found: Found, which: Comparison) -> str:
     """The difference and its interval, without the point that the claim asks for, and its letter."""
-    each, new = found.new.differences[which], MARKS[found.new.verdicts[which]]
+    each = found.new.differences[which]
     middle, low, high = (100 * (value - which.margin) for value in (each.mean, *each.interval))
-    letter = new.upper() or MARKS[found.these.verdicts[which]]
-    return f"{middle:+.1f} ({low:+.1f} to {high:+.1f}) {letter}".strip()
+    codes = letters(found.these.verdicts[which], found.new.verdicts[which])
+    return f"{middle:+.1f} ({low:+.1f} to {high:+.1f}) {codes}"
 
 
 # ---- proofs and time

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -23,7 +24,6 @@ from validation.experiments import glml, mlsvm, table1_looks
 from validation.experiments.glml_data import Z_SCORED, Realisation, panel, points_of, prepared, realisation
 from validation.experiments.glml_learnt import learnt
 from validation.experiments.glml_methods import densities, fisher_predicted, generative, nn
-from validation.experiments.glml_remarks import Z_SCORES
 from validation.experiments.mlsvm import K, scaled
 from validation.experiments.mlsvm_report import HINDSIGHT
 from validation.experiments.packaged import SPOKEN
@@ -33,6 +33,16 @@ from validation.experiments.vote import error_of
 
 TIED = ("ionosphere", "wine", "german_numeric", "iris")
 EVERY_LAM = ("dermatology", "ionosphere")
+
+
+class Looked(NamedTuple):
+    """The sizes and the number of realisations of a set that was looked at with z-scores."""
+
+    sizes: tuple[int, int]
+    realisations: int
+
+
+Z_SCORES = {"wine": Looked((10, 40), 20), SPOKEN: Looked((100, 270), 10)}
 Pair = tuple[FloatArray, FloatArray]  # training and test points
 
 

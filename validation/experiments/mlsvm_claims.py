@@ -5,10 +5,9 @@ from __future__ import annotations
 from itertools import product
 from typing import NamedTuple
 
-from validation.experiments.margins import Compared, Judge, more_than, never_less
-from validation.experiments.page import Groups, counted, table
+from validation.experiments.page import HOW, Groups, counted, table
 from validation.experiments.statistics import mean
-from validation.experiments.verdicts import Verdict
+from validation.experiments.verdicts import Compared, Judge, Verdict, legend, letters, more_than, never_less
 
 OVERLAP = 1.0  # half of the points to train on, half to test
 NEAR = 0.01  # a model with a point of error more is not among the best, and not competitive
@@ -30,17 +29,17 @@ class Sentence(NamedTuple):
     judge: Judge[Comparison]
 
 
-LEGEND = (
-    "Letters: S supported, C contradicted, U undecided. The first letter is by the paper's own test, the second with "
-    "Holm, the third for new points with Holm."
-)
+TESTS = ("the paper's own test", "with Holm", "for new points with Holm")
 
 
 def claims(groups: Groups) -> list[str]:
     """The verdicts on four sentences of the paper, a table each."""
-    lines = [
+    return [
+        of_the_svm(svm_of(groups)),
+        *(line for sentence in sentences(groups) for line in of_one(sentence)),
+        *["", HOW, ""],
         "The tables show differences of errors in points, trial by trial, with 95 % intervals for new points (Nadeau, "
-        "Bengio 2003). Each comparison has three verdicts, a letter each: S supported, C contradicted, U undecided.",
+        "Bengio 2003). Each comparison has three verdicts:",
         "",
         "1. The first verdict is by the paper's own test: a paired t-test over the splits of these very points, at 5 % "
         "for each comparison by itself.",
@@ -48,28 +47,25 @@ def claims(groups: Groups) -> list[str]:
         "3. The third verdict is for new points from the same source, with Holm too. The splits share most of their "
         "points, so they give much less evidence about new points.",
         "",
-        "Undecided is not evidence for either side. Margins of a point are ours, not the paper's.",
-        "",
-        of_the_svm(svm_of(groups)),
+        "Margins of a point are ours, not the paper's.",
     ]
-    for sentence in sentences(groups):
-        lines += of_one(sentence)
-    return lines
 
 
 def against(groups: Groups) -> str:
-    """Return a sentence: how many comparisons contradict the paper, by the second of the three verdicts."""
-    every = [
-        verdict
-        for sentence in sentences(groups)
-        for verdict in by_each_test(sentence.found, sentence.judge)["With Holm"].values()
-    ]
-    supported, contradicted = (every.count(kind) for kind in (Verdict.SUPPORTED, Verdict.CONTRADICTED))
-    return (
-        f"Four sentences of the paper were tested in {len(every)} comparisons. {contradicted} contradict their "
-        f"sentence, {supported} support it, and {len(every) - supported - contradicted} are undecided (these points, "
-        "with Holm)."
+    """Return a sentence: in how many comparisons each sentence of the paper is contradicted, by two of the tests."""
+    said = []
+    for sentence in sentences(groups):
+        verdicts = by_each_test(sentence.found, sentence.judge)
+        own, holm = (
+            sum(each is Verdict.CONTRADICTED for each in verdicts[test].values())
+            for test in ("By the paper's own test", "With Holm")
+        )
+        if own or holm:
+            said.append(f"{sentence.said} ({own} of {len(sentence.found)} comparisons, with Holm {holm})")
+    head = (
+        f"Comparisons contradict {len(said)} of {len(sentences(groups))} sentences, by the paper's own test"
     )
+    return f"{head}{': ' if said else ''}{'; '.join(said)}."
 
 
 def sentences(groups: Groups) -> list[Sentence]:
@@ -169,8 +165,8 @@ def of_one(sentence: Sentence) -> list[str]:
             return ""
         apart = found[name].beyond()
         points, (low, high) = (100 * apart.mean, (100 * end for end in apart.interval))
-        letters = "".join(of[name][0].upper() for of in verdicts.values())
-        return f"{round(points, 2) + 0:+.2f} ({low:+.2f} to {high:+.2f}) {letters}"
+        codes = letters(*(of[name] for of in verdicts.values()))
+        return f"{round(points, 2) + 0:+.2f} ({low:+.2f} to {high:+.2f}) {codes}"
 
     rows = [[data, *(cell((data, method)) for method in methods)] for data in sets]
     counts = [f"{test}: {counted(of.values())}." for test, of in verdicts.items()]
@@ -178,7 +174,6 @@ def of_one(sentence: Sentence) -> list[str]:
         "",
         " ".join([f"**{said}** {means} {len(found)} comparisons.", *counts]),
         "",
-        LEGEND,
-        "",
+        *legend(*TESTS),
         *table(["data", *methods], rows),
     ]

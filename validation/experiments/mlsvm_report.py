@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from validation.experiments.mlsvm_claims import against, candidates, claims
-from validation.experiments.page import Groups, Results, bullets, counted, grouped, open_first, table
-from validation.experiments.quoted import QUOTED
+from validation.experiments.mlsvm_claims import against, candidates, claims, lower_means, svm_of
+from validation.experiments.page import Groups, Parts, Results, bullets, counted, grouped, table
+from validation.experiments.quoted import remarks
 from validation.experiments.statistics import differs, mean, not_worse, percent
 from validation.experiments.tasks import Preset, Result
 
@@ -36,59 +36,20 @@ ROWS: dict[str, dict[str, int]] = {"spambase": {"kernel": 200}}
 OF_A_DEGREE = ("SVM", "MLSVM", "MLSVM per class", "Crammer-Singer")
 TRIALS = 10  # of fewer, a standard error says little
 
-BALANCE = QUOTED["balance"]
-LAMS = ("1e-06", "0.001", "0.1")
-NOISE = (
-    "open. The smallest of {count} errors on the test part itself (below) is within two standard errors of a "
-    "difference from the paper's best. But the smallest of many errors is low even if no metric is better."
-)
+REMARKS = remarks("mlsvm")  # why MLSVM differs in the report of the preset "reduced"
 
 
-def every_lam(data: str) -> str:
-    """What a grid of lam that does not end comes to."""
-    selected, known = (QUOTED[f"{data}, every lam"][method] for method in ("MLSVM", HINDSIGHT))
-    return (
-        f" The grid of lam, which ends at 1 for degrees above 1, does not explain it either: with all of 10^-3 .. 10^3 "
-        f"the error is {selected:.2f} %, and {known:.2f} % in hindsight (`looks.py`)."
-    )
-
-
-# Why MLSVM differs where it does in the report of the preset "reduced".
-REMARKS: dict[str, str] = {
-    "spambase": "the paper does not give the scaling of features, which matters much here. The error of kNN in per "
-    "cent is " + ", ".join(f"{error:.1f} with {name}" for name, error in QUOTED["spambase"].items()) + ".",
-    "german_numeric": "open. Selection within this preset does not explain it: even in hindsight (below) its best "
-    "degree and lam are not within two standard errors. SVM, with the same kernels, is.",
-    "ionosphere": NOISE.format(count=23) + every_lam("ionosphere"),
-    "dermatology": "open. With 4 neighbours per class the error is the smallest of ours. The paper's Table 1 "
-    "gives 179 points, half of the set." + every_lam("dermatology"),
-    "heart": NOISE.format(count=23),
-    "balance": "open: the paper's error of .47 % may be that of SVM, which is among the best there too; it gives no "
-    "number of MLSVM's own. The classes are the signs of f0 f1 - f2 f3: a left arm's weight times its length, minus "
-    "the same of the right arm. So in degree 2 a metric of rank one has no error, and SVM is nearly exact. But the "
-    "problem does not choose that metric. Its best multiple gains only a part of the certified optimum's gain over the "
-    "metric 0: "
-    + ", ".join(f"{BALANCE[f'gains, lam = {lam}']:.0f} % at lam = {lam}" for lam in LAMS)
-    + ", and these optima have errors of "
-    + ", ".join(f"{BALANCE[f'optimum, lam = {lam}']:.1f}" for lam in LAMS)
-    + " % (`looks.py`). So neither the solver nor the lam tried explain it: a metric that solves the paper's problem "
-    "in these features does not have this error.",
-    "iris": NOISE.format(count=23),
-}
-
-
-def tables(results: Results, preset: Preset) -> list[str]:
-    """Errors of all methods beside the paper's best, the best models of either, and how well ours are proved."""
+def parts(results: Results, preset: Preset) -> Parts:
+    """Errors of all methods beside the paper's best, the claims, the best models, and how well ours are proved."""
     groups = grouped(results)
-    lines = [
-        *["", "## Errors, in per cent", "", *errors_table(groups)],
-        *["", *marked(groups, preset)],
-        *["", "## What becomes of the paper's claims", "", *claims(groups)],
+    errors = ["", "## Errors, in per cent", "", *errors_table(groups), "", *marked(groups, preset)]
+    verdicts = ["", "## What becomes of the paper's claims", "", *claims(groups)]
+    details = [
         *["", "## The best models", "", *best_models(groups)],
         *["", "## What no selection could mend", "", *hindsight(groups)],
         *["", "## What was selected, and what was proved", "", *proofs(groups)],
     ]
-    return open_first(lines)
+    return Parts(errors, verdicts, details)
 
 
 def short(results: Results, preset: Preset) -> list[str]:
@@ -101,7 +62,8 @@ def short(results: Results, preset: Preset) -> list[str]:
     near = sum(not is_marked(groups, data) for data in groups)
     return [
         f"Among the paper's models, the lowest mean error is that of {counted(lowest)} (in brackets: on how many "
-        f"sets). The error of MLSVM is within two standard errors of the paper's best on {near} of {len(groups)} sets.",
+        f"sets). {lower_means(groups, svm_of(groups))} The error of MLSVM is within two standard errors of the paper's "
+        f"best on {near} of {len(groups)} sets.",
         against(groups),
     ]
 
@@ -158,7 +120,7 @@ def marked(groups: Groups, preset: Preset) -> list[str]:
     )
     few = f"there are {preset.splits} trials, too few for a standard error."
     none = "open." if preset.splits >= TRIALS else few
-    why = [REMARKS.get(data, none) if preset.remarks else none for data in differing]
+    why = [REMARKS.get((data, "MLSVM"), none) if preset.remarks else none for data in differing]
     said = [
         f"{data}: {remark} {tried(groups[data])}{at_the_edge(groups[data], preset)}"
         for data, remark in zip(differing, why, strict=True)

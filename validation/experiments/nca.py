@@ -14,7 +14,6 @@ from sklearn.pipeline import make_pipeline
 import cvxml
 from cvxml import datasets
 from cvxml.core.metric import FloatArray, IntArray
-from validation.experiments.margins import together
 from validation.experiments.nca_claims import (
     DIGITS,
     FULL,
@@ -37,17 +36,20 @@ from validation.experiments.nca_claims import (
 )
 from validation.experiments.nca_more import MORE, SIZE, STEPS, measured
 from validation.experiments.nca_more_report import NAMED, SCALE, beyond, scale, sentences
-from validation.experiments.nca_report import draw
-from validation.experiments.nca_report import tables as figures
+from validation.experiments.nca_report import behind, descents, draw, figures
 from validation.experiments.nca_starts import CHOICES, EQUAL, agreed, by_choice, chosen, start_of
-from validation.experiments.page import Groups, Results, bullets, counted, grouped, number
+from validation.experiments.page import Groups, Parts, Results, bullets, counted, grouped, number
 from validation.experiments.splits import Split, shuffled, z_scored
 from validation.experiments.tasks import Preset, Result, Task
-from validation.experiments.verdicts import Verdict
+from validation.experiments.verdicts import Verdict, legend, together
 
-__all__ = ["PRESETS", "TITLE", "WHAT", "draw", "measure", "short", "tables", "tasks"]
+__all__ = ["PRESETS", "QUESTION", "TITLE", "WHAT", "draw", "measure", "parts", "short", "tasks"]
 
 TITLE = "NCA: nearest neighbours at full rank and in the plane (Goldberger et al. 2004)"
+QUESTION = (
+    "Is 1-NN by NCA better than by other linear maps on training data, and at or near the top on test data, at full "
+    "rank and in the plane?"
+)
 BINS = (18.8333, 23.7)  # of the target of housing: three classes of nearly the same size
 UNSCALED = (DIGITS, "rings")
 STARTS = {"NCA": ("auto", "likelihood"), "NCA 2": ("auto", "likelihood", "pca")}
@@ -71,7 +73,7 @@ methods are compared by a paired t-test over the splits, twice:
   two numbers change places, .7 / .3, which is much more cautious.
 
 **Verdicts.** A comparison is *supported* or *contradicted* if it is significant at 5 % for all comparisons of a table
-together (Holm). Otherwise it is *undecided at this power*, which is not evidence for either side. A sentence about
+together (Holm). Otherwise it is *undecided*, which is not evidence for either side. A sentence about
 all sets is contradicted if it is contradicted on one of them, and supported if it is supported on each. *where run*
 means that sets or splits of the note's {SPLITS} are missing. *Near* the top means within {100 * NEAR:g} point of the
 best. *Much* better separated means ahead by more than {100 * NEAR:g} point on the training part, which the note
@@ -148,30 +150,36 @@ def by_start(groups: Groups) -> tuple[list[list[Judged]], dict[str, list[Judged]
 
 def short(results: Results, preset: Preset) -> list[str]:
     """Return the result and the contradictions, a sentence each."""
-    by_panel, by_name = by_start(grouped(results))
+    groups = grouped(results)
+    by_panel, by_name = by_start(groups)
     every = [claim for claim in map(agreed, (*by_panel, *by_name.values())) if claim.pairs]
     verdicts: list[str] = []
     against: dict[str, set[str]] = {}
+    supported: dict[str, list[str]] = {}
     for claim in every:
         verdict = together([of_set(claim.here, data) for data in sets(claim)])
         partly = " where run" if lacking(claim) and verdict is not Verdict.CONTRADICTED else ""
         verdicts.append(f"{verdict}{partly}")
+        if verdict is Verdict.SUPPORTED:
+            supported.setdefault(f'"{claim.sentence}"', []).append(claim.where)
         for data in sets(claim):
             if of_set(claim.here, data) is Verdict.CONTRADICTED:
                 against.setdefault(f'"{claim.sentence}"', set()).add(data)
     said = [
-        f"{sentence} (only on our classes of {', '.join(found)})" if found <= set(OUR_CLASSES) else sentence
+        f"{sentence} (on {', '.join(data for data in dict.fromkeys(groups) if data in found)}"
+        f"{', only with our classes' if found <= set(OUR_CLASSES) else ''})"
         for sentence, found in against.items()
     ]
+    held = "; ".join(f"{sentence} ({'; '.join(where)})" for sentence, where in supported.items())
     return [
         f"The note's sentences were tested in {len(every)} places, with these verdicts for these points: "
-        f"{counted(verdicts)}.",
+        f"{counted(verdicts)}. Supported: {held or 'none'}.",
         f"The runs contradict {number(len(said), 'sentence')}{': ' if said else ''}{'; '.join(said)}.",
     ]
 
 
-def tables(results: Results, preset: Preset) -> list[str]:
-    """What is missing, what becomes of each sentence, then what the note draws, and what it says beside."""
+def parts(results: Results, preset: Preset) -> Parts:
+    """The accuracies, what becomes of each sentence, the descents and what the note says beside."""
     groups = grouped(results)
     by_panel, by_name = by_start(groups)
     *drawn, separated = map(agreed, by_panel)
@@ -179,9 +187,10 @@ def tables(results: Results, preset: Preset) -> list[str]:
     judged = [*summary([*drawn, separated, *said.values()]), *by_less(separated, SEPARATED.margin)]
     depending = [line for claims in (*by_panel, *by_name.values()) for line in by_choice(claims)]
     judged += ["", DEPENDS, "", *bullets(depending)] if depending else []
-    lines = ["", "## What becomes of the note's sentences", "", *judged]
+    lines = ["", "## What becomes of the note's sentences", "", *legend(), *judged]
     lines += ["", f'For "{SCALE}" there are figures below, and no verdict.'] if scale(groups) else []
-    return [*missing(results, preset), *lines, *figures(groups, drawn), *beyond(groups, said)]
+    details = [*behind(groups, drawn), *descents(groups), *beyond(groups, said)]
+    return Parts(figures(groups, drawn), lines, details, missing(results, preset))
 
 
 def missing(results: Results, preset: Preset) -> list[str]:

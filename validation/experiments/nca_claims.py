@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from validation.experiments.margins import Compared, apart, more_than, together
 from validation.experiments.page import Groups, bullets, counted, table
 from validation.experiments.tasks import Result
-from validation.experiments.verdicts import Verdict
+from validation.experiments.verdicts import Compared, Verdict, apart, more_than, together
 
 NEAR = 0.01  # of accuracy: what "near the top" is taken to mean, and what is little
 SPLITS = 40  # of the note

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 
-from validation.experiments.margins import Compared, alike, more_than, never_less
 from validation.experiments.nca_claims import (
     FULL,
     NEAR,
@@ -22,7 +21,7 @@ from validation.experiments.nca_more import KS, SHARES, START
 from validation.experiments.page import Groups, bullets, counted, table
 from validation.experiments.statistics import mean
 from validation.experiments.tasks import Result
-from validation.experiments.verdicts import Verdict
+from validation.experiments.verdicts import Compared, Verdict, alike, more_than, never_less
 
 RANKS = (("", "full rank"), (" 2", "d = 2"))
 OVERFITTING = "never observed any effects of over fitting"

@@ -22,7 +22,7 @@ from validation.experiments.nca_claims import (
 from validation.experiments.page import Groups, Results, bullets, grouped, table
 from validation.experiments.statistics import mean
 from validation.experiments.tasks import Preset, Result
-from validation.experiments.verdicts import Verdict
+from validation.experiments.verdicts import Verdict, legend
 
 # Okabe and Ito's colours
 STYLES = {
@@ -47,27 +47,32 @@ OPEN = (
 )
 
 
-def tables(groups: Groups, claims: list[Judged]) -> list[str]:
-    """The tables with their verdicts, what stands behind what is contradicted, and how NCA's descents ended."""
-    lines, reasons = [], []
+def figures(groups: Groups, claims: list[Judged]) -> list[str]:
+    """The tables with their verdicts."""
+    lines = []
     for panel, claim in zip(PANELS, claims, strict=True):
         rows = []
         for data, methods in those_of(groups, panel).items():
             values = accuracies(methods, panel)
             cells = [str(mean(values[method])) for method in panel.methods]
             rows.append([data, splits_of(values), *cells, *against(claim, data)])
-            if Verdict.CONTRADICTED in [claim.here[key] for key in claim.pairs if key[0] == data]:
-                reasons.append(f"{data}, {panel.name}: {reason(methods, panel, claim, data)}")
         if rows:
             columns = ("NCA less the best other", "95 %, new points", "effect", "these points", "new points")
             head = ("data", "splits", *map(name, panel.methods), *columns)
-            lines += ["", f'## {panel.name}: "{panel.claim}"', "", *table(head, rows)]
-    behind = (
-        ["", "## What is behind what these points contradict", "", OPEN, "", *bullets(reasons)]
-        if reasons
-        else []
-    )
-    return [*lines, *behind, *descents(groups)]
+            lines += ["", f'## {panel.name}: "{panel.claim}"', "", *legend(), *table(head, rows)]
+    return lines
+
+
+def behind(groups: Groups, claims: list[Judged]) -> list[str]:
+    """Why a set contradicts a sentence: NCA is behind on the training part too, or only on the test part."""
+    reasons = [
+        f"{data}, {panel.name}: {reason(methods, panel, claim, data)}"
+        for panel, claim in zip(PANELS, claims, strict=True)
+        for data, methods in those_of(groups, panel).items()
+        if Verdict.CONTRADICTED in [claim.here[key] for key in claim.pairs if key[0] == data]
+    ]
+    head = "## What is behind what these points contradict"
+    return ["", head, "", OPEN, "", *bullets(reasons)] if reasons else []
 
 
 def splits_of(values: Mapping[str, Sequence[float]]) -> str:

@@ -10,9 +10,10 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from importlib.metadata import version
+from itertools import groupby
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from validation.experiments.tasks import Preset, Result, Task, as_stored, write
 
@@ -21,10 +22,26 @@ LOOKS = (
     "Figures of `looks.py` come from further runs, by `validation/experiments/looks.py`, which keeps them in "
     "`quoted.json` beside it."
 )
-OPEN = "## Open: what no run explains yet"
+OPEN = "## Open: observations without an explanation"
 IS_OPEN = re.compile(r"- .*[:;] open\b")
+HOW = "### How the verdicts are found"
+MANY = 100  # cores, of more than one machine
 Results = list[tuple[Task, Result]]
 Groups = dict[str, dict[str, list[Result]]]  # data -> method -> the results in the order of the splits
+
+
+class Parts(NamedTuple):
+    """The parts of a report that an experiment writes, in the order of the page."""
+
+    tables: list[str]  # the paper's values beside ours
+    verdicts: list[str]  # on the paper's claims, with their legend
+    details: list[str]
+    run: Sequence[str] = ()  # which parts of the preset have no result yet
+
+    @property
+    def lines(self) -> list[str]:
+        """All of them."""
+        return [*self.tables, *self.verdicts, *self.details, *self.run]
 
 
 def record(
@@ -69,45 +86,65 @@ def write_report(recorded: dict[str, Any], experiment: ModuleType, folder: Path,
     figure = Figure(layout="constrained")
     experiment.draw(results, preset, figure)
     figure.savefig(folder / f"{stem}.png", dpi=110)
-    head, tables = header(recorded, experiment, preset), experiment.tables(results, preset)
-    looked = ["", LOOKS] if any("`looks.py`" in line for line in (*head, *tables)) else []
-    first = ["", *in_short(recorded, experiment, preset, tables), ""]
+    parts = experiment.parts(results, preset)
+    unexplained = open_lines(parts.lines)
+    setting = header(recorded, experiment, preset)
+    looked = ["", LOOKS] if any("`looks.py`" in line for line in (*setting, *parts.lines)) else []
     lines = [
         f"# {experiment.TITLE}",
-        *first,
-        *head,
-        *looked,
-        *tables,
-        "",
-        f"![{experiment.TITLE}]({stem}.png)",
-        "",
+        *["", *in_short(recorded, experiment, preset, len(unexplained))],
+        *["", f"![{experiment.TITLE}]({stem}.png)"],
+        *referred(parts.tables),
+        *referred(parts.verdicts),
+        *(["", OPEN, "", *unexplained] if unexplained else []),
+        *referred(parts.details),
+        *["", "## Setting", "", *setting, *looked, *parts.run, ""],
     ]
     write(folder / f"{stem}.md", "\n".join(lines))
     write(folder / f"{stem}.json", json.dumps(recorded, indent=1) + "\n")
     return folder / f"{stem}.md"
 
 
-def in_short(
-    recorded: dict[str, Any], experiment: ModuleType, preset: Preset, tables: Sequence[str]
-) -> list[str]:
-    """Return the five sentences at the start: run, restrictions, result, contradictions, open questions."""
+def in_short(recorded: dict[str, Any], experiment: ModuleType, preset: Preset, unexplained: int) -> list[str]:
+    """Return the five sentences at the start: question, run, result, contradictions, open questions."""
     results = results_of(recorded)
-    wanted = len(experiment.tasks(preset))
-    sets = len({task.data for task, _ in results})
-    part = f"All {wanted}" if len(results) == wanted else f"{len(results)} of the {wanted}"
     result, against = experiment.short(results, preset)
-    unexplained = len(open_lines(tables))
-    where = " ([list](#open-what-no-run-explains-yet))" if OPEN in tables else ""
+    less = number(len(preset.thinner), "restriction")
+    listed = f" ([list]({anchor(OPEN)}))" if unexplained else ""
     return bullets(
         [
-            f"**Run.** {part} tasks of the preset *{recorded['preset']}* were run, on {number(sets, 'data set')}.",
-            f"**Restrictions.** The preset has {number(len(preset.thinner), 'restriction')} compared with the "
-            "paper, listed below.",
+            f"**Question.** {experiment.QUESTION}",
+            f"**Run.** {shares(recorded, experiment, preset)}. The preset has {less} compared with the paper "
+            f"([list]({anchor('## Setting')})).",
             f"**Result.** {result}",
             f"**Contradictions.** {against}",
-            f"**Open.** {number(unexplained, 'observation')} without an explanation{where if unexplained else ''}.",
+            f"**Open.** {number(unexplained, 'observation')} without an explanation{listed}.",
         ]
     )
+
+
+def shares(recorded: dict[str, Any], experiment: ModuleType, preset: Preset) -> str:
+    """Return how many tasks of the preset were run, and of *full*, which is as near to the paper as we planned."""
+    results = results_of(recorded)
+    wanted = len(experiment.tasks(preset))
+    part = f"All {wanted}" if len(results) == wanted else f"{len(results)} of the {wanted}"
+    share = f" ({100 * len(results) / wanted:.0f} %)" if len(results) < wanted else ""
+    sets = number(len({task.data for task, _ in results}), "data set")
+    said = f"{part} tasks of the preset *{recorded['preset']}*{share} were run, on {sets}"
+    if recorded["preset"] == "full":
+        return said
+    whole = {task.key: as_stored(task.settings) for task in experiment.tasks(experiment.PRESETS["full"])}
+    both = [(whole[task.key], task.settings) for task, _ in results if task.key in whole]
+    other = sum(full != as_stored(ours) for full, ours in both)
+    return (
+        f"{said}. *full* has {len(whole)} tasks: {len(both)} were run, {other} of these with other settings"
+    )
+
+
+def anchor(heading: str) -> str:
+    """Return the link to a heading of the same page."""
+    words = re.sub(r"[^a-z0-9 -]", "", heading.lstrip("# ").lower())
+    return f"#{words.replace(' ', '-')}"
 
 
 def number(count: int, of: str) -> str:
@@ -117,16 +154,25 @@ def number(count: int, of: str) -> str:
 
 def open_lines(lines: Sequence[str]) -> list[str]:
     """Return the list entries on observations without an explanation, each once."""
-    if OPEN in lines:
-        section = lines[lines.index(OPEN) + 2 :]
-        return list(section[: section.index("")])
     return list(dict.fromkeys(line for line in lines if IS_OPEN.match(line)))
+
+
+def referred(lines: Sequence[str]) -> list[str]:
+    """Return the lines with a link in place of the entries of `open_lines`, which the report lists in one place."""
+    kept: list[str] = []
+    for is_open, group in groupby(lines, lambda line: bool(IS_OPEN.match(line))):
+        found = list(group)
+        link = (
+            f"- {number(len(found), 'observation')} without an explanation: see [the list]({anchor(OPEN)})."
+        )
+        kept += [link] if is_open else found
+    return kept
 
 
 def header(recorded: dict[str, Any], experiment: ModuleType, preset: Preset) -> list[str]:
     """What was run, how much of it, where and how long."""
     made = recorded["environment"]
-    hours = sum(each["result"]["seconds"] for each in recorded["results"]) / 3600
+    seconds = [each["result"]["seconds"] for each in recorded["results"]]
     lines = [f"`{made['command']}`", "", experiment.WHAT.strip(), ""]
     if preset.thinner:
         lines += [
@@ -137,8 +183,9 @@ def header(recorded: dict[str, Any], experiment: ModuleType, preset: Preset) -> 
         ]
     count = len(recorded["results"])
     lines.append(
-        f"{count} tasks took {hours:.2f} hours in total, on a machine with {made['cores']} cores. "
-        f"{_versions(made)}."
+        f"{count} tasks took {sum(seconds) / 3600:.2f} hours in total, on a machine with {made['cores']} cores. On "
+        f"{MANY} such cores they would take {at_best(seconds, MANY) / 60:.0f} minutes at least; the longest task took "
+        f"{max(seconds) / 60:.0f} minutes. {_versions(made)}."
     )
     of = "these tasks"
     while "begun" in made:  # a run that went on from another may be gone on from
@@ -154,6 +201,11 @@ def header(recorded: dict[str, Any], experiment: ModuleType, preset: Preset) -> 
             )
         of = "that run's tasks"
     return lines
+
+
+def at_best(seconds: Sequence[float], cores: int) -> float:
+    """Return the least time of some tasks: an equal share for each core, or the longest task if that is more."""
+    return max(sum(seconds) / cores, *seconds)
 
 
 def _versions(made: dict[str, Any]) -> str:
@@ -180,18 +232,6 @@ def counted(values: Iterable[object]) -> str:
 def bullets(sentences: Iterable[str]) -> list[str]:
     """A list in Markdown."""
     return [f"- {sentence}" for sentence in sentences]
-
-
-def open_first(lines: list[str]) -> list[str]:
-    """The lines of a report, and before them those of its lists that say *open*: what no run explains yet."""
-    found = dict.fromkeys(line[2:] for line in lines if IS_OPEN.match(line))
-    return [*opened(found), *lines]
-
-
-def opened(sentences: Iterable[str]) -> list[str]:
-    """The section of what no run explains yet, where there is anything."""
-    said = bullets(sentences)
-    return ["", OPEN, "", *said] if said else []
 
 
 def grouped(results: Results) -> Groups:

@@ -11,12 +11,16 @@ from validation.experiments.glml import listed, measured
 from validation.experiments.glml_data import Realisation
 from validation.experiments.glml_learnt import ANCHORS, CLOSED, LEARNT, PARAMETERS
 from validation.experiments.glml_methods import ALPHAS, COMPONENTS, FITTED, FOLDS, GAMMAS, MIXTURES, SHARED
-from validation.experiments.synthetic_report import MIXTURE, dimension, draw, named, short, tables
+from validation.experiments.synthetic_report import MIXTURE, dimension, draw, named, parts, short
 from validation.experiments.tasks import Preset, Result, Task
 
-__all__ = ["DRAWN", "PRESETS", "TITLE", "WHAT", "draw", "measure", "short", "tables", "tasks"]
+__all__ = ["DRAWN", "PRESETS", "QUESTION", "TITLE", "WHAT", "draw", "measure", "parts", "short", "tasks"]
 
 TITLE = "GLML on synthetic data (Noh et al., Fig. 3a of 2010, Fig. 5a and Fig. 6 of 2018)"
+QUESTION = (
+    "Does the lead of GLML over other metrics grow with the dimension if classes are Gaussian? Does GLML still help "
+    "if they are not?"
+)
 POINTS = 500  # to train on, and as many to test
 EIGENVALUES = (0.1, 2.0)  # of covariances, uniform
 CENTRES = np.array([[[-3, 0], [0, 0.8], [3, 0]], [[-3, 1.6], [0, -0.8], [3, 1.6]]], dtype=float)

@@ -7,20 +7,30 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from validation.experiments.glml_claims import GAIN
-from validation.experiments.glml_compare import Need, every, joined, most
 from validation.experiments.glml_learnt import LEARNT
 from validation.experiments.glml_picture import curve
 from validation.experiments.glml_report import METHODS, of, proofs, times
-from validation.experiments.margins import apart
-from validation.experiments.page import Results, counted, grouped, number, opened, table
+from validation.experiments.page import HOW as HOW_VERDICTS
+from validation.experiments.page import Parts, Results, counted, grouped, number, table
 from validation.experiments.statistics import mean
 from validation.experiments.tasks import Preset
-from validation.experiments.verdicts import Difference, Verdict, difference
+from validation.experiments.verdicts import (
+    NO_VERDICT,
+    Difference,
+    Need,
+    Verdict,
+    apart,
+    every,
+    joined,
+    legend,
+    most,
+    paired,
+)
 
 MIXTURE = "mixtures"
 KIND = "gaussians "
-NOT_RUN = "nothing run for it"
-NOT_SO = "not so on our"
+NOT_RUN = f"{NO_VERDICT} (not run)"
+NOT_SO = f"{Verdict.CONTRADICTED} on our"
 FISHER = "Fisher"  # of the classes' mixture: a reading of ours, which the papers do not draw
 DISCRIMINATIVE = ("Euclid", *LEARNT)
 OTHERS = (*DISCRIMINATIVE, "Fisher, one Gaussian")  # what the papers draw beside GLML
@@ -186,12 +196,7 @@ def accuracies_of(results: Results) -> Accuracies:
 def compared(found: Accuracies, which: Comparison) -> Difference | None:
     """Over the realisations that both have; None where there are no two. They are drawn anew, and share no points."""
     first, second = (found.get(data, {}).get(method, {}) for data, method in which[:2])
-    both = [
-        (a + which.margin, b)
-        for split in sorted(first)
-        if (a := first[split]) is not None and (b := second.get(split)) is not None
-    ]
-    return difference([a for a, _ in both], [b for _, b in both], overlap=0.0) if len(both) > 1 else None
+    return paired(first, second, which.margin, overlap=0.0)
 
 
 def judged(found: Accuracies, claim: Claim) -> tuple[dict[Comparison, Difference], dict[Comparison, Verdict]]:
@@ -214,18 +219,24 @@ def short(results: Results, preset: Preset) -> list[str]:
     """Return the result and the contradictions, a sentence each."""
     found = accuracies_of(results)
     every = {
-        place: claim.worded(joined(list(judged(found, claim)[1].values()), claim.needs))
-        for place, claim in enumerate(claims(found), start=1)
+        claim.said: claim.worded(joined(list(judged(found, claim)[1].values()), claim.needs))
+        for claim in claims(found)
     }
-    against = [f"sentence {place} ({said})" for place, said in every.items() if said.startswith(NOT_SO)]
+    against = [claim for claim, said in every.items() if said.startswith(NOT_SO)]
+    leads = [
+        f"{difference_of(each)} on {data}"
+        for data in found
+        if (each := compared(found, Comparison((data, "GLML"), (data, "Euclid")))) is not None
+    ]
     return [
-        f"The papers' {len(every)} sentences have these verdicts: {counted(every.values())}.",
+        f"GLML minus Euclid, in points: {'; '.join(leads)}. The papers' {len(every)} sentences have these verdicts: "
+        f"{counted(every.values())}.",
         f"Our data contradict {number(len(against), 'sentence')}{': ' if against else ''}{', '.join(against)}. The "
         "papers do not describe their data exactly, so this does not contradict the papers.",
     ]
 
 
-def tables(results: Results, preset: Preset) -> list[str]:
+def parts(results: Results, preset: Preset) -> Parts:
     """The accuracies, the sentences with their verdicts, every comparison, how well the metrics are proved, time."""
     found, groups = accuracies_of(results), grouped(results)
     names = [name for name in METHODS if any(name in methods for methods in found.values())]
@@ -245,26 +256,31 @@ def tables(results: Results, preset: Preset) -> list[str]:
         )
         details += [[place, which, difference_of(each), verdicts[which]] for which, each in there.items()]
         if verdict is Verdict.CONTRADICTED:
-            against.append(f"sentence {place}, {claim.said}: {claim.worded(verdict)}.")
-    lines += ["", "## What becomes of the papers' sentences", "", HOW, ""]
-    lines += [
-        *table(head, said),
+            against.append(f"- sentence {place}, {claim.said}: {claim.worded(verdict)}; open.")
+    verdicts_of = ["", "## What becomes of the papers' sentences", "", *legend(), *table(head, said)]
+    verdicts_of += [
+        *([""] if against else []),
+        *against,
         *ahead(found),
         *falls(found),
         "",
-        *table(["", "", "points (95 %)", "verdict"], details),
+        HOW_VERDICTS,
+        "",
+        HOW,
     ]
-    lines += ["", "## What was proved, and what was chosen", "", *proofs(groups)]
-    return [*opened(against), *lines, "", "## Seconds", "", *times(groups)]
+    compared_all = table(["", "", "points (95 %)", "verdict"], details)
+    further = ["", "## Every comparison", "", *legend(), *compared_all]
+    further += ["", "## What was proved, and what was chosen", "", *proofs(groups)]
+    return Parts(lines, verdicts_of, [*further, "", "## Seconds", "", *times(groups)])
 
 
 HOW = (
     "The tests are paired t-tests over the realisations, two-sided, at 5 % for all comparisons of a sentence together "
     "(Holm). Realisations are drawn anew, so those of one D and of another are paired by their number alone. A "
     "sentence is *supported* if as many comparisons as its words need are significant in its favour. It is "
-    "*contradicted* if so many are significant against it that its words cannot hold. Otherwise it is *undecided at "
-    "this power*, which is not evidence for either side. The data are ours, so a contradicted sentence is only *not so "
-    "on our Gaussians* or *mixtures*; on the papers' data it may be true. Some sentences are taken to ask for a "
+    "*contradicted* if so many are significant against it that its words cannot hold. Otherwise it is *undecided*. The "
+    "data are ours, so a sentence is contradicted only on our Gaussians or mixtures; on the papers' data it may be "
+    "true. Some sentences are taken to ask for a "
     "difference of a point, which is ours too. Such a comparison is supported if the first is significantly more than "
     "a point above the second, and contradicted only if it is significantly below by any amount. Differences are those "
     "of the accuracies, in points, without that point."

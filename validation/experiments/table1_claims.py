@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from validation.experiments.page import counted, table
+from validation.experiments.page import HOW, counted, table
 from validation.experiments.table1_cells import (
     FROM_I,
     OTHERS,
@@ -18,7 +18,7 @@ from validation.experiments.table1_cells import (
     sets_of,
 )
 from validation.experiments.table1_paper import KS, not_best
-from validation.experiments.verdicts import Pair, Verdict, holm, pair, verdicts
+from validation.experiments.verdicts import NO_VERDICT, Pair, Verdict, holm, legend, pair, verdicts
 
 ALTERNATIVES = (
     *((start, "CCCP from Euclid", "a Euclidean start is worse, by CCCP") for start in STARTS),
@@ -28,7 +28,7 @@ ALTERNATIVES = (
 )  # what is said to be better, and worse
 BY_SGD = {claim: (better, worse) for better, worse, claim in ALTERNATIVES if "by SGD" in claim}
 ENDED = 0.001  # of F: an objective that falls by no more in the second half of the epochs is at its end
-NOT_DECIDABLE = "not decidable"
+NOT_DECIDABLE = f"{NO_VERDICT} (runs did not end)"
 
 
 def claims(cells: Cells, ks: Iterable[int]) -> Iterator[tuple[str, str, str, int, Pair]]:
@@ -101,18 +101,19 @@ def counts_of(cells: Cells, ks: Iterable[int]) -> dict[str, list[str]]:
 def claims_table(cells: Cells, ks: Iterable[int]) -> list[str]:
     """A row for each comparison that decides something; how many are undecided."""
     found = list(claims(cells, ks))
-    lines = [
+    how = [
+        *["", HOW, ""],
         "Each point is tested once, by a metric that was learnt without it. Two metrics are compared by McNemar's "
         "exact test on the points that only one of them classifies wrongly, in the folds that both have. The intervals "
         "(95 %) are for new points and these training sets. Significance is at 5 % for all comparisons of a claim "
-        "together (Holm). A comparison that is not significant is undecided at this power; this is not a claim of "
-        "equality. Undecided rows are counted, not shown.",
+        "together (Holm). A comparison that is not significant is undecided. Undecided rows are counted, not shown.",
         "",
-        f"A comparison of two starts or two regularizers by SGD is *{NOT_DECIDABLE}* unless all its runs arrived. "
+        f"A comparison of two starts or two regularizers by SGD has *{NOT_DECIDABLE}* unless all its runs arrived. "
         "Otherwise the difference may be that of two numbers of epochs. A metric that was learnt from fewer points or "
         f"axes is not compared{left_out(cells)}. The paper's own algorithm is SGD. CCCP minimizes the same F, and "
         f"reaches a smaller F in {further(cells)} fits.",
     ]
+    lines = legend()
     for claim in dict.fromkeys(each[0] for each in found):
         pairs = {(what, k): two for c, what, _, k, two in found if c == claim}
         verdict, adjusted = verdicts(pairs), holm({name: two.p_value for name, two in pairs.items()})
@@ -133,7 +134,10 @@ def claims_table(cells: Cells, ks: Iterable[int]) -> list[str]:
         ]
         count = counted(said[name] for name in pairs)
         more = f" {MORE[claim](cells)}" if claim in MORE else ""
-        lines += ["", f"**The paper: {claim}.** {len(pairs)} comparisons: {count}.{more}"]
+        lines += [
+            *([""] if lines[-1] else []),
+            f"**The paper: {claim}.** {len(pairs)} comparisons: {count}.{more}",
+        ]
         if "others" in claim:
             lines += ["", *by_rival(verdict, pairs, cells)]
         if rows:
@@ -143,7 +147,7 @@ def claims_table(cells: Cells, ks: Iterable[int]) -> list[str]:
     places = "; ".join(f"k = {k}: {', '.join(not_best(k))}" for k in ks if k in KS)
     if places:
         lines += ["", f"In the paper's own table another method is better than its own ({places})."]
-    return lines
+    return [*lines, *how]
 
 
 def by_rival(

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from validation.experiments.page import Results, bullets, counted, number, open_first, table
+from validation.experiments.page import Parts, Results, bullets, counted, number, table
+from validation.experiments.quoted import remarks
 from validation.experiments.table1_cells import (
     COLLAPSED,
     COLUMNS,
@@ -26,13 +27,13 @@ from validation.experiments.table1_cells import (
     paper_of,
     sets_of,
 )
-from validation.experiments.table1_claims import claims_table, counts_of
+from validation.experiments.table1_claims import claims, claims_table, counts_of
 from validation.experiments.table1_others import SHARES
-from validation.experiments.table1_paper import KS, METHODS, SETS, printed, source
-from validation.experiments.table1_remarks import REMARKS
+from validation.experiments.table1_paper import KS, METHODS, SETS, not_best, printed, source
 from validation.experiments.tasks import Preset, Result
-from validation.experiments.verdicts import Verdict, share_interval
+from validation.experiments.verdicts import Verdict, share_interval, verdicts
 
+REMARKS = remarks("table1")  # data and method -> the explanation of a difference
 COLOURS = ("#000000", "#e69f00", "#56b4e9", "#cc79a7", "#999933", "#d55e00", "#009e73", "#0072b2")
 MARKERS = ("x", "v", "^", "s", "<", "o", "D", "P")
 ONLY_PAPER = ("GB-LMNN", "k-NCA")
@@ -48,45 +49,57 @@ def short(results: Results, preset: Preset) -> list[str]:
         sum(paper_of(*cell) is not None for cell in cells),
     )
     every = counts_of(cells, ks)
-    ours = "; ".join(f"{claim}: {counted(found)}" for claim, found in every.items() if "others" in claim)
+    ours = [
+        f"by {claim.split()[-1]} in {found.count(Verdict.SUPPORTED)} of {len(found)} comparisons "
+        f"({euclidean(cells, ks, claim)} of these with the Euclidean metric; undecided: "
+        f"{found.count(Verdict.UNDECIDED)})"
+        for claim, found in every.items()
+        if "others" in claim
+    ]
     against = [
         f"{claim} ({found.count(Verdict.CONTRADICTED)} of {len(found)} comparisons)"
         for claim, found in every.items()
         if Verdict.CONTRADICTED in found
     ]
+    lost = sum(len(not_best(k)) for k in ks if k in KS)
     return [
-        f"{marks} of {compared} errors differ from the paper's by more than two standard errors. The comparisons for "
-        f"the paper's main claim have these verdicts: {ours or 'none'}.",
+        f"{marks} of {compared} errors differ from the paper's by more than two standard errors. The paper's method "
+        f"has significantly less error than another: {', '.join(ours) or 'not compared'}.",
         f"Comparisons contradict {len(against)} of the paper's {number(len(every), 'claim')}"
-        f"{': ' if against else ''}{'; '.join(against)}.",
+        f"{': ' if against else ''}{'; '.join(against)}. In the paper's own table another method is better than its "
+        f"own in {lost} of {len(SETS) * len(ks)} places.",
     ]
 
 
-def tables(results: Results, preset: Preset) -> list[str]:
-    """How much there is; for every k errors beside the paper's; claims; then what was selected, reached and proved."""
+def euclidean(cells: Cells, ks: Iterable[int], claim: str) -> int:
+    """Return how many of the supported comparisons of a claim are with the Euclidean metric."""
+    pairs = {(what, k): two for each, what, _, k, two in claims(cells, ks) if each == claim}
+    found = verdicts(pairs)
+    return sum(
+        each is Verdict.SUPPORTED and what.endswith("before Euclidean") for (what, _), each in found.items()
+    )
+
+
+def parts(results: Results, preset: Preset) -> Parts:
+    """For every k errors beside the paper's; claims; then what was selected, reached and proved."""
     cells, ks = arranged(results), preset.settings["k"]
     lines = []
     for k in ks:
         head = f"## k = {k}: errors in per cent, the paper's in brackets"
         errors = errors_table(cells, k, preset)
         lines += ["", head, "", *errors, *legend(errors)]
-    lines += [
-        "",
-        *marked(cells),
-        *unfinished(cells),
-        "",
-        "## What becomes of the paper's claims",
-        "",
-        *claims_table(cells, ks),
+    lines += ["", *marked(cells), *unfinished(cells)]
+    claimed = ["", "## What becomes of the paper's claims", "", *claims_table(cells, ks)]
+    details = [
+        *["", "## The rule for ties of votes", "", *ties(cells)],
+        *["", "## What was selected", "", *selected(cells)],
+        *["", "## What was reached", "", *reached(cells)],
+        *["", "## What is proved", "", *proofs(cells)],
     ]
-    lines += ["", "## The rule for ties of votes", "", *ties(cells)]
-    lines += ["", "## What was selected", "", *selected(cells)]
-    lines += ["", "## What was reached", "", *reached(cells)]
-    lines += ["", "## What is proved", "", *proofs(cells)]
-    return ["", *amount(cells, preset), *open_first(lines)]
+    return Parts(lines, claimed, details, ["", amount(cells, preset)])
 
 
-def amount(cells: Cells, preset: Preset) -> list[str]:
+def amount(cells: Cells, preset: Preset) -> str:
     """How many cells of the paper's table there are, and how many folds."""
     own = {
         (source(data), ROWS_OF.get(method, method), k)
@@ -111,7 +124,7 @@ def amount(cells: Cells, preset: Preset) -> list[str]:
     absent = [data for data in preset.data if data not in {each[0] for each in cells}]
     more = [f"Not run yet: {', '.join(absent)}."] if absent else []
     more += [f"Not all folds are run yet of {', '.join(partial)}."] if partial else []
-    return [" ".join([sentence, *more])]
+    return " ".join([sentence, *more])
 
 
 # --- errors

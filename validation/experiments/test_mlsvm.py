@@ -14,6 +14,7 @@ import cvxml
 from cvxml import datasets
 from validation.experiments import mlsvm, mlsvm_report, splits
 from validation.experiments.mlsvm_claims import claims, lower_means
+from validation.experiments.page import HOW
 from validation.experiments.splits import Split, shuffled
 from validation.experiments.tasks import Task
 from validation.experiments.verdicts import Verdict
@@ -283,7 +284,7 @@ def test_what_differs_by_more_than_two_standard_errors_is_marked_and_nothing_els
     calm = made({**others, "MLSVM": near}, "wine")
     loud = made({**others, "MLSVM": far}, "wine")
     assert not any("*" in line for line in mlsvm_report.errors_table(mlsvm_report.grouped(calm)))
-    lines = mlsvm_report.tables(loud, mlsvm.PRESETS["small"])
+    lines = mlsvm_report.parts(loud, mlsvm.PRESETS["small"]).lines
     assert "| 5.50 ± 0.29 * |" in "\n".join(lines)
     assert any(line.startswith("- wine: ") for line in lines)
     assert "| wine | 10.25 ± 0.25 * | 3.83 | 25 |" in "\n".join(lines)
@@ -300,9 +301,9 @@ def test_the_extra_methods_have_their_columns_where_all_sets_have_them() -> None
     methods = (*mlsvm_report.METHODS, *mlsvm_report.EXTRA, mlsvm_report.HINDSIGHT)
     results = made({key: [0.1, 0.2] for key in methods}, "wine")
     columns = "| MCML | MLSVM printed |"
-    assert columns in "\n".join(mlsvm_report.tables(results, mlsvm.PRESETS["full"]))
+    assert columns in "\n".join(mlsvm_report.parts(results, mlsvm.PRESETS["full"]).lines)
     results += made({key: [0.1, 0.2] for key in (*mlsvm_report.METHODS, mlsvm_report.HINDSIGHT)}, "iris")
-    assert "MCML" not in "\n".join(mlsvm_report.tables(results, mlsvm.PRESETS["full"]))
+    assert "MCML" not in "\n".join(mlsvm_report.parts(results, mlsvm.PRESETS["full"]).lines)
 
 
 BASE = [0.20, 0.22, 0.18, 0.21, 0.19, 0.20, 0.23, 0.17, 0.20, 0.21]
@@ -316,7 +317,7 @@ def beside(*steps: float) -> list[float]:
 def said(errors: dict[str, list[float]], *sets: str) -> list[str]:
     """What is said of each of the paper's sentences, where the methods have the same errors on all sets."""
     groups = mlsvm_report.grouped([each for data in sets for each in made(errors, data)])
-    return "\n".join(claims(groups)).split("\n**")[1:]
+    return "\n".join(claims(groups)).split(f"\n{HOW}")[0].split("\n**")[1:]
 
 
 ALIKE = dict.fromkeys(mlsvm_report.METHODS, BASE)
@@ -429,7 +430,7 @@ def test_the_last_lam_of_the_higher_degrees_is_counted_where_the_preset_has_fewe
     edge = of_wine(others + at, "reduced")
     assert "lam = 1 " in edge
     assert re.findall(r"\d+", edge)[-3:] == ["2", "3", "1"]  # 2 of 3 trials, and 1 in hindsight
-    assert edge in "\n".join(mlsvm_report.tables(others + at, mlsvm.PRESETS["reduced"]))
+    assert edge in "\n".join(mlsvm_report.parts(others + at, mlsvm.PRESETS["reduced"]).lines)
     whole = [  # the last lam of the paper, too
         *results("MLSVM", (2, 1e3), (3, 1e3), (1, 1.0)),
         *results(mlsvm_report.HINDSIGHT, (2, 1e3), (2, 0.1), (2, 0.1)),
@@ -450,8 +451,10 @@ def test_remarks_belong_to_the_run_that_they_were_written_for() -> None:
     methods = (*mlsvm_report.METHODS, mlsvm_report.HINDSIGHT)
     far = [0.30, 0.31] * 5
     results = [each for data in ("heart", "wine") for each in made(dict.fromkeys(methods, far), data)]
-    of = {name: "\n".join(mlsvm_report.tables(results, preset)) for name, preset in mlsvm.PRESETS.items()}
-    remark = mlsvm_report.REMARKS["heart"]
+    of = {
+        name: "\n".join(mlsvm_report.parts(results, preset).lines) for name, preset in mlsvm.PRESETS.items()
+    }
+    remark = mlsvm_report.REMARKS["heart", "MLSVM"]
     assert [name for name, text in of.items() if remark in text] == ["reduced"]
     assert "23 errors" in remark
     assert len(mlsvm.choices("MLSVM", mlsvm.PRESETS["reduced"].settings)) == 23

@@ -263,7 +263,7 @@ def test_f_and_g_differ_only_where_no_start_explains_it(
 
 def test_the_scale_has_figures_and_no_verdict() -> None:
     only_g = [(task, result) for task, result in by_hand() if task.method == "g"]
-    lines = nca.tables(only_g, Preset(("iris",), 10, {"more": True}))
+    lines = nca.parts(only_g, Preset(("iris",), 10, {"more": True})).lines
     named = [line for line in lines if nca_more_report.SCALE in line]
     assert ["no verdict" in line for line in named] == [True, True]
     assert not any(verdict in line for line in named for verdict in Verdict)

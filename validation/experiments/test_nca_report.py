@@ -8,10 +8,9 @@ from matplotlib.figure import Figure
 from scipy import stats
 
 from validation.experiments import nca, nca_claims, nca_report, nca_starts
-from validation.experiments.margins import Compared, more_than
 from validation.experiments.page import Results, grouped
 from validation.experiments.tasks import Result, Task
-from validation.experiments.verdicts import Verdict
+from validation.experiments.verdicts import Compared, Verdict, more_than
 
 S, C = Verdict.SUPPORTED, Verdict.CONTRADICTED
 PANEL = {(panel.methods, panel.part, panel.claim): panel for panel in nca_claims.PANELS}
@@ -113,7 +112,12 @@ def by_hand_accuracies(data: str, method: str) -> list[float]:
 
 def report(results: Results) -> list[str]:
     groups = grouped(results)
-    return nca_report.tables(groups, [nca_claims.of_panel(groups, panel) for panel in nca_claims.PANELS])
+    claims = [nca_claims.of_panel(groups, panel) for panel in nca_claims.PANELS]
+    return [
+        *nca_report.figures(groups, claims),
+        *nca_report.behind(groups, claims),
+        *nca_report.descents(groups),
+    ]
 
 
 def test_the_report_has_a_verdict_for_each_set_and_says_what_is_behind_it() -> None:
@@ -164,7 +168,7 @@ def test_fewer_splits_of_nca_are_said_and_drawn_hollow() -> None:
 
 
 def test_the_summary_counts_sets_and_says_what_is_missing() -> None:
-    lines = nca.tables(by_hand(), nca.PRESETS["small"])
+    lines = nca.parts(by_hand(), nca.PRESETS["small"]).lines
 
     def row_of(panel: nca_claims.Panel) -> str:
         (row,) = (line for line in lines if f'"{panel.claim}" | {panel.name}; ' in line)
@@ -269,7 +273,7 @@ def two_starts(data: str, first: float, last: float, auto: float) -> Results:
 def test_a_verdict_that_depends_on_the_start_is_undecided_and_the_report_names_the_set(
     leads: tuple[float, float, float], verdict: Verdict
 ) -> None:
-    lines = nca.tables(two_starts("wine", *leads), nca.PRESETS["small"])
+    lines = nca.parts(two_starts("wine", *leads), nca.PRESETS["small"]).lines
     (row,) = [line for line in lines if line.startswith(f'| "{nca_claims.TOP}" | Full rank, test')]
     assert f"**{verdict}" in row.split(" | ")[2]
     named = [line for line in lines if f'"{nca_claims.TOP}", Full rank, test, wine: ' in line]
@@ -296,7 +300,7 @@ def test_what_only_housing_contradicts_is_contradicted_on_our_classes(
 ) -> None:
     """The note does not say which classes housing has."""
     results = [each for data in sets for each in made(data, values(0, 0, 0, 0.1), values(0, 0, 0, -0.1))]
-    lines = nca.tables(results, nca.PRESETS["small"])
+    lines = nca.parts(results, nca.PRESETS["small"]).lines
     (row,) = [line for line in lines if line.startswith(f'| "{nca_claims.TOP}" | Full rank, test')]
     assert ("our classes" in row) == ours
     (against,) = [line for line in lines if f'"{nca_claims.TOP}", Full rank, test: {C} on' in line]

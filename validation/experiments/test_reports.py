@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import Counter
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ import pytest
 
 from cvxml import datasets
 from validation.experiments import __main__ as command
-from validation.experiments import looks, packaged, page, run, table1_looks, tasks
+from validation.experiments import looks, packaged, page, quoted, run, table1_looks, tasks
 from validation.experiments.quoted import QUOTED
 
 FOLDER = Path(command.__file__).with_name("reports")
@@ -114,28 +116,145 @@ def test_a_report_is_what_its_record_says(path: Path, tmp_path: Path) -> None:
     assert path.with_suffix(".png").read_bytes()[:4] == b"\x89PNG"
 
 
+def sentences_of(path: Path) -> tuple[dict[str, str], str]:
+    """The sentences at the start of a report, by their names; and the text after them."""
+    first, rest = path.with_suffix(".md").read_text(encoding="utf-8").split("\n\n![", 1)
+    named = (line.split("**", 2)[1:] for line in first.splitlines() if line.startswith("- **"))
+    return {name.rstrip("."): said for name, said in named}, rest
+
+
+def numbers(text: str) -> list[int]:
+    return [int(found) for found in re.findall(r"(?<![\w.])\d+(?![\w.]*\w)", text)]
+
+
 @every_record
 def test_a_report_starts_with_five_sentences(path: Path) -> None:
-    """The number of open observations is that of the list below, and of the tasks that of the record."""
-    text = path.with_suffix(".md").read_text(encoding="utf-8")
-    first, rest = text.split("\n\n`python", 1)
-    said = [line for line in first.splitlines() if line.startswith("- ")]
-    assert [line.split("**")[1] for line in said] == [
-        "Run.",
-        "Restrictions.",
-        "Result.",
-        "Contradictions.",
-        "Open.",
-    ]
-    run, restrictions, _, _, unexplained = (int(re.findall(r"\d+", line)[0]) for line in said)
-    assert run == len(record(path)["results"])
+    """Question, run, result, contradictions, open; the numbers of tasks are those of the record and of the presets."""
+    said, rest = sentences_of(path)
+    assert list(said) == ["Question", "Run", "Result", "Contradictions", "Open"]
+    recorded = record(path)
+    experiment = command.of(recorded["experiment"])
+    results = recorded["results"]
+    wanted, full = (
+        {task.key: tasks.as_stored(task.settings) for task in experiment.tasks(experiment.PRESETS[preset])}
+        for preset in (recorded["preset"], "full")
+    )
+    sets = len({each["data"] for each in results})
+    keys = {f"{each['data']}/{each['method']}/{each['split']:03d}": each["settings"] for each in results}
+    share = [len(wanted), round(100 * len(keys) / len(wanted))]
+    counts = [len(keys), *share, sets] if len(keys) < len(wanted) else [len(keys), sets]
+    if recorded["preset"] != "full":
+        both = keys.keys() & full.keys()
+        counts += [len(full), len(both), sum(keys[key] != full[key] for key in both)]
     listed = rest.split("is less than the paper:\n\n")[1].split("\n\n")[0]
-    assert restrictions == len(listed.splitlines())
-    below = {line for line in rest.splitlines() if re.match(r"- .*[:;] open\b", line)}
-    section = rest.split(f"{page.OPEN}\n\n")[1:]
-    listed_open = section[0].split("\n\n")[0].splitlines() if section else below
-    assert unexplained == len(listed_open)
-    assert below <= set(listed_open)
+    assert numbers(said["Run"]) == [*counts, len(listed.splitlines())]
+
+
+@every_record
+def test_open_observations_stand_once(path: Path) -> None:
+    said, rest = sentences_of(path)
+    listed = rest.split(f"{page.OPEN}\n\n")[1].split("\n\n")[0].splitlines()
+    assert numbers(said["Open"]) == [len(listed)]
+    assert [line for line in rest.splitlines() if re.match(r"- .*[:;] open\b", line)] == listed
+    assert len(set(listed)) == len(listed)
+
+
+@every_record
+def test_links_within_a_report_lead_to_headings(path: Path) -> None:
+    text = path.with_suffix(".md").read_text(encoding="utf-8")
+    headings = {page.anchor(line) for line in text.splitlines() if line.startswith("#")}
+    assert set(re.findall(r"\]\((#[^)]*)\)", text)) <= headings
+
+
+def cells_below(text: str, heading: str, column: str) -> list[str]:
+    """The cells of a column, of the first table after a heading."""
+    lines = text.split(f"\n{heading}\n", 1)[1].splitlines()
+    start = next(at for at, line in enumerate(lines) if line.startswith("|"))
+    rows = [
+        re.split(r" ?(?<!\\)\| ?", line)[1:-1]
+        for line in takewhile(lambda line: line[:1] == "|", lines[start:])
+    ]
+    return [row[rows[0].index(column)] for row in rows[2:]]
+
+
+def test_the_result_of_mlsvm_is_that_of_its_tables() -> None:
+    said, rest = sentences_of(FOLDER / "mlsvm-reduced.json")
+    marked = [cell for cell in cells_below(rest, "## Errors, in per cent", "MLSVM") if "*" in cell]
+    assert numbers(said["Result"])[-2:] == [9 - len(marked), 9]
+    verdicts = rest.split("## What becomes of the paper's claims")[1].split("\n### ")[0].split("\n**")[1:]
+    letters = [re.findall(r"\) ([SCU]{3})\b", part) for part in verdicts]
+    counts = [[sum(code[at] == "C" for code in codes) for at in (0, 1)] for codes in letters]
+    expected = [
+        (own, len(codes), holm) for (own, holm), codes in zip(counts, letters, strict=True) if own or holm
+    ]
+    found = re.findall(r"\((\d+) of (\d+) comparisons, with Holm (\d+)\)", said["Contradictions"])
+    assert [tuple(map(int, each)) for each in found] == expected
+    assert numbers(said["Contradictions"])[:2] == [len(expected), 4]
+
+
+def test_the_result_of_table_1_is_that_of_its_tables() -> None:
+    said, rest = sentences_of(FOLDER / "table1-full.json")
+    errors, verdicts = rest.split("## What becomes of the paper's claims")
+    rows = [line for line in errors.splitlines() if line.startswith("|")]
+    marks, of, *others = numbers(said["Result"])
+    assert marks == sum(line.count(" *") for line in rows)
+    compared = [cell for line in rows for cell in line.split(" | ") if re.search(r"\d .*\(\d", cell)]
+    assert of == len([cell for cell in compared if "not run" not in cell])
+    by_claim = {}
+    for part in verdicts.split("**The paper: ours has less error than the others, by ")[1:]:
+        total, text = re.findall(r"\*\* (\d+) comparisons: ([^.]*)\.", part)[0]
+        kinds = {name: int(count) for name, count in re.findall(r"(\w+) \((\d+)\)", text)}
+        euclid = [
+            line for line in part.split("\n**The paper:")[0].splitlines() if "| before Euclidean |" in line
+        ]
+        by_claim[part.split(".")[0]] = [
+            *[kinds["supported"], int(total)],
+            *[int(euclid[0].split(" | ")[2].split()[0]), kinds["undecided"]],
+        ]
+    assert others == [*by_claim["CCCP"], *by_claim["SGD"]]
+
+
+@pytest.mark.parametrize("stem", ["glml-full", "glml-reduced"])
+def test_the_result_of_glml_is_that_of_its_tables(stem: str) -> None:
+    said, rest = sentences_of(FOLDER / f"{stem}.json")
+    verdicts = rest.split("## What becomes of the papers' claims")[1].split("\n### How")[0]
+    parts = [f"\n### {part}" for part in verdicts.split("\n### ")[1:]] or ["\n### all\n" + verdicts]
+    contradicted = 0
+    for part, sentence in zip(parts, said["Result"].split(" With ")[1:] or [said["Result"]], strict=True):
+        cells = cells_below(part, part.splitlines()[1], "these points")[:-1]  # the last is on time
+        counts = Counter(cell for cell in cells if "not run" not in cell)
+        above, of, *found = numbers(sentence)
+        assert 0 < above <= of == 30
+        assert sorted(found) == sorted(counts.values())
+        assert all(f"{verdict} ({count})" in sentence for verdict, count in counts.items())
+        contradicted += counts["contradicted"]
+    assert numbers(said["Contradictions"])[0] == contradicted
+
+
+def test_the_result_on_drawn_data_is_that_of_its_tables() -> None:
+    said, rest = sentences_of(FOLDER / "synthetic-full.json")
+    cells = cells_below(rest, "## What becomes of the papers' sentences", "verdict")
+    for verdict, count in Counter(cells).items():
+        assert f"{verdict} ({count})" in said["Result"]
+    assert f" {len(cells)} sentences" in said["Result"]
+    means = {
+        name: [float(cell.split()[0]) for cell in cells_below(rest, "## Accuracy of 1-NN, in per cent", name)]
+        for name in ("GLML", "Euclid")
+    }
+    leads = [float(lead) for lead in re.findall(r"([+-][\d.]+) \([^)]*\) on", said["Result"])]
+    assert leads == pytest.approx([a - b for a, b in zip(*means.values(), strict=True)], abs=0.06)
+
+
+@pytest.mark.parametrize("stem", ["nca-full", "nca-reduced"])
+def test_the_result_of_nca_is_that_of_its_tables(stem: str) -> None:
+    said, rest = sentences_of(FOLDER / f"{stem}.json")
+    column = "these points: all together (sets)"
+    cells = cells_below(rest, "## What becomes of the note's sentences", column)
+    places, *counts = numbers(said["Result"].split("Supported")[0])
+    assert places == len(cells)
+    kinds = Counter(re.findall(r"\*\*(.*)\*\*", cell)[0].removesuffix(" on our classes") for cell in cells)
+    assert sorted(counts) == sorted(kinds.values())
+    assert all(f"{kind} ({count})" in said["Result"] for kind, count in kinds.items())
 
 
 def test_every_page_with_figures_of_plml_says_that_they_rest_on_our_reading() -> None:
@@ -199,3 +318,31 @@ def test_figures_that_remarks_quote_come_out_again(name: str) -> None:
     for what, value in QUOTED[name].items():
         assert found.pop(what) == pytest.approx(value, abs=0.006), what
     assert not found
+
+
+def test_the_page_on_experiments_has_the_hours_of_the_records() -> None:
+    text = (FOLDER.parents[2] / "docs" / "experiments.md").read_text(encoding="utf-8")
+    quoted = re.findall(r"(\d+\.\d) hours for (?:Table 1|GLML)", text)
+    longest = re.findall(r"need (\d+)\s+and (\d+) minutes", text)[0]
+    for stem, hours, minutes in zip(("table1-full", "glml-full"), quoted, longest, strict=True):
+        seconds = [each["result"]["seconds"] for each in record(FOLDER / f"{stem}.json")["results"]]
+        assert f"{sum(seconds) / 3600:.1f}" == hours
+        assert f"{page.at_best(seconds, page.MANY) / 60:.0f}" == minutes
+
+
+@pytest.mark.parametrize("name", command.EXPERIMENTS)
+def test_every_remark_stands_in_a_report(name: str) -> None:
+    """None is left over from a difference that the records no longer have."""
+    texts = "\n".join(path.read_text(encoding="utf-8") for path in FOLDER.glob(f"{name}-*.md"))
+    known = json.loads(quoted.REMARKS.read_text(encoding="utf-8"))
+    assert [
+        key for key, said in (quoted.remarks(name) if name in known else {}).items() if said not in texts
+    ] == []
+
+
+def test_a_remark_has_the_figures_of_the_looks() -> None:
+    (name, figures) = next(iter(QUOTED.items()))
+    (what, figure) = next(iter(figures.items()))
+    assert quoted.filled(f"{{{name}|{what}|.1f}} %") == f"{figure:.1f} %"
+    with pytest.raises(KeyError):
+        quoted.filled("{no such look|x|.1f}")

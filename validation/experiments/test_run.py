@@ -6,6 +6,8 @@ import json
 import math
 import os
 import platform
+import re
+import shlex
 import uuid
 from pathlib import Path
 from types import SimpleNamespace
@@ -386,6 +388,7 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 
     made = SimpleNamespace(
         TITLE="A toy",
+        QUESTION="Which roots?",
         WHAT="\nRoots.\n",
         PRESETS={
             "small": Preset(("iris", "wine"), 3, thinner=("almost everything",)),
@@ -397,7 +400,11 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
         ],
         measure=measure,
         short=lambda results, preset: ["Roots.", "None."],
-        tables=lambda results, preset: [f"{task.key}: {result['value']:.3f}" for task, result in results],
+        parts=lambda results, preset: page.Parts(
+            [f"{task.key}: {result['value']:.3f}" for task, result in results],
+            ["Verdicts."],
+            ["- odd; open."],
+        ),
         draw=draw,
         settings=settings,
         calls=counted,
@@ -418,8 +425,14 @@ def test_the_command_writes_a_report(toy: SimpleNamespace, capsys: pytest.Captur
         "- almost everything",
         "wine/root/002: 1.414",
         "](nca-small.png)",
+        page.OPEN,
     ):
         assert part in text
+    places = [
+        text.index(part) for part in ("](nca-small.png)", "wine/root/002", "Verdicts.", "- odd", "## Setting")
+    ]
+    assert places == sorted(places)
+    assert text.count("- odd") == 1
     assert Path("out/nca-small.png").read_bytes().startswith(b"\x89PNG")
     assert len(calls(toy.calls)) == 6
     assert command.main(["nca", "--folder", "out", "--report", "elsewhere"]) == 0
@@ -444,13 +457,32 @@ def test_render_makes_the_same_report_again(toy: SimpleNamespace) -> None:
     assert len(calls(toy.calls)) == 6
 
 
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+def test_the_documented_command_runs_full_on_a_dask_cluster(toy: SimpleNamespace, dask: Any) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "experiments.md").read_text(encoding="utf-8")
+    (documented,) = re.findall(
+        r"^python -m validation.experiments (.* --preset full --dask tcp://.*)$", text, re.M
+    )
+    *arguments, _ = shlex.split(documented)
+    with dask.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
+        assert command.main([*arguments, cluster.scheduler_address]) == 0
+    assert calls(toy.calls) == [f"iris_root_00{i}" for i in range(3)]
+    assert Path(f"results/{arguments[0]}-full/{arguments[0]}-full.md").exists()
+
+
+def test_the_least_time_on_many_cores() -> None:
+    assert page.at_best([4.0, 1.0, 1.0], 2) == 4.0  # the longest task
+    assert page.at_best([2.0, 2.0, 2.0, 2.0], 2) == 4.0  # an equal share
+
+
 COMMAND = "`python -m validation.experiments nca --preset small --only wine`"
 
 
 def lines_with(token: str, path: str) -> list[str]:
     """The sentences of a report with a token, without its first five and without the rows of its tables."""
     lines = Path(path).read_text(encoding="utf-8").splitlines()
-    return [line for line in lines if token in line and not line.startswith(("|", "- **"))]
+    return [line for line in lines if token in line and not line.startswith(("|", "- "))]
 
 
 def test_a_run_goes_on_from_a_report(toy: SimpleNamespace, capsys: pytest.CaptureFixture[str]) -> None:
@@ -610,10 +642,11 @@ def test_bad_input(text: str | None, tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_every_experiment_has_what_the_command_uses(name: str) -> None:
     experiment = command.of(name)
     assert experiment.TITLE
+    assert experiment.QUESTION.endswith("?")
     assert experiment.WHAT.strip()
     assert {"small", "full"} <= set(experiment.PRESETS) <= {"small", "reduced", "full"}
     assert callable(experiment.measure)
-    assert callable(experiment.tables)
+    assert callable(experiment.parts)
     assert callable(experiment.short)
     assert callable(experiment.draw)
     for preset in experiment.PRESETS.values():
@@ -637,13 +670,22 @@ def test_tables() -> None:
     assert page.counted([3, 1, 3]) == "3 (2), 1 (1)"
 
 
-def test_what_is_open_stands_first() -> None:
-    """Once, though it may be said twice below; a table and what only speaks of opening are no such sentences."""
+def test_an_open_observation_stands_in_one_place() -> None:
+    """Where it was found, a link stands; a table, and a line that only speaks of opening, are no such observations."""
     lines = ["## A", "", "- one: open.", "- two; known.", "- three; open, and not by C: 1.", "- one: open."]
     others = ["- four is opened: openly.", "| - five: open. |"]
-    first = ["", "## Open: what no run explains yet", "", lines[2], lines[4]]
-    assert page.open_first([*lines, *others]) == [*first, *lines, *others]
-    assert page.open_first(others) == others
+    assert page.open_lines([*lines, *others]) == [lines[2], lines[4]]
+    first, second = (page.referred(lines)[at] for at in (2, 4))
+    assert page.referred([*lines, *others]) == [*lines[:2], first, lines[3], second, *others]
+    assert [re.findall(r"\d+", line) for line in (first, second)] == [["1"], ["2"]]
+    assert page.referred(others) == others
+
+
+def test_a_link_leads_to_its_heading() -> None:
+    assert (
+        page.anchor("## What was proved, and what (k = 3) was chosen")
+        == "#what-was-proved-and-what-k--3-was-chosen"
+    )
 
 
 def test_results_are_grouped_in_the_order_of_the_splits() -> None:

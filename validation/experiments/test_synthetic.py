@@ -193,7 +193,7 @@ def test_every_other_method_counts_at_every_dimension() -> None:
     found = synthetic_report.accuracies_of(fisher)
     each = ttest_rel(*(list(found[named(100)][name].values()) for name in ("Fisher", "GLML")))
     _, line = synthetic_report.ahead(found)
-    assert line in synthetic.tables(fisher, FULL)
+    assert line in synthetic.parts(fisher, FULL).lines
     low, high = (100 * end for end in each.confidence_interval())
     middle = 100 * (low + high) / 200
     assert f"{middle:+.2f} ({low:+.2f} to {high:+.2f})" in line
@@ -240,7 +240,7 @@ def test_comparisons_are_paired_and_take_what_both_have() -> None:
 
 
 def test_the_report_has_every_sentence_and_number() -> None:
-    text = "\n".join(synthetic.tables(made(AS_PRINTED), FULL))
+    text = "\n".join(synthetic.parts(made(AS_PRINTED), FULL).lines)
     for claim in claims([named(5), named(100), MIXTURE]):
         assert claim.said in text
     assert text.count("| supported |") >= 12
@@ -248,14 +248,14 @@ def test_the_report_has_every_sentence_and_number() -> None:
     assert synthetic_report.NOT_RUN not in text
     assert f"GLML - Euclid, {named(100)}" in text
     assert f"Euclid, {named(5)} - {named(100)}" in text
-    assert page.opened(["x"])[1] not in text
-    worse = "\n".join(synthetic.tables(made(AS_PRINTED | {(MIXTURE, "GLML"): 0.8}), FULL))
+    assert page.open_lines(text.splitlines()) == []
+    worse = "\n".join(synthetic.parts(made(AS_PRINTED | {(MIXTURE, "GLML"): 0.8}), FULL).lines)
     against = {claim.of: claim.worded(Verdict.CONTRADICTED) for claim in claims([named(5), MIXTURE])}
     assert [worse.count(f"| {against[of]} |") for of in ("Gaussians", MIXTURE)] == [0, 2]
-    opened = [line for line in worse.splitlines() if line.startswith("- sentence ")]
+    opened = page.open_lines(worse.splitlines())
     assert [line.split(",")[0] for line in opened] == ["- sentence 12", "- sentence 13"]
-    assert all(line.endswith(f": {against[MIXTURE]}.") for line in opened)
-    lone = "\n".join(synthetic.tables(made({(MIXTURE, "Euclid"): 0.9}), FULL))
+    assert all(line.endswith(f": {against[MIXTURE]}; open.") for line in opened)
+    lone = "\n".join(synthetic.parts(made({(MIXTURE, "Euclid"): 0.9}), FULL).lines)
     assert synthetic_report.NOT_RUN in lone
 
 

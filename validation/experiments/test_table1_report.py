@@ -83,7 +83,7 @@ PRESET = Preset(("office_dslr", "usps", "wine", "iris"), 3, {"k": [3]})
 
 
 def test_the_report_marks_what_is_beyond_two_standard_errors() -> None:
-    lines = report.tables(by_hand(), PRESET)
+    lines = report.parts(by_hand(), PRESET).lines
     rows = {line.split(" | ")[0].strip("| "): line for line in reversed(lines) if line.startswith("|")}
     assert "75.00 ± 0.58 (75.20 ± 3.0)" in rows["Euclidean"]
     assert "75.00 ± 0.58 *" not in rows["Euclidean"]
@@ -106,7 +106,7 @@ def test_the_report_marks_what_is_beyond_two_standard_errors() -> None:
     (proof,) = [line for line in lines if line.startswith("- office_dslr, CCCP: ")]
     for token in ("3 of 3", "1.0e-05", "STATIONARY (3)"):
         assert token in proof
-    (amount,) = report.amount(cells, PRESET)
+    amount = report.amount(cells, PRESET)
     assert amount in lines
     # Euclid and our own of two sets, of 8 methods, 3 k, 7 sets
     for token in ("4 of the 168", "4 of them", "iris", "wine"):
@@ -117,7 +117,7 @@ def test_the_report_marks_what_is_beyond_two_standard_errors() -> None:
 def test_claims_are_decided_by_the_points_that_one_gets_wrong() -> None:
     """CCCP's wrong rows are among Euclid's: 105 fewer in three folds. A Euclidean start has 26 more."""
     cells = cells_of.arranged(by_hand())
-    text = "\n".join(report.tables(by_hand(), PRESET))
+    text = "\n".join(report.parts(by_hand(), PRESET).lines)
     found = {two[1]: two[4] for two in claiming.claims(cells, [3])}
     assert found["office_dslr: CCCP before Euclidean"] == (0, 105, 300)
     assert found["office_dslr: CCCP from zero before CCCP from Euclid"] == (0, 26, 300)
@@ -158,7 +158,7 @@ def test_what_the_paper_found_inferior_is_compared_with_its_own() -> None:
         )
     }
     assert (of_start[1], of_trace[1], of_identity[1]) == ("SGD from I", "SGD, tr W", "CCCP, ||W - I||^2")
-    text = "\n".join(report.tables(made, PRESET))
+    text = "\n".join(report.parts(made, PRESET).lines)
     assert claiming.further(cells) == "1 of 2"
     for (_, _, claim), figure in ((of_start, "1 of 2"), (of_trace, "12.5 to 12.5"), (of_identity, "1 of 2")):
         assert figure in claiming.MORE[claim](cells)
@@ -178,7 +178,7 @@ def test_runs_by_sgd_that_did_not_arrive_decide_nothing(late: str | None) -> Non
             run |= (
                 {"falls": 0.002 if over else 0.0005} if "W" in method else {"arrived": not over, "F": 6580.4}
             )
-    text = "\n".join(report.tables(made, PRESET))
+    text = "\n".join(report.parts(made, PRESET).lines)
     for (better, worse, claim), verdict in zip(claiming.ALTERNATIVES[-3:-1], (S, C), strict=True):
         expected = claiming.NOT_DECIDABLE if late in (better, worse) else verdict
         (row,) = [
@@ -225,7 +225,7 @@ def test_a_run_is_not_compared_with_itself() -> None:
 
 def test_a_variant_of_a_set_is_no_further_cell_of_the_paper_s_table() -> None:
     made = by_hand() + folds("isolet", "Euclidean", [8]) + folds("isolet 617", "Euclidean", [9])
-    assert "5 of the 168" in "\n".join(report.tables(made, PRESET))
+    assert "5 of the 168" in "\n".join(report.parts(made, PRESET).lines)
 
 
 def test_a_method_on_some_axes_is_said_to_be_and_speaks_for_no_claim() -> None:
@@ -241,7 +241,7 @@ def test_a_method_on_some_axes_is_said_to_be_and_speaks_for_no_claim() -> None:
         by_hand() + folds("office_dslr", "MLR", [60, 60, 60], **gap) + folds("letter", "MLR", [60] * 3, **gap)
     )
     made += ours_by_hand("letter", {"CCCP": [40] * 3})
-    text = "\n".join(report.tables(made, PRESET))
+    text = "\n".join(report.parts(made, PRESET).lines)
     assert "60.00 ± 0.00 * on 40 axes (36.93 ± 2.6)" in text
     found = {two[1] for two in claiming.claims(cells_of.arranged(made), [3])}
     assert "letter: CCCP before MLR" in found
@@ -261,7 +261,7 @@ def test_a_solve_that_ended_early_is_marked_in_its_cell() -> None:
     found = {}
     for name, gap in (("early", 0.5), ("rounding", 1e-20)):
         made = by_hand() + folds("usps", "MLR", [96], **facts, rel_gap=gap)
-        found[name] = "\n".join(report.tables(made, PRESET))
+        found[name] = "\n".join(report.parts(made, PRESET).lines)
     assert "96.00 ± 1.96 * † on 40 axes (8.27)" in found["early"]
     assert "\n† " in found["early"]  # what the mark means
     assert "usps, MLR: 5.0e-01." in found["early"]
@@ -276,7 +276,7 @@ def test_sgd_that_did_not_arrive_and_nca_that_did_not_end_are_marked() -> None:
     nca = {"weight": 0.25, "edge": False, "fit_seconds": 1.0}
     for status, mark in (("NOT_ATTAINED", ""), ("MAX_ITER", " †")):
         made = [*late, *folds("usps", "NCA", [30], **nca, proved=not mark, status=status)]
-        text = "\n".join(report.tables(made, PRESET))
+        text = "\n".join(report.parts(made, PRESET).lines)
         assert "20.00 ± 1.73 † (17.18 ± 4.7)" in text
         assert f"30.00 ± 4.58 *{mark} (5.23)" in text
         assert not re.search(r"\de-\d", "".join(report.unfinished(cells_of.arranged(made))))  # no gap is left
@@ -288,7 +288,7 @@ def test_without_pca_the_paper_has_no_cell_but_that_of_euclid() -> None:
     assert cells_of.paper_of("isolet 617", "LMNN", 3) is None
     assert cells_of.paper_of("isolet", "LMNN", 3) == paper.printed("isolet", "LMNN", 3)
     made = by_hand() + folds("isolet 617", "Euclidean", [8])
-    rows = [line for line in report.tables(made, PRESET) if line.startswith(("| LMNN |", "| k-NCA"))]
+    rows = [line for line in report.parts(made, PRESET).lines if line.startswith(("| LMNN |", "| k-NCA"))]
     assert [row.split(" | ")[1] for row in rows] == ["", ""]
 
 
@@ -298,7 +298,7 @@ def test_seconds_are_means_over_folds_and_classes_that_are_points_are_said_to_be
     for split, (seconds, gap) in enumerate([(2.0, 1e-20), (3.0, 1e-20), (7.0, 1e-3)]):
         one = counted([[*range(20)]], **facts, fit_seconds=seconds, rel_gap=gap)
         made.append((Task("office_dslr", "LMNN", split, {"k": [3]}), one))
-    text = "\n".join(report.tables(made, PRESET))
+    text = "\n".join(report.parts(made, PRESET).lines)
     assert "| office_dslr | 4.0 |  |  |  | 1.0 | 1.0 |  |" in text
     _, collapsed = report.collapsed(cells_of.arranged(made))
     for token in ("office_dslr", "LMNN", "2 folds"):
@@ -312,7 +312,7 @@ def test_a_metric_of_fewer_points_is_said_to_be_and_speaks_for_no_claim() -> Non
         (Task(task.data, task.method, task.split, {**task.settings, "rows": {"Euclidean": 200}}), result)
         for task, result in by_hand()
     ]
-    text = "\n".join(report.tables(made, PRESET))
+    text = "\n".join(report.parts(made, PRESET).lines)
     assert "75.00 ± 0.58 from 200 points (75.20 ± 3.0)" in text
     cells = cells_of.arranged(made)
     assert not any("before Euclidean" in two[1] for two in claiming.claims(cells, [3]))
@@ -328,7 +328,7 @@ def test_a_metric_of_fewer_points_is_said_to_be_and_speaks_for_no_claim() -> Non
 
 
 def test_without_differences_the_report_says_so() -> None:
-    lines = report.tables(by_hand()[:3], PRESET)
+    lines = report.parts(by_hand()[:3], PRESET).lines
     (only,) = report.marked(cells_of.arranged(by_hand()[:3]))
     assert only in lines
     assert "*" not in only

@@ -1,4 +1,4 @@
-"""Three verdicts on what a paper claims, with what the data can tell: supported, contradicted, undecided at this power.
+"""Three verdicts on what a paper claims, with what the data can tell: supported, contradicted, undecided.
 
 A claim here is that one method has less error than another. It is supported where that is significant, contradicted
 where the reverse is, at 5 % for all comparisons of a table together (Holm, A simple sequentially rejective multiple
@@ -7,7 +7,7 @@ test procedure, Scandinavian Journal of Statistics 1979), and else undecided, wh
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple, TypeVar
 
@@ -26,7 +26,25 @@ class Verdict(StrEnum):
 
     SUPPORTED = "supported"
     CONTRADICTED = "contradicted"
-    UNDECIDED = "undecided at this power"
+    UNDECIDED = "undecided"
+
+
+NO_VERDICT = "no verdict"  # for example because a method was not run
+LEGEND = (
+    "*Legend.* S, supported: a significant difference as the paper says. C, contradicted: a significant difference "
+    "against it. U, undecided: neither, which is not evidence for either side."
+)
+
+
+def legend(*tests: str) -> list[str]:
+    """Return the meaning of the verdicts, for the top of a table; tests: those of the letters of a cell, in order."""
+    order = f" Letters stand in the order of the tests: {', '.join(tests)}." if tests else ""
+    return [LEGEND + order, ""]
+
+
+def letters(*found: Verdict) -> str:
+    """Return one letter for each verdict."""
+    return "".join(each[0].upper() for each in found)
 
 
 class Interval(NamedTuple):
@@ -122,6 +140,21 @@ def difference(first: Sequence[float], second: Sequence[float], overlap: float) 
     return Difference(mean, Interval(mean - reach, mean + reach), p_value(first, second, overlap))
 
 
+def paired(
+    first: Mapping[int, float | None], second: Mapping[int, float | None], margin: float, overlap: float
+) -> Difference | None:
+    """Return the difference of two methods, and a margin, over the realisations of both; None for fewer than two.
+
+    first, second: realisation -> accuracy, None where there is no metric. overlap: as of `corrected_error`.
+    """
+    both = [
+        (a + margin, b)
+        for split in sorted(first)
+        if (a := first[split]) is not None and (b := second.get(split)) is not None
+    ]
+    return difference([a for a, _ in both], [b for _, b in both], overlap) if len(both) > 1 else None
+
+
 def more(claims: Mapping[Name, Difference]) -> dict[Name, Verdict]:
     """Of the claims of one table, each that the first method has more than the second."""
     adjusted = holm({name: each.p_value for name, each in claims.items()})
@@ -130,3 +163,124 @@ def more(claims: Mapping[Name, Difference]) -> dict[Name, Verdict]:
         sure = Verdict.SUPPORTED if each.mean > 0 else Verdict.CONTRADICTED
         found[name] = sure if adjusted[name] < LEVEL else Verdict.UNDECIDED
     return found
+
+
+# --- claims with a margin; the tests are those of `difference`, moved to the margin
+
+
+class Compared(NamedTuple):
+    """The values of two methods on the same splits; overlap: as `difference` has it."""
+
+    first: list[float]
+    second: list[float]
+    overlap: float
+
+    def beyond(self, margin: float = 0.0) -> Difference:
+        """Of the first less the second, less the margin. Rounded, so that what is the margin exactly is no more."""
+        apart = np.round(np.array(self.first) - np.array(self.second) - margin, 12)
+        return difference(apart.tolist(), [0.0] * len(apart), self.overlap)
+
+    @property
+    def effect(self) -> float:
+        """The mean difference in standard deviations (ddof 1) of it over the splits: inf where it does not vary."""
+        apart = np.round(np.array(self.first) - np.array(self.second), 12)
+        spread = float(apart.std(ddof=1))
+        if np.ptp(apart) == 0:
+            return float(np.sign(apart[0]) * np.inf) if apart[0] else 0.0
+        return float(apart.mean()) / spread
+
+
+Claims = Mapping[Name, Compared]
+Judge = Callable[[Claims[Name]], dict[Name, Verdict]]
+
+
+def more_than(claims: Claims[Name], margin: float) -> dict[Name, Verdict]:
+    """Of each claim that the first is more than the second by more than the margin, which may be negative."""
+    return more({name: each.beyond(margin) for name, each in claims.items()})
+
+
+def never_less(claims: Claims[Name], within: float) -> dict[Name, Verdict]:
+    """Of each claim that the first is not less than the second.
+
+    Contradicted where it is less significantly, however little. Supported where it is not, and is less by no more than
+    `within` significantly: what is not less at all no test can tell from what is a little less.
+    """
+    plain, near = ({name: each.beyond(margin) for name, each in claims.items()} for margin in (0.0, -within))
+    return apart(near, plain)
+
+
+def apart(favour: Mapping[Name, Difference], against: Mapping[Name, Difference]) -> dict[Name, Verdict]:
+    """Of each claim that the first is more than the second, with one margin to support it and one to contradict it.
+
+    A margin that is ours, and not the paper's, can so be asked for without making a tie a contradiction.
+    """
+    supports, contradicts = more(favour), more(against)
+    return {
+        name: contradicts[name]
+        if contradicts[name] is Verdict.CONTRADICTED
+        else _only_support(supports[name])
+        for name in favour
+    }
+
+
+def _only_support(found: Verdict) -> Verdict:
+    return Verdict.SUPPORTED if found is Verdict.SUPPORTED else Verdict.UNDECIDED
+
+
+def alike(claims: Claims[Name], within: float) -> dict[Name, Verdict]:
+    """Of each claim that the two differ by no more than `within`: significantly inside, outside, or neither.
+
+    The p-value of either is that of the end of the range that is nearer, so the larger one.
+    """
+    ends = {name: (each.beyond(-within), each.beyond(within)) for name, each in claims.items()}
+    adjusted = holm({name: max(low.p_value, high.p_value) for name, (low, high) in ends.items()})
+
+    def verdict(name: Name) -> Verdict:
+        low, high = ends[name]
+        if adjusted[name] >= LEVEL:
+            return Verdict.UNDECIDED
+        return Verdict.SUPPORTED if low.mean > 0 > high.mean else Verdict.CONTRADICTED
+
+    return {name: verdict(name) for name in claims}
+
+
+def together(found: Collection[Verdict]) -> Verdict:
+    """Of a claim that all of several hold: contradicted where one is, supported where all are."""
+    if Verdict.CONTRADICTED in found:
+        return Verdict.CONTRADICTED
+    return Verdict.UNDECIDED if Verdict.UNDECIDED in found else Verdict.SUPPORTED
+
+
+# --- how many are needed
+
+Need = Callable[[int], int]  # of so many, how many
+
+
+def every(count: int) -> int:
+    """All of them."""
+    return count
+
+
+def most(count: int) -> int:
+    """More than half."""
+    return count // 2 + 1
+
+
+def half(count: int) -> int:
+    """At least half."""
+    return (count + 1) // 2
+
+
+def joined(found: Sequence[Verdict], need: Need, of: int | None = None) -> Verdict | None:
+    """The verdict on a sentence that holds of as many as are needed; None of nothing.
+
+    of: how many the sentence speaks of, where not all were compared. The others may hold or not.
+    """
+    if not found:
+        return None
+    of = len(found) if of is None else of
+    needed = need(of)
+    if sum(verdict is Verdict.SUPPORTED for verdict in found) >= needed:
+        return Verdict.SUPPORTED
+    impossible = sum(verdict is Verdict.CONTRADICTED for verdict in found)
+    return Verdict.CONTRADICTED if of - impossible < needed else Verdict.UNDECIDED

@@ -29,16 +29,25 @@ from threadpoolctl import threadpool_limits
 import cvxml
 from cvxml import datasets
 from cvxml.core.metric import IntArray
-from validation.experiments.glml_compare import Need, every, half, joined
 from validation.experiments.glml_learnt import MAY_HAVE_NONE, chosen, predicted, solver, spanned
 from validation.experiments.glml_methods import choose_glml, nn
 from validation.experiments.glml_picture import curve
-from validation.experiments.margins import Compared, Judge, alike, more_than
 from validation.experiments.page import counted, table
 from validation.experiments.splits import Split
 from validation.experiments.statistics import mean
 from validation.experiments.table1_others import Choice
-from validation.experiments.verdicts import Difference, Verdict
+from validation.experiments.verdicts import (
+    Compared,
+    Difference,
+    Judge,
+    Need,
+    Verdict,
+    alike,
+    every,
+    half,
+    joined,
+    more_than,
+)
 
 SETS = ("office_caltech", "office_webcam", "office_dslr", "office_amazon")
 DIMENSIONS = (10, 100)

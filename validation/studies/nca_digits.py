@@ -27,8 +27,8 @@ from scipy.optimize import least_squares
 
 from cvxml import datasets
 from cvxml.core.metric import FloatArray
-from validation.experiments.margins import Compared, more_than
 from validation.experiments.page import table
+from validation.experiments.verdicts import Compared, more_than
 from validation.studies.nca_digits_map import (
     COSTS,
     NOISE,
