@@ -707,7 +707,7 @@ REFUSED_RELATIVES: dict[str, tuple[str, str, Callable[[dict[str, Any]], object]]
     "lmnn-targets": ("lmnn-iris", "21 neighbour lists", lambda c: c["params"]["targets"].pop()),
     "lmnn-triplet-twice": (
         "lmnn-triplets",
-        "there twice",
+        "listed twice",
         lambda c: c["params"]["triplets"].append(c["params"]["triplets"][0]),
     ),
     "lmnn-triplet-itself": (

@@ -168,7 +168,7 @@ def test_a_flat_model_has_circles_and_no_contours() -> None:
     assert set(display.cases) == {Case.ZERO}
     for query, line in zip(display.queries, display.ellipses_, strict=True):
         assert np.ptp(np.linalg.norm(data_of(line) - query, axis=1)) < 1e-12
-    with pytest.raises(ValueError, match="foreign model"):
+    with pytest.raises(ValueError, match="model of your own"):
         displays.LocalMetricDisplay.from_estimator(estimator, PLANE, two, densities=True)
 
 

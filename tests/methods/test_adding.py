@@ -70,7 +70,7 @@ def test_it_is_solved_judged_and_certified_from_the_shell(cli: Cli) -> None:
     np.save("m.npy", cvxml.solve("frobmetric", X, Y, C=1.5).metric)
     refuted = cli("check", "toy", *WINE, "--metric", "m.npy")
     assert refuted.code == 1
-    assert "half of it" in refuted.out  # the misreading
+    assert "the method has 1/2" in refuted.out  # the misreading
 
 
 def test_it_is_verified() -> None:

@@ -178,7 +178,7 @@ def test_the_literal_solvers_are_certified_at_several_queries(solver: str) -> No
 def test_the_literal_problem_is_stated_at_one_query() -> None:
     X, y = classes(0)
     assert cvxml.problem("glml", X, y, query=X[0]).is_dcp()
-    with pytest.raises(ValueError, match="at one query, got 2"):
+    with pytest.raises(ValueError, match="for one query, got 2"):
         cvxml.problem("glml", X, y, query=X[:2])
 
 

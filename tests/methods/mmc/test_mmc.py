@@ -328,5 +328,5 @@ def test_a_tolerance_below_rounding_is_not_reached_and_said() -> None:
 @pytest.mark.parametrize("small", [1e-14, 1e-19, 1e-40])
 def test_a_feature_that_costs_nothing_is_seen_however_small(method: str, small: float) -> None:
     X = np.array([[0.0, 0.0], [1.0, 0.0], [0.3, small], [1.7, small]])
-    with pytest.raises(ValueError, match="costs nothing"):
+    with pytest.raises(ValueError, match="no cost"):
         cvxml.solve(method, X, [0, 0, 1, 1])
