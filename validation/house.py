@@ -65,13 +65,18 @@ def classes(room: str) -> list[int]:
     found = []
     for path in (PACKAGE / "family" / room).glob("*.py"):
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.ClassDef) and not any(
-                getattr(base, "id", "") in ("Protocol", "ABC") for base in node.bases
-            ):
+            if isinstance(node, ast.ClassDef) and not _is_base(node):
                 own = {each.name for each in node.body if isinstance(each, ast.FunctionDef)}
-                if own & {"conjugate", "conjugate_at", "bound"}:
+                if own & {"conjugate", "limits", "conjugate_at", "bound"}:
                     found.append((node.end_lineno or node.lineno) - node.lineno + 1)
     return found
+
+
+def _is_base(node: ast.ClassDef) -> bool:
+    """Return True for a protocol, and for a class with an abstract method."""
+    marks = [mark for each in node.body if isinstance(each, ast.FunctionDef) for mark in each.decorator_list]
+    names = {getattr(each, "id", "") for each in (*node.bases, *marks)}
+    return bool(names & {"Protocol", "abstractmethod"})
 
 
 def way(call: Callable[[], object]) -> tuple[int, int]:

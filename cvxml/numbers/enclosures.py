@@ -122,7 +122,7 @@ class Enclosure:
     def __matmul__(self, other: Any) -> Enclosure:
         o = enclosure(other)
         size, other_size = np.abs(self.mid), np.abs(o.mid)
-        rad = (len(o) / 2 + 8) * EPS * (size @ other_size)
+        rad = (len(o) / 2 + 2) * EPS * (size @ other_size)
         if not o.exact:
             rad = rad + size @ np.broadcast_to(o.rad, o.shape)
         if not self.exact:

@@ -96,6 +96,16 @@ def test_the_bound_of_the_trace_is_that_of_eigenvalues(seed: int) -> None:
     assert abs(gap - np.sum(left * (root @ root.T))) <= 1e-10 + error
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_the_value_covers_the_matrix_that_the_distances_belong_to(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X, R = rng.standard_normal((8, 5)), rng.standard_normal((5, 5 - seed % 2))
+    judged = Trace(X, 1.0).judge(R @ R.T)
+    value, error = Trace(X, 1.0).value(judged.view)
+    trace = sum((Fraction(x) ** 2 for x in judged.view.sight.root.ravel().tolist()), Fraction(0))
+    assert 0 < abs(trace - Fraction(value)) <= Fraction(error) <= Fraction(1, 10**13) * trace
+
+
 def test_derivatives_are_those_of_differences_of_values() -> None:
     X, _ = random_data(4, n=8, d=3, classes=2)
     of, rng = differences(X, Together(listed(4))), np.random.default_rng(4)
