@@ -21,7 +21,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import linprog, lsq_linear, nnls
 
 from cvxml.core.metric import (
     EPS,
@@ -189,6 +188,8 @@ def squares(B: FloatArray) -> FloatArray:
 
 def nearest(V: FloatArray, target: FloatArray) -> FloatArray:
     """Return w >= 0 that minimizes |V w - target|."""
+    from scipy.optimize import lsq_linear, nnls  # takes a tenth of a second to load
+
     if V.shape[1] == 0:
         return np.zeros(0)
     try:
@@ -235,6 +236,8 @@ def above_least(w: FloatArray, B: FloatArray) -> float:
 
 def _bound_by_one_matrix(w: FloatArray, own: FloatArray) -> float:
     """Return the bound of `above_least` for one Y; inf if the linear program finds no Y."""
+    from scipy.optimize import linprog  # takes a tenth of a second to load
+
     lengths = np.maximum(np.linalg.norm(own, axis=1), UNDERFLOW)
     V = squares(own / lengths[:, None]).T
     found = linprog(1 / lengths**2, A_eq=V, b_eq=V @ (w * lengths**2), method="highs")

@@ -85,6 +85,7 @@ class Progress:
 
     def __enter__(self) -> Self:
         """Start the thread."""
+        self.over.clear()
         self.following = follow(self.work)
         self.thread = Thread(target=self._tick_until_over, daemon=True)
         self.thread.start()

@@ -29,7 +29,6 @@ from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import fminbound
 
 from cvxml.core.clock import watched
 from cvxml.core.exact import scaled
@@ -358,5 +357,7 @@ def best(value: Callable[[float], float], longest: float) -> float:
     low, high = 0.0, min(2 * top, longest)
     if value(high) > value(high * (1 - 1e-9)):
         return high
+    from scipy.optimize import fminbound  # takes a tenth of a second to load
+
     t = float(fminbound(lambda t: -value(t), low, high, xtol=CLOSEST * high))
     return 1.0 if longest >= 1 and value(1.0) >= value(t) - SMALL_IMPROVEMENT * abs(value(t)) else t

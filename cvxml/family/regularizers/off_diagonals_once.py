@@ -18,7 +18,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.optimize import lsq_linear
 
 from cvxml.core.metric import FloatArray, examine, project_psd, unit_scale
 from cvxml.core.misreading import Question
@@ -84,6 +83,8 @@ def _duals(v: FloatArray, c: float, width: float) -> tuple[FloatArray, np.ndarra
 
 def _fitted(rest: FloatArray, far: FloatArray, near: FloatArray, M: FloatArray, c: float) -> FloatArray:
     """Dual variables a (t,) in [0, c] that minimize || sum_t a_t H_t M - rest ||."""
+    from scipy.optimize import lsq_linear  # takes a tenth of a second to load
+
     H = np.einsum("ta,tb->tab", far, far @ M) - np.einsum("ta,tb->tab", near, near @ M)
     fitted: FloatArray = np.clip(
         lsq_linear(H.reshape(len(H), -1).T, rest.ravel(), (0.0, c), tol=1e-14).x, 0.0, c

@@ -7,16 +7,18 @@ over the pairs of a class takes one pass over its points. All rounding errors ar
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 import numpy as np
-from scipy.optimize import OptimizeResult, minimize
 
 from cvxml.core.metric import EPS, FloatArray, IntArray, as_matrix, examine
 from cvxml.core.moved import METRIC
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found
 from cvxml.numbers.rounding import UNDERFLOW, Images, Points, Seen
+
+if TYPE_CHECKING:
+    from scipy.optimize import OptimizeResult
 
 BLOCK = 2**19  # numbers of a table computed at a time
 MAX_MEMORY_STEPS = 100  # after this many steps, L-BFGS restarts without its memory
@@ -212,6 +214,8 @@ class Descent:
 
         False if rounding allows no step.
         """
+        from scipy.optimize import minimize  # takes a tenth of a second to load
+
         shape, near = self.L.shape, [False]
 
         def value_and_gradient(entries: FloatArray) -> tuple[float, FloatArray]:
