@@ -183,11 +183,10 @@ def test_the_result_of_mlsvm_is_that_of_its_tables() -> None:
     assert numbers(said["Result"])[-2:] == [9 - len(marked), 9]
     verdicts = rest.split("## What becomes of the paper's claims")[1].split("\n### ")[0].split("\n**")[1:]
     letters = [re.findall(r"\) ([SCU]{3})\b", part) for part in verdicts]
-    counts = [[sum(code[at] == "C" for code in codes) for at in (0, 1)] for codes in letters]
-    expected = [
-        (own, len(codes), holm) for (own, holm), codes in zip(counts, letters, strict=True) if own or holm
-    ]
-    found = re.findall(r"\((\d+) of (\d+) comparisons, with Holm (\d+)\)", said["Contradictions"])
+    counts = [[sum(code[at] == "C" for code in codes) for at in (0, 1, 2)] for codes in letters]
+    expected = [(own, len(codes), *more) for (own, *more), codes in zip(counts, letters, strict=True) if own]
+    form = r"\((\d+) of (\d+) comparisons, with Holm (\d+), for new points (\d+)\)"
+    found = re.findall(form, said["Contradictions"])
     assert [tuple(map(int, each)) for each in found] == expected
     assert numbers(said["Contradictions"])[:2] == [len(expected), 4]
 
@@ -221,13 +220,15 @@ def test_the_result_of_glml_is_that_of_its_tables(stem: str) -> None:
     parts = [f"\n### {part}" for part in verdicts.split("\n### ")[1:]] or ["\n### all\n" + verdicts]
     contradicted = 0
     for part, sentence in zip(parts, said["Result"].split(" With ")[1:] or [said["Result"]], strict=True):
-        cells = cells_below(part, part.splitlines()[1], "these points")[:-1]  # the last is on time
-        counts = Counter(cell for cell in cells if "not run" not in cell)
-        above, of, *found = numbers(sentence)
+        above, of, *_ = numbers(sentence)
         assert 0 < above <= of == 30
-        assert sorted(found) == sorted(counts.values())
-        assert all(f"{verdict} ({count})" in sentence for verdict, count in counts.items())
-        contradicted += counts["contradicted"]
+        these, new = sentence.split(" For new points: ")
+        for column, text in (("these points", these.split("points, ", 1)[1]), ("new points", new)):
+            cells = cells_below(part, part.splitlines()[1], column)[:-1]  # the last is on time
+            counts = Counter(cell.split(" (")[0] for cell in cells if "not run" not in cell)
+            assert sorted(numbers(text)) == sorted(counts.values())
+            assert all(f"{verdict} ({count})" in text for verdict, count in counts.items())
+            contradicted += counts["contradicted"] if column == "these points" else 0
     assert numbers(said["Contradictions"])[0] == contradicted
 
 
@@ -248,13 +249,18 @@ def test_the_result_on_drawn_data_is_that_of_its_tables() -> None:
 @pytest.mark.parametrize("stem", ["nca-full", "nca-reduced"])
 def test_the_result_of_nca_is_that_of_its_tables(stem: str) -> None:
     said, rest = sentences_of(FOLDER / f"{stem}.json")
-    column = "these points: all together (sets)"
-    cells = cells_below(rest, "## What becomes of the note's sentences", column)
-    places, *counts = numbers(said["Result"].split("Supported")[0])
-    assert places == len(cells)
-    kinds = Counter(re.findall(r"\*\*(.*)\*\*", cell)[0].removesuffix(" on our classes") for cell in cells)
-    assert sorted(counts) == sorted(kinds.values())
-    assert all(f"{kind} ({count})" in said["Result"] for kind, count in kinds.items())
+    these, new = said["Result"].split("For new points: ")
+    places, *_ = numbers(these)
+    for name, text in (("these points", these.split("Supported")[0]), ("new points", f"{places} {new}")):
+        cells = cells_below(rest, "## What becomes of the note's sentences", f"{name}: all together (sets)")
+        kinds = Counter(
+            re.findall(r"\*\*(.*)\*\*", cell)[0].removesuffix(" on our classes") for cell in cells
+        )
+        if name == "new points":
+            kinds = Counter(kind.removesuffix(" where run") for kind in kinds.elements())
+        assert numbers(text)[0] == len(cells)
+        assert sorted(numbers(text)[1:]) == sorted(kinds.values())
+        assert all(f"{kind} ({count})" in text for kind, count in kinds.items())
 
 
 def test_every_page_with_figures_of_plml_says_that_they_rest_on_our_reading() -> None:
