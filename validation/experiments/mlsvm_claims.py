@@ -52,16 +52,18 @@ def claims(groups: Groups) -> list[str]:
 
 
 def against(groups: Groups) -> str:
-    """Return a sentence: in how many comparisons each sentence of the paper is contradicted, by two of the tests."""
+    """Return a sentence: in how many comparisons each sentence of the paper is contradicted, by each of the tests."""
     said = []
     for sentence in sentences(groups):
         verdicts = by_each_test(sentence.found, sentence.judge)
-        own, holm = (
-            sum(each is Verdict.CONTRADICTED for each in verdicts[test].values())
-            for test in ("By the paper's own test", "With Holm")
+        own, holm, new = (
+            sum(each is Verdict.CONTRADICTED for each in found.values()) for found in verdicts.values()
         )
         if own or holm:
-            said.append(f"{sentence.said} ({own} of {len(sentence.found)} comparisons, with Holm {holm})")
+            of = len(sentence.found)
+            said.append(
+                f"{sentence.said} ({own} of {of} comparisons, with Holm {holm}, for new points {new})"
+            )
     head = (
         f"Comparisons contradict {len(said)} of {len(sentences(groups))} sentences, by the paper's own test"
     )

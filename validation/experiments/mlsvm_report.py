@@ -56,14 +56,15 @@ def short(results: Results, preset: Preset) -> list[str]:
     """Return the result and the contradictions, a sentence each."""
     groups = grouped(results)
     names = candidates(groups)
-    lowest = [
-        min(names, key=lambda name: mean(errors_of(methods[name])).value) for methods in groups.values()
-    ]
+    lowest = []
+    for methods in groups.values():
+        means = {name: round(mean(errors_of(methods[name])).value, 9) for name in names}
+        lowest += [name for name in names if means[name] == min(means.values())]
     near = sum(not is_marked(groups, data) for data in groups)
     return [
         f"Among the paper's models, the lowest mean error is that of {counted(lowest)} (in brackets: on how many "
-        f"sets). {lower_means(groups, svm_of(groups))} The error of MLSVM is within two standard errors of the paper's "
-        f"best on {near} of {len(groups)} sets.",
+        f"sets, ties included). {lower_means(groups, svm_of(groups))} The error of MLSVM is within two standard errors "
+        f"of the paper's best on {near} of {len(groups)} sets.",
         against(groups),
     ]
 

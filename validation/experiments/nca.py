@@ -154,12 +154,14 @@ def short(results: Results, preset: Preset) -> list[str]:
     by_panel, by_name = by_start(groups)
     every = [claim for claim in map(agreed, (*by_panel, *by_name.values())) if claim.pairs]
     verdicts: list[str] = []
+    new: list[Verdict] = []
     against: dict[str, set[str]] = {}
     supported: dict[str, list[str]] = {}
     for claim in every:
         verdict = together([of_set(claim.here, data) for data in sets(claim)])
         partly = " where run" if lacking(claim) and verdict is not Verdict.CONTRADICTED else ""
         verdicts.append(f"{verdict}{partly}")
+        new.append(together([of_set(claim.new, data) for data in sets(claim)]))
         if verdict is Verdict.SUPPORTED:
             supported.setdefault(f'"{claim.sentence}"', []).append(claim.where)
         for data in sets(claim):
@@ -173,7 +175,7 @@ def short(results: Results, preset: Preset) -> list[str]:
     held = "; ".join(f"{sentence} ({'; '.join(where)})" for sentence, where in supported.items())
     return [
         f"The note's sentences were tested in {len(every)} places, with these verdicts for these points: "
-        f"{counted(verdicts)}. Supported: {held or 'none'}.",
+        f"{counted(verdicts)}. Supported: {held or 'none'}. For new points: {counted(new)}.",
         f"The runs contradict {number(len(said), 'sentence')}{': ' if said else ''}{'; '.join(said)}.",
     ]
 

@@ -14,7 +14,7 @@ import pytest
 
 from cvxml import datasets
 from validation.experiments import __main__ as command
-from validation.experiments import looks, packaged, page, quoted, run, table1_looks, tasks
+from validation.experiments import looks, packaged, page, quoted, run, table1_looks, table1_paper, tasks
 from validation.experiments.quoted import QUOTED
 
 FOLDER = Path(command.__file__).with_name("reports")
@@ -181,13 +181,23 @@ def test_the_result_of_mlsvm_is_that_of_its_tables() -> None:
     said, rest = sentences_of(FOLDER / "mlsvm-reduced.json")
     marked = [cell for cell in cells_below(rest, "## Errors, in per cent", "MLSVM") if "*" in cell]
     assert numbers(said["Result"])[-2:] == [9 - len(marked), 9]
+    names = ("kNN", "LMNN", "ITML", "Crammer-Singer", "MLSVM")
+    columns = [cells_below(rest, "## Errors, in per cent", name) for name in names]
+    errors = [
+        dict(zip(names, (float(cell.split()[0]) for cell in row), strict=True))
+        for row in zip(*columns, strict=True)
+    ]
+    lowest = Counter(name for row in errors for name in names if row[name] == min(row.values()))
+    assert all(f"{name} ({count})" in said["Result"] for name, count in lowest.items())
+    below = [[row["Crammer-Singer"] < row[name] for name in ("MLSVM", "ITML", "LMNN")] for row in errors]
+    counts_below = [sum(each[0] for each in below), len(below), sum(map(all, below))]
+    assert numbers(said["Result"].split("The SVM has")[1])[:3] == counts_below
     verdicts = rest.split("## What becomes of the paper's claims")[1].split("\n### ")[0].split("\n**")[1:]
     letters = [re.findall(r"\) ([SCU]{3})\b", part) for part in verdicts]
-    counts = [[sum(code[at] == "C" for code in codes) for at in (0, 1)] for codes in letters]
-    expected = [
-        (own, len(codes), holm) for (own, holm), codes in zip(counts, letters, strict=True) if own or holm
-    ]
-    found = re.findall(r"\((\d+) of (\d+) comparisons, with Holm (\d+)\)", said["Contradictions"])
+    counts = [[sum(code[at] == "C" for code in codes) for at in (0, 1, 2)] for codes in letters]
+    expected = [(own, len(codes), *more) for (own, *more), codes in zip(counts, letters, strict=True) if own]
+    form = r"\((\d+) of (\d+) comparisons, with Holm (\d+), for new points (\d+)\)"
+    found = re.findall(form, said["Contradictions"])
     assert [tuple(map(int, each)) for each in found] == expected
     assert numbers(said["Contradictions"])[:2] == [len(expected), 4]
 
@@ -212,6 +222,33 @@ def test_the_result_of_table_1_is_that_of_its_tables() -> None:
             *[int(euclid[0].split(" | ")[2].split()[0]), kinds["undecided"]],
         ]
     assert others == [*by_claim["CCCP"], *by_claim["SGD"]]
+    every = re.findall(r"\*\*The paper: (.*?)\.\*\* (\d+) comparisons: ([^.]*)\.", verdicts)
+    against = [
+        f"{claim} ({found[1]} of {total} comparisons)"
+        for claim, total, text in every
+        if (found := re.search(r"contradicted \((\d+)\)", text))
+    ]
+    worse = [name for k in table1_paper.KS for name in table1_paper.not_best(k)]
+    assert numbers(said["Contradictions"])[:2] == [len(against), len(every)]
+    assert "; ".join(against) in said["Contradictions"]
+    assert numbers(said["Contradictions"])[-2:] == [len(worse), len(table1_paper.KS) * len(table1_paper.SETS)]
+
+
+def leads(text: str, scaled: bool) -> list[int]:
+    """In how many cells of the first table GLML is above Euclid, and of how many; z-scored sets where there are."""
+    heading = "## Accuracy of 1-NN, in per cent, by training points a class"
+    columns = [cells_below(text, heading, name) for name in ("data", "GLML", "Euclid")]
+    rows = [
+        (data.split(") ")[1], *(float(cell.split()[0]) for cell in cells))
+        for data, *cells in zip(*columns, strict=True)
+    ]
+    z_scored = {data.removesuffix(" z-scored") for data, *_ in rows if data.endswith(" z-scored")}
+    own = [
+        (ours, euclid)
+        for data, ours, euclid in rows
+        if (data not in z_scored if scaled else not data.endswith(" z-scored"))
+    ]
+    return [sum(ours > euclid for ours, euclid in own), len(own)]
 
 
 @pytest.mark.parametrize("stem", ["glml-full", "glml-reduced"])
@@ -221,13 +258,15 @@ def test_the_result_of_glml_is_that_of_its_tables(stem: str) -> None:
     parts = [f"\n### {part}" for part in verdicts.split("\n### ")[1:]] or ["\n### all\n" + verdicts]
     contradicted = 0
     for part, sentence in zip(parts, said["Result"].split(" With ")[1:] or [said["Result"]], strict=True):
-        cells = cells_below(part, part.splitlines()[1], "these points")[:-1]  # the last is on time
-        counts = Counter(cell for cell in cells if "not run" not in cell)
-        above, of, *found = numbers(sentence)
-        assert 0 < above <= of == 30
-        assert sorted(found) == sorted(counts.values())
-        assert all(f"{verdict} ({count})" in sentence for verdict, count in counts.items())
-        contradicted += counts["contradicted"]
+        above, of, *_ = numbers(sentence)
+        assert [above, of] == leads(rest, scaled="Z-scored" in part.splitlines()[1])
+        these, new = sentence.split(" For new points: ")
+        for column, text in (("these points", these.split("points, ", 1)[1]), ("new points", new)):
+            cells = cells_below(part, part.splitlines()[1], column)[:-1]  # the last is on time
+            counts = Counter(cell.split(" (")[0] for cell in cells if "not run" not in cell)
+            assert sorted(numbers(text)) == sorted(counts.values())
+            assert all(f"{verdict} ({count})" in text for verdict, count in counts.items())
+            contradicted += counts["contradicted"] if column == "these points" else 0
     assert numbers(said["Contradictions"])[0] == contradicted
 
 
@@ -241,20 +280,35 @@ def test_the_result_on_drawn_data_is_that_of_its_tables() -> None:
         name: [float(cell.split()[0]) for cell in cells_below(rest, "## Accuracy of 1-NN, in per cent", name)]
         for name in ("GLML", "Euclid")
     }
-    leads = [float(lead) for lead in re.findall(r"([+-][\d.]+) \([^)]*\) on", said["Result"])]
-    assert leads == pytest.approx([a - b for a, b in zip(*means.values(), strict=True)], abs=0.06)
+    assert numbers(said["Contradictions"])[0] == sum(cell.startswith("contradicted") for cell in cells)
+    for interval, data in re.findall(r"([+-][\d.]+ \([^)]*\)) on ([^;.]*)[;.]", said["Result"]):
+        assert f"| GLML - Euclid, {data} | {interval} |" in rest
+    found = [float(lead) for lead in re.findall(r"([+-][\d.]+) \([^)]*\) on", said["Result"])]
+    assert found == pytest.approx([a - b for a, b in zip(*means.values(), strict=True)], abs=0.06)
 
 
 @pytest.mark.parametrize("stem", ["nca-full", "nca-reduced"])
 def test_the_result_of_nca_is_that_of_its_tables(stem: str) -> None:
     said, rest = sentences_of(FOLDER / f"{stem}.json")
-    column = "these points: all together (sets)"
-    cells = cells_below(rest, "## What becomes of the note's sentences", column)
-    places, *counts = numbers(said["Result"].split("Supported")[0])
-    assert places == len(cells)
-    kinds = Counter(re.findall(r"\*\*(.*)\*\*", cell)[0].removesuffix(" on our classes") for cell in cells)
-    assert sorted(counts) == sorted(kinds.values())
-    assert all(f"{kind} ({count})" in said["Result"] for kind, count in kinds.items())
+    these, new = said["Result"].split("For new points: ")
+    places, *_ = numbers(these)
+    for name, text in (("these points", these.split("Supported")[0]), ("new points", f"{places} {new}")):
+        cells = cells_below(rest, "## What becomes of the note's sentences", f"{name}: all together (sets)")
+        kinds = Counter(
+            re.findall(r"\*\*(.*)\*\*", cell)[0].removesuffix(" on our classes") for cell in cells
+        )
+        if name == "new points":
+            kinds = Counter(kind.removesuffix(" where run") for kind in kinds.elements())
+        assert numbers(text)[0] == len(cells)
+        assert sorted(numbers(text)[1:]) == sorted(kinds.values())
+        assert all(f"{kind} ({count})" in text for kind, count in kinds.items())
+    names, cells = (
+        cells_below(rest, "## What becomes of the note's sentences", column)
+        for column in ("the note", "these points: all together (sets)")
+    )
+    against = {name for name, cell in zip(names, cells, strict=True) if cell.startswith("**contradicted")}
+    assert numbers(said["Contradictions"])[0] == len(against)
+    assert [name for name in against if name not in said["Contradictions"]] == []
 
 
 def test_every_page_with_figures_of_plml_says_that_they_rest_on_our_reading() -> None:
