@@ -61,7 +61,7 @@ def inverse_root(X: FloatArray, pairs: Pairs) -> FloatArray:
     #: <X_S, A> <= 1 | \langle X_{\mathcal{S}}, A \rangle \le 1 | (2)
     #: X_tau = (x_i - x_j)(x_i - x_j)^T of the pair tau = (i, j)
     #:   | X_\tau = (\mathbf{x}_i - \mathbf{x}_j)(\mathbf{x}_i - \mathbf{x}_j)^T, \quad \tau = (i, j)
-    #: below, A = X_S^-1/2 M X_S^-1/2 and X~_tau = X_S^-1/2 X_tau X_S^-1/2
+    #: M and X~_tau, used below:  A = X_S^-1/2 M X_S^-1/2 and X~_tau = X_S^-1/2 X_tau X_S^-1/2
     #:   | A = X_{\mathcal{S}}^{-1/2} M X_{\mathcal{S}}^{-1/2},
     #:     \quad \tilde{X}_\tau = X_{\mathcal{S}}^{-1/2} X_\tau X_{\mathcal{S}}^{-1/2}
 
@@ -112,9 +112,9 @@ def dual(X: FloatArray, pairs: Pairs) -> Any:
     #: sum_tau q_tau = 1 | \sum_{\tau \in \mathcal{D}} q_\tau = 1
     return cp.Problem(cp.Maximize(-cp.lambda_max(total)), [cp.sum(q) == 1])
     #: [What is proved]
-    #: any q >= 0 with sum 1 gives a bound: no A within the budget has all dissimilar pairs further apart
-    #:   | \text{any } q \ge 0 \text{ with sum } 1 \text{ gives a bound: no } A \text{ within the budget}
-    #:     \text{ has all dissimilar pairs further apart}
+    #: any q >= 0 with sum 1 gives a bound, which holds for every A within the budget
+    #:   | \text{any } q \ge 0 \text{ with sum } 1 \text{ gives a bound, which holds for every } A
+    #:     \text{ within the budget}
 
 
 def objective(X: FloatArray, pairs: Pairs, A: FloatArray) -> float:

@@ -148,7 +148,7 @@ def distances(given: Instance, M: FloatArray) -> list[list[float]]:
 
 @dataclass(frozen=True, eq=False)
 class HingeFromAbove(BoxLoss):
-    """phi(v) = c [v - 1]_+, a hinge that charges what is above 1.
+    """phi(v) = c [v - 1]_+, a hinge for values above 1.
 
     Its conjugate bound is k(a) = sum a with the domain -c <= a <= 0: for every v, phi(v) >= k(a) - a v. The difference
     phi(v) - k(a) + a v is (c + a) [v - 1]_+ - a [1 - v]_+; no term is negative.
@@ -261,7 +261,7 @@ class PairMargin(FamilyMethod[Instance]):
         return sum(map(len, given.pairs))
 
     def duals(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
-        """The dual as files have it, from the variables of `dual`."""
+        """The dual in the form of saved files, from the variables of `dual`."""
         return {"similar": values["a"], "dissimilar": values["b"]}
 
     def objective(self, given: Instance, M: FloatArray) -> float:
@@ -288,13 +288,13 @@ class PairMargin(FamilyMethod[Instance]):
         return Family(norm, terms, of_regularizer=True, radius=norm.around)
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
-        """The prices of the terms. The prices of similar pairs are negative, those of D/2 are twice those of D."""
+        """The dual variables of the two terms: -a for similar pairs; 2 b for dissimilar pairs, whose rows are D/2."""
         a, b = (dual_array(dual, kind, (len(pairs),)) for kind, pairs in zip(KINDS, given.pairs, strict=True))
         with np.errstate(over="ignore"):
             return [Duals(-a, np.arange(len(a))), Duals(FAR * b, np.arange(len(b)))]
 
     def named(self, given: Instance, *duals: Duals) -> Dual:
-        """The dual of such prices; a pair without a price has 0."""
+        """The dual with the dual variables of the two terms; a pair without one has 0."""
         similar, dissimilar = duals
         a, b = (np.zeros(len(pairs)) for pairs in given.pairs)
         a[similar.key] = -similar.a

@@ -134,9 +134,9 @@ def dual(X: FloatArray, pairs: Pairs, b: float | str, weighing: Weighing) -> Any
     near, far, w_0 = weighed(pairs, weighing)
     t, w = np.repeat([1.0, -1.0], [len(near), len(far)]), np.array([*near, *far])
     if w_0 > 0:
-        #: X_ii = 0, t_ii = 1 and w_ii = w_0 for each point with itself;  one dual variable is the sum of all a_ii
-        #:   | X_{ii} = 0 \text{, } t_{ii} = 1 \text{ and } w_{ii} = w_0 \text{ for each point with itself; one}
-        #:     \text{ dual variable is the sum of all } a_{ii}
+        #: X_ii = 0, t_ii = 1 and w_ii = w_0 for each point with itself;  the last entry of a is the sum of all a_ii
+        #:   | X_{ii} = 0 \text{, } t_{ii} = 1 \text{ and } w_{ii} = w_0 \text{ for each point with itself; the last}
+        #:     \text{ entry of } a \text{ is the sum of all } a_{ii}
         listed, t, w = np.concatenate([listed, [[0, 0]]]), np.append(t, 1.0), np.append(w, len(X) * w_0)
     #: 0 <= a_ij <= w_ij | 0 \le a_{ij} \le w_{ij}
     a = cp.Variable(len(listed), nonneg=True, name="a")

@@ -27,9 +27,9 @@ def problem(X: FloatArray, y: FloatArray, Q0: FloatArray) -> Any:
     #: p_ij = exp(-|A x_i - A x_j|^2) / sum_{k != i} exp(-|A x_i - A x_k|^2),   p_ii = 0
     #:   | p_{ij} = \frac{\exp(-\lVert A x_i - A x_j \rVert^2)}{\sum_{k \ne i} \exp(-\lVert A x_i - A x_k \rVert^2)},
     #:     \quad p_{ii} = 0
-    #: yhat_i - y_i = P_i - N_i,  sums of p_ij |y_j - y_i| over y_j > y_i, and over y_j < y_i
-    #:   | \hat y_i - y_i = P_i - N_i \text{, sums of } p_{ij} |y_j - y_i|
-    #:     \text{ over } y_j > y_i \text{, and over } y_j < y_i
+    #: yhat_i - y_i = P_i - N_i:  P_i sums p_ij |y_j - y_i| over y_j > y_i, and N_i over y_j < y_i
+    #:   | \hat y_i - y_i = P_i - N_i \text{: } P_i \text{ sums } p_{ij} |y_j - y_i|
+    #:     \text{ over } y_j > y_i \text{, and } N_i \text{ over } y_j < y_i
 
     Q = cp.Variable((X.shape[1],) * 2, symmetric=True, name="Q")
     terms = []
@@ -47,9 +47,9 @@ def problem(X: FloatArray, y: FloatArray, Q0: FloatArray) -> Any:
             #:     \quad \text{one over } y_j > y_i \text{ and one over } y_j < y_i
             terms += [cp.square(cp.exp(cp.log_sum_exp(part.log_size - D[part.of] - b)))]
         if len(at.parts) == 2:
-            #: a_i:  the tangents of the two log sum_j |y_j - y_i| e^-D_ij at Q0, added up
-            #:   | a_i \text{: the tangents of the two } \log \textstyle\sum_j |y_j - y_i|\, e^{-D_{ij}}
-            #:     \text{ at } Q_0 \text{, added up}
+            #: a_i:  the sum of the tangents at Q0 of the two log sum_j |y_j - y_i| e^-D_ij
+            #:   | a_i \text{: the sum of the tangents at } Q_0 \text{ of the two }
+            #:     \log \textstyle\sum_j |y_j - y_i|\, e^{-D_{ij}}
             a = sum(part.log_sum - part.w @ (D - at.D)[part.of] for part in at.parts)
             both = np.prod([part.value for part in at.parts])
             others = np.arange(len(X)) != i
@@ -59,8 +59,8 @@ def problem(X: FloatArray, y: FloatArray, Q0: FloatArray) -> Any:
             terms += [-2 * both * (1 + a - np.log(both)) + 4 * both * cp.log_sum_exp(-D[others])]
     #: Q psd | Q \succeq 0
     constraints = [Q >> 0]
-    #: min over Q:  the sum of all R_i less that of all C_i
-    #:   | \min_{Q}\ \text{the sum of all } R_i \text{ less that of all } C_i
+    #: min over Q:  the sum of all R_i minus the sum of all C_i
+    #:   | \min_{Q}\ \text{the sum of all } R_i \text{ minus the sum of all } C_i
     return cp.Problem(cp.Minimize(sum(terms)), constraints)
 
 
@@ -147,8 +147,8 @@ def dual(X: FloatArray, y: FloatArray, Q0: FloatArray) -> Any:
     #:   | \text{psd: } \textstyle\sum_{ij} (W_i p_{ij} - w_{ij} + 2 P_i N_i (w0_{ij} - 2 q_{ij})) X_{ij},
     #:     \quad W_i p_{ij} \text{ for both, } w0 \text{ the shares at } Q_0
     constraints += [surplus >> 0]
-    #: max over w, q:  the sum of all R_i less that of all C_i
-    #:   | \max_{w, q}\ \text{the sum of all } R_i \text{ less that of all } C_i
+    #: max over w, q:  the sum of all R_i minus the sum of all C_i
+    #:   | \max_{w, q}\ \text{the sum of all } R_i \text{ minus the sum of all } C_i
     return cp.Problem(cp.Maximize(value), constraints)
     #: [What is proved]
     #: the step equals F at Q0, and is at least F everywhere

@@ -140,10 +140,10 @@ def dual(X: FloatArray, pairs: Pairs, diagonal: bool, budget: float = 1.0) -> An
     #:   | \text{the best multiple of any } c \text{ gives } - \sqrt{\mu \textstyle\sum_t 1 / c_t}
     #: c_t = 1 / ||x_i - x_j||_A at the optimum
     #:   | c_t = 1 / \lVert \mathbf{x}_i - \mathbf{x}_j \rVert_A \text{ at the optimum}
-    #: if not diagonal: refused: a dissimilar pair differs in a direction in which no similar one does
-    #:   | \text{refused: a dissimilar pair differs in a direction in which no similar one does}
-    #: if diagonal: refused: a dissimilar pair differs in a feature in which no similar one does
-    #:   | \text{refused: a dissimilar pair differs in a feature in which no similar one does}
+    #: if not diagonal: no maximum if a dissimilar pair differs in a direction in which no similar one does
+    #:   | \text{no maximum if a dissimilar pair differs in a direction in which no similar one does}
+    #: if diagonal: no maximum if a dissimilar pair differs in a feature in which no similar one does
+    #:   | \text{no maximum if a dissimilar pair differs in a feature in which no similar one does}
 
 
 def objective(X: FloatArray, pairs: Pairs, A: FloatArray) -> float:

@@ -110,5 +110,5 @@ def dual(
     #: of the metrics for these weights:  any c within 0 and 1 gives a lower bound;  ||M - M*|| <= sqrt(gap/alpha1)
     #:   | \text{of the metrics for these weights: any } c \text{ within } 0 \text{ and } 1
     #:     \text{ gives a lower bound; } \lVert \mathbf{M} - \mathbf{M}^* \rVert_F \le \sqrt{\mathrm{gap} / \alpha_1}
-    #: no joint optimum of weights and metrics:  that problem is not convex, and not what the paper solves
-    #:   | \text{no joint optimum of weights and metrics: that problem is not convex, and not what the paper solves}
+    #: no joint optimum of weights and metrics:  the joint problem is not convex; the paper does not solve it
+    #:   | \text{no joint optimum of weights and metrics: the joint problem is not convex; the paper does not solve it}

@@ -102,11 +102,12 @@ def dual(X: FloatArray, pairs: Pairs, eta: float, lam: float, M_0: FloatArray) -
     #:     \text{ where } M_{ij} \ne 0 \text{, at the optimum}
     #: any U of the box with S + U positive definite gives a lower bound
     #:   | \text{any } U \text{ of the box with } S + U \succ 0 \text{ gives a lower bound}
-    #: refused: no S + U is positive definite, and the problem is unbounded
-    #:   | \text{refused: no } S + U \text{ is positive definite, and the problem is unbounded}
-    #: shown by a psd D with tr(S D) + lam ||D||_off <= 0: along it M grows without bound
-    #:   | \text{shown by a psd } D \text{ with } \operatorname{tr}(S D)
-    #:     + \lambda \lVert D \rVert_{\mathrm{off}} \le 0 \text{: along it } \mathbf{M} \text{ grows without bound}
+    #: unbounded if no S + U is positive definite
+    #:   | \text{unbounded if no } S + U \text{ is positive definite}
+    #: the proof is a psd D with tr(S D) + lam ||D||_off <= 0: along D, M grows without bound
+    #:   | \text{the proof is a psd } D \text{ with } \operatorname{tr}(S D)
+    #:     + \lambda \lVert D \rVert_{\mathrm{off}} \le 0 \text{: along } D \text{, }
+    #:     \mathbf{M} \text{ grows without bound}
 
 
 @dataclass(frozen=True, eq=False)
