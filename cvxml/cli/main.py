@@ -219,6 +219,11 @@ def _parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
         action="store_true",
         help="do not look for the mistake that explains a refuted metric",
     )
+    command.add_argument(
+        "--diagnose-all",
+        action="store_true",
+        help="look for that mistake however long it takes; by default for about ten times our own solve, plus 2 s",
+    )
     _add_time_limit(command, "time limit in seconds for the search for a proof")
     command.add_argument(
         "--predictions",
@@ -366,7 +371,7 @@ def _check(parsed: argparse.Namespace) -> int:
             claim=parsed.claim,
             tol=parsed.tol,
             exact=parsed.exact,
-            diagnosed=not parsed.no_diagnosis,
+            diagnosed="all" if parsed.diagnose_all else not parsed.no_diagnosis,
             time_limit=parsed.time_limit,
             callback=callback,
             **params,

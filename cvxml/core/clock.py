@@ -5,6 +5,9 @@ less; `side_by_side` (core/threads.py) and `watched` call it themselves. Without
 When the limit is over, `look` raises TimeUp. An algorithm that has a metric then returns its best one, as after
 Ctrl-C. `look` raises TimeUp only once, so that the algorithm can finish its metric and the certificate can be
 computed. Both together get as much time as the limit, and at least 10 s. After that, `look` raises TimeUp again.
+
+`processor_time_until` limits the processor time of the solves in a block. It is for work that is given up when it takes
+long, and a busy machine must not change the result.
 """
 
 from __future__ import annotations
@@ -39,14 +42,17 @@ class Deadline:
         self.up = False
 
     def look(self) -> None:
-        """Raise TimeUp if the time limit is over."""
-        if time.perf_counter() >= self.until:
+        """Raise TimeUp if the time limit is over, or the limit of `processor_time_until`."""
+        end = _processor_end.get()
+        # the processor's clock is slow to read
+        if time.perf_counter() >= self.until or (end < math.inf and time.process_time() >= end):
             self.up = True
             raise TimeUp
 
 
 Part = TypeVar("Part")
 _current: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
+_processor_end: ContextVar[float] = ContextVar("processor_end", default=math.inf)
 
 
 def look() -> None:
@@ -74,9 +80,31 @@ def limited(seconds: float, late: str) -> AbstractContextManager[Deadline]:
     return _within(Deadline(seconds, math.inf if around is None else around.until), late)
 
 
-def finishing(ended: Deadline, late: str) -> AbstractContextManager[Deadline]:
-    """Return a context for the work that follows the time limit `ended`, until `ended.last`. See `limited`."""
-    return _within(Deadline(math.inf, ended.last), late)
+@contextmanager
+def finishing(ended: Deadline, late: str) -> Iterator[Deadline]:
+    """Return a context for the work that follows the time limit `ended`, until `ended.last`. See `limited`.
+
+    A limit of the processor time has ended by then, and does not hold for this work.
+    """
+    token = _processor_end.set(math.inf)
+    try:
+        with _within(Deadline(math.inf, ended.last), late) as deadline:
+            yield deadline
+    finally:
+        _processor_end.reset(token)
+
+
+@contextmanager
+def processor_time_until(end: float) -> Iterator[None]:
+    """Return a context in which the time limits of solves end at `end` on the clock process_time, if not earlier.
+
+    A solve then returns its best metric with the status TIME_LIMIT.
+    """
+    token = _processor_end.set(min(end, _processor_end.get()))
+    try:
+        yield
+    finally:
+        _processor_end.reset(token)
 
 
 @contextmanager

@@ -231,6 +231,10 @@ class Method(ABC, Generic[Given]):
         """Return notes about this solution for the user, as sentences. found: with the final status."""
         return found.notes
 
+    def least_scale(self, given: Given) -> float:
+        """Return the lower limit of the scale of gaps; 0 if there is none."""
+        return 0.0
+
     def ties(self, given: Given) -> int:
         """Return how many choices in the inputs were decided by a tie; 0 for explicit lists."""
         return 0
@@ -482,9 +486,11 @@ class ConvexMethod(Method[Given]):
             if start is not None:
                 start = Start(inside(start.metric), in_dual(start.dual, inside))
             found = self._searched(self.moved(given, at), tol, max_iter, start, callback)
-            found = found._replace(metric=outside(found.metric), dual=in_dual(found.dual, outside))
+            found = found._replace(
+                metric=outside(found.metric), dual=in_dual(found.dual, outside), proof=None
+            )
         try:
-            return found._replace(proof=self.certify(given, found.metric, found.dual))
+            return found._replace(proof=found.proof or self.certify(given, found.metric, found.dual))
         except KeyboardInterrupt:  # the metric is kept, and certified later
             return found._replace(status=Status.INTERRUPTED)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
@@ -15,24 +15,51 @@ from cvxml.core.pairs import Pairs, pairs_of
 from cvxml.core.triplets import Compared
 
 MULTIPLES = (0.5, 0.9, 0.97, 1.03, 1.1, 2.0)  # factors of a metric that are tried before a solver runs
+TOWARD_IT = (0.01, 0.1, 0.5)  # shares of the way from a metric to the optimum of the user's problem
+BESIDE = 1e-3  # relative size of a small random change of a metric
+DIRECTIONS = 4  # random changes; the reverse of each is tried too
+BACK_END_WORK = 2e8  # multiplications of `Question.check_back_end` that a back end does in a second
 FAR = 0.1  # relative to the scale: a misreading with a larger gap does not explain the metric
 LOOSE = 1e-3  # relative gap up to which a metric counts as the answer of a problem
 
 Given = TypeVar("Given")
 
 
+class TakesTooLong(ValueError):
+    """The solver of a misreading takes longer than the time that is left."""
+
+
 class Question(NamedTuple):
-    """A refuted metric (d, d), the data and parameters that it was judged with, and the tolerance."""
+    """A refuted metric (d, d), the data and parameters that it was judged with, and the tolerance.
+
+    optimum: the optimum of the user's problem, if it is known. enough: a larger relative gap is of no use, so a
+    misreading may return inf for it without a solve. seconds: the processor time that is left for a solve.
+    """
 
     X: ArrayLike
     y: Any  # labels (n,); None if the method needs no labels
     metric: FloatArray
     tol: float
     params: dict[str, Any]
+    optimum: FloatArray | None = None
+    enough: float = math.inf
+    seconds: float = math.inf
 
     def checked(self, instance: Callable[..., Given]) -> Given:
         """Return data and parameters as `instance` of the method returns them."""
         return instance(self.X, self.y, **self.params)
+
+    def check_back_end(self, rows: int, d: int) -> None:
+        """Raise TakesTooLong if a back end needs more than `seconds` for a dual with `rows` rows and matrices (d, d).
+
+        A back end cannot be stopped, so its time is estimated before: its systems of equations have d (d + 1) / 2
+        unknowns for a matrix, and each row has as many coefficients.
+        """
+        entries = d * (d + 1) / 2
+        if entries**3 + rows * entries**2 > BACK_END_WORK * self.seconds:
+            raise TakesTooLong(
+                f"{rows} rows of matrices ({d}, {d}) are too many for the back end in this time"
+            )
 
 
 class OtherProblem(NamedTuple):
@@ -65,6 +92,39 @@ class Misreading:
     left: Callable[[Question], float] | None = None
     fits: str = ""
     several: Callable[[Question, Any, dict[str, Any]], Iterable[OtherProblem]] | None = None
+
+
+def tried_before_a_solve(M: FloatArray, optimum: FloatArray | None) -> Iterator[FloatArray]:
+    """Yield metrics that may be better than the psd metric M (d, d) if M is not the optimum of a problem.
+
+    optimum: the optimum of the user's problem. The others are multiples of both, mixtures of both, and small random
+    changes of M.
+    """
+    if optimum is not None and optimum.shape == M.shape:
+        yield optimum
+        yield from (t * optimum for t in MULTIPLES)
+        yield from ((1 - t) * M + t * optimum for t in TOWARD_IT)
+    yield from (t * M for t in MULTIPLES)
+    rng = np.random.default_rng(0)
+    for _ in range(DIRECTIONS):
+        E = rng.standard_normal(M.shape)
+        for step in (BESIDE, -BESIDE):
+            turn = np.eye(len(M)) + step * E / np.linalg.norm(E)
+            yield turn @ M @ turn.T
+
+
+def is_improved(
+    objective: Callable[[FloatArray], float], question: Question, M: FloatArray, scale: float
+) -> bool:
+    """Return True if a tried metric proves that the relative gap of M (d, d) is above `question.enough`.
+
+    scale: the scale of this gap. Each tried metric is a proof if its objective is smaller by more than `enough` times
+    the scale, because the gap of M is at least the difference of the objectives.
+    """
+    if not question.enough < math.inf or not 0 < scale < math.inf:
+        return False
+    most = objective(M) - question.enough * scale
+    return any(objective(each) < most for each in tried_before_a_solve(M, question.optimum))
 
 
 def changed(name: str, value: Callable[[Question], Any]) -> Callable[[Question], OtherProblem | None]:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from cvxml.core.clock import Deadline, TimeUp
 from cvxml.core.metric import FloatArray
@@ -142,8 +142,34 @@ def in_one_step(
     return Found(metric, dual, Status.CONVERGED, 1, (step,))
 
 
+class Estimate(NamedTuple):
+    """The figures of an iterate by its solver's own arithmetic, without bounds of its rounding errors.
+
+    The gap is that of the metric and of feasible dual variables, so it is a gap up to rounding. It is inf if the solver
+    has no feasible dual variables yet. guess: the gap that a repair of its dual variables may prove then.
+    """
+
+    objective: float
+    gap: float
+    scale: float
+    guess: float = math.inf
+
+    def may_prove(self, tol: float) -> bool:
+        """Return True if a proof may succeed at `tol`."""
+        return min(self.gap, self.guess) <= tol * self.scale
+
+    def step(self, iteration: int, seconds: float, phase: str) -> Step:
+        """Return the line of the history."""
+        return Step(
+            iteration, seconds, self.objective, self.objective - self.gap, self.gap, phase, self.scale
+        )
+
+
 class Iterate(Protocol):
-    """An algorithm between two steps."""
+    """An algorithm between two steps.
+
+    It may have a method `estimate` that returns an Estimate, or None for an iterate that must be proved.
+    """
 
     def metric(self) -> FloatArray:
         """Return the current metric (d, d)."""
@@ -153,6 +179,14 @@ class Iterate(Protocol):
 
     def step(self) -> bool:
         """Make one step. Return False if rounding allows no further step."""
+
+
+@runtime_checkable
+class Estimating(Protocol):
+    """An algorithm with estimates of its gap."""
+
+    def estimate(self) -> Estimate | None:
+        """Return the figures of the current metric, or None if it must be proved."""
 
 
 def run(
@@ -166,25 +200,34 @@ def run(
 ) -> Found:
     """Step until `prove` meets tol, until max_iter, or until rounding allows no further step; return the best iterate.
 
+    A proof costs about as much as a step. If the algorithm has estimates of its gap, an iterate is proved only if its
+    estimate is at most tol, or if it is the last one.
     patience: number of steps without a smaller gap after which the status is STALLED.
 
     Raises Interrupted with the best iterate if the user interrupts.
     """
     history: list[Step] = []
-    began, least, without = time.perf_counter(), math.inf, 0
+    began, least, lowest, without = time.perf_counter(), math.inf, math.inf, 0
     best, status = (at.metric(), at.dual()), Status.MAX_ITER
+    proved = True  # the last iterate
     try:
         for iteration in range(max_iter + 1):
             metric, dual = at.metric(), at.dual()
-            with doing(PROVING):
-                proof = prove(metric, dual)
+            estimate = _estimate(at)
             without += 1
-            seconds = time.perf_counter() - began
-            history.append(step_of(proof, iteration, seconds, phase))
-            if proof.proves(tol):
-                best, status = (metric, dual), Status.CONVERGED
-            elif proof.gap < least:
-                least, best, without = proof.gap, (metric, dual), 0
+            proved = estimate is None or estimate.may_prove(tol) or iteration == max_iter
+            if proved:
+                with doing(PROVING):
+                    proof = prove(metric, dual)
+                history.append(step_of(proof, iteration, time.perf_counter() - began, phase))
+                if proof.proves(tol):
+                    best, status = (metric, dual), Status.CONVERGED
+            elif estimate is not None:
+                history.append(estimate.step(iteration, time.perf_counter() - began, phase))
+            gap, objective = history[-1].gap, history[-1].objective
+            better = gap < least or (not proved and gap == least == math.inf and objective < lowest)
+            if status is not Status.CONVERGED and better:
+                least, lowest, best, without = gap, objective, (metric, dual), 0
             if callback is not None:
                 callback(history[-1])
             if status is Status.CONVERGED:
@@ -192,6 +235,22 @@ def run(
             if iteration < max_iter and (without >= patience or not at.step()):
                 status = Status.STALLED
                 break
+        if not proved:
+            with doing(PROVING):
+                best = min((best, (metric, dual)), key=lambda each: _size(prove(*each)))
+                status = Status.CONVERGED if prove(*best).proves(tol) else status
     except KeyboardInterrupt:
         raise Interrupted(Found(*best, Status.INTERRUPTED, len(history), tuple(history))) from None
     return Found(*best, status, iteration, tuple(history))
+
+
+def _estimate(at: Iterate) -> Estimate | None:
+    """Return the estimate of an iterate, or None without one, and for figures that are not numbers."""
+    found = at.estimate() if isinstance(at, Estimating) else None
+    known = found is not None and math.isfinite(found.objective + found.scale) and not math.isnan(found.gap)
+    return found if known else None
+
+
+def _size(proof: Certificate) -> float:
+    """Return a gap to compare; inf if it is not a number."""
+    return math.inf if math.isnan(proof.gap) else proof.gap + proof.rounding

@@ -553,6 +553,10 @@ class GMML(ConvexMethod[Instance]):
         refuse_inaccurate(proof, given.X, "give mu > 0")
         return in_one_step(A, {"Y": A}, lambda *_: proof, callback)
 
+    def least_scale(self, given: Instance) -> float:
+        """`UNMOVED` for each feature, unless the weight is 1/2."""
+        return _least_scale(given)
+
     def stored(self, given: Instance) -> dict[str, Any]:
         """The parameters. Pairs are included if they were given; the prior is included if mu > 0 and it is not I."""
         own = {"weight": given.t, "mu": given.mu, "pairs": given.stored}

@@ -36,7 +36,7 @@ from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_count, check_labels, check_number, check_X, class_names
 from cvxml.core.literal import triplet_names
 from cvxml.core.metric import FloatArray, IntArray, project_psd
-from cvxml.core.misreading import Misreading, OtherProblem, Question, changed
+from cvxml.core.misreading import Misreading, OtherProblem, Question, changed, is_improved
 from cvxml.core.neighbors import squared_euclidean
 from cvxml.core.other_lists import TRIPLETS
 from cvxml.core.parameter import COUNT, LISTS, NUMBER, Parameter
@@ -50,8 +50,9 @@ from cvxml.family.losses.squared_hinge import SquaredHinge
 from cvxml.family.regularizers.linear import Linear
 from cvxml.family.rows.base import Duals, Weights
 from cvxml.family.rows.triplets import Triplets
-from cvxml.family.theorem.theorem import Family, Term, certify
+from cvxml.family.theorem.theorem import Family, Term, certify, scale, value
 from cvxml.solvers.family_method import FamilyMethod
+from cvxml.solvers.multipliers import images
 
 MIN_MU = 1e-12  # mu and 1 - mu must be at least this
 NOTHING = 1e-9  # smallest scale, relative to the objective at M = 0
@@ -620,17 +621,27 @@ def _left_of_hardest(method: LMNN, question: Question) -> float:
     listed = np.asarray(p.impostors)
     if method.squared or not listed.any(axis=1).all():
         return math.inf
-    values, vectors = np.linalg.eigh(M)
-    z, (i, j) = p.X @ (vectors * np.sqrt(np.maximum(values, 0))), p.targets.T
-    D = squared_euclidean(z, z)
+    i, j = p.targets.T
+
+    def distances(A: FloatArray) -> FloatArray:
+        z = images(p.X, A)
+        return squared_euclidean(z, z)
+
+    def objective_of(A: FloatArray) -> float:
+        D = distances(A)
+        slacks = np.maximum(0.0, 1 + D[i, j] - np.where(listed, D[i], np.inf).min(axis=1))
+        return float((1 - p.mu) * D[i, j].sum() + p.mu * slacks.sum())
+
+    D, objective = distances(M), objective_of(M)
+    if is_improved(objective_of, question, project_psd(M), objective):
+        return math.inf
     others = np.where(listed, D[i], np.inf)
-    slacks = np.maximum(0.0, 1 + D[i, j] - others.min(axis=1))
-    objective = float((1 - p.mu) * D[i, j].sum() + p.mu * slacks.sum())
     # Dual variables for the nearest impostors of each target are enough. If the metric is optimal, the bound is tight.
     few = np.sort(others, axis=1)[:, min(FEW, len(D)) - 1]
     t, l = np.nonzero((others <= few[:, None]) & listed)
     if len(t) > MOST or objective <= 0:
         return math.inf
+    question.check_back_end(len(t), len(M))
     triplets, of_target = np.column_stack([p.targets[t], l]), t == np.arange(len(p.targets))[:, None]
     stated = dual(p.X, p.targets, triplets, p.mu, squared=False)
     capped = of_target.astype(float) @ stated.var_dict["lambda"] <= p.mu
@@ -683,12 +694,20 @@ def _left_of_class_weights(method: LMNN, question: Question) -> float:
     if not p.labelled or sizes.min() == sizes.max() or len(M) != p.X.shape[1]:
         return math.inf
     weight = len(p.y) / (len(sizes) * sizes)
-    values, vectors = np.linalg.eigh(M)
-    z, (i, j) = p.X @ (vectors * np.sqrt(np.maximum(values, 0))), p.targets.T
+    kind, impostors = SquaredHinge if method.squared else Hinge, np.asarray(p.impostors)
+    of_point = p.y[p.targets[:, 0]]
+    pulled = Weights(p.targets, (1 - p.mu) * weight[of_point])
+    rows = [Triplets(p.targets[of_point == c], impostors[of_point == c]) for c in range(len(sizes))]
+    terms = tuple(Term(kind(p.mu * by), own) for by, own in zip(weight.tolist(), rows, strict=True))
+    family = Family(Linear(p.X, pulled, "targets differ from their points"), terms)
+    if is_improved(lambda A: value(family, A).value, question, project_psd(M), scale(family, M)):
+        return math.inf
+    z, (i, j) = images(p.X, M), p.targets.T
     D = squared_euclidean(z, z)
     t, l = np.nonzero((D[i] - D[i, j][:, None] <= 1 + NEXT_TO_IT) & np.asarray(p.impostors))
     if len(t) == 0 or len(t) > MOST:
         return math.inf
+    question.check_back_end(len(t), len(M))
     by_target = weight[p.y[i]]
     e, far = p.X[i] - p.X[j], p.X[i[t]] - p.X[l]
     C = (1 - p.mu) * (e * by_target[:, None]).T @ e
@@ -699,11 +718,6 @@ def _left_of_class_weights(method: LMNN, question: Question) -> float:
     capped = [] if method.squared else [duals <= most]
     stated = cp.Problem(cp.Maximize(cp.sum(duals) - paid), [slack >> 0, *capped])
     found = {"price": solve_problem(stated, "clarabel")["a"], "triplets": np.column_stack([i[t], j[t], l])}
-    kind = SquaredHinge if method.squared else Hinge
-    impostors, pulled = np.asarray(p.impostors), Weights(p.targets, (1 - p.mu) * by_target)
-    rows = [Triplets(p.targets[p.y[i] == c], impostors[p.y[i] == c]) for c in range(len(sizes))]
-    terms = tuple(Term(kind(p.mu * by), own) for by, own in zip(weight.tolist(), rows, strict=True))
-    family = Family(Linear(p.X, pulled, "targets differ from their points"), terms)
     proof, _ = certify(family, M, [own.read(found) for own in rows])
     if not (proof.feasibility.feasible and proof.scale > 0 and proof.decides(question.tol)):
         return math.inf

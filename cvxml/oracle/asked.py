@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from numpy.typing import ArrayLike
 
@@ -12,11 +12,24 @@ from cvxml.core.method import Method
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import Solution, Status
 from cvxml.core.run import Callback
+from cvxml.core.short_repr import cut
 from cvxml.core.tolerance import TOLERANCES
 from cvxml.methods import get
 
 MIN_SECONDS = 1e-9  # a time limit must be positive; with this one a search still takes its first step
 LATE = "the search for a proof ended at time_limit; raise time_limit"
+
+
+Diagnosed: TypeAlias = bool | Literal["all"]
+
+
+def check_diagnosed(given: Any) -> Diagnosed:
+    """Return True, False or "all". Raises ValueError for other input."""
+    if given in (True, False):
+        return bool(given)
+    if isinstance(given, str) and given == "all":
+        return "all"
+    raise ValueError(f'diagnosed must be True, False or "all"; got {cut(repr(given), 40)}')
 
 
 def uninterrupted(solution: Solution) -> Solution:
@@ -44,7 +57,7 @@ class Asked(NamedTuple):
     claim: str = "optimal"
     tol: float = TOLERANCES["normal"]  # relative to the scale
     exact: bool = False
-    diagnosed: bool = True
+    diagnosed: Diagnosed = True  # "all": without a limit of its time
     until: float = math.inf  # end of the search for a proof, on the clock perf_counter
     callback: Callback = None  # called at each measured step of that search
 

@@ -27,7 +27,7 @@ from cvxml.core.tuples import refuse_tuples
 from cvxml.core.work import BUILDING, doing
 from cvxml.methods import check_params, get, get_exact
 from cvxml.oracle.about import about
-from cvxml.oracle.asked import LATE, Asked
+from cvxml.oracle.asked import LATE, Asked, Diagnosed, check_diagnosed
 from cvxml.oracle.convex import check_convex
 from cvxml.oracle.local import of_all
 from cvxml.oracle.stationary import check_stationary
@@ -51,7 +51,7 @@ def check(
     claim: str | None = None,
     tol: Tolerance = "normal",
     exact: bool = False,
-    diagnosed: bool = True,
+    diagnosed: Diagnosed = True,
     time_limit: float | None = None,
     callback: Callback = None,
     **params: Any,
@@ -75,7 +75,9 @@ def check(
     "stationary" is the default (see oracle/stationary.py).
     tol: tolerance relative to the scale of the problem, a number, "strict" (1e-9), "normal" (1e-6) or "loose" (1e-3).
     exact: judge in exact arithmetic, which needs no allowance for rounding. Not available for an rbf kernel.
-    diagnosed: search for a misreading that explains a refuted metric. This takes several solves.
+    diagnosed: search for a misreading that explains a refuted metric. True: for at most about ten times the processor
+        time of our own solve, plus 2 s. A note names the parts of the search that were left out. "all": search
+        everything, however long it takes. False: do not search.
     time_limit: seconds for our search for a proof. The clock is checked between the steps of the search, and the
     candidate's own convex step is one step. When the time ends, the verdict follows from the results so far. Without a
     proof it is inconclusive. Misreadings are not searched for then.
@@ -100,6 +102,7 @@ def check(
             notes = (f"the solution is of the method {metric.method}: only its metric is judged here",)
         metric = metric.metric
     tolerance = check_tol(tol)
+    diagnosed = check_diagnosed(diagnosed)
     allowed = ("optimal",) if module.CLAIM == "optimal" else ("stationary", "optimal")
     claim = check_choice(module.CLAIM if claim is None else claim, "claim", allowed)
     named = {"neighbors": neighbors, "query": query, "targets": targets, "pairs": pairs}

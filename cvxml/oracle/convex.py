@@ -6,6 +6,7 @@ lower bound. If our metric is better than the candidate, it is the witness that 
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
@@ -24,7 +25,7 @@ from cvxml.oracle.convex_rules import (
     Ruled,
     judge_metric,
 )
-from cvxml.oracle.diagnose import Diagnosis, diagnose, unnamed
+from cvxml.oracle.diagnose import Diagnosis, diagnose, not_tried, unnamed
 from cvxml.oracle.exactly import judge_exactly
 from cvxml.oracle.judged import judged_of
 from cvxml.oracle.reference import Reference
@@ -34,7 +35,9 @@ from cvxml.oracle.rules import Ruling, decide
 
 def check_convex(asked: Asked) -> Report:
     """Return the report on the metric, on the claimed objective, or on both."""
+    began = time.process_time()
     known = _reference(asked)
+    seconds = time.process_time() - began
     reference, proof = known.solution, None
     ties, scale = asked.module.ties(asked.given), known.solution.certificate.scale
     ruled, diagnosis = None, Diagnosis()
@@ -43,9 +46,9 @@ def check_convex(asked: Asked) -> Report:
         scale = proof.scale if asked.module.SCALE == "candidate" else scale
         ruled = _rule(asked, OnMetric(proof, reference, scale, asked.tol, ties, asked.lists))
         if _may_be_misread(ruled) and asked.diagnosed and not asked.late:
-            diagnosis = diagnose(asked, known)
+            diagnosis = diagnose(asked, known, seconds)
     ruling = None if ruled is None else ruled.ruling
-    if ruled is not None and not any(diagnosis):
+    if ruled is not None and not diagnosis.found:
         ruling = decide((CLOSE_METRIC,), ruled) or ruling
     if asked.value is not None:
         value = OnValue(asked.value, asked.tol, proof, reference, scale, ties, asked.lists)
@@ -130,8 +133,10 @@ def _notes(ruled: Ruled, verdict: Verdict, diagnosis: Diagnosis) -> Iterator[str
     if verdict in (Verdict.REFUTED, Verdict.CLOSE):
         yield from _looser(ruled.facts)
     looked_for = _may_be_misread(ruled) and verdict is not Verdict.CLOSE and ruled.asked.diagnosed
-    if looked_for and not any(diagnosis):
-        yield unnamed(ruled.asked)
+    if looked_for and not diagnosis.found:
+        yield unnamed(ruled.asked, diagnosis.left_out)
+    if diagnosis.left_out and not diagnosis.named and not ruled.asked.late:
+        yield not_tried(diagnosis.left_out)
 
 
 def _looser(facts: OnMetric) -> Iterator[str]:

@@ -29,7 +29,7 @@ import numpy as np
 from scipy.special import betainc
 
 from cvxml.core.metric import FloatArray, examine, project_psd
-from cvxml.core.misreading import LOOSE
+from cvxml.core.misreading import LOOSE, TakesTooLong
 from cvxml.core.report import Nearest
 from cvxml.core.work import DIAGNOSING, doing
 from cvxml.methods import get
@@ -39,6 +39,7 @@ from cvxml.oracle.explanations import (
     misread_weights,
     misreadings,
     multiples_at_weights,
+    of_other_features,
     of_representation,
     other_weights,
     two_misreadings,
@@ -58,30 +59,46 @@ NEXT_TO_0 = 1e-6  # relative to the largest eigenvalue: smaller ones count as 0
 ROUNDED = 1e-3  # relative to the tolerance: a smaller gap may be noise
 PART = 2  # a misreading is combined with others if its relative gap is this many times smaller
 SELDOM = 1e-3  # largest value of `luck`
+LISTED_LEFT_OUT = 4  # most parts that a note names
 LARGEST = 1e150  # of an entry of a metric, because its square must not overflow
 
 
 class Diagnosis(NamedTuple):
-    """Sentences on the problems that a metric solves (`named`). If it solves none of them: the nearest problems."""
+    """Sentences on the problems that a metric solves (`named`). If it solves none of them: the nearest problems.
+
+    left_out: the parts of the search for which the time was too short.
+    """
 
     named: tuple[str, ...] = ()
     nearest: tuple[Nearest, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def found(self) -> bool:
+        """True if the report names or lists a problem."""
+        return bool(self.named or self.nearest)
 
 
 @doing(DIAGNOSING)
-def diagnose(asked: Asked, optimum: Reference | None = None) -> Diagnosis:
+def diagnose(asked: Asked, optimum: Reference | None = None, seconds: float = math.inf) -> Diagnosis:
     """Return the explanations of the candidate.
 
-    optimum: our own solution of the user's problem, if it is known.
+    The zero metric has no explanation: it holds no number, so every match would be luck (`luck`).
+
+    optimum: our own solution of the user's problem, if it is known. seconds: the processor time of our own solve, which
+    limits the time of the search.
     """
     metric = asked.candidate
-    if metric is None or np.abs(metric).max() > LARGEST:
+    if metric is None or not metric.any() or np.abs(metric).max() > LARGEST:
         return Diagnosis()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        judge = Judge(asked, optimum)
+        judge = Judge(asked, optimum, seconds)
         own = judge.certain(metric)
         judge.sharpen(FITTED * own.share)
+        # combinations with a second misreading use no larger gap, and names and `by_chance` no larger gap than a tenth
+        judge.enough = max(own.share / PART, NEARER * asked.tol)
+        judge.enough_to_name = max(own.share / NEARER, NEARER * asked.tol)
         others = turned(judge)
 
         def sifted(found: Iterable[Explanation]) -> list[Explanation]:
@@ -91,8 +108,9 @@ def diagnose(asked: Asked, optimum: Reference | None = None) -> Diagnosis:
                 if not (_is_reportable(each, own, asked.tol) and by_chance(each, others, asked.tol))
             ]
 
+        slips = sifted(of_representation(judge, metric))
         read = [*misreadings(judge, metric)]
-        listed, written = sifted(read), sifted(of_representation(judge, metric))
+        listed, written = sifted(read), [*slips, *sifted(of_other_features(judge, metric))]
         found = [*listed, *written]
         if not any(
             _is_exact(each, own, asked.tol) for each in [*listed, *(w for w in written if not w.fitted)]
@@ -105,7 +123,7 @@ def diagnose(asked: Asked, optimum: Reference | None = None) -> Diagnosis:
             shares = [each.left.share for each in read]
             found += sifted(two_misreadings(judge, metric, shares, own.share / PART))
             found += sifted(misread_weights(judge, metric, shares, own.share / PART))
-    return told(found, own, asked.tol, numbers(metric))
+    return told(found, own, asked.tol, numbers(metric))._replace(left_out=tuple(judge.left_out))
 
 
 def told(found: list[Explanation], own: Left, tol: float, p: int) -> Diagnosis:
@@ -213,6 +231,8 @@ def by_chance(each: Explanation, others: Sequence[FloatArray], tol: float) -> bo
         try:
             if each.again(other).share < enough:
                 return True
+        except TakesTooLong:  # an explanation that was not tested is not used
+            return True
         except NO_ANSWER:
             continue
     return False
@@ -262,21 +282,35 @@ def _capped_gap(own: Left) -> float:
     return min(own.share, 1.0)
 
 
-def unnamed(asked: Asked) -> str:
-    """Return the note of a report without a named misreading."""
+def not_tried(left_out: Sequence[str]) -> str:
+    """Return the note that names the parts of the search for which the time was too short."""
+    shown = "; ".join(left_out[:LISTED_LEFT_OUT])
+    more = len(left_out) - LISTED_LEFT_OUT
+    shown += f"; and {more} more" if more > 0 else ""
+    return (
+        f"the search for a misreading left out {len(left_out)} parts, because they take long: {shown}; next: "
+        'diagnosed="all" tries everything, in the shell --diagnose-all'
+    )
+
+
+def unnamed(asked: Asked, left_out: Sequence[str] = ()) -> str:
+    """Return the note of a report without a named misreading. left_out: the parts of the search without time."""
     if asked.late:
         return "no misreading is named: not all were tried before time_limit"
+    if asked.candidate is not None and not asked.candidate.any():
+        return "no misreading is named: none was tried, because the metric is 0, the answer of many wrong programs"
     if asked.candidate is not None and np.abs(asked.candidate).max() > LARGEST:
         return f"no misreading is named: none was tried, because the metric has an entry above {LARGEST:g}"
     method = asked.method
     count = len(get(method).MISREADINGS)
+    tried = f"those that were tried among the {count} known ones" if left_out else f"the {count} known ones"
     if asked.candidate is not None and asked.candidate.size == 1:
         return (
             "no misreading is named: with one feature a metric is one number, which is too little information; "
             "use two features or more"
         )
     return (
-        f"no misreading is named: for the {count} known ones of {method}, the relative gap is not {BETTER} times "
+        f"no misreading is named: for {tried} of {method}, the relative gap is not {BETTER} times "
         "smaller than for the problem itself, or the match may be chance. Next: compare the parts of your program "
         f"with those of `cvxml evaluate {method} DATA --metric FILE`, in Python "
         f"cvxml.evaluate({method!r}, X, y, metric)"

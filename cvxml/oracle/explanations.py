@@ -6,9 +6,10 @@ Each `Explanation` holds the gap that the metric has in the other problem. diagn
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
-from itertools import chain, combinations
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,10 +18,10 @@ from scipy.optimize import minimize, minimize_scalar
 from cvxml.core.backend import SolverFailure
 from cvxml.core.clock import OutOfTime
 from cvxml.core.metric import FloatArray
-from cvxml.core.misreading import FAR, Misreading, OtherProblem, Question
+from cvxml.core.misreading import FAR, Misreading, OtherProblem, Question, TakesTooLong
 from cvxml.methods import get
 from cvxml.oracle.judge import NO_ANSWER, NOTHING_KNOWN, Judge, Left, at_weight
-from cvxml.oracle.likeliest import likeliest
+from cvxml.oracle.likeliest import left_unless_improved, likeliest
 from cvxml.oracle.representation_errors import Slip, slips
 from cvxml.oracle.weights import Tried, around, between, inward, least, least_share, ratio
 
@@ -50,9 +51,10 @@ class Explanation(NamedTuple):
 def misreadings(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
     """Yield one explanation for each misreading in `MISREADINGS` of the method, in this order."""
     for misreading in get(judge.method).MISREADINGS.values():
-        if judge.asked.late:
-            return
-        yield _read(judge, metric, misreading, judge.itself) or Explanation(NOTHING_KNOWN, "")
+        found = None if judge.late else _read(judge, metric, misreading, judge.itself)
+        if found is None and judge.late:
+            judge.leave_out(misreading.sentence)
+        yield found or Explanation(NOTHING_KNOWN, "")
 
 
 def _read(
@@ -74,7 +76,7 @@ def _read(
             # rounding may make the gap negative
             return Left(max(misreading.left(question), 0.0), unique=judge.unique)
         other = known or _misread(judge, misreading, question, base)
-        return NOTHING_KNOWN if other is None else judge.left(each, other)
+        return NOTHING_KNOWN if other is None else left_unless_improved(judge, each, other)
 
     number, choices = False, 1
     known = None  # the other problem, if it does not depend on the metric; then it is solved only once
@@ -94,6 +96,9 @@ def _read(
             elif other.metric is None:
                 known = other
         left = again(metric)
+    except TakesTooLong:
+        judge.leave_out(misreading.sentence)
+        return None
     except NO_ANSWER:
         return None
     return Explanation(left, said, fitted, number, choices, again=again)
@@ -147,7 +152,11 @@ def _is_same(one: Any, two: Any) -> bool:
 
 
 def _question(judge: Judge, base: OtherProblem, metric: FloatArray) -> Question:
-    return Question(base.X, base.y, metric if base.metric is None else base.metric, judge.tol, base.params)
+    at = metric if base.metric is None else base.metric
+    # a gap that `Misreading.left` returns is not used for combinations
+    enough = judge.enough_to_name
+    optimum = judge.better if judge.claim == "optimal" and enough < math.inf else None
+    return Question(base.X, base.y, at, judge.tol, base.params, optimum, enough, judge.seconds)
 
 
 def _value(judge: Judge, other: OtherProblem, name: str) -> str:
@@ -182,7 +191,8 @@ def two_misreadings(
         for second in listed:
             if second is first or second.several is not None:
                 continue
-            if judge.asked.late:
+            if judge.late:
+                judge.leave_out("two misreadings at once")
                 return
             found = _read(judge, metric, second, base, f"{first.sentence}, and ", fitted)
             if found is not None:
@@ -198,8 +208,11 @@ def _partly(
     """
     listed = [*get(judge.method).MISREADINGS.values()]
     for k in sorted(range(len(shares)), key=lambda k: shares[k])[:MAX_COMBINED]:
-        if shares[k] > part or listed[k].problem is None or judge.asked.late:
+        if shares[k] > part or listed[k].problem is None:
             continue
+        if judge.late:
+            judge.leave_out("a misreading together with another one, or with another weight")
+            return
         question = Question(judge.X, judge.y, metric, judge.tol, judge.params)
         try:
             base = _misread(judge, listed[k], question, judge.itself)
@@ -214,14 +227,19 @@ def other_weights(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
     """For each weight of the method, and for each pair of weights, find the values with the smallest relative gap."""
     weights = get(judge.method).WEIGHTS
     for name in weights:
-        found = _at_best(judge, metric, judge.itself, name)
+        found = None if judge.late else _at_best(judge, metric, judge.itself, name)
         if found is not None:
             yield found[1]
+        elif judge.late:
+            judge.leave_out(f"another value of {name}")
     for pair in combinations(weights, 2):
         try:
-            yield _two_at_best(judge, metric, pair)
+            if not judge.late:
+                yield _two_at_best(judge, metric, pair)
         except NO_ANSWER:
-            continue
+            pass
+        if judge.late:
+            judge.leave_out(f"other values of {' and '.join(pair)}")
 
 
 def multiples_at_weights(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
@@ -230,12 +248,13 @@ def multiples_at_weights(judge: Judge, metric: FloatArray) -> Iterator[Explanati
     A margin other than 1, other units and another standardization have this form.
     """
     for name in get(judge.method).WEIGHTS:
-        try:
-            found = _multiple_at_weight(judge, metric, name)
-        except NO_ANSWER:
-            continue
+        found = None
+        with suppress(*NO_ANSWER):
+            found = None if judge.late else _multiple_at_weight(judge, metric, name)
         if found is not None:
             yield found
+        elif judge.late:
+            judge.leave_out(f"a multiple for another value of {name}")
 
 
 def _multiple_at_weight(judge: Judge, metric: FloatArray, name: str) -> Explanation | None:
@@ -329,7 +348,9 @@ def misread_weights(
     """Try each misreading with a relative gap of at most `part` together with another value of a weight."""
     for misreading, base, fitted in _partly(judge, metric, shares, part):
         for name in get(judge.method).WEIGHTS:
-            found = _at_best(judge, metric, base, name)
+            found = None if judge.late else _at_best(judge, metric, base, name)
+            if found is None and judge.late:
+                judge.leave_out(f"{misreading.sentence}, with another value of {name}")
             if found is not None:
                 said = f"{found[1].sentence}, and {misreading.sentence}"
                 yield found[1]._replace(sentence=said, fitted=fitted + 1)
@@ -372,7 +393,7 @@ def _left_at(judge: Judge, other: OtherProblem, metric: FloatArray) -> Left:
 
 
 def of_representation(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
-    """Yield explanations by slips in writing down the metric, and by features that were rescaled first."""
+    """Yield explanations by slips in writing down the metric."""
     try:
         # if 0 is nearly optimal, all small multiples and transforms of a metric have small gaps
         written = (
@@ -382,9 +403,20 @@ def of_representation(judge: Judge, metric: FloatArray) -> Iterator[Explanation]
         )
     except (ValueError, SolverFailure, OutOfTime):
         return
-    own = ((slip, judge.itself) for slip in written)
-    for slip, other in chain(own, _other_features(judge, metric)):
-        if judge.asked.late:
+    yield from _of_slips(judge, metric, ((slip, judge.itself) for slip in written))
+
+
+def of_other_features(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
+    """Yield explanations by features that were rescaled first."""
+    yield from _of_slips(judge, metric, _other_features(judge, metric))
+
+
+def _of_slips(
+    judge: Judge, metric: FloatArray, written: Iterable[tuple[Slip, OtherProblem]]
+) -> Iterator[Explanation]:
+    for slip, other in written:
+        if judge.late:
+            judge.leave_out("features that were rescaled first")
             return
         again = partial(_mended, judge, slip, other)
         try:
@@ -397,7 +429,7 @@ def of_representation(judge: Judge, metric: FloatArray) -> Iterator[Explanation]
 
 
 def _mended(judge: Judge, slip: Slip, other: OtherProblem, metric: FloatArray) -> Left:
-    return judge.left(slip.mend(metric), other)
+    return left_unless_improved(judge, slip.mend(metric), other)
 
 
 def _other_features(judge: Judge, metric: FloatArray) -> Iterator[tuple[Slip, OtherProblem]]:

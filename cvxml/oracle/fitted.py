@@ -17,6 +17,7 @@ from cvxml.core.report import Report
 from cvxml.core.run import Callback
 from cvxml.core.tolerance import Tolerance
 from cvxml.core.tuples import LISTS, from_tuples
+from cvxml.oracle.asked import Diagnosed
 from cvxml.oracle.check import check
 from cvxml.oracle.foreign import METHODS, Fitted, question
 from cvxml.oracle.pipelines import found, named
@@ -45,7 +46,7 @@ def certify_estimator(
     *,
     tol: Tolerance | None = None,
     exact: bool = False,
-    diagnosed: bool = True,
+    diagnosed: Diagnosed = True,
     time_limit: float | None = None,
     callback: Callback = None,
     **given: Any,

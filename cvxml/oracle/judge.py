@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cvxml.core.backend import SolverFailure
-from cvxml.core.clock import OutOfTime
+from cvxml.core.clock import OutOfTime, processor_time_until
 from cvxml.core.method import Method
 from cvxml.core.metric import FloatArray, examine, project_psd
-from cvxml.core.misreading import FAR, LOOSE, OtherProblem
+from cvxml.core.misreading import FAR, LOOSE, OtherProblem, TakesTooLong
 from cvxml.core.result import Certificate, Solution, Status
 from cvxml.methods import get, get_stationary
 from cvxml.oracle.asked import Asked
@@ -27,6 +30,10 @@ SHRUNK = 1e-3  # this factor times the metric is compared with M = 0, which is s
 PATIENCE = 2000  # most iterations of a solver for one problem
 FINEST = 1e-2  # the finest tolerance of our solutions, relative to the user's tolerance
 BESIDE = 2.0**-10  # relative difference of two weights, for the slope of the objective in the weight
+# The processor time of a diagnosis: this many times that of our own solve, plus a number of seconds. With the verdict,
+# a report then takes at most ten solves and 2 s.
+SOLVES, SECONDS = 8.0, 1.5
+TOO_LATE = "no time is left for another solve"
 
 
 class Left(NamedTuple):
@@ -44,11 +51,17 @@ NOTHING_KNOWN = Left(math.inf)
 class Judge:
     """Computes gaps of metrics in several problems, and solves each problem only once.
 
-    asked: the question of the user. optimum: our own solution of the user's problem, if it is known.
+    asked: the question of the user. optimum: our own solution of the user's problem, if it is known. seconds: the
+    processor time of our own solve. It limits the time of the judge, unless the user asks for "all".
     """
 
-    def __init__(self, asked: Asked, optimum: Reference | None):
+    def __init__(self, asked: Asked, optimum: Reference | None, seconds: float = math.inf):
         self.asked = asked
+        everything = asked.diagnosed == "all"
+        self.end = math.inf if everything else time.process_time() + SOLVES * seconds + SECONDS
+        # larger relative gaps in other problems are of no use: in any way, and for a name
+        self.enough = self.enough_to_name = math.inf
+        self.left_out: list[str] = []  # the parts of the search for which the time was too short
         self.method, self.X, self.y = asked.method, asked.X, asked.y
         self.tol, self.params, self.components = asked.tol, asked.params, asked.components
         self.claim = asked.module.CLAIM
@@ -63,6 +76,25 @@ class Judge:
         if optimum is not None:
             self.solved[self._key(self.itself)] = self.itself, optimum
             self.unique = math.isfinite(optimum.solution.certificate.radius)
+
+    @property
+    def late(self) -> bool:
+        """True if the time of the judge, or the time limit of the user, is over."""
+        return self.asked.late or time.process_time() >= self.end
+
+    @property
+    def seconds(self) -> float:
+        """The processor time that is left."""
+        return max(self.end - time.process_time(), 0.0)
+
+    def leave_out(self, part: str) -> None:
+        """Note that the time was too short for a part of the search."""
+        if part not in self.left_out:
+            self.left_out.append(part)
+
+    def is_new(self, other: OtherProblem) -> bool:
+        """Return True if we have no solution of `other` yet."""
+        return self._key(other) not in self.solved
 
     def left(self, metric: FloatArray, other: OtherProblem | None = None) -> Left:
         """Return the gap of `metric` in the problem `other`, by default the user's problem.
@@ -103,8 +135,8 @@ class Judge:
 
     def at(self, base: OtherProblem, name: str, weight: float) -> tuple[Any, Any, Solution]:
         """Return the inputs of `base` with another weight, those with a slightly smaller weight, and our solution."""
-        if self.asked.late:
-            raise SolverFailure("stopped at time_limit")
+        if self.late:
+            raise TakesTooLong(TOO_LATE)
         tol = min(SEARCH, self.sharp)
         key = id(base), name, weight, tol
         if key not in self.weighed:
@@ -112,7 +144,10 @@ class Judge:
                 self.inputs(at_weight(base, name, each)) for each in (weight, weight * (1 - BESIDE))
             )
             module = get(base.method or self.method)
-            ours = module.solve(given, tol=tol, max_iter=PATIENCE, time_limit=self.asked.left)
+            with processor_time_until(self.end), _in_time():
+                ours = module.solve(given, tol=tol, max_iter=PATIENCE, time_limit=self.asked.left)
+            if ours.status is Status.TIME_LIMIT:
+                raise TakesTooLong(TOO_LATE)
             self.weighed[key] = base, given, beside, ours
         return self.weighed[key][1:]
 
@@ -182,10 +217,15 @@ class Judge:
         if known is not None and known.tight and self._is_blunt(key, known):
             known = known._replace(tight=False)
             self.sharpened.add(key)
-        options = {"max_iter": PATIENCE, "time_limit": self.asked.left}
-        best = reference(get(key[-1]), given, metric, self.sharp, known, **options)
+        options: dict[str, Any] = {"max_iter": PATIENCE, "time_limit": self.asked.left}
+        if self.asked.diagnosed == "all":  # a long search shows its progress
+            options["callback"] = self.asked.callback
+        # the user's problem is solved in any case, because every comparison needs it
+        end = math.inf if other is self.itself else self.end
+        with processor_time_until(end), _in_time():
+            best = reference(get(key[-1]), given, metric, self.sharp, known, **options)
         if best.solution.status is Status.TIME_LIMIT:
-            raise SolverFailure("stopped at time_limit")
+            raise TakesTooLong(TOO_LATE)
         self.solved[key] = other, best
         return best.solution
 
@@ -196,6 +236,15 @@ class Judge:
 
     def _key(self, other: OtherProblem) -> tuple[int, int, int, str]:
         return id(other.X), id(other.y), id(other.params), other.method or self.method
+
+
+@contextmanager
+def _in_time() -> Iterator[None]:
+    """Raise TakesTooLong where a solver had no metric when its time ended."""
+    try:
+        yield
+    except OutOfTime:
+        raise TakesTooLong(TOO_LATE) from None
 
 
 def at_weight(base: OtherProblem, name: str, weight: float) -> OtherProblem:

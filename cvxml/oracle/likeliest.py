@@ -10,20 +10,17 @@ them are solved.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from cvxml.core.metric import FloatArray
-from cvxml.core.misreading import FAR, MULTIPLES, OtherProblem
+from cvxml.core.misreading import FAR, OtherProblem, tried_before_a_solve
 from cvxml.methods import get
-from cvxml.oracle.judge import NO_ANSWER, Judge
+from cvxml.oracle.judge import NO_ANSWER, NOTHING_KNOWN, Judge, Left
 
-TOWARD_IT = (0.01, 0.1, 0.5)  # shares of the way from the candidate to the optimum of the user's problem
-BESIDE = 1e-3  # relative size of a small random change of the candidate
-DIRECTIONS = 4  # random changes; the reverse of each is tried too
 MAX_TIES_SOLVED = 3  # problems that are solved if several have the smallest improvement
 # relative to the largest entry: a candidate that moves by more when it is made feasible is not feasible
 FORBIDDEN = 1e-4
@@ -50,7 +47,7 @@ def likeliest(judge: Judge, metric: FloatArray, others: Iterable[OtherProblem]) 
     found: list[tuple[Improvement, OtherProblem]] = []
     enough, count = FAR, 0
     for other in others:
-        if judge.asked.late:
+        if judge.late:
             return None
         count += 1
         try:
@@ -79,35 +76,39 @@ def improvement(
 ) -> Improvement:
     """Return the improvement of the tried metrics on `metric`. The search ends at an improvement above `enough`.
 
+    The improvement is at most the relative gap of `metric`, if that is below 1. The reason is that the scale of the gap
+    is the objective at `metric` or at the optimum, a part of it that is not larger, or the lower limit of the scale.
+
     Raises ValueError if `metric` is not feasible for the problem.
     """
     module, given = get(other.method or judge.method), judge.inputs(other)
     M = module.metric(given, metric if other.metric is None else other.metric)
     if np.abs(module.allowed(given, M) - M).max() > FORBIDDEN * np.abs(M).max():
         raise ValueError("the problem does not allow the metric")
-    here = module.objective(given, M)
+    here, least = module.objective(given, M), max(module.least_scale(given), SMALLEST)
 
     def better(each: FloatArray) -> float:
         there = module.objective(given, module.allowed(given, each))
-        return float((here - there) / max(abs(here), abs(there), SMALLEST))
+        return float((here - there) / max(abs(here), abs(there), least))
 
     first = better(judge.better) if judge.better.shape == M.shape else 0.0
     best = max(first, 0.0)
-    for each in _tried(M, judge.better):
+    for each in tried_before_a_solve(M, judge.better):
         if best > enough:
             break
         best = max(best, better(each))
     return Improvement(best if best > SAME else 0.0, first)
 
 
-def _tried(M: FloatArray, optimum: FloatArray) -> Iterator[FloatArray]:
-    if optimum.shape == M.shape:
-        yield from (t * optimum for t in MULTIPLES)
-        yield from ((1 - t) * M + t * optimum for t in TOWARD_IT)
-    yield from (t * M for t in MULTIPLES)
-    rng = np.random.default_rng(0)
-    for _ in range(DIRECTIONS):
-        E = rng.standard_normal(M.shape)
-        for step in (BESIDE, -BESIDE):
-            turn = np.eye(len(M)) + step * E / np.linalg.norm(E)
-            yield turn @ M @ turn.T
+def left_unless_improved(judge: Judge, metric: FloatArray, other: OtherProblem) -> Left:
+    """Return the gap of `metric` in `other`, or `NOTHING_KNOWN` without a solve if the gap is proved to be of no use.
+
+    A gap is of no use if it is above `judge.enough`. The proof is a better metric (`improvement`).
+    """
+    if judge.claim == "optimal" and judge.enough < 1 and judge.is_new(other):
+        try:
+            if improvement(judge, metric, other, judge.enough).best > judge.enough:
+                return NOTHING_KNOWN
+        except NO_ANSWER:  # for example, the problem does not allow the metric: `left` says so
+            pass
+    return judge.left(metric, other)

@@ -12,6 +12,7 @@ metrics, for example from `StationaryMethod.enumerated`, which is for tiny probl
 from __future__ import annotations
 
 import math
+import time
 import warnings
 from typing import NamedTuple
 
@@ -22,7 +23,7 @@ from cvxml.core.result import Certificate
 from cvxml.methods import get, get_stationary
 from cvxml.oracle.asked import LATE, Asked, uninterrupted
 from cvxml.oracle.convex_rules import CLOSE
-from cvxml.oracle.diagnose import Diagnosis, diagnose, unnamed
+from cvxml.oracle.diagnose import Diagnosis, diagnose, not_tried, unnamed
 from cvxml.oracle.exactly import ANOTHER, stands_for
 
 LOOSE = 1e-3  # relative to the scale: larger rounding is too much at any tolerance
@@ -52,20 +53,24 @@ def check_stationary(asked: Asked) -> Report:
         raise ValueError(
             f"{method} is not convex: a claimed objective alone cannot be judged, give the metric too"
         )
+    began = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # if our solution is not tight, the verdict reports it
         judged = _judge(asked, candidate)
+    seconds = time.process_time() - began
     verdict, reasons, proof, ours, witness, bound = judged[:6]
     diagnosis = Diagnosis()
     undiagnosed: tuple[str, ...] = ()
     # A stationary metric solves the right problem: no misreading is looked for.
     if verdict is Verdict.REFUTED and not judged.stationary:
         looked_for = asked.diagnosed and not asked.late
-        diagnosis = diagnose(asked) if looked_for else diagnosis
-        if not any(diagnosis) and _is_close(asked, judged):
+        diagnosis = diagnose(asked, seconds=seconds) if looked_for else diagnosis
+        if not diagnosis.found and _is_close(asked, judged):
             verdict, reasons = Verdict.CLOSE, (*reasons, _close(judged, looked_for))
-        elif not any(diagnosis) and asked.diagnosed:
-            undiagnosed = (unnamed(asked),)
+        elif not diagnosis.found and asked.diagnosed:
+            undiagnosed = (unnamed(asked, diagnosis.left_out),)
+        if diagnosis.left_out and not diagnosis.named and not asked.late:
+            undiagnosed = (*undiagnosed, not_tried(diagnosis.left_out))
     if asked.value is not None:
         allowed = tol * _scale(method, proof, judged.ours) + proof.rounding
         if abs(asked.value - proof.objective) > allowed:

@@ -17,6 +17,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from cvxml.core.bases import combined
 from cvxml.core.metric import EPS, FloatArray, middle
+from cvxml.core.run import Estimate
 from cvxml.core.work import FACTORISING, doing
 from cvxml.family.losses.hinge import Hinge
 from cvxml.family.regularizers.combinations import NormOfCombination, SumOfWeights
@@ -164,6 +165,29 @@ class Combining:
             at.xi + primal * step.xi,
             at.r + dual * step.r,
         )
+
+    def estimate(self, family: Family) -> Estimate | None:
+        """The figures of the weights and of feasible dual variables; None for w = 0.
+
+        For u >= 0 with L u + q >= H^T a, the bound of a is sum a - 1/2 u^T L u. If L has no negative entry, u = w plus
+        the missing part is feasible. If L = 0, a multiple of a is feasible. The best multiple is taken in both cases.
+        """
+        if self.none or not len(self.at.w):
+            return None
+        w, a = self.at.w, np.clip(self.at.a, 0.0, 1.0)
+        own = float(w @ self.L @ w) / 2 + float(self.q @ w)
+        objective = own + float(np.maximum(1 - self.H @ w, 0.0).sum())
+        total, longest = float(a.sum()), 1 / max(float(a.max()), EPS)
+        gains = self.H.T @ a
+        if self.L.any():
+            u = w + np.maximum(gains - self.L @ w, 0.0) / np.diag(self.L)
+            paid = float(u @ self.L @ u)
+            t = min(longest, total / max(paid, EPS))
+            bound = t * total - t * t * paid / 2
+        else:
+            bound = total * min(longest, float(np.min(self.q / np.maximum(gains, EPS * self.q))))
+        own, objective, bound = (self.cap * each for each in (own, objective, bound))
+        return Estimate(objective, max(objective - bound, 0.0), family.scale(own, objective))
 
     def weights(self) -> FloatArray:
         """The weights w (K,)."""

@@ -21,6 +21,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from cvxml.core.metric import FloatArray, IntArray, in_blocks
+from cvxml.core.run import Estimate
 from cvxml.family.geometry.symmetric import quadratic, weighted
 from cvxml.family.losses.base import Box
 from cvxml.family.losses.straight import Straight
@@ -185,6 +186,12 @@ class Boxed:
             if self.at.gap <= SHARE_OF_GAP * before.gap:
                 return True
         return seen == LOOKS
+
+    def estimate(self, family: Family) -> Estimate:
+        """The figures of the metric. The dual objective is sum(high) minus the value of `At`."""
+        at = self.at
+        objective = float(self.dual.high.sum()) - at.value + at.gap
+        return Estimate(objective, at.gap, family.scale(at.scale, objective))
 
     def metric(self) -> FloatArray:
         """The metric (m d, m d), with the m metrics as diagonal blocks."""

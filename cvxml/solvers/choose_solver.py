@@ -13,7 +13,7 @@ import numpy as np
 
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import Dual, Status
-from cvxml.core.run import Found, Iterate
+from cvxml.core.run import Estimate, Found, Iterate
 from cvxml.family.geometry.budget import budget, unproved
 from cvxml.family.losses.hinge import Hinge
 from cvxml.family.losses.least import Least
@@ -82,6 +82,7 @@ class _Iterate(NamedTuple):
 
     solver: LinearMargins | LeastMargin | Boxed | Combining
     named: Callable[[Any], Dual]
+    family: Family
 
     def metric(self) -> FloatArray:
         return self.solver.metric()
@@ -91,6 +92,10 @@ class _Iterate(NamedTuple):
 
     def step(self) -> bool:
         return self.solver.step()
+
+    def estimate(self) -> Estimate | None:
+        """The figures of a solver that has them."""
+        return self.solver.estimate(self.family) if isinstance(self.solver, (Boxed, Combining)) else None
 
 
 # Regularizers that `search` solves with one term: the losses and the rows of the term. Rows of a budget are `Nearest`.
@@ -121,20 +126,22 @@ def search(task: Task) -> Found:
     family, named = task.family, task.named
     if isinstance(family.regularizer, Frobenius):
         start = None if task.start is None else task.read(task.start.dual)
-        boxed = _Iterate(Boxed(BoxDual(family), start), lambda duals: named(*duals))
+        boxed = _Iterate(Boxed(BoxDual(family), start), lambda duals: named(*duals), family)
         return _or_zero(task, boxed, "dual", math.inf)
     check_solvable(family)
     if isinstance(family.regularizer, Linear):
         return _linear(task)
     if isinstance(family.regularizer, (SumOfWeights, NormOfCombination)):
-        return _or_zero(task, _Iterate(Combining(family), named), "interior", PATIENCE)
-    return within_budget(task, _Iterate(LeastMargin(family, task.near), named), "multipliers", PATIENCE)
+        return _or_zero(task, _Iterate(Combining(family), named, family), "interior", PATIENCE)
+    return within_budget(
+        task, _Iterate(LeastMargin(family, task.near), named, family), "multipliers", PATIENCE
+    )
 
 
 def _or_zero(task: Task, at: Iterate, phase: str, patience: float) -> Found:
     """The result of a solver of a norm or of weights, or M = 0 if only M = 0 is certified."""
     found = task.run(at, phase, patience)
-    zero = found._replace(metric=0 * found.metric, status=Status.CONVERGED)
+    zero = found._replace(metric=0 * found.metric, status=Status.CONVERGED, proof=None)
     unproved_yet = found.status is not Status.CONVERGED
     return zero if unproved_yet and task.proved(zero.metric, zero.dual).proves(task.tol) else found
 
@@ -169,7 +176,7 @@ def _linear(task: Task) -> Found:
     metric in the coordinates of largest spread are tried, and 0.
     """
     solver = LinearMargins(task.family, task.tol)
-    at = _Iterate(solver, task.named)
+    at = _Iterate(solver, task.named, task.family)
     if not solver.costs:  # C is 0 up to rounding, so any large metric is optimal
         return Found(at.metric(), at.dual(), Status.CONVERGED, 0)
     if task.start is None:

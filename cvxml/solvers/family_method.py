@@ -12,16 +12,17 @@ from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
+from cvxml.core.clock import limited
 from cvxml.core.exact import Exact
 from cvxml.core.method import ConvexMethod, Given
-from cvxml.core.metric import FloatArray
-from cvxml.core.misreading import Question
+from cvxml.core.metric import FloatArray, project_psd
+from cvxml.core.misreading import Question, TakesTooLong, is_improved
 from cvxml.core.moved import METRIC
 from cvxml.core.result import Certificate, Dual
-from cvxml.core.run import Callback, Found, Start
+from cvxml.core.run import Callback, Found, Start, Watch
 from cvxml.family.rows.base import Duals
 from cvxml.family.theorem.exact import interval
-from cvxml.family.theorem.theorem import Family, certify, in_domain, prove, unknown
+from cvxml.family.theorem.theorem import Family, certify, in_domain, prove, scale, value
 from cvxml.family.unlisted.all_pairs import AllPairs, metric_of, once
 from cvxml.solvers.choose_solver import search
 from cvxml.solvers.task import Task
@@ -40,6 +41,10 @@ class FamilyMethod(ConvexMethod[Given]):
         """The member, computed once for each data set if it can be stored with the data."""
         kept = hasattr(given, "__dict__")
         return once(given, self.member, f"member of {self.id}") if kept else self.member(given)
+
+    def least_scale(self, given: Given) -> float:
+        """The lower limit of the scale of the member."""
+        return self.family(given).least_scale
 
     @abstractmethod
     def read(self, given: Given, dual: Dual) -> Sequence[Duals]:
@@ -101,21 +106,53 @@ class FamilyMethod(ConvexMethod[Given]):
     def search(
         self, given: Given, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """Solve with `PATH`, or with `everyone` if that is given."""
+        """Solve with `PATH`, or with `everyone` if that is given.
+
+        If the solver's last proof is that of its result, the result keeps it, so that it is not computed again.
+        """
         everyone = self.everyone(given)
         if everyone is not None:
             return everyone.search(tol, max_iter, None if start is None else start.metric, callback)
-        family = self.family(given)._replace(radius=unknown)  # a solver needs no radius
-        proved, named = partial(self._certify, given), partial(self.named, given)
-        read = partial(self.read, given)
-        return self.PATH(Task(family, proved, named, tol, max_iter, start, callback, read))
+        family, last = self.family(given), list[tuple[FloatArray, Dual, Certificate]]()
+
+        def proved(of: Family, M: FloatArray, dual: Dual) -> Certificate:
+            certificate = self._certify(given, of, M, dual)
+            last[:] = [(M, dual, certificate)] if of is family else []
+            return certificate
+
+        named, read = partial(self.named, given), partial(self.read, given)
+        found = self.PATH(Task(family, proved, named, tol, max_iter, start, callback, read))
+        if last and found.proof is None:
+            M, dual, certificate = last[0]
+            same = M is found.metric and dual is found.dual
+            found = found._replace(proof=certificate) if same else found
+        return found
 
     def left(self, other: Given, question: Question, max_iter: int = 200) -> float:
         """The gap of the metric in the problem with other inputs, relative to the scale of that problem.
 
-        The rounding error is subtracted first. inf without a proof that decides at the tolerance of the question.
+        The rounding error is subtracted first. inf without a proof that decides at the tolerance of the question, and
+        without a solve if a tried metric proves that the gap is above `question.enough`. Raises TakesTooLong if the
+        solver needs more time than is left.
         """
-        found = self.search(other, question.tol / 10, max_iter, None, None)
+        family = self.family(other)
+
+        def objective(M: FloatArray) -> float:
+            return value(family, self.allowed(other, M)).value
+
+        M = project_psd(question.metric)
+        if is_improved(objective, question, M, scale(family, M)):
+            return math.inf
+        late = "no time is left for the solver of a misreading"
+        with limited(math.inf, late) as deadline:
+            try:
+                found = self.search(other, question.tol / 10, max_iter, None, Watch(deadline, None))
+            except KeyboardInterrupt:
+                if deadline.up:
+                    raise TakesTooLong(late) from None
+                raise
+        if deadline.up:
+            raise TakesTooLong(late)
         proof = self.certify(other, question.metric, found.dual)
         if not (proof.feasibility.feasible and proof.scale > 0 and proof.decides(question.tol)):
             return math.inf

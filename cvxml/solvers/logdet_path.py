@@ -32,7 +32,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 from cvxml.core.clock import look, watched
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import Dual
-from cvxml.core.run import Found
+from cvxml.core.run import Estimate, Found
 from cvxml.core.work import FACTORISING, doing
 from cvxml.family.geometry.symmetric import smat, svec
 from cvxml.family.regularizers.logdet import LogDet
@@ -110,7 +110,7 @@ class LogDetPath:
 
     def __init__(self, task: Task):
         assert isinstance(task.family.regularizer, LogDet)
-        self.named, self.C = task.named, task.family.regularizer.C
+        self.family, self.named, self.C = task.family, task.named, task.family.regularizer.C
         self.basis, self.cost = cost_of(task.family, self.C)
         self.at, self.gamma = _start(self.cost, self.C, self.basis, task.near)
 
@@ -125,6 +125,11 @@ class LogDetPath:
     def dual(self) -> Dual:
         """The dual variables without excess at the metric, by their names."""
         return self.named(*(Duals(a, np.arange(len(a))) for a in self.cost.duals(self.at.cost)))
+
+    def estimate(self) -> Estimate:
+        """The figures of the metric; for a log det divergence the scale is the objective."""
+        objective = self.at.objective
+        return Estimate(objective, self.at.gap, self.family.scale(objective, objective))
 
     def step(self) -> bool:
         """One Newton step; False if rounding prevents it, or if the last gamma gives no improvement."""

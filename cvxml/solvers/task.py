@@ -10,7 +10,7 @@ import numpy as np
 
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import Certificate, Dual
-from cvxml.core.run import Callback, Found, Iterate, Start, run
+from cvxml.core.run import Callback, Estimate, Found, Iterate, Start, run
 from cvxml.family.rows.base import Duals
 from cvxml.family.theorem.theorem import Family
 
@@ -41,19 +41,31 @@ class Task(NamedTuple):
         return run(at, self.proved, self.tol, self.max_iter, self.callback, phase, patience)
 
 
-class Along:
-    """An `Iterate` made from a series of metrics (d, d) with their dual variables."""
+class Reached(NamedTuple):
+    """A metric (d, d) of a series, with its dual variables and an estimate of its gap, if there is one."""
 
-    def __init__(self, states: Iterator[tuple[FloatArray, Duals]], named: Callable[..., Dual]):
+    metric: FloatArray
+    duals: Duals
+    estimate: Estimate | None = None
+
+
+class Along:
+    """An `Iterate` made from a series of metrics."""
+
+    def __init__(self, states: Iterator[Reached], named: Callable[..., Dual]):
         self.states, self.named, self.at = states, named, next(states)
 
     def metric(self) -> FloatArray:
         """The metric (d, d)."""
-        return self.at[0]
+        return self.at.metric
 
     def dual(self) -> Dual:
         """The dual variables, by their names."""
-        return self.named(self.at[1])
+        return self.named(self.at.duals)
+
+    def estimate(self) -> Estimate | None:
+        """The estimate of the gap, if there is one."""
+        return self.at.estimate
 
     def step(self) -> bool:
         """Go to the next metric; False if the series has ended."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import time
 import warnings
 from collections.abc import Callable
@@ -15,7 +16,16 @@ import pytest
 
 import cvxml
 from cvxml.core import run
-from cvxml.core.clock import GRACE, Deadline, OutOfTime, TimeUp, finishing, limited, look
+from cvxml.core.clock import (
+    GRACE,
+    Deadline,
+    OutOfTime,
+    TimeUp,
+    finishing,
+    limited,
+    look,
+    processor_time_until,
+)
 from cvxml.core.metric import FloatArray
 from cvxml.core.progress import Progress
 from cvxml.core.result import Dual, Status, Step
@@ -447,6 +457,34 @@ def test_on_the_command_line(
     assert checked.code == 3
     assert "time_limit" in json.loads(checked.out)["reasons"][-1]
     assert cli("check", method, "wine.npz", "--metric", "m.npy", "--time-limit", "0").code == 2
+
+
+def test_a_limit_of_processor_time_ends_a_solve_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It holds within its block only, and in the blocks within the block."""
+    points, y = real_data("wine", 60)
+    now = [0.0]
+    monkeypatch.setattr(time, "process_time", lambda: now[0])
+
+    def solved(end: float, inner: float = math.inf) -> cvxml.Solution:
+        now[0] = 0.0
+
+        def tick(_: Step) -> None:
+            now[0] += 1.0
+
+        with processor_time_until(end), processor_time_until(inner):
+            return cvxml.solve("itml", points, y, tol=1e-9, callback=tick)
+
+    best = solved(math.inf)
+    assert best.status is Status.CONVERGED
+    for limits in ((3.0,), (3.0, math.inf), (100.0, 3.0)):
+        with pytest.warns(match="time_limit"):
+            stopped = solved(*limits)
+        assert stopped.status is Status.TIME_LIMIT
+        assert len(stopped.history) == 3 < len(best.history)
+        assert stopped.lower_bound <= stopped.objective
+    with pytest.raises(OutOfTime):
+        solved(0.0)
+    assert solved(math.inf).status is Status.CONVERGED
 
 
 def test_the_look_is_of_one_clock(clock: Callable[[float], None]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import cvxpy as cp
 import numpy as np
@@ -10,12 +11,136 @@ import pytest
 
 import cvxml
 from cvxml import datasets
+from cvxml.core import backend
+from cvxml.core.method import Method
+from cvxml.core.misreading import Question, TakesTooLong
 from cvxml.core.report import Verdict
 from cvxml.core.result import SavedSolution
+from cvxml.methods import get, lmnn
+from cvxml.methods.mlsvm import misreadings_problem
+from cvxml.oracle import judge
+from cvxml.oracle.asked import Asked
+from cvxml.oracle.diagnose import NEARER, PART, by_chance, luck, numbers
+from cvxml.oracle.explanations import Explanation, misreadings
+from cvxml.oracle.judge import Judge, Left
 from cvxml.oracle.saved import recertify
-from tests.instances import checked, objective_of, random_data
-from tests.oracle.test_diagnosis import LAM, K, data, judged, mistaken
+from tests.instances import checked, objective_of, random_data, real_data
+from tests.oracle.test_diagnosis import LAM, K, data, judged, mistaken, names
 from validation import wrong
+
+# methods with misreadings of all kinds: another weight, other rows, another loss, and problems for a back end
+SCREENED = ("mlsvm", "lmnn", "frobmetric", "itml", "boostmetric", "mmc", "scml")
+
+
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The solves from now on: the name of the method, or of the back end."""
+    solves: list[str] = []
+    solve, back_end = Method.solve, backend.solve_problem
+
+    def ours(self: Method[Any], *given: Any, **options: Any) -> Any:
+        solves.append(self.id)
+        return solve(self, *given, **options)
+
+    def theirs(problem: Any, solver: str, *exponential: bool) -> Any:
+        solves.append(solver)
+        return back_end(problem, solver, *exponential)
+
+    monkeypatch.setattr(Method, "solve", ours)
+    monkeypatch.setattr(misreadings_problem, "solve_problem", theirs)
+    monkeypatch.setattr(lmnn, "solve_problem", theirs)
+    return solves
+
+
+def test_a_better_metric_excludes_a_misreading_without_a_solve(monkeypatch: pytest.MonkeyPatch) -> None:
+    """1.05 times the optimum solves none of the 20 misreadings. The solves that remain try features and weights."""
+    X, y, _ = data()
+    best = cvxml.solve("mlsvm", X, y, lam=LAM, n_neighbors=K, tol=1e-9).metric
+    solves = counted(monkeypatch)
+    report = judged(X, y, 1.05 * best)
+    assert "factor" in report.diagnosis[0]
+    assert set(solves) == {"mlsvm"}
+    assert len(solves) <= 15
+
+
+@pytest.mark.parametrize("method", ["mlsvm", "lmnn", "frobmetric", "itml"])
+def test_the_zero_metric_takes_no_solve_but_that_of_the_verdict(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No name can hold for it (`luck`): it has no number that a match could be measured by."""
+    X, y = real_data("wine", 40)
+    X = X[:, :3]
+    assert luck(Explanation(Left(0.0), ""), Left(1.0), 1e-6, numbers(np.zeros((3, 3))), 1) >= 1
+    solves = counted(monkeypatch)
+    report = cvxml.check(method, X, y, np.zeros((3, 3)))
+    assert report.verdict is Verdict.REFUTED
+    assert solves == [method]
+    assert "metric is 0" in report.notes[-1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", SCREENED)
+def test_what_is_excluded_before_a_solve_has_a_gap_of_no_use(method: str) -> None:
+    """Against the slow way, which solves every other problem: the same gaps, or one too large to matter."""
+    warnings.simplefilter("ignore")  # as in `diagnose`
+    rng = np.random.default_rng(8)
+    X, y = real_data("wine", 30)
+    X = X[:, :3]
+    best = cvxml.solve(method, X, y, tol=1e-9).metric
+    excluded = 0
+    for metric in (1.05 * best, 0.5 * best, best + 0.05 * np.trace(best) * np.diag(rng.random(3))):
+        given = get(method).instance(X, y)
+        metric = get(method).allowed(given, metric)
+        asked = Asked(method, X, y, {}, given, metric, diagnosed="all")
+        fast, slow = Judge(asked, None), Judge(asked, None)
+        own = slow.certain(metric)
+        fast.enough = max(own.share / PART, NEARER * asked.tol)
+        fast.enough_to_name = max(own.share / NEARER, NEARER * asked.tol)
+        for one, other in zip(misreadings(fast, metric), misreadings(slow, metric), strict=True):
+            if one.left.share == np.inf != other.left.share:
+                excluded += 1
+                assert other.left.share > fast.enough_to_name
+            else:
+                assert one.left.share == pytest.approx(other.left.share, rel=1e-3, abs=1e-6)
+    assert excluded > 0
+
+
+def test_a_search_without_time_says_so_and_all_of_it_can_be_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X, y, lists = data()
+    metric = mistaken(X, y, lists, share=1.0)
+    monkeypatch.setattr(judge, "SOLVES", 0.0)
+    monkeypatch.setattr(judge, "SECONDS", 0.0)
+    report = judged(X, y, metric)
+    assert report.diagnosis == ()
+    assert "left out" in report.notes[-1]
+    assert "--diagnose-all" in report.notes[-1]
+    report = judged(X, y, metric, diagnosed="all")
+    assert names(report, "sum")
+    assert not any("left out" in note for note in report.notes)
+
+
+def test_an_explanation_that_there_is_no_time_to_test_is_not_used() -> None:
+    def late(_: Any) -> Left:
+        raise TakesTooLong("late")
+
+    explained = Explanation(Left(0.0), "", again=late)
+    assert by_chance(explained, [np.eye(2)], 1e-6)
+
+
+def test_a_back_end_is_not_called_if_it_takes_longer_than_the_time_left() -> None:
+    question = Question(np.zeros((1, 60)), None, np.eye(60), 1e-6, {}, seconds=2.0)
+    question.check_back_end(700, 10)
+    question._replace(seconds=np.inf).check_back_end(10**6, 600)
+    with pytest.raises(TakesTooLong):
+        question.check_back_end(700, 60)
+
+
+def test_how_to_look_for_misreadings_is_one_of_three() -> None:
+    X, y, _ = data()
+    for given in ("some", "ALL", 2, None):
+        with pytest.raises(ValueError, match="diagnosed"):
+            cvxml.check("mlsvm", X, y, np.eye(3), diagnosed=given)  # type: ignore[arg-type]
 
 
 @pytest.mark.slow

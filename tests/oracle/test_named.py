@@ -335,7 +335,7 @@ def test_the_nearest_three_are_told_and_what_is_exact_alone() -> None:
     found = told([of(share, name) for name, share in shares.items()], Left(0.5, 0.5), 1e-6, 8)
     assert [each.sentence for each in found.nearest] == ["a", "b", "c"]
     exact = told([of(1e-4, "near"), of(1e-9, "a"), of(1e-9, "a"), of(1e-8, "b")], Left(0.5, 0.5), 1e-6, 8)
-    assert exact == (("a", "b"), ())
+    assert exact[:2] == (("a", "b"), ())
 
 
 def test_in_few_features_more_must_be_explained_and_more_the_more_is_tried() -> None:

@@ -67,6 +67,10 @@ class Family(NamedTuple):
     radius: Callable[[JudgedMatrix, float], float] = unknown
     of_regularizer: bool = False  # True: the scale is R(M), without the losses
 
+    def scale(self, own: float, objective: float) -> float:
+        """The scale of gaps, for R(M) and the objective."""
+        return max(own if self.of_regularizer else abs(objective), self.least_scale)
+
 
 class Proof(NamedTuple):
     """The repaired dual variables of each term, their bound k + r, and G."""
@@ -117,7 +121,7 @@ def certify(
             objective=objective.value,
             lower_bound=bound.value,
             gap=gap.value,
-            scale=max(value.own if family.of_regularizer else abs(objective.value), family.least_scale),
+            scale=family.scale(value.own, objective.value),
             rounding=gap.error,
             value_rounding=max(objective.error, bound.error),
             radius=family.radius(judged, left) if math.isfinite(left) else math.inf,
@@ -144,6 +148,14 @@ def value(family: Family, A: FloatArray) -> Approximate:
                 loss.part(block).value for block in rows.blocks(judged.view, UNPRICED, loss.inactive_above)
             ]
     return added(parts)
+
+
+def scale(family: Family, A: FloatArray) -> float:
+    """The scale of the gap of the matrix A (d, d); inf if its distances overflow."""
+    if not family.of_regularizer:
+        return family.scale(0.0, value(family, A).value)
+    judged = family.regularizer.judge(A)
+    return family.scale(family.regularizer.value(judged.view).value, 0.0) if judged.finite else math.inf
 
 
 def prove(family: Family, duals: Sequence[Duals], strict: Sequence[Duals] = ()) -> Proof:

@@ -19,14 +19,14 @@ import numpy as np
 from cvxml.core.clock import watched
 from cvxml.core.metric import FloatArray, middle
 from cvxml.core.result import Status
-from cvxml.core.run import Found
+from cvxml.core.run import Estimate, Found
 from cvxml.family.geometry.symmetric import quadratic, smat, squares, svec
 from cvxml.family.regularizers.trace import Trace
 from cvxml.family.rows.base import Duals
-from cvxml.family.theorem.theorem import Family
+from cvxml.family.theorem.theorem import Family, value
 from cvxml.methods.boostmetric.one_group import Together
 from cvxml.solvers.barrier import path
-from cvxml.solvers.task import Along, Task, inside_the_cone
+from cvxml.solvers.task import Along, Reached, Task, inside_the_cone
 
 ROWS = 2**20  # numbers in a block of rows h_t of the Hessian
 SEEN = 1e-14  # directions with a smaller spread, relative to the largest, are treated as rounding
@@ -116,7 +116,7 @@ def _softmax(v: FloatArray) -> tuple[float, FloatArray]:
     return float(np.log(total) - least), e / total
 
 
-def states(family: Family, start: FloatArray | None) -> Iterator[tuple[FloatArray, Duals]]:
+def states(family: Family, start: FloatArray | None) -> Iterator[Reached]:
     """Metrics (d, d) along the barrier's path, and the softmax at each of them as dual variables.
 
     The family must be v tr M and one log sum exp over triplets. start: a psd matrix (d, d), or None.
@@ -131,13 +131,25 @@ def states(family: Family, start: FloatArray | None) -> Iterator[tuple[FloatArra
     Z = f.gradient(f.duals(M), v)
     sizes = np.abs(np.linalg.eigvalsh(M @ Z + Z @ M)) / 2
     for state in path(f, M, max(float(sizes.mean()), np.finfo(float).tiny)):
-        yield of.outside(state.M), Duals(f.duals(state.M), np.arange(len(of.far)))
+        p = f.duals(state.M)
+        objective, gap = f.value(state.M), excess(state.M, f.gradient(p, v))
+        scale = family.scale(v * float(np.trace(state.M)), objective)
+        estimate = Estimate(objective, gap, scale, guess=state.rho * len(state.M))
+        yield Reached(of.outside(state.M), Duals(p, np.arange(len(of.far))), estimate)
+
+
+def excess(M: FloatArray, Z: FloatArray) -> float:
+    """<M, Z>, the gap of M if the surplus Z of the dual variables is psd; inf if Z is not psd."""
+    return float(np.sum(M * Z)) if np.linalg.eigvalsh(Z)[0] >= 0 else math.inf
 
 
 def search(task: Task) -> Found:
     """Solve until the certified gap is at most `tol`. Returns the zero metric if it is certified too, and as good."""
     found = task.run(Along(states(task.family, task.near), task.named), "path", PATIENCE)
     zero = found._replace(metric=0 * found.metric)
-    of_zero, own = (task.proved(each.metric, each.dual) for each in (zero, found))
-    as_good = of_zero.proves(task.tol) and of_zero.objective <= own.objective
-    return zero if as_good and found.status is Status.CONVERGED else found
+    if (
+        found.status is not Status.CONVERGED
+        or value(task.family, zero.metric).value > found.history[-1].objective
+    ):
+        return found
+    return zero if task.proved(*zero[:2]).proves(task.tol) else found

@@ -233,7 +233,7 @@ class KernelMLSVM(FamilyMethod[Instance]):
         For phi = 0, it seeks dual variables that prove exactly that phi = 0 is optimal.
         """
         phi = given.back.T @ linear.metric @ given.back
-        found = linear._replace(metric=(phi + phi.T) / 2)
+        found = linear._replace(metric=(phi + phi.T) / 2, proof=None)
         done = found.status is Status.INTERRUPTED or found.metric.any()
         if done or not may_be_zero(self.certify(given, found.metric, found.dual)):
             return found

@@ -42,7 +42,7 @@ from cvxml.methods.ldml.logistic import Labelled, Logistic, best
 from cvxml.methods.ldml.no_regularizer import Free
 from cvxml.numbers import rational
 from cvxml.solvers.barrier import path
-from cvxml.solvers.task import Along, Task, inside_the_cone
+from cvxml.solvers.task import Along, Reached, Task, inside_the_cone
 
 ROWS = 2**20  # numbers in a block of rows of the Hessian's factor
 LOOK = 60  # at most so many steps of the path to find strict dual variables
@@ -208,7 +208,7 @@ def separated(X: FloatArray, rows: Labelled, t: IntArray, root: FloatArray) -> b
     return max(near) <= min(far) and min(near) < max(far)
 
 
-def states(family: Family, start: FloatArray | None) -> Iterator[tuple[FloatArray, Duals]]:
+def states(family: Family, start: FloatArray | None) -> Iterator[Reached]:
     """Yield a metric (d, d) and its dual variables after every step of the path.
 
     start: a psd matrix (d, d), or None.
@@ -220,7 +220,7 @@ def states(family: Family, start: FloatArray | None) -> Iterator[tuple[FloatArra
     f = of_pairs(loss, rows, at.Y)
     M = np.eye(at.Y.shape[1]) if start is None else inside_the_cone(at.inside(start), AWAY)
     for state in path(f, M, _size(f, M)):
-        yield at.outside(state.M), rows.duals(f.duals(state.M))
+        yield Reached(at.outside(state.M), rows.duals(f.duals(state.M)))
 
 
 def search(task: Task) -> Found:

@@ -139,13 +139,13 @@ class MLSVM(FamilyMethod[Instance]):
         The rows of "u_index" are a point and an impostor, those of "w_index" a point and a target, in any order.
         Pairs that are no row of the problem are dropped.
         """
-        n, (index, near) = len(given.X), _rows(given.N)
+        n, (index, near) = len(given.X), given.N.pairs
         u, w = (_on(index @ (n, 1), *_checked(dual, name, n), n) for name in ("u", "w"))
         return (Duals(np.where(near, u, -w), np.arange(len(index))),)
 
     def named(self, given: Instance, duals: Duals) -> Dual:
         """The dual variables by name, with a number for each pair of a usable point."""
-        index, near = _rows(given.N)
+        index, near = given.N.pairs
         u, w = duals.a[near], np.abs(duals.a[~near])
         return {"u": u, "u_index": index[near], "w": w, "w_index": index[~near]}
 
@@ -191,7 +191,7 @@ def through_cvxpy(p: Instance, prove: Prove, solver: str) -> Found:
     X, lam = p.X / s, scaled_lam(p.lam, s)
     A = project_psd(solve_problem(problem(X, p.N, lam), solver)["A"]) / s**2
     values = solve_problem(dual(X, p.N, lam), solver)
-    index, near = _rows(p.N)
+    index, near = p.N.pairs
     found: Dual = {"u": values["u"], "u_index": index[near], "w": values["w"], "w_index": index[~near]}
     return Found(*best_proved(prove, A, found, duals_of_zero(p)), Status.CONVERGED, 0)
 
@@ -218,24 +218,12 @@ def notes_on(N: Neighborhood, certificate: Certificate, proved: bool) -> list[st
 
 def member_of(regularizer: Frobenius, N: Neighborhood, number: Callable[[Any], Any] = float) -> Family:
     """Return lam/2 ||A||^2 plus a `Spread` with one group for each usable point."""
-    index, near = _rows(N)
+    index, near = N.pairs
     group = np.unique(index[:, 0], return_inverse=True)[1].reshape(-1)
     spread = Spread(number(1) / len(regularizer.X), group, near)
     return Family(
         regularizer, (Term(spread, PairRows(index)),), of_regularizer=True, radius=regularizer.around
     )
-
-
-def _rows(N: Neighborhood) -> tuple[IntArray, np.ndarray]:
-    """Return the pairs (i, j) and (i, l) of all usable points (t, 2), and which of them are impostors (t,)."""
-    listed = [
-        (i, j, kind)
-        for i in N.usable.tolist()
-        for kind, of in ((1, N.impostors), (0, N.targets))
-        for j in of[i]
-    ]
-    rows = np.array(listed, dtype=np.intp).reshape(-1, 3)
-    return rows[:, :2], rows[:, 2] == 1
 
 
 def _on(keys: IntArray, values: FloatArray, given: IntArray, n: int) -> FloatArray:

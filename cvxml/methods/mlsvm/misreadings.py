@@ -24,7 +24,15 @@ import numpy as np
 
 from cvxml.core.inputs import class_names
 from cvxml.core.metric import FloatArray, IntArray, examine, project_psd, unit_scale
-from cvxml.core.misreading import FAR, MULTIPLES, Misreading, OtherProblem, Question, changed
+from cvxml.core.misreading import (
+    FAR,
+    MULTIPLES,
+    Misreading,
+    OtherProblem,
+    Question,
+    changed,
+    is_improved,
+)
 from cvxml.core.neighbors import k_nearest, squared_euclidean
 from cvxml.core.other_lists import two_classes
 from cvxml.methods.mlsvm.neighborhood import Instance, Neighborhood, instance, scaled_lam, split
@@ -315,13 +323,23 @@ def other_problem(question: Question, kind: str) -> float:
     normed = np.triu(A) if kind == "once" else A  # the entries that the norm counts
     if not stays_at_scale(normed, lam, len(X), lambda _: margins(A), power):
         return math.inf
+
+    def objective_of(A: FloatArray) -> float:
+        own = np.triu(A) if kind == "once" else A
+        return lam / 2 * float(np.sum(own**2)) + float(
+            (np.maximum(0.0, 1 + margins(A)) ** power).sum()
+        ) / len(X)
+
+    optimum = None if question.optimum is None else question.optimum * s**2
+    scale = lam / 2 * float(np.sum(normed**2))
+    if is_improved(objective_of, question._replace(optimum=optimum), A, scale):
+        return math.inf
+    question.check_back_end(sum(len(row.targets) + len(row.impostors) for row in rows), len(A))
     from cvxml.methods.mlsvm.misreadings_problem import duals
 
     u, w = duals(X, N, lam, kind)
-    objective = lam / 2 * float(np.sum(normed**2))
-    objective += float((np.maximum(0.0, 1 + margins(A)) ** power).sum()) / len(X)
+    objective = objective_of(A)
     bound = _bound(X, N, lam, kind, u, w, A)
-    scale = lam / 2 * float(np.sum(normed**2))
     rounding = 1e-13 * (abs(objective) + abs(bound))
     return (objective - bound + rounding) / scale if scale > 0 else math.inf
 

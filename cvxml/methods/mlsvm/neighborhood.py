@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,11 +37,23 @@ class Neighborhood:
     impostors: list[IntArray]
     ties: int  # points with a boundary tie; 0 for explicit lists
 
-    @property
+    @cached_property
     def usable(self) -> IntArray:
         """The points with both targets and impostors; the constraints of other points are vacuous."""
         both = [len(t) > 0 and len(m) > 0 for t, m in zip(self.targets, self.impostors, strict=True)]
         return np.flatnonzero(both)
+
+    @cached_property
+    def pairs(self) -> tuple[IntArray, np.ndarray]:
+        """The pairs (i, j) and (i, l) of all usable points (t, 2), and which of them are impostors (t,)."""
+        listed = [
+            (i, j, kind)
+            for i in self.usable.tolist()
+            for kind, of in ((1, self.impostors), (0, self.targets))
+            for j in of[i]
+        ]
+        rows = np.array(listed, dtype=np.intp).reshape(-1, 3)
+        return rows[:, :2], rows[:, 2] == 1
 
     @property
     def lists(self) -> list[IntArray]:

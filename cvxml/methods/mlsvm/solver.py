@@ -69,13 +69,15 @@ def search(
     if steps < max_iter and status is Status.MAX_ITER:
         status = cut_short
     metric, dual = problem.metric_of(v) / scale**2, problem.pairs(v)
-    if not prove(metric, dual).proves(tol):
+    proof: Certificate | None = prove(metric, dual)
+    if proof is not None and not proof.proves(tol):
+        proof = None
         try:
             more = () if status is Status.INTERRUPTED else duals_of_zero(p)
             metric, dual = best_proved(prove, metric, dual, more, others)
         except KeyboardInterrupt:
             status = Status.INTERRUPTED
-    return Found(metric, dual, status, progress.iteration, tuple(progress.history))
+    return Found(metric, dual, status, progress.iteration, tuple(progress.history), proof=proof)
 
 
 def zero_metric(p: Instance) -> Found:

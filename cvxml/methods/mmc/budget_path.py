@@ -12,6 +12,7 @@ variables without any repair. The path is followed by barrier.py, or by diagonal
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -19,9 +20,9 @@ import numpy as np
 
 from cvxml.core.clock import watched
 from cvxml.core.metric import FloatArray, units_of
-from cvxml.core.run import Found
+from cvxml.core.run import Estimate, Found
 from cvxml.family.geometry.budget import budget
-from cvxml.family.geometry.symmetric import quadratic, squares
+from cvxml.family.geometry.symmetric import quadratic, squares, weighted
 from cvxml.family.regularizers.budget import Budget
 from cvxml.family.regularizers.diagonal import DiagonalBudget
 from cvxml.family.rows.base import Duals
@@ -30,7 +31,7 @@ from cvxml.family.theorem.theorem import Family
 from cvxml.methods.mmc.diagonal_path import path as path_diagonal
 from cvxml.solvers.barrier import path
 from cvxml.solvers.choose_solver import within_budget
-from cvxml.solvers.task import Along, Task
+from cvxml.solvers.task import Along, Reached, Task
 
 BLOCK = 2_000_000  # numbers in a block of rows of the Hessian's factor
 AWAY = 0.1  # share of the identity that is mixed into a start, because a start must be positive definite
@@ -64,7 +65,7 @@ class Free(NamedTuple):
         return (gradient + gradient.T) / 2, H
 
 
-def states(family: Family, start: FloatArray | None) -> Iterator[tuple[FloatArray, Duals]]:
+def states(family: Family, start: FloatArray | None) -> Iterator[Reached]:
     """Yield a metric (d, d) within the budget and its dual variables after every step of the path.
 
     start: a psd matrix (d, d), or None.
@@ -74,8 +75,8 @@ def states(family: Family, start: FloatArray | None) -> Iterator[tuple[FloatArra
     assert isinstance(rows, PairRows)
     (i, j), X = rows.listed.T, family.regularizer.X
     along = _diagonal if isinstance(family.regularizer, DiagonalBudget) else _full
-    for M, a in along(X[i] - X[j], family.regularizer.E, start):
-        yield M, Duals(a, np.arange(len(a)))
+    for M, a, estimate in along(X[i] - X[j], family.regularizer.E, start):
+        yield Reached(M, Duals(a, np.arange(len(a))), estimate)
 
 
 def search(task: Task) -> Found:
@@ -85,8 +86,8 @@ def search(task: Task) -> Found:
 
 def _full(
     E: FloatArray, similar: FloatArray, start: FloatArray | None
-) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Yield a full metric A within the budget and its dual variables (q,) after every step."""
+) -> Iterator[tuple[FloatArray, FloatArray, Estimate | None]]:
+    """Yield a full metric A within the budget, its dual variables (q,) and an estimate after every step."""
     at = budget(similar, None)
     Z = E @ at.to
     seen = Z[np.sum(Z**2, axis=1) > UNSEEN]
@@ -96,15 +97,19 @@ def _full(
         M = (1 - AWAY) * inside / size + AWAY * M
     total = float(np.sqrt(quadratic(seen, M)).sum())
     if total == 0:
-        yield at.outside(M), np.full(len(E), 0.5)
+        yield at.outside(M), np.full(len(E), 0.5), None
         return
     for state in path(Free(seen), M * total**2, rho=total**2 / (2 * r)):
-        yield at.outside(state.M / np.trace(state.M)), _duals(quadratic(Z, state.M))
+        use = float(np.trace(state.M))
+        D = quadratic(Z, state.M)
+        a = _duals(D)
+        most = float(np.linalg.eigvalsh(weighted(Z, a))[-1])
+        yield at.outside(state.M / use), a, _estimate(D, use, most)
 
 
 def _diagonal(
     E: FloatArray, similar: FloatArray, start: FloatArray | None
-) -> Iterator[tuple[FloatArray, FloatArray]]:
+) -> Iterator[tuple[FloatArray, FloatArray, Estimate | None]]:
     """Like `_full` for a diagonal A. A feature has weight 0 if no similar pair differs there."""
     unit = units_of(similar)
     S = np.sum((similar / unit) ** 2, axis=0)
@@ -123,10 +128,23 @@ def _diagonal(
 
     total = float(np.sqrt(seen @ a).sum())
     if total == 0:
-        yield metric(a), np.full(len(E), 0.5)
+        yield metric(a), np.full(len(E), 0.5), None
         return
     for found in path_diagonal(seen, a * total**2):
-        yield metric(found), _duals(F @ found)
+        D = F @ found
+        duals = _duals(D)
+        yield metric(found), duals, _estimate(D, float(found.sum()), float((F.T @ duals).max()))
+
+
+def _estimate(D: FloatArray, use: float, most: float) -> Estimate:
+    """The figures of a metric with squared distances D (q,), divided by its use of the budget.
+
+    most: the largest eigenvalue of G for the dual variables 1 / (2 sqrt(D)). t times these prove the bound
+    -(t most + sum sqrt(D) / (2 t)), which is -sqrt(2 most sum sqrt(D)) for the best t.
+    """
+    total = float(np.sqrt(np.maximum(D, 0.0)).sum())
+    objective = -total / math.sqrt(use)
+    return Estimate(objective, max(objective + math.sqrt(2 * most * total), 0.0), -objective)
 
 
 def _duals(D: FloatArray) -> FloatArray:

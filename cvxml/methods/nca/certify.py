@@ -48,7 +48,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from cvxml.core.clock import watched
 from cvxml.core.inputs import real_array
 from cvxml.core.metric import EPS, FloatArray, examine
 from cvxml.core.result import Certificate, Dual, Stationarity
@@ -57,7 +56,7 @@ from cvxml.family.stationary.rank import examine_rank
 from cvxml.family.stationary.stationary import NOTHING, PLENTY
 from cvxml.family.theorem.strict_prices import least_share
 from cvxml.methods.nca.instance import Instance
-from cvxml.methods.nca.rows import FirstOrder, Metric, Point, Softmax, finite
+from cvxml.methods.nca.rows import FirstOrder, Metric, Points, Softmax, finite
 from cvxml.numbers.span import cosets, rank
 
 CLOSE = 1e-9  # distances that differ by less than this, relative to the larger, and by rounding are ties
@@ -80,9 +79,9 @@ def _certify(p: Instance, Q: FloatArray, dual: Dual) -> Certificate:
     at = coordinates(p.X)
     inside, feasibility = examine_rank(Q, p.m, at)
     metric = Metric(p, examine(Q)[0], at)
+    first = metric.first_order
     objective, rounding = metric.value
     above = max(objective - p.bound, 0.0)
-    first = metric.first_order()
     scale, resolved = _scale(p, metric, first, above)
     found = _stationarity(first, scale)
     whole = Certificate(
@@ -179,39 +178,49 @@ def _step_gap(
     with np.errstate(divide="ignore"):
         logs = np.log1p(-theta), np.log(theta)
     parts, error = [], []
-    for i in watched(metric.points.tolist()):
-        at = metric.point(i)
-        rows = [at.log_p if row is None else row.row(i) for row in (R, interior)]
+    for at in metric.blocks():
+        rows = [at.log_p if row is None else row.rows(at.rows) for row in (R, interior)]
         log_q = np.logaddexp(logs[0] + rows[0], logs[1] + rows[1])
         both = [
             at.weights(None if row is None else log) for row, log in zip((R, interior), rows, strict=True)
         ]
         weights, of_weights = ((1 - theta) * a + theta * b for a, b in zip(*both, strict=True))
-        part, rounding = _part(at, log_q, weights, of_weights, np.arange(len(metric.Y)) != i)
-        parts.append(part)
-        error.append(rounding)
+        for k in range(len(at.rows)):
+            part, rounding = _part(at, k, log_q[k], weights[k], of_weights[k])
+            parts.append(part)
+            error.append(rounding)
     if not all(map(math.isfinite, parts)):
         return theta, math.inf, 0.0
     return theta, max(0.0, math.fsum(parts)), finite(sum(error))
 
 
 def _part(
-    at: Point, log_q: FloatArray, weights: FloatArray, of_weights: FloatArray, others: np.ndarray
+    at: Points, k: int, log_q: FloatArray, weights: FloatArray, of_weights: FloatArray
 ) -> tuple[float, float]:
-    """Return c_i KL(q_i || p_i) + sum_k weights_k D_ik and its rounding error; weights = c_i (w_i - q_i), of sum 0."""
-    nearest = int(np.where(others, at.D, np.inf).argmin())
-    beyond, error = (at.D - at.D[nearest])[others], (at.error + at.error[nearest])[others]
-    weights, of_weights, log_q, log_p = weights[others], of_weights[others], log_q[others], at.log_p[others]
+    """Return c_i KL(q_i || p_i) + sum_k weights_k D_ik and its rounding error; weights = c_i (w_i - q_i), of sum 0.
+
+    i: point k of a block.
+    """
+    others, D, of_D = at.others[k], at.D[k], at.error[k]
+    c, of_c = (float(each[k]) for each in at.c)
+    nearest = int(np.where(others, D, np.inf).argmin())
+    beyond, error = (D - D[nearest])[others], (of_D + of_D[nearest])[others]
+    weights, of_weights, log_q, log_p = (
+        weights[others],
+        of_weights[others],
+        log_q[others],
+        at.log_p[k][others],
+    )
     apart = _divergence(log_q, log_p)
     q = np.exp(log_q)
-    terms = (len(at.D) + 16) * EPS
+    terms = (len(D) + 16) * EPS
     rounding = float(of_weights @ (beyond + error) + np.abs(weights) @ error)
     rounding += terms * float(np.abs(weights) @ beyond)
     # the divergence has three errors: of log p, of the sums of q and p, which need not be 1, and of the terms
-    of_logs = at.of_log_p[others] + 4 * EPS * (np.abs(log_q) + np.abs(log_p))
+    of_logs = at.of_log_p[k][others] + 4 * EPS * (np.abs(log_q) + np.abs(log_p))
     of_apart = float(q @ of_logs) + terms * (2 + 4 * apart + float(q @ np.abs(log_p - log_q)))
-    rounding += (at.c + at.of_c) * of_apart + at.of_c * apart
-    return at.c * apart + float(weights @ beyond), rounding
+    rounding += (c + of_c) * of_apart + of_c * apart
+    return c * apart + float(weights @ beyond), rounding
 
 
 def _divergence(log_q: FloatArray, log_p: FloatArray) -> float:
@@ -258,15 +267,13 @@ class Limit(NamedTuple):
 def limit(p: Instance, metric: Metric) -> Limit:
     """Return the limit of the objective along the multiples of the metric."""
     total, best = 0.0, True
-    for i in np.flatnonzero(p.usable).tolist():
-        distances, error = metric.distances(i)
-        distances[i] = np.inf
-        s = p.row(i)
-        nearest = (distances + error).min()
-        right = s[distances - error <= nearest * (1 + CLOSE)]
-        best &= bool(right.min() == s.max())
+    for at in metric.distances_in_blocks():
+        nearest = (at.D + at.error).min(axis=1, keepdims=True)
+        right = at.D - at.error <= nearest * (1 + CLOSE)
+        best &= bool((np.where(right, at.s, np.inf).min(axis=1) == at.s.max(axis=1)).all())
+        mean = np.where(right, at.s, 0.0).sum(axis=1) / right.sum(axis=1)
         with np.errstate(divide="ignore"):
-            total -= float(right.mean() if p.criterion == "f" else np.log(right.mean()))
+            total -= float(np.sum(mean if p.criterion == "f" else np.log(mean)))
     return Limit(total, best)
 
 

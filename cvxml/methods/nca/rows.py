@@ -1,4 +1,4 @@
-"""p, w and the gradient of NCA at a metric, point by point, with bounds of their rounding errors. For the certificate.
+"""p, w and the gradient of NCA at a metric, for blocks of points, with bounds of their errors. For the certificate.
 
 The judged metric is M M^T, which is psd of rank at most m in spite of rounding. M (d, m) comes from the eigenvectors
 of Q, after each feature was divided by a power of two near its spread. Distances are distances of images of the points.
@@ -18,20 +18,22 @@ terms is allowed an error of n eps times the sum of the absolute values, in any 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from cvxml.core.clock import watched
-from cvxml.core.metric import EPS, FloatArray
+from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.family.geometry.coordinates import Coordinates
 from cvxml.family.stationary.rank import INVISIBLE
 from cvxml.methods.nca.instance import Instance
 from cvxml.numbers.rounding import two_sum
 
 UNDERFLOW = 2.0**-1020  # bounds the error of a number that underflows
-MAX_POINTS_CACHED = 1000  # up to this many points, all rows are cached (about 50 MB)
+MAX_POINTS_CACHED = 1000  # up to this many points, all rows are cached (about 100 MB)
+BLOCK = 1 << 17  # numbers in an array of a block: a megabyte
 
 
 class Softmax:
@@ -47,6 +49,10 @@ class Softmax:
         found: FloatArray = (self.images[i] - self.images) ** 2 @ self.signs
         return found
 
+    def rows(self, points: IntArray) -> FloatArray:
+        """log q_ik for the points i, (b, n); -inf at k = i."""
+        return np.array([self.row(i) for i in points.tolist()])
+
     def row(self, i: int) -> FloatArray:
         """log q_ik, (n,); -inf at k = i."""
         exponents = -self.distances(i)
@@ -56,51 +62,139 @@ class Softmax:
         return logs
 
 
-class Point(NamedTuple):
-    """The quantities of point i at the metric; a field `of_x` bounds the error of the field x."""
+class Far(NamedTuple):
+    """Distances D of some points to all points, inf to themselves, with bounds of the errors; (b, n) each."""
 
-    D: FloatArray  # (n,) squared distances
-    error: FloatArray  # a bound of the errors of D
-    log_p: FloatArray  # (n,)
-    of_log_p: FloatArray
-    log_w: FloatArray  # (n,)
-    of_log_w: FloatArray
-    log_p_i: float
-    of_log_p_i: float
-    c: float
-    of_c: float
-    log_wrong: float | None  # log of the sum of p_ik over s_ik = 0, if all positive s_ik are equal; else None
-    of_log_wrong: float
+    D: FloatArray
+    error: FloatArray
+    s: FloatArray  # similarities
 
-    def own_weights(self) -> tuple[FloatArray, FloatArray]:
-        """Return c_i (w_ik - p_ik), (n,), and bounds of their errors.
 
-        If all positive s_ik are equal, w - p = w times the sum of p over s_ik = 0, so the relative error is small.
+class Points:
+    """The quantities of some points at the metric. A quantity `of_x` bounds the error of the quantity x.
+
+    rows (b,): the points. D, error (b, n): squared distances to all points, and bounds of their errors. s (b, n): their
+    similarities.
+    """
+
+    def __init__(self, rows: IntArray, D: FloatArray, error: FloatArray, s: FloatArray, criterion: str):
+        self.rows, self.D, self.error, self.s = rows, D, error + 128 * EPS, s
+        self.criterion = criterion
+        self.right = s > 0
+        self.others = np.ones(D.shape, dtype=bool)
+        self.others[np.arange(len(rows)), rows] = False
+        self.largest: FloatArray = s.max(axis=1)
+        # True for a point with all positive s_ik equal
+        self.equal = np.where(self.right, s, np.inf).min(axis=1) == self.largest
+
+    @cached_property
+    def all(self) -> tuple[FloatArray, FloatArray]:
+        """log sum_k e^-D_k (b,), and bounds of the errors."""
+        return _log_sum(np.where(self.others, -self.D, -np.inf), self.error)
+
+    @cached_property
+    def log_p(self) -> FloatArray:
+        """(b, n); -inf for the point itself."""
+        logs: FloatArray = np.where(self.others, -self.D - self.all[0][:, None], -np.inf)
+        return logs
+
+    @cached_property
+    def of_log_p(self) -> FloatArray:
+        of: FloatArray = self.error + self.all[1][:, None]
+        return of
+
+    @cached_property
+    def own(self) -> tuple[FloatArray, FloatArray]:
+        """log sum_k s_k p_k (b,), and bounds of the errors."""
+        return _log_sum(self._mine, self.error)
+
+    @cached_property
+    def _mine(self) -> FloatArray:
+        with np.errstate(divide="ignore"):
+            mine: FloatArray = self.log_p + np.log(self.s)
+        return mine
+
+    @cached_property
+    def log_w(self) -> FloatArray:
+        """(b, n); -inf where s is 0."""
+        logs: FloatArray = self._mine - self.own[0][:, None]
+        return logs
+
+    @cached_property
+    def of_log_w(self) -> FloatArray:
+        of: FloatArray = self.error + self.own[1][:, None]
+        return of
+
+    @cached_property
+    def wrong(self) -> tuple[FloatArray, FloatArray]:
+        """The log of the sum of p_k over s_k = 0 (b,), and bounds of the errors without those of `all`."""
+        return _log_sum(np.where(self.right, -np.inf, self.log_p), self.error)
+
+    @cached_property
+    def log_p_i(self) -> tuple[FloatArray, FloatArray]:
+        """(b,), and bounds of the errors.
+
+        If all positive s_k are equal, p_i = s / (1 + x), x = sum of p over s_k = 0 / sum of p over the partners.
         """
-        w, p = np.exp(self.log_w), np.exp(self.log_p)
-        if self.log_wrong is None:
-            difference, error = w - p, growth(self.log_w, self.of_log_w) + growth(self.log_p, self.of_log_p)
-        else:
-            right = np.isfinite(self.log_w)
-            logs = np.where(right, self.log_w + self.log_wrong, self.log_p)
-            difference = np.where(right, 1.0, -1.0) * np.exp(logs)
-            error = growth(logs, np.where(right, self.of_log_w + self.of_log_wrong, self.of_log_p))
+        log_own, of_own = self.own
+        of = self.all[1] + of_own + 8 * EPS * np.abs(log_own)
+        if not self.equal.any():
+            return log_own, of
+        log_wrong, of_wrong = self.wrong
+        log_s = np.log(self.largest)
+        log_x, of_x = log_wrong - (log_own - log_s), of_wrong + of_own
+        found = log_s - np.logaddexp(0.0, log_x)
+        share = np.exp(np.minimum(log_x + of_x, 0.0))
+        of_found = share * of_x + 8 * EPS * (np.abs(log_s) + np.abs(found))
+        return np.where(self.equal, found, log_own), np.where(self.equal, of_found, of)
+
+    @cached_property
+    def c(self) -> tuple[FloatArray, FloatArray]:
+        """p_i for the criterion f and 1 for g (b,), and bounds of the errors."""
+        logs, of = self.log_p_i
+        if self.criterion == "g":
+            return np.ones(len(logs)), np.zeros(len(logs))
+        c = np.exp(logs)
+        return c, growth(logs, of) + UNDERFLOW + 2 * EPS * c
+
+    @cached_property
+    def own_weights(self) -> tuple[FloatArray, FloatArray]:
+        """c_i (w_k - p_k) (b, n), and bounds of their errors.
+
+        If all positive s_k are equal, w - p = w times the sum of p over s_k = 0, so the relative error is small.
+        """
+        if self.equal.all():
+            return self._times_c(*self._products())
+        difference = np.exp(self.log_w) - np.exp(self.log_p)
+        error = growth(self.log_w, self.of_log_w) + growth(self.log_p, self.of_log_p)
+        if self.equal.any():
+            products, of = self._products()
+            difference = np.where(self.equal[:, None], products, difference)
+            error = np.where(self.equal[:, None], of, error)
         return self._times_c(difference, error)
 
+    def _products(self) -> tuple[FloatArray, FloatArray]:
+        """w_k - p_k (b, n) for equal s_k, and bounds of the errors."""
+        log_wrong, of_wrong = self.wrong
+        of_wrong = of_wrong + self.all[1]
+        logs = np.where(self.right, self.log_w + log_wrong[:, None], self.log_p)
+        of = np.where(self.right, self.of_log_w + of_wrong[:, None], self.of_log_p)
+        return np.where(self.right, 1.0, -1.0) * np.exp(logs), growth(logs, of)
+
     def weights(self, log_q: FloatArray | None) -> tuple[FloatArray, FloatArray]:
-        """Return c_i (w_ik - q_ik) and bounds of their errors, for any q (None: p).
+        """Return c_i (w_k - q_k) (b, n) and bounds of their errors, for any q (None: p).
 
         The sum of q may differ from 1 by rounding.
         """
         if log_q is None:
-            return self.own_weights()
+            return self.own_weights
         q = np.exp(log_q)
-        of_q = q * EPS * (2 * len(q) + 64 - 4 * np.where(q > 0, log_q, 0.0))
+        of_q = q * EPS * (2 * q.shape[-1] + 64 - 4 * np.where(q > 0, log_q, 0.0))
         return self._times_c(np.exp(self.log_w) - q, growth(self.log_w, self.of_log_w) + of_q)
 
     def _times_c(self, difference: FloatArray, error: FloatArray) -> tuple[FloatArray, FloatArray]:
-        size = np.abs(difference)
-        return self.c * difference, (self.c + self.of_c) * (error + 4 * EPS * size) + self.of_c * size
+        (c, of_c), size = (each[:, None] for each in self.c), np.abs(difference)
+        return c * difference, (c + of_c) * (error + 4 * EPS * size) + of_c * size
 
 
 def _split(A: FloatArray, bits: int) -> tuple[FloatArray, FloatArray]:
@@ -116,8 +210,9 @@ def _split(A: FloatArray, bits: int) -> tuple[FloatArray, FloatArray]:
 def growth(logs: FloatArray, by: FloatArray) -> FloatArray:
     """e^(logs + by) - e^logs for by >= 0."""
     with np.errstate(over="ignore", invalid="ignore"):
-        small = np.exp(logs) * np.expm1(np.minimum(by, 1.0))
-        found: FloatArray = np.where(by <= 1.0, small, np.exp(logs + by))
+        found: FloatArray = np.exp(logs) * np.expm1(np.minimum(by, 1.0))
+        if not (by <= 1.0).all():
+            found = np.where(by <= 1.0, found, np.exp(logs + by))
     return found
 
 
@@ -174,71 +269,62 @@ class Metric:
         self.lengths = norm(self.E, axis=1)
         self.h = (d + 4) * EPS * (self.lengths * float(norm(M2)) + norm(E2, axis=1) * float(norm(M)))
         self.points = np.flatnonzero(p.usable)
-        self._kept: dict[int, Point] = {}
+        self._kept: list[Points] | None = None
 
-    def distances(self, i: int) -> tuple[FloatArray, FloatArray]:
-        """Return D_ik for all k, (n,), and bounds of their errors."""
-        D = np.sum(self.apart(i) ** 2, axis=1)
-        apart = np.linalg.norm(self.E[i] - self.E, axis=1) + 4 * EPS * (self.lengths[i] + self.lengths)
-        h = self.h[i] + self.h
-        error = self.rest * apart**2 + (2 * np.sqrt(D) + h) * h
+    def distances(self, rows: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return D_ik for the points i of `rows` and all k, (b, n), and bounds of their errors."""
+        D = np.zeros((len(rows), len(self.E)))
+        for image, fine in zip(self.images.T, self.fine.T, strict=True):
+            D += ((image[rows, None] - image) + (fine[rows, None] - fine)) ** 2
+        # |e|^2 by products; its rounding error is far below eps times the sizes
+        both = self.lengths[rows, None] + self.lengths
+        apart = self.lengths[rows, None] ** 2 + self.lengths**2 - 2 * (self.E[rows] @ self.E.T)
+        apart = np.maximum(apart, 0.0) + 4 * (self.E.shape[1] + 8) * EPS * both**2
+        h = self.h[rows, None] + self.h
+        error = self.rest * apart + (2 * np.sqrt(D) + h) * h
         return D, error + (self.images.shape[1] + 12) * EPS * D
 
-    def apart(self, i: int) -> FloatArray:
-        """The images of x_i - x_k, (n, m)."""
-        found: FloatArray = (self.images[i] - self.images) + (self.fine[i] - self.fine)
-        return found
-
-    def point(self, i: int) -> Point:
-        """Return the quantities of point i; cached if there are few points."""
-        if i in self._kept:
-            return self._kept[i]
-        found = self._point(i)
+    def blocks(self) -> Iterator[Points]:
+        """Yield the quantities of all usable points, some at a time; cached if there are few points."""
+        if self._kept is not None:
+            yield from watched(self._kept)
+            return
+        size, kept = max(1, BLOCK // len(self.Y)), list[Points]()
+        for first in watched(range(0, len(self.points), size)):
+            at = self.of(self.points[first : first + size])
+            if len(self.Y) <= MAX_POINTS_CACHED:
+                kept.append(at)
+            yield at
         if len(self.Y) <= MAX_POINTS_CACHED:
-            self._kept[i] = found
-        return found
+            self._kept = kept
 
-    def _point(self, i: int) -> Point:
-        D, error = self.distances(i)
-        error += 128 * EPS
-        s = self.p.row(i)
-        right = s > 0
-        others = np.arange(len(D)) != i
-        log_all, of_all = _log_sum(-D[others], error[others])
-        log_p = np.where(others, -D - log_all, -np.inf)
-        with np.errstate(divide="ignore"):
-            mine = log_p + np.log(s)
-        log_own, of_own = _log_sum(mine[right], error[right])
-        log_w = mine - log_own
-        log_p_i, of_log_p_i = log_own, of_all + of_own + 8 * EPS * abs(log_own)
-        log_wrong, of_log_wrong = None, 0.0
-        if s[right].min() == s[right].max():
-            wrong = others & ~right
-            log_wrong, of_wrong = _log_sum(log_p[wrong], error[wrong])
-            of_log_wrong = of_wrong + of_all
-            # p_i = s / (1 + x), x = sum of p over s_ik = 0 / sum of p over partners
-            log_s = math.log(s[right][0])
-            log_x, of_x = log_wrong - (log_own - log_s), of_wrong + of_own
-            log_p_i = log_s - float(np.logaddexp(0.0, log_x))
-            share = min(1.0, math.exp(min(log_x + of_x, 0.0)))
-            of_log_p_i = share * of_x + 8 * EPS * (abs(log_s) + abs(log_p_i))
-        c, of_c = 1.0, 0.0
-        if self.p.criterion == "f":
-            c, of_c = math.exp(log_p_i), float(growth(np.array(log_p_i), np.array(of_log_p_i))) + UNDERFLOW
-            of_c += 2 * EPS * c
-        of_log_p, of_log_w = error + of_all, error + of_own
-        return Point(
-            D, error, log_p, of_log_p, log_w, of_log_w, log_p_i, of_log_p_i, c, of_c, log_wrong, of_log_wrong
-        )
+    def of(self, rows: IntArray) -> Points:
+        """Return the quantities of some points."""
+        return Points(rows, *self.distances(rows), self._similarities(rows), self.p.criterion)
+
+    def distances_in_blocks(self) -> Iterator[Far]:
+        """Yield the distances of all usable points to the other points, some at a time."""
+        size = max(1, BLOCK // len(self.Y))
+        for first in watched(range(0, len(self.points), size)):
+            rows = self.points[first : first + size]
+            D, error = self.distances(rows)
+            D[np.arange(len(rows)), rows] = np.inf
+            yield Far(D, error, self._similarities(rows))
+
+    def _similarities(self, rows: IntArray) -> FloatArray:
+        return np.array([self.p.row(i) for i in rows.tolist()])
 
     @cached_property
     def value(self) -> tuple[float, float]:
         """-f or -g, and a bound of its error and of the error of the trivial bound."""
-        terms, rounding = [], []
-        for i in watched(self.points.tolist()):
-            at = self.point(i)
-            terms.append(at.c if self.p.criterion == "f" else at.log_p_i)
-            rounding.append(at.of_c if self.p.criterion == "f" else at.of_log_p_i)
+        return self._total([self._part(at) for at in self.blocks()])
+
+    def _part(self, at: Points) -> tuple[FloatArray, FloatArray]:
+        """The terms of the objective of some points, and bounds of their errors."""
+        return at.c if self.p.criterion == "f" else at.log_p_i
+
+    def _total(self, parts: list[tuple[FloatArray, FloatArray]]) -> tuple[float, float]:
+        terms, rounding = (np.concatenate(each).tolist() for each in zip(*parts, strict=True))
         total = -math.fsum(terms)
         bound = 0.0 if self.p.similarity is None else len(self.points) * EPS * abs(self.p.bound)
         return total, finite(sum(rounding) + EPS * abs(total) + bound + len(terms) * UNDERFLOW)
@@ -260,37 +346,44 @@ class Metric:
     def _sum(self, q: Softmax | None) -> Surplus:
         Y = self.Y
         Z, error, size = np.zeros((Y.shape[1], Y.shape[1])), 0.0, 0.0
-        for i in watched(self.points.tolist()):
-            weights, of_weights = self.point(i).weights(None if q is None else q.row(i))
-            D = Y[i] - Y
-            long = np.linalg.norm(D, axis=1)
-            Z += D.T @ (weights[:, None] * D)
-            error += float(of_weights @ (long + self.noise) ** 2)
-            error += float(np.abs(weights) @ (2 * long + self.noise)) * self.noise
-            size += float(np.abs(weights) @ long**2)
+        for block in self.blocks():
+            logs = None if q is None else q.rows(block.rows)
+            for i, weights, of_weights in zip(block.rows.tolist(), *block.weights(logs), strict=True):
+                D = Y[i] - Y
+                long = np.sqrt(np.einsum("nr,nr->n", D, D))
+                Z += D.T @ (weights[:, None] * D)
+                error += float(of_weights @ (long + self.noise) ** 2)
+                error += float(np.abs(weights) @ (2 * long + self.noise)) * self.noise
+                size += float(np.abs(weights) @ long**2)
         terms = len(Y) + len(self.points) + 16
         # includes the error of the eigenvalues of Z
         rounding = error + terms * EPS * size + 2 * len(Z) * EPS * float(np.linalg.norm(Z))
         return Surplus((Z + Z.T) / 2, finite(rounding))
 
+    @cached_property
     def first_order(self) -> FirstOrder:
-        """Return the first derivatives; dF/dQ is computed only if a row of A is unused."""
+        """The first derivatives; dF/dQ is computed only if a row of A is unused. Computes `value` on the way."""
         images, Y = self.images, self.Y
-        total, error, size, slope, turns = np.zeros((images.shape[1], Y.shape[1])), 0.0, 0.0, [], 0.0
-        for i in watched(self.points.tolist()):
-            at = self.point(i)
-            weights, of_weights = at.own_weights()
-            left, D = self.apart(i), Y[i] - Y
-            root = np.sqrt(at.D)
-            long, h = np.linalg.norm(D, axis=1), self.h[i] + self.h + 2 * EPS * root
-            total += left.T @ (weights[:, None] * D)
-            error += float(of_weights @ ((root + h) * (long + self.noise)))
-            error += float(np.abs(weights) @ (h * long + (root + h) * self.noise))
-            size += float(np.abs(weights) @ (root * long))
-            beyond = at.D - np.delete(at.D, i).min()
-            beyond[i] = 0.0
-            slope.append(2 * float(weights @ beyond))
-            turns += 2 * float(np.abs(weights) @ beyond)
+        total, error, size = np.zeros((images.shape[1], Y.shape[1])), 0.0, 0.0
+        slope, turns, parts = list[float](), 0.0, list[tuple[FloatArray, FloatArray]]()
+        for block in self.blocks():
+            parts.append(self._part(block))
+            weights, of_weights = block.own_weights
+            root, sizes = np.sqrt(block.D), np.abs(weights)
+            long = np.empty(root.shape)
+            for k, i in enumerate(block.rows.tolist()):
+                D, left = Y[i] - Y, (images[i] - images) + (self.fine[i] - self.fine)
+                long[k] = np.sqrt(np.einsum("nr,nr->n", D, D))
+                total += (weights[k][:, None] * left).T @ D
+            h = self.h[block.rows, None] + self.h + 2 * EPS * root
+            error += float(np.sum(of_weights * ((root + h) * (long + self.noise))))
+            error += float(np.sum(sizes * (h * long + (root + h) * self.noise)))
+            size += float(np.sum(sizes * root * long))
+            beyond = block.D - np.where(block.others, block.D, np.inf).min(axis=1)[:, None]
+            beyond[~block.others] = 0.0
+            slope += (2 * np.sum(weights * beyond, axis=1)).tolist()
+            turns += 2 * float(np.sum(sizes * beyond))
+        self.__dict__.setdefault("value", self._total(parts))
         rounding = 2 * (error + (len(Y) + len(self.points) + 16) * EPS * size)
         # in coordinates of unit covariance the covariance of the images is A A^T
         around = images - images.mean(axis=0)
@@ -304,14 +397,33 @@ class Metric:
         return FirstOrder(length, gradient, least, math.fsum(slope), turns)
 
 
-def _log_sum(logs: FloatArray, error: FloatArray) -> tuple[float, float]:
-    """Return log sum e^logs and a bound of its error, if each logarithm has an error up to `error`; -inf if empty."""
-    if not logs.size:
-        return -math.inf, 0.0
-    top = float(logs.max())
-    total = math.fsum(np.exp(logs - top).tolist())
-    moved = float(growth(logs - top, error).sum()) / total
-    return top + math.log(total), math.log1p(moved) + 16 * EPS
+def _log_sum(logs: FloatArray, error: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return log sum_k e^logs (b,), and bounds of the errors. error (b, n): bounds of the errors of logs (b, n).
+
+    -inf stands for a number that does not count. The sum by halves has log2 n roundings, so 16 eps also cover these.
+    """
+    top = logs.max(axis=1)
+    top = np.where(np.isfinite(top), top, 0.0)[:, None]
+    logs = logs - top
+    counts = np.exp(logs)
+    by = np.where(np.isfinite(logs), error, 0.0)
+    moved = counts * np.expm1(by) if by.max() <= 1 else growth(logs, by)
+    total = _by_halves(counts)
+    some = total > 0
+    share = np.divide(moved.sum(axis=1), total, out=np.zeros(len(total)), where=some)
+    with np.errstate(divide="ignore"):
+        return top[:, 0] + np.log(total), np.where(some, np.log1p(share) + 16 * EPS, 0.0)
+
+
+def _by_halves(terms: FloatArray) -> FloatArray:
+    """The sums (b,) of the rows of terms (b, n): in each round one half is added to the other half."""
+    while (n := terms.shape[1]) > 1:
+        half = n // 2
+        rest = terms[:, 2 * half :]
+        terms = terms[:, :half] + terms[:, half : 2 * half]
+        if n % 2:
+            terms[:, :1] += rest
+    return terms[:, 0] if terms.shape[1] else np.zeros(len(terms))
 
 
 def finite(rounding: float) -> float:

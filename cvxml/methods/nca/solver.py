@@ -119,8 +119,8 @@ def _best(
         objective, rounding = Metric(at.p, Q, at.at).value
         return objective + rounding
 
-    best = min(runs, key=lambda run: bound_of_objective(at.metric(run.A)))
-    found = bound_of_objective(at.metric(best.A))
+    found, k = min((bound_of_objective(at.metric(run.A)), k) for k, run in enumerate(runs))
+    best = runs[k]
     from_starts = [bound_of_objective(each.Q) for each in starts[: len(runs)]]
     k = int(np.argmin(from_starts))
     if found - from_starts[k] <= SLIP * (1 + abs(found)):

@@ -164,10 +164,10 @@ def exact_bound(given: Smooth, V: FloatArray) -> Fraction:
     of_smooth = 2 * (similarity.sum(axis=1)[:, None] * rows - similarity @ rows)
     lam1, lam2 = Fraction(given.lam1), Fraction(given.lam2)
     units = scaled(1, v_at + 2 * at), lam1 * scaled(1, 2 * at), lam2 * scaled(1, v_at + s_at)
-    least = Fraction(0)
-    for fit, near, smooth in zip(of_fit, D, of_smooth, strict=True):
-        parts = zip(fit, near, smooth, strict=True)
-        least += min(sum((u * p for u, p in zip(units, part, strict=True)), Fraction(0)) for part in parts)
+    common = math.lcm(*(unit.denominator for unit in units))
+    fit, near, smooth = (unit.numerator * (common // unit.denominator) for unit in units)
+    gradient = fit * of_fit + near * D + smooth * of_smooth  # integers, in units of 1 / common
+    least = Fraction(int(np.sum(gradient.min(axis=1))), common)
     squares = scaled(np.sum(X**2), 2 * at) - scaled(np.sum(pulled**2), 2 * (v_at + at))
     return squares - _smoothness(given, rows, v_at) + least
 

@@ -16,6 +16,7 @@ from cvxml.methods.nca.instance import Instance, by_known_class, instance
 from cvxml.methods.nca.rows import Metric, Softmax
 from cvxml.methods.nca.solver import Solver
 from tests.instances import random_data, soft_labels
+from tests.methods.nca.point_by_point import point
 
 seeds = st.integers(0, 10**6)
 quick = settings(max_examples=20, deadline=None)
@@ -240,6 +241,49 @@ def test_an_overflowing_quotient_of_rows_is_no_proof() -> None:
     assert not proof.proves(1e-3)
 
 
+@quick
+@given(seed=seeds, criterion=st.sampled_from(["f", "g"]), soft=st.booleans())
+def test_blocks_of_points_are_as_the_points_one_by_one(seed: int, criterion: str, soft: bool) -> None:
+    """The same figures, and bounds of errors that are no larger, for points with twins too."""
+    p, A = drawn(seed, criterion, soft)
+    X = p.X.copy()
+    X[1] = X[0]
+    p = p._replace(X=X)
+    metric = Metric(p, A.T @ A, coordinates(X))
+    rounding = []
+    with np.errstate(over="ignore", invalid="ignore"):
+        for block in metric.blocks():
+            weights, of_weights = block.own_weights
+            for k, i in enumerate(block.rows.tolist()):
+                slow = point(metric, i)
+                np.testing.assert_allclose(block.D[k], slow.D, rtol=1e-14)
+                np.testing.assert_allclose(block.log_p[k], slow.log_p, rtol=1e-13, atol=1e-13)
+                assert block.log_p_i[0][k] == pytest.approx(slow.log_p_i, rel=1e-13, abs=1e-13)
+                assert block.c[0][k] == pytest.approx(slow.c, rel=1e-12)
+                assert (np.abs(weights[k] - slow.weights) <= of_weights[k] + slow.of_weights).all()
+                assert (block.error[k] <= slow.error * (1 + 1e-6)).all()
+                assert (of_weights[k] <= slow.of_weights * (1 + 1e-6) + 1e-300).all()
+                rounding.append(slow.of_c if criterion == "f" else slow.of_log_p_i)
+    assert metric.value[1] <= sum(rounding) * (1 + 1e-6) + len(X) * 1e-15 * (1 + abs(metric.objective))
+
+
+def test_points_are_judged_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One product of matrices serves many points. The certificate, with a limited rank, needs each block twice."""
+    X, y = random_data(3, n=60, d=4)
+    p, asked = instance(X, y, n_components=2), []
+    distances = Metric.distances
+
+    def counted(metric: Metric, rows: np.ndarray) -> tuple[FloatArray, FloatArray]:
+        asked.append(len(rows))
+        return distances(metric, rows)
+
+    monkeypatch.setattr(Metric, "distances", counted)
+    A = np.eye(2, 4)
+    certify(p, A.T @ A, {})
+    assert sum(asked) <= 2 * 60
+    assert len(asked) == 2
+
+
 @pytest.mark.parametrize("criterion", ["f", "g"])
 def test_the_parts_of_the_certificate(criterion: str) -> None:
     """At the metric itself: G is the gradient in Q, the bound the entropy of the rows, all by loops."""
@@ -289,7 +333,7 @@ def test_every_row_in_use_counts_in_the_gradient(m: int) -> None:
     p, at = instance(X, y, criterion="g", n_components=m), coordinates(X)
     Q = np.diag([0.0, 1.0, 0.5]) * (np.arange(3) > 2 - m)
     metric = Metric(p, at.outside(Q), at)
-    first, G = metric.first_order(), metric.G.Z
+    first, G = metric.first_order, metric.G.Z
     assert first.length == pytest.approx(np.trace(Q) ** 0.5, rel=1e-6)
     assert first.gradient == pytest.approx(2 * np.trace(G @ Q @ G) ** 0.5, rel=1e-6)
     up, down = (Metric(p, at.outside((1 + h) ** 2 * Q), at).objective for h in (1e-6, -1e-6))
