@@ -462,5 +462,5 @@ def test_a_stored_price_that_is_not_feasible_is_refused_without_the_package(b: A
     content = cvxml.solve("ldml", *random_data(5, n=10, d=3, classes=2), b=b).to_dict()
     recompute.recompute(content)
     content["dual"]["a"][0] = share
-    with pytest.raises(ValueError, match="leaves" if share > 1 else "balance"):
+    with pytest.raises(ValueError, match="outside" if share > 1 else "balance"):
         recompute.recompute(content)

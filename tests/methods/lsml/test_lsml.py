@@ -253,7 +253,7 @@ def test_what_is_drawn_from_labels() -> None:
 def test_neither_labels_nor_quadruplets() -> None:
     with pytest.raises(ValueError, match="quadruplets"):
         cvxml.solve("lsml", CROSSED, None)
-    with pytest.raises(ValueError, match="one point"):
+    with pytest.raises(ValueError, match="single point"):
         cvxml.solve("lsml", CROSSED, [0, 1, 2, 3])
 
 

@@ -243,7 +243,7 @@ def test_distances_are_those_of_the_queries(monkeypatch: pytest.MonkeyPatch) -> 
         ({"price": [np.nan]}, "NaN"),
         ({"rankings": [[0, 1, 2, 3, 4, 4]]}, "once"),
         ({"rankings": [[0, 1, 2, 3, 4]]}, "shape"),
-        ({"rankings": [[5, 0, 1, 2, 3, 4]]}, "no query"),
+        ({"rankings": [[5, 0, 1, 2, 3, 4]]}, "not a query"),
     ],
 )
 def test_what_is_no_dual(change: dict[str, Any], says: str) -> None:
