@@ -212,7 +212,7 @@ def test_verify_keeps_the_rows_that_there_are(
     for words in ([], ["--json"]):
         answer = cli("verify", *words)
         assert answer.code == (3 if error is TimeUp else 130)
-        assert "not all" in answer.err.splitlines()[-1]
+        assert "not verified" in answer.err.splitlines()[-1]
         assert "rca" in answer.out
     assert [row["method"] for row in json.loads(answer.out)] == ["rca"]
 

@@ -391,7 +391,7 @@ def test_what_is_written_is_read() -> None:
         ("(3, 4)", "3, 4", "written"),
         ("(3, 4)", "(3, 4) | (5)", "written"),
         ("[What it means]", "[What it means", "brackets"),
-        ("if flag:", "if other:", "whether other"),
+        ("if flag:", "if other:", "flag other"),
         ('    """What it is. And more."""\n', "", "docstring"),
         ("def f(", "def g(", "no function"),
     ],

@@ -8,7 +8,7 @@ from cvxml.core.metric import FloatArray, IntArray
 
 
 def scatters(X: FloatArray, y: IntArray, k: int, alpha: float) -> tuple[FloatArray, FloatArray]:
-    """The local scatter matrices S_w and S_b (d, d)."""
+    """The local scatter matrices within and between classes (d, d)."""
     n, d = X.shape
     A = affinity(X, y, k)
     #: S_w = sum_{i<j} W_w (x_i - x_j)(x_i - x_j)^T + alpha I,  where alpha is ours

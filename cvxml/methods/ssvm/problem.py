@@ -108,8 +108,9 @@ def inner(W: Any, M: FloatArray) -> Any:
 
 
 def sum_of_latent(X: FloatArray, y: IntArray, k: int, h_star: Sequence[Neighbors]) -> FloatArray:
-    """P = sum_i Psi(x_i, h*_i) (d, d), for given sets h*_i. Raises ValueError if the class of i does not win in
-    h*_i.
+    """The winning sets at the current W, fixed in the step: P (d, d).
+
+    Raises ValueError if the class of a point does not win in its set.
     """
     R = int(max(y)) + 1
     if len(h_star) != len(y):
