@@ -98,7 +98,7 @@ def problem(X: FloatArray, pairs: Pairs) -> Any:
 
 
 def dual(X: FloatArray, pairs: Pairs) -> Any:
-    """The dual of `problem`. Variable: "q" (number of dissimilar pairs,)."""
+    """The dual of the problem. Variable: "q" (number of dissimilar pairs,)."""
     import cvxpy as cp
 
     root = inverse_root(X, pairs)

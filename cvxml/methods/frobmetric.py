@@ -63,7 +63,7 @@ def problem(X: FloatArray, triplets: IntArray, C: float) -> Any:
 
 
 def dual(X: FloatArray, triplets: IntArray, C: float) -> Any:
-    """The dual of `problem`. Variables: "a" (m,), one per triplet, and "S" (d, d)."""
+    """The dual of the problem. Variables: "a" (m,), one per triplet, and "S" (d, d)."""
     import cvxpy as cp
 
     m, d = len(triplets), X.shape[1]

@@ -99,7 +99,7 @@ def sums(X: FloatArray, pairs: Pairs, mu: float, A_0: FloatArray) -> tuple[Float
 
 
 def dual(X: FloatArray, pairs: Pairs, mu: float, A_0: FloatArray) -> Any:
-    """The dual of `problem`. Variable: "Y" (d, d)."""
+    """The dual of the problem. Variable: "Y" (d, d)."""
     import cvxpy as cp
 
     S, D = sums(X, pairs, mu, A_0)

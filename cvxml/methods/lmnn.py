@@ -114,7 +114,7 @@ def problem(X: FloatArray, targets: IntArray, triplets: IntArray, mu: float, squ
 
 
 def dual(X: FloatArray, targets: IntArray, triplets: IntArray, mu: float, squared: bool) -> Any:
-    """The dual of `problem`. Variable: "lambda" (t,), one dual variable for each triplet."""
+    """The dual of the problem. Variable: "lambda" (t,), one dual variable for each triplet."""
     import cvxpy as cp
 
     d = X.shape[1]

@@ -90,7 +90,7 @@ def comparison(u: Any, v: Any, y: Any) -> Any:
 
 
 def dual(X: FloatArray, quadruplets: IntArray, w: FloatArray, A_0: FloatArray) -> Any:
-    """The dual of `problem`.
+    """The dual of the problem.
 
     Variables: "s" (q,), the weight of each near pair relative to w, and "r" (q,) of each far pair.
     """

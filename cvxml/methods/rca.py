@@ -78,7 +78,7 @@ def problem(X: FloatArray, chunklets: IntArray, alpha: float) -> Any:
 
 
 def dual(X: FloatArray, chunklets: IntArray, alpha: float) -> Any:
-    """The dual of `problem`. Variable: "l", of the constraint |B| >= 1."""
+    """The dual of the problem. Variable: "l", of the constraint |B| >= 1."""
     import cvxpy as cp
 
     d = X.shape[1]

@@ -84,7 +84,7 @@ def loss(v: Any, width: float) -> Any:
 
 
 def dual(X: FloatArray, triplets: IntArray, lam: float, width: float) -> Any:
-    """The dual of `problem`. Variables: "a" (m,), one per triplet, and "S" (d, d)."""
+    """The dual of the problem. Variables: "a" (m,), one per triplet, and "S" (d, d)."""
     import cvxpy as cp
 
     m, d = len(triplets), X.shape[1]

@@ -66,7 +66,7 @@ def problem(X: FloatArray, triplets: IntArray, C: float, A: FloatArray) -> Any:
 
 
 def dual(X: FloatArray, triplets: IntArray, C: float, A: FloatArray) -> Any:
-    """The dual of `problem`. Variables: "a" (m,), one per triplet, and "z" (r,)."""
+    """The dual of the problem. Variables: "a" (m,), one per triplet, and "z" (r,)."""
     import cvxpy as cp
 
     i, j, l = triplets.T

@@ -67,7 +67,7 @@ def problem(X: FloatArray, triplets: IntArray, beta: float, basis: FloatArray) -
 
 
 def dual(X: FloatArray, triplets: IntArray, beta: float, basis: FloatArray) -> Any:
-    """The dual of `problem`. Variable: "a" (m,), one per triplet."""
+    """The dual of the problem. Variable: "a" (m,), one per triplet."""
     import cvxpy as cp
 
     i, j, l = triplets.T

@@ -80,7 +80,7 @@ def problem(X: FloatArray, triplets: IntArray, v: float) -> Any:
 
 
 def dual(X: FloatArray, triplets: IntArray, v: float) -> Any:
-    """The dual of `problem`. Variable: "u" (m,), the share of each triplet."""
+    """The dual of the problem. Variable: "u" (m,), the share of each triplet."""
     import cvxpy as cp
 
     m, d = len(triplets), X.shape[1]

@@ -59,7 +59,7 @@ def problem(X: FloatArray, y: IntArray, C: float, fit_intercept: bool = True) ->
 
 
 def dual(X: FloatArray, y: IntArray, C: float, fit_intercept: bool = True) -> Any:
-    """The dual of `problem` as a `cvxpy.Problem`. Variable: "mu" (n, R)."""
+    """The dual as a `cvxpy.Problem`. Variable: "mu" (n, R)."""
     import cvxpy as cp
 
     n, R = len(X), int(y.max()) + 1

@@ -105,7 +105,7 @@ def problem(X: FloatArray, pairs: Pairs, A_0: FloatArray, gamma: float, u: float
 
 
 def dual(X: FloatArray, pairs: Pairs, A_0: FloatArray, gamma: float, u: float, l: float) -> Any:
-    """The dual of `problem`. Variables: "lam_S" and "lam_D", one entry for each pair.
+    """The dual of the problem. Variables: "lam_S" and "lam_D", one entry for each pair.
 
     A variable is missing if there are no pairs of its kind.
     """

@@ -108,7 +108,7 @@ def problem(X: FloatArray, y: IntArray) -> Any:
 
 
 def dual(X: FloatArray, y: IntArray) -> Any:
-    """The dual of `problem`. Variable: "q" (rows, n - 1), with a row for each i that is not alone in its class.
+    """The dual of the problem. Variable: "q" (rows, n - 1), with a row for each i that is not alone in its class.
 
     The entries of a row are those of k != i, in order.
     """

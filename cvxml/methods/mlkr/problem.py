@@ -100,7 +100,7 @@ def tangents(X: FloatArray, y: FloatArray, Q0: FloatArray, i: int) -> Tangents:
 
 
 def dual(X: FloatArray, y: FloatArray, Q0: FloatArray) -> Any:
-    """The dual of `problem`.
+    """The dual of the problem.
 
     Variables: "w", for each point one entry per target above its target, then one per target below; and "q" (n, n -
     1).

@@ -148,7 +148,7 @@ def delta(measure: str, k: int, plus: Sequence[int], y: Sequence[int]) -> float:
 
 
 def dual(X: FloatArray, asked: Queried, measure: str, k: int, C: float, listed: Listed) -> Any:
-    """The dual of `problem`. Variable: "mu" (m,), one dual variable for each ranking in `listed`."""
+    """The dual of the problem. Variable: "mu" (m,), one dual variable for each ranking in `listed`."""
     import cvxpy as cp
 
     n, H, losses, sums, d = len(asked.queries), [], [], [], X.shape[1]

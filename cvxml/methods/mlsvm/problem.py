@@ -57,7 +57,7 @@ def problem(X: FloatArray, N: Neighborhood, lam: float) -> cp.Problem:
 
 
 def dual(X: FloatArray, N: Neighborhood, lam: float) -> cp.Problem:
-    """The compact dual of `problem`.
+    """The compact dual.
 
     Variables: "u" and "w", one entry for each pair in the order of the lists, and "S" (d, d).
     """

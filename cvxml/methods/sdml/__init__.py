@@ -87,7 +87,7 @@ def weighted(X: FloatArray, pairs: Pairs, eta: float, M_0: FloatArray) -> FloatA
 
 
 def dual(X: FloatArray, pairs: Pairs, eta: float, lam: float, M_0: FloatArray) -> Any:
-    """The dual of `problem`. Variable: "U" (d, d), which is added to S off the diagonal."""
+    """The dual of the problem. Variable: "U" (d, d), which is added to S off the diagonal."""
     import cvxpy as cp
 
     S, d = weighted(X, pairs, eta, M_0), X.shape[1]
