@@ -25,6 +25,7 @@ from cvxml.core.example import Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import real_array
 from cvxml.core.integer_matrices import is_psd
 from cvxml.core.metric import FloatArray, IntArray, examine
+from cvxml.core.pairs import BY_PAIRS
 from cvxml.core.parameter import NUMBERS, Parameter
 from cvxml.core.run import Found
 from cvxml.core.statement import Statement
@@ -213,8 +214,9 @@ class WeightedMargin(pair_margin.PairMargin):
     id = "weighted_margin"
     TITLE = "WeightedMargin: PairMargin with weights of the features in the norm (an example)"
     PARAMETERS: ClassVar = {
-        **pair_margin.PairMargin.PARAMETERS,
+        "lam": pair_margin.PairMargin.PARAMETERS["lam"],
         "feature_weights": Parameter("w, a number > 0 for each feature", NUMBERS, otherwise="the variances"),
+        **BY_PAIRS,
     }
     STATEMENT = Statement("cvxml.methods.weighted_margin", ("problem", "dual"))
     MISREADINGS: ClassVar = {}

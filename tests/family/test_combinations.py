@@ -166,6 +166,16 @@ def test_the_norm_is_of_a_matrix_that_gains_no_less_than_the_prices(kind: str, s
         assert Fraction(s) - Fraction(error) >= c
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_combination_lies_in_its_enclosure(seed: int) -> None:
+    X, B, _, rng = drawn(seed, "many")
+    view: Any = NormOfCombination(X, B).judge(combined(B, rng.random(len(B)))).view
+    exact = (fractions(B).T * fractions(view.w.mid)) @ fractions(B)
+    assert all(
+        abs(true - Fraction(view.M.mid[k])) <= Fraction(view.M.rad[k]) for k, true in np.ndenumerate(exact)
+    )
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_what_is_feasible_by_rounding_alone_bounds_nothing(seed: int) -> None:
     X, B, G, _ = drawn(seed, "many")

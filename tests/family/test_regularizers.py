@@ -120,6 +120,10 @@ def test_a_product_is_off_by_its_roundings_and_by_what_distances_are(seed: int) 
             Fraction(0),
         )
         assert abs(true - Fraction(value)) <= Fraction(moved)
+    rounded = (
+        Fraction(x) * Fraction(d) * Fraction(3, 2**52) for x, d in zip(w.tolist(), D.tolist(), strict=True)
+    )
+    assert sum(map(abs, rounded), Fraction(0)) <= Fraction(moved)  # three roundings of each weight
 
 
 def test_distances_within_a_budget_are_off_by_what_it_is() -> None:

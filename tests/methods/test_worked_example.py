@@ -43,6 +43,7 @@ from cvxml.solvers.family_method import FamilyMethod
 from tests.core import test_bad_input as bad_input
 from tests.instances import assert_named, objective_of, random_data, wrong_dimensions
 from tests.methods import test_contract as contract
+from tests.methods import test_parameters as parameters
 from tests.methods import test_properties as properties
 
 NAME, WEIGHTED = "pair_margin", "weighted_margin"
@@ -176,6 +177,7 @@ def test_the_optima_by_hand(name: str) -> None:
 def test_what_its_class_says(name: str) -> None:
     contract.test_dual_names_the_parts_of_a_dual_and_their_dimensions(name)
     contract.test_small_has_parameters_for_sixteen_points(name)
+    parameters.test_they_are_those_of_the_functions_with_their_defaults(name)
     contract.test_small_bad_weights_and_units_name_parameters(name)
     contract.test_bad_has_a_tuple_of_values_for_each_parameter(name)
     contract.test_follows_is_a_map_of_the_features(name)
