@@ -15,6 +15,7 @@ from cvxml.core.result import Certificate, Dual, Evaluation, SavedSolution, Solu
 from cvxml.core.report import Report
 from cvxml.core.run import Callback
 from cvxml.core.tolerance import Tolerance
+from cvxml.oracle.asked import Diagnosed
 
 
 MethodId = NewType("MethodId", str)
