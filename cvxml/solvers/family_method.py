@@ -108,7 +108,8 @@ class FamilyMethod(ConvexMethod[Given]):
     ) -> Found:
         """Solve with `PATH`, or with `everyone` if that is given.
 
-        If the solver's last proof is that of its result, the result keeps it, so that it is not computed again.
+        If the solver's last proof is that of its result, the result keeps it, so that it is not computed again. A method
+        with a `certify` of its own, which may add to the proof, does not keep it.
         """
         everyone = self.everyone(given)
         if everyone is not None:
@@ -122,7 +123,7 @@ class FamilyMethod(ConvexMethod[Given]):
 
         named, read = partial(self.named, given), partial(self.read, given)
         found = self.PATH(Task(family, proved, named, tol, max_iter, start, callback, read))
-        if last and found.proof is None:
+        if last and found.proof is None and type(self).certify is FamilyMethod.certify:
             M, dual, certificate = last[0]
             same = M is found.metric and dual is found.dual
             found = found._replace(proof=certificate) if same else found

@@ -12,7 +12,9 @@ import cvxml
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import Certificate, Dual, Status, Step
 from cvxml.core.run import Estimate, Interrupted, run
+from cvxml.methods import get
 from cvxml.solvers import family_method
+from cvxml.solvers.family_method import FamilyMethod
 from tests.instances import real_data
 
 X, Y = real_data("iris", 15)
@@ -140,3 +142,21 @@ def test_few_of_the_steps_of_a_solver_are_proved(method: str, monkeypatch: pytes
     assert solution.status is Status.CONVERGED
     assert len(solution.history) >= 4
     assert len(proofs) <= 4
+
+
+@pytest.mark.parametrize("method", ["plml", "boostmetric", "kernel_mlsvm", "itml", "frobmetric", "mlsvm"])
+def test_a_kept_proof_is_the_one_that_certify_gives(method: str) -> None:
+    """A method with a `certify` of its own may add to a proof: its result is certified again."""
+    points, y = real_data("iris", 30)
+    of = get(method)
+    given = of.instance(points, y)
+    found = of.search(given, 1e-6, of.MAX_ITER, None, None)
+    own = type(of).certify is not FamilyMethod.certify
+    assert (found.proof is None) == own
+    if found.proof is not None:
+        proof = of.certify(given, found.metric, found.dual)
+        assert (proof.gap, proof.radius, proof.undecided) == (
+            found.proof.gap,
+            found.proof.radius,
+            found.proof.undecided,
+        )
