@@ -421,7 +421,7 @@ def test_a_file_that_is_no_archive_or_no_file_is_one_line(
 
 REFUSED_STEPS: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
     "greedy": ("to 1", lambda c: scaled(c, q=1.1)),
-    "negative": ("negative", lambda c: scaled(c, q=-1.0)),
+    "negative": ("0 or more", lambda c: scaled(c, q=-1.0)),
     "no-number": ("finite numbers", lambda c: scaled(c, q=float("nan"))),
     "point-left-out": ("to 1", lambda c: c["dual"].update(q=[], q_index=[])),
     "too-few-weights": ("lengths", lambda c: c["dual"]["q"].pop()),
@@ -721,7 +721,7 @@ REFUSED_RELATIVES: dict[str, tuple[str, str, Callable[[dict[str, Any]], object]]
         lambda c: c["params"]["triplets"].remove(c["dual"]["triplets"][0]),
     ),
     "squared-greedy": ("lmnn-squared-wine", "dual cone", lambda c: scaled(c, price=1.1)),
-    "itml-negative": ("itml-iris", "negative", lambda c: put(c, "lam_D", 0, -0.1)),
+    "itml-negative": ("itml-iris", "at least 0", lambda c: put(c, "lam_D", 0, -0.1)),
     "itml-beyond": ("itml-iris", "gamma/u", lambda c: put(c, "lam_S", 0, 1.0)),
     "itml-indefinite": ("itml-iris", "definite", lambda c: scaled(c, lam_D=30.0)),
     "itml-too-few": ("itml-iris", "numbers", lambda c: c["dual"]["lam_S"].pop()),
