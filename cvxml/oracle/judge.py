@@ -32,7 +32,7 @@ FINEST = 1e-2  # the finest tolerance of our solutions, relative to the user's t
 BESIDE = 2.0**-10  # relative difference of two weights, for the slope of the objective in the weight
 # The processor time of a diagnosis: this many times that of our own solve, plus a number of seconds. With the verdict,
 # a report then takes at most ten solves and 2 s.
-SOLVES, SECONDS = 8.0, 1.5
+SOLVES, SECONDS = 6.0, 1.9
 TOO_LATE = "no time is left for another solve"
 
 

@@ -108,8 +108,8 @@ class FamilyMethod(ConvexMethod[Given]):
     ) -> Found:
         """Solve with `PATH`, or with `everyone` if that is given.
 
-        If the solver's last proof is that of its result, the result keeps it, so that it is not computed again. A method
-        with a `certify` of its own, which may add to the proof, does not keep it.
+        If the solver's last proof is that of its result, the result keeps it, so that it is not computed again. A
+        method with a `certify` of its own, which may add to the proof, does not keep it.
         """
         everyone = self.everyone(given)
         if everyone is not None:
