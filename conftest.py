@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 from collections import defaultdict
@@ -13,9 +14,10 @@ from zlib import crc32
 import pytest
 from hypothesis import settings
 
-import cvxml.oracle.check  # noqa: F401  # loaded within a test it would keep the constants that the test changed
+import cvxml.oracle.check  # loaded within a test it would keep the constants that the test changed
 from cvxml.core.threads import one_blas_thread
 
+cvxml.oracle.judge.SECONDS = math.inf  # the names that a test finds must not depend on the speed of the machine
 os.environ["MPLBACKEND"] = "Agg"  # pictures in memory, no windows
 # The same examples every time; --hypothesis-profile=search looks for others.
 settings.register_profile("same", derandomize=True)
