@@ -222,7 +222,11 @@ class Certificate:
 
 @dataclass(frozen=True)
 class Step:
-    """One line of a solver's history."""
+    """One line of a solver's history.
+
+    Most solvers prove few of their steps, so the figures may be the solver's own. lower_bound is -inf and gap is inf as
+    long as the solver has no feasible dual variables. Only the certificate of the Solution is a proof.
+    """
 
     iteration: int
     seconds: float

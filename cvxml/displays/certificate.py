@@ -29,8 +29,8 @@ class CertificateDisplay:
     Made by `from_estimator` or `from_solution`.
 
     show="gap" draws (objective - lower_bound) / scale on a logarithmic scale, with the tolerance. show="bounds" draws
-    objective and lower bound. The star is the certificate of the returned metric, computed again from the data. If
-    several starts were run, each has its own line.
+    objective and lower bound. The figures of the history may be the solver's own. The star is the certificate of the
+    returned metric, computed again from the data. If several starts were run, each has its own line.
 
     If the problem is not convex, the bounds are those of convex steps, and the legend states this. If only a trivial
     bound is known, there is no gap to draw, and a text replaces it.

@@ -94,9 +94,9 @@ def dual(X: FloatArray, chunklets: IntArray, alpha: float) -> Any:
     #: [What is proved]
     #: B = |C|^(1/d) C^-1 and l = |C|^(1/d) at the optimum d |C|^(1/d)
     #:   | B = |C|^{1/d} C^{-1} \text{ and } l = |C|^{1/d} \text{ at the optimum } d\, |C|^{1/d}
-    #: any l > 0 gives a lower bound;  B counts as B / |B|^(1/d), so a factor of B does not matter
-    #:   | \text{any } l > 0 \text{ gives a lower bound; } B \text{ counts as } B / |B|^{1/d}
-    #:     \text{, so a factor of } B \text{ does not matter}
+    #: any l > 0 gives a lower bound;  a factor of B does not matter: B / |B|^(1/d) is judged
+    #:   | \text{any } l > 0 \text{ gives a lower bound; a factor of } B \text{ does not matter: } B / |B|^{1/d}
+    #:     \text{ is judged}
     #: no optimum if C is singular: the infimum 0 is not attained
     #:   | \text{no optimum if } C \text{ is singular: the infimum } 0 \text{ is not attained}
 
