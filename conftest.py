@@ -17,7 +17,8 @@ from hypothesis import settings
 import cvxml.oracle.check  # loaded within a test it would keep the constants that the test changed
 from cvxml.core.threads import one_blas_thread
 
-cvxml.oracle.judge.SECONDS = math.inf  # the names that a test finds must not depend on the speed of the machine
+# The names that a test finds must not depend on the speed of the machine.
+cvxml.oracle.judge.SECONDS = math.inf
 os.environ["MPLBACKEND"] = "Agg"  # pictures in memory, no windows
 # The same examples every time; --hypothesis-profile=search looks for others.
 settings.register_profile("same", derandomize=True)
