@@ -29,6 +29,7 @@ BENEATH = {  # a legend below the axes
 STYLE = {"font.size": 12.0, "axes.titlesize": 12.0, "legend.fontsize": 11.0}
 # On a wide screen, text, controls and pictures stand side by side, and the controls stay visible. On a phone they stand
 # below each other.
+LAYOUTS = 4  # with equal scales, the first layouts of a picture are not final
 LAYOUT = """
 .lesson, .lesson .lab { display: flex; flex-wrap: wrap; gap: 1rem 2rem; align-items: flex-start }
 .lesson > .text { flex: 2 1 22rem; min-width: 0 }
@@ -73,7 +74,8 @@ def drawn(draw: Callable[[Any], object], alt: str, size: tuple[float, float] = (
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=size, layout="constrained")
         draw(figure.subplots())
-        figure.draw_without_rendering()  # with equal scales, the first layout is not final
+        for _ in range(LAYOUTS):
+            figure.draw_without_rendering()
         content = io.StringIO()
         figure.savefig(content, format="svg", transparent=True, metadata={"Date": None})
     head, rest = content.getvalue().split("<defs>", 1)

@@ -205,9 +205,9 @@ def ctrl_c(arguments: list[str], folder: Path, after: str) -> tuple[int, str, st
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs a terminal of its own")
 @pytest.mark.parametrize("method", ["lmnn", "itml"])
 def test_ctrl_c_in_a_shell_saves_what_there_is(tmp_path: Path, method: str) -> None:
-    """On a problem of some ten seconds, at its second step."""
+    """On a problem of some ten seconds, at the first step that is shown."""
     words = ["solve", method, "waveform", "--out", "s.json", "--tol", "1e-9", "--json"]
-    code, out, shown = ctrl_c(words, tmp_path, after="iteration      1")
+    code, out, shown = ctrl_c(words, tmp_path, after="iteration ")
     assert code == 130, shown
     assert "data: waveform: 400 points, 21 features" in shown
     assert "Traceback" not in shown
