@@ -27,9 +27,9 @@ BENEATH = {  # a legend below the axes
     "columnspacing": 1.0,
 }
 STYLE = {"font.size": 12.0, "axes.titlesize": 12.0, "legend.fontsize": 11.0}
+LAYOUTS = 4  # with equal scales, the first layouts of a picture are not final
 # On a wide screen, text, controls and pictures stand side by side, and the controls stay visible. On a phone they stand
 # below each other.
-LAYOUTS = 4  # with equal scales, the first layouts of a picture are not final
 LAYOUT = """
 .lesson, .lesson .lab { display: flex; flex-wrap: wrap; gap: 1rem 2rem; align-items: flex-start }
 .lesson > .text { flex: 2 1 22rem; min-width: 0 }

@@ -176,7 +176,8 @@ def test_every_block_of_code_is_run_or_known_not_to_be(site: Site) -> None:
             elif language == "sh":
                 # commands of a folder that needs packages of its own
                 assert str(name) == "contributing" or name.name.endswith("README"), name
-            elif name.name.startswith("foreign-reports-"):  # lines of other packages, and changes that are suggested
+            elif name.name.startswith("foreign-reports-"):
+                # lines of other packages, and changes that are suggested
                 assert language in ("python", "text"), (name, block.astext()[:80])
             else:  # validation/verified/test_page.py finds each block of Coq in the sources
                 assert language in ("python", "console", "text", "coq"), (name, block.astext()[:80])
@@ -218,5 +219,6 @@ def test_every_report_is_a_page(site: Site) -> None:
     reports = [path.relative_to(ROOT / "validation") for path in (ROOT / "validation").rglob("*.md")]
     assert reports
     for report in reports:
-        title = (ROOT / "validation" / report).read_text(encoding="utf-8").splitlines()[0].lstrip("# ").replace("`", "")
+        first_line = (ROOT / "validation" / report).read_text(encoding="utf-8").splitlines()[0]
+        title = first_line.lstrip("# ").replace("`", "")
         assert title in "".join(site.pages[f"reports/{'-'.join(report.with_suffix('.html').parts)}"].words)
