@@ -11,13 +11,12 @@ search reduces the slope to a tenth of its first value.
 If gamma times the cost of many pairs (15 000, say) is larger than log det, or if features have small units, the
 optimum is near the boundary of the cone. Newton's method from far away makes little progress there. So gamma starts
 at a value for which the prior is nearly optimal. Whenever the decrement is below 1, gamma grows by a factor of up
-to
-10, as long as all eigenvalues of the next V are below 1. This is the path of an interior-point method with the
+to 10, as long as all eigenvalues of the next V are below 1. This is the path of an interior-point method with the
 barrier log det and the weight 1 / gamma. At the last gamma, few rows start or stop violating their bound, and
 convergence is quadratic.
 
-With the dual variables of the cost at M, the gap is sum phi(1 + eigenvalues of the gradient), phi(x) = x - 1 - log
-x.
+With the dual variables of the cost at M, the gap is the sum of phi(1 + v) over the eigenvalues v of the gradient,
+where phi(x) = x - 1 - log x.
 """
 
 from __future__ import annotations

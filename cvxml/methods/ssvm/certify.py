@@ -168,19 +168,6 @@ def named(p: Instance, latent: IntArray, sets: IntArray, duals: Duals) -> Dual:
     return {"q": q[q > 0], "q_index": index[q > 0]}
 
 
-def zero_is_optimal(
-    p: Instance,
-    known: IntArray,
-    worst: FloatArray,
-    q: FloatArray,
-    sets: IntArray,
-    nu: FloatArray = NO_NU,
-    exchanges: IntArray = NO_EXCHANGES,
-) -> bool:
-    """Return True if dual variables near those given prove, in rationals, that W = 0 is optimal (`duals_at_zero`)."""
-    return duals_at_zero(p, known, worst, q, sets, nu, exchanges) is not None
-
-
 def duals_at_zero(
     p: Instance,
     known: IntArray,
@@ -316,7 +303,7 @@ def certify(p: Instance, W: FloatArray, dual: Dual) -> Certificate:
     found, (q, with_q) = inferred(p, W), read(p, dual)
     sets = np.concatenate([with_q, of_points(found.worst)])
     proof, repaired = theorem.certify(step(p, found.latent, sets), W, [priced(p, q, len(sets))])
-    if found.zero and zero_is_optimal(p, members(found.latent), found.largest, q, with_q):
+    if found.zero and duals_at_zero(p, members(found.latent), found.largest, q, with_q) is not None:
         proof = replace(proof, lower_bound=proof.objective, gap=0.0, rounding=0.0)
     error, rounding = proof.value_rounding + found.error, proof.rounding + found.error
     stored = named(p, found.latent, sets, repaired.duals[0])

@@ -21,7 +21,7 @@ from cvxml.core.result import Dual
 from cvxml.family.rows.base import Duals
 from cvxml.family.theorem.exact import feasible_duals, interval
 from cvxml.family.theorem.theorem import Family, in_domain, prove
-from cvxml.methods.ssvm.certify import duals_at_zero, members, of_points, priced, read, step, zero_is_optimal
+from cvxml.methods.ssvm.certify import duals_at_zero, members, of_points, priced, read, step
 from cvxml.methods.ssvm.enumeration import Neighbors, nearest_sets, task_loss, votes, wins
 from cvxml.methods.ssvm.instance import Instance
 from cvxml.numbers.rational import Distances, judged, plane
@@ -56,7 +56,7 @@ def exact_interval(
         interval(step(p, found.latent, sets, Fraction), W, own, root, hint=psd),
         of_step=True,
     )
-    if found.zero and zero_is_optimal(p, members(found.latent), found.largest, q, with_q):
+    if found.zero and duals_at_zero(p, members(found.latent), found.largest, q, with_q) is not None:
         return replace(exact, lower_bound=exact.objective)
     return exact
 

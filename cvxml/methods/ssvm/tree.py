@@ -46,12 +46,12 @@ from cvxml.family.theorem import theorem as family_bound
 from cvxml.methods.ssvm.certify import (
     Sets,
     delta,
+    duals_at_zero,
     exchanged,
     in_order,
     inferred,
     of_points,
     step,
-    zero_is_optimal,
 )
 from cvxml.methods.ssvm.instance import Instance
 
@@ -151,7 +151,7 @@ def certify_tree(p: Instance, W: FloatArray, dual: Dual) -> Certificate:
         V, bound, error = _bound(p, known, here)
         lowest = min(lowest, bound)
         zero = zero and bound >= (1 - NEARLY) * F
-        zero = zero and zero_is_optimal(p, np.argwhere(known == IN), found.largest, *here)
+        zero = zero and duals_at_zero(p, np.argwhere(known == IN), found.largest, *here) is not None
         if bound <= F + rounding:
             away = float(np.linalg.norm(V - found.W)) + error + math.sqrt(max(F - bound, 0.0) + rounding)
             radius = max(radius, away)
