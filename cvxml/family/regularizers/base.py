@@ -206,11 +206,11 @@ class Everywhere:
         return None
 
     def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
-        """See `Regularizer`."""
+        """A psd matrix of rationals: A (d, d) itself, or one near. root: a factor of A, or None."""
         return rational.judged(A, root)
 
     def exact_distances(self, X: rational.Plane, metric: rational.Squares) -> rational.Distances:
-        """See `Regularizer`."""
+        """The squared distances of the points in the given matrix, because every psd matrix is feasible."""
         return X.distances(metric)
 
 
@@ -270,23 +270,23 @@ class ByFormulas(Everywhere, ABC):
         """The image of G in rationals, for weights that are fractions; None if r(G) is -inf. hint: may be None."""
 
     def value(self, view: Any) -> Approximate:
-        """See `Regularizer`."""
+        """R at a judged metric, with a bound of its error."""
         return _evaluated(lambda: self.value_at(view))
 
     def bound(self, G: Weights) -> Approximate:
-        """See `Regularizer`."""
+        """r(G), with a bound of its error."""
         return _evaluated(lambda: self.conjugate_at(self.image(G)))
 
     def excess(self, view: Any, G: Weights) -> Approximate:
-        """See `Regularizer`."""
+        """R(M) - <M, G> - r(G), with a bound of its error."""
         return _evaluated(lambda: self.excess_at(view, self.image(G)))
 
     def exact_value(self, metric: rational.Squares, D: rational.Distances) -> Any:
-        """See `Regularizer`."""
+        """R at an exact metric, as a fraction or a ball."""
         return fraction(self.value_at(ExactView(metric, D)))
 
     def exact_bound(self, X: rational.Plane, G: Weights, hint: Any = None) -> Any:
-        """See `Regularizer`."""
+        """r(G) as a fraction or a ball, for weights that are fractions; None if it is -inf."""
         image = self.exact_image(X, G, hint)
         return None if image is None else fraction(self.conjugate_at(image))
 
