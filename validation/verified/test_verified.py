@@ -115,7 +115,8 @@ def test_pairs_of_many_points_that_are_not_listed(tmp_path: Path, monkeypatch: p
     same_as_exact(cvxml.solve("dml_eig", X, y), tmp_path)
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # a rough bound is an interval too
+# A rough bound is an interval too.
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("method", KNOWN)
 def test_many_thousand_times_smaller_and_larger_units(method: str, tmp_path: Path) -> None:
     X, y = random_data(3, n=15, d=3, classes=2)
