@@ -160,3 +160,16 @@ def test_a_kept_proof_is_the_one_that_certify_gives(method: str) -> None:
             found.proof.radius,
             found.proof.undecided,
         )
+
+
+@pytest.mark.parametrize("method", ["mmc", "dml_eig"])
+def test_a_proof_for_a_changed_budget_is_not_kept(method: str) -> None:
+    """If double precision proves nothing for a budget, the solver stops by a gap of another budget."""
+    points = np.random.default_rng(0).standard_normal((20, 2))
+    dependent = points.sum(axis=1)
+    dependent[3] = np.nextafter(dependent[3], np.inf)
+    of = get(method)
+    given = of.instance(np.column_stack([points, dependent]), np.arange(20) % 2)
+    found = of.search(given, 1e-6, of.MAX_ITER, None, None)
+    assert found.proof is None
+    assert not of.certify(given, found.metric, found.dual).proves(1e-6)
