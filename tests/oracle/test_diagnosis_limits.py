@@ -13,7 +13,7 @@ import cvxml
 from cvxml import datasets
 from cvxml.core import backend
 from cvxml.core.method import Method
-from cvxml.core.misreading import Question, TakesTooLong
+from cvxml.core.misreading import Question, TakesTooLong, is_improved
 from cvxml.core.report import Verdict
 from cvxml.core.result import SavedSolution
 from cvxml.methods import get, lmnn
@@ -437,3 +437,21 @@ def test_a_metric_whose_squares_overflow_is_refuted_and_no_misreading_is_tried()
     assert report.verdict == "refuted"
     assert not report.diagnosis
     assert any("1e+150" in note for note in report.notes)
+
+
+@pytest.mark.parametrize(("enough", "improved"), [(0.0, True), (1.9, True), (2.1, False), (np.inf, False)])
+def test_a_misreading_is_excluded_if_a_better_metric_proves_a_larger_gap(enough: float, improved: bool) -> None:
+    """The gap of 2 I in ||M - I||^2 is 2; with a scale of 1 that is the relative gap."""
+    metric = 2 * np.eye(2)
+    question = Question(np.zeros((1, 2)), None, metric, 1e-6, {}, optimum=np.eye(2), enough=enough)
+
+    def objective(M: Any) -> float:
+        return float(np.sum((M - np.eye(2)) ** 2))
+
+    assert is_improved(objective, question, metric, 1.0) is improved
+    assert not is_improved(objective, question, metric, 0.0)
+
+
+def test_an_optimum_is_not_excluded() -> None:
+    question = Question(np.zeros((1, 2)), None, np.eye(2), 1e-6, {}, optimum=3 * np.eye(2), enough=1e-6)
+    assert not is_improved(lambda M: float(np.sum((M - np.eye(2)) ** 2)), question, np.eye(2), 1.0)
