@@ -440,7 +440,9 @@ def test_a_metric_whose_squares_overflow_is_refuted_and_no_misreading_is_tried()
 
 
 @pytest.mark.parametrize(("enough", "improved"), [(0.0, True), (1.9, True), (2.1, False), (np.inf, False)])
-def test_a_misreading_is_excluded_if_a_better_metric_proves_a_larger_gap(enough: float, improved: bool) -> None:
+def test_a_misreading_is_excluded_if_a_better_metric_proves_a_larger_gap(
+    enough: float, improved: bool
+) -> None:
     """The gap of 2 I in ||M - I||^2 is 2; with a scale of 1 that is the relative gap."""
     metric = 2 * np.eye(2)
     question = Question(np.zeros((1, 2)), None, metric, 1e-6, {}, optimum=np.eye(2), enough=enough)
