@@ -457,3 +457,12 @@ def test_a_misreading_is_excluded_if_a_better_metric_proves_a_larger_gap(
 def test_an_optimum_is_not_excluded() -> None:
     question = Question(np.zeros((1, 2)), None, np.eye(2), 1e-6, {}, optimum=3 * np.eye(2), enough=1e-6)
     assert not is_improved(lambda M: float(np.sum((M - np.eye(2)) ** 2)), question, np.eye(2), 1.0)
+
+
+def test_the_time_of_a_search_ends_unless_all_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judge, "SECONDS", 0.0)
+    X, y, _ = data()
+    asked = Asked("mlsvm", X, y, {}, get("mlsvm").instance(X, y), np.eye(X.shape[1]))
+    assert Judge(asked, None, seconds=0.0).late
+    assert not Judge(asked, None, seconds=1e6).late
+    assert not Judge(asked._replace(diagnosed="all"), None, seconds=0.0).late
