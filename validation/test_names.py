@@ -1,0 +1,22 @@
+"""The experiment on false names runs, and knows a right name from a false one."""
+
+from __future__ import annotations
+
+import pytest
+
+import cvxml.oracle.diagnose
+from validation.names import FACTOR, examples, is_right, judged
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["rca", "gmml"])
+def test_candidates_are_judged_without_a_false_name(method, monkeypatch):
+    monkeypatch.setattr(cvxml.oracle.diagnose, "Judge", cvxml.oracle.diagnose.Judge)  # `judged` replaces it
+    rows = judged(method, examples(method)[0], seed=0, n=3)
+    assert len(rows) > 0
+    assert all(row["method"] == method and not row["false"] for row in rows)
+
+
+def test_only_a_factor_is_a_right_name_of_a_multiple():
+    assert is_right("rca", FACTOR, "optimal but for a factor: 2 times the metric")
+    assert not is_right("rca", FACTOR, "a pair counted twice")
