@@ -195,6 +195,7 @@ def test_certify_gives_up_at_its_limit(cli: Cli, monkeypatch: pytest.MonkeyPatch
     assert answer.err.count("\n") == 1
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("error", [TimeUp, KeyboardInterrupt])
 def test_verify_keeps_the_rows_that_there_are(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
@@ -360,6 +361,7 @@ def test_a_metric_that_is_a_name_or_nothing() -> None:
         cvxml.evaluate("mlsvm", X, Y, None)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_of_one_feature_nothing_is_named_and_why() -> None:
     """Another C: named with three features, and with one any error is a factor."""
     for d, note in ((3, False), (1, True)):

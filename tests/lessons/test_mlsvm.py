@@ -30,7 +30,7 @@ def own_optimum(X: np.ndarray, y: np.ndarray, lam: float, margins: np.ndarray, K
     return float(problem.solve(solver="CLARABEL"))
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("lam", "point"), [(0.001, 9), (0.02, 9), (0.02, 2), (10.0, 16)])
 def test_a_price_bounds_what_relaxing_its_constraint_wins(lam: float, point: int) -> None:
     shown = run("mlsvm", lam=lam, point=point)

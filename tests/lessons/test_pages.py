@@ -33,7 +33,7 @@ def test_a_lesson_has_text_pictures_and_questions_and_needs_no_network(name: str
     assert not re.search(r"https?://|//cdn", path_of(name).read_text(encoding="utf-8"))
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "controls"),
     [

@@ -478,6 +478,7 @@ def test_a_step_bound_holds_for_any_weights_and_any_metric(
             )
 
 
+@pytest.mark.quick(1)
 @other_case
 def test_a_stationary_metric_is_never_called_optimal(
     method: str, X: Any, y: Any, params: dict[str, Any]
@@ -696,6 +697,7 @@ def test_a_label_says_which_constraint_it_is(method: str) -> None:
             assert constraint.expr.value == pytest.approx(near + 1 - far)
 
 
+@pytest.mark.quick(9)
 @every_method
 def test_each_weight_of_the_literal_problem_may_be_a_parameter_of_cvxpy(method: str) -> None:
     of = get(method)
@@ -732,7 +734,7 @@ def test_a_method_tells_its_statement_and_source(method: str) -> None:
     assert "min" in str(statement)
 
 
-@pytest.mark.quick(5)
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("method", [name for name in names() if get(name).CLAIM == "optimal"])
 def test_a_back_end_that_proves_too_little_is_not_converged(
     method: str, monkeypatch: pytest.MonkeyPatch

@@ -19,6 +19,7 @@ X = np.column_stack([POINTS, POINTS[:, 0] + POINTS[:, 1] + POINTS[:, 2]])  # a t
 REMEDIES = {"rca": "alpha", "gmml": "mu", "lfda": "alpha"}
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("method", REMEDIES)
 def test_nearly_dependent_features_are_refused_with_the_remedy(method: str) -> None:
     remedy = REMEDIES[method]

@@ -183,7 +183,7 @@ def test_exact_mode_has_an_interval_for_metrics_of_every_size(method: str) -> No
 # ---------------------------------------------------------------- where it starts from
 
 
-@pytest.mark.quick(8)
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("method", STARTED)
 def test_a_run_goes_on_from_a_solution(method: str) -> None:
     first = solved(method, tol=1e-4)
@@ -266,7 +266,7 @@ def following(*maps: str) -> list[str]:
     return [name for name in names() if get(name).FOLLOWS in maps]
 
 
-@pytest.mark.quick(8)
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("method", following("linear", "rotation"))
 def test_turning_the_features_turns_the_metric(method: str) -> None:
     assert_same(method, *moved(method, TURN), TURN, follows(method))

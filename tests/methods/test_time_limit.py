@@ -168,6 +168,7 @@ IN_BLOCKS = {
 }
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("method", IN_BLOCKS)
 def test_the_clock_is_looked_at_within_a_pass_over_all_points(
     method: str, looks: Callable[[int | None], list[int]], monkeypatch: pytest.MonkeyPatch

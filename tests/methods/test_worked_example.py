@@ -236,6 +236,7 @@ def test_the_misreadings_are_named(example: Method[Any]) -> None:
     assert_named(NAME, "exchanged", X, y, misread(X, *reversed(pairs), weight=1.0), lam=2.0)
 
 
+@pytest.mark.slow
 def test_weights_of_the_features_count(tmp_path: Path) -> None:
     """Ones are the Frobenius norm; the default follows the units of a feature; exact mode and a saved file agree."""
     X, y = random_data(0, n=16, d=3)

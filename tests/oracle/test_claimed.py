@@ -13,7 +13,7 @@ from tests.instances import random_data, small
 X, Y = random_data(0, n=16, d=3)
 
 
-@pytest.mark.quick(12)
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("method", names())
 def test_a_claimed_objective_is_judged_on_the_scale_of_the_problem(method: str) -> None:
     """Half of the tolerance beside the optimum is certified; three times the tolerance is refuted."""

@@ -315,6 +315,7 @@ def test_a_program_cannot_forge_a_row_or_speak_to_the_terminal(tmp_path: Path) -
     assert ElementTree.fromstring(as_junit(rows).encode()).get("skipped") == "1"
 
 
+@pytest.mark.slow
 def test_the_textbook_projection_of_a_negative_matrix_is_right(tmp_path: Path) -> None:
     """(M + |M|) / 2 leaves the rounding of the entries where the answer is 0."""
     body = (

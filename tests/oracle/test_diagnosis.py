@@ -146,6 +146,7 @@ def test_a_mistake_in_the_rows_is_named(name: str) -> None:
     assert names(report, name), report.diagnosis
 
 
+@pytest.mark.slow
 def test_the_printed_argmin_is_named() -> None:
     """Where Algorithm 1 as printed stands still: the nearest target by A itself, chosen again until nothing changes."""
     X, y, lists = data()
@@ -253,6 +254,7 @@ def test_the_other_kind_of_neighbourhood_is_named() -> None:
     assert names(report, "neighborhood")
 
 
+@pytest.mark.slow
 def test_another_rule_for_ties_is_named() -> None:
     """On a grid most neighbourhoods end in a tie, and `check` refutes nobody for one; it says what was done."""
     X = np.array([[a, 3.0 * b] for a in range(6) for b in range(5)])
@@ -264,6 +266,7 @@ def test_another_rule_for_ties_is_named() -> None:
     assert names(report, "last_index"), report.diagnosis
 
 
+@pytest.mark.slow
 def test_features_scaled_first_are_named() -> None:
     X, y = real_data("wine", 40, standardized=False)
     X = X[:, [0, 2, 9]]
@@ -276,6 +279,7 @@ def test_features_scaled_first_are_named() -> None:
         assert ["mapped back" in line for line in scaled] == [mapped]
 
 
+@pytest.mark.slow
 def test_slips_with_transforms_are_named() -> None:
     X, y, _ = data()
     best = cvxml.solve("mlsvm", X, y, lam=LAM, n_neighbors=K, tol=1e-10).metric
@@ -294,6 +298,7 @@ def test_slips_with_transforms_are_named() -> None:
     assert not says(given_M, "L^T")
 
 
+@pytest.mark.slow
 def test_a_transposed_factor_and_an_inverse_are_named() -> None:
     """The optimum has full rank here: two features, both of which matter."""
     rng = np.random.default_rng(0)
@@ -320,7 +325,7 @@ def test_a_misreading_met_less_accurately_than_asked_is_named_with_the_figure() 
     assert 1e-6 < share < 1e-3
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", [{"kernel": "poly", "degree": 2}, {"kernel": "rbf", "gamma": 0.3}])
 def test_the_mistakes_are_named_through_a_kernel(kernel: dict[str, Any]) -> None:
     X, y, _ = data()
@@ -354,6 +359,7 @@ def test_wrong_metrics_of_any_kind_get_no_diagnosis(seed: int) -> None:
         assert report.diagnosis == (), wrong
 
 
+@pytest.mark.slow
 def test_neighbours_of_the_input_space_are_named_for_a_kernel() -> None:
     X, y, _ = data()
     X, y = X[:18], y[:18]
@@ -365,7 +371,7 @@ def test_neighbours_of_the_input_space_are_named_for_a_kernel() -> None:
     assert names(report, "input_space", "kernel_mlsvm"), report.diagnosis
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("by", "name"), [(-1, "fewer"), (1, "more")])
 def test_another_number_of_neighbours_is_named_for_a_kernel(by: int, name: str) -> None:
     X, y, _ = data()

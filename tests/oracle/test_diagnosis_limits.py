@@ -51,6 +51,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return solves
 
 
+@pytest.mark.slow
 def test_a_better_metric_excludes_a_misreading_without_a_solve(monkeypatch: pytest.MonkeyPatch) -> None:
     """1.05 times the optimum solves none of the 20 misreadings. The solves that remain try features and weights."""
     X, y, _ = data()
@@ -104,6 +105,7 @@ def test_what_is_excluded_before_a_solve_has_a_gap_of_no_use(method: str) -> Non
     assert excluded > 0
 
 
+@pytest.mark.slow
 def test_a_search_without_time_says_so_and_all_of_it_can_be_asked_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -178,6 +180,7 @@ def test_a_saturated_metric_is_no_multiple_of_a_stationary_one() -> None:
         assert report.diagnosis == ()
 
 
+@pytest.mark.slow
 def test_what_is_as_good_as_zero_gets_no_diagnosis() -> None:
     X, y, _ = data()
     for size in (1e-9, 1e-12):
@@ -270,7 +273,7 @@ def test_a_metric_that_underflows_is_judged(size: float, verdict: Verdict) -> No
         cvxml.check("ssvm", X, y, np.eye(2), C=1e-160)
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_what_a_misreading_explains_hardly_better_is_not_named(seed: int) -> None:
     """Noise of a hundredth leaves about 1e-4 of the scale; the best multiple of it leaves hardly less."""
@@ -304,7 +307,7 @@ def test_a_metric_near_to_one_of_many_optima_by_luck_is_not_named() -> None:
     assert report.diagnosis == ()
 
 
-@pytest.mark.quick(3)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("kind", ["no_cone", "squared", "mean"])
 @pytest.mark.parametrize("seed", range(5))
 def test_any_prices_bound_the_misread_problems(seed: int, kind: str) -> None:
@@ -331,6 +334,7 @@ def test_any_prices_bound_the_misread_problems(seed: int, kind: str) -> None:
         assert bound <= LAM / 2 * np.sum(A**2) + hinge.sum() / n + 1e-9
 
 
+@pytest.mark.slow
 def test_a_large_metric_is_refuted_and_its_squares_are_no_reason_to_fail() -> None:
     X, y = [[0.0, 0], [1, 0], [0, 3], [1, 4], [5, 5]], [0, 0, 1, 1, 1]
     report = cvxml.check("mcml", X, y, 1e60 * np.eye(2))
@@ -381,7 +385,7 @@ def test_a_metric_that_is_not_exact_is_no_factor_of_one() -> None:
 # --- programs that are wrong in a way that no misreading lists ------------------------------------------------------
 
 
-@pytest.mark.quick(2)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("t", [0.98, 0.02, 0.3, 0.5, 0.9])
 @pytest.mark.parametrize("d", [3, 4])
 def test_a_wrong_geometric_mean_is_no_answer_for_another_weight(d: int, t: float) -> None:
@@ -401,7 +405,7 @@ def test_a_wrong_geometric_mean_is_no_answer_for_another_weight(d: int, t: float
         assert not report.nearest, str(report)
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "n"), [(4, 9), (3, 12), (3, 30), (4, 30)])
 def test_a_balanced_ldml_is_no_answer_for_another_b(seed: int, n: int) -> None:
     X, y = random_data(seed, n=n, d=3, classes=3)

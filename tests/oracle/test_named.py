@@ -170,6 +170,7 @@ def test_two_weights_are_named_with_their_own_values_or_not_at_all() -> None:
         assert float(said.split(" and alpha2 = ")[1].split()[0]) == pytest.approx(0.2, rel=1e-2)
 
 
+@pytest.mark.slow
 def test_two_weights_are_not_looked_for_where_a_tangent_shows_that_none_explains_the_metric(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -347,6 +348,7 @@ def test_in_few_features_more_must_be_explained_and_more_the_more_is_tried() -> 
         assert any(told([of(share)] * tried, own, 1e-6, 3)) == is_told
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("method", "params", "misreading", "fitted"),
     [
@@ -401,7 +403,7 @@ def strangers(X: FloatArray, y: Any, i: int) -> list[int]:
     return [int(l) for l in np.argsort(D, kind="stable")[:3]]
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("margin", [0.5, 2.0])
 def test_another_margin_is_named_as_a_multiple_and_a_weight(margin: float) -> None:
     """m times the optimum for C / m is that for a margin of m."""

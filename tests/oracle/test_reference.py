@@ -89,6 +89,7 @@ def test_few_points_have_a_tight_solution_at_once(monkeypatch: pytest.MonkeyPatc
     assert [options["tol"] for options in told] == [pytest.approx(1e-7)]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("many")
 def test_what_is_known_serves_another_metric_where_it_is_tight_enough(
     monkeypatch: pytest.MonkeyPatch,

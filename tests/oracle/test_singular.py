@@ -18,7 +18,7 @@ X, Y = random_data(0, n=16, d=3)
 EXACT = [name for name in names() if get(name).has_exact]
 
 
-@pytest.mark.quick(8)
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("method", EXACT)
 def test_a_singular_candidate_has_the_same_verdict_in_exact_mode(method: str) -> None:
     params = {k: v for k, v in small(method).items() if k not in ("kernel", "gamma")}  # rbf is not rational

@@ -47,6 +47,7 @@ def near(method: str, share: float) -> FloatArray:
     return best + move * toward
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("method", PARAMS)
 @pytest.mark.parametrize(
     ("share", "verdict"), [(1e-7, "certified"), (1e-4, "close"), (4e-3, "close"), (3e-2, "refuted")]
@@ -76,6 +77,7 @@ def test_a_metric_next_to_zero_is_not_close_though_its_step_gains_little() -> No
     assert report.verdict is Verdict.REFUTED
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("method", PARAMS)
 def test_close_is_a_verdict_on_stationary_metrics_only(method: str) -> None:
     """A metric that is claimed optimal and can be improved is refuted, and a wrong value is too."""
@@ -90,6 +92,7 @@ def test_close_is_a_verdict_on_stationary_metrics_only(method: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_misreading_that_explains_the_metric_is_named_instead() -> None:
     """C is 3 % too large. The metric is close, and it is the answer to another weight."""
     X, y, _ = stationary("ssvm")

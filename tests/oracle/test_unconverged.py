@@ -33,7 +33,7 @@ def test_ldml_far_beyond_the_optimum_is_not_certified() -> None:
             assert report.verdict is not Verdict.CERTIFIED, (tol, exact)
 
 
-@pytest.mark.quick(8)
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("exact", [False, True])
 @pytest.mark.parametrize("far", [0.0, 1e4])
 @pytest.mark.parametrize("method", STARTED)

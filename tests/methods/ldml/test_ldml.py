@@ -221,7 +221,7 @@ OTHER_B = [
 ]
 
 
-@pytest.mark.quick(2)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(("name", "theirs", "asked"), OTHER_B)
 def test_a_misreading_is_named(name: str, theirs: Any, asked: Any) -> None:
     X, y = random_data(8, 14, 3, 2)  # in three features: with one, every metric is optimal for some b
@@ -262,7 +262,7 @@ def theirs(X: Any, y: Any, w: tuple[float, float, float], b: float | None = None
     return np.asarray(M.value)
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "w", "asked"), WEIGHED, ids=[name for name, *_ in WEIGHED])
 def test_losses_that_count_otherwise_are_named_alone(name: str, w: Any, asked: dict[str, Any]) -> None:
     """The metric is optimal for another given b too where points count with themselves; that is not the mistake."""
@@ -338,6 +338,7 @@ def test_every_misreading_is_made() -> None:
     assert {name for name, *_ in [*OTHER_B, *WEIGHED]} == set(own_misreadings("ldml"))
 
 
+@pytest.mark.slow
 def test_plain_distances_are_refuted() -> None:
     """The program of somebody who minimises the loss of distances, not squared, in one feature."""
     X, y = random_data(3, n=14, d=1, classes=2)

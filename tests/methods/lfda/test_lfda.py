@@ -141,6 +141,7 @@ def test_of_all_components_the_metric_alone_is_judged() -> None:
 # ---------------------------------------------------------------- what a metric is judged as
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("embedding", EMBEDDINGS)
 def test_the_right_range_is_not_enough(embedding: str) -> None:
     """Another metric of the same range has the same objective, and is not of the embedding."""
@@ -372,7 +373,7 @@ ASKED: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.quick(4)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("name", [name for name in MISREADINGS if name != "program"])
 def test_a_mistake_is_named(name: str) -> None:
     assert_named("lfda", name, X, Y, mistake(name), **{**GIVEN, **ASKED.get(name, {})})

@@ -237,7 +237,7 @@ def made(method: str, misreading: str) -> tuple[Any, Any, np.ndarray]:
     return X, y, by_cvxpy(X, *misreadings(X, y)[misreading], squared)
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @every_misreading
 def test_a_misreading_is_named(misreading: str) -> None:
     assert_named("lmnn", misreading, *made("lmnn", misreading), **ASKED)
