@@ -1,5 +1,6 @@
 # Shared by .ci/run and .ci/full; they source it from the root of the repository.
 set -euo pipefail
+unset PYTHONDONTWRITEBYTECODE # the tests are compiled once, not by each stage
 
 work="$(mktemp -d)" # what the stages write; it goes with the run
 trap 'rm -rf "$work"' EXIT

@@ -163,6 +163,7 @@ def test_the_shape_is_that_of_the_metric() -> None:
         assert len(display.plot().balls_) == {"ellipse": 1, "strip": 2, "plane": 0}[shape]
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("size", [1e-279, 1e-150, 1e150, 1e279])
 def test_the_size_of_a_metric_does_not_move_its_ball(size: float) -> None:
     as_it_is = displays.MetricEllipseDisplay.from_metric(M2, PLANE, y)

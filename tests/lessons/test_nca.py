@@ -18,7 +18,7 @@ def own_f_and_g(X: np.ndarray, y: np.ndarray, Q: np.ndarray) -> tuple[float, flo
     return float(np.exp(log_p_i).sum()), float(log_p_i.sum())
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", range(3))
 @pytest.mark.parametrize(("log2_t", "angle", "mix"), [(0.0, 0, 0.5), (2.0, 40, 0.0), (-4.0, 90, 1.0)])
 def test_f_and_g_are_those_of_the_definition(kind: int, log2_t: float, angle: int, mix: float) -> None:

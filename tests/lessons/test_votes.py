@@ -19,7 +19,7 @@ def own_votes(X: np.ndarray, y: np.ndarray, M: np.ndarray, queries: np.ndarray, 
     return found
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "away"), [("frobmetric", 0.05), ("mlsvm", 0.01)])
 def test_votes_that_are_certain_are_those_of_the_optimum(method: str, away: float) -> None:
     shown = run("votes", method=method, away=away, k=3)

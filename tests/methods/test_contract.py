@@ -478,7 +478,7 @@ def test_a_step_bound_holds_for_any_weights_and_any_metric(
             )
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @other_case
 def test_a_stationary_metric_is_never_called_optimal(
     method: str, X: Any, y: Any, params: dict[str, Any]

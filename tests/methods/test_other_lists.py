@@ -231,7 +231,7 @@ BY_CLASS: list[Mistake] = [second_targets, furthest_targets, any_label, learnt_n
 ZERO = ("boostmetric", "any_label")  # this metric is 0, so the mistake cannot be identified
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("mistake", BY_CLASS, ids=lambda mistake: str(mistake.__name__))
 @pytest.mark.parametrize("method", quick("rtml", OF_TRIPLETS))
 def test_other_triplets_are_named(method: str, mistake: Mistake) -> None:

@@ -44,7 +44,7 @@ def solved(method: str, data: Any = X, y: Any = Y, **params: Any) -> cvxml.Solut
 # ---------------------------------------------------------------- what it tells
 
 
-@pytest.mark.quick(8)
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("method", STARTED)
 def test_the_history_is_what_the_callback_saw(method: str) -> None:
     seen: list[Step] = []

@@ -59,7 +59,7 @@ def ticking(clock: Callable[[float], None]) -> tuple[Callback, list[Step]]:
     return callback, told
 
 
-@pytest.mark.quick(5)
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("method", WITH_STEPS)
 @pytest.mark.parametrize("steps", [1, 3])
 def test_it_ends_where_an_interrupt_would(

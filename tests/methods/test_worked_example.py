@@ -186,6 +186,7 @@ def test_what_its_class_says(name: str) -> None:
     contract.test_examples_are_there_to_be_tested_and_to_be_verified(name)
 
 
+@pytest.mark.quick(1)
 @BOTH
 def test_the_contract_on_its_first_example(name: str, tmp_path: Path) -> None:
     (X, y), params = contract.instances(name)[0]

@@ -385,7 +385,7 @@ def test_a_metric_that_is_not_exact_is_no_factor_of_one() -> None:
 # --- programs that are wrong in a way that no misreading lists ------------------------------------------------------
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("t", [0.98, 0.02, 0.3, 0.5, 0.9])
 @pytest.mark.parametrize("d", [3, 4])
 def test_a_wrong_geometric_mean_is_no_answer_for_another_weight(d: int, t: float) -> None:

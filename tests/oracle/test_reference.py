@@ -154,6 +154,7 @@ def test_a_rough_solution_refutes_nothing_where_double_precision_decides_nothing
     assert reference(of, given, 100 * np.eye(3), 1e-6, first).tight
 
 
+@pytest.mark.quick(1)
 @pytest.mark.usefixtures("many")
 @pytest.mark.parametrize("size", [0.1, 3.0, 100.0])
 def test_what_a_metric_loses_is_not_overstated_beside_a_rough_solution(size: float) -> None:

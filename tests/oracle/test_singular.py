@@ -47,6 +47,7 @@ def test_a_singular_candidate_has_the_same_verdict_in_exact_mode(method: str) ->
             assert exact.verdict is not Verdict.CERTIFIED, (name, str(exact))
 
 
+@pytest.mark.quick(12)
 @pytest.mark.parametrize("method", [name for name in EXACT if get(name).CLAIM == "optimal"])
 def test_a_saved_singular_metric_has_the_same_verdict_in_exact_mode(method: str) -> None:
     params = {k: v for k, v in small(method).items() if k not in ("kernel", "gamma")}

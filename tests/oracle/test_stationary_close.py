@@ -47,7 +47,7 @@ def near(method: str, share: float) -> FloatArray:
     return best + move * toward
 
 
-@pytest.mark.quick(2)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("method", PARAMS)
 @pytest.mark.parametrize(
     ("share", "verdict"), [(1e-7, "certified"), (1e-4, "close"), (4e-3, "close"), (3e-2, "refuted")]

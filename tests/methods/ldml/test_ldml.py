@@ -221,7 +221,7 @@ OTHER_B = [
 ]
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "theirs", "asked"), OTHER_B)
 def test_a_misreading_is_named(name: str, theirs: Any, asked: Any) -> None:
     X, y = random_data(8, 14, 3, 2)  # in three features: with one, every metric is optimal for some b

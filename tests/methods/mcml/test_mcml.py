@@ -233,6 +233,7 @@ def test_pairs_that_are_apart_have_no_optimum() -> None:
     assert not solution.certificate.proves(1e-3)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("turned", [True, False])
 @pytest.mark.parametrize("seed", range(2))
 def test_classes_that_collapse_along_a_direction(seed: int, turned: bool, tmp_path: Path) -> None:
