@@ -224,13 +224,34 @@ def _judge(proof: Certificate, claimed: dict[str, Any], tol: float, slack: float
     if wrong := _false_claim(proof, claimed, slack):
         return Verdict.REFUTED, wrong
     if proof.proves(tol):
-        return Verdict.CERTIFIED, f"its dual variables prove it {proof.claim}: relative gap at most {tol:g}"
+        return (
+            Verdict.CERTIFIED,
+            f"its dual variables prove it {proof.claim}: relative gap at most {max(tol, upper(proof)):.3g}",
+        )
     if reason := proof.not_decided:
         return Verdict.INCONCLUSIVE, reason
     return (
         Verdict.INCONCLUSIVE,
         f"its dual variables do not prove it {proof.claim} to a relative gap of {tol:g}",
     )
+
+
+def upper(proof: Certificate) -> float:
+    """Return an upper bound on the exact relative gap, rounding included; of a gradient, on its relative size."""
+    if proof.parts:
+        return max(map(upper, proof.parts))
+    if proof.step is not None:
+        return upper(proof.step)
+    if proof.kind == "stationary" and proof.stationarity is not None:
+        largest, scale = (
+            max(proof.stationarity.gradient, proof.stationarity.dc_residual),
+            proof.stationarity.of,
+        )
+    else:
+        largest, scale = max(proof.gap, 0.0), proof.scale
+    above = largest + proof.rounding
+    # three digits are printed, so the bound is rounded up by one unit of the third
+    return 0.0 if above == 0 else 1.01 * above / scale
 
 
 def _judge_exactly(interval: Exact, proof: Certificate, allowed: Fraction) -> tuple[Verdict, str]:

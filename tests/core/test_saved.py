@@ -416,3 +416,18 @@ def test_a_file_without_a_parameter_that_came_later_is_that_of_its_default(
         saved = cvxml.load(tmp_path / name)
         for params in (saved.params, {**saved.params, **LATER[method]}):
             assert recertify(replace(saved, params=params), 1e-6).verdict is Verdict.CERTIFIED
+
+
+@pytest.mark.parametrize("of", ["itself", "a step", "one of two parts"])
+def test_the_gap_that_is_stated_includes_the_rounding_error(of: str) -> None:
+    """The rule of a certificate allows for rounding: then the exact gap may be above the tolerance."""
+    best = solved("mlsvm", FEW).certificate
+    near = replace(best, gap=3e-9, scale=1.0, rounding=4e-9)
+    proof = {
+        "itself": near,
+        "a step": replace(best, kind="stationary", step=near),
+        "one of two parts": replace(best, parts=(best, near)),
+    }[of]
+    verdict, reason = _judge(proof, {}, 5e-9, 0.0)
+    assert verdict is Verdict.CERTIFIED
+    assert float(reason.split()[-1]) >= 7e-9
