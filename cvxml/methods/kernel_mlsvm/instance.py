@@ -113,13 +113,13 @@ def factor(K: FloatArray) -> tuple[FloatArray, FloatArray]:
     #:   | d(i, j) = (\mathbf{K}_i - \mathbf{K}_j)^T \varphi (\mathbf{K}_i - \mathbf{K}_j),
     #:     \quad \mathbf{K}_i \text{ the column } i \text{ of } \mathbf{K}
 
-    #: [It equals the problem of mlsvm on the rows of E]
-    #: x_i, x_j and x_l below stand for e_i, e_j and e_l
-    #:   | \mathbf{x}_i, \mathbf{x}_j \text{ and } \mathbf{x}_l \text{ below stand for } \mathbf{e}_i, \mathbf{e}_j
-    #:     \text{ and } \mathbf{e}_l
+    #: [It equals the problem of mlsvm on the rows e_i of E, with K = E E^T]
+    #: below, read e_i for x_i, e_j for x_j, e_l for x_l
+    #:   | \text{below, read } \mathbf{e}_i \text{ for } \mathbf{x}_i, \ \mathbf{e}_j \text{ for } \mathbf{x}_j,
+    #:     \ \mathbf{e}_l \text{ for } \mathbf{x}_l
+    #: below, read E^T phi E for A | \text{below, read } E^T \varphi E \text{ for } \mathbf{A}
     #: N(e_i): the neighbours in the feature space
     #:   | \mathcal{N}(\mathbf{e}_i): \text{ the neighbours in the feature space}
-    #: A below stands for E^T phi E | \mathbf{A} \text{ below stands for } E^T \varphi E
 
     values, vectors = np.linalg.eigh((K + K.T) / 2)
     keep = values > len(K) * EPS * max(values[-1], 0.0)
