@@ -53,12 +53,11 @@ def dual(B: FloatArray) -> cp.Problem:
     #: y >= 0,  u >= 0 | y \ge 0, \quad u \ge 0
     y, u = cp.Variable(nonneg=True, name="y"), cp.Variable(nonneg=True, name="u")
     values = np.linalg.eigvalsh(B)
-    #: if neither B nor -B is positive definite, the best y, u are 0, with the value 0; cvxpy gets this as
-    #:   | \text{if neither } B \text{ nor } {-B} \text{ is positive definite, the best } y, u \text{ are } 0
-    #:     \text{, with the value } 0 \text{; cvxpy gets this as}
+    #: if neither B nor -B is positive definite, y = u = 0 is best, with the value 0; for cvxpy:
+    #:   | \text{if neither } B \text{ nor } {-B} \text{ is positive definite, } y = u = 0 \text{ is best,}
+    #:     \text{ with the value } 0 \text{; for cvxpy:}
     if values[0] <= 0 <= values[-1]:
-        #: the problem  max - y^2/4 - u  with y = 0
-        #:   | \text{the problem } \max\ {-y^2} / 4 - u \ \text{ with } y = 0
+        #: max - y^2/4 - u  with  y = 0 | \max\ {-y^2} / 4 - u \quad \text{with } y = 0
         return cp.Problem(cp.Maximize(-cp.square(y) / 4 - u), [y == 0])
     #: log det(s B) = sum_i log |lambda_i(B)| | \log \det(s B) = \sum_i \log |\lambda_i(B)|
     logdet = float(np.sum(np.log(np.abs(values))))

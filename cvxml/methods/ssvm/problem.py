@@ -213,9 +213,9 @@ def generated(
         violated = [
             i
             for i, h in enumerate(worst)
-            #: start with the rows of the h*_i; solve, add each h with <W, Psi(x_i, h)> + Delta(y_i, h) > t_i, repeat
-            #:   | \text{start with the rows of the } h_i^* \text{; solve, add each } h \text{ with }
-            #:     \langle \mathbf{W}, \Psi(\mathbf{x}_i, h) \rangle + \Delta(y_i, h) > t_i \text{, repeat}
+            #: start with the rows of h*_i; add each h with <W, Psi(x_i, h)> + Delta(y_i, h) > t_i; repeat
+            #:   | \text{start with the rows of } h_i^* \text{; add each } h \text{ with }
+            #:     \langle \mathbf{W}, \Psi(\mathbf{x}_i, h) \rangle + \Delta(y_i, h) > t_i \text{; repeat}
             if h not in sets[i] and np.sum(W * Psi(X, i, h)) + Delta(y, i, h, Lam) > t[i] + tol
         ]
         if not violated:
@@ -263,14 +263,14 @@ def polynomial(
 
 
 def largest_score(D: Sequence[Any], r: int, m: int, k: int, name: str) -> tuple[Any, list[Any]]:
-    """One block, for fixed i, r and m: the dual of the linear program for the best set h; objective and rows.
+    """One block for fixed i, r and m, the dual of the linear program for the best h: objective and rows.
 
     The linear program is max -sum_j D_j z_j over 0 <= z_j <= 1, with m votes for r, k - m votes for other classes, and
     at most m votes for each of these.
     """
-    #: u: m votes for r; v: k - m votes for others; w_c: at most m votes for class c; s_j: at most one vote of point j
-    #:   | u: m \text{ votes for } r \text{; } v: k - m \text{ votes for others; }
-    #:     w_c: \text{ at most } m \text{ votes for class } c \text{; } s_j: \text{ at most one vote of point } j
+    #: u: m votes for r;  v: k - m others;  w_c: at most m votes for c;  s_j: point j at most once
+    #:   | u: m \text{ votes for } r \text{; } v: k - m \text{ others; }
+    #:     w_c: \text{ at most } m \text{ votes for } c \text{; } s_j: \text{ point } j \text{ at most once}
     u = cp.Variable(name=f"u[{name}]")
     #: s_j >= 0 | s_j \ge 0
     s = cp.Variable(D[r].size, nonneg=True, name=f"s[{name},{r}]")
