@@ -116,7 +116,8 @@ def factor(K: FloatArray) -> tuple[FloatArray, FloatArray]:
     #: [It equals the problem of mlsvm on the rows of E]
     #: below, read e_i, e_j, e_l for x_i, x_j, x_l, where e_i is the row i of E, and K = E E^T
     #:   | \text{below, read } \mathbf{e}_i, \mathbf{e}_j, \mathbf{e}_l \text{ for } \mathbf{x}_i, \mathbf{x}_j,
-    #:     \mathbf{x}_l \text{, where } \mathbf{e}_i \text{ is the row } i \text{ of } E \text{, and } \mathbf{K} = E E^T
+    #:     \mathbf{x}_l \text{, where } \mathbf{e}_i \text{ is the row } i \text{ of } E
+    #:     \text{, and } \mathbf{K} = E E^T
     #: below, read E^T phi E for A | \text{below, read } E^T \varphi E \text{ for } \mathbf{A}
     #: N(e_i): the neighbours in the feature space
     #:   | \mathcal{N}(\mathbf{e}_i): \text{ the neighbours in the feature space}
