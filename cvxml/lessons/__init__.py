@@ -14,15 +14,15 @@ from cvxml.core.inputs import did_you_mean
 LESSONS = {
     "mlsvm": "a margin constraint and its dual variable: move lam, watch the metric, the active rows and the gap",
     "argmin": "the argmin misprint in Algorithm 1 of MLSVM, compared with the certified optimum",
-    "gerrymandering": "h* and h^ as in Fig. 1: move the query to where the printed greedy algorithm pays 4.21 "
+    "gerrymandering": "h* and h^ in Fig. 1; in a second picture the printed greedy algorithm finds a set of cost 4.21 "
     "instead of 3.30",
     "cccp": "CCCP with a known global optimum: choose the start, watch the descent and where it stops",
-    "glml": "a metric for each query: definite, indefinite, singular and zero, and densities at a distance",
-    "nca": "f, g and the scale of A; a convex special case, and a supremum at infinity",
+    "glml": "GLML has a metric for each query: B definite, indefinite, singular or 0; the densities at a distance",
+    "nca": "the two objectives of NCA and the scale of A; a convex special case; optima that are not attained",
     "stranger": "judge the metric of another program, break it, read the verdict and the diagnosis",
     "weight": "a program used a wrong weight: find the weight, and see how precisely it can be known",
     "theorem": "choose regularizer and loss, watch objective, bound and gap; find LMNN, MLSVM and MCML",
-    "triplets": "the triplets of LMNN: the active ones, and the step that all dual variables lie on",
+    "triplets": "the triplets of LMNN: which are active, and the dual variable as a step function of the margin",
     "comparisons": "ITML and LSML on the same pairs: one uses thresholds, the other comparisons",
     "votes": "the meaning of a gap: a map of the votes that are certain for the exact optimum",
 }

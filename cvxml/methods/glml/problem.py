@@ -53,11 +53,11 @@ def dual(B: FloatArray) -> cp.Problem:
     #: y >= 0,  u >= 0 | y \ge 0, \quad u \ge 0
     y, u = cp.Variable(nonneg=True, name="y"), cp.Variable(nonneg=True, name="u")
     values = np.linalg.eigvalsh(B)
-    #: neither B nor -B positive definite: | \text{where neither } B \text{ nor } {-B} \text{ is positive definite:}
+    #: if neither B nor -B is positive definite, y = u = 0 is best, with the value 0; for cvxpy:
+    #:   | \text{if neither } B \text{ nor } {-B} \text{ is positive definite, } y = u = 0 \text{ is best,}
+    #:     \text{ with the value } 0 \text{; for cvxpy:}
     if values[0] <= 0 <= values[-1]:
-        #: there max over y, u:  - y^2/4 - u,  y = 0;  it stands for y = u = 0, the value 0
-        #:   | \text{there } \max_{y,\, u}\ {-y^2} / 4 - u,
-        #:     \quad y = 0 \text{; it stands for } y = u = 0 \text{, the value } 0
+        #: max - y^2/4 - u  with  y = 0 | \max\ {-y^2} / 4 - u \quad \text{with } y = 0
         return cp.Problem(cp.Maximize(-cp.square(y) / 4 - u), [y == 0])
     #: log det(s B) = sum_i log |lambda_i(B)| | \log \det(s B) = \sum_i \log |\lambda_i(B)|
     logdet = float(np.sum(np.log(np.abs(values))))

@@ -114,12 +114,13 @@ def factor(K: FloatArray) -> tuple[FloatArray, FloatArray]:
     #:     \quad \mathbf{K}_i \text{ the column } i \text{ of } \mathbf{K}
 
     #: [It equals the problem of mlsvm on the rows of E]
-    #: x_i, x_j and x_l below stand for e_i, e_j and e_l
-    #:   | \mathbf{x}_i, \mathbf{x}_j \text{ and } \mathbf{x}_l \text{ below stand for } \mathbf{e}_i, \mathbf{e}_j
-    #:     \text{ and } \mathbf{e}_l
+    #: below, read e_i, e_j, e_l for x_i, x_j, x_l, where e_i is the row i of E, and K = E E^T
+    #:   | \text{below, read } \mathbf{e}_i, \mathbf{e}_j, \mathbf{e}_l \text{ for } \mathbf{x}_i, \mathbf{x}_j,
+    #:     \mathbf{x}_l \text{, where } \mathbf{e}_i \text{ is the row } i \text{ of } E
+    #:     \text{, and } \mathbf{K} = E E^T
+    #: below, read E^T phi E for A | \text{below, read } E^T \varphi E \text{ for } \mathbf{A}
     #: N(e_i): the neighbours in the feature space
     #:   | \mathcal{N}(\mathbf{e}_i): \text{ the neighbours in the feature space}
-    #: A below stands for E^T phi E | \mathbf{A} \text{ below stands for } E^T \varphi E
 
     values, vectors = np.linalg.eigh((K + K.T) / 2)
     keep = values > len(K) * EPS * max(values[-1], 0.0)

@@ -96,7 +96,8 @@ def Delta(y: IntArray, i: int, h: Neighbors, Lam: FloatArray) -> float:
     """The task loss: Delta(y_i, h), pessimistic."""
     #: Delta(y, h) = max of Lam(y, r) over the classes r tied for most votes in h
     #:   | \Delta(y, h) = \max \{ \Lambda(y, r) : r \text{ tied for most votes in } h \} | (4)
-    #: (printed: of the r that a heuristic picks) | \text{(printed: of the } r \text{ that a heuristic picks)}
+    #: (the paper prints Lam(y, r) for the one tied class r that a heuristic picks)
+    #:   | \text{(the paper prints } \Lambda(y, r) \text{ for the one tied class } r \text{ that a heuristic picks)}
     return task_loss(votes(y, h, len(Lam)), int(y[i]), Lam)
 
 
@@ -212,10 +213,9 @@ def generated(
         violated = [
             i
             for i, h in enumerate(worst)
-            #: h*_i alone, then also each h with <W, Psi(x_i, h)> + Delta(y_i, h) > t_i, until no h has this
-            #:   | h_i^* \text{ alone, then also each } h \text{ with }
-            #:     \langle \mathbf{W}, \Psi(\mathbf{x}_i, h) \rangle + \Delta(y_i, h) > t_i
-            #:     \text{, until no } h \text{ has this}
+            #: start with the rows of h*_i; add each h with <W, Psi(x_i, h)> + Delta(y_i, h) > t_i; repeat
+            #:   | \text{start with the rows of } h_i^* \text{; add each } h \text{ with }
+            #:     \langle \mathbf{W}, \Psi(\mathbf{x}_i, h) \rangle + \Delta(y_i, h) > t_i \text{; repeat}
             if h not in sets[i] and np.sum(W * Psi(X, i, h)) + Delta(y, i, h, Lam) > t[i] + tol
         ]
         if not violated:
@@ -263,7 +263,14 @@ def polynomial(
 
 
 def largest_score(D: Sequence[Any], r: int, m: int, k: int, name: str) -> tuple[Any, list[Any]]:
-    """One block: dual to max -sum_j D_j z_j with m votes for r, at most m for another class; objective and rows."""
+    """One block for fixed i, r and m, the dual of the linear program for the best h: objective and rows.
+
+    The linear program is max -sum_j D_j z_j over 0 <= z_j <= 1, with m votes for r, k - m votes for other classes, and
+    at most m votes for each of these.
+    """
+    #: u: m votes for r;  v: k - m others;  w_c: at most m votes for c;  s_j: point j at most once
+    #:   | u: m \text{ votes for } r \text{; } v: k - m \text{ others; }
+    #:     w_c: \text{ at most } m \text{ votes for } c \text{; } s_j: \text{ point } j \text{ at most once}
     u = cp.Variable(name=f"u[{name}]")
     #: s_j >= 0 | s_j \ge 0
     s = cp.Variable(D[r].size, nonneg=True, name=f"s[{name},{r}]")
