@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 import cvxml
 from cvxml.core.metric import EPS
 from cvxml.core.report import Verdict
-from cvxml.core.result import Solution, Status
+from cvxml.core.result import Solution, Stationarity, Status
 from cvxml.methods import get
 from cvxml.methods.kernel_mlsvm import instance as kernel_instance
 from cvxml.oracle.saved import _false_claim, _judge, recertify
@@ -418,7 +418,7 @@ def test_a_file_without_a_parameter_that_came_later_is_that_of_its_default(
             assert recertify(replace(saved, params=params), 1e-6).verdict is Verdict.CERTIFIED
 
 
-@pytest.mark.parametrize("of", ["itself", "a step", "one of two parts"])
+@pytest.mark.parametrize("of", ["itself", "a step", "one of two parts", "a gradient", "not its gradient"])
 def test_the_gap_that_is_stated_includes_the_rounding_error(of: str) -> None:
     """The rule of a certificate allows for rounding: then the exact gap may be above the tolerance."""
     best = solved("mlsvm", FEW).certificate
@@ -427,7 +427,13 @@ def test_the_gap_that_is_stated_includes_the_rounding_error(of: str) -> None:
         "itself": near,
         "a step": replace(best, kind="stationary", step=near),
         "one of two parts": replace(best, parts=(best, near)),
+        "a gradient": replace(
+            near, kind="stationary", gap=1.0, stationarity=Stationarity(3e-9, 0.0, 0.0, 1.0)
+        ),
+        "not its gradient": replace(
+            near, stationarity=Stationarity(0.0, 0.0, 0.0, 1.0)
+        ),  # a proof of optimality
     }[of]
     verdict, reason = _judge(proof, {}, 5e-9, 0.0)
     assert verdict is Verdict.CERTIFIED
-    assert float(reason.split()[-1]) >= 7e-9
+    assert 7e-9 <= float(reason.split()[-1]) <= 7.1e-9
