@@ -88,8 +88,8 @@ def problem(X: FloatArray, targets: IntArray, triplets: IntArray, mu: float, squ
     #:     \text{ the } k \text{ nearest of its class, or given}
     pull = cp.sum(cp.hstack([D_M(i, j) for i, j in targets.tolist()]))
     if len(triplets) == 0:
-        #: where there is no triplet (i, j, l): the first sum alone
-        #:   | \text{where there is no triplet } (i, j, l) \text{: the first sum alone}
+        #: if the problem has no triplet: the first sum alone
+        #:   | \text{if the problem has no triplet: the first sum alone}
         return cp.Problem(cp.Minimize((1 - mu) * pull), [M >> 0])
 
     xi = cp.Variable(len(triplets), name="xi")
@@ -119,7 +119,7 @@ def dual(X: FloatArray, targets: IntArray, triplets: IntArray, mu: float, square
 
     d = X.shape[1]
     if len(triplets) == 0:
-        #: where there is no triplet (i, j, l): 0 | \text{where there is no triplet } (i, j, l) \text{: 0}
+        #: if the problem has no triplet: 0 | \text{if the problem has no triplet: 0}
         return cp.Problem(cp.Maximize(0))
 
     def X_(i: int, j: int) -> FloatArray:
