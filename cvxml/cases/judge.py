@@ -150,7 +150,7 @@ LARGE = 1e100  # the largest entry of an answer; sums of its squares, times thos
 BYTES, DEEP, PRINTED = 1 << 26, 64, 80  # of a file; nested brackets; characters printed of a string
 # bytes in memory of a list, an object and a text; all together may take FREE and EACH for a byte of the file
 LIST, OBJECT, TEXT, FREE, EACH = 96, 240, 64, 1 << 25, 8
-BITS = 1 << 30  # the most bits of the numbers of a file as integers, beyond those of floats
+BITS = 1 << 29  # the most bits of the numbers of a file as integers, beyond those of floats
 PAIR = 200  # bytes in memory of a pair of points; measured
 EMPTY = 10**4  # the longest side of an array without entries
 # exact arithmetic
