@@ -119,8 +119,15 @@ def packed_solution(path: Path, size: int) -> None:
         "derived": [],
     }
     near = (np.arange(n)[:, None] + np.arange(1, 7)).ravel() % n
-    np.savez(path, X=X, y=np.arange(n) % 2, metric=np.eye(5), neighbors=near, neighbor_counts=np.full(n, 6),
-             dual_u=np.full((n, 3), 1 / n), dual_w=np.full((n, 2), 1 / n), header=np.array(json.dumps(header)))  # fmt: skip
+    arrays = {
+        "X": X,
+        "y": np.arange(n) % 2,
+        "metric": np.eye(5),
+        "neighbors": near,
+        "neighbor_counts": np.full(n, 6),
+    }
+    dual = {"dual_u": np.full((n, 3), 1 / n), "dual_w": np.full((n, 2), 1 / n)}
+    np.savez(path, **arrays, **dual, header=np.array(json.dumps(header)))
 
 
 def square(size: int, letters: int = 20) -> np.ndarray:
@@ -326,13 +333,13 @@ def page(found: dict[float, list[Measured]]) -> str:
     lines = [
         "# Memory of the readers",
         "",
-        f"`python -m validation.memory --sizes {sizes} --write` wrote files of about these sizes, and read each of them",
-        "in a process of its own. Its docstring states the way of measuring. A cell has the size of the file in MB and",
-        "the memory in MB. The promise is at most 20 times the size plus 100 MB, and for a compressed file its unpacked",
-        'size counts. "refused" means that the reader ended with one sentence.',
+        f"`python -m validation.memory --sizes {sizes} --write` wrote files of about these sizes, and read each of",
+        "them in a process of its own. Its docstring states the way of measuring. A cell has the size of the file",
+        "and the memory, both in MB. The promise is at most 20 times the size plus 100 MB. For a compressed file its",
+        "unpacked size counts. The word refused means that the reader ended with one sentence.",
         "",
-        "The files below `answer.json` are those that take the most memory for their size. `judge` is the whole process",
-        "of `judge.py`, and `checker` that of the program that Coq verified.",
+        "The files below `answer.json` are those that take the most memory for their size. The memory of `judge` is",
+        "that of the whole process of `judge.py`. The memory of `checker` is that of the program that Coq verified.",
         "",
         f"| file | reader | {head} |",
         f"|---|---|{'---|' * len(found)}",
