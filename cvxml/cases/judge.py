@@ -335,6 +335,7 @@ def outer_sum(X, weights):
 
 def at_pairs(n, pairs, values):
     """A matrix (n, n) with the sum of the integers `values` at each of these places."""
+    require_room(n)
     weights = np.zeros((n, n), object)
     for (i, j), value in zip(pairs, values):
         weights[i, j] += value
@@ -510,6 +511,7 @@ def is_near(given, near):
 
 def distances(X, A):
     """(x_i - x_j)^T A (x_i - x_j), at least 0, of integers."""
+    require_room(len(X))
     cross = X.dot(A).dot(X.T)
     own = np.diag(cross)
     return np.maximum(own[:, None] + own[None] - cross - cross.T, 0)
@@ -568,7 +570,6 @@ class Problem:
         self.X, self.unit = whole(content["X"])
         require(self.X.ndim == 2, "X or the metric has another shape")
         self.n, self.d = self.X.shape
-        require_room(self.n)
 
     def number(self, name):
         """A parameter as a fraction."""
