@@ -40,7 +40,7 @@ PAGE = Path(__file__).with_suffix(".md")
 JUDGE = HERE.parent / "cvxml" / "cases" / "judge.py"
 TIMES, MORE = 20, 10**8  # the promise
 SIZES = (1, 10, 50)  # MB
-SECONDS = 600  # a reader that takes longer is ended
+SECONDS = 600  # of processor time; a reader that takes longer is ended
 # a small process starts the program, because a process begins with the high-water mark of the one that started it
 LAUNCHER = """
 import resource, subprocess, sys
@@ -244,7 +244,7 @@ def in_child(work: Callable[[], Any]) -> Any:
 def of_reader(reader: Callable[[Path], object], path: Path) -> tuple[int, float, str]:
     """Return the memory beyond that of this process, the processor time, and what came of it."""
     before, start = of_process("VmRSS"), time.process_time()
-    signal.alarm(SECONDS)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
     try:
         reader(path)
         said = "read"
@@ -326,6 +326,15 @@ def built(folder: Path) -> Path | None:
     return None if done.returncode else folder / "checker"
 
 
+def cell(each: Measured | None) -> str:
+    """Return the size and the memory; a dash if they were not measured."""
+    if each is None:
+        return "–"
+    refused = "" if each.said == "read" or each.reader in ("judge", "checker") else ", refused"
+    over = "" if each.within and each.ended_well else " **too much**"
+    return f"{each.size / 1e6:.1f}: {each.memory / 1e6:.0f}{refused}{over}"
+
+
 def page(found: dict[float, list[Measured]]) -> str:
     """Return the results as Markdown."""
     sizes = " ".join(f"{size:g}" for size in found)
@@ -336,7 +345,8 @@ def page(found: dict[float, list[Measured]]) -> str:
         f"`python -m validation.memory --sizes {sizes} --write` wrote files of about these sizes, and read each of",
         "them in a process of its own. Its docstring states the way of measuring. A cell has the size of the file",
         "and the memory, both in MB. The promise is at most 20 times the size plus 100 MB. For a compressed file its",
-        "unpacked size counts. The word refused means that the reader ended with one sentence.",
+        "unpacked size counts. The word refused means that the reader ended with one sentence. A dash means that the",
+        "reader was not measured at this size.",
         "",
         "The files below `answer.json` are those that take the most memory for their size. The memory of `judge` is",
         "that of the whole process of `judge.py`. The memory of `checker` is that of the program that Coq verified.",
@@ -344,13 +354,10 @@ def page(found: dict[float, list[Measured]]) -> str:
         f"| file | reader | {head} |",
         f"|---|---|{'---|' * len(found)}",
     ]
-    for rows in zip(*found.values(), strict=True):
-        cells = []
-        for each in rows:
-            refused = "" if each.said == "read" or each.reader in ("judge", "checker") else ", refused"
-            over = "" if each.within and each.ended_well else " **too much**"
-            cells.append(f"{each.size / 1e6:.1f}: {each.memory / 1e6:.0f}{refused}{over}")
-        lines.append(f"| `{rows[0].name}` | {rows[0].reader} | {' | '.join(cells)} |")
+    at = {(size, each.name, each.reader): each for size, rows in found.items() for each in rows}
+    for name, reader in [(name, reader) for name, (_, readers) in FILES.items() for reader in readers]:
+        cells = [cell(at.get((size, name, reader))) for size in found]
+        lines.append(f"| `{name}` | {reader} | {' | '.join(cells)} |")
     every = [each for rows in found.values() for each in rows]
     most = max((each.memory - MORE) / each.size for each in every if each.size > 5e6)
     beyond = sum(not (each.within and each.ended_well) for each in every)

@@ -238,7 +238,9 @@ def test_good_files_pass_under_the_same_limit(hostile: tuple[Path, list[str], li
         for name in files.get(place, [f"good{place}.json"])
     ]
     for words, code, _, err, escaped, _ in answers(folder, cases):
-        complaints = [line for line in err.splitlines() if line.startswith("cvxml: ")]  # beside lines of progress
+        complaints = [
+            line for line in err.splitlines() if line.startswith("cvxml: ")
+        ]  # beside lines of progress
         assert (code in (0, 1, 3, 5), complaints, escaped) == (True, [], ""), words
 
 
