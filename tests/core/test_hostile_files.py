@@ -218,7 +218,7 @@ def test_good_files_pass_under_the_same_limit(hostile: tuple[Path, list[str], li
         "--quadruplets": [[0, 1, 2, 3], [4, 5, 6, 7]],
         "--weights": [1] * 80,  # for 20 m^2 quadruplets of m classes
         "--chunklets": [[code] for code in Y.tolist()],
-        "--anchors": X[:2].tolist(),
+        "--anchors": X[:1].tolist(),  # one, whose metric is (3, 3)
         "--relevant": following,
         "--metric": eye,
         "--components": eye,
