@@ -41,9 +41,10 @@ no other field of the file determines. It makes lists again that `n_neighbors` d
 derived. It also believes the anchors of plml (k-means) and the neighbours of kernel_mlsvm. It believes nothing else:
 no figure, no metric, no dual variable, no solver.
 
-Exactness --------- No proof rests on a tolerance. A float is an integer times a power of two, and a proof rests
-only on sums, products, eliminations and comparisons of integers and fractions. Floats (eigenvectors, a multiple)
-only make proposals.
+Exactness
+---------
+No proof rests on a tolerance. A float is an integer times a power of two, and a proof rests only on sums, products,
+eliminations and comparisons of integers and fractions. Floats (eigenvectors, a multiple) only make proposals.
 
 - A matrix is psd if its pivots are. Pivots also settle spans and free directions.
 - A metric that is psd only to 1e-6 of its norm is judged together with the psd matrix L L^T next to it. The larger of
@@ -129,6 +130,7 @@ import decimal
 import itertools
 import json
 import math
+import os
 import sys
 import zipfile
 from collections import Counter, namedtuple
@@ -146,6 +148,10 @@ BORDER = 0.005  # relative: figures this near a limit are not decided
 LARGE = 1e100  # the largest entry of an answer; sums of its squares, times those of the data, do not overflow
 # files
 BYTES, DEEP, PRINTED = 1 << 26, 64, 80  # of a file; nested brackets; characters printed of a string
+# bytes in memory of a list, an object and a text; all together may take FREE and EACH for a byte of the file
+LIST, OBJECT, TEXT, FREE, EACH = 96, 240, 64, 1 << 25, 8
+BITS = 1 << 29  # the most bits of the numbers of a file as integers, beyond those of floats
+PAIR = 200  # bytes in memory of a pair of points; measured
 EMPTY = 10**4  # the longest side of an array without entries
 # exact arithmetic
 ONE = 1 << 160  # numbers in [0, 1] that are no fractions are multiples of 1 / ONE
@@ -175,6 +181,18 @@ def require(holds, otherwise):
         raise ValueError(otherwise)
 
 
+def require_room(n):
+    """Refuse n points whose pairs take more than half of the memory of the machine, where the system reports it.
+
+    A small file may hold many points, and the system would end this program without a sentence.
+    """
+    try:
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return
+    require(2 * PAIR * n * n <= memory, f"its {n} points have too many pairs for the memory")
+
+
 def together(*lists):
     """zip for lists that must have the same length."""
     rows = [list(each) for each in lists]
@@ -200,6 +218,8 @@ def whole(array):
     mantissas, exponents = np.frexp(array)
     integers = np.ldexp(mantissas, 53).astype(np.int64).astype(object)
     least = int(exponents[array != 0].min()) if array.any() else 0
+    most = int(exponents[array != 0].max()) if array.any() else 0
+    require((most - least) * array.size <= BITS, "its numbers differ too much in size")
     return integers << np.where(array == 0, 0, exponents - least).astype(object), Fraction(2) ** (least - 53)
 
 
@@ -315,6 +335,7 @@ def outer_sum(X, weights):
 
 def at_pairs(n, pairs, values):
     """A matrix (n, n) with the sum of the integers `values` at each of these places."""
+    require_room(n)
     weights = np.zeros((n, n), object)
     for (i, j), value in zip(pairs, values):
         weights[i, j] += value
@@ -490,6 +511,7 @@ def is_near(given, near):
 
 def distances(X, A):
     """(x_i - x_j)^T A (x_i - x_j), at least 0, of integers."""
+    require_room(len(X))
     cross = X.dot(A).dot(X.T)
     own = np.diag(cross)
     return np.maximum(own[:, None] + own[None] - cross - cross.T, 0)
@@ -2793,6 +2815,10 @@ def content_of(path):
 
 def parsed(content):
     """The value of JSON that is not too deep. Raises ValueError, with a sentence, for other bytes."""
+    lists, objects, texts = content.count(b"["), content.count(b"{"), content.count(b'"') // 2
+    memory = LIST * lists + OBJECT * objects + TEXT * texts
+    few = memory <= FREE + EACH * len(content)
+    require(few, "it has so many short lists, objects or texts that they would take too much memory")
     try:
         value = json.loads(content.decode("utf-8"))
     except UnicodeDecodeError as error:

@@ -38,7 +38,9 @@ def basis_of(points: Any) -> list[int]:
 
     points: flint integers (n, d), with the first point at the origin.
     """
-    reduced, _, rank = (points.transpose() * points).rref()
+    # P and P^T P have the same row space, and so the same reduced form; the smaller one is much faster
+    small = points if points.nrows() < points.ncols() else points.transpose() * points
+    reduced, _, rank = small.rref()
     return [next(j for j in range(reduced.ncols()) if reduced[i, j] != 0) for i in range(rank)]
 
 

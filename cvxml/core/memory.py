@@ -15,6 +15,7 @@ INTEGER = 48  # bytes of a Python integer in a list
 BALL = 48  # bytes of one entry of a ball matrix (core/balls.py)
 # Measured bytes for each entry of points (n, d) in exact arithmetic, and for each of a matrix (d, d) with its inverse
 EXACT_POINT, EXACT_SUM = 250, 3000
+METRICS = 4  # the least number of matrices of the size of the metric that a solve holds at the same time
 COPIES_OF_BITS = 6  # copies of the extra bits of an exact entry that exist at the same time
 SMALL_REQUEST = 2**24  # bytes; smaller requests are not checked
 UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
@@ -48,6 +49,13 @@ def check_exact(n: int, d: int, matrices: bool = True, more_bits: int = 0) -> No
             f"exact arithmetic on {n} points in {d} features",
             "give fewer features (the first principal components, say), or fewer points",
         )
+
+
+def check_metric(d: int, instead: str = "give fewer features (the first principal components, say)") -> None:
+    """Check the memory for a metric (d, d), which every solve makes. Raises TooLarge."""
+    needed = METRICS * FLOAT * d**2
+    if needed > SMALL_REQUEST:
+        check_room(needed, f"a metric of {d} x {d}", instead)
 
 
 @contextmanager

@@ -23,7 +23,7 @@ from cvxml.core.estimator import Estimator
 from cvxml.core.exact import Exact
 from cvxml.core.example import Example, Hand
 from cvxml.core.inputs import check_choice, check_count, check_positive
-from cvxml.core.memory import check_literal
+from cvxml.core.memory import check_literal, check_metric
 from cvxml.core.metric import FloatArray, IntArray, as_matrix, as_metric, examine, project_psd
 from cvxml.core.misreading import Misreading
 from cvxml.core.moved import Moved, in_dual, moved, with_points
@@ -288,13 +288,14 @@ class Method(ABC, Generic[Given]):
         again, or 10 s if that is more. The status is then Status.TIME_LIMIT. Ctrl-C ends the fast solver with its best
         metric, and the status is Status.INTERRUPTED.
 
-        Raises ValueError for bad input, and OutOfTime if the time ends without a certified metric. Warns
-        (ConvergenceWarning) whenever tol is not met.
+        Raises ValueError for bad input and for a metric that does not fit into the memory, and OutOfTime if the time
+        ends without a certified metric. Warns (ConvergenceWarning) whenever tol is not met.
         """
         check_choice(solver, "solver", self.SOLVERS)
         tol = check_tol(tol)
         limit = self.MAX_ITER if max_iter is None else check_count(max_iter, "max_iter")
         seconds = self.seconds(solver) if time_limit is None else check_positive(time_limit, "time_limit")
+        check_metric(self.metric_size(given))
         with one_blas_thread():
             late = f"time_limit of {seconds:g} s passed before a metric was ready"
             with limited(seconds, late) as deadline:

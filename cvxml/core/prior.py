@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from cvxml.core.inputs import check_choice
+from cvxml.core.memory import check_metric
 from cvxml.core.metric import FloatArray, as_matrix
 from cvxml.core.moved import Moved
 from cvxml.core.parameter import MATRIX, Parameter, words
@@ -22,7 +23,8 @@ PRIOR = Parameter(
 
 
 def prior_of(X: FloatArray, prior: Any) -> FloatArray:
-    """Return the prior A_0 (d, d). Raises ValueError unless it is positive definite."""
+    """Return the prior A_0 (d, d). Raises ValueError unless it is positive definite and fits into the memory."""
+    check_metric(X.shape[1])
     if isinstance(prior, str) or prior is None:
         check_choice(prior, "prior", PRIORS)
         return np.eye(X.shape[1]) if prior == "identity" else inverse_covariance(X)

@@ -31,6 +31,7 @@ from cvxml.core.estimator import Estimator
 from cvxml.core.example import LINE, Hand, drawn, sample, timed, verified
 from cvxml.core.inputs import check_positive, check_X
 from cvxml.core.literal import triplet_names
+from cvxml.core.memory import check_metric
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.misreading import Misreading, Question, changed, triplets_exchanged
 from cvxml.core.other_lists import TRIPLETS
@@ -121,6 +122,7 @@ def instance(
     n_neighbors targets per point.
     """
     points, C = check_X(X), check_positive(C, "C")
+    check_metric(points.shape[1])
     columns = np.eye(points.shape[1])
     if A is not None:
         given = np.asarray(A)

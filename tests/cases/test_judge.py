@@ -458,6 +458,41 @@ def test_a_hostile_answer_is_one_line_and_the_next_is_judged(
     assert most <= 20 * (tmp_path / "mlsvm-line.json").stat().st_size + 10**8
 
 
+@pytest.mark.parametrize("item", ["[]", "{}", '""', "[[]]", '{"":0}'])
+def test_short_lists_and_texts_take_little_memory(item: str) -> None:
+    """Python gives an empty list 56 bytes, and the file two."""
+    few, many = (f"[{','.join([item] * n)}]".encode() for n in (10, 2 * 10**6))
+    assert judging.parsed(few) == json.loads(few)
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="memory"):
+        judging.parsed(many)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most <= 10**6
+
+
+def test_numbers_of_very_different_size_take_little_memory() -> None:
+    """Over the least one as a unit, the largest ones have two thousand bits."""
+    wide = np.full(10**6, 1e308)
+    judging.whole(wide[:100])
+    wide[0] = 5e-324
+    judging.whole(wide[:100])
+    with pytest.raises(ValueError, match="size"):
+        judging.whole(wide)
+
+
+def test_more_pairs_than_the_memory_holds_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 2**20}
+    monkeypatch.setattr("os.sysconf", memory.__getitem__, raising=False)
+    judging.require_room(3000)
+    many = np.zeros((4000, 1), object)
+    for refused in (lambda: judging.distances(many, many[:1]), lambda: judging.at_pairs(4000, [], [])):
+        with pytest.raises(ValueError, match="4000 points"):
+            refused()
+    monkeypatch.delattr("os.sysconf")
+    judging.require_room(10**9)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="needs pipes and links")
 def test_what_is_no_file_is_an_error_and_the_next_is_judged(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

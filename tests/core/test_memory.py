@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+import tracemalloc
 from importlib import import_module
 from typing import Any
 
@@ -127,6 +128,29 @@ def test_exact_arithmetic_is_refused_before_flint_is_asked(
     monkeypatch.setattr("cvxml.numbers.span.flint", None)
     with pytest.raises(TooLarge, match=f"{n} points in {d} features"):
         cvxml.solve(method, points, [0, 1] * (n // 2), **params)  # type: ignore[arg-type]
+
+
+@pytest.mark.quick(5)
+@pytest.mark.parametrize("method", [method for method in names() if method != "kernel_mlsvm"])
+def test_a_metric_that_does_not_fit_is_refused_before_a_matrix_of_its_size_is_made(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some methods refuse so few points of so many features for a reason of their own."""
+    d = 1500
+    points = np.random.default_rng(0).standard_normal((20, d))
+    given = {"rca": {"alpha": 1.0}, "lfda": {"alpha": 1.0}, "gmml": {"mu": 1.0}}.get(method, {})
+    get(method)
+    import_module("sklearn.cluster")  # an import takes memory too
+    monkeypatch.setattr(memory, "available", lambda: 3 * 8 * d**2)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=r"metric|features") as refused:
+            cvxml.solve(method, points, np.arange(20) % 2, **{**PARAMS.get(method, {}), **given})
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert isinstance(refused.value, TooLarge) or method in ("mmc", "dml_eig")
+    assert most < 8 * d**2
 
 
 def test_an_error_of_memory_without_a_size_is_a_refusal_too() -> None:

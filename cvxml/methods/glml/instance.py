@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
 from cvxml.core.inputs import check_count, check_labels, check_number, check_X, class_names, real_array
+from cvxml.core.memory import check_metric
 from cvxml.core.metric import EPS, FloatArray, IntArray, middle, unit_scale
 from cvxml.core.result import Dual
 from cvxml.core.wide import wide_of
@@ -59,6 +60,7 @@ def instance(
     codes = check_labels(y, len(points))
     Q, one = _queries(query, points)
     names = class_names(y)
+    check_metric(points.shape[1])
     fitted = fitted_model(points, codes, names, model, alpha, priors, n_components)
     params = {
         "query": (Q[0] if one else Q).tolist(),

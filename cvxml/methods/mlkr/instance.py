@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.inputs import check_count, check_targets, check_X
-from cvxml.core.integer_matrices import basis_of, from_the_first
+from cvxml.core.integer_matrices import from_the_first
 from cvxml.core.memory import BALL, INTEGER, check_room
 from cvxml.core.metric import FloatArray
 from cvxml.family.geometry.coordinates import Coordinates, coordinates
@@ -47,9 +47,8 @@ def instance(X: ArrayLike, y: ArrayLike | None, *, n_components: int | None = No
     if np.ptp(targets) == 0:
         raise ValueError("y is the same for all points: every metric predicts it, so no metric can be learnt")
     check_room((2 * INTEGER + 3 * BALL) * n**2, f"the exact distances and weights of all pairs of {n} points")
-    given = Instance(points, targets, m)
-    if not basis_of(given.points[0]):
+    if np.all(points == points[0]):
         raise ValueError(
             "all points are equal, so all metrics give the same distances; give points that differ"
         )
-    return given
+    return Instance(points, targets, m)

@@ -8,6 +8,9 @@ let reject what = raise (Malformed what)
 type document = { text : string; json : Json.t }
 
 let read path =
+  (* a pipe or a device may have no end *)
+  let regular = try (Unix.stat path).st_kind = Unix.S_REG with Unix.Unix_error (why, _, _) -> reject (path ^ ": " ^ Unix.error_message why) in
+  if not regular then reject (path ^ " is not a regular file");
   let channel = try open_in_bin path with Sys_error why -> reject why in
   let text =
     try really_input_string channel (in_channel_length channel)
@@ -68,11 +71,19 @@ let double doc what json =
     let zeros = Z.trailing_zeros mantissa in
     (Z.shift_right mantissa zeros, exponent - 53 + zeros)
 
+let most_bits = 1 lsl 29  (* of all numbers together, beyond those of doubles *)
+
 (* Rows of doubles as integers over one power of two. *)
 let doubles doc what json : Z.t list list * Z.t =
-  let rows = map (fun row -> map (double doc what) (list what row)) (list what json) in
-  let least = List.fold_left (List.fold_left (fun e (_, e') -> min e e')) 0 rows in
-  (map (map (fun (m, e) -> Z.shift_left m (e - least))) rows, Z.shift_left Z.one (-least))
+  let rows = list what json in
+  (* each is read twice, because the pairs of all of them would take more memory than the integers *)
+  let fold f start = List.fold_left (fun found row -> List.fold_left f found (list what row)) start rows in
+  let count = fold (fun n _ -> n + 1) 0 in
+  let least = fold (fun e json -> min e (snd (double doc what json))) 0 in
+  let most = fold (fun e json -> max e (snd (double doc what json))) least in
+  if (most - least) * count > most_bits then reject (what ^ " has numbers that differ too much in size");
+  let whole json = let m, e = double doc what json in Z.shift_left m (e - least) in
+  (map (fun row -> map whole (list what row)) rows, Z.shift_left Z.one (-least))
 
 (* A double as a fraction *)
 let fraction doc what json : Verified.q =

@@ -12,11 +12,28 @@ type t =
   | Object of (string * t) list
 
 let depth = 64
+let most_keys = 1000  (* of one object; those of a saved solution have some dozens *)
 let fail at what = raise (Malformed (Printf.sprintf "%s at byte %d" what at))
 
 let is_digit c = c >= '0' && c <= '9'
 
+(* The values of a text may take [free] bytes of memory, and [each] for a letter. In an honest file a number, which takes
+   48 bytes, has six letters or more with what is between it and the next. *)
+let free, each = 1 lsl 25, 8
+
+(* Refuses a text whose values would take more, before anything is made of them. *)
+let refuse_many text =
+  let bytes = ref 0 in
+  let value = function ',' | '[' -> 48 | '{' -> 80 | ':' -> 56 | '"' -> 12 | _ -> 0 in
+  String.iter (fun c -> bytes := !bytes + value c) text;
+  if !bytes > free + (each * String.length text) then
+    raise (Malformed "so many short values that they would take too much memory")
+
+(* The heap may be larger than its content by half only. *)
+let () = Gc.set { (Gc.get ()) with space_overhead = 50 }
+
 let parse (text : string) : t =
+  refuse_many text;
   let size = String.length text in
   let at = ref 0 in
   let peek () = if !at < size then text.[!at] else '\000' in
@@ -127,6 +144,7 @@ let parse (text : string) : t =
       let rec more items =
         blank ();
         let key = str () in
+        if Hashtbl.length seen >= most_keys then fail !at "an object with too many keys";
         if Hashtbl.mem seen key then fail !at (Printf.sprintf "%S twice" key);
         Hashtbl.add seen key ();
         blank ();
