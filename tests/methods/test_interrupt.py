@@ -192,9 +192,10 @@ def test_ctrl_c_ends_fit_and_a_search_over_it(monkeypatch: pytest.MonkeyPatch, n
 
     monkeypatch.setattr(Watch, "__call__", interrupted)
     estimator = getattr(cvxml, name)()
-    with pytest.raises(KeyboardInterrupt), warnings.catch_warnings():
+    with warnings.catch_warnings():
         warnings.simplefilter("error")
-        estimator.fit(points, y)
+        with pytest.raises(KeyboardInterrupt):
+            estimator.fit(points, y)
     assert len(steps) == 1
     transforms = hasattr(estimator, "transform")
     classifier = make_pipeline(estimator, KNeighborsClassifier()) if transforms else estimator

@@ -338,12 +338,12 @@ def test_how_certain_the_words_are(share: float, own: float, how: dict[str, Any]
 
 @pytest.mark.slow
 def test_a_factor_that_an_unfinished_program_got_wrong_is_listed() -> None:
-    """The optimum of lam ||A||^2 beside an error of 1.5 %: some hundred times nearer than to lam/2 ||A||^2."""
+    """The optimum of lam ||A||^2 beside an error of 0.03 %: some hundred times nearer than to lam/2 ||A||^2."""
     X, y = datasets.load("wine")
     X = datasets.standardize(X)
     optimum = cvxml.solve("mlsvm", X, y, lam=0.2, tol=1e-9).metric
     E = np.random.default_rng(0).standard_normal(optimum.shape)
-    metric = optimum + 0.015 * np.linalg.norm(optimum) * (E + E.T) / np.linalg.norm(E + E.T)
+    metric = optimum + 0.0003 * np.linalg.norm(optimum) * (E + E.T) / np.linalg.norm(E + E.T)
     report = cvxml.check("mlsvm", X, y, project_psd(metric), lam=0.1, diagnosed="all")
     assert not report.diagnosis
     wrong = get("mlsvm").MISREADINGS["lam"].sentence
@@ -354,7 +354,7 @@ def test_a_factor_that_an_unfinished_program_got_wrong_is_listed() -> None:
 
 def test_the_note_has_the_factor_of_the_best_problem() -> None:
     own = Left(0.5, 0.5)
-    for shares, times in (([0.01, 0.1], 50), ([0.6], 0.5 / 0.6), ([], None)):
+    for shares, times in (([0.01, 0.04], 50), ([0.6], None), ([], None)):
         assert told([of(share) for share in shares], own, 1e-6, 8).times == (
             None if times is None else pytest.approx(times)
         )
