@@ -355,6 +355,11 @@ def _solve(parsed: argparse.Namespace) -> int:
     if parsed.out:
         print(f"saved: {printable(parsed.out, tail=True)}", file=sys.stderr)
     if solution.status is Status.INTERRUPTED:
+        if parsed.out and parsed.out.endswith((".json", ".npz")):
+            print(
+                f"continue: the same command with --warm-start {printable(parsed.out, tail=True)} and another --out",
+                file=sys.stderr,
+            )
         return INTERRUPTED
     return CERTIFIED if solution.status in (Status.CONVERGED, Status.STATIONARY) else INCONCLUSIVE
 
