@@ -3,6 +3,7 @@
 solve(method, X, y, **params)      the optimal metric, with its certificate
 check(method, X, y, metric, ...)   judge any metric: certified, close, refuted or inconclusive
 certify_estimator(fitted, X, y)    judge a fitted estimator of metric-learn, scikit-learn, pylmnn, pyDML, or one below
+certify_solution(solution)         prove a solution again: a Solution, a saved file, or what load returns
 from_tuples(tuples, y)             points and lists of indices from metric-learn's tuples of points
 with Progress() as tell            a callback for solve and check: a line on a terminal or in a notebook, few in a log
 evaluate(method, X, y, metric)     the intermediate values, by the paper's names
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from cvxml.estimators.rca import RCA
     from cvxml.estimators.ssvm import Gerrymandering
     from cvxml.oracle.fitted import certify_estimator
+    from cvxml.oracle.saved import certify_solution
     from cvxml.typed.functions import certify, check, evaluate, list_methods, problem, solve
 
 
@@ -98,6 +100,7 @@ __all__ = [
     "__version__",
     "certify",
     "certify_estimator",
+    "certify_solution",
     "check",
     "datasets",
     "displays",
@@ -140,6 +143,7 @@ _FUNCTIONS = {
     "from_tuples": "cvxml.core.tuples",
     "check": "cvxml.oracle.check",
     "certify_estimator": "cvxml.oracle.fitted",
+    "certify_solution": "cvxml.oracle.saved",
 }
 _MODULES = ("datasets", "displays", "testing", "typed")
 _INNER = ("api", "core", "family", "methods", "oracle")

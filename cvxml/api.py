@@ -53,6 +53,9 @@ def solve(
         The certificate of this metric may take as long again, or 10 s if that is longer.
     params: parameters of the method (`cvxml show METHOD`).
 
+    Ctrl-C ends the fast solver: its best metric so far is returned with its bound, as Status.INTERRUPTED. A second
+    Ctrl-C raises KeyboardInterrupt. The `fit` of an estimator raises it at the first Ctrl-C.
+
     Raises ValueError for bad input; cvxml.core.clock.OutOfTime, a TimeoutError, if the time limit ends before there is
     a metric with its certificate; and cvxml.core.backend.SolverFailure if a back end of cvxpy gives no answer.
 

@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -73,8 +73,17 @@ def add_candidate(command: argparse.ArgumentParser) -> None:
     command.add_argument("--components", metavar="FILE", help="the transformation L (metric L^T L)")
 
 
-def problem(parsed: argparse.Namespace, solving: bool = False) -> tuple[Any, Any, dict[str, Any]]:
-    """Return X, y and the parameters. One line on the standard error reports the data."""
+class Problem(NamedTuple):
+    """The data, the parameters, and the names of the features (empty if the file has none)."""
+
+    X: Any
+    y: Any
+    params: dict[str, Any]
+    names: tuple[str, ...]
+
+
+def problem(parsed: argparse.Namespace, solving: bool = False) -> Problem:
+    """Return the problem that the options state. One line on the standard error reports the data."""
     from cvxml import datasets
     from cvxml.cli.parameters import given
     from cvxml.core.files import Settled, load_table, settled
@@ -90,7 +99,7 @@ def problem(parsed: argparse.Namespace, solving: bool = False) -> tuple[Any, Any
     # flushed at once, so that no other output comes before it
     sys.stderr.write(_what_was_read(parsed.data, table, parsed.standardize) + "\n")
     sys.stderr.flush()
-    return X, y, params
+    return Problem(X, y, params, table.names)
 
 
 def _what_was_read(source: str, table: Table, standardized: bool) -> str:

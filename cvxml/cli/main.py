@@ -222,7 +222,8 @@ def _parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
     command.add_argument(
         "--diagnose-all",
         action="store_true",
-        help="look for that mistake however long it takes; by default for about eight times our own solve, plus 4 s",
+        help="look for that mistake however long it takes; by default for at most "
+        "eight times the processor time of our own solve, plus 4 s",
     )
     _add_time_limit(command, "time limit in seconds for the search for a proof")
     command.add_argument(
@@ -317,14 +318,14 @@ def _show(parsed: argparse.Namespace) -> int:
 def _solve(parsed: argparse.Namespace) -> int:
     import cvxml
     from cvxml.cli.data import problem
-    from cvxml.cli.output import check_out
+    from cvxml.cli.output import check_out, metric_lines
     from cvxml.core.progress import Progress
     from cvxml.core.result import SAVED, Status, load
     from cvxml.methods import get
 
     if parsed.out:
         check_out(parsed, "out", SAVED)
-    X, y, params = problem(parsed, solving=True)
+    X, y, params, names = problem(parsed, solving=True)
     if parsed.warm_start:
         params["warm_start"] = load(parsed.warm_start)
     if params.get("init") == "all":
@@ -347,8 +348,18 @@ def _solve(parsed: argparse.Namespace) -> int:
         if parsed.out:
             solution.save(parsed.out)
     finally:  # a full disk loses the file, but not the result
-        print(json.dumps(solution.to_dict(), sort_keys=True) if parsed.json else solution)
+        if parsed.json:
+            print(json.dumps(solution.to_dict(), sort_keys=True))
+        else:
+            print(solution, *metric_lines(solution.metric, names), sep="\n")
+    if parsed.out:
+        print(f"saved: {printable(parsed.out, tail=True)}", file=sys.stderr)
     if solution.status is Status.INTERRUPTED:
+        if parsed.out and parsed.out.endswith((".json", ".npz")):
+            print(
+                f"continue: the same command with --warm-start {printable(parsed.out, tail=True)} and another --out",
+                file=sys.stderr,
+            )
         return INTERRUPTED
     return CERTIFIED if solution.status in (Status.CONVERGED, Status.STATIONARY) else INCONCLUSIVE
 
@@ -360,7 +371,7 @@ def _check(parsed: argparse.Namespace) -> int:
     from cvxml.core.report import Verdict
 
     metric, queries = candidate(parsed), _queries(parsed)
-    X, y, params = problem(parsed)
+    X, y, params, _ = problem(parsed)
     with Progress() as callback:
         report = cvxml.check(
             parsed.method,
@@ -422,7 +433,7 @@ def _evaluate(parsed: argparse.Namespace) -> int:
     given = candidate(parsed)
     if len(given) != 1:
         raise ValueError("give either --metric FILE or --components FILE")
-    X, y, params = problem(parsed)
+    X, y, params, _ = problem(parsed)
     metric = given.get("metric")
     if metric is None:
         of = get(parsed.method)

@@ -7,9 +7,21 @@ import os
 import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cvxml.core.short_repr import printable
+
+if TYPE_CHECKING:
+    from cvxml.core.metric import FloatArray
 
 XML, ROWS, HEAD = b"<?xml", b'<testsuite name="cvxml"', 200  # a --junit file has both in its first HEAD bytes
+SHOWN, LARGEST, LETTERS = (
+    8,
+    5,
+    12,
+)  # most features of a shown matrix, entries of a larger one, letters of a name
 PNG, DEMO = b"\x89PNG", b"Software\0cvxml demo"  # the picture of `demo` has both in its first HEAD bytes
 
 
@@ -52,6 +64,38 @@ def check_out(parsed: argparse.Namespace, name: str, endings: Sequence[str] = ()
             raise ValueError(
                 f"{called} already exists, and cvxml may not have written it; use --force to replace it"
             )
+
+
+def metric_lines(metric: FloatArray, names: Sequence[str]) -> list[str]:
+    """Return the lines that show a metric (d, d) with the names (d,) of its features.
+
+    With more than `SHOWN` features, or with several metrics (q, d, d), only the largest entries, with a remedy.
+    names: empty, or of another length if the metric is not one of the features (a kernel).
+    """
+    d = metric.shape[-1]
+    called = [
+        printable(name, LETTERS) for name in (names if len(names) == d else [f"x{k}" for k in range(d)])
+    ]
+    whole = "--out FILE.npy" if metric.ndim == 3 else "--out FILE.csv"
+    if metric.ndim == 3:
+        return [f"{len(metric)} metrics of {d} features: {whole} writes them"]
+    if d > SHOWN:
+        i, j = np.triu_indices(d)
+        most = np.argsort(-np.abs(metric[i, j]), kind="stable")[:LARGEST]
+        shown = ", ".join(f"{called[i[k]]} x {called[j[k]]} {metric[i[k], j[k]]:.4g}" for k in most)
+        return [f"largest entries of the metric ({d} x {d}): {shown}", f"{whole} writes the whole metric"]
+    cells = [
+        ["", *called],
+        *([name, *(f"{v + 0.0:.4g}" for v in row)] for name, row in zip(called, metric, strict=True)),
+    ]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    rows = [
+        "  ".join(
+            [row[0].ljust(widths[0]), *(cell.rjust(w) for cell, w in zip(row[1:], widths[1:], strict=True))]
+        )
+        for row in cells
+    ]
+    return ["metric:", *(row.rstrip() for row in rows)]
 
 
 def _inputs(parsed: argparse.Namespace, output: str) -> Iterator[str]:

@@ -31,6 +31,9 @@ def show(method: str, width: int, latex: bool = False) -> str:
         return f"% {module.TITLE}\n{as_latex(module.STATEMENT)}"
     parts = [
         textwrap.wrap(module.TITLE, width),
+        textwrap.wrap(
+            "source: " + ", ".join(module.STATEMENT.places), min(width, PROSE), break_on_hyphens=False
+        ),
         side_by_side(module.STATEMENT, width),
     ]
     return "\n\n".join("\n".join(part) for part in [*parts, _parameters(module, width)])

@@ -23,6 +23,7 @@ from cvxml.core.estimator import Estimator
 from cvxml.core.exact import Exact
 from cvxml.core.example import Example, Hand
 from cvxml.core.inputs import check_choice, check_count, check_positive
+from cvxml.core.interrupt import keeps, second_raises
 from cvxml.core.memory import check_literal, check_metric
 from cvxml.core.metric import FloatArray, IntArray, as_matrix, as_metric, examine, project_psd
 from cvxml.core.misreading import Misreading
@@ -286,7 +287,7 @@ class Method(ABC, Generic[Given]):
 
         When the time limit ends, the best metric so far is finished and certified. This takes at most as much time
         again, or 10 s if that is more. The status is then Status.TIME_LIMIT. Ctrl-C ends the fast solver with its best
-        metric, and the status is Status.INTERRUPTED.
+        metric, and the status is Status.INTERRUPTED. A second Ctrl-C raises KeyboardInterrupt.
 
         Raises ValueError for bad input and for a metric that does not fit into the memory, and OutOfTime if the time
         ends without a certified metric. Warns (ConvergenceWarning) whenever tol is not met.
@@ -296,7 +297,7 @@ class Method(ABC, Generic[Given]):
         limit = self.MAX_ITER if max_iter is None else check_count(max_iter, "max_iter")
         seconds = self.seconds(solver) if time_limit is None else check_positive(time_limit, "time_limit")
         check_metric(self.metric_size(given))
-        with one_blas_thread():
+        with one_blas_thread(), second_raises():
             late = f"time_limit of {seconds:g} s passed before a metric was ready"
             with limited(seconds, late) as deadline:
                 watch = Watch(deadline, callback)
@@ -304,6 +305,8 @@ class Method(ABC, Generic[Given]):
                 with doing(SEARCHING):
                     found = self.find(given, solver, tol, limit, start, watch, **own)
                 found = watch.named(found)
+            if found.status is Status.INTERRUPTED and not keeps():
+                raise KeyboardInterrupt
             late = f"time_limit of {seconds:g} s passed, but the certificate of the metric was not ready"
             with finishing(deadline, late), doing(PROVING):
                 certificate = found.proof or self.certify(given, found.metric, found.dual)

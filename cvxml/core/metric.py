@@ -202,6 +202,15 @@ def real_array(values: ArrayLike, name: str) -> FloatArray:
     if hasattr(values, "toarray"):
         raise ValueError(f"{name} is a sparse matrix; a dense array is needed: use {name}.toarray()")
     refuse_texts(values, name)
+    if hasattr(values, "fit"):
+        raise ValueError(
+            f"{name} must be an array of numbers, got the estimator {type(values).__name__}; use "
+            "cvxml.certify_estimator(estimator, X, y), or give the metric of the fitted estimator"
+        )
+    if hasattr(values, "certificate") and hasattr(values, "metric"):
+        raise ValueError(
+            f"{name} must be an array of numbers, got a {type(values).__name__}; give solution.metric"
+        )
     try:
         array = np.asarray(values)
     except (ValueError, TypeError) as error:

@@ -52,7 +52,7 @@ class Nearest(NamedTuple):
 
     def __str__(self) -> str:
         """Return the sentence with its likelihood in words."""
-        sure = "most likely" if self.asked >= SURE * self.share else "perhaps"
+        sure = "most likely" if self.asked >= SURE * self.share else "possibly"
         return f"{sure} {self.sentence} (relative gap {self.share:.2g} for that problem, {self.asked:.2g} for yours)"
 
 

@@ -27,6 +27,7 @@ from cvxml.core.wide import wide
 FORMAT = "cvxml-solution"
 SAVED = (".json", ".npz", ".npy", ".csv")  # the last two hold the metric alone
 VERSION = 1
+USELESS = 1000  # a larger relative gap says nothing about the metric
 MAX_NAME = 100  # most letters of the name of a method or a parameter in a file, because messages repeat it
 # values that a saved file claims, and `certify` compares with the proof
 CLAIMS = (
@@ -71,7 +72,7 @@ class Status(StrEnum):
     AT_INFINITY = (
         "at_infinity",
         "not certified: the run tends to infinity; in double precision, larger multiples of the metric are as good "
-        "or better",
+        "or better, and none is best; use this metric as it is",
     )
     STALLED = (
         "stalled",
@@ -90,6 +91,8 @@ class Status(StrEnum):
         return member
 
 
+NOT_CONVEX = "the problem is not convex, so there is no useful lower bound of the optimum, and no gap"
+
 Dual = Mapping[str, np.ndarray]
 
 
@@ -106,9 +109,10 @@ class Stationarity:
     of: float  # scale of tol: distance to the bound, or to the limit of multiples of the metric if less
 
     def __str__(self) -> str:
+        of = f"{self.relative:.3g} of the scale" if self.relative <= 1 else "larger than the scale"
         return (
-            f"gradient {self.gradient:.3g}, scale derivative {self.scale_derivative:.3g}, "
-            f"DC residual {self.dc_residual:.3g}; relative to the scale {self.relative:.3g}"
+            f"possible gain, to first order: {of} (by a relative change of the transform {self.gradient:.3g}, by an "
+            f"unused direction {self.dc_residual:.3g}); derivative along multiples {self.scale_derivative:.3g}"
         )
 
     def within(self, tol: float, rounding: float) -> bool:
@@ -163,6 +167,11 @@ class Certificate:
         if self.gap <= 0 and self.scale == 0:
             return 0.0
         return self.gap / self.scale if self.scale > 0 else math.inf
+
+    @property
+    def only_stationary(self) -> bool:
+        """True if the lower bound is a trivial one: of a problem that is not convex, such as 0 for a sum of losses."""
+        return self.claim == "stationary" and not self.parts
 
     @property
     def not_decided(self) -> str:
@@ -244,6 +253,8 @@ class Step:
         """Return the gap relative to the scale, or the gap if there is no scale, or that no bound is known."""
         if not math.isfinite(self.gap):
             return "no bound yet"
+        if self.gap > USELESS * self.scale > 0:
+            return f"gap {self.gap:.2e}: no useful bound yet"
         return f"relative gap {self.gap / self.scale:.2e}" if self.scale > 0 else f"gap {self.gap:.2e}"
 
 
@@ -261,6 +272,8 @@ def gap_in_words(gap: float, rel_gap: float, between: str = "   ") -> str:
     if not math.isfinite(gap):
         return "gap unknown: there is no finite bound"
     share = f"{rel_gap:.3g}" if math.isfinite(rel_gap) else "undefined: the scale is 0"
+    if USELESS < rel_gap < math.inf:
+        share = f"above {USELESS:,}: the lower bound is of no use here"
     return f"gap {gap:.3g}{between}relative gap {share}"
 
 
@@ -346,7 +359,7 @@ class Solution:
         lines = [
             f"{self.method} ({self.solver}): {self.status.sentence}",
             f"objective {number(self.objective)}   lower bound {number(self.lower_bound)}",
-            gap_in_words(self.gap, self.rel_gap),
+            *([] if self.certificate.only_stationary else [gap_in_words(self.gap, self.rel_gap)]),
             *self._proof_lines(),
             *([f"not decided: {reason}"] if (reason := self.certificate.not_decided) else []),
             *(f"note: {n}" for n in self.notes),
@@ -388,7 +401,8 @@ class Solution:
     def _proof_lines(self) -> list[str]:
         certificate, norm = self.certificate, f"(norm {np.linalg.norm(self.metric):.6g})"
         step = certificate.step
-        lines = [] if certificate.stationarity is None else [str(certificate.stationarity)]
+        lines = [NOT_CONVEX] if certificate.only_stationary else []
+        lines += [] if certificate.stationarity is None else [str(certificate.stationarity)]
         if step is not None:
             lines.append(f"convex step: {gap_in_words(step.gap, step.rel_gap)}")
         judged = step or certificate
@@ -624,10 +638,12 @@ def warn_unless_converged(solution: Solution, tol: float) -> None:
     from sklearn.exceptions import ConvergenceWarning
 
     judged = solution.certificate.step or solution.certificate
+    found = judged.stationarity if judged.only_stationary else None
+    left = gap_in_words(judged.gap, judged.rel_gap, ", ") if found is None else str(found)
     reasons = (solution.certificate.not_decided, wide(solution.X).warning)
     warnings.warn(
-        f"{solution.method}: {solution.status.sentence} ({gap_in_words(judged.gap, judged.rel_gap, ', ')}, "
-        f"tol {tol:g})" + "".join(f"; {reason}" for reason in reasons if reason),
+        f"{solution.method}: {solution.status.sentence} ({left}, tol {tol:g})"
+        + "".join(f"; {reason}" for reason in reasons if reason),
         ConvergenceWarning,
         stacklevel=4,
     )

@@ -86,6 +86,16 @@ class Statement:
         return (*found, *(self.further.parts if self.further else ()))
 
     @property
+    def places(self) -> list[str]:
+        """The functions, each as "cvxml/methods/lmnn.py:68 problem"."""
+        source, spec = source_of(self.module), find_spec(self.module)
+        is_package = spec is not None and spec.submodule_search_locations is not None
+        path = self.module.replace(".", "/") + ("/__init__.py" if is_package else ".py")
+        lines = functions_of(source)
+        own = [f"{path}:{lines[name].lineno} {name}" for name in self.functions or lines]
+        return own + (self.further.places if self.further else [])
+
+    @property
     def sections(self) -> tuple[Section, ...]:
         """The sections that have rows."""
         return tuple(part for part in self.parts if part.rows)

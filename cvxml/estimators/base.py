@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cvxml import api
+from cvxml.core.interrupt import nothing_kept
 from cvxml.core.metric import FloatArray, components_of
 from cvxml.core.result import Certificate, Solution
 from cvxml.core.tolerance import Tolerance
@@ -52,7 +53,8 @@ class MetricEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn the metric from X (n, d) and labels y (n,).
 
-        Raises ValueError for bad input. Warns (ConvergenceWarning) whenever tol is not met.
+        Raises ValueError for bad input, and KeyboardInterrupt after Ctrl-C. Warns (ConvergenceWarning) whenever tol is
+        not met.
         """
         self._refuse_tuples(X)
         points, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
@@ -147,10 +149,11 @@ class Learner(MetricEstimator):
         if self._may_start_from(earlier, len(points)):
             # The earlier solution may be for other pairs or triplets, and not fit. Any other error is raised again
             # below.
-            with suppress(ValueError):
+            with suppress(ValueError), nothing_kept():
                 solution = solve(warm_start=earlier)
         if solution is None:
-            solution = solve()
+            with nothing_kept():
+                solution = solve()
         forget_fit(self)
         self._fitted_to = self.tol  # the tolerance at which `certify_estimator` judges the metric
         self.solution_: Solution = solution

@@ -12,6 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from cvxml import api
 from cvxml.core.inputs import check_count
+from cvxml.core.interrupt import nothing_kept
 from cvxml.core.metric import FloatArray, blocks_of
 from cvxml.core.neighbors import squared_euclidean
 from cvxml.core.result import Certificate, Solution
@@ -74,7 +75,8 @@ class PLML(LocalMetricClassifier):
         own = {k: v for k, v in params.items() if k in get(self._method).PARAMETERS}
         options: dict[str, Any] = {"solver": self.solver, "tol": self.tol, "max_iter": self.max_iter}
         self._fitted_to = self.tol  # the tolerance at which `certify_estimator` judges the metrics
-        self.solution_: Solution = api.solve(self._method, points, self._codes, **options, **own)
+        with nothing_kept():
+            self.solution_: Solution = api.solve(self._method, points, self._codes, **options, **own)
         given = get(self._method).instance(points, self._codes, **self.solution_.params)
         self._X: FloatArray = points
         self.anchors_: FloatArray = given.smooth.U

@@ -202,8 +202,9 @@ def _():
         contains a slip in writing it down. An explanation is named only if the metric is *certified* for it: at your
         tolerance, or at $10^{-3}$ with the relative gap in the report. Another $\lambda$ is found too. The objective is
         linear in $\lambda$, and the metric fits best at the $\lambda$ where the slope of the gap is 0. If no
-        explanation is named, those with a hundred times smaller relative gap are listed as nearest. A missing diagnosis
-        means only that no known explanation fits.
+        explanation is named, those with a hundred times smaller relative gap are listed as nearest (a thousand times,
+        if the optimum may not be unique). They are possible, and not proved. A missing diagnosis means only that no
+        known explanation fits.
 
         **Proved and unproved.** The verdict is proved. A diagnosis proves that the matrix solves the other problem. It
         is likely, but not proved, that the other program made this mistake.

@@ -133,8 +133,8 @@ def _notes(ruled: Ruled, verdict: Verdict, diagnosis: Diagnosis) -> Iterator[str
     if verdict in (Verdict.REFUTED, Verdict.CLOSE):
         yield from _looser(ruled.facts)
     looked_for = _may_be_misread(ruled) and verdict is not Verdict.CLOSE and ruled.asked.diagnosed
-    if looked_for and not diagnosis.found:
-        yield unnamed(ruled.asked, diagnosis.left_out)
+    if looked_for and not diagnosis.named:
+        yield unnamed(ruled.asked, diagnosis)
     if diagnosis.left_out and not diagnosis.named and not ruled.asked.late:
         yield not_tried(diagnosis.left_out)
 

@@ -66,12 +66,14 @@ LARGEST = 1e150  # of an entry of a metric, because its square must not overflow
 class Diagnosis(NamedTuple):
     """Sentences on the problems that a metric solves (`named`). If it solves none of them: the nearest problems.
 
-    left_out: the parts of the search for which the time was too short.
+    left_out: the parts of the search for which the time was too short. times: the relative gap in the user's problem,
+    divided by the smallest one in a problem without a fitted number; None if there is no such problem.
     """
 
     named: tuple[str, ...] = ()
     nearest: tuple[Nearest, ...] = ()
     left_out: tuple[str, ...] = ()
+    times: float | None = None
 
     @property
     def found(self) -> bool:
@@ -118,7 +120,7 @@ def diagnose(asked: Asked, optimum: Reference | None = None, seconds: float = ma
             found += sifted(other_weights(judge, metric))
             if not any(_is_exact(each, own, asked.tol) for each in found):
                 found += sifted(multiples_at_weights(judge, metric))
-        explained = any(_is_exact(each, own, asked.tol) or _is_near(each, own) for each in found)
+        explained = any(_is_exact(each, own, asked.tol) or _is_nearer(each, own) for each in found)
         if math.isfinite(own.share) and not explained:
             shares = [each.left.share for each in read]
             found += sifted(two_misreadings(judge, metric, shares, own.share / PART))
@@ -148,7 +150,9 @@ def told(found: list[Explanation], own: Left, tol: float, p: int) -> Diagnosis:
         for each in sorted(less, key=lambda each: each.left.share)
         if _is_near(each, own)
     )
-    return Diagnosis(nearest=tuple(nearest)[:LISTED])
+    left = [each.left.share for each in found if not _is_chosen(each) and _is_less(each.left, own)]
+    smallest = max(min(left, default=math.inf), ROUNDED * tol)
+    return Diagnosis(nearest=tuple(nearest)[:LISTED], times=_capped_gap(own) / smallest or None)
 
 
 def simplest(found: list[Explanation]) -> list[Explanation]:
@@ -266,10 +270,14 @@ def _is_near(each: Explanation, own: Left) -> bool:
     """
     if _is_chosen(each) or each.slight or not math.isfinite(own.share) or not _is_less(each.left, own):
         return False
-    if each.number:
-        return each.left.share <= min(LOOSE, _capped_gap(own) / SURELY)
     many = each.left.gap is not None and not each.left.unique  # without a gap, the set of optima is not known
-    return each.left.share <= _capped_gap(own) / (SURELY if many else BETTER)
+    most = _capped_gap(own) / (SURELY if many else BETTER)
+    return each.left.share <= (min(LOOSE, most) if each.number else most)
+
+
+def _is_nearer(each: Explanation, own: Left) -> bool:
+    """Return True if the explanation is so near that combinations need not be tried."""
+    return _is_near(each, own) and not (each.number and each.left.share > _capped_gap(own) / SURELY)
 
 
 def _is_chosen(each: Explanation) -> bool:
@@ -287,14 +295,28 @@ def not_tried(left_out: Sequence[str]) -> str:
     shown = "; ".join(left_out[:LISTED_LEFT_OUT])
     more = len(left_out) - LISTED_LEFT_OUT
     shown += f"; and {more} more" if more > 0 else ""
+    parts = "1 part" if len(left_out) == 1 else f"{len(left_out)} parts"
     return (
-        f"the search for a misreading left out {len(left_out)} parts, because they take long: {shown}; next: "
+        f"the search for a misreading left out {parts}, because the time was too short: {shown}; next: "
         'diagnosed="all" tries everything, in the shell --diagnose-all'
     )
 
 
-def unnamed(asked: Asked, left_out: Sequence[str] = ()) -> str:
-    """Return the note of a report without a named misreading. left_out: the parts of the search without time."""
+def _best(times: float | None) -> str:
+    """Return how much smaller the relative gap of the best other problem is, in words."""
+    if times is None or times <= 1:
+        return "not smaller than for the problem itself"
+    chance = ", which may be chance" if times >= BETTER else ""
+    return f"at most {times:.3g} times smaller than for the problem itself{chance}"
+
+
+def unnamed(asked: Asked, diagnosis: Diagnosis) -> str:
+    """Return the note of a report without a named misreading."""
+    if diagnosis.nearest:
+        return (
+            "the nearest problems are possible, and not proved: your program may have stopped early. Run it longer, "
+            "and check its metric again"
+        )
     if asked.late:
         return "no misreading is named: not all were tried before time_limit"
     if asked.candidate is not None and not asked.candidate.any():
@@ -303,15 +325,20 @@ def unnamed(asked: Asked, left_out: Sequence[str] = ()) -> str:
         return f"no misreading is named: none was tried, because the metric has an entry above {LARGEST:g}"
     method = asked.method
     count = len(get(method).MISREADINGS)
-    tried = f"those that were tried among the {count} known ones" if left_out else f"the {count} known ones"
+    tried = (
+        f"those that were tried among the {count} known ones"
+        if diagnosis.left_out
+        else f"the {count} known ones"
+    )
     if asked.candidate is not None and asked.candidate.size == 1:
         return (
             "no misreading is named: with one feature a metric is one number, which is too little information; "
             "use two features or more"
         )
     return (
-        f"no misreading is named: for {tried} of {method}, the relative gap is not {BETTER} times "
-        "smaller than for the problem itself, or the match may be chance. Next: compare the parts of your program "
+        f"no misreading is named: for {tried} of {method}, the relative gap is {_best(diagnosis.times)}. The limits "
+        f"are {BETTER:,} times for the list of the nearest and {SURELY:,} times for a name (for several optima "
+        f"{SURELY:,} times and a relative gap of {NOT_BY_LUCK:g}). Next: compare the parts of your program "
         f"with those of `cvxml evaluate {method} DATA --metric FILE`, in Python "
         f"cvxml.evaluate({method!r}, X, y, metric)"
     )

@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,16 @@ from cvxml.core.exact import Exact, Unproved, decimal, upward
 from cvxml.core.inputs import check_choice, check_number
 from cvxml.core.metric import EPS
 from cvxml.core.report import Verdict
-from cvxml.core.result import Certificate, SavedSolution, Status, gap_in_words, number, plain
+from cvxml.core.result import (
+    Certificate,
+    SavedSolution,
+    Solution,
+    Status,
+    gap_in_words,
+    load,
+    number,
+    plain,
+)
 from cvxml.core.short_repr import cut
 from cvxml.core.threads import one_blas_thread
 from cvxml.core.tolerance import Tolerance, check_tol
@@ -97,6 +108,34 @@ def recertify(saved: SavedSolution, tol: Tolerance, exact: bool = False) -> Rece
     except (KeyError, TypeError, AttributeError, OverflowError, ValueError) as error:
         reason = cut(str(error), LONGEST)
         raise ValueError(f"the file does not hold a solution that can be checked: {reason}") from error
+
+
+def certify_solution(
+    solution: Solution | SavedSolution | str | Path, tol: Tolerance = "normal", *, exact: bool = False
+) -> Recertified:
+    """Judge a solution by its own dual variables, as `cvxml certify FILE` does; return verdict, reason, certificate.
+
+    The proof is computed again from the data. The figures of the solution are compared with it, and not trusted.
+
+    solution: the path of a file that `solve --out` or `Solution.save` wrote; what `load` returns; or a Solution.
+    tol: relative to the scale of the problem: a number, "strict" 1e-9, "normal" 1e-6 or "loose" 1e-3.
+    exact: compute the bound in rational arithmetic.
+
+    Raises ValueError if the file or the solution cannot be read or checked.
+    """
+    if isinstance(solution, Solution):
+        with TemporaryDirectory() as folder:  # the same content as in a file
+            path = Path(folder) / "solution.npz"
+            solution.save(path)
+            solution = load(path)
+    if isinstance(solution, (str, Path)):
+        solution = load(solution)
+    if not isinstance(solution, SavedSolution):
+        raise ValueError(
+            "solution must be the path of a saved file, a SavedSolution or a Solution, got "
+            f"{type(solution).__name__}; for a metric use cvxml.certify or cvxml.check"
+        )
+    return recertify(solution, tol, exact)
 
 
 def _recertify(saved: SavedSolution, tol: float, exact: bool) -> Recertified:

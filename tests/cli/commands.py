@@ -38,8 +38,9 @@ def solved(method: str) -> Solution:
 
 
 def unsaid(err: str) -> str:
-    """The standard error without the line that says what was read (tests/core/test_reading.py)."""
-    return "".join(line for line in err.splitlines(keepends=True) if not line.startswith("data: "))
+    """The standard error without the lines that say what was read (tests/core/test_reading.py), and what was saved."""
+    lines = err.splitlines(keepends=True)
+    return "".join(line for line in lines if not line.startswith(("data: ", "saved: ")))
 
 
 def refused(answer: Answer) -> bool:

@@ -14,8 +14,11 @@ import numpy as np
 import pytest
 
 import cvxml
+from cvxml.cli import main
+from cvxml.cli.output import metric_lines
 from cvxml.core.backend import SolverFailure
 from cvxml.core.example import verified
+from cvxml.core.files import write_matrix
 from cvxml.methods import get, names
 from cvxml.oracle import verify
 from cvxml.oracle.saved import recertify
@@ -57,7 +60,7 @@ def test_solve_is_the_python_function(cli: Cli, method: str, settings: dict[str,
     assert answer.code == 0
     assert answer.err == ""
     assert json.loads(answer.out) == as_json(solution.to_dict())
-    assert cli("solve", method, "data.json", *options).out == f"{solution}\n"
+    assert cli("solve", method, "data.json", *options).out.startswith(f"{solution}\n")
 
 
 def test_solve_with_kernels_lists_and_standardization(cli: Cli) -> None:
@@ -326,3 +329,36 @@ def test_progress_is_told_on_a_terminal(cli: Cli, monkeypatch: pytest.MonkeyPatc
         assert shown.count("\riteration") > 1
         assert "relative gap" in shown.split("\r")[-1]
         assert re.search(r"iteration \d+ .*objective .*\(\d+ s", shown)
+
+
+def test_solve_shows_the_metric_with_the_names_of_its_features(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [",".join(map(repr, row)) + f",{label}" for row, label in zip(X.tolist(), Y, strict=True)]
+    names = [f"feature{k}" for k in range(X.shape[1])]
+    Path("named.csv").write_text("\n".join([",".join([*names, "label"]), *rows]) + "\n")
+    assert main.run(["solve", "rca", "named.csv", "--index", "no", "--out", "m.csv"]) == 0
+    out, err = capsys.readouterr()
+    lines = out.splitlines()
+    at = lines.index("metric:")
+    assert lines[at + 1].split() == names
+    shown = [line.split() for line in lines[at + 2 : at + 2 + len(names)]]
+    assert [row[0] for row in shown] == names
+    expected = np.loadtxt("m.csv", delimiter=",")
+    np.testing.assert_allclose([[float(cell) for cell in row[1:]] for row in shown], expected, rtol=1e-3)
+    assert "saved: m.csv" in err.splitlines()
+
+
+def test_of_many_features_the_largest_entries_are_shown() -> None:
+    M = np.diag(np.arange(12.0))
+    M[0, 5] = M[5, 0] = -100.0
+    first, advice = metric_lines(M, [f"name{k}" for k in range(12)])
+    assert "name0 x name5 -100" in first
+    assert "--out" in advice
+    assert "-0" not in "".join(metric_lines(-np.zeros((2, 2)), ()))
+
+
+def test_a_table_of_a_metric_has_no_negative_zero(tmp_path: Path) -> None:
+    write_matrix(tmp_path / "m.csv", -np.zeros((2, 2)))
+    assert (tmp_path / "m.csv").read_text() == "0.0,0.0\n0.0,0.0\n"

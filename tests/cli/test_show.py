@@ -256,6 +256,18 @@ def test_what_is_no_code_stands_above_and_below_and_parameters_last(method: str)
 
 
 @every_method
+def test_the_place_of_each_function_is_that_of_its_definition(method: str) -> None:
+    said = " ".join(show(method, 100).split("\n\n")[1].split()).removeprefix("source: ").split(", ")
+    assert len(said) == len(sources(method))
+    for place, source in zip(said, sources(method), strict=True):
+        where, name = place.split(" ")
+        path, line = where.split(":")
+        text = (Path(cvxml.__file__).parents[1] / path).read_text(encoding="utf-8").splitlines()
+        assert text[int(line) - 1].startswith(f"def {name}(")
+        assert source.function.__name__ == name
+
+
+@every_method
 def test_the_latex_is_sound(method: str) -> None:
     statement = get(method).STATEMENT
     for section in statement.sections:

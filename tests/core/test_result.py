@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+import cvxml
 from cvxml.core.metric import Feasibility
-from cvxml.core.result import Certificate, Stationarity
+from cvxml.core.result import Certificate, Stationarity, Step, gap_in_words
 
 METRIC = Feasibility(asymmetry=0.0, min_eigenvalue=0.0, distance=0.0, norm=1.0)
 NO_METRIC = Feasibility(asymmetry=0.0, min_eigenvalue=-1e-3, distance=1e-3, norm=1.0)
@@ -129,3 +132,23 @@ def test_a_relative_gap_is_that_of_the_worst_part() -> None:
     assert replace(PROOF, gap=0.0, scale=0.0).rel_gap == 0
     assert replace(PROOF, gap=1e-300, scale=0.0).rel_gap == math.inf
     assert replace(PROOF, gap=1e3, parts=(replace(PROOF, gap=2.0), replace(PROOF, gap=4.0))).rel_gap == 0.5
+
+
+def test_a_useless_gap_is_no_figure() -> None:
+    """A gap of 9 on a scale of 1e-10 says nothing about the metric."""
+    assert "e+" not in gap_in_words(9.0, 1.19e10)
+    assert "relative" not in Step(1, 0.0, 1.0, -8.0, 9.0, scale=1e-10).gap_in_words()
+    assert "0.5" in gap_in_words(9.0, 0.5)
+    assert "e+" not in str(Stationarity(1e-7, -1e-8, 0.0, 1e-13))
+
+
+@pytest.mark.parametrize("method", ["nca", "mlkr"])
+def test_a_problem_that_is_not_convex_has_no_gap_to_show(method: str) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((12, 2))
+    y = np.repeat([0, 1], 6) if method == "nca" else rng.standard_normal(12)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        solution = cvxml.solve(method, X, y)
+    assert gap_in_words(solution.gap, solution.rel_gap) not in str(solution).splitlines()
+    assert str(solution.certificate.stationarity) in str(solution)

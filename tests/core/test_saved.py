@@ -437,3 +437,28 @@ def test_the_gap_that_is_stated_includes_the_rounding_error(of: str) -> None:
     verdict, reason = _judge(proof, {}, 5e-9, 0.0)
     assert verdict is Verdict.CERTIFIED
     assert 7e-9 <= float(reason.split()[-1]) <= 7.1e-9
+
+
+@pytest.mark.parametrize("ending", ["json", "npz"])
+def test_a_solution_is_certified_in_one_step(tmp_path: Path, ending: str) -> None:
+    """A path as text or as Path, the content of the file, and the solution itself have the same proof."""
+    solution = cvxml.solve("mlsvm", *SOME)
+    path = tmp_path / f"s.{ending}"
+    solution.save(path)
+    expected = recertify(cvxml.load(path), "normal").to_dict()
+    assert expected["verdict"] == "certified"
+    for given in (path, str(path), cvxml.load(path), solution):
+        assert cvxml.certify_solution(given).to_dict() == expected
+    false = replace(cvxml.load(path), claimed={**cvxml.load(path).claimed, "gap": -1.0})
+    assert cvxml.certify_solution(false).verdict is Verdict.REFUTED
+    with pytest.raises(ValueError, match="solution"):
+        cvxml.certify_solution(solution.metric)
+
+
+def test_an_estimator_and_a_solution_are_no_metric_and_the_message_names_what_takes_them() -> None:
+    X, y = SOME
+    for given, said in ((cvxml.LMNN(), "certify_estimator"), (cvxml.LMNN().fit(X, y), "certify_estimator")):
+        with pytest.raises(ValueError, match=said):
+            cvxml.check("lmnn", X, y, given)
+    with pytest.raises(ValueError, match=r"solution\.metric"):
+        cvxml.evaluate("lmnn", X, y, cvxml.solve("lmnn", X, y))

@@ -168,6 +168,16 @@ def run_console(block: Block, folder: Path) -> list[str]:
     return printed
 
 
+@pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES], ids=lambda page: page.name)
+def test_included_code_is_linked_for_readers_of_a_clone(page: Path) -> None:
+    """Outside the site, `literalinclude` shows no code. The README links the code of its problem at once."""
+    included = re.findall(r"```\{literalinclude\} (\S+)", read(page))
+    if page.name == "README.md":
+        included = ["cvxml/methods/mlsvm/problem.py"]
+    for name in included:
+        assert f"]({name})" in read(page), name
+
+
 @pytest.mark.quick(2)
 @pytest.mark.parametrize("page", [page for page in PAGES if page.name != LONG_PAGE], ids=name_of)
 def test_the_blocks_of_a_page_run(

@@ -87,6 +87,31 @@ def test_a_list_of_exit_codes_has_them_all(path: Path) -> None:
         assert {str(code) for code in CODES.values()} <= set(re.findall(r"\b\d+\b", text)), text
 
 
+TOLD = [
+    path
+    for path in (ROOT / "docs").glob("oracle*.md")
+    if "our own solve, plus" in " ".join(read(path).split())
+]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [*TOLD, *(ROOT / "cvxml" / name for name in ("cli/main.py", "oracle/check.py"))],
+    ids=lambda path: path.name,
+)
+def test_the_time_of_a_diagnosis_is_that_of_the_code(path: Path) -> None:
+    text = " ".join(re.sub(r'["\n]', " ", read(path)).split())
+    judge = (ROOT / "cvxml" / "oracle" / "judge.py").read_text(encoding="utf-8")
+    limits = re.findall(r"(\w+) times the processor time of our own solve, plus (\d+) s", text)
+    assert limits
+    for times, seconds in limits:
+        assert f"SOLVES, SECONDS = {NUMBERS[times]}.0, {seconds}.0" in judge
+    assert not re.findall(r"times our own solve", text)
+
+
+NUMBERS = {"two": 2, "four": 4, "six": 6, "eight": 8, "ten": 10}
+
+
 def test_the_verdicts_of_a_table_are_all() -> None:
     for name in ("oracle.md", "duality.md", "cheat_sheet.md"):
         table = re.search(

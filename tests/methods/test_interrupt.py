@@ -9,16 +9,20 @@ import signal
 import subprocess
 import sys
 import warnings
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.model_selection import cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
 
 import cvxml
 from cvxml.core.result import Status, Step
-from cvxml.core.run import Callback, Found, Interrupted, Keep, interruptible
+from cvxml.core.run import Callback, Found, Interrupted, Keep, Watch, interruptible
 from cvxml.methods import get, names
 from cvxml.methods.mlsvm.solver import solve_dual
 from cvxml.oracle.saved import recertify
@@ -134,6 +138,70 @@ def test_an_interrupt_where_a_kernel_s_metric_0_is_proved_keeps_it(monkeypatch: 
         solution = solved(call)
         assert not solution.metric.any()
         assert solution.status is Status.INTERRUPTED, call
+
+
+@pytest.fixture
+def default_handler() -> Iterator[None]:
+    """Python's own handler of Ctrl-C, which a suite in the background may ignore."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    signal.signal(signal.SIGINT, before)
+
+
+def press(step: Step | None = None) -> None:
+    signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.usefixtures("default_handler")
+def test_a_second_ctrl_c_is_raised_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second one comes while the metric of the first one is proved, where an interrupt is caught too."""
+    points, y = real_data("wine", 30)
+    points = points[:, :3] * [1.0, 1e7, 1.0]  # then the search runs in other coordinates
+    of = get("rtml")
+    certify, pressed = of.certify, []
+
+    def interrupted(*given: Any) -> Any:
+        if pressed == [1]:
+            pressed.append(2)
+            press()
+        return certify(*given)
+
+    def first(step: Step) -> None:
+        if not pressed:
+            pressed.append(1)
+            press()
+
+    monkeypatch.setattr(of, "certify", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        cvxml.solve("rtml", points, y, tol=1e-9, callback=first)
+    assert pressed == [1, 2]
+    with pytest.warns(match="interrupted"):
+        assert cvxml.solve("rtml", points, y, tol=1e-9, callback=press).status is Status.INTERRUPTED
+
+
+@pytest.mark.parametrize("name", ["LMNN", "MLSVM", "NCA", "PLML"])
+def test_ctrl_c_ends_fit_and_a_search_over_it(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Without a warning, because no solution remains that could be continued."""
+    points, y = real_data("wine", 60)
+    steps: list[Step] = []
+
+    def interrupted(self: Watch, step: Step) -> None:
+        steps.append(step)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Watch, "__call__", interrupted)
+    estimator = getattr(cvxml, name)()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(KeyboardInterrupt):
+            estimator.fit(points, y)
+    assert len(steps) == 1
+    transforms = hasattr(estimator, "transform")
+    classifier = make_pipeline(estimator, KNeighborsClassifier()) if transforms else estimator
+    with pytest.raises(KeyboardInterrupt):
+        cross_val_score(classifier, points, y, cv=2)
+    assert len(steps) == 2  # one fit was interrupted, and no further one was begun
 
 
 def test_before_the_first_metric_there_is_nothing_to_keep() -> None:

@@ -40,12 +40,16 @@ LABEL = "give --label first, last, a name of the header, or a number from 0 on"
 
 
 class Table(NamedTuple):
-    """Features X (n, d), labels y (n,), and two texts: where the labels were, and how the file is written."""
+    """Features X (n, d), labels y (n,), two texts (where the labels were, and how the file is written), and the names.
+
+    names: of the features; empty if the file has none.
+    """
 
     X: NDArray[np.float64]
     y: NDArray[Any]
     where: str
     written: str = ""
+    names: tuple[str, ...] = ()
 
 
 def _text_columns(names: list[str], width: int, label: str | None, index: bool | None) -> set[int]:
@@ -225,11 +229,12 @@ def _split(held: Columns, label: str | None, index: bool | None) -> Table:
     at, features = _columns(held, label, index)
     X = np.ascontiguousarray(held.numbers[:, features])
     called = held.called(at)
+    names = tuple(held.names[column] for column in features) if held.names else ()
     if at not in held.texts:
-        return Table(X, whole_labels(held.numbers[:, at], called, held.place), called, held.written)
+        return Table(X, whole_labels(held.numbers[:, at], called, held.place), called, held.written, names)
     cells = held.texts[at]
     notes = [note for note in (held.written, kept_as_text(cells)) if note]
-    return Table(X, cell_labels(cells, called, held.place), called, ", ".join(notes))
+    return Table(X, cell_labels(cells, called, held.place), called, ", ".join(notes), names)
 
 
 def _load_table(path: Path, suffix: str, asked: Settled) -> Table:

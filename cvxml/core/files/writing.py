@@ -102,7 +102,7 @@ def write_matrix(path: Path, values: ArrayLike) -> None:
     `read_array` reads the same numbers. (q, d, d) can be written as .npy only. Raises ValueError if a number is not
     finite, and if the file cannot be written.
     """
-    matrix = np.asarray(values, dtype=np.float64)
+    matrix = np.asarray(values, dtype=np.float64) + 0.0  # -0.0 becomes 0.0
 
     def write(stream: BinaryIO) -> None:
         if os.fspath(path).endswith(".npy"):

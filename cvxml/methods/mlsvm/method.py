@@ -199,7 +199,9 @@ def through_cvxpy(p: Instance, prove: Prove, solver: str) -> Found:
 def notes_on(N: Neighborhood, certificate: Certificate, proved: bool) -> list[str]:
     """Notes for the user: number of usable points, ties, and whether the data have little influence."""
     usable, scale, objective = len(N.usable), certificate.scale, certificate.objective
-    notes = [f"{usable} of {len(N.targets)} points are usable (both classes among their neighbours)"]
+    notes = [
+        f"{usable} of {len(N.targets)} points are usable (a target and an impostor among their neighbours)"
+    ]
     if N.ties:
         notes.append(f"in {N.ties} neighbourhoods, points tie for the last place; the lowest index was taken")
     if usable == 0:
@@ -207,7 +209,10 @@ def notes_on(N: Neighborhood, certificate: Certificate, proved: bool) -> list[st
             'no point has a constraint, so A = 0: take a larger n_neighbors, or neighborhood="per-class"'
         )
     elif proved and scale == 0:
-        notes.append("A* = 0: the zero matrix is optimal for every lam")
+        notes.append(
+            "A* = 0: the zero matrix is optimal for every lam, and all distances are 0. Next: a larger n_neighbors, "
+            'neighborhood="per-class", or another method, such as lmnn'
+        )
     elif proved and scale < UNMOVED * objective:
         notes.append(
             f"at this lam the data have little influence on the metric: lam/2 ||A||^2 is {scale / objective:.1g} of "
