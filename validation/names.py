@@ -10,8 +10,9 @@ A candidate is one of these:
 - a multiple of the optimum with noise: only a factor may be named;
 - a multiple of the optimum for another weight: only a factor, a weight or both may be named;
 - the metric of a wrong program that no misreading lists (`validation/wrong.py`).
-Any other name, and whatever is listed as nearest, is counted as false. A factor or a weight is not, if a solution of
-this program certifies the metric with it. A candidate that is optimal to the tolerance is left out.
+Any other name, and whatever is listed as nearest, is counted as false. A factor, a weight or one misreading is not,
+if a solution of this program certifies the metric with it: some optima, such as vertices, solve several problems.
+A candidate that is optimal to the tolerance is left out.
 
 Candidates of one set of data share the solutions that they are compared with, as one `check` does for its misreadings;
 nothing else differs from `check`. Results are kept, one file for some candidates.
@@ -34,7 +35,7 @@ import numpy as np
 from cvxml import datasets
 from cvxml.core.example import Example
 from cvxml.core.metric import FloatArray
-from cvxml.core.misreading import OtherProblem
+from cvxml.core.misreading import OtherProblem, Question
 from cvxml.core.threads import one_blas_thread
 from cvxml.methods import METHODS, get
 from cvxml.oracle.asked import Asked
@@ -155,7 +156,9 @@ def judged(method: str, example: Example, seed: int, n: int) -> list[dict[str, A
                 "false": [
                     each
                     for each in found.named
-                    if not is_right(method, kind, each) and not holds(method, example, metric, each)
+                    if not is_right(method, kind, each)
+                    and not holds(method, example, metric, each)
+                    and not is_solved(method, example, metric, each)
                 ],
                 "nearest": [str(each) for each in found.nearest],
                 "seconds": time.process_time() - started,
@@ -169,6 +172,22 @@ def is_right(method: str, kind: str, name: str) -> bool:
     weights = get(method).WEIGHTS
     words = [word.format(weight) for word in RIGHT.get(kind, ()) for weight in weights or ("",)]
     return any(word in name for word in words)
+
+
+def is_solved(method: str, example: Example, metric: FloatArray, name: str) -> bool:
+    """True of the sentence of one misreading if a solution of this program certifies the metric for its problem."""
+    module, (X, y) = get(method), datasets.of_example(example)
+    found = [each for each in module.MISREADINGS.values() if name == f"optimal for {each.sentence}"]
+    if module.CLAIM != "optimal" or len(found) != 1 or found[0].problem is None:
+        return False
+    given = module.instance(X, y, **example.params)
+    stored = {**module.stored(given), **example.params}
+    other = found[0].problem(Question(X, y, metric, TOL, stored))
+    if other is None or other.method is not None or other.metric is not None:
+        return False
+    theirs = module.instance(other.X, other.y, **other.params)
+    ours = module.solve(theirs, tol=TOL / 10)
+    return bool(module.certify(theirs, metric, ours.dual).proves(TOL))
 
 
 def holds(method: str, example: Example, metric: FloatArray, name: str) -> bool:

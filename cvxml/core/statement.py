@@ -87,7 +87,7 @@ class Statement:
 
     @property
     def places(self) -> list[str]:
-        """The functions, each as "cvxml/methods/lmnn.py:68 problem"."""
+        """The functions, each as "cvxml/methods/METHOD.py:68 problem"."""
         source, spec = source_of(self.module), find_spec(self.module)
         is_package = spec is not None and spec.submodule_search_locations is not None
         path = self.module.replace(".", "/") + ("/__init__.py" if is_package else ".py")

@@ -211,7 +211,7 @@ def notes_on(N: Neighborhood, certificate: Certificate, proved: bool) -> list[st
     elif proved and scale == 0:
         notes.append(
             "A* = 0: the zero matrix is optimal for every lam, and all distances are 0. Next: a larger n_neighbors, "
-            'neighborhood="per-class", or another method, such as lmnn'
+            'neighborhood="per-class", or another method (docs/which_method.md)'
         )
     elif proved and scale < UNMOVED * objective:
         notes.append(
