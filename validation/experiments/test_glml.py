@@ -402,6 +402,6 @@ def test_what_the_papers_print() -> None:
     assert {data: panel.realisations for data, panel in PANELS.items()} == {
         data: by_set.get(data, 100) for data in PANELS
     }
-    for text in [*(claim.said for claim in glml_claims.CLAIMS.values()), glml_claims.TIME]:
+    for text in [*(claim.said for claim in glml_claims.CLAIMS.values()), glml_claims.TIME.said]:
         for quoted in text.split('"')[1::2]:
             assert quoted in SAID

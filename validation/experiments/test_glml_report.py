@@ -4,29 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import product
-from typing import Any
 
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
-from scipy.stats import ttest_rel
 
-from validation.experiments import (
-    glml,
-    glml_claims,
-    glml_compare,
-    glml_data,
-    glml_methods,
-    glml_picture,
-    glml_report,
-)
-from validation.experiments.glml_claims import CLAIMS, found_of
-from validation.experiments.glml_compare import Comparison, cells_of
+from validation.experiments import glml, glml_claims, glml_data, glml_methods, glml_report
+from validation.experiments.glml_claims import CLAIMS, cells_of, found_of
 from validation.experiments.glml_report import REMARKS
 from validation.experiments.page import Results, grouped
 from validation.experiments.tasks import Preset, Result, Task
-from validation.experiments.verdicts import Verdict, every, half, joined, most
+from validation.experiments.verdicts import NEEDS, Verdict, joined
 
 S, C, U = Verdict.SUPPORTED, Verdict.CONTRADICTED, Verdict.UNDECIDED
 GLOBAL = ("LMNN", "ITML", "DML-eig")
@@ -69,7 +57,7 @@ def verdicts(results: Results) -> dict[str, Verdict | None]:
     """For these points, if the sets that were compared were all that the papers have."""
     cells = cells_of(results)
     sets = {key: list(found_of(claim, cells).sets.values()) for key, claim in CLAIMS.items()}
-    return {key: joined(sets[key], claim.needs[2]) for key, claim in CLAIMS.items()}
+    return {key: joined(sets[key], NEEDS[claim.needs[2]]) for key, claim in CLAIMS.items()}
 
 
 def own(results: Results) -> dict[str, glml_claims.Found]:
@@ -129,7 +117,7 @@ def test_a_sentence_on_many_sets_has_no_verdict_by_one() -> None:
 def test_what_each_letter_asks_for_is_said() -> None:
     text = glml.parts(made(AS_PRINTED), glml.PRESETS["small"]).lines
     for key, limits in {"gain": [], "most": ["+1", "0"], "others": ["-1", "-1"]}.items():
-        reach = glml_report.reach_of(CLAIMS[key].margin)
+        reach = glml_report.reach_of(CLAIMS[key].ahead)
         assert re.findall(r"[+-]?\d+", reach) == limits  # of S, and of C
         (line,) = [line for line in text if line.startswith(f"**{CLAIMS[key].said}**")]
         assert reach in line
@@ -162,7 +150,7 @@ def test_a_tie_contradicts_no_metric_that_outperforms(by: float, verdict: Verdic
 
 def test_the_report_says_where_metrics_were_run() -> None:
     results = made(AS_PRINTED) + made(AS_PRINTED, "usps 8x8", learnt=("ITML",))
-    _, where = glml_report.run_there(own(results)["most"])
+    (where,) = glml_report.run_there(own(results)["most"])
     first, second = where.split("usps 8x8")
     names = (*GLOBAL, '"Fisher, one Gaussian"')
     assert [name for name in names if name not in first] == []
@@ -185,8 +173,8 @@ def test_claims_with_a_point_are_said_without_it_too() -> None:
     with_point, without = rows
     assert with_point.count(f"| {S}: twonorm") == without.count(f"| {C}: twonorm") == 1
     assert ["1 of 8" in line.split(" | ")[-2] for line in rows] == [True, True]
-    _, better = glml_report.little_more(cells_of(noisy))
-    _, too = glml_report.glml_too(cells_of(noisy))
+    (better,) = glml_report.little_more(cells_of(noisy))
+    (too,) = glml_report.glml_too(cells_of(noisy))
     for token in (*GLOBAL, "Fisher, one Gaussian", "twonorm", "10 and 20"):
         assert token in better
     assert "twonorm" in too
@@ -200,9 +188,10 @@ def test_claims_with_a_point_are_said_without_it_too() -> None:
 
 def test_differences_are_shown_without_the_point() -> None:
     results = made(AS_PRINTED)
-    found = found_of(CLAIMS["most"]._replace(margin=0.0), cells_of(results))
+    found = found_of(CLAIMS["most"], cells_of(results))
     text = "\n".join(glml.parts(results, glml.PRESETS["small"]).lines).split(f"**{CLAIMS['most'].said}**")[1]
-    for which, each in found.new.differences.items():
+    for which, pair in found.pairs.items():
+        each = pair.beyond()
         low, high = (100 * end for end in each.interval)
         assert f"{which.cell[1]}: {100 * each.mean:+.1f} ({low:+.1f} to {high:+.1f}) S" in text
 
@@ -215,24 +204,6 @@ def test_an_undecided_claim_is_never_said_not_to_hold() -> None:
     assert U in found
     assert C not in found
     assert against(results) == []
-
-
-def test_how_many_are_needed() -> None:
-    """Whatever the undecided turn out to be: all ways to decide them are tried."""
-    for found in product((S, C, U), repeat=4):
-        for need in (every, most, half):
-            for unknown in range(3):  # what was not compared is as undecided
-                ends = set()
-                for way in product((S, C), repeat=found.count(U) + unknown):
-                    rest = iter(way)
-                    decided = [next(rest) if each is U else each for each in (*found, *[U] * unknown)]
-                    ends.add(decided.count(S) >= need(4 + unknown))
-                wanted = {True: S, False: C}[ends.pop()] if len(ends) == 1 else U
-                assert joined(found, need, 4 + unknown) is wanted, (found, need, unknown)
-            assert joined(found, need) is joined(found, need, 4)
-    assert [need(5) for need in (every, most, half)] == [5, 3, 3]
-    assert [need(4) for need in (every, most, half)] == [4, 3, 2]
-    assert joined([], every) is None
 
 
 def test_how_many_sets_a_claim_needs() -> None:
@@ -254,7 +225,7 @@ def test_a_set_that_was_not_compared_may_be_either_way() -> None:
 
     def found(key: str, *of_sets: Verdict) -> Verdict | None:
         claim = CLAIMS[key]
-        return glml_compare.overall(dict(zip(names, of_sets, strict=False)), claim.needs[2], claim.letters)
+        return glml_claims.overall(dict(zip(names, of_sets, strict=False)), claim)
 
     assert (found("Bayes", *[C] * 4, U, S, S), found("Bayes", *[C] * 5)) == (U, C)
     assert (found("Bayes", *[S] * 3), found("Bayes", *[S] * 4)) == (U, S)
@@ -303,7 +274,7 @@ def test_a_set_with_few_of_the_metrics_speaks_for_none_of_many() -> None:
 def claim_lines(results: Results) -> dict[str, str]:
     """The line of each claim."""
     text = glml.parts(results, glml.PRESETS["small"]).lines
-    said = {key: claim.said for key, claim in CLAIMS.items()} | {"time": glml_claims.TIME}
+    said = {key: claim.said for key, claim in CLAIMS.items()} | {"time": glml_claims.TIME.said}
     return {
         key: next(line for line in text if line.startswith(f"| {words} |")) for key, words in said.items()
     }
@@ -315,33 +286,17 @@ def test_new_points_ask_for_more_than_these() -> None:
     wine, drawn = (found_of(CLAIMS["gain"], cells_of(made(change, data))) for data in ("wine", "twonorm"))
     assert (wine.sets, wine.sets_new) == ({"wine": S}, {"wine": U})
     assert drawn.sets == drawn.sets_new
-    for which, each in wine.these.differences.items():
-        wide, narrow = wine.new.differences[which].interval, each.interval
+    for each in wine.pairs.values():
+        wide, narrow = each.beyond().interval, each._replace(overlap=0.0).beyond().interval
         assert wide.low < narrow.low < narrow.high < wide.high
-
-
-def test_a_comparison_is_the_paired_test_of_the_realisations_that_both_have() -> None:
-    rng = np.random.default_rng(1)
-    a, b = rng.normal(0.8, 0.02, 10), rng.normal(0.79, 0.02, 10)
-    cell = ("wine", 10)
-    values: Any = {"a": dict(enumerate(a)), "b": {**dict(enumerate(b)), 9: None, 11: 0.5}}
-    cells = glml_compare.Cells({cell: values}, {cell: 2.0})
-    found = glml_compare.compared(cells, Comparison(cell, "a", "b"), new=False)
-    assert found is not None
-    assert found.mean == pytest.approx(np.mean(a[:9] - b[:9]))
-    assert found.p_value == pytest.approx(ttest_rel(a[:9], b[:9]).pvalue)
-    shifted = glml_compare.compared(cells, Comparison(cell, "a", "b", 0.01), new=False)
-    assert shifted is not None
-    assert shifted.p_value == pytest.approx(ttest_rel(a[:9] + 0.01, b[:9]).pvalue)
-    assert glml_compare.compared(cells, Comparison(cell, "a", "c"), new=False) is None
 
 
 def test_both_readings_of_the_features() -> None:
     change = {**AS_PRINTED, "GLML": -0.1}
     both = made(AS_PRINTED, "wine") + made(change, "wine z-scored") + made(AS_PRINTED)
     cells = cells_of(both)
-    assert glml_compare.as_they_come(cells) == ["twonorm", "wine"]
-    assert glml_compare.standardised(cells) == ["twonorm", "wine z-scored"]
+    assert cells.as_they_come() == ["twonorm", "wine"]
+    assert cells.standardised() == ["twonorm", "wine z-scored"]
     text = "\n".join(glml.parts(both, glml.PRESETS["small"]).lines)
     _, plain, scaled, _ = text.split("\n### ")
     said = [[line for line in part.splitlines() if line.startswith("- ")] for part in (plain, scaled)]
@@ -480,7 +435,8 @@ def test_each_comparison_is_shown_with_its_interval_and_letter() -> None:
     found = found_of(CLAIMS["gain"], cells_of(results))
     text = glml.parts(results, glml.PRESETS["small"]).lines
     row = next(line for line in text if line.startswith("| wine | GLML - Euclid |"))
-    for which, each in found.new.differences.items():
+    for which, pair in found.pairs.items():
+        each = pair.beyond()
         low, high = (100 * end for end in each.interval)
         assert f"{which.cell[1]}: {100 * each.mean:+.1f} ({low:+.1f} to {high:+.1f}) SU" in row
     strong = next(
@@ -503,7 +459,7 @@ def test_the_picture_has_every_method() -> None:
     legend = figure.axes[2].get_legend()
     assert legend is not None
     assert [text.get_text() for text in legend.get_texts()] == list(glml_report.METHODS)
-    assert len(set(glml_picture.STYLES.values())) == len(glml_report.METHODS)
+    assert len(set(glml_report.STYLES.values())) == len(glml_report.METHODS)
 
 
 def test_a_curve_of_one_realisation_is_hollow() -> None:

@@ -18,15 +18,21 @@ from cvxml.methods.ssvm.algorithms import sgd
 from cvxml.methods.ssvm.inference import nearest, point_at
 from cvxml.methods.ssvm.instance import instance
 from validation.experiments import table1 as experiment
+from validation.experiments import table1_claims as paper
 from validation.experiments import table1_others as fitting
 from validation.experiments import table1_ours as ours
-from validation.experiments import table1_paper as paper
 from validation.experiments import table1_regularized as regularized
 from validation.experiments import vote as vote
 from validation.experiments.splits import FEW, Split
 from validation.experiments.tasks import Task
 
-SETTINGS: dict[str, Any] = {**experiment.THIN, "k": [3], "c": [10.0, 20.0], "steps": 3, "epochs": 1}
+SETTINGS: dict[str, Any] = {
+    **experiment.PRESETS["small"].settings,
+    "k": [3],
+    "c": [10.0, 20.0],
+    "steps": 3,
+    "epochs": 1,
+}
 
 
 def blobs(n: int = 60, d: int = 4, classes: int = 3, seed: int = 0) -> Split:
@@ -566,7 +572,7 @@ def test_tasks_of_every_preset_are_what_the_report_needs() -> None:
             assert methods <= {*experiment.OTHERS, *own}
             folds = preset.splits
             splits = {task.split for task in tasks if task.data == data}
-            assert splits == set(range(1 if paper.source(data) in experiment.STANDARD else folds))
+            assert splits == set(range(1 if paper.source(data) in paper.STANDARD else folds))
             assert len([task for task in tasks if task.data == data]) == len(methods) * len(splits)
 
 
