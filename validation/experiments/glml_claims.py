@@ -15,7 +15,17 @@ from validation.experiments.glml_data import PANELS, Z_SCORED, overlap, panel, u
 from validation.experiments.glml_learnt import LEARNT
 from validation.experiments.glml_methods import SHARED
 from validation.experiments.page import Groups, Results
-from validation.experiments.verdicts import NEEDS, Compared, Verdict, half, joined, judged, most, paired
+from validation.experiments.verdicts import (
+    NEEDS,
+    Compared,
+    Verdict,
+    half,
+    joined,
+    judged,
+    most,
+    paired,
+    these,
+)
 from validation.experiments.words import Words
 
 WORDS = Words("glml")
@@ -122,9 +132,9 @@ def found_of(claim: Claim, cells: Cells) -> Found:
     """Of all the cells that there is something to compare in."""
     pairs = compared(claim, cells)
     against = min(claim.ahead, 0.0)  # a point that is ours makes no tie a contradiction
-    these, new = (judged(each, claim.ahead, against) for each in (here(pairs), pairs))
-    sets, sets_new = (by_set(each, claim) for each in (these, new))
-    return Found(pairs, these, new, sets, sets_new, overall(sets, claim), overall(sets_new, claim))
+    now, new = (judged(each, claim.ahead, against) for each in (these(pairs), pairs))
+    sets, sets_new = (by_set(each, claim) for each in (now, new))
+    return Found(pairs, now, new, sets, sets_new, overall(sets, claim), overall(sets_new, claim))
 
 
 def compared(claim: Claim, cells: Cells) -> dict[Comparison, Compared]:
@@ -138,11 +148,6 @@ def compared(claim: Claim, cells: Cells) -> dict[Comparison, Compared]:
                     if each is not None:
                         pairs[Comparison(cell, first, second)] = each
     return pairs
-
-
-def here(pairs: Mapping[Comparison, Compared]) -> dict[Comparison, Compared]:
-    """The same comparisons for these points."""
-    return {which: each._replace(overlap=0.0) for which, each in pairs.items()}
 
 
 def by_set(found: Mapping[Comparison, Verdict], claim: Claim) -> dict[str, Verdict]:
@@ -172,7 +177,7 @@ def without_point(claim: Claim, cells: Cells) -> Found:
 
 def not_by_a_point(found: Found, claim: Claim) -> list[str]:
     """The sets, for these points, that would contradict the claim if a tie did: the first is not a point above."""
-    strict = by_set(judged(here(found.pairs), claim.ahead), claim)
+    strict = by_set(judged(these(found.pairs), claim.ahead), claim)
     return [
         data for data, verdict in strict.items() if verdict is Verdict.CONTRADICTED is not found.sets[data]
     ]

@@ -36,7 +36,17 @@ from validation.experiments.glml_methods import (
     MIXTURES,
     SHARED,
 )
-from validation.experiments.page import Groups, Parts, Results, bullets, counted, grouped, number, table
+from validation.experiments.page import (
+    Groups,
+    Parts,
+    Results,
+    bullets,
+    counted,
+    grouped,
+    listed,
+    number,
+    table,
+)
 from validation.experiments.statistics import mean
 from validation.experiments.tasks import Preset
 from validation.experiments.verdicts import NO_VERDICT, Verdict, difference, legend, letters
@@ -95,8 +105,8 @@ def short(results: Results, preset: Preset) -> list[str]:
         }
         said.append(WORDS("result", **figures))
         against += [f"{claim} ({name})" for claim, each in verdicts.items() if each == Verdict.CONTRADICTED]
-    listed = f": {'; '.join(against)}" if against else ""
-    return [" ".join(said), WORDS("against", claims=number(len(against), "claim"), listed=listed)]
+    count = number(len(against), "claim")
+    return [" ".join(said), WORDS("against", claims=count, listed=listed(against))]
 
 
 def gains(cells: Cells) -> tuple[int, int]:
@@ -146,16 +156,16 @@ def so_far(groups: Groups, preset: Preset) -> list[str]:
             of: dict[int, list[str]] = {}
             for task, count in counts.items():
                 of.setdefault(count, []).extend(OF_TASK.get(task, (task,)))
-            said = [f"{count or 'none'} of {listed(names)}" for count, names in of.items()]
+            said = [f"{count or 'none'} of {enumerated(names)}" for count, names in of.items()]
             parts.append(f"{data} ({whole}): {', '.join(said)}")
     if not (parts or missing):
         return []
-    sets = f" Nothing is run of {listed(missing)}." if missing else ""
+    sets = f" Nothing is run of {enumerated(missing)}." if missing else ""
     return WORDS.page("missing", sets=sets, parts=bullets(parts))
 
 
-def listed(names: Sequence[str]) -> str:
-    """Quoted where they have a comma of their own."""
+def enumerated(names: Sequence[str]) -> str:
+    """With *and*, quoted where they have a comma of their own."""
     each = [f'"{name}"' if "," in name else name for name in names]
     return " and ".join([", ".join(each[:-1]), each[-1]] if len(each) > 1 else each)
 
@@ -257,7 +267,7 @@ def run_there(found: Found) -> list[str]:
     sets: dict[tuple[str, ...], list[str]] = {}
     for data, names in metrics.items():
         sets.setdefault(tuple(run_methods([names])), []).append(data)
-    said = [f"on {listed(of)} {listed(names)}" for names, of in sets.items()]
+    said = [f"on {enumerated(of)} {enumerated(names)}" for names, of in sets.items()]
     return [WORDS("metrics", said="; ".join(said))] if said else []
 
 
@@ -269,13 +279,13 @@ def point_left_out(cells: Cells) -> list[str]:
             rows.append([claim.said, *cells_on(claim, found)])
     head = ("the papers, of any difference", "comparisons", "sets, these points", *TESTS)
     more, too = little_more(cells), glml_too(cells)
-    return WORDS.page("without", table=table(head, rows), more=more, too=too)[1:] if rows else []
+    return WORDS.block("without", table=table(head, rows), more=more, too=too) if rows else []
 
 
 def little_more(cells: Cells) -> list[str]:
     """The metrics that the point alone keeps from outperforming Euclid."""
     there = [
-        f"{metric} on {data} at {listed([str(size) for size in sizes])}"
+        f"{metric} on {data} at {enumerated([str(size) for size in sizes])}"
         for (data, metric), sizes in barely_better(cells).items()
     ]
     return [WORDS("little_more", where="; ".join(there))] if there else []
@@ -285,7 +295,7 @@ def glml_too(cells: Cells) -> list[str]:
     """Where GLML does not outperform Euclid by what is asked of the others."""
     sets = found_of(GLML_TOO, cells).sets
     names = [data for data, verdict in sets.items() if verdict is Verdict.SUPPORTED]
-    return [WORDS("glml_too", sets=listed(names))] if names else []
+    return [WORDS("glml_too", sets=enumerated(names))] if names else []
 
 
 def against(own: dict[str, Found], preset: Preset) -> list[str]:
@@ -298,14 +308,14 @@ def against(own: dict[str, Found], preset: Preset) -> list[str]:
         if verdict is Verdict.CONTRADICTED
     ]
     said.sort(key=lambda sentence: "; open" not in sentence)
-    return WORDS.page("contradicted", said=bullets(said))[1:] if said else []
+    return WORDS.bullets("contradicted", said)
 
 
 def ties(own: dict[str, Found]) -> list[str]:
     """Where a claim neither holds by the point nor is contradicted."""
     sets = {CLAIMS[key].said: not_by_a_point(found, CLAIMS[key]) for key, found in own.items()}
-    said = [WORDS("tie", claim=claim, sets=listed(names)) for claim, names in sets.items() if names]
-    return WORDS.page("ties", said=bullets(said))[1:] if said else []
+    said = [WORDS("tie", claim=claim, sets=enumerated(names)) for claim, names in sets.items() if names]
+    return WORDS.bullets("ties", said)
 
 
 def comparisons(claim: Claim, found: Found, sets: list[str], reading: str) -> list[str]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from validation.experiments.page import Groups, Parts, Results, bullets, counted, grouped, table
+from validation.experiments.page import Groups, Parts, Results, counted, grouped, listed, table
 from validation.experiments.statistics import differs, in_points, mean, not_worse, percent
 from validation.experiments.tasks import Preset, Result
-from validation.experiments.verdicts import Compared, Verdict, judged, legend, letters
+from validation.experiments.verdicts import Compared, Verdict, judged, legend, letters, these
 from validation.experiments.words import Words
 
 WORDS = Words("mlsvm")
@@ -114,7 +114,7 @@ def marked(groups: Groups, preset: Preset) -> list[str]:
         tried = [f"{name}, {mean(errors_of(methods[of]))}" for name, of in TRIED.items() if of in methods]
         why = known.get((data, "MLSVM"), none)
         said.append(f"{data}: {why} Tried: {', '.join(tried)}.{at_the_edge(methods, preset)}")
-    return WORDS.page("marked", said=bullets(said))[1:]
+    return WORDS.bullets("marked", said)
 
 
 def at_the_edge(methods: dict[str, list[Result]], preset: Preset) -> str:
@@ -172,7 +172,7 @@ def sentence(
     """Return a sentence with its verdicts: by the paper's test, by it with Holm, and for new points with Holm."""
     words = WORDS.found["sentences"][name]
     means = words["means"].format(point=100 * NEAR, lower=lower_means(groups, svm_of(groups)))
-    here = {key: each._replace(overlap=0.0) for key, each in pairs.items()}
+    here = these(pairs)
     alone = {key: judged({key: each}, favour, against)[key] for key, each in here.items()}
     found = {
         "By the paper's own test": alone,
@@ -218,8 +218,7 @@ def against(groups: Groups) -> str:
         )
         if own or holm:
             said.append(WORDS("against_one", said=each.said, own=own, of=len(each.pairs), holm=holm, new=new))
-    listed = f": {'; '.join(said)}" if said else ""
-    return WORDS("against", count=len(said), of=len(every), listed=listed)
+    return WORDS("against", count=len(said), of=len(every), listed=listed(said))
 
 
 def verdicts(groups: Groups) -> list[str]:

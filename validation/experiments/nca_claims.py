@@ -12,7 +12,7 @@ from typing import NamedTuple
 from validation.experiments.nca_more import SHARES, START
 from validation.experiments.page import Groups
 from validation.experiments.tasks import Result
-from validation.experiments.verdicts import Compared, Verdict, alike, every, joined, judged
+from validation.experiments.verdicts import Compared, Verdict, alike, every, joined, judged, these
 from validation.experiments.words import Words
 
 WORDS = Words("nca")
@@ -84,12 +84,7 @@ class Judged(NamedTuple):
 
 def claim(sentence: str, where: str, pairs: Pairs, judge: Judge, about: tuple[str, ...] = SIX) -> Judged:
     """Both verdicts of each comparison. On these points the splits are a sample of all splits, and overlap or not."""
-    return Judged(sentence, where, pairs, judge(here(pairs)), judge(pairs), about)
-
-
-def here(pairs: Pairs) -> Pairs:
-    """The same comparisons on these points."""
-    return {key: each._replace(overlap=0.0) for key, each in pairs.items()}
+    return Judged(sentence, where, pairs, judge(these(pairs)), judge(pairs), about)
 
 
 def overlap(data: str, part: str) -> float:
@@ -210,7 +205,7 @@ def low_rank(groups: Groups) -> Pairs:
 def fits_better(groups: Groups) -> Pairs:
     """The test accuracies of NCA and of each map of its rank that it is ahead of on the training part for sure."""
     train, test = (compared(groups, rivals(groups), part) for part in ("train", "test"))
-    sure = judged(here(train), 0.0)
+    sure = judged(these(train), 0.0)
     return {key: test[key] for key, verdict in sure.items() if verdict is Verdict.SUPPORTED}
 
 

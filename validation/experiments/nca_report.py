@@ -25,7 +25,6 @@ from validation.experiments.nca_claims import (
     agreed,
     by_choice,
     compared,
-    here,
     lacking,
     of_set,
     of_start,
@@ -34,10 +33,20 @@ from validation.experiments.nca_claims import (
     those_of,
 )
 from validation.experiments.nca_more import KS, SHARES, START
-from validation.experiments.page import Groups, Parts, Results, bullets, counted, grouped, number, table
+from validation.experiments.page import (
+    Groups,
+    Parts,
+    Results,
+    bullets,
+    counted,
+    grouped,
+    listed,
+    number,
+    table,
+)
 from validation.experiments.statistics import in_points, mean
 from validation.experiments.tasks import Preset, Result
-from validation.experiments.verdicts import Compared, Verdict, alike, every, joined, judged, legend
+from validation.experiments.verdicts import Compared, Verdict, alike, every, joined, judged, legend, these
 
 # Okabe and Ito's colours
 STYLES = {
@@ -82,10 +91,9 @@ def short(results: Results, preset: Preset) -> list[str]:
     ]
     new = counted(together(claim, claim.new) for claim in claims)
     verdicts = counted(f"{together(claim, claim.here)}{so_far(claim, claim.here)}" for claim in claims)
-    listed = f"{': ' if said else ''}{'; '.join(said)}"
     return [
         WORDS("result", places=len(claims), verdicts=verdicts, held=held or "none", new=new),
-        WORDS("against", sentences=number(len(said), "sentence"), listed=listed),
+        WORDS("against", sentences=number(len(said), "sentence"), listed=listed(said)),
     ]
 
 
@@ -100,10 +108,10 @@ def parts(results: Results, preset: Preset) -> Parts:
     verdicts = WORDS.page(
         "verdicts",
         legend=legend(),
-        against=listed("contradicted", [line for claim in claims for line in contradicted(claim)]),
+        against=WORDS.bullets("contradicted", [line for claim in claims for line in contradicted(claim)]),
         summary=summary(claims),
         less=by_less(separated, SEPARATED.margin),
-        depending=listed("depending", depending),
+        depending=WORDS.bullets("depending", depending),
         scale=[WORDS("no_verdict", scale=SAID["scale"])] if scale(groups) else [],
     )
     reasons = [
@@ -111,16 +119,11 @@ def parts(results: Results, preset: Preset) -> Parts:
     ]
     details = WORDS.page(
         "details",
-        behind=listed("behind", reasons),
+        behind=WORDS.bullets("behind", reasons),
         descents=descents(groups),
         beyond=further(groups, said),
     )
     return Parts(figures(groups, drawn), verdicts, details)
-
-
-def listed(name: str, said: Sequence[str]) -> list[str]:
-    """A text with a list of sentences; nothing without a sentence."""
-    return WORDS.page(name, said=bullets(said))[1:] if said else []
 
 
 def rank_of(method: str) -> str:
@@ -222,7 +225,7 @@ def by_less(claim: Judged, margin: float) -> list[str]:
     """Of these points: what is undecided though NCA is for sure ahead by less than the margin."""
     found = [
         f"{key[0]} (before {name(key[2])}, {in_points(claim.pairs[key].beyond().mean)})"
-        for key, verdict in judged(here(claim.pairs), margin).items()
+        for key, verdict in judged(these(claim.pairs), margin).items()
         if verdict is C and claim.here[key] is Verdict.UNDECIDED
     ]
     said = {"said": claim.sentence, "point": 100 * margin, "where": ", ".join(found)}
@@ -336,7 +339,7 @@ def steps(groups: Groups, claim: Judged) -> dict[Key, str]:
 
 def alone(claim: Judged) -> dict[Key, str]:
     """Of g and f, what each comparison says by itself of these points."""
-    return dict(alike(here(claim.pairs), NEAR))
+    return dict(alike(these(claim.pairs), NEAR))
 
 
 def relatives(groups: Groups, claim: Judged) -> list[str]:

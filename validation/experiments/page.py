@@ -229,6 +229,11 @@ def counted(values: Iterable[object]) -> str:
     return ", ".join(f"{value} ({count})" for value, count in Counter(map(str, values)).most_common())
 
 
+def listed(said: Sequence[str], between: str = "; ") -> str:
+    """For the end of a sentence: a colon and the parts; nothing without a part."""
+    return f": {between.join(said)}" if said else ""
+
+
 def bullets(sentences: Iterable[str]) -> list[str]:
     """A list in Markdown."""
     return [f"- {sentence}" for sentence in sentences]

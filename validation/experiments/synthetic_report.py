@@ -17,7 +17,7 @@ from validation.experiments.glml_report import (
     run_methods,
     times,
 )
-from validation.experiments.page import Parts, Results, counted, grouped, number, table
+from validation.experiments.page import Parts, Results, counted, grouped, listed, number, table
 from validation.experiments.statistics import mean
 from validation.experiments.tasks import Preset
 from validation.experiments.verdicts import (
@@ -151,10 +151,9 @@ def short(results: Results, preset: Preset) -> list[str]:
         for data in found
         if (each := compared(found, (data, "GLML"), (data, "Euclid"))) is not None
     ]
-    listed = f": {', '.join(against)}" if against else ""
     return [
         WORDS("result", leads="; ".join(leads), count=len(every), verdicts=counted(every)),
-        WORDS("against", sentences=number(len(against), "sentence"), listed=listed),
+        WORDS("against", sentences=number(len(against), "sentence"), listed=listed(against, ", ")),
     ]
 
 

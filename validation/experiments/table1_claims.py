@@ -308,7 +308,7 @@ def by_rival(cells: Cells, claim: Claim) -> list[str]:
             row.append(f"{len(found)}" + (f" ({starred})" if starred else ""))
         if count := sum(which.worse == other for which in claim.pairs):
             rows.append([f"before {other}", count, *row])
-    return WORDS.page("rivals", table=table(["", "comparisons", *Verdict], rows))[1:]
+    return WORDS.block("rivals", table=table(["", "comparisons", *Verdict], rows))
 
 
 def same_folds(cells: Cells, first: str, second: str) -> list[tuple[Result, Result]]:
@@ -374,4 +374,4 @@ def alternatives(cells: Cells) -> list[str]:
                 runs = [each for each in cells.get((data, method, k), []) if each["fold"] in folds]
                 row.append(f"{100 * mean_of(runs, k).value:.2f}" if runs else "")
             rows.append([f"{data}, k = {k}, folds: {len(folds)}", *row])
-    return WORDS.page("alternatives", table=table(["", *names], rows))[1:] if rows else []
+    return WORDS.block("alternatives", table=table(["", *names], rows)) if rows else []

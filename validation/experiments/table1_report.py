@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from validation.experiments.page import Parts, Results, bullets, counted, number, table
+from validation.experiments.page import Parts, Results, bullets, counted, listed, number, table
 from validation.experiments.table1_claims import (
     COLLAPSED,
     COLUMNS,
@@ -78,7 +78,7 @@ def short(results: Results, preset: Preset) -> list[str]:
     figures = {
         "count": len(against),
         "claims": number(len(every), "claim"),
-        "listed": f": {'; '.join(against)}" if against else "",
+        "listed": listed(against),
         "lost": sum(len(not_best(k)) for k in ks if k in KS),
         "places": len(SETS) * len(ks),
     }
@@ -175,7 +175,7 @@ def marked(cells: Cells) -> list[str]:
     ]
     said.sort(key=lambda sentence: ": open." not in sentence)
     compared = sum(paper_of(*cell) is not None for cell in cells)
-    return WORDS.page("marked", compared=compared, said=bullets(said))[1:]
+    return WORDS.block("marked", compared=compared, said=bullets(said))
 
 
 def unfinished(cells: Cells) -> list[str]:

@@ -172,6 +172,11 @@ class Compared(NamedTuple):
         return float(apart.mean()) / spread
 
 
+def these(claims: Mapping[Name, Compared]) -> dict[Name, Compared]:
+    """The same comparisons for the points at hand, of whose splits those that were run are a sample."""
+    return {name: each._replace(overlap=0.0) for name, each in claims.items()}
+
+
 def paired(
     first: Mapping[int, float | None], second: Mapping[int, float | None], overlap: float
 ) -> Compared | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,14 @@ class Words:
             elif lines[-1] == "":
                 lines.pop()
         return lines
+
+    def block(self, name: str, /, **given: object) -> list[str]:
+        """Return the lines of a text."""
+        return self.page(name, **given)[1:]
+
+    def bullets(self, name: str, said: Sequence[str]) -> list[str]:
+        """Return the lines of a text with a list of sentences, `{said}`; none without a sentence."""
+        return self.block(name, said=[f"- {sentence}" for sentence in said]) if said else []
 
     def presets(self) -> dict[str, Preset]:
         """Return the presets by their names."""
