@@ -71,6 +71,16 @@ def against(results: Results, preset: str = "small") -> list[str]:
     return glml_report.against(own(results), glml.PRESETS[preset])
 
 
+def lines_of(results: Results) -> list[str]:
+    """The report."""
+    return glml.parts(results, glml.PRESETS["small"]).lines
+
+
+def line_of(results: Results, start: str) -> str:
+    """The first line of the report that begins so."""
+    return next(line for line in lines_of(results) if line.startswith(start))
+
+
 ALL_SUPPORTED = {
     **dict.fromkeys(CLAIMS, S),
     "BoostMetric": None,  # nothing of (h)
@@ -115,7 +125,7 @@ def test_a_sentence_on_many_sets_has_no_verdict_by_one() -> None:
 
 
 def test_what_each_letter_asks_for_is_said() -> None:
-    text = glml.parts(made(AS_PRINTED), glml.PRESETS["small"]).lines
+    text = lines_of(made(AS_PRINTED))
     for key, limits in {"gain": [], "most": ["+1", "0"], "others": ["-1", "-1"]}.items():
         reach = glml_report.reach_of(CLAIMS[key].ahead)
         assert re.findall(r"[+-]?\d+", reach) == limits  # of S, and of C
@@ -145,7 +155,7 @@ def test_a_tie_contradicts_no_metric_that_outperforms(by: float, verdict: Verdic
     assert bool(ties) == (verdict is U)
     for line in ties:
         assert "usps 8x8" in line
-        assert line in glml.parts(results, glml.PRESETS["small"]).lines
+        assert line in lines_of(results)
 
 
 def test_the_report_says_where_metrics_were_run() -> None:
@@ -155,7 +165,7 @@ def test_the_report_says_where_metrics_were_run() -> None:
     names = (*GLOBAL, '"Fisher, one Gaussian"')
     assert [name for name in names if name not in first] == []
     assert [name for name in names if name in second] == ["ITML", '"Fisher, one Gaussian"']
-    assert where in glml.parts(results, glml.PRESETS["small"]).lines
+    assert where in lines_of(results)
 
 
 def test_claims_with_a_point_are_said_without_it_too() -> None:
@@ -168,7 +178,7 @@ def test_claims_with_a_point_are_said_without_it_too() -> None:
                 0.8 + change.get(name, 0.0) + (value - 0.8 - change.get(name, 0.0)) / 100
                 for value in values["accuracy"]
             ]
-    text = glml.parts(noisy, glml.PRESETS["small"]).lines
+    text = lines_of(noisy)
     rows = [line for line in text if line.startswith(f"| {CLAIMS['others'].said} |")]
     with_point, without = rows
     assert with_point.count(f"| {S}: twonorm") == without.count(f"| {C}: twonorm") == 1
@@ -184,39 +194,6 @@ def test_claims_with_a_point_are_said_without_it_too() -> None:
     assert glml_report.little_more(plain) == glml_report.glml_too(plain) == []
     far = cells_of(made({**AS_PRINTED, "LMNN": 0.1}))
     assert glml_report.little_more(far) == []  # by more than a point, which the verdict has already
-
-
-def test_differences_are_shown_without_the_point() -> None:
-    results = made(AS_PRINTED)
-    found = found_of(CLAIMS["most"], cells_of(results))
-    text = "\n".join(glml.parts(results, glml.PRESETS["small"]).lines).split(f"**{CLAIMS['most'].said}**")[1]
-    for which, pair in found.pairs.items():
-        each = pair.beyond()
-        low, high = (100 * end for end in each.interval)
-        assert f"{which.cell[1]}: {100 * each.mean:+.1f} ({low:+.1f} to {high:+.1f}) S" in text
-
-
-def test_an_undecided_claim_is_never_said_not_to_hold() -> None:
-    point = {"GLML": 0.01, **dict.fromkeys((*GLOBAL, "Bayes", "Fisher", "Fisher, one Gaussian"), 0.0)}
-    worse = dict.fromkeys(("Bayes", "Fisher", "Fisher, one Gaussian"), -0.01)
-    results = made({**point, **worse}, "wine")
-    found = set(verdicts(results).values())
-    assert U in found
-    assert C not in found
-    assert against(results) == []
-
-
-def test_how_many_sets_a_claim_needs() -> None:
-    """always: every cell of every set; most: more than half of the sets; quite a number, often: half of them."""
-    worse = {"GLML": -0.1, "LMNN": 0.05, "ITML": 0.05, "DML-eig": 0.05, "Bayes": 0.1}
-    good, bad = made(AS_PRINTED), made({**AS_PRINTED, **worse}, "waveform")
-    third = made(AS_PRINTED, "wine")
-    found = verdicts(good + bad)
-    assert (found["gain"], found["most"], found["others"], found["Bayes"]) == (C, C, S, S)
-    found = verdicts(good + bad + third)
-    assert (found["gain"], found["most"]) == (C, S)
-    of_sets = found_of(CLAIMS["gain"], cells_of(good + bad)).sets
-    assert of_sets == {"waveform": C, "twonorm": S}
 
 
 def test_a_set_that_was_not_compared_may_be_either_way() -> None:
@@ -273,11 +250,8 @@ def test_a_set_with_few_of_the_metrics_speaks_for_none_of_many() -> None:
 
 def claim_lines(results: Results) -> dict[str, str]:
     """The line of each claim."""
-    text = glml.parts(results, glml.PRESETS["small"]).lines
     said = {key: claim.said for key, claim in CLAIMS.items()} | {"time": glml_claims.TIME.said}
-    return {
-        key: next(line for line in text if line.startswith(f"| {words} |")) for key, words in said.items()
-    }
+    return {key: line_of(results, f"| {words} |") for key, words in said.items()}
 
 
 def test_new_points_ask_for_more_than_these() -> None:
@@ -297,7 +271,7 @@ def test_both_readings_of_the_features() -> None:
     cells = cells_of(both)
     assert cells.as_they_come() == ["twonorm", "wine"]
     assert cells.standardised() == ["twonorm", "wine z-scored"]
-    text = "\n".join(glml.parts(both, glml.PRESETS["small"]).lines)
+    text = "\n".join(lines_of(both))
     _, plain, scaled, _ = text.split("\n### ")
     said = [[line for line in part.splitlines() if line.startswith("- ")] for part in (plain, scaled)]
     assert [line for line in said[0] if C in line] == []
@@ -360,8 +334,8 @@ def test_the_ends_of_a_grid_that_does_not_go_on() -> None:
 
 def test_a_metric_that_does_not_meet_its_gap_is_marked() -> None:
     """ITML of `STATUS` at the second size; what stopped short is in the mean all the same."""
-    text = glml.parts(made({}, count=3), glml.PRESETS["small"]).lines
-    head = next(line for line in text if line.startswith("| data | points"))
+    text = lines_of(made({}, count=3))
+    head = next(line for line in text if line.startswith("| data | points |"))
     names = head.split(" | ")
     for size, mark in ((10, []), (20, ["ITML"])):
         row = next(line for line in text if line.startswith(f"| (f) twonorm | {size} ")).split(" | ")
@@ -411,9 +385,7 @@ def test_the_tables() -> None:
             result["methods"]["DML-eig"]["status"][0] = None
         if task.method == "ITML":
             result["methods"]["ITML"]["edge"] = [task.split == 0, False]
-    text = glml.parts(
-        [each for each in results if each[0].key != "wine/LMNN/003"], glml.PRESETS["small"]
-    ).lines
+    text = lines_of([each for each in results if each[0].key != "wine/LMNN/003"])
     row = next(line for line in text if line.startswith("| (g) wine | 10 "))
     values = [each["methods"]["GLML"]["accuracy"][0] for task, each in results if task.method == "generative"]
     error = np.std(values, ddof=1) / np.sqrt(12)
@@ -430,21 +402,20 @@ def test_the_tables() -> None:
     assert "PLML" not in head
 
 
-def test_each_comparison_is_shown_with_its_interval_and_letter() -> None:
-    results = made({**AS_PRINTED, "GLML": 0.012}, "wine")
-    found = found_of(CLAIMS["gain"], cells_of(results))
-    text = glml.parts(results, glml.PRESETS["small"]).lines
-    row = next(line for line in text if line.startswith("| wine | GLML - Euclid |"))
-    for which, pair in found.pairs.items():
-        each = pair.beyond()
-        low, high = (100 * end for end in each.interval)
-        assert f"{which.cell[1]}: {100 * each.mean:+.1f} ({low:+.1f} to {high:+.1f}) SU" in row
-    strong = next(
-        line
-        for line in glml.parts(made(AS_PRINTED, "wine"), glml.PRESETS["small"]).lines
-        if line.startswith("| wine | GLML - Euclid |")
-    )
-    assert strong.count(") SS") == 2
+@pytest.mark.parametrize(("lead", "codes"), [(0.012, "SU"), (0.1, "SS")])
+def test_each_comparison_is_shown_with_its_interval_and_letters_and_without_the_point(
+    lead: float, codes: str
+) -> None:
+    results = made({**AS_PRINTED, "GLML": lead}, "wine")
+    for key, other in (("gain", "Euclid"), ("most", "LMNN")):
+        found = found_of(CLAIMS[key], cells_of(results))
+        row = line_of(results, f"| wine | GLML - {other} |")
+        for which, pair in found.pairs.items():
+            each = pair.beyond()
+            low, high = (100 * end for end in each.interval)
+            shown = f"{which.cell[1]}: {100 * each.mean:+.1f} ({low:+.1f} to {high:+.1f})"
+            assert (shown in row) == (which.second == other)
+            assert key == "most" or f"{shown} {codes}" in row
 
 
 def test_the_picture_has_every_method() -> None:
