@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import json
 import os
 import warnings
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -149,42 +147,6 @@ def test_learnt_against_the_estimators_on_the_features_themselves() -> None:
         assert found["status"] == ["CONVERGED"]
         plain = by_loop(X, y, Q, [A] * len(Q))
         assert found["accuracy"][0] == pytest.approx(weighted(plain, drawn), abs=0.02)
-
-
-@cache
-def of_every_method() -> dict[str, dict[str, Any]]:
-    """What a task with few points finds, for each method."""
-    glml_methods._FOUND.clear()
-    return {method: measured(method, split=1, sizes=[6], further=0) for method in glml.EVERY}
-
-
-@pytest.mark.slow
-def test_no_test_point_reaches_what_is_fitted(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = of_every_method()
-
-    def turned(*given: Any) -> Realisation:
-        drawn = realisation(*given)
-        return drawn._replace(X_test=-3 * drawn.X_test[::-1], y_test=(drawn.y_test + 1) % 3)
-
-    monkeypatch.setattr(glml, "realisation", turned)
-    for method, found in before.items():
-        glml_methods._FOUND.clear()
-        after = measured(method, split=1, sizes=[6], further=0)
-        for name, values in found.items():
-            assert after[name]["chosen"] == values["chosen"]
-            if method in glml_learnt.LEARNT:
-                assert after[name]["gap"] == values["gap"]
-        if method == "generative":
-            assert after["Euclid"]["accuracy"] != found["Euclid"]["accuracy"]
-
-
-@pytest.mark.slow
-def test_the_same_again_and_for_json() -> None:
-    for method, first in of_every_method().items():
-        glml_data._stored.cache_clear()
-        glml_methods._FOUND.clear()
-        assert measured(method, split=1, sizes=[6], further=0) == first
-        assert json.loads(json.dumps(first)) == first
 
 
 def test_realisations() -> None:

@@ -52,18 +52,6 @@ def test_the_error_of_knn_is_that_of_a_loop() -> None:
     assert mlsvm.measure(Task("wine", "kNN", 0, SETTINGS))["error"] == pytest.approx(voted(part), abs=1e-12)
 
 
-def test_the_whole_of_the_training_part_and_nothing_of_the_test_part_decides() -> None:
-    part = wine()
-    noise = np.random.default_rng(0)
-    other = part._replace(
-        X_test=noise.standard_normal(part.X_test.shape), y_test=noise.permutation(part.y_test)
-    )
-    for method in ("ITML", "SVM", "MLSVM"):
-        assert mlsvm.select(method, part, SETTINGS) == mlsvm.select(method, other, SETTINGS)
-    for degree in (1, 2):
-        np.testing.assert_array_equal(mlsvm.scaled(part, degree).X, mlsvm.scaled(other, degree).X)
-
-
 @pytest.mark.parametrize("degree", [1, 2, 3, 5])
 def test_lam_means_the_same_at_every_degree(degree: int) -> None:
     X = mlsvm.scaled(wine(), degree).X

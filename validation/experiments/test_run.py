@@ -20,7 +20,19 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from cvxml import datasets
 from validation.experiments import __main__ as command
-from validation.experiments import nca, packaged, page, run, splits, statistics, tasks
+from validation.experiments import (
+    glml,
+    glml_methods,
+    nca,
+    packaged,
+    page,
+    run,
+    splits,
+    statistics,
+    table1,
+    table1_others,
+    tasks,
+)
 from validation.experiments.tasks import Preset, Result, Store, Task
 
 # --- an experiment that counts its calls through files, so that other processes count too ---
@@ -623,6 +635,72 @@ def test_every_experiment_has_what_the_command_uses(name: str) -> None:
         assert len({task.key for task in made}) == len(made)
         assert {task.data for task in made} == set(preset.data)
         assert all(tasks.as_stored(task.settings) is not None for task in made)
+
+
+LITTLE: dict[
+    str, tuple[str, str, dict[str, Any]]
+] = {  # the function that makes the parts, a set, and settings
+    "mlsvm": (
+        *("shuffled", "wine"),
+        {"degrees": [1, 2], "weights": [1e-2, 1.0], "kernel_weights": [1e-1], "rows": {}},
+    ),
+    "table1": (
+        *("prepared", "iris"),
+        {
+            **table1.PRESETS["small"].settings,
+            "k": [3],
+            "steps": 3,
+            "epochs": 1,
+            "starts": True,
+            "regularizers": True,
+        },
+    ),
+    "glml": ("realisation", "wine", {"sizes": [6], "largest": 20, "test": None, "further": 0}),
+    "nca": ("split_of", "iris", {"starts": ["auto", "likelihood"]}),
+}
+LEARNERS = (
+    *(("mlsvm", method) for method in ("ITML", "SVM", "MLSVM", "MLSVM per class", "MLSVM printed")),
+    *(("table1", method) for method in ("ours k=3", *table1_others.WEIGHTS)),
+    *(("glml", method) for method in glml.EVERY),
+    *(("nca", method) for method in ("NCA", "NCA 2", "RCA", "LDA 2", "stopped", "MMC", "a quarter")),
+)
+QUICK = (("mlsvm", "SVM"), ("table1", "ITML"), ("glml", "densities"), ("nca", "RCA"))
+OF_THE_TEST_PART = ("error", "errors", "other_ties", "wrong", "accuracy", "test", "at", "at_suggested")
+
+
+def fitted(found: Any, *without: str) -> Any:
+    """The facts but for these, at any depth."""
+    if isinstance(found, dict):
+        return {name: fitted(value, *without) for name, value in found.items() if name not in without}
+    return found
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    ("name", "method"),
+    [pytest.param(*each, marks=() if each in QUICK else pytest.mark.slow) for each in LEARNERS],
+)
+def test_no_test_point_reaches_what_is_fitted(
+    name: str, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another test part changes accuracies and nothing else; a result is the same as JSON gives it back."""
+    source, data, settings = LITTLE[name]
+    experiment, task = command.of(name), Task(data, method, 1, settings)
+    made = getattr(experiment, source)
+
+    def turned(*given: Any) -> Any:
+        part = made(*given)
+        return part._replace(X_test=-9 * part.X_test[::-1] + 7, y_test=(part.y_test + 1) % 3)
+
+    before = run.timed(experiment.measure, 0, task)[1]
+    glml_methods._FOUND.clear()
+    monkeypatch.setattr(experiment, source, turned)
+    after = run.timed(experiment.measure, 0, task)[1]
+    assert json.loads(json.dumps(before)) == before
+    local = ("gap",) if method in ("generative", glml_methods.MIXTURES) else ()  # of metrics at test points
+    without = ("seconds", "fit_seconds", *OF_THE_TEST_PART, *local)
+    assert fitted(after, *without) == fitted(before, *without)
+    assert {**after, "seconds": 0} != {**before, "seconds": 0}
 
 
 # --- pages ---
