@@ -24,7 +24,6 @@ LOOKS = (
 )
 OPEN = "## Open: observations without an explanation"
 IS_OPEN = re.compile(r"- .*[:;] open\b")
-HOW = "### How the verdicts are found"
 MANY = 100  # cores, of more than one machine
 Results = list[tuple[Task, Result]]
 Groups = dict[str, dict[str, list[Result]]]  # data -> method -> the results in the order of the splits

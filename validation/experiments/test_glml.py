@@ -277,9 +277,8 @@ def test_points_and_classes_of_the_stored_sets() -> None:
         assert glml_data.points_of(data, 0)[0].std(axis=0) == pytest.approx(1.0, abs=1e-2)
 
 
+@pytest.mark.skipif("spoken" not in packaged.names(), reason=packaged.missing("spoken"))
 def test_points_and_classes_of_the_spoken_digits() -> None:
-    if "spoken" not in packaged.names():
-        pytest.skip(packaged.missing("spoken"))
     X, y = glml_data.points_of("spoken", 0)
     assert X.shape == (PANELS["spoken"].points, 10)  # "10 different filters"
     assert y.max() + 1 == PANELS["spoken"].classes
@@ -323,8 +322,6 @@ def test_where_there_is_no_metric() -> None:
 def test_tasks_of_every_preset() -> None:
     for name, preset in glml.PRESETS.items():
         made = glml.tasks(preset)
-        assert len({task.key for task in made}) == len(made)
-        assert {task.data for task in made} == set(preset.data)
         for data in preset.data:
             splits = {m: [t.split for t in made if (t.data, t.method) == (data, m)] for m in glml.EVERY}
             assert {"generative", "ITML"} <= {m for m in splits if splits[m]}

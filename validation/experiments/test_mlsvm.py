@@ -54,9 +54,11 @@ def test_the_error_of_knn_is_that_of_a_loop() -> None:
 
 @pytest.mark.parametrize("degree", [1, 2, 3, 5])
 def test_lam_means_the_same_at_every_degree(degree: int) -> None:
-    X = mlsvm.scaled(wine(), degree).X
+    part = wine()
+    X = mlsvm.scaled(part, degree).X
     kernel = np.array([x @ x for x in X]) ** degree
     assert kernel.mean() == pytest.approx(X.shape[1], rel=1e-12)
+    np.testing.assert_array_equal(mlsvm.scaled(part._replace(X_test=-9 * part.X_test), degree).X, X)
 
 
 def test_the_choice_is_that_of_least_error_over_two_folds(monkeypatch: pytest.MonkeyPatch) -> None:
