@@ -2,8 +2,8 @@
 
     CVXML_DATA=FOLDER python -m validation.experiments NAME [--preset small|reduced|full] [--n-jobs 2]
 
-from the root of the repository. NAME is mlsvm, table1, glml, synthetic or nca. An
-experiment is a module here with
+from the root of the repository. NAME is mlsvm, table1, glml, synthetic or nca. The words of its report, its presets
+and the explanations of differences are data: words/NAME.toml (words.py). An experiment is a module here with
 
     TITLE, QUESTION      the first lines of the report
     WHAT                 the setting, at its end

@@ -1,142 +1,127 @@
 """What Noh et al. say of Fig. 3 of 2010 and Fig. 5 of 2018, and the verdict on it.
 
-The papers print curves and no numbers. What *most*, *many* and *often* need is said with each claim.
+A cell is a data set with a number of training points a class. Verdicts on the comparisons of two methods in the cells
+are joined by how many of them a claim needs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from math import log
 from statistics import median
 from typing import NamedTuple
 
-from validation.experiments.glml_compare import (
-    Cells,
-    Judged,
-    by_set,
-    judged,
-    overall,
-    pairs,
-)
+from validation.experiments.glml_data import PANELS, Z_SCORED, overlap, panel, unscaled
 from validation.experiments.glml_learnt import LEARNT
 from validation.experiments.glml_methods import SHARED
-from validation.experiments.page import Groups
+from validation.experiments.page import Groups, Results
 from validation.experiments.verdicts import (
-    Difference,
-    Need,
+    NEEDS,
+    Compared,
     Verdict,
-    apart,
-    difference,
-    every,
     half,
     joined,
-    more,
+    judged,
     most,
+    paired,
+    these,
 )
+from validation.experiments.words import Words
 
-METRICS = (*LEARNT, "Fisher, one Gaussian")  # what the papers compare GLML with, beside Euclid
+WORDS = Words("glml")
 GAIN = 0.01  # to outperform, and to be worse, is by a point or more; a gain may be smaller. The point is ours
+SPEEDS = 4.0  # of machines: a loop took 1.2 s on the fastest of those that the runs were on, and 4.4 s on the slowest
+
+Cell = tuple[str, int]  # data, training points a class
+Accuracies = dict[Cell, dict[str, dict[int, float | None]]]
+# method -> realisation -> accuracy, None where there is no metric
 
 
 class Claim(NamedTuple):
-    """What is said; that of the firsts which are said to be better than which seconds, by no less than -margin.
-
-    A comparison of a margin below 0 is contradicted only where the second is better without it (`verdicts.apart`).
-    letters: of the panels, all where none are named. needs: of the cells of a pair of methods on a set, of the pairs,
-    of the sets. means: these in words.
-    """
+    """A claim of the papers: see words/glml.toml."""
 
     said: str
-    firsts: tuple[str, ...]
-    seconds: tuple[str, ...]
-    needs: tuple[Need, Need, Need]
     means: str
-    margin: float = 0.0
+    firsts: list[str]
+    seconds: list[str]
+    needs: tuple[str, str, str]
+    ahead: float = 0.0
     letters: str = ""
 
+    @property
+    def panels(self) -> list[str]:
+        """The sets of its panels of the papers; all if none is named."""
+        return [data for data, each in PANELS.items() if not self.letters or each.letter in self.letters]
 
-CLAIMS = {
-    "gain": Claim(
-        'GLML "always shows a performance gain over the naive nearest neighbor classifier"',
-        ("GLML",),
-        ("Euclid",),
-        (every, every, every),
-        "GLML above Euclid in every cell",
-    ),
-    "most": Claim(
-        'GLML "generally outperforms most of the other metrics across most of the datasets"',
-        ("GLML",),
-        METRICS,
-        (most, most, most),
-        "a point above more than half of the metrics that were run there, each in more than half of its cells, on more "
-        "than half of the sets (Fisher, one Gaussian, among them, which the papers leave out in (f) to (i))",
-        margin=-GAIN,
-    ),
-    "others": Claim(
-        '"On quite a number of datasets, many of the other methods do not outperform the original Euclidean '
-        'nearest neighbor classifier"',
-        ("Euclid",),
-        METRICS,
-        (half, half, half),
-        "on half of the sets half of the metrics that were run there are in half of their cells less than a point "
-        "above Euclid",
-        margin=GAIN,
-    ),
-    "Bayes": Claim(
-        '"using Bayes rule with these simple Gaussian generative models often results in very poor performance"',
-        ("Euclid",),
-        ("Bayes",),
-        (most, every, half),
-        "Bayes a point below Euclid in more than half of the cells, on half of the sets",
-        margin=-GAIN,
-    ),
-    "Fisher, one Gaussian": Claim(
-        'Fisher, of one Gaussian, is "much worse than the naive nearest neighbor classifier" in (f) to (i)',
-        ("Euclid",),
-        ("Fisher, one Gaussian",),
-        (every, every, every),
-        "a point below Euclid in every cell",
-        margin=-GAIN,
-        letters="fghi",
-    ),
-    "Fisher": Claim(
-        "the same, of Fisher of the classes' mixture, which is our reading",
-        ("Euclid",),
-        ("Fisher",),
-        (every, every, every),
-        "a point below Euclid in every cell",
-        margin=-GAIN,
-        letters="fghi",
-    ),
-    "BoostMetric": Claim(
-        "the same, of BoostMetric in (h) and (i)",
-        ("Euclid",),
-        ("BoostMetric",),
-        (every, every, every),
-        "a point below Euclid in every cell",
-        margin=-GAIN,
-        letters="hi",
-    ),
-}
+
+CLAIMS = {key: Claim(**claim) for key, claim in WORDS.found["claims"].items()}
 # What "others" is taken as, of GLML in place of the others; a set is supported where GLML does not outperform Euclid.
-GLML_TOO = CLAIMS["others"]._replace(seconds=("GLML",))
-TIME = '"The computational time using a local metric is also very competitive"'
-SPEEDS = 4.0  # of machines: a loop took 1.2 s on the fastest of those that the runs were on, and 4.4 s on the slowest
-TIME_MEANS = (
-    f"GLML, all that shares its task included, takes less than 1 / {SPEEDS:g} of the time of more than half of the "
-    "others on the sets together, by the logarithms of the seconds: by so much the machines of the runs differ"
+GLML_TOO = CLAIMS["others"]._replace(seconds=["GLML"])
+TIME = Claim(
+    WORDS("time.said"), WORDS("time.means", SPEEDS=SPEEDS), ["GLML"], list(LEARNT), ("every", "most", "most")
 )
-IN_TIME = Claim(TIME, ("GLML",), LEARNT, (every, most, most), TIME_MEANS)
+
+
+class Cells(NamedTuple):
+    """What was found, and for each cell how many test points the realisations share, over training points."""
+
+    accuracies: Accuracies
+    overlaps: dict[Cell, float]
+
+    def sets(self) -> list[str]:
+        """The data sets, in the order of the panels, a set with other features after its own."""
+        return list(dict.fromkeys(data for data, _ in self.accuracies))
+
+    def only(self, sets: Iterable[str]) -> Cells:
+        """The cells of some of the sets."""
+        kept = set(sets)
+        return self._replace(
+            accuracies={cell: found for cell, found in self.accuracies.items() if cell[0] in kept}
+        )
+
+    def as_they_come(self) -> list[str]:
+        """The sets with their own features."""
+        return [data for data in self.sets() if data in PANELS]
+
+    def standardised(self) -> list[str]:
+        """The sets with z-scored features where they are there, else as they come."""
+        scaled = {unscaled(data) for data in self.sets() if data not in PANELS}
+        return [data for data in self.sets() if data not in scaled]
+
+
+class Comparison(NamedTuple):
+    """Two methods in a cell."""
+
+    cell: Cell
+    first: str
+    second: str
+
+
+def cells_of(results: Results) -> Cells:
+    """By cell, method and realisation."""
+    found: Accuracies = {}
+    overlaps: dict[Cell, float] = {}
+    for task, result in results:
+        largest = task.settings.get("largest", panel(task.data).sizes[-1])
+        for i, size in enumerate(result["sizes"]):
+            cell = (task.data, size)
+            overlaps[cell] = overlap(task.data, size, largest, task.settings.get("test"))
+            for name, values in result["methods"].items():
+                found.setdefault(cell, {}).setdefault(name, {})[task.split] = values["accuracy"][i]
+    order = sorted(found, key=lambda cell: (panel(cell[0]).letter, cell[0].endswith(Z_SCORED), cell[1]))
+    return Cells({cell: found[cell] for cell in order}, overlaps)
 
 
 class Found(NamedTuple):
     """What became of a claim: each comparison, each set, and all together; None where nothing was run for it.
 
-    Once for these points, and once for new ones.
+    Once for these points, that is for the mean over all ways of drawing training parts from them, and once for new
+    points of the same source. The intervals of `pairs` are for new points.
     """
 
-    these: Judged
-    new: Judged
+    pairs: dict[Comparison, Compared]
+    these: dict[Comparison, Verdict]
+    new: dict[Comparison, Verdict]
     sets: dict[str, Verdict]
     sets_new: dict[str, Verdict]
     verdict: Verdict | None
@@ -144,29 +129,55 @@ class Found(NamedTuple):
 
 
 def found_of(claim: Claim, cells: Cells) -> Found:
-    """Of all the cells."""
-    comparisons = list(pairs(cells, claim.firsts, claim.seconds, claim.margin, claim.letters))
-    these, new = judged(cells, comparisons, new=False), judged(cells, comparisons, new=True)
-    sets, sets_new = (by_set(each, claim.needs[:2], enough(claim)) for each in (these, new))
-    verdicts = (overall(each, claim.needs[2], claim.letters) for each in (sets, sets_new))
-    return Found(these, new, sets, sets_new, *verdicts)
+    """Of all the cells that there is something to compare in."""
+    pairs = compared(claim, cells)
+    against = min(claim.ahead, 0.0)  # a point that is ours makes no tie a contradiction
+    now, new = (judged(each, claim.ahead, against) for each in (these(pairs), pairs))
+    sets, sets_new = (by_set(each, claim) for each in (now, new))
+    return Found(pairs, now, new, sets, sets_new, overall(sets, claim), overall(sets_new, claim))
 
 
-def enough(claim: Claim) -> int:
-    """How many pairs of methods a set needs for a verdict: half of those that the claim speaks of."""
-    return half(len(claim.firsts) * len(claim.seconds))
+def compared(claim: Claim, cells: Cells) -> dict[Comparison, Compared]:
+    """Every first against every second, in the cells of the claim's panels."""
+    pairs = {}
+    for cell, methods in cells.accuracies.items():
+        if unscaled(cell[0]) in claim.panels:
+            for first in claim.firsts:
+                for second in claim.seconds:
+                    each = paired(methods.get(first, {}), methods.get(second, {}), cells.overlaps[cell])
+                    if each is not None:
+                        pairs[Comparison(cell, first, second)] = each
+    return pairs
+
+
+def by_set(found: Mapping[Comparison, Verdict], claim: Claim) -> dict[str, Verdict]:
+    """The verdict on each set where half of the pairs that the claim speaks of are compared."""
+    own: dict[str, dict[tuple[str, str], list[Verdict]]] = {}
+    for (cell, *pair), verdict in found.items():
+        own.setdefault(cell[0], {}).setdefault((pair[0], pair[1]), []).append(verdict)
+    of_cells, of_pairs, _ = (NEEDS[need] for need in claim.needs)
+    enough = half(len(claim.firsts) * len(claim.seconds))
+    joint = {
+        data: joined([verdict for each in pairs.values() if (verdict := joined(each, of_cells))], of_pairs)
+        for data, pairs in own.items()
+        if len(pairs) >= enough
+    }
+    return {data: verdict for data, verdict in joint.items() if verdict is not None}
+
+
+def overall(of_sets: Mapping[str, Verdict], claim: Claim) -> Verdict | None:
+    """The verdict on the sets of the claim's panels, compared or not."""
+    return joined(list(of_sets.values()), NEEDS[claim.needs[2]], len(claim.panels))
 
 
 def without_point(claim: Claim, cells: Cells) -> Found:
     """The same claim of any difference, however small."""
-    return found_of(claim._replace(margin=0.0), cells)
+    return found_of(claim._replace(ahead=0.0), cells)
 
 
 def not_by_a_point(found: Found, claim: Claim) -> list[str]:
     """The sets, for these points, that would contradict the claim if a tie did: the first is not a point above."""
-    strict = by_set(
-        Judged(found.these.differences, more(found.these.differences)), claim.needs[:2], enough(claim)
-    )
+    strict = by_set(judged(these(found.pairs), claim.ahead), claim)
     return [
         data for data, verdict in strict.items() if verdict is Verdict.CONTRADICTED is not found.sets[data]
     ]
@@ -174,12 +185,10 @@ def not_by_a_point(found: Found, claim: Claim) -> list[str]:
 
 def barely_better(cells: Cells) -> dict[tuple[str, str], list[int]]:
     """Data and metric -> where it is significantly above Euclid for these points, but not by a point."""
-    claim = CLAIMS["others"]
-    by_a_point = found_of(claim, cells).these.verdicts
+    by_a_point = found_of(CLAIMS["others"], cells).these
     found: dict[tuple[str, str], list[int]] = {}
-    for which, verdict in without_point(claim, cells).these.verdicts.items():
-        with_point = by_a_point[which._replace(margin=claim.margin)]
-        if verdict is Verdict.CONTRADICTED is not with_point:
+    for which, verdict in without_point(CLAIMS["others"], cells).these.items():
+        if verdict is Verdict.CONTRADICTED is not by_a_point[which]:
             found.setdefault((which.cell[0], which.second), []).append(which.cell[1])
     return found
 
@@ -187,20 +196,8 @@ def barely_better(cells: Cells) -> dict[tuple[str, str], list[int]]:
 # ---- time
 
 
-def slower(groups: Groups, sets: list[str], times: float) -> dict[tuple[str, str], Difference]:
-    """Data and method -> by how much the logarithm of its seconds is above that of so many times those of GLML's task.
-
-    Of the same sizes.
-    """
-    return {
-        (data, method): difference([log(b) for _, b in both], [log(a) + log(times) for a, _ in both], 0.0)
-        for data, method, both in seconds_of_both(groups, sets)
-        if len(both) > 1
-    }
-
-
 def seconds_of_both(groups: Groups, sets: list[str]) -> Iterator[tuple[str, str, list[tuple[float, float]]]]:
-    """Data, method, and the seconds of GLML's task and of the method's, by realisation."""
+    """Data, method, and the seconds of GLML's task and of the method's, by realisation, for equal sizes."""
     for data in sets:
         methods = groups[data]
         for method in LEARNT:
@@ -212,8 +209,13 @@ def seconds_of_both(groups: Groups, sets: list[str]) -> Iterator[tuple[str, str,
 
 
 def time_found(groups: Groups, sets: list[str]) -> tuple[dict[tuple[str, str], Verdict], Verdict | None]:
-    """The verdict on each data set and method, that GLML is quicker, and on most of them."""
-    found = apart(slower(groups, sets, SPEEDS), slower(groups, sets, 1 / SPEEDS))
+    """The verdict on each data set and method, that GLML is quicker, by the logarithms, and on most of them."""
+    pairs = {
+        (data, method): Compared([log(b) for _, b in both], [log(a) for a, _ in both], 0.0)
+        for data, method, both in seconds_of_both(groups, sets)
+        if len(both) > 1
+    }
+    found = judged(pairs, log(SPEEDS), -log(SPEEDS))
     return found, joined(list(found.values()), most)
 
 

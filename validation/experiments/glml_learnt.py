@@ -36,21 +36,6 @@ OPEN: dict[str, tuple[tuple[float, ...], float]] = {
 SIMILAR = 3  # of DML-eig: similar are a point and this many nearest of its class
 ANCHORS = 5  # of PLML
 SPAN = 1e-12  # of the largest variance: a principal component with less is rounding
-# What reports say of the parameters; the names are those of the page of each method in docs/.
-PARAMETERS = """
-GLML: Sigma + alpha I is the covariance of a class, and A + gamma I is the metric. LMNN: mu weighs the violated
-triplets, and 1 - mu the distances to the targets. ITML: gamma weighs the violation of the bounds.
-
-BoostMetric minimizes log sum_t exp(-m_t) + v tr X over the metrics X, where m_t is the margin of triplet t: the
-distance of its third point minus that of its second. Below a value v* that depends on the training points there is no
-optimum. From some v0 on, the metric is 0. So v = low + s (v0 - low), where low is the larger of v* and 0, and s,
-between 0 and 1, is chosen.
-
-PLML: the metric of a point mixes those of the anchors. The weights of this mixture are found first: lam1 weighs the
-distance of the points from the anchors that they mix, and lam2 how much the weights of neighbours differ. Then the
-anchors' metrics are found: alpha1 weighs their squared norms, and alpha2 the distances of the pairs that the triplets
-want near.
-"""
 NEAR = 1e-3  # how well v* of BoostMetric is known, relative to where its metric becomes 0
 
 Solve = Callable[[float, float], Any]  # parameter, certified relative gap -> the fitted estimator

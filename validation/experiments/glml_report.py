@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from validation.experiments.glml_claims import (
     CLAIMS,
     GLML_TOO,
-    IN_TIME,
     SPEEDS,
     TIME,
-    TIME_MEANS,
+    WORDS,
+    Cell,
+    Cells,
     Claim,
+    Comparison,
     Found,
     barely_better,
+    cells_of,
     found_of,
     not_by_a_point,
     seconds,
     time_found,
     without_point,
-)
-from validation.experiments.glml_compare import (
-    Cell,
-    Cells,
-    Comparison,
-    as_they_come,
-    cells_of,
-    panels_of,
-    standardised,
 )
 from validation.experiments.glml_data import PANELS, asked, panel, sizes_of
 from validation.experiments.glml_learnt import CLOSED, LEARNT
@@ -42,24 +36,47 @@ from validation.experiments.glml_methods import (
     MIXTURES,
     SHARED,
 )
-from validation.experiments.page import HOW as HOW_VERDICTS
-from validation.experiments.page import Groups, Parts, Results, bullets, counted, grouped, number, table
-from validation.experiments.quoted import remarks
+from validation.experiments.page import (
+    Groups,
+    Parts,
+    Results,
+    bullets,
+    counted,
+    grouped,
+    listed,
+    number,
+    table,
+)
 from validation.experiments.statistics import mean
 from validation.experiments.tasks import Preset
-from validation.experiments.verdicts import NO_VERDICT, Verdict, every, legend, letters
+from validation.experiments.verdicts import NO_VERDICT, Verdict, difference, legend, letters
 
 METHODS = (*GENERATIVE, MIXTURES, *LEARNT, *DENSITIES)
 OF_TASK = {SHARED: GENERATIVE, FITTED: DENSITIES}  # of several methods
 TASK_OF = {method: task for task, methods in OF_TASK.items() for method in methods}
 NOT_RUN = f"{NO_VERDICT} (not run)"
 TESTS = ("these points", "new points")
-REMARKS = remarks("glml")  # data and claim -> why the set contradicts it
+REMARKS = WORDS.remarks()  # data and claim -> why the set contradicts it
+COLUMNS = 3  # of the picture
+# Okabe and Ito's colours, and three of Tol's
+STYLES = {
+    "Euclid": ("#000000", "s"),
+    "GLML": ("#D55E00", "o"),
+    MIXTURES: ("#D55E00", "*"),
+    "LMNN": ("#E69F00", "v"),
+    "ITML": ("#56B4E9", "^"),
+    "DML-eig": ("#009E73", "D"),
+    "BoostMetric": ("#882255", "<"),
+    "PLML": ("#999933", ">"),
+    "Fisher": ("#CC79A7", "P"),
+    "Fisher, one Gaussian": ("#0072B2", "X"),
+    "Bayes": ("#999999", "x"),
+}
 
 
 def readings_of(cells: Cells) -> dict[str, list[str]]:
     """Return the sets with features as they come, and with z-scored features if these differ; only what was run."""
-    readings = {"features as they come": as_they_come(cells), "z-scored features": standardised(cells)}
+    readings = {"features as they come": cells.as_they_come(), "z-scored features": cells.standardised()}
     if readings["z-scored features"] == readings["features as they come"]:
         del readings["z-scored features"]
     return {name: sets for name, sets in readings.items() if sets}
@@ -73,30 +90,29 @@ def short(results: Results, preset: Preset) -> list[str]:
         verdicts, new = {}, []
         for claim in CLAIMS.values():
             found = found_of(claim, cells.only(sets))
-            if found.these.verdicts:
+            if found.pairs:
                 verdicts[claim.said] = of_enough(claim, found.sets, found.verdict).split(" (")[0]
                 new.append(of_enough(claim, found.sets, found.verdict_new).split(" (")[0])
         supported = [claim for claim, each in verdicts.items() if each == Verdict.SUPPORTED]
         above, of_cells = gains(cells.only(sets))
-        said.append(
-            f"With {name}, the mean of GLML is above that of Euclid in {above} of {of_cells} cells, and the papers' "
-            f"claims are, for these points, {counted(verdicts.values())}{'; supported: ' if supported else ''}"
-            f"{'; '.join(supported)}. For new points: {counted(new)}."
-        )
+        figures = {
+            "name": name,
+            "above": above,
+            "of_cells": of_cells,
+            "verdicts": counted(verdicts.values()),
+            "supported": f"; supported: {'; '.join(supported)}" if supported else "",
+            "new": counted(new),
+        }
+        said.append(WORDS("result", **figures))
         against += [f"{claim} ({name})" for claim, each in verdicts.items() if each == Verdict.CONTRADICTED]
-    return [
-        " ".join(said),
-        f"The runs contradict {number(len(against), 'claim')}{': ' if against else ''}{'; '.join(against)}.",
-    ]
+    count = number(len(against), "claim")
+    return [" ".join(said), WORDS("against", claims=count, listed=listed(against))]
 
 
 def gains(cells: Cells) -> tuple[int, int]:
     """Return in how many cells GLML has a higher mean than Euclid, and the number of cells that have both."""
     means = [
-        [
-            mean([value for value in methods[name].values() if value is not None]).value
-            for name in ("GLML", "Euclid")
-        ]
+        [mean(present(methods[name])).value for name in ("GLML", "Euclid")]
         for methods in cells.accuracies.values()
         if {"GLML", "Euclid"} <= set(methods)
     ]
@@ -106,27 +122,28 @@ def gains(cells: Cells) -> tuple[int, int]:
 def parts(results: Results, preset: Preset) -> Parts:
     """The accuracies, the claims, how well the metrics are proved, and the time."""
     groups, cells = grouped(results), cells_of(results)
-    accuracy = [
-        "",
-        "## Accuracy of 1-NN, in per cent, by training points a class",
-        "",
-        *accuracy_table(cells, gaps_missed(results)),
-    ]
-    lines = ["", "## What becomes of the papers' claims"]
-    details = []
-    readings = readings_of(cells)
-    for name, sets in readings.items():
-        own = {key: found_of(claim, cells.only(sets)) for key, claim in CLAIMS.items()}
-        title = ["", f"### {name[0].upper()}{name[1:]}", ""] if len(readings) > 1 else [""]
-        lines += [*title, *legend(), *claims_table(own, groups, sets), *run_there(own["most"]), *ties(own)]
-        lines += [*against(own, preset), *point_left_out(cells.only(sets))]
+    tables = WORDS.page("tables", accuracies=accuracy_table(cells, gaps_missed(results)))
+    readings, details = [], []
+    every = readings_of(cells)
+    for name, sets in every.items():
+        there = cells.only(sets)
+        own = {key: found_of(claim, there) for key, claim in CLAIMS.items()}
+        readings += WORDS.page(
+            "reading",
+            title=[f"### {name[0].upper()}{name[1:]}"] if len(every) > 1 else [],
+            legend=legend(),
+            claims=claims_table(own, groups, sets),
+            metrics=run_there(own["most"]),
+            ties=ties(own),
+            against=against(own, preset),
+            without=point_left_out(there),
+        )
         shown = [data for data in sets if data not in PANELS] or sets  # what is the same is said once
         for key, found in own.items():
-            details += comparisons(CLAIMS[key], found, cells, shown, name)
-    details = ["", "## Every comparison", "", *legend(*TESTS)[:1], *details]
-    details += ["", "## What was proved, and what was chosen", "", *proofs(groups)]
-    details += ["", "## Seconds", "", *times(groups)]
-    return Parts(accuracy, [*lines, "", HOW_VERDICTS, "", *HOW], details, so_far(groups, preset))
+            details += comparisons(CLAIMS[key], found, shown, name)
+    details = WORDS.page("details", legend=legend(*TESTS), comparisons=details)
+    details += [*proofs(groups), *times(groups)]
+    return Parts(tables, WORDS.page("verdicts", readings=readings), details, so_far(groups, preset))
 
 
 def so_far(groups: Groups, preset: Preset) -> list[str]:
@@ -139,84 +156,51 @@ def so_far(groups: Groups, preset: Preset) -> list[str]:
             of: dict[int, list[str]] = {}
             for task, count in counts.items():
                 of.setdefault(count, []).extend(OF_TASK.get(task, (task,)))
-            said = [f"{count or 'none'} of {listed(names)}" for count, names in of.items()]
+            said = [f"{count or 'none'} of {enumerated(names)}" for count, names in of.items()]
             parts.append(f"{data} ({whole}): {', '.join(said)}")
     if not (parts or missing):
         return []
-    nothing = [f"Nothing is run of {listed(missing)}."] if missing else []
-    head = (
-        "**Not all of the preset is run.** The list has the realisations that were run, for each set; in brackets is "
-        "the number in the preset. An empty cell of the table is a method that was not run."
-    )
-    return [
-        "",
-        " ".join([head, *nothing, "All statements about the sets are about the sets below."]),
-        "",
-        *bullets(parts),
-    ]
+    sets = f" Nothing is run of {enumerated(missing)}." if missing else ""
+    return WORDS.page("missing", sets=sets, parts=bullets(parts))
 
 
-HOW = [
-    "A claim is split into comparisons of two methods, one for each set and number of training points. A comparison is "
-    "about the difference of their accuracies over the realisations: a two-sided paired t-test, at 5 % for all "
-    "comparisons of a claim together (Holm).",
-    "",
-    "- *supported*: as many comparisons as the words of the claim need are significant in its favour.",
-    "- *contradicted*: so many comparisons are significant against it that its words cannot hold.",
-    "- *undecided*: all other cases.",
-    "",
-    "A set counts as compared if at least half of the metrics in the claim were compared on it. The result on other "
-    "sets of the papers is unknown. So a claim is contradicted only if it fails for every possible result there. A "
-    "claim has no verdict if fewer than half of its sets were compared and these do not contradict it.",
-    "",
-    "Each claim has two verdicts. *These points* is about the mean over all ways of drawing training points from this "
-    "very set, as in the papers' curves; the realisations are a sample of them. *New points* is about new points from "
-    "the same source. Realisations share most of their test points, so the number of test points divided by that of "
-    "training points is added to the 1 / n of the variance of a mean over n realisations (Nadeau, Bengio, Inference "
-    "for the generalization error, Machine Learning 2003). This is cautious if there are few training points. waveform "
-    "and twonorm are drawn anew, so their intervals are the same.",
-    "",
-    "*Outperforms*, *worse* and *poor* are taken to mean a difference of more than a point. This point is ours, not "
-    "the papers'. Such a comparison is supported if the one is significantly more than a point above the other, and "
-    "contradicted only if it is significantly below by any amount: a tie is undecided. *Do not outperform* is "
-    "supported if the other metric is significantly less than a point above Euclid, and contradicted if it is "
-    "significantly more; there the point helps the papers. The verdicts without the point are given below. Effects are "
-    "differences of accuracies, in points.",
-]
+def enumerated(names: Sequence[str]) -> str:
+    """With *and*, quoted where they have a comma of their own."""
+    each = [f'"{name}"' if "," in name else name for name in names]
+    return " and ".join([", ".join(each[:-1]), each[-1]] if len(each) > 1 else each)
 
 
 # ---- accuracies
 
 
-def run_methods(cells: Cells) -> list[str]:
+def present(by_realisation: Mapping[int, float | None]) -> list[float]:
+    """Of the realisations with a metric."""
+    return [value for value in by_realisation.values() if value is not None]
+
+
+def run_methods(found: Iterable[Collection[str]]) -> list[str]:
     """Those with a result, in the order of the columns."""
-    there = {name for found in cells.accuracies.values() for name in found}
+    there = {name for methods in found for name in methods}
     return [name for name in METHODS if name in there]
 
 
 def accuracy_table(cells: Cells, unmet: Counter[tuple[Cell, str]]) -> list[str]:
     """Mean and standard error; beside them the marks of the axis that the papers draw this in."""
-    rows, names = [], run_methods(cells)
-    for (data, size), methods in cells.accuracies.items():
-        own = panel(data)
-        axis = f"{100 * own.axis[0]:g} to {100 * own.axis[1]:g}"
-        most = max(len(values) for values in methods.values())
-        cell = (data, size)
-        values = [of(list(methods.get(name, {}).values()), most, unmet[cell, name]) for name in names]
-        rows.append([f"({own.letter}) {data}", size, most, *values, axis])
-    lines = table(["data", "points", "realisations", *names, "the papers' axis"], rows)
-    said = (
-        "In brackets: the number of realisations, if fewer than all were run or had a metric. †: the number of "
-        "realisations with a metric that did not meet its gap (*not met* below). Empty: not run."
-    )
-    return [*lines, "", said]
+    rows, names = [], run_methods(cells.accuracies.values())
+    for cell, methods in cells.accuracies.items():
+        own = panel(cell[0])
+        low, high = own.axis
+        most = max(map(len, methods.values()))
+        values = [of(methods.get(name, {}), most, unmet[cell, name]) for name in names]
+        rows.append([f"({own.letter}) {cell[0]}", cell[1], most, *values, f"{100 * low:g} to {100 * high:g}"])
+    return table(["data", "points", "realisations", *names, "the papers' axis"], rows)
 
 
-def of(values: list[float | None], most: int, unmet: int = 0) -> str:
+def of(found: Mapping[int, float | None], most: int, unmet: int = 0) -> str:
     """A cell: "" where a method was not run, "none" where it has no metric, its number where it has one for some."""
-    there = [value for value in values if value is not None]
+    there = present(found)
     if not there:
-        return "none" if values else ""
+        return "none" if found else ""
     few = f" ({len(there)})" if len(there) < most else ""
     return f"{mean(there)}{few}" + (f" †{unmet}" if unmet else "")
 
@@ -245,169 +229,118 @@ def claims_table(own: dict[str, Found], groups: Groups, sets: list[str]) -> list
     rows = []
     for key, found in own.items():
         claim = CLAIMS[key]
-        comparisons = counted(found.these.verdicts.values()) or NOT_RUN
-        verdicts = [NOT_RUN] * 2
-        if found.these.verdicts:
-            verdicts = [of_enough(claim, found.sets, each) for each in (found.verdict, found.verdict_new)]
-        rows.append([claim.said, claim.means, comparisons, by_verdict(found.sets), *verdicts])
+        rows.append([claim.said, claim.means, *cells_on(claim, found)])
     of_time, verdict = time_found(groups, sets)
-    timed = of_enough(IN_TIME, {data: verdict for data, _ in of_time}, verdict) if of_time else NOT_RUN
-    rows.append([TIME, TIME_MEANS, counted(of_time.values()) or NOT_RUN, "", timed, ""])
+    timed = of_enough(TIME, {data: verdict for data, _ in of_time}, verdict) if of_time else NOT_RUN
+    rows.append([TIME.said, TIME.means, counted(of_time.values()) or NOT_RUN, "", timed, ""])
     head = ["the papers", "taken as", "comparisons", "sets, these points", "these points", "new points"]
     return table(head, rows)
 
 
+def cells_on(claim: Claim, found: Found) -> list[str]:
+    """The counts of the comparisons, the sets by verdict, and both verdicts."""
+    if not found.pairs:
+        return [NOT_RUN, "", NOT_RUN, NOT_RUN]
+    verdicts = [of_enough(claim, found.sets, each) for each in (found.verdict, found.verdict_new)]
+    return [counted(found.these.values()), by_verdict(found.sets), *verdicts]
+
+
 def of_enough(claim: Claim, there: Mapping[str, Any], verdict: Verdict | None) -> str:
     """The verdict, where the sets that were compared are half of those it speaks of; of every one, one is enough."""
-    asked_of = panels_of(claim.letters)
-    if 2 * len(there) < len(asked_of) and not (claim.needs[2] is every and verdict is Verdict.CONTRADICTED):
-        return f"{NO_VERDICT} (compared on {len(there)} of {len(asked_of)} sets)"
+    of = len(claim.panels)
+    if 2 * len(there) < of and not (claim.needs[2] == "every" and verdict is Verdict.CONTRADICTED):
+        return f"{NO_VERDICT} (compared on {len(there)} of {of} sets)"
     return verdict
+
+
+def by_verdict(of_sets: dict[str, Verdict]) -> str:
+    """The sets by verdict."""
+    names = {verdict: [data for data, each in of_sets.items() if each is verdict] for verdict in Verdict}
+    return "; ".join(f"{verdict}: {', '.join(sets)}" for verdict, sets in names.items() if sets)
 
 
 def run_there(found: Found) -> list[str]:
     """Which metrics GLML is compared with on which sets."""
     metrics: dict[str, dict[str, None]] = {}
-    for which in found.these.verdicts:
+    for which in found.pairs:
         metrics.setdefault(which.cell[0], {})[which.second] = None
     sets: dict[tuple[str, ...], list[str]] = {}
     for data, names in metrics.items():
-        sets.setdefault(tuple(name for name in METHODS if name in names), []).append(data)
-    said = [f"on {listed(of)} {listed(names)}" for names, of in sets.items()]
-    return ["", f"*The other metrics* that were run are {'; '.join(said)}."] if said else []
-
-
-def listed(names: Sequence[str]) -> str:
-    """Quoted where they have a comma of their own."""
-    each = [f'"{name}"' if "," in name else name for name in names]
-    return " and ".join([", ".join(each[:-1]), each[-1]] if len(each) > 1 else each)
+        sets.setdefault(tuple(run_methods([names])), []).append(data)
+    said = [f"on {enumerated(of)} {enumerated(names)}" for names, of in sets.items()]
+    return [WORDS("metrics", said="; ".join(said))] if said else []
 
 
 def point_left_out(cells: Cells) -> list[str]:
     """What the claims with a point become without it, and of GLML what they say of the other metrics."""
     rows = []
     for claim in CLAIMS.values():
-        if claim.margin and (found := without_point(claim, cells)).verdict:
-            comparisons = counted(found.these.verdicts.values())
-            verdicts = [of_enough(claim, found.sets, each) for each in (found.verdict, found.verdict_new)]
-            rows.append([claim.said, comparisons, by_verdict(found.sets), *verdicts])
-    if not rows:
-        return []
-    head = [
-        "the papers, of any difference",
-        "comparisons",
-        "sets, these points",
-        "these points",
-        "new points",
-    ]
-    return ["", "**Without the point**:", "", *table(head, rows), *little_more(cells), *glml_too(cells)]
+        if claim.ahead and (found := without_point(claim, cells)).verdict:
+            rows.append([claim.said, *cells_on(claim, found)])
+    head = ("the papers, of any difference", "comparisons", "sets, these points", *TESTS)
+    more, too = little_more(cells), glml_too(cells)
+    return WORDS.block("without", table=table(head, rows), more=more, too=too) if rows else []
 
 
 def little_more(cells: Cells) -> list[str]:
     """The metrics that the point alone keeps from outperforming Euclid."""
     there = [
-        f"{metric} on {data} at {listed([str(size) for size in sizes])}"
+        f"{metric} on {data} at {enumerated([str(size) for size in sizes])}"
         for (data, metric), sizes in barely_better(cells).items()
     ]
-    if not there:
-        return []
-    return [
-        "",
-        "Significantly above Euclid for these points, but not significantly by more than a point: "
-        f"{'; '.join(there)} points a class.",
-    ]
+    return [WORDS("little_more", where="; ".join(there))] if there else []
 
 
 def glml_too(cells: Cells) -> list[str]:
     """Where GLML does not outperform Euclid by what is asked of the others."""
-    found = found_of(GLML_TOO, cells)
-    names = [data for data, verdict in found.sets.items() if verdict is Verdict.SUPPORTED]
-    if not names:
-        return []
-    return [
-        "",
-        f"In this sense of *do not outperform*, GLML does not outperform Euclid either on {listed(names)}: it is "
-        "significantly less than a point above it in at least half of the cells.",
-    ]
-
-
-def by_verdict(of_sets: dict[str, Verdict]) -> str:
-    """The sets by verdict."""
-    said = []
-    for verdict in Verdict:
-        names = [data for data, each in of_sets.items() if each is verdict]
-        if names:
-            said.append(f"{verdict}: {', '.join(names)}")
-    return "; ".join(said)
+    sets = found_of(GLML_TOO, cells).sets
+    names = [data for data, verdict in sets.items() if verdict is Verdict.SUPPORTED]
+    return [WORDS("glml_too", sets=enumerated(names))] if names else []
 
 
 def against(own: dict[str, Found], preset: Preset) -> list[str]:
     """A sentence on each set that contradicts a claim, those that nothing explains first."""
     known = REMARKS if preset.remarks else {}
-    sentences = [
+    said = [
         f"{CLAIMS[key].said}: contradicted on {data}; {known.get((data, key), 'open.')}"
         for key, found in own.items()
         for data, verdict in found.sets.items()
         if verdict is Verdict.CONTRADICTED
     ]
-    if not sentences:
-        return []
-    head = "These sets contradict a claim, for these points. *Open* marks contradictions that no run explains yet:"
-    return ["", head, "", *bullets(sorted(sentences, key=lambda sentence: "; open" not in sentence))]
+    said.sort(key=lambda sentence: "; open" not in sentence)
+    return WORDS.bullets("contradicted", said)
 
 
 def ties(own: dict[str, Found]) -> list[str]:
     """Where a claim neither holds by the point nor is contradicted."""
-    sentences = [
-        f"{CLAIMS[key].said}: undecided on {listed(names)}, by the point alone; open."
-        for key, found in own.items()
-        if (names := not_by_a_point(found, CLAIMS[key]))
-    ]
-    if not sentences:
-        return []
-    head = (
-        "*By the point alone*: these sets are undecided above only because of the point. For these points, many "
-        "comparisons are significantly less than a point above the other method. If they counted against the claim, "
-        "the set would contradict it:"
-    )
-    return ["", head, "", *bullets(sentences)]
+    sets = {CLAIMS[key].said: not_by_a_point(found, CLAIMS[key]) for key, found in own.items()}
+    said = [WORDS("tie", claim=claim, sets=enumerated(names)) for claim, names in sets.items() if names]
+    return WORDS.bullets("ties", said)
 
 
-def comparisons(claim: Claim, found: Found, cells: Cells, sets: list[str], reading: str) -> list[str]:
+def comparisons(claim: Claim, found: Found, sets: list[str], reading: str) -> list[str]:
     """Every comparison with its interval for new points, a line for each set and pair of methods."""
-    rows: dict[tuple[str, str, str], list[str]] = {}
-    for which in found.these.verdicts:
+    rows: dict[tuple[str, str], list[str]] = {}
+    for which in found.pairs:
         if which.cell[0] in sets:
-            key = (which.cell[0], which.first, which.second)
+            key = (which.cell[0], f"{which.first} - {which.second}")
             rows.setdefault(key, []).append(f"{which.cell[1]}: {difference_of(found, which)}")
-    if not rows:
-        return []
-    return [
-        "",
-        f"**{claim.said}** ({reading}): differences of accuracies in points, with their 95 % intervals for new points, "
-        f"by training points a class. S supported{reach_of(claim.margin)}.",
-        "",
-        *table(
-            ["data", "", "differences"],
-            ([data, f"{first} - {second}", "; ".join(each)] for (data, first, second), each in rows.items()),
-        ),
-    ]
+    made = table(["data", "", "differences"], ([*key, "; ".join(each)] for key, each in rows.items()))
+    said = {"said": claim.said, "reading": reading, "reach": reach_of(claim.ahead)}
+    return WORDS.page("comparisons", table=made, **said) if rows else []
 
 
-def reach_of(margin: float) -> str:
+def reach_of(ahead: float) -> str:
     """Of which difference a comparison is supported and contradicted."""
-    if not margin:
+    if not ahead:
         return ", C contradicted"
-    least = f"{-100 * margin:+g}"
-    return f" (more than {least}), C contradicted (less than {least if margin > 0 else 0})"
+    least = f"{100 * ahead:+g}"
+    return f" (more than {least}), C contradicted (less than {least if ahead < 0 else 0})"
 
 
 def difference_of(found: Found, which: Comparison) -> str:
-    """The difference and its interval, without the point that the claim asks for, and its letter."""
-    each = found.new.differences[which]
-    middle, low, high = (100 * (value - which.margin) for value in (each.mean, *each.interval))
-    codes = letters(found.these.verdicts[which], found.new.verdicts[which])
-    return f"{middle:+.1f} ({low:+.1f} to {high:+.1f}) {codes}"
+    """The difference and its interval, without the point that the claim asks for, and its letters."""
+    return f"{difference(*found.pairs[which]).shown(1)} {letters(found.these[which], found.new[which])}"
 
 
 # ---- proofs and time
@@ -418,42 +351,30 @@ def proofs(groups: Groups) -> list[str]:
     rows = []
     for data, method, found in by_method(groups):
         gaps = [each["gap"] for each in found if each["gap"] is not None]
-        unmet = sum(missed(each["status"]) for each in found)
         absent = 0 if method in DENSITIES else sum(each["status"] is None for each in found)
         chosen = Counter(
             ", ".join(f"{value:g}" for value in each["chosen"]) for each in found if each["chosen"]
         )
-        frequent = "; ".join(f"{value} ({count})" for value, count in chosen.most_common(3))
         edges = [edge for each in found if (edge := at_edge(method, each)) is not None]
-        edge = f"{sum(edges)} of {len(edges)}" if edges else ""
-        largest = f"{max(gaps):.1e}" if gaps else ""
-        not_met = "" if method in DENSITIES else f"{unmet} of {len(found)}"
-        rows.append([data, method, largest, not_met, absent, frequent, edge])
+        unmet = sum(missed(each["status"]) for each in found)
+        row = [
+            f"{max(gaps):.1e}" if gaps else "",
+            "" if method in DENSITIES else f"{unmet} of {len(found)}",
+            absent,
+            "; ".join(f"{value} ({count})" for value, count in chosen.most_common(3)),
+            f"{sum(edges)} of {len(edges)}" if edges else "",
+        ]
+        rows.append([data, method, *row])
     head = ["data", "method", "largest gap", "not met", "no metric", "most often chosen", "at an edge"]
-    return [
-        "Gaps are relative gaps of the metrics that were tested; for GLML, at the first test points.",
-        "",
-        "- *Chosen*: alpha, gamma of GLML; the same of mixtures, after the number of Gaussians; mu / (1 - mu) of LMNN; "
-        "gamma of ITML; k of DML-eig; the share s of v of BoostMetric; alpha2 of PLML; alpha of Fisher and Bayes, "
-        "which have no gap.",
-        "- *At an edge*: the best parameter was the last one tried after all allowed extensions of the grid. If grids "
-        "are not extended, it was the first or last of the grid (except a gamma of 0 of GLML and a k of 1 of DML-eig, "
-        "which are the smallest possible). A value beyond the edge might be better.",
-        "- *Not met*: it is not proved that the gap is at most the gap asked plus rounding. So a larger gap may be met "
-        "if the optimum is nearly 0. A smaller gap may not be met if rounding may exceed a hundred times the gap "
-        "asked. Metrics that did not meet their gap are still in the accuracies and comparisons.",
-        "",
-        *table(head, rows),
-    ]
+    return WORDS.page("proofs", table=table(head, rows))
 
 
 def by_method(groups: Groups) -> Iterator[tuple[str, str, list[dict[str, Any]]]]:
     """Data, method, and what is known of every metric: gap, status, chosen, and edge where grids go on."""
     for data, tasks in groups.items():
         for method in ("GLML", MIXTURES, *LEARNT, *DENSITIES):
-            results = tasks.get(TASK_OF.get(method, method), [])
             found = []
-            for result in results:
+            for result in tasks.get(TASK_OF.get(method, method), []):
                 kept = result["methods"][method]
                 names = [name for name in ("gap", "status", "chosen", "edge") if name in kept]
                 each = zip(*(kept[name] for name in names), strict=True)
@@ -488,11 +409,69 @@ def times(groups: Groups) -> list[str]:
             note = "" if own == sizes else f" (to {own[-1]})" if own else ""
             values.append(f"{seconds(groups, data, method):.1f}{note}" if own else "")
         rows.append([data, *values])
-    return [
-        "The table has the median time of a realisation, with all sizes, the choice of parameters and the "
-        "classification of test points. The first column is for Euclid and GLML together (in earlier runs also for "
-        f"Fisher and Bayes, with GLML's alpha), the last for Fisher and Bayes. Machines differed in speed by up to "
-        f"{SPEEDS:g} times, so smaller differences are not evidence.",
-        "",
-        *table(["data", "GLML, Euclid", MIXTURES, *LEARNT, "Fisher, Bayes"], rows),
-    ]
+    head = ["data", "GLML, Euclid", MIXTURES, *LEARNT, "Fisher, Bayes"]
+    return WORDS.page("seconds", table=table(head, rows), SPEEDS=SPEEDS)
+
+
+# ---- the picture
+
+
+def draw(results: Results, preset: Preset, figure: Any) -> None:
+    """Fig. 5 of Noh et al. 2018: accuracy against training points a class, a panel for each set."""
+    cells = cells_of(results)
+    names = cells.sets()
+    columns = min(COLUMNS, len(names) + 1)
+    rows = -(-(len(names) + 1) // columns)
+    figure.set_size_inches(3.6 * columns, 3.4 * rows)
+    places = figure.subplots(rows, columns, squeeze=False).ravel()
+    shown: dict[str, Any] = {}
+    for axes, data in zip(places, names, strict=False):
+        panel_of(axes, data, cells)
+        lines, labels = axes.get_legend_handles_labels()
+        shown |= dict(zip(labels, lines, strict=True))
+    for axes in places[len(names) :]:
+        axes.axis("off")
+    ordered = run_methods([shown])
+    title = "metric of 1-NN"
+    places[len(names)].legend([shown[name] for name in ordered], ordered, loc="center", title=title)
+    figure.supxlabel(
+        "bars: a standard error of the mean; hollow: one realisation; grey: between the marks of the papers' axis",
+        fontsize=9,
+    )
+
+
+def panel_of(axes: Any, data: str, cells: Cells) -> None:
+    """The curves of a set, over the range that the papers' axis marks."""
+    low, high = panel(data).axis
+    axes.axhspan(100 * low, 100 * high, color="#eeeeee", zorder=0)
+    own = {size: methods for (name, size), methods in cells.accuracies.items() if name == data}
+    for method in METHODS:
+        by_size = {size: present(methods.get(method, {})) for size, methods in own.items()}
+        curve(axes, method, by_size, ls="--" if method == MIXTURES else "-")
+    axes.set_xticks(list(own))
+    axes.set_title(f"({panel(data).letter}) {data}")
+    axes.set_xlabel("training points a class")
+    axes.set_ylabel("accuracy, %")
+    axes.grid(alpha=0.3)
+
+
+def curve(axes: Any, method: str, by_place: Mapping[int, Sequence[float]], **style: Any) -> None:
+    """The mean accuracies of a method with their standard errors, in per cent, at the places that have any."""
+    found = {place: values for place, values in by_place.items() if values}
+    if not found:
+        return
+    means = [mean(values) for values in found.values()]
+    colour, marker = STYLES[method]
+    width = 2 if method in ("Euclid", "GLML") else 1
+    axes.errorbar(
+        list(found),
+        [100 * each.value for each in means],
+        [100 * each.error for each in means],
+        color=colour,
+        marker=marker,
+        mfc="white" if max(map(len, found.values())) == 1 else colour,
+        ms=5,
+        capsize=2,
+        label=method,
+        **{"lw": width, **style},
+    )

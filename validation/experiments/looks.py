@@ -6,9 +6,8 @@ Each is computed on the trials or realisations of its experiment. They explain; 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -21,28 +20,23 @@ from cvxml import datasets
 from cvxml.core.metric import FloatArray, components_of
 from cvxml.methods.glml.instance import Mixtures, fit_gaussians
 from validation.experiments import glml, mlsvm, table1_looks
-from validation.experiments.glml_data import Z_SCORED, Realisation, panel, points_of, prepared, realisation
+from validation.experiments.glml_data import Z_SCORED, panel, points_of, prepared, realisation
 from validation.experiments.glml_learnt import learnt
 from validation.experiments.glml_methods import densities, fisher_predicted, generative, nn
 from validation.experiments.mlsvm import K, scaled
 from validation.experiments.mlsvm_report import HINDSIGHT
 from validation.experiments.packaged import SPOKEN
-from validation.experiments.quoted import FILE
 from validation.experiments.splits import Split, shuffled, z_scored
+from validation.experiments.statistics import percents
 from validation.experiments.vote import error_of
+from validation.experiments.words import FILE
 
 TIED = ("ionosphere", "wine", "german_numeric", "iris")
 EVERY_LAM = ("dermatology", "ionosphere")
+# of the sets that were looked at with z-scores: two sizes, and the number of realisations
+Z_SCORES = {"wine": ((10, 40), 20), SPOKEN: ((100, 270), 10)}
 
-
-class Looked(NamedTuple):
-    """The sizes and the number of realisations of a set that was looked at with z-scores."""
-
-    sizes: tuple[int, int]
-    realisations: int
-
-
-Z_SCORES = {"wine": Looked((10, 40), 20), SPOKEN: Looked((100, 270), 10)}
+Figures = dict[str, float]
 Pair = tuple[FloatArray, FloatArray]  # training and test points
 
 
@@ -68,40 +62,40 @@ SCALINGS: dict[str, Callable[[FloatArray, FloatArray], Pair]] = {
 }
 
 
-def spambase() -> dict[str, float]:
-    """Errors of 4-NN, per cent, over the ten trials of the MLSVM experiment, by the scaling of the features."""
-    X, y = datasets.load("spambase")
-    errors: dict[str, list[float]] = {name: [] for name in SCALINGS}
-    for trial in range(10):
-        part = shuffled(X, y, trial)
+def trials(data: str) -> Iterator[Split]:
+    """The ten trials of the MLSVM experiment."""
+    X, y = datasets.load(data)
+    return (shuffled(X, y, trial) for trial in range(10))
+
+
+def spambase() -> Iterator[Figures]:
+    """Errors of 4-NN by the scaling of the features."""
+    for part in trials("spambase"):
+        found = {}
         for name, scaling in SCALINGS.items():
             train, test = scaling(part.X, part.X_test)
-            errors[name].append(1 - KNeighborsClassifier(K).fit(train, part.y).score(test, part.y_test))
-    return {name: 100 * float(np.mean(found)) for name, found in errors.items()}
+            found[name] = 1 - KNeighborsClassifier(K).fit(train, part.y).score(test, part.y_test)
+        yield found
 
 
-def balance() -> dict[str, float]:
-    """4-NN on balance in the features of degree 2, over the ten trials of the MLSVM experiment, in per cent.
+def balance() -> Iterator[Figures]:
+    """4-NN on balance in the features of degree 2.
 
     The classes are the signs of f0 f1 - f2 f3, so that a metric of rank one is never wrong. Of what the certified
     optimum gains over the metric 0, the share that the best multiple of this one gains; and the optimum's error.
     """
-    X, y = datasets.load("balance")
-    found: dict[str, list[float]] = {}
-    for trial in range(10):
-        part = shuffled(X, y, trial)
+    for part in trials("balance"):
         made = scaled(part, 2)
         made = made._replace(X=products(made.X), X_test=products(made.X_test))
         w = np.linalg.lstsq(made.X, part.X[:, 0] * part.X[:, 1] - part.X[:, 2] * part.X[:, 3])[0]
-        found.setdefault("rank one", []).append(100 * error_of(made, K, w[None]))
+        found = {"rank one": error_of(made, K, w[None])}
         for lam in (1e-6, 1e-3, 1e-1):
             solution = cvxml.solve("mlsvm", made.X, made.y, lam=lam, n_neighbors=K)
-            error = 100 * error_of(made, K, components_of(solution.metric))
             zero = objective_at(made, 0 * solution.metric, lam)
             gains = zero - least_of_multiples(made, np.outer(w, w), lam), zero - float(solution.objective)
-            found.setdefault(f"optimum, lam = {lam:g}", []).append(error)
-            found.setdefault(f"gains, lam = {lam:g}", []).append(100 * gains[0] / gains[1])
-    return {name: float(np.mean(values)) for name, values in found.items()}
+            found[f"optimum, lam = {lam:g}"] = error_of(made, K, components_of(solution.metric))
+            found[f"gains, lam = {lam:g}"] = gains[0] / gains[1]
+        yield found
 
 
 def least_of_multiples(part: Split, A: FloatArray, lam: float) -> float:
@@ -118,30 +112,21 @@ def objective_at(part: Split, A: FloatArray, lam: float) -> float:
     return float(cvxml.evaluate("mlsvm", part.X, part.y, A, lam=lam, n_neighbors=K).objective)
 
 
-def tied(data: str) -> dict[str, float]:
-    """Errors of K-NN, per cent, over the ten trials of the MLSVM experiment, by what votes that tie go to."""
-    X, y = datasets.load(data)
-    errors: dict[str, list[float]] = {}
-    for trial in range(10):
-        part = scaled(shuffled(X, y, trial), 1)
+def tied(data: str) -> Iterator[Figures]:
+    """Errors of K-NN by what votes that tie go to."""
+    for part in (scaled(each, 1) for each in trials(data)):
         first, last = (  # scikit-learn's is the first in order, and the last where the order is turned round
             1 - KNeighborsClassifier(K).fit(part.X, sign * part.y).score(part.X_test, sign * part.y_test)
             for sign in (1, -1)
         )
-        rules = {"the first class": first, "the nearest": error_of(part, K), "the last class": last}
-        for rule, error in rules.items():
-            errors.setdefault(rule, []).append(100 * error)
-    return {rule: float(np.mean(found)) for rule, found in errors.items()}
+        yield {"the first class": first, "the nearest": error_of(part, K), "the last class": last}
 
 
-def every_lam(data: str) -> dict[str, float]:
-    """Errors of MLSVM, per cent, with the whole grid of lam at each degree: selected, and in hindsight."""
-    preset = mlsvm.PRESETS["full"]
-    found: dict[str, list[float]] = {}
-    for task in mlsvm.tasks(preset):
-        if task.data == data and task.method in ("MLSVM", HINDSIGHT):
-            found.setdefault(task.method, []).append(100 * mlsvm.measure(task)["error"])
-    return {method: float(np.mean(errors)) for method, errors in found.items()}
+def every_lam(data: str) -> Iterator[Figures]:
+    """Errors of MLSVM with the whole grid of lam at each degree: selected, and in hindsight."""
+    asked = {(task.data, task.method, task.split): task for task in mlsvm.tasks(mlsvm.PRESETS["full"])}
+    for trial in range(10):
+        yield {of: mlsvm.measure(asked[data, of, trial])["error"] for of in ("MLSVM", HINDSIGHT)}
 
 
 def products(X: FloatArray) -> FloatArray:
@@ -150,29 +135,23 @@ def products(X: FloatArray) -> FloatArray:
     return X[:, a] * X[:, b] * np.where(a == b, 1.0, np.sqrt(2))
 
 
-def bayes(data: str, size: int, alphas: tuple[float, ...], count: int) -> dict[str, float]:
-    """Accuracies, per cent, of the rule of the fitted Gaussians by alpha, and of Euclid."""
-    drawn = [realisation(data, split, size) for split in range(count)]
-
-    def accuracy(one: Realisation, alpha: float) -> float:
-        X, y = one.training(size)
-        model = fit_gaussians(X, y, [str(c) for c in range(int(y.max()) + 1)], alpha)
-        return one.accuracy(model.log_densities(one.X_test).argmax(axis=1))
-
-    found = {
-        f"alpha = {alpha:g}": 100 * float(np.mean([accuracy(one, alpha) for one in drawn]))
-        for alpha in alphas
-    }
-    plain = [
-        one.accuracy(KNeighborsClassifier(1).fit(*one.training(size)).predict(one.X_test)) for one in drawn
-    ]
-    return {**found, "Euclid": 100 * float(np.mean(plain))}
+def bayes(data: str, size: int, alphas: tuple[float, ...], count: int) -> Iterator[Figures]:
+    """Accuracies of the rule of the fitted Gaussians by alpha, and of Euclid."""
+    for split in range(count):
+        drawn = realisation(data, split, size)
+        X, y = drawn.training(size)
+        classes = [str(c) for c in range(int(y.max()) + 1)]
+        densities = {
+            alpha: fit_gaussians(X, y, classes, alpha).log_densities(drawn.X_test) for alpha in alphas
+        }
+        found = {f"alpha = {alpha:g}": drawn.accuracy(of.argmax(axis=1)) for alpha, of in densities.items()}
+        plain = KNeighborsClassifier(1).fit(X, y).predict(drawn.X_test)
+        yield {**found, "Euclid": drawn.accuracy(plain)}
 
 
-def z_scores(data: str, size: int, count: int) -> dict[str, float]:
-    """Accuracies, per cent, with z-scored training points; the share of the widest feature in raw squared distances."""
+def z_scores(data: str, size: int, count: int) -> Iterator[Figures]:
+    """Accuracies with z-scored training points; the share of the widest feature in raw squared distances."""
     widest = points_of(data, 0)[0].var(axis=0)
-    right: dict[str, list[float]] = {}
     for split in range(count):
         drawn = realisation(data, split, panel(data).sizes[-1])
         X, y = drawn.training(size)
@@ -180,76 +159,64 @@ def z_scores(data: str, size: int, count: int) -> dict[str, float]:
         found = generative(X, y, Q, 0) | densities(X, y, Q, 0)
         for method in ("LMNN", "ITML", "DML-eig"):
             found |= learnt(method, X, y, Q, split, None)
-        for method, one in found.items():
-            right.setdefault(method, []).append(100 * drawn.accuracy(one.predicted))
-    means = {method: float(np.mean(values)) for method, values in right.items()}
-    return {"widest feature": 100 * float(widest.max() / widest.sum()), **means}
+        right = {method: drawn.accuracy(one.predicted) for method, one in found.items()}
+        yield {"widest feature": float(widest.max() / widest.sum()), **right}
 
 
-def open_grids(data: str, size: int, count: int) -> dict[str, float]:
-    """Accuracies, per cent, of GLML and Fisher where alpha and gamma go on as in the preset "full"."""
+def open_grids(data: str, size: int, count: int) -> Iterator[Figures]:
+    """Accuracies of GLML and Fisher where alpha and gamma go on as in the preset "full"."""
     further = glml.PRESETS["full"].settings["further"]
-    right: dict[str, list[float]] = {}
     for split in range(count):
         drawn = realisation(data, split, panel(data).sizes[-1])
         X, y = drawn.training(size)
         both = generative(X, y, drawn.X_test, further) | densities(X, y, drawn.X_test, further)
-        for method, one in both.items():
-            right.setdefault(method, []).append(100 * drawn.accuracy(one.predicted))
-    return {method: float(np.mean(values)) for method, values in right.items()}
+        yield {method: drawn.accuracy(one.predicted) for method, one in both.items()}
 
 
-def twonorm(size: int, count: int) -> dict[str, float]:
-    """Accuracies, per cent, by the Gaussians that twonorm is drawn from: no fitted ones, no alpha."""
+def twonorm(size: int, count: int) -> Iterator[Figures]:
+    """Accuracies by the Gaussians that twonorm is drawn from: no fitted ones, no alpha."""
     mean = 2 / np.sqrt(20) * np.ones(20)
     true = Mixtures(np.array([mean, -mean]), np.array([np.eye(20)] * 2), np.log([0.5, 0.5]), np.arange(2), 2)
-    right: dict[str, list[float]] = {}
     for split in range(count):
         drawn = realisation("twonorm", split, 3000, 2000)
         X, y = drawn.training(size)
-        found = {
+        predicted = {
             "Euclid": nn(X, y, drawn.X_test),
             "Fisher": fisher_predicted(true, X, y, drawn.X_test),
             "Bayes": true.log_densities(drawn.X_test).argmax(axis=1),
         }
-        for method, predicted in found.items():
-            right.setdefault(method, []).append(100 * drawn.accuracy(predicted))
-    return {method: float(np.mean(values)) for method, values in right.items()}
+        yield {method: drawn.accuracy(of) for method, of in predicted.items()}
 
 
-def waveform() -> dict[str, float]:
-    """Errors of an SVM with 400 training points, per cent, where one class is set against the two others."""
-    errors: dict[str, list[float]] = {f"class {c}": [] for c in range(3)}
+def waveform() -> Iterator[Figures]:
+    """Errors of an SVM with 400 training points where one class is set against the two others."""
     for split in range(10):
         X, y = datasets.waveform(5000, seed=1 + split)
-        for c in range(3):
-            model = SVC(C=1.0, gamma=0.05).fit(X[:400], y[:400] == c)
-            errors[f"class {c}"].append(1 - model.score(X[400:], y[400:] == c))
-    return {name: 100 * float(np.mean(found)) for name, found in errors.items()}
+        models = {c: SVC(C=1.0, gamma=0.05).fit(X[:400], y[:400] == c) for c in range(3)}
+        yield {f"class {c}": 1 - model.score(X[400:], y[400:] == c) for c, model in models.items()}
 
 
-LOOKS: dict[str, Callable[[], dict[str, float]]] = {
+# name -> the figures of each trial, as shares; what is quoted is their means, in per cent
+TRIALS: dict[str, Callable[[], Iterator[Figures]]] = {
     "spambase": spambase,
     "balance": balance,
     **{f"{data}, tied votes": partial(tied, data) for data in TIED},
     **{f"{data}, every lam": partial(every_lam, data) for data in EVERY_LAM},
+    "ionosphere": partial(bayes, "ionosphere", 50, (1e-4, 1e-2), 12),
+    "german_ida": partial(bayes, "german_ida", 200, (1e-4, 1.0, 100.0), 20),
+    **{
+        f"{data}, {size} a class": partial(z_scores, data, size, count)
+        for data, (sizes, count) in Z_SCORES.items()
+        for size in sizes
+    },
+    **{f"{SPOKEN}, open grids, {size} a class": partial(open_grids, SPOKEN, size, 10) for size in (100, 270)},
+    "twonorm": partial(twonorm, 500, 10),
+    "waveform": waveform,
+}
+LOOKS: dict[str, Callable[[], Figures]] = {
+    **{name: lambda look=look: percents(look()) for name, look in TRIALS.items()},
     **table1_looks.LOOKS,
     **table1_looks.LONG,
-    "ionosphere": lambda: bayes("ionosphere", 50, (1e-4, 1e-2), 12),
-    "german_ida": lambda: bayes("german_ida", 200, (1e-4, 1.0, 100.0), 20),
-    **{
-        f"{data}, {size} a class": partial(z_scores, data, size, looked.realisations)
-        for data, looked in Z_SCORES.items()
-        for size in looked.sizes
-    },
-    **{
-        f"{SPOKEN}, open grids, {size} a class": partial(
-            open_grids, SPOKEN, size, Z_SCORES[SPOKEN].realisations
-        )
-        for size in Z_SCORES[SPOKEN].sizes
-    },
-    "twonorm": lambda: twonorm(500, 10),
-    "waveform": waveform,
 }
 
 

@@ -15,108 +15,24 @@ from cvxml.core.metric import FloatArray, IntArray, components_of
 from cvxml.core.neighbors import k_nearest
 from cvxml.methods.mlsvm.algorithm1 import algorithm1
 from cvxml.methods.mlsvm.neighborhood import instance
-from validation.experiments.mlsvm_report import EXTRA, HINDSIGHT, METHODS, ROWS, draw, parts, short
-from validation.experiments.quoted import QUOTED
+from validation.experiments.mlsvm_report import HINDSIGHT, METHODS, WORDS, draw, parts, short
 from validation.experiments.splits import Split, shuffled, some_pairs, z_scored
 from validation.experiments.tasks import Preset, Result, Task
 
-TITLE = "MLSVM: the nine data sets of Nguyen, Guo 2008, Table 2 and Fig. 2"
-QUESTION = (
-    "Is MLSVM always among the best of kNN, LMNN, ITML, SVM and MLSVM on nine data sets, as Table 2 and Fig. 2 of "
-    "Nguyen and Guo say?"
-)
 K = 4
-GRID = tuple(10.0**i for i in range(-3, 4))
-DEGREES = (1, 2, 3, 4, 5)
 SELECT, FINAL = 1e-3, 1e-6  # certified relative gaps: while selecting, and of the metric that is tested
-ALL = (
-    "spambase",
-    "german_numeric",
-    "australian",
-    "ionosphere",
-    "dermatology",
-    "heart",
-    "balance",
-    "wine",
-    "iris",
-)
 MAX_ITER = 2000
 PRINTED = 200  # steps of Algorithm 1 as printed; the paper does not say how many
 LOW_DEGREES = 3  # of the Crammer-Singer SVM, at most
-TIED_VOTES = "; ".join(
-    f"on {data} {', '.join(f'{error:.1f}' for error in QUOTED[f'{data}, tied votes'].values())} %"
-    for data in ("ionosphere", "wine", "german_numeric", "iris")
-)
-WHAT = f"""
-**Setting.** Half of the data is used to train, half to test, in 10 trials. Trial t uses RandomState(t).permutation.
-Every method except SVM is {K}-NN on features that the method has mapped. ± is the standard error of the mean over the
-trials.
-
-**Selection.** These parameters are selected by the error of two stratified folds of the training part: lam of MLSVM
-and SVM and gamma of ITML over 10^-3 .. 10^3, and the degree of the kernel <x, x'>^degree over 1 .. 5. Of equal errors
-the first is taken: lower degree before lower weight. SVM has C = 1/lam for the sum of its losses, and MLSVM has lam
-with their mean. So the same lam means weights that differ by the number of points. While parameters are selected, a
-certified relative gap of {SELECT:g} is required; for the metric that is tested, {FINAL:g}.
-
-**Decisions that the paper leaves open:**
-
-- *Features.* For degree 1, features are z-scored by the training part. For a higher degree the origin matters,
-  because <x, x'>^2 cannot distinguish x from -x. Then features are divided by their standard deviation and not
-  centred. They are also multiplied by a number that gives <x, x>^degree the mean that it has for degree 1, so lam
-  means the same at every degree.
-- *Metric in which neighbours are found.* Above degree 1 all distances are those of the feature space, for the
-  neighbourhoods of MLSVM too. The paper mentions the Euclidean metric.
-- *LMNN:* {K} targets, mu = 0.5. *ITML:* 20 c^2 similar and 20 c^2 dissimilar pairs of c classes drawn at random,
-  bounds at the 5th and 95th percentile of squared distances, the identity as the prior.
-- *Ties.* Votes that tie, 2 to 2, go to the class with the first label. The paper gives no rule, and the rule matters.
-  If ties go to the first class, to the nearest tied class or to the last class, the error of kNN is {TIED_VOTES}
-  (`looks.py`). A verdict that depends on a point of error may change with the rule.
-- *Sizes.* The paper's Table 1 gives dermatology 179 and spambase 2300 points, about half of each set, and does not
-  say which half. We use the whole sets, 358 and 4601 points.
-
-**Methods beside the paper's.** *MLSVM* has the neighbourhood as printed, the {K} nearest points. *MLSVM per class*
-has the {K} nearest points of the class and the {K} nearest of the other classes, or fewer if a class has fewer; it is
-beyond the paper. *SVM* has the loss of libsvm, one class against one.
-
-The presets beyond *small* have three more. *Crammer-Singer* is the SVM of the paper: its losses are not summed over
-pairs of classes. It is run at degrees 1 to {LOW_DEGREES} of 5, and each class has an intercept, which Crammer and
-Singer's paper does not have. *MCML* is described in the paper. *MLSVM printed* is {PRINTED} steps of Algorithm 1 as
-the transcript at hand prints it, at degree 1. Its lines for the neighbours and for the step are wrong, so it does not
-reach the optimum (docs/errata.md).
-"""
-
-EVERY = {"degrees": DEGREES, "weights": GRID, "kernel_weights": GRID}
-PRESETS = {
-    "small": Preset(
-        ("wine", "balance", "iris"),
-        2,
-        {"degrees": (1, 2), "weights": (1e-3, 1e-1, 1e1), "kernel_weights": (1e-2, 1.0)},
-        ("three sets, 2 trials, degrees 1 and 2, a lam of every hundredfold from 10^-3 to 10.",),
-    ),
-    "reduced": Preset(
-        ALL,
-        10,
-        {**EVERY, "kernel_weights": (1e-3, 1e-2, 1e-1, 1.0), "extra": EXTRA},
-        (
-            "for degrees 2 to 5 of MLSVM lam is 10^-3, 10^-2, 10^-1 or 1;",
-            "spambase: MLSVM and Crammer-Singer for degrees above 1 learn from the first 200 training points; 4-NN "
-            "looks among all of them.",
-        ),
-        remarks=True,
-    ),
-    "full": Preset(
-        ALL,
-        10,
-        {**EVERY, "extra": EXTRA},
-        ("spambase: as in *reduced*, degrees 2 to 5 learn from a subsample.",),
-    ),
-}
-
-__all__ = ["PRESETS", "QUESTION", "TITLE", "WHAT", "draw", "measure", "parts", "short", "tasks"]
-
-
+# For degrees above 1 a metric is learnt from the first so many training points, where all would take hours; kNN looks
+# among all of them.
+ROWS: dict[str, dict[str, int]] = {"spambase": {"kernel": 200}}
 MACHINES = ("SVM", "Crammer-Singer")  # that classify by themselves
 OF_A_KERNEL = ("MLSVM", "MLSVM per class", *MACHINES)
+TITLE, QUESTION, PRESETS = WORDS("title"), WORDS("question"), WORDS.presets()
+WHAT = WORDS("setting", **globals())  # with the constants above
+
+__all__ = ["PRESETS", "QUESTION", "TITLE", "WHAT", "draw", "measure", "parts", "short", "tasks"]
 
 
 class Choice(NamedTuple):

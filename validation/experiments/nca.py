@@ -14,185 +14,42 @@ from sklearn.pipeline import make_pipeline
 import cvxml
 from cvxml import datasets
 from cvxml.core.metric import FloatArray, IntArray
+from validation.experiments import nca_claims, nca_more, nca_report
 from validation.experiments.nca_claims import (
     DIGITS,
+    EQUAL,
     FULL,
     NEAR,
-    OUR_CLASSES,
-    PANELS,
     PLANE,
-    SEPARATED,
     SHARE,
-    SPLITS,
     TEST,
     TRAIN,
-    Judged,
-    by_less,
-    lacking,
-    of_panel,
-    of_set,
-    sets,
-    summary,
+    WORDS,
+    start_of,
 )
-from validation.experiments.nca_more import MORE, SIZE, STEPS, measured
-from validation.experiments.nca_more_report import NAMED, SCALE, beyond, scale, sentences
-from validation.experiments.nca_report import behind, descents, draw, figures
-from validation.experiments.nca_starts import CHOICES, EQUAL, agreed, by_choice, chosen, start_of
-from validation.experiments.page import Groups, Parts, Results, bullets, counted, grouped, number
+from validation.experiments.nca_more import MORE, measured
+from validation.experiments.nca_report import draw, short
+from validation.experiments.page import Parts, Results, bullets, counted
 from validation.experiments.splits import Split, shuffled, z_scored
 from validation.experiments.tasks import Preset, Result, Task
-from validation.experiments.verdicts import Verdict, legend, together
 
-__all__ = ["PRESETS", "QUESTION", "TITLE", "WHAT", "draw", "measure", "parts", "short", "tasks"]
-
-TITLE = "NCA: nearest neighbours at full rank and in the plane (Goldberger et al. 2004)"
-QUESTION = (
-    "Is 1-NN by NCA better than by other linear maps on training data, and at or near the top on test data, at full "
-    "rank and in the plane?"
-)
 BINS = (18.8333, 23.7)  # of the target of housing: three classes of nearly the same size
 UNSCALED = (DIGITS, "rings")
 STARTS = {"NCA": ("auto", "likelihood"), "NCA 2": ("auto", "likelihood", "pca")}
-WHAT = f"""
-**Setting.** The tables show the accuracy of 1-NN in per cent after each linear map, fitted to the training part. 70 %
-of the points are used to train, 30 % to test. ± is the standard error of the mean over the splits. The note mentions
-KNN and gives no k. For USPS, {TRAIN} images of each digit are used to train, and {TEST} of each to test. The text
-allows this reading, because there are at least 708 images of each digit. On training points the accuracy is the
-leave-one-out accuracy. If several neighbours have the same distance, as in the grid of balance, the first in the
-search is taken.
-
-**Tests.** The note prints pictures and no numbers. So we test its sentences, each on the sets that it is about. One
-sentence is about six sets, at full rank and in the plane, and one about the sets whose projections it draws. Two
-methods are compared by a paired t-test over the splits, twice:
-
-- *These points*: the mean over all splits of these very points, which is the average of the note.
-- *New points*: other points from the same source. The splits share most of their points, so they give less evidence
-  about new points (Nadeau and Bengio 2003). Added to the 1 / n of the variance of a mean over n splits is the number
-  of test points divided by that of training points: .3 / .7, for USPS {TEST} / {TRAIN}. The same is added if a method
-  learns from a share of the training part only. For accuracies on the training part, and differences from these, the
-  two numbers change places, .7 / .3, which is much more cautious.
-
-**Verdicts.** A comparison is *supported* or *contradicted* if it is significant at 5 % for all comparisons of a table
-together (Holm). Otherwise it is *undecided*, which is not evidence for either side. A sentence about
-all sets is contradicted if it is contradicted on one of them, and supported if it is supported on each. *where run*
-means that sets or splits of the note's {SPLITS} are missing. *Near* the top means within {100 * NEAR:g} point of the
-best. *Much* better separated means ahead by more than {100 * NEAR:g} point on the training part, which the note
-draws. Behind contradicts it, and ahead by less is undecided. Intervals (95 %) are for new points, in points of a per
-cent. *effect* is the mean difference in standard deviations over the splits.
-
-**Starts.** f is not concave, and the note does not name its start. So each verdict is computed for three choices:
-{"; ".join(CHOICES.values())}. If the verdict on a comparison depends on the choice, it is undecided.
-
-**Decisions that the note leaves open:**
-
-- *Features* are z-scored by the training part, except the pixels of USPS and the coordinates of the rings, which have
-  one unit.
-- *housing*: the note does not name its classes. Ours are MEDV <= {BINS[0]}, <= {BINS[1]} and above, so every verdict
-  on housing is on our classes.
-- *rings*: three in the plane, with a third coordinate of normal noise of standard deviation 4.
-- *whitened* is the metric of the inverse covariance of all training points, *RCA* that of the covariance within
-  classes. Both act on the span of the training points, because a feature of ionosphere is constant.
-- *LDA* has one direction fewer than classes: one for ionosphere.
-- *NCA* maximizes f from several starts (tol = 1e-5). The start with the best f on the training part is tested, the
-  first of equal ones (to {10.0**-EQUAL:g} of f / n). *auto* is the package's default: the features themselves at full
-  rank; in the plane LDA's directions if there are two, otherwise the leading principal ones. *likelihood* is the same
-  after some steps of g. *pca* is used in the plane.
-- The faces of the note are not among our data.
-
-**Names.** *NCA* is the best start throughout, *NCA (auto)* this start alone. The preset *full* alone has more
-methods; each NCA there is from the start *auto*:
-
-- *g* maximizes the other criterion.
-- *stopped* ends after {", ".join(map(str, STEPS))} steps or not at all: the number that is best on a quarter of the
-  training part.
-- *an eighth*, *a quarter* and *half* learn from that share of the training points and look for neighbours among them.
-  Euclid does the same beside them.
-- *MMC* is the metric of Xing et al. of all pairs; its gap is proved to 1e-4.
-- *chunklets* is RCA of chunklets of {SIZE} points, without the classes.
-
-**A consequence of the definition.** If a metric grows, f tends to the number of training points with a nearest
-neighbour of their class (ties aside). So no metric of the allowed rank has a training accuracy above the supremum of
-f / n. If a metric has a better training accuracy than NCA's, NCA has not found the global maximum.
-"""
-
-DEPENDS = (
-    "These verdicts for these points depend on the choice of the start (first and last of the best f, *auto* alone). "
-    "Above they are undecided, unless another comparison on the set contradicts the sentence for all three choices:"
+TITLE, QUESTION, PRESETS = WORDS("title"), WORDS("question"), WORDS.presets()
+WHAT = WORDS(
+    "setting",
+    **(vars(nca_claims) | vars(nca_more) | globals()),  # the constants of these modules
+    point=100 * NEAR,
+    equal=10.0**-EQUAL,
 )
-ALL = ("usps", "balance", "housing", "ionosphere", "wine", "iris", "rings")
-PRESETS = {
-    "small": Preset(("wine", "iris", "rings"), 3, thinner=("3 splits of 40", "three sets of seven")),
-    "reduced": Preset(
-        ALL,
-        SPLITS,
-        {"splits": {"usps": 10}, "starts": {"usps": {"NCA": ("auto",)}}},
-        thinner=("USPS: 10 splits of 40", "USPS at full rank: the start *auto* alone"),
-    ),
-    "full": Preset(
-        ALL,
-        SPLITS,
-        {"more": True, "fewer": {"usps": 10}},
-        thinner=("USPS, beyond the figures: 10 splits of 40, when all is run",),
-    ),
-}
 
-
-def by_start(groups: Groups) -> tuple[list[list[Judged]], dict[str, list[Judged]]]:
-    """Return the claims of each panel, and those of each sentence beyond them, for every choice of the start."""
-    every = [chosen(groups, choice) for choice in CHOICES]
-    by_panel = [[of_panel(each, panel) for each in every] for panel in (*PANELS, SEPARATED)]
-    by_name = {
-        name: [claim if name in NAMED else sentences(each)[name] for each in every]
-        for name, claim in sentences(groups).items()
-    }
-    return by_panel, by_name
-
-
-def short(results: Results, preset: Preset) -> list[str]:
-    """Return the result and the contradictions, a sentence each."""
-    groups = grouped(results)
-    by_panel, by_name = by_start(groups)
-    every = [claim for claim in map(agreed, (*by_panel, *by_name.values())) if claim.pairs]
-    verdicts: list[str] = []
-    new: list[Verdict] = []
-    against: dict[str, set[str]] = {}
-    supported: dict[str, list[str]] = {}
-    for claim in every:
-        verdict = together([of_set(claim.here, data) for data in sets(claim)])
-        partly = " where run" if lacking(claim) and verdict is not Verdict.CONTRADICTED else ""
-        verdicts.append(f"{verdict}{partly}")
-        new.append(together([of_set(claim.new, data) for data in sets(claim)]))
-        if verdict is Verdict.SUPPORTED:
-            supported.setdefault(f'"{claim.sentence}"', []).append(claim.where)
-        for data in sets(claim):
-            if of_set(claim.here, data) is Verdict.CONTRADICTED:
-                against.setdefault(f'"{claim.sentence}"', set()).add(data)
-    said = [
-        f"{sentence} (on {', '.join(data for data in dict.fromkeys(groups) if data in found)}"
-        f"{', only with our classes' if found <= set(OUR_CLASSES) else ''})"
-        for sentence, found in against.items()
-    ]
-    held = "; ".join(f"{sentence} ({'; '.join(where)})" for sentence, where in supported.items())
-    return [
-        f"The note's sentences were tested in {len(every)} places, with these verdicts for these points: "
-        f"{counted(verdicts)}. Supported: {held or 'none'}. For new points: {counted(new)}.",
-        f"The runs contradict {number(len(said), 'sentence')}{': ' if said else ''}{'; '.join(said)}.",
-    ]
+__all__ = ["PRESETS", "QUESTION", "TITLE", "WHAT", "draw", "measure", "parts", "short", "tasks"]
 
 
 def parts(results: Results, preset: Preset) -> Parts:
-    """The accuracies, what becomes of each sentence, the descents and what the note says beside."""
-    groups = grouped(results)
-    by_panel, by_name = by_start(groups)
-    *drawn, separated = map(agreed, by_panel)
-    said = {name: agreed(claims) for name, claims in by_name.items()}
-    judged = [*summary([*drawn, separated, *said.values()]), *by_less(separated, SEPARATED.margin)]
-    depending = [line for claims in (*by_panel, *by_name.values()) for line in by_choice(claims)]
-    judged += ["", DEPENDS, "", *bullets(depending)] if depending else []
-    lines = ["", "## What becomes of the note's sentences", "", *legend(), *judged]
-    lines += ["", f'For "{SCALE}" there are figures below, and no verdict.'] if scale(groups) else []
-    details = [*behind(groups, drawn), *descents(groups), *beyond(groups, said)]
-    return Parts(figures(groups, drawn), lines, details, missing(results, preset))
+    """The report, and which tasks of the preset are missing."""
+    return nca_report.parts(results, preset)._replace(run=missing(results, preset))
 
 
 def missing(results: Results, preset: Preset) -> list[str]:
@@ -201,14 +58,9 @@ def missing(results: Results, preset: Preset) -> list[str]:
     absent = [task for task in wanted if task.key not in found]
     if not absent:
         return []
-    lines = [
-        "",
-        f"Not run yet, by data set (tasks): {counted(task.data for task in absent)}. With all methods:",
-        "",
-    ]
-    return lines + bullets(
-        run_of(data, wanted, found) for data in dict.fromkeys(task.data for task in absent)
-    )
+    sets = dict.fromkeys(task.data for task in absent)
+    said = [run_of(data, wanted, found) for data in sets]
+    return WORDS.page("missing", tasks=counted(task.data for task in absent), parts=bullets(said))
 
 
 def run_of(data: str, wanted: list[Task], found: set[str]) -> str:

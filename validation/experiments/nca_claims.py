@@ -1,33 +1,46 @@
-"""What the note on NCA says of accuracies, and how a sentence is judged: on these points, and for new ones."""
+"""What the note on NCA says of accuracies, and how a sentence is judged: on these points, and for new ones.
+
+f is not concave, and the note does not give its start. So a verdict must be the same for three choices of the start.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import NamedTuple
 
-from validation.experiments.page import Groups, bullets, counted, table
+from validation.experiments.nca_more import SHARES, START
+from validation.experiments.page import Groups
 from validation.experiments.tasks import Result
-from validation.experiments.verdicts import Compared, Verdict, apart, more_than, together
+from validation.experiments.verdicts import Compared, Verdict, alike, every, joined, judged, these
+from validation.experiments.words import Words
 
+WORDS = Words("nca")
+SAID: dict[str, str] = WORDS.found["said"]
 NEAR = 0.01  # of accuracy: what "near the top" is taken to mean, and what is little
 SPLITS = 40  # of the note
 SHARE = 0.7  # of the points to train on; of the digits so many images each to train and to test
 DIGITS, TRAIN, TEST = "usps", 200, 500
 FULL, PLANE = ("Euclid", "whitened", "RCA", "NCA"), ("PCA 2", "LDA 2", "NCA 2")
-TRAINING = "NCA method consistently performed better on training data"
-TOP = "test data performance was always at or near the top"
-BOTH = "performed better consistently for both training and test data"
-MUCH = (
-    "the classes are consistently much better separated by the NCA transformation than by either PCA, or LDA"
-)
 SIX = ("balance", "ionosphere", "iris", "wine", "housing", DIGITS)  # of the first sentence, in d = 2 as well
 DRAWN = ("rings", "wine", DIGITS)  # and the faces, of the second
-
 OUR_CLASSES = ("housing",)  # a set of regression, whose classes in the note are not known
+EQUAL = 4  # decimals of f / n; starts with the same rounded value count as equal
+CHOICES = (
+    "first",
+    "last",
+    START,
+)  # of the starts with the best f the first or the last, or the package's default
+NAMED = ("stopping", "criteria", "sizes")  # sentences that are judged with the starts that they name
 
-Values = dict[str, list[float]]
-Key = tuple[str, str]  # a data set, and what is compared on it
+Key = tuple[str, str, str]  # a data set, and the two that are compared on it
 Pairs = dict[Key, Compared]
+Verdicts = dict[Key, Verdict]
+Judge = Callable[[Pairs], Verdicts]
+Names = Iterable[tuple[str, str]]
+
+near_or_more = partial(judged, favour=-NEAR)
+not_behind = partial(judged, favour=-NEAR, against=0.0)
 
 
 class Panel(NamedTuple):
@@ -42,16 +55,17 @@ class Panel(NamedTuple):
 
 
 PANELS = (
-    Panel("Full rank, train", FULL, "train", TRAINING, 0.0, SIX),
-    Panel("Full rank, test", FULL, "test", TOP, -NEAR, SIX),
-    Panel("d = 2, train", PLANE, "train", TRAINING, 0.0, SIX),
-    Panel("d = 2, test", PLANE, "test", TOP, -NEAR, SIX),
-    Panel("d = 2, train, the sets whose projections are drawn", PLANE, "train", BOTH, 0.0, DRAWN),
-    Panel("d = 2, test, the sets whose projections are drawn", PLANE, "test", BOTH, 0.0, DRAWN),
+    Panel("Full rank, train", FULL, "train", SAID["training"], 0.0, SIX),
+    Panel("Full rank, test", FULL, "test", SAID["top"], -NEAR, SIX),
+    Panel("d = 2, train", PLANE, "train", SAID["training"], 0.0, SIX),
+    Panel("d = 2, test", PLANE, "test", SAID["top"], -NEAR, SIX),
+    Panel("d = 2, train, the sets whose projections are drawn", PLANE, "train", SAID["both"], 0.0, DRAWN),
+    Panel("d = 2, test, the sets whose projections are drawn", PLANE, "test", SAID["both"], 0.0, DRAWN),
 )
+# its table is that of the panel without the margin
 SEPARATED = Panel(
-    f"d = 2, train, by more than {100 * NEAR:g} point", PLANE, "train", MUCH, NEAR, DRAWN
-)  # its table is that of the panel without the margin
+    f"d = 2, train, by more than {100 * NEAR:g} point", PLANE, "train", SAID["much"], NEAR, DRAWN
+)
 
 
 class Judged(NamedTuple):
@@ -63,58 +77,14 @@ class Judged(NamedTuple):
     sentence: str
     where: str
     pairs: Pairs
-    here: dict[Key, Verdict]
-    new: dict[Key, Verdict]
+    here: Verdicts
+    new: Verdicts
     about: tuple[str, ...]
 
 
-def judged(
-    sentence: str,
-    where: str,
-    pairs: Pairs,
-    judge: Callable[[Pairs], dict[Key, Verdict]],
-    about: tuple[str, ...] = SIX,
-) -> Judged:
+def claim(sentence: str, where: str, pairs: Pairs, judge: Judge, about: tuple[str, ...] = SIX) -> Judged:
     """Both verdicts of each comparison. On these points the splits are a sample of all splits, and overlap or not."""
-    plain = {key: each._replace(overlap=0.0) for key, each in pairs.items()}
-    return Judged(sentence, where, pairs, judge(plain), judge(pairs), about)
-
-
-def of_panel(groups: Groups, panel: Panel) -> Judged:
-    """NCA against every other method of a table, on every set that the sentence is about."""
-    pairs = {}
-    for data, methods in those_of(groups, panel).items():
-        values = accuracies(methods, panel)
-        *others, ours = values
-        for other in others:
-            if len(values[ours]) > 1:
-                pairs[data, other] = Compared(values[ours], values[other], overlap(data, panel.part))
-    return judged(panel.claim, panel.name, pairs, lambda each: ahead(each, panel.margin), panel.data)
-
-
-def ahead(pairs: Pairs, margin: float) -> dict[Key, Verdict]:
-    """Of each that NCA is ahead by more than the margin.
-
-    A margin above 0 is ours, not the note's: to be ahead by less contradicts nothing, only to be behind does.
-    """
-    if margin <= 0:
-        return more_than(pairs, margin)
-    favour, against = ({key: each.beyond(at) for key, each in pairs.items()} for at in (margin, 0.0))
-    return apart(favour, against)
-
-
-def by_less(claim: Judged, margin: float) -> list[str]:
-    """Of these points: what is undecided though NCA is for sure ahead by less than the margin."""
-    short = more_than({key: each._replace(overlap=0.0) for key, each in claim.pairs.items()}, margin)
-    found = [
-        f"{data} (before {other.removesuffix(' 2')}, {in_points(claim.pairs[data, other].beyond().mean)})"
-        for (data, other), verdict in short.items()
-        if verdict is Verdict.CONTRADICTED and claim.here[data, other] is Verdict.UNDECIDED
-    ]
-    if not found:
-        return []
-    said = f"for these points ahead by less than {100 * margin:g} point for sure: {', '.join(found)}; open."
-    return ["", f'"{claim.sentence}": {said}']
+    return Judged(sentence, where, pairs, judge(these(pairs)), judge(pairs), about)
 
 
 def overlap(data: str, part: str) -> float:
@@ -127,91 +97,197 @@ def overlap(data: str, part: str) -> float:
     return found if part == "test" else 1 / found
 
 
-def those_of(groups: Groups, panel: Panel) -> Groups:
-    """Those of its data sets that all its methods were run on."""
-    asked = panel.data or tuple(groups)
-    return {
-        data: found for data, found in groups.items() if data in asked and set(panel.methods) <= set(found)
-    }
+def accuracies(methods: dict[str, list[Result]], name: str, part: str = "test") -> list[float]:
+    """Those on a part; of "NCA (start)" from that start alone, of "NCA" from its best, as in the tables."""
+    method, _, start = name.removesuffix(")").partition(" (")
+    runs = [each.get("starts", {}).get(start) if start else each for each in methods.get(method, [])]
+    return [run[part] for run in runs if run]
 
 
-def accuracies(found: dict[str, list[Result]], panel: Panel) -> Values:
-    """method -> accuracy on every split, in the order of the panel."""
-    return {method: [result[panel.part] for result in found[method]] for method in panel.methods}
+def compared(groups: Groups, names: Names, part: str = "test") -> Pairs:
+    """The accuracies of two methods on a part, for every set that has both, on the splits of both."""
+    pairs: Pairs = {}
+    both = list(names)
+    for data, methods in groups.items():
+        for first, second in both:
+            a, b = accuracies(methods, first, part), accuracies(methods, second, part)
+            count = min(len(a), len(b))  # splits are in order from the first
+            if count > 1:
+                pairs[data, first, second] = Compared(a[:count], b[:count], overlap(data, part))
+    return pairs
 
 
-def of_set(found: dict[Key, Verdict], data: str) -> Verdict:
+def of_set(found: Verdicts, data: str) -> Verdict | None:
     """That of all comparisons on a set."""
-    return together([verdict for key, verdict in found.items() if key[0] == data])
+    return joined([verdict for key, verdict in found.items() if key[0] == data], every)
 
 
 def sets(claim: Judged) -> list[str]:
     """Those that it is judged on."""
-    return list(dict.fromkeys(data for data, _ in claim.pairs))
-
-
-def shown(each: Compared) -> list[str]:
-    """The difference in points, the interval for new points, and the effect."""
-    found = each.beyond()
-    return [in_points(found.mean), " to ".join(map(in_points, found.interval)), f"{each.effect:+.1f}"]
-
-
-def in_points(share: float) -> str:
-    """A difference of shares in per cent, with its sign; 0 has that of more."""
-    return f"{round(100 * share, 2) + 0.0:+.2f}"
-
-
-SHOWN = ("difference", "95 %, new points", "effect")
-VERDICTS = ("these points", "new points")
-
-
-def comparisons(claim: Judged, more: Sequence[tuple[str, dict[Key, str]]] = ()) -> list[str]:
-    """A row for each comparison, with further columns."""
-    rows = [
-        [*key, *shown(each), claim.here[key], claim.new[key], *(cells[key] for _, cells in more)]
-        for key, each in claim.pairs.items()
-    ]
-    return table(["data", "", *SHOWN, *VERDICTS, *(name for name, _ in more)], rows)
-
-
-def summary(claims: Iterable[Judged]) -> list[str]:
-    """A row for each sentence: the verdict on all its sets together, and on how many it is which.
-
-    Supported it is where it is so on every set that the note says it of: where sets or splits of theirs are missing,
-    it says so. What is contradicted stands above.
-    """
-    rows, against = [], []
-    for claim in claims:
-        if claim.pairs:
-            absent = lacking(claim)
-            row = [f'"{claim.sentence}"', "; ".join([claim.where, *absent])]
-            for found in (claim.here, claim.new):
-                each = [of_set(found, data) for data in sets(claim)]
-                verdict = together(each)
-                so_far = " where run" if absent and verdict is not Verdict.CONTRADICTED else ""
-                against_it = [data for data in sets(claim) if of_set(found, data) is Verdict.CONTRADICTED]
-                ours = " on our classes" if against_it and set(against_it) <= set(OUR_CLASSES) else ""
-                row.append(f"**{verdict}{so_far}{ours}** ({counted(each)})")
-            rows.append(row)
-            contrary = [
-                f"{data} (on our classes)" if data in OUR_CLASSES else data
-                for data in sets(claim)
-                if of_set(claim.here, data) is Verdict.CONTRADICTED
-            ]
-            if contrary:
-                where = f"{claim.where}: contradicted on {', '.join(contrary)}; open."
-                against.append(f'"{claim.sentence}", {where}')
-    head = ("the note", "where", *(f"{name}: all together (sets)" for name in VERDICTS))
-    intro = "These sets contradict a sentence, for these points. *Open* marks contradictions that no run explains yet:"
-    return [*([intro, "", *bullets(against), ""] if against else []), *table(head, rows)]
+    return list(dict.fromkeys(data for data, *_ in claim.pairs))
 
 
 def lacking(claim: Judged) -> list[str]:
     """The sets of a sentence that are not run, and those that are on fewer splits than the note's."""
     missing = [data for data in claim.about if data not in sets(claim)]
-    counts = {
-        data: min(len(each.first) for key, each in claim.pairs.items() if key[0] == data)
-        for data in sets(claim)
+    said = [f"not run: {', '.join(missing)}"] if missing else []
+    for data in sets(claim):
+        count = min(len(each.first) for key, each in claim.pairs.items() if key[0] == data)
+        said += [f"{data}: {count} of {SPLITS} splits"] if count < SPLITS else []
+    return said
+
+
+# --- the note's sentences on its figures
+
+
+def those_of(groups: Groups, panel: Panel) -> Groups:
+    """Those of its data sets that all its methods were run on."""
+    return {
+        data: found
+        for data, found in groups.items()
+        if data in (panel.data or groups) and set(panel.methods) <= set(found)
     }
-    fewer = [f"{data}: {count} of {SPLITS} splits" for data, count in counts.items() if count < SPLITS]
-    return [*([f"not run: {', '.join(missing)}"] if missing else []), *fewer]
+
+
+def of_panel(groups: Groups, panel: Panel) -> Judged:
+    """NCA against every other method of a table, on every set that the sentence is about.
+
+    A margin above 0 is ours, not the note's: to be ahead by less contradicts nothing, only to be behind does.
+    """
+    *others, ours = panel.methods
+    pairs = compared(those_of(groups, panel), [(ours, other) for other in others], panel.part)
+    judge = partial(judged, favour=panel.margin, against=min(panel.margin, 0.0))
+    return claim(panel.claim, panel.name, pairs, judge, panel.data)
+
+
+# --- its sentences beyond them
+
+
+def of_start(method: str) -> str:
+    """NCA's name where it is of the one start that all in MORE have."""
+    return f"{method} ({START})"
+
+
+def sentences(groups: Groups) -> dict[str, Judged]:
+    """What is judged, by the names of the sections of the report."""
+    full, plane = of_start("NCA"), of_start("NCA 2")
+    others = [("NCA", "MMC"), ("NCA", "chunklets")]
+    stopping = compared(groups, [(full, "stopped"), (plane, "stopped 2")])
+    criteria = compared(groups, [("g", full), ("g", "NCA"), ("g 2", plane), ("g 2", "NCA 2")])
+    sizes = compared(groups, zip((*list(SHARES)[1:], full), SHARES, strict=True))
+    fitting, overfitting = "NCA against maps that it fits better than", SAID["overfitting"]
+    similar = "g against f, both of the same start and of f's best"
+    train, test = (compared(groups, others, part) for part in ("train", "test"))
+    return {
+        "low rank": claim(SAID["low rank"], "low rank", low_rank(groups), partial(judged, favour=0.0)),
+        "fitting": claim(overfitting, fitting, fits_better(groups), not_behind),
+        "stopping": claim(overfitting, f"{full} against an early end", stopping, not_behind),
+        "criteria": claim(SAID["similar"], similar, criteria, alike_in_both),
+        "sizes": claim(SAID["sizes"], "twice as many points", sizes, not_behind),
+        "others, train": claim(SAID["others"], "MMC and chunklets, train", train, near_or_more),
+        "others": claim(SAID["others"], "MMC and chunklets, test", test, near_or_more),
+    }
+
+
+def low_rank(groups: Groups) -> Pairs:
+    """How far the training part is ahead of the test part, at full rank and in the plane."""
+    pairs: Pairs = {}
+    for data, methods in groups.items():
+        full, plane = (
+            [each["train"] - each["test"] for each in methods.get(of, [])] for of in ("NCA", "NCA 2")
+        )
+        if plane and len(full) > 1:
+            wide = max(overlap(data, part) for part in ("train", "test"))
+            pairs[data, "full rank", "d = 2"] = Compared(full, plane, wide)
+    return pairs
+
+
+def fits_better(groups: Groups) -> Pairs:
+    """The test accuracies of NCA and of each map of its rank that it is ahead of on the training part for sure."""
+    train, test = (compared(groups, rivals(groups), part) for part in ("train", "test"))
+    sure = judged(these(train), 0.0)
+    return {key: test[key] for key, verdict in sure.items() if verdict is Verdict.SUPPORTED}
+
+
+def rivals(groups: Groups) -> list[tuple[str, str]]:
+    """NCA and another map of its rank, NCA from a single start among them."""
+    found = []
+    for *others, ours in (FULL, PLANE):
+        runs = [each for methods in groups.values() for each in methods.get(ours, [])]
+        starts = sorted({start for each in runs for start in each.get("starts", ())})
+        found += [(ours, other) for other in (*others, *(f"{ours} ({start})" for start in starts))]
+    return found
+
+
+def alike_in_both(pairs: Pairs) -> Verdicts:
+    """Of g the verdict that it has against f from the same start and against f from its best, and else undecided.
+
+    From one start f may end in a poor local maximum, which tells of the descent and not of the criterion; the best of
+    several starts has had more tries than g.
+    """
+    by_itself = alike(pairs, NEAR)
+
+    def agreed(key: Key) -> Verdict:
+        both = [other for other in pairs if other[:2] == key[:2]]
+        sides = {pairs[other].beyond().mean > 0 for other in both}
+        same = {by_itself[other] for other in both} == {by_itself[key]}
+        if same and (len(sides) == 1 or by_itself[key] is Verdict.SUPPORTED):
+            return by_itself[key]
+        return Verdict.UNDECIDED
+
+    return {key: agreed(key) for key in pairs}
+
+
+# --- three choices of a start, and a verdict only if all three agree
+
+
+def start_of(starts: dict[str, Result], choice: str) -> str:
+    """Return the start that a choice takes from `starts`, a dictionary from a start to its run."""
+    if choice == START and START in starts:
+        return START
+    best = max(round(run["f"], EQUAL) for run in starts.values())
+    equal = [start for start, run in starts.items() if round(run["f"], EQUAL) == best]
+    return equal[-1] if choice == "last" else equal[0]
+
+
+def chosen(groups: Groups, choice: str) -> Groups:
+    """Return the same results, with NCA's accuracies taken from the start of a choice."""
+
+    def changed(result: Result) -> Result:
+        if "starts" not in result:
+            return result
+        start = start_of(result["starts"], choice)
+        run = result["starts"][start]
+        return {**result, "start": start, "train": run["train"], "test": run["test"]}
+
+    return {
+        data: {method: [changed(each) for each in results] for method, results in methods.items()}
+        for data, methods in groups.items()
+    }
+
+
+def by_choice(groups: Groups) -> tuple[list[list[Judged]], dict[str, list[Judged]]]:
+    """Return the claims of each panel, and those of each sentence beyond them, for every choice of the start."""
+    every = [chosen(groups, choice) for choice in CHOICES]
+    panels = [[of_panel(each, panel) for each in every] for panel in (*PANELS, SEPARATED)]
+    beyond = [sentences(each) for each in every]
+    return panels, {
+        name: [claim if name in NAMED else each[name] for each in beyond]
+        for name, claim in sentences(groups).items()
+    }
+
+
+def agreed(claims: Sequence[Judged]) -> Judged:
+    """Return the first of `claims`, with the verdicts on which all choices agree. `claims` holds one claim per choice.
+
+    A comparison is undecided if its verdict depends on the choice. A choice without the comparison does not count.
+    """
+    first = claims[0]
+
+    def verdicts(found: Sequence[Verdicts]) -> Verdicts:
+        each = {key: {of[key] for of in found if key in of} for key in first.pairs}
+        return {key: of.pop() if len(of) == 1 else Verdict.UNDECIDED for key, of in each.items()}
+
+    return first._replace(
+        here=verdicts([claim.here for claim in claims]), new=verdicts([claim.new for claim in claims])
+    )

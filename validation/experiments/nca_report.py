@@ -3,26 +3,50 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from validation.experiments.nca_claims import (
+    CHOICES,
     FULL,
+    NEAR,
+    OUR_CLASSES,
     PANELS,
     PLANE,
+    SAID,
+    SEPARATED,
+    WORDS,
     Judged,
+    Key,
     Panel,
     accuracies,
+    agreed,
+    by_choice,
+    compared,
+    lacking,
     of_set,
-    shown,
+    of_start,
+    rivals,
+    sets,
     those_of,
 )
-from validation.experiments.page import Groups, Results, bullets, grouped, table
-from validation.experiments.statistics import mean
+from validation.experiments.nca_more import KS, SHARES, START
+from validation.experiments.page import (
+    Groups,
+    Parts,
+    Results,
+    bullets,
+    counted,
+    grouped,
+    listed,
+    number,
+    table,
+)
+from validation.experiments.statistics import in_points, mean
 from validation.experiments.tasks import Preset, Result
-from validation.experiments.verdicts import Verdict, legend
+from validation.experiments.verdicts import Compared, Verdict, alike, every, joined, judged, legend, these
 
 # Okabe and Ito's colours
 STYLES = {
@@ -40,83 +64,201 @@ PICTURE = (  # whatever the note says of them
     Panel("d = 2, train", PLANE, "train", "", 0.0),
     Panel("d = 2, test", PLANE, "test", "", 0.0),
 )
-
-OPEN = (
-    "NCA is ahead on the training part and not on the test part, as with overfitting. Two questions are open: why this "
-    "happens on these sets and not on others, and if another k than 1 would remove it."
-)
-
-
-def figures(groups: Groups, claims: list[Judged]) -> list[str]:
-    """The tables with their verdicts."""
-    lines = []
-    for panel, claim in zip(PANELS, claims, strict=True):
-        rows = []
-        for data, methods in those_of(groups, panel).items():
-            values = accuracies(methods, panel)
-            cells = [str(mean(values[method])) for method in panel.methods]
-            rows.append([data, splits_of(values), *cells, *against(claim, data)])
-        if rows:
-            columns = ("NCA less the best other", "95 %, new points", "effect", "these points", "new points")
-            head = ("data", "splits", *map(name, panel.methods), *columns)
-            lines += ["", f'## {panel.name}: "{panel.claim}"', "", *legend(), *table(head, rows)]
-    return lines
+RANKS = (("", "full rank"), (" 2", "d = 2"))
+POINT = f"{100 * NEAR:g} point"  # what counts as little
+SHOWN = ("difference", "95 %, new points", "effect")
+VERDICTS = ("these points", "new points")
+C = Verdict.CONTRADICTED
 
 
-def behind(groups: Groups, claims: list[Judged]) -> list[str]:
-    """Why a set contradicts a sentence: NCA is behind on the training part too, or only on the test part."""
+def short(results: Results, preset: Preset) -> list[str]:
+    """Return the result and the contradictions, a sentence each."""
+    groups = grouped(results)
+    panels, beyond = by_choice(groups)
+    claims = [claim for claim in map(agreed, (*panels, *beyond.values())) if claim.pairs]
+    against: dict[str, set[str]] = {}
+    supported: dict[str, list[str]] = {}
+    for claim in claims:
+        if together(claim, claim.here) is Verdict.SUPPORTED:
+            supported.setdefault(f'"{claim.sentence}"', []).append(claim.where)
+        if contrary := contradicting(claim):
+            against.setdefault(f'"{claim.sentence}"', set()).update(contrary)
+    held = "; ".join(f"{sentence} ({'; '.join(where)})" for sentence, where in supported.items())
+    said = [
+        f"{sentence} (on {', '.join(data for data in groups if data in found)}"
+        f"{', only with our classes' if found <= set(OUR_CLASSES) else ''})"
+        for sentence, found in against.items()
+    ]
+    new = counted(together(claim, claim.new) for claim in claims)
+    verdicts = counted(f"{together(claim, claim.here)}{so_far(claim, claim.here)}" for claim in claims)
+    return [
+        WORDS("result", places=len(claims), verdicts=verdicts, held=held or "none", new=new),
+        WORDS("against", sentences=number(len(said), "sentence"), listed=listed(said)),
+    ]
+
+
+def parts(results: Results, preset: Preset) -> Parts:
+    """The accuracies, what becomes of each sentence, the descents and what the note says beside."""
+    groups = grouped(results)
+    panels, beyond = by_choice(groups)
+    *drawn, separated = map(agreed, panels)
+    said = {name: agreed(claims) for name, claims in beyond.items()}
+    depending = [line for claims in (*panels, *beyond.values()) for line in on_the_choice(claims)]
+    claims = [claim for claim in (*drawn, separated, *said.values()) if claim.pairs]
+    verdicts = WORDS.page(
+        "verdicts",
+        legend=legend(),
+        against=WORDS.bullets("contradicted", [line for claim in claims for line in contradicted(claim)]),
+        summary=summary(claims),
+        less=by_less(separated, SEPARATED.margin),
+        depending=WORDS.bullets("depending", depending),
+        scale=[WORDS("no_verdict", scale=SAID["scale"])] if scale(groups) else [],
+    )
     reasons = [
-        f"{data}, {panel.name}: {reason(methods, panel, claim, data)}"
-        for panel, claim in zip(PANELS, claims, strict=True)
-        for data, methods in those_of(groups, panel).items()
-        if Verdict.CONTRADICTED in [claim.here[key] for key in claim.pairs if key[0] == data]
+        line for panel, claim in zip(PANELS, drawn, strict=True) for line in behind(groups, panel, claim)
     ]
-    head = "## What is behind what these points contradict"
-    return ["", head, "", OPEN, "", *bullets(reasons)] if reasons else []
+    details = WORDS.page(
+        "details",
+        behind=WORDS.bullets("behind", reasons),
+        descents=descents(groups),
+        beyond=further(groups, said),
+    )
+    return Parts(figures(groups, drawn), verdicts, details)
 
 
-def splits_of(values: Mapping[str, Sequence[float]]) -> str:
-    """How many, and of NCA, the last of the methods, if it has fewer."""
-    *others, ours = map(len, values.values())
-    return f"{max(others)}" + (f" (NCA {ours})" if ours < max(others) else "")
-
-
-def against(claim: Judged, data: str) -> list[str]:
-    """NCA beside the best of the others, and the verdicts against all of them."""
-    of_data = {other: each for (found, other), each in claim.pairs.items() if found == data}
-    if not of_data:
-        return ["one split"] + [""] * 4
-    best = min(of_data, key=lambda other: of_data[other].beyond().mean)
-    difference, interval, effect = shown(of_data[best])
-    verdicts = [of_set(found, data) for found in (claim.here, claim.new)]
-    return [f"{difference} ({name(best)})", interval, effect, *verdicts]
-
-
-def reason(found: dict[str, list[Result]], panel: Panel, claim: Judged, data: str) -> str:
-    """Whether NCA is ahead of the better methods on the training part, or behind there too."""
-    ahead = [
-        other for (of, other), verdict in claim.here.items() if of == data and verdict is Verdict.CONTRADICTED
-    ]
-    train = {
-        method: float(np.mean([result["train"] for result in found[method]])) for method in panel.methods
-    }
-    margins = {method: 100 * (train[panel.methods[-1]] - train[method]) for method in ahead}
-    there = [f"{name(method)} by {margin:.2f}" for method, margin in margins.items() if margin >= 0]
-    local = [f"{name(method)} by {-margin:.2f}" for method, margin in margins.items() if margin < 0]
-    said = []
-    if there:
-        said.append(f"Only on the test part: on the training part NCA is ahead of {', '.join(there)} points.")
-    if local:
-        said.append(
-            f"On the training part it is behind {', '.join(local)} points: large multiples of such a metric have a "
-            "better f, and from none of its starts has NCA found the global maximum."
-        )
-    return " ".join(said)
+def rank_of(method: str) -> str:
+    """Of the maps of a method."""
+    return "2" if method.endswith(" 2") else "full"
 
 
 def name(method: str) -> str:
     """As the tables have it."""
     return method.removesuffix(" 2")
+
+
+def means(methods: dict[str, list[Result]], names: Iterable[str], part: str = "test") -> list[str]:
+    """The mean accuracies of some methods on a part."""
+    found = [accuracies(methods, each, part) for each in names]
+    return [str(mean(each)) if each else "not run" for each in found]
+
+
+# --- the tables of the figures
+
+
+def figures(groups: Groups, claims: list[Judged]) -> list[str]:
+    """The tables with their verdicts."""
+    lines = []
+    columns = ("NCA less the best other", "95 %, new points", "effect", *VERDICTS)
+    for panel, claim in zip(PANELS, claims, strict=True):
+        rows = []
+        for data, methods in those_of(groups, panel).items():
+            *others, ours = (len(methods[method]) for method in panel.methods)
+            splits = f"{max(others)}" + (f" (NCA {ours})" if ours < max(others) else "")
+            rows.append([data, splits, *means(methods, panel.methods, panel.part), *against(claim, data)])
+        if rows:
+            made = table(("data", "splits", *map(name, panel.methods), *columns), rows)
+            lines += WORDS.page("panel", name=panel.name, said=panel.claim, legend=legend(), table=made)
+    return lines
+
+
+def against(claim: Judged, data: str) -> list[str]:
+    """NCA beside the best of the others, and the verdicts against all of them."""
+    of_data = {key: each for key, each in claim.pairs.items() if key[0] == data}
+    if not of_data:
+        return ["one split"] + [""] * 4
+    best = min(of_data, key=lambda key: of_data[key].beyond().mean)
+    difference, interval, effect = shown(of_data[best])
+    verdicts = [str(of_set(found, data)) for found in (claim.here, claim.new)]
+    return [f"{difference} ({name(best[2])})", interval, effect, *verdicts]
+
+
+def shown(each: Compared) -> list[str]:
+    """The difference in points, the interval for new points, and the effect."""
+    found = each.beyond()
+    return [in_points(found.mean), " to ".join(map(in_points, found.interval)), f"{each.effect:+.1f}"]
+
+
+# --- the verdicts
+
+
+def together(claim: Judged, found: dict[Key, Verdict]) -> Verdict | None:
+    """The verdict on all sets of a sentence."""
+    return joined(list(found.values()), every)
+
+
+def so_far(claim: Judged, found: dict[Key, Verdict]) -> str:
+    """What is said of a verdict where sets or splits are missing, which a contradiction does not need."""
+    return " where run" if lacking(claim) and together(claim, found) is not C else ""
+
+
+def contradicting(claim: Judged, found: dict[Key, Verdict] | None = None) -> list[str]:
+    """The sets that contradict a sentence, for these points if nothing else is given."""
+    return [data for data in sets(claim) if of_set(claim.here if found is None else found, data) is C]
+
+
+def contradicted(claim: Judged) -> list[str]:
+    """A sentence, if some set contradicts it for these points."""
+    contrary = [f"{data} (on our classes)" if data in OUR_CLASSES else data for data in contradicting(claim)]
+    where = f"{claim.where}: contradicted on {', '.join(contrary)}; open."
+    return [f'"{claim.sentence}", {where}'] if contrary else []
+
+
+def summary(claims: Iterable[Judged]) -> list[str]:
+    """A row for each sentence: the verdict on all its sets together, and on how many it is which.
+
+    Supported it is where it is so on every set that the note says it of: where sets or splits of theirs are missing,
+    it says so.
+    """
+    rows = []
+    for claim in claims:
+        row = [f'"{claim.sentence}"', "; ".join([claim.where, *lacking(claim)])]
+        for found in (claim.here, claim.new):
+            contrary = contradicting(claim, found)
+            ours = " on our classes" if contrary and set(contrary) <= set(OUR_CLASSES) else ""
+            counts = counted(of_set(found, data) for data in sets(claim))
+            row.append(f"**{together(claim, found)}{so_far(claim, found)}{ours}** ({counts})")
+        rows.append(row)
+    return table(("the note", "where", *(f"{each}: all together (sets)" for each in VERDICTS)), rows)
+
+
+def by_less(claim: Judged, margin: float) -> list[str]:
+    """Of these points: what is undecided though NCA is for sure ahead by less than the margin."""
+    found = [
+        f"{key[0]} (before {name(key[2])}, {in_points(claim.pairs[key].beyond().mean)})"
+        for key, verdict in judged(these(claim.pairs), margin).items()
+        if verdict is C and claim.here[key] is Verdict.UNDECIDED
+    ]
+    said = {"said": claim.sentence, "point": 100 * margin, "where": ", ".join(found)}
+    return [WORDS("less", **said)] if found else []
+
+
+def on_the_choice(claims: Sequence[Judged]) -> list[str]:
+    """A line for each data set on which the verdict of a sentence depends on the choice of the start."""
+    found = []
+    for data in sets(claims[0]):
+        each = [of_set(claim.here, data) for claim in claims]
+        if len(set(each)) > 1:
+            named = ", ".join(f"{choice}: {verdict}" for choice, verdict in zip(CHOICES, each, strict=True))
+            found.append(f'"{claims[0].sentence}", {claims[0].where}, {data}: {named}.')
+    return found
+
+
+# --- the descents, and what is behind contradictions
+
+
+def behind(groups: Groups, panel: Panel, claim: Judged) -> list[str]:
+    """Why sets contradict a sentence: NCA is behind on the training part too, or only on the test part."""
+    lines = []
+    for data, methods in those_of(groups, panel).items():
+        train = {of: float(np.mean([each["train"] for each in methods[of]])) for of in panel.methods}
+        contrary = [key for key, verdict in claim.here.items() if key[0] == data and verdict is C]
+        margins = {name(other): 100 * (train[ours] - train[other]) for _, ours, other in contrary}
+        ahead = [f"{other} by {margin:.2f}" for other, margin in margins.items() if margin >= 0]
+        local = [f"{other} by {-margin:.2f}" for other, margin in margins.items() if margin < 0]
+        said = [WORDS("ahead", others=", ".join(ahead))] if ahead else []
+        said += [WORDS("local", others=", ".join(local))] if local else []
+        lines += [f"{data}, {panel.name}: {' '.join(said)}"] if said else []
+    return lines
 
 
 def descents(groups: Groups) -> list[str]:
@@ -127,37 +269,151 @@ def descents(groups: Groups) -> list[str]:
             found = methods.get(method, [])
             for start in found[0]["starts"] if found else ():
                 best = sum(result["start"] == start for result in found)
-                rank = "2" if method in PLANE else "full"
-                rows.append([data, rank, start, best, *ended([result["starts"][start] for result in found])])
-        for method, rank in (("g", "full"), ("g 2", "2")):
+                runs = [result["starts"][start] for result in found]
+                rows.append([data, rank_of(method), start, best, *ended(runs)])
+        for method in ("g", "g 2"):
             if found := methods.get(method, []):
-                rows.append([data, rank, "g", "", *ended(found)])
-    head = ("data", "rank", "start", "best", "how it ended", "left", "f / n", "train", "test")
-    text = (
-        "f is not concave, and its global maximum is certified only if it is n. NOT_ATTAINED: multiples of the metric "
-        "approach f = n, the largest possible value. AT_INFINITY: larger multiples are as good or better, f is below "
-        "n, and it is not known to be the maximum. STATIONARY: stationary to tol. STALLED: stopped by rounding.",
-        "",
-        "*left*: the gain of f / n from a relative change of the metric, to first order, the largest of all splits. It "
-        "can exceed the possible gain; above 1e-3 a run is not stationary. It is not given if f = n is approached. "
-        "*best*: the number of splits in which this start was taken. In the rows *g* the other criterion is maximized, "
-        "from the start auto; only its status is kept.",
-    )
-    return ["", "## The descents of NCA", "", *text, "", *table(head, rows)]
+                rows.append([data, rank_of(method), "g", "", *ended(found)])
+    return table(("data", "rank", "start", "best", "how it ended", "left", "f / n", "train", "test"), rows)
 
 
 def ended(runs: list[Result]) -> list[object]:
     """The columns of a start."""
-    counts = Counter(run["status"] for run in runs)
+    counts = Counter(run["status"] for run in runs).most_common()
     left = [run["left"] for run in runs if run["status"] != "NOT_ATTAINED" and "left" in run]
-    return [
-        ", ".join(f"{count} {status}" for status, count in counts.most_common()),
-        f"{max(left):.1e}" if left else "-",
-        *(
-            str(mean([run[share] for run in runs])) if share in runs[0] else "-"
-            for share in ("f", "train", "test")
-        ),
+    shares = [
+        str(mean([run[share] for run in runs])) if share in runs[0] else "-"
+        for share in ("f", "train", "test")
     ]
+    ends = ", ".join(f"{count} {status}" for status, count in counts)
+    return [ends, f"{max(left):.1e}" if left else "-", *shares]
+
+
+# --- beyond the figures
+
+
+def further(groups: Groups, found: dict[str, Judged]) -> list[str]:
+    """A section for each sentence that anything was run for."""
+    more: dict[str, tuple[str, dict[Key, str]]] = {
+        "fitting": ("fit", fits(groups, found["fitting"])),
+        "stopping": ("steps (splits)", steps(groups, found["stopping"])),
+        "criteria": ("alone", alone(found["criteria"])),
+    }
+    before = {"sizes": shares, "criteria": by_start, "others, train": relatives, "others": relatives}
+    lines = []
+    for section, claim in found.items():
+        if claim.pairs:
+            text = WORDS(f"beyond.{section}", point=POINT)
+            lines += ["", f'### "{claim.sentence}": {claim.where}', "", text, ""]
+            if section in before:
+                lines += [*before[section](groups, claim), ""]
+            lines += comparisons(claim, *more.get(section, ("", {})))
+    lines += scale(groups)
+    return ["## Beyond the figures", *lines] if lines else []
+
+
+def comparisons(claim: Judged, more: str, cells: dict[Key, str]) -> list[str]:
+    """A row for each comparison, with a further column if it has cells."""
+    rows = [
+        [
+            *(key[0], f"{key[1]} - {key[2]}", *shown(each), claim.here[key], claim.new[key]),
+            *([cells[key]] if cells else []),
+        ]
+        for key, each in claim.pairs.items()
+    ]
+    return table(["data", "", *SHOWN, *VERDICTS, *([more] if cells else [])], rows)
+
+
+def fits(groups: Groups, claim: Judged) -> dict[Key, str]:
+    """By how many points NCA is ahead on the training part, of those of `fits_better`."""
+    train = compared(groups, rivals(groups), "train")
+    return {key: in_points(train[key].beyond().mean) for key in claim.pairs}
+
+
+def steps(groups: Groups, claim: Judged) -> dict[Key, str]:
+    """After how many steps the descents were ended."""
+    return {
+        key: counted(run["steps"] or "to the end" for run in groups[key[0]][key[2]]) for key in claim.pairs
+    }
+
+
+def alone(claim: Judged) -> dict[Key, str]:
+    """Of g and f, what each comparison says by itself of these points."""
+    return dict(alike(these(claim.pairs), NEAR))
+
+
+def relatives(groups: Groups, claim: Judged) -> list[str]:
+    """The accuracies of NCA, MMC and chunklets on the part that the claim is about."""
+    names, part = ("NCA", "MMC", "chunklets"), claim.where.rpartition(", ")[2]
+    return table(["data", *names], [[data, *means(groups[data], names, part)] for data in sets(claim)])
+
+
+def shares(groups: Groups, claim: Judged) -> list[str]:
+    """The accuracies on the test part by the share of the training points, NCA's and Euclid's."""
+    ours, euclid = (*SHARES, of_start("NCA")), (*(f"Euclid {share}" for share in SHARES), "Euclid")
+    rows = [
+        [f"{data}, {names[-1]}", *means(groups[data], names)]
+        for data in sets(claim)
+        for names in (ours, euclid)
+    ]
+    return table(["data", *SHARES, "all"], rows)
+
+
+def by_start(groups: Groups, claim: Judged) -> list[str]:
+    """The test accuracies of g, and of f from two starts and from its best; what the starts explain."""
+    rows = []
+    for data in sets(claim):
+        for suffix, rank in RANKS:
+            names = [f"NCA{suffix}{start}" for start in (f" ({START})", " (likelihood)", "")]
+            if accuracies(groups[data], f"g{suffix}"):
+                rows.append([data, rank, *means(groups[data], (f"g{suffix}", *names))])
+    head = ("data", "rank", "g", f"NCA ({START})", "NCA (likelihood)", "NCA")
+    said = set_apart(claim)
+    return [*table(head, rows), *(["", *bullets(said)] if said else [])]
+
+
+def set_apart(claim: Judged) -> list[str]:
+    """Where one of the two comparisons of g is contradicted by itself and the other is not, and what explains that."""
+    said, by_itself = [], alone(claim)
+    for best in claim.pairs:
+        data, first, second = best
+        same = (data, first, of_start(second))
+        if same not in claim.pairs:
+            continue
+        if by_itself[same] is C and by_itself[best] is Verdict.SUPPORTED:
+            why = WORDS("beyond.worse_start")
+        elif by_itself[best] is C and by_itself[same] is not C:
+            why = WORDS("beyond.one_start")
+        else:
+            continue
+        figures = [in_points(claim.pairs[key].beyond().mean) for key in (same, best)]
+        said.append(
+            f"{data}, {first} - {second}: {figures[0]} points with f from the same start, {figures[1]} with f's "
+            f"best: {why}."
+        )
+    return said
+
+
+def scale(groups: Groups) -> list[str]:
+    """kNN after g with as many neighbours as its scale suggests, beside other numbers: figures, and no verdict."""
+    rows = []
+    for data, methods in groups.items():
+        for suffix, rank in RANKS:
+            if results := methods.get(f"g{suffix}", []):
+                at = {k: mean([each["at"][str(k)] for each in results]) for k in KS}
+                best, worst = (pick(at, key=lambda k: round(at[k].value, 12)) for pick in (max, min))
+                ours = mean([each["at_suggested"] for each in results])
+                suggested = counted(each["suggested"] for each in results)
+                ends = (f"{at[k]} ({k})" for k in (best, worst))
+                rows.append([data, rank, len(results), ours, at[1], *ends, suggested])
+    if not rows:
+        return []
+    head = ("data", "rank", "splits", "suggested k", "k = 1", "best k", "worst k", "suggested k (splits)")
+    text = WORDS("beyond.scale", ks=", ".join(map(str, KS)))
+    return ["", f'### "{SAID["scale"]}": no verdict', "", text, "", *table(head, rows)]
+
+
+# --- the picture
 
 
 def draw(results: Results, preset: Preset, figure: Any) -> None:
@@ -168,24 +424,10 @@ def draw(results: Results, preset: Preset, figure: Any) -> None:
     for ax, panel in zip(axes.flat, PICTURE, strict=True):
         found = those_of(groups, panel)
         for k, method in enumerate(panel.methods):
-            means = [mean([result[panel.part] for result in methods[method]]) for methods in found.values()]
-            colour, marker = STYLES[method]
-            places = np.arange(len(means)) + 0.16 * (k - (len(panel.methods) - 1) / 2)
-            ax.errorbar(
-                places,
-                [100 * each.value for each in means],
-                [200 * each.error for each in means],
-                fmt=marker,
-                color=colour,
-                label=name(method),
-                markersize=7,
-                capsize=3,
+            places = np.arange(len(found)) + 0.16 * (k - (len(panel.methods) - 1) / 2)
+            points(
+                ax, method, places, [accuracies(methods, method, panel.part) for methods in found.values()]
             )
-            for place, methods, each in zip(places, found.values(), means, strict=True):
-                if len(methods[method]) == 1:
-                    ax.plot(
-                        place, 100 * each.value, marker, color=colour, mfc="white", markersize=7, zorder=3
-                    )
         ax.set_xticks(range(len(found)), list(found), rotation=20)
         ax.set_title(panel.name)
         ax.grid(axis="y", alpha=0.3)
@@ -194,3 +436,15 @@ def draw(results: Results, preset: Preset, figure: Any) -> None:
         else:
             ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
     figure.supxlabel("bars: two standard errors of the mean over the splits; hollow: one split", fontsize=9)
+
+
+def points(ax: Any, method: str, places: Collection[float], found: Sequence[Sequence[float]]) -> None:
+    """The means of a method at some places, with two standard errors; hollow, where there is one value."""
+    means = [mean(values) for values in found]
+    colour, marker = STYLES[method]
+    heights, errors = [100 * each.value for each in means], [200 * each.error for each in means]
+    style = {"fmt": marker, "color": colour, "markersize": 7, "capsize": 3}
+    ax.errorbar(places, heights, errors, label=name(method), **style)
+    for place, values, height in zip(places, found, heights, strict=True):
+        if len(values) == 1:
+            ax.plot(place, height, marker, color=colour, mfc="white", markersize=7, zorder=3)

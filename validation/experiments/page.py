@@ -24,7 +24,6 @@ LOOKS = (
 )
 OPEN = "## Open: observations without an explanation"
 IS_OPEN = re.compile(r"- .*[:;] open\b")
-HOW = "### How the verdicts are found"
 MANY = 100  # cores, of more than one machine
 Results = list[tuple[Task, Result]]
 Groups = dict[str, dict[str, list[Result]]]  # data -> method -> the results in the order of the splits
@@ -227,6 +226,11 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
 def counted(values: Iterable[object]) -> str:
     """The distinct values, the most frequent first, with how often each occurs."""
     return ", ".join(f"{value} ({count})" for value, count in Counter(map(str, values)).most_common())
+
+
+def listed(said: Sequence[str], between: str = "; ") -> str:
+    """For the end of a sentence: a colon and the parts; nothing without a part."""
+    return f": {between.join(said)}" if said else ""
 
 
 def bullets(sentences: Iterable[str]) -> list[str]:

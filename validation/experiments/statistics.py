@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +28,12 @@ def mean(values: Sequence[float]) -> Mean:
     count = len(values)
     error = float(np.std(values, ddof=1) / np.sqrt(count)) if count > 1 else float("nan")
     return Mean(float(np.mean(values)), error)
+
+
+def percents(trials: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    """The mean of each share over the trials, in per cent."""
+    found = list(trials)
+    return {name: 100 * float(np.mean([each[name] for each in found])) for name in found[0]}
 
 
 def p_value(a: Sequence[float] | FloatArray, b: Sequence[float] | FloatArray, overlap: float = 0.0) -> float:
@@ -71,3 +77,8 @@ def percent(value: float, error: float | None = None) -> str:
     if error is None or np.isnan(error):
         return f"{100 * value:.2f}"
     return f"{100 * value:.2f} ± {100 * error:.2f}"
+
+
+def in_points(share: float) -> str:
+    """A difference of shares in per cent, with its sign; 0 has that of more."""
+    return f"{round(100 * share, 2) + 0.0:+.2f}"

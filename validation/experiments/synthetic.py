@@ -7,20 +7,14 @@ from typing import Any
 import numpy as np
 
 from cvxml.core.metric import FloatArray, IntArray
-from validation.experiments.glml import listed, measured
+from validation.experiments import glml_learnt, glml_methods
+from validation.experiments.glml import measured
+from validation.experiments.glml_claims import WORDS as GLML
 from validation.experiments.glml_data import Realisation
-from validation.experiments.glml_learnt import ANCHORS, CLOSED, LEARNT, PARAMETERS
-from validation.experiments.glml_methods import ALPHAS, COMPONENTS, FITTED, FOLDS, GAMMAS, MIXTURES, SHARED
-from validation.experiments.synthetic_report import MIXTURE, dimension, draw, named, parts, short
+from validation.experiments.glml_methods import MIXTURES
+from validation.experiments.synthetic_report import MIXTURE, WORDS, dimension, draw, named, parts, short
 from validation.experiments.tasks import Preset, Result, Task
 
-__all__ = ["DRAWN", "PRESETS", "QUESTION", "TITLE", "WHAT", "draw", "measure", "parts", "short", "tasks"]
-
-TITLE = "GLML on synthetic data (Noh et al., Fig. 3a of 2010, Fig. 5a and Fig. 6 of 2018)"
-QUESTION = (
-    "Does the lead of GLML over other metrics grow with the dimension if classes are Gaussian? Does GLML still help "
-    "if they are not?"
-)
 POINTS = 500  # to train on, and as many to test
 EIGENVALUES = (0.1, 2.0)  # of covariances, uniform
 CENTRES = np.array([[[-3, 0], [0, 0.8], [3, 0]], [[-3, 1.6], [0, -0.8], [3, 1.6]]], dtype=float)
@@ -32,64 +26,21 @@ def centres(c: int) -> str:
     return ", ".join(f"({x:g}, {y:g})" for x, y in CENTRES[c])
 
 
-WHAT = f"""
-**Setting.** The tables show the accuracy of 1-NN in per cent, over 20 realisations. Each realisation has {POINTS}
-points to train on, half of each class, and {POINTS} to test. ± and the bars of the picture are the standard error of
-the mean over the realisations. The papers have these numbers of points and realisations for Fig. 5a (3a of 2010), and
-give neither for Fig. 6. The papers print curves and no numbers, and they do not give the means and covariances of
-their data. So our data are only of the same kind as theirs.
-
-**Data.**
-
-- *gaussians D*: two classes in D dimensions, with means 0 and (1, ..., 1) / sqrt(D). The means are fixed, at distance
-  1 for every D. Covariances have random orthogonal eigenvectors, and eigenvalues uniform on [{EIGENVALUES[0]:g},
-  {EIGENVALUES[1]:g}].
-- *mixtures*: five dimensions. In the first two, each class has three Gaussians of equal weight, with centres
-  {centres(0)} and {centres(1)}, and standard deviations {SPREAD[0]:g} and {SPREAD[1]:g} along the two axes. The other
-  three dimensions are noise of unit variance. The methods still fit a single Gaussian to each class.
-
-**Methods.** The methods and the choice of their parameters are those of the experiment `glml`: {FOLDS} folds of the
-training points of each realisation. GLML: alpha among {len(ALPHAS)} powers of ten from {ALPHAS[0]:g}, gamma 0 or
-among {len(GAMMAS) - 1} from {GAMMAS[1]:g}. LMNN: 3 targets, and mu / (1 - mu). ITML: gamma. PLML: alpha2 with
-{ANCHORS} anchors. DML-eig: the number of dissimilar neighbours. BoostMetric: s. If the first or the last value of a
-grid is the best, the grid is extended, as often as the preset allows.
-
-*Fisher* is the local metric of the mixture of the classes' Gaussians. *Fisher, one Gaussian* has a single Gaussian
-for all classes, as in the papers, and is the same everywhere. *{MIXTURES}* has {COMPONENTS[0]} or {COMPONENTS[1]}
-Gaussians for each class, which the papers name as an extension. *Bayes* is the rule of the fitted Gaussians. These
-three, Fisher in both forms and Bayes, have the grid of GLML's alpha, and each takes the value that suits itself best.
-
-The paper on PLML was not at hand: every figure and verdict on PLML rests on our reading of its first problem
-(docs/plml.md).
-
-**Parameters.** {PARAMETERS.strip()}
-"""
-
 DIMENSIONS = (5, 20, 50, 100)  # the marks of the axis of 2010
 HIGH = 50  # dimensions from which grids end where they end, and the dearest methods are left out
 DRAWN = (MIXTURE, *map(named, DIMENSIONS))
 DEAREST = ("PLML", "BoostMetric", MIXTURES)
-FURTHER = 2  # times that a grid may go on at either end
-PRESETS = {
-    "small": Preset(
-        (named(5), MIXTURE),
-        2,
-        {"methods": (SHARED, FITTED, "ITML", "DML-eig"), "further": 0},
-        ("five dimensions only", "2 realisations", "two of the learnt metrics", "grids do not go on"),
-    ),
-    "full": Preset(
-        DRAWN,
-        20,
-        {"methods": (SHARED, FITTED, *LEARNT, MIXTURES), "further": FURTHER},
-        (
-            f"for D of {HIGH} or more neither PLML nor {MIXTURES} nor BoostMetric, whose steps are systems of "
-            "D (D + 1) / 2 equations",
-            f"grids go on {FURTHER} times at most",
-            f"for D of {HIGH} or more they do not: gamma of ITML among {listed(CLOSED['ITML'])}, k of DML-eig among "
-            f"{listed(CLOSED['DML-eig'])}; LMNN with mu = 0.5",
-        ),
-    ),
-}
+TITLE, QUESTION, PRESETS = WORDS("title"), WORDS("question"), WORDS.presets()
+WHAT = WORDS(
+    "setting",
+    **(vars(glml_methods) | vars(glml_learnt) | globals()),  # the constants of these modules
+    places=[centres(c) for c in range(2)],
+    alphas=len(glml_methods.ALPHAS),
+    gammas=len(glml_methods.GAMMAS) - 1,
+    parameters=GLML("parameters"),
+)
+
+__all__ = ["DRAWN", "PRESETS", "QUESTION", "TITLE", "WHAT", "draw", "measure", "parts", "short", "tasks"]
 
 
 def tasks(preset: Preset) -> list[Task]:

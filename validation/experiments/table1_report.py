@@ -7,36 +7,47 @@ from typing import Any
 
 import numpy as np
 
-from validation.experiments.page import Parts, Results, bullets, counted, number, table
-from validation.experiments.quoted import remarks
-from validation.experiments.table1_cells import (
+from validation.experiments.page import Parts, Results, bullets, counted, listed, number, table
+from validation.experiments.table1_claims import (
     COLLAPSED,
     COLUMNS,
     FROM_I,
+    KS,
+    METHODS,
     OURS,
     ROWS_OF,
+    SETS,
     STARTS,
+    WORDS,
     Cells,
+    Printed,
     arranged,
+    claims,
     ended_early,
     folds_of,
     is_marked,
     left_a_gap,
     less_of,
     mean_of,
+    not_best,
     paper_of,
+    printed,
     sets_of,
+    source,
+    verdicts,
 )
-from validation.experiments.table1_claims import claims, claims_table, counts_of
 from validation.experiments.table1_others import SHARES
-from validation.experiments.table1_paper import KS, METHODS, SETS, not_best, printed, source
 from validation.experiments.tasks import Preset, Result
-from validation.experiments.verdicts import Verdict, share_interval, verdicts
+from validation.experiments.verdicts import Verdict, share_interval
 
-REMARKS = remarks("table1")  # data and method -> the explanation of a difference
+REMARKS = WORDS.remarks()  # data and method -> the explanation of a difference
 COLOURS = ("#000000", "#e69f00", "#56b4e9", "#cc79a7", "#999933", "#d55e00", "#009e73", "#0072b2")
 MARKERS = ("x", "v", "^", "s", "<", "o", "D", "P")
 ONLY_PAPER = ("GB-LMNN", "k-NCA")
+MARKS = {
+    " *": "\\* more than two standard errors from the paper's figure",
+    "†": "† the fit ended early on some fold",
+}
 RING: dict[str, Any] = {"color": "#777777", "mfc": "none", "ms": 12, "mew": 0.8}
 TICKS = (0.5, 1, 1.5, 2, 3, 4, 5, 6, 7, 8, 10, 15, 20, 30, 40, 60, 80)
 
@@ -44,87 +55,80 @@ TICKS = (0.5, 1, 1.5, 2, 3, 4, 5, 6, 7, 8, 10, 15, 20, 30, 40, 60, 80)
 def short(results: Results, preset: Preset) -> list[str]:
     """Return the result and the contradictions, a sentence each."""
     cells, ks = arranged(results), preset.settings["k"]
-    marks, compared = (
-        sum(is_marked(cells, *cell) for cell in cells),
-        sum(paper_of(*cell) is not None for cell in cells),
-    )
-    every = counts_of(cells, ks)
-    ours = [
-        f"by {claim.split()[-1]} in {found.count(Verdict.SUPPORTED)} of {len(found)} comparisons "
-        f"({euclidean(cells, ks, claim)} of these with the Euclidean metric; undecided: "
-        f"{found.count(Verdict.UNDECIDED)})"
-        for claim, found in every.items()
-        if "others" in claim
-    ]
-    against = [
-        f"{claim} ({found.count(Verdict.CONTRADICTED)} of {len(found)} comparisons)"
-        for claim, found in every.items()
-        if Verdict.CONTRADICTED in found
-    ]
-    lost = sum(len(not_best(k)) for k in ks if k in KS)
+    ours, against = [], []
+    every = claims(cells, ks)
+    for name, claim in every.items():
+        found, of = list(claim.said.values()), len(claim.pairs)
+        if "others" in name:
+            figures = {
+                "by": name.split()[-1],
+                "supported": found.count(Verdict.SUPPORTED),
+                "of": of,
+                "euclidean": sum(
+                    each is Verdict.SUPPORTED and which.worse == "Euclidean"
+                    for which, each in claim.verdicts.items()
+                ),
+                "undecided": found.count(Verdict.UNDECIDED),
+            }
+            ours.append(WORDS("ours", **figures))
+        if count := found.count(Verdict.CONTRADICTED):
+            against.append(f"{name} ({count} of {of} comparisons)")
+    marks = sum(is_marked(cells, *cell) for cell in cells)
+    compared = sum(paper_of(*cell) is not None for cell in cells)
+    figures = {
+        "count": len(against),
+        "claims": number(len(every), "claim"),
+        "listed": listed(against),
+        "lost": sum(len(not_best(k)) for k in ks if k in KS),
+        "places": len(SETS) * len(ks),
+    }
     return [
-        f"{marks} of {compared} errors differ from the paper's by more than two standard errors. The paper's method "
-        f"has significantly less error than another: {', '.join(ours) or 'not compared'}.",
-        f"Comparisons contradict {len(against)} of the paper's {number(len(every), 'claim')}"
-        f"{': ' if against else ''}{'; '.join(against)}. In the paper's own table another method is better than its "
-        f"own in {lost} of {len(SETS) * len(ks)} places.",
+        WORDS("result", marks=marks, compared=compared, ours=", ".join(ours) or "not compared"),
+        WORDS("against", **figures),
     ]
-
-
-def euclidean(cells: Cells, ks: Iterable[int], claim: str) -> int:
-    """Return how many of the supported comparisons of a claim are with the Euclidean metric."""
-    pairs = {(what, k): two for each, what, _, k, two in claims(cells, ks) if each == claim}
-    found = verdicts(pairs)
-    return sum(
-        each is Verdict.SUPPORTED and what.endswith("before Euclidean") for (what, _), each in found.items()
-    )
 
 
 def parts(results: Results, preset: Preset) -> Parts:
     """For every k errors beside the paper's; claims; then what was selected, reached and proved."""
     cells, ks = arranged(results), preset.settings["k"]
-    lines = []
+    errors = []
     for k in ks:
-        head = f"## k = {k}: errors in per cent, the paper's in brackets"
-        errors = errors_table(cells, k, preset)
-        lines += ["", head, "", *errors, *legend(errors)]
-    lines += ["", *marked(cells), *unfinished(cells)]
-    claimed = ["", "## What becomes of the paper's claims", "", *claims_table(cells, ks)]
-    details = [
-        *["", "## The rule for ties of votes", "", *ties(cells)],
-        *["", "## What was selected", "", *selected(cells)],
-        *["", "## What was reached", "", *reached(cells)],
-        *["", "## What is proved", "", *proofs(cells)],
-    ]
-    return Parts(lines, claimed, details, ["", amount(cells, preset)])
+        made = errors_table(cells, k, preset)
+        marks = "; ".join(said for mark, said in MARKS.items() if any(mark in row for row in made))
+        errors += WORDS.page(
+            "errors", k=k, table=made, legend=[WORDS("legend", marks=marks)] if marks else []
+        )
+    details = WORDS.page(
+        "details.page",
+        ties=ties(cells),
+        selected=selected(cells),
+        reached=reached(cells),
+        times=times(cells),
+        proofs=bullets(proofs(cells)),
+        collapsed=collapsed(cells),
+    )
+    tables = WORDS.page("tables", errors=errors[1:], marked=marked(cells), unfinished=unfinished(cells))
+    return Parts(tables, verdicts(cells, ks), details, ["", amount(cells, preset)])
 
 
 def amount(cells: Cells, preset: Preset) -> str:
     """How many cells of the paper's table there are, and how many folds."""
-    own = {
-        (source(data), ROWS_OF.get(method, method), k)
-        for data, method, k in cells
-        if paper_of(data, method, k)
-    }
-    total = len(METHODS) * len(KS) * len(SETS)
     short = {cell for cell in cells if len(cells[cell]) < folds_of(cell[0], preset)}
+    own, whole = set(), set()
+    for data, method, k in cells:
+        if paper_of(data, method, k):
+            cell = (source(data), ROWS_OF.get(method, method), k)
+            own.add(cell)
+            if (data, method, k) not in short and not less_of(cells, data, method, k):
+                whole.add(cell)
+    columns = len(KS) * len(SETS)
+    counts = {"own": len(own), "whole": len(whole), "total": len(METHODS) * columns, "only": 2 * columns}
+    absent = [data for data in preset.data if data not in sets_of(cells)]
     partial = sorted({data for data, _, _ in short})
-    whole = {
-        (source(data), ROWS_OF.get(method, method), k)
-        for data, method, k in cells
-        if paper_of(data, method, k)
-        and (data, method, k) not in short
-        and not less_of(cells, data, method, k)
-    }
-    sentence = (
-        f"{len(own)} of the {total} cells of Table 1 are here, {len(whole)} of them with all folds, points and axes; "
-        f"those of GB-LMNN and k-NCA "
-        f"({2 * len(KS) * len(SETS)}) are only the paper's, because this package does not have these methods."
-    )
-    absent = [data for data in preset.data if data not in {each[0] for each in cells}]
-    more = [f"Not run yet: {', '.join(absent)}."] if absent else []
-    more += [f"Not all folds are run yet of {', '.join(partial)}."] if partial else []
-    return " ".join([sentence, *more])
+    said = [WORDS("details.amount", **counts)]
+    said += [f"Not run yet: {', '.join(absent)}."] if absent else []
+    said += [f"Not all folds are run yet of {', '.join(partial)}."] if partial else []
+    return " ".join(said)
 
 
 # --- errors
@@ -134,20 +138,16 @@ def errors_table(cells: Cells, k: int, preset: Preset) -> list[str]:
     """A row for a method, a column for a set; * where ours is beyond two standard errors from the paper's."""
     sets = sets_of(cells)
 
-    def share(data: str, method: str) -> str:
-        done, folds = len(cells.get((data, method, k), [])), folds_of(data, preset)
-        return f", {done} of {folds} folds" if 0 < done < folds else ""
-
     def cell(data: str, method: str) -> str:
-        paper = paper_of(data, method, k)
-        if (data, method, k) not in cells:
-            return f"not run ({shown(paper)})" if paper else ""
-        ours = str(mean_of(cells[data, method, k], k))
+        paper, folds = paper_of(data, method, k), cells.get((data, method, k), [])
+        beside = f" ({shown(paper)})" if paper else ""
+        if not folds:
+            return f"not run{beside}" if paper else ""
         star = " *" if is_marked(cells, data, method, k) else ""
-        learnt = less_of(cells, data, method, k)
-        early = " †" if ended_early(cells.get((data, method, k), [])) else ""
-        said = ours + star + early + learnt + share(data, method)
-        return f"{said} ({shown(paper)})" if paper else said
+        early = " †" if ended_early(folds) else ""
+        whole = folds_of(data, preset)
+        share = f", {len(folds)} of {whole} folds" if len(folds) < whole else ""
+        return f"{mean_of(folds, k)}{star}{early}{less_of(cells, data, method, k)}{share}{beside}"
 
     rows = [[method, *(cell(data, method) for data in sets)] for method in COLUMNS]
     for method in ONLY_PAPER:
@@ -156,17 +156,7 @@ def errors_table(cells: Cells, k: int, preset: Preset) -> list[str]:
     return table([f"k = {k}", *sets], rows)
 
 
-def legend(rows: list[str]) -> list[str]:
-    """Return a line on the marks of a table, if it has any."""
-    marks = {
-        " *": "\\* more than two standard errors from the paper's figure",
-        "†": "† the fit ended early on some fold",
-    }
-    found = [said for mark, said in marks.items() if any(mark in row for row in rows)]
-    return ["", f"Marks, explained below: {'; '.join(found)}."] if found else []
-
-
-def shown(paper: tuple[float, float | None]) -> str:
+def shown(paper: Printed) -> str:
     """A cell as the paper prints it, with two decimals."""
     return f"{paper[0]:.2f}" + (f" ± {paper[1]:.1f}" if paper[1] is not None else "")
 
@@ -178,20 +168,14 @@ def marked(cells: Cells) -> list[str]:
         if is_marked(cells, data, method, k):
             found.setdefault((data, method), []).append(k)
     if not found:
-        return ["No error differs from the paper's by more than two standard errors."]
-    sentences = [
+        return [WORDS("none_marked")]
+    said = [
         f"{data}, {method}, k = {', '.join(map(str, sorted(ks)))}: {REMARKS.get((data, method), 'open.')}"
         for (data, method), ks in found.items()
     ]
+    said.sort(key=lambda sentence: ": open." not in sentence)
     compared = sum(paper_of(*cell) is not None for cell in cells)
-    return [
-        "\\* The difference is more than two standard errors, the paper's included if it prints one (Euclid on a "
-        f"standard partition: more than half a test point). There are {compared} comparisons, ours by three solvers. "
-        "Chance alone marks about one in twenty if standard errors are from many folds, and more if they are from five "
-        "or two. *Open* marks differences that no run explains yet:",
-        "",
-        *bullets(sorted(sentences, key=lambda sentence: ": open." not in sentence)),
-    ]
+    return WORDS.block("marked", compared=compared, said=bullets(said))
 
 
 def unfinished(cells: Cells) -> list[str]:
@@ -204,14 +188,7 @@ def unfinished(cells: Cells) -> list[str]:
             name = f"{data}, {method}"
             worst[name] = max(worst.get(name, 0.0), each["rel_gap"])
     gaps = "; ".join(f"{name}: {gap:.1e}" for name, gap in worst.items())
-    left = f" The largest relative gaps that were left: {gaps}." if gaps else ""
-    return [
-        "",
-        "† On some fold the fit ended early, so the error may differ there. There are three reasons: SGD had not "
-        "arrived at the F of CCCP when its epochs were over (counted in *What was reached*), NCA had iterations left, "
-        "or a solve left a larger gap than asked (*What is proved*). For a method with a weight for each k, the mark "
-        f"may belong to another k.{left}",
-    ]
+    return [WORDS("unfinished", left=WORDS("gaps", gaps=gaps) if gaps else "")]
 
 
 # --- what was done
@@ -220,31 +197,19 @@ def unfinished(cells: Cells) -> list[str]:
 def ties(cells: Cells) -> list[str]:
     """Euclid's errors by both rules, in points of the test part, beside the paper's."""
     rows = []
-    for data, k in dict.fromkeys((data, k) for data, method, k in cells if method == "Euclidean"):
-        folds = cells[data, "Euclidean", k]
-        test = sum(each["test"] for each in folds)
-        counts = [
-            sum(round(each[name][str(k)] * each["test"]) for each in folds)
-            for name in ("errors", "other_ties")
-        ]
-        paper = printed(source(data), "Euclidean", k)
-        said = f"{paper[0] * test / 100:.1f}" if paper else ""
-        low, high = share_interval(counts[0], test)
-        rows.append([f"{data}, k = {k}", *counts, said, test, f"{100 * low:.2f} to {100 * high:.2f}"])
-    head = [
-        "Euclid",
-        "wrong, least sum",
-        "wrong, 1-NN vote",
-        "the paper's",
-        "of",
-        "95 % for new points, per cent",
-    ]
-    return [
-        "The table has the number of points that Euclid classifies wrongly, all folds together. The paper's number is "
-        "its mean error times the number of points.",
-        "",
-        *table(head, rows),
-    ]
+    for (data, method, k), folds in cells.items():
+        if method == "Euclidean":
+            test = sum(each["test"] for each in folds)
+            counts = [
+                sum(round(each[name][str(k)] * each["test"]) for each in folds)
+                for name in ("errors", "other_ties")
+            ]
+            paper = printed(source(data), "Euclidean", k)
+            said = f"{paper[0] * test / 100:.1f}" if paper else ""
+            low, high = (100 * end for end in share_interval(counts[0], test))
+            rows.append([f"{data}, k = {k}", *counts, said, test, f"{low:.2f} to {high:.2f}"])
+    head = ("wrong, least sum", "wrong, 1-NN vote", "the paper's", "of", "95 % for new points, per cent")
+    return table(["Euclid", *head], rows)
 
 
 def selected(cells: Cells) -> list[str]:
@@ -253,18 +218,18 @@ def selected(cells: Cells) -> list[str]:
     for (data, method, k), folds in cells.items():
         if method == "Euclidean" or method in OURS[1:] or method in STARTS:
             continue
-
-        ended = SHARES[0] if method == "NCA" else None  # its grid does not go on
-
-        def weight(each: Result, k: int = k, ended: float | None = ended) -> str:
-            value, edge = each["weight"], each["edge"]
-            if isinstance(value, dict):
-                value, edge = value[str(k)], edge[str(k)]
-            return f"{value:g}" + (" *" if edge or value == ended else "")
-
+        weights = [weight_of(each, method, k) for each in folds]
         start = counted(each["start"] for each in folds) if method == "CCCP" else ""
-        rows.append([f"{data}, {method}, k = {k}", counted(map(weight, folds)), start])
+        rows.append([f"{data}, {method}, k = {k}", counted(weights), start])
     return table(["", "weight (folds)", "start (folds)"], rows)
+
+
+def weight_of(each: Result, method: str, k: int) -> str:
+    """The weight of a fold, which may be one for each k. The grid of NCA does not go on below its least share."""
+    value, edge = each["weight"], each["edge"]
+    if isinstance(value, dict):
+        value, edge = value[str(k)], edge[str(k)]
+    return f"{value:g}" + (" *" if edge or (method == "NCA" and value == SHARES[0]) else "")
 
 
 def reached(cells: Cells) -> list[str]:
@@ -274,61 +239,34 @@ def reached(cells: Cells) -> list[str]:
         if method not in (*OURS, *STARTS, FROM_I):
             continue
         missed = [each["missed"] for each in folds if "missed" in each]
-        shares = [
-            f"{100 * np.mean([one[name] for one in missed]):.1f}" if missed else ""
-            for name in ("h_star", "h_hat")
-        ]
-        F = np.mean([each["F"] for each in folds])
         arrived = [each["arrived"] for each in folds if "arrived" in each]
-        said = f"{sum(arrived)} of {len(arrived)}" if arrived else ""
-        seconds = np.mean([each["fit_seconds"] for each in folds])
-        rows.append(
-            [
-                f"{data}, {method}, k = {k}",
-                f"{F:.4f}",
-                said,
-                span(each["steps"] for each in folds),
-                f"{seconds:.1f}",
-                *shares,
-            ]
-        )
-    head = [
-        *("", "F / (C n)", "arrived", "steps or epochs", "seconds"),
-        *("Algorithm 2 misses, %", "Algorithm 3 misses, %"),
-    ]
-    return [
-        "F / (C n) is 1 for W = 0. The table has its mean over the folds, each with its own c. *arrived*: the folds in "
-        "which SGD misses at most a thousandth of the F of CCCP, and of the gain of CCCP over W = 0. In the other "
-        "folds it missed more when its epochs were over. Seconds are processor time for the last fit. The last columns "
-        "have the share of training points for which the printed algorithm does not find the best set, at the metric "
-        "tested.",
-        "",
-        *table(head, rows),
-        "",
-        *times(cells),
-    ]
+        row = [
+            f"{np.mean([each['F'] for each in folds]):.4f}",
+            f"{sum(arrived)} of {len(arrived)}" if arrived else "",
+            span(each["steps"] for each in folds),
+            f"{np.mean([each['fit_seconds'] for each in folds]):.1f}",
+        ]
+        for name in ("h_star", "h_hat"):
+            row.append(f"{100 * np.mean([one[name] for one in missed]):.1f}" if missed else "")
+        rows.append([f"{data}, {method}, k = {k}", *row])
+    misses = ("Algorithm 2 misses, %", "Algorithm 3 misses, %")
+    return table(["", "F / (C n)", "arrived", "steps or epochs", "seconds", *misses], rows)
 
 
 def times(cells: Cells) -> list[str]:
     """Seconds of each method on each set: of ours for one k, of the others for the weights of all k."""
     methods = [method for method in COLUMNS if method != "Euclidean"]
-
-    def cell(data: str, method: str) -> str:
-        of = {(each["fold"], each["fit_seconds"]) for key, each in every if key[:2] == (data, method)}
-        return f"{np.mean([seconds for _, seconds in of]):.1f}" if of else ""
-
-    every = [(key, each) for key, folds in cells.items() for each in folds if "fit_seconds" in each]
-    sets = [data for data in sets_of(cells) if any(key[0] == data for key, _ in every)]
-    return [
-        "**The paper: it converges in reasonable time as compared to the competing methods.** *Reasonable* has no "
-        "number, so there is no verdict. The table has seconds of processor time for the metrics that are tested, "
-        "without the choice of weights, as means over folds. For our methods it is the time for one k, the mean over "
-        "k. For the others it is the time for all weights that are chosen for some k. SGD ends when it has arrived or "
-        "its epochs are over (above). MLR learns from 200 points, and NCA on large sets from 3000 or 4000 (above). "
-        "Some machines of the runs were about three times as fast as others.",
-        "",
-        *table(["seconds", *methods], [[data, *(cell(data, method) for method in methods)] for data in sets]),
+    found: dict[str, dict[str, set[tuple[int, float]]]] = {}
+    for (data, method, _), folds in cells.items():
+        for each in folds:
+            if "fit_seconds" in each:
+                found.setdefault(data, {}).setdefault(method, set()).add((each["fold"], each["fit_seconds"]))
+    rows = [
+        [data, *(f"{np.mean([s for _, s in of]):.1f}" if (of := found[data].get(m)) else "" for m in methods)]
+        for data in sets_of(cells)
+        if data in found
     ]
+    return table(["seconds", *methods], rows)
 
 
 def proofs(cells: Cells) -> list[str]:
@@ -337,22 +275,13 @@ def proofs(cells: Cells) -> list[str]:
     for data, method in dict.fromkeys((data, method) for data, method, _ in cells):
         every = [each for key, folds in cells.items() if key[:2] == (data, method) for each in folds]
         found = list({id(each): each for each in every if "proved" in each}.values())
-        if not found:
-            continue
-        gaps = [each["rel_gap"] for each in found if "rel_gap" in each]
-        largest = f", largest relative gap {max(gaps):.1e}" if gaps else ""
-        states = counted(each["status"] for each in found)
-        proved = sum(each["proved"] for each in found)
-        sentences.append(f"{data}, {method}: {proved} of {len(found)} proved{largest}; {states}")
-    head = (
-        "*Proved* means for CCCP that the metric's own convex step gains at most the amount asked (with ||W - I||^2 "
-        "gaps are relative to ||I||^2). For LMNN, ITML and MLR it means the optimum (of MLR on its points and axes), "
-        "and for NCA stationarity. NOT_ATTAINED: multiples of the metric approach the largest possible criterion of "
-        "NCA. AT_INFINITY: the criterion still grows along a direction. MAX_ITER: the iterations were over before the "
-        "end. STALLED with nearly no gap: the optimum is so near to 0 that the rounding error of the gap exceeds the "
-        "gap asked."
-    )
-    return [head, "", *bullets(sentences), *collapsed(cells)]
+        if found:
+            gaps = [each["rel_gap"] for each in found if "rel_gap" in each]
+            largest = f", largest relative gap {max(gaps):.1e}" if gaps else ""
+            proved = f"{sum(each['proved'] for each in found)} of {len(found)} proved"
+            states = counted(each["status"] for each in found)
+            sentences.append(f"{data}, {method}: {proved}{largest}; {states}")
+    return sentences
 
 
 def collapsed(cells: Cells) -> list[str]:
@@ -363,17 +292,9 @@ def collapsed(cells: Cells) -> list[str]:
         if method == "LMNN"
         for each in of
     }
-    at_zero = {key for key, each in folds.items() if each["rel_gap"] < COLLAPSED}
+    at_zero = [key for key, each in folds.items() if each["rel_gap"] < COLLAPSED]
     sets = sorted({data for data, _ in at_zero})
-    if not sets:
-        return []
-    return [
-        "",
-        f"On {', '.join(sets)} the optimum of LMNN is 0, up to rounding, in {len(at_zero)} folds. With more features "
-        "than points many metrics map every class of the training points to one point, and these points 1 apart. The "
-        "metric tested is the one at which the solver ended. Most neighbours are then of one class for every k, so the "
-        "errors at k = 3, 7 and 11 are nearly the same. The paper's errors are not.",
-    ]
+    return [WORDS("details.collapsed", sets=", ".join(sets), count=len(at_zero))] if sets else []
 
 
 def span(values: Iterable[int]) -> str:
@@ -417,11 +338,11 @@ def fill(panel: Any, cells: Cells, data: str, ks: list[int], whole: int) -> None
         style = {"fmt": MARKERS[at], "color": COLOURS[at], "capsize": 2, "ms": 6}
         for i, k in enumerate(ks):
             place = i + (at - (len(COLUMNS) - 1) / 2) * 0.8 / len(COLUMNS)
-            if (data, method, k) in cells:
-                value, error = (100 * each for each in mean_of(cells[data, method, k], k))
+            if folds := cells.get((data, method, k)):
+                value, error = (100 * each for each in mean_of(folds, k))
                 heights += [value - error, value + error]
-                part = len(cells[data, method, k]) < whole
-                filled = "left" if less_of(cells, data, method, k) else "bottom" if part else "full"
+                filled = "bottom" if len(folds) < whole else "full"
+                filled = "left" if less_of(cells, data, method, k) else filled
                 panel.errorbar(place - 0.015, value, error, fillstyle=filled, **style)
                 if is_marked(cells, data, method, k):
                     panel.plot(place - 0.015, value, "o", **RING)

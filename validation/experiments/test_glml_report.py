@@ -4,29 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import product
-from typing import Any
 
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
-from scipy.stats import ttest_rel
 
-from validation.experiments import (
-    glml,
-    glml_claims,
-    glml_compare,
-    glml_data,
-    glml_methods,
-    glml_picture,
-    glml_report,
-)
-from validation.experiments.glml_claims import CLAIMS, found_of
-from validation.experiments.glml_compare import Comparison, cells_of
+from validation.experiments import glml, glml_claims, glml_data, glml_methods, glml_report
+from validation.experiments.glml_claims import CLAIMS, cells_of, found_of
 from validation.experiments.glml_report import REMARKS
 from validation.experiments.page import Results, grouped
 from validation.experiments.tasks import Preset, Result, Task
-from validation.experiments.verdicts import Verdict, every, half, joined, most
+from validation.experiments.verdicts import NEEDS, Verdict, joined
 
 S, C, U = Verdict.SUPPORTED, Verdict.CONTRADICTED, Verdict.UNDECIDED
 GLOBAL = ("LMNN", "ITML", "DML-eig")
@@ -69,7 +57,7 @@ def verdicts(results: Results) -> dict[str, Verdict | None]:
     """For these points, if the sets that were compared were all that the papers have."""
     cells = cells_of(results)
     sets = {key: list(found_of(claim, cells).sets.values()) for key, claim in CLAIMS.items()}
-    return {key: joined(sets[key], claim.needs[2]) for key, claim in CLAIMS.items()}
+    return {key: joined(sets[key], NEEDS[claim.needs[2]]) for key, claim in CLAIMS.items()}
 
 
 def own(results: Results) -> dict[str, glml_claims.Found]:
@@ -81,6 +69,16 @@ def own(results: Results) -> dict[str, glml_claims.Found]:
 def against(results: Results, preset: str = "small") -> list[str]:
     """The lines on the sets that contradict a claim."""
     return glml_report.against(own(results), glml.PRESETS[preset])
+
+
+def lines_of(results: Results) -> list[str]:
+    """The report."""
+    return glml.parts(results, glml.PRESETS["small"]).lines
+
+
+def line_of(results: Results, start: str) -> str:
+    """The first line of the report that begins so."""
+    return next(line for line in lines_of(results) if line.startswith(start))
 
 
 ALL_SUPPORTED = {
@@ -127,9 +125,9 @@ def test_a_sentence_on_many_sets_has_no_verdict_by_one() -> None:
 
 
 def test_what_each_letter_asks_for_is_said() -> None:
-    text = glml.parts(made(AS_PRINTED), glml.PRESETS["small"]).lines
+    text = lines_of(made(AS_PRINTED))
     for key, limits in {"gain": [], "most": ["+1", "0"], "others": ["-1", "-1"]}.items():
-        reach = glml_report.reach_of(CLAIMS[key].margin)
+        reach = glml_report.reach_of(CLAIMS[key].ahead)
         assert re.findall(r"[+-]?\d+", reach) == limits  # of S, and of C
         (line,) = [line for line in text if line.startswith(f"**{CLAIMS[key].said}**")]
         assert reach in line
@@ -157,17 +155,17 @@ def test_a_tie_contradicts_no_metric_that_outperforms(by: float, verdict: Verdic
     assert bool(ties) == (verdict is U)
     for line in ties:
         assert "usps 8x8" in line
-        assert line in glml.parts(results, glml.PRESETS["small"]).lines
+        assert line in lines_of(results)
 
 
 def test_the_report_says_where_metrics_were_run() -> None:
     results = made(AS_PRINTED) + made(AS_PRINTED, "usps 8x8", learnt=("ITML",))
-    _, where = glml_report.run_there(own(results)["most"])
+    (where,) = glml_report.run_there(own(results)["most"])
     first, second = where.split("usps 8x8")
     names = (*GLOBAL, '"Fisher, one Gaussian"')
     assert [name for name in names if name not in first] == []
     assert [name for name in names if name in second] == ["ITML", '"Fisher, one Gaussian"']
-    assert where in glml.parts(results, glml.PRESETS["small"]).lines
+    assert where in lines_of(results)
 
 
 def test_claims_with_a_point_are_said_without_it_too() -> None:
@@ -180,13 +178,13 @@ def test_claims_with_a_point_are_said_without_it_too() -> None:
                 0.8 + change.get(name, 0.0) + (value - 0.8 - change.get(name, 0.0)) / 100
                 for value in values["accuracy"]
             ]
-    text = glml.parts(noisy, glml.PRESETS["small"]).lines
+    text = lines_of(noisy)
     rows = [line for line in text if line.startswith(f"| {CLAIMS['others'].said} |")]
     with_point, without = rows
     assert with_point.count(f"| {S}: twonorm") == without.count(f"| {C}: twonorm") == 1
     assert ["1 of 8" in line.split(" | ")[-2] for line in rows] == [True, True]
-    _, better = glml_report.little_more(cells_of(noisy))
-    _, too = glml_report.glml_too(cells_of(noisy))
+    (better,) = glml_report.little_more(cells_of(noisy))
+    (too,) = glml_report.glml_too(cells_of(noisy))
     for token in (*GLOBAL, "Fisher, one Gaussian", "twonorm", "10 and 20"):
         assert token in better
     assert "twonorm" in too
@@ -198,63 +196,13 @@ def test_claims_with_a_point_are_said_without_it_too() -> None:
     assert glml_report.little_more(far) == []  # by more than a point, which the verdict has already
 
 
-def test_differences_are_shown_without_the_point() -> None:
-    results = made(AS_PRINTED)
-    found = found_of(CLAIMS["most"]._replace(margin=0.0), cells_of(results))
-    text = "\n".join(glml.parts(results, glml.PRESETS["small"]).lines).split(f"**{CLAIMS['most'].said}**")[1]
-    for which, each in found.new.differences.items():
-        low, high = (100 * end for end in each.interval)
-        assert f"{which.cell[1]}: {100 * each.mean:+.1f} ({low:+.1f} to {high:+.1f}) S" in text
-
-
-def test_an_undecided_claim_is_never_said_not_to_hold() -> None:
-    point = {"GLML": 0.01, **dict.fromkeys((*GLOBAL, "Bayes", "Fisher", "Fisher, one Gaussian"), 0.0)}
-    worse = dict.fromkeys(("Bayes", "Fisher", "Fisher, one Gaussian"), -0.01)
-    results = made({**point, **worse}, "wine")
-    found = set(verdicts(results).values())
-    assert U in found
-    assert C not in found
-    assert against(results) == []
-
-
-def test_how_many_are_needed() -> None:
-    """Whatever the undecided turn out to be: all ways to decide them are tried."""
-    for found in product((S, C, U), repeat=4):
-        for need in (every, most, half):
-            for unknown in range(3):  # what was not compared is as undecided
-                ends = set()
-                for way in product((S, C), repeat=found.count(U) + unknown):
-                    rest = iter(way)
-                    decided = [next(rest) if each is U else each for each in (*found, *[U] * unknown)]
-                    ends.add(decided.count(S) >= need(4 + unknown))
-                wanted = {True: S, False: C}[ends.pop()] if len(ends) == 1 else U
-                assert joined(found, need, 4 + unknown) is wanted, (found, need, unknown)
-            assert joined(found, need) is joined(found, need, 4)
-    assert [need(5) for need in (every, most, half)] == [5, 3, 3]
-    assert [need(4) for need in (every, most, half)] == [4, 3, 2]
-    assert joined([], every) is None
-
-
-def test_how_many_sets_a_claim_needs() -> None:
-    """always: every cell of every set; most: more than half of the sets; quite a number, often: half of them."""
-    worse = {"GLML": -0.1, "LMNN": 0.05, "ITML": 0.05, "DML-eig": 0.05, "Bayes": 0.1}
-    good, bad = made(AS_PRINTED), made({**AS_PRINTED, **worse}, "waveform")
-    third = made(AS_PRINTED, "wine")
-    found = verdicts(good + bad)
-    assert (found["gain"], found["most"], found["others"], found["Bayes"]) == (C, C, S, S)
-    found = verdicts(good + bad + third)
-    assert (found["gain"], found["most"]) == (C, S)
-    of_sets = found_of(CLAIMS["gain"], cells_of(good + bad)).sets
-    assert of_sets == {"waveform": C, "twonorm": S}
-
-
 def test_a_set_that_was_not_compared_may_be_either_way() -> None:
     """The sets that the papers have count, and not those that were run; of Fisher those of four panels."""
     names = list(glml_data.PANELS)
 
     def found(key: str, *of_sets: Verdict) -> Verdict | None:
         claim = CLAIMS[key]
-        return glml_compare.overall(dict(zip(names, of_sets, strict=False)), claim.needs[2], claim.letters)
+        return glml_claims.overall(dict(zip(names, of_sets, strict=False)), claim)
 
     assert (found("Bayes", *[C] * 4, U, S, S), found("Bayes", *[C] * 5)) == (U, C)
     assert (found("Bayes", *[S] * 3), found("Bayes", *[S] * 4)) == (U, S)
@@ -302,11 +250,8 @@ def test_a_set_with_few_of_the_metrics_speaks_for_none_of_many() -> None:
 
 def claim_lines(results: Results) -> dict[str, str]:
     """The line of each claim."""
-    text = glml.parts(results, glml.PRESETS["small"]).lines
-    said = {key: claim.said for key, claim in CLAIMS.items()} | {"time": glml_claims.TIME}
-    return {
-        key: next(line for line in text if line.startswith(f"| {words} |")) for key, words in said.items()
-    }
+    said = {key: claim.said for key, claim in CLAIMS.items()} | {"time": glml_claims.TIME.said}
+    return {key: line_of(results, f"| {words} |") for key, words in said.items()}
 
 
 def test_new_points_ask_for_more_than_these() -> None:
@@ -315,34 +260,18 @@ def test_new_points_ask_for_more_than_these() -> None:
     wine, drawn = (found_of(CLAIMS["gain"], cells_of(made(change, data))) for data in ("wine", "twonorm"))
     assert (wine.sets, wine.sets_new) == ({"wine": S}, {"wine": U})
     assert drawn.sets == drawn.sets_new
-    for which, each in wine.these.differences.items():
-        wide, narrow = wine.new.differences[which].interval, each.interval
+    for each in wine.pairs.values():
+        wide, narrow = each.beyond().interval, each._replace(overlap=0.0).beyond().interval
         assert wide.low < narrow.low < narrow.high < wide.high
-
-
-def test_a_comparison_is_the_paired_test_of_the_realisations_that_both_have() -> None:
-    rng = np.random.default_rng(1)
-    a, b = rng.normal(0.8, 0.02, 10), rng.normal(0.79, 0.02, 10)
-    cell = ("wine", 10)
-    values: Any = {"a": dict(enumerate(a)), "b": {**dict(enumerate(b)), 9: None, 11: 0.5}}
-    cells = glml_compare.Cells({cell: values}, {cell: 2.0})
-    found = glml_compare.compared(cells, Comparison(cell, "a", "b"), new=False)
-    assert found is not None
-    assert found.mean == pytest.approx(np.mean(a[:9] - b[:9]))
-    assert found.p_value == pytest.approx(ttest_rel(a[:9], b[:9]).pvalue)
-    shifted = glml_compare.compared(cells, Comparison(cell, "a", "b", 0.01), new=False)
-    assert shifted is not None
-    assert shifted.p_value == pytest.approx(ttest_rel(a[:9] + 0.01, b[:9]).pvalue)
-    assert glml_compare.compared(cells, Comparison(cell, "a", "c"), new=False) is None
 
 
 def test_both_readings_of_the_features() -> None:
     change = {**AS_PRINTED, "GLML": -0.1}
     both = made(AS_PRINTED, "wine") + made(change, "wine z-scored") + made(AS_PRINTED)
     cells = cells_of(both)
-    assert glml_compare.as_they_come(cells) == ["twonorm", "wine"]
-    assert glml_compare.standardised(cells) == ["twonorm", "wine z-scored"]
-    text = "\n".join(glml.parts(both, glml.PRESETS["small"]).lines)
+    assert cells.as_they_come() == ["twonorm", "wine"]
+    assert cells.standardised() == ["twonorm", "wine z-scored"]
+    text = "\n".join(lines_of(both))
     _, plain, scaled, _ = text.split("\n### ")
     said = [[line for line in part.splitlines() if line.startswith("- ")] for part in (plain, scaled)]
     assert [line for line in said[0] if C in line] == []
@@ -405,8 +334,8 @@ def test_the_ends_of_a_grid_that_does_not_go_on() -> None:
 
 def test_a_metric_that_does_not_meet_its_gap_is_marked() -> None:
     """ITML of `STATUS` at the second size; what stopped short is in the mean all the same."""
-    text = glml.parts(made({}, count=3), glml.PRESETS["small"]).lines
-    head = next(line for line in text if line.startswith("| data | points"))
+    text = lines_of(made({}, count=3))
+    head = next(line for line in text if line.startswith("| data | points |"))
     names = head.split(" | ")
     for size, mark in ((10, []), (20, ["ITML"])):
         row = next(line for line in text if line.startswith(f"| (f) twonorm | {size} ")).split(" | ")
@@ -456,9 +385,7 @@ def test_the_tables() -> None:
             result["methods"]["DML-eig"]["status"][0] = None
         if task.method == "ITML":
             result["methods"]["ITML"]["edge"] = [task.split == 0, False]
-    text = glml.parts(
-        [each for each in results if each[0].key != "wine/LMNN/003"], glml.PRESETS["small"]
-    ).lines
+    text = lines_of([each for each in results if each[0].key != "wine/LMNN/003"])
     row = next(line for line in text if line.startswith("| (g) wine | 10 "))
     values = [each["methods"]["GLML"]["accuracy"][0] for task, each in results if task.method == "generative"]
     error = np.std(values, ddof=1) / np.sqrt(12)
@@ -475,20 +402,20 @@ def test_the_tables() -> None:
     assert "PLML" not in head
 
 
-def test_each_comparison_is_shown_with_its_interval_and_letter() -> None:
-    results = made({**AS_PRINTED, "GLML": 0.012}, "wine")
-    found = found_of(CLAIMS["gain"], cells_of(results))
-    text = glml.parts(results, glml.PRESETS["small"]).lines
-    row = next(line for line in text if line.startswith("| wine | GLML - Euclid |"))
-    for which, each in found.new.differences.items():
-        low, high = (100 * end for end in each.interval)
-        assert f"{which.cell[1]}: {100 * each.mean:+.1f} ({low:+.1f} to {high:+.1f}) SU" in row
-    strong = next(
-        line
-        for line in glml.parts(made(AS_PRINTED, "wine"), glml.PRESETS["small"]).lines
-        if line.startswith("| wine | GLML - Euclid |")
-    )
-    assert strong.count(") SS") == 2
+@pytest.mark.parametrize(("lead", "codes"), [(0.012, "SU"), (0.1, "SS")])
+def test_each_comparison_is_shown_with_its_interval_and_letters_and_without_the_point(
+    lead: float, codes: str
+) -> None:
+    results = made({**AS_PRINTED, "GLML": lead}, "wine")
+    for key, other in (("gain", "Euclid"), ("most", "LMNN")):
+        found = found_of(CLAIMS[key], cells_of(results))
+        row = line_of(results, f"| wine | GLML - {other} |")
+        for which, pair in found.pairs.items():
+            each = pair.beyond()
+            low, high = (100 * end for end in each.interval)
+            shown = f"{which.cell[1]}: {100 * each.mean:+.1f} ({low:+.1f} to {high:+.1f})"
+            assert (shown in row) == (which.second == other)
+            assert key == "most" or f"{shown} {codes}" in row
 
 
 def test_the_picture_has_every_method() -> None:
@@ -503,7 +430,7 @@ def test_the_picture_has_every_method() -> None:
     legend = figure.axes[2].get_legend()
     assert legend is not None
     assert [text.get_text() for text in legend.get_texts()] == list(glml_report.METHODS)
-    assert len(set(glml_picture.STYLES.values())) == len(glml_report.METHODS)
+    assert len(set(glml_report.STYLES.values())) == len(glml_report.METHODS)
 
 
 def test_a_curve_of_one_realisation_is_hollow() -> None:

@@ -14,8 +14,8 @@ from cvxml.core.metric import FloatArray
 from validation.experiments import nca, nca_claims
 from validation.experiments.nca_more import MORE
 from validation.experiments.run import timed
-from validation.experiments.splits import Split, shuffled
-from validation.experiments.tasks import Preset, Result, Task
+from validation.experiments.splits import Split
+from validation.experiments.tasks import Result, Task
 
 
 def measured(data: str, method: str, split: int = 0, **settings: Any) -> Result:
@@ -103,35 +103,6 @@ def test_nca(method: str, rank: int | None) -> None:
     assert found["start"] == next(start for start in starts if round(found["starts"][start]["f"], 4) == best)
     assert found["train"] == found["starts"][found["start"]]["train"]
     assert found["test"] == found["starts"][found["start"]]["test"]
-
-
-@pytest.mark.quick(1)
-@pytest.mark.parametrize("method", ["NCA", "NCA 2", "RCA", "LDA 2"])
-def test_nothing_is_fitted_to_the_test_part(monkeypatch: pytest.MonkeyPatch, method: str) -> None:
-    """What is fitted does not depend on the test part: all accuracies but those on it stay."""
-
-    def changed(data: str, seed: int) -> Split:
-        part = nca.z_scored(shuffled(*datasets.load(data), seed, 0.7))
-        return part._replace(X_test=part.X_test[::-1] * 100 + 7, y_test=part.y_test)
-
-    settings = {"starts": list(nca.STARTS[method])} if method in nca.STARTS else {}
-    before = measured("iris", method, **settings)
-    monkeypatch.setattr(nca, "split_of", changed)
-    after = measured("iris", method, **settings)
-
-    def without_test(result: Result) -> Result:
-        return {k: without_test(v) if isinstance(v, dict) else v for k, v in result.items() if k != "test"}
-
-    assert without_test(after) == without_test(before)
-    assert after["test"] != before["test"]
-
-
-@pytest.mark.slow
-def test_a_task_gives_the_same_numbers_again() -> None:
-    for task in nca.tasks(Preset(("iris",), 1)):
-        first = timed(nca.measure, 0, task)[1]
-        again = timed(nca.measure, 0, task)[1]
-        assert first | {"seconds": 0} == again | {"seconds": 0}
 
 
 # --- data ---

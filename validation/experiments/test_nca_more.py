@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import cvxml
-from validation.experiments import nca, nca_more, nca_more_report
+from validation.experiments import nca, nca_claims, nca_more, nca_report
 from validation.experiments.nca_claims import Judged
 from validation.experiments.page import grouped
 from validation.experiments.run import timed
@@ -173,9 +173,9 @@ def by_hand() -> list[tuple[Task, Result]]:
 
 def test_the_report_gives_each_sentence_its_verdict() -> None:
     groups = grouped(by_hand())
-    found = nca_more_report.sentences(groups)
+    found = nca_claims.sentences(groups)
     verdicts = {
-        name: {key[1]: claim.here[key].value.split()[0] for key in claim.pairs}
+        name: {" - ".join(key[1:]): claim.here[key].value for key in claim.pairs}
         for name, claim in found.items()
     }
     assert verdicts == {
@@ -195,7 +195,7 @@ def test_the_report_gives_each_sentence_its_verdict() -> None:
         "others, train": {"NCA - MMC": "supported"},
         "others": {"NCA - MMC": "supported"},
     }
-    lines = nca_more_report.beyond(groups, found)
+    lines = nca_report.further(groups, found)
     rows = [line for line in lines if line.startswith("| iris")]
     assert rows[1].startswith("| iris | NCA - RCA | -4.00 |")
     assert rows[1].endswith("| contradicted | contradicted | +10.00 |")
@@ -216,7 +216,7 @@ def test_the_report_gives_each_sentence_its_verdict() -> None:
     assert "| NCA - MMC | +21.00 |" in rows[15]
     figures = "92.00 ± 0.00 | 90.00 ± 0.00 | 94.00 ± 0.00 (3) | 70.00 ± 0.00 (31) | 2 (10)"
     assert rows[16] == f"| iris | full rank | 10 | {figures} |"
-    assert nca_more_report.beyond({}, nca_more_report.sentences({})) == []
+    assert nca_report.further({}, nca_claims.sentences({})) == []
 
 
 def criteria(g: float, same: float, best: float) -> Judged:
@@ -226,7 +226,7 @@ def criteria(g: float, same: float, best: float) -> Judged:
     for task, result in made("iris", "NCA", (best + little).tolist()):
         starts = {"auto": {"train": 1.0, "test": same + result["test"] - best}}
         results.append((task, {**result, "starts": starts}))
-    return nca_more_report.sentences(grouped(results))["criteria"]
+    return nca_claims.sentences(grouped(results))["criteria"]
 
 
 @pytest.mark.parametrize(
@@ -234,20 +234,8 @@ def criteria(g: float, same: float, best: float) -> Judged:
     [
         (0.90, 0.90, 0.90, "supported", []),
         (0.90, 0.85, 0.86, "contradicted", []),
-        (
-            0.90,
-            0.85,
-            0.90,
-            "undecided",
-            ["+5.00", "+0.00", "f ends"],
-        ),
-        (
-            0.90,
-            0.90,
-            0.95,
-            "undecided",
-            ["+0.00", "-5.00", "several starts"],
-        ),
+        (0.90, 0.85, 0.90, "undecided", ["+5.00", "+0.00", "f ends"]),
+        (0.90, 0.90, 0.95, "undecided", ["+0.00", "-5.00", "several starts"]),
         (0.90, 0.85, 0.95, "undecided", []),  # above one, below the other
     ],
 )
@@ -255,8 +243,8 @@ def test_f_and_g_differ_only_where_no_start_explains_it(
     g: float, same: float, best: float, verdict: str, said: list[str]
 ) -> None:
     claim = criteria(g, same, best)
-    assert {each.value.split()[0] for each in claim.here.values()} == {verdict}
-    bullets = nca_more_report.set_apart(claim)
+    assert set(claim.here.values()) == {verdict}
+    bullets = nca_report.set_apart(claim)
     assert len(bullets) == bool(said)
     assert [token for token in said if token not in "".join(bullets)] == []
 
@@ -264,7 +252,7 @@ def test_f_and_g_differ_only_where_no_start_explains_it(
 def test_the_scale_has_figures_and_no_verdict() -> None:
     only_g = [(task, result) for task, result in by_hand() if task.method == "g"]
     lines = nca.parts(only_g, Preset(("iris",), 10, {"more": True})).lines
-    named = [line for line in lines if nca_more_report.SCALE in line]
+    named = [line for line in lines if nca_claims.SAID["scale"] in line]
     assert ["no verdict" in line for line in named] == [True, True]
     assert not any(verdict in line for line in named for verdict in Verdict)
     # how it ended
@@ -274,7 +262,7 @@ def test_the_scale_has_figures_and_no_verdict() -> None:
 def test_low_rank_is_judged_by_what_the_training_part_is_ahead() -> None:
     little = np.array([1, -1] * 5) * 1e-3
     results = made("iris", "NCA", (0.9 + little).tolist()) + made("iris", "NCA 2", (0.95 - little).tolist())
-    (each,) = nca_more_report.sentences(grouped(results))["low rank"].pairs.values()
+    (each,) = nca_claims.sentences(grouped(results))["low rank"].pairs.values()
     assert each.beyond().mean == pytest.approx(0.05)  # .1 and .05, both of 1
     assert each.overlap == pytest.approx(7 / 3)
 

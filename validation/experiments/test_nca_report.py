@@ -7,11 +7,13 @@ import pytest
 from matplotlib.figure import Figure
 from scipy import stats
 
-from validation.experiments import nca, nca_claims, nca_report, nca_starts
+from validation.experiments import nca, nca_claims, nca_report
 from validation.experiments.page import Results, grouped
+from validation.experiments.statistics import in_points
 from validation.experiments.tasks import Result, Task
-from validation.experiments.verdicts import Compared, Verdict, more_than
+from validation.experiments.verdicts import Compared, Verdict, judged
 
+TOP, TRAINING = nca_claims.SAID["top"], nca_claims.SAID["training"]
 S, C = Verdict.SUPPORTED, Verdict.CONTRADICTED
 PANEL = {(panel.methods, panel.part, panel.claim): panel for panel in nca_claims.PANELS}
 
@@ -89,13 +91,13 @@ def test_splits_overlap_in_what_they_average() -> None:
 
 def test_a_sentence_is_judged_on_these_points_and_for_new_ones() -> None:
     """By the formula of Nadeau and Bengio, t = mean / (s sqrt(1/J + n_test/n_train)), from a point behind."""
-    panel = PANEL[nca_claims.FULL, "test", nca_claims.TOP]
+    panel = PANEL[nca_claims.FULL, "test", TOP]
     found = nca_claims.of_panel(grouped(by_hand()), panel)
-    assert set(found.pairs) == {("wine", other) for other in ("Euclid", "whitened", "RCA")}
+    assert set(found.pairs) == {("wine", "NCA", other) for other in ("Euclid", "whitened", "RCA")}
     ours, other = by_hand_accuracies("wine", "NCA"), by_hand_accuracies("wine", "RCA")
     d = np.subtract(ours, other) + 0.01
     t = d.mean() / (d.std(ddof=1) * np.sqrt(1 / 5 + 3 / 7))
-    assert found.pairs["wine", "RCA"].beyond(-0.01).p_value == pytest.approx(2 * stats.t.sf(abs(t), 4))
+    assert found.pairs["wine", "NCA", "RCA"].beyond(-0.01).p_value == pytest.approx(2 * stats.t.sf(abs(t), 4))
     assert set(found.here.values()) == set(found.new.values()) == {Verdict.CONTRADICTED}
     noisy = [
         (task, {**result, "test": result["test"] + (task.method == "NCA") * 0.04 * (-1) ** task.split})
@@ -115,7 +117,11 @@ def report(results: Results) -> list[str]:
     claims = [nca_claims.of_panel(groups, panel) for panel in nca_claims.PANELS]
     return [
         *nca_report.figures(groups, claims),
-        *nca_report.behind(groups, claims),
+        *(
+            f"- {line}"
+            for panel, claim in zip(nca_claims.PANELS, claims, strict=True)
+            for line in nca_report.behind(groups, panel, claim)
+        ),
         *nca_report.descents(groups),
     ]
 
@@ -131,9 +137,9 @@ def test_the_report_has_a_verdict_for_each_set_and_says_what_is_behind_it() -> N
     reasons = [line for line in lines if line.startswith("- ")]
     assert len(reasons) == 3
     ahead, behind = reasons[:2]
-    assert ahead.startswith(f"- wine, {PANEL[nca_claims.FULL, 'test', nca_claims.TOP].name}: ")
+    assert ahead.startswith(f"- wine, {PANEL[nca_claims.FULL, 'test', TOP].name}: ")
     assert "Euclid by 9.88" in ahead  # on the training part
-    assert behind.startswith(f"- wine, {PANEL[nca_claims.PLANE, 'train', nca_claims.TRAINING].name}: ")
+    assert behind.startswith(f"- wine, {PANEL[nca_claims.PLANE, 'train', TRAINING].name}: ")
     assert "LDA by 9.94" in behind
     assert ["global maximum" in reason for reason in reasons[:2]] == [False, True]
     iris = [line for line in lines if line.startswith("| iris | 5 |")][1]
@@ -174,14 +180,14 @@ def test_the_summary_counts_sets_and_says_what_is_missing() -> None:
         (row,) = (line for line in lines if f'"{panel.claim}" | {panel.name}; ' in line)
         return row
 
-    full_test = PANEL[nca_claims.FULL, "test", nca_claims.TOP]
+    full_test = PANEL[nca_claims.FULL, "test", TOP]
     top = row_of(full_test)
     assert top.count(f"**{C}** ({C} (1))") == 2
     assert any(f"{full_test.name}: {C} on wine" in line and "open" in line for line in lines)
     for token in ("balance, ionosphere, iris, housing, usps", "wine: 5 of 40"):
         assert token in top
     assert "usps" in row_of(nca_claims.SEPARATED)
-    train = row_of(PANEL[nca_claims.FULL, "train", nca_claims.TRAINING])
+    train = row_of(PANEL[nca_claims.FULL, "train", TRAINING])
     assert train.count(f"** ({S} (1))") == 2
     assert f"**{S}**" not in train  # not all is run
     _, head, _, iris = nca.missing(by_hand(), nca.PRESETS["small"])
@@ -205,14 +211,14 @@ def test_much_better_is_by_more_than_a_point_and_a_little_better_contradicts_not
     little = [0.0, 0.001, 0.0, 0.001, 0.0]
     shares = {"PCA 2": [0.5] * 5, "LDA 2": [0.8] * 5, "NCA 2": [0.8 + lead + each for each in little]}
     claim = nca_claims.of_panel(grouped(made("wine", shares, shares)), nca_claims.SEPARATED)
-    assert claim.here == {("wine", "PCA 2"): Verdict.SUPPORTED, ("wine", "LDA 2"): verdict}
-    said = "\n".join(nca_claims.by_less(claim, 0.01))
+    assert claim.here == {("wine", "NCA 2", "PCA 2"): Verdict.SUPPORTED, ("wine", "NCA 2", "LDA 2"): verdict}
+    said = "\n".join(nca_report.by_less(claim, 0.01))
     assert ("LDA, +0.44)" in said) == (verdict is Verdict.UNDECIDED)
     assert "PCA, +" not in said
 
 
 def test_a_difference_that_rounds_to_nothing_has_no_minus() -> None:
-    assert [nca_claims.in_points(share) for share in (-0.00001, 0.0, -0.0126, 0.03047)] == [
+    assert [in_points(share) for share in (-0.00001, 0.0, -0.0126, 0.03047)] == [
         "+0.00",
         "+0.00",
         "-1.26",
@@ -224,15 +230,14 @@ def test_a_verdict_on_fewer_splits_than_the_notes_says_so_unless_it_contradicts(
     pair = Compared([0.9] * 40, [0.8] * 40, 0.0)
     for count in (40, 39):
         cut = pair._replace(first=pair.first[:count], second=pair.second[:count])
-        claim = nca_claims.judged(
-            "it is", "all", {("wine", "a - b"): cut}, lambda each: more_than(each, 0.0), ("wine",)
-        )
-        row = nca_claims.summary([claim])[-1]
+        pairs = {("wine", "a", "b"): cut}
+        claim = nca_claims.claim("it is", "all", pairs, lambda each: judged(each, 0.0), ("wine",))
+        row = nca_report.summary([claim])[-1]
         assert row.count(f"** ({S} (1)) |") == 2
         assert (f"**{S}**" in row) == (count == 40)
         assert ("wine: 39 of 40" in row) == (count == 39)
-    against = claim._replace(here={("wine", "a - b"): C})
-    assert f"| **{C}** ({C} (1)) | **{S} " in nca_claims.summary([against])[-1]
+    against = claim._replace(here={("wine", "a", "b"): C})
+    assert f"| **{C}** ({C} (1)) | **{S} " in nca_report.summary([against])[-1]
 
 
 def starts(**runs: tuple[float, float]) -> dict[str, Result]:
@@ -242,13 +247,13 @@ def starts(**runs: tuple[float, float]) -> dict[str, Result]:
 
 def test_the_three_choices_of_a_start() -> None:
     equal = starts(auto=(0.9, 0.1), likelihood=(0.95, 0.2), pca=(0.95000001, 0.3))
-    assert [nca_starts.start_of(equal, choice) for choice in nca_starts.CHOICES] == [
+    assert [nca_claims.start_of(equal, choice) for choice in nca_claims.CHOICES] == [
         "likelihood",
         "pca",
         "auto",
     ]
     alone = starts(likelihood=(0.95, 0.2))
-    assert {nca_starts.start_of(alone, choice) for choice in nca_starts.CHOICES} == {"likelihood"}
+    assert {nca_claims.start_of(alone, choice) for choice in nca_claims.CHOICES} == {"likelihood"}
 
 
 def two_starts(data: str, first: float, last: float, auto: float) -> Results:
@@ -274,21 +279,21 @@ def test_a_verdict_that_depends_on_the_start_is_undecided_and_the_report_names_t
     leads: tuple[float, float, float], verdict: Verdict
 ) -> None:
     lines = nca.parts(two_starts("wine", *leads), nca.PRESETS["small"]).lines
-    (row,) = [line for line in lines if line.startswith(f'| "{nca_claims.TOP}" | Full rank, test')]
+    (row,) = [line for line in lines if line.startswith(f'| "{TOP}" | Full rank, test')]
     assert f"**{verdict}" in row.split(" | ")[2]
-    named = [line for line in lines if f'"{nca_claims.TOP}", Full rank, test, wine: ' in line]
+    named = [line for line in lines if f'"{TOP}", Full rank, test, wine: ' in line]
     assert len(named) == (verdict is Verdict.UNDECIDED)
-    for choice, lead in zip(nca_starts.CHOICES, leads, strict=True):
+    for choice, lead in zip(nca_claims.CHOICES, leads, strict=True):
         assert all(f"{choice}: {C if lead < 0 else S}" in line for line in named)
 
 
 def test_a_choice_without_a_comparison_has_no_say() -> None:
-    panel = PANEL[nca_claims.FULL, "test", nca_claims.TOP]
+    panel = PANEL[nca_claims.FULL, "test", TOP]
     claim = nca_claims.of_panel(grouped(by_hand()), panel)
-    other = claim._replace(here={("wine", "Euclid"): S})
-    found = nca_starts.agreed([claim, other])
-    assert found.here["wine", "Euclid"] is Verdict.UNDECIDED
-    assert found.here["wine", "RCA"] is C
+    other = claim._replace(here={("wine", "NCA", "Euclid"): S})
+    found = nca_claims.agreed([claim, other])
+    assert found.here["wine", "NCA", "Euclid"] is Verdict.UNDECIDED
+    assert found.here["wine", "NCA", "RCA"] is C
     assert found.new == claim.new
 
 
@@ -301,9 +306,9 @@ def test_what_only_housing_contradicts_is_contradicted_on_our_classes(
     """The note does not say which classes housing has."""
     results = [each for data in sets for each in made(data, values(0, 0, 0, 0.1), values(0, 0, 0, -0.1))]
     lines = nca.parts(results, nca.PRESETS["small"]).lines
-    (row,) = [line for line in lines if line.startswith(f'| "{nca_claims.TOP}" | Full rank, test')]
+    (row,) = [line for line in lines if line.startswith(f'| "{TOP}" | Full rank, test')]
     assert ("our classes" in row) == ours
-    (against,) = [line for line in lines if f'"{nca_claims.TOP}", Full rank, test: {C} on' in line]
+    (against,) = [line for line in lines if f'"{TOP}", Full rank, test: {C} on' in line]
     assert ("our classes" in against) == ("housing" in sets)
 
 

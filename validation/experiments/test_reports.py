@@ -14,8 +14,8 @@ import pytest
 
 from cvxml import datasets
 from validation.experiments import __main__ as command
-from validation.experiments import looks, packaged, page, quoted, run, table1_looks, table1_paper, tasks
-from validation.experiments.quoted import QUOTED
+from validation.experiments import looks, packaged, page, run, table1_claims, table1_looks, tasks, words
+from validation.experiments.words import QUOTED, Words
 
 FOLDER = Path(command.__file__).with_name("reports")
 RECORDS = sorted(FOLDER.glob("*.json"))
@@ -228,10 +228,13 @@ def test_the_result_of_table_1_is_that_of_its_tables() -> None:
         for claim, total, text in every
         if (found := re.search(r"contradicted \((\d+)\)", text))
     ]
-    worse = [name for k in table1_paper.KS for name in table1_paper.not_best(k)]
+    worse = [name for k in table1_claims.KS for name in table1_claims.not_best(k)]
     assert numbers(said["Contradictions"])[:2] == [len(against), len(every)]
     assert "; ".join(against) in said["Contradictions"]
-    assert numbers(said["Contradictions"])[-2:] == [len(worse), len(table1_paper.KS) * len(table1_paper.SETS)]
+    assert numbers(said["Contradictions"])[-2:] == [
+        len(worse),
+        len(table1_claims.KS) * len(table1_claims.SETS),
+    ]
 
 
 def leads(text: str, scaled: bool) -> list[int]:
@@ -388,15 +391,29 @@ def test_the_page_on_experiments_has_the_hours_of_the_records() -> None:
 def test_every_remark_stands_in_a_report(name: str) -> None:
     """None is left over from a difference that the records no longer have."""
     texts = "\n".join(path.read_text(encoding="utf-8") for path in FOLDER.glob(f"{name}-*.md"))
-    known = json.loads(quoted.REMARKS.read_text(encoding="utf-8"))
-    assert [
-        key for key, said in (quoted.remarks(name) if name in known else {}).items() if said not in texts
-    ] == []
+    assert [key for key, said in Words(name).remarks().items() if said not in texts] == []
 
 
-def test_a_remark_has_the_figures_of_the_looks() -> None:
-    (name, figures) = next(iter(QUOTED.items()))
-    (what, figure) = next(iter(figures.items()))
-    assert quoted.filled(f"{{{name}|{what}|.1f}} %") == f"{figure:.1f} %"
-    with pytest.raises(KeyError):
-        quoted.filled("{no such look|x|.1f}")
+def test_a_text_has_the_figures_of_the_looks_and_of_the_code() -> None:
+    name, figures = next(iter(QUOTED.items()))
+    what, figure = next(iter(figures.items()))
+    assert words.filled(f"\n{{QUOTED[{name}][{what}]:.1f}} % of {{n}}\n", n=3) == f"{figure:.1f} % of 3"
+    for text in ("{QUOTED[no such look][x]:.1f}", "{not_given}"):
+        with pytest.raises(KeyError):
+            words.filled(text)
+
+
+def test_lines_take_the_place_of_their_name_and_no_lines_none() -> None:
+    made = Words("mlsvm")
+    made.found = {"page": "\n{first}\n\n# {title}\n\n{table}\n\n{note}\n\n{end}\n"}
+    assert made.page("page", first=["a"], title="T", table=["| 1 |", "| {2} |"], note=[], end="z") == [
+        *("", "a", "", "# T", "", "| 1 |", "| {2} |", "", "z"),
+    ]
+    assert made.page("page", first=[], title="T", table=[], note=["n"], end="z") == [
+        "",
+        "# T",
+        "",
+        "n",
+        "",
+        "z",
+    ]

@@ -7,7 +7,7 @@ import pytest
 import cvxml
 from validation.experiments import table1, table1_looks
 from validation.experiments.splits import some_pairs
-from validation.experiments.table1_paper import KS
+from validation.experiments.table1_claims import KS
 from validation.experiments.vote import error_of
 
 

@@ -10,13 +10,11 @@ from matplotlib.figure import Figure
 
 from cvxml import datasets
 from validation.experiments import table1 as experiment
-from validation.experiments import table1_cells as cells_of
 from validation.experiments import table1_claims as claiming
 from validation.experiments import table1_others as fitting
-from validation.experiments import table1_paper as paper
 from validation.experiments import table1_report as report
 from validation.experiments.tasks import Preset, Result, Task
-from validation.experiments.verdicts import Verdict
+from validation.experiments.verdicts import Pair, Verdict
 
 
 def counted(wrong: list[list[int]], **facts: Any) -> Result:
@@ -73,6 +71,16 @@ def by_hand() -> list[tuple[Task, Result]]:
 S, C = Verdict.SUPPORTED, Verdict.CONTRADICTED
 
 
+def compared(results: list[tuple[Task, Result]]) -> dict[str, Pair]:
+    """Every comparison at k = 3, by what it says."""
+    found = claiming.claims(claiming.arranged(results), [3])
+    return {
+        str(which).removesuffix(", k = 3"): two
+        for claim in found.values()
+        for which, two in claim.pairs.items()
+    }
+
+
 def line_on(claim: str, text: str) -> str:
     """The line that a claim begins with."""
     (line,) = [line for line in text.splitlines() if line.startswith("**") and f" {claim}.**" in line]
@@ -96,7 +104,7 @@ def test_the_report_marks_what_is_beyond_two_standard_errors() -> None:
     (papers,) = [row for name, row in rows.items() if name.startswith("GB-LMNN")]
     assert "(21.65 ± 4.8)" in papers
     text = "\n".join(lines)
-    cells = cells_of.arranged(by_hand())
+    cells = claiming.arranged(by_hand())
     marks = [line for line in report.marked(cells) if line.startswith("- ") and " open" in line]
     assert [line.split(":")[0] for line in marks] == ["- office_dslr, CCCP, k = 3", "- usps, CCCP, k = 3"]
     assert [line for line in marks if line not in lines] == []
@@ -116,16 +124,15 @@ def test_the_report_marks_what_is_beyond_two_standard_errors() -> None:
 
 def test_claims_are_decided_by_the_points_that_one_gets_wrong() -> None:
     """CCCP's wrong rows are among Euclid's: 105 fewer in three folds. A Euclidean start has 26 more."""
-    cells = cells_of.arranged(by_hand())
+    cells = claiming.arranged(by_hand())
     text = "\n".join(report.parts(by_hand(), PRESET).lines)
-    found = {two[1]: two[4] for two in claiming.claims(cells, [3])}
+    found = compared(by_hand())
     assert found["office_dslr: CCCP before Euclidean"] == (0, 105, 300)
     assert found["office_dslr: CCCP from zero before CCCP from Euclid"] == (0, 26, 300)
     assert found["usps: CCCP before Euclidean"] == (23, 0, 100)
     assert found["office_dslr: SGD before Euclidean"] == (0, 165, 300)
     assert len(found) == 4
-    claims = dict.fromkeys(two[0] for two in claiming.claims(cells, [3]))
-    by_cccp, by_sgd, start = (line_on(claim, text) for claim in claims)
+    by_cccp, by_sgd, start = (line_on(claim, text) for claim in claiming.claims(cells, [3]))
     assert f"{C} (1), {S} (1)." in by_cccp
     assert f" {S} (1)." in by_sgd
     assert f" {S} (1)." in start
@@ -146,12 +153,11 @@ def test_what_the_paper_found_inferior_is_compared_with_its_own() -> None:
     made[1][1]["of"]["SGD"]["F"] = 0.6
     for split, arrived in enumerate((True, False)):
         made[split][1]["of"]["SGD from I"]["arrived"] = arrived
-    cells = cells_of.arranged(made)
+    cells = claiming.arranged(made)
     of_start, of_trace, of_identity = claiming.ALTERNATIVES[-3:]  # the better, the worse, and the claim
-    found = {(two[0], two[1]): two[4] for two in claiming.claims(cells, [3])}
-    assert found == {
-        (claim, f"office_dslr: {better} before {worse}"): counts
-        for (better, worse, claim), counts in (
+    assert compared(made) == {
+        f"office_dslr: {better} before {worse}": counts
+        for (better, worse, _), counts in (
             (of_start, (0, 60, 200)),
             (of_trace, (65, 0, 200)),
             (of_identity, (0, 40, 200)),
@@ -164,7 +170,7 @@ def test_what_the_paper_found_inferior_is_compared_with_its_own() -> None:
         assert figure in claiming.MORE[claim](cells)
         assert claiming.MORE[claim](cells) in line_on(claim, text)
     assert "| office_dslr, k = 3, folds: 2 | 41.00 | 71.00 |  | 40.50 |  | 10.50 | 43.00 | 60.50 |" in text
-    assert claiming.alternatives_table(cells_of.arranged(by_hand())) == []
+    assert claiming.alternatives(claiming.arranged(by_hand())) == []
 
 
 @pytest.mark.parametrize("late", [None, "SGD", "SGD from I", "SGD, tr W", "SGD, ||W||^2"])
@@ -197,13 +203,9 @@ def escaped(cell: str) -> str:
 def test_two_methods_are_compared_on_the_folds_that_both_have() -> None:
     """Without Euclid's second fold two are left, and without all of it no comparison."""
     rest = [each for each in by_hand() if (each[0].method, each[0].split) != ("Euclidean", 1)]
-    found = {two[1]: two[4] for two in claiming.claims(cells_of.arranged(rest), [3])}
-    assert found["office_dslr: CCCP before Euclidean"] == (0, 70, 200)
+    assert compared(rest)["office_dslr: CCCP before Euclidean"] == (0, 70, 200)
     none = [each for each in by_hand() if each[0].data != "office_dslr" or each[0].method != "Euclidean"]
-    assert not any(
-        "office_dslr" in two[1] and "Euclidean" in two[1]
-        for two in claiming.claims(cells_of.arranged(none), [3])
-    )
+    assert not any("office_dslr" in which and "Euclidean" in which for which in compared(none))
 
 
 def test_a_run_is_not_compared_with_itself() -> None:
@@ -214,13 +216,13 @@ def test_a_run_is_not_compared_with_itself() -> None:
             result = {**result, "of": {**result["of"], "CCCP from Euclid": result["of"]["CCCP"]}}
         made.append((task, result))
     assert made != by_hand()
-    cells = cells_of.arranged(made)
-    assert not any("from Euclid" in two[1] for two in claiming.claims(cells, [3]))
+    cells = claiming.arranged(made)
+    assert not any("from Euclid" in which for which in compared(made))
     assert "3 of 3" in claiming.same_starts(cells)
     for _, result in made:
         if "CCCP from Euclid" in result.get("of", {}):  # another run, with the same errors
             result["of"]["CCCP from Euclid"] = {**result["of"]["CCCP"], "F": 0.4}
-    assert "0 of 3" in claiming.same_starts(cells_of.arranged(made))
+    assert "0 of 3" in claiming.same_starts(claiming.arranged(made))
 
 
 def test_a_variant_of_a_set_is_no_further_cell_of_the_paper_s_table() -> None:
@@ -243,17 +245,16 @@ def test_a_method_on_some_axes_is_said_to_be_and_speaks_for_no_claim() -> None:
     made += ours_by_hand("letter", {"CCCP": [40] * 3})
     text = "\n".join(report.parts(made, PRESET).lines)
     assert "60.00 ± 0.00 * on 40 axes (36.93 ± 2.6)" in text
-    found = {two[1] for two in claiming.claims(cells_of.arranged(made), [3])}
-    assert "letter: CCCP before MLR" in found
-    assert "office_dslr: CCCP before MLR" not in found
+    assert "letter: CCCP before MLR" in compared(made)
+    assert "office_dslr: CCCP before MLR" not in compared(made)
 
 
 @pytest.mark.slow
 def test_the_sets_with_few_features_are_known() -> None:
-    there = {paper.source(data) for preset in experiment.PRESETS.values() for data in preset.data}
+    there = {claiming.source(data) for preset in experiment.PRESETS.values() for data in preset.data}
     for data in there & set(datasets.names()):
         features = datasets.load(data)[0].shape[1]
-        assert (data in cells_of.FEW_FEATURES) == (features <= fitting.MOST_AXES["MLR"]), data
+        assert (data in claiming.FEW_FEATURES) == (features <= fitting.MOST_AXES["MLR"]), data
 
 
 def test_a_solve_that_ended_early_is_marked_in_its_cell() -> None:
@@ -279,14 +280,14 @@ def test_sgd_that_did_not_arrive_and_nca_that_did_not_end_are_marked() -> None:
         text = "\n".join(report.parts(made, PRESET).lines)
         assert "20.00 ± 1.73 † (17.18 ± 4.7)" in text
         assert f"30.00 ± 4.58 *{mark} (5.23)" in text
-        assert not re.search(r"\de-\d", "".join(report.unfinished(cells_of.arranged(made))))  # no gap is left
+        assert not re.search(r"\de-\d", "".join(report.unfinished(claiming.arranged(made))))  # no gap is left
         assert "| usps, NCA, k = 3 | 0.25 * (1) |" in text  # the least share of a grid that does not go on
 
 
 def test_without_pca_the_paper_has_no_cell_but_that_of_euclid() -> None:
-    assert cells_of.paper_of("isolet 617", "Euclidean", 3) == paper.printed("isolet", "Euclidean", 3)
-    assert cells_of.paper_of("isolet 617", "LMNN", 3) is None
-    assert cells_of.paper_of("isolet", "LMNN", 3) == paper.printed("isolet", "LMNN", 3)
+    assert claiming.paper_of("isolet 617", "Euclidean", 3) == claiming.printed("isolet", "Euclidean", 3)
+    assert claiming.paper_of("isolet 617", "LMNN", 3) is None
+    assert claiming.paper_of("isolet", "LMNN", 3) == claiming.printed("isolet", "LMNN", 3)
     made = by_hand() + folds("isolet 617", "Euclidean", [8])
     rows = [line for line in report.parts(made, PRESET).lines if line.startswith(("| LMNN |", "| k-NCA"))]
     assert [row.split(" | ")[1] for row in rows] == ["", ""]
@@ -300,11 +301,11 @@ def test_seconds_are_means_over_folds_and_classes_that_are_points_are_said_to_be
         made.append((Task("office_dslr", "LMNN", split, {"k": [3]}), one))
     text = "\n".join(report.parts(made, PRESET).lines)
     assert "| office_dslr | 4.0 |  |  |  | 1.0 | 1.0 |  |" in text
-    _, collapsed = report.collapsed(cells_of.arranged(made))
+    (collapsed,) = report.collapsed(claiming.arranged(made))
     for token in ("office_dslr", "LMNN", "2 folds"):
         assert token in collapsed
     assert collapsed in text
-    assert report.collapsed(cells_of.arranged(by_hand())) == []
+    assert report.collapsed(claiming.arranged(by_hand())) == []
 
 
 def test_a_metric_of_fewer_points_is_said_to_be_and_speaks_for_no_claim() -> None:
@@ -314,8 +315,8 @@ def test_a_metric_of_fewer_points_is_said_to_be_and_speaks_for_no_claim() -> Non
     ]
     text = "\n".join(report.parts(made, PRESET).lines)
     assert "75.00 ± 0.58 from 200 points (75.20 ± 3.0)" in text
-    cells = cells_of.arranged(made)
-    assert not any("before Euclidean" in two[1] for two in claiming.claims(cells, [3]))
+    cells = claiming.arranged(made)
+    assert not any("before Euclidean" in which for which in compared(made))
     for token in ("Euclidean", "office_dslr, usps"):
         assert token in claiming.left_out(cells)
     assert claiming.left_out(cells) in text
@@ -329,18 +330,18 @@ def test_a_metric_of_fewer_points_is_said_to_be_and_speaks_for_no_claim() -> Non
 
 def test_without_differences_the_report_says_so() -> None:
     lines = report.parts(by_hand()[:3], PRESET).lines
-    (only,) = report.marked(cells_of.arranged(by_hand()[:3]))
+    (only,) = report.marked(claiming.arranged(by_hand()[:3]))
     assert only in lines
     assert "*" not in only
 
 
 @pytest.mark.parametrize(("wrong", "star"), [(123, True), (124, False), (125, True)])
 def test_euclid_on_a_standard_partition_is_marked_where_a_point_differs(wrong: int, star: bool) -> None:
-    assert paper.printed("usps", "Euclidean", 3) == (6.18, None)  # 124 of 2007
-    errors = cells_of.arranged(
+    assert claiming.printed("usps", "Euclidean", 3) == (6.18, None)  # 124 of 2007
+    errors = claiming.arranged(
         [(Task("usps", "Euclidean", 0, {}), {"errors": {"3": wrong / 2007}, "test": 2007})]
     )
-    assert cells_of.is_marked(errors, "usps", "Euclidean", 3) is star
+    assert claiming.is_marked(errors, "usps", "Euclidean", 3) is star
 
 
 def test_the_picture_has_a_panel_a_set() -> None:

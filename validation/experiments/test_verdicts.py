@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from itertools import combinations, product
 from math import comb
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.stats import ttest_1samp, ttest_rel
 
-from validation.experiments import verdicts as verdicts_module
 from validation.experiments.verdicts import (
     Compared,
     Difference,
@@ -18,15 +18,19 @@ from validation.experiments.verdicts import (
     Verdict,
     alike,
     difference,
+    every,
+    half,
     holm,
+    joined,
+    judged,
     more,
-    more_than,
-    never_less,
+    most,
     pair,
+    paired,
     share_interval,
-    together,
-    verdicts,
 )
+
+S, C, U = Verdict.SUPPORTED, Verdict.CONTRADICTED, Verdict.UNDECIDED
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -99,14 +103,8 @@ def test_three_verdicts_and_holm_within_the_table() -> None:
         "just": Pair(0, 6, 100),
     }
     assert Pair(0, 6, 100).p_value < 0.05
-    found = verdicts(claims)
-    assert found == {
-        "less": Verdict.SUPPORTED,
-        "more": Verdict.CONTRADICTED,
-        "equal": Verdict.UNDECIDED,
-        "just": Verdict.UNDECIDED,  # of four claims; alone it would be supported
-    }
-    assert verdicts({"just": claims["just"]})["just"] == Verdict.SUPPORTED
+    assert more(claims) == {"less": S, "more": C, "equal": U, "just": U}  # of four claims
+    assert more({"just": claims["just"]})["just"] is S
 
 
 def test_a_difference_is_a_paired_t_test_and_wider_where_splits_overlap() -> None:
@@ -130,14 +128,19 @@ def test_more_has_three_verdicts() -> None:
         "less": Difference(-0.2, Interval(-0.3, -0.1), 1e-4),
         "unsure": Difference(0.2, Interval(0.01, 0.4), 0.03),
     }
-    verdict = more(claims)
-    assert list(verdict.values()) == [Verdict.SUPPORTED, Verdict.CONTRADICTED, Verdict.SUPPORTED]
-    assert more({**claims, "other": claims["unsure"]})["unsure"] == Verdict.UNDECIDED
+    assert more(claims) == {"more": S, "less": C, "unsure": S}
+    assert more({**claims, "other": claims["unsure"]})["unsure"] is U
+
+
+def test_two_methods_are_paired_by_the_realisations_of_both() -> None:
+    rng = np.random.default_rng(1)
+    a, b = rng.normal(0.8, 0.02, 10), rng.normal(0.79, 0.02, 10)
+    found = paired(dict(enumerate(a)), {11: 0.5, **dict(enumerate(b)), 9: None}, 2.0)
+    assert found == (a[:9].tolist(), b[:9].tolist(), 2.0)
+    assert paired({0: 0.5, 1: 0.5}, {1: 0.5}, 2.0) is None
 
 
 # --- claims with a margin: against one-sample t-tests by scipy, and by hand
-
-SUPPORTED, CONTRADICTED, UNDECIDED = Verdict.SUPPORTED, Verdict.CONTRADICTED, Verdict.UNDECIDED
 
 
 def apart(mean: float, noise: float = 0.01, splits: int = 10) -> Compared:
@@ -163,7 +166,7 @@ def test_what_is_the_margin_exactly_is_not_beyond_it() -> None:
     """.4 - .3 is not .1 in floating point."""
     exact = Compared([0.4] * 5, [0.3] * 5, 0.0)
     assert exact.beyond(0.1) == (0, (0, 0), 1)
-    assert more_than({"": exact}, 0.1) == {"": UNDECIDED}
+    assert judged({"": exact}, 0.1) == {"": U}
     assert exact.effect == np.inf
     assert Compared([0.3] * 5, [0.4] * 5, 0.0).effect == -np.inf
     assert Compared([0.3] * 5, [0.3] * 5, 0.0).effect == 0
@@ -172,52 +175,56 @@ def test_what_is_the_margin_exactly_is_not_beyond_it() -> None:
 @pytest.mark.parametrize(
     ("mean", "more", "never", "same"),
     [
-        (0.1, SUPPORTED, SUPPORTED, CONTRADICTED),
-        (0.0, SUPPORTED, SUPPORTED, SUPPORTED),
-        (-0.01, SUPPORTED, CONTRADICTED, SUPPORTED),  # a little less, and surely less
-        (-0.02, UNDECIDED, CONTRADICTED, UNDECIDED),
-        (-0.1, CONTRADICTED, CONTRADICTED, CONTRADICTED),
+        (0.1, S, S, C),
+        (0.0, S, S, S),
+        (-0.01, S, C, S),  # a little less, and surely less
+        (-0.02, U, C, U),
+        (-0.1, C, C, C),
     ],
 )
 def test_verdicts_within_two_points(mean: float, more: Verdict, never: Verdict, same: Verdict) -> None:
     claim = {"": apart(mean)}
-    assert more_than(claim, -0.02) == {"": more}
-    assert never_less(claim, 0.02) == {"": never}
+    assert judged(claim, -0.02) == {"": more}
+    assert judged(claim, -0.02, 0.0) == {"": never}
     assert alike(claim, 0.02) == {"": same}
 
 
-@pytest.mark.parametrize(
-    ("mean", "verdict"), [(0.1, SUPPORTED), (0.01, UNDECIDED), (0.0, UNDECIDED), (-0.1, CONTRADICTED)]
-)
+@pytest.mark.parametrize(("mean", "verdict"), [(0.1, S), (0.01, U), (0.0, U), (-0.1, C)])
 def test_a_margin_of_ours_makes_no_tie_a_contradiction(mean: float, verdict: Verdict) -> None:
-    claim = apart(mean, noise=0.001)
-    found = verdicts_module.apart({"": claim.beyond(0.02)}, {"": claim.beyond()})
-    assert found == {"": verdict}
+    assert judged({"": apart(mean, noise=0.001)}, 0.02, 0.0) == {"": verdict}
 
 
 def test_with_much_noise_nothing_is_decided() -> None:
     claim = {"": apart(-0.01, noise=0.1)}
-    assert {
-        *more_than(claim, -0.02).values(),
-        *never_less(claim, 0.02).values(),
-        *alike(claim, 0.02).values(),
-    } == {UNDECIDED}
+    for found in (judged(claim, -0.02), judged(claim, -0.02, 0.0), alike(claim, 0.02)):
+        assert found == {"": U}
 
 
-def test_all_comparisons_of_a_claim_share_the_five_per_cent() -> None:
+@pytest.mark.parametrize(
+    "judge",
+    [lambda each: judged(each, -0.02), lambda each: judged(each, -0.02, 0.0), lambda each: alike(each, 0.02)],
+)
+def test_all_comparisons_of_a_claim_share_the_five_per_cent(judge: Any) -> None:
     just = apart(0.0, noise=0.025)  # two-sided p of its distance to .02: .03
     assert 0.025 < just.beyond(-0.02).p_value < 0.05
-    clear = apart(0.1)
-    for judge, decided in ((more_than, SUPPORTED), (never_less, SUPPORTED), (alike, SUPPORTED)):
-        margin = -0.02 if judge is more_than else 0.02
-        assert judge({"just": just}, margin)["just"] is decided
-        unsure = {"just": just, "unsure": apart(-0.02 if judge is more_than else 0.02, noise=0.1)}
-        unsure["unsure"] = apart(-0.02, noise=0.1)
-        assert judge(unsure, margin)["just"] is UNDECIDED
-        assert judge({"just": just, "clear": clear}, margin)["just"] is decided  # Holm, not Bonferroni
+    assert judge({"just": just})["just"] is S
+    assert judge({"just": just, "unsure": apart(-0.02, noise=0.1)})["just"] is U
+    assert judge({"just": just, "clear": apart(0.1)})["just"] is S  # Holm, not Bonferroni
 
 
-def test_a_claim_of_all_is_contradicted_by_one() -> None:
-    assert together([SUPPORTED, SUPPORTED]) is SUPPORTED
-    assert together([SUPPORTED, UNDECIDED]) is UNDECIDED
-    assert together([SUPPORTED, UNDECIDED, CONTRADICTED]) is CONTRADICTED
+def test_how_many_are_needed() -> None:
+    """Whatever the undecided turn out to be: all ways to decide them are tried."""
+    for found in product((S, C, U), repeat=4):
+        for need in (every, most, half):
+            for unknown in range(3):  # what was not compared is as undecided
+                ends = set()
+                for way in product((S, C), repeat=found.count(U) + unknown):
+                    rest = iter(way)
+                    decided = [next(rest) if each is U else each for each in (*found, *[U] * unknown)]
+                    ends.add(decided.count(S) >= need(4 + unknown))
+                wanted = {True: S, False: C}[ends.pop()] if len(ends) == 1 else U
+                assert joined(found, need, 4 + unknown) is wanted, (found, need, unknown)
+            assert joined(found, need) is joined(found, need, 4)
+    assert [need(5) for need in (every, most, half)] == [5, 3, 3]
+    assert [need(4) for need in (every, most, half)] == [4, 3, 2]
+    assert joined([], every) is None

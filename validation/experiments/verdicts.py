@@ -36,10 +36,9 @@ LEGEND = (
 )
 
 
-def legend(*tests: str) -> list[str]:
+def legend(*tests: str) -> str:
     """Return the meaning of the verdicts, for the top of a table; tests: those of the letters of a cell, in order."""
-    order = f" Letters stand in the order of the tests: {', '.join(tests)}." if tests else ""
-    return [LEGEND + order, ""]
+    return LEGEND + (f" Letters stand in the order of the tests: {', '.join(tests)}." if tests else "")
 
 
 def letters(*found: Verdict) -> str:
@@ -71,6 +70,11 @@ class Pair(NamedTuple):
     def difference(self) -> float:
         """The error of the first less that of the second, as shares."""
         return (self.first - self.second) / self.points
+
+    @property
+    def mean(self) -> float:
+        """How much less error the first has: what a claim that it is better is about."""
+        return -self.difference
 
     @property
     def p_value(self) -> float:
@@ -112,24 +116,17 @@ def holm(p_values: Mapping[Name, float]) -> dict[Name, float]:
     return adjusted
 
 
-def verdicts(claims: Mapping[Name, Pair]) -> dict[Name, Verdict]:
-    """Of the claims of one table, each that the first metric of its pair has less error than the second."""
-    adjusted = holm({name: each.p_value for name, each in claims.items()})
-
-    def verdict(name: Name) -> Verdict:
-        if adjusted[name] >= LEVEL:
-            return Verdict.UNDECIDED
-        return Verdict.SUPPORTED if claims[name].difference < 0 else Verdict.CONTRADICTED
-
-    return {name: verdict(name) for name in claims}
-
-
 class Difference(NamedTuple):
     """The mean difference of two methods over splits of the same points, the interval for new points, and its p."""
 
     mean: float
     interval: Interval
     p_value: float
+
+    def shown(self, digits: int) -> str:
+        """Return the mean and the interval, in points."""
+        mean, low, high = (f"{100 * value:+.{digits}f}" for value in (self.mean, *self.interval))
+        return f"{mean} ({low} to {high})"
 
 
 def difference(first: Sequence[float], second: Sequence[float], overlap: float) -> Difference:
@@ -140,23 +137,8 @@ def difference(first: Sequence[float], second: Sequence[float], overlap: float) 
     return Difference(mean, Interval(mean - reach, mean + reach), p_value(first, second, overlap))
 
 
-def paired(
-    first: Mapping[int, float | None], second: Mapping[int, float | None], margin: float, overlap: float
-) -> Difference | None:
-    """Return the difference of two methods, and a margin, over the realisations of both; None for fewer than two.
-
-    first, second: realisation -> accuracy, None where there is no metric. overlap: as of `corrected_error`.
-    """
-    both = [
-        (a + margin, b)
-        for split in sorted(first)
-        if (a := first[split]) is not None and (b := second.get(split)) is not None
-    ]
-    return difference([a for a, _ in both], [b for _, b in both], overlap) if len(both) > 1 else None
-
-
-def more(claims: Mapping[Name, Difference]) -> dict[Name, Verdict]:
-    """Of the claims of one table, each that the first method has more than the second."""
+def more(claims: Mapping[Name, Difference | Pair]) -> dict[Name, Verdict]:
+    """Of the claims of one table, each that the first method has more than the second, or of a pair less error."""
     adjusted = holm({name: each.p_value for name, each in claims.items()})
     found = {}
     for name, each in claims.items():
@@ -190,44 +172,47 @@ class Compared(NamedTuple):
         return float(apart.mean()) / spread
 
 
-Claims = Mapping[Name, Compared]
-Judge = Callable[[Claims[Name]], dict[Name, Verdict]]
+def these(claims: Mapping[Name, Compared]) -> dict[Name, Compared]:
+    """The same comparisons for the points at hand, of whose splits those that were run are a sample."""
+    return {name: each._replace(overlap=0.0) for name, each in claims.items()}
 
 
-def more_than(claims: Claims[Name], margin: float) -> dict[Name, Verdict]:
-    """Of each claim that the first is more than the second by more than the margin, which may be negative."""
-    return more({name: each.beyond(margin) for name, each in claims.items()})
+def paired(
+    first: Mapping[int, float | None], second: Mapping[int, float | None], overlap: float
+) -> Compared | None:
+    """Return the values of two methods on the realisations of both; None for fewer than two.
 
-
-def never_less(claims: Claims[Name], within: float) -> dict[Name, Verdict]:
-    """Of each claim that the first is not less than the second.
-
-    Contradicted where it is less significantly, however little. Supported where it is not, and is less by no more than
-    `within` significantly: what is not less at all no test can tell from what is a little less.
+    first, second: realisation -> accuracy, None where there is no metric. overlap: as of `corrected_error`.
     """
-    plain, near = ({name: each.beyond(margin) for name, each in claims.items()} for margin in (0.0, -within))
-    return apart(near, plain)
+    both = [
+        (a, b)
+        for split in sorted(first)
+        if (a := first[split]) is not None and (b := second.get(split)) is not None
+    ]
+    return Compared([a for a, _ in both], [b for _, b in both], overlap) if len(both) > 1 else None
 
 
-def apart(favour: Mapping[Name, Difference], against: Mapping[Name, Difference]) -> dict[Name, Verdict]:
-    """Of each claim that the first is more than the second, with one margin to support it and one to contradict it.
+def judged(
+    claims: Mapping[Name, Compared], favour: float, against: float | None = None
+) -> dict[Name, Verdict]:
+    """Of each claim that the first is more than the second by more than `favour`, which may be negative.
 
-    A margin that is ours, and not the paper's, can so be asked for without making a tie a contradiction.
+    against: it is contradicted where the first is significantly less than the second and this; `favour`, if not given.
+    So a margin that is ours, and not the paper's, can be asked for without making a tie a contradiction.
     """
-    supports, contradicts = more(favour), more(against)
-    return {
-        name: contradicts[name]
-        if contradicts[name] is Verdict.CONTRADICTED
-        else _only_support(supports[name])
-        for name in favour
-    }
+    found = more({name: each.beyond(favour) for name, each in claims.items()})
+    if against is None:
+        return found
+    contrary = more({name: each.beyond(against) for name, each in claims.items()})
+    for name, verdict in found.items():
+        if contrary[name] is Verdict.CONTRADICTED:
+            found[name] = contrary[name]
+        elif verdict is not Verdict.SUPPORTED:
+            found[name] = Verdict.UNDECIDED
+    return found
 
 
-def _only_support(found: Verdict) -> Verdict:
-    return Verdict.SUPPORTED if found is Verdict.SUPPORTED else Verdict.UNDECIDED
-
-
-def alike(claims: Claims[Name], within: float) -> dict[Name, Verdict]:
+def alike(claims: Mapping[Name, Compared], within: float) -> dict[Name, Verdict]:
     """Of each claim that the two differ by no more than `within`: significantly inside, outside, or neither.
 
     The p-value of either is that of the end of the range that is nearer, so the larger one.
@@ -242,13 +227,6 @@ def alike(claims: Claims[Name], within: float) -> dict[Name, Verdict]:
         return Verdict.SUPPORTED if low.mean > 0 > high.mean else Verdict.CONTRADICTED
 
     return {name: verdict(name) for name in claims}
-
-
-def together(found: Collection[Verdict]) -> Verdict:
-    """Of a claim that all of several hold: contradicted where one is, supported where all are."""
-    if Verdict.CONTRADICTED in found:
-        return Verdict.CONTRADICTED
-    return Verdict.UNDECIDED if Verdict.UNDECIDED in found else Verdict.SUPPORTED
 
 
 # --- how many are needed
@@ -269,6 +247,9 @@ def most(count: int) -> int:
 def half(count: int) -> int:
     """At least half."""
     return (count + 1) // 2
+
+
+NEEDS: dict[str, Need] = {"every": every, "most": most, "half": half}
 
 
 def joined(found: Sequence[Verdict], need: Need, of: int | None = None) -> Verdict | None:

@@ -26,7 +26,7 @@ from cvxml.methods.glml.instance import fit_gaussians
 from cvxml.methods.glml.solver import closed_form, direction
 from validation.experiments import packaged
 from validation.experiments.page import table
-from validation.experiments.verdicts import pair, verdicts
+from validation.experiments.verdicts import more, pair
 from validation.studies.slant import SEEN, along, judged, slants
 
 DIGITS, EACH, NEIGHBORS, ALPHA, GAMMA = (1, 3, 8), 500, 8, 0.1, 1.0
@@ -171,7 +171,7 @@ def main() -> None:
             errors["Isomap, GLML"], errors["t-SNE"], len(y)
         ),
     }
-    verdict = verdicts(claims)
+    verdict = more(claims)
     lines = [f"| {name} | {len(rows)} |" for name, rows in errors.items()]
     lines += [
         "",

@@ -31,7 +31,7 @@ from cvxml import datasets
 from cvxml.core.metric import IntArray
 from validation.experiments.glml_learnt import MAY_HAVE_NONE, chosen, predicted, solver, spanned
 from validation.experiments.glml_methods import choose_glml, nn
-from validation.experiments.glml_picture import curve
+from validation.experiments.glml_report import curve
 from validation.experiments.page import counted, table
 from validation.experiments.splits import Split
 from validation.experiments.statistics import mean
@@ -39,15 +39,14 @@ from validation.experiments.table1_others import Choice
 from validation.experiments.verdicts import (
     Compared,
     Difference,
-    Judge,
     Need,
     Verdict,
     alike,
     every,
     half,
     joined,
-    more_than,
 )
+from validation.experiments.verdicts import judged as by_margin
 
 SETS = ("office_caltech", "office_webcam", "office_dslr", "office_amazon")
 DIMENSIONS = (10, 100)
@@ -95,7 +94,7 @@ class Claim(NamedTuple):
     said: str
     firsts: tuple[str, ...]
     seconds: tuple[str, ...]
-    judge: Judge[Any]
+    judge: Callable[[Mapping[Any, Compared]], dict[Any, Verdict]]
     need: Need
 
 
@@ -112,7 +111,7 @@ CLAIMS = (
         '"In all experiments, GLML increases the original 5-nearest neighbor classification accuracy": in every cell',
         ("GLML",),
         ("Euclid",),
-        lambda found: more_than(found, 0.0),
+        lambda found: by_margin(found, 0.0),
         every,
     ),
     Claim(
@@ -120,7 +119,7 @@ CLAIMS = (
         "of ten labels here: by less than a point, in half of the cells",
         ("Euclid",),
         PAPERS,
-        lambda found: more_than(found, -GAIN),
+        lambda found: by_margin(found, -GAIN),
         half,
     ),
 )
@@ -274,7 +273,7 @@ def draw(right: Seen) -> None:
         every_tick = [m for name, m in right if name == data]
         for method in METHODS:
             ticks = [m for m in every_tick if len(right[data, m].get(method, [])) == SPLITS]
-            curve(axes, method, {m: right[data, m][method] for m in ticks})
+            curve(axes, method, {m: right[data, m][method] for m in ticks}, lw=1.5)
         axes.set_xscale("log")
         axes.set_xticks(every_tick, [str(m) for m in every_tick])
         axes.set_xticks([], minor=True)

@@ -28,7 +28,7 @@ from scipy.optimize import least_squares
 from cvxml import datasets
 from cvxml.core.metric import FloatArray
 from validation.experiments.page import table
-from validation.experiments.verdicts import Compared, more_than
+from validation.experiments.verdicts import Compared, judged
 from validation.studies.nca_digits_map import (
     COSTS,
     NOISE,
@@ -152,7 +152,7 @@ def page(runs: dict[str, Trained], late: Pairs, test: Pairs) -> str:
     """The report."""
     found = list(rows(runs, late, test))
     close, polar = ({name: both[k] for name, *both in found} for k in (0, 1))
-    near, round_ = more_than(close, 0.0), more_than(polar, 0.0)
+    near, round_ = judged(close, 0.0), judged(polar, 0.0)
     first = [
         [
             name,

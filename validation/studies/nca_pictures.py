@@ -27,7 +27,7 @@ from cvxml import datasets
 from cvxml.displays._scatter import scatter
 from validation.experiments import packaged
 from validation.experiments.page import table
-from validation.experiments.verdicts import pair, verdicts
+from validation.experiments.verdicts import more, pair
 
 EACH = 200  # of a digit
 FITTED = 0.7  # of each class
@@ -81,7 +81,7 @@ def claim_lines(wrong: dict[str, dict[str, list[int]]], counts: dict[str, int]) 
         for ours in ("NCA (g)", "NCA (f)")
         for other in ("PCA", "LDA")
     }
-    verdict = verdicts(pairs)
+    verdict = more(pairs)
     rows = [
         [data, f"{ours} before {other}", f"{two.first}, {two.second}", verdict[data, ours, other]]
         for (data, ours, other), two in pairs.items()
