@@ -141,13 +141,10 @@ def certify_tree(p: Instance, W: FloatArray, dual: Dual) -> Certificate:
     F, F_error = family_bound.value(family, W)
     F_error += found.error
     rounding = F_error
-    tree, q, q_index, nu, nu_index = _checked(dual, len(p.X), p.k)
-    q_ends, nu_ends = _by_leaf(q_index, len(tree)), _by_leaf(nu_index, len(tree))
+    tree, leaves = leaves_of(p, dual)
     lowest, radius, kept, zero = math.inf, 0.0, [], found.zero
-    for leaf, known in _leaves(tree, p):
-        mine, pairs = q_ends[leaf], nu_ends[leaf]
-        here = repair(p, known, Leaf(q[mine], q_index[mine, 1:], nu[pairs], nu_index[pairs, 1:]))
-        kept.append((leaf, here))
+    for row, known, here in leaves:
+        kept.append((row, here))
         V, bound, error = _bound(p, known, here)
         lowest = min(lowest, bound)
         zero = zero and bound >= (1 - NEARLY) * F
@@ -172,6 +169,23 @@ def certify_tree(p: Instance, W: FloatArray, dual: Dual) -> Certificate:
         undecided=NOT_IN_INTEGERS if nearly else "",
         value_rounding=F_error,
     )
+
+
+def leaves_of(p: Instance, dual: Dual) -> tuple[IntArray, Iterator[tuple[int, IntArray, Leaf]]]:
+    """Return the tree (rows, 4), and the leaves that may hold a metric: row, `known` (n, n), repaired multipliers.
+
+    Raises ValueError as `certify_tree` does.
+    """
+    tree, q, q_index, nu, nu_index = _checked(dual, len(p.X), p.k)
+    q_ends, nu_ends = _by_leaf(q_index, len(tree)), _by_leaf(nu_index, len(tree))
+    return tree, (
+        (row, known, repair(p, known, Leaf(*_rows(q, q_index, q_ends[row]), *_rows(nu, nu_index, nu_ends[row]))))
+        for row, known in _leaves(tree, p)
+    )
+
+
+def _rows(values: FloatArray, index: IntArray, at: IntArray) -> tuple[FloatArray, IntArray]:
+    return values[at], index[at, 1:]
 
 
 def _checked(dual: Dual, n: int, k: int) -> tuple[IntArray, FloatArray, IntArray, FloatArray, IntArray]:
