@@ -38,7 +38,7 @@ from cvxml.methods.glml import rational
 from cvxml.methods.glml.instance import Instance as Local
 from cvxml.methods.glml.proved_B import proved_B
 from cvxml.methods.ssvm.exact import exact_step
-from cvxml.methods.ssvm.exact_tree import Bounded, exact_cases
+from cvxml.methods.ssvm.exact_tree import ExactLeaf, exact_cases
 from cvxml.methods.ssvm.instance import Instance
 from cvxml.numbers.rational import Plane, judged, plane
 from cvxml.oracle.saved import params_of
@@ -106,18 +106,22 @@ def _of_step(p: Instance, saved: SavedSolution) -> dict[str, Any]:
 
 def _of_tree(p: Instance, saved: SavedSolution) -> dict[str, Any]:
     """Return the entries for the global optimum of gerrymandering: the tree of cases."""
-    over, nodes = exact_cases(p, saved.dual)
+    nodes = exact_cases(p, saved.metric, saved.dual)
     norm, X = Frobenius(p.X, Fraction(2)), plane(p.X)
+    leaves = [node for node in nodes if isinstance(node, ExactLeaf)]
+    over = math.lcm(*(each.denominator for leaf in leaves for each in (*leaf.a, *leaf.nu)))
 
-    def leaf(node: Bounded) -> dict[str, Any]:
+    def entry(node: tuple[int, int] | ExactLeaf) -> Any:
+        if not isinstance(node, ExactLeaf):
+            return list(node)
+        exchanges = zip(node.exchanges.tolist(), node.nu, strict=True)
         return {
-            "prices": [[i, [[h, hex(a)] for h, a in sets]] for i, sets in node.sets.items()],
-            "exchanges": [[i, j, other, hex(a)] for i, j, other, a in node.exchanges],
+            "prices": [[i, [[h, hex(int(a * over))] for h, a in sets]] for i, sets in node.of_points.items()],
+            "exchanges": [[*exchange, hex(int(nu * over))] for exchange, nu in exchanges if nu > 0],
             "factor": _factor(norm, X, node.G),
         }
 
-    cases = [leaf(node) if isinstance(node, Bounded) else list(node) for node in nodes]
-    return {"over": hex(over), "root": _root(saved.metric), "cases": cases}
+    return {"over": hex(over), "root": _root(saved.metric), "cases": [entry(node) for node in nodes]}
 
 
 def _of_local(p: Local, saved: SavedSolution) -> dict[str, Any]:

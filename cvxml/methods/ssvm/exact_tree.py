@@ -1,7 +1,8 @@
 """The tree of a global optimum in whole numbers, for the verified checker (validation/verified/Cases.v).
 
-The weights C q and the multipliers nu of each leaf are rounded down to multiples of 1/over. So they stay feasible, and
-the bound of the leaf is lower by about 2^-60 of its size.
+The weights C q and the multipliers nu of each leaf are rounded down to multiples of a power of two. So they stay
+feasible, and the bound of the leaf is lower by about 2^-60 of its size. At W = 0 the multipliers are those that prove
+in integers that the bound of each leaf is F (`duals_at_zero` of certify.py), if these were found.
 """
 
 from __future__ import annotations
@@ -15,67 +16,93 @@ import numpy as np
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.result import Dual
 from cvxml.family.rows.base import Duals, Weights
-from cvxml.methods.ssvm.certify import Sets, exchanged
+from cvxml.methods.ssvm.certify import Sets, duals_at_zero, exchanged, inferred
 from cvxml.methods.ssvm.instance import Instance
 from cvxml.methods.ssvm.tree import IN, Leaf, leaves_of
 
-BITS = 60  # of C times over
+BITS = 60  # C has this many bits in the unit of the weights
 
 
-class Bounded(NamedTuple):
-    """The multipliers of a leaf, times over."""
+class ExactLeaf(NamedTuple):
+    """The multipliers of a leaf as fractions."""
 
-    sets: dict[int, list[tuple[list[int], int]]]  # of each point: ascending sets with weights > 0
-    exchanges: list[tuple[int, int, int, int]]  # i, j, l and a multiplier > 0
-    G: Weights  # Fractions: the matrix M of tree.py
+    a: list[Fraction]  # (m,)
+    sets: IntArray  # (m, 1 + k): a point and its set, in ascending order
+    nu: list[Fraction]  # (e,)
+    exchanges: IntArray  # (e, 3)
+    G: Weights  # the matrix M of tree.py
+
+    @property
+    def of_points(self) -> dict[int, list[tuple[list[int], Fraction]]]:
+        """Return the sets of each point with a positive weight."""
+        found: dict[int, list[tuple[list[int], Fraction]]] = {}
+        for (i, *h), a in sorted(zip(self.sets.tolist(), self.a, strict=True)):
+            if a > 0:
+                found.setdefault(i, []).append((h, a))
+        return found
 
 
-def exact_cases(p: Instance, dual: Dual) -> tuple[int, list[tuple[int, int] | Bounded]]:
-    """Return over, and the nodes of the tree of `dual` (tree.py).
+def exact_cases(p: Instance, W: FloatArray, dual: Dual) -> list[tuple[int, int] | ExactLeaf]:
+    """Return the nodes of the tree of `dual` (tree.py) for the metric `W` (d, d).
 
     A branch (i, j) comes first, then the nodes with j in h*_i, and then the nodes without. Raises ValueError as
     `certify_tree` does.
     """
-    over = 1 << max(0, BITS + 1 - math.frexp(p.C)[1])
     tree, leaves = leaves_of(p, dual)
-    bounded = {row: _bounded(p, over, known, leaf) for row, known, leaf in leaves}
-    nodes: list[tuple[int, int] | Bounded] = []
+    listed, found = list(leaves), inferred(p, W)
+    exact = {}
+    if found.zero:
+        exact = {row: _at_zero(p, known, leaf, found.largest) for row, known, leaf in listed}
+    if not all(exact.values()) or not exact:
+        exact = {row: _rounded(p, known, leaf) for row, known, leaf in listed}
+    nodes: list[tuple[int, int] | ExactLeaf] = []
     stack = [0]
     while stack:
         row = stack.pop()
         i, j, inside, outside = tree[row].tolist()
         if i < 0:
-            nodes.append(bounded.get(row, Bounded({}, [], Weights(np.empty((0, 2), dtype=np.intp), np.empty(0)))))
+            nodes.append(exact.get(row) or _no_metric(p))
         else:
             nodes.append((i, j))
             stack += [outside, inside]
-    return over, nodes
+    return nodes
 
 
-def _bounded(p: Instance, over: int, known: IntArray, leaf: Leaf) -> Bounded:
-    most = int(Fraction(p.C) * over)
-    a = np.array(_down(leaf.q, Fraction(p.C) * over), dtype=object)
+def _at_zero(p: Instance, known: IntArray, leaf: Leaf, largest: FloatArray) -> ExactLeaf | None:
+    found = duals_at_zero(p, np.argwhere(known == IN), largest, *leaf)
+    if found is None:
+        return None
+    sets, duals = found
+    return _leaf(p, known, duals.a.tolist(), sets, [Fraction(nu) for nu in leaf.nu.tolist()], leaf.exchanges)
+
+
+def _rounded(p: Instance, known: IntArray, leaf: Leaf) -> ExactLeaf:
+    unit, C = Fraction(1, 1 << max(0, BITS + 1 - math.frexp(p.C)[1])), Fraction(p.C)
+    a, nu = _down(leaf.q, C / unit), _down(leaf.nu, 1 / unit)
     for i in np.unique(leaf.sets[:, 0]).tolist():
-        mine = leaf.sets[:, 0] == i
-        spent = int(a[mine].sum())
+        mine = np.flatnonzero(leaf.sets[:, 0] == i).tolist()
+        spent, most = sum(a[k] for k in mine), int(C / unit)
         if spent > most:  # the weights of a point may sum to 1 and a rounding error
-            a[mine] = a[mine] * most // spent
-    nu = np.array(_down(leaf.nu, Fraction(over)), dtype=object)
-    paid, held = a > 0, nu > 0
-    a, sets, nu, exchanges = a[paid], leaf.sets[paid], nu[held], leaf.exchanges[held]
-    of: dict[int, list[tuple[list[int], int]]] = {}
-    for (i, *h), weight in zip(sets.tolist(), a.tolist(), strict=True):
-        of.setdefault(i, []).append((sorted(h), weight))
-    prices = Duals(np.array([Fraction(each, over) for each in a], dtype=object), np.arange(len(a)))
-    G = Sets(sets, np.argwhere(known == IN), len(p.X)).weights(prices)
-    G = exchanged(G, np.array([Fraction(each, over) for each in nu], dtype=object), exchanges)
-    return Bounded(
-        dict(sorted(of.items())),
-        [(i, j, other, each) for (i, j, other), each in zip(exchanges.tolist(), nu.tolist(), strict=True)],
-        G,
-    )
+            for k in mine:
+                a[k] = a[k] * most // spent
+    return _leaf(p, known, [each * unit for each in a], leaf.sets, [each * unit for each in nu], leaf.exchanges)
 
 
-def _down(values: FloatArray, unit: Fraction) -> list[int]:
-    """Return `values` times `unit`, rounded down."""
-    return [int(Fraction(value) * unit) for value in values.tolist()]
+def _down(values: FloatArray, factor: Fraction) -> list[int]:
+    """Return `values` times `factor`, rounded down."""
+    return [int(Fraction(value) * factor) for value in values.tolist()]
+
+
+def _leaf(
+    p: Instance, known: IntArray, a: list[Fraction], sets: IntArray, nu: list[Fraction], exchanges: IntArray
+) -> ExactLeaf:
+    duals = Duals(np.array(a, dtype=object), np.arange(len(a)))
+    G = Sets(sets, np.argwhere(known == IN), len(p.X)).weights(duals)
+    return ExactLeaf(a, sets, nu, exchanges, exchanged(G, np.array(nu, dtype=object), exchanges))
+
+
+def _no_metric(p: Instance) -> ExactLeaf:
+    """Return an empty leaf, for a row of the tree that no metric belongs to."""
+    pairs = np.empty((0, 2), dtype=np.intp)
+    none = [np.empty((0, width), dtype=np.intp) for width in (1 + p.k, 3)]
+    return ExactLeaf([], none[0], [], none[1], Weights(pairs, np.empty(0)))

@@ -385,7 +385,11 @@ let set_prices doc n prices : Verified.sets_of list =
 
 (* The tree: [i, j], then the cases with j in the set of i, then those without; or a leaf *)
 let cases_of doc d n json : Verified.cases =
-  let index = natural doc "cases" in
+  let index json =
+    let i = natural doc "cases" json in
+    if Z.geq i n then reject "cases name a point that does not exist";
+    i
+  in
   let exchange row : Verified.exchange =
     match list "exchanges" row with
     | [ i; j; l; a ] -> (((index i, index j), index l), whole "exchanges" a)
