@@ -379,17 +379,13 @@ let set_prices doc n prices : Verified.sets_of list =
   map
     (fun row ->
       match list "prices" row with
-      | [ i; sets ] -> (natural doc "a price" i, map one_set (list "prices" sets))
+      | [ i; sets ] -> (List.hd (indices doc "a price" n (List [ i ])), map one_set (list "prices" sets))
       | _ -> reject "prices must be a point and a list of sets")
     prices
 
 (* The tree: [i, j], then the cases with j in the set of i, then those without; or a leaf *)
 let cases_of doc d n json : Verified.cases =
-  let index json =
-    let i = natural doc "cases" json in
-    if Z.geq i n then reject "cases name a point that does not exist";
-    i
-  in
+  let index json = List.hd (indices doc "cases" n (List [ json ])) in
   let exchange row : Verified.exchange =
     match list "exchanges" row with
     | [ i; j; l; a ] -> (((index i, index j), index l), whole "exchanges" a)
@@ -442,7 +438,10 @@ let ssvm doc side p : outcome =
       {
         interval = Verified.check_gerrymandering div p.x y lam over_lam c k side.over cases (Lazy.force p.metric);
         attained = Lazy.force p.metric;
-        failed = lazy [ loss; (false, "the tree does not prove a bound: a price, an exchange or a matrix of a leaf is wrong") ];
+        failed =
+          lazy
+            (loss :: of_problem p.x (Lazy.force p.metric)
+            @ [ (false, "the tree proves no bound: a price, an exchange or a matrix of a leaf is wrong") ]);
       }
   | None ->
       let latent = lists side.doc "latent" p.n (field "latent" side.doc.json) in
@@ -467,6 +466,7 @@ let ssvm doc side p : outcome =
 
 (* GLML: the factors are computed here, and the proved check multiplies them again. *)
 let glml doc side p : outcome =
+  only "the side file" [ "format"; "version"; "method"; "over"; "B"; "trace"; "scale" ] side.doc.json;
   let d = List.length (List.hd p.x.rows) in
   let rationals (rows, over) = map (map (fun a -> Q.make a over)) rows in
   let rows, beneath = square doc d (field "metric" doc.json) in
@@ -498,6 +498,7 @@ let glml doc side p : outcome =
           (Z.sign trace >= 0, "trace is negative");
           ( Verified.metric_ok (nat d) (map q m) (cells w),
             "scale is too small: the metric over scale has a determinant above 1" );
+          (false, "trace is too large, or B is not symmetric");
         ];
   }
 

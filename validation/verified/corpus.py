@@ -1,0 +1,178 @@
+"""Files that were tampered with, thousands for each problem: every interval that is still proved must be right.
+
+    nice -n 15 python -m validation.verified.corpus build/corpus --files 10000
+
+File number i of a problem is the same in every run: every second one differs from a saved solution, or from its side
+file, in one field, and the others differ in one bit. The fields are taken in turn. The checker judges each file.
+A file that it proves goes to twin.py, which computes the interval of the changed problem in fractions and shares
+nothing with the checker. If twin.py refuses the file or has another interval, the proof is false.
+
+FOLDER/PROBLEM.txt has one letter a file: r for rejected, p for proved and right, F for false. Files of a false proof
+are kept beside it. A run goes on where the last one stopped. At its end it prints a table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+import cvxml
+from cvxml.oracle.side import KNOWN
+from tests.instances import random_data
+from validation.verified import twin
+from validation.verified.built import run, saved
+
+PARAMS: dict[str, dict[str, Any]] = {"mlsvm": {"lam": 0.1}}
+GLOBAL, LOCAL = "ssvm:global", "glml"
+PROBLEMS = (*KNOWN, GLOBAL, LOCAL)
+Files = tuple[bytes, bytes]
+
+
+def solution(problem: str) -> cvxml.Solution:
+    """Return a small solution."""
+    if problem == GLOBAL:  # of 19 leaves with 14 exchanges
+        X, y = random_data(7, n=6, d=2, classes=2)
+        return cvxml.solve("ssvm", np.round(X, 1), y, n_neighbors=3, C=1.0, solver="global")
+    if problem == LOCAL:  # B is definite at the origin
+        X = np.array([[1.0, 0.25], [-1.0, 0.5], [0.5, 1.0], [-0.25, -1.5]])
+        return cvxml.solve("glml", np.concatenate([X, 3 * X]), [0] * 4 + [1] * 4, alpha=0.1, query=[0.0, 0.0])
+    X, y = random_data(5, n=9, d=2, classes=2)
+    k = {} if problem == "dml_eig" else {"n_neighbors": {"mlsvm": 4, "ssvm": 2}.get(problem, 1)}
+    return cvxml.solve(problem, np.round(X, 1), y, **PARAMS.get(problem, {}), **k)
+
+
+def files(problem: str, folder: Path) -> Files:
+    """Return the saved solution without the fields that no theorem reads, and its side file."""
+    file, side = saved(solution(problem), folder)
+    content = json.loads(file.read_text())
+    for name in ("dual", "notes", "solver", "status", "n_iter"):
+        del content[name]
+    return json.dumps(content).encode(), side.read_bytes()
+
+
+def places(content: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the place of every field, and of every element of every list."""
+    if at:
+        yield at
+    keys = list(content) if isinstance(content, dict) else range(len(content)) if isinstance(content, list) else ()
+    for key in keys:
+        yield from places(content[key], (*at, key))
+
+
+def edited(value: Any, rng: np.random.Generator) -> Any:
+    """Return another value for a field: a number nearby, another sign, another order, or another type."""
+    options: list[Any] = [None, 0, 1, 0.5, "0x1", [], {}]
+    if isinstance(value, str) and value.lstrip("-").startswith("0x"):
+        number = int(value, 16)
+        options = [hex(each) for each in (number + 1, number - 1, 2 * number, number // 2, -number, number << 64)]
+    elif isinstance(value, bool) or value is None:
+        options.append(not value)
+    elif isinstance(value, int):
+        options = [value + 1, value - 1, 2 * value, -value, float(value), str(value)]
+    elif isinstance(value, float):
+        near = [float(np.nextafter(value, sign * np.inf)) for sign in (-1, 1)]
+        options = [*near, value * (1 + 1e-9), value * (1 - 1e-9), 2 * value, -value, value + 1, 0.0]
+    elif isinstance(value, list) and len(value) > 1:
+        k = int(rng.integers(len(value) - 1))
+        swapped = [*value[:k], value[k + 1], value[k], *value[k + 2 :]]
+        options = [swapped, value[::-1], value[:k] + value[k + 1 :], [*value[:k], *value[k:][:1], *value[k:]], value[1:]]
+    return options[int(rng.integers(len(options)))]
+
+
+def in_a_field(both: Files, turn: int, rng: np.random.Generator) -> Files:
+    """Return the files with a change of one field: of field number `turn`, counted around."""
+    contents = [json.loads(text) for text in both]
+    listed = [(which, at) for which, content in enumerate(contents) for at in places(content)]
+    which, at = listed[turn % len(listed)]
+    part = contents[which]
+    for key in at[:-1]:
+        part = part[key]
+    if rng.random() < 0.1:
+        del part[at[-1]]
+    else:
+        part[at[-1]] = copy.deepcopy(edited(part[at[-1]], rng))
+    texts = list(both)
+    texts[which] = json.dumps(contents[which]).encode()
+    return texts[0], texts[1]
+
+
+def in_a_bit(both: Files, rng: np.random.Generator) -> Files:
+    """Return the files with a change of one bit."""
+    at = int(rng.integers(sum(map(len, both))))
+    which = int(at >= len(both[0]))
+    text = bytearray(both[which])
+    text[at - which * len(both[0])] ^= 1 << int(rng.integers(8))
+    return (bytes(text), both[1]) if which == 0 else (both[0], bytes(text))
+
+
+def tampered(both: Files, number: int) -> Files:
+    """Return file number `number` of the corpus."""
+    rng = np.random.default_rng(number)
+    return in_a_bit(both, rng) if number % 2 else in_a_field(both, number // 2, rng)
+
+
+def outcome(both: Files, folder: Path) -> str:
+    """Return r, p or F, as the head of this file says."""
+    paths = folder / "file.json", folder / "side.json"
+    for path, text in zip(paths, both, strict=True):
+        path.write_bytes(text)
+    said = run(*paths)
+    if not said.proved:
+        return "r"
+    try:
+        return "p" if said.interval == twin.interval(*map(twin.read, both)) else "F"
+    except ValueError:
+        return "F"
+
+
+def go_on(problem: str, count: int, folder: Path) -> str:
+    """Judge the files that an earlier run left out, up to `count`, and return all letters."""
+    letters = folder / f"{problem.replace(':', '_')}.txt"
+    with TemporaryDirectory() as scratch:
+        both = files(problem, Path(scratch))
+        base = letters.with_suffix(".base")
+        if base.exists():  # the files of the first run: another machine may solve to other last digits
+            both = tuple(part.encode() for part in json.loads(base.read_text()))  # type: ignore[assignment]
+        else:
+            base.write_text(json.dumps([part.decode() for part in both]))
+        done = len(letters.read_text()) if letters.exists() else 0
+        with letters.open("a") as written:
+            for number in range(done, count):
+                other = tampered(both, number)
+                letter = outcome(other, Path(scratch))
+                if letter == "F":
+                    for name, text in zip(("file", "side"), other, strict=True):
+                        (folder / f"false_{problem.replace(':', '_')}_{number}.{name}.json").write_bytes(text)
+                written.write(letter)
+                written.flush()
+    return letters.read_text()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command, and return 1 if a proof was false."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="where the results are, and where a run goes on")
+    parser.add_argument("--files", type=int, default=10000, help="files of each problem (default 10000)")
+    parser.add_argument("--problems", nargs="+", choices=PROBLEMS, default=PROBLEMS)
+    parsed = parser.parse_args(arguments)
+    parsed.folder.mkdir(parents=True, exist_ok=True)
+    false = 0
+    print("| problem | files | rejected | proved | false |\n|---|---|---|---|---|", flush=True)
+    for problem in parsed.problems:
+        letters = go_on(problem, parsed.files, parsed.folder)
+        counts = [letters.count(letter) for letter in "rpF"]
+        false += counts[2]
+        print(f"| `{problem}` | {len(letters)} | {' | '.join(map(str, counts))} |", flush=True)
+    return 1 if false else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
