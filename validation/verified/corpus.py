@@ -8,7 +8,8 @@ A file that it proves goes to twin.py, which computes the interval of the change
 nothing with the checker. If twin.py refuses the file or has another interval, the proof is false.
 
 FOLDER/PROBLEM.txt has one letter a file: r for rejected, p for proved and right, F for false. Files of a false proof
-are kept beside it. A run goes on where the last one stopped. At its end it prints a table.
+are kept beside it. A run goes on where the last one stopped. At its end it prints a table; with --files 0 it prints the
+table of what is there.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from validation.verified.built import run, saved
 PARAMS: dict[str, dict[str, Any]] = {"mlsvm": {"lam": 0.1}}
 GLOBAL, LOCAL = "ssvm:global", "glml"
 PROBLEMS = (*KNOWN, GLOBAL, LOCAL)
+ROUND = 100  # files of a problem, before the next problem has its turn
 Files = tuple[bytes, bytes]
 
 
@@ -133,27 +135,34 @@ def outcome(both: Files, folder: Path) -> str:
         return "F"
 
 
-def go_on(problem: str, count: int, folder: Path) -> str:
-    """Judge the files that an earlier run left out, up to `count`, and return all letters."""
-    letters = folder / f"{problem.replace(':', '_')}.txt"
-    with TemporaryDirectory() as scratch:
-        both = files(problem, Path(scratch))
-        base = letters.with_suffix(".base")
-        if base.exists():  # the files of the first run: another machine may solve to other last digits
-            both = tuple(part.encode() for part in json.loads(base.read_text()))  # type: ignore[assignment]
-        else:
-            base.write_text(json.dumps([part.decode() for part in both]))
-        done = len(letters.read_text()) if letters.exists() else 0
-        with letters.open("a") as written:
-            for number in range(done, count):
-                other = tampered(both, number)
+class Problem:
+    """The corpus of a problem: its letters so far, and the next ones."""
+
+    def __init__(self, name: str, folder: Path):
+        self.folder, self.name = folder, name.replace(":", "_")
+        self.letters = folder / f"{self.name}.txt"
+        base = folder / f"{self.name}.base"
+        if not base.exists():  # another machine may solve to other last digits
+            with TemporaryDirectory() as scratch:
+                base.write_text(json.dumps([part.decode() for part in files(name, Path(scratch))]))
+        file, side = json.loads(base.read_text())
+        self.both: Files = (file.encode(), side.encode())
+
+    def found(self) -> str:
+        """Return the letters of the files that were judged."""
+        return self.letters.read_text() if self.letters.exists() else ""
+
+    def go_on(self, count: int) -> None:
+        """Judge the files up to number `count`."""
+        with TemporaryDirectory() as scratch, self.letters.open("a") as written:
+            for number in range(len(self.found()), count):
+                other = tampered(self.both, number)
                 letter = outcome(other, Path(scratch))
                 if letter == "F":
                     for name, text in zip(("file", "side"), other, strict=True):
-                        (folder / f"false_{problem.replace(':', '_')}_{number}.{name}.json").write_bytes(text)
+                        (self.folder / f"false_{self.name}_{number}.{name}.json").write_bytes(text)
                 written.write(letter)
                 written.flush()
-    return letters.read_text()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -164,13 +173,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--problems", nargs="+", choices=PROBLEMS, default=PROBLEMS)
     parsed = parser.parse_args(arguments)
     parsed.folder.mkdir(parents=True, exist_ok=True)
+    problems = {name: Problem(name, parsed.folder) for name in parsed.problems}
+    for count in range(ROUND, parsed.files + ROUND, ROUND):  # so that a run that is stopped has judged all alike
+        for problem in problems.values():
+            problem.go_on(min(count, parsed.files))
+    print("| problem | files | rejected | proved, rightly | proved, falsely |\n|---|---|---|---|---|")
     false = 0
-    print("| problem | files | rejected | proved | false |\n|---|---|---|---|---|", flush=True)
-    for problem in parsed.problems:
-        letters = go_on(problem, parsed.files, parsed.folder)
-        counts = [letters.count(letter) for letter in "rpF"]
-        false += counts[2]
-        print(f"| `{problem}` | {len(letters)} | {' | '.join(map(str, counts))} |", flush=True)
+    for name, problem in problems.items():
+        letters = problem.found()
+        print(f"| `{name}` | {len(letters)} | {' | '.join(str(letters.count(letter)) for letter in 'rpF')} |")
+        false += letters.count("F")
     return 1 if false else 0
 
 
