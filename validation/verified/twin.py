@@ -456,8 +456,8 @@ def ssvm(p: Problem) -> tuple[Fraction, Fraction]:
 def by_cases(
     p: Problem, y: list[int], C: Fraction, k: int, Delta: Any, a_set: Any
 ) -> tuple[Fraction, Fraction]:
-    """||A||^2 + C sum_i [max_h (Delta - cost) - max over the sets without loss of -cost], and the least bound of a leaf."""
-    require(set(p.side) == {"format", "version", "method", "over", "root", "cases"}, "fields of the side file")
+    """F = ||A||^2 + C sum_i [max_h (Delta - cost) - max over the sets without loss of -cost], and the least bound."""
+    require(set(p.side) == HEAD - {"prices"} | {"root", "cases"}, "fields of the side file")
     nodes, value = list(p.side["cases"]), norm(p.A)
     without_loss = {}
     for i in range(p.n):
@@ -465,7 +465,8 @@ def by_cases(
         cost = {h: sum((p.D(i, j) for j in h), Fraction(0)) for h in sets}
         without_loss[i] = [frozenset(h) for h in sets if Delta(i, h) == 0]
         require(without_loss[i], "no set without loss")
-        value += C * (max(Delta(i, h) - cost[h] for h in sets) + min(cost[tuple(sorted(h))] for h in without_loss[i]))
+        value += C * max(Delta(i, h) - cost[h] for h in sets)
+        value += C * min(cost[h] for h in sets if Delta(i, h) == 0)
     bounds = [value]
 
     def leaf(node: Any, left: dict[int, list[frozenset[int]]] | None) -> None:
@@ -552,7 +553,7 @@ def glml(p: Problem) -> tuple[Fraction, Fraction]:
     inverse, det = eliminated(p.A)
     require(t >= 0 and c > 0 and c**p.d >= det, "trace, or scale")
     require(t == 0 or (symmetric(B) and t**p.d <= p.d**p.d * eliminated(B)[1]), "trace")
-    value = c * sum(a * b for row, other in zip(inverse, B, strict=True) for a, b in zip(row, other, strict=True))
+    value = c * sum(inverse[i][j] * B[i][j] for i in range(p.d) for j in range(p.d))
     return t * t, value * value
 
 

@@ -1,4 +1,4 @@
-"""An interval of (tr M B)^2 for a B of floats in rational numbers, for the verified checker (validation/verified/Glml.v).
+"""An interval of (tr M B)^2 for a B of floats, for the verified checker (validation/verified/Glml.v).
 
 M = c A^-1 is feasible if c^d >= |A|. Every feasible M has tr M B >= t if B is definite and t^d <= d^d |B|.
 """
@@ -29,7 +29,7 @@ def bounds(B: FloatArray, A: FloatArray) -> Bounds:
     """Return t and c for symmetric B (d, d) and a metric A (d, d). Raises ValueError if A is not positive definite."""
     d, det = len(A), _determinant(A)
     if det is None:
-        raise ValueError("the metric is not positive definite in exact arithmetic; a local metric has determinant 1")
+        raise ValueError("the metric is not positive definite; a local metric has determinant 1")
     B = -B if np.trace(B) < 0 else B
     det_B = _determinant(B)
     trace = 0 if det_B is None else _root(d**d * det_B, d)
@@ -45,5 +45,4 @@ def _determinant(S: FloatArray) -> Fraction | None:
 
 def _root(value: Fraction, d: int) -> int:
     """Return the largest integer r with (r / OVER)^d <= value, for value > 0."""
-    whole_part = int(value * OVER**d)
-    return int(flint().fmpz(whole_part).root(d))
+    return int(flint().fmpz(int(value * OVER**d)).root(d))

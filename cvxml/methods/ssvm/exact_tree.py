@@ -50,10 +50,10 @@ def exact_cases(p: Instance, W: FloatArray, dual: Dual) -> list[tuple[int, int] 
     """
     tree, leaves = leaves_of(p, dual)
     listed, found = list(leaves), inferred(p, W)
-    exact = {}
+    exact: dict[int, ExactLeaf | None] = {}
     if found.zero:
         exact = {row: _at_zero(p, known, leaf, found.largest) for row, known, leaf in listed}
-    if not all(exact.values()) or not exact:
+    if not found.zero or None in exact.values():
         exact = {row: _rounded(p, known, leaf) for row, known, leaf in listed}
     nodes: list[tuple[int, int] | ExactLeaf] = []
     stack = [0]
@@ -85,7 +85,8 @@ def _rounded(p: Instance, known: IntArray, leaf: Leaf) -> ExactLeaf:
         if spent > most:  # the weights of a point may sum to 1 and a rounding error
             for k in mine:
                 a[k] = a[k] * most // spent
-    return _leaf(p, known, [each * unit for each in a], leaf.sets, [each * unit for each in nu], leaf.exchanges)
+    prices, multipliers = ([each * unit for each in values] for values in (a, nu))
+    return _leaf(p, known, prices, leaf.sets, multipliers, leaf.exchanges)
 
 
 def _down(values: FloatArray, factor: Fraction) -> list[int]:

@@ -178,14 +178,12 @@ def leaves_of(p: Instance, dual: Dual) -> tuple[IntArray, Iterator[tuple[int, In
     """
     tree, q, q_index, nu, nu_index = _checked(dual, len(p.X), p.k)
     q_ends, nu_ends = _by_leaf(q_index, len(tree)), _by_leaf(nu_index, len(tree))
-    return tree, (
-        (row, known, repair(p, known, Leaf(*_rows(q, q_index, q_ends[row]), *_rows(nu, nu_index, nu_ends[row]))))
-        for row, known in _leaves(tree, p)
-    )
 
+    def of_row(row: int) -> Leaf:
+        mine, pairs = q_ends[row], nu_ends[row]
+        return Leaf(q[mine], q_index[mine, 1:], nu[pairs], nu_index[pairs, 1:])
 
-def _rows(values: FloatArray, index: IntArray, at: IntArray) -> tuple[FloatArray, IntArray]:
-    return values[at], index[at, 1:]
+    return tree, ((row, known, repair(p, known, of_row(row))) for row, known in _leaves(tree, p))
 
 
 def _checked(dual: Dual, n: int, k: int) -> tuple[IntArray, FloatArray, IntArray, FloatArray, IntArray]:
