@@ -534,7 +534,7 @@ Proof.
   rewrite total_plus, !total_times. unfold Rdiv. ring.
 Qed.
 
-(** F at D is at least what a set and a part of h*_i cost: any weights on sets bound a sum of such terms T. *)
+(** Each set bounds the term T i of its point, with the distances of [inside i]. So weights on sets bound the sum of T. *)
 Lemma sets_bound y classes Lam q C k n p prices inside (D : N -> N -> R) (T : N -> R) :
   n = N.of_nat (length y) -> (forall c, In c classes <-> In c y) -> (0 <= Q2R C)%R ->
   within N.eqb fst prices (indices y) = true -> forallb (weights_ok n k C p) prices = true ->
