@@ -57,6 +57,8 @@ STAGES = {
             "cvxml/oracle/saved.py",
             "cvxml/oracle/side.py",
             "cvxml/methods/ssvm/exact.py",
+            "cvxml/methods/ssvm/exact_tree.py",
+            "cvxml/methods/glml/rational.py",
         ),
     ),
 }

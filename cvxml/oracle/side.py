@@ -4,7 +4,8 @@ The checker there is a program with a proof that Coq checked. It reads the data,
 file itself. The side file adds dual variables as integers over one denominator, and vectors with squares that prove a
 matrix psd. The checker verifies all of these, so a wrong entry cannot lead to a wrong result. The dual variables
 are those that exact mode (family/theorem/exact.py) has moved into their domain. So the interval equals that of exact
-mode to the last digit.
+mode to the last digit. A tree of gerrymandering (methods/ssvm/exact_tree.py) and GLML (methods/glml/rational.py) have
+roundings of their own.
 """
 
 from __future__ import annotations
@@ -33,7 +34,11 @@ from cvxml.family.theorem.exact import feasible_duals
 from cvxml.family.theorem.theorem import Family, prove
 from cvxml.family.unlisted.all_budget import Across
 from cvxml.methods import get_exact
+from cvxml.methods.glml import rational
+from cvxml.methods.glml.instance import Instance as Local
+from cvxml.methods.glml.proved_B import proved_B
 from cvxml.methods.ssvm.exact import exact_step
+from cvxml.methods.ssvm.exact_tree import ExactLeaf, exact_cases
 from cvxml.methods.ssvm.instance import Instance
 from cvxml.numbers.rational import Plane, judged, plane
 from cvxml.oracle.saved import params_of
@@ -54,13 +59,17 @@ def side(saved: SavedSolution) -> dict[str, Any]:
 
     Raises ValueError if the checker does not support the method.
     """
-    if saved.method not in KNOWN:
-        raise ValueError(f"the verified checker knows {', '.join(KNOWN)}, not {saved.method}")
+    if saved.method not in (*KNOWN, LOCAL):
+        raise ValueError(f"the verified checker knows {', '.join((*KNOWN, LOCAL))}, not {saved.method}")
     of, params = get_exact(saved.method), params_of(saved)
     given = of.instance(saved.X, saved.y if np.any(saved.y) else None, **params)
     head = {"format": FORMAT, "version": VERSION, "method": saved.method}
     with one_blas_thread(), precision():
-        return head | (_of_step(given, saved) if saved.method == STEP else _of_family(of, given, saved))
+        if saved.method == LOCAL:
+            return head | _of_local(given, saved)
+        if saved.method == STEP:
+            return head | (_of_tree if "tree" in saved.dual else _of_step)(given, saved)
+        return head | _of_family(of, given, saved)
 
 
 def _of_family(of: Any, given: Any, saved: SavedSolution) -> dict[str, Any]:
@@ -92,6 +101,39 @@ def _of_step(p: Instance, saved: SavedSolution) -> dict[str, Any]:
         "prices": [[i, sets] for i, sets in sorted(of.items())],
         "latent": np.sort(latent, axis=1).tolist(),
         **_hints(family, duals, saved.metric),
+    }
+
+
+def _of_tree(p: Instance, saved: SavedSolution) -> dict[str, Any]:
+    """Return the entries for the global optimum of gerrymandering: the tree of cases."""
+    nodes = exact_cases(p, saved.metric, saved.dual)
+    norm, X = Frobenius(p.X, Fraction(2)), plane(p.X)
+    leaves = [node for node in nodes if isinstance(node, ExactLeaf)]
+    over = math.lcm(*(each.denominator for leaf in leaves for each in (*leaf.a, *leaf.nu)))
+
+    def entry(node: tuple[int, int] | ExactLeaf) -> Any:
+        if not isinstance(node, ExactLeaf):
+            return list(node)
+        exchanges = zip(node.exchanges.tolist(), node.nu, strict=True)
+        return {
+            "prices": [[i, [[h, hex(int(a * over))] for h, a in sets]] for i, sets in node.of_points.items()],
+            "exchanges": [[*exchange, hex(int(nu * over))] for exchange, nu in exchanges if nu > 0],
+            "factor": _factor(norm, X, node.G),
+        }
+
+    return {"over": hex(over), "root": _root(saved.metric), "cases": [entry(node) for node in nodes]}
+
+
+def _of_local(p: Local, saved: SavedSolution) -> dict[str, Any]:
+    """Return the entries for GLML: B, a lower bound of tr M B, and the scale of the metric."""
+    if not p.one:
+        raise ValueError("the verified checker takes one query of glml; solve for each query alone")
+    found = rational.bounds(proved_B(p).B[0], np.asarray(saved.metric))
+    return {
+        "over": hex(rational.OVER),
+        "B": found.B.tolist(),
+        "trace": hex(found.trace),
+        "scale": hex(found.scale),
     }
 
 
@@ -191,5 +233,6 @@ PRICES: dict[str, Callable[[Family, Duals, Whole], Sequence[Any]]] = {
     "schultz_joachims": _of_triplets,
     "scml": _of_triplets,
 }
-STEP = "ssvm"  # of which the interval is of a convex step
+STEP = "ssvm"  # without a tree, the interval is of a convex step
 KNOWN = (*PRICES, STEP)
+LOCAL = "glml"  # the interval is for a B of floats

@@ -1,6 +1,6 @@
 (** What the theorems rest on: of each theorem. *)
 
-From Verified Require Import Check Triplets Margins Spread Budget Combinations Inference Greedy Gerrymandering Glml.
+From Verified Require Import Check Triplets Margins Spread Budget Combinations Inference Greedy Gerrymandering Cases Glml.
 
 Print Assumptions check_sound.
 Print Assumptions mlsvm_sound.
@@ -24,6 +24,7 @@ Print Assumptions targeted_exact.
 Print Assumptions loss_augmented_exact.
 Print Assumptions algorithm_2_is_not_exact.
 Print Assumptions algorithm_3_misses_a_tie.
+Print Assumptions step_sound.
 Print Assumptions gerrymandering_sound.
 Print Assumptions trace_bound.
 Print Assumptions glml_bound.

@@ -2,7 +2,7 @@
 
     The objective F is not convex. CCCP replaces the second maximum of F by the score of one set for each point, and
     minimizes this convex step. The theorem bounds the step from below for every psd matrix, with any weights on sets. It
-    does not bound F itself. *)
+    does not bound F itself; Cases.v does. *)
 
 Require Import Reals Lra Lia List NArith ZArith QArith Qreals Bool Permutation FunctionalExtensionality.
 Require Import Sorting Orders Mergesort.
@@ -330,6 +330,11 @@ Definition wins_among (cls : N -> Z) (classes : list Z) (r : Z) (h : list N) : b
 Definition whole_Delta (cls : N -> Z) (classes : list Z) (Lam : Z -> Z -> Z) (own : Z) (h : list N) : Z :=
   largest (map (Lam own) (filter (fun r => forallb (fun c => (votes cls h c <=? votes cls h r)%nat) classes) classes)).
 
+(** The losses of the sets, with their weights *)
+Definition gain (cls : N -> Z) (classes : list Z) (Lam : Z -> Z -> Z) (prices : list sets_of) : Z :=
+  summed (fun s : sets_of =>
+    summed (fun t : list N * Z => snd t * whole_Delta cls classes Lam (cls (fst s)) (fst t)) (snd s)) prices.
+
 (** The term of point i over q * unit; None if another set that the class wins is cheaper than h*_i *)
 Definition point_value (cls : N -> Z) (classes : list Z) (Lam : Z -> Z -> Z) (q : positive) (k : nat) (star : N -> list N)
     (all : list N) (whole : N -> N -> Z) (unit : positive) (i : N) : option Z :=
@@ -346,7 +351,7 @@ Definition point_value (cls : N -> Z) (classes : list Z) (Lam : Z -> Z -> Z) (q 
 Definition all_values (f : N -> option Z) (l : list N) : option Z :=
   fold_left (fun s i => match s, f i with Some a, Some b => Some (a + b) | _, _ => None end) l (Some 0).
 
-Definition check_gerrymandering (div : Z -> Z -> Z) (X : points) (y : list Z) (Lam : Z -> Z -> Z) (q : positive) (C : Q)
+Definition check_step (div : Z -> Z -> Z) (X : points) (y : list Z) (Lam : Z -> Z -> Z) (q : positive) (C : Q)
     (k : nat) (h_star : list (list N)) (p : positive) (prices : list sets_of) (f : factor) (m : metric) : option (Q * Q) :=
   let cls := look 0 (table y) in
   let star := look [] (table h_star) in
@@ -356,9 +361,7 @@ Definition check_gerrymandering (div : Z -> Z -> Z) (X : points) (y : list Z) (L
   if (1 <=? k)%nat && (count y =? count (rows X)) && (count h_star =? count (rows X)) && Qle_bool 0 C && lam_ok classes Lam
      && forallb (fun i => set_ok n i k (star i) && wins_among cls classes (cls i) (star i)) all
      && within N.eqb fst prices all && forallb (weights_ok n k C p) prices then
-    let gain := summed (fun s : sets_of =>
-      summed (fun t : list N * Z => snd t * whole_Delta cls classes Lam (cls (fst s)) (fst t)) (snd s)) prices in
-    check div X 1 (gain # (p * q)) (weights_of_sets star prices) p f m
+    check div X 1 (gain cls classes Lam prices # (p * q)) (weights_of_sets star prices) p f m
       (fun whole unit =>
         match all_values (point_value cls classes Lam q k star all whole unit) all with
         | Some v => Some (C * (v # (q * unit)))%Q
@@ -531,15 +534,76 @@ Proof.
   rewrite total_plus, !total_times. unfold Rdiv. ring.
 Qed.
 
+(** Each set bounds the term T i of its point, with the distances of [inside i]. So weights on sets bound the sum of T. *)
+Lemma sets_bound y classes Lam q C k n p prices inside (D : N -> N -> R) (T : N -> R) :
+  n = N.of_nat (length y) -> (forall c, In c classes <-> In c y) -> (0 <= Q2R C)%R ->
+  within N.eqb fst prices (indices y) = true -> forallb (weights_ok n k C p) prices = true ->
+  (forall i, In i (indices y) -> (0 <= T i)%R) ->
+  (forall i h, In i (indices y) -> is_set (others y i) k h ->
+     (total (D i) (inside i) - total (D i) h + Delta y Lam q i h <= T i)%R) ->
+  (Q2R (gain (class y) classes Lam prices # (p * q))
+   + total (fun w => IZR (weight w) / IZR (Zpos p) * D (one w) (other w))%R (weights_of_sets inside prices)
+   <= Q2R C * total T (indices y))%R.
+Proof.
+  intros Size Cl C0 Within Weights T0 Each. assert (Pp := pos_IZR p). assert (Pq := pos_IZR q).
+  rewrite total_weights_of_sets, Q2R_make. unfold gain. rewrite summed_correct, <- total_times.
+  apply Rle_trans with (total (fun s : sets_of => Q2R C * T (fst s))%R prices).
+  - unfold Rdiv at 1. rewrite Rmult_comm, <- total_times, <- total_plus. apply total_le. intros [i l] J. cbn [fst snd].
+    assert (I : In i (indices y)) by (apply (within_in N.eqb fst (fun a b => proj1 (N.eqb_eq a b)) _ _ Within _ J)).
+    assert (B := forallb_in _ _ Weights _ J). unfold weights_ok in B. cbn [fst snd] in B. apply andb_prop in B.
+    destruct B as [B Sum]. apply Z.leb_le in Sum.
+    apply Rle_trans with (IZR (summed snd l) / IZR (Zpos p) * T i)%R.
+    + rewrite !summed_correct. rewrite <- total_times, <- total_plus. unfold Rdiv. rewrite (Rmult_comm _ (/ IZR (Zpos p))).
+      rewrite Rmult_assoc, (Rmult_comm _ (T i)), <- Rmult_assoc, <- total_times. apply total_le. intros [h a] A. cbn [fst snd].
+      assert (Q := forallb_in _ _ B _ A). cbn [fst snd] in Q. apply andb_prop in Q. destruct Q as [Q1 Q2]. apply Z.leb_le in Q2.
+      assert (E := Each i h I (set_ok_set y _ i k h Size Q1)).
+      rewrite mult_IZR, Pos2Z.inj_mul, mult_IZR.
+      assert (Dw := whole_Delta_correct y classes Lam q i h ltac:(intros ->; destruct I) Cl).
+      assert (A0 : (0 <= IZR a * / IZR (Zpos p))%R)
+        by (apply Rmult_le_pos; [apply IZR_le; auto|left; apply Rinv_0_lt_compat; auto]).
+      replace (/ (IZR (Zpos p) * IZR (Zpos q)) * (IZR a * IZR (whole_Delta (class y) classes Lam (class y i) h)))%R
+        with (IZR a * / IZR (Zpos p) * Delta y Lam q i h)%R by (rewrite <- Dw; field; lra).
+      apply Rle_trans with (IZR a * / IZR (Zpos p) * T i)%R; [|right; ring].
+      rewrite <- Rmult_plus_distr_l. apply Rmult_le_compat_l; [auto|]. lra.
+    + apply Rmult_le_compat_r; [auto|]. apply IZR_le in Sum. rewrite !mult_IZR in Sum. assert (Pc := pos_IZR (Qden C)).
+      unfold Q2R. apply Rmult_le_reg_r with (IZR (Zpos p) * IZR (Zpos (Qden C)))%R; [nra|].
+      replace (IZR (summed snd l) / IZR (Zpos p) * (IZR (Zpos p) * IZR (Zpos (Qden C))))%R
+        with (IZR (summed snd l) * IZR (Zpos (Qden C)))%R by (field; lra).
+      replace (IZR (Qnum C) * / IZR (Zpos (Qden C)) * (IZR (Zpos p) * IZR (Zpos (Qden C))))%R
+        with (IZR (Qnum C) * IZR (Zpos p))%R by (field; lra). auto.
+  - apply (within_total N.eqb fst (fun i => Q2R C * T i)%R).
+    + intros a b. apply N.eqb_eq.
+    + intros i I. apply Rmult_le_pos; auto.
+    + auto.
+Qed.
+
+(** A set bounds the first maximum of its point. *)
+Lemma first_max_ge y Lam q k (D : N -> N -> R) i h : is_set (others y i) k h ->
+  (- total (D i) h + Delta y Lam q i h <= first_max y Lam q k D i)%R.
+Proof.
+  intros S. destruct (sets_choose k _ _ S) as [g [G Pg]]. rewrite <- (total_perm (D i) _ _ Pg).
+  assert (M := maximum_ge _ _ (in_map (fun h => (- total (D i) h + Delta y Lam q i h)%R) _ g G)). cbv beta in M.
+  unfold first_max. replace (Delta y Lam q i h) with (Delta y Lam q i g); [exact M|].
+  unfold Delta. f_equal. f_equal. f_equal. unfold tied. apply functional_extensionality. intros r. f_equal.
+  apply functional_extensionality. intros c. rewrite !(votes_perm (class y) _ _ _ Pg). reflexivity.
+Qed.
+
+(** The loss matrix is as it should be if that holds of the list of classes. *)
+Lemma lam_ok_all y classes Lam : (forall c, In c classes <-> In c y) -> lam_ok classes Lam = true -> lam_ok y Lam = true.
+Proof.
+  intros Cl H. unfold lam_ok in *. rewrite <- (forallb_same _ classes y Cl). rewrite <- H. f_equal.
+  apply functional_extensionality. intros a. apply forallb_same. intros c. symmetry. apply Cl.
+Qed.
+
 (** The check holds the interval of the step, and every psd matrix has a step at least as large as F. *)
-Theorem gerrymandering_sound div X y Lam q C k h_star p prices f m lo hi :
-  check_gerrymandering div X y Lam q C k h_star p prices f m = Some (lo, hi) ->
+Theorem step_sound div X y Lam q C k h_star p prices f m lo hi :
+  check_step div X y Lam q C k h_star p prices f m = Some (lo, hi) ->
   let step := step X y Lam q C k (at_ [] h_star) in
   (forall W, psd (features X) W -> Q2R lo <= step W)%R /\
   psd (features X) (value_of m) /\ step (value_of m) = Q2R hi /\
   F X y Lam q C k (value_of m) = Q2R hi /\ (forall W, psd (features X) W -> F X y Lam q C k W <= step W)%R.
 Proof.
-  unfold check_gerrymandering.
+  unfold check_step.
   replace (look 0 (table y)) with (class y) by (apply functional_extensionality; intros; symmetry; apply look_table).
   replace (look [] (table h_star)) with (at_ [] h_star) by (apply functional_extensionality; intros; symmetry; apply look_table).
   rewrite numbers_indices. set (star := at_ [] h_star). set (classes := nodup Z.eq_dec y). intros H.
@@ -549,9 +613,7 @@ Proof.
   apply Nat.leb_le in Ok. apply Z.eqb_eq in K5. rewrite !count_length in K5.
   assert (Size : size (rows X) = N.of_nat (length y)) by (rewrite size_length; f_equal; lia). rewrite Size in *.
   apply Qle_bool_iff, Qle_Rle in K3. replace (Q2R 0) with 0%R in K3 by (unfold Q2R; simpl; lra).
-  assert (Lam0 : lam_ok y Lam = true).
-  { unfold lam_ok in *. rewrite <- (forallb_same _ classes y Cl). rewrite <- K2. f_equal.
-    apply functional_extensionality. intros a. apply forallb_same. intros c. symmetry. apply Cl. }
+  assert (Lam0 := lam_ok_all y classes Lam Cl K2).
   assert (Star : forall i, In i (indices y) -> is_set (others y i) k (star i) /\ wins y (class y i) (star i) = true).
   { intros i I. assert (B := forallb_in _ _ K1 i I). cbv beta in B. apply andb_prop in B. destruct B as [B1 B2].
     split; [apply (set_ok_set y _ i k _ eq_refl B1)|]. unfold wins_among in B2. rewrite (forallb_same _ classes y Cl) in B2. auto. }
@@ -562,14 +624,6 @@ Proof.
     rewrite <- (total_perm (D i) _ _ Pg). unfold second_max.
     assert (M := maximum_ge _ _ (in_map (fun h => (- total (D i) h)%R) (filter (wins y (class y i)) (sets y k i)) g
       ltac:(apply filter_In; split; [exact G|rewrite (wins_perm y _ _ _ Pg); exact W]))). cbv beta in M. lra. }
-  (* a set bounds the term of its point *)
-  assert (Each : forall D i h, In i (indices y) -> is_set (others y i) k h ->
-     (- total (D i) h + Delta y Lam q i h <= first_max y Lam q k D i)%R).
-  { intros D i h I S. destruct (sets_choose k _ _ S) as [g [G Pg]]. rewrite <- (total_perm (D i) _ _ Pg).
-    assert (M := maximum_ge _ _ (in_map (fun h => (- total (D i) h + Delta y Lam q i h)%R) _ g G)). cbv beta in M.
-    unfold first_max. replace (Delta y Lam q i h) with (Delta y Lam q i g); [exact M|].
-    unfold Delta. f_equal. f_equal. f_equal. unfold tied. apply functional_extensionality. intros r. f_equal.
-    apply functional_extensionality. intros c. rewrite !(votes_perm (class y) _ _ _ Pg). reflexivity. }
   (* what the check of the value has found *)
   assert (Value : forall D whole unit v, (forall i j, IZR (whole i j) / IZR (Zpos unit) = D i j)%R ->
      all_values (point_value (class y) classes Lam q k star (indices y) whole unit) (indices y) = Some v ->
@@ -595,39 +649,11 @@ Proof.
     cbv zeta. split; [intros W HW; rewrite Step; apply Lo; auto|]. split; [auto|]. split; [rewrite Step; auto|].
     split; [rewrite At, Step; auto|]. intros W HW. unfold F, step. apply Rplus_le_compat_l, Rmult_le_compat_l; [auto|].
     apply total_le. intros i I. assert (M := Major (D X W) i I). lra.
-  - clear H At. intros D D0 _. assert (Pp := pos_IZR p). assert (Pq := pos_IZR q).
-    rewrite total_weights_of_sets, Q2R_make, summed_correct. unfold loss. rewrite <- total_times.
-    apply Rle_trans with (total (fun s : sets_of => Q2R C * (first_max y Lam q k D (fst s) + total (D (fst s)) (star (fst s))))%R prices).
-    + unfold Rdiv at 1. rewrite Rmult_comm, <- total_times, <- total_plus. apply total_le. intros [i l] J. cbn [fst snd].
-      assert (I : In i (indices y)) by (apply (within_in N.eqb fst (fun a b => proj1 (N.eqb_eq a b)) _ _ K0 _ J)).
-      assert (B := forallb_in _ _ K _ J). unfold weights_ok in B. cbn [fst snd] in B. apply andb_prop in B. destruct B as [B Sum].
-      apply Z.leb_le in Sum. set (T := (first_max y Lam q k D i + total (D i) (star i))%R).
-      assert (T0 : (0 <= T)%R).
-      { assert (E := Each D i (star i) I (proj1 (Star i I))). assert (L := lam_ok_pos y Lam q i (star i) Lam0 I). unfold T. lra. }
-      apply Rle_trans with (IZR (summed snd l) / IZR (Zpos p) * T)%R.
-      * rewrite !summed_correct. rewrite <- total_times, <- total_plus. unfold Rdiv. rewrite (Rmult_comm _ (/ IZR (Zpos p))).
-        rewrite Rmult_assoc, (Rmult_comm _ T), <- Rmult_assoc, <- total_times. apply total_le. intros [h a] A. cbn [fst snd].
-        assert (Q := forallb_in _ _ B _ A). cbn [fst snd] in Q. apply andb_prop in Q. destruct Q as [Q1 Q2]. apply Z.leb_le in Q2.
-        assert (E := Each D i h I (set_ok_set y _ i k h eq_refl Q1)).
-        rewrite mult_IZR, Pos2Z.inj_mul, mult_IZR.
-        assert (Dw := whole_Delta_correct y classes Lam q i h ltac:(intros ->; destruct I) Cl).
-        assert (A0 : (0 <= IZR a * / IZR (Zpos p))%R)
-          by (apply Rmult_le_pos; [apply IZR_le; auto|left; apply Rinv_0_lt_compat; auto]).
-        replace (/ (IZR (Zpos p) * IZR (Zpos q)) * (IZR a * IZR (whole_Delta (class y) classes Lam (class y i) h)))%R
-          with (IZR a * / IZR (Zpos p) * Delta y Lam q i h)%R by (rewrite <- Dw; field; lra).
-        apply Rle_trans with (IZR a * / IZR (Zpos p) * T)%R; [|right; ring].
-        rewrite <- Rmult_plus_distr_l. apply Rmult_le_compat_l; [auto|]. unfold T. lra.
-      * apply Rmult_le_compat_r; [auto|]. apply IZR_le in Sum. rewrite !mult_IZR in Sum. assert (Pc := pos_IZR (Qden C)).
-        unfold Q2R. apply Rmult_le_reg_r with (IZR (Zpos p) * IZR (Zpos (Qden C)))%R; [nra|].
-        replace (IZR (summed snd l) / IZR (Zpos p) * (IZR (Zpos p) * IZR (Zpos (Qden C))))%R
-          with (IZR (summed snd l) * IZR (Zpos (Qden C)))%R by (field; lra).
-        replace (IZR (Qnum C) * / IZR (Zpos (Qden C)) * (IZR (Zpos p) * IZR (Zpos (Qden C))))%R
-          with (IZR (Qnum C) * IZR (Zpos p))%R by (field; lra). auto.
-    + apply (within_total N.eqb fst (fun i => Q2R C * (first_max y Lam q k D i + total (D i) (star i)))%R).
-      * intros a b. apply N.eqb_eq.
-      * intros i I. apply Rmult_le_pos; [auto|].
-        assert (E := Each D i (star i) I (proj1 (Star i I))). assert (L := lam_ok_pos y Lam q i (star i) Lam0 I). lra.
-      * auto.
+  - clear H At. intros D D0 _. unfold loss.
+    apply (sets_bound y classes Lam q C k _ p prices star D _ eq_refl Cl K3 K0 K).
+    + intros i I. assert (E := first_max_ge y Lam q k D i (star i) (proj1 (Star i I))).
+      assert (L := lam_ok_pos y Lam q i (star i) Lam0 I). lra.
+    + intros i h I S. assert (E := first_max_ge y Lam q k D i h S). lra.
   - clear H At. intros D whole unit v E V. split; [|exact I]. destruct (all_values _ _) as [w|] eqn:A; [|discriminate].
     inversion V; subst v; clear V. rewrite Q2R_mult, Q2R_make. unfold loss. f_equal. symmetry. apply (Value D whole unit w E A).
 Qed.

@@ -3,7 +3,7 @@
     The theorem: tr M B is at least t if t^d is at most d^d times the determinant of B. Powers stand for logarithms and
     roots, so that every number of the condition is rational where B is. B is given by its triangular factors. *)
 
-Require Import Reals Lra Lia Psatz List QArith Qreals Bool.
+Require Import Reals Lra Lia Psatz List ZArith QArith Qreals Bool.
 From Verified Require Import Bound.
 Import ListNotations.
 Open Scope R_scope.
@@ -208,15 +208,25 @@ Definition item (l : list Q) (k : nat) : Q := nth k l 0%Q.
 (** The rationals as a real matrix *)
 Definition real_cells (T : rationals) : matrix := fun i j => Q2R (cell T i j).
 
-Fixpoint sum_Q (n : nat) (f : nat -> Q) : Q := match n with O => 0%Q | S m => (f O + sum_Q m (fun k => f (S k)))%Q end.
+(** A fraction divided by a number that [gcd] names, if both quotients of [div] are right. Neither is trusted. *)
+Definition shorter (div gcd : Z -> Z -> Z) (q : Q) : Q :=
+  let g := gcd (Qnum q) (Zpos (Qden q)) in
+  let n := div (Qnum q) g in
+  match div (Zpos (Qden q)) g with
+  | Zpos m => if (n * g =? Qnum q)%Z && (Zpos m * g =? Zpos (Qden q))%Z then n # m else q
+  | _ => q
+  end.
+
+Fixpoint sum_Q (short : Q -> Q) (n : nat) (f : nat -> Q) : Q :=
+  match n with O => 0%Q | S m => short (f O + sum_Q short m (fun k => f (S k)))%Q end.
 Fixpoint prod_Q (n : nat) (f : nat -> Q) : Q := match n with O => 1%Q | S m => (f O * prod_Q m (fun k => f (S k)))%Q end.
 Definition all_below (d : nat) (f : nat -> bool) : bool := forallb f (seq 0 d).
 
 Definition above_zero (q : Q) : bool := negb (Qle_bool q 0).
 
-Definition factors_ok (d : nat) (beta : list Q) (u B : rationals) : bool :=
+Definition factors_ok (short : Q -> Q) (d : nat) (beta : list Q) (u B : rationals) : bool :=
   all_below d (fun i => all_below d (fun j =>
-    Qeq_bool (cell B i j) (sum_Q d (fun k => item beta k * (cell u k i * cell u k j))%Q)))
+    Qeq_bool (cell B i j) (sum_Q short d (fun k => item beta k * (cell u k i * cell u k j))%Q)))
   && all_below d (fun k => above_zero (item beta k) && Qeq_bool (cell u k k) 1
        && all_below d (fun j => (j <=? k)%nat || Qeq_bool (cell u k j) 0)).
 
@@ -229,15 +239,30 @@ Definition metric_ok (d : nat) (m : list Q) (w : rationals) : bool :=
 Definition of_terms (d : nat) (m : list Q) (w : rationals) : matrix :=
   fun i j => sum d (fun k => Q2R (item m k) * (Q2R (cell w k i) * Q2R (cell w k j))).
 
-Definition trace_Q (d : nat) (B : rationals) (m : list Q) (w : rationals) : Q :=
-  sum_Q d (fun k => item m k * sum_Q d (fun i => sum_Q d (fun j => cell w k i * cell B i j * cell w k j)))%Q.
+(** A M = c 1: then M is c times the inverse of A *)
+Definition inverse_of (d : nat) (A M : matrix) (c : R) : Prop := forall i j, (i < d)%nat -> (j < d)%nat ->
+  sum d (fun k => A i k * M k j) = if (i =? j)%nat then c else 0.
 
-Definition check_glml (d : nat) (B : rationals) (beta : list Q) (u : rationals) (t : Q) (m : list Q) (w : rationals)
-    : option (Q * Q) :=
-  if (0 <? d)%nat && factors_ok d beta u B && Qle_bool 0 t
-     && Qle_bool (prod_Q d (fun _ => t)) (prod_Q d (fun _ => inject_Z (Z.of_nat d)) * prod_Q d (item beta))
-     && metric_ok d m w then
-    let v := trace_Q d B m w in Some (t * t, v * v)%Q
+Definition inverse_ok (short : Q -> Q) (d : nat) (A M : rationals) (c : Q) : bool :=
+  all_below d (fun i => all_below d (fun j =>
+    Qeq_bool (sum_Q short d (fun k => cell A i k * cell M k j)) (if (i =? j)%nat then c else 0)))%Q.
+
+Definition cells_of_terms (short : Q -> Q) (d : nat) (m : list Q) (w : rationals) : rationals :=
+  map (fun i => map (fun j => sum_Q short d (fun k => item m k * (cell w k i * cell w k j))%Q) (seq 0 d)) (seq 0 d).
+
+Definition trace_Q (short : Q -> Q) (d : nat) (B M : rationals) : Q :=
+  sum_Q short d (fun i => sum_Q short d (fun j => cell B i j * cell M i j))%Q.
+
+(** t > 0 needs the factors of B. M is c times the inverse of A. *)
+Definition check_glml (div gcd : Z -> Z -> Z) (d : nat) (B : rationals) (beta : list Q) (u : rationals) (t : Q)
+    (A : rationals) (c : Q) (m : list Q) (w : rationals) : option (Q * Q) :=
+  let short := shorter div gcd in
+  let M := cells_of_terms short d m w in
+  if (0 <? d)%nat && Qle_bool 0 t && metric_ok d m w && inverse_ok short d A M c
+     && (Qeq_bool t 0
+         || factors_ok short d beta u B
+            && Qle_bool (prod_Q d (fun _ => t)) (prod_Q d (fun _ => inject_Z (Z.of_nat d)) * prod_Q d (item beta))) then
+    let v := trace_Q short d B M in Some (t * t, v * v)%Q
   else None.
 
 Lemma all_below_spec d f : all_below d f = true -> forall k, (k < d)%nat -> f k = true.
@@ -246,8 +271,16 @@ Proof. unfold all_below. rewrite forallb_forall. intros H k K. apply H, in_seq. 
 Lemma zero_real : Q2R 0 = 0. Proof. unfold Q2R. simpl. lra. Qed.
 Lemma one_real : Q2R 1 = 1. Proof. unfold Q2R. simpl. lra. Qed.
 
-Lemma sum_Q_real n : forall f, Q2R (sum_Q n f) = sum n (fun k => Q2R (f k)).
-Proof. induction n as [|n IH]; intros f; cbn [sum_Q sum]; [apply zero_real|rewrite Q2R_plus, IH; auto]. Qed.
+Lemma shorter_real div gcd q : Q2R (shorter div gcd q) = Q2R q.
+Proof.
+  unfold shorter. set (g := gcd _ _). set (n := div (Qnum q) g). destruct (div (Zpos (Qden q)) g) as [|m|m]; auto.
+  destruct (_ && _) eqn:E; [|auto]. apply andb_prop in E. destruct E as [E1 E2]. apply Z.eqb_eq in E1, E2.
+  apply Qeq_eqR. unfold Qeq. cbn [Qnum Qden]. rewrite <- E1, <- E2. ring.
+Qed.
+
+Lemma sum_Q_real short n : (forall q, Q2R (short q) = Q2R q) ->
+  forall f, Q2R (sum_Q short n f) = sum n (fun k => Q2R (f k)).
+Proof. intros H. induction n as [|n IH]; intros f; cbn [sum_Q sum]; [apply zero_real|rewrite H, Q2R_plus, IH; auto]. Qed.
 
 Lemma prod_Q_real n : forall f, Q2R (prod_Q n f) = prod n (fun k => Q2R (f k)).
 Proof. induction n as [|n IH]; intros f; cbn [prod_Q prod]; [apply one_real|rewrite Q2R_mult, IH; auto]. Qed.
@@ -305,41 +338,67 @@ Proof.
     apply sum_pos. intros k K. apply Rmult_le_pos; [left; auto|apply HA].
 Qed.
 
-Theorem glml_sound d B beta u t m w lo hi : check_glml d B beta u t m w = Some (lo, hi) ->
-  (forall M, glml_feasible d M -> Q2R lo <= glml_cost d (real_cells B) M) /\
-  glml_feasible d (of_terms d m w) /\ glml_cost d (real_cells B) (of_terms d m w) = Q2R hi.
+Lemma cells_of_terms_real short d m w i j : (forall q, Q2R (short q) = Q2R q) -> (i < d)%nat -> (j < d)%nat ->
+  Q2R (cell (cells_of_terms short d m w) i j) = of_terms d m w i j.
 Proof.
-  unfold check_glml. intros H. destruct (_ && _) eqn:Ok in H; [|discriminate]. inversion H; subst; clear H.
+  intros H I J. unfold cell, cells_of_terms, of_terms.
+  rewrite (nth_indep _ [] (map (fun j => sum_Q short d (fun k => item m k * (cell w k 0 * cell w k j))%Q) (seq 0 d)))
+    by (rewrite map_length, seq_length; auto).
+  rewrite (map_nth (fun i => map (fun j => sum_Q short d (fun k => item m k * (cell w k i * cell w k j))%Q) (seq 0 d)) (seq 0 d) O i).
+  rewrite seq_nth by auto. cbn [Nat.add].
+  rewrite (nth_indep _ 0%Q (sum_Q short d (fun k => item m k * (cell w k i * cell w k 0))%Q)) by (rewrite map_length, seq_length; auto).
+  rewrite (map_nth (fun j => sum_Q short d (fun k => item m k * (cell w k i * cell w k j))%Q) (seq 0 d) O j).
+  rewrite seq_nth by auto. cbn [Nat.add]. rewrite sum_Q_real by auto. apply sum_ext. intros k _. rewrite !Q2R_mult. reflexivity.
+Qed.
+
+(** M is feasible, its objective is hi, it is c times the inverse of A, and lo is at most every objective. *)
+Theorem glml_sound div gcd d B beta u t A c m w lo hi : check_glml div gcd d B beta u t A c m w = Some (lo, hi) ->
+  (forall M, glml_feasible d M -> Q2R lo <= glml_cost d (real_cells B) M) /\
+  glml_feasible d (of_terms d m w) /\ glml_cost d (real_cells B) (of_terms d m w) = Q2R hi /\
+  inverse_of d (real_cells A) (of_terms d m w) (Q2R c).
+Proof.
+  unfold check_glml. set (short := shorter div gcd). assert (Short : forall q, Q2R (short q) = Q2R q) by apply shorter_real.
+  set (M0 := cells_of_terms short d m w). intros H.
+  destruct (_ && _) eqn:Ok in H; [|discriminate]. inversion H; subst; clear H.
   repeat (apply andb_prop in Ok; let K := fresh "K" in destruct Ok as [Ok K]). apply Nat.ltb_lt in Ok.
-  apply andb_prop in K. destruct K as [Tri One]. assert (Tm := triangular_real d (fun j k => (k <=? j)%nat) m w Tri).
-  apply andb_prop in K2. destruct K2 as [Same Tri']. assert (Tb := triangular_real d (fun j k => (j <=? k)%nat) beta u Tri').
-  assert (Value : inner d (of_terms d m w) (real_cells B) = Q2R (trace_Q d B m w)).
-  { rewrite inner_swap. unfold of_terms. rewrite (inner_terms d _ d (fun k => Q2R (item m k)) (fun k i => Q2R (cell w k i))).
-    unfold trace_Q. rewrite sum_Q_real. apply sum_ext. intros k _. rewrite Q2R_mult, sum_Q_real. f_equal.
-    apply sum_ext. intros i _. rewrite sum_Q_real. apply sum_ext. intros j _. rewrite !Q2R_mult. reflexivity. }
-  split; [|split; [split|]].
-  - intros M F. rewrite Q2R_mult. apply (glml_bound d _ (fun k => Q2R (item beta k)) (fun k i => Q2R (cell u k i))); auto.
-    + split.
-      * intros i j I J. unfold real_cells. rewrite (equal_real _ _ (all_below_spec d _ (all_below_spec d _ Same i I) j J)).
-        rewrite sum_Q_real. apply sum_ext. intros k _. rewrite !Q2R_mult. reflexivity.
-      * intros k K. destruct (Tb k K) as [A [C Z]]. split; [auto|]. split; auto. intros j J. apply Z; [lia|].
-        apply Nat.leb_gt. lia.
-    + apply Qle_bool_iff, Qle_Rle in K1. rewrite zero_real in K1. auto.
-    + apply Qle_bool_iff, Qle_Rle in K0. rewrite Q2R_mult, !prod_Q_real, !prod_same in K0.
-      replace (Q2R (inject_Z (Z.of_nat d))) with (INR d) in K0; [auto|].
-      rewrite INR_IZR_INZ. unfold Q2R, inject_Z. simpl. lra.
-  - apply terms_psd. intros k K. apply Tm. auto.
+  apply andb_prop in K1. destruct K1 as [Tri One]. assert (Tm := triangular_real d (fun j k => (k <=? j)%nat) m w Tri).
+  assert (Terms : forall i j, (i < d)%nat -> (j < d)%nat -> Q2R (cell M0 i j) = of_terms d m w i j)
+    by (intros; apply cells_of_terms_real; auto).
+  assert (Value : inner d (of_terms d m w) (real_cells B) = Q2R (trace_Q short d B M0)).
+  { rewrite inner_swap. unfold trace_Q. rewrite sum_Q_real by auto. apply sum_ext. intros i I. rewrite sum_Q_real by auto.
+    apply sum_ext. intros j J. rewrite Q2R_mult, Terms by auto. reflexivity. }
+  apply Qle_bool_iff, Qle_Rle in K2. rewrite zero_real in K2.
+  split; [|split; [split|split]].
+  - intros M F. rewrite Q2R_mult. apply orb_prop in K. destruct K as [Z|K].
+    + apply equal_real in Z. rewrite zero_real in Z. rewrite Z. unfold glml_cost. assert (S := Rle_0_sqr (inner d M (real_cells B))).
+      unfold Rsqr in S. lra.
+    + apply andb_prop in K. destruct K as [Fac Pow]. apply andb_prop in Fac. destruct Fac as [Same Tri'].
+      assert (Tb := triangular_real d (fun j k => (j <=? k)%nat) beta u Tri').
+      apply (glml_bound d _ (fun k => Q2R (item beta k)) (fun k i => Q2R (cell u k i))); auto.
+      * split.
+        -- intros i j I J. unfold real_cells. rewrite (equal_real _ _ (all_below_spec d _ (all_below_spec d _ Same i I) j J)).
+           rewrite sum_Q_real by auto. apply sum_ext. intros k _. rewrite !Q2R_mult. reflexivity.
+        -- intros k K. destruct (Tb k K) as [P [E Z]]. split; [auto|]. split; auto. intros j J. apply Z; [lia|].
+           apply Nat.leb_gt. lia.
+      * apply Qle_bool_iff, Qle_Rle in Pow. rewrite Q2R_mult, !prod_Q_real, !prod_same in Pow.
+        replace (Q2R (inject_Z (Z.of_nat d))) with (INR d) in Pow; [auto|].
+        rewrite INR_IZR_INZ. unfold Q2R, inject_Z. simpl. lra.
+  - apply terms_psd. intros k K'. apply Tm. auto.
   - rewrite (det_terms d _ (fun k => Q2R (item m k)) (fun k i => Q2R (cell w k i))).
     + apply Qle_bool_iff, Qle_Rle in One. rewrite one_real, prod_Q_real in One. auto.
     + intros. reflexivity.
-    + intros k K. destruct (Tm k K) as [A [C Z]]. split; [auto|]. split; auto. intros j J. apply Z; [lia|].
+    + intros k K'. destruct (Tm k K') as [P [E Z]]. split; [auto|]. split; auto. intros j J. apply Z; [lia|].
       apply Nat.leb_gt. lia.
   - unfold glml_cost. rewrite Value, Q2R_mult. reflexivity.
+  - intros i j I J. assert (E := equal_real _ _ (all_below_spec d _ (all_below_spec d _ K0 i I) j J)). rewrite sum_Q_real in E by auto.
+    replace (if (i =? j)%nat then Q2R c else 0) with (Q2R (if (i =? j)%nat then c else 0%Q)) by (destruct (i =? j)%nat; [auto|apply zero_real]).
+    rewrite <- E. apply sum_ext. intros k K'. rewrite Q2R_mult, Terms by auto. reflexivity.
 Qed.
 
 (** For example B = [[2, 1], [1, 3]], of which the optimum is (2 sqrt 5)^2 = 20: an interval of a width of 3e-9. *)
 Example glml_of_two_features : exists lo hi,
-  check_glml 2 [[2; 1]; [1; 3]]%Q [5 # 3; 3]%Q [[1; 0]; [1 # 3; 1]]%Q (4472135954 # 1000000000)
-    [1341640787 # 1000000000; 74535599250 # 100000000000]%Q [[1; -(1 # 3)]; [0; 1]]%Q = Some (lo, hi) /\
+  check_glml Z.div Z.gcd 2 [[2; 1]; [1; 3]]%Q [5 # 3; 3]%Q [[1; 0]; [1 # 3; 1]]%Q (4472135954 # 1000000000)
+    [[2; 1]; [1; 3]]%Q (2236067978 # 1000000000)
+    [2236067978 * 3 # 5000000000; 2236067978 # 3000000000]%Q [[1; -(1 # 3)]; [0; 1]]%Q = Some (lo, hi) /\
   Qle_bool (19999999989 # 1000000000) lo && Qle_bool lo 20 && Qle_bool 20 hi && Qle_bool hi (20000000010 # 1000000000) = true.
 Proof. eexists. eexists. split; [vm_compute; reflexivity|vm_compute; reflexivity]. Qed.

@@ -8,4 +8,4 @@ cp "$here"/program/*.ml "$here"/program/*.mli "$into"
 cd "$into"
 # the extracted file is not written by hand, so that its warnings say nothing
 ocamlfind ocamlopt -w -a -package zarith,unix -linkpkg \
-    integer.ml verified.mli verified.ml json.ml data.ml print.ml main.ml -o checker
+    integer.ml verified.mli verified.ml json.ml data.ml print.ml elimination.ml main.ml -o checker

@@ -94,6 +94,11 @@ def is_psd(A: Matrix) -> bool:
     return True
 
 
+def symmetric(A: Matrix) -> bool:
+    """Of a square matrix."""
+    return all(A[i][j] == A[j][i] for i in range(len(A)) for j in range(i))
+
+
 def norm(A: Matrix) -> Fraction:
     """||A||^2"""
     return sum((a * a for row in A for a in row), Fraction(0))
@@ -111,14 +116,14 @@ class Problem:
         self.n, self.d = len(self.X), len(self.X[0])
         self.A = array(file["metric"], self.d)
         require(len(self.A) == self.d, "metric")
-        if "weights" not in side and side["root"] is not None:
+        by_root = not {"weights", "B"} & set(side)
+        if by_root and side["root"] is not None:
             vectors = array(side["root"], self.d) if side["root"] else []
             self.A = [[Fraction(0)] * self.d for _ in range(self.d)]
             for v in vectors:
                 added(self.A, Fraction(1), v)
-        if "weights" not in side:
-            symmetric = all(self.A[i][j] == self.A[j][i] for i in range(self.d) for j in range(i))
-            require(symmetric and is_psd(self.A), "no metric")
+        if by_root:
+            require(symmetric(self.A) and is_psd(self.A), "no metric")
         self.over = self.whole(side["over"])
         require(self.over > 0, "over")
         self.known: dict[tuple[int, int], Fraction] = {}
@@ -166,12 +171,12 @@ class Problem:
             self.known[i, j] = form(self.A, self.edge(i, j))
         return self.known[i, j]
 
-    def below(self, h: Fraction, weights: dict[tuple[int, int], Fraction]) -> Fraction:
+    def below(self, h: Fraction, weights: dict[tuple[int, int], Fraction], factor: Any = None) -> Fraction:
         """What h ||A||^2 + sum w D is at least, for every psd A."""
+        factor = self.side["factor"] if factor is None else factor
         Z = [[Fraction(0)] * self.d for _ in range(self.d)]
         for (i, j), w in weights.items():
             added(Z, w, self.edge(i, j))
-        factor = self.side["factor"]
         for v in array(factor["vectors"], self.d) if factor["vectors"] else []:
             added(Z, Fraction(-1), v)
         require(factor["rest"] in ("psd", "norm"), "rest")
@@ -422,6 +427,8 @@ def ssvm(p: Problem) -> tuple[Fraction, Fraction]:
         require(len(found) == k and i not in found and sorted(set(found)) == list(found), "no set")
         return found
 
+    if "cases" in p.side:
+        return by_cases(p, y, C, k, Delta, a_set)
     latent = [a_set(i, h) for i, h in enumerate(p.lists(p.side["latent"]))]
     value, bound, weights = norm(p.A), Fraction(0), dict[tuple[int, int], Fraction]()
     for i in range(p.n):
@@ -446,6 +453,110 @@ def ssvm(p: Problem) -> tuple[Fraction, Fraction]:
     return bound + p.below(Fraction(1), weights), value
 
 
+def by_cases(
+    p: Problem, y: list[int], C: Fraction, k: int, Delta: Any, a_set: Any
+) -> tuple[Fraction, Fraction]:
+    """F = ||A||^2 + C sum_i [max_h (Delta - cost) - max over the sets without loss of -cost], and the least bound."""
+    require(set(p.side) == HEAD - {"prices"} | {"root", "cases"}, "fields of the side file")
+    nodes, value = list(p.side["cases"]), norm(p.A)
+    without_loss = {}
+    for i in range(p.n):
+        sets = list(combinations([j for j in range(p.n) if j != i], k))
+        cost = {h: sum((p.D(i, j) for j in h), Fraction(0)) for h in sets}
+        without_loss[i] = [frozenset(h) for h in sets if Delta(i, h) == 0]
+        require(without_loss[i], "no set without loss")
+        value += C * max(Delta(i, h) - cost[h] for h in sets)
+        value += C * min(cost[h] for h in sets if Delta(i, h) == 0)
+    bounds = [value]
+
+    def leaf(node: Any, left: dict[int, list[frozenset[int]]] | None) -> None:
+        """None: no metric is there, and only the form of the leaf counts."""
+        require(set(node) == {"prices", "exchanges", "factor"}, "fields of a leaf")
+        require(set(node["factor"]) == {"vectors", "rest"}, "fields of the factor")
+        weights: dict[tuple[int, int], Fraction] = {}
+
+        def more(i: int, points: Any, w: Fraction) -> None:
+            for j in points:
+                weights[i, j] = weights.get((i, j), Fraction(0)) + w
+
+        bound, last = Fraction(0), -1
+        for i, listed_sets in node["prices"]:
+            index(i, p.n)
+            require(left is None or last < i, "order")
+            last, spent = i, Fraction(0)
+            for members, price in listed_sets:
+                if left is None:
+                    p.whole(price)
+                    continue
+                h, a = a_set(i, members), p.price(price)
+                spent += a
+                bound += a * Delta(i, h)
+                more(i, h, -a)
+                more(i, frozenset.intersection(*left[i]), a)
+            require(spent <= C, "sums")
+        for i, j, l, price in node["exchanges"]:
+            for point in (i, j, l):
+                index(point, p.n)
+            if left is None:
+                p.whole(price)
+                continue
+            nu = p.price(price)
+            require(l != i and y[l] in (y[j], y[i]), "l cannot take the place of j")
+            require(all(j in h and l not in h for h in left[i]), "not settled")
+            more(i, [j], nu)
+            more(i, [l], -nu)
+        if left is not None:
+            bounds.append(bound + p.below(Fraction(1), weights, node["factor"]))
+
+    def tree(left: dict[int, list[frozenset[int]]] | None) -> None:
+        node = nodes.pop(0)
+        if not isinstance(node, list):
+            leaf(node, left)
+            return
+        i, j = node
+        index(i, p.n)
+        index(j, p.n)
+        for inside in (True, False):
+            agree = [h for h in left[i] if (j in h) == inside] if left else []
+            tree({**left, i: agree} if left and agree else None)
+
+    try:
+        tree(without_loss)
+    except RecursionError as error:
+        raise ValueError("too deep") from error
+    require(not nodes, "the tree ends before")
+    return min(bounds), value
+
+
+def eliminated(A: Matrix) -> tuple[Matrix, Fraction]:
+    """The inverse and the determinant of a positive definite matrix."""
+    d = len(A)
+    rows, det = [[*row, *(Fraction(i == j) for j in range(d))] for i, row in enumerate(A)], Fraction(1)
+    for k in range(d):
+        pivot = rows[k][k]
+        require(pivot > 0, "not positive definite")
+        det *= pivot
+        rows[k] = [value / pivot for value in rows[k]]
+        for i in range(d):
+            if i != k:
+                factor = rows[i][k]
+                rows[i] = [a - factor * b for a, b in zip(rows[i], rows[k], strict=True)]
+    return [row[d:] for row in rows], det
+
+
+def glml(p: Problem) -> tuple[Fraction, Fraction]:
+    """(tr M B)^2 for the B of the side file. M is the inverse of the metric over a number, with a determinant >= 1."""
+    require("prices" not in p.side, "prices")
+    B = array(p.side["B"], p.d)
+    require(len(B) == p.d and symmetric(p.A), "matrices")
+    t, c = Fraction(p.whole(p.side["trace"]), p.over), Fraction(p.whole(p.side["scale"]), p.over)
+    inverse, det = eliminated(p.A)
+    require(t >= 0 and c > 0 and c**p.d >= det, "trace, or scale")
+    require(t == 0 or (symmetric(B) and t**p.d <= p.d**p.d * eliminated(B)[1]), "trace")
+    value = c * sum(inverse[i][j] * B[i][j] for i in range(p.d) for j in range(p.d))
+    return t * t, value * value
+
+
 PARAMS = {
     "mlsvm": {"lam", "n_neighbors", "neighborhood"},
     "lmnn": {"mu", "n_neighbors", "targets", "triplets"},
@@ -456,13 +567,15 @@ PARAMS = {
     "schultz_joachims": {"C", "A", "n_neighbors", "triplets"},
     "scml": {"beta", "basis", "n_basis", "n_neighbors", "triplets"},
     "ssvm": {"n_neighbors", "C", "loss_matrix"},
+    "glml": {"query", "alpha", "priors", "model", "n_components"},
 }
 HEAD = {"format", "version", "method", "over", "prices"}
 SIDE = {
     "dml_eig": {"root", "factor", "most"},
     "schultz_joachims": {"weights", "paid", "paid_over"},
     "scml": {"weights"},
-    "ssvm": {"root", "factor", "latent"},
+    "ssvm": {"root", "factor", "latent", "cases"},
+    "glml": {"B", "trace", "scale"},
 }
 READ = {"format", "version", "method", "params", "X", "y", "metric", "neighbors"}
 UNREAD = {
@@ -488,6 +601,7 @@ METHODS = {
     "schultz_joachims": schultz_joachims,
     "scml": scml,
     "ssvm": ssvm,
+    "glml": glml,
 }
 
 

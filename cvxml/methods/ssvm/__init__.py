@@ -10,6 +10,7 @@ branch_and_bound.py  How is the global optimum found, at small scale?
 certify.py           How is it proved? The step as a sum of family terms, and rounding in the inferences.
 tree.py              How is a global optimum proved? A tree of cases, and a bound for each leaf.
 exact.py             How is the step proved without rounding? In rational numbers.
+exact_tree.py        What does the verified checker need of a tree? Its dual variables as fractions.
 algorithms.py        What does the paper run? Algorithms 1 to 3, as printed and corrected; for comparison.
 misreadings.py       Which mistakes are recognised?
 method.py            How does the package call all this? The class SSVM.

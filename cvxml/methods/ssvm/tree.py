@@ -141,13 +141,10 @@ def certify_tree(p: Instance, W: FloatArray, dual: Dual) -> Certificate:
     F, F_error = family_bound.value(family, W)
     F_error += found.error
     rounding = F_error
-    tree, q, q_index, nu, nu_index = _checked(dual, len(p.X), p.k)
-    q_ends, nu_ends = _by_leaf(q_index, len(tree)), _by_leaf(nu_index, len(tree))
+    tree, leaves = leaves_of(p, dual)
     lowest, radius, kept, zero = math.inf, 0.0, [], found.zero
-    for leaf, known in _leaves(tree, p):
-        mine, pairs = q_ends[leaf], nu_ends[leaf]
-        here = repair(p, known, Leaf(q[mine], q_index[mine, 1:], nu[pairs], nu_index[pairs, 1:]))
-        kept.append((leaf, here))
+    for row, known, here in leaves:
+        kept.append((row, here))
         V, bound, error = _bound(p, known, here)
         lowest = min(lowest, bound)
         zero = zero and bound >= (1 - NEARLY) * F
@@ -172,6 +169,21 @@ def certify_tree(p: Instance, W: FloatArray, dual: Dual) -> Certificate:
         undecided=NOT_IN_INTEGERS if nearly else "",
         value_rounding=F_error,
     )
+
+
+def leaves_of(p: Instance, dual: Dual) -> tuple[IntArray, Iterator[tuple[int, IntArray, Leaf]]]:
+    """Return the tree (rows, 4), and the leaves that may hold a metric: row, `known` (n, n), repaired multipliers.
+
+    Raises ValueError as `certify_tree` does.
+    """
+    tree, q, q_index, nu, nu_index = _checked(dual, len(p.X), p.k)
+    q_ends, nu_ends = _by_leaf(q_index, len(tree)), _by_leaf(nu_index, len(tree))
+
+    def of_row(row: int) -> Leaf:
+        mine, pairs = q_ends[row], nu_ends[row]
+        return Leaf(q[mine], q_index[mine, 1:], nu[pairs], nu_index[pairs, 1:])
+
+    return tree, ((row, known, repair(p, known, of_row(row))) for row, known in _leaves(tree, p))
 
 
 def _checked(dual: Dual, n: int, k: int) -> tuple[IntArray, FloatArray, IntArray, FloatArray, IntArray]:

@@ -28,30 +28,34 @@ let only what known json =
         items
   | _ -> reject (what ^ " is no object")
 
+let of_features doc d what json =
+  let vectors, over = doubles doc what json in
+  equal_lengths what d vectors;
+  (vectors, over)
+
+let factor_of doc d factor : Verified.factor =
+  only "factor" [ "vectors"; "rest" ] factor;
+  let vectors, beneath = of_features doc d "vectors" (field "vectors" factor) in
+  match string "rest" (field "rest" factor) with
+  | "psd" -> { vectors; beneath; paid = false }
+  | "norm" -> { vectors; beneath; paid = true }
+  | _ -> reject "rest is neither psd nor norm"
+
+(* Fields of side files that have no list of prices *)
+let without_prices = [ "cases"; "B" ]
+
 let read_side path of_method known_fields d =
   let doc = read path in
   let json = doc.json in
   known doc "cvxml-side";
   only "the side file" ("format" :: "version" :: "method" :: "over" :: "prices" :: known_fields) json;
   if string "method" (field "method" json) <> of_method then reject "the side file is of another method";
-  let of_features what json =
-    let vectors, over = doubles doc what json in
-    equal_lengths what d vectors;
-    (vectors, over)
-  in
-  let factor () : Verified.factor =
-    let factor = field "factor" json in
-    only "factor" [ "vectors"; "rest" ] factor;
-    let vectors, beneath = of_features "vectors" (field "vectors" factor) in
-    match string "rest" (field "rest" factor) with
-    | "psd" -> { vectors; beneath; paid = false }
-    | "norm" -> { vectors; beneath; paid = true }
-    | _ -> reject "rest is neither psd nor norm"
-  in
-  let root () = match field "root" json with Null -> None | root -> Some (of_features "root" root) in
+  let factor () = factor_of doc d (field "factor" json) in
+  let root () = match field "root" json with Null -> None | root -> Some (of_features doc d "root" root) in
+  let has_prices = not (List.exists (fun name -> optional name json <> None) without_prices) in
   {
     over = positive "over" (field "over" json);
-    prices = list "prices" (field "prices" json);
+    prices = (if has_prices then list "prices" (field "prices" json) else []);
     factor = lazy (factor ());
     root = lazy (root ());
     doc;
@@ -366,42 +370,135 @@ let loss_matrix doc labels =
   ((fun a b -> table.(Z.to_int a).(Z.to_int b)), over, classes)
 
 (* Of each point: sets with their weights *)
-let set_prices side n : Verified.sets_of list =
+let set_prices doc n prices : Verified.sets_of list =
   let one_set row =
     match list "a price" row with
-    | [ members; a ] -> (indices side.doc "a price" n members, whole "a price" a)
+    | [ members; a ] -> (indices doc "a price" n members, whole "a price" a)
     | _ -> reject "a price must be a set and a number"
   in
   map
     (fun row ->
       match list "prices" row with
-      | [ i; sets ] -> (natural side.doc "a price" i, map one_set (list "prices" sets))
+      | [ i; sets ] -> (List.hd (indices doc "a price" n (List [ i ])), map one_set (list "prices" sets))
       | _ -> reject "prices must be a point and a list of sets")
-    side.prices
+    prices
+
+(* The tree: [i, j], then the cases with j in the set of i, then those without; or a leaf *)
+let cases_of doc d n json : Verified.cases =
+  let index json = List.hd (indices doc "cases" n (List [ json ])) in
+  let exchange row : Verified.exchange =
+    match list "exchanges" row with
+    | [ i; j; l; a ] -> (((index i, index j), index l), whole "exchanges" a)
+    | _ -> reject "an exchange must be i, j, l and a number"
+  in
+  let leaf json : Verified.leaf =
+    only "a leaf" [ "prices"; "exchanges"; "factor" ] json;
+    {
+      on_sets = set_prices doc n (list "prices" (field "prices" json));
+      exchanges = map exchange (list "exchanges" (field "exchanges" json));
+      hints = factor_of doc d (field "factor" json);
+    }
+  in
+  let rec tree = function
+    | [] -> reject "cases end before the tree does"
+    | List [ i; j ] :: rest ->
+        let inside, rest = tree rest in
+        let outside, rest = tree rest in
+        (Verified.Split (index i, index j, inside, outside), rest)
+    | json :: rest -> (Verified.Bounded (leaf json), rest)
+  in
+  match tree (list "cases" json) with
+  | found, [] -> found
+  | _ -> reject "cases go on after the tree"
+
+(* More sets of neighbours than this are not listed. *)
+let most_sets = 200_000
+
+let listable n k =
+  let n = Z.to_int n - 1 in
+  let k = min k (n - k) in
+  let rec ways found j =
+    if found > most_sets then false else if j = k then found * (n + 1) <= most_sets else ways (found * (n - j) / (j + 1)) (j + 1)
+  in
+  ways 1 0
 
 let ssvm doc side p : outcome =
   let y = Lazy.force p.labels in
   let lam, over_lam, classes = loss_matrix doc y and c = above_zero doc "C" in
   let k = natural doc "n_neighbors" (field "n_neighbors" (params doc)) in
   if Z.sign k = 0 || Z.geq k p.n then reject "n_neighbors must be at least 1, and less than the number of points";
-  let k = nat (Z.to_int k) and latent = lists side.doc "latent" p.n (field "latent" side.doc.json) in
-  let prices = set_prices side p.n and class_of = Array.of_list y in
-  let cls j = class_of.(Z.to_int j) in
+  let class_of = Array.of_list y and number = Z.to_int k in
+  let cls j = class_of.(Z.to_int j) and k = nat number in
+  let loss = (Verified.lam_ok classes lam, "loss_matrix must be 0 on the diagonal and positive elsewhere") in
+  match optional "cases" side.doc.json with
+  | Some json ->
+      only "the side file" [ "format"; "version"; "method"; "over"; "root"; "cases" ] side.doc.json;
+      if not (listable p.n number) then reject "there are too many sets of n_neighbors points to list them";
+      let cases = cases_of side.doc (List.length (List.hd p.x.rows)) p.n json in
+      {
+        interval = Verified.check_gerrymandering div p.x y lam over_lam c k side.over cases (Lazy.force p.metric);
+        attained = Lazy.force p.metric;
+        failed =
+          lazy
+            (loss :: of_problem p.x (Lazy.force p.metric)
+            @ [ (false, "the tree proves no bound: a price, an exchange or a matrix of a leaf is wrong") ]);
+      }
+  | None ->
+      let latent = lists side.doc "latent" p.n (field "latent" side.doc.json) in
+      let prices = set_prices side.doc p.n side.prices in
+      {
+        interval =
+          Verified.check_step div p.x y lam over_lam c k latent side.over prices (Lazy.force side.factor)
+            (Lazy.force p.metric);
+        attained = Lazy.force p.metric;
+        failed =
+          lazy
+            [
+              loss;
+              ( List.for_all2
+                  (fun i h -> Verified.set_ok p.n i k h && Verified.wins_among cls classes (cls i) h)
+                  (List.init (List.length y) Z.of_int) latent,
+                "latent has a set without n_neighbors points in ascending order, or one that its class does not win" );
+              ( List.for_all (Verified.weights_ok p.n k c side.over) prices,
+                "a price is negative or of no set, or those of a point are more than C" );
+            ];
+      }
+
+(* GLML: the factors are computed here, and the proved check multiplies them again. *)
+let glml doc side p : outcome =
+  only "the side file" [ "format"; "version"; "method"; "over"; "B"; "trace"; "scale" ] side.doc.json;
+  let d = List.length (List.hd p.x.rows) in
+  let rationals (rows, over) = map (map (fun a -> Q.make a over)) rows in
+  let rows, beneath = square doc d (field "metric" doc.json) in
+  let b = rationals (of_features side.doc d "B" (field "B" side.doc.json)) in
+  if List.length b <> d then reject "B has not a row a feature";
+  let scale = positive "scale" (field "scale" side.doc.json) and trace = whole "trace" (field "trace" side.doc.json) in
+  let c = Q.make scale side.over and t = Q.make trace side.over in
+  let upper = match triangle rows with Some upper -> upper | None -> reject "the metric of the file is not symmetric" in
+  let m, w =
+    match Elimination.terms (Elimination.inverse c (rationals (rows, beneath))) with
+    | Some found -> found
+    | None -> reject "the metric is not positive definite"
+  in
+  let beta, u =
+    if Z.sign trace = 0 then ([], [])
+    else match Elimination.terms_from_the_last b with Some found -> found | None -> reject "B is not positive definite"
+  in
+  let q (value : Q.t) : Verified.q = { qnum = Q.num value; qden = Q.den value } in
+  let cells = map (map q) in
   {
     interval =
-      Verified.check_gerrymandering div p.x y lam over_lam c k latent side.over prices (Lazy.force side.factor)
-        (Lazy.force p.metric);
-    attained = Lazy.force p.metric;
+      Verified.check_glml div Z.gcd (nat d) (cells b) (map q beta) (cells u) (q t)
+        (cells (rationals (rows, beneath)))
+        (q c) (map q m) (cells w);
+    attained = Given (Verified.times side.over upper, Z.mul beneath scale);
     failed =
       lazy
         [
-          (Verified.lam_ok classes lam, "loss_matrix must be 0 on the diagonal and positive elsewhere");
-          ( List.for_all2
-              (fun i h -> Verified.set_ok p.n i k h && Verified.wins_among cls classes (cls i) h)
-              (List.init (List.length y) Z.of_int) latent,
-            "latent has a set without n_neighbors points in ascending order, or one that its class does not win" );
-          ( List.for_all (Verified.weights_ok p.n k c side.over) prices,
-            "a price is negative or of no set, or those of a point are more than C" );
+          (Z.sign trace >= 0, "trace is negative");
+          ( Verified.metric_ok (nat d) (map q m) (cells w),
+            "scale is too small: the metric over scale has a determinant above 1" );
+          (false, "trace is too large, or B is not symmetric");
         ];
   }
 
@@ -418,7 +515,8 @@ let methods =
     ("dml_eig", (dml_eig, [ "pairs" ], "most" :: of_matrix));
     ("schultz_joachims", (schultz_joachims, "C" :: "A" :: by_triplets, [ "weights"; "paid"; "paid_over" ]));
     ("scml", (scml, "beta" :: "basis" :: "n_basis" :: by_triplets, [ "weights" ]));
-    ("ssvm", (ssvm, [ "n_neighbors"; "C"; "loss_matrix" ], "latent" :: of_matrix));
+    ("ssvm", (ssvm, [ "n_neighbors"; "C"; "loss_matrix" ], "latent" :: "cases" :: of_matrix));
+    ("glml", (glml, [ "query"; "alpha"; "priors"; "model"; "n_components" ], [ "B"; "trace"; "scale" ]));
   ]
 
 (* The fields of a saved solution. What a run claims, and how it went, is not read. *)
@@ -452,13 +550,19 @@ let apart (rows, over) metric =
   Print.root_above (Q.make !total (Z.mul scale scale))
 
 (* Whose objective the upper end is. That of SCML is one of weights: others may have the same matrix and a smaller sum. *)
-let of_what name off =
+let of_what name by_cases off =
   let one = if name = "scml" then "weights whose combination is " else if Q.sign off = 0 then "" else "a feasible matrix " in
   let near = if Q.sign off = 0 then "" else Printf.sprintf "within %s of " (Print.decimal Up off) in
   let metric = one ^ near ^ "the metric of the file" in
   (* the objective of ssvm is not convex *)
-  if name = "ssvm" then metric ^ "; the lower end is of its convex step, and another metric may have a smaller objective"
-  else metric
+  let bounds =
+    match name with
+    | "ssvm" when by_cases -> "; the lower end bounds the objective of every metric"
+    | "ssvm" -> "; the lower end is of its convex step, and another metric may have a smaller objective"
+    | "glml" -> "; both ends are for the B of the side file, and that it is the B of the data is not proved"
+    | _ -> ""
+  in
+  metric ^ bounds
 
 (* What is printed of files of which an interval is proved *)
 let check file side_path fractions =
@@ -493,7 +597,7 @@ let check file side_path fractions =
   | Some (low, high) ->
       let low = rational low and high = rational high in
       let ends = Printf.sprintf "PROVED [%s, %s]\n" (Print.decimal Down low) (Print.decimal Up high) in
-      let whose = Printf.sprintf "%s: the upper end is the objective of %s\n" name (of_what name (apart given attained)) in
+      let whose = Printf.sprintf "%s: the upper end is the objective of %s\n" name (of_what name (optional "cases" side.doc.json <> None) (apart given attained)) in
       let exactly = if fractions then Printf.sprintf "lower %s\nupper %s\n" (Q.to_string low) (Q.to_string high) else "" in
       ends ^ whose ^ exactly
 

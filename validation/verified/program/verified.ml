@@ -191,6 +191,12 @@ module Pos =
 
   let rec eqb = Integer.equal
 
+  (** val of_succ_nat : nat -> Integer.t **)
+
+  let rec of_succ_nat = function
+  | O -> Integer.one
+  | S x -> succ (of_succ_nat x)
+
   (** val eq_dec : Integer.t -> Integer.t -> bool **)
 
   let rec eq_dec = Integer.equal
@@ -366,6 +372,12 @@ module Z =
 
   let to_N = (fun z -> if Integer.sign z < 0 then Integer.zero else z)
 
+  (** val of_nat : nat -> Integer.t **)
+
+  let of_nat = function
+  | O -> Integer.zero
+  | S n1 -> (fun p -> p) (Pos.of_succ_nat n1)
+
   (** val to_pos : Integer.t -> Integer.t **)
 
   let to_pos = (fun z -> if Integer.sign z <= 0 then Integer.one else z)
@@ -399,6 +411,17 @@ let tl = function
 let rec in_dec h a = function
 | [] -> false
 | y :: l0 -> let s = h y a in if s then true else in_dec h a l0
+
+(** val nth : nat -> 'a1 list -> 'a1 -> 'a1 **)
+
+let rec nth n0 l default =
+  match n0 with
+  | O -> (match l with
+          | [] -> default
+          | x :: _ -> x)
+  | S m -> (match l with
+            | [] -> default
+            | _ :: t0 -> nth m t0 default)
 
 (** val rev_append : 'a1 list -> 'a1 list -> 'a1 list **)
 
@@ -469,6 +492,11 @@ let rec seq start = function
 | S len0 -> start :: (seq (S start) len0)
 
 type q = { qnum : Integer.t; qden : Integer.t }
+
+(** val inject_Z : Integer.t -> q **)
+
+let inject_Z x =
+  { qnum = x; qden = Integer.one }
 
 (** val qeq_bool : q -> q -> bool **)
 
@@ -599,9 +627,9 @@ let same s t0 =
     triangle * Integer.t **)
 
 let divided div p t0 =
-  let shorter = map (map (fun a -> div a p)) t0 in
-  if same (times p shorter) t0
-  then (shorter, p)
+  let shorter0 = map (map (fun a -> div a p)) t0 in
+  if same (times p shorter0) t0
+  then (shorter0, p)
   else (t0, ((fun p -> p) Integer.one))
 
 (** val eliminated :
@@ -1590,6 +1618,16 @@ let targeted cls r tau k m l =
   app (scan cls (fun c -> if Z.eqb c r then m else O) m l)
     (scan cls (fun c -> if Z.eqb c r then O else sub m tau) (sub k m) l)
 
+(** val choose : nat -> Integer.t list -> Integer.t list list **)
+
+let rec choose k l =
+  match k with
+  | O -> [] :: []
+  | S k' ->
+    (match l with
+     | [] -> []
+     | j :: l' -> app (map (fun x -> j :: x) (choose k' l')) (choose k l'))
+
 (** val found :
     (Integer.t -> Integer.t) -> nat -> nat -> Integer.t list -> Integer.t ->
     Integer.t list list **)
@@ -1694,6 +1732,16 @@ let whole_Delta cls classes lam own h =
         forallb (fun c -> Nat.leb (votes cls h c) (votes cls h r)) classes)
         classes))
 
+(** val gain :
+    (Integer.t -> Integer.t) -> Integer.t list -> (Integer.t -> Integer.t ->
+    Integer.t) -> sets_of list -> Integer.t **)
+
+let gain cls classes lam prices0 =
+  summed (fun s ->
+    summed (fun t0 ->
+      Z.mul (snd t0) (whole_Delta cls classes lam (cls (fst s)) (fst t0)))
+      (snd s)) prices0
+
 (** val point_value :
     (Integer.t -> Integer.t) -> Integer.t list -> (Integer.t -> Integer.t ->
     Integer.t) -> Integer.t -> nat -> (Integer.t -> Integer.t list) ->
@@ -1729,13 +1777,13 @@ let all_values f l =
                  | None -> None)
     | None -> None) l (Some Integer.zero)
 
-(** val check_gerrymandering :
+(** val check_step :
     (Integer.t -> Integer.t -> Integer.t) -> points -> Integer.t list ->
     (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> q -> nat ->
     Integer.t list list -> Integer.t -> sets_of list -> factor -> metric ->
     (q * q) option **)
 
-let check_gerrymandering div x y lam q0 c k h_star p prices0 f m =
+let check_step div x y lam q0 c k h_star p prices0 f m =
   let cls = look Integer.zero (table y) in
   let star = look [] (table h_star) in
   let classes = nodup Z.eq_dec y in
@@ -1756,18 +1804,312 @@ let check_gerrymandering div x y lam q0 c k h_star p prices0 f m =
                (wins_among cls classes (cls i) (star i))) all))
          (within N.eqb fst prices0 all))
        (forallb (weights_ok n0 k c p) prices0)
-  then let gain =
-         summed (fun s ->
-           summed (fun t0 ->
-             Z.mul (snd t0)
-               (whole_Delta cls classes lam (cls (fst s)) (fst t0))) 
-             (snd s)) prices0
-       in
-       check div x { qnum = ((fun p -> p) Integer.one); qden = Integer.one }
-         { qnum = gain; qden = (Pos.mul p q0) }
+  then check div x { qnum = ((fun p -> p) Integer.one); qden = Integer.one }
+         { qnum = (gain cls classes lam prices0); qden = (Pos.mul p q0) }
          (weights_of_sets star prices0) p f m (fun whole unit0 ->
          match all_values
                  (point_value cls classes lam q0 k star all whole unit0) all with
          | Some v -> Some (qmult c { qnum = v; qden = (Pos.mul q0 unit0) })
          | None -> None)
+  else None
+
+type exchange = ((Integer.t * Integer.t) * Integer.t) * Integer.t
+
+type leaf = { on_sets : sets_of list; exchanges : exchange list;
+              hints : factor }
+
+type cases =
+| Bounded of leaf
+| Split of Integer.t * Integer.t * cases * cases
+
+(** val has : Integer.t -> Integer.t list -> bool **)
+
+let has j h =
+  existsb (N.eqb j) h
+
+(** val lacks : Integer.t -> Integer.t list -> bool **)
+
+let lacks j h =
+  negb (has j h)
+
+(** val common : Integer.t list list -> Integer.t list **)
+
+let common = function
+| [] -> []
+| h :: sets0 -> filter (fun j -> forallb (has j) sets0) h
+
+(** val exchange_ok :
+    (Integer.t -> Integer.t) -> Integer.t -> Integer.t list list tree ->
+    exchange -> bool **)
+
+let exchange_ok cls n0 left = function
+| (p, a) ->
+  let (p0, l) = p in
+  let (i, j) = p0 in
+  (&&)
+    ((&&)
+      ((&&) ((&&) ((&&) (Z.leb Integer.zero a) (N.ltb i n0)) (N.ltb l n0))
+        (negb (N.eqb l i)))
+      ((||) (Z.eqb (cls l) (cls j)) (Z.eqb (cls l) (cls i))))
+    (forallb (fun h -> (&&) (has j h) (lacks l h)) (look [] left i))
+
+(** val weights_of_exchanges : exchange list -> weighted list **)
+
+let weights_of_exchanges l =
+  flat_map (fun e ->
+    let (p, a) = e in
+    let (p0, l0) = p in
+    let (i, j) = p0 in
+    { weight = a; one = i; other = j } :: ({ weight = (Z.opp a); one = i;
+    other = l0 } :: [])) l
+
+(** val leaf_bound :
+    (Integer.t -> Integer.t -> Integer.t) -> points -> (Integer.t ->
+    Integer.t) -> Integer.t list -> Integer.t list -> (Integer.t -> Integer.t
+    -> Integer.t) -> Integer.t -> q -> nat -> Integer.t -> Integer.t list
+    list tree -> leaf -> q option **)
+
+let leaf_bound div x cls classes all lam q0 c k p left l =
+  let n0 = size all in
+  if (&&)
+       ((&&) (within N.eqb fst l.on_sets all)
+         (forallb (weights_ok n0 k c p) l.on_sets))
+       (forallb (exchange_ok cls n0 left) l.exchanges)
+  then (match below div x { qnum = ((fun p -> p) Integer.one); qden =
+                Integer.one }
+                (app
+                  (weights_of_sets (fun i -> common (look [] left i))
+                    l.on_sets) (weights_of_exchanges l.exchanges)) p l.hints with
+        | Some b ->
+          Some
+            (qplus { qnum = (gain cls classes lam l.on_sets); qden =
+              (Pos.mul p q0) } b)
+        | None -> None)
+  else None
+
+(** val lowest :
+    (Integer.t list list tree -> leaf -> q option) -> Integer.t -> Integer.t
+    list list tree -> cases -> q -> q option **)
+
+let rec lowest bound n0 left t0 lo =
+  match t0 with
+  | Bounded l ->
+    (match bound left l with
+     | Some b -> Some (if qle_bool lo b then lo else b)
+     | None -> None)
+  | Split (i, j, inside, outside) ->
+    if N.ltb i n0
+    then let at_ = fun sets -> put left (N.succ_pos i) sets in
+         (match match filter (has j) (look [] left i) with
+                | [] -> Some lo
+                | l :: l0 -> lowest bound n0 (at_ (l :: l0)) inside lo with
+          | Some lo0 ->
+            (match filter (lacks j) (look [] left i) with
+             | [] -> Some lo0
+             | l :: l0 -> lowest bound n0 (at_ (l :: l0)) outside lo0)
+          | None -> None)
+    else None
+
+(** val winning :
+    (Integer.t -> Integer.t) -> Integer.t list -> nat -> Integer.t list ->
+    Integer.t -> Integer.t list list **)
+
+let winning cls classes k all i =
+  filter (wins_among cls classes (cls i))
+    (choose k (filter (fun j -> negb (N.eqb j i)) all))
+
+(** val point_loss :
+    (Integer.t -> Integer.t) -> Integer.t list -> (Integer.t -> Integer.t ->
+    Integer.t) -> Integer.t -> nat -> Integer.t list -> Integer.t list list
+    tree -> (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t
+    -> Integer.t **)
+
+let point_loss cls classes lam q0 k all left whole unit0 i =
+  let cost = fun h -> Z.mul ((fun p -> p) q0) (summed (whole i) h) in
+  Z.sub
+    (largest
+      (map (fun h ->
+        Z.add (Z.opp (cost h))
+          (Z.mul ((fun p -> p) unit0) (whole_Delta cls classes lam (cls i) h)))
+        (choose k (filter (fun j -> negb (N.eqb j i)) all))))
+    (largest (map (fun h -> Z.opp (cost h)) (look [] left i)))
+
+(** val check_gerrymandering :
+    (Integer.t -> Integer.t -> Integer.t) -> points -> Integer.t list ->
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> q -> nat ->
+    Integer.t -> cases -> metric -> (q * q) option **)
+
+let check_gerrymandering div x y lam q0 c k p t0 m =
+  let cls = look Integer.zero (table y) in
+  let classes = nodup Z.eq_dec y in
+  let all = numbers y in
+  let root = table (map (winning cls classes k all) all) in
+  if (&&)
+       ((&&)
+         ((&&)
+           ((&&)
+             ((&&)
+               ((&&)
+                 ((&&) (Nat.leb (S O) k) (Z.eqb (count y) (count x.rows)))
+                 (short x)) (fits x.features (triangle_of m)))
+             (metric_shown div x.features m))
+           (qle_bool { qnum = Integer.zero; qden = Integer.one } c))
+         (lam_ok classes lam))
+       (forallb (fun i ->
+         match look [] root i with
+         | [] -> false
+         | _ :: _ -> true) all)
+  then let whole = whole_distance (images (triangle_of m) x.rows) in
+       let unit0 = Pos.mul (Pos.mul x.over x.over) (over_of m) in
+       let hi =
+         qplus
+           (norm_of { qnum = ((fun p -> p) Integer.one); qden = Integer.one }
+             m)
+           (qmult c { qnum =
+             (summed (point_loss cls classes lam q0 k all root whole unit0)
+               all); qden = (Pos.mul q0 unit0) })
+       in
+       (match lowest (leaf_bound div x cls classes all lam q0 c k p)
+                (size all) root t0 hi with
+        | Some lo -> Some (lo, hi)
+        | None -> None)
+  else None
+
+type rationals = q list list
+
+(** val cell : rationals -> nat -> nat -> q **)
+
+let cell t0 i j =
+  nth j (nth i t0 []) { qnum = Integer.zero; qden = Integer.one }
+
+(** val item : q list -> nat -> q **)
+
+let item l k =
+  nth k l { qnum = Integer.zero; qden = Integer.one }
+
+(** val shorter :
+    (Integer.t -> Integer.t -> Integer.t) -> (Integer.t -> Integer.t ->
+    Integer.t) -> q -> q **)
+
+let shorter div gcd q0 =
+  let g = gcd q0.qnum ((fun p -> p) q0.qden) in
+  let n0 = div q0.qnum g in
+  ((fun zero pos neg z -> let s = Integer.sign z in
+    if s = 0 then zero () else if s > 0 then pos z else neg (Integer.neg z))
+     (fun _ -> q0)
+     (fun m ->
+     if (&&) (Z.eqb (Z.mul n0 g) q0.qnum)
+          (Z.eqb (Z.mul ((fun p -> p) m) g) ((fun p -> p) q0.qden))
+     then { qnum = n0; qden = m }
+     else q0)
+     (fun _ -> q0)
+     (div ((fun p -> p) q0.qden) g))
+
+(** val sum_Q : (q -> q) -> nat -> (nat -> q) -> q **)
+
+let rec sum_Q short0 n0 f =
+  match n0 with
+  | O -> { qnum = Integer.zero; qden = Integer.one }
+  | S m -> short0 (qplus (f O) (sum_Q short0 m (fun k -> f (S k))))
+
+(** val prod_Q : nat -> (nat -> q) -> q **)
+
+let rec prod_Q n0 f =
+  match n0 with
+  | O -> { qnum = ((fun p -> p) Integer.one); qden = Integer.one }
+  | S m -> qmult (f O) (prod_Q m (fun k -> f (S k)))
+
+(** val all_below : nat -> (nat -> bool) -> bool **)
+
+let all_below d f =
+  forallb f (seq O d)
+
+(** val above_zero : q -> bool **)
+
+let above_zero q0 =
+  negb (qle_bool q0 { qnum = Integer.zero; qden = Integer.one })
+
+(** val factors_ok :
+    (q -> q) -> nat -> q list -> rationals -> rationals -> bool **)
+
+let factors_ok short0 d beta u b =
+  (&&)
+    (all_below d (fun i ->
+      all_below d (fun j ->
+        qeq_bool (cell b i j)
+          (sum_Q short0 d (fun k ->
+            qmult (item beta k) (qmult (cell u k i) (cell u k j)))))))
+    (all_below d (fun k ->
+      (&&)
+        ((&&) (above_zero (item beta k))
+          (qeq_bool (cell u k k) { qnum = ((fun p -> p) Integer.one); qden =
+            Integer.one }))
+        (all_below d (fun j ->
+          (||) (Nat.leb j k)
+            (qeq_bool (cell u k j) { qnum = Integer.zero; qden =
+              Integer.one })))))
+
+(** val metric_ok : nat -> q list -> rationals -> bool **)
+
+let metric_ok d m w =
+  (&&)
+    (all_below d (fun k ->
+      (&&)
+        ((&&) (above_zero (item m k))
+          (qeq_bool (cell w k k) { qnum = ((fun p -> p) Integer.one); qden =
+            Integer.one }))
+        (all_below d (fun j ->
+          (||) (Nat.leb k j)
+            (qeq_bool (cell w k j) { qnum = Integer.zero; qden =
+              Integer.one })))))
+    (qle_bool { qnum = ((fun p -> p) Integer.one); qden = Integer.one }
+      (prod_Q d (item m)))
+
+(** val inverse_ok :
+    (q -> q) -> nat -> rationals -> rationals -> q -> bool **)
+
+let inverse_ok short0 d a m c =
+  all_below d (fun i ->
+    all_below d (fun j ->
+      qeq_bool (sum_Q short0 d (fun k -> qmult (cell a i k) (cell m k j)))
+        (if Nat.eqb i j
+         then c
+         else { qnum = Integer.zero; qden = Integer.one })))
+
+(** val cells_of_terms :
+    (q -> q) -> nat -> q list -> rationals -> rationals **)
+
+let cells_of_terms short0 d m w =
+  map (fun i ->
+    map (fun j ->
+      sum_Q short0 d (fun k ->
+        qmult (item m k) (qmult (cell w k i) (cell w k j)))) (seq O d))
+    (seq O d)
+
+(** val trace_Q : (q -> q) -> nat -> rationals -> rationals -> q **)
+
+let trace_Q short0 d b m =
+  sum_Q short0 d (fun i ->
+    sum_Q short0 d (fun j -> qmult (cell b i j) (cell m i j)))
+
+(** val check_glml :
+    (Integer.t -> Integer.t -> Integer.t) -> (Integer.t -> Integer.t ->
+    Integer.t) -> nat -> rationals -> q list -> rationals -> q -> rationals
+    -> q -> q list -> rationals -> (q * q) option **)
+
+let check_glml div gcd d b beta u t0 a c m w =
+  let short0 = shorter div gcd in
+  let m0 = cells_of_terms short0 d m w in
+  if (&&)
+       ((&&)
+         ((&&)
+           ((&&) (Nat.ltb O d)
+             (qle_bool { qnum = Integer.zero; qden = Integer.one } t0))
+           (metric_ok d m w)) (inverse_ok short0 d a m0 c))
+       ((||) (qeq_bool t0 { qnum = Integer.zero; qden = Integer.one })
+         ((&&) (factors_ok short0 d beta u b)
+           (qle_bool (prod_Q d (fun _ -> t0))
+             (qmult (prod_Q d (fun _ -> inject_Z (Z.of_nat d)))
+               (prod_Q d (item beta))))))
+  then let v = trace_Q short0 d b m0 in Some ((qmult t0 t0), (qmult v v))
   else None

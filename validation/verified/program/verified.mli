@@ -58,6 +58,8 @@ module Pos :
 
   val eqb : Integer.t -> Integer.t -> bool
 
+  val of_succ_nat : nat -> Integer.t
+
   val eq_dec : Integer.t -> Integer.t -> bool
  end
 
@@ -108,6 +110,8 @@ module Z :
 
   val to_N : Integer.t -> Integer.t
 
+  val of_nat : nat -> Integer.t
+
   val to_pos : Integer.t -> Integer.t
 
   val eq_dec : Integer.t -> Integer.t -> bool
@@ -120,6 +124,8 @@ val hd : 'a1 -> 'a1 list -> 'a1
 val tl : 'a1 list -> 'a1 list
 
 val in_dec : ('a1 -> 'a1 -> bool) -> 'a1 -> 'a1 list -> bool
+
+val nth : nat -> 'a1 list -> 'a1 -> 'a1
 
 val rev_append : 'a1 list -> 'a1 list -> 'a1 list
 
@@ -142,6 +148,8 @@ val nodup : ('a1 -> 'a1 -> bool) -> 'a1 list -> 'a1 list
 val seq : nat -> nat -> nat list
 
 type q = { qnum : Integer.t; qden : Integer.t }
+
+val inject_Z : Integer.t -> q
 
 val qeq_bool : q -> q -> bool
 
@@ -463,6 +471,8 @@ val targeted :
   (Integer.t -> Integer.t) -> Integer.t -> nat -> nat -> nat -> Integer.t
   list -> Integer.t list
 
+val choose : nat -> Integer.t list -> Integer.t list list
+
 val found :
   (Integer.t -> Integer.t) -> nat -> nat -> Integer.t list -> Integer.t ->
   Integer.t list list
@@ -524,6 +534,10 @@ val whole_Delta :
   (Integer.t -> Integer.t) -> Integer.t list -> (Integer.t -> Integer.t ->
   Integer.t) -> Integer.t -> Integer.t list -> Integer.t
 
+val gain :
+  (Integer.t -> Integer.t) -> Integer.t list -> (Integer.t -> Integer.t ->
+  Integer.t) -> sets_of list -> Integer.t
+
 val point_value :
   (Integer.t -> Integer.t) -> Integer.t list -> (Integer.t -> Integer.t ->
   Integer.t) -> Integer.t -> nat -> (Integer.t -> Integer.t list) ->
@@ -533,7 +547,86 @@ val point_value :
 val all_values :
   (Integer.t -> Integer.t option) -> Integer.t list -> Integer.t option
 
-val check_gerrymandering :
+val check_step :
   (Integer.t -> Integer.t -> Integer.t) -> points -> Integer.t list ->
   (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> q -> nat -> Integer.t
   list list -> Integer.t -> sets_of list -> factor -> metric -> (q * q) option
+
+type exchange = ((Integer.t * Integer.t) * Integer.t) * Integer.t
+
+type leaf = { on_sets : sets_of list; exchanges : exchange list;
+              hints : factor }
+
+type cases =
+| Bounded of leaf
+| Split of Integer.t * Integer.t * cases * cases
+
+val has : Integer.t -> Integer.t list -> bool
+
+val lacks : Integer.t -> Integer.t list -> bool
+
+val common : Integer.t list list -> Integer.t list
+
+val exchange_ok :
+  (Integer.t -> Integer.t) -> Integer.t -> Integer.t list list tree ->
+  exchange -> bool
+
+val weights_of_exchanges : exchange list -> weighted list
+
+val leaf_bound :
+  (Integer.t -> Integer.t -> Integer.t) -> points -> (Integer.t -> Integer.t)
+  -> Integer.t list -> Integer.t list -> (Integer.t -> Integer.t ->
+  Integer.t) -> Integer.t -> q -> nat -> Integer.t -> Integer.t list list
+  tree -> leaf -> q option
+
+val lowest :
+  (Integer.t list list tree -> leaf -> q option) -> Integer.t -> Integer.t
+  list list tree -> cases -> q -> q option
+
+val winning :
+  (Integer.t -> Integer.t) -> Integer.t list -> nat -> Integer.t list ->
+  Integer.t -> Integer.t list list
+
+val point_loss :
+  (Integer.t -> Integer.t) -> Integer.t list -> (Integer.t -> Integer.t ->
+  Integer.t) -> Integer.t -> nat -> Integer.t list -> Integer.t list list
+  tree -> (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t ->
+  Integer.t
+
+val check_gerrymandering :
+  (Integer.t -> Integer.t -> Integer.t) -> points -> Integer.t list ->
+  (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> q -> nat -> Integer.t
+  -> cases -> metric -> (q * q) option
+
+type rationals = q list list
+
+val cell : rationals -> nat -> nat -> q
+
+val item : q list -> nat -> q
+
+val shorter :
+  (Integer.t -> Integer.t -> Integer.t) -> (Integer.t -> Integer.t ->
+  Integer.t) -> q -> q
+
+val sum_Q : (q -> q) -> nat -> (nat -> q) -> q
+
+val prod_Q : nat -> (nat -> q) -> q
+
+val all_below : nat -> (nat -> bool) -> bool
+
+val above_zero : q -> bool
+
+val factors_ok : (q -> q) -> nat -> q list -> rationals -> rationals -> bool
+
+val metric_ok : nat -> q list -> rationals -> bool
+
+val inverse_ok : (q -> q) -> nat -> rationals -> rationals -> q -> bool
+
+val cells_of_terms : (q -> q) -> nat -> q list -> rationals -> rationals
+
+val trace_Q : (q -> q) -> nat -> rationals -> rationals -> q
+
+val check_glml :
+  (Integer.t -> Integer.t -> Integer.t) -> (Integer.t -> Integer.t ->
+  Integer.t) -> nat -> rationals -> q list -> rationals -> q -> rationals ->
+  q -> q list -> rationals -> (q * q) option

@@ -1,0 +1,109 @@
+"""The tree of a global optimum in whole numbers, for the verified checker (validation/verified/Cases.v).
+
+The weights C q and the multipliers nu of each leaf are rounded down to multiples of a power of two. So they stay
+feasible, and the bound of the leaf is lower by about 2^-60 of its size. At W = 0 the multipliers are those that prove
+in integers that the bound of each leaf is F (`duals_at_zero` of certify.py), if these were found.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from cvxml.core.metric import FloatArray, IntArray
+from cvxml.core.result import Dual
+from cvxml.family.rows.base import Duals, Weights
+from cvxml.methods.ssvm.certify import Sets, duals_at_zero, exchanged, inferred
+from cvxml.methods.ssvm.instance import Instance
+from cvxml.methods.ssvm.tree import IN, Leaf, leaves_of
+
+BITS = 60  # C has this many bits in the unit of the weights
+
+
+class ExactLeaf(NamedTuple):
+    """The multipliers of a leaf as fractions."""
+
+    a: list[Fraction]  # (m,)
+    sets: IntArray  # (m, 1 + k): a point and its set, in ascending order
+    nu: list[Fraction]  # (e,)
+    exchanges: IntArray  # (e, 3)
+    G: Weights  # the matrix M of tree.py
+
+    @property
+    def of_points(self) -> dict[int, list[tuple[list[int], Fraction]]]:
+        """Return the sets of each point with a positive weight."""
+        found: dict[int, list[tuple[list[int], Fraction]]] = {}
+        for (i, *h), a in sorted(zip(self.sets.tolist(), self.a, strict=True)):
+            if a > 0:
+                found.setdefault(i, []).append((h, a))
+        return found
+
+
+def exact_cases(p: Instance, W: FloatArray, dual: Dual) -> list[tuple[int, int] | ExactLeaf]:
+    """Return the nodes of the tree of `dual` (tree.py) for the metric `W` (d, d).
+
+    A branch (i, j) comes first, then the nodes with j in h*_i, and then the nodes without. Raises ValueError as
+    `certify_tree` does.
+    """
+    tree, leaves = leaves_of(p, dual)
+    listed, found = list(leaves), inferred(p, W)
+    exact: dict[int, ExactLeaf | None] = {}
+    if found.zero:
+        exact = {row: _at_zero(p, known, leaf, found.largest) for row, known, leaf in listed}
+    if not found.zero or None in exact.values():
+        exact = {row: _rounded(p, known, leaf) for row, known, leaf in listed}
+    nodes: list[tuple[int, int] | ExactLeaf] = []
+    stack = [0]
+    while stack:
+        row = stack.pop()
+        i, j, inside, outside = tree[row].tolist()
+        if i < 0:
+            nodes.append(exact.get(row) or _no_metric(p))
+        else:
+            nodes.append((i, j))
+            stack += [outside, inside]
+    return nodes
+
+
+def _at_zero(p: Instance, known: IntArray, leaf: Leaf, largest: FloatArray) -> ExactLeaf | None:
+    found = duals_at_zero(p, np.argwhere(known == IN), largest, *leaf)
+    if found is None:
+        return None
+    sets, duals = found
+    return _leaf(p, known, duals.a.tolist(), sets, [Fraction(nu) for nu in leaf.nu.tolist()], leaf.exchanges)
+
+
+def _rounded(p: Instance, known: IntArray, leaf: Leaf) -> ExactLeaf:
+    unit, C = Fraction(1, 1 << max(0, BITS + 1 - math.frexp(p.C)[1])), Fraction(p.C)
+    a, nu = _down(leaf.q, C / unit), _down(leaf.nu, 1 / unit)
+    for i in np.unique(leaf.sets[:, 0]).tolist():
+        mine = np.flatnonzero(leaf.sets[:, 0] == i).tolist()
+        spent, most = sum(a[k] for k in mine), int(C / unit)
+        if spent > most:  # the weights of a point may sum to 1 and a rounding error
+            for k in mine:
+                a[k] = a[k] * most // spent
+    prices, multipliers = ([each * unit for each in values] for values in (a, nu))
+    return _leaf(p, known, prices, leaf.sets, multipliers, leaf.exchanges)
+
+
+def _down(values: FloatArray, factor: Fraction) -> list[int]:
+    """Return `values` times `factor`, rounded down."""
+    return [int(Fraction(value) * factor) for value in values.tolist()]
+
+
+def _leaf(
+    p: Instance, known: IntArray, a: list[Fraction], sets: IntArray, nu: list[Fraction], exchanges: IntArray
+) -> ExactLeaf:
+    duals = Duals(np.array(a, dtype=object), np.arange(len(a)))
+    G = Sets(sets, np.argwhere(known == IN), len(p.X)).weights(duals)
+    return ExactLeaf(a, sets, nu, exchanges, exchanged(G, np.array(nu, dtype=object), exchanges))
+
+
+def _no_metric(p: Instance) -> ExactLeaf:
+    """Return an empty leaf, for a row of the tree that no metric belongs to."""
+    pairs = np.empty((0, 2), dtype=np.intp)
+    none = [np.empty((0, width), dtype=np.intp) for width in (1 + p.k, 3)]
+    return ExactLeaf([], none[0], [], none[1], Weights(pairs, np.empty(0)))
