@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -28,7 +28,9 @@ from cvxml.family.regularizers.base import Regularizer, fractions
 from cvxml.family.regularizers.budget import Budget
 from cvxml.family.regularizers.combinations import Combinations, NormOfCombination
 from cvxml.family.regularizers.frobenius import Frobenius, missing
+from cvxml.family.regularizers.linear import Linear
 from cvxml.family.rows.base import Duals, Weights, joined
+from cvxml.family.rows.by_point import ByPoint
 from cvxml.family.theorem.exact import feasible_duals
 from cvxml.family.theorem.theorem import Family, prove
 from cvxml.family.unlisted.all_budget import Across
@@ -36,6 +38,7 @@ from cvxml.methods import get_exact
 from cvxml.methods.ssvm.exact import exact_step
 from cvxml.methods.ssvm.instance import Instance
 from cvxml.numbers.rational import Plane, judged, plane
+from cvxml.oracle.logarithms import DIGITS, log_above, log_sum_above
 from cvxml.oracle.saved import params_of
 from cvxml.solvers.family_method import FamilyMethod
 
@@ -67,15 +70,34 @@ def _of_family(of: Any, given: Any, saved: SavedSolution) -> dict[str, Any]:
     """Return the entries for a method of the family."""
     assert isinstance(of, FamilyMethod)
     metric = of.matrix(given, saved.metric)
-    proof = prove(of.member(given), of.read(given, saved.dual))
-    family = of.member(given, Fraction)
-    (duals,) = feasible_duals(family, proof.duals)
+    member, family = of.member(given), of.member(given, Fraction)
+    proof = prove(member, of.read(given, saved.dual), of.strict(given, saved.dual))
+    inner = None if member.anchors is None else member.anchors.strict
+    (duals,) = feasible_duals(family, proof.duals, None if inner is None else inner.duals)
+    if saved.method in SOFTMAXES:
+        return _of_softmaxes(family, duals, metric)
     over, whole = _over(duals)
     return {
         "over": over,
         "prices": PRICES[saved.method](family, duals, whole),
         **_hints(family, duals, metric),
     }
+
+
+def _of_softmaxes(family: Family, duals: Duals, A: FloatArray) -> dict[str, Any]:
+    """Return the entries for a softmax of each point: [i, shares, logarithm of the sum at the metric].
+
+    The shares are [k, logarithm of the dual variable, dual variable]. The class means of MCML are multiples of 1/over.
+    """
+    rows, regularizer = cast(ByPoint, family.terms[0].rows), cast(Linear, family.regularizer)
+    at = regularizer.exact_distances(plane(regularizer.X), regularizer.exact_metric(A, None))
+    over, whole = _over(duals, [w / 2 for w in regularizer.C.w.tolist()])
+    prices = []
+    for i, row in zip(rows.points.tolist(), rows.table(duals).tolist(), strict=True):
+        shares = [[k, hex(log_above(a)), whole(a)] for k, a in enumerate(row) if a > 0]
+        log_sum = log_sum_above([d for k, d in enumerate(at.D[i]) if k != i], at.unit)
+        prices.append([i, shares, hex(log_sum)])
+    return {"over": over, "prices": prices, "logs_over": hex(1 << DIGITS), **_hints(family, duals, A)}
 
 
 def _of_step(p: Instance, saved: SavedSolution) -> dict[str, Any]:
@@ -95,9 +117,9 @@ def _of_step(p: Instance, saved: SavedSolution) -> dict[str, Any]:
     }
 
 
-def _over(duals: Duals) -> tuple[str, Whole]:
-    """Return the common denominator of the dual variables, and a function that writes one of them."""
-    over = math.lcm(*(price.denominator for price in duals.a.tolist()))
+def _over(duals: Duals, others: Sequence[Fraction] = ()) -> tuple[str, Whole]:
+    """Return the common denominator of the dual variables and `others`, and a function that writes one of them."""
+    over = math.lcm(*(price.denominator for price in (*duals.a.tolist(), *others)))
     return hex(over), lambda price: hex(int(price * over))
 
 
@@ -192,4 +214,5 @@ PRICES: dict[str, Callable[[Family, Duals, Whole], Sequence[Any]]] = {
     "scml": _of_triplets,
 }
 STEP = "ssvm"  # of which the interval is of a convex step
-KNOWN = (*PRICES, STEP)
+SOFTMAXES = ("mcml",)
+KNOWN = (*PRICES, STEP, *SOFTMAXES)

@@ -7,6 +7,7 @@ checks as the page docs/verified.md says, from the definitions, and slowly.
 from __future__ import annotations
 
 import json
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
@@ -446,6 +447,59 @@ def ssvm(p: Problem) -> tuple[Fraction, Fraction]:
     return bound + p.below(Fraction(1), weights), value
 
 
+def ln(value: Fraction) -> Fraction:
+    """The logarithm to some 70 digits; `LAST` is more than its error."""
+    with localcontext() as context:
+        context.prec = 80
+        return Fraction((Decimal(value.numerator) / Decimal(value.denominator)).ln())
+
+
+def exp(value: Fraction) -> Fraction:
+    """The exponential of a number <= 0 to some 70 digits, 0 where it is less than 10^-200."""
+    if value < -460:
+        return Fraction(0)
+    with localcontext() as context:
+        context.prec = 80
+        return Fraction((Decimal(value.numerator) / Decimal(value.denominator)).exp())
+
+
+LAST = Fraction(1, 10**40)
+
+
+def softmaxes(p: Problem, pulls: dict[int, dict[int, Fraction]]) -> tuple[Fraction, Fraction]:
+    """sum_i [ sum_j pull_ij D_ij + log sum_{k != i} exp(-D_ik) ] over the points i with pulls, in ascending order"""
+    r = Fraction(p.whole(p.side["logs_over"]))
+    require(r > 0, "logs_over")
+    value, bound, weights = Fraction(0), Fraction(0), dict[tuple[int, int], Fraction]()
+    require([i for i, _, _ in p.side["prices"]] == list(pulls), "points")
+    for i, shares, log_sum in p.side["prices"]:
+        require(type(i) is int, "point")
+        z, D = p.whole(log_sum) / r, [p.D(i, k) for k in range(p.n) if k != i]
+        require(ln(sum((exp(min(D) - d) for d in D), Fraction(0))) <= z + LAST, "the logarithm of the sum")
+        value += sum((w * p.D(i, j) for j, w in pulls[i].items()), Fraction(0)) - min(D) + z
+        for j, w in pulls[i].items():
+            weights[i, j] = weights.get((i, j), Fraction(0)) + w
+        last, spent = -1, Fraction(0)
+        for k, log, price in shares:
+            require(last < index(k, p.n) and k != i, "points")
+            last, a = k, p.price(price)
+            require(a > 0 and ln(a) <= p.whole(log) / r + LAST, "a logarithm")
+            spent += a
+            bound -= a * p.whole(log) / r
+            weights[i, k] = weights.get((i, k), Fraction(0)) - a
+        require(spent == 1, "sums")
+    return bound + p.below(Fraction(0), weights), value
+
+
+def mcml(p: Problem) -> tuple[Fraction, Fraction]:
+    """sum_i [ mean of D over the other points of the class + log sum exp(-D) ]"""
+    y = p.classes()
+    mates = {i: [j for j in range(p.n) if j != i and y[j] == y[i]] for i in range(p.n)}
+    # the checker has these weights as whole numbers over `over`
+    require(all(p.over % len(row) == 0 for row in mates.values() if row), "over")
+    return softmaxes(p, {i: dict.fromkeys(row, Fraction(1, len(row))) for i, row in mates.items() if row})
+
+
 PARAMS = {
     "mlsvm": {"lam", "n_neighbors", "neighborhood"},
     "lmnn": {"mu", "n_neighbors", "targets", "triplets"},
@@ -456,6 +510,7 @@ PARAMS = {
     "schultz_joachims": {"C", "A", "n_neighbors", "triplets"},
     "scml": {"beta", "basis", "n_basis", "n_neighbors", "triplets"},
     "ssvm": {"n_neighbors", "C", "loss_matrix"},
+    "mcml": set(),
 }
 HEAD = {"format", "version", "method", "over", "prices"}
 SIDE = {
@@ -463,6 +518,7 @@ SIDE = {
     "schultz_joachims": {"weights", "paid", "paid_over"},
     "scml": {"weights"},
     "ssvm": {"root", "factor", "latent"},
+    "mcml": {"root", "factor", "logs_over"},
 }
 READ = {"format", "version", "method", "params", "X", "y", "metric", "neighbors"}
 UNREAD = {
@@ -488,6 +544,7 @@ METHODS = {
     "schultz_joachims": schultz_joachims,
     "scml": scml,
     "ssvm": ssvm,
+    "mcml": mcml,
 }
 
 

@@ -405,6 +405,36 @@ let ssvm doc side p : outcome =
         ];
   }
 
+(* Of each point: shares of others, each with a logarithm; and the logarithm of the sum at the metric *)
+let softmaxes side : Verified.soft list =
+  let index = natural side.doc "a price" and whole = whole "a price" in
+  let share row =
+    match list "a price" row with
+    | [ k; z; a ] -> (index k, (whole a, whole z))
+    | _ -> reject "a price must be a point and two numbers"
+  in
+  map
+    (fun row ->
+      match list "prices" row with
+      | [ i; shares; top ] -> { Verified.of_point = index i; shared = map share (list "prices" shares); log_sum = whole top }
+      | _ -> reject "prices must be a point, a list and a number")
+    side.prices
+
+let logs_over side = positive "logs_over" (field "logs_over" side.doc.json)
+
+let mcml _ side p : outcome =
+  let y = Lazy.force p.labels and r = logs_over side and rows = softmaxes side in
+  {
+    interval = Verified.check_mcml div p.x y side.over r rows (Lazy.force side.factor) (Lazy.force p.metric);
+    attained = Lazy.force p.metric;
+    failed =
+      lazy
+        [
+          ( List.for_all (Verified.soft_ok div (Verified.numbers y) r (fun _ -> side.over)) rows,
+            "a price is negative or of no other point, or its logarithm is too small, or the sum of a point is not 1" );
+        ];
+  }
+
 (* Each with the params that cvxml saves, and the fields of its side file. Those params that say how lists or vectors
    were chosen are compared with the lists, and not read otherwise. *)
 let methods =
@@ -419,6 +449,7 @@ let methods =
     ("schultz_joachims", (schultz_joachims, "C" :: "A" :: by_triplets, [ "weights"; "paid"; "paid_over" ]));
     ("scml", (scml, "beta" :: "basis" :: "n_basis" :: by_triplets, [ "weights" ]));
     ("ssvm", (ssvm, [ "n_neighbors"; "C"; "loss_matrix" ], "latent" :: of_matrix));
+    ("mcml", (mcml, [], "logs_over" :: of_matrix));
   ]
 
 (* The fields of a saved solution. What a run claims, and how it went, is not read. *)

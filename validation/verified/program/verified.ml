@@ -870,6 +870,11 @@ let numbers l =
 let gathered g l =
   rev_append (fold_left (fun s x -> rev_append (g x) s) l []) []
 
+(** val kept : ('a1 -> bool) -> 'a1 list -> 'a1 list **)
+
+let kept f l =
+  gathered (fun t0 -> if f t0 then t0 :: [] else []) l
+
 (** val within :
     ('a1 -> 'a1 -> bool) -> ('a2 -> 'a1) -> 'a2 list -> 'a1 list -> bool **)
 
@@ -1155,8 +1160,8 @@ let targets_in_order l =
     list -> Integer.t list list -> Integer.t -> (triplet * Integer.t) list ->
     factor -> metric -> (q * q) option **)
 
-let check_lmnn_labels div x squared mu y t0 p prices0 f m =
-  let check0 = if squared then check_lmnn_squared else check_lmnn in
+let check_lmnn_labels div x squared0 mu y t0 p prices0 f m =
+  let check0 = if squared0 then check_lmnn_squared else check_lmnn in
   if (&&) (Z.eqb (count y) (count x.rows)) (Z.eqb (count t0) (count x.rows))
   then check0 div x mu (made_targets t0) (made_triplets y t0) p prices0 f m
   else None
@@ -1166,10 +1171,10 @@ let check_lmnn_labels div x squared mu y t0 p prices0 f m =
     list -> Integer.t -> (triplet * Integer.t) list -> factor -> metric ->
     (q * q) option **)
 
-let check_lmnn_triplets div x squared mu l p prices0 f m =
+let check_lmnn_triplets div x squared0 mu l p prices0 f m =
   match targets_in_order l with
   | Some targets ->
-    if squared
+    if squared0
     then check_lmnn_squared div x mu targets l p prices0 f m
     else check_lmnn div x mu targets l p prices0 f m
   | None -> None
@@ -1770,4 +1775,255 @@ let check_gerrymandering div x y lam q0 c k h_star p prices0 f m =
                  (point_value cls classes lam q0 k star all whole unit0) all with
          | Some v -> Some (qmult c { qnum = v; qden = (Pos.mul q0 unit0) })
          | None -> None)
+  else None
+
+(** val floor :
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t ->
+    Integer.t **)
+
+let floor div a p =
+  let q0 = div a ((fun p -> p) p) in
+  if (&&) (Z.leb Integer.zero q0) (Z.leb (Z.mul q0 ((fun p -> p) p)) a)
+  then q0
+  else Integer.zero
+
+(** val doublings : nat -> Integer.t **)
+
+let rec doublings = function
+| O -> Integer.one
+| S s0 -> (fun p -> Integer.shift_left p 1) (doublings s0)
+
+(** val squared :
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> nat -> Integer.t ->
+    Integer.t **)
+
+let rec squared div u s a =
+  match s with
+  | O -> a
+  | S s0 -> squared div u s0 (floor div (Z.mul a a) u)
+
+(** val begun :
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t ->
+    Integer.t -> Integer.t -> Integer.t **)
+
+let begun div u t0 x r =
+  floor div
+    (Z.max Integer.zero
+      (Z.mul (Z.add ((fun p -> p) (Pos.mul r t0)) x) ((fun p -> p) u)))
+    (Pos.mul r t0)
+
+(** val exp_down :
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> nat -> Integer.t ->
+    Integer.t -> Integer.t **)
+
+let exp_down div u s x r =
+  squared div u s (begun div u (doublings s) x r)
+
+(** val fine : Integer.t **)
+
+let fine =
+  doublings (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S
+    (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S
+    (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S
+    (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S
+    (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S
+    (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S
+    (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S
+    (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S
+    (S (S
+    O))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))
+
+(** val exp_below :
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t ->
+    Integer.t **)
+
+let exp_below div =
+  exp_down div fine (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S
+    (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S
+    (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S
+    (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S
+    O))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))
+
+(** val farthest : Integer.t **)
+
+let farthest =
+  (fun p -> p) ((fun p -> Integer.shift_left p 1)
+    ((fun p -> Integer.shift_left p 1) ((fun p -> Integer.shift_left p 1)
+    ((fun p -> Integer.shift_left p 1) ((fun p -> Integer.shift_left p 1)
+    ((fun p -> Integer.shift_left p 1) ((fun p -> Integer.shift_left p 1)
+    Integer.one)))))))
+
+(** val exp_above :
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t ->
+    Integer.t **)
+
+let exp_above div y r =
+  let a = exp_below div (Z.min y (Z.mul farthest ((fun p -> p) r))) r in
+  let q0 =
+    Z.add (div (Z.mul ((fun p -> p) fine) ((fun p -> p) fine)) a)
+      ((fun p -> p) Integer.one)
+  in
+  if (&&) (Z.ltb Integer.zero a)
+       (Z.leb (Z.mul ((fun p -> p) fine) ((fun p -> p) fine)) (Z.mul q0 a))
+  then q0
+  else (fun p -> p) fine
+
+(** val ln_at_most :
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t ->
+    Integer.t -> Integer.t -> bool **)
+
+let ln_at_most div n0 p z0 r =
+  Z.leb (Z.mul n0 ((fun p -> p) fine))
+    (Z.mul (exp_below div z0 r) ((fun p -> p) p))
+
+(** val log_sum_at_most :
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t list ->
+    Integer.t -> Integer.t -> Integer.t -> bool **)
+
+let log_sum_at_most div top l unit0 z0 r =
+  Z.leb (summed (fun x -> exp_above div (Z.sub top x) unit0) l)
+    (exp_below div z0 r)
+
+type pulls = (Integer.t * Integer.t) list
+
+type soft = { of_point : Integer.t;
+              shared : (Integer.t * (Integer.t * Integer.t)) list;
+              log_sum : Integer.t }
+
+(** val others_among : Integer.t list -> Integer.t -> Integer.t list **)
+
+let others_among all i =
+  kept (fun j -> negb (N.eqb j i)) all
+
+(** val soft_ok :
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t list -> Integer.t ->
+    (Integer.t -> Integer.t) -> soft -> bool **)
+
+let soft_ok div all r c s =
+  let own = c s.of_point in
+  (&&)
+    ((&&)
+      ((&&) (Z.ltb Integer.zero own)
+        (within N.eqb fst s.shared (others_among all s.of_point)))
+      (forallb (fun t0 ->
+        (&&) (Z.ltb Integer.zero (fst (snd t0)))
+          (ln_at_most div (fst (snd t0)) (Z.to_pos own) (snd (snd t0)) r))
+        s.shared)) (Z.eqb (summed (fun t0 -> fst (snd t0)) s.shared) own)
+
+(** val soft_weights : (Integer.t -> pulls) -> soft list -> weighted list **)
+
+let soft_weights pull l =
+  gathered (fun s ->
+    rev_append
+      (map (fun t0 -> { weight = (snd t0); one = s.of_point; other =
+        (fst t0) }) (pull s.of_point))
+      (map (fun t0 -> { weight = (Z.opp (fst (snd t0))); one = s.of_point;
+        other = (fst t0) }) s.shared)) l
+
+(** val soft_constant : Integer.t -> Integer.t -> soft list -> q **)
+
+let soft_constant p r l =
+  qopp { qnum =
+    (summed (fun s ->
+      summed (fun t0 -> Z.mul (fst (snd t0)) (snd (snd t0))) s.shared) l);
+    qden = (Pos.mul p r) }
+
+(** val soft_top :
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t list -> Integer.t ->
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> soft ->
+    Integer.t * bool **)
+
+let soft_top div all r whole unit0 s =
+  let l =
+    map (fun k -> Z.opp (whole s.of_point k)) (others_among all s.of_point)
+  in
+  let top = largest l in (top, (log_sum_at_most div top l unit0 s.log_sum r))
+
+(** val soft_value :
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t list -> Integer.t ->
+    Integer.t -> (Integer.t -> pulls) -> (Integer.t -> Integer.t) -> soft
+    list -> (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> q option **)
+
+let soft_value div all p r pull c l whole unit0 =
+  let tops =
+    gathered (fun s -> (s, (soft_top div all r whole unit0 s)) :: []) l
+  in
+  if forallb (fun t0 -> snd (snd t0)) tops
+  then let pulled =
+         summed (fun s ->
+           summed (fun t0 -> Z.mul (snd t0) (whole s.of_point (fst t0)))
+             (pull s.of_point)) l
+       in
+       let most =
+         summed (fun t0 -> Z.mul (c (fst t0).of_point) (fst (snd t0))) tops
+       in
+       let logs = summed (fun s -> Z.mul (c s.of_point) s.log_sum) l in
+       Some
+       (qplus { qnum = (Z.add pulled most); qden = (Pos.mul p unit0) }
+         { qnum = logs; qden = (Pos.mul p r) })
+  else None
+
+(** val check_soft :
+    (Integer.t -> Integer.t -> Integer.t) -> points -> Integer.t list ->
+    Integer.t -> Integer.t -> (Integer.t -> pulls) -> (Integer.t ->
+    Integer.t) -> soft list -> factor -> metric -> (q * q) option **)
+
+let check_soft div x y p r pull c l f m =
+  let all = numbers y in
+  if forallb (soft_ok div all r c) l
+  then check div x { qnum = Integer.zero; qden = Integer.one }
+         (soft_constant p r l) (soft_weights pull l) p f m
+         (soft_value div all p r pull c l)
+  else None
+
+(** val same_points : Integer.t list -> Integer.t list -> bool **)
+
+let rec same_points a b =
+  match a with
+  | [] -> (match b with
+           | [] -> true
+           | _ :: _ -> false)
+  | i :: a0 ->
+    (match b with
+     | [] -> false
+     | j :: b0 -> (&&) (N.eqb i j) (same_points a0 b0))
+
+(** val mates_among :
+    Integer.t list -> Integer.t tree -> Integer.t -> Integer.t list **)
+
+let mates_among all t0 i =
+  let own = look Integer.zero t0 i in
+  kept (fun j -> Z.eqb (look Integer.zero t0 j) own) (others_among all i)
+
+(** val mean_pulls :
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t list ->
+    pulls **)
+
+let mean_pulls div p mates =
+  let each = div ((fun p -> p) p) (count mates) in
+  map (fun j -> (j, each)) mates
+
+(** val whole_mean :
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t list ->
+    bool **)
+
+let whole_mean div p mates =
+  Z.eqb (Z.mul (div ((fun p -> p) p) (count mates)) (count mates))
+    ((fun p -> p) p)
+
+(** val check_mcml :
+    (Integer.t -> Integer.t -> Integer.t) -> points -> Integer.t list ->
+    Integer.t -> Integer.t -> soft list -> factor -> metric -> (q * q) option **)
+
+let check_mcml div x y p r l f m =
+  let mates = mates_among (numbers y) (table y) in
+  if (&&)
+       ((&&) (Z.eqb (count y) (count x.rows))
+         (same_points (map (fun s -> s.of_point) l)
+           (kept (fun i -> match mates i with
+                           | [] -> false
+                           | _ :: _ -> true) (numbers y))))
+       (forallb (fun s -> whole_mean div p (mates s.of_point)) l)
+  then check_soft div x y p r (fun i -> mean_pulls div p (mates i)) (fun _ ->
+         (fun p -> p) p) l f m
   else None
