@@ -34,3 +34,8 @@ def log_sum_above(D: Sequence[int], unit: Fraction) -> int:
     """Return a hint for ln sum_k exp((least D - D_k) unit)."""
     least = min(D)
     return hint(total([ball(unit * (least - each)).exp() for each in D]).log())
+
+
+def softplus_above(v: Fraction) -> int:
+    """Return a hint for ln(1 + exp(v)), v <= 0."""
+    return log_sum_above([0, 1], -v)

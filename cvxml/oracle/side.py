@@ -24,6 +24,7 @@ from cvxml.core.integer_matrices import is_psd, root_of
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import SavedSolution
 from cvxml.core.threads import one_blas_thread
+from cvxml.family.losses.base import NONE
 from cvxml.family.regularizers.base import Regularizer, fractions
 from cvxml.family.regularizers.budget import Budget
 from cvxml.family.regularizers.combinations import Combinations, NormOfCombination
@@ -35,10 +36,11 @@ from cvxml.family.theorem.exact import feasible_duals
 from cvxml.family.theorem.theorem import Family, prove
 from cvxml.family.unlisted.all_budget import Across
 from cvxml.methods import get_exact
+from cvxml.methods.ldml.logistic import Labelled, Logistic, best
 from cvxml.methods.ssvm.exact import exact_step
 from cvxml.methods.ssvm.instance import Instance
 from cvxml.numbers.rational import Plane, judged, plane
-from cvxml.oracle.logarithms import DIGITS, log_above, log_sum_above
+from cvxml.oracle.logarithms import DIGITS, log_above, log_sum_above, softplus_above
 from cvxml.oracle.saved import params_of
 from cvxml.solvers.family_method import FamilyMethod
 
@@ -74,8 +76,8 @@ def _of_family(of: Any, given: Any, saved: SavedSolution) -> dict[str, Any]:
     proof = prove(member, of.read(given, saved.dual), of.strict(given, saved.dual))
     inner = None if member.anchors is None else member.anchors.strict
     (duals,) = feasible_duals(family, proof.duals, None if inner is None else inner.duals)
-    if saved.method in SOFTMAXES:
-        return _of_softmaxes(family, duals, metric)
+    if saved.method in LOGARITHMS:
+        return LOGARITHMS[saved.method](family, duals, metric)
     over, whole = _over(duals)
     return {
         "over": over,
@@ -114,6 +116,41 @@ def _of_step(p: Instance, saved: SavedSolution) -> dict[str, Any]:
         "prices": [[i, sets] for i, sets in sorted(of.items())],
         "latent": np.sort(latent, axis=1).tolist(),
         **_hints(family, duals, saved.metric),
+    }
+
+
+def _of_logistic(family: Family, duals: Duals, A: FloatArray) -> dict[str, Any]:
+    """Return the entries for LDML: b at the metric, and four numbers for each pair, similar pairs first.
+
+    These are ln(1 + exp(-|D - b|)) at the metric, the logarithms of the dual variable and of the rest of the weight (as
+    shares of the weight), and the dual variable. The last entry is that of the points with themselves, if they count.
+    """
+    loss, rows = cast(Logistic, family.terms[0].loss), cast(Labelled, family.terms[0].rows)
+    regularizer = cast(Linear, family.regularizer)
+    at = regularizer.exact_distances(plane(regularizer.X), regularizer.exact_metric(A, None))
+    D = [at.unit * at.D[i][j] for i, j in rows.listed.tolist()]
+    weights = [Fraction(w) for w in np.broadcast_to(np.asarray(loss.w), loss.t.shape).tolist()]
+    b = loss.b
+    if b is None:
+        b = Fraction(best(loss.t, np.array(D, dtype=np.float64), loss.weights)[0])
+    # the checker makes whole numbers over `over` of the weights, divided by the sum of their kind
+    common = math.lcm(*(w.denominator for w in weights))
+    sums = [
+        sum((w for w, t in zip(weights, loss.t.tolist(), strict=True) if t == kind), NONE) for kind in (1, -1)
+    ]
+    over, whole = _over(duals, [*weights, *(1 / (each * common) for each in sums)])
+    prices = []
+    for d, w, price in zip(D, weights, rows.table(duals).tolist(), strict=True):
+        a = abs(price)
+        logs = [log_above(each / w) if each else 0 for each in (a, w - a)]
+        prices.append([hex(softplus_above(-abs(d - b))), *map(hex, logs), whole(a)])
+    threshold = [hex(b.numerator), hex(b.denominator)]
+    return {
+        "over": over,
+        "prices": prices,
+        "b": threshold,
+        "logs_over": hex(1 << DIGITS),
+        **_hints(family, duals, A),
     }
 
 
@@ -214,5 +251,9 @@ PRICES: dict[str, Callable[[Family, Duals, Whole], Sequence[Any]]] = {
     "scml": _of_triplets,
 }
 STEP = "ssvm"  # of which the interval is of a convex step
-SOFTMAXES = ("mcml",)
-KNOWN = (*PRICES, STEP, *SOFTMAXES)
+# whose intervals are a little wider than those of exact mode
+LOGARITHMS: dict[str, Callable[[Family, Duals, FloatArray], dict[str, Any]]] = {
+    "mcml": _of_softmaxes,
+    "ldml": _of_logistic,
+}
+KNOWN = (*PRICES, STEP, *LOGARITHMS)

@@ -1,7 +1,7 @@
 (** What the theorems rest on: of each theorem. *)
 
 From Verified Require Import Check Triplets Margins Spread Budget Combinations Inference Greedy Gerrymandering Glml
-  Exponentials Softmaxes.
+  Exponentials Softmaxes Logistic.
 
 Print Assumptions check_sound.
 Print Assumptions check_at_most.
@@ -36,3 +36,5 @@ Print Assumptions ln_at_most_correct.
 Print Assumptions log_sum_at_most_correct.
 Print Assumptions mcml_sound.
 Print Assumptions mcml_inside.
+Print Assumptions ldml_sound.
+Print Assumptions ldml_inside.

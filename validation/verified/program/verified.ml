@@ -2027,3 +2027,160 @@ let check_mcml div x y p r l f m =
   then check_soft div x y p r (fun i -> mean_pulls div p (mates i)) (fun _ ->
          (fun p -> p) p) l f m
   else None
+
+type weighed_pairs = (pair * Integer.t) list
+
+type labelled = (pair * bool) * Integer.t
+
+type logit = { part : Integer.t; log_part : Integer.t; log_rest : Integer.t;
+               log_at : Integer.t }
+
+(** val logit_ok :
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> (labelled * logit)
+    -> bool **)
+
+let logit_ok div r s =
+  let w = snd (fst s) in
+  let a = (snd s).part in
+  (&&)
+    ((&&)
+      ((&&) ((&&) (Z.ltb Integer.zero w) (Z.leb Integer.zero a)) (Z.leb a w))
+      ((||) (Z.eqb a Integer.zero)
+        (ln_at_most div a (Z.to_pos w) (snd s).log_part r)))
+    ((||) (Z.eqb a w)
+      (ln_at_most div (Z.sub w a) (Z.to_pos w) (snd s).log_rest r))
+
+(** val signed_part : (labelled * logit) -> Integer.t **)
+
+let signed_part s =
+  if snd (fst (fst s)) then (snd s).part else Z.opp (snd s).part
+
+(** val logit_weights : (labelled * logit) list -> weighted list **)
+
+let logit_weights l =
+  gathered (fun s -> { weight = (signed_part s); one =
+    (fst (fst (fst (fst s)))); other = (snd (fst (fst (fst s)))) } :: []) l
+
+(** val logit_entropy : (labelled * logit) list -> Integer.t **)
+
+let logit_entropy l =
+  summed (fun s ->
+    Z.add (Z.mul (snd s).part (snd s).log_part)
+      (Z.mul (Z.sub (snd (fst s)) (snd s).part) (snd s).log_rest)) l
+
+(** val whole_toward :
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> q -> labelled ->
+    Integer.t **)
+
+let whole_toward whole unit0 b = function
+| (p, _) ->
+  let (p0, alike) = p in
+  let (i, j) = p0 in
+  let v =
+    Z.sub (Z.mul (whole i j) ((fun p -> p) b.qden))
+      (Z.mul b.qnum ((fun p -> p) unit0))
+  in
+  if alike then v else Z.opp v
+
+(** val logit_value :
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t -> q ->
+    (labelled * logit) list -> (Integer.t -> Integer.t -> Integer.t) ->
+    Integer.t -> q option **)
+
+let logit_value div p r b l whole unit0 =
+  let under = Pos.mul unit0 b.qden in
+  let at_ =
+    gathered (fun s -> (s, (whole_toward whole unit0 b (fst s))) :: []) l
+  in
+  if forallb (fun t0 ->
+       log_sum_at_most div (largest (Integer.zero :: ((snd t0) :: [])))
+         (Integer.zero :: ((snd t0) :: [])) under (snd (fst t0)).log_at r) at_
+  then let most =
+         summed (fun t0 ->
+           Z.mul (snd (fst (fst t0))) (Z.max Integer.zero (snd t0))) at_
+       in
+       let logs = summed (fun s -> Z.mul (snd (fst s)) (snd s).log_at) l in
+       Some
+       (qplus { qnum = most; qden = (Pos.mul p under) } { qnum = logs; qden =
+         (Pos.mul p r) })
+  else None
+
+(** val check_logistic :
+    (Integer.t -> Integer.t -> Integer.t) -> points -> Integer.t -> Integer.t
+    -> q option -> q -> (labelled * logit) list -> factor -> metric ->
+    (q * q) option **)
+
+let check_logistic div x p r given b l f m =
+  let pull = summed signed_part l in
+  if (&&) (forallb (logit_ok div r) l)
+       (match given with
+        | Some b' -> qeq_bool b' b
+        | None -> Z.eqb pull Integer.zero)
+  then check div x { qnum = Integer.zero; qden = Integer.one }
+         (qminus (qopp { qnum = (logit_entropy l); qden = (Pos.mul p r) })
+           (qmult b { qnum = pull; qden = p })) (logit_weights l) p f m
+         (logit_value div p r b l)
+  else None
+
+(** val zipped :
+    ('a1 * 'a2) list -> 'a1 list -> 'a2 list -> ('a1 * 'a2) list option **)
+
+let rec zipped done0 a b =
+  match a with
+  | [] -> (match b with
+           | [] -> Some (rev_append done0 [])
+           | _ :: _ -> None)
+  | x :: a0 ->
+    (match b with
+     | [] -> None
+     | y :: b0 -> zipped ((x, y) :: done0) a0 b0)
+
+(** val over_kind : bool -> Integer.t -> weighed_pairs -> Integer.t **)
+
+let over_kind means q0 l =
+  if means then summed snd l else (fun p -> p) q0
+
+(** val labelled_kind :
+    Integer.t -> bool -> weighed_pairs -> labelled list **)
+
+let labelled_kind each alike l =
+  gathered (fun s -> (((fst s), alike), (Z.mul (snd s) each)) :: []) l
+
+(** val check_ldml :
+    (Integer.t -> Integer.t -> Integer.t) -> points -> bool -> Integer.t ->
+    weighed_pairs -> weighed_pairs -> q -> q option -> Integer.t -> Integer.t
+    -> q -> logit list -> factor -> metric -> (q * q) option **)
+
+let check_ldml div x means q0 near far w_0 given p r b parts f m =
+  let z0 = over_kind means q0 near in
+  let z' = over_kind means q0 far in
+  let each = div ((fun p -> p) p) z0 in
+  let each' = div ((fun p -> p) p) z' in
+  let alone =
+    Z.mul (Z.mul (count x.rows) w_0.qnum)
+      (if means then Z.mul each ((fun p -> p) q0) else (fun p -> p) p)
+  in
+  let own = div alone ((fun p -> p) w_0.qden) in
+  let n0 = size x.rows in
+  let inside = forallb (fun s -> pair_inside n0 (fst s)) in
+  if (&&)
+       ((&&)
+         ((&&)
+           ((&&)
+             ((&&) ((&&) (Z.ltb Integer.zero z0) (Z.ltb Integer.zero z'))
+               (Z.eqb (Z.mul each z0) ((fun p -> p) p)))
+             (Z.eqb (Z.mul each' z') ((fun p -> p) p)))
+           (Z.eqb (Z.mul own ((fun p -> p) w_0.qden)) alone)) (inside near))
+       (inside far)
+  then let last =
+         if Z.eqb own Integer.zero
+         then []
+         else (((Integer.zero, Integer.zero), true), own) :: []
+       in
+       (match zipped []
+                (rev_append (rev_append (labelled_kind each true near) [])
+                  (rev_append (rev_append (labelled_kind each' false far) [])
+                    last)) parts with
+        | Some l -> check_logistic div x p r given b l f m
+        | None -> None)
+  else None

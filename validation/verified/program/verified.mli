@@ -621,3 +621,46 @@ val whole_mean :
 val check_mcml :
   (Integer.t -> Integer.t -> Integer.t) -> points -> Integer.t list ->
   Integer.t -> Integer.t -> soft list -> factor -> metric -> (q * q) option
+
+type weighed_pairs = (pair * Integer.t) list
+
+type labelled = (pair * bool) * Integer.t
+
+type logit = { part : Integer.t; log_part : Integer.t; log_rest : Integer.t;
+               log_at : Integer.t }
+
+val logit_ok :
+  (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> (labelled * logit) ->
+  bool
+
+val signed_part : (labelled * logit) -> Integer.t
+
+val logit_weights : (labelled * logit) list -> weighted list
+
+val logit_entropy : (labelled * logit) list -> Integer.t
+
+val whole_toward :
+  (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> q -> labelled ->
+  Integer.t
+
+val logit_value :
+  (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t -> q ->
+  (labelled * logit) list -> (Integer.t -> Integer.t -> Integer.t) ->
+  Integer.t -> q option
+
+val check_logistic :
+  (Integer.t -> Integer.t -> Integer.t) -> points -> Integer.t -> Integer.t
+  -> q option -> q -> (labelled * logit) list -> factor -> metric -> (q * q)
+  option
+
+val zipped :
+  ('a1 * 'a2) list -> 'a1 list -> 'a2 list -> ('a1 * 'a2) list option
+
+val over_kind : bool -> Integer.t -> weighed_pairs -> Integer.t
+
+val labelled_kind : Integer.t -> bool -> weighed_pairs -> labelled list
+
+val check_ldml :
+  (Integer.t -> Integer.t -> Integer.t) -> points -> bool -> Integer.t ->
+  weighed_pairs -> weighed_pairs -> q -> q option -> Integer.t -> Integer.t
+  -> q -> logit list -> factor -> metric -> (q * q) option
