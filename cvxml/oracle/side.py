@@ -24,7 +24,6 @@ from cvxml.core.integer_matrices import is_psd, root_of
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import SavedSolution
 from cvxml.core.threads import one_blas_thread
-from cvxml.family.losses.base import NONE
 from cvxml.family.regularizers.base import Regularizer, fractions
 from cvxml.family.regularizers.budget import Budget
 from cvxml.family.regularizers.combinations import Combinations, NormOfCombination
@@ -133,12 +132,7 @@ def _of_logistic(family: Family, duals: Duals, A: FloatArray) -> dict[str, Any]:
     b = loss.b
     if b is None:
         b = Fraction(best(loss.t, np.array(D, dtype=np.float64), loss.weights)[0])
-    # the checker makes whole numbers over `over` of the weights, divided by the sum of their kind
-    common = math.lcm(*(w.denominator for w in weights))
-    sums = [
-        sum((w for w, t in zip(weights, loss.t.tolist(), strict=True) if t == kind), NONE) for kind in (1, -1)
-    ]
-    over, whole = _over(duals, [*weights, *(1 / (each * common) for each in sums)])
+    over, whole = _over(duals, weights)
     prices = []
     for d, w, price in zip(D, weights, rows.table(duals).tolist(), strict=True):
         a = abs(price)

@@ -214,24 +214,25 @@ Proof.
   - rewrite (IH _ _ _ H). simpl. rewrite map_app. simpl. rewrite <- app_assoc. reflexivity.
 Qed.
 
-(** The weights of one kind over p, for a sum of weights z / q: each is (w / q) / (z / q) = w / z. *)
+(** The weights of one kind over p. For whole weights with the sum z, each is w / z; without means z is q. *)
 Definition over_kind (means : bool) (q : positive) (l : weighed_pairs) : Z := if means then summed snd l else Zpos q.
-Definition labelled_kind (each : Z) (alike : bool) (l : weighed_pairs) : list labelled :=
-  gathered (fun s : pair * Z => [(fst s, alike, snd s * each)]) l.
+Definition labelled_kind (div : Z -> Z -> Z) (p : positive) (z : Z) (alike : bool) (l : weighed_pairs) : list labelled :=
+  gathered (fun s : pair * Z => [(fst s, alike, div (snd s * Zpos p) z)]) l.
+Definition kind_ok (div : Z -> Z -> Z) (p : positive) (z : Z) (l : weighed_pairs) : bool :=
+  (0 <? z) && forallb (fun s : pair * Z => div (snd s * Zpos p) z * z =? snd s * Zpos p) l.
 
 Definition check_ldml (div : Z -> Z -> Z) (X : points) (means : bool) (q : positive) (near far : weighed_pairs) (w_0 : Q)
     (given : option Q) (p r : positive) (b : Q) (parts : list logit) (f : factor) (m : metric) : option (Q * Q) :=
   let z := over_kind means q near in let z' := over_kind means q far in
-  let each := div (Zpos p) z in let each' := div (Zpos p) z' in
-  (* p / z, or p for the sum; the weight of points with themselves is over p too *)
-  let alone := count (rows X) * Qnum w_0 * (if means then each * Zpos q else Zpos p) in
-  let own := div alone (Zpos (Qden w_0)) in
+  (* the points with themselves count as one pair, of the weight n w_0 q / z *)
+  let alone := count (rows X) * Qnum w_0 * Zpos q * Zpos p in
+  let own := div alone (Zpos (Qden w_0) * z) in
   let n := size (rows X) in
   let inside := forallb (fun s : pair * Z => pair_inside n (fst s)) in
-  if (0 <? z) && (0 <? z') && (each * z =? Zpos p) && (each' * z' =? Zpos p) && (own * Zpos (Qden w_0) =? alone)
-     && inside near && inside far then
+  if kind_ok div p z near && kind_ok div p z' far && (own * (Zpos (Qden w_0) * z) =? alone) && inside near && inside far then
     let last := if own =? 0 then [] else [((0%N, 0%N), true, own)] in
-    match zipped [] (rev_append (rev_append (labelled_kind each true near) []) (rev_append (rev_append (labelled_kind each' false far) []) last)) parts with
+    let l := rev_append (rev_append (labelled_kind div p z' false far) []) last in
+    match zipped [] (rev_append (rev_append (labelled_kind div p z true near) []) l) parts with
     | Some l => check_logistic div X p r given b l f m
     | None => None
     end
@@ -243,18 +244,23 @@ Proof.
   rewrite (sum_ext _ _ (fun _ => 0%R)); [apply sum_zero|]. intros j _. ring.
 Qed.
 
-Lemma kind_loss p q means each alike l b (D : N -> N -> R) : 0 < over_kind means q l -> each * over_kind means q l = Zpos p ->
-  logistic_loss p (labelled_kind each alike l) b D
+Lemma over_kind_sum means q l : IZR (over_kind means q l) = (kind_sum means q l * IZR (Zpos q))%R.
+Proof.
+  assert (Q := pos_IZR q). unfold over_kind, kind_sum. destruct means; [|ring]. rewrite summed_correct, Rmult_comm, <- total_times.
+  apply total_ext. intros. field. lra.
+Qed.
+
+Lemma kind_loss div p q means alike l b (D : N -> N -> R) : kind_ok div p (over_kind means q l) l = true ->
+  logistic_loss p (labelled_kind div p (over_kind means q l) alike l) b D
   = total (fun s => IZR (snd s) / IZR (Zpos q) / kind_sum means q l * logistic (toward alike (D (fst (fst s)) (snd (fst s)) - b)))%R l.
 Proof.
-  intros Z E. unfold logistic_loss, labelled_kind. rewrite gathered_one, total_map. apply total_ext. intros [[i j] w] _.
-  cbn [fst snd]. f_equal. assert (P := pos_IZR p). assert (Q := pos_IZR q). apply IZR_lt in Z.
-  apply (f_equal IZR) in E. rewrite mult_IZR in E.
-  assert (K : (IZR (over_kind means q l) = kind_sum means q l * IZR (Zpos q))%R).
-  { unfold over_kind, kind_sum. destruct means; [|ring]. rewrite summed_correct, Rmult_comm, <- total_times.
-    apply total_ext. intros. field. lra. }
-  rewrite mult_IZR, <- E, K. assert (IZR each <> 0)%R by (intros C; rewrite C in E; lra).
-  assert (kind_sum means q l <> 0)%R by (intros C; rewrite K, C in Z; lra). field. lra.
+  intros H. apply andb_prop in H. destruct H as [Z E]. apply Z.ltb_lt, IZR_lt in Z.
+  unfold logistic_loss, labelled_kind. rewrite gathered_one, total_map. apply total_ext. intros s S.
+  assert (W := forallb_in _ _ E s S). cbv beta in W. destruct s as [[i j] w]. cbn [fst snd] in *. f_equal.
+  assert (P := pos_IZR p). assert (Q := pos_IZR q). apply Z.eqb_eq, (f_equal IZR) in W. rewrite !mult_IZR in W.
+  rewrite over_kind_sum in *. set (k := kind_sum means q l) in *. set (u := IZR (div _ _)) in *.
+  assert (k <> 0)%R by (intros C; rewrite C in Z; lra). replace (IZR w) with (u * (k * IZR (Zpos q)) / IZR (Zpos p))%R
+    by (rewrite W; field; lra). field. lra.
 Qed.
 
 Theorem ldml_sound div X means q near far w_0 given p r b parts f m lo hi :
@@ -263,35 +269,29 @@ Theorem ldml_sound div X means q near far w_0 given p r b parts f m lo hi :
   (forall A c, psd (features X) A -> threshold_of given c -> Q2R lo <= cost A c)%R /\
   psd (features X) (value_of m) /\ threshold_of given (Q2R b) /\ (cost (value_of m) (Q2R b) <= Q2R hi)%R.
 Proof.
-  unfold check_ldml. cbv zeta. set (each := div (Zpos p) (over_kind means q near)).
-  set (each' := div (Zpos p) (over_kind means q far)).
-  set (alone := count (rows X) * Qnum w_0 * _). set (own := div alone _). set (n := size (rows X)).
+  unfold check_ldml. cbv zeta. set (z := over_kind means q near). set (z' := over_kind means q far).
+  set (alone := count (rows X) * _ * _ * _). set (own := div alone _). set (n := size (rows X)).
   destruct (_ && _) eqn:Ok; [|discriminate].
-  repeat (apply andb_prop in Ok; let K := fresh "K" in destruct Ok as [Ok K]).
-  apply Z.ltb_lt in Ok, K4. apply Z.eqb_eq in K3, K2, K1.
+  do 4 (apply andb_prop in Ok; let K := fresh "K" in destruct Ok as [Ok K]).
   destruct (zipped _ _ _) as [l|] eqn:Zl; [|discriminate]. apply zipped_fst in Zl.
   rewrite !rev_append_rev, !app_nil_r, !rev_involutive in Zl. cbn [rev app map] in Zl. intros H.
-  assert (P := pos_IZR p).
   assert (E : forall A c, logistic_loss p (map fst l) c (D X A) = ldml_cost X means q near far w_0 A c).
-  { intros A c. rewrite Zl. unfold logistic_loss at 1. rewrite !total_app. fold (logistic_loss p (labelled_kind each true near) c (D X A)).
-    fold (logistic_loss p (labelled_kind each' false far) c (D X A)).
-    rewrite (kind_loss p q means each true near) by auto. rewrite (kind_loss p q means each' false far) by auto.
+  { intros A c. rewrite Zl. unfold logistic_loss. rewrite !total_app.
+    assert (N1 := kind_loss div p q means true near c (D X A) Ok). assert (N2 := kind_loss div p q means false far c (D X A) K2).
+    fold z in N1. fold z' in N2. unfold logistic_loss in N1, N2. rewrite N1, N2. clear N1 N2.
     unfold ldml_cost. cbv zeta. cbn [toward]. rewrite Rplus_assoc. f_equal. f_equal.
     - apply total_ext. intros s _. do 2 f_equal. ring.
     - transitivity (IZR own / IZR (Zpos p) * logistic (- c))%R.
       + destruct (Z.eqb_spec own 0) as [->|N]; [cbn [total fold_right]; unfold Rdiv; ring|].
         cbn [total fold_right toward]. rewrite D_self. replace (0 - c)%R with (- c)%R by ring. ring.
-      + f_equal. assert (W := pos_IZR (Qden w_0)). assert (Q := pos_IZR q). apply IZR_lt in Ok.
-        apply (f_equal IZR) in K1. rewrite mult_IZR in K1. unfold alone in K1. rewrite !mult_IZR, count_length, <- INR_IZR_INZ in K1.
-        apply (f_equal IZR) in K3. rewrite mult_IZR in K3. set (z := IZR (over_kind means q near)) in *.
-        replace (IZR own) with (INR (length (rows X)) * IZR (Qnum w_0) * IZR (if means then each * Zpos q else Zpos p) / IZR (Zpos (Qden w_0)))%R
-          by (rewrite <- K1; field; lra).
-        unfold Q2R. unfold over_kind, kind_sum in *. destruct means.
-        * rewrite mult_IZR, <- K3. assert (IZR each <> 0)%R by (intros C; rewrite C in K3; lra).
-          assert (Sum : (total (fun s : pair * Z => IZR (snd s) / IZR (Zpos q)) near = z / IZR (Zpos q))%R).
-          { unfold z. rewrite summed_correct. unfold Rdiv. rewrite (Rmult_comm (total _ near)), <- total_times. apply total_ext. intros. ring. }
-          rewrite Sum. field. lra.
-        * field. lra. }
+      + f_equal. apply andb_prop in Ok. destruct Ok as [Zp _]. apply Z.ltb_lt, IZR_lt in Zp. unfold z in *.
+        assert (P := pos_IZR p). assert (W := pos_IZR (Qden w_0)). assert (Q := pos_IZR q).
+        apply Z.eqb_eq, (f_equal IZR) in K1. unfold alone in K1.
+        rewrite !mult_IZR, over_kind_sum, count_length, <- INR_IZR_INZ in K1. rewrite over_kind_sum in Zp.
+        set (k := kind_sum means q near) in *. assert (k <> 0)%R by (intros C; rewrite C in Zp; lra).
+        unfold Q2R. apply (Rmult_eq_reg_r (IZR (Zpos (Qden w_0)) * (k * IZR (Zpos q)))); [|nra].
+        transitivity (IZR own * (IZR (Zpos (Qden w_0)) * (k * IZR (Zpos q))) / IZR (Zpos p))%R; [field; lra|].
+        rewrite K1. field. lra. }
   apply check_logistic_sound in H. cbv zeta in H. destruct H as [Lo [Psd [Tb Hi]]]. rewrite E in Hi.
   split; [|auto]. intros A c HA Tc. rewrite <- E. auto.
 Qed.
@@ -302,7 +302,7 @@ Theorem ldml_inside div X means q near far w_0 given p r b parts f m v :
   all_inside X (map fst (near ++ far)) [] = true.
 Proof.
   unfold check_ldml. cbv zeta. destruct (_ && _) eqn:Ok; [|discriminate]. intros _.
-  repeat (apply andb_prop in Ok; let K := fresh "K" in destruct Ok as [Ok K]).
+  do 4 (apply andb_prop in Ok; let K := fresh "K" in destruct Ok as [Ok K]).
   unfold all_inside. cbn [forallb]. rewrite andb_true_r, map_app, forallb_app.
   assert (M : forall g l, forallb (fun s : pair * Z => g (fst s)) l = forallb g (map fst l)).
   { intros g l. induction l; simpl; [reflexivity|]. rewrite IHl. reflexivity. }

@@ -519,15 +519,13 @@ def ldml(p: Problem) -> tuple[Fraction, Fraction]:
     listed_weights = [Fraction(1)] * count if given is None else [within(w, 1 / 1e100, 1e100) for w in given]
     require(len(listed_weights) == count, "weights")
     near, far = listed_weights[: len(kinds[0])], listed_weights[len(kinds[0]) :]
-    common = max(w.denominator for w in listed_weights)  # powers of two
     shares = [sum(kind) if losses == "means" else Fraction(1) for kind in (near, far)]
-    # the checker has these weights as whole numbers over `over`
-    require(all(p.over % (share * common) == 0 for share in shares), "over")
     own = p.n * alone / shares[0]
-    require((own * p.over).denominator == 1, "over")
     rows = [(pair, 1, w / shares[0]) for pair, w in zip(kinds[0], near, strict=True)]
     rows += [(pair, -1, w / shares[1]) for pair, w in zip(kinds[1], far, strict=True)]
     rows += [((0, 0), 1, own)] if own else []
+    # the checker has these weights as whole numbers over `over`
+    require(all((w * p.over).denominator == 1 for _, _, w in rows), "over")
     b = Fraction(p.whole(p.side["b"][0]), p.whole(p.side["b"][1]))
     require(p.whole(p.side["b"][1]) > 0 and len(p.side["b"]) == 2, "b")
     value, bound, pull, weights = Fraction(0), Fraction(0), Fraction(0), dict[tuple[int, int], Fraction]()
