@@ -2141,10 +2141,22 @@ let over_kind means q0 l =
   if means then summed snd l else (fun p -> p) q0
 
 (** val labelled_kind :
-    Integer.t -> bool -> weighed_pairs -> labelled list **)
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t -> bool
+    -> weighed_pairs -> labelled list **)
 
-let labelled_kind each alike l =
-  gathered (fun s -> (((fst s), alike), (Z.mul (snd s) each)) :: []) l
+let labelled_kind div p z0 alike l =
+  gathered (fun s -> (((fst s), alike),
+    (div (Z.mul (snd s) ((fun p -> p) p)) z0)) :: []) l
+
+(** val kind_ok :
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t ->
+    weighed_pairs -> bool **)
+
+let kind_ok div p z0 l =
+  (&&) (Z.ltb Integer.zero z0)
+    (forallb (fun s ->
+      Z.eqb (Z.mul (div (Z.mul (snd s) ((fun p -> p) p)) z0) z0)
+        (Z.mul (snd s) ((fun p -> p) p))) l)
 
 (** val check_ldml :
     (Integer.t -> Integer.t -> Integer.t) -> points -> bool -> Integer.t ->
@@ -2154,33 +2166,29 @@ let labelled_kind each alike l =
 let check_ldml div x means q0 near far w_0 given p r b parts f m =
   let z0 = over_kind means q0 near in
   let z' = over_kind means q0 far in
-  let each = div ((fun p -> p) p) z0 in
-  let each' = div ((fun p -> p) p) z' in
   let alone =
-    Z.mul (Z.mul (count x.rows) w_0.qnum)
-      (if means then Z.mul each ((fun p -> p) q0) else (fun p -> p) p)
+    Z.mul (Z.mul (Z.mul (count x.rows) w_0.qnum) ((fun p -> p) q0))
+      ((fun p -> p) p)
   in
-  let own = div alone ((fun p -> p) w_0.qden) in
+  let own = div alone (Z.mul ((fun p -> p) w_0.qden) z0) in
   let n0 = size x.rows in
   let inside = forallb (fun s -> pair_inside n0 (fst s)) in
   if (&&)
        ((&&)
-         ((&&)
-           ((&&)
-             ((&&) ((&&) (Z.ltb Integer.zero z0) (Z.ltb Integer.zero z'))
-               (Z.eqb (Z.mul each z0) ((fun p -> p) p)))
-             (Z.eqb (Z.mul each' z') ((fun p -> p) p)))
-           (Z.eqb (Z.mul own ((fun p -> p) w_0.qden)) alone)) (inside near))
-       (inside far)
+         ((&&) ((&&) (kind_ok div p z0 near) (kind_ok div p z' far))
+           (Z.eqb (Z.mul own (Z.mul ((fun p -> p) w_0.qden) z0)) alone))
+         (inside near)) (inside far)
   then let last =
          if Z.eqb own Integer.zero
          then []
          else (((Integer.zero, Integer.zero), true), own) :: []
        in
+       let l =
+         rev_append (rev_append (labelled_kind div p z' false far) []) last
+       in
        (match zipped []
-                (rev_append (rev_append (labelled_kind each true near) [])
-                  (rev_append (rev_append (labelled_kind each' false far) [])
-                    last)) parts with
-        | Some l -> check_logistic div x p r given b l f m
+                (rev_append
+                  (rev_append (labelled_kind div p z0 true near) []) l) parts with
+        | Some l0 -> check_logistic div x p r given b l0 f m
         | None -> None)
   else None

@@ -658,7 +658,13 @@ val zipped :
 
 val over_kind : bool -> Integer.t -> weighed_pairs -> Integer.t
 
-val labelled_kind : Integer.t -> bool -> weighed_pairs -> labelled list
+val labelled_kind :
+  (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t -> bool ->
+  weighed_pairs -> labelled list
+
+val kind_ok :
+  (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t ->
+  weighed_pairs -> bool
 
 val check_ldml :
   (Integer.t -> Integer.t -> Integer.t) -> points -> bool -> Integer.t ->
