@@ -57,7 +57,8 @@ def test_random_instances_have_the_interval_of_exact_mode_and_of_the_twin(
 def hints_of(method: str, content: Any) -> list[tuple[list[Any], int]]:
     """Where the logarithms are: a list, and the place in it."""
     if method == "ldml":
-        return [(row, at) for row in content["prices"] for at in range(3)]
+        # a dual variable that is 0 or the whole weight leaves a logarithm unused
+        return [(row, at) for row in content["prices"] for at in range(3) if row[at] != "0x0"]
     return [(row, 2) for row in content["prices"]] + [
         (share, 1) for row in content["prices"] for share in row[1]
     ]
