@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -29,7 +29,9 @@ from cvxml.family.regularizers.base import Regularizer, fractions
 from cvxml.family.regularizers.budget import Budget
 from cvxml.family.regularizers.combinations import Combinations, NormOfCombination
 from cvxml.family.regularizers.frobenius import Frobenius, missing
+from cvxml.family.regularizers.linear import Linear
 from cvxml.family.rows.base import Duals, Weights, joined
+from cvxml.family.rows.by_point import ByPoint
 from cvxml.family.theorem.exact import feasible_duals
 from cvxml.family.theorem.theorem import Family, prove
 from cvxml.family.unlisted.all_budget import Across
@@ -37,10 +39,12 @@ from cvxml.methods import get_exact
 from cvxml.methods.glml import rational
 from cvxml.methods.glml.instance import Instance as Local
 from cvxml.methods.glml.proved_B import proved_B
+from cvxml.methods.ldml.logistic import Labelled, Logistic, best
 from cvxml.methods.ssvm.exact import exact_step
 from cvxml.methods.ssvm.exact_tree import ExactLeaf, exact_cases
 from cvxml.methods.ssvm.instance import Instance
 from cvxml.numbers.rational import Plane, judged, plane
+from cvxml.oracle.logarithms import DIGITS, log_above, log_sum_above, softplus_above
 from cvxml.oracle.saved import params_of
 from cvxml.solvers.family_method import FamilyMethod
 
@@ -76,15 +80,34 @@ def _of_family(of: Any, given: Any, saved: SavedSolution) -> dict[str, Any]:
     """Return the entries for a method of the family."""
     assert isinstance(of, FamilyMethod)
     metric = of.matrix(given, saved.metric)
-    proof = prove(of.member(given), of.read(given, saved.dual))
-    family = of.member(given, Fraction)
-    (duals,) = feasible_duals(family, proof.duals)
+    member, family = of.member(given), of.member(given, Fraction)
+    proof = prove(member, of.read(given, saved.dual), of.strict(given, saved.dual))
+    inner = None if member.anchors is None else member.anchors.strict
+    (duals,) = feasible_duals(family, proof.duals, None if inner is None else inner.duals)
+    if saved.method in LOGARITHMS:
+        return LOGARITHMS[saved.method](family, duals, metric)
     over, whole = _over(duals)
     return {
         "over": over,
         "prices": PRICES[saved.method](family, duals, whole),
         **_hints(family, duals, metric),
     }
+
+
+def _of_softmaxes(family: Family, duals: Duals, A: FloatArray) -> dict[str, Any]:
+    """Return the entries for a softmax of each point: [i, shares, logarithm of the sum at the metric].
+
+    The shares are [k, logarithm of the dual variable, dual variable]. The class means of MCML are multiples of 1/over.
+    """
+    rows, regularizer = cast(ByPoint, family.terms[0].rows), cast(Linear, family.regularizer)
+    at = regularizer.exact_distances(plane(regularizer.X), regularizer.exact_metric(A, None))
+    over, whole = _over(duals, [w / 2 for w in regularizer.C.w.tolist()])
+    prices = []
+    for i, row in zip(rows.points.tolist(), rows.table(duals).tolist(), strict=True):
+        shares = [[k, hex(log_above(a)), whole(a)] for k, a in enumerate(row) if a > 0]
+        log_sum = log_sum_above([d for k, d in enumerate(at.D[i]) if k != i], at.unit)
+        prices.append([i, shares, hex(log_sum)])
+    return {"over": over, "prices": prices, "logs_over": hex(1 << DIGITS), **_hints(family, duals, A)}
 
 
 def _of_step(p: Instance, saved: SavedSolution) -> dict[str, Any]:
@@ -137,9 +160,39 @@ def _of_local(p: Local, saved: SavedSolution) -> dict[str, Any]:
     }
 
 
-def _over(duals: Duals) -> tuple[str, Whole]:
-    """Return the common denominator of the dual variables, and a function that writes one of them."""
-    over = math.lcm(*(price.denominator for price in duals.a.tolist()))
+def _of_logistic(family: Family, duals: Duals, A: FloatArray) -> dict[str, Any]:
+    """Return the entries for LDML: b at the metric, and four numbers for each pair, similar pairs first.
+
+    These are ln(1 + exp(-|D - b|)) at the metric, the logarithms of the dual variable and of the rest of the weight (as
+    shares of the weight), and the dual variable. The last entry is that of the points with themselves, if they count.
+    """
+    loss, rows = cast(Logistic, family.terms[0].loss), cast(Labelled, family.terms[0].rows)
+    regularizer = cast(Linear, family.regularizer)
+    at = regularizer.exact_distances(plane(regularizer.X), regularizer.exact_metric(A, None))
+    D = [at.unit * at.D[i][j] for i, j in rows.listed.tolist()]
+    weights = [Fraction(w) for w in np.broadcast_to(np.asarray(loss.w), loss.t.shape).tolist()]
+    b = loss.b
+    if b is None:
+        b = Fraction(best(loss.t, np.array(D, dtype=np.float64), loss.weights)[0])
+    over, whole = _over(duals, weights)
+    prices = []
+    for d, w, price in zip(D, weights, rows.table(duals).tolist(), strict=True):
+        a = abs(price)
+        logs = [log_above(each / w) if each else 0 for each in (a, w - a)]
+        prices.append([hex(softplus_above(-abs(d - b))), *map(hex, logs), whole(a)])
+    threshold = [hex(b.numerator), hex(b.denominator)]
+    return {
+        "over": over,
+        "prices": prices,
+        "b": threshold,
+        "logs_over": hex(1 << DIGITS),
+        **_hints(family, duals, A),
+    }
+
+
+def _over(duals: Duals, others: Sequence[Fraction] = ()) -> tuple[str, Whole]:
+    """Return the common denominator of the dual variables and `others`, and a function that writes one of them."""
+    over = math.lcm(*(price.denominator for price in (*duals.a.tolist(), *others)))
     return hex(over), lambda price: hex(int(price * over))
 
 
@@ -234,5 +287,10 @@ PRICES: dict[str, Callable[[Family, Duals, Whole], Sequence[Any]]] = {
     "scml": _of_triplets,
 }
 STEP = "ssvm"  # without a tree, the interval is of a convex step
-KNOWN = (*PRICES, STEP)
 LOCAL = "glml"  # the interval is for a B of floats
+# the intervals are a little wider than those of exact mode
+LOGARITHMS: dict[str, Callable[[Family, Duals, FloatArray], dict[str, Any]]] = {
+    "mcml": _of_softmaxes,
+    "ldml": _of_logistic,
+}
+KNOWN = (*PRICES, STEP, *LOGARITHMS)

@@ -1,8 +1,10 @@
 (** What the theorems rest on: of each theorem. *)
 
-From Verified Require Import Check Triplets Margins Spread Budget Combinations Inference Greedy Gerrymandering Cases Glml.
+From Verified Require Import Check Triplets Margins Spread Budget Combinations Inference Greedy Gerrymandering Cases Glml
+  Exponentials Softmaxes Logistic.
 
 Print Assumptions check_sound.
+Print Assumptions check_at_most.
 Print Assumptions mlsvm_sound.
 Print Assumptions lmnn_sound.
 Print Assumptions lmnn_squared_sound.
@@ -29,3 +31,11 @@ Print Assumptions gerrymandering_sound.
 Print Assumptions trace_bound.
 Print Assumptions glml_bound.
 Print Assumptions glml_sound.
+Print Assumptions exp_below_correct.
+Print Assumptions exp_above_correct.
+Print Assumptions ln_at_most_correct.
+Print Assumptions log_sum_at_most_correct.
+Print Assumptions mcml_sound.
+Print Assumptions mcml_inside.
+Print Assumptions ldml_sound.
+Print Assumptions ldml_inside.

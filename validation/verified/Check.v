@@ -354,6 +354,26 @@ Definition check (div : Z -> Z -> Z) (X : points) (h : Q) (k : Q) (P : list weig
     end
   else None.
 
+(** What the check has found: its bound, and its value at whole distances over a number. *)
+Lemma check_parts div X h k P p f m value lo hi : check div X h k P p f m value = Some (lo, hi) ->
+  (forall A, psd (features X) A -> Q2R lo <= Q2R h * norm2 (features X) A
+     + (Q2R k + total (fun w => IZR (weight w) / IZR (Zpos p) * D X A (one w) (other w)) P))%R /\
+  psd (features X) (value_of m) /\
+  exists whole unit v, (forall i j, IZR (whole i j) / IZR (Zpos unit) = D X (value_of m) i j)%R /\
+    value whole unit = Some v /\ (Q2R hi = Q2R h * norm2 (features X) (value_of m) + Q2R v)%R.
+Proof.
+  intros H. unfold check in H.
+  destruct (short X) eqn:S; simpl in H; [|discriminate].
+  destruct (fits (features X) (triangle_of m)) eqn:F; simpl in H; [|discriminate].
+  destruct (metric_shown div (features X) m) eqn:M; [|discriminate].
+  destruct (below div X h P p f) as [b|] eqn:B; [|discriminate].
+  destruct (value _ _) as [v|] eqn:V; [|discriminate]. inversion H; subst; clear H.
+  split; [|split; [apply (metric_psd div); auto|]].
+  - intros A HA. rewrite Q2R_plus. assert (C := below_correct _ _ _ _ _ _ _ B A HA). lra.
+  - eexists _, _, v. split; [|split; [exact V|rewrite Q2R_plus, (norm_of_correct (features X)) by auto; reflexivity]].
+    intros i j. unfold value_of. rewrite <- whole_distance_correct by auto. rewrite !Pos2Z.inj_mul, !mult_IZR. reflexivity.
+Qed.
+
 (** [allowed] is what the problem asks of distances, if anything. *)
 Theorem check_sound div X h k P p f m value (loss : (N -> N -> R) -> R) (allowed : (N -> N -> R) -> Prop) lo hi :
   (forall D, (forall i j, 0 <= D i j)%R -> allowed D ->
@@ -365,19 +385,23 @@ Theorem check_sound div X h k P p f m value (loss : (N -> N -> R) -> R) (allowed
   psd (features X) (value_of m) /\ allowed (D X (value_of m)) /\
   (Q2R h * norm2 (features X) (value_of m) + loss (D X (value_of m)) = Q2R hi)%R.
 Proof.
-  intros Hk Hv H. unfold check in H.
-  destruct (short X) eqn:S; simpl in H; [|discriminate].
-  destruct (fits (features X) (triangle_of m)) eqn:F; simpl in H; [|discriminate].
-  destruct (metric_shown div (features X) m) eqn:M; [|discriminate].
-  destruct (below div X h P p f) as [b|] eqn:B; [|discriminate].
-  destruct (value _ _) as [v|] eqn:V; [|discriminate]. inversion H; subst; clear H.
-  assert (E : forall i j, (IZR (whole_distance (images (triangle_of m) (rows X)) i j)
-    / IZR (Zpos (over X * over X * over_of m)) = D X (value_of m) i j)%R).
-  { intros i j. unfold value_of. rewrite <- whole_distance_correct by auto.
-    rewrite !Pos2Z.inj_mul, !mult_IZR. reflexivity. }
-  destruct (Hv _ _ _ _ E V) as [L A0].
-  split; [|split; [apply (metric_psd div); auto|split; [auto|]]].
-  - intros A HA AA. rewrite Q2R_plus. assert (C := below_correct _ _ _ _ _ _ _ B A HA).
-    assert (K := Hk (D X A) (fun i j => dist_pos _ _ _ _ HA) AA). lra.
-  - rewrite Q2R_plus, (norm_of_correct (features X)) by auto. lra.
+  intros Hk Hv H. destruct (check_parts _ _ _ _ _ _ _ _ _ _ _ H) as [Lo [Psd [whole [unit [v [E [V Hi]]]]]]].
+  destruct (Hv _ _ _ _ E V) as [L A0]. split; [|split; [auto|split; [auto|rewrite Hi, L; reflexivity]]].
+  intros A HA AA. assert (K := Hk (D X A) (fun i j => dist_pos _ _ _ _ HA) AA). specialize (Lo A HA). lra.
+Qed.
+
+(** The same where the value is only an upper bound of the loss, as with exponentials and logarithms *)
+Theorem check_at_most div X h k P p f m value (loss : (N -> N -> R) -> R) lo hi :
+  (forall D, (forall i j, 0 <= D i j)%R ->
+     (Q2R k + total (fun w => IZR (weight w) / IZR (Zpos p) * D (one w) (other w)) P <= loss D)%R) ->
+  (forall D whole unit v, (forall i j, IZR (whole i j) / IZR (Zpos unit) = D i j)%R -> value whole unit = Some v ->
+     (loss D <= Q2R v)%R) ->
+  check div X h k P p f m value = Some (lo, hi) ->
+  (forall A, psd (features X) A -> Q2R lo <= Q2R h * norm2 (features X) A + loss (D X A))%R /\
+  psd (features X) (value_of m) /\
+  (Q2R h * norm2 (features X) (value_of m) + loss (D X (value_of m)) <= Q2R hi)%R.
+Proof.
+  intros Hk Hv H. destruct (check_parts _ _ _ _ _ _ _ _ _ _ _ H) as [Lo [Psd [whole [unit [v [E [V Hi]]]]]]].
+  assert (L := Hv _ _ _ _ E V). split; [|split; [auto|lra]].
+  intros A HA. assert (K := Hk (D X A) (fun i j => dist_pos _ _ _ _ HA)). specialize (Lo A HA). lra.
 Qed.

@@ -20,7 +20,7 @@ from cvxml.oracle.side import KNOWN
 from tests.instances import random_data
 from validation.verified import twin
 from validation.verified.built import run, saved
-from validation.verified.test_verified import PARAMS
+from validation.verified.test_verified import PARAMS, WITHOUT_LISTS
 
 pytestmark = pytest.mark.slow  # a landing runs these where `.ci/landing.py` says so
 
@@ -54,7 +54,7 @@ VALUES: tuple[Any, ...] = (
 def files(method: str, folder: Path) -> tuple[bytes, bytes]:
     """Of a small solution, without what no theorem reads."""
     X, y = random_data(5, n=9, d=2, classes=2)
-    k = {} if method == "dml_eig" else {"n_neighbors": {"mlsvm": 4, "ssvm": 2}.get(method, 1)}
+    k = {} if method in WITHOUT_LISTS else {"n_neighbors": {"mlsvm": 4, "ssvm": 2}.get(method, 1)}
     file, side = saved(cvxml.solve(method, np.round(X, 1), y, **PARAMS.get(method, {}), **k), folder)
     return without_unread(file), side.read_bytes()
 

@@ -7,6 +7,7 @@ checks as the page docs/verified.md says, from the definitions, and slowly.
 from __future__ import annotations
 
 import json
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
@@ -329,26 +330,25 @@ def rtml(p: Problem) -> tuple[Fraction, Fraction]:
     return over_triplets(p, lam / 2, Fraction(0), [], triplets, loss, bound)
 
 
-def dml_eig(p: Problem) -> tuple[Fraction, Fraction]:
-    """- min_D D, for sum_S D <= 1"""
+def both_kinds(p: Problem) -> list[list[tuple[int, int]]]:
+    """The similar and the dissimilar pairs, in the order of the file."""
     given = p.params["pairs"]
     if given is None:
         y = p.classes()
         both = list(combinations(range(p.n), 2))
-        kinds = [[(i, j) for i, j in both if (y[i] == y[j]) == same] for same in (True, False)]
-    else:
-        require(set(given) == {"similar", "dissimilar"}, "pairs")
-        kinds = [
-            sorted((index(i, p.n), index(j, p.n)) for i, j in given[kind])
-            for kind in ("similar", "dissimilar")
-        ]
-        for kind in kinds:
-            require(len({frozenset(pair) for pair in kind}) == len(kind), "a pair twice")
-            require(all(i != j for i, j in kind), "a point and itself")
-        require(
-            not set.intersection(*({frozenset(pair) for pair in kind} for kind in kinds)), "of both kinds"
-        )
-    similar, dissimilar = kinds
+        return [[(i, j) for i, j in both if (y[i] == y[j]) == same] for same in (True, False)]
+    require(set(given) == {"similar", "dissimilar"}, "pairs")
+    kinds = [[(index(i, p.n), index(j, p.n)) for i, j in given[kind]] for kind in ("similar", "dissimilar")]
+    for kind in kinds:
+        require(len({frozenset(pair) for pair in kind}) == len(kind), "a pair twice")
+        require(all(i != j for i, j in kind), "a point and itself")
+    require(not set.intersection(*({frozenset(pair) for pair in kind} for kind in kinds)), "of both kinds")
+    return kinds
+
+
+def dml_eig(p: Problem) -> tuple[Fraction, Fraction]:
+    """- min_D D, for sum_S D <= 1"""
+    similar, dissimilar = map(sorted, both_kinds(p))
     require(dissimilar, "no dissimilar pair")
     spent = sum((p.D(i, j) for i, j in similar), Fraction(0))
     value = -min(p.D(i, j) for i, j in dissimilar) / max(Fraction(1), spent)
@@ -557,6 +557,108 @@ def glml(p: Problem) -> tuple[Fraction, Fraction]:
     return t * t, value * value
 
 
+def ln(value: Fraction) -> Fraction:
+    """The logarithm to some 70 digits; `LAST` is more than its error."""
+    with localcontext() as context:
+        context.prec = 80
+        return Fraction((Decimal(value.numerator) / Decimal(value.denominator)).ln())
+
+
+def exp(value: Fraction) -> Fraction:
+    """The exponential of a number <= 0 to some 70 digits, 0 where it is less than 10^-200."""
+    if value < -460:
+        return Fraction(0)
+    with localcontext() as context:
+        context.prec = 80
+        return Fraction((Decimal(value.numerator) / Decimal(value.denominator)).exp())
+
+
+LAST = Fraction(1, 10**40)
+
+
+def softmaxes(p: Problem, pulls: dict[int, dict[int, Fraction]]) -> tuple[Fraction, Fraction]:
+    """sum_i [ sum_j pull_ij D_ij + log sum_{k != i} exp(-D_ik) ] over the points i with pulls, in ascending order"""
+    r = Fraction(p.whole(p.side["logs_over"]))
+    require(r > 0, "logs_over")
+    value, bound, weights = Fraction(0), Fraction(0), dict[tuple[int, int], Fraction]()
+    require([i for i, _, _ in p.side["prices"]] == list(pulls), "points")
+    for i, shares, log_sum in p.side["prices"]:
+        require(type(i) is int, "point")
+        z, D = p.whole(log_sum) / r, [p.D(i, k) for k in range(p.n) if k != i]
+        require(ln(sum((exp(min(D) - d) for d in D), Fraction(0))) <= z + LAST, "the logarithm of the sum")
+        value += sum((w * p.D(i, j) for j, w in pulls[i].items()), Fraction(0)) - min(D) + z
+        for j, w in pulls[i].items():
+            weights[i, j] = weights.get((i, j), Fraction(0)) + w
+        last, spent = -1, Fraction(0)
+        for k, log, price in shares:
+            require(last < index(k, p.n) and k != i, "points")
+            last, a = k, p.price(price)
+            require(a > 0 and ln(a) <= p.whole(log) / r + LAST, "a logarithm")
+            spent += a
+            bound -= a * p.whole(log) / r
+            weights[i, k] = weights.get((i, k), Fraction(0)) - a
+        require(spent == 1, "sums")
+    return bound + p.below(Fraction(0), weights), value
+
+
+def mcml(p: Problem) -> tuple[Fraction, Fraction]:
+    """sum_i [ mean of D over the other points of the class + log sum exp(-D) ]"""
+    y = p.classes()
+    mates = {i: [j for j in range(p.n) if j != i and y[j] == y[i]] for i in range(p.n)}
+    # the checker has these weights as whole numbers over `over`
+    require(all(p.over % len(row) == 0 for row in mates.values() if row), "over")
+    return softmaxes(p, {i: dict.fromkeys(row, Fraction(1, len(row))) for i, row in mates.items() if row})
+
+
+def within(value: Any, least: float, most: float) -> Fraction:
+    """A double in a range."""
+    found = number(value)
+    require(Fraction(least) <= found <= Fraction(most), "range")
+    return found
+
+
+def ldml(p: Problem) -> tuple[Fraction, Fraction]:
+    """sum_near w log(1 + exp(D - b)) + sum_far w log(1 + exp(b - D)) + n w_0 log(1 + exp(-b))"""
+    r = Fraction(p.whole(p.side["logs_over"]))
+    require(r > 0, "logs_over")
+    kinds, alone, losses = both_kinds(p), Fraction(0), p.params.get("losses", "sum")
+    require(all(kinds) and losses in ("sum", "means"), "losses")
+    if "self_pairs" in p.params and number(p.params["self_pairs"]):
+        alone = within(p.params["self_pairs"], 1 / 1e100, 1e100)
+    count = sum(map(len, kinds))
+    given = p.params.get("weights")
+    listed_weights = [Fraction(1)] * count if given is None else [within(w, 1 / 1e100, 1e100) for w in given]
+    require(len(listed_weights) == count, "weights")
+    near, far = listed_weights[: len(kinds[0])], listed_weights[len(kinds[0]) :]
+    shares = [sum(kind) if losses == "means" else Fraction(1) for kind in (near, far)]
+    own = p.n * alone / shares[0]
+    rows = [(pair, 1, w / shares[0]) for pair, w in zip(kinds[0], near, strict=True)]
+    rows += [(pair, -1, w / shares[1]) for pair, w in zip(kinds[1], far, strict=True)]
+    rows += [((0, 0), 1, own)] if own else []
+    # the checker has these weights as whole numbers over `over`
+    require(all((w * p.over).denominator == 1 for _, _, w in rows), "over")
+    b = Fraction(p.whole(p.side["b"][0]), p.whole(p.side["b"][1]))
+    require(p.whole(p.side["b"][1]) > 0 and len(p.side["b"]) == 2, "b")
+    value, bound, pull, weights = Fraction(0), Fraction(0), Fraction(0), dict[tuple[int, int], Fraction]()
+    for ((i, j), t, w), row in zip(rows, p.side["prices"], strict=True):
+        at, log, rest, a = (Fraction(p.whole(each)) for each in row)
+        at, log, rest, a = at / r, log / r, rest / r, a / p.over
+        v = t * (p.D(i, j) - b)
+        require(ln(1 + exp(-abs(v))) <= at + LAST, "the logarithm at the metric")
+        value += w * (max(v, Fraction(0)) + at)
+        require(0 <= a <= w, "price")
+        require(a == 0 or ln(a / w) <= log + LAST, "the logarithm of a price")
+        require(a == w or ln(1 - a / w) <= rest + LAST, "the logarithm of the rest")
+        bound -= a * log + (w - a) * rest
+        pull += t * a
+        weights[i, j] = weights.get((i, j), Fraction(0)) + t * a
+    if p.params["b"] == "free":
+        require(pull == 0, "sums")
+    else:
+        require(within(p.params["b"], -1e6, 1e6) == b, "b")
+    return bound - b * pull + p.below(Fraction(0), weights), value
+
+
 PARAMS = {
     "mlsvm": {"lam", "n_neighbors", "neighborhood"},
     "lmnn": {"mu", "n_neighbors", "targets", "triplets"},
@@ -568,6 +670,8 @@ PARAMS = {
     "scml": {"beta", "basis", "n_basis", "n_neighbors", "triplets"},
     "ssvm": {"n_neighbors", "C", "loss_matrix"},
     "glml": {"query", "alpha", "priors", "model", "n_components"},
+    "mcml": set(),
+    "ldml": {"b", "pairs", "losses", "weights", "self_pairs"},
 }
 HEAD = {"format", "version", "method", "over", "prices"}
 SIDE = {
@@ -576,6 +680,8 @@ SIDE = {
     "scml": {"weights"},
     "ssvm": {"root", "factor", "latent", "cases"},
     "glml": {"B", "trace", "scale"},
+    "mcml": {"root", "factor", "logs_over"},
+    "ldml": {"root", "factor", "logs_over", "b"},
 }
 READ = {"format", "version", "method", "params", "X", "y", "metric", "neighbors"}
 UNREAD = {
@@ -602,6 +708,8 @@ METHODS = {
     "scml": scml,
     "ssvm": ssvm,
     "glml": glml,
+    "mcml": mcml,
+    "ldml": ldml,
 }
 
 

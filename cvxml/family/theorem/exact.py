@@ -9,7 +9,7 @@ psd, the dual variables are made a little smaller, or are mixed with strict ones
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -52,7 +52,7 @@ def interval(
     with precision():
         own = [_exact_duals(term, given) for term, given in zip(terms, duals, strict=True)]
         mixed = family.anchors is not None
-        bound = _best_mixed(family, X, own[0], strict) if mixed else _bound(family, X, own, hint)
+        bound = _best_mixed(family, X, own[0], strict)[1] if mixed else _bound(family, X, own, hint)
         metric = regularizer.exact_metric(A, root)
         at = regularizer.exact_distances(X, metric)
         of_metric = regularizer.exact_value(metric, at)
@@ -89,36 +89,43 @@ def _shrunk(
     return None
 
 
-def feasible_duals(family: Family, duals: Sequence[Duals]) -> list[Duals]:
-    """The dual variables (fractions) that `interval` takes its bound from, for a family without anchors.
+def feasible_duals(family: Family, duals: Sequence[Duals], strict: Duals | None = None) -> list[Duals]:
+    """The dual variables (fractions) that `interval` takes its bound from.
 
-    duals: repaired ones. If no multiple of them is feasible, the result is 0, and the bound is that of R alone.
+    duals, strict: repaired ones. If no multiple of them is feasible, the result is 0, and the bound is that of R alone.
+    Raises Unproved if the family has anchors and no dual variables are feasible.
     """
     own = [_exact_duals(term, given) for term, given in zip(family.terms, duals, strict=True)]
+    if family.anchors is not None:
+        return [_best_mixed(family, plane(family.regularizer.X), own[0], strict)[0]]
     found = _shrunk(family, plane(family.regularizer.X), own)
     return [each._replace(a=each.a * 0) for each in own] if found is None else found[0]
 
 
-def _best_mixed(family: Family, X: Plane, own: Duals, strict: Duals | None) -> Fraction:
-    """The best bound of the dual variables and of `level`.
+def _best_mixed(family: Family, X: Plane, own: Duals, strict: Duals | None) -> tuple[Duals, Fraction]:
+    """The dual variables with the best bound, and this bound: the given ones, or those of `level`.
 
-    If the dual variables are not feasible, they are mixed with strict ones. `level` are dual variables with G = C
-    exactly.
+    If the given dual variables are not feasible, they are mixed with strict ones. `level` are dual variables with G = C
+    exactly. Raises Unproved if none are feasible.
     """
     assert family.anchors is not None
-    tried = [own]
-    if strict is not None:
-        inner = _exact_duals(family.terms[0], strict).a
-        shares = np.array([Fraction(1, 1 << k) for k in (*SHRINKING[1:], 0)], dtype=object)
-        tried += [own._replace(a=own.a + share * (inner - own.a)) for share in shares]
-    found = (_bound_of(family, X, [duals]) for duals in tried)
-    bounds = [next((bound for bound in found if bound is not None), None)]
+
+    def tried() -> Iterator[Duals]:
+        yield own
+        if strict is not None:
+            inner = _exact_duals(family.terms[0], strict).a
+            for k in (*SHRINKING[1:], 0):
+                yield own._replace(a=own.a + Fraction(1, 1 << k) * (inner - own.a))
+
+    found = ((duals, _bound_of(family, X, [duals])) for duals in tried())
+    proved = [next(((duals, bound) for duals, bound in found if bound is not None), None)]
     if family.anchors.level is not None:
-        bounds.append(_bound_of(family, X, [family.anchors.level]))
-    proved = [bound for bound in bounds if bound is not None]
-    if not proved:
+        level = _bound_of(family, X, [family.anchors.level])
+        proved.append(None if level is None else (family.anchors.level, level))
+    feasible = [each for each in proved if each is not None]
+    if not feasible:
         raise Unproved(UNPROVED)
-    return max(proved)
+    return max(feasible, key=lambda each: each[1])
 
 
 def _exact_duals(term: Term, duals: Duals) -> Duals:

@@ -138,8 +138,8 @@ let compare_triplet (s, a) (t, b) = match compare_pair s t with 0 -> Z.compare a
 
 let ascending (i, j) = (Z.min i j, Z.max i j)
 
-(* Pairs of two points, none twice, not the other way round either *)
-let pairs doc what n json =
+(* Pairs of two points, in the order of the file; none twice, not the other way round either *)
+let listed_pairs doc what n json =
   let found =
     map
       (fun row ->
@@ -149,7 +149,9 @@ let pairs doc what n json =
       (list what json)
   in
   ignore (sorted compare_pair what (map ascending found));
-  sorted compare_pair what found
+  found
+
+let pairs doc what n json = sorted compare_pair what (listed_pairs doc what n json)
 
 let triplets doc n json : Verified.triplet list =
   let what = "triplets" in

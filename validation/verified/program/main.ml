@@ -266,6 +266,19 @@ let rtml doc side p : outcome =
     failed = lazy (of_triplets (Verified.rtml_loss width) listed side prices);
   }
 
+let side_fraction side name : Verified.q =
+  match list name (field name side.doc.json) with
+  | [ a; b ] -> { qnum = whole name a; qden = positive name b }
+  | _ -> reject (name ^ " is no fraction")
+
+(* Similar and dissimilar pairs that were given, each as [read] reads them; none is of both kinds *)
+let given_pairs read doc n given =
+  only "pairs" [ "similar"; "dissimilar" ] given;
+  let of_kind kind = read doc (kind ^ " pairs") n (field kind given) in
+  let similar = of_kind "similar" and dissimilar = of_kind "dissimilar" in
+  ignore (sorted compare_pair "pairs of both kinds" (map ascending (List.rev_append similar dissimilar)));
+  (similar, dissimilar)
+
 let dml_eig doc side p : outcome =
   let similar, dissimilar, check =
     match field "pairs" (params doc) with
@@ -273,10 +286,7 @@ let dml_eig doc side p : outcome =
         let y = Lazy.force p.labels in
         (Verified.made_pairs y true, Verified.made_pairs y false, Verified.check_dml_eig_labels div p.x y)
     | given ->
-        only "pairs" [ "similar"; "dissimilar" ] given;
-        let of_kind kind = pairs doc (kind ^ " pairs") p.n (field kind given) in
-        let similar = of_kind "similar" and dissimilar = of_kind "dissimilar" in
-        ignore (sorted compare_pair "pairs of both kinds" (map ascending (List.rev_append similar dissimilar)));
+        let similar, dissimilar = given_pairs pairs doc p.n given in
         (similar, dissimilar, Verified.check_dml_eig div p.x similar dissimilar)
   in
   let prices =
@@ -287,11 +297,7 @@ let dml_eig doc side p : outcome =
         | _ -> reject "a price must be i, j and a number")
       side.prices
   in
-  let mu : Verified.q =
-    match list "most" (field "most" side.doc.json) with
-    | [ a; b ] -> { qnum = whole "most" a; qden = positive "most" b }
-    | _ -> reject "most is no fraction"
-  in
+  let mu = side_fraction side "most" in
   let attained = Verified.within_budget p.x similar (Lazy.force p.metric) in
   {
     interval = check mu side.over prices (Lazy.force side.factor) attained;
@@ -502,6 +508,100 @@ let glml doc side p : outcome =
         ];
   }
 
+(* Of each point: shares of others, each with a logarithm; and the logarithm of the sum at the metric *)
+let softmaxes side : Verified.soft list =
+  let index = natural side.doc "a price" and whole = whole "a price" in
+  let share row =
+    match list "a price" row with
+    | [ k; z; a ] -> (index k, (whole a, whole z))
+    | _ -> reject "a price must be a point and two numbers"
+  in
+  map
+    (fun row ->
+      match list "prices" row with
+      | [ i; shares; top ] -> { Verified.of_point = index i; shared = map share (list "prices" shares); log_sum = whole top }
+      | _ -> reject "prices must be a point, a list and a number")
+    side.prices
+
+let logs_over side = positive "logs_over" (field "logs_over" side.doc.json)
+
+let mcml _ side p : outcome =
+  let y = Lazy.force p.labels and r = logs_over side and rows = softmaxes side in
+  {
+    interval = Verified.check_mcml div p.x y side.over r rows (Lazy.force side.factor) (Lazy.force p.metric);
+    attained = Lazy.force p.metric;
+    failed =
+      lazy
+        [
+          ( List.for_all (Verified.soft_ok div (Verified.numbers y) r (fun _ -> side.over)) rows,
+            "a price is negative or of no other point, or its logarithm is too small, or the sum of a point is not 1" );
+        ];
+  }
+
+(* As cvxml has them *)
+let largest_b = 1e6
+let heaviest = 1e100
+
+let ldml doc side p : outcome =
+  let params = params doc in
+  let b = match field "b" params with String "free" -> None | _ -> Some (between doc "b" (-.largest_b) largest_b) in
+  let means =
+    match optional "losses" params with
+    | None | Some (String "sum") -> false
+    | Some (String "means") -> true
+    | _ -> reject "losses is neither sum nor means"
+  in
+  let alone : Verified.q =
+    match optional "self_pairs" params with
+    | None -> { qnum = Z.zero; qden = Z.one }
+    | Some _ ->
+        let value = number doc "self_pairs" in
+        if Z.sign value.qnum = 0 then value else between doc "self_pairs" (1. /. heaviest) heaviest
+  in
+  let similar, dissimilar =
+    match field "pairs" params with
+    | Null ->
+        let y = Lazy.force p.labels in
+        (Verified.made_pairs y true, Verified.made_pairs y false)
+    | given -> given_pairs listed_pairs doc p.n given
+  in
+  let count = List.length similar in
+  let weights, over =
+    match optional "weights" params with
+    | None | Some Null -> (map (fun _ -> Z.one) (List.rev_append similar dissimilar), Z.one)
+    | Some listed -> (
+        List.iter
+          (fun w ->
+            let w = rational (fraction doc "weights" w) in
+            if Q.lt w (Q.of_float (1. /. heaviest)) || Q.gt w (Q.of_float heaviest) then
+              reject "a weight is out of its range")
+          (list "weights" listed);
+        match doubles doc "weights" (List [ listed ]) with
+        | [ weights ], over when List.length weights = count + List.length dissimilar -> (weights, over)
+        | _ -> reject "weights are not one a pair")
+  in
+  let weights = Array.of_list weights in
+  let weighed first = List.fold_left (fun (k, l) s -> (k + 1, (s, weights.(k)) :: l)) (first, []) in
+  let near = List.rev (snd (weighed 0 similar)) and far = List.rev (snd (weighed count dissimilar)) in
+  let part row : Verified.logit =
+    match map (whole "a price") (list "a price" row) with
+    | [ log_at; log_part; log_rest; part ] -> { part; log_part; log_rest; log_at }
+    | _ -> reject "a price must be four numbers"
+  in
+  let parts = map part side.prices in
+  {
+    interval =
+      Verified.check_ldml div p.x means over near far alone b side.over (logs_over side) (side_fraction side "b") parts
+        (Lazy.force side.factor) (Lazy.force p.metric);
+    attained = Lazy.force p.metric;
+    failed =
+      lazy
+        [
+          (near <> [] && far <> [], "there is no pair of one kind");
+          (List.for_all (fun (t : Verified.logit) -> Z.sign t.part >= 0) parts, "a price is negative");
+        ];
+  }
+
 (* Each with the params that cvxml saves, and the fields of its side file. Those params that say how lists or vectors
    were chosen are compared with the lists, and not read otherwise. *)
 let methods =
@@ -517,6 +617,8 @@ let methods =
     ("scml", (scml, "beta" :: "basis" :: "n_basis" :: by_triplets, [ "weights" ]));
     ("ssvm", (ssvm, [ "n_neighbors"; "C"; "loss_matrix" ], "latent" :: "cases" :: of_matrix));
     ("glml", (glml, [ "query"; "alpha"; "priors"; "model"; "n_components" ], [ "B"; "trace"; "scale" ]));
+    ("mcml", (mcml, [], "logs_over" :: of_matrix));
+    ("ldml", (ldml, [ "b"; "pairs"; "losses"; "weights"; "self_pairs" ], "logs_over" :: "b" :: of_matrix));
   ]
 
 (* The fields of a saved solution. What a run claims, and how it went, is not read. *)

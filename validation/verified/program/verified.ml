@@ -898,6 +898,11 @@ let numbers l =
 let gathered g l =
   rev_append (fold_left (fun s x -> rev_append (g x) s) l []) []
 
+(** val kept : ('a1 -> bool) -> 'a1 list -> 'a1 list **)
+
+let kept f l =
+  gathered (fun t0 -> if f t0 then t0 :: [] else []) l
+
 (** val within :
     ('a1 -> 'a1 -> bool) -> ('a2 -> 'a1) -> 'a2 list -> 'a1 list -> bool **)
 
@@ -1183,8 +1188,8 @@ let targets_in_order l =
     list -> Integer.t list list -> Integer.t -> (triplet * Integer.t) list ->
     factor -> metric -> (q * q) option **)
 
-let check_lmnn_labels div x squared mu y t0 p prices0 f m =
-  let check0 = if squared then check_lmnn_squared else check_lmnn in
+let check_lmnn_labels div x squared0 mu y t0 p prices0 f m =
+  let check0 = if squared0 then check_lmnn_squared else check_lmnn in
   if (&&) (Z.eqb (count y) (count x.rows)) (Z.eqb (count t0) (count x.rows))
   then check0 div x mu (made_targets t0) (made_triplets y t0) p prices0 f m
   else None
@@ -1194,10 +1199,10 @@ let check_lmnn_labels div x squared mu y t0 p prices0 f m =
     list -> Integer.t -> (triplet * Integer.t) list -> factor -> metric ->
     (q * q) option **)
 
-let check_lmnn_triplets div x squared mu l p prices0 f m =
+let check_lmnn_triplets div x squared0 mu l p prices0 f m =
   match targets_in_order l with
   | Some targets ->
-    if squared
+    if squared0
     then check_lmnn_squared div x mu targets l p prices0 f m
     else check_lmnn div x mu targets l p prices0 f m
   | None -> None
@@ -2112,4 +2117,420 @@ let check_glml div gcd d b beta u t0 a c m w =
              (qmult (prod_Q d (fun _ -> inject_Z (Z.of_nat d)))
                (prod_Q d (item beta))))))
   then let v = trace_Q short0 d b m0 in Some ((qmult t0 t0), (qmult v v))
+  else None
+
+(** val floor :
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t ->
+    Integer.t **)
+
+let floor div a p =
+  let q0 = div a ((fun p -> p) p) in
+  if (&&) (Z.leb Integer.zero q0) (Z.leb (Z.mul q0 ((fun p -> p) p)) a)
+  then q0
+  else Integer.zero
+
+(** val doublings : nat -> Integer.t **)
+
+let rec doublings = function
+| O -> Integer.one
+| S s0 -> (fun p -> Integer.shift_left p 1) (doublings s0)
+
+(** val squared :
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> nat -> Integer.t ->
+    Integer.t **)
+
+let rec squared div u s a =
+  match s with
+  | O -> a
+  | S s0 -> squared div u s0 (floor div (Z.mul a a) u)
+
+(** val begun :
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t ->
+    Integer.t -> Integer.t -> Integer.t **)
+
+let begun div u t0 x r =
+  floor div
+    (Z.max Integer.zero
+      (Z.mul (Z.add ((fun p -> p) (Pos.mul r t0)) x) ((fun p -> p) u)))
+    (Pos.mul r t0)
+
+(** val exp_down :
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> nat -> Integer.t ->
+    Integer.t -> Integer.t **)
+
+let exp_down div u s x r =
+  squared div u s (begun div u (doublings s) x r)
+
+(** val fine : Integer.t **)
+
+let fine =
+  doublings (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S
+    (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S
+    (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S
+    (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S
+    (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S
+    (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S
+    (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S
+    (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S
+    (S (S
+    O))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))
+
+(** val exp_below :
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t ->
+    Integer.t **)
+
+let exp_below div =
+  exp_down div fine (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S
+    (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S
+    (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S
+    (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S
+    O))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))
+
+(** val farthest : Integer.t **)
+
+let farthest =
+  (fun p -> p) ((fun p -> Integer.shift_left p 1)
+    ((fun p -> Integer.shift_left p 1) ((fun p -> Integer.shift_left p 1)
+    ((fun p -> Integer.shift_left p 1) ((fun p -> Integer.shift_left p 1)
+    ((fun p -> Integer.shift_left p 1) ((fun p -> Integer.shift_left p 1)
+    Integer.one)))))))
+
+(** val exp_above :
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t ->
+    Integer.t **)
+
+let exp_above div y r =
+  let a = exp_below div (Z.min y (Z.mul farthest ((fun p -> p) r))) r in
+  let q0 =
+    Z.add (div (Z.mul ((fun p -> p) fine) ((fun p -> p) fine)) a)
+      ((fun p -> p) Integer.one)
+  in
+  if (&&) (Z.ltb Integer.zero a)
+       (Z.leb (Z.mul ((fun p -> p) fine) ((fun p -> p) fine)) (Z.mul q0 a))
+  then q0
+  else (fun p -> p) fine
+
+(** val ln_at_most :
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t ->
+    Integer.t -> Integer.t -> bool **)
+
+let ln_at_most div n0 p z0 r =
+  Z.leb (Z.mul n0 ((fun p -> p) fine))
+    (Z.mul (exp_below div z0 r) ((fun p -> p) p))
+
+(** val log_sum_at_most :
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t list ->
+    Integer.t -> Integer.t -> Integer.t -> bool **)
+
+let log_sum_at_most div top l unit0 z0 r =
+  Z.leb (summed (fun x -> exp_above div (Z.sub top x) unit0) l)
+    (exp_below div z0 r)
+
+type pulls = (Integer.t * Integer.t) list
+
+type soft = { of_point : Integer.t;
+              shared : (Integer.t * (Integer.t * Integer.t)) list;
+              log_sum : Integer.t }
+
+(** val others_among : Integer.t list -> Integer.t -> Integer.t list **)
+
+let others_among all i =
+  kept (fun j -> negb (N.eqb j i)) all
+
+(** val soft_ok :
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t list -> Integer.t ->
+    (Integer.t -> Integer.t) -> soft -> bool **)
+
+let soft_ok div all r c s =
+  let own = c s.of_point in
+  (&&)
+    ((&&)
+      ((&&) (Z.ltb Integer.zero own)
+        (within N.eqb fst s.shared (others_among all s.of_point)))
+      (forallb (fun t0 ->
+        (&&) (Z.ltb Integer.zero (fst (snd t0)))
+          (ln_at_most div (fst (snd t0)) (Z.to_pos own) (snd (snd t0)) r))
+        s.shared)) (Z.eqb (summed (fun t0 -> fst (snd t0)) s.shared) own)
+
+(** val soft_weights : (Integer.t -> pulls) -> soft list -> weighted list **)
+
+let soft_weights pull l =
+  gathered (fun s ->
+    rev_append
+      (map (fun t0 -> { weight = (snd t0); one = s.of_point; other =
+        (fst t0) }) (pull s.of_point))
+      (map (fun t0 -> { weight = (Z.opp (fst (snd t0))); one = s.of_point;
+        other = (fst t0) }) s.shared)) l
+
+(** val soft_constant : Integer.t -> Integer.t -> soft list -> q **)
+
+let soft_constant p r l =
+  qopp { qnum =
+    (summed (fun s ->
+      summed (fun t0 -> Z.mul (fst (snd t0)) (snd (snd t0))) s.shared) l);
+    qden = (Pos.mul p r) }
+
+(** val soft_top :
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t list -> Integer.t ->
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> soft ->
+    Integer.t * bool **)
+
+let soft_top div all r whole unit0 s =
+  let l =
+    map (fun k -> Z.opp (whole s.of_point k)) (others_among all s.of_point)
+  in
+  let top = largest l in (top, (log_sum_at_most div top l unit0 s.log_sum r))
+
+(** val soft_value :
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t list -> Integer.t ->
+    Integer.t -> (Integer.t -> pulls) -> (Integer.t -> Integer.t) -> soft
+    list -> (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> q option **)
+
+let soft_value div all p r pull c l whole unit0 =
+  let tops =
+    gathered (fun s -> (s, (soft_top div all r whole unit0 s)) :: []) l
+  in
+  if forallb (fun t0 -> snd (snd t0)) tops
+  then let pulled =
+         summed (fun s ->
+           summed (fun t0 -> Z.mul (snd t0) (whole s.of_point (fst t0)))
+             (pull s.of_point)) l
+       in
+       let most =
+         summed (fun t0 -> Z.mul (c (fst t0).of_point) (fst (snd t0))) tops
+       in
+       let logs = summed (fun s -> Z.mul (c s.of_point) s.log_sum) l in
+       Some
+       (qplus { qnum = (Z.add pulled most); qden = (Pos.mul p unit0) }
+         { qnum = logs; qden = (Pos.mul p r) })
+  else None
+
+(** val check_soft :
+    (Integer.t -> Integer.t -> Integer.t) -> points -> Integer.t list ->
+    Integer.t -> Integer.t -> (Integer.t -> pulls) -> (Integer.t ->
+    Integer.t) -> soft list -> factor -> metric -> (q * q) option **)
+
+let check_soft div x y p r pull c l f m =
+  let all = numbers y in
+  if forallb (soft_ok div all r c) l
+  then check div x { qnum = Integer.zero; qden = Integer.one }
+         (soft_constant p r l) (soft_weights pull l) p f m
+         (soft_value div all p r pull c l)
+  else None
+
+(** val same_points : Integer.t list -> Integer.t list -> bool **)
+
+let rec same_points a b =
+  match a with
+  | [] -> (match b with
+           | [] -> true
+           | _ :: _ -> false)
+  | i :: a0 ->
+    (match b with
+     | [] -> false
+     | j :: b0 -> (&&) (N.eqb i j) (same_points a0 b0))
+
+(** val mates_among :
+    Integer.t list -> Integer.t tree -> Integer.t -> Integer.t list **)
+
+let mates_among all t0 i =
+  let own = look Integer.zero t0 i in
+  kept (fun j -> Z.eqb (look Integer.zero t0 j) own) (others_among all i)
+
+(** val mean_pulls :
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t list ->
+    pulls **)
+
+let mean_pulls div p mates =
+  let each = div ((fun p -> p) p) (count mates) in
+  map (fun j -> (j, each)) mates
+
+(** val whole_mean :
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t list ->
+    bool **)
+
+let whole_mean div p mates =
+  Z.eqb (Z.mul (div ((fun p -> p) p) (count mates)) (count mates))
+    ((fun p -> p) p)
+
+(** val check_mcml :
+    (Integer.t -> Integer.t -> Integer.t) -> points -> Integer.t list ->
+    Integer.t -> Integer.t -> soft list -> factor -> metric -> (q * q) option **)
+
+let check_mcml div x y p r l f m =
+  let mates = mates_among (numbers y) (table y) in
+  if (&&)
+       ((&&) (Z.eqb (count y) (count x.rows))
+         (same_points (map (fun s -> s.of_point) l)
+           (kept (fun i -> match mates i with
+                           | [] -> false
+                           | _ :: _ -> true) (numbers y))))
+       (forallb (fun s -> whole_mean div p (mates s.of_point)) l)
+  then check_soft div x y p r (fun i -> mean_pulls div p (mates i)) (fun _ ->
+         (fun p -> p) p) l f m
+  else None
+
+type weighed_pairs = (pair * Integer.t) list
+
+type labelled = (pair * bool) * Integer.t
+
+type logit = { part : Integer.t; log_part : Integer.t; log_rest : Integer.t;
+               log_at : Integer.t }
+
+(** val logit_ok :
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> (labelled * logit)
+    -> bool **)
+
+let logit_ok div r s =
+  let w = snd (fst s) in
+  let a = (snd s).part in
+  (&&)
+    ((&&)
+      ((&&) ((&&) (Z.ltb Integer.zero w) (Z.leb Integer.zero a)) (Z.leb a w))
+      ((||) (Z.eqb a Integer.zero)
+        (ln_at_most div a (Z.to_pos w) (snd s).log_part r)))
+    ((||) (Z.eqb a w)
+      (ln_at_most div (Z.sub w a) (Z.to_pos w) (snd s).log_rest r))
+
+(** val signed_part : (labelled * logit) -> Integer.t **)
+
+let signed_part s =
+  if snd (fst (fst s)) then (snd s).part else Z.opp (snd s).part
+
+(** val logit_weights : (labelled * logit) list -> weighted list **)
+
+let logit_weights l =
+  gathered (fun s -> { weight = (signed_part s); one =
+    (fst (fst (fst (fst s)))); other = (snd (fst (fst (fst s)))) } :: []) l
+
+(** val logit_entropy : (labelled * logit) list -> Integer.t **)
+
+let logit_entropy l =
+  summed (fun s ->
+    Z.add (Z.mul (snd s).part (snd s).log_part)
+      (Z.mul (Z.sub (snd (fst s)) (snd s).part) (snd s).log_rest)) l
+
+(** val whole_toward :
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> q -> labelled ->
+    Integer.t **)
+
+let whole_toward whole unit0 b = function
+| (p, _) ->
+  let (p0, alike) = p in
+  let (i, j) = p0 in
+  let v =
+    Z.sub (Z.mul (whole i j) ((fun p -> p) b.qden))
+      (Z.mul b.qnum ((fun p -> p) unit0))
+  in
+  if alike then v else Z.opp v
+
+(** val logit_value :
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t -> q ->
+    (labelled * logit) list -> (Integer.t -> Integer.t -> Integer.t) ->
+    Integer.t -> q option **)
+
+let logit_value div p r b l whole unit0 =
+  let under = Pos.mul unit0 b.qden in
+  let at_ =
+    gathered (fun s -> (s, (whole_toward whole unit0 b (fst s))) :: []) l
+  in
+  if forallb (fun t0 ->
+       log_sum_at_most div (largest (Integer.zero :: ((snd t0) :: [])))
+         (Integer.zero :: ((snd t0) :: [])) under (snd (fst t0)).log_at r) at_
+  then let most =
+         summed (fun t0 ->
+           Z.mul (snd (fst (fst t0))) (Z.max Integer.zero (snd t0))) at_
+       in
+       let logs = summed (fun s -> Z.mul (snd (fst s)) (snd s).log_at) l in
+       Some
+       (qplus { qnum = most; qden = (Pos.mul p under) } { qnum = logs; qden =
+         (Pos.mul p r) })
+  else None
+
+(** val check_logistic :
+    (Integer.t -> Integer.t -> Integer.t) -> points -> Integer.t -> Integer.t
+    -> q option -> q -> (labelled * logit) list -> factor -> metric ->
+    (q * q) option **)
+
+let check_logistic div x p r given b l f m =
+  let pull = summed signed_part l in
+  if (&&) (forallb (logit_ok div r) l)
+       (match given with
+        | Some b' -> qeq_bool b' b
+        | None -> Z.eqb pull Integer.zero)
+  then check div x { qnum = Integer.zero; qden = Integer.one }
+         (qminus (qopp { qnum = (logit_entropy l); qden = (Pos.mul p r) })
+           (qmult b { qnum = pull; qden = p })) (logit_weights l) p f m
+         (logit_value div p r b l)
+  else None
+
+(** val zipped :
+    ('a1 * 'a2) list -> 'a1 list -> 'a2 list -> ('a1 * 'a2) list option **)
+
+let rec zipped done0 a b =
+  match a with
+  | [] -> (match b with
+           | [] -> Some (rev_append done0 [])
+           | _ :: _ -> None)
+  | x :: a0 ->
+    (match b with
+     | [] -> None
+     | y :: b0 -> zipped ((x, y) :: done0) a0 b0)
+
+(** val over_kind : bool -> Integer.t -> weighed_pairs -> Integer.t **)
+
+let over_kind means q0 l =
+  if means then summed snd l else (fun p -> p) q0
+
+(** val labelled_kind :
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t -> bool
+    -> weighed_pairs -> labelled list **)
+
+let labelled_kind div p z0 alike l =
+  gathered (fun s -> (((fst s), alike),
+    (div (Z.mul (snd s) ((fun p -> p) p)) z0)) :: []) l
+
+(** val kind_ok :
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t ->
+    weighed_pairs -> bool **)
+
+let kind_ok div p z0 l =
+  (&&) (Z.ltb Integer.zero z0)
+    (forallb (fun s ->
+      Z.eqb (Z.mul (div (Z.mul (snd s) ((fun p -> p) p)) z0) z0)
+        (Z.mul (snd s) ((fun p -> p) p))) l)
+
+(** val check_ldml :
+    (Integer.t -> Integer.t -> Integer.t) -> points -> bool -> Integer.t ->
+    weighed_pairs -> weighed_pairs -> q -> q option -> Integer.t -> Integer.t
+    -> q -> logit list -> factor -> metric -> (q * q) option **)
+
+let check_ldml div x means q0 near far w_0 given p r b parts f m =
+  let z0 = over_kind means q0 near in
+  let z' = over_kind means q0 far in
+  let alone =
+    Z.mul (Z.mul (Z.mul (count x.rows) w_0.qnum) ((fun p -> p) q0))
+      ((fun p -> p) p)
+  in
+  let own = div alone (Z.mul ((fun p -> p) w_0.qden) z0) in
+  let n0 = size x.rows in
+  let inside = forallb (fun s -> pair_inside n0 (fst s)) in
+  if (&&)
+       ((&&)
+         ((&&) ((&&) (kind_ok div p z0 near) (kind_ok div p z' far))
+           (Z.eqb (Z.mul own (Z.mul ((fun p -> p) w_0.qden) z0)) alone))
+         (inside near)) (inside far)
+  then let last =
+         if Z.eqb own Integer.zero
+         then []
+         else (((Integer.zero, Integer.zero), true), own) :: []
+       in
+       let l =
+         rev_append (rev_append (labelled_kind div p z' false far) []) last
+       in
+       (match zipped []
+                (rev_append
+                  (rev_append (labelled_kind div p z0 true near) []) l) parts with
+        | Some l0 -> check_logistic div x p r given b l0 f m
+        | None -> None)
   else None

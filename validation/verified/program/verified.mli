@@ -271,6 +271,8 @@ val numbers : 'a1 list -> Integer.t list
 
 val gathered : ('a1 -> 'a2 list) -> 'a1 list -> 'a2 list
 
+val kept : ('a1 -> bool) -> 'a1 list -> 'a1 list
+
 val within :
   ('a1 -> 'a1 -> bool) -> ('a2 -> 'a1) -> 'a2 list -> 'a1 list -> bool
 
@@ -630,3 +632,134 @@ val check_glml :
   (Integer.t -> Integer.t -> Integer.t) -> (Integer.t -> Integer.t ->
   Integer.t) -> nat -> rationals -> q list -> rationals -> q -> rationals ->
   q -> q list -> rationals -> (q * q) option
+
+val floor :
+  (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t -> Integer.t
+
+val doublings : nat -> Integer.t
+
+val squared :
+  (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> nat -> Integer.t ->
+  Integer.t
+
+val begun :
+  (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t ->
+  Integer.t -> Integer.t -> Integer.t
+
+val exp_down :
+  (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> nat -> Integer.t ->
+  Integer.t -> Integer.t
+
+val fine : Integer.t
+
+val exp_below :
+  (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t -> Integer.t
+
+val farthest : Integer.t
+
+val exp_above :
+  (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t -> Integer.t
+
+val ln_at_most :
+  (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t ->
+  Integer.t -> Integer.t -> bool
+
+val log_sum_at_most :
+  (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t list ->
+  Integer.t -> Integer.t -> Integer.t -> bool
+
+type pulls = (Integer.t * Integer.t) list
+
+type soft = { of_point : Integer.t;
+              shared : (Integer.t * (Integer.t * Integer.t)) list;
+              log_sum : Integer.t }
+
+val others_among : Integer.t list -> Integer.t -> Integer.t list
+
+val soft_ok :
+  (Integer.t -> Integer.t -> Integer.t) -> Integer.t list -> Integer.t ->
+  (Integer.t -> Integer.t) -> soft -> bool
+
+val soft_weights : (Integer.t -> pulls) -> soft list -> weighted list
+
+val soft_constant : Integer.t -> Integer.t -> soft list -> q
+
+val soft_top :
+  (Integer.t -> Integer.t -> Integer.t) -> Integer.t list -> Integer.t ->
+  (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> soft ->
+  Integer.t * bool
+
+val soft_value :
+  (Integer.t -> Integer.t -> Integer.t) -> Integer.t list -> Integer.t ->
+  Integer.t -> (Integer.t -> pulls) -> (Integer.t -> Integer.t) -> soft list
+  -> (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> q option
+
+val check_soft :
+  (Integer.t -> Integer.t -> Integer.t) -> points -> Integer.t list ->
+  Integer.t -> Integer.t -> (Integer.t -> pulls) -> (Integer.t -> Integer.t)
+  -> soft list -> factor -> metric -> (q * q) option
+
+val same_points : Integer.t list -> Integer.t list -> bool
+
+val mates_among :
+  Integer.t list -> Integer.t tree -> Integer.t -> Integer.t list
+
+val mean_pulls :
+  (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t list ->
+  pulls
+
+val whole_mean :
+  (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t list -> bool
+
+val check_mcml :
+  (Integer.t -> Integer.t -> Integer.t) -> points -> Integer.t list ->
+  Integer.t -> Integer.t -> soft list -> factor -> metric -> (q * q) option
+
+type weighed_pairs = (pair * Integer.t) list
+
+type labelled = (pair * bool) * Integer.t
+
+type logit = { part : Integer.t; log_part : Integer.t; log_rest : Integer.t;
+               log_at : Integer.t }
+
+val logit_ok :
+  (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> (labelled * logit) ->
+  bool
+
+val signed_part : (labelled * logit) -> Integer.t
+
+val logit_weights : (labelled * logit) list -> weighted list
+
+val logit_entropy : (labelled * logit) list -> Integer.t
+
+val whole_toward :
+  (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> q -> labelled ->
+  Integer.t
+
+val logit_value :
+  (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t -> q ->
+  (labelled * logit) list -> (Integer.t -> Integer.t -> Integer.t) ->
+  Integer.t -> q option
+
+val check_logistic :
+  (Integer.t -> Integer.t -> Integer.t) -> points -> Integer.t -> Integer.t
+  -> q option -> q -> (labelled * logit) list -> factor -> metric -> (q * q)
+  option
+
+val zipped :
+  ('a1 * 'a2) list -> 'a1 list -> 'a2 list -> ('a1 * 'a2) list option
+
+val over_kind : bool -> Integer.t -> weighed_pairs -> Integer.t
+
+val labelled_kind :
+  (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t -> bool ->
+  weighed_pairs -> labelled list
+
+val kind_ok :
+  (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t ->
+  weighed_pairs -> bool
+
+val check_ldml :
+  (Integer.t -> Integer.t -> Integer.t) -> points -> bool -> Integer.t ->
+  weighed_pairs -> weighed_pairs -> q -> q option -> Integer.t -> Integer.t
+  -> q -> logit list -> factor -> metric -> (q * q) option

@@ -1,0 +1,41 @@
+"""Logarithms as hints for the verified checker of validation/verified/: whole numbers over 2^72.
+
+The checker accepts z as a bound of ln y if its own lower bound of exp(z) is at least y. That bound is
+(1 + z/2^90)^(2^90), rounded down to multiples of 2^-192. So each hint is a little above the logarithm.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from cvxml.core.balls import ball, ends, total
+
+DIGITS = 72  # binary digits of a hint
+SLACK = 4  # covers the error z^2 / 2^91 for |z| < 128, and the terms exp(-128) of far points
+FINE = 192  # binary digits of the checker's exponentials
+
+
+def log_above(value: Fraction) -> int:
+    """Return a hint for ln(value), for 2^-128 <= value."""
+    return hint(ball(value).log(), value)
+
+
+def hint(log: Any, value: Fraction = Fraction(1)) -> int:
+    """Return a hint for a logarithm that is known as a ball. value: a lower bound of the number itself."""
+    # the last squarings of a small number are rounded to 2^-192, which is a larger share of it
+    rounding = math.ceil(Fraction(4, 1 << (FINE - DIGITS)) / value)
+    return math.ceil(ends(log)[1] * (1 << DIGITS)) + SLACK + rounding
+
+
+def log_sum_above(D: Sequence[int], unit: Fraction) -> int:
+    """Return a hint for ln sum_k exp((least D - D_k) unit)."""
+    least = min(D)
+    return hint(total([ball(unit * (least - each)).exp() for each in D]).log())
+
+
+def softplus_above(v: Fraction) -> int:
+    """Return a hint for ln(1 + exp(v)), v <= 0."""
+    return log_sum_above([0, 1], -v)

@@ -1,0 +1,91 @@
+"""Problems with exponentials and logarithms: intervals of random instances, and hints that are too small."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cvxml
+from cvxml.oracle.side import LOGARITHMS
+from tests.instances import random_data
+from validation.verified import twin
+from validation.verified.built import run, saved
+from validation.verified.test_verified import edited, rejected, same_as_exact
+
+pytestmark = pytest.mark.slow  # a landing runs these where `.ci/landing.py` says so
+
+
+PAIRS = {"similar": [[3, 2], [0, 1], [5, 9], [7, 1], [4, 8]], "dissimilar": [[4, 2], [1, 3], [0, 9]]}
+
+
+def params_of(method: str, seed: int) -> dict[str, Any]:
+    """Parameters of a random instance: for LDML, all combinations of its parameters."""
+    if method != "ldml":
+        return {}
+    params: dict[str, Any] = {"losses": ("sum", "means")[seed // 3 % 2], "b": ("free", 1.5)[seed % 2]}
+    if seed % 5 == 0:
+        params["self_pairs"] = 0.3
+    if seed % 4 < 2:
+        params["pairs"] = PAIRS
+        params["weights"] = np.random.default_rng(seed).uniform(0.1, 2, size=8) if seed % 3 else None
+    return params
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("method", LOGARITHMS)
+@pytest.mark.parametrize("start", range(0, 200, 10))
+def test_random_instances_have_the_interval_of_exact_mode_and_of_the_twin(
+    start: int, method: str, tmp_path: Path
+) -> None:
+    """Whether a run converged or not."""
+    for seed in range(start, start + 10):
+        X, y = random_data(seed, n=10, d=1 + seed % 4, classes=2 + seed % 3)
+        if seed % 3 == 0:  # equal points, and ties of distances
+            X = np.round(X)
+        X = X * 10.0 ** (seed % 5 - 2)  # distances so large that exponentials are cut off
+        solution = cvxml.solve(method, X, y, max_iter=1 + seed % 40, **params_of(method, seed))
+        same_as_exact(solution, tmp_path)
+        file, beside = tmp_path / "solution.json", tmp_path / "side.json"
+        expected = twin.interval(twin.read(file.read_bytes()), twin.read(beside.read_bytes()))
+        assert run(file, beside).interval == expected
+
+
+def hints_of(method: str, content: Any) -> list[tuple[list[Any], int]]:
+    """Where the logarithms are: a list, and the place in it."""
+    if method == "ldml":
+        # a dual variable that is 0 or the whole weight leaves a logarithm unused
+        return [(row, at) for row in content["prices"] for at in range(3) if row[at] != "0x0"]
+    return [(row, 2) for row in content["prices"]] + [
+        (share, 1) for row in content["prices"] for share in row[1]
+    ]
+
+
+@pytest.mark.parametrize("method", LOGARITHMS)
+def test_a_logarithm_that_is_too_small_by_2_to_the_minus_64_is_rejected(method: str, tmp_path: Path) -> None:
+    file, beside, _, content = edited(method, tmp_path)
+    hints, rng = hints_of(method, content), np.random.default_rng(0)
+    for k in [*range(3), *rng.choice(len(hints), 20, replace=False)]:
+        row, at = hints[k]
+        kept = row[at]
+        row[at] = hex(int(kept, 16) - (1 << 8))
+        beside.write_text(json.dumps(content))
+        assert rejected(file, beside)
+        row[at] = kept
+    beside.write_text(json.dumps(content))
+    assert run(file, beside).proved
+
+
+def test_points_that_are_alone_in_their_class_have_no_softmax(tmp_path: Path) -> None:
+    X, _ = random_data(2, n=9, d=2, classes=2)
+    solution = cvxml.solve("mcml", X, np.array([0, 0, 0, 1, 1, 1, 1, 2, 3]))
+    same_as_exact(solution, tmp_path)
+    file, beside = saved(solution, tmp_path)
+    content = json.loads(beside.read_text())
+    assert [i for i, *_ in content["prices"]] == list(range(7))
+    content["prices"].append(content["prices"][0])
+    beside.write_text(json.dumps(content))
+    assert rejected(file, beside)
