@@ -42,8 +42,8 @@ def problem(B: FloatArray) -> cp.Problem:
     #: M = A^-1 (D, D) | M = A^{-1} \in \mathbb{R}^{D \times D}
     M = cp.Variable((D, D), symmetric=True, name="M")
     #: min over M:  (tr[M B])^2 | \min_{M}\ (\operatorname{tr}[M B])^2
-    #: log det M >= 0:  M / |M|^(1/D), of determinant 1, is no worse
-    #:   | \log \det M \ge 0 \quad \text{(} M / |M|^{1/D} \text{, of determinant } 1 \text{, is no worse)}
+    #: log det M >= 0   (|M| = 1 loses nothing: M / |M|^(1/D) is no worse)
+    #:   | \log \det M \ge 0 \quad \text{(} |M| = 1 \text{ loses nothing: } M / |M|^{1/D} \text{ is no worse)}
     return cp.Problem(cp.Minimize(cp.square(cp.trace(M @ B))), [cp.log_det(M) >= 0])
 
 
@@ -53,9 +53,9 @@ def dual(B: FloatArray) -> cp.Problem:
     #: y >= 0,  u >= 0 | y \ge 0, \quad u \ge 0
     y, u = cp.Variable(nonneg=True, name="y"), cp.Variable(nonneg=True, name="u")
     values = np.linalg.eigvalsh(B)
-    #: if neither B nor -B is positive definite, y = u = 0 is best, with the value 0; for cvxpy:
-    #:   | \text{if neither } B \text{ nor } {-B} \text{ is positive definite, } y = u = 0 \text{ is best,}
-    #:     \text{ with the value } 0 \text{; for cvxpy:}
+    #: if neither B nor -B is positive definite, the dual value is 0, at y = u = 0; cvxpy gets:
+    #:   | \text{if neither } B \text{ nor } {-B} \text{ is positive definite, the dual value is } 0
+    #:     \text{, at } y = u = 0 \text{; cvxpy gets:}
     if values[0] <= 0 <= values[-1]:
         #: max - y^2/4 - u  with  y = 0 | \max\ {-y^2} / 4 - u \quad \text{with } y = 0
         return cp.Problem(cp.Maximize(-cp.square(y) / 4 - u), [y == 0])

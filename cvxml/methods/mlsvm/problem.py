@@ -65,8 +65,9 @@ def dual(X: FloatArray, N: Neighborhood, lam: float) -> cp.Problem:
     usable = N.usable
     if len(usable) == 0:  # no constraint, so no dual variable
         S = cp.Variable((d, d), symmetric=True, name="S")
-        #: no i has both I_i and T_i: no dual variable, the bound is 0
-        #:   | \text{where no } i \text{ has both } I_i \text{ and } T_i \text{: no dual variable, and the bound is } 0
+        #: if no i has both I_i and T_i, there are no dual variables, and the bound is 0
+        #:   | \text{if no } i \text{ has both } I_i \text{ and } T_i \text{, there are no dual variables,}
+        #:     \text{ and the bound is } 0
         return cp.Problem(cp.Maximize(-cp.sum_squares(S) / (2 * lam)), [S >> 0])
     #: u_ij >= 0 for j in I_i | u_{ij} \ge 0 \quad (j \in I_i)
     u = cp.Variable(sum(len(N.impostors[i]) for i in usable), nonneg=True, name="u")

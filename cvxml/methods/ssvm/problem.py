@@ -276,7 +276,8 @@ def largest_score(D: Sequence[Any], r: int, m: int, k: int, name: str) -> tuple[
     s = cp.Variable(D[r].size, nonneg=True, name=f"s[{name},{r}]")
     #: u + s_j >= -D_j for j in r | u + s_j \ge -D_j \quad (j \in r)
     value, rows = m * u + cp.sum(s), [u + s >= -D[r]]
-    #: m = k: no v, no w, and s only in r | m = k: \text{ no } v, \text{ no } w, \text{ and } s \text{ only in } r
+    #: if m = k, the block has no v and no w, and s_j only for points j of class r
+    #:   | \text{if } m = k \text{, the block has no } v \text{ and no } w \text{, and } s_j \text{ only for } j \in r
     if m == k:
         return value, rows
     v = cp.Variable(name=f"v[{name}]")
