@@ -17,6 +17,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from cvxml.core import files
+from cvxml.core.files.arrays import read_indices
+from cvxml.core.files.common import open_regular
 
 # The function-scoped tmp_path is shared by the examples of one test, which overwrite their file.
 SHARED = [HealthCheck.function_scoped_fixture]
@@ -88,3 +90,19 @@ def test_a_newline_in_the_name_stays_out_of_the_message(tmp_path: Path) -> None:
 def test_a_null_character_in_the_name() -> None:
     with pytest.raises(ValueError, match="null"):
         files.read_json("a\0.json")
+
+
+def test_a_folder_is_no_file(tmp_path: Path) -> None:
+    with pytest.raises(IsADirectoryError):
+        open_regular(tmp_path)
+
+
+@pytest.mark.parametrize("index", [2**53, 2**53 + 2])
+def test_an_index_that_double_precision_may_round_is_refused(index: int, tmp_path: Path) -> None:
+    path = tmp_path / "pairs.csv"
+    path.write_text(f"0,1\n1,{index}\n")
+    if index > 2**53:
+        with pytest.raises(ValueError, match="line 2, column 2"):
+            read_indices(path)
+    else:
+        assert np.asarray(read_indices(path)).tolist() == [[0, 1], [1, index]]

@@ -19,7 +19,8 @@ def test_the_first_files_have_no_false_proof(problem: str, tmp_path: Path) -> No
     assert corpus.main([str(tmp_path), "--files", "40", "--problems", problem]) == 0
     letters = (tmp_path / f"{problem.replace(':', '_')}.txt").read_text()
     assert len(letters) == 40
-    assert {*letters} == {"r", "p"}
+    assert {*letters} <= {"r", "p"}
+    assert "r" in letters
 
 
 def test_a_run_goes_on_where_the_last_one_stopped(tmp_path: Path) -> None:
