@@ -153,4 +153,4 @@ def test_a_feature_that_no_weight_could_use_has_none(unit: float) -> None:
 def test_evaluate_gives_half_the_squared_norm_of_the_metric() -> None:
     X, y = random_data(3, n=12, d=2)
     M = np.diag([1.0, 2.0])
-    assert cvxml.evaluate("schultz_joachims", X, y, M)["norm"] == 2.5
+    assert cvxml.evaluate("schultz_joachims", X, y, M).norm == 2.5

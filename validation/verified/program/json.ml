@@ -17,9 +17,9 @@ let fail at what = raise (Malformed (Printf.sprintf "%s at byte %d" what at))
 
 let is_digit c = c >= '0' && c <= '9'
 
-(* The values of a text may take [free] bytes of memory, and [each] for a letter. In an honest file a number, which takes
-   48 bytes, has six letters or more with what is between it and the next. *)
-let free, each = 1 lsl 25, 8
+(* The values of a text may take [free] bytes of memory, and [each] for a letter. The densest honest entries are triplets
+   of small indices: four values of 48 bytes in 14 letters or more. *)
+let free, each = 1 lsl 25, 14
 
 (* Refuses a text whose values would take more, before anything is made of them. *)
 let refuse_many text =
