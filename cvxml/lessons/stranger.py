@@ -203,8 +203,8 @@ def _():
         tolerance, or at $10^{-3}$ with the relative gap in the report. Another $\lambda$ is found too. The objective is
         linear in $\lambda$, and the metric fits best at the $\lambda$ where the slope of the gap is 0. If no
         explanation is named, those with a hundred times smaller relative gap are listed as nearest (a thousand times,
-        if the optimum may not be unique). They are possible, and not proved. A missing diagnosis means only that no
-        known explanation fits.
+        for another number, or if the optimum may not be unique). They are possible, and not proved. A missing diagnosis
+        means only that no known explanation fits.
 
         **Proved and unproved.** The verdict is proved. A diagnosis proves that the matrix solves the other problem. It
         is likely, but not proved, that the other program made this mistake.

@@ -120,7 +120,7 @@ def diagnose(asked: Asked, optimum: Reference | None = None, seconds: float = ma
             found += sifted(other_weights(judge, metric))
             if not any(_is_exact(each, own, asked.tol) for each in found):
                 found += sifted(multiples_at_weights(judge, metric))
-        explained = any(_is_exact(each, own, asked.tol) or _is_nearer(each, own) for each in found)
+        explained = any(_is_exact(each, own, asked.tol) or _is_near(each, own) for each in found)
         if math.isfinite(own.share) and not explained:
             shares = [each.left.share for each in read]
             found += sifted(two_misreadings(judge, metric, shares, own.share / PART))
@@ -270,14 +270,10 @@ def _is_near(each: Explanation, own: Left) -> bool:
     """
     if _is_chosen(each) or each.slight or not math.isfinite(own.share) or not _is_less(each.left, own):
         return False
+    if each.number:
+        return each.left.share <= min(LOOSE, _capped_gap(own) / SURELY)
     many = each.left.gap is not None and not each.left.unique  # without a gap, the set of optima is not known
-    most = _capped_gap(own) / (SURELY if many else BETTER)
-    return each.left.share <= (min(LOOSE, most) if each.number else most)
-
-
-def _is_nearer(each: Explanation, own: Left) -> bool:
-    """Return True if the explanation is so near that combinations need not be tried."""
-    return _is_near(each, own) and not (each.number and each.left.share > _capped_gap(own) / SURELY)
+    return each.left.share <= _capped_gap(own) / (SURELY if many else BETTER)
 
 
 def _is_chosen(each: Explanation) -> bool:
@@ -337,8 +333,8 @@ def unnamed(asked: Asked, diagnosis: Diagnosis) -> str:
         )
     return (
         f"no misreading is named: for {tried} of {method}, the relative gap is {_best(diagnosis.times)}. The limits "
-        f"are {BETTER:,} times for the list of the nearest and {SURELY:,} times for a name (for several optima "
-        f"{SURELY:,} times and a relative gap of {NOT_BY_LUCK:g}). Next: compare the parts of your program "
-        f"with those of `cvxml evaluate {method} DATA --metric FILE`, in Python "
+        f"are {BETTER:,} times for the list of the nearest ({SURELY:,} for another number) and {SURELY:,} times for a "
+        f"name (for several optima {SURELY:,} times and a relative gap of {NOT_BY_LUCK:g}). Next: compare the parts "
+        f"of your program with those of `cvxml evaluate {method} DATA --metric FILE`, in Python "
         f"cvxml.evaluate({method!r}, X, y, metric)"
     )

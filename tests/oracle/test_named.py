@@ -12,7 +12,7 @@ import pytest
 
 import cvxml
 from cvxml import datasets
-from cvxml.core.metric import FloatArray, project_psd
+from cvxml.core.metric import FloatArray
 from cvxml.core.report import Report, Verdict
 from cvxml.methods import get, names
 from cvxml.oracle import weights
@@ -312,10 +312,7 @@ def of(share: float, sentence: str = "it", **told_of: Any) -> Explanation:
         (1e-4, 0.5, {"fitted": 1}, None),
         (1e-2, 0.5, {"fitted": 1}, None),
         # another number that was not
-        (6e-4, 0.5, {"number": True}, "possibly"),
-        (6e-3, 0.5, {"number": True}, None),
-        (6e-4, 0.05, {"number": True}, None),
-        (6e-4, 0.5, {"number": True, "left": {"unique": False}}, None),
+        (6e-4, 0.5, {"number": True}, None),
         (4e-4, 0.5, {"number": True}, "0.0004"),
         (2e-3, 5.0, {"number": True}, None),
         (1e-9, math.inf, {"gap": None}, "it"),
@@ -334,22 +331,6 @@ def test_how_certain_the_words_are(share: float, own: float, how: dict[str, Any]
         assert sentence == said if said == "it" else said in sentence
         assert sentence.startswith("it")
         assert not found.nearest
-
-
-@pytest.mark.slow
-def test_a_factor_that_an_unfinished_program_got_wrong_is_listed() -> None:
-    """The optimum of lam ||A||^2 beside an error of 0.03 %: some hundred times nearer than to lam/2 ||A||^2."""
-    X, y = datasets.load("wine")
-    X = datasets.standardize(X)
-    optimum = cvxml.solve("mlsvm", X, y, lam=0.2, tol=1e-9).metric
-    E = np.random.default_rng(0).standard_normal(optimum.shape)
-    metric = optimum + 0.0003 * np.linalg.norm(optimum) * (E + E.T) / np.linalg.norm(E + E.T)
-    report = cvxml.check("mlsvm", X, y, project_psd(metric), lam=0.1, diagnosed="all")
-    assert not report.diagnosis
-    wrong = get("mlsvm").MISREADINGS["lam"].sentence
-    (nearest,) = report.nearest
-    assert nearest.sentence.endswith(wrong)
-    assert 100 < nearest.asked / nearest.share < 1000
 
 
 def test_the_note_has_the_factor_of_the_best_problem() -> None:
