@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import itertools
 import os
 import re
 import subprocess
@@ -111,10 +112,8 @@ def middle(method: str, width: int) -> tuple[list[str], int]:
     lines = side_by_side(get(method).STATEMENT, width)
     first = next(i for i, line in enumerate(lines) if f"| {code_of(method)[0]}" in line)
     bar = lines[first].index(f"| {code_of(method)[0]}")
-    last = max(
-        i for i, line in enumerate(lines) if line[bar : bar + 1] in ("|", ":") and line[bar - 1] == " "
-    )
-    return lines[first : last + 1], bar
+    rows = itertools.takewhile(lambda line: line[bar : bar + 1] in ("|", ":"), lines[first:])
+    return list(rows), bar
 
 
 def columns(method: str, mathematics: int) -> int:
