@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -65,6 +66,7 @@ def stands_for(interval: Exact, proof: Certificate, allowed: Fraction | float) -
     if interval.distance == 0:  # the given matrix is M M^T itself
         return True
     judged = proof.step or proof
-    near = interval.distance <= MAX_NEGATIVE * proof.feasibility.norm and judged.rounding <= float(allowed)
+    limit = float(min(allowed, sys.float_info.max))  # a fraction may be larger than every float
+    near = interval.distance <= MAX_NEGATIVE * proof.feasibility.norm and judged.rounding <= limit
     seen = max(proof.rounding, proof.value_rounding)
-    return near and abs(upward(interval.objective) - proof.objective) <= float(allowed) + seen
+    return near and abs(upward(interval.objective) - proof.objective) <= limit + seen

@@ -204,6 +204,24 @@ def test_a_root_stands_for_a_matrix_near_it_of_the_same_objective(
     assert stands_for(interval, proof, ALLOWED) == stands
 
 
+@pytest.mark.parametrize(("rounding", "stands"), [(1e300, True), (np.inf, False), (np.nan, False)])
+def test_what_is_allowed_may_be_beyond_the_largest_float(rounding: float, stands: bool) -> None:
+    """So it is for a reference that is wrong, beside huge data."""
+    proof = Certificate(
+        kind="global",
+        objective=1.0,
+        lower_bound=0.0,
+        gap=1.0,
+        scale=1.0,
+        rounding=rounding,
+        radius=1.0,
+        feasibility=Feasibility(asymmetry=0.0, min_eigenvalue=0.0, distance=0.0, norm=2.0),
+        dual={},
+    )
+    interval = Exact(Fraction(0), Fraction(1), 1e-6, Fraction(1))
+    assert stands_for(interval, proof, Fraction(10) ** 400) == stands
+
+
 class Told(NamedTuple):
     """A method whose exact intervals are given: of the candidate 1, and of our reference 0."""
 
