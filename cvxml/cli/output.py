@@ -17,11 +17,9 @@ if TYPE_CHECKING:
     from cvxml.core.metric import FloatArray
 
 XML, ROWS, HEAD = b"<?xml", b'<testsuite name="cvxml"', 200  # a --junit file has both in its first HEAD bytes
-SHOWN, LARGEST, LETTERS = (
-    8,
-    5,
-    12,
-)  # most features of a shown matrix, entries of a larger one, letters of a name
+SHOWN = 8  # a metric of more features is not shown whole
+LARGEST = 5  # entries that are shown of a larger metric
+LETTERS = 12  # most letters of a feature's name beside a metric
 PNG, DEMO = b"\x89PNG", b"Software\0cvxml demo"  # the picture of `demo` has both in its first HEAD bytes
 
 

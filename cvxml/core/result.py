@@ -72,7 +72,7 @@ class Status(StrEnum):
     AT_INFINITY = (
         "at_infinity",
         "not certified: the run tends to infinity; in double precision, larger multiples of the metric are as good "
-        "or better, and none is best; use this metric as it is",
+        "or better; use this metric as it is",
     )
     STALLED = (
         "stalled",

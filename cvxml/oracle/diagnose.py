@@ -66,8 +66,9 @@ LARGEST = 1e150  # of an entry of a metric, because its square must not overflow
 class Diagnosis(NamedTuple):
     """Sentences on the problems that a metric solves (`named`). If it solves none of them: the nearest problems.
 
-    left_out: the parts of the search for which the time was too short. times: the relative gap in the user's problem,
-    divided by the smallest one in a problem without a fitted number; None if there is no such problem.
+    left_out: the parts of the search that the time limit left out.
+    times: the relative gap in the user's problem, divided by the smallest relative gap in another problem. Problems
+        with a fitted number do not count. None if no other problem has a smaller gap.
     """
 
     named: tuple[str, ...] = ()

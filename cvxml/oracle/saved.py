@@ -263,10 +263,13 @@ def _judge(proof: Certificate, claimed: dict[str, Any], tol: float, slack: float
     if wrong := _false_claim(proof, claimed, slack):
         return Verdict.REFUTED, wrong
     if proof.proves(tol):
-        return (
-            Verdict.CERTIFIED,
-            f"its dual variables prove it {proof.claim}: relative gap at most {max(tol, upper(proof)):.3g}",
+        most = max(tol, upper(proof))
+        gap = (
+            f"relative gap at most {most:.3g}"
+            if most < math.inf
+            else "the gap is within rounding, the scale is 0"
         )
+        return Verdict.CERTIFIED, f"its dual variables prove it {proof.claim}: {gap}"
     if reason := proof.not_decided:
         return Verdict.INCONCLUSIVE, reason
     return (
@@ -276,7 +279,10 @@ def _judge(proof: Certificate, claimed: dict[str, Any], tol: float, slack: float
 
 
 def upper(proof: Certificate) -> float:
-    """Return an upper bound on the exact relative gap, rounding included; of a gradient, on its relative size."""
+    """Return an upper bound on the exact relative gap, rounding included; of a gradient, on its relative size.
+
+    inf if the scale is 0 and the rounding error is not.
+    """
     if proof.parts:
         return max(map(upper, proof.parts))
     if proof.step is not None:
@@ -289,8 +295,10 @@ def upper(proof: Certificate) -> float:
     else:
         largest, scale = max(proof.gap, 0.0), proof.scale
     above = largest + proof.rounding
-    # three digits are printed, so the bound is rounded up by one unit of the third
-    return 0.0 if above == 0 else 1.01 * above / scale
+    if above == 0:
+        return 0.0
+    # three digits are printed: 1 % more than the figure is above it after rounding
+    return 1.01 * above / scale if scale > 0 else math.inf
 
 
 def _judge_exactly(interval: Exact, proof: Certificate, allowed: Fraction) -> tuple[Verdict, str]:

@@ -4,8 +4,8 @@ The checker there is a program with a proof that Coq checked. It reads the data,
 file itself. The side file adds dual variables as integers over one denominator, and vectors with squares that prove a
 matrix psd. The checker verifies all of these, so a wrong entry cannot lead to a wrong result. The dual variables
 are those that exact mode (family/theorem/exact.py) has moved into their domain. So the interval equals that of exact
-mode to the last digit. A tree of gerrymandering (methods/ssvm/exact_tree.py) and GLML (methods/glml/rational.py) have
-roundings of their own.
+mode to the last digit. Three kinds of entries are rounded outward besides: the tree of gerrymandering
+(methods/ssvm/exact_tree.py), GLML (methods/glml/rational.py), and the logarithms of MCML and LDML (logarithms.py).
 """
 
 from __future__ import annotations

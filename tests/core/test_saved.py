@@ -20,7 +20,7 @@ from cvxml.core.report import Verdict
 from cvxml.core.result import Solution, Stationarity, Status
 from cvxml.methods import get
 from cvxml.methods.kernel_mlsvm import instance as kernel_instance
-from cvxml.oracle.saved import _false_claim, _judge, recertify
+from cvxml.oracle.saved import _false_claim, _judge, recertify, upper
 from tests.instances import random_data, real_data
 
 IRIS = real_data("iris", standardized=False)
@@ -437,6 +437,15 @@ def test_the_gap_that_is_stated_includes_the_rounding_error(of: str) -> None:
     verdict, reason = _judge(proof, {}, 5e-9, 0.0)
     assert verdict is Verdict.CERTIFIED
     assert 7e-9 <= float(reason.split()[-1]) <= 7.1e-9
+
+
+def test_a_certified_file_with_a_gradient_at_a_scale_of_zero_is_judged() -> None:
+    """The gradient is 0 and its scale is 0, so there is no relative figure."""
+    best = solved("mlsvm", FEW).certificate
+    still = Stationarity(0.0, 0.0, 0.0, of=0.0)
+    proof = replace(best, kind="stationary", stationarity=still, rounding=1e-12, scale=1.0)
+    assert upper(proof) == np.inf
+    assert _judge(proof, {}, 1e-6, 0.0)[0] is Verdict.CERTIFIED
 
 
 @pytest.mark.parametrize("ending", ["json", "npz"])

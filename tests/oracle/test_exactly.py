@@ -167,6 +167,19 @@ FIGURES = {"objective": 1.0, "rounding": 2.0**-20, "value_rounding": 2.0**-20}
 ALLOWED = Fraction(1, 2**10)
 
 
+def proof_with(**changed: float) -> Certificate:
+    return Certificate(
+        kind="global",
+        lower_bound=0.0,
+        gap=1.0,
+        scale=1.0,
+        radius=1.0,
+        feasibility=Feasibility(asymmetry=0.0, min_eigenvalue=0.0, distance=0.0, norm=2.0),
+        dual={},
+        **{**FIGURES, **changed},
+    )
+
+
 @pytest.mark.parametrize(
     ("objective", "distance", "changed", "stands"),
     [
@@ -190,36 +203,15 @@ ALLOWED = Fraction(1, 2**10)
 def test_a_root_stands_for_a_matrix_near_it_of_the_same_objective(
     objective: float, distance: float, changed: dict[str, float], stands: bool
 ) -> None:
-    proof = Certificate(
-        kind="global",
-        lower_bound=0.0,
-        gap=1.0,
-        scale=1.0,
-        radius=1.0,
-        feasibility=Feasibility(asymmetry=0.0, min_eigenvalue=0.0, distance=0.0, norm=2.0),
-        dual={},
-        **{**FIGURES, **changed},
-    )
     interval = Exact(Fraction(0), Fraction(objective), distance, Fraction(1))
-    assert stands_for(interval, proof, ALLOWED) == stands
+    assert stands_for(interval, proof_with(**changed), ALLOWED) == stands
 
 
 @pytest.mark.parametrize(("rounding", "stands"), [(1e300, True), (np.inf, False), (np.nan, False)])
 def test_what_is_allowed_may_be_beyond_the_largest_float(rounding: float, stands: bool) -> None:
     """So it is for a reference that is wrong, beside huge data."""
-    proof = Certificate(
-        kind="global",
-        objective=1.0,
-        lower_bound=0.0,
-        gap=1.0,
-        scale=1.0,
-        rounding=rounding,
-        radius=1.0,
-        feasibility=Feasibility(asymmetry=0.0, min_eigenvalue=0.0, distance=0.0, norm=2.0),
-        dual={},
-    )
     interval = Exact(Fraction(0), Fraction(1), 1e-6, Fraction(1))
-    assert stands_for(interval, proof, Fraction(10) ** 400) == stands
+    assert stands_for(interval, proof_with(rounding=rounding), Fraction(10) ** 400) == stands
 
 
 class Told(NamedTuple):

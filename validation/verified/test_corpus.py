@@ -9,7 +9,7 @@ import pytest
 
 from validation.verified import corpus
 from validation.verified.built import Said
-from validation.verified.test_tampered import changed, judged, places
+from validation.verified.test_tampered import judge_each_field
 
 pytestmark = pytest.mark.slow  # a landing runs these where `.ci/landing.py` says so
 
@@ -19,7 +19,7 @@ def test_the_first_files_have_no_false_proof(problem: str, tmp_path: Path) -> No
     assert corpus.main([str(tmp_path), "--files", "40", "--problems", problem]) == 0
     letters = (tmp_path / f"{problem.replace(':', '_')}.txt").read_text()
     assert len(letters) == 40
-    assert {*letters} <= {"r", "p"}
+    assert {*letters} <= {"r", "p"}  # most changes of mcml are rejected, so "p" need not be among so few
     assert "r" in letters
 
 
@@ -63,13 +63,4 @@ def test_every_field_has_its_turn(tmp_path: Path) -> None:
 @pytest.mark.parametrize("which", [0, 1])
 def test_fields_one_at_a_time_with_many_values(problem: str, which: int, tmp_path: Path) -> None:
     """As test_tampered.py does it for the other problems."""
-    both = corpus.files(problem, tmp_path)
-    assert judged(*both, tmp_path)
-    content, tried = json.loads(both[which]), 0
-    for at in places(content):
-        for other in changed(content, at):
-            texts = list(both)
-            texts[which] = json.dumps(other).encode()
-            judged(texts[0], texts[1], tmp_path)
-            tried += 1
-    assert tried > 150
+    assert judge_each_field(corpus.files(problem, tmp_path), which, tmp_path) > 150

@@ -26,7 +26,7 @@ MAX_UNKNOWNS_NEWTON = 400  # up to this many unknowns, Newton's steps follow the
 NEWTON_STEPS = 12
 EXACTLY = (
     "the nearest neighbours of all points have their targets: with multiples of this metric F tends to 0, which no "
-    "metric attains. No best metric exists, so use this one as it is"
+    "metric attains; use this metric as it is"
 )
 
 

@@ -395,8 +395,8 @@ class Solver:
         if Q.any() and self.limit(Q).best:
             return (
                 "every point has its nearest neighbour in its own class, or among its most similar points: multiples "
-                f"of this metric tend to the bound {self.p.bound:.6g}, which no metric attains. No best metric "
-                "exists, so use this one as it is"
+                f"of this metric tend to the bound {self.p.bound:.6g}, which no metric attains; "
+                "use this metric as it is"
             )
         if self._collapsible is None:
             self._collapsible = not self.limited and collapsible(self.p)
