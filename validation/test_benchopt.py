@@ -41,6 +41,7 @@ def value_of(objective: Any, solver: Any, stop: Any) -> float:
     return float(objective.evaluate_result(**solver.get_result())["value"])
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("method", ["lmnn", "itml"])
 def test_solvers_that_are_right_come_to_the_bound_and_euclid_does_not(
     method: str, monkeypatch: pytest.MonkeyPatch

@@ -25,6 +25,7 @@ def test_mutations_of_every_method_have_no_fault() -> None:
     assert fuzz.run(5000, seed=2)[1] == []
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few")
 def test_a_few_mutations_have_no_fault() -> None:
     outcomes, faults = fuzz.run(150, seed=2)
@@ -34,6 +35,7 @@ def test_a_few_mutations_have_no_fault() -> None:
     assert {outcome for _, outcome in outcomes} >= {"read", "refused", "certified", "proved"}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few")
 def test_a_mutation_is_the_same_again() -> None:
     assert (
@@ -83,6 +85,7 @@ PLANTED: dict[str, tuple[str, Any, str, Any, int]] = {
 }
 
 
+@pytest.mark.quick(1)
 @pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_planted_fault_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,6 +98,7 @@ def test_a_planted_fault_is_found(name: str, monkeypatch: pytest.MonkeyPatch) ->
     assert {fault.reader for fault in faults} == {reader}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few")
 def test_the_page_counts_every_mutation_and_shows_every_fault() -> None:
     outcomes, _ = fuzz.run(30)

@@ -22,6 +22,7 @@ def checker() -> Path | None:
     return memory.built(Path(FOLDER.name))
 
 
+@pytest.mark.slow
 @linux
 def test_memory_that_a_reader_takes_is_counted(tmp_path: Path) -> None:
     path = tmp_path / "file"
@@ -58,6 +59,7 @@ def test_no_file_of_ten_megabytes_takes_more_than_the_promise() -> None:
     assert wrong(10) == []
 
 
+@pytest.mark.slow
 @linux
 def test_the_checker_refuses_pipes_and_objects_of_many_keys(tmp_path: Path) -> None:
     if (program := checker()) is None:

@@ -171,6 +171,7 @@ REFUSED: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
 }
 
 
+@pytest.mark.quick(10)
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_is_no_proof_is_refused_in_one_line(
     case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -317,6 +318,7 @@ HOSTILE_ARRAYS: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize("case", HOSTILE_ARRAYS)
 def test_hostile_arrays_are_one_line(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "s.npz"
@@ -478,7 +480,7 @@ def saved_case(case: Case, path: Path) -> dict[str, Any]:
     return content
 
 
-@pytest.mark.quick(18)
+@pytest.mark.quick(8)
 @pytest.mark.parametrize("suffix", ["json", "npz"])
 @pytest.mark.parametrize("name", RELATIVES)
 def test_it_finds_the_same_figures_of_a_relative(
@@ -490,7 +492,7 @@ def test_it_finds_the_same_figures_of_a_relative(
     assert "proved: optimal" in capsys.readouterr().out
 
 
-@pytest.mark.quick(3)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("standardized", [True, False])
 @pytest.mark.parametrize(
     "method",
@@ -633,7 +635,7 @@ def same_figures(solution: cvxml.Solution, path: str) -> None:
     assert recompute.main(path)
 
 
-@pytest.mark.quick(13)
+@pytest.mark.quick(7)
 @pytest.mark.parametrize("name", RELATIVES)
 def test_it_does_not_prove_what_is_wrong_of_a_relative(name: str, tmp_path: Path) -> None:
     """The wrong metrics of the case; and the right one with all prices a tenth smaller, or for other data."""
@@ -668,6 +670,7 @@ def test_it_does_not_prove_what_is_wrong_of_a_relative(name: str, tmp_path: Path
         assert not recompute.main(str(path)), changed
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("name", ["mcml-sizes", "lmnn-iris", "mmc-iris", "dml-eig-iris"])
 def test_what_rounding_may_make_of_a_metric_is_still_one(name: str, tmp_path: Path) -> None:
     """In small units a metric is large, and so is the rounding of its eigenvalues; they are held against its norm."""
@@ -749,7 +752,7 @@ REFUSED_RELATIVES: dict[str, tuple[str, str, Callable[[dict[str, Any]], object]]
 FAR = [0.0] * 18 + [1.0]  # all on the last point
 
 
-@pytest.mark.quick(12)
+@pytest.mark.quick(7)
 @pytest.mark.parametrize("case", REFUSED_RELATIVES)
 def test_what_is_no_proof_of_a_relative_is_refused_in_one_line(
     case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -795,6 +798,7 @@ def of_example(method: str) -> dict[str, Any]:
     return content
 
 
+@pytest.mark.quick(8)
 @pytest.mark.parametrize("case", EDITED)
 def test_a_list_is_the_one_that_the_other_fields_name(
     case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -810,6 +814,7 @@ def test_a_list_is_the_one_that_the_other_fields_name(
     assert names in capsys.readouterr().out
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("exponent", [-50, -30, -24, -17])
 def test_prices_where_targets_are_next_to_a_line_are_no_proof(
     exponent: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -830,6 +835,7 @@ def test_prices_where_targets_are_next_to_a_line_are_no_proof(
     assert "dual cone" in capsys.readouterr().out
 
 
+@pytest.mark.quick(30)
 @pytest.mark.parametrize("seed", range(100))
 def test_prices_just_beyond_the_cone_are_refused_where_targets_are_near_a_line(seed: int) -> None:
     # C has eigenvalues in the ratio 1e-12 to 1e-10: the digits of the lesser are lost in C, and not in the pairs
@@ -984,6 +990,7 @@ FIRST_ORDER: dict[str, tuple[str, tuple[Any, Any], dict[str, Any]]] = {
 }
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("suffix", ["json", "npz"])
 @pytest.mark.parametrize("name", [name for name in FIRST_ORDER if name != "mlkr"])
 def test_it_proves_what_is_stationary_to_first_order(
@@ -1011,6 +1018,7 @@ def metrics(d: int, n_components: int) -> list[np.ndarray]:
     return [A.T @ A for A in (rows, 0.125 * rows, 1.75 * rows, rows[:1], 0 * rows)]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("name", FIRST_ORDER)
 def test_what_is_won_to_first_order_is_that_of_the_exact_mode(name: str) -> None:
     """Which is another computation, in balls. These metrics are sums of few bits, so both judge the same one."""
@@ -1049,6 +1057,7 @@ REFUSED_FIRST_ORDER: dict[str, tuple[str, str, Callable[[dict[str, Any]], object
 }
 
 
+@pytest.mark.quick(7)
 @pytest.mark.parametrize("case", REFUSED_FIRST_ORDER)
 def test_what_is_not_stationary_is_not_proved(
     case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

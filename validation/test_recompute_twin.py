@@ -353,6 +353,7 @@ def test_prices_within_rounding_of_a_share_do_not_prove_a_longer_metric(tmp_path
     assert not recompute.main(str(tmp_path / "s.json"))
 
 
+@pytest.mark.quick(11)
 @pytest.mark.parametrize("method", ["mcml", "mmc", "dml_eig", "lmnn"])
 @pytest.mark.parametrize("exponent", [12, 20, 30, 40, 50])
 def test_what_is_proved_on_a_line_is_not_next_to_it(method: str, exponent: int, tmp_path: Path) -> None:
@@ -368,6 +369,7 @@ def test_what_is_proved_on_a_line_is_not_next_to_it(method: str, exponent: int, 
     assert not recompute.main(str(tmp_path / "s.json"))
 
 
+@pytest.mark.slow
 def test_the_step_of_nca_is_not_called_the_problem(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -407,7 +409,7 @@ def excess(content: Content) -> float:
     return math.sqrt(trace**2 / (squared_norm(M) * squared_norm(B)))
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("definite", [True, False])
 def test_nothing_false_is_proved_of_local_metrics(definite: bool, tmp_path: Path) -> None:
     rng = np.random.default_rng(5)

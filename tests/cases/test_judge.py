@@ -115,6 +115,7 @@ def test_at_the_metric_0_of_gerrymandering_h_is_that_of_the_data(seed: int) -> N
     assert 0 <= gain <= 1e-12
 
 
+@pytest.mark.quick(23)
 @each(ATTAINED, long=EXACT)
 def test_no_wrong_answer_is_certified_and_most_are_refuted(case: Case) -> None:
     for wrong in case.content["wrong"]:
@@ -441,6 +442,7 @@ def put_hostile(path: Path, content: Any) -> None:
     path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
 
 
+@pytest.mark.quick(10)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_answer_is_one_line_and_the_next_is_judged(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -519,6 +521,7 @@ def test_what_is_no_file_is_an_error_and_the_next_is_judged(
     assert all(any(line.startswith(f"{case} ") for line in lines) for case in others.values())
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("entry", [0.0, 5e-324, 1e-200, 1e160, 1e200, 1.7e308, -1.7e308])
 @pytest.mark.parametrize("place", ["all", "one", "row"])
 def test_numbers_of_every_size_have_a_verdict(entry: float, place: str) -> None:

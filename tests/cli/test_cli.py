@@ -51,6 +51,7 @@ SETTINGS: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.quick(4)
 @method_with_lists
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 def test_solve_is_the_python_function(cli: Cli, method: str, settings: dict[str, Any]) -> None:

@@ -65,6 +65,7 @@ def test_a_disagreement_is_an_exit_code(
     assert max(map(len, answer.out.splitlines())) <= 80
 
 
+@pytest.mark.slow
 def test_the_picture_of_the_demo_is_replaced_and_a_foreign_one_is_not(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -348,6 +348,7 @@ def test_a_warm_start_of_other_data_is_a_metric_to_start_from(method: str) -> No
     assert "warm_start must have shape (2, 2)" in answer("solve", method, X=X[:, :2], warm_start=start)
 
 
+@pytest.mark.quick(13)
 @every_method
 def test_a_refused_solve_leaves_the_next_one_alone(method: str) -> None:
     before = solved(method)

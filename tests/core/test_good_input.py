@@ -268,6 +268,7 @@ PARAMS = {
 }
 
 
+@pytest.mark.quick(34)
 @pytest.mark.parametrize("kind", DEGENERATE)
 @pytest.mark.parametrize("case", PARAMS)
 def test_degenerate_data(kind: str, case: str) -> None:

@@ -233,7 +233,7 @@ def test_an_objective_that_overflows_is_refuted_and_said(size: float) -> None:
     assert found == pytest.approx(report.witness.objective, rel=1e-12)
 
 
-@pytest.mark.quick(13)
+@pytest.mark.quick(6)
 @every_method
 @pytest.mark.parametrize("kind", ["asymmetry", "least eigenvalue -"])
 def test_what_is_no_metric_beyond_tolerance(method: str, kind: str) -> None:

@@ -87,7 +87,7 @@ def fitted() -> Any:
     return cvxml.MLSVM(**PARAMS).fit(X, Y)
 
 
-@pytest.mark.quick(3)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("name", TAKES)
 def test_every_function_takes_words_and_numbers(name: str, tmp_path: Path) -> None:
     for tol in ("strict", "normal", "loose", 1e-4):

@@ -80,6 +80,7 @@ def test_what_is_given_to_from_estimator_arrives() -> None:
     assert list(spectrum.ranks_) == ["mine"]
 
 
+@pytest.mark.quick(2)
 @every_display
 def test_a_display_draws_on_the_axes_given_and_again_on_others(draw: Any) -> None:
     figure, axes = plt.subplots(1, 2)
@@ -276,6 +277,7 @@ class Scale(BaseEstimator):
         return np.array(["height", "width", "depth", "age"])
 
 
+@pytest.mark.slow
 def test_a_pipeline_is_drawn_with_the_metric_of_its_learner_on_the_points_that_it_got() -> None:
     """Beside the learner itself, fitted to the same points. The features keep their names."""
     scaled = X / [1, 2, 4, 8]

@@ -129,6 +129,7 @@ def test_distances_are_those_of_the_transformed_points(estimator: MetricEstimato
         model.pair_distance(X)
 
 
+@pytest.mark.quick(10)
 @each([estimator for estimator, _ in LEARNERS if not isinstance(estimator, cvxml.KernelMLSVM)])
 def test_the_components_are_a_factor_of_a_metric_that_is_certified(estimator: Learner) -> None:
     X, y = data()
@@ -159,6 +160,7 @@ def test_it_is_tuned_in_a_pipeline(estimator: MetricEstimator, grid: dict[str, l
     assert search.fit(X, y).best_score_ > 0.7
 
 
+@pytest.mark.quick(10)
 @each([type(estimator)() for estimator, _ in LEARNERS if not isinstance(estimator, cvxml.NCA)])
 def test_the_defaults_are_those_of_the_method(estimator: Learner) -> None:
     X, y = data()

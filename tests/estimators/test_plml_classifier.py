@@ -52,3 +52,8 @@ def test_anchors_may_be_given_and_too_many_votes_are_refused() -> None:
     np.testing.assert_array_equal(given.anchors_, X[[0, 12, 25]])
     with pytest.raises(ValueError, match=r"n_votes.*\b31\b.*\b30\b"):
         cvxml.PLML(n_neighbors=1, n_votes=31).fit(X, y)
+
+
+def test_the_defaults_are_those_of_the_method() -> None:
+    X, y = random_data(4, n=30, d=2)
+    assert cvxml.PLML().fit(X, y).solution_.params == cvxml.solve("plml", X, y).params

@@ -386,6 +386,7 @@ def test_the_allowance_covers_a_root_near_zero() -> None:
     assert missed
 
 
+@pytest.mark.quick(1)
 @methods
 def test_a_metric_is_one_in_units_of_its_features_too(method: str) -> None:
     """A feature of 1e-9: a weight below 0 of another, or an entry beside the diagonal, is nothing of the norm."""

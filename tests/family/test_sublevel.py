@@ -195,6 +195,7 @@ def test_of_an_infimum_that_no_metric_attains_nothing_is_predicted() -> None:
     assert found.left in str(found)
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("method", METHODS)
 def test_of_two_points_at_one_place_neither_is_nearer(method: str) -> None:
     """Tilted by their difference, which is 0, the problem is what it was."""

@@ -15,7 +15,7 @@ def test_only_itml_looks_at_the_bounds() -> None:
     assert np.trace(large["itml"].metric) > 10 * np.trace(small["itml"].metric)
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", [0, 7])
 def test_what_both_are_told_and_what_they_keep(wrong: int) -> None:
     shown = run("comparisons", wide=1.0, gamma=1.0, wrong=wrong)

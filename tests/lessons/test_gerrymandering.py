@@ -36,6 +36,7 @@ def test_greedy_pays_421_for_330() -> None:
     assert shown["L"]["exact"] == pytest.approx(shown["at_query"]["L"][0])
 
 
+@pytest.mark.slow
 def test_fig_1_has_the_sets_that_the_paper_names_and_the_greedy_is_right_there() -> None:
     shown = run("gerrymandering", scene="Fig. 1, k = 3", query=(0.0, 0.0), stretch=1.0)
     X, names = shown["X"], shown["names"]
@@ -54,7 +55,7 @@ def test_fig_1_has_the_sets_that_the_paper_names_and_the_greedy_is_right_there()
     assert np.abs(shown["excess"]).max() <= 1e-12
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scene", "query", "stretch"),
     [

@@ -18,7 +18,7 @@ def own_B(scene: str, x: np.ndarray) -> np.ndarray:
     return B / np.linalg.norm(B)
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scene", "query", "case"),
     [
@@ -46,7 +46,7 @@ def test_the_local_metric_is_the_one_its_case_asks_for(
         assert shown["local_traces"][0] == pytest.approx(shown["local_traces"][1])
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("query", "case", "status"), [((0.3, 0.0), "singular", "NOT_ATTAINED"), ((0.0, 0.0), "zero", "CONVERGED")]
 )

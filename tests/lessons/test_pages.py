@@ -16,7 +16,7 @@ from tests.lessons.run import figures_of, lesson, run
 every_lesson = pytest.mark.parametrize("name", LESSONS)
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @every_lesson
 def test_a_lesson_has_text_pictures_and_questions_and_needs_no_network(name: str) -> None:
     outputs, _ = lesson(name).app.run()

@@ -13,7 +13,7 @@ from tests.lessons.run import figures_of, lesson, run
 KNOWN = get("mlsvm").MISREADINGS
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("stranger", "verdict", "diagnosis"),
     [

@@ -25,7 +25,7 @@ def own_composed(X: np.ndarray, y: np.ndarray, M: np.ndarray, regularizer: str, 
     return float(R + w * losses[loss])
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("regularizer", ["PULL", "NORM"])
 @pytest.mark.parametrize("loss", ["TRIPLET", "SQUARED", "POINT", "SOFT"])
 @pytest.mark.parametrize("w", [0.2, 5.0])

@@ -8,7 +8,7 @@ import pytest
 from tests.lessons.run import lesson, run
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("mu", "k"), [(0.01, 1), (0.5, 2), (0.9, 4)])
 def test_all_prices_are_on_the_step_and_prove_the_bound(mu: float, k: int) -> None:
     shown = run("triplets", mu=mu, k=k, point=4)

@@ -356,6 +356,7 @@ def test_the_metric_is_psd_and_saved_proofs_hold(
         assert recertify(saved, 1e-6).verdict is Verdict.CERTIFIED
 
 
+@pytest.mark.quick(13)
 @every_case
 def test_inputs_are_untouched_and_results_repeat(method: str, X: Any, y: Any, params: dict[str, Any]) -> None:
     before = X.copy(), y.copy()
@@ -368,6 +369,7 @@ def test_inputs_are_untouched_and_results_repeat(method: str, X: Any, y: Any, pa
     assert first.lower_bound == second.lower_bound
 
 
+@pytest.mark.quick(12)
 @convex_case
 def test_permuting_the_points_permutes_nothing_else(
     method: str, X: Any, y: Any, params: dict[str, Any]
@@ -412,6 +414,7 @@ def test_not_converging_always_warns(method: str, X: Any, y: Any, params: dict[s
     assert solution.lower_bound <= solution.objective
 
 
+@pytest.mark.quick(12)
 @convex_case
 def test_a_claimed_value_below_the_bound_is_refuted(
     method: str, X: Any, y: Any, params: dict[str, Any]

@@ -180,6 +180,20 @@ def test_sums_along_an_axis_lie_in_the_enclosure() -> None:
     assert outside(of.total(x), [of.total(members(x.reshape(60), -1.0))]) == []
 
 
+@pytest.mark.parametrize("size", [1e-9, 1.0, 1e9])
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_a_sum_of_exact_numbers_has_the_error_of_its_order(size: float, axis: int | None) -> None:
+    """The numbers have no radius of their own, and cancel: all error is that of the sum in double precision."""
+    rng = np.random.default_rng(0)
+    half = size * rng.standard_normal((20, 40))
+    x = np.concatenate([half, -np.roll(half, 3, axis=0) * (1 + 1e-9 * rng.standard_normal((20, 40)))])
+    found = of.total(Enclosure(x), axis=axis)
+    lines = [x.ravel()] if axis is None else list(np.moveaxis(x, axis, -1))
+    true = [sum(map(Fraction, line.tolist()), Fraction(0)) for line in lines]
+    assert outside(found, of.exact(true)) == []
+    assert (np.ravel(found.rad) < 1e-10 * size).all()
+
+
 def test_a_log_sum_exp_near_0_has_the_error_of_its_sum() -> None:
     """n exponentials near 1/n, or one of 0 and a tiny one: the size of the result says nothing of its error."""
     even = [np.full((1, n), -math.log(n)) for n in range(2, 60)]

@@ -42,7 +42,7 @@ def test_the_correct_program_is_certified_wherever_it_answers() -> None:
     assert not answered & skipped
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "misreading"),
     [("wrong_lam.py", "lam"), ("wrong_argmin.py", "argmin"), ("wrong_cone.py", "no_cone")],

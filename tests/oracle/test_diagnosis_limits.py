@@ -415,6 +415,7 @@ def test_a_balanced_ldml_is_no_answer_for_another_b(seed: int, n: int) -> None:
     assert not report.nearest, str(report)
 
 
+@pytest.mark.slow
 def test_a_small_factor_is_named_where_our_solution_is_as_fine() -> None:
     """1.003 times the optimum leaves about 1e-5 of the scale, of which a solution to 1e-7 leaves a hundredth."""
     X, y, _ = data()
@@ -424,7 +425,7 @@ def test_a_small_factor_is_named_where_our_solution_is_as_fine() -> None:
     assert factors == [pytest.approx(1 / 1.003, rel=1e-5)], said
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("c", [3.0, 1.0, 7.0])
 def test_any_metric_of_one_number_is_no_answer_to_a_misreading_that_normalises_it(c: float) -> None:
     """The misreading with a budget of its own finds any diag(c, 0) optimal, where the first feature alone counts."""

@@ -221,6 +221,7 @@ def brief(value: Any) -> str:
 FEW = ("params", "y", "objective", "status")
 
 
+@pytest.mark.quick(9)
 @every_method
 def test_a_parameter_a_label_and_a_claim_that_were_edited_are_noticed(method: str, tmp_path: Path) -> None:
     """Try a few edits for each method; the next test tries all of them."""

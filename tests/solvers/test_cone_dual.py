@@ -300,6 +300,7 @@ def test_the_curvature_bounds_the_second_order_term(name: str) -> None:
         assert at.curvature(there.image, 0.0) <= at.curvature(there.image, np.inf) * (1 + 1e-12)
 
 
+@pytest.mark.quick(5)
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_solver_ends_by_itself_at_rounding(name: str, kind: str) -> None:

@@ -284,7 +284,7 @@ def claim_of(case: Case) -> dict[str, Any]:
     return {"claim": case.content["reference"]["claim"]}
 
 
-@pytest.mark.quick(20)
+@pytest.mark.quick(8)
 @each(ATTAINED)
 def test_every_wrong_metric_is_refuted(case: Case) -> None:
     assert case.content["wrong"] or case.id == "glml-indefinite"

@@ -35,7 +35,7 @@ def moved(best: FloatArray, share: float) -> list[tuple[FloatArray, FloatArray]]
     return [(A, root_of(A)) for A in (shorter, other, longer)] + [(shorter, root_of(best))]
 
 
-@pytest.mark.quick(30)
+@pytest.mark.quick(10)
 @pytest.mark.parametrize("share", [1e-6, 0.01, 0.3])
 @pytest.mark.parametrize("case", CASES, ids=[case.id for case in CASES])
 def test_the_optimum_is_within_the_radius_of_every_metric(case: Case, share: float) -> None:

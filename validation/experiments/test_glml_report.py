@@ -16,6 +16,7 @@ from validation.experiments.page import Results, grouped
 from validation.experiments.tasks import Preset, Result, Task
 from validation.experiments.verdicts import NEEDS, Verdict, joined
 
+pytestmark = pytest.mark.slow  # each verdict is drawn from hundreds of made results
 S, C, U = Verdict.SUPPORTED, Verdict.CONTRADICTED, Verdict.UNDECIDED
 GLOBAL = ("LMNN", "ITML", "DML-eig")
 STATUS = {"ITML": ["CONVERGED", "MAX_ITER"]}  # the others converge, or have none to have

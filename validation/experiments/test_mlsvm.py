@@ -157,6 +157,7 @@ def test_the_svm_of_the_paper_and_what_is_tried_for_the_extra_methods() -> None:
     assert mlsvm.choices("MCML", few) == [Choice(1, 1.0)]
 
 
+@pytest.mark.slow
 def test_printed_is_algorithm_1_by_its_lines() -> None:
     """By a loop: argmin twice, eta = 1/(lam t), the cone, the ball."""
     part, lam, d = mlsvm.scaled(wine(), 1), 0.1, 13

@@ -17,6 +17,7 @@ from validation.experiments import __main__ as command
 from validation.experiments import looks, packaged, page, run, table1_claims, table1_looks, tasks, words
 from validation.experiments.words import QUOTED, Words
 
+pytestmark = pytest.mark.slow  # the largest report takes 10 s
 FOLDER = Path(command.__file__).with_name("reports")
 RECORDS = sorted(FOLDER.glob("*.json"))
 AGAIN = {  # a few tasks of little work, by the names of their files

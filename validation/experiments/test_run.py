@@ -171,6 +171,7 @@ def test_an_error_is_not_hidden_and_loses_nothing(tmp_path: Path) -> None:
     assert [store.load(task) is not None for task in todo] == [True, True, False, False, False]
 
 
+@pytest.mark.slow
 def test_the_order_is_that_of_the_tasks(tmp_path: Path) -> None:
     todo = some_tasks(tmp_path / "calls", 6)
     Store(tmp_path).save(todo[4], {"value": -1.0, "seconds": 0.0})

@@ -36,6 +36,7 @@ def test_sizes_are_those_of_the_paper() -> None:
     assert [len(X) for X in drawn.classes] == [250, 250]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("d", [5, 30])
 def test_gaussians_have_means_1_apart_and_the_eigenvalues_said(d: int) -> None:
     X, y = synthetic.gaussians(0, d, 400_000)
@@ -254,6 +255,7 @@ def test_the_report_has_every_sentence_and_number() -> None:
     assert synthetic_report.NOT_RUN in lone
 
 
+@pytest.mark.slow
 def test_the_picture_has_a_curve_a_method_and_a_bar_on_the_mixtures() -> None:
     figure = Figure()
     synthetic.draw(made(AS_PRINTED), FULL, figure)

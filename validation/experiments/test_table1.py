@@ -437,6 +437,7 @@ def test_each_regularizer_has_its_own_gradient_and_descent(name: str) -> None:
     assert np.linalg.eigvalsh(best)[0] >= -1e-12
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("c", [1.0, 30.0, 1e3])
 def test_cccp_around_I_is_stationary_for_the_literal_step(c: float) -> None:
     """By cvxpy, over all sets of three neighbours: with h* fixed there is nothing to gain."""
@@ -520,6 +521,7 @@ def training_rows(X: np.ndarray, y: np.ndarray) -> list[int]:
     return rows
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_what_is_kept_of_our_methods() -> None:
     made = experiment.measure(Task("iris", "ours k=3", 0, {**SETTINGS, "starts": True}))

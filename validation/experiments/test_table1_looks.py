@@ -27,6 +27,7 @@ def test_looks_are_means_over_folds_and_all_points_and_axes_are_no_restriction()
     assert any(turned[f"2 axes, k = {k}"] != first[f"0.5, k = {k}"] for k in KS)
 
 
+@pytest.mark.slow
 def test_with_k_targets_each_error_is_of_a_metric_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """At k of LMNN with k targets and mu = .1 / 1.1, as its estimator has it on the part itself."""
     monkeypatch.setattr(table1_looks, "KS", (3, 2, 5))

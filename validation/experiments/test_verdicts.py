@@ -74,6 +74,7 @@ def test_a_pair_counts_what_only_one_gets_wrong() -> None:
     assert low == -high < 0  # of nine points alike not all others are
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("first", "second"), [(0.01, 0.55), (0.05, 0.45), (0.1, 0.02), (0.2, 0.2), (0.0, 0.1)]
 )

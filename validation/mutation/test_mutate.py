@@ -104,6 +104,7 @@ def test_tests_that_do_not_end_are_ended(toy: Path, tmp_path: Path) -> None:
     assert copy.pytest(["tests/test_sums.py::test_long"], 3) == ("timeout", "")
 
 
+@pytest.mark.slow
 def test_the_same_seed_draws_the_same_mutations_and_another_seed_others() -> None:
     sample = drawn(mutate.ROOT, "cvxml/oracle", 40, 0)
     assert sample == drawn(mutate.ROOT, "cvxml/oracle", 40, 0)

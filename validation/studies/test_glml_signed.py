@@ -12,7 +12,7 @@ from validation.studies import glml_signed
 from validation.studies.glml_signed import signed_weights
 
 
-@pytest.mark.quick(4)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("negative", range(6))
 @pytest.mark.parametrize("kappa", [1.0, 1.3, 4.0])
 def test_no_metric_within_the_bounds_has_a_smaller_bias(negative: int, kappa: float) -> None:

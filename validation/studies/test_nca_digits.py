@@ -136,6 +136,7 @@ def test_farther_counts_the_others_alone() -> None:
     assert nca_digits.farther(Y) == [1.0, 0.0]
 
 
+@pytest.mark.slow
 def test_a_fan_is_read_by_polar_coordinates_and_a_grid_by_straight_ones() -> None:
     random = np.random.RandomState(0)
     labels = np.column_stack([random.uniform(-45, 45, 80), random.uniform(25, 35, 80)])

@@ -48,6 +48,7 @@ def test_correlations_are_those_of_ranks_on_all_images_and_on_each_side_of_the_m
     assert mirrored.whole.value == pytest.approx(-axis.whole.value)
 
 
+@pytest.mark.slow
 def test_the_interval_of_a_rank_correlation_covers() -> None:
     """Of normal pairs, whose Spearman correlation is 6/pi arcsin(r/2), nineteen times in twenty."""
     random, r = np.random.RandomState(0), 0.6

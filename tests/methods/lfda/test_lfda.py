@@ -264,6 +264,14 @@ def test_a_singular_scatter_is_refused_and_alpha_mends_it() -> None:
     assert cvxml.solve("lfda", points, Y, alpha=1e-3, **GIVEN).status is Status.CONVERGED
 
 
+@pytest.mark.parametrize("unit", [2.0**-20, 1.0, 2.0**20])
+def test_a_direction_is_attained_in_any_unit(unit: float) -> None:
+    """Local scales below 1 are scales as well."""
+    found = cvxml.solve("lfda", unit * X, Y, **GIVEN)
+    assert found.status is Status.CONVERGED
+    assert found.objective == pytest.approx(cvxml.solve("lfda", X, Y, **GIVEN).objective, rel=1e-9)
+
+
 @pytest.mark.parametrize("r", [None, 1, 2])
 def test_features_that_depend_on_each_other_but_for_rounding_are_refused(r: int | None) -> None:
     """Sums of decimals, of full rank as rational numbers are: S_w is 1e30 times as large one way as another."""

@@ -270,6 +270,7 @@ def wrong_error(a: FloatArray, kind: str, X: FloatArray = X, y: FloatArray = Y) 
     return float(np.sum(error**2))
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("kind", ["half", "plain"])
 def test_a_mistake_is_named(kind: str) -> None:
     points, y = data(6)

@@ -82,6 +82,7 @@ def misread(name: str, X: FloatArray, y: Any, diagonal: bool) -> FloatArray:
     return made[name]()
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("name", ["squared", "plain_budget"])
 def test_a_full_metric_is_no_answer_of_a_diagonal_misreading(name: str) -> None:
     """The optimum of a misreading over all metrics may beat that over the diagonal ones, whose answer it is not."""
@@ -105,7 +106,7 @@ def test_bfgs_itself_makes_no_mistake(method: str) -> None:
 SHARED = {("mmc:diagonal", "squared"), ("mmc:diagonal", "plain_budget")}
 
 
-@pytest.mark.quick(3)
+@pytest.mark.quick(1)
 @both
 @pytest.mark.parametrize("name", own_misreadings("mmc"))
 def test_a_misreading_is_named(method: str, name: str) -> None:

@@ -172,7 +172,7 @@ def test_bfgs_itself_makes_no_mistake(criterion: str, m: int) -> None:
 NAMED = [(name, criterion, 1) for name, by in MADE.items() if name != "plain" for criterion in by]
 
 
-@pytest.mark.quick(4)
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(("name", "criterion", "m"), [*NAMED, ("plain", "g", 2), ("sum_log", "f", 2)])
 def test_a_misreading_is_named(name: str, criterion: str, m: int) -> None:
     X, y = points_for(name)

@@ -11,6 +11,7 @@ import pytest
 
 import cvxml
 from cvxml.core.metric import FloatArray, components_of
+from cvxml.core.misreading import Question
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
 from cvxml.methods import get, rca
@@ -289,3 +290,12 @@ def test_the_rank_of_differences_is_that_of_their_covariance(chunklets: Any) -> 
     ):
         given = rca.Instance(points, Y, np.asarray(chunklets), 0.0, None)
         assert rank_along(points, given.linked) == given.C.rank()
+
+
+@pytest.mark.parametrize(("rank", "listed"), [(1, False), (2, True), (3, True), (4, False)])
+def test_within_the_range_is_a_problem_of_its_own_for_ranks_from_2_to_d_less_1(rank: int, listed: bool) -> None:
+    """In one dimension every metric is optimal, and of full rank it is the problem itself."""
+    params = {"chunklets": CHUNKLETS.tolist()}
+    other = rca._of_rank(Question(X, None, np.diag([1.0] * rank + [0.0] * (4 - rank)), 1e-6, params))
+    assert (other is not None) == listed
+    assert other is None or other.X.shape == (len(X), rank)

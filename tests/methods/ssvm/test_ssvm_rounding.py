@@ -181,7 +181,7 @@ def assert_step_covered(given: Drawn, W: FloatArray, proof: Certificate, others:
         assert Fraction(step.lower_bound) - Fraction(step.value_rounding) <= truth.step(other, latent)
 
 
-@pytest.mark.quick(12)
+@pytest.mark.quick(6)
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("shape", SHAPES)
 def test_figures_of_a_stationary_metric_and_of_what_is_near_it(shape: str, seed: int) -> None:
