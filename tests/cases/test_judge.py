@@ -220,7 +220,7 @@ def test_what_is_no_metric_in_units_of_the_features_is_not_certified(
     assert agree(case, "in units", metric) == "inconclusive"
 
 
-@pytest.mark.quick(4)
+@pytest.mark.quick(2)
 @pytest.mark.usefixtures("one_reference")
 @each(ATTAINED)
 def test_one_entry_is_off_by_a_millionth_of_the_norm_or_less(case: Case) -> None:
@@ -292,6 +292,7 @@ def test_a_verdict_is_that_of_every_gap_of_the_interval(least: float, most: floa
     assert judging.by_gap(7 * least, 7 * most, 7.0, 0.1)[0] == verdict
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize(
     ("case_id", "least", "most", "verdict"),
     [
@@ -442,7 +443,7 @@ def put_hostile(path: Path, content: Any) -> None:
     path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
 
 
-@pytest.mark.quick(10)
+@pytest.mark.quick(6)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_answer_is_one_line_and_the_next_is_judged(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -298,6 +298,7 @@ def with_output(words: str, read: str, option: str, written: str) -> list[str]:
     return [command, option, written, *more]
 
 
+@pytest.mark.quick(40)
 @pytest.mark.parametrize("named", NAMED)
 @pytest.mark.parametrize("case", OVERWRITES)
 def test_no_output_replaces_an_input(
@@ -326,6 +327,7 @@ REPLACES = {
 }
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize(
     ("command", "name"), [(command, name) for command in REPLACES for name in REPLACES[command][2]]
 )

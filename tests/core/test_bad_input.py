@@ -394,6 +394,7 @@ def bad_parts(dual: Mapping[str, Any]) -> dict[str, tuple[str, Any]]:
     }
 
 
+@pytest.mark.quick(11)
 @pytest.mark.parametrize("method", [name for name in names() if get(name).DUAL])
 def test_bad_duals(method: str) -> None:
     """Each is refused by a sentence that names the part, or the part that it belongs to."""
@@ -410,6 +411,7 @@ def test_bad_duals(method: str) -> None:
         )
 
 
+@pytest.mark.quick(36)
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e290, 1.7e308])
 @pytest.mark.parametrize("method", [name for name in names() if get(name).DUAL])
 def test_a_dual_that_is_beyond_all_bounds_proves_nothing(method: str, value: float) -> None:

@@ -193,6 +193,7 @@ def test_npz_with_changed_data(tmp_path: Path) -> None:
     assert "CRC" in refusal(files.read_npz, put(path, changed))
 
 
+@pytest.mark.slow
 @settings(QUICK, max_examples=150)
 @given(data=st.data())
 def test_damaged_npz_gives_value_errors_only(tmp_path: Path, data: st.DataObject) -> None:

@@ -98,7 +98,7 @@ def test_labels_of_any_form_are_the_same_codes(form: str) -> None:
 
 
 # every method takes its labels through check_labels: one form that keeps the order of the classes, one that does not
-@pytest.mark.quick(11)
+@pytest.mark.quick(5)
 @pytest.mark.parametrize("method", [m for m in names() if m != "mlkr"])  # whose y are numbers
 @pytest.mark.parametrize("form", ["strings", "unicode"])
 def test_labels_are_names_only(method: str, form: str) -> None:
@@ -217,6 +217,7 @@ def test_every_function_can_be_called_twice(method: str) -> None:
         assert cvxml.check(method, X, Y, metric, **params).verdict is Verdict.CERTIFIED
 
 
+@pytest.mark.quick(13)
 @every_method
 def test_a_solution_keeps_the_data_it_was_given(method: str, tmp_path: Any) -> None:
     points, labels = X.copy(), Y.copy()

@@ -119,6 +119,7 @@ def test_no_metric_that_is_drawn_contradicts_what_is_proved(method: str) -> None
 LOOSE = {"frobmetric": 2.0, "mmc": 15.0, "mcml": 0.25, "ldml": 0.25, "boostmetric": 0.25, "itml": 0.25}
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("method", LOOSE)
 def test_a_bound_is_near_the_largest_that_the_literal_problem_has(method: str) -> None:
     """Of all metrics that the statement calls feasible and no worse; and not below that."""
@@ -222,6 +223,7 @@ def test_no_sum_of_distances_with_signs_is_less_than_that_of_the_metric_0() -> N
     assert cancelled.value > 0  # each of the two is rounded
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("method", ["itml", "mmc", "ldml"])
 def test_votes_are_of_the_labels_where_pairs_were_given(method: str) -> None:
     X, y = data()

@@ -60,7 +60,7 @@ def test_every_stranger_is_in_the_table_above() -> None:
     assert [row[0] for row in told] == list(lesson("stranger").strangers())
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("times", "tol", "verdict"),
     [

@@ -328,6 +328,7 @@ def test_check_certifies_the_optimum_and_refutes_worse_points(
         assert report.witness.better_by > 0
 
 
+@pytest.mark.quick(17)
 @every_case
 def test_the_metric_is_psd_and_saved_proofs_hold(
     method: str, X: Any, y: Any, params: dict[str, Any], tmp_path: Any
@@ -397,6 +398,7 @@ def test_permuting_the_points_permutes_nothing_else(
     assert other.objective == pytest.approx(solution.objective, rel=1e-9, abs=1e-20)
 
 
+@pytest.mark.quick(13)
 @every_case
 def test_evaluate_agrees_with_the_certificate(method: str, X: Any, y: Any, params: dict[str, Any]) -> None:
     solution = cvxml.solve(method, X, y, **params)
@@ -521,6 +523,7 @@ HAND = [
 ]
 
 
+@pytest.mark.quick(39)
 @pytest.mark.parametrize(("method", "hand"), HAND)
 def test_an_optimum_known_by_hand_is_found_and_certified(method: str, hand: Hand) -> None:
     X, y, exact = hand.X, hand.y, get(method).has_exact
@@ -599,6 +602,7 @@ def test_the_exact_member_has_no_constant_that_is_rounded(method: str) -> None:
     )
 
 
+@pytest.mark.quick(5)
 @convex_case
 def test_the_literal_problem_at_a_metric_has_the_naive_objective(
     method: str, X: Any, y: Any, params: dict[str, Any]

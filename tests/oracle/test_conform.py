@@ -71,7 +71,7 @@ def program(tmp_path: Path, body: str) -> list[str]:
     return [sys.executable, str(path)]
 
 
-@pytest.mark.quick(6)
+@pytest.mark.quick(4)
 @pytest.mark.parametrize(
     ("body", "verdict", "message"),
     [
@@ -136,6 +136,7 @@ def test_a_function_is_judged_as_a_program_is(answer: Any, verdict: str, message
     assert message in row.message
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize(
     "inputs",
     [

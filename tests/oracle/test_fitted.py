@@ -326,6 +326,7 @@ def fitted(model: Any) -> Any:
         return clone(model).fit(X, Y)
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize(
     "learner",
     [

@@ -193,6 +193,7 @@ def other_shape(metrics: list[FloatArray]) -> tuple[int, ...]:
     return metrics[0].shape
 
 
+@pytest.mark.quick(12)
 @pytest.mark.parametrize(("kind", "lam"), [*product(KINDS, [1.0]), *product(("random", "wide"), [1e-3, 1e3])])
 @pytest.mark.parametrize("name", SETS)
 def test_the_solver_and_cvxpy_agree_on_each_set(name: str, kind: str, lam: float) -> None:

@@ -265,6 +265,7 @@ def flat(value: Any) -> list[Any]:
     return [v for entry in value for v in flat(entry)] if isinstance(value, list) else [value]
 
 
+@pytest.mark.quick(36)
 @each(ATTAINED)
 def test_the_stored_metric_is_certified_and_lies_in_the_interval(case: Case) -> None:
     """In floating point, by a dual that is found anew: nothing of the file but the inputs and the metric is used."""

@@ -111,6 +111,7 @@ def test_the_direction_proves_it_in_rationals() -> None:
     assert falls[0] > falls[1] > falls[2]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("v", [3.0, 2.5])
 def test_nothing_is_certified_at_v_star_or_below(v: float, tmp_path: Path) -> None:
     """Margins 8 and 3: at v = 3 the infimum is log 1 = 0, approached as X grows. A file may claim any v and metric."""

@@ -31,6 +31,7 @@ def test_triplets_of_labels_may_be_given_one_by_one() -> None:
     assert given.objective == pytest.approx(default.objective, rel=1e-8)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("misreading", ["sum", "no_half"])
 def test_a_misreading_is_named(misreading: str) -> None:
     X, y = real_data("iris", 30)

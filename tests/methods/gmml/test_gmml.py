@@ -307,6 +307,7 @@ def test_what_is_no_float_is_refused() -> None:
             cvxml.solve("gmml", unit * X, Y)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("t", [0.5, 0.3])
 def test_a_singular_metric_costs_infinity(t: float) -> None:
     singular = np.diag([1.0, 1.0, 1.0, 0.0])

@@ -160,7 +160,7 @@ def test_each_projection_keeps_its_pair_and_lifts_the_dual() -> None:
     assert value > 0
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("gamma", [0.3, 4.0])
 def test_algorithm_1_as_printed_solves_another_problem(gamma: float) -> None:
     X, _ = random_data(6, n=10, d=3)

@@ -85,7 +85,7 @@ MADE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # asked for, solved 
 }  # fmt: skip
 
 
-@pytest.mark.quick(2)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("name", own_misreadings("itml"))
 def test_a_misreading_is_named(name: str) -> None:
     asked, instead = MADE[name]

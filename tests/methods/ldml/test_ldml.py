@@ -175,6 +175,7 @@ def test_a_dissimilar_pair_that_moves_at_no_cost(b: Any) -> None:
         assert solution.lower_bound == pytest.approx(BEST, abs=1e-4)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("exact", [False, True])
 def test_what_is_near_an_infimum_that_is_not_attained_is_not_certified(exact: bool, tmp_path: Path) -> None:
     """By `check`, nor as a file: no metric is optimal, which is proved."""

@@ -91,7 +91,7 @@ def hostile_to_the_cone() -> Data:
     return np.column_stack([X, np.concatenate([rng.permutation(np.linspace(-2, 2, n)) for n in UNEVEN])]), y
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", METHOD.MISREADINGS)
 def test_the_answer_of_a_misreading_is_named(name: str) -> None:
     X, y = hostile_to_the_cone() if name in ("no_cone", "diagonal") else data()

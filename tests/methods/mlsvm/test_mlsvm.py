@@ -159,6 +159,7 @@ def test_the_misprint_stalls_and_the_correction_does_not() -> None:
     assert printed.gaps[-1] >= 10 * corrected.gaps[-1]
 
 
+@pytest.mark.slow
 def test_the_nearest_target_alone_makes_it_stall() -> None:
     """With the corrected step; by loops that are the method's own where the target is the furthest."""
     X, y = random_data(7, n=40)

@@ -247,7 +247,7 @@ def test_pairs_of_equal_points_are_told_of(method: str) -> None:
 # what is not a metric within the budget
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @both
 def test_beyond_the_budget_is_refuted_with_the_sum(method: str) -> None:
     X, y = random_data(1, n=16, d=3)

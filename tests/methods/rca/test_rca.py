@@ -293,7 +293,9 @@ def test_the_rank_of_differences_is_that_of_their_covariance(chunklets: Any) -> 
 
 
 @pytest.mark.parametrize(("rank", "listed"), [(1, False), (2, True), (3, True), (4, False)])
-def test_within_the_range_is_a_problem_of_its_own_for_ranks_from_2_to_d_less_1(rank: int, listed: bool) -> None:
+def test_within_the_range_is_a_problem_of_its_own_for_ranks_from_2_to_d_less_1(
+    rank: int, listed: bool
+) -> None:
     """In one dimension every metric is optimal, and of full rank it is the problem itself."""
     params = {"chunklets": CHUNKLETS.tolist()}
     other = rca._of_rank(Question(X, None, np.diag([1.0] * rank + [0.0] * (4 - rank)), 1e-6, params))

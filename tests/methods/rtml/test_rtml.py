@@ -96,6 +96,7 @@ def test_without_a_width_it_is_frobmetric() -> None:
     assert narrow.objective == pytest.approx(ours.objective, abs=m * 1e-6)  # a loss is width / 2 less at most
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ("method", "given"),
     [(ID, {"width": 0.0}), (ID, {"width": 0.05}), (ID, {"width": 1.0}), ("schultz_joachims", {})],
