@@ -264,14 +264,6 @@ def test_a_singular_scatter_is_refused_and_alpha_mends_it() -> None:
     assert cvxml.solve("lfda", points, Y, alpha=1e-3, **GIVEN).status is Status.CONVERGED
 
 
-@pytest.mark.parametrize("step", [2.0**-20, 1.0, 2.0])
-def test_points_one_step_apart_are_near(step: float) -> None:
-    """The least distance that a grid has is a scale as well."""
-    points = step * np.array([[0.0], [1.0], [2.0], [3.0], [9.0], [10.0], [11.0], [12.0]])
-    found = cvxml.solve("lfda", points, np.repeat([0, 1], 4), n_components=1, n_neighbors=1)
-    assert found.status is Status.CONVERGED
-
-
 @pytest.mark.parametrize("r", [None, 1, 2])
 def test_features_that_depend_on_each_other_but_for_rounding_are_refused(r: int | None) -> None:
     """Sums of decimals, of full rank as rational numbers are: S_w is 1e30 times as large one way as another."""
