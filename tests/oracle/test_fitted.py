@@ -308,7 +308,7 @@ def test_what_cannot_be_mapped_is_refused_with_a_sentence() -> None:
     refused(r"NCA.*3 features.*\(14, 2\)", nca, X, Y)
 
 
-def learner() -> cvxml.LMNN:
+def a_learner() -> cvxml.LMNN:
     """A learner that is not fitted."""
     return cvxml.LMNN(n_neighbors=2)
 
@@ -334,7 +334,7 @@ def fitted(model: Any) -> Any:
 @pytest.mark.parametrize(
     "learner",
     [
-        learner(),
+        a_learner(),
         cvxml.LMNN(n_neighbors=2, max_iter=1),
         cvxml.KernelMLSVM(n_neighbors=2),
         cvxml.PLML(2, 2, graph_neighbors=2, tol=1e-4),
@@ -350,7 +350,7 @@ def test_a_pipeline_is_judged_as_its_learner_on_the_transformed_points(learner: 
 
 
 def test_a_pipeline_with_a_certified_metric_is_certified_and_with_another_one_is_not() -> None:
-    model = fitted(make_pipeline(StandardScaler(), learner(), KNeighborsClassifier(2)))
+    model = fitted(make_pipeline(StandardScaler(), a_learner(), KNeighborsClassifier(2)))
     assert cvxml.certify_estimator(model, X, Y).verdict == "certified"
     kept = (("scaler", StandardScaler().fit(X)), ("lmnn", fake(*RIGHT["LMNN"][:3], components_=np.eye(2))))
     assert cvxml.certify_estimator(Pipeline([*kept]), X, Y, diagnosed=False).verdict == "refuted"
@@ -358,7 +358,7 @@ def test_a_pipeline_with_a_certified_metric_is_certified_and_with_another_one_is
 
 def test_the_last_of_two_learners_is_judged_and_a_slice_chooses_the_first() -> None:
     model = fitted(
-        make_pipeline(StandardScaler(), learner(), cvxml.MLSVM(n_neighbors=2), KNeighborsClassifier(2))
+        make_pipeline(StandardScaler(), a_learner(), cvxml.MLSVM(n_neighbors=2), KNeighborsClassifier(2))
     )
     same_as_bare(model, model[2], model[:2].transform(X))
     same_as_bare(model[:2], model[1], SCALED)
@@ -394,7 +394,7 @@ def test_pipelines_and_searches_may_be_nested() -> None:
 
 
 def test_an_error_in_a_pipeline_names_the_step() -> None:
-    steps = [("scaler", StandardScaler()), ("lmnn", learner()), ("knn", KNeighborsClassifier(2))]
+    steps = [("scaler", StandardScaler()), ("lmnn", a_learner()), ("knn", KNeighborsClassifier(2))]
     model = fitted(Pipeline(steps))
     refused("^step 'scaler'.*StandardScaler", Pipeline(steps), X, Y)
     refused("^step 'scaler'.*3 features", model, np.eye(3), Y)
@@ -433,7 +433,7 @@ def test_points_that_a_step_gives_only_in_the_fit_are_not_taken_for_those_of_the
     """TargetEncoder cross-fits in `fit_transform`: on the points of `transform` an optimal metric is refuted."""
     words = np.array([["a"], ["b"], ["c"], ["d"]])[np.arange(14) % 4]
     encoder = TargetEncoder(target_type="continuous", cv=KFold(3))
-    model = make_pipeline(encoder, learner()).fit(words, Y)
+    model = make_pipeline(encoder, a_learner()).fit(words, Y)
     refused("^step 'lmnn'.*other points.*solution_.X", model, words, Y)
     learner, other = model[1], model[0].transform(words)
     assert cvxml.certify_estimator(learner, learner.solution_.X, Y).verdict == "certified"
