@@ -18,6 +18,7 @@ from cvxml.core.result import load
 from cvxml.oracle.side import write_side
 
 HERE = Path(__file__).parent
+MEMORY, SECONDS = 4 * 2**30, 60  # of a run
 FOLDER = TemporaryDirectory(prefix="verified")  # removed at the end
 
 
@@ -41,10 +42,24 @@ def checker() -> Path:
     return Path(FOLDER.name) / "checker"
 
 
+def _limit_memory() -> None:
+    import resource  # not on Windows
+
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+
 def run(file: Path, side: Path) -> Said:
-    """On these files. That it ends with one of the two words and its code is part of what is tested."""
+    """On these files. That it ends with one of the two words and its code is part of what is tested.
+
+    It may take a minute and 4 GiB. Files of strangers must not stop a machine.
+    """
     done = subprocess.run(
-        [str(checker()), str(file), str(side), "--fractions"], capture_output=True, text=True, check=False
+        [str(checker()), str(file), str(side), "--fractions"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=SECONDS,
+        preexec_fn=_limit_memory,
     )
     lines = done.stdout.splitlines()
     assert not done.stderr, done.stderr

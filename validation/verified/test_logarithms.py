@@ -79,6 +79,42 @@ def test_a_logarithm_that_is_too_small_by_2_to_the_minus_64_is_rejected(method: 
     assert run(file, beside).proved
 
 
+def numbers_of(content: Any) -> list[tuple[Any, Any]]:
+    """Where the numbers of a side file are: a list or an object, and the place in it."""
+    places = enumerate(content) if isinstance(content, list) else content.items()
+    found = []
+    for at, value in places:
+        if isinstance(value, list | dict):
+            found += numbers_of(value)
+        elif isinstance(value, str) and value.lstrip("-").startswith("0x"):
+            found.append((content, at))
+    return found
+
+
+@pytest.mark.parametrize("method", LOGARITHMS)
+@pytest.mark.parametrize("shift", [40, 64, 400])
+def test_no_number_makes_the_checker_compute_without_end(method: str, shift: int, tmp_path: Path) -> None:
+    """A logarithm of 2^64 had an exponential that no machine can hold. `run` has limits of time and memory."""
+    file, beside, _, content = edited(method, tmp_path)
+    places, rng = numbers_of(content), np.random.default_rng(0)
+    first = [k for k, (inside, _) in enumerate(places) if inside is content]
+    for k in [*first, *rng.choice(len(places), 30, replace=False)]:
+        inside, at = places[k]
+        kept = inside[at]
+        for sign in (1, -1):
+            inside[at] = hex(sign * (abs(int(kept, 16)) + 1) << shift)
+            beside.write_text(json.dumps(content))
+            run(file, beside)
+        inside[at] = kept
+    beside.write_text(json.dumps(content))
+    for field in ("X", "metric"):
+        for value in (1e300, -1e300, 1e-300):
+            other = json.loads(file.read_text())
+            other[field][0][0] = value
+            (tmp_path / "other.json").write_text(json.dumps(other))
+            run(tmp_path / "other.json", beside)
+
+
 def test_points_that_are_alone_in_their_class_have_no_softmax(tmp_path: Path) -> None:
     X, _ = random_data(2, n=9, d=2, classes=2)
     solution = cvxml.solve("mcml", X, np.array([0, 0, 0, 1, 1, 1, 1, 2, 3]))

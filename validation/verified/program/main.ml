@@ -508,22 +508,29 @@ let glml doc side p : outcome =
         ];
   }
 
+(* A larger logarithm is refused: the checker computes its exponential, which has as many digits. *)
+let largest_logarithm = Z.of_int 16384
+
+let logs_over side = positive "logs_over" (field "logs_over" side.doc.json)
+
+let logarithm side value =
+  let z = whole "a price" value in
+  if Z.gt z (Z.mul largest_logarithm (logs_over side)) then reject "a logarithm is too large" else z
+
 (* Of each point: shares of others, each with a logarithm; and the logarithm of the sum at the metric *)
 let softmaxes side : Verified.soft list =
-  let index = natural side.doc "a price" and whole = whole "a price" in
+  let index = natural side.doc "a price" and whole = whole "a price" and logarithm = logarithm side in
   let share row =
     match list "a price" row with
-    | [ k; z; a ] -> (index k, (whole a, whole z))
+    | [ k; z; a ] -> (index k, (whole a, logarithm z))
     | _ -> reject "a price must be a point and two numbers"
   in
   map
     (fun row ->
       match list "prices" row with
-      | [ i; shares; top ] -> { Verified.of_point = index i; shared = map share (list "prices" shares); log_sum = whole top }
+      | [ i; shares; top ] -> { Verified.of_point = index i; shared = map share (list "prices" shares); log_sum = logarithm top }
       | _ -> reject "prices must be a point, a list and a number")
     side.prices
-
-let logs_over side = positive "logs_over" (field "logs_over" side.doc.json)
 
 let mcml _ side p : outcome =
   let y = Lazy.force p.labels and r = logs_over side and rows = softmaxes side in
@@ -584,8 +591,10 @@ let ldml doc side p : outcome =
   let weighed first = List.fold_left (fun (k, l) s -> (k + 1, (s, weights.(k)) :: l)) (first, []) in
   let near = List.rev (snd (weighed 0 similar)) and far = List.rev (snd (weighed count dissimilar)) in
   let part row : Verified.logit =
-    match map (whole "a price") (list "a price" row) with
-    | [ log_at; log_part; log_rest; part ] -> { part; log_part; log_rest; log_at }
+    match list "a price" row with
+    | [ at; of_part; of_rest; part ] ->
+        let logarithm = logarithm side in
+        { part = whole "a price" part; log_part = logarithm of_part; log_rest = logarithm of_rest; log_at = logarithm at }
     | _ -> reject "a price must be four numbers"
   in
   let parts = map part side.prices in
