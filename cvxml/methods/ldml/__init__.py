@@ -293,6 +293,8 @@ def threshold(given: Instance, near: list[float], far: list[float]) -> float:
     low, high = min(ends) - away, max(ends) + away
     for _ in watched(range(200)):
         b = (low + high) / 2
+        if not low < b < high:  # no number in double precision is left between them
+            break
         too_far = math.fsum(w * _sigma(D - b) for w, D in zip(counted.near, near, strict=True))
         too_near = math.fsum(w * _sigma(b - D) for w, D in zip(counted.far, far, strict=True))
         too_far += counted.alone * _sigma(-b)
