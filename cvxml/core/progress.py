@@ -84,7 +84,6 @@ class Progress:
         return f"{text}  {end}" if text else end
 
     def __enter__(self) -> Self:
-        """Start the thread."""
         self.over.clear()
         self.following = follow(self.work)
         self.thread = Thread(target=self._tick_until_over, daemon=True)

@@ -498,7 +498,6 @@ class GMML(ConvexMethod[Instance]):
     )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
@@ -506,7 +505,6 @@ class GMML(ConvexMethod[Instance]):
         return problem(*_stated(given))
 
     def constraint_names(self, given: Instance) -> list[str]:
-        """The name of the only constraint."""
         return ["A psd"]
 
     def dual(self, given: Instance) -> Any:
@@ -514,11 +512,9 @@ class GMML(ConvexMethod[Instance]):
         return dual(*_stated(given))
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """The objective at M, from the definition."""
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given, M)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:

@@ -371,23 +371,18 @@ class LSML(FamilyMethod[Instance]):
     )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
-        """The problem. Variables "M" (d, d) and "y" (q,)."""
         return problem(given.X, given.quadruplets, given.weights, given.prior)
 
     def constraint_names(self, given: Instance) -> list[str]:
-        """The name of the only constraint."""
         return ["M psd"]
 
     def dual(self, given: Instance) -> Any:
-        """The dual. Variables "s" (q,) and "r" (q,)."""
         return dual(given.X, given.quadruplets, given.weights, given.prior)
 
     def literal_rows(self, given: Instance) -> int:
-        """The number of quadruplets."""
         return len(given.quadruplets)
 
     def duals(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
@@ -395,19 +390,15 @@ class LSML(FamilyMethod[Instance]):
         return {"s": values["s"]}
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """The objective at M, from the definition."""
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given, M)
 
     def moved(self, given: Instance, at: Moved) -> Instance:
-        """The problem in the coordinates `at`, with the prior in these coordinates."""
         return replace(with_points(given, at.X), prior=at.inside(given.prior))
 
     def outside(self, given: Instance, at: Moved, M: FloatArray) -> FloatArray:
-        """The metric of the features for a metric in the coordinates `at`, by `nearest_to_prior`."""
         return nearest_to_prior(given.prior, at, M)
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
@@ -435,11 +426,9 @@ class LSML(FamilyMethod[Instance]):
         return {"s": s}
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """All parameters, with the prior, the quadruplets and the weights as numbers."""
         return {"prior": given.prior.tolist(), **given.stored}
 
     def derived(self, given: Instance) -> tuple[str, ...]:
-        """("quadruplets",) if they were drawn from the labels, else ()."""
         return ("quadruplets",) if given.by_labels else ()
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:

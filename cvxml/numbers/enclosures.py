@@ -56,7 +56,6 @@ class Enclosure:
 
     @property
     def T(self) -> Enclosure:
-        """The transpose of a matrix."""
         return Enclosure(self.mid.T, self.rad if isinstance(self.rad, float) else self.rad.T)
 
     @property
@@ -196,7 +195,6 @@ class Enclosure:
         return Enclosure(root, rad * UP + (4 * EPS * high + UNDERFLOW))
 
     def log(self) -> Enclosure:
-        """log x"""
         return _wider(np.log(self.mid), _relative(self.rad, self.mid))
 
     def log1p(self) -> Enclosure:

@@ -83,7 +83,6 @@ class Budget(ByFormulas):
         return E
 
     def value_at(self, at: Any) -> Any:
-        """0"""
         return 0
 
     def conjugate_at(self, image: Level) -> Any:

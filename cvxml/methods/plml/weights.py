@@ -239,7 +239,6 @@ class _Gradients:
         self.steepest = 2 * float(np.linalg.norm(self.U, 2) ** 2 + 2 * np.diag(self.L).max()) + 1e-100
 
     def image(self, v: FloatArray) -> FloatArray:
-        """v itself."""
         return v
 
     def gradient(self, W: FloatArray) -> FloatArray:

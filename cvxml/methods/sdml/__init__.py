@@ -389,23 +389,18 @@ class SDML(ConvexMethod[Instance]):
     )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
-        """The problem. Variable "M" (d, d)."""
         return problem(given.X, given.pairs, given.eta, given.lam, given.prior)
 
     def dual(self, given: Instance) -> Any:
-        """The dual. Variable "U" (d, d)."""
         return dual(given.X, given.pairs, given.eta, given.lam, given.prior)
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """The objective at M, from the definition."""
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given, M)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:

@@ -142,7 +142,6 @@ class Columns(ConeDual):
     def products(
         self, entries: tuple[IntArray, ...], vectors: FloatArray, along: Sequence[Derivative]
     ) -> FloatArray:
-        """The Hessian terms that `ConeDual` needs, for the weights `entries`."""
         (row, column), (weights, a, b) = entries, along[0]
         XQ = self.X @ vectors
         products = np.zeros((len(row), len(a)))
