@@ -29,6 +29,27 @@ from validation.recompute import referee
 PATH = Path(recompute.__file__)
 
 
+def content_of(solution: cvxml.Solution, path: Path) -> dict[str, Any]:
+    """Save a solution, and return the content of the file."""
+    solution.save(path)
+    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return content
+
+
+def is_proved(content: dict[str, Any], path: Path) -> bool:
+    """True if the file with this content is proved."""
+    path.write_text(json.dumps(content), encoding="utf-8")
+    return recompute.main(str(path))
+
+
+def refusal_of(content: dict[str, Any], path: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    """The line that is printed about a file without a proof."""
+    assert not is_proved(content, path)
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith("not proved: ")
+    return line
+
+
 def test_it_imports_numpy_and_the_standard_library_only() -> None:
     tree = ast.parse(PATH.read_text(encoding="utf-8"))
     names = {a.name for node in ast.walk(tree) if isinstance(node, ast.Import) for a in node.names}
@@ -63,9 +84,7 @@ def test_it_finds_the_same_figures(method: str, params: dict[str, Any], suffix: 
 
 def saved(path: Path) -> dict[str, Any]:
     X, y = real_data("iris", 40)
-    cvxml.solve("mlsvm", X, y, lam=0.1).save(path)
-    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return content
+    return content_of(cvxml.solve("mlsvm", X, y, lam=0.1), path)
 
 
 @pytest.mark.quick(1)
@@ -103,12 +122,10 @@ def test_at_the_metric_0_it_takes_the_sets_nearest_in_the_data(seed: int, tmp_pa
     solution = cvxml.solve("ssvm", X, y, C=0.02, n_neighbors=1)
     assert not solution.metric.any()
     path = tmp_path / "s.json"
-    solution.save(path)
+    content = content_of(solution, path)
     assert recompute.main(str(path))
-    content = json.loads(path.read_text(encoding="utf-8"))
     content["X"] = content["X"][::-1]
-    path.write_text(json.dumps(content), encoding="utf-8")
-    assert not recompute.main(str(path))
+    assert not is_proved(content, path)
 
 
 def test_it_does_not_prove_a_metric_that_is_not_stationary(tmp_path: Path) -> None:
@@ -121,23 +138,19 @@ def test_it_does_not_prove_a_metric_that_is_not_stationary(tmp_path: Path) -> No
         {"params": {**content["params"], k: v}} for k, v in (("C", 0.11), ("loss_matrix", [[0, 2], [1, 0]]))
     ]
     for changed in others:
-        path.write_text(json.dumps({**content, **changed}), encoding="utf-8")
-        assert not recompute.main(str(path)), changed
+        assert not is_proved({**content, **changed}, path), changed
 
 
 def saved_step(path: Path) -> dict[str, Any]:
     X, y = random_data(0, n=20, d=2, classes=2)
-    cvxml.solve("ssvm", X, y, C=0.1).save(path)
-    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return content
+    return content_of(cvxml.solve("ssvm", X, y, C=0.1), path)
 
 
 def test_it_does_not_prove_a_worse_metric(tmp_path: Path) -> None:
     path = tmp_path / "s.json"
     content = saved(path)
     worse = {**content, "metric": (1.01 * np.array(content["metric"])).tolist()}
-    path.write_text(json.dumps(worse), encoding="utf-8")
-    assert not recompute.main(str(path))
+    assert not is_proved(worse, path)
 
 
 def scaled(content: dict[str, Any], **factors: float) -> None:
@@ -178,11 +191,7 @@ def test_what_is_no_proof_is_refused_in_one_line(
     change(content)
     with pytest.raises(ValueError, match=says):
         recompute.recompute(content)
-    path.write_text(json.dumps(content), encoding="utf-8")
-    assert not recompute.main(str(path))
-    (line,) = capsys.readouterr().out.splitlines()
-    assert line.startswith("not proved: ")
-    assert says in line
+    assert says in refusal_of(content, path, capsys)
 
 
 def test_a_rank_above_n_components_is_refused() -> None:
@@ -280,11 +289,7 @@ def test_what_is_no_proof_of_a_step_is_refused_in_one_line(
     path = tmp_path / "s.json"
     content = saved_step(path)
     change(content)
-    path.write_text(json.dumps(content), encoding="utf-8")
-    assert not recompute.main(str(path))
-    (line,) = capsys.readouterr().out.splitlines()
-    assert line.startswith("not proved: ")
-    assert says in line
+    assert says in refusal_of(content, path, capsys)
 
 
 # the cases whose formula it recomputes by a bound of the problem itself, without lists of neighbours
@@ -296,9 +301,7 @@ RELATIVES = {
 
 def saved_case(case: Case, path: Path) -> dict[str, Any]:
     """The file of the solution of a golden case, from wherever the metric has converged."""
-    cvxml.solve(case.formula, case.X, case.y, **case.params).save(path)
-    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return content
+    return content_of(cvxml.solve(case.formula, case.X, case.y, **case.params), path)
 
 
 @pytest.mark.quick(8)
@@ -361,11 +364,9 @@ def test_a_parameter_that_may_be_missing_is_read(
     content = json.loads(path.read_text(encoding="utf-8"))
     for name in names:
         others = {k: v for k, v in content["params"].items() if k != name}
-        path.write_text(json.dumps({**content, "params": others}), encoding="utf-8")
-        assert not recompute.main(str(path))
+        assert not is_proved({**content, "params": others}, path)
         for other in ("another", -1.0):
-            path.write_text(json.dumps({**content, "params": {**others, name: other}}), encoding="utf-8")
-            assert not recompute.main(str(path))
+            assert not is_proved({**content, "params": {**others, name: other}}, path)
 
 
 @pytest.mark.parametrize("method", referee.PROBLEMS)
@@ -384,12 +385,10 @@ def test_it_finds_the_same_figures_of_many_points(tmp_path: Path, monkeypatch: p
     for method, name in (("mmc", "metric"), ("dml_eig", "q_index")):
         solution = cvxml.solve(method, X, y, tol=1e-7)
         assert name in solution.dual
-        solution.save(path := tmp_path / f"{method}.json")
+        content = content_of(solution, path := tmp_path / f"{method}.json")
         same_figures(solution, str(path))
-        content = json.loads(path.read_text(encoding="utf-8"))
         content["dual"][name] = [[0, 0]]
-        path.write_text(json.dumps(content), encoding="utf-8")
-        assert not recompute.main(str(path))
+        assert not is_proved(content, path)
 
 
 UNATTAINED: dict[str, tuple[str, dict[str, Any]]] = {
@@ -417,14 +416,12 @@ def test_a_metric_next_to_an_infimum_that_none_attains_is_not_called_optimal(
     method, asked = UNATTAINED[name]
     with pytest.warns(match="not attained"):
         solution = cvxml.solve(method, asked["X"], None, **{k: v for k, v in asked.items() if k != "X"})
-    solution.save(path := tmp_path / "s.json")
-    content = json.loads(path.read_text(encoding="utf-8"))
+    content = content_of(solution, path := tmp_path / "s.json")
     if name == "threshold":  # as far out as it takes
         content |= {"metric": [[8.0]], "dual": {"price": [1.0], "triplets": [[0, 1, 2]]}}
-        path.write_text(json.dumps(content), encoding="utf-8")
     _, _, gap, _, scale = recompute.recompute(content)
     assert 0 <= gap <= 1e-6 * scale  # of the infimum it is proved
-    assert not recompute.main(str(path))
+    assert not is_proved(content, path)
     assert "not proved" in capsys.readouterr().out
 
 
@@ -487,8 +484,7 @@ def test_it_does_not_prove_what_is_wrong_of_a_relative(name: str, tmp_path: Path
     elsewhere[params.get("pairs", {}).get("similar", priced)[0][0]] += 0.2
     others.append({**content, "X": elsewhere.tolist()})
     for changed in others:
-        path.write_text(json.dumps(changed), encoding="utf-8")
-        assert not recompute.main(str(path)), changed
+        assert not is_proved(changed, path), changed
 
 
 @pytest.mark.quick(2)
@@ -496,17 +492,14 @@ def test_it_does_not_prove_what_is_wrong_of_a_relative(name: str, tmp_path: Path
 def test_what_rounding_may_make_of_a_metric_is_still_one(name: str, tmp_path: Path) -> None:
     """In small units a metric is large, and so is the rounding of its eigenvalues; they are held against its norm."""
     path, case = tmp_path / "s.json", RELATIVES[name]
-    cvxml.solve(case.formula, 1e-5 * np.array(case.X), case.y, **case.params).save(path)
-    content = json.loads(path.read_text(encoding="utf-8"))
+    content = content_of(cvxml.solve(case.formula, 1e-5 * np.array(case.X), case.y, **case.params), path)
     values, vectors = np.linalg.eigh(content["metric"])
     error = values[0] + 1e-10 * values[-1]
     metric = content["metric"] - error * np.outer(vectors[:, 0], vectors[:, 0])
-    path.write_text(json.dumps({**content, "metric": metric.tolist()}), encoding="utf-8")
+    assert is_proved({**content, "metric": metric.tolist()}, path)
     assert recompute.recompute(recompute.read(path.as_posix()))[3] < -1e-2 * 1e-10 * values[-1]
-    assert recompute.main(str(path))
     metric -= 1e-4 * values[-1] * np.outer(vectors[:, 0], vectors[:, 0])
-    path.write_text(json.dumps({**content, "metric": metric.tolist()}), encoding="utf-8")
-    assert not recompute.main(str(path))
+    assert not is_proved({**content, "metric": metric.tolist()}, path)
 
 
 def put(content: dict[str, Any], name: str, at: int, value: Any) -> None:
@@ -582,11 +575,7 @@ def test_what_is_no_proof_of_a_relative_is_refused_in_one_line(
     path = tmp_path / "s.json"
     content = saved_case(RELATIVES[name], path)
     change(content)
-    path.write_text(json.dumps(content), encoding="utf-8")
-    assert not recompute.main(str(path))
-    (line,) = capsys.readouterr().out.splitlines()
-    assert line.startswith("not proved: ")
-    assert says in line
+    assert says in refusal_of(content, path, capsys)
 
 
 # other fields than the lists they name, and lists that nothing names any more
@@ -626,12 +615,10 @@ def test_a_list_is_the_one_that_the_other_fields_name(
 ) -> None:
     method, names, change = EDITED[case]
     path, content = tmp_path / "s.json", copy.deepcopy(of_example(method))
-    path.write_text(json.dumps(content), encoding="utf-8")
-    assert recompute.main(str(path))
+    assert is_proved(content, path)
     change(content)
-    path.write_text(json.dumps(content), encoding="utf-8")
     capsys.readouterr()
-    assert not recompute.main(str(path))
+    assert not is_proved(content, path)
     assert names in capsys.readouterr().out
 
 
@@ -647,12 +634,10 @@ def test_prices_where_targets_are_next_to_a_line_are_no_proof(
     path = tmp_path / "s.json"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        cvxml.solve("lmnn", X, y, targets=targets, max_iter=3).save(path)
-    content = json.loads(path.read_text(encoding="utf-8"))
+        content = content_of(cvxml.solve("lmnn", X, y, targets=targets, max_iter=3), path)
     triplets = [[0, 1, k] for k in range(4, 104)]
     content["dual"] = {"price": [0.5] * 100, "triplets": triplets}
-    path.write_text(json.dumps(content), encoding="utf-8")
-    assert not recompute.main(str(path))
+    assert not is_proved(content, path)
     assert "dual cone" in capsys.readouterr().out
 
 
@@ -876,11 +861,9 @@ def test_what_is_not_stationary_is_not_proved(
     name, says, change = REFUSED_FIRST_ORDER[case]
     method, (X, y), params = FIRST_ORDER[name]
     path = tmp_path / "s.json"
-    cvxml.solve(method, X, y, **params).save(path)
+    content = content_of(cvxml.solve(method, X, y, **params), path)
     assert recompute.main(str(path))
-    content = json.loads(path.read_text(encoding="utf-8"))
     change(content)
-    path.write_text(json.dumps(content), encoding="utf-8")
     capsys.readouterr()
-    assert not recompute.main(str(path))
+    assert not is_proved(content, path)
     assert says in capsys.readouterr().out
