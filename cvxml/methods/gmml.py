@@ -55,7 +55,7 @@ from cvxml.core.misreading import Misreading, Question, changed, exchanged, mult
 from cvxml.core.other_lists import PAIRS
 from cvxml.core.pairs import BAD_PAIRS, BY_PAIRS, Paired, Pairs, paired
 from cvxml.core.parameter import NUMBER, Parameter
-from cvxml.core.prior import PRIOR, prior_of
+from cvxml.core.prior import PRIOR, inverse_of, other_prior, prior_of
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, Start, in_one_step
 from cvxml.core.spectrum import eigenvectors, enclosed, inverted
@@ -384,18 +384,7 @@ def _another_weight(question: Question) -> float | None:
 
 def _other_prior(change: Callable[[Instance], FloatArray]) -> Any:
     """The misreading with the prior `change(given)`. It does not apply if mu = 0, or if the prior is the same."""
-
-    def value(question: Question) -> FloatArray | None:
-        given = question.checked(instance)
-        other = change(given)
-        return None if given.mu == 0 or np.array_equal(other, given.prior) else other
-
-    return changed("prior", value)
-
-
-def _inverse(given: Instance) -> FloatArray:
-    other = np.linalg.inv(given.prior)
-    return (other + other.T) / 2
+    return other_prior(instance, lambda given: change(given) if given.mu else given.prior)
 
 
 # Mistakes in implementations. `check` recognizes A^-1, A^2 and sqrt(A) for every method, so they are not listed.
@@ -412,7 +401,7 @@ MISREADINGS = {
     ),
     "inverse_prior": Misreading(
         "mu A_0 added to S and mu A_0^-1 to D where the paper has mu A_0^-1 and mu A_0",
-        _other_prior(_inverse),
+        _other_prior(lambda given: inverse_of(given.prior)),
     ),
     "another_weight": Misreading(
         "another weight t than the given one", changed("weight", _another_weight), fits="weight"

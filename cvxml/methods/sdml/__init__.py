@@ -43,7 +43,7 @@ from cvxml.core.misreading import Misreading, OtherProblem, Question, exchanged
 from cvxml.core.other_lists import PAIRS
 from cvxml.core.pairs import BAD_PAIRS, BY_PAIRS, Paired, Pairs, paired, pairs_by_labels
 from cvxml.core.parameter import NUMBER, Parameter
-from cvxml.core.prior import PRIOR, prior_of
+from cvxml.core.prior import PRIOR, inverse_of, prior_of
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, Start, run
 from cvxml.core.statement import Statement
@@ -288,13 +288,8 @@ def _other(change: Callable[[Instance], dict[str, Any] | None], sentence: str) -
     return Misreading(sentence, other)
 
 
-def _inverse(A: FloatArray) -> FloatArray:
-    inverse = np.linalg.inv(A)
-    return (inverse + inverse.T) / 2
-
-
 def _documented_prior(given: Instance) -> dict[str, Any] | None:
-    other = _inverse(given.prior)
+    other = inverse_of(given.prior)
     return None if np.array_equal(other, given.prior) else {"prior": other}
 
 
@@ -314,7 +309,7 @@ MISREADINGS = {
         _others_dissimilar, "every pair that is not similar counted as dissimilar (metric-learn's documentation)"
     ),
     "diagonal": _other(
-        lambda p: {"prior": _inverse(_inverse(p.prior) + p.lam * np.eye(len(p.prior)))} if p.lam else None,
+        lambda p: {"prior": inverse_of(inverse_of(p.prior) + p.lam * np.eye(len(p.prior)))} if p.lam else None,
         "the diagonal included in the penalty",
     ),
     "once": _other(lambda p: {"lam": p.lam / 2} if p.lam else None, "each |M_ij| counted once, where the method "
