@@ -100,7 +100,6 @@ class Progress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End the thread and the line."""
         self.over.set()
         if self.thread is not None:
             self.thread.join()

@@ -198,7 +198,6 @@ class Everywhere:
 
     @property
     def undecided(self) -> str:
-        """Always empty."""
         return ""
 
     def surplus(self, G: Weights) -> Surplus | None:

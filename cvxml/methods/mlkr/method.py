@@ -83,7 +83,6 @@ class MLKR(StationaryMethod[Instance]):
     )
 
     def allowed(self, given: Instance, M: FloatArray) -> FloatArray:
-        """The metric nearest to M of rank at most m."""
         return of_rank(M, given.m)
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:

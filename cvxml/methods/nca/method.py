@@ -107,7 +107,6 @@ class NCA(StationaryMethod[Instance]):
     )
 
     def allowed(self, given: Instance, M: FloatArray) -> FloatArray:
-        """The metric of the allowed rank nearest to M."""
         return of_rank(M, given.m)
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:

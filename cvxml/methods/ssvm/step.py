@@ -218,7 +218,6 @@ class StepSolver:
         self.reach = 1e3  # gradient steps: the length of a Newton step
 
     def dual(self) -> Dual:
-        """Return the dual variables "q" and "q_index" of the last step."""
         rows, columns = np.nonzero(self.columns.q)
         index = np.column_stack([rows, self.columns.sets[rows, columns]])
         return {"q": self.columns.q[rows, columns], "q_index": index}
