@@ -133,10 +133,6 @@ class Problem:
         """What a tolerance is a share of."""
         return abs(self.value(at))
 
-    def unbounded(self) -> bool:
-        """True if the infimum is -infinity."""
-        return False
-
     def denied(self, said: str) -> bool:
         """True if there is no single optimum, and `said` gives the reason."""
         return False
