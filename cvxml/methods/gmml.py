@@ -159,7 +159,6 @@ class Instance(Paired):
 
     @cached_property
     def floats(self) -> tuple[FloatArray, FloatArray]:
-        """S and D rounded to floats."""
         return rounded(self.S), rounded(self.D)
 
 

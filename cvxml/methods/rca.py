@@ -142,7 +142,6 @@ class Instance:
 
     @cached_property
     def det(self) -> Any:
-        """|C|"""
         return self.C.det()
 
 
@@ -422,7 +421,6 @@ class RCA(ConvexMethod[Instance]):
     )
 
     def allowed(self, given: Instance, M: FloatArray) -> FloatArray:
-        """M scaled to determinant 1."""
         return of_determinant_1(M)
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:

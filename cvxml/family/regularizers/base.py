@@ -231,7 +231,6 @@ class ExactView:
 
     @property
     def trace(self) -> Any:
-        """The trace of the matrix."""
         return total(np.diag(self.M))
 
     def pairs(self, index: IntArray) -> Any:

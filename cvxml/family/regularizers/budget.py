@@ -86,7 +86,6 @@ class Budget(ByFormulas):
         return 0
 
     def conjugate_at(self, image: Level) -> Any:
-        """-level"""
         return -image.level
 
     def excess_at(self, at: Any, image: Level) -> Any:

@@ -349,7 +349,6 @@ class MMC(FamilyMethod[Instance]):
         return dual(given.X, given.pairs, given.diagonal)
 
     def literal_rows(self, given: Instance) -> int:
-        """The number of dissimilar pairs; 0 for a diagonal A."""
         return 0 if given.diagonal else len(given.pairs.dissimilar)
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:

@@ -294,7 +294,6 @@ class _Descent:
         self.of, self.v, self.gradient = of, v, of.gradient(v)
 
     def step(self, step: float) -> FloatArray:
-        """A projected gradient step."""
         return project_simplices(self.v - step * self.gradient)
 
     def curvature(self, new_image: FloatArray, enough: float) -> float:

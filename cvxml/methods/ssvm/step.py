@@ -158,7 +158,6 @@ class Columns(ConeDual):
         return unpaid
 
     def reward(self, q: FloatArray) -> FloatArray:
-        """C Delta"""
         return self.C * self.delta
 
     def gap(self, at: At) -> float:
