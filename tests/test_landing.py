@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +9,8 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import pytest
+
+from tests.loaded import module_of
 
 ROOT = Path(__file__).parents[1]
 TESTS = """
@@ -27,12 +28,7 @@ def test_of_few(k): pass
 
 def module(path: Path) -> ModuleType:
     """A file as a module, under a name that no other module has."""
-    spec = importlib.util.spec_from_file_location(f"{path.stem}_as_a_file", path)
-    assert spec is not None
-    assert spec.loader is not None
-    found = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(found)
-    return found
+    return module_of(path, f"{path.stem}_as_a_file")
 
 
 @pytest.fixture(scope="module")

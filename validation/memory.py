@@ -147,10 +147,10 @@ def repeated(item: str, size: int) -> str:
     return f"[{','.join([item] * (size // (len(item) + 1)))}]"
 
 
-def with_X(X: str, method: str = "mlsvm") -> bytes:
+def with_X(X: str) -> bytes:
     """A saved solution with a text of JSON as X."""
     return (
-        f'{{"format":"cvxml-solution","version":1,"method":"{method}","params":{{}},"dual":{{}},'
+        f'{{"format":"cvxml-solution","version":1,"method":"mlsvm","params":{{}},"dual":{{}},'
         f'"y":[],"metric":[],"neighbors":[],"X":{X}}}'
     ).encode()
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from tests.instances import random_data
+from tests.loaded import module_of
 
 FOLDER = Path(__file__).parent / "benchmark_metric_learning"
 
@@ -24,12 +25,7 @@ def loaded(monkeypatch: pytest.MonkeyPatch, path: str, kind: str, **params: Any)
     stand_in.safe_import_context = contextlib.nullcontext
     stand_in.BaseObjective = stand_in.BaseSolver = stand_in.BaseDataset = object
     monkeypatch.setitem(sys.modules, "benchopt", stand_in)
-    spec = importlib.util.spec_from_file_location("loaded", FOLDER / path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    made = getattr(module, kind)()
+    made = getattr(module_of(FOLDER / path, "loaded"), kind)()
     for name, value in params.items():
         setattr(made, name, value)
     return made

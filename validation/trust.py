@@ -235,6 +235,15 @@ def truth(case: Case, A: np.ndarray) -> tuple[Fraction, Fraction, Fraction, Frac
     return low, high, value, Fraction(case.content["reference"]["scale"])
 
 
+def sum_of_slacks(case: Case, D: Callable[[int, int], Fraction]) -> Fraction:
+    """The sum of [1 + D of the furthest target - D of the nearest impostor]_+ over the points that have both."""
+    slacks = Fraction(0)
+    for i, (T, J) in enumerate(zip(case.inputs["targets"], case.inputs["impostors"], strict=True)):
+        if T and J:
+            slacks += max(Fraction(0), 1 + max(D(i, j) for j in T) - min(D(i, j) for j in J))
+    return slacks
+
+
 def mlsvm(case: Case, A: np.ndarray) -> Fraction:
     """lam/2 ||A||^2 + 1/n sum xi, in fractions, line by line."""
     X = [[Fraction(v) for v in row] for row in case.X]
@@ -245,11 +254,7 @@ def mlsvm(case: Case, A: np.ndarray) -> Fraction:
         x = [a - b for a, b in zip(X[i], X[j], strict=True)]
         return sum((x[a] * M[a][b] * x[b] for a in range(d) for b in range(d)), Fraction(0))
 
-    slacks = Fraction(0)
-    for i, (T, J) in enumerate(zip(case.inputs["targets"], case.inputs["impostors"], strict=True)):
-        if T and J:
-            slacks += max(Fraction(0), 1 + max(D(i, j) for j in T) - min(D(i, j) for j in J))
-    return lam / 2 * sum((v * v for row in M for v in row), Fraction(0)) + slacks / len(X)
+    return lam / 2 * sum((v * v for row in M for v in row), Fraction(0)) + sum_of_slacks(case, D) / len(X)
 
 
 def kernel(case: Case, phi: np.ndarray) -> Fraction:
@@ -265,11 +270,7 @@ def kernel(case: Case, phi: np.ndarray) -> Fraction:
         k = [a - b for a, b in zip(K[i], K[j], strict=True)]
         return sum((k[a] * M[a][b] * k[b] for a in range(n) for b in range(n)), Fraction(0))
 
-    slacks = Fraction(0)
-    for i, (T, J) in enumerate(zip(case.inputs["targets"], case.inputs["impostors"], strict=True)):
-        if T and J:
-            slacks += max(Fraction(0), 1 + max(D(i, j) for j in T) - min(D(i, j) for j in J))
-    return Fraction(case.inputs["lam"]) / 2 * size + slacks / n
+    return Fraction(case.inputs["lam"]) / 2 * size + sum_of_slacks(case, D) / n
 
 
 def glml(case: Case, A: np.ndarray) -> Fraction:

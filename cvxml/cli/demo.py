@@ -57,7 +57,6 @@ Next:
 
 
 def add_demo(commands: Any) -> None:
-    """Add the parser of `demo`."""
     from cvxml.cli.output import add_force
 
     command = commands.add_parser("demo", help="a tour in twenty seconds: solve, check, picture")

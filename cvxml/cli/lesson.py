@@ -16,7 +16,6 @@ DONE = 0
 
 
 def add_lesson(commands: Any) -> None:
-    """Add the parser to those of main.py."""
     command = commands.add_parser("lesson", help="open an interactive lesson about a method in the browser")
     command.add_argument("name", nargs="?", help="one of the lessons that `cvxml lesson` lists")
     command.add_argument("--port", type=int, default=0, help="port of the page (default: a free port)")

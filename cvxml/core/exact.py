@@ -49,7 +49,6 @@ class Exact:
 
     @property
     def gap(self) -> Fraction:
-        """objective - lower_bound."""
         return self.objective - self.lower_bound
 
     def to_dict(self) -> dict[str, Any]:

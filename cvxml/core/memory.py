@@ -51,11 +51,15 @@ def check_exact(n: int, d: int, matrices: bool = True, more_bits: int = 0) -> No
         )
 
 
-def check_metric(d: int, instead: str = "give fewer features (the first principal components, say)") -> None:
+def check_metric(d: int) -> None:
     """Check the memory for a metric (d, d), which every solve makes. Raises TooLarge."""
     needed = METRICS * FLOAT * d**2
     if needed > SMALL_REQUEST:
-        check_room(needed, f"a metric of {d} x {d}", instead)
+        check_room(
+            needed,
+            f"a metric of {d} x {d}",
+            "give fewer features (the first principal components, say)",
+        )
 
 
 @contextmanager

@@ -186,7 +186,6 @@ class Method(ABC, Generic[Given]):
 
     @property
     def has_exact(self) -> bool:
-        """True if the method has an exact mode."""
         return type(self).exact is not Method.exact
 
     @abstractmethod

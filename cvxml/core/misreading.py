@@ -154,7 +154,6 @@ def other_pairs(change: Callable[[Pairs], Pairs | None]) -> Callable[[Question],
 
 
 def exchanged(pairs: Pairs) -> Pairs:
-    """Return the pairs with similar and dissimilar exchanged."""
     return Pairs(pairs.dissimilar, pairs.similar)
 
 

@@ -81,11 +81,9 @@ def _parts(question: Question, names: Iterable[str]) -> Iterator[Any]:
 # triplets
 
 
-def _triplets(
-    question: Question, stored: dict[str, Any], rows: Any, told: str = "", X: FloatArray | None = None
-) -> OtherProblem:
+def _triplets(question: Question, stored: dict[str, Any], rows: Any, told: str = "") -> OtherProblem:
     params = {name: value for name, value in stored.items() if name not in ("targets", "n_neighbors")}
-    return _with(question, {**params, "triplets": np.asarray(rows).tolist()}, told, X)
+    return _with(question, {**params, "triplets": np.asarray(rows).tolist()}, told)
 
 
 def _by_class(question: Question) -> bool:

@@ -34,7 +34,6 @@ class Parameter(NamedTuple):
     otherwise: str = ""  # the meaning of None, in words
 
     def __str__(self) -> str:
-        """Return the description with the default."""
         if self.default is None:
             return f"{self.text} (default: {self.otherwise})" if self.otherwise else self.text
         shown = f'"{self.default}"' if isinstance(self.default, str) else f"{self.default:g}"

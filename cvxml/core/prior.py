@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from cvxml.core.inputs import check_choice
 from cvxml.core.memory import check_metric
 from cvxml.core.metric import FloatArray, as_matrix
+from cvxml.core.misreading import OtherProblem, Question, changed
 from cvxml.core.moved import Moved
 from cvxml.core.parameter import MATRIX, Parameter, words
 
@@ -53,12 +55,31 @@ def inverse_covariance(X: FloatArray) -> FloatArray:
             f"prior 'covariance': the covariance of these {len(X)} points in {X.shape[1]} features is singular; "
             "use prior='identity', or give a positive definite matrix"
         )
-    inverse = np.linalg.inv(S)
     with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
-        A_0: FloatArray = (inverse + inverse.T) / 2 / np.outer(unit, unit)
+        A_0: FloatArray = inverse_of(S) / np.outer(unit, unit)
     if not (np.isfinite(A_0).all() and A_0.diagonal().min() > MIN_RATIO):
         raise ValueError("prior 'covariance': its inverse is too large or too small for doubles; rescale X")
     return A_0
+
+
+def inverse_of(A: FloatArray) -> FloatArray:
+    """Return the inverse of the symmetric A (d, d), symmetric to the last bit."""
+    inverse = np.linalg.inv(A)
+    symmetric: FloatArray = (inverse + inverse.T) / 2
+    return symmetric
+
+
+def other_prior(
+    instance: Callable[..., Any], change: Callable[[Any], FloatArray]
+) -> Callable[[Question], OtherProblem | None]:
+    """Return the misreading with the prior change(instance). It does not apply if this is the user's prior."""
+
+    def value(question: Question) -> FloatArray | None:
+        given = question.checked(instance)
+        other = change(given)
+        return None if np.array_equal(other, given.prior) else other
+
+    return changed("prior", value)
 
 
 def definite(S: FloatArray) -> bool:

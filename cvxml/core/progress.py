@@ -84,7 +84,6 @@ class Progress:
         return f"{text}  {end}" if text else end
 
     def __enter__(self) -> Self:
-        """Start the thread."""
         self.over.clear()
         self.following = follow(self.work)
         self.thread = Thread(target=self._tick_until_over, daemon=True)
@@ -101,7 +100,6 @@ class Progress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End the thread and the line."""
         self.over.set()
         if self.thread is not None:
             self.thread.join()

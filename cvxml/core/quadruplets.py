@@ -76,7 +76,6 @@ class Quadrupled:
 
     @property
     def stored(self) -> dict[str, Any]:
-        """All parameters with explicit values."""
         rows, weights = self.quadruplets.tolist(), self.weights.tolist()
         count = None if self.n_quadruplets is None else len(rows)
         known = {

@@ -51,7 +51,6 @@ class Nearest(NamedTuple):
     asked: float  # relative gap of the metric in the user's problem
 
     def __str__(self) -> str:
-        """Return the sentence with its likelihood in words."""
         sure = "most likely" if self.asked >= SURE * self.share else "possibly"
         return f"{sure} {self.sentence} (relative gap {self.share:.2g} for that problem, {self.asked:.2g} for yours)"
 
@@ -313,5 +312,4 @@ class Report:
         return few(lines, "print the report to see all of it")
 
     def _repr_html_(self) -> str:
-        """Return HTML for a notebook (core/html.py)."""
         return fragment(self)

@@ -372,7 +372,6 @@ class Solution:
         return few([what, *str(self).splitlines()], "print the solution to see all of it")
 
     def _repr_html_(self) -> str:
-        """Return HTML for a notebook (core/html.py)."""
         return of_solution(self)
 
     def rows(self) -> list[tuple[str, str]]:

@@ -72,11 +72,9 @@ class Following(Watch):
         self.watch, self.last = watch, last
 
     def __call__(self, step: Step) -> None:
-        """Pass the step on, and check the time."""
         self.watch(follows(step, self.last))
 
     def look(self, _: Step | None = None) -> None:
-        """Check the time only; the step is not passed on."""
         self.watch.look()
 
 

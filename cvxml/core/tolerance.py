@@ -11,17 +11,17 @@ TOLERANCES = {"strict": 1e-9, "normal": 1e-6, "loose": 1e-3}
 Tolerance: TypeAlias = float | Literal["strict", "normal", "loose"]
 
 
-def check_tol(tol: Any, name: str = "tol") -> float:
+def check_tol(tol: Any) -> float:
     """Return the tolerance > 0 for a number, or for a word of `TOLERANCES`. Raises ValueError for other input."""
     if isinstance(tol, str) and tol in TOLERANCES:
         return TOLERANCES[tol]
     try:
-        return check_positive(tol, name)
+        return check_positive(tol, "tol")
     except ValueError:
         words = " or ".join(f'"{word}" ({value:g})' for word, value in TOLERANCES.items())
         near = did_you_mean(tol, TOLERANCES) if isinstance(tol, str) else ""
         raise ValueError(
-            f"{name} must be a number greater than 0, or {words}; got {cut(repr(tol), 40)}{near}"
+            f"tol must be a number greater than 0, or {words}; got {cut(repr(tol), 40)}{near}"
         ) from None
 
 

@@ -44,7 +44,6 @@ class Compared:
 
     @property
     def count(self) -> int:
-        """The number of triplets."""
         return int(np.count_nonzero(self.impostors))
 
     def triplets(self) -> IntArray:

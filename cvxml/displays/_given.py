@@ -79,7 +79,6 @@ def plane_of(features: Any, d: int, names: list[str] | None) -> Plane:
 
 
 def _index_of(feature: Any, d: int, names: list[str] | None) -> int:
-    """Return the index of a feature that is given by its index or its name."""
     if not isinstance(feature, str):
         return check_count(feature, "each of features", at_least=0, at_most=d - 1)
     if names is None:

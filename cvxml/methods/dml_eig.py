@@ -333,23 +333,18 @@ class DMLEig(FamilyMethod[Instance]):
         return M / spent if spent > 0 else M
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
-        """The problem. Variables "M" (r, r) and "least"."""
         return problem(given.X, given.pairs)
 
     def constraint_names(self, given: Instance) -> list[str]:
-        """The names of the constraints, one for each dissimilar pair."""
         return ["M psd", "tr M = 1", *pair_names("dissimilar", given.pairs.dissimilar)]
 
     def dual(self, given: Instance) -> Any:
-        """The dual. Variable "q", one entry per dissimilar pair."""
         return dual(given.X, given.pairs)
 
     def literal_rows(self, given: Instance) -> int:
-        """The number of dissimilar pairs."""
         return len(given.pairs.dissimilar)
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
@@ -361,11 +356,9 @@ class DMLEig(FamilyMethod[Instance]):
         return Found((A + A.T) / 2, {"q": q}, Status.CONVERGED, 0)
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """The objective at M, from the definition."""
         return objective(given.X, given.pairs, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given.X, given.pairs, M)
 
     def member(self, given: Instance, number: Callable[[float], Any] = float) -> Family:

@@ -164,27 +164,21 @@ class FrobMetric(TripletMethod[Instance]):
     )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
-        """The problem. Variables "X" (d, d) and "xi" (m,)."""
         return problem(given.X, given.triplets(), given.C)
 
     def constraint_names(self, given: Instance) -> list[str]:
-        """The names of the constraints, one for each triplet."""
         return ["X psd", "xi >= 0", *triplet_names(given.triplets())]
 
     def dual(self, given: Instance) -> Any:
-        """The dual. Variables "a" (m,) and "S" (d, d)."""
         return dual(given.X, given.triplets(), given.C)
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """The objective at M, from the definition."""
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """Intermediate values at M (d, d), by name: objective; triplets (m, 3)."""
         return {"objective": objective(given, M), "triplets": given.triplets()}
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
@@ -194,7 +188,6 @@ class FrobMetric(TripletMethod[Instance]):
         return Family(norm, (term,), of_regularizer=True, radius=norm.around)
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """All parameters, with explicit triplets."""
         return {"C": given.C, **given.stored}
 
 

@@ -55,7 +55,7 @@ from cvxml.core.misreading import Misreading, Question, changed, exchanged, mult
 from cvxml.core.other_lists import PAIRS
 from cvxml.core.pairs import BAD_PAIRS, BY_PAIRS, Paired, Pairs, paired
 from cvxml.core.parameter import NUMBER, Parameter
-from cvxml.core.prior import PRIOR, prior_of
+from cvxml.core.prior import PRIOR, inverse_of, other_prior, prior_of
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, Start, in_one_step
 from cvxml.core.spectrum import eigenvectors, enclosed, inverted
@@ -159,7 +159,6 @@ class Instance(Paired):
 
     @cached_property
     def floats(self) -> tuple[FloatArray, FloatArray]:
-        """S and D rounded to floats."""
         return rounded(self.S), rounded(self.D)
 
 
@@ -384,18 +383,7 @@ def _another_weight(question: Question) -> float | None:
 
 def _other_prior(change: Callable[[Instance], FloatArray]) -> Any:
     """The misreading with the prior `change(given)`. It does not apply if mu = 0, or if the prior is the same."""
-
-    def value(question: Question) -> FloatArray | None:
-        given = question.checked(instance)
-        other = change(given)
-        return None if given.mu == 0 or np.array_equal(other, given.prior) else other
-
-    return changed("prior", value)
-
-
-def _inverse(given: Instance) -> FloatArray:
-    other = np.linalg.inv(given.prior)
-    return (other + other.T) / 2
+    return other_prior(instance, lambda given: change(given) if given.mu else given.prior)
 
 
 # Mistakes in implementations. `check` recognizes A^-1, A^2 and sqrt(A) for every method, so they are not listed.
@@ -412,7 +400,7 @@ MISREADINGS = {
     ),
     "inverse_prior": Misreading(
         "mu A_0 added to S and mu A_0^-1 to D where the paper has mu A_0^-1 and mu A_0",
-        _other_prior(_inverse),
+        _other_prior(lambda given: inverse_of(given.prior)),
     ),
     "another_weight": Misreading(
         "another weight t than the given one", changed("weight", _another_weight), fits="weight"
@@ -498,7 +486,6 @@ class GMML(ConvexMethod[Instance]):
     )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
@@ -506,7 +493,6 @@ class GMML(ConvexMethod[Instance]):
         return problem(*_stated(given))
 
     def constraint_names(self, given: Instance) -> list[str]:
-        """The name of the only constraint."""
         return ["A psd"]
 
     def dual(self, given: Instance) -> Any:
@@ -514,11 +500,9 @@ class GMML(ConvexMethod[Instance]):
         return dual(*_stated(given))
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """The objective at M, from the definition."""
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given, M)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:

@@ -34,7 +34,7 @@ from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.misreading import Misreading, OtherProblem, Question, changed
 from cvxml.core.moved import Moved, with_points
 from cvxml.core.other_lists import QUADRUPLETS
-from cvxml.core.prior import PRIOR, inverse_covariance, nearest_to_prior, prior_of
+from cvxml.core.prior import PRIOR, inverse_covariance, inverse_of, nearest_to_prior, other_prior, prior_of
 from cvxml.core.quadruplets import BY_QUADRUPLETS, MEAN, SUM, Quadrupled, check_weights, quadrupled
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Found
@@ -217,22 +217,6 @@ def evaluate(p: Instance, M: FloatArray) -> dict[str, Any]:
     }
 
 
-def _other_prior(change: Callable[[Instance], FloatArray]) -> Any:
-    """Return the misreading with the prior change(instance), unless it is the user's prior."""
-
-    def value(question: Question) -> FloatArray | None:
-        given = question.checked(instance)
-        other = change(given)
-        return None if np.array_equal(other, given.prior) else other
-
-    return changed("prior", value)
-
-
-def _inverse(given: Instance) -> FloatArray:
-    other = np.linalg.inv(given.prior)
-    return (other + other.T) / 2
-
-
 def _sum(question: Question) -> OtherProblem | None:
     """The problem with losses="sum" and the user's weights; None if losses is "sum" already.
 
@@ -265,15 +249,16 @@ MISREADINGS = {
         changed("losses", lambda q: None if q.checked(instance).losses == MEAN else MEAN),
     ),
     "inverse_prior": Misreading(
-        "tr A_0 M where the method has tr A_0^-1 M (metric-learn's documentation)", _other_prior(_inverse)
+        "tr A_0 M where the method has tr A_0^-1 M (metric-learn's documentation)",
+        other_prior(instance, lambda given: inverse_of(given.prior)),
     ),
     "identity_prior": Misreading(
         "the identity as prior in place of the given prior",
-        _other_prior(lambda given: np.eye(given.X.shape[1])),
+        other_prior(instance, lambda given: np.eye(given.X.shape[1])),
     ),
     "covariance_prior": Misreading(
         "the inverse covariance as prior in place of the given prior",
-        _other_prior(lambda given: inverse_covariance(given.X)),
+        other_prior(instance, lambda given: inverse_covariance(given.X)),
     ),
     "exchanged": Misreading("near and far pairs exchanged", lambda q: _explicit(q, [2, 3, 0, 1])),
     "unweighted": Misreading(
@@ -371,23 +356,18 @@ class LSML(FamilyMethod[Instance]):
     )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
-        """The problem. Variables "M" (d, d) and "y" (q,)."""
         return problem(given.X, given.quadruplets, given.weights, given.prior)
 
     def constraint_names(self, given: Instance) -> list[str]:
-        """The name of the only constraint."""
         return ["M psd"]
 
     def dual(self, given: Instance) -> Any:
-        """The dual. Variables "s" (q,) and "r" (q,)."""
         return dual(given.X, given.quadruplets, given.weights, given.prior)
 
     def literal_rows(self, given: Instance) -> int:
-        """The number of quadruplets."""
         return len(given.quadruplets)
 
     def duals(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
@@ -395,19 +375,15 @@ class LSML(FamilyMethod[Instance]):
         return {"s": values["s"]}
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """The objective at M, from the definition."""
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given, M)
 
     def moved(self, given: Instance, at: Moved) -> Instance:
-        """The problem in the coordinates `at`, with the prior in these coordinates."""
         return replace(with_points(given, at.X), prior=at.inside(given.prior))
 
     def outside(self, given: Instance, at: Moved, M: FloatArray) -> FloatArray:
-        """The metric of the features for a metric in the coordinates `at`, by `nearest_to_prior`."""
         return nearest_to_prior(given.prior, at, M)
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
@@ -435,11 +411,9 @@ class LSML(FamilyMethod[Instance]):
         return {"s": s}
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """All parameters, with the prior, the quadruplets and the weights as numbers."""
         return {"prior": given.prior.tolist(), **given.stored}
 
     def derived(self, given: Instance) -> tuple[str, ...]:
-        """("quadruplets",) if they were drawn from the labels, else ()."""
         return ("quadruplets",) if given.by_labels else ()
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:

@@ -142,7 +142,6 @@ class Instance:
 
     @cached_property
     def det(self) -> Any:
-        """|C|"""
         return self.C.det()
 
 
@@ -422,23 +421,18 @@ class RCA(ConvexMethod[Instance]):
     )
 
     def allowed(self, given: Instance, M: FloatArray) -> FloatArray:
-        """M scaled to determinant 1."""
         return of_determinant_1(M)
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
-        """The problem. Variable "B" (d, d)."""
         return problem(given.X, given.chunklets, given.alpha)
 
     def constraint_names(self, given: Instance) -> list[str]:
-        """The name of the only constraint."""
         return ["|B| >= 1"]
 
     def dual(self, given: Instance) -> Any:
-        """The dual. Variable "l"."""
         return dual(given.X, given.chunklets, given.alpha)
 
     def literal_rows(self, given: Instance) -> int:
@@ -450,11 +444,9 @@ class RCA(ConvexMethod[Instance]):
         return {"l": np.reshape(values["l"], 1)}
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """The objective at M, from the definition."""
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given, M)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:

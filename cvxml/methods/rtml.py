@@ -249,27 +249,21 @@ class RTML(TripletMethod[Instance]):
     )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
-        """The problem. Variable "M" (d, d)."""
         return problem(given.X, given.triplets(), given.lam, given.width)
 
     def constraint_names(self, given: Instance) -> list[str]:
-        """The name of the only constraint."""
         return ["M psd"]
 
     def dual(self, given: Instance) -> Any:
-        """The dual. Variables "a" (m,) and "S" (d, d)."""
         return dual(given.X, given.triplets(), given.lam, given.width)
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """The objective at M, from the definition."""
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given, M)
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
@@ -279,7 +273,6 @@ class RTML(TripletMethod[Instance]):
         return Family(norm, (Term(smoothed, self.rows(given)),), of_regularizer=True, radius=norm.around)
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """All parameters, with explicit triplets."""
         return {"lam": given.lam, "width": given.width, **given.stored}
 
 

@@ -235,27 +235,21 @@ class SchultzJoachims(CombinationMethod[Instance]):
     )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
-        """The problem. Variables "w" (r,) and "xi" (m,)."""
         return problem(given.X, given.triplets(), given.C, given.A)
 
     def constraint_names(self, given: Instance) -> list[str]:
-        """The names of the constraints, one for each triplet."""
         return ["w >= 0", "xi >= 0", *triplet_names(given.triplets())]
 
     def dual(self, given: Instance) -> Any:
-        """The dual. Variables "a" (m,) and "z" (r,)."""
         return dual(given.X, given.triplets(), given.C, given.A)
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """The objective at M, from the definition."""
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given, M)
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
@@ -265,7 +259,6 @@ class SchultzJoachims(CombinationMethod[Instance]):
         return Family(norm, (term,), of_regularizer=True, radius=norm.around)
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """All parameters, with explicit triplets."""
         A = None if is_identity(given.basis) else given.A.tolist()
         return {"C": given.C, "A": A, **given.stored}
 

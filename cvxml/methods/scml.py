@@ -265,27 +265,21 @@ class SCML(CombinationMethod[Instance]):
     )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
-        """The problem. Variable "w" (K,)."""
         return problem(given.X, given.triplets(), given.beta, given.basis)
 
     def constraint_names(self, given: Instance) -> list[str]:
-        """The name of the only constraint."""
         return ["w >= 0"]
 
     def dual(self, given: Instance) -> Any:
-        """The dual. Variable "a" (m,)."""
         return dual(given.X, given.triplets(), given.beta, given.basis)
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """The objective at M, from the definition."""
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given, M)
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
@@ -298,7 +292,6 @@ class SCML(CombinationMethod[Instance]):
         return given.beta * above_least(weighted(M, given.basis, given.X).w, given.basis)
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """All parameters, with explicit triplets and vectors."""
         count = None if given.n_basis is None else len(given.basis)
         return {"beta": given.beta, "basis": given.basis.tolist(), "n_basis": count, **given.stored}
 

@@ -56,7 +56,6 @@ class Enclosure:
 
     @property
     def T(self) -> Enclosure:
-        """The transpose of a matrix."""
         return Enclosure(self.mid.T, self.rad if isinstance(self.rad, float) else self.rad.T)
 
     @property
@@ -68,7 +67,6 @@ class Enclosure:
         return Enclosure(self.mid[at], self.rad if isinstance(self.rad, float) else self.rad[at])
 
     def reshape(self, *shape: int) -> Enclosure:
-        """The same numbers in another shape."""
         return Enclosure(
             self.mid.reshape(*shape), self.rad if isinstance(self.rad, float) else self.rad.reshape(*shape)
         )
@@ -130,7 +128,6 @@ class Enclosure:
         return _rounded(self.mid @ o.mid, (rad + len(o) * UNDERFLOW) * _sum_of(2 * len(o)))
 
     def square(self) -> Enclosure:
-        """x^2"""
         return _rounded(
             self.mid * self.mid, 0.0 if self.exact else (2 * np.abs(self.mid) + self.rad) * self.rad
         )
@@ -158,7 +155,6 @@ class Enclosure:
         return _rounded(mid, np.maximum(high - mid, mid - low))
 
     def max(self) -> Enclosure:
-        """The largest x."""
         mid, low, high = (float(np.max(end)) for end in (self.mid, self.mid - self.rad, self.mid + self.rad))
         return _rounded(mid, max(high - mid, mid - low))
 
@@ -196,11 +192,9 @@ class Enclosure:
         return Enclosure(root, rad * UP + (4 * EPS * high + UNDERFLOW))
 
     def log(self) -> Enclosure:
-        """log x"""
         return _wider(np.log(self.mid), _relative(self.rad, self.mid))
 
     def log1p(self) -> Enclosure:
-        """log(1 + x)"""
         return _wider(np.log1p(self.mid), _relative(self.rad, (1 + self.mid) * (1 - 4 * EPS)))
 
     def exp(self) -> Enclosure:

@@ -38,18 +38,6 @@ def total(terms: FloatArray, error: FloatArray) -> Approximate:
     return Approximate(float(terms.sum()), (float(error.sum()) + (len(terms) + 8) * EPS * size) * (1 + 1e-6))
 
 
-def accurate_total(terms: FloatArray, error: FloatArray) -> Approximate:
-    """Like `total`, but the summation itself adds an error near EPS |sum| instead of n EPS sum |terms|. Slower.
-
-    The error is inf if the sum is not finite.
-    """
-    rough = float(terms.sum())
-    if not math.isfinite(rough):
-        return Approximate(rough, math.inf)
-    value, beside = accurate_sum(terms)
-    return Approximate(value, (float(error.sum()) + 2 * EPS * abs(value) + beside) * (1 + 1e-6))
-
-
 def accurate_sum(terms: FloatArray) -> Approximate:
     """The sum in about twice the working precision.
 

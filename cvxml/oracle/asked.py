@@ -68,7 +68,6 @@ class Asked(NamedTuple):
 
     @property
     def late(self) -> bool:
-        """Return True if the time is over."""
         return time.perf_counter() >= self.until
 
     @property
@@ -81,5 +80,4 @@ class Asked(NamedTuple):
 
     @property
     def module(self) -> Method[Any]:
-        """Return the method object of `method`."""
         return get(self.method)

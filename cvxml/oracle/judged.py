@@ -47,7 +47,6 @@ class Unattained(NamedTuple):
         return False
 
     def others(self, E: FloatArray) -> Iterator[FloatArray]:
-        """Always empty."""
         return iter(())
 
 

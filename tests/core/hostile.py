@@ -208,17 +208,22 @@ def packed(mebibytes: int) -> dict[str, bytes | str]:
         "s-counts": {"X": zeros, "y": zeros[:, 0], "metric": few[:1], "neighbors": NONE, "header": saved,
                      "neighbor_counts": zeros[:, 0]},
     }  # fmt: skip
-    files: dict[str, bytes | str] = {}
-    for name, held in arrays.items():
-        stream = io.BytesIO()
-        np.savez_compressed(stream, **held)
-        files[f"{name}.npz"] = stream.getvalue()
     return {
-        **files,
+        **saved_arrays(arrays, np.savez_compressed),
         "rows.csv.gz": gz(rows, mebibytes),
         "quoted.csv.gz": gz(b'"\n",' * 2**18, mebibytes),
         "padded.csv.gz": gz(long, 1) + gz(b"0,l\n" * 2**18, mebibytes),
     }
+
+
+def saved_arrays(arrays: dict[str, dict[str, Any]], save: Callable[..., None]) -> dict[str, bytes | str]:
+    """A file of numpy for each entry of `arrays`."""
+    files: dict[str, bytes | str] = {}
+    for name, held in arrays.items():
+        stream = io.BytesIO()
+        save(stream, **held)
+        files[f"{name}.npz"] = stream.getvalue()
+    return files
 
 
 def stored(size: int) -> dict[str, bytes | str]:
@@ -234,12 +239,7 @@ def stored(size: int) -> dict[str, bytes | str]:
         "s-stored": {"X": three[:, None], "y": three, "metric": np.eye(1), "neighbors": NONE,
                      "neighbor_counts": three, "header": np.array(solution())},
     }  # fmt: skip
-    files: dict[str, bytes | str] = {}
-    for name, held in arrays.items():
-        stream = io.BytesIO()
-        np.savez(stream, **held)
-        files[f"{name}.npz"] = stream.getvalue()
-    return files
+    return saved_arrays(arrays, np.savez)
 
 
 def nested(depth: int) -> Any:

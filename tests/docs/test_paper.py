@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from functools import cache
 from pathlib import Path
@@ -11,18 +10,14 @@ from types import ModuleType
 import pytest
 
 from cvxml.methods import names
+from tests.loaded import module_of
 
 PAPER = Path(__file__).parents[2] / "docs" / "paper"
 
 
 @cache
 def writer() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("write_paper", PAPER / "write.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_of(PAPER / "write.py", "write_paper")
 
 
 @cache

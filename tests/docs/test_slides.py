@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import shutil
 import subprocess
@@ -14,6 +13,7 @@ import pytest
 
 from cvxml.core.statement import as_latex
 from cvxml.methods import get, names
+from tests.loaded import module_of
 
 SLIDES = Path(__file__).parents[2] / "docs" / "teaching" / "slides.py"
 ARTICLE = "\\documentclass{article}\n\\usepackage{amsmath,amssymb}\n\\begin{document}\n%s\n\\end{document}\n"
@@ -21,12 +21,7 @@ ARTICLE = "\\documentclass{article}\n\\usepackage{amsmath,amssymb}\n\\begin{docu
 
 @cache
 def slides() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("slides", SLIDES)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_of(SLIDES, "slides")
 
 
 @pytest.mark.parametrize("method", names())

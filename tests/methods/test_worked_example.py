@@ -7,7 +7,6 @@ of its class at a time: the failure must name the method, the attribute and an e
 
 from __future__ import annotations
 
-import importlib.util
 import math
 import os
 import pickle
@@ -42,6 +41,7 @@ from cvxml.numbers.vocabulary import fraction, total
 from cvxml.solvers.family_method import FamilyMethod
 from tests.core import test_bad_input as bad_input
 from tests.instances import assert_named, objective_of, random_data, wrong_dimensions
+from tests.loaded import module_of
 from tests.methods import test_contract as contract
 from tests.methods import test_parameters as parameters
 from tests.methods import test_properties as properties
@@ -450,11 +450,7 @@ def test_every_test_is_collected_where_a_method_lacks_attributes(
     assert len(listing) > 20
     seen = 0
     for path in listing:
-        spec = importlib.util.spec_from_file_location(f"anew_{path.stem}", path)
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
+        module = module_of(path, f"anew_{path.stem}")
         seen += any(
             "bare" in str(value) for value in vars(module).values() if isinstance(value, (list, tuple))
         )

@@ -4,9 +4,9 @@
     python -m validation.adversarial --method M --seed S
 
 A seed makes an instance (instances.py: collinear, duplicate, underflowing ... points) and candidates for its metric
-(candidates.py). Of each, `check` and `certify` are asked; truth.py and local.py know the exact objective, sharing
-nothing with the package: floats are rational numbers (exact.py), logarithms, exponentials and roots are balls of 400
-bits (python-flint). Most formulas are those of the referee, cvxml/cases/judge.py, evaluated in balls.
+(candidates.py). Of each, `check` and `certify` are asked; truth.py, problems.py and local.py know the exact objective,
+sharing nothing with the package: floats are rational numbers (exact.py), logarithms, exponentials and roots are balls
+of 400 bits (python-flint). Most formulas are those of the referee, cvxml/cases/judge.py, evaluated in balls.
 attained.py looks for metrics, psd beyond doubt, of which no bound may be above the objective.
 
 Three attacks are about what stands beside a metric. Problems that are solved by hand (`HAND` of each method, in other

@@ -24,8 +24,9 @@ from validation.adversarial.candidates import candidates, changed
 from validation.adversarial.exact import ball_of, orthogonal, rank, real, symmetric
 from validation.adversarial.files import edited_file
 from validation.adversarial.instances import Instance
+from validation.adversarial.problems import CONVEX, BoostMetric, Budget
 from validation.adversarial.references import beside_a_bad_reference
-from validation.adversarial.truth import CONVEX, BoostMetric, Budget, Image, Problem
+from validation.adversarial.truth import Image, Problem
 
 SHARE = 1 + 1e-9  # of a tolerance: what comparing at exactly the limit may differ by
 OTHERS = ("mlsvm", "mcml", "mmc", "itml")  # whose answers are candidates for other methods

@@ -18,7 +18,8 @@ from validation.adversarial.exact import (
     symmetric,
     whole,
 )
-from validation.adversarial.truth import Image, Kernel, Problem
+from validation.adversarial.problems import Kernel
+from validation.adversarial.truth import Image, Problem
 
 
 def directions(problem: Problem, given: list[Any]) -> list[Any]:

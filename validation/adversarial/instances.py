@@ -10,7 +10,8 @@ import numpy as np
 
 from cvxml.methods import get
 from validation.adversarial.exact import precision
-from validation.adversarial.truth import CONVEX, float_distances, nearest
+from validation.adversarial.problems import CONVEX
+from validation.adversarial.truth import float_distances, nearest
 
 METHODS = (
     "mlsvm:knn",

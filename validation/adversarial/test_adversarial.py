@@ -25,8 +25,8 @@ from validation.adversarial.exact import ball, is_psd, logsumexp, outer, precisi
 from validation.adversarial.instances import FAMILIES, METHODS, by_hand, id_of, in_other_units, instance
 from validation.adversarial.judge import attacked
 from validation.adversarial.local import Local
+from validation.adversarial.problems import CONVEX
 from validation.adversarial.stationary import NCA, SSVM
-from validation.adversarial.truth import CONVEX
 
 LINE = [[0.0], [1.0], [3.0], [7.0]]  # classes 0, 0, 1, 1
 

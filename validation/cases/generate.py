@@ -32,12 +32,13 @@ from cvxml.solvers.family_method import FamilyMethod
 from validation.cases.asks import ASKS
 from validation.cases.inputs import PROBLEMS as OWN
 from validation.cases.inputs import Definition, Inputs
+from validation.cases.pairs import BY_PAIRS
 from validation.cases.parts import PARTS, Part
 from validation.cases.radius import radius
-from validation.cases.relatives import RELATIVES
 from validation.cases.store import MU, to_store
+from validation.cases.triplets import BY_TRIPLETS
 
-PROBLEMS = (*OWN, *RELATIVES)
+PROBLEMS = (*OWN, *BY_TRIPLETS, *BY_PAIRS)
 TOL = Fraction(1, 10**6)  # "normal": every wrong metric is refuted at it
 NEAR = 1e-12  # of a metric, what M M^T may be away from it
 NO_PRICES = ("metric", "root", "weights", "psd", "z", "mu")  # of a proof

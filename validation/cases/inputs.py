@@ -6,9 +6,10 @@ Random numbers come from Python's random.Random, whose stream is fixed, and are 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.datasets import load_iris, load_wine
@@ -16,6 +17,16 @@ from sklearn.datasets import load_iris, load_wine
 from cvxml.methods import get
 
 Inputs = dict[str, Any]
+Points = list[list[float]]
+
+
+class Mistake(NamedTuple):
+    """`times` the solution of `formula` (None: the same) with `params`, if any, in place of the case's own."""
+
+    why: str
+    formula: str | None = None
+    params: Mapping[str, Any] = MappingProxyType({})
+    times: float = 1.0
 
 
 @dataclass(frozen=True)

@@ -33,8 +33,7 @@ from cvxml.numbers.rational import plane
 from cvxml.oracle.cases import parameters
 from cvxml.solvers.family_method import FamilyMethod
 from cvxml.solvers.triplet_method import CombinationMethod
-from validation.cases.inputs import Definition, Inputs
-from validation.cases.relatives import Mistake
+from validation.cases.inputs import Definition, Inputs, Mistake
 
 MU = {"mmc": 2}  # times the family's: c is twice its price
 UP_TO_A_FACTOR = ("glml", "rca")

@@ -23,7 +23,7 @@ from cvxml.displays._palette import COLOURS
 sys.path.insert(0, str(Path(__file__).parents[2]))
 from validation.pictures.__main__ import save
 
-BLUE, ORANGE, GREEN = COLOURS[:3]
+BLUE, ORANGE = COLOURS[:2]
 PIXELS, FEWER = 760, 600  # across
 DENSE = ("mcml",)  # pictures with so much detail that fewer pixels keep the file small
 FLAVANOIDS_AND_COLOR = (6, 9)  # features of wine
@@ -35,9 +35,9 @@ def standardized(name: str) -> tuple[np.ndarray, np.ndarray]:
     return datasets.standardize(X), y
 
 
-def two_panels(width: float = 9.0, height: float = 3.8) -> tuple[Any, Any]:
+def two_panels() -> tuple[Any, Any]:
     """A figure with two axes beside each other."""
-    figure, axes = plt.subplots(1, 2, figsize=(width, height), layout="constrained")
+    figure, axes = plt.subplots(1, 2, figsize=(9.0, 3.8), layout="constrained")
     for ax in axes:
         ax.spines[["top", "right"]].set_visible(False)
     return figure, axes

@@ -54,7 +54,6 @@ class Columns:
 
     @property
     def width(self) -> int:
-        """The number of columns."""
         return int(self.numbers.shape[1])
 
     def place(self, row: int) -> str:

@@ -186,7 +186,6 @@ class BoxLoss(Loss):
 
     @property
     def width(self) -> Any:
-        """0"""
         return 0
 
     @property

@@ -22,7 +22,6 @@ class Hinge(BoxLoss):
 
     @property
     def limits(self) -> tuple[Any, Any]:
-        """0 <= a <= c"""
         return 0, self.c
 
     def value(self, v: Any) -> Any:

@@ -39,7 +39,6 @@ class Least(Loss):
         return -least(v)
 
     def conjugate(self, a: Any) -> Any:
-        """k(a) = 0."""
         return like(a, 0)
 
     def excess(self, v: Any, a: Any) -> Any:

@@ -54,7 +54,6 @@ class LogSumExp(Loss):
         return Enclosure(a, 4 * EPS * a)
 
     def of_block(self, block: Block) -> LogSumExp:
-        """The loss of the groups of the block."""
         return LogSumExp(self.c[block.groups], self.among[block.groups])
 
     def ray(self, a: FloatArray) -> ConjugateOnRay:

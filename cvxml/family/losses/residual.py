@@ -73,7 +73,6 @@ class Residual(Loss):
         return total(like(u, self.w) * square(pos(sqrt(u) - sqrt(v))))
 
     def conjugate(self, a: Any) -> Any:
-        """k(a) = 0."""
         return like(a, 0)
 
     def excess(self, v: Any, a: Any) -> Any:

@@ -25,12 +25,10 @@ class SmoothedHinge(BoxLoss):
 
     @property
     def limits(self) -> tuple[Any, Any]:
-        """0 <= a <= 1"""
         return 0, 1
 
     @property
     def width(self) -> Any:
-        """g"""
         return self.g
 
     def _pieces(self, missed: Any) -> tuple[Any, Any, Any]:

@@ -30,11 +30,9 @@ class Straight(Loss):
         return like(v, self.c) * total(v)
 
     def conjugate(self, a: Any) -> Any:
-        """k(a) = 0."""
         return like(a, 0)
 
     def excess(self, v: Any, a: Any) -> Any:
-        """The excess is always 0."""
         return like(v, 0)
 
     def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:

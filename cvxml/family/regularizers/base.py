@@ -198,7 +198,6 @@ class Everywhere:
 
     @property
     def undecided(self) -> str:
-        """Always empty."""
         return ""
 
     def surplus(self, G: Weights) -> Surplus | None:
@@ -232,7 +231,6 @@ class ExactView:
 
     @property
     def trace(self) -> Any:
-        """The trace of the matrix."""
         return total(np.diag(self.M))
 
     def pairs(self, index: IntArray) -> Any:

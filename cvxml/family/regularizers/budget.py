@@ -83,11 +83,9 @@ class Budget(ByFormulas):
         return E
 
     def value_at(self, at: Any) -> Any:
-        """0"""
         return 0
 
     def conjugate_at(self, image: Level) -> Any:
-        """-level"""
         return -image.level
 
     def excess_at(self, at: Any, image: Level) -> Any:

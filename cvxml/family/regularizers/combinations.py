@@ -148,7 +148,6 @@ class SumOfWeights(Combinations):
         self.beta = beta
 
     def value_at(self, at: Any) -> Any:
-        """beta sum w"""
         return like(at.w, self.beta) * total(at.w)
 
     def conjugate_at(self, image: Any) -> Any:
@@ -197,11 +196,9 @@ class NormOfCombination(Combinations):
     """R(M) = 1/2 ||M||^2."""
 
     def value_at(self, at: Any) -> Any:
-        """1/2 ||M||^2"""
         return total(square(at.M)) / 2
 
     def conjugate_at(self, image: Norm) -> Any:
-        """-1/2 ||N||^2"""
         return -total(square(image.N)) / 2
 
     def excess_at(self, at: Any, image: Norm) -> Any:

@@ -113,5 +113,4 @@ class Linear(ByFormulas):
         return left if X.psd(left.pairs, fractions(left.w)) else None
 
     def cost(self, at: Scaled, G: Weights) -> FloatArray | None:
-        """C"""
         return at.total(self.C)

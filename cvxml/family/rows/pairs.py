@@ -70,7 +70,6 @@ class PairRows(NamedTuple):
         return key, v[key]
 
     def keys(self) -> IntArray:
-        """The keys of all rows."""
         return np.arange(len(self.listed))
 
     def entries(self, key: IntArray) -> Entries:

@@ -10,8 +10,9 @@ with a large least eigenvalue of C - G is taken, and the eigenvalue is proved to
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -33,6 +34,32 @@ class Anchor(NamedTuple):
 
     duals: Duals
     surplus: Surplus
+
+
+class WithSurplus(Protocol):
+    """Dual variables with their matrix C - G."""
+
+    @property
+    def surplus(self) -> Surplus: ...
+
+
+Strict = TypeVar("Strict", bound=WithSurplus)
+
+
+def strictest(duals_at: Callable[[float], Strict]) -> Strict | None:
+    """The dual variables at the best of `MULTIPLES`; None if they are not strict at any multiple.
+
+    duals_at: returns the slopes of the loss at a multiple of the metric with a mean distance of 1.
+    """
+    best, most = None, 0.0
+    for s in MULTIPLES:
+        own = duals_at(s)
+        least = least_eigenvalue(own.surplus.Z) - own.surplus.error
+        if least > most:
+            best, most = own, least
+        if most > LARGE_EIGENVALUE:
+            break
+    return best
 
 
 class TableRows(Rows, Protocol):
@@ -67,20 +94,13 @@ class Anchors:
     def strict(self) -> Anchor | None:
         """The anchor of the slopes at the best of `MULTIPLES`; None if it is not strict for any of them."""
         assert isinstance(self.loss, LogSumExp)
-        found, most, g = None, 0.0, self.regularizer.ground
+        g = self.regularizer.ground
         if g.undecided or g.rank == 0:
             return None
         # If C is close to the identity, its trace is about `rank`. C and the loss have the same weights on the pairs,
         # so the mean distance is rank / sum c. Multiplied by `near`, it is 1.
         near = float(np.sum(self.loss.c)) / g.rank
-        for s in MULTIPLES:
-            own = self.anchor(self.rows.duals(self._slopes(s * near)))
-            least = least_eigenvalue(own.surplus.Z) - own.surplus.error
-            if least > most:
-                found, most = own, least
-            if most > LARGE_EIGENVALUE:
-                break
-        return found
+        return strictest(lambda s: self.anchor(self.rows.duals(self._slopes(s * near))))
 
     def _slopes(self, s: float) -> FloatArray:
         """The slopes at s times the metric that makes C close to the identity."""

@@ -71,7 +71,6 @@ class AllSimilar(Budget):
         return pairs_by_labels(self.y).similar
 
     def seen(self) -> AllSimilar:
-        """This budget with rank=None, for solvers; it is no proof."""
         return AllSimilar(self.X, self.y, None)
 
     def judge(self, A: FloatArray) -> JudgedMatrix:

@@ -250,19 +250,15 @@ class BoostMetric(TripletMethod[Instance]):
     )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
-        """The problem. Variable "X" (d, d)."""
         return problem(given.X, given.triplets(), given.v)
 
     def constraint_names(self, given: Instance) -> list[str]:
-        """The name of the only constraint."""
         return ["X psd"]
 
     def dual(self, given: Instance) -> Any:
-        """The dual. Variable "u" (m,)."""
         return dual(given.X, given.triplets(), given.v)
 
     def duals(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
@@ -270,11 +266,9 @@ class BoostMetric(TripletMethod[Instance]):
         return {"price": values["u"], "triplets": given.triplets()}
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """The objective at M, from the definition."""
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given, M)
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
@@ -340,7 +334,6 @@ class BoostMetric(TripletMethod[Instance]):
         return anchors.decided
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """All parameters, with explicit triplets."""
         return {"v": given.v, **given.stored}
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:

@@ -66,7 +66,6 @@ class Interior:
 
     @property
     def scale(self) -> float:
-        """1/2 ||W||^2"""
         return 0.5 * float(np.sum(self.W**2))
 
     def step(self) -> None:

@@ -98,7 +98,6 @@ class GLML(ConvexMethod[Instance]):
         return of_determinant_1(M)
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """Check all inputs and fit the model. Raises ValueError for bad input."""
         return instance(X, y, **params)
 
     def matrix(self, given: Instance, metric: ArrayLike, name: str = "metric") -> FloatArray:
@@ -120,7 +119,6 @@ class GLML(ConvexMethod[Instance]):
         return psd.reshape(M.shape)
 
     def feasibility(self, given: Instance, M: FloatArray) -> str | list[str]:
-        """The distance of each matrix from a metric of determinant 1, in words."""
         said = [str(examine_unit(A)[1]) for A in _each(given, M)]
         return said[0] if given.one else said
 
@@ -131,7 +129,6 @@ class GLML(ConvexMethod[Instance]):
         return problem(_only(literal_B(given)))
 
     def constraint_names(self, given: Instance) -> list[str]:
-        """The name of the only constraint."""
         return ["|M| >= 1"]
 
     def dual(self, given: Instance) -> Any:
@@ -210,7 +207,6 @@ class GLML(ConvexMethod[Instance]):
         return Found(A[0] if given.one else A, {"y": y, "u": u}, status, 0)
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """The parameters with defaults filled in, for a saved file."""
         return given.params
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:

@@ -327,24 +327,19 @@ class ITML(FamilyMethod[Instance]):
     )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
-        """The literal problem. Variables: "A" (d, d) and "xi" (pairs,)."""
         return problem(given.X, given.pairs, given.prior, given.gamma, *given.bounds)
 
     def constraint_names(self, given: Instance) -> list[str]:
-        """The names of the constraints, one for each pair."""
         similar, dissimilar = given.pairs
         return ["A psd", *pair_names("similar", similar), *pair_names("dissimilar", dissimilar)]
 
     def dual(self, given: Instance) -> Any:
-        """The literal dual. Variables: "lam_S" and "lam_D", one entry for each pair."""
         return dual(given.X, given.pairs, given.prior, given.gamma, *given.bounds)
 
     def literal_rows(self, given: Instance) -> int:
-        """The number of pairs."""
         return sum(map(len, given.pairs))
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
@@ -364,19 +359,15 @@ class ITML(FamilyMethod[Instance]):
         return Found(A, best, Status.CONVERGED, 0)
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """The objective at M, from the definition."""
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given, M)
 
     def moved(self, given: Instance, at: Moved) -> Instance:
-        """The instance in other coordinates: points and prior are transformed."""
         return replace(with_points(given, at.X), prior=at.inside(given.prior))
 
     def outside(self, given: Instance, at: Moved, M: FloatArray) -> FloatArray:
-        """The metric of the features for a metric in the coordinates `at`, by `nearest_to_prior`."""
         return nearest_to_prior(given.prior, at, M)
 
     def member(self, given: Instance, number: Callable[[float], Any] = float) -> Family:

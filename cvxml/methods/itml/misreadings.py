@@ -10,7 +10,7 @@ import numpy as np
 from cvxml.core.metric import FloatArray
 from cvxml.core.misreading import FAR, MULTIPLES, Misreading, OtherProblem, Question, exchanged
 from cvxml.core.other_lists import PAIRS
-from cvxml.core.prior import inverse_covariance
+from cvxml.core.prior import inverse_covariance, inverse_of
 from cvxml.family.geometry.symmetric import quadratic
 from cvxml.methods.itml.instance import PERCENTILES, Instance, instance, squared_distances
 
@@ -140,8 +140,8 @@ def _covariance(p: Instance, _: Question) -> dict[str, Any] | None:
 
 
 def _inverse(p: Instance, _: Question) -> dict[str, Any] | None:
-    other = np.linalg.inv(p.prior)
-    return None if np.array_equal(p.prior, other) else {"prior": (other + other.T) / 2}
+    other = inverse_of(p.prior)
+    return None if np.array_equal(p.prior, other) else {"prior": other}
 
 
 def _divisor(p: Instance, question: Question) -> dict[str, Any] | None:

@@ -107,7 +107,6 @@ class KernelMLSVM(FamilyMethod[Instance]):
     )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def metric_size(self, given: Instance) -> int:
@@ -248,7 +247,6 @@ class KernelMLSVM(FamilyMethod[Instance]):
             return found._replace(status=Status.INTERRUPTED)
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """All parameters: lam, those of the neighbourhoods, and those of the kernel."""
         return {**given.linear.stored(), **given.kernel}
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
@@ -260,7 +258,6 @@ class KernelMLSVM(FamilyMethod[Instance]):
         return given.N.ties
 
     def neighbor_lists(self, given: Instance) -> list[IntArray]:
-        """The neighbour list N(i) of every point."""
         return given.N.lists
 
     def machine_slack(self, given: Instance, M: FloatArray) -> float:

@@ -510,19 +510,15 @@ class LDML(FamilyMethod[Instance]):
     )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
-        """The literal problem. Variables: "M" (d, d) and, if b is free, "b"."""
         return problem(given.X, given.pairs, given.b, given.weighing)
 
     def constraint_names(self, given: Instance) -> list[str]:
-        """The name of the only constraint."""
         return ["M psd"]
 
     def dual(self, given: Instance) -> Any:
-        """The literal dual. Variable: "a" (p,), or (p + 1,) with self-pairs."""
         return dual(given.X, given.pairs, given.b, given.weighing)
 
     def literal_rows(self, given: Instance) -> int:
@@ -530,11 +526,9 @@ class LDML(FamilyMethod[Instance]):
         return given.rows
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """The objective at M, from the definition."""
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given, M)
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:

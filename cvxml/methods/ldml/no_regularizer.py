@@ -19,11 +19,9 @@ class Free(Linear):
         super().__init__(X, Weights(pairs, np.ones(len(pairs))), "similar pairs differ")
 
     def value_at(self, at: Any) -> int:
-        """0"""
         return 0
 
     def image(self, G: Weights) -> Weights:
-        """-G"""
         return G._replace(w=-G.w)
 
     def cost(self, at: Scaled, G: Weights) -> FloatArray:

@@ -122,11 +122,9 @@ class LFDA(ConvexMethod[Instance]):
         return given.embedded(M)
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def feasibility(self, given: Instance, M: FloatArray) -> str:
-        """A sentence about the distance of M from the metrics of the embedding."""
         with precision(given.known.bits):
             return str(judged(given, M)[1])
 
@@ -137,7 +135,6 @@ class LFDA(ConvexMethod[Instance]):
         return problem(given.X, given.y, given.r, given.k, given.alpha)
 
     def constraint_names(self, given: Instance) -> list[str]:
-        """The names of the constraints."""
         return ["M psd", "S_w - S_w M S_w psd", "tr S_w M = r"]
 
     def dual(self, given: Instance) -> Any:
@@ -156,11 +153,9 @@ class LFDA(ConvexMethod[Instance]):
         return found._replace(metric=given.embedded(found.metric))
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """The objective at M, from the definition."""
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given, M)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
@@ -202,7 +197,6 @@ class LFDA(ConvexMethod[Instance]):
         return transformation(S_w, S_b, axes(S_w, M, given.r), given.embedding).T
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """All parameters, with r and K as numbers."""
         return {
             "n_components": given.r,
             "n_neighbors": given.k,

@@ -543,19 +543,15 @@ class MCML(FamilyMethod[Instance]):
     )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
-        """The literal problem. Variable: "A" (d, d)."""
         return problem(given.X, given.y)
 
     def constraint_names(self, given: Instance) -> list[str]:
-        """The name of the only constraint."""
         return ["A psd"]
 
     def dual(self, given: Instance) -> Any:
-        """The literal dual. Variable: "q" (rows, n - 1)."""
         return dual(given.X, given.y)
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
@@ -580,15 +576,12 @@ class MCML(FamilyMethod[Instance]):
         return {"q": q}
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """The objective at M, from the definition."""
         return objective(given.X, given.y, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given.X, given.y, M)
 
     def everyone(self, given: Instance) -> AllSoftmaxes | None:
-        """Proof and solver for all pairs of points, without a table of n x n dual variables; None for few points."""
         return once(given, _everyone)
 
     def member(self, given: Instance, number: Callable[[float], Any] = float) -> Family:

@@ -22,7 +22,7 @@ from cvxml.core.run import Callback, Found, run
 from cvxml.core.threads import side_by_side
 from cvxml.family.geometry.coordinates import coordinates
 from cvxml.family.regularizers.base import Surplus
-from cvxml.family.theorem.strict_prices import LARGE_EIGENVALUE, MULTIPLES, share_of
+from cvxml.family.theorem.strict_prices import share_of, strictest
 from cvxml.family.unlisted.all_pairs import (
     BLOCK,
     ROOM,
@@ -130,16 +130,8 @@ class AllSoftmaxes:
     @cached_property
     def strict(self) -> Priced | None:
         """Strict dual variables, the softmax at a multiple of the metric with C = identity; None if not found."""
-        best, most = None, 0.0
         near = np.count_nonzero(self.used) / len(self.C[0])
-        for s in MULTIPLES:
-            own = self.priced(self.softmax(self.images.at * math.sqrt(s * near)))
-            least = least_eigenvalue(own.surplus.Z) - own.surplus.error
-            if least > most:
-                best, most = own, least
-            if most > LARGE_EIGENVALUE:
-                break
-        return best
+        return strictest(lambda s: self.priced(self.softmax(self.images.at * math.sqrt(s * near))))
 
     def bound(self, own: Priced) -> float:
         """The best lower bound from these dual variables, from their mixture with strict ones, and from p0."""

@@ -83,15 +83,12 @@ class MLKR(StationaryMethod[Instance]):
     )
 
     def allowed(self, given: Instance, M: FloatArray) -> FloatArray:
-        """The metric nearest to M of rank at most m."""
         return of_rank(M, given.m)
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def feasibility(self, given: Instance, M: FloatArray) -> str:
-        """A sentence about the distance of M from metrics of rank at most m."""
         return str(examine_rank(M, given.m, given.at)[1])
 
     def problem(self, given: Instance, at: FloatArray | None = None) -> Any:
@@ -101,7 +98,6 @@ class MLKR(StationaryMethod[Instance]):
         return problem(given.X, given.y, np.eye(given.X.shape[1]) if at is None else at)
 
     def constraint_names(self, given: Instance) -> list[str]:
-        """The name of the only constraint."""
         return ["Q psd"]
 
     def dual(self, given: Instance, at: FloatArray | None = None) -> Any:
@@ -111,11 +107,9 @@ class MLKR(StationaryMethod[Instance]):
         return dual(given.X, given.y, np.eye(given.X.shape[1]) if at is None else at)
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """The objective at M, from the definition."""
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given, M)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
@@ -168,7 +162,6 @@ class MLKR(StationaryMethod[Instance]):
         return (SEEN,) if leaves(given, rows_of(given, M)) else ()
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """All parameters, with the rank as a number."""
         return {"n_components": given.m}
 
     def components(self, given: Instance, M: FloatArray) -> FloatArray:

@@ -366,21 +366,17 @@ class MLR(ConvexMethod[Instance]):
     )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
-        """The literal problem with all rankings. Variables: "W" (d, d) and "xi" (n,)."""
         return problem(*_stated(given), every_ranking(given))
 
     def constraint_names(self, given: Instance) -> list[str]:
-        """The names of the constraints, one for each ranking of each query."""
         asked = zip(given.queries.tolist(), every_ranking(given), strict=True)
         rankings = [f"query {q}, ranking {', '.join(map(str, y))}" for q, listed in asked for y in listed]
         return ["W psd", "xi >= 0", *rankings]
 
     def dual(self, given: Instance) -> Any:
-        """The literal dual with all rankings. Variable: "mu" (m,)."""
         return dual(*_stated(given), every_ranking(given))
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
@@ -413,11 +409,9 @@ class MLR(ConvexMethod[Instance]):
         return zip(given.queries.tolist(), listed, strict=True)
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """The objective at M, from the definition."""
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given, M)
 
     def member(self, given: Instance) -> Ranked:
@@ -429,7 +423,6 @@ class MLR(ConvexMethod[Instance]):
         return self.member(given).certify(M, dual)
 
     def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-        """The certificate in exact arithmetic, for rankings with dual variables."""
         return self.member(given).exact(M, dual, root)
 
     def exact_as_stored(
@@ -445,11 +438,9 @@ class MLR(ConvexMethod[Instance]):
         return self.member(given).search(tol, max_iter, start, callback)
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """The parameters, with explicit lists of relevant points."""
         return {"measure": given.measure, "k": given.k, "C": given.C, "relevant": given.lists}
 
     def derived(self, given: Instance) -> tuple[str, ...]:
-        """Return "relevant" if the labels determine the lists."""
         return ("relevant",) if given.by_labels else ()
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:

@@ -41,7 +41,6 @@ class Cuts(NamedTuple):
     name: Any  # (m, ...) data of the caller that identify each row
 
     def some(self, rows: Any) -> Cuts:
-        """The cuts of the given rows."""
         return Cuts(self.group[rows], self.b[rows], self.V[rows], self.name[rows])
 
     def and_also(self, other: Cuts) -> Cuts:

@@ -337,23 +337,18 @@ class MMC(FamilyMethod[Instance]):
         return M / spent if spent > 0 else M
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, diagonal=self.diagonal, **params)
 
     def problem(self, given: Instance) -> Any:
-        """The literal problem. Variable: "A" (d, d)."""
         return problem(given.X, given.pairs, given.diagonal)
 
     def constraint_names(self, given: Instance) -> list[str]:
-        """The names of the constraints."""
         return ["(7) budget", *(["(8) A diagonal", "(8) diag A >= 0"] if given.diagonal else ["(8) A psd"])]
 
     def dual(self, given: Instance) -> Any:
-        """The literal dual. Variables: "c", one for each dissimilar pair with different points, and "mu"."""
         return dual(given.X, given.pairs, given.diagonal)
 
     def literal_rows(self, given: Instance) -> int:
-        """The number of dissimilar pairs; 0 for a diagonal A."""
         return 0 if given.diagonal else len(given.pairs.dissimilar)
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
@@ -373,7 +368,6 @@ class MMC(FamilyMethod[Instance]):
         return objective(given.X, given.pairs, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given.X, given.pairs, M)
 
     def member(self, given: Instance, number: Callable[[float], Any] = float) -> Family:
@@ -389,7 +383,6 @@ class MMC(FamilyMethod[Instance]):
         return Family(within, (Term(Root(), PairRows(listed)),), radius=partial(radius, E, within))
 
     def everyone(self, given: Instance) -> AllRoots | None:
-        """Proof and solver for all pairs of points, if there are too many to list them; else None."""
         return once(given, _everyone)
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:

@@ -142,7 +142,6 @@ def evaluate(p: Instance, A: FloatArray) -> dict[str, Any]:
 
 
 def _continuous_cost(p: Instance, A: FloatArray) -> float:
-    """Return `continuous_cost`, computed row by row."""
     images = p.X @ A.T
     of_row = np.empty(len(images))  # log of the sum over d of e^-|y_c - y_d|^2
     weighted, total = 0.0, 0.0

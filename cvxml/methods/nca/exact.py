@@ -60,7 +60,6 @@ class _Row(NamedTuple):
     """The quantities of point i at V."""
 
     others: list[int]
-    partners: list[int]  # points with s_ij > 0
     w: dict[int, Any]
     c: Any
     p: Any
@@ -114,7 +113,7 @@ def _row(p: Instance, i: int, D: list[int], unit: int) -> _Row:
     w = {k: ball(float(s[k])) * ratio.exp() for k, ratio in ratios.items()}
     tangent = total([w[k] * ratios[k] for k in partners])
     c = p_i if p.criterion == "f" else ball(1)
-    return _Row(others, partners, w, c, p_i, log_p_i, [one.exp() for one in log_p], tangent)
+    return _Row(others, w, c, p_i, log_p_i, [one.exp() for one in log_p], tangent)
 
 
 def _log(value: Any) -> Any:

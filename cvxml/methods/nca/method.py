@@ -107,7 +107,6 @@ class NCA(StationaryMethod[Instance]):
     )
 
     def allowed(self, given: Instance, M: FloatArray) -> FloatArray:
-        """The metric of the allowed rank nearest to M."""
         return of_rank(M, given.m)
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
@@ -115,7 +114,6 @@ class NCA(StationaryMethod[Instance]):
         return instance(X, y, **params)
 
     def feasibility(self, given: Instance, M: FloatArray) -> str:
-        """The distance of M from a metric of the allowed rank, in words."""
         return str(examine_rank(M, given.m, coordinates(given.X))[1])
 
     def problem(self, given: Instance, at: FloatArray | None = None) -> Any:
@@ -125,7 +123,6 @@ class NCA(StationaryMethod[Instance]):
         return step(given.X, given.weights(), _or_identity(given, at), given.criterion)
 
     def constraint_names(self, given: Instance) -> list[str]:
-        """The name of the only constraint."""
         return ["Q psd"]
 
     def dual(self, given: Instance, at: FloatArray | None = None) -> Any:
@@ -220,7 +217,6 @@ class NCA(StationaryMethod[Instance]):
         return tuple(sentence for sentence in found if sentence)
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """The parameters for a saved file, with the rank as a number."""
         similarity = None if given.similarity is None else given.similarity.tolist()
         return {"n_components": given.m, "criterion": given.criterion, "similarity": similarity}
 

@@ -157,7 +157,6 @@ class PLML(TripletMethod[Instance]):
         return in_blocks(blocks_of(M, len(M) // given.X.shape[1]))
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def metric_size(self, given: Instance) -> int:
@@ -182,7 +181,6 @@ class PLML(TripletMethod[Instance]):
         return inside
 
     def feasibility(self, given: Instance, M: FloatArray) -> str:
-        """A sentence about the distance of M from matrices of psd blocks."""
         return str(examine_blocks(M, given.X, given.m)[1])
 
     def problem(self, given: Instance) -> Any:
@@ -192,7 +190,6 @@ class PLML(TripletMethod[Instance]):
         return problem(given.X, given.W, given.triplets(), given.targets, given.alpha1, given.alpha2)
 
     def constraint_names(self, given: Instance) -> list[str]:
-        """The names of the constraints, one for each triplet."""
         metrics = [f"M_{b} psd" for b in range(given.W.shape[1])]
         return [*metrics, "xi >= 0", *triplet_names(given.triplets())]
 
@@ -203,11 +200,9 @@ class PLML(TripletMethod[Instance]):
         return dual(given.X, given.W, given.triplets(), given.targets, given.alpha1, given.alpha2)
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """The objective of the metrics, from the definition."""
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given, M)
 
     def literal_rows(self, given: Instance) -> int:
@@ -223,7 +218,6 @@ class PLML(TripletMethod[Instance]):
         return in_blocks(np.array([at.outside(own) for own in blocks_of(M, given.m)]))
 
     def rows(self, given: Instance) -> Triplets:
-        """All triplets, as one block."""
         return Listed(given.targets, given.impostors)
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
@@ -285,7 +279,6 @@ class PLML(TripletMethod[Instance]):
         return (*found.notes, own, ONE_CLAIM_EACH)
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """All parameters, with explicit triplets, anchors and weights."""
         return {
             "alpha1": given.alpha1,
             "alpha2": given.alpha2,

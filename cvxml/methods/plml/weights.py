@@ -239,7 +239,6 @@ class _Gradients:
         self.steepest = 2 * float(np.linalg.norm(self.U, 2) ** 2 + 2 * np.diag(self.L).max()) + 1e-100
 
     def image(self, v: FloatArray) -> FloatArray:
-        """v itself."""
         return v
 
     def gradient(self, W: FloatArray) -> FloatArray:
@@ -295,7 +294,6 @@ class _Descent:
         self.of, self.v, self.gradient = of, v, of.gradient(v)
 
     def step(self, step: float) -> FloatArray:
-        """A projected gradient step."""
         return project_simplices(self.v - step * self.gradient)
 
     def curvature(self, new_image: FloatArray, enough: float) -> float:

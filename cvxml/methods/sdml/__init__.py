@@ -43,7 +43,7 @@ from cvxml.core.misreading import Misreading, OtherProblem, Question, exchanged
 from cvxml.core.other_lists import PAIRS
 from cvxml.core.pairs import BAD_PAIRS, BY_PAIRS, Paired, Pairs, paired, pairs_by_labels
 from cvxml.core.parameter import NUMBER, Parameter
-from cvxml.core.prior import PRIOR, prior_of
+from cvxml.core.prior import PRIOR, inverse_of, prior_of
 from cvxml.core.result import Certificate, Dual
 from cvxml.core.run import Callback, Found, Start, run
 from cvxml.core.statement import Statement
@@ -288,13 +288,8 @@ def _other(change: Callable[[Instance], dict[str, Any] | None], sentence: str) -
     return Misreading(sentence, other)
 
 
-def _inverse(A: FloatArray) -> FloatArray:
-    inverse = np.linalg.inv(A)
-    return (inverse + inverse.T) / 2
-
-
 def _documented_prior(given: Instance) -> dict[str, Any] | None:
-    other = _inverse(given.prior)
+    other = inverse_of(given.prior)
     return None if np.array_equal(other, given.prior) else {"prior": other}
 
 
@@ -314,7 +309,7 @@ MISREADINGS = {
         _others_dissimilar, "every pair that is not similar counted as dissimilar (metric-learn's documentation)"
     ),
     "diagonal": _other(
-        lambda p: {"prior": _inverse(_inverse(p.prior) + p.lam * np.eye(len(p.prior)))} if p.lam else None,
+        lambda p: {"prior": inverse_of(inverse_of(p.prior) + p.lam * np.eye(len(p.prior)))} if p.lam else None,
         "the diagonal included in the penalty",
     ),
     "once": _other(lambda p: {"lam": p.lam / 2} if p.lam else None, "each |M_ij| counted once, where the method "
@@ -389,23 +384,18 @@ class SDML(ConvexMethod[Instance]):
     )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
-        """The problem. Variable "M" (d, d)."""
         return problem(given.X, given.pairs, given.eta, given.lam, given.prior)
 
     def dual(self, given: Instance) -> Any:
-        """The dual. Variable "U" (d, d)."""
         return dual(given.X, given.pairs, given.eta, given.lam, given.prior)
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """The objective at M, from the definition."""
         return objective(given, M)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given, M)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:

@@ -98,7 +98,6 @@ class SSVM(StationaryMethod[Instance]):
     )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """The checked inputs. Raises ValueError for bad input."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance, at: FloatArray | None = None) -> Any:
@@ -109,7 +108,6 @@ class SSVM(StationaryMethod[Instance]):
         return enumerated(given.X, given.y, given.k, given.C, given.Lam, _latent(given, at))
 
     def constraint_names(self, given: Instance) -> list[str]:
-        """The names of the constraints, one for each set of each point."""
         from cvxml.methods.ssvm.problem import every_set
 
         sets = enumerate(every_set(given.y, given.k))
@@ -211,7 +209,6 @@ class SSVM(StationaryMethod[Instance]):
                 return None
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """The parameters, with the loss as numbers."""
         return {"n_neighbors": given.k, "C": given.C, "loss_matrix": given.Lam.tolist()}
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:

@@ -142,7 +142,6 @@ class Columns(ConeDual):
     def products(
         self, entries: tuple[IntArray, ...], vectors: FloatArray, along: Sequence[Derivative]
     ) -> FloatArray:
-        """The Hessian terms that `ConeDual` needs, for the weights `entries`."""
         (row, column), (weights, a, b) = entries, along[0]
         XQ = self.X @ vectors
         products = np.zeros((len(row), len(a)))
@@ -159,7 +158,6 @@ class Columns(ConeDual):
         return unpaid
 
     def reward(self, q: FloatArray) -> FloatArray:
-        """C Delta"""
         return self.C * self.delta
 
     def gap(self, at: At) -> float:
@@ -219,7 +217,6 @@ class StepSolver:
         self.reach = 1e3  # gradient steps: the length of a Newton step
 
     def dual(self) -> Dual:
-        """Return the dual variables "q" and "q_index" of the last step."""
         rows, columns = np.nonzero(self.columns.q)
         index = np.column_stack([rows, self.columns.sets[rows, columns]])
         return {"q": self.columns.q[rows, columns], "q_index": index}
