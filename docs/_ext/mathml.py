@@ -2,22 +2,41 @@
 
 from __future__ import annotations
 
+import html
 import re
 from typing import Any
+from xml.etree import ElementTree
 
 from docutils import nodes
-from docutils.utils.math.latex2mathml import tex2mathml
+from docutils.utils.math.latex2mathml import accents, tex2mathml
 
 SIZES = re.compile(r"\\(?:big|Big|bigg|Bigg|textstyle)(?![a-zA-Z])")  # unknown to docutils, not needed
 OPERATOR = re.compile(r"(\\operatorname\{\w+\}) (?=[\w\\])")  # needs a space before its argument
 BRACKET = re.compile(r"<mo(?: class=\"math\w+\")?>([^\w\s<])</mo>")
+ENTITY = re.compile(r"&(?!lt;|gt;|amp;)\w+;")  # of HTML, unknown to XML
+NAMESPACE = "http://www.w3.org/1998/Math/MathML"
+ElementTree.register_namespace("", NAMESPACE)
+
+
+def separate(formula: str) -> str:
+    r"""Put the index of an accented letter (\hat h_i) beside the letter; docutils puts it below."""
+    if "<munderover>" not in formula:
+        return formula
+    root = ElementTree.fromstring(ENTITY.sub(lambda found: html.unescape(found[0]), formula))
+    for node in list(root.iter(f"{{{NAMESPACE}}}munderover")):
+        letter, index, above = node
+        if above.text in accents.values():
+            accented = ElementTree.Element(f"{{{NAMESPACE}}}mover", accent="true")
+            accented.extend([letter, above])
+            node.tag, node[:] = f"{{{NAMESPACE}}}msub", [accented, index]
+    return ElementTree.tostring(root, encoding="unicode")
 
 
 def mathml(latex: str, block: bool) -> str:
     """Return a formula as MathML. Raises docutils' MathError for a command that the converter does not know."""
     known = OPERATOR.sub(r"\1\,", SIZES.sub("", latex)).replace(r"\operatorname*", r"\operatorname")
     # By default browsers stretch brackets to the height of their neighbours.
-    return BRACKET.sub(r'<mo stretchy="false">\1</mo>', tex2mathml(known, as_block=block))
+    return BRACKET.sub(r'<mo stretchy="false">\1</mo>', separate(tex2mathml(known, as_block=block)))
 
 
 def inline(writer: Any, node: nodes.Element) -> None:

@@ -1,7 +1,7 @@
 """Link the first use of each glossary term on each page of the site to the glossary.
 
 The terms are the headings of docs/glossary.md, except the heading of the table of old names. Pages need no marks for
-this. Headings, code, formulas and links are skipped. If a term has other meanings too, only the phrases in `PHRASES`
+this. Headings, code, signatures, formulas and links are skipped. If a term has other meanings too, only the phrases in `PHRASES`
 become links.
 """
 
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from sphinx import addnodes
 
 GLOSSARY = "glossary"
 OLD_NAMES = "Names of 0.2"  # the heading of the table of old names
@@ -24,7 +25,9 @@ PASSED = (
     nodes.math,
     nodes.math_block,
     nodes.raw,
+    addnodes.desc_signature,
 )
+LINKED_CODE = "code_links_block"  # sphinx-gallery puts it in place of a literal block
 PHRASES = {
     "attained": r"(?:not )?attain(?:ed|s)?",
     "close": r"(?!)",
@@ -55,7 +58,7 @@ def terms() -> dict[str, re.Pattern[str]]:
 def is_prose(node: nodes.Node) -> bool:
     """Return whether a word may be linked in this text."""
     parent = node.parent
-    while parent is not None and not isinstance(parent, PASSED):
+    while parent is not None and not isinstance(parent, PASSED) and parent.tagname != LINKED_CODE:
         parent = parent.parent
     return isinstance(node, nodes.Text) and parent is None
 

@@ -124,7 +124,8 @@ def uses(document: Any, word: str) -> bool:
     """Whether a paragraph has the word where it could be a link."""
     nodes, addnodes = importlib.import_module("docutils.nodes"), importlib.import_module("sphinx.addnodes")
     code = (nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, nodes.raw)
-    passed = (*code, nodes.title, nodes.reference, addnodes.pending_xref, addnodes.download_reference)
+    links = (nodes.reference, addnodes.pending_xref, addnodes.download_reference)
+    passed = (*code, *links, nodes.title, addnodes.desc_signature)
 
     def is_prose(node: Any) -> bool:
         while node is not None and not isinstance(node, passed):
@@ -152,6 +153,24 @@ def test_the_first_use_of_a_word_leads_to_the_glossary(site: Site, word: str) ->
             home = "../" * name.count("/") + f"glossary.html#{word.replace(' ', '-')}"
             assert leads.count(home) == 1, f"{name}: {word}"
     assert using
+
+
+def test_no_word_of_code_or_of_a_signature_leads_to_the_glossary(site: Site) -> None:
+    code = re.compile(r"<pre>.*?</pre>|<dt class=\"sig .*?</dt>", re.DOTALL)
+    found = [
+        (name, part)
+        for name in site.pages
+        for part in code.findall((site.folder / name).read_text(encoding="utf-8"))
+        if 'class="term' in part
+    ]
+    assert found == []
+
+
+def test_the_index_of_an_accented_letter_stands_beside_it(site: Site) -> None:
+    r"""\hat h_i has its index after the letter; below stand the limits of sums alone."""
+    texts = {name: (site.folder / name).read_text(encoding="utf-8") for name in site.pages}
+    assert any('<mover accent="true">' in text for text in texts.values())
+    assert [name for name, text in texts.items() if re.search(r"<munderover>\s*<mi", text)] == []
 
 
 def test_the_page_of_a_method_has_its_papers(site: Site) -> None:

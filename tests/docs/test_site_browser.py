@@ -41,6 +41,32 @@ GROUND = """
         return brush.getImageData(0, 0, 1, 1).data[0];
     })
 """
+# of each text that is seen: its contrast with its ground (WCAG 2), and the text
+CONTRASTS = """
+    () => {
+        const parts = colour => colour.match(/[\\d.]+/g).map(Number);
+        const over = (top, ground) => ground.map((value, k) => value + (top[3] ?? 1) * (top[k] - value));
+        const luminance = colour => colour.map(value => value / 255)
+            .map(value => value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4)
+            .reduce((sum, value, k) => sum + value * [0.2126, 0.7152, 0.0722][k], 0);
+        const ground = one => one
+            ? over(parts(getComputedStyle(one).backgroundColor), ground(one.parentElement)) : [255, 255, 255];
+        const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), found = [];
+        while (texts.nextNode()) {
+            const text = texts.currentNode.data.trim(), one = texts.currentNode.parentElement;
+            if (!text || one.closest("script, style, noscript, svg") || !one.getClientRects().length) continue;
+            const behind = ground(one), front = over(parts(getComputedStyle(one).color), behind);
+            const [low, high] = [luminance(behind), luminance(front)].sort((a, b) => a - b);
+            found.push([(high + 0.05) / (low + 0.05), text.slice(0, 60)]);
+        }
+        return found;
+    }
+"""
+# of each block of code: the lightness of its ground, 0 to 255
+CODE_GROUND = """
+    () => [...document.querySelectorAll("article .highlight")]
+        .map(one => Math.max(...getComputedStyle(one).backgroundColor.match(/\\d+/g).slice(0, 3).map(Number)))
+"""
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
@@ -90,6 +116,33 @@ def test_pictures_have_the_ground_of_the_page(
     assert found
     assert drawn
     assert all(ground[0] <= lightness <= ground[1] for lightness in found)
+
+
+@pytest.mark.parametrize("name", ["index.html", "api.html", "nca.html", "gallery/local_metrics.html"])
+@pytest.mark.parametrize(("scheme", "ground"), [("light", (225, 255)), ("dark", (5, 60))])
+def test_text_and_code_can_be_read(
+    address: str, browser: Any, name: str, scheme: str, ground: tuple[int, int]
+) -> None:
+    page = browser.new_page(color_scheme=scheme)
+    page.goto(f"{address}/{name}")
+    contrasts, grounds = page.evaluate(CONTRASTS), page.evaluate(CODE_GROUND)
+    page.close()
+    assert len(contrasts) > 100
+    assert [(ratio, text) for ratio, text in contrasts if ratio < 4.5] == []
+    assert grounds
+    assert all(ground[0] <= lightness <= ground[1] for lightness in grounds)
+
+
+@pytest.mark.parametrize("name", ["index.html", "tutorial.html", "oracle.html", "duality.html"])
+def test_the_formulas_of_a_first_page_fit_on_a_laptop(address: str, browser: Any, name: str) -> None:
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    page.goto(f"{address}/{name}")
+    cut = page.evaluate(
+        "[...document.querySelectorAll('article .scrolls')].filter(one => one.scrollWidth > one.clientWidth)"
+        ".map(one => one.textContent.trim().slice(0, 60))"
+    )
+    page.close()
+    assert cut == []
 
 
 def test_the_picture_of_the_first_page_is_another_on_a_telephone(address: str, browser: Any) -> None:
