@@ -274,6 +274,22 @@ def test_files_and_links_exist(page: Path) -> None:
         assert linked(page, target).exists(), target
 
 
+def test_the_pages_have_the_numbers_of_attacks_of_the_report() -> None:
+    first, second = (int(number) for number in re.findall(r": (\d+) candidates, 0 wrong", read(ROOT / "validation" / "trust.md")))
+    evidence = read(ROOT / "docs" / "oracle_verdicts.md")
+    assert f"| {first:,} candidates" in evidence
+    assert f"| {second:,} candidates" in evidence
+    assert f"{first + second:,} candidates" in read(ROOT / "docs" / "oracle.md")
+
+
+@every_text
+def test_no_line_of_a_paragraph_reads_as_a_list(page: Path) -> None:
+    """Markdown takes "1. ", "- " and "+ " at the start of a line for a list, even within a paragraph."""
+    prose = re.sub(r"\$\$.*?\$\$", "", FENCE.sub("", present(page)), flags=re.DOTALL)
+    starts = re.findall(r"^(?!\s|[-+*] |\d+\. |[|#<>]).*[^:\n]\n(?:[-+*]|1\.) .*$", prose, flags=re.MULTILINE)
+    assert starts == []
+
+
 def test_the_short_section_of_an_old_version_is_short() -> None:
     section = read(ROOT / "CHANGELOG.md").split("\n## [0.2.0]")[1].split("\n## ")[0]
     assert len(section.splitlines()) <= 60
