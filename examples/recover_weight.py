@@ -26,7 +26,9 @@ X = datasets.standardize(X)
 
 asked = {"lam": 1.0}
 somebodys = cvxml.solve("rtml", X, y, lam=3.0, tol=1e-10).metric
-report = cvxml.check("rtml", X, y, somebodys, diagnosed="all", **asked)  # no limit of time for the search
+report = cvxml.check(
+    "rtml", X, y, somebodys, diagnosed="all", **asked
+)  # no limit of time for the search
 print(report.verdict.value)
 for line in report.diagnosis:
     print("-", line)

@@ -1,8 +1,8 @@
 """Link the first use of each glossary term on each page of the site to the glossary.
 
 The terms are the headings of docs/glossary.md, except the heading of the table of old names. Pages need no marks for
-this. Headings, code, signatures, formulas and links are skipped. If a term has other meanings too, only the phrases in `PHRASES`
-become links.
+this. Headings, code, signatures, formulas and links are skipped. If a term has other meanings too, only the phrases in
+`PHRASES` become links.
 """
 
 from __future__ import annotations

@@ -275,7 +275,8 @@ def test_files_and_links_exist(page: Path) -> None:
 
 
 def test_the_pages_have_the_numbers_of_attacks_of_the_report() -> None:
-    first, second = (int(number) for number in re.findall(r": (\d+) candidates, 0 wrong", read(ROOT / "validation" / "trust.md")))
+    report = read(ROOT / "validation" / "trust.md")
+    first, second = map(int, re.findall(r": (\d+) candidates, 0 wrong", report))
     evidence = read(ROOT / "docs" / "oracle_verdicts.md")
     assert f"| {first:,} candidates" in evidence
     assert f"| {second:,} candidates" in evidence
