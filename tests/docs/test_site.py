@@ -125,7 +125,7 @@ def uses(document: Any, word: str) -> bool:
     nodes, addnodes = importlib.import_module("docutils.nodes"), importlib.import_module("sphinx.addnodes")
     code = (nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, nodes.raw)
     links = (nodes.reference, addnodes.pending_xref, addnodes.download_reference)
-    passed = (*code, *links, nodes.title, addnodes.desc_signature)
+    passed = (*code, *links, nodes.title, addnodes.desc_signature, addnodes.literal_strong)
 
     def is_prose(node: Any) -> bool:
         while node is not None and not isinstance(node, passed):

@@ -64,8 +64,10 @@ CONTRASTS = """
 """
 # of each block of code: the lightness of its ground, 0 to 255
 CODE_GROUND = """
-    () => [...document.querySelectorAll("article .highlight")]
-        .map(one => Math.max(...getComputedStyle(one).backgroundColor.match(/\\d+/g).slice(0, 3).map(Number)))
+    () => [...document.querySelectorAll("article .highlight pre")].map(one => {
+        while (getComputedStyle(one).backgroundColor === "rgba(0, 0, 0, 0)") one = one.parentElement;
+        return Math.max(...getComputedStyle(one).backgroundColor.match(/\\d+/g).slice(0, 3).map(Number));
+    })
 """
 
 
