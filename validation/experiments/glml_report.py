@@ -95,10 +95,14 @@ def short(results: Results, preset: Preset) -> list[str]:
                 new.append(of_enough(claim, found.sets, found.verdict_new).split(" (")[0])
         supported = [claim for claim, each in verdicts.items() if each == Verdict.SUPPORTED]
         above, of_cells = gains(cells.only(sets))
+        tested = list(found_of(CLAIMS["gain"], cells.only(sets)).these.values())
         figures = {
             "name": name,
             "above": above,
             "of_cells": of_cells,
+            "tested": len(tested),
+            "better": tested.count(Verdict.SUPPORTED),
+            "worse": tested.count(Verdict.CONTRADICTED),
             "verdicts": counted(verdicts.values()),
             "supported": f"; supported: {'; '.join(supported)}" if supported else "",
             "new": counted(new),

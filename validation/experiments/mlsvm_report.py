@@ -41,8 +41,11 @@ def parts(results: Results, preset: Preset) -> Parts:
     groups = grouped(results)
     errors = errors_table(groups)
     unproved = [WORDS("unproved")] if any("†" in row for row in errors) else []
+    columns = [WORDS("columns")] if set(EXTRA) <= set(methods_of(groups)) else []
     return Parts(
-        WORDS.page("tables", errors=errors, unproved=unproved, marked=marked(groups, preset)),
+        WORDS.page(
+            "tables", errors=errors, columns=columns, unproved=unproved, marked=marked(groups, preset)
+        ),
         verdicts(groups),
         [*best_models(groups), *WORDS.page("details", hindsight=hindsight(groups), proofs=proofs(groups))],
     )
@@ -57,8 +60,14 @@ def short(results: Results, preset: Preset) -> list[str]:
         lowest += [name for name, value in means.items() if value == min(means.values())]
     near = sum(not is_marked(groups, data) for data in groups)
     lower = lower_means(groups, svm_of(groups))
+    improved = sentences(groups)[0].verdicts["With Holm"]
+    better, worse = (
+        sum(found is kind for (_, metric), found in improved.items() if metric == "MLSVM")
+        for kind in (Verdict.SUPPORTED, Verdict.CONTRADICTED)
+    )
+    counts = {"near": near, "sets": len(groups), "better": better, "worse": worse}
     return [
-        WORDS("result", lowest=counted(lowest), lower=lower, near=near, sets=len(groups)),
+        WORDS("result", lowest=counted(lowest), lower=lower, **counts),
         against(groups),
     ]
 
@@ -205,18 +214,19 @@ def lower_means(groups: Groups, svm: str) -> str:
 
     below = [[mean_of(data, svm) < mean_of(data, metric) for metric in METRICS] for data in groups]
     counts = {"below": sum(each[0] for each in below), "all_below": sum(map(all, below))}
-    return WORDS("lower", sets=len(groups), metrics=", ".join(METRICS), **counts)
+    name = "The paper's SVM (Crammer-Singer)" if svm == EXACT else "The SVM (libsvm)"
+    return WORDS("lower", svm=name, sets=len(groups), metrics=", ".join(METRICS), **counts)
 
 
 def against(groups: Groups) -> str:
-    """Return a sentence: in how many comparisons each sentence of the paper is contradicted, by each of the tests."""
+    """Return a sentence: how many comparisons contradict and support each of the paper's, by each of the tests."""
     said, every = [], sentences(groups)
     for each in every:
         own, holm, new = (
-            sum(verdict is Verdict.CONTRADICTED for verdict in found.values())
+            [list(found.values()).count(kind) for kind in (Verdict.CONTRADICTED, Verdict.SUPPORTED)]
             for found in each.verdicts.values()
         )
-        if own or holm:
+        if own[0] or holm[0]:
             said.append(WORDS("against_one", said=each.said, own=own, of=len(each.pairs), holm=holm, new=new))
     return WORDS("against", count=len(said), of=len(every), listed=listed(said))
 

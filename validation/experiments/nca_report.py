@@ -86,7 +86,7 @@ def short(results: Results, preset: Preset) -> list[str]:
     held = "; ".join(f"{sentence} ({'; '.join(where)})" for sentence, where in supported.items())
     said = [
         f"{sentence} (on {', '.join(data for data in groups if data in found)}"
-        f"{', only with our classes' if found <= set(OUR_CLASSES) else ''})"
+        f"{', whose classes are our choice' if found <= set(OUR_CLASSES) else ''})"
         for sentence, found in against.items()
     ]
     new = counted(together(claim, claim.new) for claim in claims)

@@ -24,6 +24,11 @@ LOOKS = (
 )
 OPEN = "## Open: observations without an explanation"
 IS_OPEN = re.compile(r"- .*[:;] open\b")
+KINDS = {": contradicted on": "contradiction", ": undecided on": "undecided verdict"}  # of open observations
+TESTS = (
+    "*These points*: the mean over all splits of exactly the points of these data sets. *New points*: other points "
+    "from the same source."
+)
 MANY = 100  # cores, of more than one machine
 Results = list[tuple[Task, Result]]
 Groups = dict[str, dict[str, list[Result]]]  # data -> method -> the results in the order of the splits
@@ -91,7 +96,7 @@ def write_report(recorded: dict[str, Any], experiment: ModuleType, folder: Path,
     looked = ["", LOOKS] if any("`looks.py`" in line for line in (*setting, *parts.lines)) else []
     lines = [
         f"# {experiment.TITLE}",
-        *["", *in_short(recorded, experiment, preset, len(unexplained))],
+        *["", *in_short(recorded, experiment, preset, unexplained)],
         *["", f"![{experiment.TITLE}]({stem}.png)"],
         *referred(parts.tables),
         *referred(parts.verdicts),
@@ -104,26 +109,41 @@ def write_report(recorded: dict[str, Any], experiment: ModuleType, folder: Path,
     return folder / f"{stem}.md"
 
 
-def in_short(recorded: dict[str, Any], experiment: ModuleType, preset: Preset, unexplained: int) -> list[str]:
-    """Return the five sentences at the start: question, run, result, contradictions, open questions."""
+def in_short(
+    recorded: dict[str, Any], experiment: ModuleType, preset: Preset, unexplained: Sequence[str]
+) -> list[str]:
+    """Return the start: question, run, result, contradictions, open questions; then the names of the tests."""
     results = results_of(recorded)
     result, against = experiment.short(results, preset)
     less = number(len(preset.thinner), "restriction")
     listed = f" ([list]({anchor(OPEN)}))" if unexplained else ""
-    return bullets(
+    named = [TESTS] if "new points" in f"{result} {against}".lower() else []
+    said = bullets(
         [
             f"**Question.** {experiment.QUESTION}",
             f"**Run.** {shares(recorded, experiment, preset)}. The preset has {less} compared with the paper "
             f"([list]({anchor('## Setting')})).",
             f"**Result.** {result}",
             f"**Contradictions.** {against}",
-            f"**Open.** {number(unexplained, 'observation')} without an explanation{listed}.",
+            f"**Open.** {number(len(unexplained), 'observation')} without an explanation{subjects(unexplained)}"
+            f"{listed}.",
         ]
     )
+    return [*said, *(["", *named] if named else [])]
+
+
+def subjects(unexplained: Sequence[str]) -> str:
+    """Return what open observations are about: a claim of the paper, which is only counted, or a figure of ours."""
+    said = []
+    for mark, name in KINDS.items():
+        if count := sum(mark in line for line in unexplained):
+            said.append(number(count, name))
+    said += [line[2:].split(":")[0] for line in unexplained if not any(mark in line for mark in KINDS)]
+    return listed(said)
 
 
 def shares(recorded: dict[str, Any], experiment: ModuleType, preset: Preset) -> str:
-    """Return how many tasks of the preset were run, and of *full*, which is as near to the paper as we planned."""
+    """Return how many tasks of the preset were run, and how many are also tasks of *full*, nearest to the paper."""
     results = results_of(recorded)
     wanted = len(experiment.tasks(preset))
     part = f"All {wanted}" if len(results) == wanted else f"{len(results)} of the {wanted}"
@@ -136,7 +156,8 @@ def shares(recorded: dict[str, Any], experiment: ModuleType, preset: Preset) -> 
     both = [(whole[task.key], task.settings) for task, _ in results if task.key in whole]
     other = sum(full != as_stored(ours) for full, ours in both)
     return (
-        f"{said}. *full* has {len(whole)} tasks: {len(both)} were run, {other} of these with other settings"
+        f"{said}. *full*, the preset nearest to the paper, has {len(whole)} tasks; {len(both) - other} of the tasks "
+        "above have its settings"
     )
 
 

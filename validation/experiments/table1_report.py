@@ -55,7 +55,7 @@ TICKS = (0.5, 1, 1.5, 2, 3, 4, 5, 6, 7, 8, 10, 15, 20, 30, 40, 60, 80)
 def short(results: Results, preset: Preset) -> list[str]:
     """Return the result and the contradictions, a sentence each."""
     cells, ks = arranged(results), preset.settings["k"]
-    ours, against = [], []
+    ours, against, rest = [], [], []
     every = claims(cells, ks)
     for name, claim in every.items():
         found, of = list(claim.said.values()), len(claim.pairs)
@@ -71,9 +71,12 @@ def short(results: Results, preset: Preset) -> list[str]:
                 "undecided": found.count(Verdict.UNDECIDED),
             }
             ours.append(WORDS("ours", **figures))
+        else:
+            rest.append(f"{name} ({counted(found)})")
         if count := found.count(Verdict.CONTRADICTED):
             against.append(f"{name} ({count} of {of} comparisons)")
-    marks = sum(is_marked(cells, *cell) for cell in cells)
+    marked = [cell for cell in cells if is_marked(cells, *cell)]
+    own = sum(method in OURS for _, method, _ in marked)
     compared = sum(paper_of(*cell) is not None for cell in cells)
     figures = {
         "count": len(against),
@@ -83,7 +86,14 @@ def short(results: Results, preset: Preset) -> list[str]:
         "places": len(SETS) * len(ks),
     }
     return [
-        WORDS("result", marks=marks, compared=compared, ours=", ".join(ours) or "not compared"),
+        WORDS(
+            "result",
+            marks=len(marked),
+            own=own,
+            compared=compared,
+            ours=", ".join(ours) or "not compared",
+            rest=" " + WORDS("rest", said="; ".join(rest)) if rest else "",
+        ),
         WORDS("against", **figures),
     ]
 
