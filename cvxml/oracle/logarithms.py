@@ -18,22 +18,33 @@ SLACK = 4  # covers the error z^2 / 2^91 for |z| < 128, and the terms exp(-128) 
 FINE = 192  # binary digits of the checker's exponentials
 
 
-def log_above(value: Fraction) -> int:
-    """Return a hint for ln(value), for 2^-128 <= value."""
-    return hint(ball(value).log(), value)
+def log_above(value: Fraction, digits: int = DIGITS) -> int:
+    """Return a hint for ln(value), for 2^-128 <= value <= 2^128, over 2^digits."""
+    return hint(ball(value).log(), value, digits)
 
 
-def hint(log: Any, value: Fraction = Fraction(1)) -> int:
+def hint(log: Any, value: Fraction = Fraction(1), digits: int = DIGITS) -> int:
     """Return a hint for a logarithm that is known as a ball. value: a lower bound of the number itself."""
     # the last squarings of a small number are rounded to 2^-192, which is a larger share of it
-    rounding = math.ceil(Fraction(4, 1 << (FINE - DIGITS)) / value)
-    return math.ceil(ends(log)[1] * (1 << DIGITS)) + SLACK + rounding
+    rounding = math.ceil(Fraction(4, 1 << (FINE - digits)) / value)
+    return math.ceil(ends(log)[1] * (1 << digits)) + SLACK + rounding
 
 
-def log_sum_above(D: Sequence[int], unit: Fraction) -> int:
+def log_sum_above(D: Sequence[int], unit: Fraction, digits: int = DIGITS) -> int:
     """Return a hint for ln sum_k exp((least D - D_k) unit)."""
+    return hint(sum_beside_the_nearest(D, unit).log(), digits=digits)
+
+
+def sum_beside_the_nearest(D: Sequence[int], unit: Fraction) -> Any:
+    """Return sum_k exp((least D - D_k) unit), a ball."""
     least = min(D)
-    return hint(total([ball(unit * (least - each)).exp() for each in D]).log())
+    return total([ball(unit * (least - each)).exp() for each in D])
+
+
+def exp_below(x: Fraction) -> Fraction:
+    """Return a number near exp(-x), x >= 0, which is less than the lower bound of the checker."""
+    value = ends(ball(-x).exp())[0]
+    return max(value * (1 - x * x / (1 << 90) - Fraction(1, 1 << 98)) - Fraction(1, 1 << 188), Fraction(0))
 
 
 def softplus_above(v: Fraction) -> int:

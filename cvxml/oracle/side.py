@@ -6,6 +6,7 @@ matrix psd. The checker verifies all of these, so a wrong entry cannot lead to a
 are those that exact mode (family/theorem/exact.py) has moved into their domain. So the interval equals that of exact
 mode to the last digit. Three kinds of entries are rounded outward besides: the tree of gerrymandering
 (methods/ssvm/exact_tree.py), GLML (methods/glml/rational.py), and the logarithms of MCML and LDML (logarithms.py).
+NCA (side_nca.py) has rational numbers below the weights of its convex step besides.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ from cvxml.methods.ssvm.instance import Instance
 from cvxml.numbers.rational import Plane, judged, plane
 from cvxml.oracle.logarithms import DIGITS, log_above, log_sum_above, softplus_above
 from cvxml.oracle.saved import params_of
+from cvxml.oracle.side_nca import pickings
 from cvxml.solvers.family_method import FamilyMethod
 
 FORMAT, VERSION = "cvxml-side", 1
@@ -73,6 +75,9 @@ def side(saved: SavedSolution) -> dict[str, Any]:
             return head | _of_local(given, saved)
         if saved.method == STEP:
             return head | (_of_tree if "tree" in saved.dual else _of_step)(given, saved)
+        if saved.method == PICKING:
+            entries, shares = pickings(given, saved)
+            return head | entries | {"root": _columns(shares.root), "factor": NO_VECTORS}
         return head | _of_family(of, given, saved)
 
 
@@ -237,10 +242,10 @@ def _factor(regularizer: Regularizer, X: Plane, G: Weights) -> dict[str, Any]:
     treats the remainder: "psd" (it must be psd), or "norm" (its Frobenius norm enters the bound).
     """
     if not isinstance(regularizer, Frobenius):
-        return {"vectors": [], "rest": "psd"}
+        return NO_VECTORS
     M, common = X.outer(G.pairs, fractions(G.w))
     if is_psd(-M):
-        return {"vectors": [], "rest": "psd"}
+        return NO_VECTORS
     return {"vectors": _columns(missing(M, common, 2 * X.at)), "rest": "norm"}
 
 
@@ -286,6 +291,7 @@ PRICES: dict[str, Callable[[Family, Duals, Whole], Sequence[Any]]] = {
     "schultz_joachims": _of_triplets,
     "scml": _of_triplets,
 }
+NO_VECTORS: dict[str, Any] = {"vectors": [], "rest": "psd"}
 STEP = "ssvm"  # without a tree, the interval is of a convex step
 LOCAL = "glml"  # the interval is for a B of floats
 # the intervals are a little wider than those of exact mode
@@ -293,4 +299,5 @@ LOGARITHMS: dict[str, Callable[[Family, Duals, FloatArray], dict[str, Any]]] = {
     "mcml": _of_softmaxes,
     "ldml": _of_logistic,
 }
-KNOWN = (*PRICES, STEP, *LOGARITHMS)
+PICKING = "nca"  # the interval is of its convex step, and also wider
+KNOWN = (*PRICES, STEP, *LOGARITHMS, PICKING)

@@ -1,7 +1,7 @@
 (** What the theorems rest on: of each theorem. *)
 
 From Verified Require Import Check Triplets Margins Spread Budget Combinations Inference Greedy Gerrymandering Cases Glml
-  Exponentials Softmaxes Logistic.
+  Exponentials Softmaxes Logistic Nca.
 
 Print Assumptions check_sound.
 Print Assumptions check_at_most.
@@ -39,3 +39,8 @@ Print Assumptions mcml_sound.
 Print Assumptions mcml_inside.
 Print Assumptions ldml_sound.
 Print Assumptions ldml_inside.
+Print Assumptions nca_step_above.
+Print Assumptions nca_step_equal.
+Print Assumptions nca_sound.
+Print Assumptions nca_pairs_sound.
+Print Assumptions nca_inside.

@@ -56,7 +56,7 @@ BISECTIONS = 40  # steps that refine theta after its power of two is known
 LOWEST_EXPONENT = 200  # theta is 0 or at least 2^-LOWEST_EXPONENT
 
 
-class _Row(NamedTuple):
+class Row(NamedTuple):
     """The quantities of point i at V."""
 
     others: list[int]
@@ -66,6 +66,30 @@ class _Row(NamedTuple):
     log_p: Any
     each: list[Any]  # p_ik for k in others
     tangent: Any  # sum_j w_ij log(w_ij / s_ij)
+
+
+class Shares(NamedTuple):
+    """The convex step at the metric V = M M^T, and the two matrices of rows that its bound mixes."""
+
+    root: FloatArray  # M (d, r)
+    D: list[list[int]]  # distances, times 2^-unit
+    unit: int
+    found: dict[int, Row]
+    mixture: Mixture | None  # None: no mixture proves a bound that exceeds that of the rows w
+
+
+class Mixture(NamedTuple):
+    """q = (1 - theta) R + theta I: of each point the two rows over its others, and theta."""
+
+    R: dict[int, list[Any]]
+    interior: dict[int, list[Any]]
+    theta: Fraction
+
+    def row(self, i: int) -> list[Any]:
+        """q_i."""
+        share = ball(self.theta)
+        pairs = zip(self.R[i], self.interior[i], strict=True)
+        return [(1 - share) * a + share * b for a, b in pairs]
 
 
 def exact_interval(p: Instance, Q: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
@@ -100,7 +124,24 @@ def exact_interval(p: Instance, Q: FloatArray, dual: Dual, *, root: ArrayLike | 
         return Exact(bound, ends(objective)[1], distance_to_square(Q, M), scale, of_step=not p.convex)
 
 
-def _row(p: Instance, i: int, D: list[int], unit: int) -> _Row:
+def exact_shares(p: Instance, Q: FloatArray, dual: Dual) -> Shares:
+    """Return the rows of the exact interval of the step of `Q` (d, d), from any "R" and "interior" (d, d).
+
+    Use it with `precision()` of cvxml/core/balls.py. The rank must not be limited.
+    """
+    points, at = from_the_first(p.X)
+    M = root_of(Q)
+    rows, root_at = whole(M)
+    D, unit = all_distances(points * rows), 2 * (at + root_at)
+    found = {i: _row(p, i, D[i], unit) for i in np.flatnonzero(p.usable).tolist()}
+    mixture = _mixture(p, points, at, basis_of(points), found, dual)
+    if mixture is not None:
+        gained = total([row.c * (_entropy(mixture.row(i)) + row.tangent) for i, row in found.items()])
+        mixture = mixture if gained > 0 else None
+    return Shares(M, D, unit, found, mixture)
+
+
+def _row(p: Instance, i: int, D: list[int], unit: int) -> Row:
     others = [k for k in range(len(D)) if k != i]
     s = p.row(i)
     log_p = _log_softmax([D[k] for k in others], unit)
@@ -113,7 +154,7 @@ def _row(p: Instance, i: int, D: list[int], unit: int) -> _Row:
     w = {k: ball(float(s[k])) * ratio.exp() for k, ratio in ratios.items()}
     tangent = total([w[k] * ratios[k] for k in partners])
     c = p_i if p.criterion == "f" else ball(1)
-    return _Row(others, w, c, p_i, log_p_i, [one.exp() for one in log_p], tangent)
+    return Row(others, w, c, p_i, log_p_i, [one.exp() for one in log_p], tangent)
 
 
 def _log(value: Any) -> Any:
@@ -131,32 +172,39 @@ def _log_softmax(D: list[int], unit: int) -> list[Any]:
 
 
 def _step(
-    p: Instance, points: Any, at: int, basis: list[int], found: dict[int, _Row], dual: Dual
+    p: Instance, points: Any, at: int, basis: list[int], found: dict[int, Row], dual: Dual
 ) -> Any | None:
     """Return the bound of the step, a ball, from any "R" and "interior", or None if no theta makes Z positive."""
-    matrices = [dual_matrix(dual, name, p.X.shape[1]) for name in ("R", "interior")]
-    softmaxes = [_softmax(points, at, matrix, found) for matrix in matrices]
-    columns = flint().arb_mat([[points[i, j] for j in basis] for i in range(points.nrows())])
-    # Z below is missing a factor that is a power of two
-    weights = [_weights(found, q, len(p.X)) for q in softmaxes]
-    Z = [columns.transpose() * laplacian(each) * columns for each in weights]
-    theta = _smallest_theta(*Z)
-    if theta is None:
+    mixture = _mixture(p, points, at, basis, found, dual)
+    if mixture is None:
         return None
-    share = ball(theta)
     parts = []
     for i, row in found.items():
-        pairs = zip(softmaxes[0][i], softmaxes[1][i], strict=True)
-        q = [(1 - share) * a + share * b for a, b in pairs]
-        # an entry that is not proved positive adds at least 0 to the entropy
-        entropy = -total([each * each.log() for each in q if each > 0])
-        parts.append(row.c * (entropy + row.tangent))
+        parts.append(row.c * (_entropy(mixture.row(i)) + row.tangent))
         if p.criterion == "f":
             parts.append(row.p * row.log_p - row.p)
     return total(parts)
 
 
-def _softmax(points: Any, at: int, matrix: FloatArray, found: dict[int, _Row]) -> dict[int, list[Any]]:
+def _entropy(q: list[Any]) -> Any:
+    """H(q); an entry that is not proved positive adds at least 0."""
+    return -total([each * each.log() for each in q if each > 0])
+
+
+def _mixture(
+    p: Instance, points: Any, at: int, basis: list[int], found: dict[int, Row], dual: Dual
+) -> Mixture | None:
+    """Return the mixture of the rows of "R" and "interior", or None if no theta makes Z positive."""
+    matrices = [dual_matrix(dual, name, p.X.shape[1]) for name in ("R", "interior")]
+    R, interior = (_softmax(points, at, matrix, found) for matrix in matrices)
+    columns = flint().arb_mat([[points[i, j] for j in basis] for i in range(points.nrows())])
+    # Z below is missing a factor that is a power of two
+    weights = [_weights(found, q, len(p.X)) for q in (R, interior)]
+    theta = _smallest_theta(*(columns.transpose() * laplacian(each) * columns for each in weights))
+    return None if theta is None else Mixture(R, interior, theta)
+
+
+def _softmax(points: Any, at: int, matrix: FloatArray, found: dict[int, Row]) -> dict[int, list[Any]]:
     """Rows of softmax(-<matrix, X_ik>) over k != i."""
     given, matrix_at = whole(matrix)
     products = (points * given * points.transpose()).tolist()
@@ -169,7 +217,7 @@ def _softmax(points: Any, at: int, matrix: FloatArray, found: dict[int, _Row]) -
     return rows
 
 
-def _weights(found: dict[int, _Row], q: dict[int, list[Any]], n: int) -> Any:
+def _weights(found: dict[int, Row], q: dict[int, list[Any]], n: int) -> Any:
     """c_i (w_ij - q_ij), (n, n)."""
     weights = flint().arb_mat(n, n)
     for i, row in found.items():

@@ -545,6 +545,65 @@ let mcml _ side p : outcome =
         ];
   }
 
+(* Of each point: all others with a number below c_i w_ij, a logarithm of the share, and the share; two logarithms *)
+let pickings side : Verified.picking list =
+  let index = natural side.doc "a price" and whole = whole "a price" in
+  let neighbour row : Verified.neighbour =
+    match list "a price" row with
+    | [ k; lesser; z; a ] -> { of_other = index k; lesser = whole lesser; portion = whole a; log_portion = whole z }
+    | _ -> reject "a price must be a point and three numbers"
+  in
+  map
+    (fun row ->
+      match list "prices" row with
+      | [ i; z; v; others ] ->
+          {
+            Verified.of_row = index i;
+            neighbours = map neighbour (list "prices" others);
+            log_mass = whole z;
+            log_own = whole v;
+          }
+      | _ -> reject "prices must be a point, two numbers and a list")
+    side.prices
+
+let nca doc side p : outcome =
+  let y = Lazy.force p.labels and params = params doc in
+  let criterion : Verified.criterion =
+    match optional "criterion" params with
+    | Some (String "f") -> Of_f
+    | Some (String "g") -> Of_g
+    | _ -> reject "criterion is neither f nor g"
+  in
+  (match optional "similarity" params with
+  | None | Some Null -> ()
+  | Some _ -> reject "a similarity is given: this program knows nca with classes only");
+  (match optional "n_components" params with
+  | None | Some Null -> ()
+  | Some m ->
+      if not (Z.equal (natural doc "n_components" m) (Z.of_int (List.length (List.hd p.x.rows)))) then
+        reject "n_components is not the number of features");
+  let rows = pickings side in
+  let of_all held = List.for_all (fun (s : Verified.picking) -> List.for_all held s.neighbours) rows in
+  {
+    interval =
+      Verified.check_nca div p.x y criterion side.over (logs_over side) rows (Lazy.force side.factor) (Lazy.force p.metric);
+    attained = Lazy.force p.metric;
+    failed =
+      lazy
+        [
+          (of_all (fun t -> Z.sign t.portion >= 0 && Z.sign t.lesser >= 0), "a price is negative");
+          ( List.for_all
+              (fun (s : Verified.picking) ->
+                let own = Verified.alike y s.of_row in
+                Z.equal (Verified.summed (fun (t : Verified.neighbour) -> t.portion) s.neighbours) (Verified.held own s.neighbours))
+              rows,
+            "the shares of a point do not have the sum of the numbers below the weights of its class" );
+          ( false,
+            "a number below a weight is too large, a logarithm is too small, points are not in order, or the shares do \
+             not make Z positive semidefinite" );
+        ];
+  }
+
 (* As cvxml has them *)
 let largest_b = 1e6
 let heaviest = 1e100
@@ -627,6 +686,7 @@ let methods =
     ("ssvm", (ssvm, [ "n_neighbors"; "C"; "loss_matrix" ], "latent" :: "cases" :: of_matrix));
     ("glml", (glml, [ "query"; "alpha"; "priors"; "model"; "n_components" ], [ "B"; "trace"; "scale" ]));
     ("mcml", (mcml, [], "logs_over" :: of_matrix));
+    ("nca", (nca, [ "criterion"; "n_components"; "similarity" ], "logs_over" :: of_matrix));
     ("ldml", (ldml, [ "b"; "pairs"; "losses"; "weights"; "self_pairs" ], "logs_over" :: "b" :: of_matrix));
   ]
 
@@ -670,6 +730,7 @@ let of_what name by_cases off =
     match name with
     | "ssvm" when by_cases -> "; the lower end bounds the objective of every metric"
     | "ssvm" -> "; the lower end is of its convex step, and another metric may have a smaller objective"
+    | "nca" -> "; the lower end is of its convex step, and another metric may have a smaller objective"
     | "glml" -> "; both ends are for the B of the side file, and that it is the B of the data is not proved"
     | _ -> ""
   in

@@ -44,6 +44,15 @@ let compOpp = function
 | Lt -> Gt
 | Gt -> Lt
 
+module Coq__1 = struct
+ (** val add : nat -> nat -> nat **)
+ let rec add n0 m =
+   match n0 with
+   | O -> m
+   | S p -> S (add p m)
+end
+include Coq__1
+
 (** val sub : nat -> nat -> nat **)
 
 let rec sub n0 m =
@@ -191,6 +200,21 @@ module Pos =
 
   let rec eqb = Integer.equal
 
+  (** val iter_op : ('a1 -> 'a1 -> 'a1) -> Integer.t -> 'a1 -> 'a1 **)
+
+  let rec iter_op op p a =
+    (fun odd even one p -> if Integer.leq p Integer.one then one ()
+    else if Integer.testbit p 0 then odd (Integer.shift_right p 1) else even (Integer.shift_right p 1))
+      (fun p0 -> op a (iter_op op p0 (op a a)))
+      (fun p0 -> iter_op op p0 (op a a))
+      (fun _ -> a)
+      p
+
+  (** val to_nat : Integer.t -> nat **)
+
+  let to_nat x =
+    iter_op Coq__1.add x (S O)
+
   (** val of_succ_nat : nat -> Integer.t **)
 
   let rec of_succ_nat = function
@@ -235,6 +259,14 @@ module N =
   (** val ltb : Integer.t -> Integer.t -> bool **)
 
   let ltb = Integer.lt
+
+  (** val to_nat : Integer.t -> nat **)
+
+  let to_nat a =
+    (fun zero pos n -> if Integer.sign n <= 0 then zero () else pos n)
+      (fun _ -> O)
+      (fun p -> Pos.to_nat p)
+      a
  end
 
 module Z =
@@ -550,6 +582,11 @@ let qdiv x y =
 type row = Integer.t list
 
 type triangle = row list
+
+(** val at_ : 'a1 -> 'a1 list -> Integer.t -> 'a1 **)
+
+let at_ none l i =
+  nth (N.to_nat i) l none
 
 type points = { features : nat; over : Integer.t; rows : row list }
 
@@ -1081,6 +1118,11 @@ let check_triplets div x h c targets l l0 p prices0 f m =
          (triplet_value c targets l l0)
   else None
 
+(** val class0 : Integer.t list -> Integer.t -> Integer.t **)
+
+let class0 y i =
+  at_ Integer.zero y i
+
 (** val rtml_loss : q -> margin_loss **)
 
 let rtml_loss width =
@@ -1332,13 +1374,13 @@ let check_mlsvm div x y lists lam p a f m =
 
 (** val made_pairs : Integer.t list -> bool -> pair list **)
 
-let made_pairs y alike =
+let made_pairs y alike0 =
   let t0 = table y in
   let all = numbers y in
   gathered (fun i ->
     let c = look Integer.zero t0 i in
     gathered (fun j ->
-      if (&&) (N.ltb i j) (eqb (Z.eqb c (look Integer.zero t0 j)) alike)
+      if (&&) (N.ltb i j) (eqb (Z.eqb c (look Integer.zero t0 j)) alike0)
       then (i, j) :: []
       else []) all) all
 
@@ -1904,14 +1946,14 @@ let rec lowest bound n0 left t0 lo =
      | None -> None)
   | Split (i, j, inside, outside) ->
     if N.ltb i n0
-    then let at_ = fun sets -> put left (N.succ_pos i) sets in
+    then let at_0 = fun sets -> put left (N.succ_pos i) sets in
          (match match filter (has j) (look [] left i) with
                 | [] -> Some lo
-                | l :: l0 -> lowest bound n0 (at_ (l :: l0)) inside lo with
+                | l :: l0 -> lowest bound n0 (at_0 (l :: l0)) inside lo with
           | Some lo0 ->
             (match filter (lacks j) (look [] left i) with
              | [] -> Some lo0
-             | l :: l0 -> lowest bound n0 (at_ (l :: l0)) outside lo0)
+             | l :: l0 -> lowest bound n0 (at_0 (l :: l0)) outside lo0)
           | None -> None)
     else None
 
@@ -2416,13 +2458,13 @@ let logit_entropy l =
 
 let whole_toward whole unit0 b = function
 | (p, _) ->
-  let (p0, alike) = p in
+  let (p0, alike0) = p in
   let (i, j) = p0 in
   let v =
     Z.sub (Z.mul (whole i j) ((fun p -> p) b.qden))
       (Z.mul b.qnum ((fun p -> p) unit0))
   in
-  if alike then v else Z.opp v
+  if alike0 then v else Z.opp v
 
 (** val logit_value :
     (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t -> q ->
@@ -2431,15 +2473,16 @@ let whole_toward whole unit0 b = function
 
 let logit_value div p r b l whole unit0 =
   let under = Pos.mul unit0 b.qden in
-  let at_ =
+  let at_0 =
     gathered (fun s -> (s, (whole_toward whole unit0 b (fst s))) :: []) l
   in
   if forallb (fun t0 ->
        log_sum_at_most div (largest (Integer.zero :: ((snd t0) :: [])))
-         (Integer.zero :: ((snd t0) :: [])) under (snd (fst t0)).log_at r) at_
+         (Integer.zero :: ((snd t0) :: [])) under (snd (fst t0)).log_at r)
+       at_0
   then let most =
          summed (fun t0 ->
-           Z.mul (snd (fst (fst t0))) (Z.max Integer.zero (snd t0))) at_
+           Z.mul (snd (fst (fst t0))) (Z.max Integer.zero (snd t0))) at_0
        in
        let logs = summed (fun s -> Z.mul (snd (fst s)) (snd s).log_at) l in
        Some
@@ -2486,8 +2529,8 @@ let over_kind means q0 l =
     (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t -> bool
     -> weighed_pairs -> labelled list **)
 
-let labelled_kind div p z0 alike l =
-  gathered (fun s -> (((fst s), alike),
+let labelled_kind div p z0 alike0 l =
+  gathered (fun s -> (((fst s), alike0),
     (div (Z.mul (snd s) ((fun p -> p) p)) z0)) :: []) l
 
 (** val kind_ok :
@@ -2533,4 +2576,262 @@ let check_ldml div x means q0 near far w_0 given p r b parts f m =
                   (rev_append (labelled_kind div p z0 true near) []) l) parts with
         | Some l0 -> check_logistic div x p r given b l0 f m
         | None -> None)
+  else None
+
+type criterion =
+| Of_f
+| Of_g
+
+(** val tiny : Integer.t **)
+
+let tiny =
+  doublings (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S
+    (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S
+    (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S
+    (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S
+    (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S
+    (S (S (S (S (S (S (S (S (S (S
+    O))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))
+
+(** val lowest0 : Integer.t **)
+
+let lowest0 =
+  (fun p -> p) ((fun p -> Integer.succ (Integer.shift_left p 1))
+    ((fun p -> Integer.succ (Integer.shift_left p 1))
+    ((fun p -> Integer.succ (Integer.shift_left p 1))
+    ((fun p -> Integer.succ (Integer.shift_left p 1))
+    ((fun p -> Integer.succ (Integer.shift_left p 1))
+    ((fun p -> Integer.succ (Integer.shift_left p 1)) Integer.one))))))
+
+type neighbour = { of_other : Integer.t; lesser : Integer.t;
+                   portion : Integer.t; log_portion : Integer.t }
+
+type picking = { of_row : Integer.t; neighbours : neighbour list;
+                 log_mass : Integer.t; log_own : Integer.t }
+
+(** val top_of : (Integer.t -> Integer.t) -> neighbour list -> Integer.t **)
+
+let top_of d l =
+  largest (map (fun t0 -> Z.opp (d t0.of_other)) l)
+
+(** val mates_in : (Integer.t -> bool) -> neighbour list -> neighbour list **)
+
+let mates_in own l =
+  kept (fun t0 -> own t0.of_other) l
+
+(** val reference_in :
+    criterion -> (Integer.t -> bool) -> neighbour list -> neighbour list **)
+
+let reference_in cr own l =
+  match cr with
+  | Of_f -> l
+  | Of_g -> mates_in own l
+
+(** val far_of :
+    (Integer.t -> Integer.t) -> Integer.t -> Integer.t -> Integer.t ->
+    Integer.t -> neighbour -> Integer.t **)
+
+let far_of d u r top log_mass0 t0 =
+  Z.add (Z.mul (Z.add top (d t0.of_other)) ((fun p -> p) r))
+    (Z.mul log_mass0 ((fun p -> p) u))
+
+(** val lost : Integer.t -> neighbour list -> Integer.t **)
+
+let lost p l =
+  Z.sub ((fun p -> p) p) (summed (fun n0 -> n0.lesser) l)
+
+(** val held : (Integer.t -> bool) -> neighbour list -> Integer.t **)
+
+let held own l =
+  summed (fun n0 -> n0.lesser) (mates_in own l)
+
+(** val own_ok :
+    (Integer.t -> Integer.t -> Integer.t) -> criterion -> Integer.t ->
+    Integer.t -> (Integer.t -> bool) -> (Integer.t -> Integer.t) -> Integer.t
+    -> picking -> bool **)
+
+let own_ok div cr p r own d u s =
+  let l = s.neighbours in
+  let near = mates_in own l in
+  (match cr with
+   | Of_f ->
+     ln_at_most div ((fun p -> p) p)
+       (Z.to_pos (Z.add (held own l) (lost p l))) s.log_own r
+   | Of_g ->
+     let top = top_of d l in
+     let top' = top_of d near in
+     let below0 =
+       summed (fun t0 ->
+         exp_below div (Z.opp (Z.add top' (d t0.of_other))) u) near
+     in
+     (&&) (Z.ltb Integer.zero below0)
+       (ln_at_most div
+         (summed (fun t0 -> exp_above div (Z.add top (d t0.of_other)) u) l)
+         (Z.to_pos below0) s.log_own r))
+
+(** val picking_ok :
+    (Integer.t -> Integer.t -> Integer.t) -> criterion -> Integer.t ->
+    Integer.t -> (Integer.t -> bool) -> (Integer.t -> Integer.t) -> Integer.t
+    -> picking -> bool **)
+
+let picking_ok div cr p r own d u s =
+  let l = s.neighbours in
+  let near = reference_in cr own l in
+  let top = top_of d near in
+  let left = lost p l in
+  (&&)
+    ((&&)
+      ((&&)
+        (log_sum_at_most div top (map (fun t0 -> Z.opp (d t0.of_other)) near)
+          u s.log_mass r)
+        (forallb (fun t0 ->
+          (&&)
+            ((&&)
+              ((&&) (Z.leb Integer.zero t0.lesser)
+                (Z.leb Integer.zero t0.portion))
+              ((||) (Z.eqb t0.lesser Integer.zero)
+                ((&&) (match cr with
+                       | Of_f -> true
+                       | Of_g -> own t0.of_other)
+                  (ln_at_most div t0.lesser p
+                    (Z.opp (far_of d u r top s.log_mass t0)) (Pos.mul u r)))))
+            ((||) (Z.eqb t0.portion Integer.zero)
+              ((&&) (Z.leb t0.log_portion Integer.zero)
+                (ln_at_most div (Z.add t0.portion left) p t0.log_portion r))))
+          l)) (Z.eqb (summed (fun n0 -> n0.portion) l) (held own l)))
+    (own_ok div cr p r own d u s)
+
+(** val row_logs :
+    criterion -> Integer.t -> (Integer.t -> bool) -> picking -> Integer.t **)
+
+let row_logs cr p own s =
+  let l = s.neighbours in
+  Z.add (summed (fun t0 -> Z.mul t0.portion t0.log_portion) l)
+    (match cr with
+     | Of_f -> Z.mul (Z.add (held own l) (lost p l)) s.log_own
+     | Of_g -> Integer.zero)
+
+(** val row_far :
+    criterion -> Integer.t -> (Integer.t -> bool) -> (Integer.t -> Integer.t)
+    -> Integer.t -> picking -> Integer.t **)
+
+let row_far cr r own d u s =
+  let l = s.neighbours in
+  let top = top_of d (reference_in cr own l) in
+  summed (fun t0 ->
+    Z.mul t0.lesser
+      (Z.min (far_of d u r top s.log_mass t0)
+        (Z.mul lowest0 ((fun p -> p) (Pos.mul u r))))) (mates_in own l)
+
+(** val row_rest :
+    criterion -> Integer.t -> (Integer.t -> bool) -> picking -> Integer.t **)
+
+let row_rest cr p own s =
+  let l = s.neighbours in
+  Z.add (Z.mul lowest0 (lost p l))
+    (match cr with
+     | Of_f -> Z.add (held own l) (lost p l)
+     | Of_g -> Integer.zero)
+
+(** val row_mates : (Integer.t -> bool) -> picking -> Integer.t **)
+
+let row_mates own s =
+  count (mates_in own s.neighbours)
+
+(** val value_held :
+    criterion -> (Integer.t -> bool) -> picking -> Integer.t **)
+
+let value_held cr own s =
+  match cr with
+  | Of_f -> Z.opp (held own s.neighbours)
+  | Of_g -> Integer.zero
+
+(** val value_tops :
+    criterion -> (Integer.t -> bool) -> (Integer.t -> Integer.t) -> picking
+    -> Integer.t **)
+
+let value_tops cr own d s =
+  match cr with
+  | Of_f -> Integer.zero
+  | Of_g ->
+    Z.sub (top_of d s.neighbours) (top_of d (mates_in own s.neighbours))
+
+(** val value_logs : criterion -> picking -> Integer.t **)
+
+let value_logs cr s =
+  match cr with
+  | Of_f -> Integer.zero
+  | Of_g -> s.log_own
+
+(** val row_weights : (Integer.t -> bool) -> picking -> weighted list **)
+
+let row_weights own s =
+  map (fun t0 -> { weight =
+    (Z.sub (if own t0.of_other then t0.lesser else Integer.zero) t0.portion);
+    one = s.of_row; other = t0.of_other }) s.neighbours
+
+(** val alike : Integer.t list -> Integer.t -> Integer.t -> bool **)
+
+let alike y i j =
+  Z.eqb (class0 y j) (class0 y i)
+
+(** val nca_weights :
+    (Integer.t -> Integer.t -> bool) -> picking list -> weighted list **)
+
+let nca_weights own l =
+  gathered (fun s -> row_weights (own s.of_row) s) l
+
+(** val nca_constant :
+    criterion -> Integer.t -> Integer.t -> (Integer.t -> Integer.t -> bool)
+    -> (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> picking list -> q **)
+
+let nca_constant cr p r own whole u l =
+  qminus
+    (qminus
+      (qminus
+        (qopp { qnum = (summed (fun s -> row_logs cr p (own s.of_row) s) l);
+          qden = (Pos.mul p r) }) { qnum =
+        (summed (fun s -> row_far cr r (own s.of_row) (whole s.of_row) u s) l);
+        qden = (Pos.mul p (Pos.mul u r)) }) { qnum =
+      (summed (fun s -> row_rest cr p (own s.of_row) s) l); qden = p })
+    { qnum = (summed (fun s -> row_mates (own s.of_row) s) l); qden = tiny }
+
+(** val nca_value :
+    criterion -> Integer.t -> Integer.t -> (Integer.t -> Integer.t -> bool)
+    -> (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> picking list -> q **)
+
+let nca_value cr p r own whole u l =
+  qplus
+    (qplus { qnum = (summed (fun s -> value_held cr (own s.of_row) s) l);
+      qden = p } { qnum =
+      (summed (fun s -> value_tops cr (own s.of_row) (whole s.of_row) s) l);
+      qden = u }) { qnum = (summed (value_logs cr) l); qden = r }
+
+(** val check_nca :
+    (Integer.t -> Integer.t -> Integer.t) -> points -> Integer.t list ->
+    criterion -> Integer.t -> Integer.t -> picking list -> factor -> metric
+    -> (q * q) option **)
+
+let check_nca div x y cr p r l f m =
+  let all = numbers y in
+  let t0 = table y in
+  let whole = whole_distance (images (triangle_of m) x.rows) in
+  let u = Pos.mul (Pos.mul x.over x.over) (over_of m) in
+  let own = fun i j -> Z.eqb (look Integer.zero t0 j) (look Integer.zero t0 i)
+  in
+  if (&&)
+       ((&&) ((&&) (Z.eqb (count y) (count x.rows)) (short x))
+         (same_points (map (fun p0 -> p0.of_row) l)
+           (kept (fun i ->
+             match mates_among all t0 i with
+             | [] -> false
+             | _ :: _ -> true) all)))
+       (forallb (fun s ->
+         (&&)
+           (same_points (map (fun n0 -> n0.of_other) s.neighbours)
+             (others_among all s.of_row))
+           (picking_ok div cr p r (own s.of_row) (whole s.of_row) u s)) l)
+  then check div x { qnum = Integer.zero; qden = Integer.one }
+         (nca_constant cr p r own whole u l) (nca_weights own l) p f m
+         (fun _ _ -> Some (nca_value cr p r own whole u l))
   else None

@@ -20,6 +20,8 @@ type comparison =
 
 val compOpp : comparison -> comparison
 
+val add : nat -> nat -> nat
+
 val sub : nat -> nat -> nat
 
 val eqb : bool -> bool -> bool
@@ -58,6 +60,10 @@ module Pos :
 
   val eqb : Integer.t -> Integer.t -> bool
 
+  val iter_op : ('a1 -> 'a1 -> 'a1) -> Integer.t -> 'a1 -> 'a1
+
+  val to_nat : Integer.t -> nat
+
   val of_succ_nat : nat -> Integer.t
 
   val eq_dec : Integer.t -> Integer.t -> bool
@@ -74,6 +80,8 @@ module N :
   val eqb : Integer.t -> Integer.t -> bool
 
   val ltb : Integer.t -> Integer.t -> bool
+
+  val to_nat : Integer.t -> nat
  end
 
 module Z :
@@ -170,6 +178,8 @@ val qdiv : q -> q -> q
 type row = Integer.t list
 
 type triangle = row list
+
+val at_ : 'a1 -> 'a1 list -> Integer.t -> 'a1
 
 type points = { features : nat; over : Integer.t; rows : row list }
 
@@ -315,6 +325,8 @@ val check_triplets :
   (Integer.t -> Integer.t -> Integer.t) -> points -> q -> q -> pair list ->
   margin_loss -> triplet list -> Integer.t -> (triplet * Integer.t) list ->
   factor -> metric -> (q * q) option
+
+val class0 : Integer.t list -> Integer.t -> Integer.t
 
 val rtml_loss : q -> margin_loss
 
@@ -763,3 +775,82 @@ val check_ldml :
   (Integer.t -> Integer.t -> Integer.t) -> points -> bool -> Integer.t ->
   weighed_pairs -> weighed_pairs -> q -> q option -> Integer.t -> Integer.t
   -> q -> logit list -> factor -> metric -> (q * q) option
+
+type criterion =
+| Of_f
+| Of_g
+
+val tiny : Integer.t
+
+val lowest0 : Integer.t
+
+type neighbour = { of_other : Integer.t; lesser : Integer.t;
+                   portion : Integer.t; log_portion : Integer.t }
+
+type picking = { of_row : Integer.t; neighbours : neighbour list;
+                 log_mass : Integer.t; log_own : Integer.t }
+
+val top_of : (Integer.t -> Integer.t) -> neighbour list -> Integer.t
+
+val mates_in : (Integer.t -> bool) -> neighbour list -> neighbour list
+
+val reference_in :
+  criterion -> (Integer.t -> bool) -> neighbour list -> neighbour list
+
+val far_of :
+  (Integer.t -> Integer.t) -> Integer.t -> Integer.t -> Integer.t ->
+  Integer.t -> neighbour -> Integer.t
+
+val lost : Integer.t -> neighbour list -> Integer.t
+
+val held : (Integer.t -> bool) -> neighbour list -> Integer.t
+
+val own_ok :
+  (Integer.t -> Integer.t -> Integer.t) -> criterion -> Integer.t ->
+  Integer.t -> (Integer.t -> bool) -> (Integer.t -> Integer.t) -> Integer.t
+  -> picking -> bool
+
+val picking_ok :
+  (Integer.t -> Integer.t -> Integer.t) -> criterion -> Integer.t ->
+  Integer.t -> (Integer.t -> bool) -> (Integer.t -> Integer.t) -> Integer.t
+  -> picking -> bool
+
+val row_logs :
+  criterion -> Integer.t -> (Integer.t -> bool) -> picking -> Integer.t
+
+val row_far :
+  criterion -> Integer.t -> (Integer.t -> bool) -> (Integer.t -> Integer.t)
+  -> Integer.t -> picking -> Integer.t
+
+val row_rest :
+  criterion -> Integer.t -> (Integer.t -> bool) -> picking -> Integer.t
+
+val row_mates : (Integer.t -> bool) -> picking -> Integer.t
+
+val value_held : criterion -> (Integer.t -> bool) -> picking -> Integer.t
+
+val value_tops :
+  criterion -> (Integer.t -> bool) -> (Integer.t -> Integer.t) -> picking ->
+  Integer.t
+
+val value_logs : criterion -> picking -> Integer.t
+
+val row_weights : (Integer.t -> bool) -> picking -> weighted list
+
+val alike : Integer.t list -> Integer.t -> Integer.t -> bool
+
+val nca_weights :
+  (Integer.t -> Integer.t -> bool) -> picking list -> weighted list
+
+val nca_constant :
+  criterion -> Integer.t -> Integer.t -> (Integer.t -> Integer.t -> bool) ->
+  (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> picking list -> q
+
+val nca_value :
+  criterion -> Integer.t -> Integer.t -> (Integer.t -> Integer.t -> bool) ->
+  (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> picking list -> q
+
+val check_nca :
+  (Integer.t -> Integer.t -> Integer.t) -> points -> Integer.t list ->
+  criterion -> Integer.t -> Integer.t -> picking list -> factor -> metric ->
+  (q * q) option

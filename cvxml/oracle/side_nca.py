@@ -1,0 +1,107 @@
+"""The entries of the side file for NCA: numbers below the weights c_i w_ij of the convex step, and shares.
+
+Of point i let p_ik be the softmax over all others, and c_i w_ij as in methods/nca/certify.py. The entries of i are
+
+    [i, z, v, [[k, lesser, z_k, share] for all k != i]]
+
+over 2^WHOLE (lesser, share) or 2^DIGITS (logarithms). `lesser` is below c_i w_ik. For criterion f there is one for every
+k, below p_ik, because their sum bounds c_i = p_i from above. The shares of i have the sum of `lesser` over the mates of
+i, and are c_i q_ik up to rounding. z is the logarithm of a sum of exponentials, and v is at least log(1 / p_i), for g
+without the distances of the nearest points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any
+
+from cvxml.core.balls import ends
+from cvxml.core.exact import integers
+from cvxml.core.integer_matrices import is_psd, of_sum, weighted_outer
+from cvxml.core.result import SavedSolution
+from cvxml.methods.nca.exact import Mixture, Shares, exact_shares
+from cvxml.methods.nca.instance import Instance
+from cvxml.oracle.logarithms import exp_below, hint, log_above, log_sum_above, sum_beside_the_nearest
+
+WHOLE = 128  # binary digits of weights and shares
+DIGITS = 78  # binary digits of logarithms
+FINEST = 60  # binary digits of theta
+
+Lesser = dict[int, dict[int, int]]
+
+
+def pickings(p: Instance, saved: SavedSolution) -> tuple[dict[str, Any], Shares]:
+    """Return the entries for NCA, and the shares that they round. Use it with `precision()` of cvxml/core/balls.py.
+
+    Raises ValueError for a limited rank or a similarity.
+    """
+    if p.m < p.X.shape[1]:
+        raise ValueError("the verified checker takes nca with n_components=None, which is all features")
+    if p.similarity is not None:
+        raise ValueError("the verified checker takes nca with classes, not with a similarity")
+    shares = exact_shares(p, saved.metric, saved.dual)
+    unit = Fraction(2) ** shares.unit
+    heads, lesser = {}, {}
+    for i, row in shares.found.items():
+        of_f = p.criterion == "f"
+        reference = row.others if of_f else list(row.w)
+        D = shares.D[i]
+        z = log_sum_above([D[k] for k in reference], unit, DIGITS)
+        least = min(D[k] for k in reference)
+        far = {k: unit * (D[k] - least) + Fraction(z, 1 << DIGITS) for k in reference}
+        lesser[i] = {k: int(exp_below(x) * (1 << WHOLE)) for k, x in far.items()}
+        if of_f:
+            beyond = sum(lesser[i].values()) - sum(lesser[i][k] for k in row.w)
+            own = log_above(Fraction(1 << WHOLE, (1 << WHOLE) - beyond), DIGITS)
+        else:
+            sums = [sum_beside_the_nearest([D[k] for k in of], unit) for of in (row.others, row.w)]
+            own = hint((sums[0] / sums[1]).log(), Fraction(1, len(D)), DIGITS)
+        heads[i] = [i, hex(z), hex(own)]
+    given = _given(p, shares, lesser)
+    prices = []
+    for i, row in shares.found.items():
+        left = (1 << WHOLE) - sum(lesser[i].values())
+        items = []
+        for k in row.others:
+            a = given[i].get(k, 0)
+            # a share of 1 has the logarithm 0
+            z = min(log_above(Fraction(a + left, 1 << WHOLE), DIGITS), 0) if a else 0
+            items.append([k, hex(lesser[i].get(k, 0)), hex(z), hex(a)])
+        prices.append([*heads[i], items])
+    return {"over": hex(1 << WHOLE), "logs_over": hex(1 << DIGITS), "prices": prices}, shares
+
+
+def _given(p: Instance, shares: Shares, lesser: Lesser) -> Lesser:
+    """Return the whole shares: of the smallest theta that makes Z psd, or the numbers `lesser` of the mates."""
+    own = {i: {k: lesser[i][k] for k in row.w} for i, row in shares.found.items()}
+    if shares.mixture is None:
+        return own
+    points, first = integers(p.X)[0], int(shares.mixture.theta * (1 << FINEST))
+    for theta in _steps(first):
+        mixed = _mixed(shares, shares.mixture, theta, own)
+        weights = {
+            (i, k): own[i].get(k, 0) - mixed[i].get(k, 0) for i, row in shares.found.items() for k in row.others
+        }
+        if is_psd(weighted_outer(points, weights)):
+            return mixed
+    return own
+
+
+def _steps(first: int) -> Iterable[int]:
+    """theta as whole numbers over 2^FINEST, from `first` up."""
+    yield first
+    for k in range(FINEST):
+        if first + (1 << k) <= 1 << FINEST:
+            yield first + (1 << k)
+
+
+def _mixed(shares: Shares, mixture: Mixture, theta: int, own: Lesser) -> Lesser:
+    """The rows of the mixture, of the sums of `own`."""
+    found = {}
+    for i, row in shares.found.items():
+        pairs = zip(row.others, mixture.R[i], mixture.interior[i], strict=True)
+        of_both = ((k, *(int(ends(q)[0] * (1 << 2 * WHOLE)) for q in both)) for k, *both in pairs)
+        parts = {k: max(0, (a << FINEST) + (b - a) * theta) for k, a, b in of_both}
+        found[i] = of_sum(parts, sum(own[i].values()))
+    return found
