@@ -56,6 +56,8 @@ STAGES = {
             "cvxml/family/theorem/exact.py",
             "cvxml/oracle/saved.py",
             "cvxml/oracle/side.py",
+            "cvxml/oracle/side_nca.py",
+            "cvxml/methods/nca/exact.py",
             "cvxml/methods/ssvm/exact.py",
             "cvxml/methods/ssvm/exact_tree.py",
             "cvxml/methods/glml/rational.py",

@@ -299,5 +299,5 @@ LOGARITHMS: dict[str, Callable[[Family, Duals, FloatArray], dict[str, Any]]] = {
     "mcml": _of_softmaxes,
     "ldml": _of_logistic,
 }
-PICKING = "nca"  # the interval is of its convex step, and also wider
+PICKING = "nca"  # the interval is of its convex step, and wider too
 KNOWN = (*PRICES, STEP, *LOGARITHMS, PICKING)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import cvxml
-from cvxml.oracle.side import LOGARITHMS
+from cvxml.oracle.side import LOGARITHMS, PICKING
 from tests.instances import random_data
 from validation.verified import twin
 from validation.verified.built import run, saved
@@ -19,11 +19,14 @@ from validation.verified.test_verified import edited, rejected, same_as_exact
 pytestmark = pytest.mark.slow  # a landing runs these where `.ci/landing.py` says so
 
 
+METHODS = (*LOGARITHMS, PICKING)
 PAIRS = {"similar": [[3, 2], [0, 1], [5, 9], [7, 1], [4, 8]], "dissimilar": [[4, 2], [1, 3], [0, 9]]}
 
 
 def params_of(method: str, seed: int) -> dict[str, Any]:
-    """Parameters of a random instance: for LDML, all combinations of its parameters."""
+    """Parameters of a random instance: for LDML and NCA, all combinations of its parameters."""
+    if method == "nca":
+        return {"criterion": "fg"[seed // 2 % 2]}
     if method != "ldml":
         return {}
     params: dict[str, Any] = {"losses": ("sum", "means")[seed // 3 % 2], "b": ("free", 1.5)[seed % 2]}
@@ -36,7 +39,7 @@ def params_of(method: str, seed: int) -> dict[str, Any]:
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("method", LOGARITHMS)
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("start", range(0, 200, 10))
 def test_random_instances_have_the_interval_of_exact_mode_and_of_the_twin(
     start: int, method: str, tmp_path: Path
@@ -59,19 +62,24 @@ def hints_of(method: str, content: Any) -> list[tuple[list[Any], int]]:
     if method == "ldml":
         # a dual variable that is 0 or the whole weight leaves a logarithm unused
         return [(row, at) for row in content["prices"] for at in range(3) if row[at] != "0x0"]
+    if method == "nca":
+        return [(row, at) for row in content["prices"] for at in (1, 2)] + [
+            (share, 2) for *_, shares in content["prices"] for share in shares if share[3] != "0x0"
+        ]
     return [(row, 2) for row in content["prices"]] + [
         (share, 1) for row in content["prices"] for share in row[1]
     ]
 
 
-@pytest.mark.parametrize("method", LOGARITHMS)
+@pytest.mark.parametrize("method", METHODS)
 def test_a_logarithm_that_is_too_small_by_2_to_the_minus_64_is_rejected(method: str, tmp_path: Path) -> None:
     file, beside, _, content = edited(method, tmp_path)
     hints, rng = hints_of(method, content), np.random.default_rng(0)
+    little = int(content["logs_over"], 16) >> 64
     for k in [*range(3), *rng.choice(len(hints), 20, replace=False)]:
         row, at = hints[k]
         kept = row[at]
-        row[at] = hex(int(kept, 16) - (1 << 8))
+        row[at] = hex(int(kept, 16) - little)
         beside.write_text(json.dumps(content))
         assert rejected(file, beside)
         row[at] = kept
@@ -91,7 +99,7 @@ def numbers_of(content: Any) -> list[tuple[Any, Any]]:
     return found
 
 
-@pytest.mark.parametrize("method", LOGARITHMS)
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("shift", [40, 64, 400])
 def test_no_number_makes_the_checker_compute_without_end(method: str, shift: int, tmp_path: Path) -> None:
     """A logarithm of 2^64 had an exponential that no machine can hold. `run` has limits of time and memory."""
@@ -113,6 +121,32 @@ def test_no_number_makes_the_checker_compute_without_end(method: str, shift: int
             other[field][0][0] = value
             (tmp_path / "other.json").write_text(json.dumps(other))
             run(tmp_path / "other.json", beside)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # the first steps only
+@pytest.mark.parametrize("criterion", ["f", "g"])
+def test_a_number_that_is_not_below_its_weight_is_rejected(criterion: str, tmp_path: Path) -> None:
+    """Too large by 2^-70 of itself, with a share of the same size, so that the sums agree."""
+    X, y = random_data(5, n=12, d=2, classes=2)
+    file, beside = saved(cvxml.solve("nca", X, y, criterion=criterion, max_iter=3), tmp_path)
+    assert run(file, beside).proved
+    content = json.loads(beside.read_text())
+    tried = 0
+    for i, _, _, shares in content["prices"]:
+        for share in shares:
+            if y[share[0]] != y[i] or int(share[1], 16) < 1 << 90 or share[3] == "0x0":
+                continue
+            kept = share[1], share[3]
+            share[1::2] = [hex(int(each, 16) + (int(kept[0], 16) >> 70)) for each in kept]
+            beside.write_text(json.dumps(content))
+            assert rejected(file, beside)
+            share[1::2], tried = kept, tried + 1
+    assert tried >= 10
+    # and one of another class counts as no weight for g
+    share = next(share for share in content["prices"][0][3] if y[share[0]] != y[0])
+    share[1] = hex(int(share[1], 16) + 1 if criterion == "g" else 1 << 128)
+    beside.write_text(json.dumps(content))
+    assert rejected(file, beside)
 
 
 def test_points_that_are_alone_in_their_class_have_no_softmax(tmp_path: Path) -> None:

@@ -610,6 +610,56 @@ def mcml(p: Problem) -> tuple[Fraction, Fraction]:
     return softmaxes(p, {i: dict.fromkeys(row, Fraction(1, len(row))) for i, row in mates.items() if row})
 
 
+def nca(p: Problem) -> tuple[Fraction, Fraction]:
+    """A bound of the convex step at the metric, sum_i [ c_i (log sum exp(-D) + sum w D) + sum c w log (c w) (- c_i) ].
+
+    c w is known from below, by `lesser`; 127 and 2^-128 are of t log t >= -127 t - 2^-128. The value is at least that
+    of - sum p_i or - sum log p_i.
+    """
+    y, criterion, r = p.classes(), p.params["criterion"], Fraction(p.whole(p.side["logs_over"]))
+    require(criterion in ("f", "g") and p.params.get("similarity") is None and r > 0, "parameters")
+    require(p.params.get("n_components") is None or index(p.params["n_components"], p.d + 1) == p.d, "rank")
+    every = {i: [k for k in range(p.n) if k != i] for i in range(p.n)}
+    mates = {i: [k for k in row if y[k] == y[i]] for i, row in every.items()}
+    require([row[0] for row in p.side["prices"]] == [i for i in range(p.n) if mates[i]], "points")
+    value, bound, weights = Fraction(0), Fraction(0), dict[tuple[int, int], Fraction]()
+    for i, z, v, row in p.side["prices"]:
+        require([index(k, p.n) for k, *_ in row] == every[i], "points")
+        reference = every[i] if criterion == "f" else mates[index(i, p.n)]
+        least, sums = {}, {}
+        for name, points in (("all", every[i]), ("mates", mates[i]), ("reference", reference)):
+            least[name] = min(p.D(i, k) for k in points)
+            sums[name] = ln(sum((exp(least[name] - p.D(i, k)) for k in points), Fraction(0)))
+        z, v = p.whole(z) / r, p.whole(v) / r
+        require(sums["reference"] <= z + LAST, "the logarithm of the sum")
+        lesser = {k: p.price(low) for k, low, _, _ in row}
+        left = 1 - sum(lesser.values())
+        held = sum((lesser[k] for k in mates[i]), Fraction(0))
+        far = {k: p.D(i, k) - least["reference"] + z for k in every[i]}
+        require(
+            all(not low or (k in reference and ln(low) <= LAST - far[k]) for k, low in lesser.items()),
+            "a number below a weight",
+        )
+        shares = {k: p.price(share) for k, _, _, share in row}
+        require(sum(shares.values()) == held, "sums")
+        for k, _, log, _ in row:
+            log = p.whole(log) / r
+            if shares[k]:
+                require(log <= 0 and ln(shares[k] + left) <= log + LAST, "a logarithm")
+                bound -= shares[k] * log
+            weights[i, k] = (lesser[k] if k in mates[i] else 0) - shares[k]
+        bound -= sum((lesser[k] * min(far[k], Fraction(127)) for k in mates[i]), Fraction(0))
+        bound -= 127 * left + Fraction(len(mates[i]), 2**128)
+        if criterion == "f":
+            require(ln(1 / (held + left)) <= v + LAST, "the logarithm of c")
+            bound -= (held + left) * (v + 1)
+            value -= held
+        else:
+            require(sums["all"] - sums["mates"] <= v + LAST, "the logarithm of p")
+            value += least["mates"] - least["all"] + v
+    return bound + p.below(Fraction(0), weights), value
+
+
 def within(value: Any, least: float, most: float) -> Fraction:
     """A double in a range."""
     found = number(value)
@@ -671,6 +721,7 @@ PARAMS = {
     "ssvm": {"n_neighbors", "C", "loss_matrix"},
     "glml": {"query", "alpha", "priors", "model", "n_components"},
     "mcml": set(),
+    "nca": {"criterion", "n_components", "similarity"},
     "ldml": {"b", "pairs", "losses", "weights", "self_pairs"},
 }
 HEAD = {"format", "version", "method", "over", "prices"}
@@ -681,6 +732,7 @@ SIDE = {
     "ssvm": {"root", "factor", "latent", "cases"},
     "glml": {"B", "trace", "scale"},
     "mcml": {"root", "factor", "logs_over"},
+    "nca": {"root", "factor", "logs_over"},
     "ldml": {"root", "factor", "logs_over", "b"},
 }
 READ = {"format", "version", "method", "params", "X", "y", "metric", "neighbors"}
@@ -709,6 +761,7 @@ METHODS = {
     "ssvm": ssvm,
     "glml": glml,
     "mcml": mcml,
+    "nca": nca,
     "ldml": ldml,
 }
 

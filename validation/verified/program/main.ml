@@ -547,10 +547,10 @@ let mcml _ side p : outcome =
 
 (* Of each point: all others with a number below c_i w_ij, a logarithm of the share, and the share; two logarithms *)
 let pickings side : Verified.picking list =
-  let index = natural side.doc "a price" and whole = whole "a price" in
+  let index = natural side.doc "a price" and whole = whole "a price" and logarithm = logarithm side in
   let neighbour row : Verified.neighbour =
     match list "a price" row with
-    | [ k; lesser; z; a ] -> { of_other = index k; lesser = whole lesser; portion = whole a; log_portion = whole z }
+    | [ k; lesser; z; a ] -> { of_other = index k; lesser = whole lesser; portion = whole a; log_portion = logarithm z }
     | _ -> reject "a price must be a point and three numbers"
   in
   map
@@ -560,8 +560,8 @@ let pickings side : Verified.picking list =
           {
             Verified.of_row = index i;
             neighbours = map neighbour (list "prices" others);
-            log_mass = whole z;
-            log_own = whole v;
+            log_mass = logarithm z;
+            log_own = logarithm v;
           }
       | _ -> reject "prices must be a point, two numbers and a list")
     side.prices
@@ -590,7 +590,7 @@ let nca doc side p : outcome =
     attained = Lazy.force p.metric;
     failed =
       lazy
-        [
+        ([
           (of_all (fun t -> Z.sign t.portion >= 0 && Z.sign t.lesser >= 0), "a price is negative");
           ( List.for_all
               (fun (s : Verified.picking) ->
@@ -598,10 +598,13 @@ let nca doc side p : outcome =
                 Z.equal (Verified.summed (fun (t : Verified.neighbour) -> t.portion) s.neighbours) (Verified.held own s.neighbours))
               rows,
             "the shares of a point do not have the sum of the numbers below the weights of its class" );
-          ( false,
-            "a number below a weight is too large, a logarithm is too small, points are not in order, or the shares do \
-             not make Z positive semidefinite" );
-        ];
+        ]
+        @ of_problem p.x (Lazy.force p.metric)
+        @ [
+            ( false,
+              "a number below a weight is too large, a logarithm is too small, points are not in order, or the shares \
+               prove no bound" );
+          ]);
   }
 
 (* As cvxml has them *)
