@@ -4,10 +4,10 @@ Of point i let p_ik be the softmax over all others, and c_i w_ij as in methods/n
 
     [i, z, v, [[k, lesser, z_k, share] for all k != i]]
 
-over 2^WHOLE (lesser, share) or 2^DIGITS (logarithms). `lesser` is below c_i w_ik. For criterion f there is one for every
-k, below p_ik, because their sum bounds c_i = p_i from above. The shares of i have the sum of `lesser` over the mates of
-i, and are c_i q_ik up to rounding. z is the logarithm of a sum of exponentials, and v is at least log(1 / p_i), for g
-without the distances of the nearest points.
+over 2^WHOLE (lesser, share) or 2^DIGITS (logarithms). The number `lesser` is below c_i w_ik. For criterion f there is
+one for every k, below p_ik, because their sum bounds c_i = p_i from above. The shares of i have the sum of `lesser`
+over the points of the class of i, and are c_i q_ik up to rounding. z is the logarithm of a sum of exponentials, and v
+is at least log(1 / p_i), for g without the distances of the nearest points.
 """
 
 from __future__ import annotations
@@ -81,7 +81,9 @@ def _given(p: Instance, shares: Shares, lesser: Lesser) -> Lesser:
     for theta in _steps(first):
         mixed = _mixed(shares, shares.mixture, theta, own)
         weights = {
-            (i, k): own[i].get(k, 0) - mixed[i].get(k, 0) for i, row in shares.found.items() for k in row.others
+            (i, k): own[i].get(k, 0) - mixed[i].get(k, 0)
+            for i, row in shares.found.items()
+            for k in row.others
         }
         if is_psd(weighted_outer(points, weights)):
             return mixed
