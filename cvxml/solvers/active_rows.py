@@ -122,8 +122,8 @@ class Curvature:
     def times(self, x: FloatArray) -> FloatArray:
         return self.tau * x + self.weight * self.total(self.along(x))
 
-    def solve(self, b: FloatArray) -> FloatArray:
-        """The inverse times b: directly if rows or entries are few, else by conjugate gradients.
+    def solve(self, b: FloatArray, most: int = MAX_CG_STEPS) -> FloatArray:
+        """The inverse times b: directly if rows or entries are few, else by at most `most` steps of conjugate gradients.
 
         If conjugate gradients do not finish, the direct solution is used for up to `MAX_ROWS_STORED` rows.
         """
@@ -139,7 +139,7 @@ class Curvature:
             return z
 
         H, P = (LinearOperator((p, p), matvec=matvec, dtype=float) for matvec in (self.times, nearly))
-        found, unfinished = cg(H, b, x0=nearly(b), rtol=INEXACT, maxiter=MAX_CG_STEPS, M=P)
+        found, unfinished = cg(H, b, x0=nearly(b), rtol=INEXACT, maxiter=most, M=P)
         solved: FloatArray = self._directly(b) if unfinished and few <= MAX_ROWS_STORED else found
         return solved
 

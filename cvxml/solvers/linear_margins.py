@@ -93,8 +93,9 @@ class LinearMargins:
     def _enter(self, stage: Stage, M: FloatArray, share: float) -> None:
         """Start a stage from M (r, r). share: an estimate of the relative gap there."""
         before, self.stage = self.stage, stage
-        key, price = self.solver.key, self.solver.slopes(self.solver.x)
+        key, price, heavy = self.solver.key, self.solver.slopes(self.solver.x), self.solver.heavy
         self.solver = self._solver()
+        self.solver.heavy = heavy
         if before.every == stage.every:
             self.solver.key, self.solver.price = key, price
         inside = np.eye(len(M)) if stage.W is None else stage.W.T * self.spread

@@ -10,6 +10,10 @@ A barrier -tau log det M keeps M positive definite. At the minimum,
     C - sum_t a_t V_t = tau M^-1.
 So the dual variables are feasible. The gap is tau times the size r of M plus the excess of the rows, which is a sum
 of terms >= 0. Only rows with 0 < a < c have curvature for Newton's method. They are few, even if there are many rows.
+
+Heavy hinge: if c is far larger than the final dual variables, for example in LMNN with mu near 1, the violated margins
+cost far more than <C, M> at the start. Then g starts at their ratio, so that a is about as large as in the end, and
+tau follows <C, M>. A round that does not end near the minimum is continued, and only one of g and tau falls at a time.
 """
 
 from __future__ import annotations
@@ -24,7 +28,7 @@ from cvxml.core.clock import watched
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.family.geometry.symmetric import smat, svec
 from cvxml.family.rows.base import Duals, MarginRows
-from cvxml.solvers.active_rows import Active, Curvature
+from cvxml.solvers.active_rows import MAX_CG_STEPS, Active, Curvature
 
 NARROWER = 4.0  # divisor from one width g to the next
 NARROWEST = 1e-3  # smallest width g; below it, changing b alone is enough
@@ -32,6 +36,11 @@ TOWARDS = 4.0  # divisor from one tau to the next
 ROUNDING = 1e-15  # a relative gap below this is rounding
 CENTRED = 1.0  # a round ends when the Newton decrement is at most CENTRED^2 tau
 LATE_DECREMENT = 2.0  # when the Newton decrement is at most this^2 tau, the rows at their kink hardly change
+HEAVY = 10.0  # the hinge is heavy if violated margins cost more than this many times <C, M> at the start
+EMPTY = 1e6  # if they cost more than this many times <C, M>, M is 0 up to rounding and the hinge is not heavy
+BALANCE = 4.0  # with a heavy hinge, g falls if the excess of the rows is above this times the gap of the barrier
+CONTINUED = 5  # with a heavy hinge, a round is continued at most this many times
+HEAVY_CG_STEPS = 100  # steps of conjugate gradients with a heavy hinge
 LOOK = 5  # rows are added and removed after this many Newton steps
 SHORTEST = 1e-9  # shortest step, relative to the Newton step
 MAX_NEWTON_STEPS = 30  # Newton steps of one round
@@ -79,6 +88,8 @@ class Multipliers:
         self.price: FloatArray = np.zeros(0)  # the multipliers b
         self.x: FloatArray = np.zeros(0)  # 1 - v of the rows held
         self.g, self.tau, self.unit = 1.0, 1.0, margin.cap
+        self.heavy, self.continued = False, 0
+        self.decrement = np.inf
 
     def begin(self, M: FloatArray, share: float) -> None:
         """Run the first round from M. share: an estimate of the relative gap of M."""
@@ -86,6 +97,12 @@ class Multipliers:
         self.look()
         self.g = min(1.0, np.sqrt(share))
         self.tau = 0.25 * share * self.value() / len(M)
+        cost = float(np.sum(self.C * M))
+        push = self.value() - cost
+        if not self.margin.squared and HEAVY * cost < push < EMPTY * cost:
+            self.heavy = True
+            self.g *= push / cost
+            self.tau = 0.5 * share * cost / len(M)
         if self.margin.hard:
             self.unit = self.value() / len(M)
         self.round()
@@ -94,12 +111,32 @@ class Multipliers:
         """Run another round, with new multipliers, width and tau; False if rounding prevents a step."""
         if self.left() <= ROUNDING * self.value():
             return False
+        if self.heavy:
+            return self._heavy_step()
         self.price = self.slopes(self.x)
         rest = self.rest()
         if rest > self.tau * len(self.M):
             # Dual variables without a limit amplify the rounding of margins, so g stays larger.
             self.g = max(self.g / NARROWER, 4 * NARROWEST if self.margin.hard else NARROWEST)
         self.tau = min(self.tau, 0.25 * self.value() / len(self.M)) / TOWARDS
+        self.look()
+        return self.round()
+
+    def _heavy_step(self) -> bool:
+        """Continue the last round if it did not end near the minimum; else run another one with new multipliers.
+
+        If g and tau fell together, w / tau would grow by their product, for the weight w of a row. Then conjugate
+        gradients find no Newton direction before the dual variables are right.
+        """
+        if self.decrement > LATE_DECREMENT**2 * self.tau and self.continued < CONTINUED:
+            self.continued += 1
+        else:
+            self.continued = 0
+            self.price = self.slopes(self.x)
+            if self.rest() > BALANCE * self.tau * len(self.M):
+                self.g = max(self.g / NARROWER, NARROWEST)
+            else:
+                self.tau /= TOWARDS
         self.look()
         return self.round()
 
@@ -192,7 +229,7 @@ class Multipliers:
             # A row that had 0 < a < c before this round would return there after a step without its curvature.
             free |= self._between(self.price)
         curvature = Curvature(self.active.part(np.flatnonzero(free)), L, self.tau, self.weight)
-        direction = -curvature.solve(slope)
+        direction = -curvature.solve(slope, HEAVY_CG_STEPS if self.heavy else MAX_CG_STEPS)
         self.decrement = -float(slope @ direction)
         centred = self.decrement <= CENTRED**2 * self.tau and np.linalg.eigvalsh(Z)[0] > 0
         change = smat(direction, len(L))
