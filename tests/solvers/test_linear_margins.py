@@ -260,3 +260,26 @@ def test_parts_of_a_metric_are_all_where_they_are_few() -> None:
     assert many == sorted(set(many))
     assert (many[0], many[-1]) == (1, 999)
     assert len(many) <= PARTS
+
+
+def without_signal(n: int = 60, d: int = 30) -> tuple[np.ndarray, np.ndarray]:
+    """Points of three classes that are not apart in any feature."""
+    return np.random.default_rng(0).standard_normal((n, d)), np.arange(n) % 3
+
+
+@pytest.mark.parametrize("mu", [0.99, 0.999])
+def test_a_heavy_hinge_is_certified(mu: float) -> None:
+    """Dual variables far below their limit: a kink that is narrow from the start ends in a stalled run."""
+    X, y = without_signal()
+    found = cvxml.solve("lmnn", X, y, mu=mu, tol=1e-4)
+    assert found.status is Status.CONVERGED
+    assert found.certificate.proves(1e-4)
+
+
+@pytest.mark.parametrize(("mu", "heavy"), [(0.01, False), (0.5, False), (0.99, True)])
+def test_the_hinge_is_heavy_only_near_mu_1(mu: float, heavy: bool) -> None:
+    """At mu = .01 the optimum is 0, so no ratio of the two sums means anything."""
+    X, y = without_signal()
+    solver = LinearMargins(METHOD.member(instance(X, y, mu=mu)), 1e-4)
+    solver.begin()
+    assert solver.solver.heavy is heavy
