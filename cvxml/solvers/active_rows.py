@@ -123,7 +123,7 @@ class Curvature:
         return self.tau * x + self.weight * self.total(self.along(x))
 
     def solve(self, b: FloatArray, most: int = MAX_CG_STEPS) -> FloatArray:
-        """The inverse times b: directly if rows or entries are few, else by at most `most` steps of conjugate gradients.
+        """The inverse times b: directly if rows or entries are few, else by `most` steps of conjugate gradients.
 
         If conjugate gradients do not finish, the direct solution is used for up to `MAX_ROWS_STORED` rows.
         """
