@@ -88,7 +88,7 @@ class Multipliers:
         self.price: FloatArray = np.zeros(0)  # the multipliers b
         self.x: FloatArray = np.zeros(0)  # 1 - v of the rows held
         self.g, self.tau, self.unit = 1.0, 1.0, margin.cap
-        self.heavy, self.continued = False, 0
+        self.heavy, self.continued = 1.0, 0  # heavy: the ratio if the hinge is heavy, else 1
         self.decrement = np.inf
 
     def begin(self, M: FloatArray, share: float) -> None:
@@ -100,8 +100,9 @@ class Multipliers:
         cost = float(np.sum(self.C * M))
         push = self.value() - cost
         if not self.margin.squared and HEAVY * cost < push < EMPTY * cost:
-            self.heavy = True
-            self.g *= push / cost
+            self.heavy = max(self.heavy, push / cost)
+        if self.heavy > 1:
+            self.g *= self.heavy
             self.tau = 0.5 * share * cost / len(M)
         if self.margin.hard:
             self.unit = self.value() / len(M)
@@ -111,7 +112,7 @@ class Multipliers:
         """Run another round, with new multipliers, width and tau; False if rounding prevents a step."""
         if self.left() <= ROUNDING * self.value():
             return False
-        if self.heavy:
+        if self.heavy > 1:
             return self._heavy_step()
         self.price = self.slopes(self.x)
         rest = self.rest()
@@ -229,7 +230,7 @@ class Multipliers:
             # A row that had 0 < a < c before this round would return there after a step without its curvature.
             free |= self._between(self.price)
         curvature = Curvature(self.active.part(np.flatnonzero(free)), L, self.tau, self.weight)
-        direction = -curvature.solve(slope, HEAVY_CG_STEPS if self.heavy else MAX_CG_STEPS)
+        direction = -curvature.solve(slope, HEAVY_CG_STEPS if self.heavy > 1 else MAX_CG_STEPS)
         self.decrement = -float(slope @ direction)
         centred = self.decrement <= CENTRED**2 * self.tau and np.linalg.eigvalsh(Z)[0] > 0
         change = smat(direction, len(L))

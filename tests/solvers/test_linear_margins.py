@@ -282,4 +282,4 @@ def test_the_hinge_is_heavy_only_near_mu_1(mu: float, heavy: bool) -> None:
     X, y = without_signal()
     solver = LinearMargins(METHOD.member(instance(X, y, mu=mu)), 1e-4)
     solver.begin()
-    assert solver.solver.heavy is heavy
+    assert (solver.solver.heavy > 1) is heavy
