@@ -161,9 +161,10 @@ class LinearMargins:
     def _more(self) -> bool:
         """Change the directions if others would decrease the objective more than the present gap.
 
-        The new ones join the directions that M uses. False if there are no such directions.
+        The new ones join the directions that M uses. If the hinge is heavy (multipliers.py), all directions are used.
+        False if there are no such directions.
         """
-        if self.changes == CHANGES:
+        if self.changes == CHANGES or self.solver.heavy > 1:
             self._enter(WHOLE, self._mixed(self.found(), ROUGH_GAP), ROUGH_GAP)
             return True
         self.changes += 1

@@ -92,7 +92,10 @@ class Multipliers:
         self.decrement = np.inf
 
     def begin(self, M: FloatArray, share: float) -> None:
-        """Run the first round from M. share: an estimate of the relative gap of M."""
+        """Run the first round from M. share: an estimate of the relative gap of M.
+
+        If `heavy` is above 1, the hinge is heavy in an earlier stage, and g starts wide again.
+        """
         self.M = M
         self.look()
         self.g = min(1.0, np.sqrt(share))
