@@ -12,7 +12,7 @@ from cvxml.core.result import Status
 from cvxml.family.geometry.symmetric import squares
 from cvxml.family.rows.triplets import Triplets
 from cvxml.methods.lmnn import METHOD, instance
-from cvxml.solvers import active_rows, linear_margins
+from cvxml.solvers import active_rows, linear_margins, multipliers
 from cvxml.solvers.active_rows import Active, Curvature
 from cvxml.solvers.choose_solver import PARTS, _sizes
 from cvxml.solvers.linear_margins import WHOLE, LinearMargins
@@ -32,8 +32,9 @@ def wide(seed: int = 0, n: int = 70, d: int = 40) -> tuple[np.ndarray, np.ndarra
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """From 4 directions on."""
+    """From 4 directions on, one change of them after the other: a heavy hinge would take all at once."""
     monkeypatch.setattr(linear_margins, "DIRECTIONS", 4)
+    monkeypatch.setattr(multipliers, "HEAVY", np.inf)
 
 
 def staged(seed: int = 0) -> LinearMargins:
