@@ -291,10 +291,13 @@ def test_no_line_of_a_paragraph_reads_as_a_list(page: Path) -> None:
     assert starts == []
 
 
-def test_the_short_section_of_an_old_version_is_short() -> None:
-    section = read(ROOT / "CHANGELOG.md").split("\n## [0.2.0]")[1].split("\n## ")[0]
+@pytest.mark.parametrize(
+    ("version", "details"), [("Unreleased", "docs/changes_03.md"), ("0.2.0", "docs/history.md")]
+)
+def test_the_section_of_a_version_is_short_and_links_the_details(version: str, details: str) -> None:
+    section = read(ROOT / "CHANGELOG.md").split(f"\n## [{version}]")[1].split("\n## ")[0]
     assert len(section.splitlines()) <= 60
-    assert "docs/history.md" in section
+    assert details in section
 
 
 @every_text
