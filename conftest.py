@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
+# The tests run side by side, each with one thread, and so do the programs that they start. Libraries read this when
+# they are loaded.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 import json
 import math
-import os
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
