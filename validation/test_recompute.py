@@ -453,7 +453,7 @@ def same_figures(solution: cvxml.Solution, path: str) -> None:
     assert recompute.main(path)
 
 
-@pytest.mark.quick(7)
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("name", RELATIVES)
 def test_it_does_not_prove_what_is_wrong_of_a_relative(name: str, tmp_path: Path) -> None:
     """The wrong metrics of the case; and the right one with all prices a tenth smaller, or for other data."""
@@ -853,7 +853,7 @@ REFUSED_FIRST_ORDER: dict[str, tuple[str, str, Callable[[dict[str, Any]], object
 }
 
 
-@pytest.mark.quick(7)
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("case", REFUSED_FIRST_ORDER)
 def test_what_is_not_stationary_is_not_proved(
     case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

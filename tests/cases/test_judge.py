@@ -97,6 +97,7 @@ def agree(case: Case, name: str, metric: np.ndarray, undecided: tuple[str, ...] 
     return str(ours.verdict)
 
 
+@pytest.mark.quick(13)
 @each(ATTAINED, long=EXACT)
 def test_the_right_answer_is_certified(case: Case) -> None:
     assert judged(case, case.content["proof"]["metric"]).verdict == "certified"
@@ -132,7 +133,7 @@ def test_no_wrong_answer_is_certified_and_most_are_refuted(case: Case) -> None:
             assert at_the_border or found.verdict == ("close" if share < 0.01 else "refuted"), found
 
 
-@pytest.mark.quick(5)
+@pytest.mark.quick(3)
 @pytest.mark.usefixtures("one_reference")
 @each(ATTAINED)
 def test_check_says_the_same_of_everything(case: Case) -> None:
@@ -220,7 +221,7 @@ def test_what_is_no_metric_in_units_of_the_features_is_not_certified(
     assert agree(case, "in units", metric) == "inconclusive"
 
 
-@pytest.mark.quick(2)
+@pytest.mark.quick(1)
 @pytest.mark.usefixtures("one_reference")
 @each(ATTAINED)
 def test_one_entry_is_off_by_a_millionth_of_the_norm_or_less(case: Case) -> None:
@@ -292,7 +293,7 @@ def test_a_verdict_is_that_of_every_gap_of_the_interval(least: float, most: floa
     assert judging.by_gap(7 * least, 7 * most, 7.0, 0.1)[0] == verdict
 
 
-@pytest.mark.quick(6)
+@pytest.mark.quick(3)
 @pytest.mark.parametrize(
     ("case_id", "least", "most", "verdict"),
     [
@@ -322,6 +323,7 @@ def test_a_step_is_judged_by_what_it_could_gain(
     assert judged(case, 2 * stored).verdict == verdict
 
 
+@pytest.mark.quick(18)
 @each([case for case in ATTAINED if case.id not in EXACT])
 def test_objectives_are_fractions(case: Case) -> None:
     problem, metric = judging.problem_of_case(case.content), np.array(case.content["proof"]["metric"])
@@ -443,7 +445,7 @@ def put_hostile(path: Path, content: Any) -> None:
     path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
 
 
-@pytest.mark.quick(6)
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_answer_is_one_line_and_the_next_is_judged(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

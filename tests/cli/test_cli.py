@@ -51,7 +51,7 @@ SETTINGS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.quick(4)
+@pytest.mark.quick(2)
 @method_with_lists
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 def test_solve_is_the_python_function(cli: Cli, method: str, settings: dict[str, Any]) -> None:
@@ -202,6 +202,7 @@ KERNELS = [
 ]
 
 
+@pytest.mark.quick(4)
 @both_formats
 @pytest.mark.parametrize("options", KERNELS, ids=str)
 def test_saved_solutions_are_certified_and_resumed(cli: Cli, options: list[Any], ending: str) -> None:

@@ -127,6 +127,7 @@ ROLES = {
 }
 
 
+@pytest.mark.quick(45)
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.parametrize("role", ROLES)
 def test_hostile_files_are_one_line_and_code_2(cli: Cli, role: str, name: str) -> None:
@@ -298,7 +299,7 @@ def with_output(words: str, read: str, option: str, written: str) -> list[str]:
     return [command, option, written, *more]
 
 
-@pytest.mark.quick(40)
+@pytest.mark.quick(20)
 @pytest.mark.parametrize("named", NAMED)
 @pytest.mark.parametrize("case", OVERWRITES)
 def test_no_output_replaces_an_input(
@@ -327,7 +328,7 @@ REPLACES = {
 }
 
 
-@pytest.mark.quick(3)
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("command", "name"), [(command, name) for command in REPLACES for name in REPLACES[command][2]]
 )

@@ -98,6 +98,7 @@ def write(path: str, content: dict[str, Any]) -> None:
     np.savez(path, header=np.array(json.dumps(header)), **arrays)
 
 
+@pytest.mark.quick(54)
 @method_with_lists
 @pytest.mark.parametrize("case", TAMPERED)
 def test_tampered_solutions_do_not_pass(cli: Cli, method: str, case: str) -> None:

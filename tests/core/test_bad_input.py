@@ -284,6 +284,7 @@ def test_lists_are_refused_where_neighbors_are_inferred() -> None:
         assert complaints("has no parameter 'neighbors'", methods=others, neighbors=lists) == []
 
 
+@pytest.mark.quick(7)
 @pytest.mark.parametrize("option", [
     *({"tol": v} for v in (0, -1e-6, np.nan, np.inf, "1e-6", None, True)),
     *({"max_iter": v} for v in (0, -5, 2.5, 100.0, True, "10")),
@@ -394,7 +395,7 @@ def bad_parts(dual: Mapping[str, Any]) -> dict[str, tuple[str, Any]]:
     }
 
 
-@pytest.mark.quick(11)
+@pytest.mark.quick(6)
 @pytest.mark.parametrize("method", [name for name in names() if get(name).DUAL])
 def test_bad_duals(method: str) -> None:
     """Each is refused by a sentence that names the part, or the part that it belongs to."""
@@ -411,7 +412,7 @@ def test_bad_duals(method: str) -> None:
         )
 
 
-@pytest.mark.quick(36)
+@pytest.mark.quick(18)
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e290, 1.7e308])
 @pytest.mark.parametrize("method", [name for name in names() if get(name).DUAL])
 def test_a_dual_that_is_beyond_all_bounds_proves_nothing(method: str, value: float) -> None:
@@ -461,6 +462,7 @@ def test_bad_parameters(method: str) -> None:
                 )
 
 
+@pytest.mark.quick(15)
 @pytest.mark.parametrize("method", WITH_LISTS)
 @pytest.mark.parametrize("u", [1e-323, 1.0, 1e300, 1e308, 1.7e308])
 @pytest.mark.parametrize("w", [1e-323, 1.0, 1e308])

@@ -86,7 +86,7 @@ def test_the_interval_is_that_of_the_certificate(method: str, params: dict[str, 
     assert exact.distance <= 1e-9 * np.linalg.norm(metric)
 
 
-@pytest.mark.quick(6)
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("method", [m for m in names() if get(m).CLAIM == "optimal"])
 @settings(max_examples=4, deadline=None)
 @given(st.integers(0, 10**6), st.floats(-2, 2))

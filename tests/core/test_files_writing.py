@@ -181,6 +181,7 @@ print("still there")
 """
 
 
+@pytest.mark.quick(2)
 @pytest.mark.skipif(os.name != "posix", reason="Windows ends a process without asking it")
 @pytest.mark.parametrize("number", ["SIGTERM", "SIGHUP"])
 @pytest.mark.parametrize("step", ["fsync", "replace"])

@@ -98,7 +98,7 @@ def test_labels_of_any_form_are_the_same_codes(form: str) -> None:
 
 
 # every method takes its labels through check_labels: one form that keeps the order of the classes, one that does not
-@pytest.mark.quick(5)
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("method", [m for m in names() if m != "mlkr"])  # whose y are numbers
 @pytest.mark.parametrize("form", ["strings", "unicode"])
 def test_labels_are_names_only(method: str, form: str) -> None:
@@ -157,7 +157,7 @@ def test_features_of_any_form_are_the_same_numbers(form: str) -> None:
     assert np.array_equal(array, GRID > 2 if form == "bools" else GRID)
 
 
-@pytest.mark.quick(13)
+@pytest.mark.quick(7)
 @every_method  # each takes its features through check_X
 @pytest.mark.parametrize("form", ["fortran", "float32"])
 def test_features_in_any_form_are_computed_in_float64(method: str, form: str) -> None:
@@ -217,7 +217,7 @@ def test_every_function_can_be_called_twice(method: str) -> None:
         assert cvxml.check(method, X, Y, metric, **params).verdict is Verdict.CERTIFIED
 
 
-@pytest.mark.quick(13)
+@pytest.mark.quick(7)
 @every_method
 def test_a_solution_keeps_the_data_it_was_given(method: str, tmp_path: Any) -> None:
     points, labels = X.copy(), Y.copy()
@@ -269,7 +269,7 @@ PARAMS = {
 }
 
 
-@pytest.mark.quick(34)
+@pytest.mark.quick(17)
 @pytest.mark.parametrize("kind", DEGENERATE)
 @pytest.mark.parametrize("case", PARAMS)
 def test_degenerate_data(kind: str, case: str) -> None:
@@ -340,7 +340,7 @@ def test_units_do_not_matter_where_lam_follows(method: str, factor: float) -> No
     assert np.linalg.norm(back - plain.metric) <= 1e-3 * np.linalg.norm(plain.metric)
 
 
-@pytest.mark.quick(11)
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("factor", [1e150, 1e100, 1e20, 1e8, 1e3, 1e-3, 1e-8, 1e-20, 1e-100, 1e-150, 1e-200])
 @pytest.mark.parametrize("case", PARAMS)
 def test_units_alone_end_in_a_proof_or_in_a_word(case: str, factor: float) -> None:

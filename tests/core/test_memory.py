@@ -85,6 +85,7 @@ TABLES: list[tuple[str, dict[str, Any], str]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.quick(7)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(("method", "params", "says"), TABLES)
 def test_what_is_listed_in_full_is_refused(

@@ -155,7 +155,7 @@ def test_no_more_threads_than_cores_and_than_are_asked_for(
     assert cores() == (8 if most is None else most)
 
 
-@pytest.mark.quick(2)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("method", ["lmnn", "mcml", "mmc", "dml_eig"])
 def test_a_solution_is_the_same_to_the_last_digit_on_any_number_of_threads(
     method: str, monkeypatch: pytest.MonkeyPatch

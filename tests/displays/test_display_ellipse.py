@@ -174,6 +174,7 @@ def test_the_size_of_a_metric_does_not_move_its_ball(size: float) -> None:
         np.testing.assert_allclose(data_of(other), data_of(one), rtol=1e-9)
 
 
+@pytest.mark.quick(9)
 @pytest.mark.parametrize("points", [PLANE[:1], np.tile(PLANE[:1], (4, 1)), np.zeros((2, 2))])
 @pytest.mark.parametrize("radius", [None, 50.0])
 @pytest.mark.parametrize("M", [M2, np.ones((2, 2)), np.eye(2)])

@@ -91,7 +91,7 @@ ignored = pytest.mark.filterwarnings(
 )
 
 
-@pytest.mark.quick(100)
+@pytest.mark.quick(28)
 @ignored
 @parametrize_with_checks(CHECKED)
 def test_scikit_learn_checks(estimator: object, check: object) -> None:
@@ -105,6 +105,7 @@ def test_the_default_of_max_iter_is_that_of_the_method() -> None:
         assert method.MAX_ITER in (1, estimator.max_iter), type(estimator).__name__
 
 
+@pytest.mark.quick(11)
 @every_estimator
 def test_distances_are_those_of_the_transformed_points(estimator: MetricEstimator) -> None:
     X, y = data()
@@ -160,7 +161,7 @@ def test_it_is_tuned_in_a_pipeline(estimator: MetricEstimator, grid: dict[str, l
     assert search.fit(X, y).best_score_ > 0.7
 
 
-@pytest.mark.quick(10)
+@pytest.mark.quick(5)
 @each([type(estimator)() for estimator, _ in LEARNERS if not isinstance(estimator, cvxml.NCA)])
 def test_the_defaults_are_those_of_the_method(estimator: Learner) -> None:
     X, y = data()
@@ -177,6 +178,7 @@ def test_the_docstring_has_a_line_for_every_parameter(of: type) -> None:
     assert sorted(names) == sorted(inspect.signature(of).parameters)
 
 
+@pytest.mark.quick(11)
 @every_estimator
 def test_clone_and_pickle(estimator: MetricEstimator) -> None:
     X, y = data()
@@ -193,6 +195,7 @@ def test_it_always_warns_when_not_certified(estimator: Learner) -> None:
         clone(estimator).set_params(max_iter=1, tol=1e-9).fit(X, y)
 
 
+@pytest.mark.quick(10)
 @with_steps
 def test_a_warm_start_goes_on_from_the_last_fit(estimator: Learner) -> None:
     X, y = data()

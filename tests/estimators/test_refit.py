@@ -120,6 +120,7 @@ DRAWING: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.quick(3)
 @ignored
 @pytest.mark.parametrize("of", SEEDED, ids=lambda each: each.__name__)
 def test_a_random_state_of_numpy_draws_the_seed(of: Any) -> None:

@@ -133,6 +133,7 @@ def test_value_conjugate_and_excess_are_exact_but_for_what_they_say(name: str, s
     )
 
 
+@pytest.mark.quick(54)
 @EVERY
 @SEEDS
 def test_rows_that_stand_for_others_as_far_off_as_they_may_be_are_covered(name: str, seed: int) -> None:

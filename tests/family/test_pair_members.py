@@ -94,7 +94,7 @@ def dual_cases(dual: dict[str, FloatArray], seed: int) -> list[dict[str, FloatAr
     return [dual, noisy, wild]
 
 
-@pytest.mark.quick(12)
+@pytest.mark.quick(6)
 @EVERY
 @SEEDS
 def test_double_precision_is_within_rounding_of_exact_arithmetic(method: str, seed: int) -> None:
@@ -116,6 +116,7 @@ def test_double_precision_is_within_rounding_of_exact_arithmetic(method: str, se
     assert decided >= 4
 
 
+@pytest.mark.quick(21)
 @EVERY
 @SEEDS
 def test_no_price_bounds_what_it_does_not(method: str, seed: int) -> None:
@@ -157,6 +158,7 @@ def test_the_objective_is_the_naive_one(method: str) -> None:
         assert found.objective == pytest.approx(of.method.objective(of.given, A / spent), rel=1e-12)
 
 
+@pytest.mark.quick(21)
 @EVERY
 @SEEDS
 def test_the_method_says_what_the_family_does(method: str, seed: int) -> None:
@@ -214,6 +216,7 @@ def test_a_dual_that_is_none_is_refused(method: str, wrong: str) -> None:
         of.method.certify(of.given, metric, bad)
 
 
+@pytest.mark.quick(7)
 @SEEDS
 def test_itml_in_fractions(seed: int) -> None:
     """A twin with loops, that inverts the prior and takes logarithms of sixty digits."""

@@ -119,7 +119,7 @@ def test_no_metric_that_is_drawn_contradicts_what_is_proved(method: str) -> None
 LOOSE = {"frobmetric": 2.0, "mmc": 15.0, "mcml": 0.25, "ldml": 0.25, "boostmetric": 0.25, "itml": 0.25}
 
 
-@pytest.mark.quick(2)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("method", LOOSE)
 def test_a_bound_is_near_the_largest_that_the_literal_problem_has(method: str) -> None:
     """Of all metrics that the statement calls feasible and no worse; and not below that."""
@@ -196,7 +196,7 @@ def test_of_an_infimum_that_no_metric_attains_nothing_is_predicted() -> None:
     assert found.left in str(found)
 
 
-@pytest.mark.quick(4)
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("method", METHODS)
 def test_of_two_points_at_one_place_neither_is_nearer(method: str) -> None:
     """Tilted by their difference, which is 0, the problem is what it was."""

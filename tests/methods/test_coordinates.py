@@ -52,7 +52,7 @@ def quietly(method: str, X: FloatArray, y: Any = Y, **params: Any) -> cvxml.Solu
         return cvxml.solve(method, X, y, **params)
 
 
-@pytest.mark.quick(8)
+@pytest.mark.quick(4)
 @pytest.mark.parametrize(("method", "data"), CASES)
 def test_the_optimum_is_that_of_the_features_as_given(
     method: str, data: str, monkeypatch: pytest.MonkeyPatch
@@ -246,7 +246,7 @@ def value(of: Any, given: Any, M: FloatArray) -> float:
     return found if np.isfinite(found) else np.inf
 
 
-@pytest.mark.quick(4)
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("method", names())
 def test_beside_a_wide_feature_it_is_certified_or_the_warning_names_the_feature(method: str) -> None:
     """No simple metric may be better: zero, the identity, or a metric that ignores the wide feature."""

@@ -56,7 +56,7 @@ def stop_at(call: int) -> Any:
     return callback
 
 
-@pytest.mark.quick(11)
+@pytest.mark.quick(6)
 @pytest.mark.parametrize("method", WITH_STEPS)
 def test_an_interrupt_at_once_is_a_solution_with_a_bound(method: str) -> None:
     points, y = real_data("wine", 60)

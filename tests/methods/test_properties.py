@@ -151,7 +151,7 @@ def test_the_optimum_lies_within_the_radius(method: str) -> None:
 HOSTILE = (0.0, -1.0, 1e-320, 1e-300, 1e-3, 1e3, 1e300, 1.7e308)
 
 
-@pytest.mark.quick(10)
+@pytest.mark.quick(5)
 @pytest.mark.parametrize("every", [1, 2])
 @pytest.mark.parametrize("method", [name for name in CONVEX if name != "glml"])
 def test_no_dual_lifts_the_bound_above_the_optimum(method: str, every: int) -> None:

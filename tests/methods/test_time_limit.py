@@ -118,7 +118,7 @@ def looks(
 ENDED = (Status.TIME_LIMIT, Status.CONVERGED, Status.STATIONARY, Status.NOT_ATTAINED, Status.AT_INFINITY)
 
 
-@pytest.mark.quick(8)
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("method", names())
 def test_the_time_may_be_up_at_any_look(method: str, looks: Callable[[int | None], list[int]]) -> None:
     """While the problem is built, in the midst of a step and at its end: a certified answer, or a sentence."""
@@ -373,7 +373,7 @@ CONVEX = [
 ]
 
 
-@pytest.mark.quick(5)
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("method", CONVEX)
 def test_check_says_what_it_found_by_then(method: str, clock: Callable[[float], None]) -> None:
     """At the first step: what is optimal is not refuted, and nothing is certified that is not."""

@@ -103,6 +103,7 @@ SEEDS = pytest.mark.parametrize("seed", range(3))
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # numbers overflow here on purpose
 
 
+@pytest.mark.quick(23)
 @SEEDS
 @pytest.mark.parametrize("name", ONE)
 def test_a_function_of_a_number_lies_in_the_enclosure(name: str, seed: int) -> None:

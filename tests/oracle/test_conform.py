@@ -71,7 +71,7 @@ def program(tmp_path: Path, body: str) -> list[str]:
     return [sys.executable, str(path)]
 
 
-@pytest.mark.quick(4)
+@pytest.mark.quick(3)
 @pytest.mark.parametrize(
     ("body", "verdict", "message"),
     [
@@ -120,6 +120,7 @@ def test_what_is_quoted_is_short_and_on_one_line(tmp_path: Path) -> None:
     assert "not JSON" in row.message
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize(
     ("answer", "verdict", "message"),
     [
@@ -136,7 +137,7 @@ def test_a_function_is_judged_as_a_program_is(answer: Any, verdict: str, message
     assert message in row.message
 
 
-@pytest.mark.quick(4)
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     "inputs",
     [
@@ -285,6 +286,7 @@ def test_skipped_cases_are_not_passed_unless_that_is_asked_for(capsys: pytest.Ca
     capsys.readouterr()
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize(
     ("body", "message"),
     [

@@ -48,6 +48,7 @@ def claim(value: float) -> Asked:
     return Asked("mlsvm", KNOWN.X, KNOWN.y, GIVEN, given, value=value, tol=1e-3, exact=True, diagnosed=False)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("exact", [False, True])
 @pytest.mark.parametrize("share", [0.98, 1.02])
 def test_a_tolerance_is_a_share_of_the_scale_of_the_reference(

@@ -221,7 +221,7 @@ def brief(value: Any) -> str:
 FEW = ("params", "y", "objective", "status")
 
 
-@pytest.mark.quick(9)
+@pytest.mark.quick(5)
 @every_method
 def test_a_parameter_a_label_and_a_claim_that_were_edited_are_noticed(method: str, tmp_path: Path) -> None:
     """Try a few edits for each method; the next test tries all of them."""
@@ -239,6 +239,7 @@ def test_a_parameter_a_label_and_a_claim_that_were_edited_are_noticed(method: st
     assert found == [], "\n".join(found)
 
 
+@pytest.mark.quick(13)
 @every_method
 def test_a_refusal_is_one_short_line(method: str, tmp_path: Path) -> None:
     """Each parameter in turn is a long text, and a text that a terminal would obey."""
@@ -316,6 +317,7 @@ EDITED: dict[str, tuple[str, Callable[[dict[str, Any]], object]]] = {
 }
 
 
+@pytest.mark.quick(15)
 @pytest.mark.parametrize("exact", [False, True])
 @pytest.mark.parametrize("case", EDITED)
 def test_what_was_derived_is_derived_again(case: str, exact: bool, tmp_path: Path) -> None:

@@ -73,6 +73,7 @@ def test_a_psd_matrix_with_entries_beside_its_blocks_is_not_measured_to_the_cone
 
 @pytest.mark.quick(8)
 # The metric of a kernel is measured in its feature space.
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("method", [name for name in names() if name != "kernel_mlsvm"])
 def test_a_distance_to_the_cone_is_that(method: str) -> None:
     """Of matrices that are psd, indefinite and not symmetric: nothing else is called the distance to the cone."""

@@ -137,7 +137,7 @@ RIGHT = {
 }
 
 
-@pytest.mark.quick(8)
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("name", RIGHT)
 def test_what_solves_the_problem_of_its_parameters_is_certified_and_what_does_not_is_not(name: str) -> None:
     module, learner, params, kept, (points, y), given, method, asked = RIGHT[name]
@@ -330,7 +330,7 @@ def fitted(model: Any) -> Any:
         return clone(model).fit(X, Y)
 
 
-@pytest.mark.quick(3)
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     "learner",
     [

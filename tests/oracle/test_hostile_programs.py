@@ -99,7 +99,7 @@ HOSTILE = {
 
 
 @linux
-@pytest.mark.quick(5)
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_program_is_one_row_and_leaves_nothing(name: str, tmp_path: Path, temporary: Path) -> None:
     body, expected = HOSTILE[name]

@@ -116,6 +116,7 @@ def test_a_minimum_inside_the_cone_is_found(seed: int) -> None:
     np.testing.assert_allclose(states[-1].M, np.linalg.inv(C), rtol=1e-6, atol=1e-8)
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_on_the_path_the_gradient_is_rho_over_m(seed: int) -> None:
     """With rho held (shrink = 1) the path ends where the gradient of f is rho M^-1."""

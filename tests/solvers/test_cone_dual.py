@@ -193,7 +193,7 @@ def other_shape(metrics: list[FloatArray]) -> tuple[int, ...]:
     return metrics[0].shape
 
 
-@pytest.mark.quick(12)
+@pytest.mark.quick(6)
 @pytest.mark.parametrize(("kind", "lam"), [*product(KINDS, [1.0]), *product(("random", "wide"), [1e-3, 1e3])])
 @pytest.mark.parametrize("name", SETS)
 def test_the_solver_and_cvxpy_agree_on_each_set(name: str, kind: str, lam: float) -> None:
@@ -205,6 +205,7 @@ def test_a_width_is_part_of_the_problem(name: str) -> None:
     agree(plain(name, "random", 0.5, seed=7, width=0.7), np.zeros(SHAPE))
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("twice", [False, True])
 @pytest.mark.parametrize("lam", [1e-3, 1.0, 1e3])
 def test_the_duals_of_three_methods_and_cvxpy_agree_on_real_data(lam: float, twice: bool) -> None:

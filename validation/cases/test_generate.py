@@ -75,6 +75,7 @@ def test_all_files_regenerate_byte_for_byte() -> None:
     regenerates({})
 
 
+@pytest.mark.quick(22)
 @each(CASES)
 def test_a_file_meets_its_schema_and_its_two_forms_of_a_number_agree(case: Case) -> None:
     schema("case").validate(case.content)
@@ -265,7 +266,7 @@ def flat(value: Any) -> list[Any]:
     return [v for entry in value for v in flat(entry)] if isinstance(value, list) else [value]
 
 
-@pytest.mark.quick(36)
+@pytest.mark.quick(18)
 @each(ATTAINED)
 def test_the_stored_metric_is_certified_and_lies_in_the_interval(case: Case) -> None:
     """In floating point, by a dual that is found anew: nothing of the file but the inputs and the metric is used."""
@@ -285,7 +286,7 @@ def claim_of(case: Case) -> dict[str, Any]:
     return {"claim": case.content["reference"]["claim"]}
 
 
-@pytest.mark.quick(8)
+@pytest.mark.quick(4)
 @each(ATTAINED)
 def test_every_wrong_metric_is_refuted(case: Case) -> None:
     assert case.content["wrong"] or case.id == "glml-indefinite"

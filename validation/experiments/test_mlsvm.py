@@ -78,6 +78,7 @@ def test_the_choice_is_that_of_least_error_over_two_folds(monkeypatch: pytest.Mo
     assert selecting == {"fits": 6, "unproved": 2}
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("method", "weight", "metric"),
     [

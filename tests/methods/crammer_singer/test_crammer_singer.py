@@ -82,6 +82,7 @@ def test_an_intercept_is_a_feature_that_is_1() -> None:
     assert solved(WITHOUT).certificate.lower_bound > found.certificate.objective
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("C", [0.01, 0.5, 20.0])
 @pytest.mark.parametrize("degenerate", [False, True])

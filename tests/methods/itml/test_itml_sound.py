@@ -81,7 +81,7 @@ def problem(seed: int) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
     return X, y, params
 
 
-@pytest.mark.quick(8)
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("seed", range(35))
 def test_rounding_covers_the_condition_of_the_prior_and_of_the_metric(seed: int) -> None:
     X, y, params = problem(seed)

@@ -132,7 +132,7 @@ def degenerate() -> dict[str, tuple[Any, Any, dict[str, Any]]]:
     }
 
 
-@pytest.mark.quick(11)
+@pytest.mark.quick(6)
 @every_hinge
 @pytest.mark.parametrize("case", degenerate())
 def test_degenerate_data(method: str, case: str) -> None:

@@ -87,6 +87,7 @@ def test_the_objective_is_the_divergence_and_a_constant() -> None:
 # optimality, and two ways
 
 
+@pytest.mark.quick(7)
 @every_set
 def test_the_optimality_conditions_hold(name: str) -> None:
     """dF/dA is psd and orthogonal to A: in units in which the points have unit covariance."""

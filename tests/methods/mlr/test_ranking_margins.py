@@ -149,6 +149,7 @@ def test_a_ranking_that_only_rounding_makes_no_worst_one_is_counted() -> None:
     assert max(missed) > 1e-9
 
 
+@pytest.mark.quick(3)
 @EVERY
 def test_0_is_optimal_as_long_as_the_least_feasible_prices_say_so(measure: str) -> None:
     """Against cvxpy: the largest C at which prices of rows of the largest loss, C/n a query, leave Z psd."""

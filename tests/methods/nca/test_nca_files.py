@@ -59,6 +59,7 @@ def test_an_honest_file_is_never_refuted(case: str, options: dict[str, Any], tmp
         assert found.verdict is Verdict.CERTIFIED
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("case", PROVED)
 def test_recompute_finds_the_same_bound_by_entropies(case: str, tmp_path: Path) -> None:
     solution = solved(case)

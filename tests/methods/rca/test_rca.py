@@ -251,6 +251,7 @@ def mistake(name: str) -> FloatArray:
     return np.linalg.inv(covariance[name])
 
 
+@pytest.mark.quick(5)
 @pytest.mark.parametrize("name", rca.MISREADINGS)
 def test_a_mistake_is_named(name: str) -> None:
     report = assert_named("rca", name, X, None, mistake(name), chunklets=CHUNKLETS)

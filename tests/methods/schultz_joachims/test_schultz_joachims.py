@@ -50,7 +50,7 @@ POINTS = {
 }
 
 
-@pytest.mark.quick(10)
+@pytest.mark.quick(5)
 @pytest.mark.parametrize("kind", ["features", "few", "many", "points", "twice"])
 @pytest.mark.parametrize("points", POINTS)
 def test_against_cvxpy_from_scratch(points: str, kind: str) -> None:

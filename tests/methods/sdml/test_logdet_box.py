@@ -101,6 +101,7 @@ def definite_on_a_grid(S: FloatArray, lam: float) -> bool:
     return False
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("lam", [0.1, 0.3, 0.6])
 def test_a_start_or_a_direction_is_found(seed: int, lam: float) -> None:

@@ -149,7 +149,7 @@ MADE: dict[str, dict[str, Any]] = {
 SEED = dict.fromkeys(MADE, 4) | {"half": 1, "class_weights": 1, "fewer": 1, "self": 1, "no_cone": 7}
 
 
-@pytest.mark.quick(2)
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("name", MADE)
 def test_the_metric_of_a_misreading_is_its_answer_and_not_that_of_the_paper(name: str) -> None:
     X, y = points_for(name)

@@ -90,6 +90,7 @@ def test_a_start_whose_best_multiple_is_0_keeps_its_sets() -> None:
     assert one.status.name == other.status.name == "STATIONARY"
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("solver", ["fast", "clarabel"])
 @pytest.mark.parametrize(("seed", "leaves"), [(0, False), (9, True)])
 def test_what_ends_at_0_is_stationary_for_the_sets_of_its_certificate(

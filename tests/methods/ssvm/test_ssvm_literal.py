@@ -348,6 +348,7 @@ def test_a_latent_set_must_be_one() -> None:
 # --- why the polynomial statement goes through every m --------------------------------------------------------
 
 
+@pytest.mark.quick(20)
 @pytest.mark.parametrize("integers", [True, False])
 @pytest.mark.parametrize(("R", "k"), SIZES)
 def test_for_a_fixed_number_of_votes_the_linear_program_is_integral(R: int, k: int, integers: bool) -> None:

@@ -181,7 +181,7 @@ def assert_step_covered(given: Drawn, W: FloatArray, proof: Certificate, others:
         assert Fraction(step.lower_bound) - Fraction(step.value_rounding) <= truth.step(other, latent)
 
 
-@pytest.mark.quick(6)
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("shape", SHAPES)
 def test_figures_of_a_stationary_metric_and_of_what_is_near_it(shape: str, seed: int) -> None:
@@ -197,6 +197,7 @@ def test_figures_of_a_stationary_metric_and_of_what_is_near_it(shape: str, seed:
         assert_step_covered(given, near, certified(given, near, dual), others)
 
 
+@pytest.mark.quick(18)
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("shape", SHAPES)
 def test_figures_of_any_metric_and_weights(shape: str, seed: int) -> None:
@@ -299,6 +300,7 @@ def hopeless(seed: int) -> Drawn:
     return Drawn(instance(X, y, n_neighbors=1 + 2 * (seed % 2), C=10.0 ** rng.uniform(-2, 0)), rng)
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize("seed", range(8))
 def test_a_tree_proves_zero_in_integers(seed: int) -> None:
     given = hopeless(seed)
