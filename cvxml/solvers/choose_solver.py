@@ -13,7 +13,7 @@ import numpy as np
 
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import Dual, Status
-from cvxml.core.run import Estimate, Found, Iterate
+from cvxml.core.run import Estimate, Found, Iterate, follows
 from cvxml.family.geometry.budget import budget, unproved
 from cvxml.family.losses.hinge import Hinge
 from cvxml.family.losses.least import Least
@@ -176,14 +176,12 @@ def _linear(task: Task) -> Found:
     metric in the coordinates of largest spread are tried, and 0.
     """
     solver = LinearMargins(task.family, task.tol)
-    at = _Iterate(solver, task.named, task.family)
     if not solver.costs:  # C is 0 up to rounding, so any large metric is optimal
+        at = _Iterate(solver, task.named, task.family)
         return Found(at.metric(), at.dual(), Status.CONVERGED, 0)
-    if task.start is None:
-        solver.begin()
-    else:
-        solver.go_on(task.start.metric, task.proved(*task.start).rel_gap)
-    found = task.run(at, "multipliers", PATIENCE)
+    found = _multipliers(task, solver)
+    if found.status is Status.STALLED and solver.solver.heavy > 1:
+        found, solver = _not_heavy(task, found, solver)
     zero = 0 * found.metric
     # All margins are violated at M = 0, so a proof is slow. It is tried only if 0 may be as good.
     if solver.at_zero() <= 2 * solver.objective(solver.found()) and task.proved(zero, found.dual).proves(
@@ -201,3 +199,33 @@ def _linear(task: Task) -> Found:
     masks = [np.arange(len(whole)) < k for k in _sizes(len(whole))]
     parts = [solver.at.outside(np.where(np.outer(mask, mask), whole, 0.0)) for mask in masks]
     return found._replace(metric=min([found.metric, zero, *parts], key=at_most))
+
+
+def _multipliers(task: Task, solver: LinearMargins) -> Found:
+    """Start the solver and run it."""
+    if task.start is None:
+        solver.begin()
+    else:
+        solver.go_on(task.start.metric, task.proved(*task.start).rel_gap)
+    return task.run(_Iterate(solver, task.named, task.family), "multipliers", PATIENCE)
+
+
+def _not_heavy(task: Task, before: Found, heavy: LinearMargins) -> tuple[Found, LinearMargins]:
+    """Solve again as if the hinge were not heavy (multipliers.py), after the search `before` stalled.
+
+    Some problems, in which many margins are violated at the optimum, need this. Returns the result with the smaller gap
+    and its solver, with the steps of both searches.
+    """
+    last, callback = before.history[-1], task.callback
+    told = None if callback is None else lambda step: callback(follows(step, last))
+    solver = LinearMargins(task.family, task.tol, may_be_heavy=False)
+    try:
+        found = _multipliers(task._replace(callback=told, max_iter=task.max_iter - before.n_iter - 1), solver)
+    except KeyboardInterrupt:
+        return before._replace(status=Status.INTERRUPTED), heavy
+    steps = (*before.history, *(follows(step, last) for step in found.history))
+    worse = found.status is not Status.CONVERGED and (
+        not task.proved(found.metric, found.dual).gap < task.proved(before.metric, before.dual).gap
+    )
+    best, its = (before, heavy) if worse else (found, solver)
+    return best._replace(status=found.status, history=steps, n_iter=steps[-1].iteration), its

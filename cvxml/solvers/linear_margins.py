@@ -57,9 +57,11 @@ class LinearMargins:
     that differs from its point in a free direction are found exactly (geometry/span_coordinates.py). If double
     precision shows the difference, such a row is loose: its margin is kept by a large distance in the free direction.
     The problem is solved for the other rows.
+
+    may_be_heavy: False if the hinge is never treated as heavy (multipliers.py).
     """
 
-    def __init__(self, family: Family, tol: float):
+    def __init__(self, family: Family, tol: float, may_be_heavy: bool = True):
         assert isinstance(family.regularizer, Linear)
         ((loss, rows),), self.C = family.terms, family.regularizer.C
         assert isinstance(loss, (Hinge, SquaredHinge))
@@ -80,7 +82,7 @@ class LinearMargins:
         self.seen = noise**2 * float(np.sum(self.at.Y**2, axis=1).max())
         self.labels = on.labels
         self.hinge = Margin(float(loss.c), isinstance(loss, SquaredHinge))
-        self.stage, self.changes = WHOLE, 0
+        self.stage, self.changes, self.may_be_heavy = WHOLE, 0, may_be_heavy
         self.solver = self._solver()
 
     def _solver(self) -> Multipliers:
@@ -88,7 +90,8 @@ class LinearMargins:
         every, W = self.stage
         rows = self.rows if every == 1 else self.rows.sample(every)
         Y, C = (self.Y, np.diag(self.spread)) if W is None else (self.Y @ W, np.eye(W.shape[1]))
-        return Multipliers(Y, rows, partial(self.needed, rows), C / every, self.hinge, AHEAD)
+        needed = partial(self.needed, rows)
+        return Multipliers(Y, rows, needed, C / every, self.hinge, AHEAD, self.may_be_heavy)
 
     def _enter(self, stage: Stage, M: FloatArray, share: float) -> None:
         """Start a stage from M (r, r). share: an estimate of the relative gap there."""

@@ -14,6 +14,8 @@ of terms >= 0. Only rows with 0 < a < c have curvature for Newton's method. They
 Heavy hinge: if c is far larger than the final dual variables, for example in LMNN with mu near 1, the violated margins
 cost far more than <C, M> at the start. Then g starts at their ratio, so that a is about as large as in the end, and
 tau follows <C, M>. A round that does not end near the minimum is continued, and only one of g and tau falls at a time.
+The violated margins cost as much too if many are violated at every metric. Then these rounds may stall, and
+choose_solver.py solves again without them.
 """
 
 from __future__ import annotations
@@ -69,7 +71,8 @@ def images(Y: FloatArray, M: FloatArray) -> FloatArray:
 class Multipliers:
     """The solver for points Y (n, r) and a metric M (r, r). It holds the rows with v < 1 + ahead.
 
-    C (r, r): positive definite. counts: keys -> a mask of the rows that belong to the problem.
+    C (r, r): positive definite. counts: keys -> a mask of the rows that belong to the problem. may_be_heavy: False if
+    the hinge is never treated as heavy.
     """
 
     def __init__(
@@ -80,6 +83,7 @@ class Multipliers:
         C: FloatArray,
         margin: Margin,
         ahead: float,
+        may_be_heavy: bool = True,
     ):
         self.Y, self.rows, self.counts, self.C, self.margin, self.ahead = Y, rows, counts, C, margin, ahead
         self.M: FloatArray = np.eye(len(C))
@@ -88,6 +92,7 @@ class Multipliers:
         self.price: FloatArray = np.zeros(0)  # the multipliers b
         self.x: FloatArray = np.zeros(0)  # 1 - v of the rows held
         self.g, self.tau, self.unit = 1.0, 1.0, margin.cap
+        self.may_be_heavy = may_be_heavy and not margin.squared
         self.heavy, self.continued = 1.0, 0  # heavy: the ratio if the hinge is heavy, else 1
         self.decrement = np.inf
 
@@ -102,7 +107,7 @@ class Multipliers:
         self.tau = 0.25 * share * self.value() / len(M)
         cost = float(np.sum(self.C * M))
         push = self.value() - cost
-        if not self.margin.squared and HEAVY * cost < push < EMPTY * cost:
+        if self.may_be_heavy and HEAVY * cost < push < EMPTY * cost:
             self.heavy = max(self.heavy, push / cost)
         if self.heavy > 1:
             self.g *= self.heavy

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 import cvxml
-from cvxml.core.result import Status
+from cvxml.core.result import Status, Step
 from cvxml.family.geometry.symmetric import squares
 from cvxml.family.rows.triplets import Triplets
 from cvxml.methods.lmnn import METHOD, instance
@@ -284,3 +285,46 @@ def test_the_hinge_is_heavy_only_near_mu_1(mu: float, heavy: bool) -> None:
     solver = LinearMargins(METHOD.member(instance(X, y, mu=mu)), 1e-4)
     solver.begin()
     assert (solver.solver.heavy > 1) is heavy
+
+
+def not_to_be_kept() -> dict[str, Any]:
+    """Many margins are violated at every metric, and mu is near 1: the solver of a heavy hinge stalls."""
+    X, y = np.random.default_rng(8).standard_normal((40, 6)), np.arange(40) % 2
+    X[:, 0] += y
+    return {"X": X, "y": y, "mu": 0.9999, "n_neighbors": 2}
+
+
+def test_a_heavy_hinge_that_stalls_is_solved_as_one_that_is_not_heavy() -> None:
+    told: list[Step] = []
+    found = cvxml.solve("lmnn", **not_to_be_kept(), callback=told.append)
+    assert found.status is Status.CONVERGED
+    assert found.certificate.proves(1e-6)
+    assert [step.iteration for step in found.history] == list(range(found.n_iter + 1))
+    assert told == list(found.history)
+
+
+def test_the_better_of_both_searches_is_returned(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = LinearMargins.step
+    monkeypatch.setattr(LinearMargins, "step", lambda self: self.may_be_heavy and real(self))
+    with pytest.warns(ConvergenceWarning):
+        found = cvxml.solve("lmnn", **not_to_be_kept())
+    assert found.status is Status.STALLED
+    assert found.history[-1].gap > 1.5 * min(step.gap for step in found.history)
+    assert found.gap <= min(step.gap for step in found.history) * (1 + 1e-9)
+
+
+def test_an_interrupt_of_the_second_search_keeps_the_result_of_the_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real = LinearMargins.begin
+
+    def begin(self: LinearMargins) -> None:
+        if not self.may_be_heavy:
+            raise KeyboardInterrupt
+        real(self)
+
+    monkeypatch.setattr(LinearMargins, "begin", begin)
+    with pytest.warns(ConvergenceWarning):
+        found = cvxml.solve("lmnn", **not_to_be_kept())
+    assert found.status is Status.INTERRUPTED
+    assert found.gap <= min(step.gap for step in found.history) * (1 + 1e-9)
