@@ -6,8 +6,9 @@ Of point i let p_ik be the softmax over all others, and c_i w_ij as in methods/n
 
 over 2^WHOLE (lesser, share) or 2^DIGITS (logarithms). The number `lesser` is below c_i w_ik. For criterion f there is
 one for every k, below p_ik, because their sum bounds c_i = p_i from above. The shares of i have the sum of `lesser`
-over the points of the class of i, and are c_i q_ik up to rounding. z is the logarithm of a sum of exponentials, and v
-is at least log(1 / p_i), for g without the distances of the nearest points.
+over the points of the class of i, and are c_i q_ik up to rounding. z is at least the logarithm of a sum of
+exponentials. For f, v is at least log(1 / U), for the upper bound U of p_i. For g, v is at least log(1 / p_i) without
+the distances of the nearest points.
 """
 
 from __future__ import annotations

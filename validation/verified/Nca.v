@@ -2,8 +2,8 @@
     proved.
 
     The objective is not convex. CCCP replaces it by a convex step, which is nowhere below it, and equal to it at the
-    metric. The theorem bounds the step from below, with its real weights; it does not bound the objective, unless every
-    class has two points. The side file has rational numbers that these weights are at least. *)
+    metric. The theorem bounds the step from below, with its real weights; it does not bound the objective, unless the
+    criterion is g and every class has two points. The side file has rational numbers that these weights are at least. *)
 
 Require Import Reals Lra Lia List NArith ZArith QArith Qreals Bool.
 From Verified Require Import Bound Arithmetic Check Losses Methods Spread Gerrymandering Exponentials Softmaxes.
@@ -301,7 +301,8 @@ Qed.
 (** Of another point: a number that c_i w_ij is at least, or 0; the share; and a logarithm of the share *)
 Record neighbour := { of_other : N; lesser : Z; portion : Z; log_portion : Z }.
 
-(** Of a point: all others; the logarithm of the sum of exp (- D) over the reference; and that of 1 / p_i *)
+(** Of a point: all others; a logarithm of the sum of exp (- D) over the reference, without the nearest; and for f one of
+    1 / U for an upper bound U of p_i, for g one of 1 / p_i without the nearest points *)
 Record picking := { of_row : N; neighbours : list neighbour; log_mass : Z; log_own : Z }.
 
 Definition top_of (d : N -> Z) (l : list neighbour) : Z := largest (map (fun t => - d (of_other t)) l).
@@ -685,7 +686,7 @@ Proof.
   - destruct (B (D X (value_of m))) as [_ B2]. lra.
 Qed.
 
-(** If every class has two points, the step is the objective itself. *)
+(** If every class has two points, the step of criterion g is the objective itself. *)
 Lemma one_mate y (D0 D : N -> N -> R) i : length (mates y i) = 1%nat ->
   (total (fun j => w_of y D0 i j * D i j) (mates y i) + total (fun j => w_of y D0 i j * ln (w_of y D0 i j)) (mates y i)
    = - ln (mass (D i) (mates y i)))%R.
