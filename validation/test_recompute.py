@@ -304,7 +304,7 @@ def saved_case(case: Case, path: Path) -> dict[str, Any]:
     return content_of(cvxml.solve(case.formula, case.X, case.y, **case.params), path)
 
 
-@pytest.mark.quick(8)
+@pytest.mark.quick(9)  # 8 would all be json
 @pytest.mark.parametrize("suffix", ["json", "npz"])
 @pytest.mark.parametrize("name", RELATIVES)
 def test_it_finds_the_same_figures_of_a_relative(
@@ -352,7 +352,6 @@ READ: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
 ]
 
 
-@pytest.mark.quick(3)
 @pytest.mark.parametrize(("method", "params", "names"), READ)
 def test_a_parameter_that_may_be_missing_is_read(
     method: str, params: dict[str, Any], names: tuple[str, ...], tmp_path: Path

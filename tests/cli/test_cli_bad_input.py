@@ -328,7 +328,6 @@ REPLACES = {
 }
 
 
-@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ("command", "name"), [(command, name) for command in REPLACES for name in REPLACES[command][2]]
 )
