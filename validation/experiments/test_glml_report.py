@@ -16,7 +16,6 @@ from validation.experiments.page import Results, grouped
 from validation.experiments.tasks import Preset, Result, Task
 from validation.experiments.verdicts import NEEDS, Verdict, joined
 
-pytestmark = pytest.mark.slow  # each verdict is drawn from hundreds of made results
 S, C, U = Verdict.SUPPORTED, Verdict.CONTRADICTED, Verdict.UNDECIDED
 GLOBAL = ("LMNN", "ITML", "DML-eig")
 STATUS = {"ITML": ["CONVERGED", "MAX_ITER"]}  # the others converge, or have none to have
@@ -224,6 +223,7 @@ def test_fisher_is_judged_in_its_panels_alone() -> None:
     assert spoken["Fisher"] is spoken["Fisher, one Gaussian"] is S
 
 
+@pytest.mark.slow
 def test_a_metric_that_was_not_run_speaks_for_nothing() -> None:
     better = {**AS_PRINTED, "LMNN": 0.05, "ITML": 0.05, "Fisher, one Gaussian": 0.05, "Fisher": -0.1}
     some = made(better, learnt=("LMNN", "ITML"))
@@ -234,6 +234,7 @@ def test_a_metric_that_was_not_run_speaks_for_nothing() -> None:
     assert claim_lines(made(better, learnt=()))["time"].endswith(f"| {none} |  | {none} |  |")
 
 
+@pytest.mark.slow
 def test_a_set_with_few_of_the_metrics_speaks_for_none_of_many() -> None:
     """Two of six: the claims on many metrics have no verdict there, and those on one have."""
     few = made(AS_PRINTED, learnt=("ITML",))
@@ -266,6 +267,7 @@ def test_new_points_ask_for_more_than_these() -> None:
         assert wide.low < narrow.low < narrow.high < wide.high
 
 
+@pytest.mark.slow
 def test_both_readings_of_the_features() -> None:
     change = {**AS_PRINTED, "GLML": -0.1}
     both = made(AS_PRINTED, "wine") + made(change, "wine z-scored") + made(AS_PRINTED)
@@ -343,6 +345,7 @@ def test_a_metric_that_does_not_meet_its_gap_is_marked() -> None:
         assert [name for name, cell in zip(names, row, strict=True) if cell.endswith(" †3")] == mark
 
 
+@pytest.mark.slow
 def test_time_is_compared_where_the_sizes_are_the_same() -> None:
     results = made(AS_PRINTED)
 
