@@ -100,8 +100,13 @@ def mark_slow(items: list[pytest.Item]) -> None:
             parametrized[item.nodeid.split("[")[0]].append(item)
     for each in parametrized.values():
         (n,) = each[0].get_closest_marker("quick").args
-        for k in set(range(len(each))) - {k * len(each) // n for k in range(n)}:
+        for k in set(range(len(each))) - spread(n, len(each)):
             each[k].add_marker("slow")
+
+
+def spread(n: int, count: int) -> set[int]:
+    """Return n of the places 0..count - 1, from the first to the last; all if n is larger."""
+    return {round(k * (count - 1) / max(1, n - 1)) for k in range(n)} if n < count else set(range(count))
 
 
 def in_part(item: pytest.Item, part: str, touched: list[str]) -> bool:

@@ -142,7 +142,7 @@ class Multipliers:
         else:
             self.continued = 0
             self.price = self.slopes(self.x)
-            if self.rest() > BALANCE * self.tau * len(self.M):
+            if self.rest() > BALANCE * self.tau * len(self.M) and self.g > NARROWEST:
                 self.g = max(self.g / NARROWER, NARROWEST)
             else:
                 self.tau /= TOWARDS

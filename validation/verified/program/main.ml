@@ -772,7 +772,12 @@ let check file side_path fractions =
   | Some (low, high) ->
       let low = rational low and high = rational high in
       let ends = Printf.sprintf "PROVED [%s, %s]\n" (Print.decimal Down low) (Print.decimal Up high) in
-      let whose = Printf.sprintf "%s: the upper end is the objective of %s\n" name (of_what name (optional "cases" side.doc.json <> None) (apart given attained)) in
+      (* logarithms are enclosed, and the objective of the others is rational *)
+      let upper = if List.mem name [ "mcml"; "ldml"; "nca" ] then "is at least" else "is" in
+      let by_cases = optional "cases" side.doc.json <> None in
+      let whose =
+        Printf.sprintf "%s: the upper end %s the objective of %s\n" name upper (of_what name by_cases (apart given attained))
+      in
       let exactly = if fractions then Printf.sprintf "lower %s\nupper %s\n" (Q.to_string low) (Q.to_string high) else "" in
       ends ^ whose ^ exactly
 
