@@ -27,6 +27,7 @@ from functools import cache, cached_property
 from importlib.abc import InspectLoader
 from importlib.util import find_spec
 from itertools import takewhile
+from pathlib import Path
 from typing import NamedTuple
 
 
@@ -87,10 +88,12 @@ class Statement:
 
     @property
     def places(self) -> list[str]:
-        """The functions, each as "cvxml/methods/METHOD.py:68 problem"."""
+        """The functions, each as "cvxml/methods/METHOD.py:68 problem"; for other code, the name of its file."""
         source, spec = source_of(self.module), find_spec(self.module)
-        is_package = spec is not None and spec.submodule_search_locations is not None
-        path = self.module.replace(".", "/") + ("/__init__.py" if is_package else ".py")
+        assert spec is not None
+        assert spec.origin is not None
+        file, root = Path(spec.origin), Path(__file__).parents[2]
+        path = file.relative_to(root).as_posix() if file.is_relative_to(root) else file.name
         lines = functions_of(source)
         own = [f"{path}:{lines[name].lineno} {name}" for name in self.functions or lines]
         return own + (self.further.places if self.further else [])

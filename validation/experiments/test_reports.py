@@ -146,7 +146,7 @@ def test_a_report_starts_with_five_sentences(path: Path) -> None:
     counts = [len(keys), *share, sets] if len(keys) < len(wanted) else [len(keys), sets]
     if recorded["preset"] != "full":
         both = keys.keys() & full.keys()
-        counts += [len(full), len(both), sum(keys[key] != full[key] for key in both)]
+        counts += [len(full), sum(keys[key] == full[key] for key in both)]
     listed = rest.split("is less than the paper:\n\n")[1].split("\n\n")[0]
     assert numbers(said["Run"]) == [*counts, len(listed.splitlines())]
 
@@ -155,7 +155,7 @@ def test_a_report_starts_with_five_sentences(path: Path) -> None:
 def test_open_observations_stand_once(path: Path) -> None:
     said, rest = sentences_of(path)
     listed = rest.split(f"{page.OPEN}\n\n")[1].split("\n\n")[0].splitlines()
-    assert numbers(said["Open"]) == [len(listed)]
+    assert numbers(said["Open"])[:1] == [len(listed)]
     assert [line for line in rest.splitlines() if re.match(r"- .*[:;] open\b", line)] == listed
     assert len(set(listed)) == len(listed)
 
@@ -192,12 +192,18 @@ def test_the_result_of_mlsvm_is_that_of_its_tables() -> None:
     assert all(f"{name} ({count})" in said["Result"] for name, count in lowest.items())
     below = [[row["Crammer-Singer"] < row[name] for name in ("MLSVM", "ITML", "LMNN")] for row in errors]
     counts_below = [sum(each[0] for each in below), len(below), sum(map(all, below))]
-    assert numbers(said["Result"].split("The SVM has")[1])[:3] == counts_below
+    assert numbers(said["Result"].split("SVM (Crammer-Singer) has")[1])[:3] == counts_below
     verdicts = rest.split("## What becomes of the paper's claims")[1].split("\n### ")[0].split("\n**")[1:]
     letters = [re.findall(r"\) ([SCU]{3})\b", part) for part in verdicts]
-    counts = [[sum(code[at] == "C" for code in codes) for at in (0, 1, 2)] for codes in letters]
-    expected = [(own, len(codes), *more) for (own, *more), codes in zip(counts, letters, strict=True) if own]
-    form = r"\((\d+) of (\d+) comparisons, with Holm (\d+), for new points (\d+)\)"
+    expected = []
+    for codes in letters:
+        counts = [sum(code[at] == kind for code in codes) for at in (0, 1, 2) for kind in "CS"]
+        if counts[0]:
+            expected.append((len(codes), *counts))
+    form = (
+        r"of (\d+) comparisons (\d+) contradict and (\d+) support; "
+        r"with Holm (\d+) and (\d+); for new points (\d+) and (\d+)"
+    )
     found = re.findall(form, said["Contradictions"])
     assert [tuple(map(int, each)) for each in found] == expected
     assert numbers(said["Contradictions"])[:2] == [len(expected), 4]
@@ -207,8 +213,8 @@ def test_the_result_of_table_1_is_that_of_its_tables() -> None:
     said, rest = sentences_of(FOLDER / "table1-full.json")
     errors, verdicts = rest.split("## What becomes of the paper's claims")
     rows = [line for line in errors.splitlines() if line.startswith("|")]
-    marks, of, *others = numbers(said["Result"])
-    assert marks == sum(line.count(" *") for line in rows)
+    marks, of, _, again, *others = numbers(said["Result"])
+    assert marks == again == sum(line.count(" *") for line in rows)
     compared = [cell for line in rows for cell in line.split(" | ") if re.search(r"\d .*\(\d", cell)]
     assert of == len([cell for cell in compared if "not run" not in cell])
     by_claim = {}
@@ -222,8 +228,10 @@ def test_the_result_of_table_1_is_that_of_its_tables() -> None:
             *[kinds["supported"], int(total)],
             *[int(euclid[0].split(" | ")[2].split()[0]), kinds["undecided"]],
         ]
-    assert others == [*by_claim["CCCP"], *by_claim["SGD"]]
+    assert others[:8] == [*by_claim["CCCP"], *by_claim["SGD"]]
     every = re.findall(r"\*\*The paper: (.*?)\.\*\* (\d+) comparisons: ([^.]*)\.", verdicts)
+    for claim, _, text in every:
+        assert claim.startswith("ours has less") or f"{claim} ({text})" in said["Result"]
     against = [
         f"{claim} ({found[1]} of {total} comparisons)"
         for claim, total, text in every
