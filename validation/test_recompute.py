@@ -378,6 +378,7 @@ def test_the_parameters_of_every_method_are_known_and_no_others(method: str) -> 
         recompute.recompute({"method": method, "params": {"another_one": 1.0}, "dual": {}})
 
 
+@pytest.mark.slow
 def test_it_finds_the_same_figures_of_many_points(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cvxml.core.pairs.MAX_POINTS_LISTED", 10)
     X, y = random_data(3, n=30, d=3)

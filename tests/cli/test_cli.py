@@ -227,7 +227,7 @@ def test_saved_solutions_are_certified_and_resumed(cli: Cli, options: list[Any],
     assert cli("certify", file).code == 3
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["fast", "clarabel"])
 def test_a_solver_that_gives_up_is_inconclusive(cli: Cli, solver: str) -> None:
     Path("large.json").write_text(json.dumps({"X": (X * 1e8).tolist(), "y": Y.tolist()}))

@@ -132,6 +132,7 @@ class Remembering(Work):
     state = ""
 
 
+@pytest.mark.slow
 def test_a_solve_and_a_check_name_their_states() -> None:
     tell = Progress(Terminal())
     tell.work = work = Remembering()

@@ -80,6 +80,7 @@ def test_it_is_verified() -> None:
     assert row.agrees, row.why
 
 
+@pytest.mark.slow
 def test_the_contract_is_tested(tmp_path: Path) -> None:
     marked = [each.values for each in contract.cases("optimal").args[1] if each.values[0] == "toy"]
     assert len(marked) == len(contract.instances("toy")) == 4

@@ -118,6 +118,7 @@ def test_a_mistake_in_the_objective_is_named(name: str) -> None:
     assert names(report, name), report.diagnosis
 
 
+@pytest.mark.slow
 def test_a_mean_over_the_usable_points_is_named() -> None:
     X, y, lists = data()
     usable = sum(len({y[j] == y[i] for j in listed}) == 2 for i, listed in enumerate(lists))

@@ -41,7 +41,7 @@ def test_it_agrees_and_tells_its_progress() -> None:
     assert set(row.rel_gaps) == set(row.verdicts) == {"clarabel", "fast"}
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("broken", ["clarabel", "fast"])
 def test_a_wrong_metric_is_noticed(monkeypatch: pytest.MonkeyPatch, broken: str) -> None:
     solve = api.solve

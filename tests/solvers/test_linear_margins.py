@@ -44,7 +44,7 @@ def staged(seed: int = 0) -> LinearMargins:
     return solver
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @METHODS
 @pytest.mark.parametrize(("seed", "changes"), [(0, 100), (1, 100), (0, 1)])
 def test_few_directions_first_end_at_the_same_optimum(
@@ -165,7 +165,7 @@ def test_a_whole_metric_is_solved_for_where_features_are_few_or_a_start_has_all(
     assert solver.stage == WHOLE
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @METHODS
 @pytest.mark.usefixtures("few")
 def test_a_start_of_few_directions_is_gone_on_with_in_these(method: str) -> None:

@@ -68,7 +68,7 @@ def test_scs_too() -> None:
     assert measure.certified("lmnn", X, Y).judge(ran.metric) <= 1e-3
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("form", gerrymandering.FORMS)
 def test_the_step_of_gerrymandering_has_the_optimum(form: str) -> None:
     p = gerrymandering.problem("wine", 14)

@@ -207,6 +207,7 @@ def test_a_misreading_is_named(misreading: str) -> None:
     assert_named("boostmetric", misreading, X, y, M.value, v=v, n_neighbors=2)
 
 
+@pytest.mark.slow
 def test_another_v_is_named_with_its_value() -> None:
     X, y = real_data("iris", 24)
     theirs = cvxml.solve("boostmetric", X, y, v=0.4, n_neighbors=2, tol=1e-9)

@@ -153,7 +153,7 @@ def misread(name: str) -> tuple[Any, Any, np.ndarray]:
     return X, y, made[name]()
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", own_misreadings("dml_eig"))
 def test_a_misreading_is_named(name: str) -> None:
     assert_named("dml_eig", name, *misread(name))

@@ -339,7 +339,7 @@ def mistake(name: str) -> tuple[FloatArray, dict[str, Any]]:
     return made[name]
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", own_misreadings("gmml"))
 def test_a_mistake_is_named(name: str) -> None:
     wrong, asked = mistake(name)

@@ -31,6 +31,7 @@ def as_metric_learn(X: FloatArray, pairs: dict[str, Any], gamma: float) -> Float
     return A
 
 
+@pytest.mark.slow
 def test_the_answer_of_metric_learn_is_named() -> None:
     X, _ = random_data(0, n=25, d=2)
     params: dict[str, Any] = {"gamma": 0.3, "pairs": {"similar": [[k, k + 3] for k in range(9)],

@@ -373,7 +373,7 @@ ASKED: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in MISREADINGS if name != "program"])
 def test_a_mistake_is_named(name: str) -> None:
     assert_named("lfda", name, X, Y, mistake(name), **{**GIVEN, **ASKED.get(name, {})})

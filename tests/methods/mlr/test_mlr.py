@@ -275,6 +275,7 @@ def test_a_misreading_is_the_problem_that_it_says(name: str) -> None:
     assert cvxml.check("mlr", X, y, theirs, diagnosed=False, **other.params).verdict is Verdict.CERTIFIED
 
 
+@pytest.mark.slow
 def test_a_misreading_is_named() -> None:
     X, y = random_data(9, n=6, d=2, classes=2)
     assert_named("mlr", "sum", X, y, cvxml.solve("mlr", X, y, C=6 * 2.0, tol=1e-9).metric, C=2.0)

@@ -395,6 +395,7 @@ def test_over_all_numbers_of_votes_at_once_it_is_not() -> None:
     assert relaxed.fun == pytest.approx(2.5)
 
 
+@pytest.mark.slow
 def test_the_literal_side_stands_alone() -> None:
     allowed = {"enumeration"}
     own = {name: modules()[f"methods.ssvm.{name}"] for name in ("enumeration", "problem")}
