@@ -232,7 +232,7 @@ class Method(ABC, Generic[Given]):
         return found.notes
 
     def least_scale(self, given: Given) -> float:
-        """Return the lower limit of the scale of gaps; 0 if there is none."""
+        """Return the smallest number that a gap may be divided by, or 0 if every scale is allowed."""
         return 0.0
 
     def ties(self, given: Given) -> int:

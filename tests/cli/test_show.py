@@ -266,6 +266,14 @@ def test_the_place_of_each_function_is_that_of_its_definition(method: str) -> No
         assert source.function.__name__ == name
 
 
+def test_the_place_in_a_module_from_elsewhere_is_its_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "stated_elsewhere.py").write_text("\n\ndef problem():\n    return 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert Statement("stated_elsewhere", ("problem",)).places == ["stated_elsewhere.py:3 problem"]
+
+
 @every_method
 def test_the_latex_is_sound(method: str) -> None:
     statement = get(method).STATEMENT

@@ -287,6 +287,23 @@ def test_the_hinge_is_heavy_only_near_mu_1(mu: float, heavy: bool) -> None:
     assert (solver.solver.heavy > 1) is heavy
 
 
+@pytest.mark.parametrize("g", [1.0, multipliers.NARROWEST])
+def test_of_a_heavy_hinge_the_width_or_tau_falls_in_each_step(
+    g: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However large the excess of the rows is. At the smallest width tau must fall, or the run never ends."""
+    X, y = without_signal()
+    margins = LinearMargins(METHOD.member(instance(X, y, mu=0.99)), 1e-4)
+    margins.begin()
+    solver = margins.solver
+    solver.g, solver.decrement, tau = g, 0.0, solver.tau
+    monkeypatch.setattr(solver, "rest", lambda: np.inf)
+    monkeypatch.setattr(solver, "round", lambda: True)
+    assert solver.step()
+    assert (solver.g < g) is (g > multipliers.NARROWEST)
+    assert (solver.tau < tau) is (g == multipliers.NARROWEST)
+
+
 def not_to_be_kept() -> dict[str, Any]:
     """Many margins are violated at every metric, and mu is near 1: the solver of a heavy hinge stalls."""
     X, y = np.random.default_rng(8).standard_normal((40, 6)), np.arange(40) % 2

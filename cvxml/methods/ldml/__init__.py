@@ -342,7 +342,7 @@ def _b(value: float) -> Any:
 
 
 def _another(question: Question) -> float | None:
-    """Return the b for which the objective at t times the metric is stationary in t = 1; None for the user's b.
+    """Return b such that t = 1 makes the objective at t times the metric stationary, or None if it is the user's b.
 
     The derivative in t decreases with b, so its root is found by bracketing.
     """
