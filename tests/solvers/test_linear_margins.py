@@ -304,6 +304,33 @@ def test_of_a_heavy_hinge_the_width_or_tau_falls_in_each_step(
     assert (solver.tau < tau) is (g == multipliers.NARROWEST)
 
 
+def test_of_a_heavy_hinge_a_round_is_continued_a_limited_number_of_times(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Although no round ends near its minimum."""
+    X, y = without_signal()
+    margins = LinearMargins(METHOD.member(instance(X, y, mu=0.99)), 1e-4)
+    margins.begin()
+    solver = margins.solver
+    solver.decrement, began = np.inf, (solver.g, solver.tau)
+    monkeypatch.setattr(solver, "round", lambda: True)
+    for _ in range(multipliers.CONTINUED):
+        assert solver.step()
+        assert (solver.g, solver.tau) == began
+    assert solver.step()
+    assert (solver.g, solver.tau) != began
+
+
+@pytest.mark.usefixtures("few")
+def test_of_a_heavy_hinge_all_directions_follow_the_first_and_it_stays_heavy() -> None:
+    solver = staged()
+    assert solver.stage.W is not None
+    solver.solver.heavy = 11.0
+    assert solver._more()
+    assert solver.stage == WHOLE
+    assert solver.solver.heavy >= 11.0
+
+
 def not_to_be_kept() -> dict[str, Any]:
     """Many margins are violated at every metric, and mu is near 1: the solver of a heavy hinge stalls."""
     X, y = np.random.default_rng(8).standard_normal((40, 6)), np.arange(40) % 2

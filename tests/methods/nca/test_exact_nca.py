@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from decimal import Decimal
 
 import numpy as np
 import pytest
 
 import cvxml
+from cvxml.core.balls import precision
 from cvxml.core.report import Verdict
+from cvxml.methods.nca import exact
+from cvxml.methods.nca.instance import instance
 from tests.instances import exact_of, random_data
 from tests.methods.nca.in_many_digits import (
     ZERO,
@@ -76,3 +80,23 @@ def test_features_that_depend_on_each_other_limit_no_rank() -> None:
 def test_a_root_of_another_rank_is_refused() -> None:
     with pytest.raises(ValueError, match="n_components=1"):
         exact_of("nca", X, Y, np.eye(3), {}, root=np.eye(3), n_components=1)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 4])
+def test_rows_are_mixed_where_they_prove_more_than_the_trivial_bound(seed: int) -> None:
+    """For g this bound is 0. Rows of a metric that is far too large are feasible in some cases, and prove less."""
+    X, y = random_data(seed, n=10, d=2, classes=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = cvxml.solve("nca", X, y, criterion="g", max_iter=1 + seed)
+    given = instance(X, y, criterion="g")
+    large = 50 * np.eye(2)
+    proved = []
+    for dual in (found.dual, {**found.dual, "R": large}, {"R": large, "interior": large}):
+        with precision():
+            shares = exact.exact_shares(given, found.metric, dual)
+        lower = exact.exact_interval(given, found.metric, dual).lower_bound
+        assert (shares.mixture is not None) == (lower > 0)
+        proved.append(shares.mixture is not None)
+    assert proved[0]
+    assert not proved[2]
