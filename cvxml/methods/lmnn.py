@@ -88,8 +88,9 @@ def problem(X: FloatArray, targets: IntArray, triplets: IntArray, mu: float, squ
     #:     \text{ the } k \text{ nearest of its class, or given}
     pull = cp.sum(cp.hstack([D_M(i, j) for i, j in targets.tolist()]))
     if len(triplets) == 0:
-        #: if the problem has no triplet: the first sum alone
-        #:   | \text{if the problem has no triplet: the first sum alone}
+        #: if the problem has no triplet: min over M:  (1 - mu) sum_ij D_M(x_i, x_j)
+        #:   | \text{if the problem has no triplet: } \min_{\mathbf{M}}\ (1 - \mu)
+        #:     \sum_{i,\, j \rightsquigarrow i} D_{\mathbf{M}}(\mathbf{x}_i, \mathbf{x}_j)
         return cp.Problem(cp.Minimize((1 - mu) * pull), [M >> 0])
 
     xi = cp.Variable(len(triplets), name="xi")
@@ -119,7 +120,7 @@ def dual(X: FloatArray, targets: IntArray, triplets: IntArray, mu: float, square
 
     d = X.shape[1]
     if len(triplets) == 0:
-        #: if the problem has no triplet: 0 | \text{if the problem has no triplet: 0}
+        #: if the problem has no triplet: the bound is 0 | \text{if the problem has no triplet: the bound is 0}
         return cp.Problem(cp.Maximize(0))
 
     def X_(i: int, j: int) -> FloatArray:

@@ -11,7 +11,8 @@ Dual and bound: any number l > 0 gives a bound (`dual`), by the inequality of th
 computed in rationals and balls (core/balls.py), with floats only at the end. For B of determinant 1 and the optimum B*,
     gap / l* = D_ld(B, B*),   l* = |C|^(1/d).
 So the optimum is unique, and the radius follows as for ITML (family/regularizers/logdet.py). Scale: the optimum d l*.
-If C is singular, the infimum is 0 and no metric attains it; `instance` refuses this case, by the exact rank.
+If C is singular and not 0, the infimum is 0 and no metric attains it. If C is 0, every metric is optimal. `instance`
+refuses both cases, by the exact rank.
 
 Reference: A. Bar-Hillel, T. Hertz, N. Shental, D. Weinshall, Learning a Mahalanobis metric from equivalence
 constraints, JMLR 6, 2005. The printed equations were not available to us; docs/rca.md lists our sources.
@@ -97,8 +98,8 @@ def dual(X: FloatArray, chunklets: IntArray, alpha: float) -> Any:
     #: any l > 0 gives a lower bound;  a factor of B does not matter: B / |B|^(1/d) is judged
     #:   | \text{any } l > 0 \text{ gives a lower bound; a factor of } B \text{ does not matter: } B / |B|^{1/d}
     #:     \text{ is judged}
-    #: no optimum if C is singular: the infimum 0 is not attained
-    #:   | \text{no optimum if } C \text{ is singular: the infimum } 0 \text{ is not attained}
+    #: no optimum if C is singular and not 0: the infimum 0 is not attained
+    #:   | \text{no optimum if } C \text{ is singular and not } 0 \text{: the infimum } 0 \text{ is not attained}
 
 
 def covariance(X: FloatArray, chunklets: IntArray) -> FloatArray:
