@@ -213,6 +213,13 @@ class GLML(ConvexMethod[Instance]):
         """The proved cases of B, and the number of queries with equal densities."""
         return _notes(given, proved_B(given).cases)
 
+    def unattained(self, given: Instance) -> str:
+        """A sentence if B is proved singular and semidefinite at a query, so that no metric attains the infimum."""
+        cases = proved_B(given).cases
+        count = cases.count(Case.SINGULAR)
+        where = "" if given.one else f" at {count} of {len(cases)} queries"
+        return f"B{where} is singular and semidefinite, so no metric attains the infimum" if count else ""
+
     def machine_slack(self, given: Instance, M: FloatArray) -> float:
         """A bound of the rounding error of the objective."""
         zeros = np.zeros(len(given.Q))

@@ -6,6 +6,7 @@ import json
 import math
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from cvxml.core.result import Status
 from cvxml.methods.glml.certify import certify_at
 from cvxml.oracle.local import of_all
 from tests.cli.commands import Cli, refused
-from tests.instances import NOT_OPTIMAL, objective_of
+from tests.instances import objective_of
 from tests.methods.glml.local_metrics import SOLVERS, Student, classes
 from validation import recompute
 
@@ -110,8 +111,28 @@ def test_where_the_infimum_is_not_attained_the_status_says_so() -> None:
     assert solution.status is Status.NOT_ATTAINED
     given = {"query": query, "diagnosed": False}
     assert cvxml.check("glml", X, y, solution.metric, **given).verdict is not Verdict.CERTIFIED
-    longer = np.diag([2.0**-20, 2.0**-20, 2.0**40])  # the infimum is approached
-    assert cvxml.check("glml", X, y, longer, tol="loose", **given).verdict not in NOT_OPTIMAL
+    longer = np.diag([2.0**-20, 2.0**-20, 2.0**40])  # the infimum is approached, and no metric is optimal
+    for exact in (False, True):
+        report = cvxml.check("glml", X, y, longer, exact=exact, **given)
+        assert report.rel_gap < 1e-6
+        assert report.verdict is Verdict.INCONCLUSIVE
+
+
+def test_a_saved_metric_near_an_infimum_that_is_not_attained_is_not_certified(tmp_path: Path) -> None:
+    """The same problem at two queries. At the second query B is indefinite, and its metric is optimal."""
+    cross = np.concatenate([np.eye(3), -np.eye(3)])
+    X, y = np.concatenate([cross, cross * [1, 1, 2]]), np.repeat([0, 1], 6)
+    queries = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 1.0]])
+    with pytest.warns(ConvergenceWarning):
+        solution = cvxml.solve("glml", X, y, query=queries)
+    metrics = np.array([np.diag([2.0**-20, 2.0**-20, 2.0**40]), solution.metric[1]])
+    near = cvxml.certify("glml", X, y, metrics, solution.dual, query=queries)
+    assert near.rel_gap < 1e-6
+    path = tmp_path / "longer.json"
+    replace(solution, metric=metrics, certificate=near).save(path)
+    found = cvxml.certify_solution(path)
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert "at 1 of 2 queries" in found.reason
 
 
 @pytest.mark.parametrize("unit", [2.0**-25, 2.0**-33])
