@@ -220,6 +220,10 @@ class GLML(ConvexMethod[Instance]):
         where = "" if given.one else f" at {count} of {len(cases)} queries"
         return f"B{where} is singular and semidefinite, so no metric attains the infimum" if count else ""
 
+    def status(self, found: Status, certificate: Certificate, tol: float, solver: str) -> Status:
+        """The final status. NOT_ATTAINED stays, even if the metric is certified within tol of the infimum."""
+        return found if found is Status.NOT_ATTAINED else super().status(found, certificate, tol, solver)
+
     def machine_slack(self, given: Instance, M: FloatArray) -> float:
         """A bound of the rounding error of the objective."""
         zeros = np.zeros(len(given.Q))

@@ -109,6 +109,8 @@ def test_where_the_infimum_is_not_attained_the_status_says_so() -> None:
     with pytest.warns(ConvergenceWarning):
         solution = cvxml.solve("glml", X, y, query=query)
     assert solution.status is Status.NOT_ATTAINED
+    with pytest.warns(ConvergenceWarning):
+        assert cvxml.solve("glml", X, y, query=query, tol=0.9).status is Status.NOT_ATTAINED
     given = {"query": query, "diagnosed": False}
     assert cvxml.check("glml", X, y, solution.metric, **given).verdict is not Verdict.CERTIFIED
     longer = np.diag([2.0**-20, 2.0**-20, 2.0**40])  # the infimum is approached, and no metric is optimal
