@@ -53,9 +53,9 @@ def dual(B: FloatArray) -> cp.Problem:
     #: y >= 0,  u >= 0 | y \ge 0, \quad u \ge 0
     y, u = cp.Variable(nonneg=True, name="y"), cp.Variable(nonneg=True, name="u")
     values = np.linalg.eigvalsh(B)
-    #: if neither B nor -B is positive definite, the dual value is 0, at y = u = 0; cvxpy gets:
+    #: if neither B nor -B is positive definite, the dual value is 0, at y = u = 0; a problem with this value:
     #:   | \text{if neither } B \text{ nor } {-B} \text{ is positive definite, the dual value is } 0
-    #:     \text{, at } y = u = 0 \text{; cvxpy gets:}
+    #:     \text{, at } y = u = 0 \text{; a problem with this value:}
     if values[0] <= 0 <= values[-1]:
         #: max - y^2/4 - u  with  y = 0 | \max\ {-y^2} / 4 - u \quad \text{with } y = 0
         return cp.Problem(cp.Maximize(-cp.square(y) / 4 - u), [y == 0])
@@ -66,9 +66,9 @@ def dual(B: FloatArray) -> cp.Problem:
     #:     \quad s = \pm 1 \text{ with } s B \succ 0
     return cp.Problem(cp.Maximize(D * u - D * cp.rel_entr(u, y) + u * logdet - cp.square(y) / 4))
     #: [What is proved]
-    #: +-B positive definite:  the best y, u give (D |det B|^(1/D))^2, attained at A proportional to |B|
-    #:   | \pm B \succ 0 \text{: the best } y, u \text{ give } (D\, |\det B|^{1/D})^2,
-    #:     \text{ attained at } A \propto |B|
+    #: s B positive definite:  the best y, u give (D |det B|^(1/D))^2, attained at A proportional to s B
+    #:   | s B \succ 0 \text{: the best } y, u \text{ give } (D\, |\det B|^{1/D})^2,
+    #:     \text{ attained at } A \propto s B
     #: B indefinite:  0 is attained, by many A | B \text{ indefinite: } 0 \text{ is attained, by many } A
     #: B != 0, singular and semidefinite:  0 is the infimum, and not attained
     #:   | B \ne 0 \text{ singular and semidefinite: } 0 \text{ is the infimum, and not attained}
