@@ -65,7 +65,7 @@ def parametrize_with_cases(
 
     program: a command, as `cvxml conform` starts it, or a function from a question to an answer, both dicts.
     expected_failures: {id of a case: why it is not certified yet}. Such a test is an xfail. It fails as soon as its
-        case is certified or skipped, because the reason no longer holds.
+        case is certified, inconclusive or skipped, because the case is then no failure. Delete it from this dict.
     pattern, folder: the cases, as in `cvxml cases`.
     tol: as in `check`.
     time_limit: seconds for each case.
