@@ -371,7 +371,7 @@ MISREADINGS: dict[str, Misreading] = {
     "zero_one": Misreading("0/1 loss where loss_matrix was given", _with("loss_matrix", _zero_one)),
     "largest_one": Misreading("loss_matrix divided by its largest entry", _with("loss_matrix", _largest_one)),
     "class_weights": Misreading(
-        "equal weights of the classes, where the method has equal weights of the points",
+        "costs of mistakes weighted so that all classes weigh the same, where loss_matrix has no such weights",
         _with("loss_matrix", _class_weights),
     ),
     "fewer": Misreading(

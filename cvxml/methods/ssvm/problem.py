@@ -251,9 +251,9 @@ def polynomial(
         for r in range(len(members)):
             for m in votes_of(r, members, k):
                 value, rows = largest_score(D, r, m, k, f"{i},{r},{m}")
-                #: for every i, class r and number m of its votes: t_i >= Lam(y_i, r) + m u + (k - m) v
-                #:   + m sum_{c != r} w_c + sum_j s_j
-                #:   | t_i \ge \Lambda(y_i, r) + m u + (k - m) v + m \sum_{c \ne r} w_c + \sum_j s_j
+                #: for every i, class r and number m of its votes: t_i >= Lam(y_i, r)
+                #:   + m (u + sum_{c != r} w_c) + (k - m) v + sum_j s_j
+                #:   | t_i \ge \Lambda(y_i, r) + m \Bigl( u + \sum_{c \ne r} w_c \Bigr) + (k - m) v + \sum_j s_j
                 #:     \quad \text{for every } i, r, m
                 constraints += [t[i] >= Lam[y[i], r] + value, *rows]
     #: min over W, t and u, v, w, s of every block:  ||W||^2 + C sum_i t_i - C <W, P>
