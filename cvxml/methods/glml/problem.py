@@ -53,9 +53,9 @@ def dual(B: FloatArray) -> cp.Problem:
     #: y >= 0,  u >= 0 | y \ge 0, \quad u \ge 0
     y, u = cp.Variable(nonneg=True, name="y"), cp.Variable(nonneg=True, name="u")
     values = np.linalg.eigvalsh(B)
-    #: if neither B nor -B is positive definite, the dual value is 0, at y = u = 0; a problem with this value:
+    #: if neither B nor -B is positive definite, the dual value is 0, at y = u = 0; stated as:
     #:   | \text{if neither } B \text{ nor } {-B} \text{ is positive definite, the dual value is } 0
-    #:     \text{, at } y = u = 0 \text{; a problem with this value:}
+    #:     \text{, at } y = u = 0 \text{; stated as:}
     if values[0] <= 0 <= values[-1]:
         #: max - y^2/4 - u  with  y = 0 | \max\ {-y^2} / 4 - u \quad \text{with } y = 0
         return cp.Problem(cp.Maximize(-cp.square(y) / 4 - u), [y == 0])
