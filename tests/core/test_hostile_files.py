@@ -62,8 +62,9 @@ JSON = {
     "json": read_json,
     "neighbors": read_neighbors,
     "case": case,
-    "check": lambda path: cvxml.check("mlsvm", X, Y, metric=json.loads(Path(path).read_text())),
+    "check": lambda metric: cvxml.check("mlsvm", X, Y, metric=metric),
 }
+GIVEN = {"check": lambda path: json.loads(Path(path).read_text())}  # what the user has read counts before
 SAVED = {"load": cvxml.load, "certify": lambda path: recertify(cvxml.load(path), 1e-6)}
 DATA = {"table": load_table, "array": read_array}
 OF = {".json": {**DATA, **JSON, **SAVED, "indices": read_indices}, ".npz": {**DATA, **SAVED, "npz": read_npz}}
@@ -74,12 +75,14 @@ def taken(what):
     lines = Path("/proc/self/status").read_text().splitlines()
     return 1024 * next(int(line.split()[1]) for line in lines if line.startswith(what))
 
-def outcome(reader, path):
+def outcome(word, reader, path):
     resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]),) * 2)
     before, start = taken("VmRSS"), time.process_time()
     signal.setitimer(signal.ITIMER_PROF, 120)
     try:
-        reader(path)
+        given = GIVEN.get(word, str)(path)
+        before = taken("VmRSS")
+        reader(given)
         said = ""
     except ValueError as error:
         said = str(error)
@@ -91,7 +94,7 @@ for name in sys.stdin.read().split():
     for word, reader in OF.get(Path(name).suffix, LINES).items():
         end, start = os.pipe()
         if not (child := os.fork()):
-            os.write(start, json.dumps([name, word, *outcome(reader, name)])[:4000].encode())
+            os.write(start, json.dumps([name, word, *outcome(word, reader, name)])[:4000].encode())
             os._exit(0)
         os.close(start)
         os.waitpid(child, 0)
