@@ -18,10 +18,11 @@ from cvxml.family.rows.base import Entries
 BLOCK = 2**22  # numbers handled at a time
 CACHED = 2**18  # coordinates of pairs handled at a time, so that they fit into the cache
 DENSE = 20  # if at least one in this many pairs of points is used, products of whole matrices are faster
-SEEN = 2**15  # about this many pairs are enough for a diagonal
+SEEN = 2**12  # about this many pairs are enough for a diagonal
 FIRST = 20  # the preconditioner has the exact curvature of this many directions
 MAX_ROWS_DIRECT = 1500  # up to this many rows or entries, a direct solution of the system is faster
 MAX_ROWS_STORED = 3000  # up to this many rows, the matrix of the system is stored
+NEGLIGIBLE = 0.3  # curvature below this share of tau is left out, but for its diagonal
 INEXACT = 0.3  # relative residual of a Newton direction from conjugate gradients
 MAX_CG_STEPS = 40  # steps of conjugate gradients
 
@@ -60,21 +61,31 @@ class Active(NamedTuple):
     def margins(self, S: FloatArray) -> FloatArray:
         """v (t,) for any symmetric S (r, r)."""
         values, vectors = np.linalg.eigh(S)
-        z = self.Y @ vectors
-        v: FloatArray = self.B @ self._for_pairs(lambda i, j: (z[i] - z[j]) ** 2 @ values)
+        return self.margins_of(self.Y @ vectors, values)
+
+    def margins_of(self, z: FloatArray, w: FloatArray | float = 1.0) -> FloatArray:
+        """v (t,) for images z (n, k) of the points, with weights w (k,) of their coordinates."""
+        weights = np.broadcast_to(w, z.shape[1])
+        v: FloatArray = self.B @ self._for_pairs(z, lambda i, j: (z[i] - z[j]) ** 2 @ weights)
         return v
 
-    def along(self, S: FloatArray) -> FloatArray:
-        """Like `margins`, but faster and less accurate.
+    def along(self, S: FloatArray, first: int | None = None) -> FloatArray:
+        """Like `margins`, but faster and less accurate, and without the block of S after the `first` coordinates.
 
         Its error is a rounding error of the largest distance.
         """
-        Y, z = self.Y, self.Y @ S
+        whole = first is None or first == len(S)
+        T = S if whole else S[:, :first] * np.where(np.arange(len(S)) < first, 1.0, 2.0)[:, None]
+        # e^T S e is the sum of e_a (T^T e)_a over the first coordinates a
+        z, Y = self.Y @ T, self.Y[:, :first]
         own = np.einsum("nk,nk->n", z, Y)
         if self.dense:
-            products = (z @ Y.T)[self.i, self.j]
+            table = z @ Y.T
+            products = (table if whole else (table + table.T) / 2)[self.i, self.j]
         else:
-            products = self._for_pairs(lambda i, j: np.einsum("pk,pk->p", z[i], Y[j]))
+            products = self._for_pairs(z, lambda i, j: np.einsum("pk,pk->p", z[i], Y[j]))
+            if not whole:
+                products = (products + self._for_pairs(z, lambda i, j: np.einsum("pk,pk->p", Y[i], z[j]))) / 2
         v: FloatArray = self.B @ (own[self.i] + own[self.j] - 2 * products)
         return v
 
@@ -83,20 +94,27 @@ class Active(NamedTuple):
         """True if the rows contain a large share of all pairs of these points."""
         return len(self.Y) ** 2 <= DENSE * len(self.i)
 
-    def _for_pairs(self, values: Any) -> FloatArray:
-        found, size = np.empty(len(self.i)), max(1, CACHED // max(1, self.Y.shape[1]))
-        for first in watched(range(0, len(found), size)):
-            some = slice(first, first + size)
+    def _for_pairs(self, z: FloatArray, values: Any) -> FloatArray:
+        """values(i, j) (p,) of all pairs, a block of pairs at a time. z (n, k): what `values` reads."""
+        found, size = np.empty(len(self.i)), max(1, CACHED // max(1, z.shape[1]))
+        for start in watched(range(0, len(found), size)):
+            some = slice(start, start + size)
             found[some] = values(self.i[some], self.j[some])
         return found
 
     def total(self, a: FloatArray) -> FloatArray:
         """sum_t a_t V_t (r, r)."""
-        n, Y = len(self.Y), self.Y
+        S = self.total_with(a, self.Y)
+        half: FloatArray = (S + S.T) / 2
+        return half
+
+    def total_with(self, a: FloatArray, z: FloatArray) -> FloatArray:
+        """sum_t a_t V_t L (r, k) for images z = Y L (n, k)."""
+        n = len(self.Y)
         W = csr_array((self.B.T @ a, self.j, np.searchsorted(self.i, np.arange(n + 1))), shape=(n, n))
         degree = np.asarray(W.sum(axis=0)).ravel() + np.asarray(W.sum(axis=1)).ravel()
-        half = Y.T @ (degree[:, None] / 2 * Y - (W.toarray() if self.dense else W) @ Y)
-        S: FloatArray = half + half.T
+        table = W.toarray() if self.dense else W
+        S: FloatArray = self.Y.T @ (degree[:, None] * z - table @ z - table.T @ z)
         return S
 
 
@@ -104,23 +122,29 @@ class Curvature:
     """The matrix tau I + weight * sum_t V_t V_t^T over rows, acting on svec(S), in coordinates in which L L^T is I.
 
     The columns of L (r, r) must be orthogonal, with the longest first. Then the first coordinates contribute most
-    of the matrix.
+    of the matrix. Conjugate gradients use only the diagonal of the block of the last coordinates, if all its entries
+    are about tau.
     """
 
     def __init__(self, rows: Active, L: FloatArray, tau: float, weight: float):
         self.rows, self.r = rows._replace(Y=rows.Y @ L), len(L)
         self.tau, self.weight = tau, weight
+        self.first = self.r
+        self.rest: Any = tau
 
     def along(self, x: FloatArray) -> FloatArray:
-        """<V_t, S> (t,) for x = svec(S)."""
-        return self.rows.along(smat(x, self.r))
+        """<V_t, S> (t,) for x = svec(S), where the last coordinates of S count only beside the first."""
+        return self.rows.along(smat(x, self.r), self.first)
 
     def total(self, y: FloatArray) -> FloatArray:
-        """svec of sum_t y_t V_t."""
-        return svec(self.rows.total(y))
+        """svec of sum_t y_t V_t, without the block of the last coordinates."""
+        S = np.zeros((self.r, self.r))
+        S[:, : self.first] = self.rows.total_with(y, self.rows.Y[:, : self.first])
+        S[: self.first] = S[:, : self.first].T
+        return svec(S)
 
     def times(self, x: FloatArray) -> FloatArray:
-        return self.tau * x + self.weight * self.total(self.along(x))
+        return self.rest * x + self.weight * self.total(self.along(x))
 
     def solve(self, b: FloatArray, most: int = MAX_CG_STEPS) -> FloatArray:
         """The inverse times b: directly if rows or entries are few, else by `most` steps of conjugate gradients.
@@ -130,7 +154,9 @@ class Curvature:
         p, few = len(b), min(len(b), self.rows.B.shape[0])
         if few <= MAX_ROWS_DIRECT:
             return self._directly(b)
-        block, rest = self._factor(min(FIRST, self.r)), self._diagonal()
+        rest = self._diagonal()
+        self._choose_first(rest)
+        block = self._factor(min(FIRST, self.r))
         own = np.flatnonzero(triangle(self.r)[1] < FIRST)
 
         def nearly(y: FloatArray) -> FloatArray:
@@ -142,6 +168,18 @@ class Curvature:
         found, unfinished = cg(H, b, x0=nearly(b), rtol=INEXACT, maxiter=most, M=P)
         solved: FloatArray = self._directly(b) if unfinished and few <= MAX_ROWS_STORED else found
         return solved
+
+    def _choose_first(self, diagonal: FloatArray) -> None:
+        """Choose the number of first coordinates by the diagonal."""
+        full = smat(diagonal, self.r)
+        rows, columns = triangle(self.r)
+        full[rows, columns] = full[columns, rows] = diagonal
+        # the largest entry of each block of last coordinates
+        largest = np.maximum.accumulate(np.maximum.accumulate(full[::-1, ::-1], 0), 1).diagonal()[::-1]
+        few = int(np.sum(largest > (1 + NEGLIGIBLE) * self.tau))
+        self.first = few if 2 * few < self.r else self.r
+        last = rows >= self.first
+        self.rest = np.where(last, diagonal, self.tau)
 
     def _directly(self, b: FloatArray) -> FloatArray:
         """The inverse times b, from the smaller of two linear systems.

@@ -95,6 +95,8 @@ class _Iterate(NamedTuple):
 
     def estimate(self) -> Estimate | None:
         """The figures of a solver that has them."""
+        if isinstance(self.solver, LinearMargins):
+            return self.solver.estimate()
         return self.solver.estimate(self.family) if isinstance(self.solver, (Boxed, Combining)) else None
 
 

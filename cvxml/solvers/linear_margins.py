@@ -1,15 +1,16 @@
-"""Solver for <C, M> with hinges over triplets: directly if small, else from samples of rows and few directions."""
+"""Solver for <C, M> with hinges over triplets: from samples of rows, or from few directions if there are many."""
 
 from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from cvxml.core.clock import look
 from cvxml.core.metric import EPS, FloatArray, IntArray
+from cvxml.core.run import Estimate
 from cvxml.core.targets import count
 from cvxml.family.geometry.coordinates import coordinates
 from cvxml.family.geometry.symmetric import weighted
@@ -19,7 +20,7 @@ from cvxml.family.regularizers.linear import Linear
 from cvxml.family.rows.base import Duals, MarginRows
 from cvxml.family.rows.triplets import Triplets
 from cvxml.family.theorem.theorem import Family
-from cvxml.solvers.active_rows import Active
+from cvxml.solvers.factor_start import FIRST_SAMPLE, FactorStart
 from cvxml.solvers.multipliers import Margin, Multipliers, images
 
 AHEAD = 0.5  # rows with v < 1 + AHEAD are added
@@ -30,24 +31,7 @@ ROUGH_GAP = 0.1  # first estimate of the relative gap that the optimum of a samp
 NEAREST = 1e-6  # smallest relative gap that is assumed; an objective below this times that at 0 counts as 0
 CLOSE = 0.03  # a sample is solved to this relative gap
 NOISE = 64 * EPS  # relative error of a coordinate that has lost no digits
-IDLE = 1e-3  # a direction is dropped if its share of M is below this times the relative gap
-FAINT = 1e-6  # a direction is ignored if its share of a given metric is below this
-SLIGHT = 1e-3  # a direction is new only if this fraction of it is orthogonal to the others
-CHANGES = 100  # after this many changes of the directions, all directions are used
-DIRECTIONS = 64  # number of directions of the first metric, if there are more than twice as many
-
-
-class Stage(NamedTuple):
-    """The part of the problem that is solved at present: the rows of one point in `every`, and M = W M' W^T.
-
-    W None: all directions.
-    """
-
-    every: int
-    W: FloatArray | None  # (r, k)
-
-
-WHOLE = Stage(1, None)
+DIRECTIONS = 64  # with more than twice as many directions, the start has a factor of this many columns
 
 
 class LinearMargins:
@@ -82,32 +66,35 @@ class LinearMargins:
         self.seen = noise**2 * float(np.sum(self.at.Y**2, axis=1).max())
         self.labels = on.labels
         self.hinge = Margin(float(loss.c), isinstance(loss, SquaredHinge))
-        self.stage, self.changes, self.may_be_heavy = WHOLE, 0, may_be_heavy
+        self.every, self.may_be_heavy = 1, may_be_heavy  # the rows of one point in `every` are solved for
+        self.factor: FactorStart | None = None
         self.solver = self._solver()
 
     def _solver(self) -> Multipliers:
-        """The solver of the present stage, in the coordinates W."""
-        every, W = self.stage
-        rows = self.rows if every == 1 else self.rows.sample(every)
-        Y, C = (self.Y, np.diag(self.spread)) if W is None else (self.Y @ W, np.eye(W.shape[1]))
-        needed = partial(self.needed, rows)
-        return Multipliers(Y, rows, needed, C / every, self.hinge, AHEAD, self.may_be_heavy)
+        """The solver of the present sample."""
+        rows = self.rows if self.every == 1 else self.rows.sample(self.every)
+        needed, C = partial(self.needed, rows), np.diag(self.spread) / self.every
+        return Multipliers(self.Y, rows, needed, C, self.hinge, AHEAD, self.may_be_heavy)
 
-    def _enter(self, stage: Stage, M: FloatArray, share: float) -> None:
-        """Start a stage from M (r, r). share: an estimate of the relative gap there."""
-        before, self.stage = self.stage, stage
-        key, price, heavy = self.solver.key, self.solver.slopes(self.solver.x), self.solver.heavy
+    def _enter(self, every: int, M: FloatArray, share: float) -> None:
+        """Start a sample, or all rows, from M (r, r). share: an estimate of the relative gap there."""
+        heavy, self.every = self.solver.heavy, every
         self.solver = self._solver()
         self.solver.heavy = heavy
-        if before.every == stage.every:
-            self.solver.key, self.solver.price = key, price
-        inside = np.eye(len(M)) if stage.W is None else stage.W.T * self.spread
-        self.solver.begin(inside @ M @ inside.T, share)
+        self.solver.begin(M, share)
 
     def found(self) -> FloatArray:
         """M (r, r)."""
-        W, M = self.stage.W, self.solver.M
-        return M if W is None else W @ M @ W.T
+        return self.solver.M if self.factor is None else self.factor.metric() / self._units()
+
+    def _units(self) -> FloatArray:
+        """The entries of M (r, r) in coordinates in which C is I, for M = 1."""
+        unit = np.sqrt(self.spread)
+        return np.outer(unit, unit)
+
+    def estimate(self) -> Estimate | None:
+        """The figures of the start in many directions. Other metrics must be proved."""
+        return None if self.factor is None else self.factor.estimate()
 
     def needed(self, rows: MarginRows, key: IntArray) -> Any:
         """For each row named: True if it must be solved for, False if it is loose."""
@@ -125,69 +112,61 @@ class LinearMargins:
         if not start.any():
             self.begin()
             return
-        given = self.basis.T @ self.at.back.T @ start @ self.at.back @ self.basis
+        M = self.basis.T @ self.at.back.T @ start @ self.at.back @ self.basis
+        if self._many and not gap < ROUGH_GAP:
+            values, vectors = np.linalg.eigh(M * self._units())
+            self._begin_factor(vectors[:, -DIRECTIONS:] * np.sqrt(np.maximum(values[-DIRECTIONS:], 0.0)))
+            return
         share = max(gap, NEAREST) if gap < ROUGH_GAP else ROUGH_GAP
-        M = self._mixed(given, share)
+        M = self._mixed(M, share)
         if share == ROUGH_GAP:  # the scale of such a start may be wrong
             M = self._multiple(M, 1)
-        self._enter(Stage(1, self._directions_of(given)), M, share)
+        self._enter(1, M, share)
+
+    @property
+    def _many(self) -> bool:
+        """True if the start has few of the directions."""
+        return len(self.spread) > 2 * DIRECTIONS
 
     def begin(self) -> None:
-        """Start from the best multiple of a few shapes made from C, on a small sample, and solve up to all rows."""
-        W = self._first() if len(self.spread) > 2 * DIRECTIONS else None
-        every, enough = 1, max(ENOUGH_ROWS, ROWS_A_FEATURE * (len(self.spread) if W is None else DIRECTIONS))
+        """Start from the best multiple of a few shapes made from C, on a small sample, and solve up to all rows.
+
+        With many directions, start from those with the largest spread of the points relative to C.
+        """
+        if self._many:
+            z = (self.Y - self.Y.mean(axis=0)) / np.sqrt(self.spread)
+            self._begin_factor(np.linalg.eigh(z.T @ z)[1][:, -DIRECTIONS:])
+            return
+        every, enough = 1, max(ENOUGH_ROWS, ROWS_A_FEATURE * len(self.spread))
         while self.rows.size >= enough * every * STEP:
             look()
             every *= STEP
         shapes = [1 / self.spread, np.ones(len(self.spread)), 1 / (self.spread + self.spread.mean())]
         rows = self.rows.sample(every)
-        starts = [self._multiple(np.diag(shape), every) for shape in shapes[: 3 if W is None else 1]]
+        starts = [self._multiple(np.diag(shape), every) for shape in shapes]
         M = min(starts, key=lambda M: self._objective(rows, every, M))
-        self._enter(Stage(every, W), M, 1.0)
-        while self.stage.every > 1:
+        self._enter(every, M, 1.0)
+        while self.every > 1:
             look()
             self.step()
 
-    def _directions_of(self, M: FloatArray) -> FloatArray | None:
-        """The directions of M, (r, k), normalized by C; None if there are many, so that all directions are better."""
+    def _begin_factor(self, L: FloatArray) -> None:
+        """Start from the best multiple of L L^T, for L (r, k) in coordinates in which C is I."""
+        M = L @ L.T / self._units()
+        every = max(1, self.rows.size // FIRST_SAMPLE)
+        length = float(self.spread @ np.diag(self._multiple(M, every))) / float(np.sum(L**2))
         unit = np.sqrt(self.spread)
-        lengths, vectors = np.linalg.eigh(M * np.outer(unit, unit))
-        has = lengths > FAINT * lengths.sum()
-        return vectors[:, has] / unit[:, None] if 2 * max(DIRECTIONS, has.sum()) < len(unit) else None
+        self.factor = FactorStart(
+            self.Y / unit, self.rows, self.needed, self.hinge, AHEAD, math.sqrt(length) * L
+        )
 
-    def _first(self) -> FloatArray:
-        """The directions (r, k), normalized by C, with the largest spread of the points relative to C."""
-        z = (self.Y - self.Y.mean(axis=0)) / np.sqrt(self.spread)
-        W: FloatArray = np.linalg.eigh(z.T @ z)[1][:, -DIRECTIONS:] / np.sqrt(self.spread)[:, None]
-        return W
-
-    def _more(self) -> bool:
-        """Change the directions if others would decrease the objective more than the present gap.
-
-        The new ones join the directions that M uses. If the hinge is heavy (multipliers.py), all directions are used.
-        False if there are no such directions.
-        """
-        if self.changes == CHANGES or self.solver.heavy > 1:
-            self._enter(WHOLE, self._mixed(self.found(), ROUGH_GAP), ROUGH_GAP)
-            return True
-        self.changes += 1
-        W, left, unit = self.stage.W, self.solver.left() / self.solver.value(), np.sqrt(self.spread)
-        assert W is not None
-        duals = self.solver.duals()
-        pull = Active.of(self.Y, self.rows.entries(duals.key), len(duals.key)).total(duals.a)
-        slopes, vectors = np.linalg.eigh(np.eye(len(unit)) - pull / np.outer(unit, unit))
-        lengths, kept = np.linalg.eigh(self.solver.M)
-        W = W @ kept[:, lengths > IDLE * left * lengths.sum()]
-        # The directions that decrease the objective, orthogonal to the directions that stay.
-        wins, old = vectors[:, slopes < -left / 2][:, : max(DIRECTIONS, W.shape[1])], W * unit[:, None]
-        new, part, _ = np.linalg.svd(wins - old @ (old.T @ wins), full_matrices=False)
-        new = new[:, part > SLIGHT] / unit[:, None]
-        if slopes[0] >= -left or new.shape[1] == 0:
-            return False
-        share = min(ROUGH_GAP, -float(slopes[0]))
-        M = self.found() + share * float(lengths.sum()) / new.shape[1] * new @ new.T
-        self._enter(Stage(1, np.concatenate([W, new], axis=1)), M, share)
-        return True
+    def _end_factor(self, factor: FactorStart) -> None:
+        """Go on from the metric and the dual variables of the start, in all directions."""
+        M, share = self.found(), min(1.0, factor.gap / factor.objective)
+        self.factor, duals = None, factor.duals()
+        if factor.every == 1:
+            self.solver.key, self.solver.price = duals.key, duals.a
+        self.solver.begin(self._mixed(M, share), share)
 
     def _mixed(self, M: FloatArray, share: float) -> FloatArray:
         """M plus a share of C^-1 of the same size.
@@ -246,24 +225,23 @@ class LinearMargins:
 
     def step(self) -> bool:
         """One round; False if rounding prevents a step, or if the gap is small enough."""
-        if self.stage.every == 1 and self.stage.W is None:
+        if self.factor is not None:
+            if self.factor.ended:
+                self._end_factor(self.factor)
+            else:
+                self.factor.round()
+            return True
+        if self.every == 1:
             if self.solver.left() <= self.enough * self.objective(self.solver.M):
                 return False
             return self.solver.step()
-        every, W = self.stage
         # If a sample has no violated margin, M would shrink without bound.
-        nothing = NEAREST * self._at_zero(self.rows.sample(every)) if every > 1 else 0.0
+        nothing = NEAREST * self._at_zero(self.rows.sample(self.every))
         if self.solver.left() > max(CLOSE * self.solver.value(), nothing) and self.solver.step():
             return True
-        if every > 1:
-            stage = Stage(every // STEP, W)
-            self._enter(
-                stage,
-                self._larger_multiple(self._mixed(self.found(), ROUGH_GAP), stage.every),
-                ROUGH_GAP,
-            )
-            return True
-        return self._more() or self.solver.step()
+        every = self.every // STEP
+        self._enter(every, self._larger_multiple(self._mixed(self.found(), ROUGH_GAP), every), ROUGH_GAP)
+        return True
 
     def whole(self) -> FloatArray:
         """The metric (r, r) in all coordinates, including the free directions."""
@@ -288,6 +266,8 @@ class LinearMargins:
 
         If C is 0 up to rounding, they are the largest ones on all rows that are not loose, which have v = 0.
         """
+        if self.factor is not None:
+            return self.factor.duals()
         if self.costs:
             return self.solver.duals()
         twins, _ = self.rows.near(self.Y, 1.0)

@@ -60,6 +60,33 @@ class Margin(NamedTuple):
         """True if no margin may be violated."""
         return bool(np.isinf(self.cap))
 
+    def slopes(self, x: FloatArray, weight: float, b: FloatArray | float = 0.0) -> FloatArray:
+        """The slope a of the smoothed hinge at each x = 1 - v, with multipliers b. weight: c / g."""
+        if self.squared:
+            return 2 * self.cap * np.maximum(x, 0.0)
+        return np.clip(b + weight * x, 0.0, self.cap)
+
+    def push(self, x: FloatArray) -> float:
+        """The sum of the hinges at x = 1 - v."""
+        missed = np.maximum(0.0, x)
+        return self.cap * float(np.sum(missed**2 if self.squared else missed))
+
+    def smoothed(self, x: FloatArray, a: FloatArray, weight: float) -> float:
+        """The sum of the smoothed hinges at x = 1 - v, where they have the slopes a, without multipliers."""
+        return self.push(x) if self.squared else float(a @ x - a @ a / (2 * weight))
+
+    def bound(self, a: FloatArray) -> float:
+        """The dual objective of feasible dual variables a."""
+        return float(np.sum(a) - np.sum(a * a) / (4 * self.cap)) if self.squared else float(np.sum(a))
+
+    def rest(self, x: FloatArray, a: FloatArray) -> float:
+        """The excess of rows with slopes a at x = 1 - v, a part of the gap."""
+        if self.squared:
+            return 0.0
+        if self.hard:
+            return float(np.abs(a * x).sum())
+        return float(np.sum(np.where(x > 0, self.cap - a, -a) * x))
+
 
 def images(Y: FloatArray, M: FloatArray) -> FloatArray:
     """The images of Y (n, r) under a root of M (r, r), psd up to rounding. Their Euclidean distances are those in M."""
@@ -171,9 +198,7 @@ class Multipliers:
 
     def slopes(self, x: FloatArray) -> FloatArray:
         """The dual variable a of every row held, for x = 1 - v."""
-        if self.margin.squared:
-            return 2 * self.margin.cap * np.maximum(x, 0.0)
-        return np.clip(self.price + self.weight * x, 0.0, self.margin.cap)
+        return self.margin.slopes(x, self.weight, self.price)
 
     @property
     def weight(self) -> float:
@@ -182,19 +207,11 @@ class Multipliers:
 
     def rest(self) -> float:
         """The excess of the rows, a part of the gap."""
-        if self.margin.squared:
-            return 0.0
-        a = self.slopes(self.x)
-        if self.margin.hard:
-            return float(np.abs(a * self.x).sum())
-        return float(np.sum(np.where(self.x > 0, self.margin.cap - a, -a) * self.x))
+        return self.margin.rest(self.x, self.slopes(self.x))
 
     def value(self) -> float:
-        if self.margin.hard:
-            return float(np.sum(self.C * self.M))
-        missed = np.maximum(0.0, self.x)
-        push = float(np.sum(missed**2 if self.margin.squared else missed))
-        return float(np.sum(self.C * self.M)) + self.margin.cap * push
+        cost = float(np.sum(self.C * self.M))
+        return cost if self.margin.hard else cost + self.margin.push(self.x)
 
     def left(self) -> float:
         """The gap of the present M and dual variables, if they minimize the function of the round."""
@@ -242,9 +259,9 @@ class Multipliers:
         self.decrement = -float(slope @ direction)
         centred = self.decrement <= CENTRED**2 * self.tau and np.linalg.eigvalsh(Z)[0] > 0
         change = smat(direction, len(L))
-        values = np.linalg.eigvalsh(change)
+        values, vectors = np.linalg.eigh(change)
         step: FloatArray = L @ change @ L.T
-        dx = -self.active.margins(step)
+        dx = -self.active.margins_of(self.Y @ (L @ vectors), values)
         costs = float(np.sum(self.C * step))
 
         def along(t: float) -> float:

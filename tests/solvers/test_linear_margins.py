@@ -1,4 +1,4 @@
-"""LMNN in many directions: from a few of them, with those that win something; against the same without that way."""
+"""The solver of LMNN: samples, starts, heavy hinges, and the parts that it computes with."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cvxml.methods.lmnn import METHOD, instance
 from cvxml.solvers import active_rows, linear_margins, multipliers
 from cvxml.solvers.active_rows import Active, Curvature
 from cvxml.solvers.choose_solver import PARTS, _sizes
-from cvxml.solvers.linear_margins import WHOLE, LinearMargins
+from cvxml.solvers.linear_margins import LinearMargins
 from cvxml.solvers.multipliers import Multipliers
 
 METHODS = pytest.mark.parametrize("method", ["lmnn", "lmnn:squared_hinge"])
@@ -29,38 +29,6 @@ def wide(seed: int = 0, n: int = 70, d: int = 40) -> tuple[np.ndarray, np.ndarra
     X = rng.standard_normal((n, d)) * 0.97 ** np.arange(d)
     X[:, :3] += 1.2 * np.eye(3)[y]
     return X, y
-
-
-@pytest.fixture
-def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """From 4 directions on, one change of them after the other: a heavy hinge would take all at once."""
-    monkeypatch.setattr(linear_margins, "DIRECTIONS", 4)
-    monkeypatch.setattr(multipliers, "HEAVY", np.inf)
-
-
-def staged(seed: int = 0) -> LinearMargins:
-    solver = LinearMargins(METHOD.member(instance(*wide(seed))), 1e-6)
-    solver.begin()
-    return solver
-
-
-@pytest.mark.slow
-@METHODS
-@pytest.mark.parametrize(("seed", "changes"), [(0, 100), (1, 100), (0, 1)])
-def test_few_directions_first_end_at_the_same_optimum(
-    method: str, seed: int, changes: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    X, y = wide(seed)
-    at_once = cvxml.solve(method, X, y, tol=1e-7)
-    monkeypatch.setattr(linear_margins, "DIRECTIONS", 4)
-    monkeypatch.setattr(linear_margins, "CHANGES", changes)
-    found = cvxml.solve(method, X, y, tol=1e-7)
-    for solution in (at_once, found):
-        assert solution.status is Status.CONVERGED
-        assert solution.certificate.proves(1e-7)
-    # each lies between the other's bound and objective
-    assert found.objective + found.certificate.rounding >= at_once.lower_bound - at_once.certificate.rounding
-    assert at_once.objective + at_once.certificate.rounding >= found.lower_bound - found.certificate.rounding
 
 
 @METHODS
@@ -76,9 +44,9 @@ def test_a_sample_without_a_price_is_left_at_once(method: str, monkeypatch: pyte
         rounds[0] += 1
         return step(self)
 
-    def noted(self: LinearMargins, stage: linear_margins.Stage, *given: Any) -> None:
-        stages.append(stage.every)
-        enter(self, stage, *given)
+    def noted(self: LinearMargins, every: int, *given: Any) -> None:
+        stages.append(every)
+        enter(self, every, *given)
 
     monkeypatch.setattr(Multipliers, "step", counted)
     monkeypatch.setattr(LinearMargins, "_enter", noted)
@@ -86,105 +54,6 @@ def test_a_sample_without_a_price_is_left_at_once(method: str, monkeypatch: pyte
     assert found.certificate.proves(1e-6)
     assert stages == [4, 1]  # a sample of a quarter came first
     assert rounds[0] < 40
-
-
-@pytest.mark.usefixtures("few")
-def test_directions_join_until_none_that_is_left_out_would_win_more_than_is_left() -> None:
-    solver, widths = staged(), []
-    spread = solver.spread
-    for _ in range(60):
-        W = solver.stage.W
-        assert W is not None
-        widths.append(W.shape[1])
-        np.testing.assert_allclose(W.T @ (spread[:, None] * W), np.eye(W.shape[1]), atol=1e-9)
-        if solver.solver.left() <= 1e-6 * solver.solver.value():
-            break
-        assert solver.step()
-    assert widths[0] == 4
-    assert 4 < widths[-1] <= len(spread)
-    duals = solver.duals()
-    G = solver.rows.weights(duals)
-    e = solver.Y[G.pairs[:, 0]] - solver.Y[G.pairs[:, 1]]
-    slope = (np.diag(spread) - (e * G.w[:, None]).T @ e) / np.sqrt(np.outer(spread, spread))
-    assert np.linalg.eigvalsh(slope)[0] >= -1e-5
-
-
-@pytest.mark.usefixtures("few")
-def test_new_directions_have_negative_slopes_and_old_ones_stay() -> None:
-    solver = staged()
-    while solver.solver.left() > linear_margins.CLOSE * solver.solver.value():
-        solver.step()
-    before, M = solver.stage.W, solver.found()
-    duals = solver.duals()
-    assert solver._more()
-    after = solver.stage.W
-    assert before is not None
-    assert after is not None
-    G = solver.rows.weights(duals)
-    e = solver.Y[G.pairs[:, 0]] - solver.Y[G.pairs[:, 1]]
-    slope = np.diag(solver.spread) - (e * G.w[:, None]).T @ e
-    old = after[:, : before.shape[1]]
-    new = after[:, before.shape[1] :]
-    assert new.shape[1] > 0
-    assert (np.diag(new.T @ slope @ new) < 0).all()
-    C = np.diag(solver.spread)
-    assert np.linalg.norm(M - old @ (old.T @ C @ M @ C @ old) @ old.T) <= 1e-2 * np.linalg.norm(M)
-
-
-@pytest.mark.usefixtures("few")
-def test_after_many_changes_all_directions_are_taken() -> None:
-    solver = staged()
-    solver.changes = linear_margins.CHANGES
-    assert solver.stage.W is not None
-    assert solver._more()
-    assert solver.stage == WHOLE
-
-
-@pytest.mark.usefixtures("few")
-def test_the_first_directions_are_those_in_which_points_are_furthest_apart() -> None:
-    solver = LinearMargins(METHOD.member(instance(*wide())), 1e-6)
-    W, C = solver._first(), np.diag(solver.spread)
-    z = solver.Y - solver.Y.mean(axis=0)
-    np.testing.assert_allclose(W.T @ C @ W, np.eye(4), atol=1e-10)
-    least = np.linalg.norm(z @ W, axis=0).min()
-    rng = np.random.default_rng(0)
-    for _ in range(50):
-        w = rng.standard_normal(len(C))
-        w -= W @ (W.T @ (C @ w))
-        assert np.linalg.norm(z @ w) <= least * np.sqrt(w @ C @ w) * (1 + 1e-9)
-
-
-@pytest.mark.usefixtures("few")
-def test_a_whole_metric_is_solved_for_where_features_are_few_or_a_start_has_all() -> None:
-    X, y = wide(d=6)
-    solver = LinearMargins(METHOD.member(instance(X, y)), 1e-6)
-    solver.begin()
-    assert solver.stage == WHOLE
-    solver = LinearMargins(METHOD.member(instance(*wide())), 1e-6)
-    solver.go_on(np.eye(40), np.inf)
-    assert solver.stage == WHOLE
-
-
-@pytest.mark.slow
-@METHODS
-@pytest.mark.usefixtures("few")
-def test_a_start_of_few_directions_is_gone_on_with_in_these(method: str) -> None:
-    X, y = wide()
-    L = np.random.default_rng(0).standard_normal((40, 5))
-    solver = LinearMargins(METHOD.member(instance(X, y)), 1e-6)
-    solver.go_on(L @ L.T, np.inf)
-    W = solver.stage.W
-    assert W is not None
-    assert W.shape[1] == 5
-    C = np.diag(solver.spread)
-    np.testing.assert_allclose(W.T @ C @ W, np.eye(5), atol=1e-9)
-    M = solver.found()
-    of = solver.basis.T @ solver.at.back.T @ L
-    left = M - of @ np.linalg.lstsq(of, M, rcond=None)[0]
-    assert np.linalg.norm(left) <= 1e-9 * np.linalg.norm(M)
-    rough = cvxml.solve(method, X, y, tol=1e-2)
-    again = cvxml.solve(method, X, y, tol=1e-7, warm_start=rough)
-    assert again.certificate.proves(1e-7)
 
 
 @METHODS
@@ -319,16 +188,6 @@ def test_of_a_heavy_hinge_a_round_is_continued_a_limited_number_of_times(
         assert (solver.g, solver.tau) == began
     assert solver.step()
     assert (solver.g, solver.tau) != began
-
-
-@pytest.mark.usefixtures("few")
-def test_of_a_heavy_hinge_all_directions_follow_the_first_and_it_stays_heavy() -> None:
-    solver = staged()
-    assert solver.stage.W is not None
-    solver.solver.heavy = 11.0
-    assert solver._more()
-    assert solver.stage == WHOLE
-    assert solver.solver.heavy >= 11.0
 
 
 def not_to_be_kept() -> dict[str, Any]:

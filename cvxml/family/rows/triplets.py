@@ -150,9 +150,9 @@ class Triplets(NamedTuple):
         """The number of targets."""
         return len(self.targets)
 
-    def sample(self, every: int) -> Triplets:
-        """All rows of every `every`-th point."""
-        points = np.unique(self.targets[:, 0])[::every]
+    def sample(self, every: int, first: int = 0) -> Triplets:
+        """All rows of every `every`-th point, from the point number `first` on."""
+        points = np.unique(self.targets[:, 0])[first::every]
         rows = np.isin(self.targets[:, 0], points)
         some = self.impostors.of(rows) if isinstance(self.impostors, OtherClasses) else self.impostors[rows]
         return Triplets(self.targets[rows], some)
