@@ -227,7 +227,7 @@ def test_durations_in_words(seconds: float, words: str) -> None:
 @pytest.fixture
 def listed(monkeypatch: pytest.MonkeyPatch) -> int:
     """The number of triplets of LMNN on the 30 points of `real_data`, which is just enough for the warning."""
-    points, y = real_data("iris", 30)
+    _, y = real_data("iris", 30)
     rows = sum(3 * int(np.count_nonzero(y != label)) for label in y)  # 3 targets each
     monkeypatch.setattr(memory, "MANY_ROWS", rows)
     monkeypatch.setattr("cvxpy.Problem.solve", _stopped)
