@@ -388,6 +388,13 @@ def test_a_seed_draws_the_same_again_and_another_seed_does_not() -> None:
         assert (np.array(case.X) != np.array(stored.X)).mean() > 0.9
 
 
+def test_equal_features_do_not_stay_equal_in_a_case_drawn_anew() -> None:
+    (drawn,) = to_draw(1, "lmnn-squared-wine")
+    assert drawn.flags == ()
+    assert np.linalg.matrix_rank(np.array(drawn.X)) == np.shape(drawn.X)[1]
+    assert to_draw(1, "mlsvm-offset")[0].flags == ("offset",)
+
+
 def test_the_command_line_draws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["cases", "mlsvm-line*", "--seed", "8", "--json"]) == 0
     questions = json.loads(capsys.readouterr().out)
