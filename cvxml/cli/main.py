@@ -334,9 +334,11 @@ def _solve(parsed: argparse.Namespace) -> int:
     if parsed.max_iter is not None:
         params["max_iter"] = parsed.max_iter
 
-    def on_a_line_of_its_own(warning: Warning | str, *_: Any) -> None:
+    def on_a_line_of_its_own(
+        message: Warning | str, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None
+    ) -> None:
         callback.erase()
-        print(f"note: {warning}", file=sys.stderr)
+        print(f"note: {message}", file=sys.stderr)
         callback("literal problem")
 
     with Progress() as callback, warnings.catch_warnings():
