@@ -246,7 +246,9 @@ def test_a_ruling_on_a_value_keeps_the_reasons_against_the_metric(
 
 def test_a_metric_whose_entries_are_rounded_is_told_apart_from_another_matrix() -> None:
     X, y = real_data("iris", 24)
-    metric = cvxml.solve("lmnn", np.column_stack([X, X[:, 0]]), y).metric  # two equal features: of rank 4 at most
+    metric = cvxml.solve(
+        "lmnn", np.column_stack([X, X[:, 0]]), y
+    ).metric  # two equal features: of rank 4 at most
     rounded, far = np.round(metric, 4), metric - 0.1 * np.eye(5)
     assert np.linalg.eigvalsh(rounded)[0] < -1e-7
     hints = []
