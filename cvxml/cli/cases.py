@@ -154,8 +154,8 @@ def _conform(parsed: argparse.Namespace) -> int:
     verdicts = {row.verdict for row in rows}
     if parsed.workdir is None and all(row.message.startswith(CRASHED) for row in rows):
         print(
-            "cvxml: every case is an error; if the program needs files or variables, see --workdir and --env: it runs in "
-            "an empty folder, with few environment variables",
+            "cvxml: every case is an error; if the program needs files or variables, see --workdir and --env: it runs "
+            "in an empty folder, with few environment variables",
             file=sys.stderr,
         )
     if verdicts & {"refuted", "error"}:
