@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from cvxml.core.clock import limited
 from cvxml.core.inputs import check_count, check_positive
 from cvxml.core.literal import free_weights, label, values_of, with_weights
-from cvxml.core.memory import enough_memory
-from cvxml.core.method import Method
+from cvxml.core.memory import check_literal, enough_memory
+from cvxml.core.method import ConvexMethod, Method
 from cvxml.core.result import Certificate, Dual, Evaluation, SavedSolution, Solution
 from cvxml.core.run import Callback
 from cvxml.core.threads import one_blas_thread
@@ -59,7 +59,7 @@ def solve(
     Raises ValueError for bad input; cvxml.core.clock.OutOfTime, a TimeoutError, if the time limit ends before there is
     a metric with its certificate; and cvxml.core.backend.SolverFailure if a back end of cvxpy gives no answer.
 
-    Warns (ConvergenceWarning) whenever tol is not met.
+    Warns (ConvergenceWarning) whenever tol is not met, and (cvxml.core.memory.LargeLiteralProblem) if cvxpy takes long.
     """
     of = get(method)
     check_params(method, params, (*of.SOLVE_PARAMETERS,), solve.__kwdefaults__)
@@ -126,6 +126,8 @@ def problem(method: str, X: ArrayLike, y: ArrayLike | None, *, dual: bool = Fals
 
     Each constraint of the problem has a `label`, for example "(2) margin of point 3": its equation number in the paper,
     if the statement has one, and its point, pair or triplet. The constraints of the dual have no labels.
+
+    Warns (cvxml.core.memory.LargeLiteralProblem) if cvxpy takes long.
     """
     of = get(method)
     check_params(method, params, ("at",) if of.CLAIM == "stationary" else ())
@@ -137,6 +139,8 @@ def problem(method: str, X: ArrayLike, y: ArrayLike | None, *, dual: bool = Fals
     refuse_tuples(X, of.PARAMETERS)
     with enough_memory():
         given = of.instance(X, y, **params)
+        if isinstance(of, ConvexMethod):
+            check_literal(of.literal_rows(given), of.metric_size(given), stacklevel=3)
         if at is None:
             return of.dual(given) if dual else _labelled(of, given, of.problem(with_weights(given, weights)))
         step = get_stationary(method)

@@ -13,7 +13,7 @@ The environment variable CVXML_DATA may name a folder of NAME.csv or NAME.csv.gz
 
 import importlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from itertools import product
 from typing import Any
@@ -131,16 +131,17 @@ def load(
     separator: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
+    drop: str | int | Sequence[str | int] | None = None,
 ) -> Table:
     """Return the named set: X (n, d) float64 and y (n,), int64 (or str or float64 for such labels).
 
     name: one of `names`; "openml:NAME" or "openml:NAME:VERSION" needs a network the first time.
-    label, header, index, separator, decimal, encoding: as in `read`, for a file in the folder CVXML_DATA.
+    label, header, index, separator, decimal, encoding, drop: as in `read`, for a file in the folder CVXML_DATA.
 
     Raises ValueError for an unknown name, an unusable file or set, or no network, and ImportError for the sets of
     scikit-learn if it is not installed.
     """
-    return find(name, files.settled(label, header, index, separator, decimal, encoding))[:2]
+    return find(name, files.settled(label, header, index, separator, decimal, encoding, drop))[:2]
 
 
 def read(
@@ -152,6 +153,7 @@ def read(
     separator: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
+    drop: str | int | Sequence[str | int] | None = None,
 ) -> Table:
     """Return the table in a file: X (n, d) float64 and y (n,), int64, float64 or str.
 
@@ -171,10 +173,11 @@ def read(
     separator: "comma", "semicolon", "tab" or "space"; default: that of the first line.
     decimal: "point" or "comma"; default: either, but not both.
     encoding: default: UTF-8.
+    drop: columns that are left out of the features: a list, or a text with commas. Each is given like `label`.
 
     Raises ValueError for any other file.
     """
-    return files.load_table(path, files.settled(label, header, index, separator, decimal, encoding))[:2]
+    return files.load_table(path, files.settled(label, header, index, separator, decimal, encoding, drop))[:2]
 
 
 def find(name: str, asked: files.Settled = files.NOTHING) -> files.Table:

@@ -47,6 +47,8 @@ import numpy as np
 import cvxml
 cvxml.solve("mlsvm", np.arange(8.0).reshape(8, 1) ** 2, [0, 0, 0, 0, 1, 1, 1, 1])
 assert not {"sklearn", "cvxpy", "joblib", "flint", "matplotlib", "scipy.optimize"} & set(sys.modules)
+cvxml.solve("lmnn", np.random.default_rng(0).standard_normal((20, 2)), [0, 1] * 10)
+assert not {"sklearn", "cvxpy", "joblib", "matplotlib", "scipy.optimize", "scipy.spatial"} & set(sys.modules)
 """
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert found.returncode == 0, found.stderr

@@ -128,7 +128,7 @@ def _conform(parsed: argparse.Namespace) -> int:
     from cvxml.core.progress import Progress
     from cvxml.core.tolerance import check_tol
     from cvxml.oracle.conform import as_junit, as_table, conform_case
-    from cvxml.oracle.programs import Surroundings
+    from cvxml.oracle.programs import CRASHED, Surroundings
 
     if parsed.junit:
         check_out(parsed, "junit")
@@ -152,10 +152,10 @@ def _conform(parsed: argparse.Namespace) -> int:
         print(f"cvxml: interrupted; {len(rows)} of {len(cases)} cases were judged", file=sys.stderr)
         return INTERRUPTED
     verdicts = {row.verdict for row in rows}
-    if verdicts == {"error"} and parsed.workdir is None:
+    if parsed.workdir is None and all(row.message.startswith(CRASHED) for row in rows):
         print(
-            "cvxml: every case is an error; the program runs in an empty folder, with few environment variables: "
-            "see --workdir and --env",
+            "cvxml: every case is an error; if the program needs files or variables, see --workdir and --env: it runs "
+            "in an empty folder, with few environment variables",
             file=sys.stderr,
         )
     if verdicts & {"refuted", "error"}:

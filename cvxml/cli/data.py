@@ -60,6 +60,12 @@ def add_problem(
     command.add_argument(
         "--encoding", metavar="NAME", help="encoding of the file, such as latin-1 (default: UTF-8)"
     )
+    command.add_argument(
+        "--drop",
+        metavar="COLUMNS",
+        help="columns that are left out of the features, with commas between them: names of the header, or numbers "
+        "from 0 on, without the index",
+    )
     command.add_argument("--standardize", action="store_true", help="z-score the features first")
     add_parameters(command, arguments, solving)
     command.add_argument("--json", action="store_true", help="JSON on stdout")

@@ -319,6 +319,7 @@ def _solve(parsed: argparse.Namespace) -> int:
     import cvxml
     from cvxml.cli.data import problem
     from cvxml.cli.output import check_out, metric_lines
+    from cvxml.core.memory import LargeLiteralProblem
     from cvxml.core.progress import Progress
     from cvxml.core.result import SAVED, Status, load
     from cvxml.methods import get
@@ -332,8 +333,18 @@ def _solve(parsed: argparse.Namespace) -> int:
         params["init"] = list(get(parsed.method).STARTS)
     if parsed.max_iter is not None:
         params["max_iter"] = parsed.max_iter
+
+    def on_a_line_of_its_own(
+        message: Warning | str, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None
+    ) -> None:
+        callback.erase()
+        print(f"note: {message}", file=sys.stderr)
+        callback("literal problem")
+
     with Progress() as callback, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the status is always printed
+        warnings.simplefilter("always", LargeLiteralProblem)
+        warnings.showwarning = on_a_line_of_its_own
         solution = cvxml.solve(
             parsed.method,
             X,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,8 @@ from pathlib import Path
 FLOAT = 8  # bytes of a float or an index
 # bytes for each entry of the d x d coefficients of one constraint: cvxpy copies them several times; a lower estimate
 COPIED = 8 * FLOAT
+MANY_ROWS = 10_000  # a literal problem with as many constraints is announced by a warning
+SECONDS_PER_ROW = 1e-3  # a lower estimate for cvxpy and a back end; measured were 1 to 6 ms
 INTEGER = 48  # bytes of a Python integer in a list
 BALL = 48  # bytes of one entry of a ball matrix (core/balls.py)
 # Measured bytes for each entry of points (n, d) in exact arithmetic, and for each of a matrix (d, d) with its inverse
@@ -23,6 +26,10 @@ UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 class TooLarge(ValueError):
     """The data do not fit into memory."""
+
+
+class LargeLiteralProblem(UserWarning):
+    """A literal problem has so many constraints that cvxpy takes long."""
 
 
 def check_room(needed: int, what: str, instead: str = "give fewer points") -> None:
@@ -77,13 +84,32 @@ def enough_memory() -> Iterator[None]:
         raise TooLarge(f"{array} does not fit into the memory{free}: give fewer points or features") from None
 
 
-def check_literal(rows: int, d: int) -> None:
-    """Check the memory for a cvxpy problem on a metric (d, d) with this number of constraints. Raises TooLarge."""
-    check_room(
-        rows * d**2 * COPIED,
-        f"the literal problem, of {rows} rows on a metric of {d} x {d},",
-        'take solver="fast", or give fewer points or features',
-    )
+def check_literal(rows: int, d: int, stacklevel: int = 5) -> None:
+    """Check the memory for a cvxpy problem on a metric (d, d) with this number of constraints.
+
+    stacklevel: the frames from here to the user's call, for the warning.
+
+    Raises TooLarge. Warns (LargeLiteralProblem) with an estimate if the problem fits into memory but takes long.
+    """
+    needed = rows * d**2 * COPIED
+    instead = 'take solver="fast", or give fewer points or features'
+    check_room(needed, f"the literal problem, of {rows} rows on a metric of {d} x {d},", instead)
+    if rows >= MANY_ROWS:
+        seconds = rows * SECONDS_PER_ROW
+        warnings.warn(
+            f"the literal problem has {rows} constraints on a metric of {d} x {d}. cvxpy takes at least "
+            f"{in_words(seconds)} and {said(needed)}, often many times more. To stop: Ctrl-C; then {instead}",
+            LargeLiteralProblem,
+            stacklevel=stacklevel,
+        )
+
+
+def in_words(seconds: float) -> str:
+    """Return a duration in a rounded unit, for example "10 s", "25 min" or "3 h"."""
+    for size, unit, most in ((1, "s", 120), (60, "min", 120)):
+        if seconds < size * most:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds / 3600:.0f} h"
 
 
 def available() -> int | None:

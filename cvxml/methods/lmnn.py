@@ -383,6 +383,10 @@ class LMNN(FamilyMethod[Instance]):
         """The literal problem with all triplets. Variables: "M" (d, d) and "xi" (t,)."""
         return problem(given.X, given.targets, given.triplets(), given.mu, self.squared)
 
+    def literal_rows(self, given: Instance) -> int:
+        """The number of triplets."""
+        return int(np.count_nonzero(given.impostors))
+
     def constraint_names(self, given: Instance) -> list[str]:
         """The names of the constraints, one for each triplet."""
         triplets = triplet_names(given.triplets())

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.spatial.distance import cdist
 
 from cvxml.core.clock import watched
 from cvxml.core.metric import EPS, FloatArray, IntArray, middle
@@ -119,6 +118,8 @@ class Seen(NamedTuple):
 
         Computed from differences, so small distances keep their digits.
         """
+        from scipy.spatial.distance import cdist  # takes a tenth of a second to load
+
         z, error = self.images
         D = cdist(z[i], z, "sqeuclidean")
         length = np.linalg.norm(self.P, axis=1)

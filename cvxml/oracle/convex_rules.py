@@ -11,13 +11,16 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from cvxml.core.exact import Exact, upward
-from cvxml.core.metric import EPS
+from cvxml.core.metric import EPS, Feasibility
 from cvxml.core.report import Verdict
 from cvxml.core.result import Certificate, Solution, Status
 from cvxml.oracle.asked import Asked
 from cvxml.oracle.rules import Rule, Ruling, decide
 
 CERTIFIED, REFUTED, INCONCLUSIVE = Verdict.CERTIFIED, Verdict.REFUTED, Verdict.INCONCLUSIVE
+FEW_DIGITS = (
+    1e-3  # a matrix this near the metrics, relative to its norm, may be a metric with rounded entries
+)
 CLOSE = 1e-2  # relative gap; a metric with at most this gap is close, for example if a run stopped early
 
 
@@ -112,12 +115,18 @@ def _not_tight(f: OnMetric) -> str:
     return f"our lower bound is not tight enough: the gap is {f.proof.gap:.3g}, allowed is {f.allowed:.3g}; {ours}"
 
 
+def _rounded(found: Feasibility) -> str:
+    """Return a hint if the matrix is so near a metric that the program may have printed too few digits."""
+    near = found.distance <= FEW_DIGITS * found.norm
+    return "; if the numbers are rounded, give all their digits" if near else ""
+
+
 METRIC: tuple[Rule[OnMetric], ...] = (
     Rule(
         "not a metric",
         lambda f: not f.proof.feasibility.feasible,
         REFUTED,
-        lambda f: f"not a metric: {f.proof.feasibility}",
+        lambda f: f"not a metric: {f.proof.feasibility}{_rounded(f.proof.feasibility)}",
     ),
     Rule("undecided", lambda f: f.undecided, INCONCLUSIVE, lambda f: f.undecided),
     Rule(

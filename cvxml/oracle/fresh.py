@@ -24,24 +24,27 @@ from cvxml.oracle.cases import Case
 SPREAD = 0.3  # standard deviation of the noise, as a share of the feature's standard deviation
 DIGITS = 3  # decimal places of the points after the leading digit of that deviation
 DRAWS = 5  # attempts for each case to find a problem with a certified solution
-# flags of a case that stay true with other points; cases with another flag, such as ties, are left out
+# flags of a case that stay true with other points, and flags that may become false, so that a drawn case loses them;
+# cases with another flag, such as ties, are left out
 STILL_TRUE = {"offset", "scales", "soft labels", "single-class", "underflow"}
+MAY_VANISH = {"rank deficient", "not unique"}
 
 
 def fresh_cases(
     seed: int, cases: Sequence[Case], say: Callable[[str], None] = lambda text: None
 ) -> list[Case]:
-    """Return a new case for each problem among `cases` that has only flags of `STILL_TRUE`; parts are left out.
+    """Return a new case for each problem among `cases` that has only flags of `STILL_TRUE` and `MAY_VANISH`.
 
-    The same seed gives the same draws on every machine. Raises ValueError if the seed is not an integer >= 0, if no
-    case can be drawn anew, or if all `DRAWS` draws of a case lack a certified solution.
+    Parts are left out. The same seed gives the same draws on every machine. Raises ValueError if the seed is not an
+    integer >= 0, if no case can be drawn anew, or if all `DRAWS` draws of a case lack a certified solution.
     """
     seed = check_count(seed, "seed", 0)
-    kept = [case for case in cases if case.kind == "problem" and STILL_TRUE.issuperset(case.flags)]
+    able = STILL_TRUE | MAY_VANISH
+    kept = [case for case in cases if case.kind == "problem" and able.issuperset(case.flags)]
     if not kept:
         raise ValueError(
             "seed: these cases cannot be drawn anew; choose problems without flags, or only with these flags: "
-            f"{', '.join(sorted(STILL_TRUE))}"
+            f"{', '.join(sorted(able))}"
         )
     found = []
     for case in kept:
@@ -81,8 +84,9 @@ def _with_points(case: Case, X: list[list[float]], seed: int) -> Case:
         "title": f"{case.id} with other points, drawn from seed {seed}",
         "inputs": {**case.inputs, "X": X},
     }
+    flags = tuple(flag for flag in case.flags if flag in STILL_TRUE)
     same = {name: case.content[name] for name in ("kind", "formula", "asks")}
-    return replace(case, **new, content={**new, **same})  # the stored proof is left out
+    return replace(case, **new, flags=flags, content={**new, **same})  # the stored proof is left out
 
 
 def _is_certified(case: Case) -> bool:

@@ -123,15 +123,27 @@ def run(command: Sequence[str], question: dict[str, Any], within: Surroundings) 
         if _size(out) > MOST_BYTES or _size(err) > MOST_BYTES:
             return f"it wrote more than {MOST_BYTES} bytes"
         if code != 0:
-            return f"exit code {code}: {_last_words(err)}"
+            return f"{CRASHED} {code}: {_last_words(err)}"
         try:
             answer = parse_json(_bytes(out).decode("utf-8"))
         except ValueError as error:
-            return f"the answer is not JSON: {error}; it printed {_last_words(out)!r}"
-        return answer if isinstance(answer, dict) else "the answer is not a JSON object"
+            return _not_json(error, _last_words(out))
+        if isinstance(answer, dict):
+            return answer
+        return 'the answer is not a JSON object; print one such as {"metric": [[1, 0], [0, 1]]}'
+
+
+def _not_json(error: ValueError, printed: str) -> str:
+    if not printed:
+        return "the program printed nothing; print one JSON object on the standard output"
+    alone = (
+        "print one JSON object and nothing else on the standard output; other text goes to the standard error"
+    )
+    return f"the answer is not JSON: {error}; it printed {printed!r}; {alone}"
 
 
 Files = tuple[IO[bytes], IO[bytes], IO[bytes]]  # standard input, output and error of a program
+CRASHED = "exit code"  # begins the error of a program that ends with another exit code than 0
 LOST = "unknown, because the process that watched the program was killed"  # shown instead of an exit code
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import resource
 import tracemalloc
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,16 @@ import pytest
 import cvxml
 from cvxml.core import memory
 from cvxml.core.backend import SolverFailure
-from cvxml.core.memory import TooLarge, available, check_literal, check_room, enough_memory, said
+from cvxml.core.memory import (
+    LargeLiteralProblem,
+    TooLarge,
+    available,
+    check_literal,
+    check_room,
+    enough_memory,
+    in_words,
+    said,
+)
 from cvxml.methods import get, names
 from tests.cli.commands import Cli
 from tests.instances import real_data
@@ -37,7 +47,8 @@ def test_a_refusal_says_what_is_needed_what_there_is_and_what_to_do(small: None)
 def test_where_the_system_says_nothing_nothing_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "available", lambda: None)
     check_room(10**30, "a table")
-    check_literal(10**9, 10**3)
+    with pytest.warns(LargeLiteralProblem):
+        check_literal(10**9, 10**3)
 
 
 @pytest.mark.parametrize(
@@ -170,7 +181,20 @@ def test_pairs_that_are_never_listed_are_refused_before_their_distances_are_comp
 @pytest.mark.quick(5)
 @pytest.mark.parametrize(
     "method",
-    ["frobmetric", "rtml", "boostmetric", "ldml", "plml", "lsml", "mcml", "mmc", "itml", "dml_eig", "nca"],
+    [
+        "lmnn",
+        "frobmetric",
+        "rtml",
+        "boostmetric",
+        "ldml",
+        "plml",
+        "lsml",
+        "mcml",
+        "mmc",
+        "itml",
+        "dml_eig",
+        "nca",
+    ],
 )
 def test_a_literal_problem_is_refused_before_cvxpy_is_asked(
     method: str, monkeypatch: pytest.MonkeyPatch
@@ -180,7 +204,7 @@ def test_a_literal_problem_is_refused_before_cvxpy_is_asked(
     given = of.instance(points, y, **({"n_anchors": 2} if method == "plml" else {}))
     if method != "nca":
         assert of.literal_rows(given) > 100  # type: ignore[attr-defined]
-    if method in ("frobmetric", "itml", "dml_eig"):  # of the others the objective has as many terms
+    if method in ("lmnn", "frobmetric", "itml", "dml_eig"):  # of the others the objective has as many terms
         assert sum(c.size for c in of.problem(given).constraints) >= of.literal_rows(given)  # type: ignore[attr-defined]
 
     def asked(*_: Any, **__: Any) -> None:
@@ -193,6 +217,49 @@ def test_a_literal_problem_is_refused_before_cvxpy_is_asked(
     monkeypatch.setattr(memory, "available", lambda: 10**9)
     with pytest.raises(SolverFailure, match="was asked"):
         of.solve(given, solver="clarabel")
+
+
+@pytest.mark.parametrize(("seconds", "words"), [(10, "10 s"), (119, "119 s"), (120, "2 min"), (7200, "2 h")])
+def test_durations_in_words(seconds: float, words: str) -> None:
+    assert in_words(seconds) == words
+
+
+@pytest.fixture
+def listed(monkeypatch: pytest.MonkeyPatch) -> int:
+    """The number of triplets of LMNN on the 30 points of `real_data`, which is just enough for the warning."""
+    _, y = real_data("iris", 30)
+    rows = sum(3 * int(np.count_nonzero(y != label)) for label in y)  # 3 targets each
+    monkeypatch.setattr(memory, "MANY_ROWS", rows)
+    monkeypatch.setattr("cvxpy.Problem.solve", _stopped)
+    return rows
+
+
+def _stopped(*_: Any, **__: Any) -> None:
+    raise KeyboardInterrupt
+
+
+def test_a_large_literal_problem_is_announced_with_its_size_at_the_users_line(
+    listed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    points, y = real_data("iris", 30)
+    with pytest.warns(LargeLiteralProblem, match=f"{listed} constraints.*4 x 4.* s and .*MB") as told:
+        cvxml.problem("lmnn", points, y)
+    with (
+        pytest.warns(LargeLiteralProblem, match=f'{listed} constraints.*solver="fast"') as also,
+        pytest.raises(KeyboardInterrupt),
+    ):
+        cvxml.solve("lmnn", points, y, solver="clarabel")
+    assert [each.filename for each in (*told, *also)] == [__file__, __file__]
+    monkeypatch.setattr(memory, "MANY_ROWS", listed + 1)
+    cvxml.problem("lmnn", points, y)  # a warning would be an error here
+
+
+def test_the_command_line_announces_a_large_literal_problem(listed: int, cli: Cli, tmp_path: Path) -> None:
+    points, y = real_data("iris", 30)
+    np.savetxt(tmp_path / "points.csv", np.column_stack([points, y]), delimiter=",")
+    done = cli("solve", "lmnn", str(tmp_path / "points.csv"), "--solver", "clarabel")
+    assert done.code == 130
+    assert f"{listed} constraints" in done.err
 
 
 def test_many_points_of_pairs_need_no_list(monkeypatch: pytest.MonkeyPatch) -> None:

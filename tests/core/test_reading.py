@@ -210,6 +210,94 @@ def test_what_is_ambiguous_is_refused_with_the_option_that_settles_it(tmp_path: 
         assert y.tolist() == (WORDS if y.dtype.kind == "U" else Y.tolist())
 
 
+DROPPED: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "names": ({"drop": "town,job"}, ["age", "size"]),
+    "list": ({"drop": ["town", "job"]}, ["age", "size"]),
+    "numbers": ({"drop": [0, 3]}, ["age", "size"]),
+    "numbers-and-label": ({"drop": "0,3", "label": "4"}, ["age", "size"]),
+    "first-and-last": ({"drop": "first,job", "label": "last"}, ["age", "size"]),
+    "after-the-index": ({"drop": "age,2", "index": "yes"}, ["size"]),
+    "the-last-column": ({"drop": ["town", "kind"], "label": "job"}, ["age", "size"]),
+}
+
+
+@pytest.mark.parametrize("case", DROPPED)
+def test_columns_are_left_out(tmp_path: Path, case: str) -> None:
+    asked, features = DROPPED[case]
+    rows = [
+        [f"t{i}", "" if case == "after-the-index" else i / 4, i + 0.5, "pq"[i % 2], "uv"[2 * i // N]]
+        for i in range(N)
+    ]
+    (tmp_path / "a.csv").write_text(lines(["town", "age", "size", "job", "kind"], *rows))
+    table = files.load_table(tmp_path / "a.csv", files.settled(**asked))
+    assert table.names == tuple(features)
+    assert table.X.tolist() == [
+        [{"age": i / 4, "size": i + 0.5}[name] for name in features] for i in range(N)
+    ]
+    assert table.y.tolist() == [
+        ("pq"[i % 2] if case == "the-last-column" else "uv"[2 * i // N]) for i in range(N)
+    ]
+    left = {"town", "age", "size", "job", "kind"} - {
+        *features,
+        "job" if case == "the-last-column" else "kind",
+    }
+    if case == "after-the-index":
+        left -= {"town"}
+    assert all(repr(name) in table.written for name in left)
+    assert not any(repr(name) in table.written for name in features)
+
+
+def test_columns_of_a_file_without_a_header_are_left_out_by_number(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(lines(*[[*x, "NA", label] for x, label in zip(POINTS, Y, strict=True)]))
+    X, y = datasets.read(tmp_path / "a.csv", drop=[3])
+    assert X.tolist() == [[float(value) for value in x] for x in POINTS]
+    assert y.tolist() == Y.tolist()
+    np.save(tmp_path / "a.npy", np.column_stack([POINTS, np.full(N, np.nan), Y]))
+    assert np.array_equal(datasets.read(tmp_path / "a.npy", drop="3")[0], X)
+
+
+def test_a_line_that_may_be_a_header_is_refused_beside_a_column_that_is_left_out(tmp_path: Path) -> None:
+    rows = [[*x, "NA", label] for x, label in zip(POINTS, Y, strict=True)]
+    (tmp_path / "a.csv").write_text(lines([2019, 2020, 2021, "x", 2022], *rows))
+    with pytest.raises(ValueError, match="--header"):
+        datasets.read(tmp_path / "a.csv", drop=3)
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ({}, ["line 2, column 1 ('town')", "--drop town,job"]),
+        ({"drop": "town,jobs"}, ["'jobs'", "town, age, size, job, kind"]),
+        ({"drop": "town,job,age,size"}, ["one column"]),
+        ({"drop": "kind", "label": "kind"}, ["'kind'", "--label", "--drop"]),
+        ({"drop": "town,9"}, ["'9'"]),
+    ],
+)
+def test_a_column_that_is_no_feature_is_named_with_the_option_that_leaves_it_out(
+    tmp_path: Path, asked: dict[str, Any], says: list[str]
+) -> None:
+    rows = [["uv"[i % 2], i / 4, i + 0.5, "pq"[i % 2], "uv"[2 * i // N]] for i in range(N)]
+    (tmp_path / "a.csv").write_text(lines(["town", "age", "size", "job", "kind"], *rows))
+    with pytest.raises(ValueError, match=r"a\.csv") as caught:
+        datasets.read(tmp_path / "a.csv", **({"label": "kind"} | asked))
+    assert [token for token in says if token not in str(caught.value)] == []
+
+
+def test_an_index_beside_a_column_that_is_left_out_can_be_left_out_too(tmp_path: Path) -> None:
+    rows = [["NA", i, *x, label] for i, (x, label) in enumerate(zip(POINTS, Y, strict=True))]
+    (tmp_path / "a.csv").write_text(lines(["note", "i", "a", "b", "c", "label"], *rows))
+    with pytest.raises(ValueError, match=r"--drop 1 .*--index no"):
+        datasets.read(tmp_path / "a.csv", drop="note")
+    assert datasets.read(tmp_path / "a.csv", drop="note,1")[0].shape == (N, 3)
+    assert datasets.read(tmp_path / "a.csv", drop="note", index="no")[0].shape == (N, 4)
+
+
+def test_a_missing_number_is_named_with_its_column(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("age,size,kind\n1.5,2,u\n2.5,,v\n")
+    with pytest.raises(ValueError, match=r"line 3, column 2 \('size'\).*--drop size"):
+        datasets.read(tmp_path / "a.csv")
+
+
 def test_six_rows_are_enough_to_be_counted(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     for numbers in ([0, 1, 2, 3, 4, 5], [6, 2, 1, 3, 5, 4]):

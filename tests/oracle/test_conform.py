@@ -388,6 +388,38 @@ def test_a_seed_draws_the_same_again_and_another_seed_does_not() -> None:
         assert (np.array(case.X) != np.array(stored.X)).mean() > 0.9
 
 
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("", ["nothing", "standard output"]),
+        ("print('start'); print('{\"metric\": [[0.125]]}')", ["not JSON", "start", "standard error"]),
+        ("print([[0.125]])", ["object", "metric"]),
+    ],
+)
+def test_an_answer_that_cannot_be_read_is_an_error_with_its_remedy(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], body: str, words: list[str]
+) -> None:
+    assert run(["conform", "--only", "mlsvm-line", "--", *program(tmp_path, body)]) == 1
+    out, err = capsys.readouterr()
+    assert [word for word in words if word not in out] == []
+    assert "--workdir" not in err  # the program ran
+
+
+def test_a_program_that_crashes_on_every_case_may_need_files(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    crashes = program(tmp_path, "open('data.csv')")
+    assert run(["conform", "--only", "mlsvm-line", "--", *crashes]) == 1
+    assert "--workdir" in capsys.readouterr().err
+
+
+def test_equal_features_do_not_stay_equal_in_a_case_drawn_anew() -> None:
+    (drawn,) = to_draw(1, "lmnn-squared-wine")
+    assert drawn.flags == ()
+    assert np.linalg.matrix_rank(np.array(drawn.X)) == np.shape(drawn.X)[1]
+    assert to_draw(1, "mlsvm-offset")[0].flags == ("offset",)
+
+
 def test_the_command_line_draws(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["cases", "mlsvm-line*", "--seed", "8", "--json"]) == 0
     questions = json.loads(capsys.readouterr().out)

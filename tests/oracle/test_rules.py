@@ -18,7 +18,7 @@ from cvxml.core.result import Certificate, Solution, Status
 from cvxml.oracle.convex import _with_value
 from cvxml.oracle.convex_rules import CLOSE_METRIC, METRIC, REVISIONS, VALUE, OnMetric, OnValue, Ruled
 from cvxml.oracle.rules import Rule, Ruling, decide
-from tests.instances import mlsvm_from_kkt
+from tests.instances import mlsvm_from_kkt, real_data
 
 CERTIFIED, CLOSE, REFUTED, INCONCLUSIVE = (
     Verdict.CERTIFIED,
@@ -242,3 +242,18 @@ def test_a_ruling_on_a_value_keeps_the_reasons_against_the_metric(
     assert found is not None
     assert found.verdict is second
     assert found.reasons == (("of the metric", "of the value") if kept else ("of the value",))
+
+
+def test_a_metric_whose_entries_are_rounded_is_told_apart_from_another_matrix() -> None:
+    X, y = real_data("iris", 24)
+    metric = cvxml.solve(
+        "lmnn", np.column_stack([X, X[:, 0]]), y
+    ).metric  # two equal features: of rank 4 at most
+    rounded, far = np.round(metric, 4), metric - 0.1 * np.eye(5)
+    assert np.linalg.eigvalsh(rounded)[0] < -1e-7
+    hints = []
+    for each in (rounded, far):
+        report = cvxml.check("lmnn", np.column_stack([X, X[:, 0]]), y, each, diagnosed=False)
+        assert report.verdict == "refuted"
+        hints.append(" digits" in " ".join(report.reasons))
+    assert hints == [True, False]

@@ -10,7 +10,7 @@ import codecs
 import csv
 import gzip
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, BinaryIO
@@ -43,6 +43,7 @@ class Settled:
     separator: str | None = None  # one of SEPARATORS
     decimal: str | None = None  # one of MARKS
     encoding: str | None = None  # a name that Python knows
+    drop: tuple[str, ...] | None = None  # columns that are left out, each as `label` names one
 
 
 NOTHING = Settled()
@@ -55,8 +56,12 @@ def settled(
     separator: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
+    drop: str | int | Sequence[str | int] | None = None,
 ) -> Settled:
-    """Return the user's answers after a check. Raises ValueError for unknown words."""
+    """Return the user's answers after a check. Raises ValueError for unknown words.
+
+    drop: a list of columns, or a text with commas between them.
+    """
     if separator is not None:
         check_choice(separator, "separator", tuple(SEPARATORS))
     if decimal is not None:
@@ -67,7 +72,10 @@ def settled(
     except LookupError:
         raise ValueError(f"encoding {encoding!r:.40} is not known; give utf-8, latin-1 or the like") from None
     asked = _choice("header", header), _choice("index", index), separator, decimal, encoding
-    return Settled(None if label is None else str(label), *asked)
+    if isinstance(drop, (str, int)):
+        drop = str(drop).split(",")
+    left_out = tuple(str(column).strip() for column in drop) if drop else None
+    return Settled(None if label is None else str(label), *asked, left_out)
 
 
 def _choice(name: str, value: object) -> bool | None:

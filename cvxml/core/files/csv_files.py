@@ -51,6 +51,7 @@ class Columns:
     rounded: dict[int, tuple[int, str]] = field(default_factory=dict)
     written: str = ""  # how the file differs from most files, in words
     lines: Sequence[int] = ()  # line number of each row, if the file has lines
+    left_out: Collection[int] = ()  # columns that the user leaves out
 
     @property
     def width(self) -> int:
@@ -189,7 +190,8 @@ def counting(cells: list[str]) -> bool:
 
 def _doubt(line: int, first: list[str], found: Columns) -> None:
     """Refuse a table without a header if its first line may be one, because it differs from all other lines."""
-    word = next((column for column, cell in enumerate(first) if number(cell) is None), None)
+    used = [column for column in range(len(first)) if column not in found.left_out]
+    word = next((column for column in used if number(first[column]) is None), None)
     below = found.numbers[1:]
     if word is not None and first[word].strip() in found.texts[word][1:]:
         return  # a column's name does not appear again in the column, so this is a label
@@ -198,7 +200,7 @@ def _doubt(line: int, first: list[str], found: Columns) -> None:
         last = word == len(first) - 1
         if numbers.all() or (numbers.any() and not last):
             raise _not_data_nor_header(line, first)
-    of = [column for column in range(len(first)) if column != word]
+    of = [column for column in used if column != word]
     cells, rest = [first[column] for column in of], below[:, of]
     why = ""
     if counting(cells):
@@ -221,12 +223,14 @@ def load_csv(
     labelled: bool,
     settled: Settled = NOTHING,
     kept: Callable[[list[str], int], Collection[int]] = lambda names, width: (),
+    left_out: Callable[[list[str], int], Collection[int]] = lambda names, width: (),
     square: bool = False,
 ) -> Columns:
     """Return the columns of a file; all cells must be numbers, except in the columns that may be text.
 
     labelled: the file is a table, and one column may hold words.
-    kept: returns the columns with text, for the names and the number of columns.
+    kept, left_out: return the columns with text and the columns that the user leaves out, for the names and the number
+        of columns.
     square: the numbers are a square matrix, and its first line may be 0, 1, 2, ...
     """
     written = Cells(path, packed, settled, labelled)
@@ -237,7 +241,8 @@ def load_csv(
     first, width = top[0], len(top[0][1])
     _refuse_empty(top)
     names, is_header = _header(first, written, settled.header, labelled)
-    texts: dict[int, list[str]] = {column: [] for column in kept(names, width)}
+    without = left_out(names, width)
+    texts: dict[int, list[str]] = {column: [] for column in (*kept(names, width), *without)}
     known: dict[str, str] = {}  # equal texts are stored once, because most labels appear many times
     slips: dict[int, tuple[int, str]] = {}
     rounded: dict[int, tuple[int, str]] = {}
@@ -249,7 +254,9 @@ def load_csv(
         if len(cells) != width:
             raise _ragged(line, cells, first[1], first_below=is_header and not lines)
         if not lines and labelled:  # words in any column of the first line of data may be labels
-            words = [column for column, cell in enumerate(cells) if number(cell) is None]
+            words = [
+                column for column, cell in enumerate(cells) if number(cell) is None and column not in without
+            ]
             texts |= {column: [] for column in words[:2]}
         lines.append(line)
         for column, cell in enumerate(cells):
@@ -261,7 +268,12 @@ def load_csv(
             value = number(cell)
             if value is None:
                 if column not in texts:
-                    raise not_a_number(line, column, cell)
+                    others = [
+                        later
+                        for later in range(column + 1, width)
+                        if later not in texts and number(cells[later]) is None
+                    ]
+                    raise not_a_number(line, [column, *others], cell, names, labelled)
                 slips.setdefault(column, (line, cell))
                 value = np.nan
             elif (
@@ -276,7 +288,7 @@ def load_csv(
     if not numbers:
         raise ValueError("it has no data below its header")
     table = np.frombuffer(numbers, dtype=np.float64).reshape(-1, width)
-    found = Columns(names, table, texts, slips, rounded, str(written), lines)
+    found = Columns(names, table, texts, slips, rounded, str(written), lines, without)
     if settled.header is None and not names:
         if labelled:
             _doubt(*first, found)
@@ -301,21 +313,38 @@ def _ragged(line: int, cells: list[str], first: list[str], first_below: bool) ->
     return ValueError(message)
 
 
-def not_a_number(line: int, column: int, cell: str) -> Unsettled:
-    """Return the error for a cell that should be a number."""
-    text = cell.strip()
-    place = f"line {line}, column {column + 1}"
+def not_a_number(
+    line: int, columns: Sequence[int], cell: str, names: Sequence[str] = (), labelled: bool = True
+) -> Unsettled:
+    """Return the error for a cell that should be a number.
+
+    columns: the column of the cell, then others that are no numbers either. names: of all columns. labelled: the file
+    is a table, so that --drop can leave the columns out.
+    """
+    text, name = cell.strip(), names[columns[0]].strip() if names else ""
+    place = f"line {line}, column {columns[0] + 1}" + (f" ({name[:40]!r})" if name else "")
+    drop = ""
+    if labelled:
+        called = [names[column].strip() if names else "" for column in columns]
+        simple = all(re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.-]{0,39}", each) for each in called)
+        what = "the column" if len(columns) == 1 else "columns without numbers"
+        drop = f"leave {what} out: --drop {','.join(called[:5]) if simple else 'COLUMN'}"
     if text.lower() in MISSING:
         shown = repr(text) if text else "an empty cell"
-        return Unsettled(f"{place}: {shown} is not a number; drop such lines, or fill them in")
+        return Unsettled(
+            f"{place}: {shown} is not a number; {_or('delete such lines', 'fill them in', drop)}"
+        )
     kind, remedy = quantity(text)
     if kind:
-        return Unsettled(f"{place}: {text[:40]!r} is {kind}, and no number; {remedy}")
-    return Unsettled(
-        f"{place}: {text[:40]!r} is not a number; correct the cell, or turn words into numbers, such as a "
-        "column of 0 and "
-        "1 for each word"
-    )
+        return Unsettled(f"{place}: {text[:40]!r} is {kind}, and no number; {_or(remedy, drop)}")
+    words = "turn words into numbers, such as a column of 0 and 1 for each word"
+    return Unsettled(f"{place}: {text[:40]!r} is not a number; {_or('correct the cell', words, drop)}")
+
+
+def _or(*remedies: str) -> str:
+    """Return the remedies that are not empty as a list in words."""
+    *first, last = [each for each in remedies if each]
+    return ", or ".join([", ".join(first), last]) if first else last
 
 
 def quantity(cell: str) -> tuple[str, str]:

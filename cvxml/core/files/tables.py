@@ -8,6 +8,7 @@ refused.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
@@ -34,7 +35,7 @@ SURE = ("label",)  # preferred to all other names: in "x,y,label", x and y are p
 LIKELY = ("labels", "class", "classes", "target", "species")
 # names of a column that numbers the rows; also pandas' "Unnamed: 0"
 ROWS = ("", "index", "id", "rownames", "row.names", "row_names")
-INDEX = "give --index yes to leave it out of the features, --index no to keep it as a feature"
+INDEX = "give --{} to leave it out of the features, --index no to keep it as a feature"
 LEFT_OUT = "give --index yes, which leaves it out of the features"
 LABEL = "give --label first, last, a name of the header, or a number from 0 on"
 
@@ -52,39 +53,62 @@ class Table(NamedTuple):
     names: tuple[str, ...] = ()
 
 
-def _text_columns(names: list[str], width: int, label: str | None, index: bool | None) -> set[int]:
+def _text_columns(
+    names: list[str], width: int, label: str | None, index: bool | None, left_out: set[int]
+) -> set[int]:
     """Return the columns of a CSV file that may hold the labels, so that their cells are kept as text."""
     lower = [name.strip().lower() for name in names]
     named = [column for column, name in enumerate(lower) if name in (*SURE, *LIKELY, "y")]
-    kept = {0, width - 1, *named[: len(LIKELY) + 3]}
-    if index:
-        kept.add(min(1, width - 1))
+    columns = list(range(bool(index), width))
+    used = [column for column in columns if column not in left_out]
+    kept = {0, *used[:1], *used[-1:], *named[: len(LIKELY) + 3]}
     if label is not None:
-        kept.update(_columns_of_label(names, list(range(bool(index), width)), label))
+        kept.update(_columns_called(names, columns, label, left_out))
     return kept
 
 
-def _columns_of_label(names: list[str], columns: list[int], label: str) -> set[int]:
-    """Return the columns that `label` may mean: by name, or by place among `columns`."""
-    found = [column for column in columns if names and names[column].strip() == label]
+def _columns_called(
+    names: list[str], columns: list[int], called: str, left_out: Collection[int] = ()
+) -> set[int]:
+    """Return the columns that the user may mean: by name, by place among `columns`, or the first or last in use."""
+    found = [column for column in columns if names and names[column].strip() == called]
     if len(found) > 1:
-        raise Unsettled(f"{len(found)} columns are named {label[:40]!r}; give the number of the column")
-    if columns and label in ("first", "last"):
-        found.append(columns[0 if label == "first" else -1])
-    if re.fullmatch(r"[0-9]{1,9}", label) and int(label) < len(columns):
-        found.append(columns[int(label)])
+        raise Unsettled(f"{len(found)} columns are named {called[:40]!r}; give the number of the column")
+    used = [column for column in columns if column not in left_out]
+    if used and called in ("first", "last"):
+        found.append(used[0 if called == "first" else -1])
+    if re.fullmatch(r"[0-9]{1,9}", called) and int(called) < len(columns):
+        found.append(columns[int(called)])
     return set(found)
 
 
+def _column_of(
+    option: str, names: list[str], columns: list[int], called: str, left_out: Collection[int] = ()
+) -> int:
+    """Return the column that the user means with --label or --drop. Raises ValueError if it is not one column."""
+    asked = _columns_called(names, columns, called, left_out)
+    if len(asked) != 1:
+        what = "names one column and numbers another" if asked else "is no column"
+        there = f" of {', '.join(printable(names[column].strip(), 40) for column in columns)}"[:200]
+        give = f"give --{option} first, last, a name of the header, or a number from 0 on"
+        raise Unsettled(f"--{option} {called[:40]!r} {what}{there if names else ''}; {give}")
+    return asked.pop()
+
+
+def _left_out(names: list[str], width: int, asked: Settled) -> set[int]:
+    """Return the columns of --drop."""
+    columns = list(range(bool(asked.index), width))
+    return {_column_of("drop", names, columns, called) for called in asked.drop or ()}
+
+
 def _label_column(held: Columns, columns: list[int], label: str | None, index: bool | None) -> int:
-    """Return the column of the labels. Raises ValueError if more than one column is possible."""
+    """Return the column of the labels, among `columns`. Raises ValueError if more than one column is possible."""
     if label is not None:
-        asked = _columns_of_label(held.names, columns, label)
-        if len(asked) != 1:
-            what = "names one column and numbers another" if asked else "is no column"
-            there = f" of {', '.join(printable(held.names[column].strip(), 40) for column in columns)}"[:200]
-            raise Unsettled(f"--label {label[:40]!r} {what}{there if held.names else ''}; {LABEL}")
-        return asked.pop()
+        every = list(range(bool(index), held.width))
+        at = _column_of("label", held.names, every, label, held.left_out)
+        if at in held.left_out:
+            raise Unsettled(f"{held.called(at)} is given to --label and to --drop; {LABEL}")
+        return at
     names = {column: held.names[column].strip().lower() for column in columns} if held.names else {}
     for known in (SURE, LIKELY):
         found = [column for column, name in names.items() if name in known]
@@ -96,7 +120,7 @@ def _label_column(held: Columns, columns: list[int], label: str | None, index: b
     first, last = columns[0], columns[-1]
     words = [column for column in columns if _words(held, column, last)]
     for column in sorted(set(columns) & held.slips.keys() - {*words}):
-        raise _no_feature(held, column, index)
+        raise _no_feature(held, [column], index)
     if words:
         _refuse_words(held, columns, words, index)
         return words[0]
@@ -143,10 +167,11 @@ def _all_differ(cells: list[str]) -> bool:
     return len(set(cells)) == len(cells)
 
 
-def _no_feature(held: Columns, column: int, index: bool | None) -> Unsettled:
-    """Return the error for a column of features with a cell that is not a number."""
+def _no_feature(held: Columns, columns: list[int], index: bool | None) -> Unsettled:
+    """Return the error for columns of features with a cell that is not a number; it quotes the first column."""
+    column = columns[0]
     line, cell = held.slips[column]
-    complaint = not_a_number(line, column, cell)
+    complaint = not_a_number(line, columns, cell, held.names)
     kind = quantity(cell)[0]
     missing = cell.strip().lower() in MISSING
     # a quantity such as 5 % is a feature, and a word that appears twice does not name a row
@@ -200,27 +225,30 @@ def _refuse_index(held: Columns, features: list[int], index: bool | None) -> Non
         if np.array_equal(held.numbers[:, at], held.numbers[:, 0]):
             raise Unsettled(f"{held.called(at)} repeats the index; delete it from the file")
         return
+    remedy = INDEX.format("index yes" if at == 0 else f"drop {at}")
     name = held.names[at].strip().lower() if held.names else None
     if name in ROWS or (name or "").startswith("unnamed:"):
-        raise Unsettled(f"{held.called(at)} has the name of an index of the rows; {INDEX}")
+        raise Unsettled(f"{held.called(at)} has the name of an index of the rows; {remedy}")
     if at not in held.slips and _numbers_rows(held.numbers[:, at]):
-        raise Unsettled(f"{held.called(at)} may number the rows, or be a feature; {INDEX}")
+        raise Unsettled(f"{held.called(at)} may number the rows, or be a feature; {remedy}")
 
 
 def _columns(held: Columns, label: str | None, index: bool | None) -> tuple[int, list[int]]:
     """Return the column of the labels and the columns of the features."""
-    columns = list(range(bool(index), held.width))
+    columns = [column for column in range(bool(index), held.width) if column not in held.left_out]
     if len(columns) < 2:
-        raise ValueError("it has one column, but a table needs features and a label")
-    if index is None and label is None and held.names and held.width > 2 and not held.names[0].strip():
+        left = " left after --drop" if held.left_out else ""
+        count = "one" if columns else "no"
+        raise ValueError(f"it has {count} column{left}, but a table needs features and a label")
+    unnamed = held.names and not held.names[columns[0]].strip()
+    if index is None and label is None and len(columns) > 2 and unnamed:
         _refuse_index(held, columns, None)
     at = _label_column(held, columns, label, index)
     features = [column for column in columns if column != at]
     _refuse_index(held, features, index)
     held.refuse_rounded(features)
-    for column in features:
-        if column in held.slips:
-            raise _no_feature(held, column, index)
+    if slipped := [column for column in features if column in held.slips]:
+        raise _no_feature(held, slipped, index)
     held.refuse_infinite(features)
     return at, features
 
@@ -230,31 +258,41 @@ def _split(held: Columns, label: str | None, index: bool | None) -> Table:
     X = np.ascontiguousarray(held.numbers[:, features])
     called = held.called(at)
     names = tuple(held.names[column] for column in features) if held.names else ()
-    if at not in held.texts:
-        return Table(X, whole_labels(held.numbers[:, at], called, held.place), called, held.written, names)
-    cells = held.texts[at]
-    notes = [note for note in (held.written, kept_as_text(cells)) if note]
-    return Table(X, cell_labels(cells, called, held.place), called, ", ".join(notes), names)
+    without = [held.called(column) for column in sorted(held.left_out)]
+    left_out = f"without {', '.join(without[:5])}{' and more' if without[5:] else ''}" if without else ""
+    cells = held.texts.get(at)
+    if cells is None:
+        y = whole_labels(held.numbers[:, at], called, held.place)
+    else:
+        y = cell_labels(cells, called, held.place)
+    notes = (left_out, held.written, "" if cells is None else kept_as_text(cells))
+    return Table(X, y, called, ", ".join(note for note in notes if note), names)
 
 
 def _load_table(path: Path, suffix: str, asked: Settled) -> Table:
     label, index = asked.label, asked.index
     if suffix.startswith(COLUMNS):
         packed = suffix.endswith(".gz")
-        held = load_csv(
-            path, packed, True, asked, lambda names, width: _text_columns(names, width, label, index)
-        )
+
+        def left_out(names: list[str], width: int) -> set[int]:
+            return _left_out(names, width, asked)
+
+        def kept(names: list[str], width: int) -> set[int]:
+            return _text_columns(names, width, label, index, left_out(names, width))
+
+        held = load_csv(path, packed, True, asked, kept, left_out)
         return _split(held, label, index)
-    able = ("label", "index") if suffix == ".npy" else ()
+    able = ("label", "index", "drop") if suffix == ".npy" else ()
     for name, value in asdict(asked).items():
         if value is not None and name not in able:
-            what = "CSV and the like, and .npy" if name in ("label", "index") else "lines of cells"
+            what = "CSV and the like, and .npy" if name in ("label", "index", "drop") else "lines of cells"
             raise Unsettled(f"--{name} is for {what}; leave it out")
     if suffix == ".npy":
         table = real(load_npy(path))
         if table.ndim != 2 or table.shape[1] < 2:
             raise ValueError(f"shape {table.shape} is not rows of features and a label")
-        return _split(Columns([], table), label, index)
+        width = table.shape[1]
+        return _split(Columns([], table, left_out=_left_out([], width, asked)), label, index)
     loaded = load_json(path) if suffix == ".json" else load_npz(path)
     if not isinstance(loaded, dict) or not {"X", "y"} <= loaded.keys():
         names = (
