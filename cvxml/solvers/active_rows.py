@@ -74,7 +74,8 @@ class Active(NamedTuple):
 
         Its error is a rounding error of the largest distance.
         """
-        whole = first is None or first == len(S)
+        first = len(S) if first is None else first
+        whole = first == len(S)
         T = S if whole else S[:, :first] * np.where(np.arange(len(S)) < first, 1.0, 2.0)[:, None]
         # e^T S e is the sum of e_a (T^T e)_a over the first coordinates a
         z, Y = self.Y @ T, self.Y[:, :first]
@@ -144,7 +145,8 @@ class Curvature:
         return svec(S)
 
     def times(self, x: FloatArray) -> FloatArray:
-        return self.rest * x + self.weight * self.total(self.along(x))
+        product: FloatArray = self.rest * x + self.weight * self.total(self.along(x))
+        return product
 
     def solve(self, b: FloatArray, most: int = MAX_CG_STEPS) -> FloatArray:
         """The inverse times b: directly if rows or entries are few, else by `most` steps of conjugate gradients.
