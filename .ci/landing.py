@@ -9,7 +9,8 @@ If the slow tests of the changed places would take more than `MOST` seconds, a s
 turn. `.ci/seconds.json` has the seconds of the slow tests of each file, as `.ci/full` measured them.
 
 The tests of the site, the browser, the package and the Coq proofs are stages: they run only when one of their inputs
-changed. Tests with the mark `full` (figures of reports, audits) are left to the full suite.
+changed. If a stage would take more than `MOST_OF_A_STAGE` seconds, a share of it runs. Tests with the mark `full`
+(figures of reports, audits) are left to the full suite.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 HERE = ROOT / ".ci"
 PARTS = 8
-MOST = 420  # processor seconds for the slow tests of changed places: three and a half minutes of two workers
+MOST = 300  # seconds for the slow tests of changed places: two and a half minutes of two workers
+MOST_OF_A_STAGE = 300
 READ = ("cvxml", "tests", "validation", "docs", "examples")  # folders with files that are looked at
 BESIDE = (ROOT / "conftest.py", HERE / "landing.py")
 MADE = ("__pycache__", "build", "gallery", "results", "__cache__", "outputs")  # folders that programs write
@@ -41,6 +43,18 @@ class Stage(NamedTuple):
 # Places of tests of a file, besides the place where it lies.
 ALSO = {"cvxml/cases/judge.py": ("validation/test_recompute",)}
 
+OF_PROOFS = (
+    "validation/verified/",
+    "cvxml/core/exact.py",
+    "cvxml/family/theorem/exact.py",
+    "cvxml/oracle/saved.py",
+    "cvxml/oracle/side.py",
+    "cvxml/oracle/side_nca.py",
+    "cvxml/methods/nca/exact.py",
+    "cvxml/methods/ssvm/exact.py",
+    "cvxml/methods/ssvm/exact_tree.py",
+    "cvxml/methods/glml/rational.py",
+)
 STAGES = {
     "site": Stage(
         ("tests/docs/test_site.py", "tests/docs/test_site_browser.py"),
@@ -48,21 +62,8 @@ STAGES = {
     ),
     "browser": Stage(("tests/lessons/test_lessons_browser.py",), ("cvxml/lessons/", "tests/lessons/")),
     "package": Stage(("tests/test_package.py",), ("pyproject.toml", "MANIFEST.in", "tests/test_package.py")),
-    "proofs": Stage(
-        ("validation/verified/",),
-        (
-            "validation/verified/",
-            "cvxml/core/exact.py",
-            "cvxml/family/theorem/exact.py",
-            "cvxml/oracle/saved.py",
-            "cvxml/oracle/side.py",
-            "cvxml/oracle/side_nca.py",
-            "cvxml/methods/nca/exact.py",
-            "cvxml/methods/ssvm/exact.py",
-            "cvxml/methods/ssvm/exact_tree.py",
-            "cvxml/methods/glml/rational.py",
-        ),
-    ),
+    "coq": Stage(("validation/verified/test_proved.py",), OF_PROOFS),
+    "proofs": Stage(("validation/verified/",), OF_PROOFS),
 }
 
 
@@ -150,10 +151,11 @@ def arguments() -> list[str]:
     """The arguments of `pytest -m "slow and not full"` at a landing."""
     names = changed(read("passed.json"))
     places = [name for name in names if name not in STAGES]
-    part = share(places, read("seconds.json"))
-    whole = [test for name in names if name in STAGES for test in STAGES[name].tests]
+    seconds = read("seconds.json")
     ignored = [f"--ignore={path.rstrip('/')}" for path in left_out(names)]
-    touched = [f"--touched={part:.3f}:{','.join(places)}", f"--touched=1:{','.join(whole)}"]
+    touched = [f"--touched={share(places, seconds):.3f}:{','.join(places)}"]
+    for tests in (STAGES[name].tests for name in names if name in STAGES):
+        touched.append(f"--touched={share(tests, seconds, MOST_OF_A_STAGE):.3f}:{','.join(tests)}")
     return [f"--part={turn()}/{PARTS}", *touched, *ignored]
 
 

@@ -181,9 +181,22 @@ def test_a_stage_runs_where_an_input_changed(landing: ModuleType, monkeypatch: p
     given = landing.arguments()
     assert given[0] == "--part=3/8"
     assert "--touched=1.000:tests/family/" in given
-    assert "--touched=1:validation/verified/" in given
+    assert "--touched=1.000:validation/verified/" in given
     assert "--ignore=tests/test_package.py" in given
     assert "--ignore=validation/verified" not in given
     for stage in landing.STAGES.values():
         assert all((ROOT / test).exists() for test in stage.tests)
         assert all((ROOT / path).exists() for path in stage.inputs)
+
+
+def test_of_a_long_stage_a_share_runs_and_the_theorems_are_always_proved(
+    landing: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = {"validation/verified/test_proved.py": 100.0, "validation/verified/test_tampered.py": 1900.0}
+    stored: dict[str, Any] = {"passed.json": {}, "seconds.json": seconds, "turn": 3}
+    monkeypatch.setattr(landing, "read", stored.__getitem__)
+    changed = [name for name, stage in landing.STAGES.items() if "validation/verified/" in stage.inputs]
+    monkeypatch.setattr(landing, "changed", lambda passed: changed)
+    given = landing.arguments()
+    assert f"--touched={landing.MOST_OF_A_STAGE / 2000:.3f}:validation/verified/" in given
+    assert "--touched=1.000:validation/verified/test_proved.py" in given

@@ -88,7 +88,7 @@ class LinearMargins:
         return self.solver.M if self.factor is None else self.factor.metric() / self._units()
 
     def _units(self) -> FloatArray:
-        """The entries of M (r, r) in coordinates in which C is I, for M = 1."""
+        """(r, r): the entries of M times these are those in coordinates in which C is I."""
         unit = np.sqrt(self.spread)
         return np.outer(unit, unit)
 
@@ -109,10 +109,10 @@ class LinearMargins:
 
     def go_on(self, start: FloatArray, gap: float) -> None:
         """Start from the metric `start` (d, d). gap: an upper bound of its relative gap."""
-        if not start.any():
+        M = self.basis.T @ self.at.back.T @ start @ self.at.back @ self.basis
+        if not M.any():
             self.begin()
             return
-        M = self.basis.T @ self.at.back.T @ start @ self.at.back @ self.basis
         if self._many and not gap < ROUGH_GAP:
             values, vectors = np.linalg.eigh(M * self._units())
             self._begin_factor(vectors[:, -DIRECTIONS:] * np.sqrt(np.maximum(values[-DIRECTIONS:], 0.0)))
