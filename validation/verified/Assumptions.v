@@ -1,7 +1,7 @@
 (** What the theorems rest on: of each theorem. *)
 
 From Verified Require Import Check Triplets Margins Spread Budget Combinations Inference Greedy Gerrymandering Cases Glml
-  Exponentials Softmaxes Logistic Nca.
+  Exponentials Softmaxes Logistic Nca Mmc Boostmetric.
 
 Print Assumptions check_sound.
 Print Assumptions check_at_most.
@@ -44,3 +44,8 @@ Print Assumptions nca_step_equal.
 Print Assumptions nca_sound.
 Print Assumptions nca_pairs_sound.
 Print Assumptions nca_inside.
+Print Assumptions mmc_sound.
+Print Assumptions mmc_labels_sound.
+Print Assumptions mmc_inside.
+Print Assumptions boostmetric_sound.
+Print Assumptions boostmetric_inside.

@@ -75,6 +75,8 @@ module N :
 
   val succ_pos : Integer.t -> Integer.t
 
+  val add : Integer.t -> Integer.t -> Integer.t
+
   val compare : Integer.t -> Integer.t -> comparison
 
   val eqb : Integer.t -> Integer.t -> bool
@@ -82,6 +84,8 @@ module N :
   val ltb : Integer.t -> Integer.t -> bool
 
   val to_nat : Integer.t -> nat
+
+  val of_nat : nat -> Integer.t
  end
 
 module Z :
@@ -854,3 +858,58 @@ val check_nca :
   (Integer.t -> Integer.t -> Integer.t) -> points -> Integer.t list ->
   criterion -> Integer.t -> Integer.t -> picking list -> factor -> metric ->
   (q * q) option
+
+val quarter :
+  (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t ->
+  Integer.t -> Integer.t
+
+val root_ok :
+  (Integer.t -> Integer.t -> Integer.t) -> row tree -> Integer.t -> Integer.t
+  -> (pair * Integer.t) -> bool
+
+val all_priced : pair list -> (pair * Integer.t) list -> bool
+
+val root_below :
+  (Integer.t -> Integer.t) -> (Integer.t -> Integer.t -> Integer.t) ->
+  Integer.t -> Integer.t -> Integer.t -> Integer.t * bool
+
+val roots_value :
+  (Integer.t -> Integer.t) -> (Integer.t -> Integer.t -> Integer.t) ->
+  Integer.t -> pair list -> pair list -> (Integer.t -> Integer.t ->
+  Integer.t) -> Integer.t -> q option
+
+val check_mmc :
+  (Integer.t -> Integer.t) -> (Integer.t -> Integer.t -> Integer.t) -> points
+  -> pair list -> pair list -> q -> Integer.t -> Integer.t ->
+  (pair * Integer.t) list -> factor -> metric -> (q * q) option
+
+val check_mmc_labels :
+  (Integer.t -> Integer.t) -> (Integer.t -> Integer.t -> Integer.t) -> points
+  -> Integer.t list -> q -> Integer.t -> Integer.t -> (pair * Integer.t) list
+  -> factor -> metric -> (q * q) option
+
+val axis : nat -> Integer.t -> nat -> row
+
+val with_axes : points -> points
+
+val axes : points -> pair list
+
+type triplet_share = triplet * (Integer.t * Integer.t)
+
+val share_ok :
+  (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t ->
+  triplet_share -> bool
+
+val of_shares : triplet_share list -> (triplet * Integer.t) list
+
+val entropy : triplet_share list -> Integer.t
+
+val boost_value :
+  (Integer.t -> Integer.t -> Integer.t) -> q -> Integer.t -> Integer.t ->
+  triplet list -> pair list -> (Integer.t -> Integer.t -> Integer.t) ->
+  Integer.t -> q option
+
+val check_boostmetric :
+  (Integer.t -> Integer.t -> Integer.t) -> points -> q -> triplet list ->
+  Integer.t -> Integer.t -> triplet_share list -> Integer.t -> factor ->
+  metric -> (q * q) option
