@@ -24,7 +24,8 @@ import numpy as np
 
 from cvxml.core.balls import precision
 from cvxml.core.bases import weighted
-from cvxml.core.integer_matrices import is_psd, root_of
+from cvxml.core.inputs import dual_array
+from cvxml.core.integer_matrices import is_psd, rationals, root_of, symmetric_whole
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import SavedSolution
 from cvxml.core.threads import one_blas_thread
@@ -39,7 +40,7 @@ from cvxml.family.rows.by_point import ByPoint
 from cvxml.family.theorem.exact import feasible_duals
 from cvxml.family.theorem.theorem import Family, prove
 from cvxml.family.unlisted.all_budget import Across
-from cvxml.methods import get_exact
+from cvxml.methods import get_exact, gmml
 from cvxml.methods.boostmetric.one_group import Together
 from cvxml.methods.glml import rational
 from cvxml.methods.glml.instance import Instance as Local
@@ -69,14 +70,16 @@ def side(saved: SavedSolution) -> dict[str, Any]:
 
     Raises ValueError if the checker does not support the method.
     """
-    if saved.method not in (*KNOWN, LOCAL):
-        raise ValueError(f"the verified checker knows {', '.join((*KNOWN, LOCAL))}, not {saved.method}")
+    if saved.method not in (*KNOWN, LOCAL, MEAN):
+        raise ValueError(f"the verified checker knows {', '.join((*KNOWN, LOCAL, MEAN))}, not {saved.method}")
     of, params = get_exact(saved.method), params_of(saved)
     given = of.instance(saved.X, saved.y if np.any(saved.y) else None, **params)
     head = {"format": FORMAT, "version": VERSION, "method": saved.method}
     with one_blas_thread(), precision():
         if saved.method == LOCAL:
             return head | _of_local(given, saved)
+        if saved.method == MEAN:
+            return head | _of_mean(given, saved)
         if saved.method == STEP:
             return head | (_of_tree if "tree" in saved.dual else _of_step)(given, saved)
         if saved.method == PICKING:
@@ -184,6 +187,21 @@ def _of_local(p: Local, saved: SavedSolution) -> dict[str, Any]:
         "B": found.B.tolist(),
         "trace": hex(found.trace),
         "scale": hex(found.scale),
+    }
+
+
+def _of_mean(p: gmml.Instance, saved: SavedSolution) -> dict[str, Any]:
+    """Return the entries for GMML: F = S Y for the dual variable Y, as whole numbers over one."""
+    if p.t != 0.5:
+        raise ValueError(f"the verified checker takes gmml with weight=0.5, not weight={p.t:g}")
+    Y, at = symmetric_whole(gmml.to_domain(p, dual_array(saved.dual, "Y", p.prior.shape)))
+    found = (p.S * rationals(Y, Fraction(2) ** at)).tolist()
+    F = [[Fraction(int(e.p), int(e.q)) for e in row] for row in found]
+    over = math.lcm(*(e.denominator for row in F for e in row))
+    return {
+        "over": hex(over),
+        "root": _root(saved.metric),
+        "F": [[hex(int(e * over)) for e in row] for row in F],
     }
 
 
@@ -317,6 +335,7 @@ PRICES: dict[str, Callable[[Family, Duals, Whole], Sequence[Any]]] = {
 NO_VECTORS: dict[str, Any] = {"vectors": [], "rest": "psd"}
 STEP = "ssvm"  # without a tree, the interval is of a convex step
 LOCAL = "glml"  # the interval is for a B of floats
+MEAN = "gmml"
 # the intervals are a little wider than those of exact mode
 LOGARITHMS: dict[str, Callable[[Family, Duals, FloatArray], dict[str, Any]]] = {
     "mcml": _of_softmaxes,

@@ -1,7 +1,7 @@
 (** What the theorems rest on: of each theorem. *)
 
 From Verified Require Import Check Triplets Margins Spread Budget Combinations Inference Greedy Gerrymandering Cases Glml
-  Exponentials Softmaxes Logistic Nca Mmc Boostmetric.
+  Exponentials Softmaxes Logistic Nca Mmc Boostmetric Gmml.
 
 Print Assumptions check_sound.
 Print Assumptions check_at_most.
@@ -49,3 +49,7 @@ Print Assumptions mmc_labels_sound.
 Print Assumptions mmc_inside.
 Print Assumptions boostmetric_sound.
 Print Assumptions boostmetric_inside.
+Print Assumptions gmml_bound.
+Print Assumptions gmml_sound.
+Print Assumptions gmml_labels_sound.
+Print Assumptions gmml_inside.

@@ -589,6 +589,30 @@ def glml(p: Problem) -> tuple[Fraction, Fraction]:
     return t * t, value * value
 
 
+def gmml(p: Problem) -> tuple[Fraction, Fraction]:
+    """tr A S + tr A^-1 D, for weight 1/2. It is at least 2 tr F if [[S, F], [F^T, D]] is psd."""
+    require(set(p.side) == HEAD - {"prices"} | {"root", "F"}, "fields of the side file")
+    mu, identity = number(p.params["mu"]), [[Fraction(int(i == j)) for j in range(p.d)] for i in range(p.d)]
+    require(number(p.params["weight"]) == Fraction(1, 2) and mu >= 0, "weight, or mu")
+    prior = array(p.params["prior"], p.d) if "prior" in p.params else identity
+    require(len(prior) == p.d and symmetric(prior), "prior")
+    sums = []
+    for pairs, beside in zip(both_kinds(p), (eliminated(prior)[0], prior), strict=True):
+        found = [[mu * value for value in row] for row in beside]
+        for i, j in pairs:
+            added(found, Fraction(1), p.edge(i, j))
+        sums.append(found)
+    S, D = sums
+    F = [[Fraction(p.whole(value), p.over) for value in row] for row in p.side["F"]]
+    require(len(F) == p.d and all(len(row) == p.d for row in F), "F")
+    above = [[*row, *beside] for row, beside in zip(S, F, strict=True)]
+    below = [[*beside, *row] for row, beside in zip(D, zip(*F, strict=True), strict=True)]
+    require(is_psd(above + below), "not psd")
+    inverse = eliminated(p.A)[0]
+    value = sum(p.A[i][j] * S[i][j] + inverse[i][j] * D[i][j] for i in range(p.d) for j in range(p.d))
+    return 2 * sum((F[k][k] for k in range(p.d)), Fraction(0)), value
+
+
 def ln(value: Fraction) -> Fraction:
     """The logarithm to some 70 digits; `LAST` is more than its error."""
     with localcontext() as context:
@@ -771,6 +795,7 @@ PARAMS = {
     "rtml": {"lam", "width", "n_neighbors", "triplets"},
     "dml_eig": {"pairs"},
     "mmc": {"pairs"},
+    "gmml": {"weight", "mu", "prior", "pairs"},
     "schultz_joachims": {"C", "A", "n_neighbors", "triplets"},
     "scml": {"beta", "basis", "n_basis", "n_neighbors", "triplets"},
     "ssvm": {"n_neighbors", "C", "loss_matrix"},
@@ -784,6 +809,7 @@ HEAD = {"format", "version", "method", "over", "prices"}
 SIDE = {
     "dml_eig": {"root", "factor", "most"},
     "mmc": {"root", "factor", "most"},
+    "gmml": {"root", "F"},
     "schultz_joachims": {"weights", "paid", "paid_over"},
     "scml": {"weights"},
     "ssvm": {"root", "factor", "latent", "cases"},
@@ -815,6 +841,7 @@ METHODS = {
     "rtml": rtml,
     "dml_eig": dml_eig,
     "mmc": mmc,
+    "gmml": gmml,
     "schultz_joachims": schultz_joachims,
     "scml": scml,
     "ssvm": ssvm,

@@ -42,7 +42,7 @@ let factor_of doc d factor : Verified.factor =
   | _ -> reject "rest is neither psd nor norm"
 
 (* Fields of side files that have no list of prices *)
-let without_prices = [ "cases"; "B" ]
+let without_prices = [ "cases"; "B"; "F" ]
 
 let read_side path of_method known_fields d =
   let doc = read path in
@@ -356,6 +356,63 @@ let mmc doc side p : outcome =
           ( List.for_all (Verified.root_ok div (Verified.table p.x.rows) fine side.over) prices,
             "a pair of different points has no price" );
         ];
+  }
+
+(* A symmetric matrix of whole numbers over one, and its inverse, which is computed here, and multiplied again by the check *)
+let inverse_of (m : Verified.metric) : Verified.metric =
+  let over = Verified.over_of m and rows = Array.of_list (map Array.of_list (Verified.triangle_of m)) in
+  let d = Array.length rows in
+  let entry i j =
+    let i, j = (min i j, max i j) in
+    if j - i < Array.length rows.(i) then Q.make rows.(i).(j - i) over else Q.zero
+  in
+  let inverse = Elimination.inverse Q.one (List.init d (fun i -> List.init d (entry i))) in
+  let beneath = List.fold_left (List.fold_left (fun found a -> Z.lcm found (Q.den a))) Z.one inverse in
+  let whole a = Z.mul (Q.num a) (Z.divexact beneath (Q.den a)) in
+  Given (upper (map (map whole) inverse), beneath)
+
+(* The prior A_0, which is I where none is given *)
+let prior_of doc d : Verified.metric =
+  match optional "prior" (params doc) with
+  | None -> Given (List.init d (fun i -> List.init (d - i) (fun j -> if j = 0 then Z.one else Z.zero)), Z.one)
+  | Some given -> (
+      let rows, over = doubles doc "prior" given in
+      if List.length rows <> d then reject "prior has not a row a feature";
+      equal_lengths "prior" d rows;
+      match triangle rows with Some upper -> Given (upper, over) | None -> reject "prior is not symmetric")
+
+let gmml doc side p : outcome =
+  only "the side file" [ "format"; "version"; "method"; "over"; "root"; "F" ] side.doc.json;
+  let d = List.length (List.hd p.x.rows) in
+  if not (Q.equal (rational (number doc "weight")) (Q.of_ints 1 2)) then
+    reject "weight is not 0.5: this program knows gmml with this weight only";
+  let mu = number doc "mu" in
+  if Z.sign mu.qnum < 0 then reject "mu is negative";
+  let rows = map (fun row -> map (whole "F") (list "F" row)) (list "F" (field "F" side.doc.json)) in
+  if List.length rows <> d then reject "F has not a row a feature";
+  equal_lengths "F" d rows;
+  let similar, dissimilar, labels = pairs_of doc p in
+  let check =
+    match labels with
+    | Some y -> Verified.check_gmml_labels div p.x y
+    | None -> Verified.check_gmml div p.x similar dissimilar
+  in
+  let prior = prior_of doc d and metric = Lazy.force p.metric in
+  let prior_inverse = inverse_of prior and metric_inverse = inverse_of metric in
+  let invertible m n =
+    Verified.inverse_shown (nat d) (Verified.triangle_of m) (Verified.triangle_of n) (Z.mul (Verified.over_of m) (Verified.over_of n))
+  in
+  {
+    interval = check mu prior prior_inverse rows side.over metric metric_inverse;
+    attained = metric;
+    failed =
+      lazy
+        ((Verified.metric_shown div (nat d) prior && invertible prior prior_inverse, "prior is not positive definite")
+        :: of_problem p.x metric
+        @ [
+            (invertible metric metric_inverse, "the metric is singular");
+            (false, "F proves no bound: the matrix of S, F and D is not positive semidefinite");
+          ]);
   }
 
 (* Of a combination of vectors: prices, and the weights of the one that attains the upper end *)
@@ -760,6 +817,7 @@ let methods =
     ("rtml", (rtml, "lam" :: "width" :: by_triplets, of_matrix));
     ("dml_eig", (dml_eig, [ "pairs" ], "most" :: of_matrix));
     ("mmc", (mmc, [ "pairs" ], "most" :: of_matrix));
+    ("gmml", (gmml, [ "weight"; "mu"; "prior"; "pairs" ], [ "root"; "F" ]));
     ("schultz_joachims", (schultz_joachims, "C" :: "A" :: by_triplets, [ "weights"; "paid"; "paid_over" ]));
     ("scml", (scml, "beta" :: "basis" :: "n_basis" :: by_triplets, [ "weights" ]));
     ("ssvm", (ssvm, [ "n_neighbors"; "C"; "loss_matrix" ], "latent" :: "cases" :: of_matrix));

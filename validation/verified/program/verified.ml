@@ -601,6 +601,19 @@ type row = Integer.t list
 
 type triangle = row list
 
+(** val entry : triangle -> nat -> nat -> Integer.t **)
+
+let rec entry t0 i j =
+  match t0 with
+  | [] -> Integer.zero
+  | r :: rest ->
+    (match i with
+     | O -> nth j r Integer.zero
+     | S i0 ->
+       (match j with
+        | O -> nth i r Integer.zero
+        | S j0 -> entry rest i0 j0))
+
 (** val at_ : 'a1 -> 'a1 list -> Integer.t -> 'a1 **)
 
 let at_ none l i =
@@ -3034,4 +3047,114 @@ let check_boostmetric div x v l p r shares0 z0 f m =
          (qopp { qnum = (entropy shares0); qden = (Pos.mul p r) })
          (weights_of_targets v p a (weights_of_prices v (of_shares shares0)))
          (Pos.mul p v.qden) f m (boost_value div v r z0 l a)
+  else None
+
+(** val joined : triangle -> triangle -> triangle **)
+
+let rec joined t0 u =
+  match t0 with
+  | [] -> u
+  | r :: t1 ->
+    (match u with
+     | [] -> t0
+     | s :: u0 -> (addmul ((fun p -> p) Integer.one) r s) :: (joined t1 u0))
+
+(** val upper : nat -> (nat -> nat -> Integer.t) -> triangle **)
+
+let upper n0 g =
+  map (fun i -> map (g i) (seq i (sub n0 i))) (seq O n0)
+
+(** val full : nat -> triangle -> row list **)
+
+let full d t0 =
+  map (fun i -> map (entry t0 i) (seq O d)) (seq O d)
+
+(** val inverse_shown : nat -> triangle -> triangle -> Integer.t -> bool **)
+
+let inverse_shown d t0 u c =
+  let f = full d t0 in
+  let g = full d u in
+  all_below d (fun i ->
+    all_below d (fun j ->
+      Z.eqb (dot (nth i f []) (nth j g []))
+        (if Nat.eqb i j then c else Integer.zero)))
+
+(** val inner_whole : nat -> triangle -> triangle -> Integer.t **)
+
+let inner_whole d t0 u =
+  let f = full d t0 in
+  let g = full d u in
+  summed (fun i -> dot (nth i f []) (nth i g [])) (seq O d)
+
+(** val with_prior :
+    points -> pair list -> q -> metric -> triangle * Integer.t **)
+
+let with_prior x pairs mu prior =
+  let square = Pos.mul x.over x.over in
+  let c = Pos.mul mu.qden (over_of prior) in
+  ((joined
+     (times ((fun p -> p) c)
+       (squares (table x.rows)
+         (weights_of_pairs ((fun p -> p) Integer.one) pairs [])))
+     (times (Z.mul mu.qnum ((fun p -> p) square)) (triangle_of prior))),
+  (Pos.mul square c))
+
+(** val psd_block :
+    nat -> (triangle * Integer.t) -> (triangle * Integer.t) -> row list ->
+    Integer.t -> triangle * Integer.t **)
+
+let psd_block d s d0 f phi =
+  let (t0, s0) = s in
+  let (u, t1) = d0 in
+  ((upper (add d d) (fun i j ->
+     if Nat.ltb j d
+     then Z.mul ((fun p -> p) (Pos.mul t1 phi)) (entry t0 i j)
+     else if Nat.ltb i d
+          then Z.mul ((fun p -> p) (Pos.mul s0 t1))
+                 (nth (sub j d) (nth i f []) Integer.zero)
+          else Z.mul ((fun p -> p) (Pos.mul s0 phi))
+                 (entry u (sub i d) (sub j d)))),
+  (Pos.mul (Pos.mul s0 t1) phi))
+
+(** val check_gmml :
+    (Integer.t -> Integer.t -> Integer.t) -> points -> pair list -> pair list
+    -> q -> metric -> metric -> row list -> Integer.t -> metric -> metric ->
+    (q * q) option **)
+
+let check_gmml div x similar dissimilar mu a_0 b_0 f phi m n0 =
+  let d = x.features in
+  let s = with_prior x similar mu b_0 in
+  let d0 = with_prior x dissimilar mu a_0 in
+  if (&&)
+       ((&&)
+         ((&&)
+           ((&&)
+             ((&&) (all_inside x (rev_append similar dissimilar) [])
+               (metric_shown div d a_0))
+             (inverse_shown d (triangle_of a_0) (triangle_of b_0)
+               ((fun p -> p) (Pos.mul (over_of a_0) (over_of b_0)))))
+           (metric_shown div d m))
+         (inverse_shown d (triangle_of m) (triangle_of n0) ((fun p -> p)
+           (Pos.mul (over_of m) (over_of n0)))))
+       (psd_shown div (add d d) (fst (psd_block d s d0 f phi)))
+  then Some
+         ((qmult { qnum = ((fun p -> p) ((fun p -> Integer.shift_left p 1)
+            Integer.one)); qden = Integer.one } { qnum =
+            (summed (fun k -> nth k (nth k f []) Integer.zero) (seq O d));
+            qden = phi }),
+         (qplus { qnum = (inner_whole d (triangle_of m) (fst s)); qden =
+           (Pos.mul (over_of m) (snd s)) } { qnum =
+           (inner_whole d (triangle_of n0) (fst d0)); qden =
+           (Pos.mul (over_of n0) (snd d0)) }))
+  else None
+
+(** val check_gmml_labels :
+    (Integer.t -> Integer.t -> Integer.t) -> points -> Integer.t list -> q ->
+    metric -> metric -> row list -> Integer.t -> metric -> metric -> (q * q)
+    option **)
+
+let check_gmml_labels div x y mu a_0 b_0 f phi m n0 =
+  if Z.eqb (count y) (count x.rows)
+  then check_gmml div x (made_pairs y true) (made_pairs y false) mu a_0 b_0 f
+         phi m n0
   else None

@@ -183,6 +183,8 @@ type row = Integer.t list
 
 type triangle = row list
 
+val entry : triangle -> nat -> nat -> Integer.t
+
 val at_ : 'a1 -> 'a1 list -> Integer.t -> 'a1
 
 type points = { features : nat; over : Integer.t; rows : row list }
@@ -913,3 +915,29 @@ val check_boostmetric :
   (Integer.t -> Integer.t -> Integer.t) -> points -> q -> triplet list ->
   Integer.t -> Integer.t -> triplet_share list -> Integer.t -> factor ->
   metric -> (q * q) option
+
+val joined : triangle -> triangle -> triangle
+
+val upper : nat -> (nat -> nat -> Integer.t) -> triangle
+
+val full : nat -> triangle -> row list
+
+val inverse_shown : nat -> triangle -> triangle -> Integer.t -> bool
+
+val inner_whole : nat -> triangle -> triangle -> Integer.t
+
+val with_prior : points -> pair list -> q -> metric -> triangle * Integer.t
+
+val psd_block :
+  nat -> (triangle * Integer.t) -> (triangle * Integer.t) -> row list ->
+  Integer.t -> triangle * Integer.t
+
+val check_gmml :
+  (Integer.t -> Integer.t -> Integer.t) -> points -> pair list -> pair list
+  -> q -> metric -> metric -> row list -> Integer.t -> metric -> metric ->
+  (q * q) option
+
+val check_gmml_labels :
+  (Integer.t -> Integer.t -> Integer.t) -> points -> Integer.t list -> q ->
+  metric -> metric -> row list -> Integer.t -> metric -> metric -> (q * q)
+  option
