@@ -61,6 +61,7 @@ STAGES = {
             "cvxml/methods/ssvm/exact.py",
             "cvxml/methods/ssvm/exact_tree.py",
             "cvxml/methods/glml/rational.py",
+            "cvxml/methods/gmml.py",
         ),
     ),
 }

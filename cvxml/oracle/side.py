@@ -130,7 +130,9 @@ def _of_shares(family: Family, duals: Duals, A: FloatArray) -> dict[str, Any]:
     rows, regularizer = cast(Together, family.terms[0].rows), cast(Trace, family.regularizer)
     at = regularizer.exact_distances(plane(regularizer.X), regularizer.exact_metric(A, None))
     over, whole = _over(duals)
-    shares = sorted((t, a) for t, a in zip(rows.listed.tolist(), rows.table(duals).tolist(), strict=True) if a > 0)
+    shares = sorted(
+        (t, a) for t, a in zip(rows.listed.tolist(), rows.table(duals).tolist(), strict=True) if a > 0
+    )
     return {
         "over": over,
         "prices": [[*t, hex(log_above(a)), whole(a)] for t, a in shares],

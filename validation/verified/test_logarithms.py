@@ -227,7 +227,9 @@ def of_boostmetric(content: Any, aside: Any) -> dict[str, tuple[Any, Any]]:
 
 
 CHANGES = list(
-    of_boostmetric({"params": {}}, {"over": "0x1", "prices": [[0, 1, 2, "0x0", "0x1"], [0, 1, 3, "0x0", "0x1"]]})
+    of_boostmetric(
+        {"params": {}}, {"over": "0x1", "prices": [[0, 1, 2, "0x0", "0x1"], [0, 1, 3, "0x0", "0x1"]]}
+    )
 )
 
 

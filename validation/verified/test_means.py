@@ -26,7 +26,7 @@ pytestmark = pytest.mark.slow  # a landing runs these where `.ci/landing.py` say
 CROSS = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [2.0, 0.0], [0.0, 3.0]]
 PAIRS = {"similar": [[0, 1], [0, 2]], "dissimilar": [[0, 3], [4, 0]]}
 BALL = Fraction(1, 1 << 60)  # exact mode encloses the objective in a ball; relative
-CASES = {case.id: case for case in load_cases() if case.formula == MEAN and case.params.get("weight", 0.5) == 0.5}
+CASES = {c.id: c for c in load_cases() if c.formula == MEAN and c.params["weight"] == 0.5}
 
 
 def within_exact(solution: cvxml.Solution, folder: Path) -> tuple[Fraction, Fraction]:
@@ -37,7 +37,7 @@ def within_exact(solution: cvxml.Solution, folder: Path) -> tuple[Fraction, Frac
     assert found == twin.interval(twin.read(file.read_bytes()), twin.read(beside.read_bytes()))
     assert exact is not None
     lower, upper = found[0] - exact.lower_bound, exact.objective - found[1]
-    assert 0 <= min(lower, upper)
+    assert min(lower, upper) >= 0
     assert lower + upper <= BALL * exact.objective
     return found
 
@@ -129,7 +129,9 @@ def test_the_optimum_by_hand(tmp_path: Path) -> None:
     file, beside, content, _ = by_hand(tmp_path)
     assert run(file, beside).interval == (10, 10)
     # mu = 2 and A_0 = diag(1/2, 3) give S = diag(5, 5/3) and D = diag(5, 15)
-    written(file, content | posed(mu=2.0, prior=[[0.5, 0.0], [0.0, 3.0]]) | {"metric": [[1.0, 0.0], [0.0, 3.0]]})
+    written(
+        file, content | posed(mu=2.0, prior=[[0.5, 0.0], [0.0, 3.0]]) | {"metric": [[1.0, 0.0], [0.0, 3.0]]}
+    )
     written(beside, json.loads(beside.read_text()) | {"F": [["0x5", "0x0"], ["0x0", "0x5"]]})
     assert run(file, beside).interval == (20, 20)
     # F need not be symmetric, nor the best one

@@ -15,7 +15,7 @@ from cvxml.core.result import load
 from cvxml.oracle.side import side
 from tests.instances import random_data
 from validation.verified import twin
-from validation.verified.built import run, saved
+from validation.verified.built import run
 from validation.verified.test_verified import rejected, same_as_exact
 
 pytestmark = pytest.mark.slow  # a landing runs these where `.ci/landing.py` says so
@@ -99,7 +99,10 @@ WRONG: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "a negative price": ({}, {"prices": [[0, 3, hex(80)], [3, 5, "-0x1"], [4, 0, hex(45)]]}),
     "a price twice": ({}, {"prices": [[0, 3, hex(80)], [0, 3, hex(80)], [4, 0, hex(45)]]}),
     "a price of no pair": ({}, {"prices": [[0, 3, hex(80)], [4, 0, hex(45)], [4, 5, "0x1"]]}),
-    "a price of a point that is not there": ({}, {"prices": [[0, 3, hex(80)], [4, 0, hex(45)], [9, 7, "0x1"]]}),
+    "a price of a point that is not there": (
+        {},
+        {"prices": [[0, 3, hex(80)], [4, 0, hex(45)], [9, 7, "0x1"]]},
+    ),
     "a price of a similar pair": ({}, {"prices": [[0, 1, "0x1"], [0, 3, hex(80)], [4, 0, hex(45)]]}),
     "a price the other way round": ({}, {"prices": [[0, 3, hex(80)], [0, 4, hex(45)]]}),
     "prices in another order": ({}, {"prices": [[4, 0, hex(45)], [0, 3, hex(80)]]}),
@@ -110,7 +113,10 @@ WRONG: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "a pair that is not there": ({"params": {"pairs": PAIRS | {"similar": [[0, 1], [0, 6]]}}}, {}),
     "a pair twice": ({"params": {"pairs": PAIRS | {"similar": [[0, 1], [0, 2], [2, 0]]}}}, {}),
     "a pair of both kinds": ({"params": {"pairs": PAIRS | {"similar": [[0, 1], [0, 2], [3, 5]]}}}, {}),
-    "a pair of a point with itself": ({"params": {"pairs": PAIRS | {"similar": [[0, 1], [0, 2], [3, 3]]}}}, {}),
+    "a pair of a point with itself": (
+        {"params": {"pairs": PAIRS | {"similar": [[0, 1], [0, 2], [3, 3]]}}},
+        {},
+    ),
     "no dissimilar pair": ({"params": {"pairs": PAIRS | {"dissimilar": []}}}, {"prices": []}),
     "a diagonal metric": ({"method": "mmc:diagonal"}, {"method": "mmc:diagonal"}),
     "a parameter that is not known": ({"params": {"pairs": PAIRS, "diagonal": True}}, {}),

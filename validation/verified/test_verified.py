@@ -184,7 +184,9 @@ def test_a_negative_price_is_rejected(method: str, tmp_path: Path) -> None:
     assert "negative" in found.reason
 
 
-@pytest.mark.parametrize("method", sorted({*KNOWN} - {"lmnn:squared_hinge", "scml", "mmc"}))  # none is at a limit
+@pytest.mark.parametrize(
+    "method", sorted({*KNOWN} - {"lmnn:squared_hinge", "scml", "mmc"})
+)  # none is at a limit
 def test_a_price_that_is_too_large_by_2_to_the_minus_80_is_rejected(method: str, tmp_path: Path) -> None:
     file, beside, _, content = edited(method, tmp_path)
     fine = 1 << 80
@@ -283,7 +285,10 @@ def test_lists_of_a_method_that_takes_none_are_rejected(method: str, tmp_path: P
 
 LOW, HIGH = -np.inf, np.inf
 RANGES = [
-    *((method, name, 0.0, LOW) for method, name in [("mlsvm", "lam"), ("rtml", "lam"), ("scml", "beta"), ("boostmetric", "v")]),
+    *(
+        (method, name, 0.0, LOW)
+        for method, name in [("mlsvm", "lam"), ("rtml", "lam"), ("scml", "beta"), ("boostmetric", "v")]
+    ),
     *((method, "C", 0.0, LOW) for method in ("frobmetric", "schultz_joachims", "ssvm")),
     *(
         (m, "mu", end, to)

@@ -672,7 +672,9 @@ def boostmetric(p: Problem) -> tuple[Fraction, Fraction]:
     require(triplets and r > 0, "triplets, or logs_over")
     z, margins = p.whole(p.side["log_sum"]) / r, [p.D(i, l) - p.D(i, j) for i, j, l in triplets]
     low = min(margins)
-    require(ln(sum((exp(low - each) for each in margins), Fraction(0))) <= z + LAST, "the logarithm of the sum")
+    require(
+        ln(sum((exp(low - each) for each in margins), Fraction(0))) <= z + LAST, "the logarithm of the sum"
+    )
     value = z - low + v * sum((p.A[k][k] for k in range(p.d)), Fraction(0))
     place, last, spent, bound = {t: k for k, t in enumerate(triplets)}, -1, Fraction(0), Fraction(0)
     Z = [[v * (i == j) for j in range(p.d)] for i in range(p.d)]
