@@ -5,10 +5,9 @@ file itself. The side file adds dual variables as integers over one denominator,
 matrix psd. The checker verifies all of these, so a wrong entry cannot lead to a wrong result. The dual variables
 are those that exact mode (family/theorem/exact.py) has moved into their domain. So the interval equals that of exact
 mode to the last digit. Three kinds of entries are rounded outward besides: the tree of gerrymandering
-(methods/ssvm/exact_tree.py), GLML (methods/glml/rational.py), and the logarithms of MCML, BoostMetric and
-LDML (logarithms.py).
-NCA (side_nca.py) has rational numbers below the weights of its convex step besides. The checker itself rounds the roots
-of MMC outward.
+(methods/ssvm/exact_tree.py), GLML (methods/glml/rational.py), and the logarithms of MCML, BoostMetric and LDML
+(logarithms.py). NCA (side_nca.py) has rational numbers below the weights of its convex step besides. The checker itself
+rounds the roots of MMC outward. GMML has no dual variables in its side file, but their product F with S.
 """
 
 from __future__ import annotations
