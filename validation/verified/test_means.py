@@ -162,7 +162,7 @@ WRONG: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "a root of rank 1": ({}, {"root": [[1.0, 1.0]]}),
     "another weight": (posed(weight=0.25), {}),
     "no weight": ({"params": {"mu": 0.0, "pairs": PAIRS}}, {}),
-    "a negative mu": (posed(mu=-0.5), {}),
+    "a negative mu": (posed(mu=-0.25), F(0, 0, 0, 0)),
     "no mu": ({"params": {"weight": 0.5, "pairs": PAIRS}}, {}),
     "a prior in words": (posed(mu=1.0, prior="identity"), {}),
     "a prior that is not symmetric": (posed(mu=1.0, prior=[[1.0, 0.5], [0.25, 1.0]]), {}),
