@@ -54,6 +54,7 @@ OF_PROOFS = (
     "cvxml/methods/ssvm/exact.py",
     "cvxml/methods/ssvm/exact_tree.py",
     "cvxml/methods/glml/rational.py",
+    "cvxml/methods/gmml.py",
 )
 STAGES = {
     "site": Stage(

@@ -5,8 +5,9 @@ file itself. The side file adds dual variables as integers over one denominator,
 matrix psd. The checker verifies all of these, so a wrong entry cannot lead to a wrong result. The dual variables
 are those that exact mode (family/theorem/exact.py) has moved into their domain. So the interval equals that of exact
 mode to the last digit. Three kinds of entries are rounded outward besides: the tree of gerrymandering
-(methods/ssvm/exact_tree.py), GLML (methods/glml/rational.py), and the logarithms of MCML and LDML (logarithms.py).
-NCA (side_nca.py) has rational numbers below the weights of its convex step besides.
+(methods/ssvm/exact_tree.py), GLML (methods/glml/rational.py), and the logarithms of MCML, BoostMetric and LDML
+(logarithms.py). NCA (side_nca.py) has rational numbers below the weights of its convex step besides. The checker itself
+rounds the roots of MMC outward. GMML has no dual variables in its side file, but their product F with S.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ import numpy as np
 
 from cvxml.core.balls import precision
 from cvxml.core.bases import weighted
-from cvxml.core.integer_matrices import is_psd, root_of
+from cvxml.core.inputs import dual_array
+from cvxml.core.integer_matrices import is_psd, rationals, root_of, symmetric_whole
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import SavedSolution
 from cvxml.core.threads import one_blas_thread
@@ -31,12 +33,14 @@ from cvxml.family.regularizers.budget import Budget
 from cvxml.family.regularizers.combinations import Combinations, NormOfCombination
 from cvxml.family.regularizers.frobenius import Frobenius, missing
 from cvxml.family.regularizers.linear import Linear
+from cvxml.family.regularizers.trace import Trace
 from cvxml.family.rows.base import Duals, Weights, joined
 from cvxml.family.rows.by_point import ByPoint
 from cvxml.family.theorem.exact import feasible_duals
 from cvxml.family.theorem.theorem import Family, prove
 from cvxml.family.unlisted.all_budget import Across
-from cvxml.methods import get_exact
+from cvxml.methods import get_exact, gmml
+from cvxml.methods.boostmetric.one_group import Together
 from cvxml.methods.glml import rational
 from cvxml.methods.glml.instance import Instance as Local
 from cvxml.methods.glml.proved_B import proved_B
@@ -65,14 +69,16 @@ def side(saved: SavedSolution) -> dict[str, Any]:
 
     Raises ValueError if the checker does not support the method.
     """
-    if saved.method not in (*KNOWN, LOCAL):
-        raise ValueError(f"the verified checker knows {', '.join((*KNOWN, LOCAL))}, not {saved.method}")
+    if saved.method not in (*KNOWN, LOCAL, MEAN):
+        raise ValueError(f"the verified checker knows {', '.join((*KNOWN, LOCAL, MEAN))}, not {saved.method}")
     of, params = get_exact(saved.method), params_of(saved)
     given = of.instance(saved.X, saved.y if np.any(saved.y) else None, **params)
     head = {"format": FORMAT, "version": VERSION, "method": saved.method}
     with one_blas_thread(), precision():
         if saved.method == LOCAL:
             return head | _of_local(given, saved)
+        if saved.method == MEAN:
+            return head | _of_mean(given, saved)
         if saved.method == STEP:
             return head | (_of_tree if "tree" in saved.dual else _of_step)(given, saved)
         if saved.method == PICKING:
@@ -113,6 +119,26 @@ def _of_softmaxes(family: Family, duals: Duals, A: FloatArray) -> dict[str, Any]
         log_sum = log_sum_above([d for k, d in enumerate(at.D[i]) if k != i], at.unit)
         prices.append([i, shares, hex(log_sum)])
     return {"over": over, "prices": prices, "logs_over": hex(1 << DIGITS), **_hints(family, duals, A)}
+
+
+def _of_shares(family: Family, duals: Duals, A: FloatArray) -> dict[str, Any]:
+    """Return the entries for BoostMetric: [i, j, l, logarithm of the share, share] for each share of a triplet.
+
+    The shares are sorted. "log_sum" is the logarithm of the sum of exponentials, without the smallest margin.
+    """
+    rows, regularizer = cast(Together, family.terms[0].rows), cast(Trace, family.regularizer)
+    at = regularizer.exact_distances(plane(regularizer.X), regularizer.exact_metric(A, None))
+    over, whole = _over(duals)
+    shares = sorted(
+        (t, a) for t, a in zip(rows.listed.tolist(), rows.table(duals).tolist(), strict=True) if a > 0
+    )
+    return {
+        "over": over,
+        "prices": [[*t, hex(log_above(a)), whole(a)] for t, a in shares],
+        "log_sum": hex(log_sum_above(list(rows.exactly(at.D)), at.unit)),
+        "logs_over": hex(1 << DIGITS),
+        **_hints(family, duals, A),
+    }
 
 
 def _of_step(p: Instance, saved: SavedSolution) -> dict[str, Any]:
@@ -162,6 +188,21 @@ def _of_local(p: Local, saved: SavedSolution) -> dict[str, Any]:
         "B": found.B.tolist(),
         "trace": hex(found.trace),
         "scale": hex(found.scale),
+    }
+
+
+def _of_mean(p: gmml.Instance, saved: SavedSolution) -> dict[str, Any]:
+    """Return the entries for GMML: F = S Y for the dual variable Y, as whole numbers over one."""
+    if p.t != 0.5:
+        raise ValueError(f"the verified checker takes gmml with weight=0.5, not weight={p.t:g}")
+    Y, at = symmetric_whole(gmml.to_domain(p, dual_array(saved.dual, "Y", p.prior.shape)))
+    found = (p.S * rationals(Y, Fraction(2) ** at)).tolist()
+    F = [[Fraction(int(e.p), int(e.q)) for e in row] for row in found]
+    over = math.lcm(*(e.denominator for row in F for e in row))
+    return {
+        "over": hex(over),
+        "root": _root(saved.metric),
+        "F": [[hex(int(e * over)) for e in row] for row in F],
     }
 
 
@@ -288,16 +329,20 @@ PRICES: dict[str, Callable[[Family, Duals, Whole], Sequence[Any]]] = {
     "frobmetric": _of_triplets,
     "rtml": _of_triplets,
     "dml_eig": _of_pairs,
+    "mmc": _of_pairs,
     "schultz_joachims": _of_triplets,
     "scml": _of_triplets,
 }
 NO_VECTORS: dict[str, Any] = {"vectors": [], "rest": "psd"}
 STEP = "ssvm"  # without a tree, the interval is of a convex step
 LOCAL = "glml"  # the interval is for a B of floats
+MEAN = "gmml"
 # the intervals are a little wider than those of exact mode
 LOGARITHMS: dict[str, Callable[[Family, Duals, FloatArray], dict[str, Any]]] = {
     "mcml": _of_softmaxes,
+    "boostmetric": _of_shares,
     "ldml": _of_logistic,
 }
 PICKING = "nca"  # the interval is of its convex step, and wider too
+ROOTS = "mmc"  # its roots are rounded outward
 KNOWN = (*PRICES, STEP, *LOGARITHMS, PICKING)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import cvxml
+from cvxml.methods.boostmetric import threshold
 from cvxml.oracle.side import LOGARITHMS, PICKING
 from tests.instances import random_data
 from validation.verified import twin
@@ -20,11 +21,16 @@ pytestmark = pytest.mark.slow  # a landing runs these where `.ci/landing.py` say
 
 
 METHODS = (*LOGARITHMS, PICKING)
+TRIPLETS = [[0, 1, 5], [2, 3, 1], [9, 8, 2], [0, 1, 4], [7, 5, 6]]
 PAIRS = {"similar": [[3, 2], [0, 1], [5, 9], [7, 1], [4, 8]], "dissimilar": [[4, 2], [1, 3], [0, 9]]}
 
 
-def params_of(method: str, seed: int) -> dict[str, Any]:
+def params_of(method: str, seed: int, X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
     """Parameters of a random instance: for LDML and NCA, all combinations of its parameters."""
+    if method == "boostmetric":
+        two = seed % 2 and np.bincount(y).min() > 2
+        of: dict[str, Any] = {"triplets": TRIPLETS} if seed % 4 == 0 else {"n_neighbors": 2 if two else 1}
+        return of | {"v": max((1.5, 4.0)[seed // 4 % 2] * threshold(X, y, **of).upper, 0.1)}
     if method == "nca":
         return {"criterion": "fg"[seed // 2 % 2]}
     if method != "ldml":
@@ -50,18 +56,20 @@ def test_random_instances_have_the_interval_of_exact_mode_and_of_the_twin(
         if seed % 3 == 0:  # equal points, and ties of distances
             X = np.round(X)
         X = X * 10.0 ** (seed % 5 - 2)  # distances so large that exponentials are cut off
-        solution = cvxml.solve(method, X, y, max_iter=1 + seed % 40, **params_of(method, seed))
+        solution = cvxml.solve(method, X, y, max_iter=1 + seed % 40, **params_of(method, seed, X, y))
         same_as_exact(solution, tmp_path)
         file, beside = tmp_path / "solution.json", tmp_path / "side.json"
         expected = twin.interval(twin.read(file.read_bytes()), twin.read(beside.read_bytes()))
         assert run(file, beside).interval == expected
 
 
-def hints_of(method: str, content: Any) -> list[tuple[list[Any], int]]:
-    """Where the logarithms are: a list, and the place in it."""
+def hints_of(method: str, content: Any) -> list[tuple[Any, Any]]:
+    """Where the logarithms are: a list or an object, and the place in it."""
     if method == "ldml":
         # a dual variable that is 0 or the whole weight leaves a logarithm unused
         return [(row, at) for row in content["prices"] for at in range(3) if row[at] != "0x0"]
+    if method == "boostmetric":
+        return [(content, "log_sum"), *((row, 3) for row in content["prices"])]
     if method == "nca":
         return [(row, at) for row in content["prices"] for at in (1, 2)] + [
             (share, 2) for *_, shares in content["prices"] for share in shares if share[3] != "0x0"
@@ -159,3 +167,81 @@ def test_points_that_are_alone_in_their_class_have_no_softmax(tmp_path: Path) ->
     content["prices"].append(content["prices"][0])
     beside.write_text(json.dumps(content))
     assert rejected(file, beside)
+
+
+def boosted(folder: Path) -> tuple[Path, Path, Any, Any]:
+    """BoostMetric on a line, where log(1 + exp(-8 A)) + A / 2 is least at log(15) / 8."""
+    triplets, X = [[0, 1, 2], [0, 1, 3]], [[0.0], [1.0], [3.0], [-1.0]]
+    solution = cvxml.solve("boostmetric", X, None, v=0.5, triplets=triplets, tol=1e-13)
+    file, beside = saved(solution, folder)
+    return file, beside, json.loads(file.read_text()), json.loads(beside.read_text())
+
+
+def test_the_optimum_of_boostmetric_by_hand(tmp_path: Path) -> None:
+    file, beside, *_ = boosted(tmp_path)
+    found = run(file, beside).interval
+    assert found is not None
+    optimum = np.log(16 / 15) + np.log(15) / 16
+    assert float(found[0]) == pytest.approx(optimum, abs=1e-12)
+    assert float(found[1]) == pytest.approx(optimum, abs=1e-12)
+    assert found[0] < found[1]
+
+
+def of_boostmetric(content: Any, aside: Any) -> dict[str, tuple[Any, Any]]:
+    """Files that prove nothing, each with a name."""
+    first, second = aside["prices"]
+    params, over = content["params"], int(aside["over"], 16)
+    one = [*first[:3], "0x1", aside["over"]]
+
+    def priced(*prices: Any) -> tuple[Any, Any]:
+        return content, aside | {"prices": [*prices]}
+
+    def posed(**others: Any) -> tuple[Any, Any]:
+        return content | {"params": params | others}, aside
+
+    return {
+        "all of the share for the triplet with a margin": priced(one),
+        "shares with a smaller sum": priced(second),
+        "no share": priced(),
+        "a share of 0": priced([*first[:4], "0x0"], [*second[:4], aside["over"]]),
+        "a share that is negative": priced([*first[:4], hex(-over)], [*second[:4], hex(2 * over)]),
+        "shares in another order": priced(second, first),
+        "a share twice": priced(first, first, second),
+        "a share of no triplet": priced(first, [0, 2, *second[2:]]),
+        "a share of a point that is not there": priced(first, [0, 1, 4, *second[3:]]),
+        "no triplet": posed(triplets=[]),
+        "a triplet of a point that is not there": posed(triplets=[[0, 1, 2], [0, 1, 4]]),
+        "a triplet twice": posed(triplets=[[0, 1, 2], [0, 1, 3], [0, 1, 3]]),
+        "a smaller v": posed(v=0.5 - 1e-6),
+        "a negative v": posed(v=-0.5),
+        "no v": posed(v=0.0),
+        "an n_neighbors beside the triplets": posed(n_neighbors=1),
+        "a parameter that is not known": posed(weight=1.0),
+        "a metric that is negative": (content | {"metric": [[-0.25]]}, aside | {"root": None}),
+        "a sum of exponentials of another metric": (content | {"metric": [[0.25]]}, aside | {"root": None}),
+        "a logarithm beyond all floats": (content, aside | {"log_sum": hex(1 << 400)}),
+        "no denominator of logarithms": (content, aside | {"logs_over": "0x0"}),
+        "a norm where there is none": (content, aside | {"factor": {"vectors": [], "rest": "norm"}}),
+        "a field that is not known": (content, aside | {"most": ["0x1", "0x1"]}),
+    }
+
+
+CHANGES = list(
+    of_boostmetric(
+        {"params": {}}, {"over": "0x1", "prices": [[0, 1, 2, "0x0", "0x1"], [0, 1, 3, "0x0", "0x1"]]}
+    )
+)
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_files_of_boostmetric_that_prove_nothing_are_rejected(name: str, tmp_path: Path) -> None:
+    file, beside, content, aside = boosted(tmp_path)
+    assert run(file, beside).proved
+    other, other_side = of_boostmetric(content, aside)[name]
+    file.write_text(json.dumps(other))
+    beside.write_text(json.dumps(other_side))
+    assert rejected(file, beside)
+    if "beyond all floats" in name:  # the twin has no such limit
+        return
+    with pytest.raises(ValueError, match=r"\w"):
+        twin.interval(twin.read(file.read_bytes()), twin.read(beside.read_bytes()))

@@ -20,7 +20,7 @@ from cvxml.oracle.side import KNOWN
 from tests.instances import random_data
 from validation.verified import twin
 from validation.verified.built import run, saved
-from validation.verified.test_verified import PARAMS, WITHOUT_LISTS
+from validation.verified.test_verified import WITHOUT_LISTS, params_for
 
 pytestmark = pytest.mark.slow  # a landing runs these where `.ci/landing.py` says so
 
@@ -56,8 +56,9 @@ VALUES: tuple[Any, ...] = (
 def files(method: str, folder: Path) -> tuple[bytes, bytes]:
     """Of a small solution, without what no theorem reads."""
     X, y = random_data(5, n=9, d=2, classes=2)
+    X = np.round(X, 1)
     k = {} if method in WITHOUT_LISTS else {"n_neighbors": {"mlsvm": 4, "ssvm": 2}.get(method, 1)}
-    file, side = saved(cvxml.solve(method, np.round(X, 1), y, **PARAMS.get(method, {}), **k), folder)
+    file, side = saved(cvxml.solve(method, X, y, **params_for(method, X, y, **k)), folder)
     return without_unread(file), side.read_bytes()
 
 

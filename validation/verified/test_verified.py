@@ -19,11 +19,12 @@ from scipy.special import xlogy
 import cvxml
 from cvxml.cli.main import run as command
 from cvxml.core.result import load
+from cvxml.methods.boostmetric import threshold
 from cvxml.methods.lmnn import MIN_MU
 from cvxml.methods.rtml import LEAST_WIDTH
 from cvxml.oracle.cases import load_cases
 from cvxml.oracle.saved import recertify
-from cvxml.oracle.side import KNOWN, LOGARITHMS, PICKING, side
+from cvxml.oracle.side import KNOWN, LOGARITHMS, PICKING, ROOTS, side
 from tests.instances import objective_of, random_data, real_data
 from validation.verified import twin
 from validation.verified.built import checker, run, saved
@@ -35,17 +36,25 @@ CASES = {case.id: case for case in load_cases() if case.formula in KNOWN and "si
 # whose metric is a combination of vectors, and is judged by its weights
 COMBINATIONS = ("schultz_joachims", "scml")
 PARAMS: dict[str, dict[str, Any]] = {"mlsvm": {"lam": 0.1}, "nca": {"criterion": "g"}}
-WITHOUT_LISTS = ("dml_eig", *LOGARITHMS, PICKING)  # which take no n_neighbors
-ROOM = Fraction(1, 1 << 60)  # for logarithms, of the two ends together
+WITHOUT_LISTS = ("dml_eig", ROOTS, *LOGARITHMS, PICKING)  # which take no n_neighbors
+ROUNDED = (*LOGARITHMS, PICKING, ROOTS)  # outward
+ROOM = Fraction(1, 1 << 60)  # for logarithms and roots, of the two ends together
+
+
+def params_for(method: str, X: np.ndarray, y: np.ndarray, **given: Any) -> dict[str, Any]:
+    """Parameters with which there is an optimum: BoostMetric needs a weight above v*."""
+    if method == "boostmetric":
+        given["v"] = max(1.5 * threshold(X, y, **given).upper, 0.1)
+    return given | PARAMS.get(method, {})
 
 
 def same_as_exact(solution: cvxml.Solution, folder: Path) -> None:
-    """The interval is that of exact mode; with logarithms, a little wider."""
+    """The interval is that of exact mode; with logarithms or roots, a little wider."""
     file, beside = saved(solution, folder)
     found, exact = run(file, beside), recertify(load(file), 1e-3, exact=True).exact
     assert found.interval is not None, found.reason
     assert exact is not None
-    if solution.method in (*LOGARITHMS, PICKING):
+    if solution.method in ROUNDED:
         lower, upper = exact.lower_bound - found.interval[0], found.interval[1] - exact.objective
         trivial = solution.method == PICKING and exact.lower_bound == round(exact.lower_bound)
         assert upper >= 0
@@ -71,7 +80,7 @@ def test_random_instances_have_the_interval_of_exact_mode(method: str, seed: int
     if seed % 3 == 0:  # a feature that others name, and one that is the same everywhere
         X = np.column_stack([np.round(X * 8) / 8, np.round(X[:, 0] * 8) / 4, np.ones(len(X))])
     k = {} if method in WITHOUT_LISTS else {"n_neighbors": 4 if method == "mlsvm" else 1 + seed % 2}
-    same_as_exact(cvxml.solve(method, X, y, **PARAMS.get(method, {}), **k), tmp_path)
+    same_as_exact(cvxml.solve(method, X, y, **params_for(method, X, y, **k)), tmp_path)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -136,13 +145,13 @@ def test_many_thousand_times_smaller_and_larger_units(method: str, tmp_path: Pat
     X, y = random_data(3, n=15, d=3, classes=2)
     of_a_norm = method in ("frobmetric", "rtml", "schultz_joachims", "scml", "ssvm")
     units = np.full(3, 0.01) if of_a_norm else np.array([1e-3, 1.0, 1e3])
-    same_as_exact(cvxml.solve(method, X * units, y, **PARAMS.get(method, {})), tmp_path)
+    same_as_exact(cvxml.solve(method, X * units, y, **params_for(method, X * units, y)), tmp_path)
 
 
 def edited(method: str, folder: Path) -> tuple[Path, Path, Any, Any]:
     """The files of a solution of some flowers, and their content. NCA separates these, and then has no optimum."""
     X, y = random_data(8, n=30, d=4, classes=3) if method == "nca" else real_data("iris", 30)
-    file, beside = saved(cvxml.solve(method, X, y, **PARAMS.get(method, {})), folder)
+    file, beside = saved(cvxml.solve(method, X, y, **params_for(method, X, y)), folder)
     return file, beside, json.loads(file.read_text()), json.loads(beside.read_text())
 
 
@@ -175,7 +184,9 @@ def test_a_negative_price_is_rejected(method: str, tmp_path: Path) -> None:
     assert "negative" in found.reason
 
 
-@pytest.mark.parametrize("method", sorted({*KNOWN} - {"lmnn:squared_hinge", "scml"}))  # none is at a limit
+@pytest.mark.parametrize(
+    "method", sorted({*KNOWN} - {"lmnn:squared_hinge", "scml", "mmc"})
+)  # none is at a limit
 def test_a_price_that_is_too_large_by_2_to_the_minus_80_is_rejected(method: str, tmp_path: Path) -> None:
     file, beside, _, content = edited(method, tmp_path)
     fine = 1 << 80
@@ -274,7 +285,10 @@ def test_lists_of_a_method_that_takes_none_are_rejected(method: str, tmp_path: P
 
 LOW, HIGH = -np.inf, np.inf
 RANGES = [
-    *((method, name, 0.0, LOW) for method, name in [("mlsvm", "lam"), ("rtml", "lam"), ("scml", "beta")]),
+    *(
+        (method, name, 0.0, LOW)
+        for method, name in [("mlsvm", "lam"), ("rtml", "lam"), ("scml", "beta"), ("boostmetric", "v")]
+    ),
     *((method, "C", 0.0, LOW) for method in ("frobmetric", "schultz_joachims", "ssvm")),
     *(
         (m, "mu", end, to)
@@ -376,17 +390,19 @@ def test_shrinking_is_not_left_out(tmp_path: Path) -> None:
 def test_the_ends_hold_for_other_metrics(method: str, tmp_path: Path) -> None:
     """The lower end is below the objective of any metric, by the package's own definition of it."""
     X, y = real_data("iris", 30)
-    solution = cvxml.solve(method, X, y, **PARAMS.get(method, {}))
+    params = params_for(method, X, y)
+    solution = cvxml.solve(method, X, y, **params)
     found = run(*saved(solution, tmp_path))
     assert found.interval is not None
     rng = np.random.default_rng(0)
     for _ in range(30):
         L = rng.normal(size=(4, 4)) * 10.0 ** rng.uniform(-3, 0) * (method not in COMBINATIONS)
         M = L @ L.T + solution.metric * rng.uniform(0, 2)
-        there = objective_of(method, X, y, M, **PARAMS.get(method, {}))
-        if method == "dml_eig":
+        there = objective_of(method, X, y, M, **params)
+        if method in ("dml_eig", "mmc"):  # a multiple of M within the budget
             same = [(i, j) for i in range(len(y)) for j in range(i) if y[i] == y[j]]
-            there = there / max(1.0, sum((X[i] - X[j]) @ M @ (X[i] - X[j]) for i, j in same))
+            spent = max(1.0, sum((X[i] - X[j]) @ M @ (X[i] - X[j]) for i, j in same))
+            there = there / (spent if method == "dml_eig" else spent**0.5)
         assert float(found.interval[0]) <= there * (1 + 1e-12 * np.sign(there))
 
 

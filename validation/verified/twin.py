@@ -10,6 +10,7 @@ import json
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import combinations
+from math import isqrt
 from typing import Any
 
 Matrix = list[list[Fraction]]
@@ -174,10 +175,14 @@ class Problem:
 
     def below(self, h: Fraction, weights: dict[tuple[int, int], Fraction], factor: Any = None) -> Fraction:
         """What h ||A||^2 + sum w D is at least, for every psd A."""
-        factor = self.side["factor"] if factor is None else factor
         Z = [[Fraction(0)] * self.d for _ in range(self.d)]
         for (i, j), w in weights.items():
             added(Z, w, self.edge(i, j))
+        return self.beneath(h, Z, factor)
+
+    def beneath(self, h: Fraction, Z: Matrix, factor: Any = None) -> Fraction:
+        """What h ||A||^2 + <A, Z> is at least, for every psd A."""
+        factor = self.side["factor"] if factor is None else factor
         for v in array(factor["vectors"], self.d) if factor["vectors"] else []:
             added(Z, Fraction(-1), v)
         require(factor["rest"] in ("psd", "norm"), "rest")
@@ -346,21 +351,48 @@ def both_kinds(p: Problem) -> list[list[tuple[int, int]]]:
     return kinds
 
 
-def dml_eig(p: Problem) -> tuple[Fraction, Fraction]:
-    """- min_D D, for sum_S D <= 1"""
+def budget(p: Problem) -> tuple[list[tuple[int, int]], list[tuple[int, int]], Fraction, Fraction, Any]:
+    """The similar and the dissimilar pairs, mu, what the metric spends, and the priced pairs with their prices."""
     similar, dissimilar = map(sorted, both_kinds(p))
     require(dissimilar, "no dissimilar pair")
     spent = sum((p.D(i, j) for i, j in similar), Fraction(0))
-    value = -min(p.D(i, j) for i, j in dissimilar) / max(Fraction(1), spent)
-    most = Fraction(p.whole(p.side["most"][0]), p.whole(p.side["most"][1]))
-    require(most >= 0 and p.whole(p.side["most"][1]) > 0, "most")
-    weights = dict.fromkeys(similar, most)
+    over = p.whole(p.side["most"][1])
+    require(over > 0, "most")
+    most = Fraction(p.whole(p.side["most"][0]), over)
+    require(most >= 0, "most")
     priced = [(i, j) for i, j, _ in p.side["prices"]]
     require(priced == sorted(set(priced)) and set(priced) <= set(dissimilar), "pairs")
-    for i, j, a in p.side["prices"]:
-        weights[i, j] = weights.get((i, j), Fraction(0)) - p.price(a)
-    require(sum(p.price(a) for _, _, a in p.side["prices"]) == 1, "no simplex")
-    return -most + p.below(Fraction(0), weights), value
+    return similar, dissimilar, most, spent, {(i, j): p.price(a) for i, j, a in p.side["prices"]}
+
+
+def pulls(similar: list[tuple[int, int]], most: Fraction, prices: Any) -> dict[tuple[int, int], Fraction]:
+    """The weights mu of the similar pairs, less the prices."""
+    weights = dict.fromkeys(similar, most)
+    for pair, a in prices.items():
+        weights[pair] = weights.get(pair, Fraction(0)) - a
+    return weights
+
+
+def dml_eig(p: Problem) -> tuple[Fraction, Fraction]:
+    """- min_D D, for sum_S D <= 1"""
+    similar, dissimilar, most, spent, prices = budget(p)
+    value = -min(p.D(i, j) for i, j in dissimilar) / max(Fraction(1), spent)
+    require(sum(prices.values()) == 1, "no simplex")
+    return -most + p.below(Fraction(0), pulls(similar, most, prices)), value
+
+
+def mmc(p: Problem) -> tuple[Fraction, Fraction]:
+    """- sum_D sqrt D, for sum_S D <= 1. Roots, and 1 / (4 a) for a price a, are rounded to multiples of 1 / U."""
+    similar, dissimilar, most, spent, prices = budget(p)
+    U, value, bound = 1 << 192, Fraction(0), -most
+    for pair in dissimilar:
+        found = p.D(*pair) / max(Fraction(1), spent)
+        value -= Fraction(isqrt(int(found * U * U)), U)
+        if prices.get(pair):
+            bound -= Fraction(int(U / (4 * prices[pair])) + 1, U)
+        else:
+            require(not any(p.edge(*pair)), "different points without a price")
+    return bound + p.below(Fraction(0), pulls(similar, most, prices)), value
 
 
 def combination(p: Problem, B: Matrix, h: Fraction, beta: Fraction, c: Fraction) -> tuple[Fraction, Fraction]:
@@ -557,6 +589,30 @@ def glml(p: Problem) -> tuple[Fraction, Fraction]:
     return t * t, value * value
 
 
+def gmml(p: Problem) -> tuple[Fraction, Fraction]:
+    """tr A S + tr A^-1 D, for weight 1/2. It is at least 2 tr F if [[S, F], [F^T, D]] is psd."""
+    require(set(p.side) == HEAD - {"prices"} | {"root", "F"}, "fields of the side file")
+    mu, identity = number(p.params["mu"]), [[Fraction(int(i == j)) for j in range(p.d)] for i in range(p.d)]
+    require(number(p.params["weight"]) == Fraction(1, 2) and mu >= 0, "weight, or mu")
+    prior = array(p.params["prior"], p.d) if "prior" in p.params else identity
+    require(len(prior) == p.d and symmetric(prior), "prior")
+    sums = []
+    for pairs, beside in zip(both_kinds(p), (eliminated(prior)[0], prior), strict=True):
+        found = [[mu * value for value in row] for row in beside]
+        for i, j in pairs:
+            added(found, Fraction(1), p.edge(i, j))
+        sums.append(found)
+    S, D = sums
+    F = [[Fraction(p.whole(value), p.over) for value in row] for row in p.side["F"]]
+    require(len(F) == p.d and all(len(row) == p.d for row in F), "F")
+    above = [[*row, *beside] for row, beside in zip(S, F, strict=True)]
+    below = [[*beside, *row] for row, beside in zip(D, zip(*F, strict=True), strict=True)]
+    require(is_psd(above + below), "not psd")
+    inverse = eliminated(p.A)[0]
+    value = sum(p.A[i][j] * S[i][j] + inverse[i][j] * D[i][j] for i in range(p.d) for j in range(p.d))
+    return 2 * sum((F[k][k] for k in range(p.d)), Fraction(0)), value
+
+
 def ln(value: Fraction) -> Fraction:
     """The logarithm to some 70 digits; `LAST` is more than its error."""
     with localcontext() as context:
@@ -608,6 +664,30 @@ def mcml(p: Problem) -> tuple[Fraction, Fraction]:
     # the checker has these weights as whole numbers over `over`
     require(all(p.over % len(row) == 0 for row in mates.values() if row), "over")
     return softmaxes(p, {i: dict.fromkeys(row, Fraction(1, len(row))) for i, row in mates.items() if row})
+
+
+def boostmetric(p: Problem) -> tuple[Fraction, Fraction]:
+    """log sum exp(D_ij - D_il) + v tr A"""
+    triplets, v, r = listed(p), positive(p.params["v"]), Fraction(p.whole(p.side["logs_over"]))
+    require(triplets and r > 0, "triplets, or logs_over")
+    z, margins = p.whole(p.side["log_sum"]) / r, [p.D(i, l) - p.D(i, j) for i, j, l in triplets]
+    low = min(margins)
+    require(
+        ln(sum((exp(low - each) for each in margins), Fraction(0))) <= z + LAST, "the logarithm of the sum"
+    )
+    value = z - low + v * sum((p.A[k][k] for k in range(p.d)), Fraction(0))
+    place, last, spent, bound = {t: k for k, t in enumerate(triplets)}, -1, Fraction(0), Fraction(0)
+    Z = [[v * (i == j) for j in range(p.d)] for i in range(p.d)]
+    for i, j, l, log, price in p.side["prices"]:
+        require((i, j, l) in place and place[i, j, l] > last, "no triplet, or out of order")
+        last, a = place[i, j, l], p.price(price)
+        require(a > 0 and ln(a) <= p.whole(log) / r + LAST, "a logarithm")
+        spent += a
+        bound -= a * p.whole(log) / r
+        added(Z, -a, p.edge(i, l))
+        added(Z, a, p.edge(i, j))
+    require(spent == 1, "sums")
+    return bound + p.beneath(Fraction(0), Z), value
 
 
 def nca(p: Problem) -> tuple[Fraction, Fraction]:
@@ -716,22 +796,28 @@ PARAMS = {
     "frobmetric": {"C", "n_neighbors", "triplets"},
     "rtml": {"lam", "width", "n_neighbors", "triplets"},
     "dml_eig": {"pairs"},
+    "mmc": {"pairs"},
+    "gmml": {"weight", "mu", "prior", "pairs"},
     "schultz_joachims": {"C", "A", "n_neighbors", "triplets"},
     "scml": {"beta", "basis", "n_basis", "n_neighbors", "triplets"},
     "ssvm": {"n_neighbors", "C", "loss_matrix"},
     "glml": {"query", "alpha", "priors", "model", "n_components"},
     "mcml": set(),
+    "boostmetric": {"v", "n_neighbors", "triplets"},
     "nca": {"criterion", "n_components", "similarity"},
     "ldml": {"b", "pairs", "losses", "weights", "self_pairs"},
 }
 HEAD = {"format", "version", "method", "over", "prices"}
 SIDE = {
     "dml_eig": {"root", "factor", "most"},
+    "mmc": {"root", "factor", "most"},
+    "gmml": {"root", "F"},
     "schultz_joachims": {"weights", "paid", "paid_over"},
     "scml": {"weights"},
     "ssvm": {"root", "factor", "latent", "cases"},
     "glml": {"B", "trace", "scale"},
     "mcml": {"root", "factor", "logs_over"},
+    "boostmetric": {"root", "factor", "logs_over", "log_sum"},
     "nca": {"root", "factor", "logs_over"},
     "ldml": {"root", "factor", "logs_over", "b"},
 }
@@ -756,11 +842,14 @@ METHODS = {
     "frobmetric": frobmetric,
     "rtml": rtml,
     "dml_eig": dml_eig,
+    "mmc": mmc,
+    "gmml": gmml,
     "schultz_joachims": schultz_joachims,
     "scml": scml,
     "ssvm": ssvm,
     "glml": glml,
     "mcml": mcml,
+    "boostmetric": boostmetric,
     "nca": nca,
     "ldml": ldml,
 }

@@ -42,7 +42,7 @@ let factor_of doc d factor : Verified.factor =
   | _ -> reject "rest is neither psd nor norm"
 
 (* Fields of side files that have no list of prices *)
-let without_prices = [ "cases"; "B" ]
+let without_prices = [ "cases"; "B"; "F" ]
 
 let read_side path of_method known_fields d =
   let doc = read path in
@@ -279,24 +279,32 @@ let given_pairs read doc n given =
   ignore (sorted compare_pair "pairs of both kinds" (map ascending (List.rev_append similar dissimilar)));
   (similar, dissimilar)
 
+(* The similar and the dissimilar pairs in order, and the classes where every two points are a pair *)
+let pairs_of doc p =
+  match field "pairs" (params doc) with
+  | Null ->
+      let y = Lazy.force p.labels in
+      (Verified.made_pairs y true, Verified.made_pairs y false, Some y)
+  | given ->
+      let similar, dissimilar = given_pairs pairs doc p.n given in
+      (similar, dissimilar, None)
+
+let pair_prices side : (Verified.pair * Z.t) list =
+  map
+    (fun row ->
+      match list "a price" row with
+      | [ i; j; a ] -> ((natural side.doc "a price" i, natural side.doc "a price" j), whole "a price" a)
+      | _ -> reject "a price must be i, j and a number")
+    side.prices
+
 let dml_eig doc side p : outcome =
-  let similar, dissimilar, check =
-    match field "pairs" (params doc) with
-    | Null ->
-        let y = Lazy.force p.labels in
-        (Verified.made_pairs y true, Verified.made_pairs y false, Verified.check_dml_eig_labels div p.x y)
-    | given ->
-        let similar, dissimilar = given_pairs pairs doc p.n given in
-        (similar, dissimilar, Verified.check_dml_eig div p.x similar dissimilar)
+  let similar, dissimilar, labels = pairs_of doc p in
+  let check =
+    match labels with
+    | Some y -> Verified.check_dml_eig_labels div p.x y
+    | None -> Verified.check_dml_eig div p.x similar dissimilar
   in
-  let prices =
-    map
-      (fun row ->
-        match list "a price" row with
-        | [ i; j; a ] -> ((natural side.doc "a price" i, natural side.doc "a price" j), whole "a price" a)
-        | _ -> reject "a price must be i, j and a number")
-      side.prices
-  in
+  let prices = pair_prices side in
   let mu = side_fraction side "most" in
   let attained = Verified.within_budget p.x similar (Lazy.force p.metric) in
   {
@@ -311,6 +319,100 @@ let dml_eig doc side p : outcome =
           (List.for_all (fun (_, a) -> Z.sign a >= 0) prices, "a price is negative");
           (Z.equal (Verified.summed snd prices) side.over, "prices must have the sum 1");
         ];
+  }
+
+(* Roots and quotients are rounded to multiples of 2^-192. *)
+let fine = Z.shift_left Z.one 192
+let root z = if Z.sign z < 0 then Z.zero else Z.sqrt z
+
+(* A price for each of the pairs: 0 for those that have none *)
+let with_zeros pairs prices =
+  let rec go done_ pairs prices =
+    match (pairs, prices) with
+    | [], [] -> List.rev done_
+    | [], _ -> reject "a price is of no dissimilar pair, or they are out of order"
+    | pair :: pairs, ((of_pair, _) as price) :: rest when Verified.same_pair of_pair pair -> go (price :: done_) pairs rest
+    | pair :: pairs, _ -> go ((pair, Z.zero) :: done_) pairs prices
+  in
+  go [] pairs prices
+
+let mmc doc side p : outcome =
+  let similar, dissimilar, labels = pairs_of doc p in
+  if dissimilar = [] then reject "there is no dissimilar pair";
+  let check =
+    match labels with
+    | Some y -> Verified.check_mmc_labels root div p.x y
+    | None -> Verified.check_mmc root div p.x similar dissimilar
+  in
+  let prices = with_zeros dissimilar (pair_prices side) in
+  let attained = Verified.within_budget p.x similar (Lazy.force p.metric) in
+  {
+    interval = check (side_fraction side "most") fine side.over prices (Lazy.force side.factor) attained;
+    attained;
+    failed =
+      lazy
+        [
+          (List.for_all (fun (_, a) -> Z.sign a >= 0) prices, "a price is negative");
+          ( List.for_all (Verified.root_ok div (Verified.table p.x.rows) fine side.over) prices,
+            "a pair of different points has no price" );
+        ];
+  }
+
+(* A symmetric matrix of whole numbers over one, and its inverse, which is computed here, and multiplied again by the check *)
+let inverse_of (m : Verified.metric) : Verified.metric =
+  let over = Verified.over_of m and rows = Array.of_list (map Array.of_list (Verified.triangle_of m)) in
+  let d = Array.length rows in
+  let entry i j =
+    let i, j = (min i j, max i j) in
+    if j - i < Array.length rows.(i) then Q.make rows.(i).(j - i) over else Q.zero
+  in
+  let inverse = Elimination.inverse Q.one (List.init d (fun i -> List.init d (entry i))) in
+  let beneath = List.fold_left (List.fold_left (fun found a -> Z.lcm found (Q.den a))) Z.one inverse in
+  let whole a = Z.mul (Q.num a) (Z.divexact beneath (Q.den a)) in
+  Given (upper (map (map whole) inverse), beneath)
+
+(* The prior A_0, which is I where none is given *)
+let prior_of doc d : Verified.metric =
+  match optional "prior" (params doc) with
+  | None -> Given (List.init d (fun i -> List.init (d - i) (fun j -> if j = 0 then Z.one else Z.zero)), Z.one)
+  | Some given -> (
+      let rows, over = doubles doc "prior" given in
+      if List.length rows <> d then reject "prior has not a row a feature";
+      equal_lengths "prior" d rows;
+      match triangle rows with Some upper -> Given (upper, over) | None -> reject "prior is not symmetric")
+
+let gmml doc side p : outcome =
+  only "the side file" [ "format"; "version"; "method"; "over"; "root"; "F" ] side.doc.json;
+  let d = List.length (List.hd p.x.rows) in
+  if not (Q.equal (rational (number doc "weight")) (Q.of_ints 1 2)) then
+    reject "weight is not 0.5: this program knows gmml with this weight only";
+  let mu = number doc "mu" in
+  if Z.sign mu.qnum < 0 then reject "mu is negative";
+  let rows = map (fun row -> map (whole "F") (list "F" row)) (list "F" (field "F" side.doc.json)) in
+  if List.length rows <> d then reject "F has not a row a feature";
+  equal_lengths "F" d rows;
+  let similar, dissimilar, labels = pairs_of doc p in
+  let check =
+    match labels with
+    | Some y -> Verified.check_gmml_labels div p.x y
+    | None -> Verified.check_gmml div p.x similar dissimilar
+  in
+  let prior = prior_of doc d and metric = Lazy.force p.metric in
+  let prior_inverse = inverse_of prior and metric_inverse = inverse_of metric in
+  let invertible m n =
+    Verified.inverse_shown (nat d) (Verified.triangle_of m) (Verified.triangle_of n) (Z.mul (Verified.over_of m) (Verified.over_of n))
+  in
+  {
+    interval = check mu prior prior_inverse rows side.over metric metric_inverse;
+    attained = metric;
+    failed =
+      lazy
+        ((Verified.metric_shown div (nat d) prior && invertible prior prior_inverse, "prior is not positive definite")
+        :: of_problem p.x metric
+        @ [
+            (invertible metric metric_inverse, "the metric is singular");
+            (false, "F proves no bound: the matrix of S, F and D is not positive semidefinite");
+          ]);
   }
 
 (* Of a combination of vectors: prices, and the weights of the one that attains the upper end *)
@@ -545,6 +647,36 @@ let mcml _ side p : outcome =
         ];
   }
 
+(* Shares of triplets, each with a logarithm; and the logarithm of the sum of exponentials at the metric *)
+let boostmetric doc side p : outcome =
+  let listed = listed_triplets doc p and r = logs_over side in
+  if listed = [] then reject "there is no triplet";
+  let index = natural side.doc "a price" in
+  let shares : Verified.triplet_share list =
+    map
+      (fun row ->
+        match list "a price" row with
+        | [ i; j; l; z; a ] -> (((index i, index j), index l), (whole "a price" a, logarithm side z))
+        | _ -> reject "a price must be i, j, l and two numbers")
+      side.prices
+  in
+  {
+    interval =
+      Verified.check_boostmetric div p.x (above_zero doc "v") listed side.over r shares
+        (logarithm side (field "log_sum" side.doc.json))
+        (Lazy.force side.factor) (Lazy.force p.metric);
+    attained = Lazy.force p.metric;
+    failed =
+      lazy
+        [
+          ( Verified.within Verified.same_triplet fst shares listed,
+            "a price is of no triplet of the problem, or they are out of order" );
+          (List.for_all (fun (_, (a, _)) -> Z.sign a > 0) shares, "a price is negative, or 0");
+          (List.for_all (Verified.share_ok div side.over r) shares, "a logarithm is too small");
+          (Z.equal (Verified.summed (fun (_, (a, _)) -> a) shares) side.over, "prices must have the sum 1");
+        ];
+  }
+
 (* Of each point: all others with a number below c_i w_ij, a logarithm of the share, and the share; two logarithms *)
 let pickings side : Verified.picking list =
   let index = natural side.doc "a price" and whole = whole "a price" and logarithm = logarithm side in
@@ -684,11 +816,14 @@ let methods =
     ("frobmetric", (frobmetric, "C" :: by_triplets, of_matrix));
     ("rtml", (rtml, "lam" :: "width" :: by_triplets, of_matrix));
     ("dml_eig", (dml_eig, [ "pairs" ], "most" :: of_matrix));
+    ("mmc", (mmc, [ "pairs" ], "most" :: of_matrix));
+    ("gmml", (gmml, [ "weight"; "mu"; "prior"; "pairs" ], [ "root"; "F" ]));
     ("schultz_joachims", (schultz_joachims, "C" :: "A" :: by_triplets, [ "weights"; "paid"; "paid_over" ]));
     ("scml", (scml, "beta" :: "basis" :: "n_basis" :: by_triplets, [ "weights" ]));
     ("ssvm", (ssvm, [ "n_neighbors"; "C"; "loss_matrix" ], "latent" :: "cases" :: of_matrix));
     ("glml", (glml, [ "query"; "alpha"; "priors"; "model"; "n_components" ], [ "B"; "trace"; "scale" ]));
     ("mcml", (mcml, [], "logs_over" :: of_matrix));
+    ("boostmetric", (boostmetric, "v" :: by_triplets, "logs_over" :: "log_sum" :: of_matrix));
     ("nca", (nca, [ "criterion"; "n_components"; "similarity" ], "logs_over" :: of_matrix));
     ("ldml", (ldml, [ "b"; "pairs"; "losses"; "weights"; "self_pairs" ], "logs_over" :: "b" :: of_matrix));
   ]
@@ -772,8 +907,8 @@ let check file side_path fractions =
   | Some (low, high) ->
       let low = rational low and high = rational high in
       let ends = Printf.sprintf "PROVED [%s, %s]\n" (Print.decimal Down low) (Print.decimal Up high) in
-      (* logarithms are enclosed, and the objective of the others is rational *)
-      let upper = if List.mem name [ "mcml"; "ldml"; "nca" ] then "is at least" else "is" in
+      (* logarithms and roots are enclosed, and the objective of the others is rational *)
+      let upper = if List.mem name [ "mcml"; "boostmetric"; "ldml"; "nca"; "mmc" ] then "is at least" else "is" in
       let by_cases = optional "cases" side.doc.json <> None in
       let whose =
         Printf.sprintf "%s: the upper end %s the objective of %s\n" name upper (of_what name by_cases (apart given attained))

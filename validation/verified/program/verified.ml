@@ -236,6 +236,18 @@ module N =
 
   let succ_pos = Integer.succ
 
+  (** val add : Integer.t -> Integer.t -> Integer.t **)
+
+  let add n0 m =
+    (fun zero pos n -> if Integer.sign n <= 0 then zero () else pos n)
+      (fun _ -> m)
+      (fun p ->
+      (fun zero pos n -> if Integer.sign n <= 0 then zero () else pos n)
+        (fun _ -> n0)
+        (fun q0 -> (fun p -> p) (Pos.add p q0))
+        m)
+      n0
+
   (** val compare : Integer.t -> Integer.t -> comparison **)
 
   let compare n0 m =
@@ -267,6 +279,12 @@ module N =
       (fun _ -> O)
       (fun p -> Pos.to_nat p)
       a
+
+  (** val of_nat : nat -> Integer.t **)
+
+  let of_nat = function
+  | O -> Integer.zero
+  | S n' -> (fun p -> p) (Pos.of_succ_nat n')
  end
 
 module Z =
@@ -582,6 +600,19 @@ let qdiv x y =
 type row = Integer.t list
 
 type triangle = row list
+
+(** val entry : triangle -> nat -> nat -> Integer.t **)
+
+let rec entry t0 i j =
+  match t0 with
+  | [] -> Integer.zero
+  | r :: rest ->
+    (match i with
+     | O -> nth j r Integer.zero
+     | S i0 ->
+       (match j with
+        | O -> nth i r Integer.zero
+        | S j0 -> entry rest i0 j0))
 
 (** val at_ : 'a1 -> 'a1 list -> Integer.t -> 'a1 **)
 
@@ -2834,4 +2865,296 @@ let check_nca div x y cr p r l f m =
   then check div x { qnum = Integer.zero; qden = Integer.one }
          (nca_constant cr p r own whole u l) (nca_weights own l) p f m
          (fun _ _ -> Some (nca_value cr p r own whole u l))
+  else None
+
+(** val quarter :
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t ->
+    Integer.t -> Integer.t **)
+
+let quarter div u p a =
+  if Z.eqb a Integer.zero
+  then Integer.zero
+  else Z.add
+         (div (Z.mul ((fun p -> p) u) ((fun p -> p) p))
+           (Z.mul ((fun p -> p) ((fun p -> Integer.shift_left p 1)
+             ((fun p -> Integer.shift_left p 1) Integer.one))) a))
+         ((fun p -> p) Integer.one)
+
+(** val root_ok :
+    (Integer.t -> Integer.t -> Integer.t) -> row tree -> Integer.t ->
+    Integer.t -> (pair * Integer.t) -> bool **)
+
+let root_ok div t0 u p s =
+  let a = snd s in
+  if Z.eqb a Integer.zero
+  then forallb (Z.eqb Integer.zero)
+         (minus (look [] t0 (fst (fst s))) (look [] t0 (snd (fst s))))
+  else (&&) (Z.ltb Integer.zero a)
+         (Z.leb (Z.mul ((fun p -> p) u) ((fun p -> p) p))
+           (Z.mul (quarter div u p a)
+             (Z.mul ((fun p -> p) ((fun p -> Integer.shift_left p 1)
+               ((fun p -> Integer.shift_left p 1) Integer.one))) a)))
+
+(** val all_priced : pair list -> (pair * Integer.t) list -> bool **)
+
+let rec all_priced pairs q0 =
+  match pairs with
+  | [] -> (match q0 with
+           | [] -> true
+           | _ :: _ -> false)
+  | s :: pairs0 ->
+    (match q0 with
+     | [] -> false
+     | a :: q1 -> if same_pair (fst a) s then all_priced pairs0 q1 else false)
+
+(** val root_below :
+    (Integer.t -> Integer.t) -> (Integer.t -> Integer.t -> Integer.t) ->
+    Integer.t -> Integer.t -> Integer.t -> Integer.t * bool **)
+
+let root_below root div u unit0 z0 =
+  let r =
+    root
+      (div (Z.mul z0 (Z.mul ((fun p -> p) u) ((fun p -> p) u))) ((fun p -> p)
+        unit0))
+  in
+  (r,
+  (Z.leb (Z.mul (Z.mul r r) ((fun p -> p) unit0))
+    (Z.mul z0 (Z.mul ((fun p -> p) u) ((fun p -> p) u)))))
+
+(** val roots_value :
+    (Integer.t -> Integer.t) -> (Integer.t -> Integer.t -> Integer.t) ->
+    Integer.t -> pair list -> pair list -> (Integer.t -> Integer.t ->
+    Integer.t) -> Integer.t -> q option **)
+
+let roots_value root div u similar dissimilar whole unit0 =
+  if Z.leb (summed (fun s -> whole (fst s) (snd s)) similar) ((fun p -> p)
+       unit0)
+  then let roots =
+         gathered (fun s ->
+           (root_below root div u unit0 (whole (fst s) (snd s))) :: [])
+           dissimilar
+       in
+       if forallb snd roots
+       then Some (qopp { qnum = (summed fst roots); qden = u })
+       else None
+  else None
+
+(** val check_mmc :
+    (Integer.t -> Integer.t) -> (Integer.t -> Integer.t -> Integer.t) ->
+    points -> pair list -> pair list -> q -> Integer.t -> Integer.t ->
+    (pair * Integer.t) list -> factor -> metric -> (q * q) option **)
+
+let check_mmc root div x similar dissimilar mu u p q0 f m =
+  if (&&)
+       ((&&) ((&&) (Z.leb Integer.zero mu.qnum) (all_priced dissimilar q0))
+         (forallb (root_ok div (table x.rows) u p) q0))
+       (all_inside x (rev_append similar dissimilar) [])
+  then let p0 =
+         weights_of_pairs (Z.mul mu.qnum ((fun p -> p) p)) similar
+           (weights_of_least ((fun p -> p) mu.qden) q0 [])
+       in
+       check div x { qnum = Integer.zero; qden = Integer.one }
+         (qminus (qopp mu) { qnum =
+           (summed (fun s -> quarter div u p (snd s)) q0); qden = u }) p0
+         (Pos.mul p mu.qden) f m (roots_value root div u similar dissimilar)
+  else None
+
+(** val check_mmc_labels :
+    (Integer.t -> Integer.t) -> (Integer.t -> Integer.t -> Integer.t) ->
+    points -> Integer.t list -> q -> Integer.t -> Integer.t ->
+    (pair * Integer.t) list -> factor -> metric -> (q * q) option **)
+
+let check_mmc_labels root div x y mu u p q0 f m =
+  if Z.eqb (count y) (count x.rows)
+  then check_mmc root div x (made_pairs y true) (made_pairs y false) mu u p
+         q0 f m
+  else None
+
+(** val axis : nat -> Integer.t -> nat -> row **)
+
+let axis d o k =
+  map (fun j -> if Nat.eqb j k then (fun p -> p) o else Integer.zero)
+    (seq O d)
+
+(** val with_axes : points -> points **)
+
+let with_axes x =
+  { features = x.features; over = x.over; rows =
+    (rev_append (rev_append x.rows [])
+      (map (axis x.features x.over) (seq O x.features))) }
+
+(** val axes : points -> pair list **)
+
+let axes x =
+  let n0 = size x.rows in
+  map (fun k -> ((N.add n0 (N.of_nat k)), (N.add n0 (N.of_nat x.features))))
+    (seq O x.features)
+
+type triplet_share = triplet * (Integer.t * Integer.t)
+
+(** val share_ok :
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t ->
+    triplet_share -> bool **)
+
+let share_ok div p r s =
+  (&&) (Z.ltb Integer.zero (fst (snd s)))
+    (ln_at_most div (fst (snd s)) p (snd (snd s)) r)
+
+(** val of_shares : triplet_share list -> (triplet * Integer.t) list **)
+
+let of_shares shares0 =
+  gathered (fun s -> ((fst s), (fst (snd s))) :: []) shares0
+
+(** val entropy : triplet_share list -> Integer.t **)
+
+let entropy shares0 =
+  summed (fun s -> Z.mul (fst (snd s)) (snd (snd s))) shares0
+
+(** val boost_value :
+    (Integer.t -> Integer.t -> Integer.t) -> q -> Integer.t -> Integer.t ->
+    triplet list -> pair list -> (Integer.t -> Integer.t -> Integer.t) ->
+    Integer.t -> q option **)
+
+let boost_value div v r z0 l axes0 whole unit0 =
+  let l0 =
+    gathered (fun t0 ->
+      let (p, k) = t0 in
+      let (i, j) = p in (Z.sub (whole i j) (whole i k)) :: []) l
+  in
+  let top = largest l0 in
+  if log_sum_at_most div top l0 unit0 z0 r
+  then Some
+         (qplus (qplus { qnum = top; qden = unit0 } { qnum = z0; qden = r })
+           (qmult v { qnum = (summed (fun s -> whole (fst s) (snd s)) axes0);
+             qden = unit0 }))
+  else None
+
+(** val check_boostmetric :
+    (Integer.t -> Integer.t -> Integer.t) -> points -> q -> triplet list ->
+    Integer.t -> Integer.t -> triplet_share list -> Integer.t -> factor ->
+    metric -> (q * q) option **)
+
+let check_boostmetric div x v l p r shares0 z0 f m =
+  if (&&)
+       ((&&)
+         ((&&)
+           ((&&) (negb (Z.eqb (count l) Integer.zero)) (all_inside x [] l))
+           (within same_triplet fst shares0 l))
+         (forallb (share_ok div p r) shares0))
+       (Z.eqb (summed (fun s -> fst (snd s)) shares0) ((fun p -> p) p))
+  then let a = axes x in
+       check div (with_axes x) { qnum = Integer.zero; qden = Integer.one }
+         (qopp { qnum = (entropy shares0); qden = (Pos.mul p r) })
+         (weights_of_targets v p a (weights_of_prices v (of_shares shares0)))
+         (Pos.mul p v.qden) f m (boost_value div v r z0 l a)
+  else None
+
+(** val joined : triangle -> triangle -> triangle **)
+
+let rec joined t0 u =
+  match t0 with
+  | [] -> u
+  | r :: t1 ->
+    (match u with
+     | [] -> t0
+     | s :: u0 -> (addmul ((fun p -> p) Integer.one) r s) :: (joined t1 u0))
+
+(** val upper : nat -> (nat -> nat -> Integer.t) -> triangle **)
+
+let upper n0 g =
+  map (fun i -> map (g i) (seq i (sub n0 i))) (seq O n0)
+
+(** val full : nat -> triangle -> row list **)
+
+let full d t0 =
+  map (fun i -> map (entry t0 i) (seq O d)) (seq O d)
+
+(** val inverse_shown : nat -> triangle -> triangle -> Integer.t -> bool **)
+
+let inverse_shown d t0 u c =
+  let f = full d t0 in
+  let g = full d u in
+  all_below d (fun i ->
+    all_below d (fun j ->
+      Z.eqb (dot (nth i f []) (nth j g []))
+        (if Nat.eqb i j then c else Integer.zero)))
+
+(** val inner_whole : nat -> triangle -> triangle -> Integer.t **)
+
+let inner_whole d t0 u =
+  let f = full d t0 in
+  let g = full d u in
+  summed (fun i -> dot (nth i f []) (nth i g [])) (seq O d)
+
+(** val with_prior :
+    points -> pair list -> q -> metric -> triangle * Integer.t **)
+
+let with_prior x pairs mu prior =
+  let square = Pos.mul x.over x.over in
+  let c = Pos.mul mu.qden (over_of prior) in
+  ((joined
+     (times ((fun p -> p) c)
+       (squares (table x.rows)
+         (weights_of_pairs ((fun p -> p) Integer.one) pairs [])))
+     (times (Z.mul mu.qnum ((fun p -> p) square)) (triangle_of prior))),
+  (Pos.mul square c))
+
+(** val psd_block :
+    nat -> (triangle * Integer.t) -> (triangle * Integer.t) -> row list ->
+    Integer.t -> triangle * Integer.t **)
+
+let psd_block d s d0 f phi =
+  let (t0, s0) = s in
+  let (u, t1) = d0 in
+  ((upper (add d d) (fun i j ->
+     if Nat.ltb j d
+     then Z.mul ((fun p -> p) (Pos.mul t1 phi)) (entry t0 i j)
+     else if Nat.ltb i d
+          then Z.mul ((fun p -> p) (Pos.mul s0 t1))
+                 (nth (sub j d) (nth i f []) Integer.zero)
+          else Z.mul ((fun p -> p) (Pos.mul s0 phi))
+                 (entry u (sub i d) (sub j d)))),
+  (Pos.mul (Pos.mul s0 t1) phi))
+
+(** val check_gmml :
+    (Integer.t -> Integer.t -> Integer.t) -> points -> pair list -> pair list
+    -> q -> metric -> metric -> row list -> Integer.t -> metric -> metric ->
+    (q * q) option **)
+
+let check_gmml div x similar dissimilar mu a_0 b_0 f phi m n0 =
+  let d = x.features in
+  let s = with_prior x similar mu b_0 in
+  let d0 = with_prior x dissimilar mu a_0 in
+  if (&&)
+       ((&&)
+         ((&&)
+           ((&&)
+             ((&&) (all_inside x (rev_append similar dissimilar) [])
+               (metric_shown div d a_0))
+             (inverse_shown d (triangle_of a_0) (triangle_of b_0)
+               ((fun p -> p) (Pos.mul (over_of a_0) (over_of b_0)))))
+           (metric_shown div d m))
+         (inverse_shown d (triangle_of m) (triangle_of n0) ((fun p -> p)
+           (Pos.mul (over_of m) (over_of n0)))))
+       (psd_shown div (add d d) (fst (psd_block d s d0 f phi)))
+  then Some
+         ((qmult { qnum = ((fun p -> p) ((fun p -> Integer.shift_left p 1)
+            Integer.one)); qden = Integer.one } { qnum =
+            (summed (fun k -> nth k (nth k f []) Integer.zero) (seq O d));
+            qden = phi }),
+         (qplus { qnum = (inner_whole d (triangle_of m) (fst s)); qden =
+           (Pos.mul (over_of m) (snd s)) } { qnum =
+           (inner_whole d (triangle_of n0) (fst d0)); qden =
+           (Pos.mul (over_of n0) (snd d0)) }))
+  else None
+
+(** val check_gmml_labels :
+    (Integer.t -> Integer.t -> Integer.t) -> points -> Integer.t list -> q ->
+    metric -> metric -> row list -> Integer.t -> metric -> metric -> (q * q)
+    option **)
+
+let check_gmml_labels div x y mu a_0 b_0 f phi m n0 =
+  if Z.eqb (count y) (count x.rows)
+  then check_gmml div x (made_pairs y true) (made_pairs y false) mu a_0 b_0 f
+         phi m n0
   else None

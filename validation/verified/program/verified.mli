@@ -75,6 +75,8 @@ module N :
 
   val succ_pos : Integer.t -> Integer.t
 
+  val add : Integer.t -> Integer.t -> Integer.t
+
   val compare : Integer.t -> Integer.t -> comparison
 
   val eqb : Integer.t -> Integer.t -> bool
@@ -82,6 +84,8 @@ module N :
   val ltb : Integer.t -> Integer.t -> bool
 
   val to_nat : Integer.t -> nat
+
+  val of_nat : nat -> Integer.t
  end
 
 module Z :
@@ -178,6 +182,8 @@ val qdiv : q -> q -> q
 type row = Integer.t list
 
 type triangle = row list
+
+val entry : triangle -> nat -> nat -> Integer.t
 
 val at_ : 'a1 -> 'a1 list -> Integer.t -> 'a1
 
@@ -854,3 +860,84 @@ val check_nca :
   (Integer.t -> Integer.t -> Integer.t) -> points -> Integer.t list ->
   criterion -> Integer.t -> Integer.t -> picking list -> factor -> metric ->
   (q * q) option
+
+val quarter :
+  (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t ->
+  Integer.t -> Integer.t
+
+val root_ok :
+  (Integer.t -> Integer.t -> Integer.t) -> row tree -> Integer.t -> Integer.t
+  -> (pair * Integer.t) -> bool
+
+val all_priced : pair list -> (pair * Integer.t) list -> bool
+
+val root_below :
+  (Integer.t -> Integer.t) -> (Integer.t -> Integer.t -> Integer.t) ->
+  Integer.t -> Integer.t -> Integer.t -> Integer.t * bool
+
+val roots_value :
+  (Integer.t -> Integer.t) -> (Integer.t -> Integer.t -> Integer.t) ->
+  Integer.t -> pair list -> pair list -> (Integer.t -> Integer.t ->
+  Integer.t) -> Integer.t -> q option
+
+val check_mmc :
+  (Integer.t -> Integer.t) -> (Integer.t -> Integer.t -> Integer.t) -> points
+  -> pair list -> pair list -> q -> Integer.t -> Integer.t ->
+  (pair * Integer.t) list -> factor -> metric -> (q * q) option
+
+val check_mmc_labels :
+  (Integer.t -> Integer.t) -> (Integer.t -> Integer.t -> Integer.t) -> points
+  -> Integer.t list -> q -> Integer.t -> Integer.t -> (pair * Integer.t) list
+  -> factor -> metric -> (q * q) option
+
+val axis : nat -> Integer.t -> nat -> row
+
+val with_axes : points -> points
+
+val axes : points -> pair list
+
+type triplet_share = triplet * (Integer.t * Integer.t)
+
+val share_ok :
+  (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t ->
+  triplet_share -> bool
+
+val of_shares : triplet_share list -> (triplet * Integer.t) list
+
+val entropy : triplet_share list -> Integer.t
+
+val boost_value :
+  (Integer.t -> Integer.t -> Integer.t) -> q -> Integer.t -> Integer.t ->
+  triplet list -> pair list -> (Integer.t -> Integer.t -> Integer.t) ->
+  Integer.t -> q option
+
+val check_boostmetric :
+  (Integer.t -> Integer.t -> Integer.t) -> points -> q -> triplet list ->
+  Integer.t -> Integer.t -> triplet_share list -> Integer.t -> factor ->
+  metric -> (q * q) option
+
+val joined : triangle -> triangle -> triangle
+
+val upper : nat -> (nat -> nat -> Integer.t) -> triangle
+
+val full : nat -> triangle -> row list
+
+val inverse_shown : nat -> triangle -> triangle -> Integer.t -> bool
+
+val inner_whole : nat -> triangle -> triangle -> Integer.t
+
+val with_prior : points -> pair list -> q -> metric -> triangle * Integer.t
+
+val psd_block :
+  nat -> (triangle * Integer.t) -> (triangle * Integer.t) -> row list ->
+  Integer.t -> triangle * Integer.t
+
+val check_gmml :
+  (Integer.t -> Integer.t -> Integer.t) -> points -> pair list -> pair list
+  -> q -> metric -> metric -> row list -> Integer.t -> metric -> metric ->
+  (q * q) option
+
+val check_gmml_labels :
+  (Integer.t -> Integer.t -> Integer.t) -> points -> Integer.t list -> q ->
+  metric -> metric -> row list -> Integer.t -> metric -> metric -> (q * q)
+  option
