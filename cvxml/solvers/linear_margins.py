@@ -31,6 +31,7 @@ ROUGH_GAP = 0.1  # first estimate of the relative gap that the optimum of a samp
 NEAREST = 1e-6  # smallest relative gap that is assumed; an objective below this times that at 0 counts as 0
 CLOSE = 0.03  # a sample is solved to this relative gap
 NOISE = 64 * EPS  # relative error of a coordinate that has lost no digits
+FAILED = 0.25  # a start in many directions with a larger gap than this is not used
 DIRECTIONS = 64  # with more than twice as many directions, the start has a factor of this many columns
 
 
@@ -161,9 +162,15 @@ class LinearMargins:
         )
 
     def _end_factor(self, factor: FactorStart) -> None:
-        """Go on from the metric and the dual variables of the start, in all directions."""
+        """Go on from the metric and the dual variables of the start, in all directions.
+
+        If the start did not come near the optimum, the hinge may be heavy (multipliers.py). Then it is begun anew.
+        """
         M, share = self.found(), min(1.0, factor.gap / factor.objective)
         self.factor, duals = None, factor.duals()
+        if factor.every == 1 and share > FAILED:
+            self._enter(1, self._multiple(np.diag(1 / self.spread), 1), 1.0)
+            return
         if factor.every == 1:
             self.solver.key, self.solver.price = duals.key, duals.a
         self.solver.begin(self._mixed(M, share), share)

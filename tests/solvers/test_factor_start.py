@@ -17,7 +17,7 @@ from cvxml.solvers import active_rows, factor_start, linear_margins
 from cvxml.solvers.active_rows import Active, Curvature
 from cvxml.solvers.factor_start import FactorStart
 from cvxml.solvers.linear_margins import LinearMargins
-from tests.solvers.test_linear_margins import wide
+from tests.solvers.test_linear_margins import wide, without_signal
 
 METHODS = pytest.mark.parametrize("method", [METHOD, SQUARED_HINGE], ids=["lmnn", "squared"])
 
@@ -114,6 +114,21 @@ def test_it_ends_at_the_optimum_of_a_solve_without_it(
     slack = found.certificate.rounding + without.certificate.rounding
     assert found.objective + slack >= without.lower_bound
     assert without.objective + slack >= found.lower_bound
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize(("share", "heavy"), [(0.5, True), (0.1, False)])
+def test_a_heavy_hinge_that_the_start_does_not_solve_is_begun_anew(share: float, heavy: bool) -> None:
+    """Its metric has few violated margins, so from there the hinge is not found to be heavy, and the search stalls."""
+    solver = LinearMargins(METHOD.member(instance(*without_signal(), mu=0.99)), 1e-4)
+    solver.begin()
+    factor = solver.factor
+    assert factor is not None
+    ended(factor)
+    factor.gap, factor.rounds = share * factor.objective, factor_start.ROUNDS
+    solver.step()
+    assert solver.factor is None
+    assert (solver.solver.heavy > 1) is heavy
 
 
 @pytest.mark.usefixtures("few")
