@@ -151,7 +151,8 @@ def turn() -> int:
 def arguments() -> list[str]:
     """The arguments of `pytest -m "slow and not full"` at a landing."""
     names = changed(read("passed.json"))
-    places = [name for name in names if name not in STAGES]
+    of_stages = {test for stage in STAGES.values() for test in stage.tests}
+    places = [name for name in names if name not in STAGES and name not in of_stages]
     seconds = read("seconds.json")
     ignored = [f"--ignore={path.rstrip('/')}" for path in left_out(names)]
     touched = [f"--touched={share(places, seconds):.3f}:{','.join(places)}"]

@@ -196,7 +196,8 @@ def test_of_a_long_stage_a_share_runs_and_the_theorems_are_always_proved(
     stored: dict[str, Any] = {"passed.json": {}, "seconds.json": seconds, "turn": 3}
     monkeypatch.setattr(landing, "read", stored.__getitem__)
     changed = [name for name, stage in landing.STAGES.items() if "validation/verified/" in stage.inputs]
-    monkeypatch.setattr(landing, "changed", lambda passed: changed)
+    monkeypatch.setattr(landing, "changed", lambda passed: [*changed, "validation/verified/", "tests/core/"])
     given = landing.arguments()
+    assert "--touched=1.000:tests/core/" in given  # the place of a stage takes nothing from the other places
     assert f"--touched={landing.MOST_OF_A_STAGE / 2000:.3f}:validation/verified/" in given
     assert "--touched=1.000:validation/verified/test_proved.py" in given
