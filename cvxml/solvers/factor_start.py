@@ -29,10 +29,8 @@ from cvxml.solvers.multipliers import Margin
 NEAR = 0.1  # the start ends at this relative gap
 ROUNDS = 15  # or after this many rounds
 STEPS = 25  # steps of L-BFGS in a round, before rows are added and removed
-EARLY = (
-    3  # the first rounds and those on a sample are shorter, because rows that are not held would be violated
-)
-EARLY_STEPS = 8  # steps in such a round
+EARLY = 3  # this many first rounds are short, and those on a sample: rows that are not held would be violated
+EARLY_STEPS = 8  # steps of a short round
 PREVIOUS = 10  # L-BFGS keeps this many pairs of vectors
 TRIES = 4  # at most this many other samples are tried in a round
 MOST_ROWS = 1e6  # if more rows have v < 1 + ahead, a sample is used
@@ -80,11 +78,12 @@ class FactorStart:
         return M
 
     def duals(self) -> Duals:
-        """The positive dual variables. Their best multiple is feasible."""
-        return Duals(self.a[self.a > 0], self.key[self.a > 0])
+        """The positive dual variables. Their best multiple is feasible. None for a sample, which has keys of its own."""
+        positive = self.a > 0 if self.every == 1 else np.zeros(len(self.a), dtype=bool)
+        return Duals(self.a[positive], self.key[positive])
 
     def estimate(self) -> Estimate:
-        """The figures of the problem. A sample gives no gap of the problem."""
+        """The figures of the problem, by the rows held. A sample gives no gap of the problem."""
         return Estimate(self.objective, self.gap, self.objective)
 
     def round(self) -> None:

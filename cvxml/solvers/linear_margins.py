@@ -171,8 +171,7 @@ class LinearMargins:
         if factor.every == 1 and share > FAILED:
             self._enter(1, self._multiple(np.diag(1 / self.spread), 1), 1.0)
             return
-        if factor.every == 1:
-            self.solver.key, self.solver.price = duals.key, duals.a
+        self.solver.key, self.solver.price = duals.key, duals.a
         self.solver.begin(self._mixed(M, share), share)
 
     def _mixed(self, M: FloatArray, share: float) -> FloatArray:

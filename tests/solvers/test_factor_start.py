@@ -152,6 +152,7 @@ def test_of_too_many_rows_a_sample_is_held_and_its_gap_is_no_gap_of_the_problem(
             of_points = len(np.unique(factor.rows.sample(factor.every).targets[:, 0]))
             assert len(np.unique(factor.key // len(factor.Y))) <= 3 * (of_points + 1)
             assert factor.estimate().gap == math.inf
+            assert len(factor.duals().a) == 0  # the keys of a sample name other rows of the problem
             assert not factor.ended
         factor.round()
     assert len(samples) > 1
