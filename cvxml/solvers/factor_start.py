@@ -78,7 +78,7 @@ class FactorStart:
         return M
 
     def duals(self) -> Duals:
-        """The positive dual variables. Their best multiple is feasible. None for a sample, which has keys of its own."""
+        """The positive dual variables, of which a multiple is feasible. None for a sample: its keys are its own."""
         positive = self.a > 0 if self.every == 1 else np.zeros(len(self.a), dtype=bool)
         return Duals(self.a[positive], self.key[positive])
 
