@@ -8,6 +8,7 @@ import os
 # they are loaded.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+import gc
 import json
 import math
 import sys
@@ -85,6 +86,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             items=[item for item, kept in zip(items, chosen, strict=True) if not kept]
         )
         items[:] = [item for item, kept in zip(items, chosen, strict=True) if kept]
+
+
+def pytest_collection_finish() -> None:
+    """Keep the collected tests out of the garbage collector, which would look through all of them again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 def mark_slow(items: list[pytest.Item]) -> None:

@@ -97,8 +97,9 @@ def check_literal(rows: int, d: int, stacklevel: int = 5) -> None:
     if rows >= MANY_ROWS:
         seconds = rows * SECONDS_PER_ROW
         warnings.warn(
-            f"the literal problem has {rows} constraints on a metric of {d} x {d}. cvxpy takes at least "
-            f"{in_words(seconds)} and {said(needed)}, often many times more. To stop: Ctrl-C; then {instead}",
+            f"the literal problem has {rows} constraints on a metric of {d} x {d}. To solve it, cvxpy takes about "
+            f"{in_words(seconds)} and {said(needed)}, often many times more. To stop: Ctrl-C; then take cvxml.solve "
+            'with solver="fast", or give fewer points or features',
             LargeLiteralProblem,
             stacklevel=stacklevel,
         )

@@ -36,9 +36,9 @@ TRIES = 4  # at most this many other samples are tried in a round
 MOST_ROWS = 1e6  # if more rows have v < 1 + ahead, a sample is used
 FIRST_SAMPLE = 1000  # number of targets of the first sample
 AHEAD_IN_SAMPLE = 0.1  # rows of a sample with v < 1 + this are held
-NARROWER = 4.0  # divisor from one width g of the smoothed hinge to the next
+NARROWER = 4.0  # divisor from one width g of the smoothed hinge to the next (g is that of multipliers.py)
 NARROWEST = 1e-3  # smallest width g
-SETTLED = 3.0  # g falls if infeasibility costs less than this many times the excess of the rows
+SETTLED = 3.0  # g falls if what is infeasible costs at most this many times the excess of the rows
 EXCESS = 0.3  # a direction joins if its eigenvalue exceeds 1 by this share of the largest excess
 OUTSIDE = 0.3  # and if this fraction of it is orthogonal to the columns
 MOST_NEW = 16  # at most this many columns join at a time
@@ -63,7 +63,9 @@ class FactorStart:
     ):
         self.Y = Y - Y.mean(axis=0)  # only differences count, and those of short vectors lose fewer digits
         self.rows, self.needed, self.margin, self.ahead, self.L = rows, needed, margin, ahead, L
-        self.g, self.every, self.rounds = 1.0, max(1, rows.size // FIRST_SAMPLE), 0
+        self.g, self.rounds = 1.0, 0
+        self.points = len(np.unique(rows.targets[:, 0]))
+        self.every = self._at_most(rows.size // FIRST_SAMPLE)
         self.objective = self.gap = math.inf
         self.round()
 
@@ -83,7 +85,7 @@ class FactorStart:
         return Duals(self.a[positive], self.key[positive])
 
     def estimate(self) -> Estimate:
-        """The figures of the problem, by the rows held. A sample gives no gap of the problem."""
+        """The figures of the problem. A sample gives no gap of the problem."""
         return Estimate(self.objective, self.gap, self.objective)
 
     def round(self) -> None:
@@ -96,13 +98,19 @@ class FactorStart:
         self.a = margin.slopes(x, margin.cap / self.g)
         values, vectors = np.linalg.eigh(active.total(self.a))
         largest = max(1.0, float(values[-1]))
-        self.objective = float(np.sum(self.L**2)) + margin.push(x)
+        held = float(np.sum(self.L**2)) + margin.push(x)
+        self.objective = self._objective() if self.every == 1 else held
         self.gap = self.objective - margin.bound(self.a / largest) if self.every == 1 else math.inf
         self.rounds += 1
-        rest = margin.rest(x, self.a) / self.objective
-        if self.every == 1 and rest > NEAR / 4 and largest - 1 < SETTLED * rest:
+        rest = margin.rest(x, self.a)
+        if self.every == 1 and rest > NEAR / 4 * held and (largest - 1) * held < SETTLED * rest:
             self.g = max(self.g / NARROWER, NARROWEST)
         self._join(vectors[:, values > 1 + max(NEAR / 2, EXCESS * (largest - 1))][:, -MOST_NEW:])
+
+    def _objective(self) -> float:
+        """The objective of L L^T, with the rows that the descent has violated, too."""
+        key, v = self.rows.near(self.Y @ self.L, 1.0)
+        return float(np.sum(self.L**2)) + self.margin.push(1 - v[self.needed(self.rows, key)])
 
     def _held(self) -> tuple[Triplets, IntArray]:
         """The rows of all points or of a sample, and the keys of those with v < 1 + ahead.
@@ -114,11 +122,16 @@ class FactorStart:
             look()
             rows = self.rows if self.every == 1 else self.rows.sample(self.every, self.rounds % self.every)
             key, _ = rows.near(self.Y @ self.L, 1 + (self.ahead if self.every == 1 else AHEAD_IN_SAMPLE))
-            every = max(1, math.ceil(len(key) * self.every / MOST_ROWS))
+            every = self._at_most(math.ceil(len(key) * self.every / MOST_ROWS))
             large = self.every == 1 or 1 < every >= self.every / 2  # the sample is as large as it can be
-            if tries == TRIES or (large and len(key) <= 2 * MOST_ROWS):
+            few = len(key) <= 2 * MOST_ROWS or every == self.every
+            if tries == TRIES or (large and few):
                 return rows, key[self.needed(rows, key)]
             self.every, tries = every, tries + 1
+
+    def _at_most(self, every: int) -> int:
+        """`every`, or the nearest number that leaves a sample of at least one point."""
+        return min(max(1, every), max(1, self.points))
 
     def _descend(self, active: Active, margin: Margin) -> FloatArray:
         """L after some steps of L-BFGS on these rows."""

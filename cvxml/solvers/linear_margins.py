@@ -31,6 +31,7 @@ ROUGH_GAP = 0.1  # first estimate of the relative gap that the optimum of a samp
 NEAREST = 1e-6  # smallest relative gap that is assumed; an objective below this times that at 0 counts as 0
 CLOSE = 0.03  # a sample is solved to this relative gap
 NOISE = 64 * EPS  # relative error of a coordinate that has lost no digits
+TINY = float(np.finfo(np.float64).tiny)  # divisors are at least this
 FAILED = 0.25  # a start in many directions with a larger gap than this is not used
 DIRECTIONS = 64  # with more than twice as many directions, the start has a factor of this many columns
 
@@ -155,7 +156,7 @@ class LinearMargins:
         """Start from the best multiple of L L^T, for L (r, k) in coordinates in which C is I."""
         M = L @ L.T / self._units()
         every = max(1, self.rows.size // FIRST_SAMPLE)
-        length = float(self.spread @ np.diag(self._multiple(M, every))) / float(np.sum(L**2))
+        length = float(self.spread @ np.diag(self._multiple(M, every))) / max(float(np.sum(L**2)), TINY)
         unit = np.sqrt(self.spread)
         self.factor = FactorStart(
             self.Y / unit, self.rows, self.needed, self.hinge, AHEAD, math.sqrt(length) * L
@@ -164,11 +165,13 @@ class LinearMargins:
     def _end_factor(self, factor: FactorStart) -> None:
         """Go on from the metric and the dual variables of the start, in all directions.
 
-        If the start did not come near the optimum, the hinge may be heavy (multipliers.py). Then it is begun anew.
+        Newton's method begins anew if the start came to 0, or did not come near the optimum. Then the hinge may be
+        heavy (multipliers.py).
         """
-        M, share = self.found(), min(1.0, factor.gap / factor.objective)
-        self.factor, duals = None, factor.duals()
-        if factor.every == 1 and share > FAILED:
+        M, share, duals = self.found(), min(1.0, factor.gap / max(factor.objective, TINY)), factor.duals()
+        failed = factor.every == 1 and share > FAILED
+        self.factor = None
+        if failed or factor.objective <= NEAREST * self.at_zero():
             self._enter(1, self._multiple(np.diag(1 / self.spread), 1), 1.0)
             return
         self.solver.key, self.solver.price = duals.key, duals.a

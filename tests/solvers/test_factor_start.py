@@ -132,6 +132,41 @@ def test_a_heavy_hinge_that_the_start_does_not_solve_is_begun_anew(share: float,
 
 
 @pytest.mark.usefixtures("few")
+@METHODS
+def test_rows_that_are_all_loose_cost_nothing(method: Any) -> None:
+    """A feature separates the classes, so the best L is 0 in the directions with a cost."""
+    rng, y = np.random.default_rng(0), np.arange(60) % 2
+    X = rng.standard_normal((60, 12))
+    X[:, 0] = 10 * y
+    found = cvxml.solve(method.id, X, y)
+    assert found.status is Status.CONVERGED
+    assert found.certificate.proves(1e-6)
+
+
+@pytest.mark.usefixtures("few")
+@METHODS
+def test_targets_of_few_points_are_no_sample_without_a_point(
+    method: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (linear_margins, factor_start):
+        monkeypatch.setattr(module, "FIRST_SAMPLE", 10)
+    monkeypatch.setattr(factor_start, "MOST_ROWS", 30)
+    X, y = wide()
+    triplets = [[i, j, l] for i in range(3) for j in range(i + 3, 30, 3) for l in range(70) if y[l] != y[i]]
+    found = cvxml.solve(method.id, X, None, triplets=triplets, tol=1e-3)
+    assert found.certificate.proves(1e-3)
+
+
+@pytest.mark.usefixtures("few")
+@METHODS
+def test_its_objective_counts_what_the_descent_has_violated(method: Any) -> None:
+    solver, factor = started(method)
+    for _ in range(3):
+        assert factor.objective == pytest.approx(solver.objective(solver.found()), rel=1e-3)
+        factor.round()
+
+
+@pytest.mark.usefixtures("few")
 def test_directions_join_until_the_metric_is_near_the_optimum_over_all() -> None:
     _, factor = started()
     k = factor.L.shape[1]
