@@ -105,18 +105,23 @@ class Active(NamedTuple):
 
     def total(self, a: FloatArray) -> FloatArray:
         """sum_t a_t V_t (r, r)."""
-        S = self.total_with(a, self.Y)
-        half: FloatArray = (S + S.T) / 2
-        return half
+        W, degree = self._graph(a)
+        half = self.Y.T @ (degree[:, None] / 2 * self.Y - W @ self.Y)
+        S: FloatArray = half + half.T
+        return S
 
     def total_with(self, a: FloatArray, z: FloatArray) -> FloatArray:
         """sum_t a_t V_t L (r, k) for images z = Y L (n, k)."""
+        W, degree = self._graph(a)
+        S: FloatArray = self.Y.T @ (degree[:, None] * z - W @ z - W.T @ z)
+        return S
+
+    def _graph(self, a: FloatArray) -> tuple[Any, FloatArray]:
+        """The weights (n, n) of the pairs in sum_t a_t V_t, and their sum (n,) at each point."""
         n = len(self.Y)
         W = csr_array((self.B.T @ a, self.j, np.searchsorted(self.i, np.arange(n + 1))), shape=(n, n))
         degree = np.asarray(W.sum(axis=0)).ravel() + np.asarray(W.sum(axis=1)).ravel()
-        table = W.toarray() if self.dense else W
-        S: FloatArray = self.Y.T @ (degree[:, None] * z - table @ z - table.T @ z)
-        return S
+        return W.toarray() if self.dense else W, degree
 
 
 class Curvature:
@@ -139,6 +144,8 @@ class Curvature:
 
     def total(self, y: FloatArray) -> FloatArray:
         """svec of sum_t y_t V_t, without the block of the last coordinates."""
+        if self.first == self.r:
+            return svec(self.rows.total(y))
         S = np.zeros((self.r, self.r))
         S[:, : self.first] = self.rows.total_with(y, self.rows.Y[:, : self.first])
         S[: self.first] = S[:, : self.first].T
