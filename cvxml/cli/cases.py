@@ -152,7 +152,7 @@ def _conform(parsed: argparse.Namespace) -> int:
         print(f"cvxml: interrupted; {len(rows)} of {len(cases)} cases were judged", file=sys.stderr)
         return INTERRUPTED
     verdicts = {row.verdict for row in rows}
-    if parsed.workdir is None and all(row.message.startswith(CRASHED) for row in rows):
+    if rows and parsed.workdir is None and all(row.message.startswith(CRASHED) for row in rows):
         print(
             "cvxml: every case is an error; if the program needs files or variables, see --workdir and --env: it runs "
             "in an empty folder, with few environment variables",

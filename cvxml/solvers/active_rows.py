@@ -180,7 +180,7 @@ class Curvature:
 
     def _choose_first(self, diagonal: FloatArray) -> None:
         """Choose the number of first coordinates by the diagonal."""
-        full = smat(diagonal, self.r)
+        full = np.empty((self.r, self.r))
         rows, columns = triangle(self.r)
         full[rows, columns] = full[columns, rows] = diagonal
         # the largest entry of each block of last coordinates

@@ -95,9 +95,7 @@ class _Iterate(NamedTuple):
 
     def estimate(self) -> Estimate | None:
         """The figures of a solver that has them."""
-        if isinstance(self.solver, LinearMargins):
-            return self.solver.estimate()
-        return self.solver.estimate(self.family) if isinstance(self.solver, (Boxed, Combining)) else None
+        return None if isinstance(self.solver, LeastMargin) else self.solver.estimate(self.family)
 
 
 # Regularizers that `search` solves with one term: the losses and the rows of the term. Rows of a budget are `Nearest`.

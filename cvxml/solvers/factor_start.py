@@ -2,9 +2,10 @@
 
     min_L  ||L||^2 + sum_t h(1 - v_t),      v = B D at L L^T
 in coordinates in which C is I. The hinge h is smoothed as in multipliers.py, with all multipliers b = 0. The problem is
-not convex in L (r, k). But if the slopes a of the hinges are feasible dual variables, that is if
+not convex in L (r, k). But where its slope is 0, and the slopes a of the hinges are feasible dual variables, that is
     sum_t a_t V_t <= I,
-then L L^T is nearly optimal over all metrics. The eigenvectors with larger eigenvalues become columns of L.
+L L^T is a minimum over all metrics, with the smoothed hinge. Eigenvectors of the sum with an eigenvalue above 1 become
+columns of L.
 
 A step needs products with the k columns of L only. Newton's method in multipliers.py needs all of M, but ends at a
 smaller gap, so it goes on from M and a. Nothing is proved here.
@@ -80,7 +81,7 @@ class FactorStart:
         return M
 
     def duals(self) -> Duals:
-        """The positive dual variables, of which a multiple is feasible. None for a sample: its keys are its own."""
+        """The positive dual variables, of which a multiple is feasible. A sample, whose keys are its own, has none."""
         positive = self.a > 0 if self.every == 1 else np.zeros(len(self.a), dtype=bool)
         return Duals(self.a[positive], self.key[positive])
 

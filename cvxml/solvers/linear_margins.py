@@ -94,7 +94,7 @@ class LinearMargins:
         unit = np.sqrt(self.spread)
         return np.outer(unit, unit)
 
-    def estimate(self) -> Estimate | None:
+    def estimate(self, _: Family) -> Estimate | None:
         """The figures of the start in many directions. Other metrics must be proved."""
         return None if self.factor is None else self.factor.estimate()
 
@@ -165,13 +165,12 @@ class LinearMargins:
     def _end_factor(self, factor: FactorStart) -> None:
         """Go on from the metric and the dual variables of the start, in all directions.
 
-        Newton's method begins anew if the start came to 0, or did not come near the optimum. Then the hinge may be
-        heavy (multipliers.py).
+        If the start did not come near the optimum, the hinge may be heavy (multipliers.py), and Newton's method begins
+        anew.
         """
         M, share, duals = self.found(), min(1.0, factor.gap / max(factor.objective, TINY)), factor.duals()
-        failed = factor.every == 1 and share > FAILED
         self.factor = None
-        if failed or factor.objective <= NEAREST * self.at_zero():
+        if factor.every == 1 and share > FAILED:
             self._enter(1, self._multiple(np.diag(1 / self.spread), 1), 1.0)
             return
         self.solver.key, self.solver.price = duals.key, duals.a

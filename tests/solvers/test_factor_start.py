@@ -129,6 +129,7 @@ def test_a_heavy_hinge_that_the_start_does_not_solve_is_begun_anew(share: float,
     solver.step()
     assert solver.factor is None
     assert (solver.solver.heavy > 1) is heavy
+    assert solver.solver.price.any() is np.bool_(not heavy)  # the dual variables of the start
 
 
 @pytest.mark.usefixtures("few")
@@ -141,6 +142,10 @@ def test_rows_that_are_all_loose_cost_nothing(method: Any) -> None:
     found = cvxml.solve(method.id, X, y)
     assert found.status is Status.CONVERGED
     assert found.certificate.proves(1e-6)
+    solver = LinearMargins(method.member(instance(X, y)), 1e-6)
+    solver.begin()
+    assert solver.factor is not None
+    assert solver.factor.objective == pytest.approx(solver.objective(solver.found()), abs=1e-6)
 
 
 @pytest.mark.usefixtures("few")
@@ -184,8 +189,14 @@ def test_of_too_many_rows_a_sample_is_held_and_its_gap_is_no_gap_of_the_problem(
     for _ in range(6):
         if factor.every > 1:
             samples.append(factor.every)
-            of_points = len(np.unique(factor.rows.sample(factor.every).targets[:, 0]))
+            rows = factor.rows.sample(factor.every, (factor.rounds - 1) % factor.every)
+            of_points = len(np.unique(rows.targets[:, 0]))
             assert len(np.unique(factor.key // len(factor.Y))) <= 3 * (of_points + 1)
+            missed = np.maximum(0, 1 - rows.margins(factor.Y @ factor.L, factor.key))
+            push = factor.every * factor.margin.cap * missed.sum()
+            assert factor.objective == pytest.approx(
+                np.sum(factor.L**2) + push, rel=0.05
+            )  # slight columns join
             assert factor.estimate().gap == math.inf
             assert len(factor.duals().a) == 0  # the keys of a sample name other rows of the problem
             assert not factor.ended

@@ -18,7 +18,7 @@ from cvxml.oracle.side import MEAN, side
 from tests.instances import objective_of, random_data
 from validation.verified import twin
 from validation.verified.built import run, saved
-from validation.verified.test_verified import rejected
+from validation.verified.test_roots import refuse, written
 
 pytestmark = pytest.mark.slow  # a landing runs these where `.ci/landing.py` says so
 
@@ -110,10 +110,6 @@ def by_hand(folder: Path) -> tuple[Path, Path, Any, Any]:
     return file, beside, content, aside
 
 
-def written(path: Path, content: Any) -> None:
-    path.write_text(json.dumps(content))
-
-
 def posed(**params: Any) -> dict[str, Any]:
     """Other parameters."""
     return {"params": {"weight": 0.5, "mu": 0.0, "pairs": PAIRS} | params}
@@ -183,13 +179,7 @@ WRONG: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 
 @pytest.mark.parametrize("name", WRONG)
 def test_files_that_prove_nothing_are_rejected(name: str, tmp_path: Path) -> None:
-    file, beside, content, aside = by_hand(tmp_path)
-    of_file, of_side = WRONG[name]
-    written(file, content | of_file)
-    written(beside, aside | of_side)
-    assert rejected(file, beside)
-    with pytest.raises(ValueError, match=r"\w"):
-        twin.interval(twin.read(file.read_bytes()), twin.read(beside.read_bytes()))
+    refuse(by_hand(tmp_path), WRONG[name])
 
 
 def test_another_weight_is_refused_in_a_sentence(tmp_path: Path) -> None:

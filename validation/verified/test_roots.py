@@ -125,15 +125,20 @@ WRONG: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
-def test_files_that_prove_nothing_are_rejected(name: str, tmp_path: Path) -> None:
-    file, beside, content, aside = by_hand(tmp_path)
-    of_file, of_side = WRONG[name]
+def refuse(parts: tuple[Path, Path, Any, Any], change: tuple[Any, Any]) -> None:
+    """Assert that the checker and the twin refuse the changed files."""
+    file, beside, content, aside = parts
+    of_file, of_side = change
     written(file, content | of_file)
     written(beside, aside | of_side)
     assert rejected(file, beside)
     with pytest.raises(ValueError, match=r"\w"):
         twin.interval(twin.read(file.read_bytes()), twin.read(beside.read_bytes()))
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_files_that_prove_nothing_are_rejected(name: str, tmp_path: Path) -> None:
+    refuse(by_hand(tmp_path), WRONG[name])
 
 
 def test_a_metric_beyond_the_budget_is_divided(tmp_path: Path) -> None:
