@@ -3,7 +3,7 @@
 Squared distances are sums of squared differences over the features in order, in float64; equal distances are ordered by
 index (docs/mlsvm.md, edge cases). Neighbour lists are inputs of every problem, so all methods use this module.
 
-Two distances are tied if float64 cannot order them: they are equal up to TIE_TOL, or up to the rounding of the points.
+Two distances are tied if float64 cannot order them: they are equal up to TIE_TOL and the rounding of the points.
 If the features have a large offset, that rounding is most of a difference.
 """
 
@@ -55,8 +55,8 @@ def are_tied(kth: FloatArray, following: FloatArray, error: float) -> np.ndarray
     kth, following: squared distances of the same shape.
     error: the `resolution` of the points.
 
-    Two squared distances are tied if they are equal up to the relative tolerance TIE_TOL, or if their roots differ by
-    at most 2 `error`.
+    Two squared distances are tied if their difference is at most the sum of two parts: TIE_TOL times the smaller one,
+    and the difference that they have if their roots differ by 2 `error`.
     """
     either = np.sqrt(kth) + np.sqrt(following)
     tied: np.ndarray = following - kth <= TIE_TOL * kth + 2 * error * either
