@@ -160,12 +160,14 @@ def read(
     .npz and .json hold X and y. In .npy and in lines of cells (.csv, .tsv, .txt, .data, with or without .gz), the
     labels are a column. A file that can be read in two ways is refused; the message names the option that decides.
 
-    Labels are int64 only if that changes none of them: 01 and 1 stay text. Lines above the data that begin with # are
-    comments; a comment with as many cells as the data names the columns.
+    Labels that are whole numbers are int64, unless one has a leading zero or more than 18 digits, or two texts are the
+    same number: 01 and 02 stay text, and so do +1 and 1. Lines above the data that begin with # are comments; a comment
+    with as many cells as the data names the columns.
 
     label: "first", "last", a name in the header, or a number from 0 on, without the index. By default: the column named
-        label, else class, target or species; else the only column of words, unless the last column looks like classes;
-        else the last column if it looks like classes and the first does not.
+        label, else labels, class, classes, target or species; else the only column of words, unless the last column
+        looks like classes; else the last column if its name is y, or if it looks like classes and the first does not;
+        else the first column if its name is y and only it looks like classes.
     header: "yes" or "no". By default, a first line without any number is a header. A line that may be a header or data
         is refused: 0, 1, 2, ..., or the only line of whole numbers, or a line that is outside the range of all lines
         below it in every column.

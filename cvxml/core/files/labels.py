@@ -30,9 +30,9 @@ _REMARK = re.compile(r"(.*\S)\s+#.*")
 
 
 def integers(texts: Sequence[str]) -> NDArray[np.int64] | None:
-    """Return the texts as integers; None if one of them is not an integer, or if reading it as a number changes it.
+    """Return the texts as integers; None if one is no plain integer, or if two different texts are the same integer.
 
-    Read as an integer, 01 would be 1, and -0 would be 0. +1 is read as 1, unless 1 is there too.
+    01 and -0 are not plain: they are other texts than the integers 1 and 0. +1 is read as 1, unless 1 is there too.
     """
     if not all(map(_PLAIN.fullmatch, texts)):
         return None

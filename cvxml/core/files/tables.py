@@ -324,8 +324,8 @@ def load_table(path: Path, asked: Settled = NOTHING) -> Table:
     labels are a column. A file that can be read in two ways is refused until `asked` decides; see
     `cvxml.datasets.read`.
 
-    Labels are int64 if every label is an integer of up to 18 digits and no text is changed by that; for example, 01
-    stays text. Raises ValueError, in one sentence.
+    Labels are int64 if every label is an integer of up to 18 digits without leading zeros, and different texts are
+    different numbers. Otherwise they stay text. Raises ValueError, in one sentence.
     """
     suffix = suffix_of(path)
     with naming(path, "read", REMEDIES[suffix]):
