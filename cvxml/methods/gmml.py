@@ -368,9 +368,10 @@ def radius(given: Instance, A: FloatArray, gap: float) -> float:
 
 
 def _means(question: Question) -> float | None:
+    """The factor from S^-1 #_t D with means to the same with sums; None if mu > 0, because it is then no multiple."""
     given = question.checked(instance)
-    pairs = given.pairs
-    return math.sqrt(len(pairs.dissimilar) / len(pairs.similar)) if given.mu == 0 and given.t == 0.5 else None
+    similar, dissimilar = len(given.pairs.similar), len(given.pairs.dissimilar)
+    return dissimilar**given.t / similar ** (1 - given.t) if given.mu == 0 else None
 
 
 def _another_weight(question: Question) -> float | None:
