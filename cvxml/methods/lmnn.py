@@ -477,9 +477,9 @@ def misreadings(method: LMNN) -> dict[str, Misreading]:
 
     other = "lmnn" if method.squared else "lmnn:squared_hinge"
     hinge = (
-        "the plain hinge where the method has its square"
+        "the linear hinge where the method has its square"
         if method.squared
-        else ("the squared hinge where the method has the plain hinge")
+        else ("the squared hinge where the method has the linear hinge")
     )
     return {
         "mu_exchanged": Misreading(
