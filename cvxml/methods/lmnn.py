@@ -4,7 +4,7 @@ Problem. j is a target of i. A triplet (i, j, l) is a target j of i and a point 
 
     min_{M psd}  (1 - mu) sum_ij D_M(i, j)  +  mu sum_ijl [1 + D_M(i, j) - D_M(i, l)]_+ .
 
-`problem` is literal in every line and has slacks for the hinge, as printed. The method "lmnn:squared_hinge" squares
+`problem` is literal in every line and has slacks for the hinge, as quoted. The method "lmnn:squared_hinge" squares
 the slacks; it is not in the paper.
 
 Inputs. By default the targets of a point are the nearest points of its class, as in the paper. The user can give

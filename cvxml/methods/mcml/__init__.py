@@ -1,10 +1,10 @@
 """MCML, metric learning by collapsing classes (Globerson, Roweis 2005): a point picks a neighbour of its own class.
 
-Problem, as printed
+Problem, as commonly quoted (we did not compare it with the print line by line)
     min_{A psd}  sum_i KL[ p0(.|i) || p_A(.|i) ].
 p_A(.|i) is the softmax of -D_A(i, k) over k != i. Every line of `problem` is literal. Like the paper, it drops the
 entropy of p0, which is constant.
-The paper leaves two details open. It calls p0 "uniform" without a constant; the constant of a distribution is
+The quotations leave two details open. They call p0 "uniform" without a constant; the constant of a distribution is
 1 / (n_c - 1) for a class of size n_c. A point that is alone in its class has no p0: the sum over i leaves it out, but
 it stays a k.
 
