@@ -9,10 +9,10 @@ Three conditions decide about v:
     <M, H_t> >= v tr M, > for some t       not attained: adding M to any metric decreases the objective
 The first is proved in double precision with error bounds, the others in rationals, from a root of M in floats.
 
-Both sides are computed together. We replace v tr M by eps/2 (tr M)^2 - c tr M, with c larger than the absolute values of
-all eigenvalues of every H. Then an optimum M exists and is not 0, with lambda_max(sum u_t H_t) = eps tr M - c for the
-softmax u. As eps goes to 0, the trace grows, and min_t <M, H_t> / tr M differs from this value by at most log(m) / tr M.
-A barrier keeps M positive definite.
+Both sides are computed together. We replace v tr M by eps/2 (tr M)^2 - c tr M, with c larger than the absolute values
+of all eigenvalues of every H. Then an optimum M exists and is not 0, with lambda_max(sum u_t H_t) = eps tr M - c for
+the softmax u. As eps goes to 0, the trace grows, and min_t <M, H_t> / tr M differs from this value by at most
+log(m) / tr M. A barrier keeps M positive definite.
 """
 
 from __future__ import annotations
