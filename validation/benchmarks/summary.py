@@ -193,7 +193,7 @@ def quoted(recorded: Record | None) -> list[str]:
         "",
         "cvxpy gets most problems in a vectorised form. *Row by row* is the problem as `cvxml.problem` states it, and",
         "*generated* adds constraints as they are violated. *A step* is the convex step of gerrymandering, and",
-        "*one query* the metric of GLML at one point. The tolerances of `cvxml.core.backend` are on the page of solvers.",
+        "*one query* the metric of GLML at one point. The page on solvers has the tolerances of `cvxml.core.backend`.",
         "",
         *summary(recorded),
         "",

@@ -171,7 +171,8 @@ def best_assignment(
     problem = with_rows(X, y, C, Lam, P, sets)
     best = Assigned(np.inf, np.zeros((d, d)), ())
     #: min F = the least optimum of the steps, over all choices of sets h*_i that y_i wins
-    #:   | \min F = \text{ the least optimum of the steps, over all choices of sets } h_i^* \text{ that } y_i \text{ wins}
+    #:   | \min F = \text{ the least optimum of the steps, over all choices of sets } h_i^*
+    #:     \text{ that } y_i \text{ wins}
     for h_star in itertools.product(*winning):
         P.value = sum_of_latent(X, y, k, h_star)
         W = solve_problem(problem, solver)["W"]
