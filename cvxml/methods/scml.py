@@ -85,9 +85,9 @@ def dual(X: FloatArray, triplets: IntArray, beta: float, basis: FloatArray) -> A
     #: w_k > 0 only where sum_t a_t b_k^T H_t b_k = beta at the optimum
     #:   | w_k > 0 \text{ only where } \textstyle\sum_t a_t \mathbf{b}_k^T H_t \mathbf{b}_k = \beta
     #:     \text{ at the optimum}
-    #: any a within 0 and 1/m, times the largest factor that keeps to beta, gives a lower bound
-    #:   | \text{any } a \text{ within } 0 \text{ and } 1/m \text{, times the largest factor that keeps to } \beta
-    #:     \text{, gives a lower bound}
+    #: any a within 0 and 1/m, times the largest factor that keeps to 1/m and beta, gives a lower bound
+    #:   | \text{any } a \text{ within } 0 \text{ and } 1/m \text{, times the largest factor that keeps to } 1/m
+    #:     \text{ and } \beta \text{, gives a lower bound}
 
 
 @dataclass(frozen=True, eq=False)

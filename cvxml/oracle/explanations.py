@@ -382,7 +382,8 @@ def _at_best(
     parts = [f"asked: {asked:g}", *ratio(ends, asked, most, given)]
     if ends[0] < ends[1]:
         interval = f"from {ends[0]:.6g} to {ends[1]:.6g}"
-        parts.insert(0, f"{interval} the relative gap is at most {enough:.2g}")
+        # between the ends the scale may be smaller than at both ends
+        parts.insert(0, f"{interval} the gap is at most {enough:.2g} times the larger scale of both ends")
     slight = math.isclose(weight, asked, rel_tol=SLIGHT)
     sentence = f"{judge.claim} for {name} = {weight:.6g} ({'; '.join(parts)})"
     return other, Explanation(left, sentence, 1, slight=slight, again=again)

@@ -11,9 +11,9 @@ search reduces the slope to a tenth of its first value.
 If gamma times the cost of many pairs (15 000, say) is larger than log det, or if features have small units, the
 optimum is near the boundary of the cone. Newton's method from far away makes little progress there. So gamma starts
 at a value for which the prior is nearly optimal. Whenever the decrement is below 1, gamma grows by a factor of up
-to 10, as long as all eigenvalues of the next V are below 1. This is the path of an interior-point method with the
-barrier log det and the weight 1 / gamma. At the last gamma, few rows start or stop violating their bound, and
-convergence is quadratic.
+to 10, as long as all eigenvalues of the next V have absolute values below 1. This is the path of an interior-point
+method with the barrier log det and the weight 1 / gamma. At the last gamma, few rows start or stop violating their
+bound, and convergence is quadratic.
 
 With the dual variables of the cost at M, the gap is the sum of phi(1 + v) over the eigenvalues v of the gradient,
 where phi(x) = x - 1 - log x.
@@ -45,7 +45,7 @@ MOST_PAIRS = 1500  # up to this many active rows, if fewer than the entries of V
 SHARE_OF_SLOPE = 0.1  # a line search ends when the slope has fallen to this fraction of its start
 GROWTH = 10.0  # largest growth of gamma
 LEAST_GROWTH = 1.1  # the search for a growth ends about here
-WITHIN = 1.0  # a step V is small if its eigenvalues are below this
+WITHIN = 1.0  # a step V is small if its eigenvalues have absolute values below this
 NEWTON_DECREMENT = 1.0  # a Newton decrement, or a gap, below this counts as near the optimum
 
 

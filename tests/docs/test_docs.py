@@ -20,6 +20,7 @@ import ast
 import os
 import re
 import runpy
+import shlex
 import subprocess
 import sys
 import warnings
@@ -153,7 +154,7 @@ def run_console(block: Block, folder: Path) -> list[str]:
         code = 0
         if shown and shown[-1].startswith("# exit code "):
             code = int(shown.pop().removeprefix("# exit code "))
-        program, *arguments = command.split()
+        program, *arguments = shlex.split(command)
         assert program == "cvxml"
         done = subprocess.run(
             [sys.executable, "-m", "cvxml", *arguments],

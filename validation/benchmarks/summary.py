@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from cvxml.methods import names
-from validation.benchmarks.measure import exponent
+from validation.benchmarks.measure import LEAST, exponent
 from validation.experiments.page import table
 from validation.experiments.tasks import Result
 
@@ -167,7 +167,8 @@ def quoted(recorded: Record | None) -> list[str]:
         f"![How many times as long the best alternative takes, for {len(spans(recorded))} methods](../{PICTURE})",
         "",
         f"A mark is the ratio on the largest problem that an alternative solves (gap at most {ENOUGH:g}): the",
-        "seconds of the best alternative, divided by ours to the same gap. The line is the range over all problems",
+        "seconds of the best alternative, divided by ours to the same gap. For `nca`, which is not convex, it is ours",
+        "to the same objective. The line is the range over all problems",
         "and alternatives. Left of the dashed line the alternative is faster.",
         "",
         "<details>",
@@ -177,21 +178,29 @@ def quoted(recorded: Record | None) -> list[str]:
         "|---|---|",
         "| data | the largest problem of the method with an alternative |",
         f"| best alternative | among those that solve the problem (gap at most {ENOUGH:g}), the one with the smallest "
-        "ratio; if all fail, the one with the smallest gap |",
+        "ratio. If all fail, the one with the smallest gap; the picture then has a smaller problem, and *all ratios* "
+        "leaves this one out |",
         "| its seconds | the time of the alternative |",
-        "| reached | the relative gap that our certificate proves for its answer; for `nca` its objective |",
-        "| ours to that | the seconds until our solver has proved the same gap |",
+        "| reached | the gap that our certificate proves for its answer, as a share of the objective; for `nca` "
+        "its objective |",
+        f"| ours to that | the seconds until our solver has proved the same gap, or {LEAST:g} if the gap is smaller; "
+        "for `nca`, until it has the same objective |",
         "| ratio | its seconds divided by ours; below 1 the alternative is faster |",
         "| all ratios | the range over all problems and all alternatives that solve them; "
         f"[the report](../{REPORT}) has each |",
-        "| growth | the exponent of the time in the number n of points, with the range of n |",
+        "| growth | the exponent of the time in the number n of points, fitted to several n in the given range. Data "
+        f"and tolerance may differ from those of the row: see [the report](../{REPORT}) |",
+        "",
+        "cvxpy gets most problems in a vectorised form. *Row by row* is the problem as `cvxml.problem` states it, and",
+        "*generated* adds constraints as they are violated. *A step* is the convex step of gerrymandering, and",
+        "*one query* the metric of GLML at one point. The page on solvers has the tolerances of `cvxml.core.backend`.",
         "",
         *summary(recorded),
         "",
         "</details>",
         "",
-        "The next table has large problems: thousands of points, hundreds of features, or all pairs. The time is",
-        "that of the whole call of `cvxml.solve`, with one thread of BLAS.",
+        "The next table has large problems: thousands of points, hundreds of features, or many pairs. The time is",
+        "that of the whole call of `cvxml.solve`, with one thread of BLAS. *Asked* is the tolerance.",
         "",
         *sizes(recorded),
     ]
@@ -208,19 +217,14 @@ def outrun(recorded: Record) -> list[str]:
 
 def sizes(recorded: Record) -> list[str]:
     """Return a table of the large problems: the requested and the certified gap, the seconds and the memory."""
-    rows = [
-        (
-            f"`{claim['method']}`",
-            f"{claim['data']}, {claim['n']} x {claim['d']}",
-            each["to"],
-            took(each["seconds"]),
-            each["reached"],
-            claim["timed"].split("; ")[-1],
-        )
-        for claim in collected(recorded, "claims", "size")
-        if not claim["rivals"]
-        for each in claim["ours"]
-    ]
+    rows = []
+    for claim in collected(recorded, "claims", "size"):
+        *pairs, memory = claim["timed"].split("; ")[-1].split(", ")
+        data = ", ".join([claim["data"], f"{claim['n']} x {claim['d']}", *pairs])
+        rows += [
+            (f"`{claim['method']}`", data, each["to"], took(each["seconds"]), each["reached"], memory)
+            for each in ([] if claim["rivals"] else claim["ours"])
+        ]
     return (
         table(("method", "data", "asked", "seconds", "reached", "memory"), rows)
         if rows

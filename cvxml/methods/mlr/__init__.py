@@ -121,7 +121,10 @@ def _orders(P: int, N: int) -> list[tuple[int, ...]]:
 
 
 def delta(measure: str, k: int, plus: Sequence[int], y: Sequence[int]) -> float:
-    """The loss of a ranking: 1 minus its measure. plus: the relevant points. y: all points in order."""
+    """The measures of a ranking; the loss Delta is 1 minus the measure. Return the loss.
+
+    plus: the relevant points. y: all points in order.
+    """
     of_plus = [i in plus for i in y]
     P, N, ranks = len(plus), len(y) - len(plus), [r for r, own in enumerate(of_plus, start=1) if own]
     if measure == "auc":

@@ -170,8 +170,9 @@ def best_assignment(
     P = cp.Parameter((d, d), symmetric=True)
     problem = with_rows(X, y, C, Lam, P, sets)
     best = Assigned(np.inf, np.zeros((d, d)), ())
-    #: min F = the least optimum of the steps, over all (h*_1, h*_2, ...)
-    #:   | \min F = \text{ the least optimum of the steps, over all } (h_1^*, h_2^*, \ldots)
+    #: min F = the least optimum of the steps, over all choices of sets h*_i that y_i wins
+    #:   | \min F = \text{ the least optimum of the steps, over all choices of sets } h_i^*
+    #:     \text{ that } y_i \text{ wins}
     for h_star in itertools.product(*winning):
         P.value = sum_of_latent(X, y, k, h_star)
         W = solve_problem(problem, solver)["W"]
@@ -268,9 +269,10 @@ def largest_score(D: Sequence[Any], r: int, m: int, k: int, name: str) -> tuple[
     The linear program is max -sum_j D_j z_j over 0 <= z_j <= 1, with m votes for r, k - m votes for other classes, and
     at most m votes for each of these.
     """
-    #: u: m votes for r;  v: k - m others;  w_c: at most m votes for c;  s_j: point j at most once
-    #:   | u: m \text{ votes for } r \text{; } v: k - m \text{ others; }
-    #:     w_c: \text{ at most } m \text{ votes for } c \text{; } s_j: \text{ point } j \text{ at most once}
+    #: the multipliers: u of m votes for r;  v of k - m others;  w_c of at most m votes for c;  s_j of point j at
+    #:   most once
+    #:   | \text{the multipliers: } u \text{ of } m \text{ votes for } r \text{; } v \text{ of } k - m \text{ others; }
+    #:     w_c \text{ of at most } m \text{ votes for } c \text{; } s_j \text{ of point } j \text{ at most once}
     u = cp.Variable(name=f"u[{name}]")
     #: s_j >= 0 | s_j \ge 0
     s = cp.Variable(D[r].size, nonneg=True, name=f"s[{name},{r}]")
