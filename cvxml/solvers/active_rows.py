@@ -12,7 +12,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 from cvxml.core.clock import watched
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.work import FACTORISING, doing
-from cvxml.family.geometry.symmetric import quadratic, smat, squares, svec, triangle, weighted
+from cvxml.family.geometry.symmetric import ROOT2, quadratic, smat, squares, svec, triangle, weighted
 from cvxml.family.rows.base import Entries
 
 BLOCK = 2**22  # numbers handled at a time
@@ -69,26 +69,42 @@ class Active(NamedTuple):
         v: FloatArray = self.B @ self._for_pairs(z, lambda i, j: (z[i] - z[j]) ** 2 @ weights)
         return v
 
-    def along(self, S: FloatArray, first: int | None = None) -> FloatArray:
-        """Like `margins`, but faster and less accurate, and without the block of S after the `first` coordinates.
+    def margins_between(self, z: FloatArray, t: FloatArray) -> FloatArray:
+        """v (t,) for a symmetric S, of images z = Y L and t = Y L T of the points, where S = L T L^T."""
+        v: FloatArray = self.B @ self._for_pairs(
+            z, lambda i, j: np.einsum("pk,pk->p", z[i] - z[j], t[i] - t[j])
+        )
+        return v
 
-        Its error is a rounding error of the largest distance.
+    def along(self, S: FloatArray) -> FloatArray:
+        """Like `margins`, but faster and less accurate. Its error is a rounding error of the largest distance.
+
+        S (r, k): the first columns of a symmetric matrix. If k < r, its other columns are 0 below the first k rows.
         """
-        first = len(S) if first is None else first
-        whole = first == len(S)
-        T = S if whole else S[:, :first] * np.where(np.arange(len(S)) < first, 1.0, 2.0)[:, None]
+        k = S.shape[1]
+        whole = k == len(S)
+        T = S if whole else S * np.where(np.arange(len(S)) < k, 1.0, 2.0)[:, None]
         # e^T S e is the sum of e_a (T^T e)_a over the first coordinates a
-        z, Y = self.Y @ T, self.Y[:, :first]
+        v: FloatArray = self.B @ self._products(self.Y @ T, self.Y[:, :k], symmetric=whole)
+        return v
+
+    def nearly(self, z: FloatArray) -> FloatArray:
+        """Like `margins_of(z)`, but faster and less accurate. Its error is a rounding error of the largest distance."""
+        v: FloatArray = self.B @ self._products(z, z, symmetric=True)
+        return v
+
+    def _products(self, z: FloatArray, Y: FloatArray, symmetric: bool) -> FloatArray:
+        """(z_i - z_j)^T (Y_i - Y_j) of all pairs, for z and Y (n, k). symmetric: z_i^T Y_j is always z_j^T Y_i."""
         own = np.einsum("nk,nk->n", z, Y)
         if self.dense:
             table = z @ Y.T
-            products = (table if whole else (table + table.T) / 2)[self.i, self.j]
+            products = (table if symmetric else (table + table.T) / 2)[self.i, self.j]
         else:
             products = self._for_pairs(z, lambda i, j: np.einsum("pk,pk->p", z[i], Y[j]))
-            if not whole:
+            if not symmetric:
                 products = (products + self._for_pairs(z, lambda i, j: np.einsum("pk,pk->p", Y[i], z[j]))) / 2
-        v: FloatArray = self.B @ (own[self.i] + own[self.j] - 2 * products)
-        return v
+        found: FloatArray = own[self.i] + own[self.j] - 2 * products
+        return found
 
     @property
     def dense(self) -> bool:
@@ -127,32 +143,43 @@ class Active(NamedTuple):
 class Curvature:
     """The matrix tau I + weight * sum_t V_t V_t^T over rows, acting on svec(S), in coordinates in which L L^T is I.
 
-    The columns of L (r, r) must be orthogonal, with the longest first. Then the first coordinates contribute most
-    of the matrix. Conjugate gradients use only the diagonal of the block of the last coordinates, if all its entries
-    are about tau.
+    The columns of L (r, r) must be nearly orthogonal, with the longest first. Then the first coordinates contribute
+    most of the matrix. Conjugate gradients use only the diagonal of the block of the last coordinates, if all its
+    entries are about tau. So that block is solved at once, and they act on the first rows of S, which come first in
+    svec(S).
     """
 
     def __init__(self, rows: Active, L: FloatArray, tau: float, weight: float):
         self.rows, self.r = rows._replace(Y=rows.Y @ L), len(L)
         self.tau, self.weight = tau, weight
-        self.first = self.r
-        self.rest: Any = tau
+        self._use_first(self.r)
+
+    def _use_first(self, first: int) -> None:
+        """Act on the entries of S in the first rows."""
+        self.first, self.p = first, first * self.r - first * (first - 1) // 2
+        rows, columns = triangle(self.r)
+        self.at = rows[: self.p], columns[: self.p]
+        self.twin = np.flatnonzero((self.at[1] < first) & (self.at[0] != self.at[1]))
+        self.scale = np.where(self.at[0] == self.at[1], 1.0, ROOT2)
 
     def along(self, x: FloatArray) -> FloatArray:
-        """<V_t, S> (t,) for x = svec(S), where the last coordinates of S count only beside the first."""
-        return self.rows.along(smat(x, self.r), self.first)
+        """<V_t, S> (t,) for the entries x (p,) of svec(S) in the first rows; the others are 0."""
+        rows, columns = self.at
+        S = np.zeros((self.r, self.first))
+        S[columns, rows] = x / self.scale
+        S[rows[self.twin], columns[self.twin]] = S[columns[self.twin], rows[self.twin]]
+        return self.rows.along(S)
 
     def total(self, y: FloatArray) -> FloatArray:
-        """svec of sum_t y_t V_t, without the block of the last coordinates."""
-        if self.first == self.r:
-            return svec(self.rows.total(y))
-        S = np.zeros((self.r, self.r))
-        S[:, : self.first] = self.rows.total_with(y, self.rows.Y[:, : self.first])
-        S[: self.first] = S[:, : self.first].T
-        return svec(S)
+        """The entries (p,) of svec(sum_t y_t V_t) in the first rows."""
+        rows, columns = self.at
+        whole = self.first == self.r
+        S = self.rows.total(y) if whole else self.rows.total_with(y, self.rows.Y[:, : self.first])
+        entries: FloatArray = S[columns, rows] * self.scale
+        return entries
 
     def times(self, x: FloatArray) -> FloatArray:
-        product: FloatArray = self.rest * x + self.weight * self.total(self.along(x))
+        product: FloatArray = self.tau * x + self.weight * self.total(self.along(x))
         return product
 
     def solve(self, b: FloatArray, most: int = MAX_CG_STEPS) -> FloatArray:
@@ -163,10 +190,11 @@ class Curvature:
         p, few = len(b), min(len(b), self.rows.B.shape[0])
         if few <= MAX_ROWS_DIRECT:
             return self._directly(b)
-        rest = self._diagonal()
-        self._choose_first(rest)
+        diagonal = self._diagonal()
+        self._choose_first(diagonal)
+        p, rest = self.p, diagonal[: self.p]
         block = self._factor(min(FIRST, self.r))
-        own = np.flatnonzero(triangle(self.r)[1] < FIRST)
+        own = np.flatnonzero(self.at[1] < FIRST)
 
         def nearly(y: FloatArray) -> FloatArray:
             z = y / rest
@@ -174,9 +202,11 @@ class Curvature:
             return z
 
         H, P = (LinearOperator((p, p), matvec=matvec, dtype=float) for matvec in (self.times, nearly))
-        found, unfinished = cg(H, b, x0=nearly(b), rtol=INEXACT, maxiter=most, M=P)
-        solved: FloatArray = self._directly(b) if unfinished and few <= MAX_ROWS_STORED else found
-        return solved
+        enough = INEXACT * float(np.linalg.norm(b))
+        x, unfinished = cg(H, b[:p], x0=nearly(b[:p]), rtol=0.0, atol=enough, maxiter=most, M=P)
+        if unfinished and few <= MAX_ROWS_STORED:
+            return self._directly(b)
+        return np.concatenate([x, b[p:] / diagonal[p:]])
 
     def _choose_first(self, diagonal: FloatArray) -> None:
         """Choose the number of first coordinates by the diagonal."""
@@ -185,10 +215,8 @@ class Curvature:
         full[rows, columns] = full[columns, rows] = diagonal
         # the largest entry of each block of last coordinates
         largest = np.maximum.accumulate(np.maximum.accumulate(full[::-1, ::-1], 0), 1).diagonal()[::-1]
-        few = int(np.sum(largest > (1 + NEGLIGIBLE) * self.tau))
-        self.first = few if 2 * few < self.r else self.r
-        last = rows >= self.first
-        self.rest = np.where(last, diagonal, self.tau)
+        few = max(FIRST, int(np.sum(largest > (1 + NEGLIGIBLE) * self.tau)))
+        self._use_first(few if 2 * few < self.r else self.r)
 
     def _directly(self, b: FloatArray) -> FloatArray:
         """The inverse times b, from the smaller of two linear systems.

@@ -144,7 +144,7 @@ class FactorStart:
             look()
             L = flat.reshape(self.L.shape)
             z = self.Y @ L
-            x = 1 - active.margins_of(z)
+            x = 1 - active.nearly(z)
             a = margin.slopes(x, weight)
             value = float(np.sum(L**2)) + margin.smoothed(x, a, weight)
             return value, 2 * (L - active.total_with(a, z)).ravel()

@@ -45,6 +45,7 @@ CONTINUED = 5  # with a heavy hinge, a round is continued at most this many time
 HEAVY_CG_STEPS = 100  # steps of conjugate gradients with a heavy hinge
 LOOK = 5  # rows are added and removed after this many Newton steps
 SHORTEST = 1e-9  # shortest step, relative to the Newton step
+ERROR = 1e-11  # relative error of products of points, with room: they are used while it is below the gap
 MAX_NEWTON_STEPS = 30  # Newton steps of one round
 HALVINGS = 40  # halvings of an interval in a line search
 
@@ -90,9 +91,29 @@ class Margin(NamedTuple):
 
 def images(Y: FloatArray, M: FloatArray) -> FloatArray:
     """The images of Y (n, r) under a root of M (r, r), psd up to rounding. Their Euclidean distances are those in M."""
-    values, vectors = np.linalg.eigh(M)
-    z: FloatArray = Y @ (vectors * np.sqrt(np.maximum(values, 0.0)))
+    try:
+        root = np.linalg.cholesky(M)
+    except LinAlgError:
+        values, vectors = np.linalg.eigh(M)
+        root = vectors * np.sqrt(np.maximum(values, 0.0))
+    z: FloatArray = Y @ root
     return z
+
+
+def _sorted_root(M: FloatArray) -> FloatArray:
+    """L (r, r) with L L^T = M and orthogonal columns, the longest first. Raises LinAlgError if M is not definite."""
+    L = np.asarray(np.linalg.cholesky(M), dtype=np.float64)
+    root: FloatArray = L @ np.linalg.eigh(L.T @ L)[1][:, ::-1]
+    return root
+
+
+def _definite(Z: FloatArray) -> bool:
+    """True if Z is positive definite up to rounding."""
+    try:
+        np.linalg.cholesky(Z)
+    except LinAlgError:
+        return False
+    return True
 
 
 class Multipliers:
@@ -112,8 +133,10 @@ class Multipliers:
         ahead: float,
         may_be_heavy: bool = True,
     ):
-        self.Y, self.rows, self.counts, self.C, self.margin, self.ahead = Y, rows, counts, C, margin, ahead
+        self.Y = Y - Y.mean(axis=0)  # only differences count, and those of short vectors lose fewer digits
+        self.rows, self.counts, self.C, self.margin, self.ahead = rows, counts, C, margin, ahead
         self.M: FloatArray = np.eye(len(C))
+        self.L: FloatArray = self.M  # L L^T = M
         self.inverse = np.asarray(np.linalg.inv(C), dtype=np.float64)
         self.key: IntArray = np.zeros(0, dtype=np.intp)
         self.price: FloatArray = np.zeros(0)  # the multipliers b
@@ -122,6 +145,7 @@ class Multipliers:
         self.may_be_heavy = may_be_heavy and not margin.squared
         self.heavy, self.continued = 1.0, 0  # heavy: the ratio if the hinge is heavy, else 1
         self.decrement = np.inf
+        self.by_differences = False  # True if margins must be computed by differences of points
 
     def begin(self, M: FloatArray, share: float) -> None:
         """Run the first round from M. share: an estimate of the relative gap of M.
@@ -185,7 +209,8 @@ class Multipliers:
 
     def look(self) -> None:
         """Add the rows with v < 1 + ahead, and remove the others that have the dual variable 0."""
-        near, _ = self.rows.near(images(self.Y, self.M), 1 + self.ahead)
+        z = images(self.Y, self.M)
+        near, _ = self.rows.near(z, 1 + self.ahead)
         near = near[self.counts(near)]
         priced = self.price > 0
         both = np.sort(np.concatenate([near, self.key[priced]]))  # faster than np.union1d
@@ -194,7 +219,7 @@ class Multipliers:
         price[np.searchsorted(key, self.key[priced])] = self.price[priced]
         self.key, self.price = key, price
         self.active = Active.of(self.Y, self.rows.entries(key), len(key))
-        self.x = 1 - self.active.margins(self.M)
+        self.x = 1 - (self.active.margins_of(z) if self.by_differences else self.active.nearly(z))
 
     def slopes(self, x: FloatArray) -> FloatArray:
         """The dual variable a of every row held, for x = 1 - v."""
@@ -233,6 +258,8 @@ class Multipliers:
                 self.look()
             with np.errstate(all="ignore"):  # NaN and inf raise an error below
                 try:
+                    if k % LOOK == 0:
+                        self.L = _sorted_root(self.M)
                     if self.newton():
                         return True
                 except (LinAlgError, ValueError):
@@ -244,9 +271,7 @@ class Multipliers:
 
         Raises ValueError or LinAlgError if rounding allows no step.
         """
-        a = self.slopes(self.x)
-        L = np.asarray(np.linalg.cholesky(self.M), dtype=np.float64)
-        L = L @ np.linalg.eigh(L.T @ L)[1][:, ::-1]
+        a, L = self.slopes(self.x), self.L
         Z = self.C - self.active.total(a)
         Z = L.T @ Z @ L
         slope = svec(Z - self.tau * np.eye(len(L)))
@@ -257,11 +282,12 @@ class Multipliers:
         curvature = Curvature(self.active.part(np.flatnonzero(free)), L, self.tau, self.weight)
         direction = -curvature.solve(slope, HEAVY_CG_STEPS if self.heavy > 1 else MAX_CG_STEPS)
         self.decrement = -float(slope @ direction)
-        centred = self.decrement <= CENTRED**2 * self.tau and np.linalg.eigvalsh(Z)[0] > 0
+        centred = self.decrement <= CENTRED**2 * self.tau and _definite(Z)
         change = smat(direction, len(L))
-        values, vectors = np.linalg.eigh(change)
-        step: FloatArray = L @ change @ L.T
-        dx = -self.active.margins_of(self.Y @ (L @ vectors), values)
+        values = np.linalg.eigvalsh(change)
+        changed = L @ change
+        step: FloatArray = changed @ L.T
+        dx = -self._margins(L, change)
         costs = float(np.sum(self.C * step))
 
         def along(t: float) -> float:
@@ -274,9 +300,22 @@ class Multipliers:
         t = _root(along, 1.0 if values[0] >= 0 else min(1e3, -0.99 / float(values[0])))
         if t < SHORTEST:
             raise ValueError("rounding allows no step")
+        self.L = L @ np.linalg.cholesky(np.eye(len(L)) + t * change)
         self.M = self.M + t * (step + step.T) / 2
         self.x = self.x + t * dx
         return bool(centred)
+
+    def _margins(self, L: FloatArray, S: FloatArray) -> FloatArray:
+        """The values v of all rows held, in the metric L S L^T.
+
+        Products of points are faster than differences, and used while their rounding error is far below the gap.
+        """
+        z = self.Y @ L
+        largest = float(np.einsum("nk,nk->n", z, z).max())
+        self.by_differences = not ERROR * largest * self.value() < self.left()
+        if self.by_differences:
+            return self.active.margins_between(z, z @ S)
+        return self.active._replace(Y=z).along(S)
 
     def _between(self, a: FloatArray) -> Any:
         """The rows with 0 < a < c, as a mask."""

@@ -157,7 +157,7 @@ def test_sums_over_pairs_are_the_slope_of_the_rows(margin: Margin) -> None:
     S = np.random.default_rng(1).standard_normal((3, 3))
     S = S + S.T
     gathered = float(np.sum(at.active.total(at.slopes(at.x)) * S))
-    for v in (at.active.margins(S), at.active.along(S)):
+    for v in (at.active.margins(S), at.active.along(S), at.active.margins_between(at.Y, at.Y @ S)):
         assert gathered == pytest.approx(float(at.slopes(at.x) @ v), rel=1e-10)
     one_by_one = [v for k, v in table(rows, z @ np.linalg.cholesky(at.M)).items() if k in at.key]
     assert 1 - at.x == pytest.approx(one_by_one, rel=1e-6, abs=1e-7)
@@ -204,3 +204,34 @@ def test_the_end_satisfies_the_optimality_conditions(margin: Margin, seed: int) 
     lost = float(np.sum(duals.a**2)) / (4 * margin.cap) if margin.squared else 0.0
     assert duals.a.sum() - lost == pytest.approx(objective, rel=1e-8)
     assert np.sum(duals.a * np.maximum(0.0, v - 1)) <= 1e-8 * objective
+
+
+def far_apart(distance: float) -> tuple[np.ndarray, Triplets]:
+    """Two clusters, `distance` from each other on the last axis. Impostors are in the same cluster."""
+    z, rows = triplets(7, n=12)
+    z = np.concatenate([z, z + np.array([0, 0, distance])])
+    impostors = np.asarray(rows.impostors)
+    other = np.zeros_like(impostors)
+    both = np.block([[impostors, other], [other, impostors]])
+    return z, Triplets(np.concatenate([rows.targets, rows.targets + 12]), both)
+
+
+def test_margins_of_far_clusters_keep_their_digits() -> None:
+    """Products of points lose the digits of the distance: the margins would be wrong by 1e-6."""
+    z, rows = far_apart(1e6)
+    at = solved(z, rows, np.eye(3), Margin(0.7))
+    pairs = z[at.active.i] - z[at.active.j]
+    assert at.x == pytest.approx(1 - at.active.B @ quadratic(pairs, at.M), abs=1e-8)
+    assert at.value() == pytest.approx(solved(*far_apart(0.0), np.eye(3), Margin(0.7)).value(), rel=3e-9)
+
+
+def test_the_root_is_that_of_the_metric_after_any_number_of_steps() -> None:
+    z, rows = triplets(5)
+    at = Multipliers(z, rows, lambda key: np.ones(len(key), dtype=bool), np.eye(3), Margin(0.7), 0.5)
+    at.begin(np.eye(3), 1.0)
+    for _ in range(8):
+        np.testing.assert_allclose(at.L @ at.L.T, at.M, rtol=1e-12)
+        at.step()
+    v = at.active.margins_of(at.Y @ at.L)
+    assert at.x == pytest.approx(1 - v, abs=1e-9)
+    assert at.active.nearly(at.Y @ at.L) == pytest.approx(v, abs=1e-9)
