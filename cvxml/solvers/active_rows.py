@@ -23,8 +23,16 @@ FIRST = 20  # the preconditioner has the exact curvature of this many directions
 MAX_ROWS_DIRECT = 1500  # up to this many rows or entries, a direct solution of the system is faster
 MAX_ROWS_STORED = 3000  # up to this many rows, the matrix of the system is stored
 NEGLIGIBLE = 0.3  # curvature below this share of tau is left out, but for its diagonal
-INEXACT = 0.3  # relative residual of a Newton direction from conjugate gradients
-MAX_CG_STEPS = 40  # steps of conjugate gradients
+
+
+class Limits(NamedTuple):
+    """Where conjugate gradients end."""
+
+    steps: int
+    residual: float  # relative to the right-hand side
+
+
+CG = Limits(steps=40, residual=0.3)
 
 
 class Active(NamedTuple):
@@ -143,7 +151,7 @@ class Active(NamedTuple):
 class Curvature:
     """The matrix tau I + weight * sum_t V_t V_t^T over rows, acting on svec(S), in coordinates in which L L^T is I.
 
-    The columns of L (r, r) must be nearly orthogonal, with the longest first. Then the first coordinates contribute
+    The columns of L (r, r) must be orthogonal, with the longest first. Then the first coordinates contribute
     most of the matrix. Conjugate gradients use only the diagonal of the block of the last coordinates, if all its
     entries are about tau. So that block is solved at once, and they act on the first rows of S, which come first in
     svec(S).
@@ -182,8 +190,8 @@ class Curvature:
         product: FloatArray = self.tau * x + self.weight * self.total(self.along(x))
         return product
 
-    def solve(self, b: FloatArray, most: int = MAX_CG_STEPS) -> FloatArray:
-        """The inverse times b: directly if rows or entries are few, else by `most` steps of conjugate gradients.
+    def solve(self, b: FloatArray, limits: Limits = CG) -> FloatArray:
+        """The inverse times b: directly if rows or entries are few, else by conjugate gradients.
 
         If conjugate gradients do not finish, the direct solution is used for up to `MAX_ROWS_STORED` rows.
         """
@@ -202,8 +210,8 @@ class Curvature:
             return z
 
         H, P = (LinearOperator((p, p), matvec=matvec, dtype=float) for matvec in (self.times, nearly))
-        enough = INEXACT * float(np.linalg.norm(b))
-        x, unfinished = cg(H, b[:p], x0=nearly(b[:p]), rtol=0.0, atol=enough, maxiter=most, M=P)
+        enough = limits.residual * float(np.linalg.norm(b))
+        x, unfinished = cg(H, b[:p], x0=nearly(b[:p]), rtol=0.0, atol=enough, maxiter=limits.steps, M=P)
         if unfinished and few <= MAX_ROWS_STORED:
             return self._directly(b)
         return np.concatenate([x, b[p:] / diagonal[p:]])

@@ -30,7 +30,7 @@ from cvxml.core.clock import watched
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.family.geometry.symmetric import smat, svec
 from cvxml.family.rows.base import Duals, MarginRows
-from cvxml.solvers.active_rows import MAX_CG_STEPS, Active, Curvature
+from cvxml.solvers.active_rows import CG, Active, Curvature, Limits
 
 NARROWER = 4.0  # divisor from one width g to the next
 NARROWEST = 1e-3  # smallest width g; below it, changing b alone is enough
@@ -42,7 +42,9 @@ HEAVY = 10.0  # the hinge is heavy if violated margins cost more than this many 
 EMPTY = 1e6  # if they cost more than this many times <C, M>, M is 0 up to rounding and the hinge is not heavy
 BALANCE = 4.0  # with a heavy hinge, g falls if the excess of the rows is above this times tau r
 CONTINUED = 5  # with a heavy hinge, a round is continued at most this many times
-HEAVY_CG_STEPS = 100  # steps of conjugate gradients with a heavy hinge
+HEAVY_CG = Limits(
+    steps=100, residual=0.1
+)  # with a heavy hinge, less exact directions take no step near the minimum
 LOOK = 5  # rows are added and removed after this many Newton steps
 SHORTEST = 1e-9  # shortest step, relative to the Newton step
 ERROR = 1e-11  # relative error of products of points, with room: they are used while it is below the gap
@@ -136,7 +138,6 @@ class Multipliers:
         self.Y = Y - Y.mean(axis=0)  # only differences count, and those of short vectors lose fewer digits
         self.rows, self.counts, self.C, self.margin, self.ahead = rows, counts, C, margin, ahead
         self.M: FloatArray = np.eye(len(C))
-        self.L: FloatArray = self.M  # L L^T = M
         self.inverse = np.asarray(np.linalg.inv(C), dtype=np.float64)
         self.key: IntArray = np.zeros(0, dtype=np.intp)
         self.price: FloatArray = np.zeros(0)  # the multipliers b
@@ -258,8 +259,6 @@ class Multipliers:
                 self.look()
             with np.errstate(all="ignore"):  # NaN and inf raise an error below
                 try:
-                    if k % LOOK == 0:
-                        self.L = _sorted_root(self.M)
                     if self.newton():
                         return True
                 except (LinAlgError, ValueError):
@@ -271,7 +270,7 @@ class Multipliers:
 
         Raises ValueError or LinAlgError if rounding allows no step.
         """
-        a, L = self.slopes(self.x), self.L
+        a, L = self.slopes(self.x), _sorted_root(self.M)
         Z = self.C - self.active.total(a)
         Z = L.T @ Z @ L
         slope = svec(Z - self.tau * np.eye(len(L)))
@@ -280,7 +279,8 @@ class Multipliers:
             # A row that had 0 < a < c before this round would return there after a step without its curvature.
             free |= self._between(self.price)
         curvature = Curvature(self.active.part(np.flatnonzero(free)), L, self.tau, self.weight)
-        direction = -curvature.solve(slope, HEAVY_CG_STEPS if self.heavy > 1 else MAX_CG_STEPS)
+        cg = HEAVY_CG if self.heavy > 1 else CG
+        direction = -curvature.solve(slope, cg)
         self.decrement = -float(slope @ direction)
         centred = self.decrement <= CENTRED**2 * self.tau and _definite(Z)
         change = smat(direction, len(L))
@@ -300,7 +300,6 @@ class Multipliers:
         t = _root(along, 1.0 if values[0] >= 0 else min(1e3, -0.99 / float(values[0])))
         if t < SHORTEST:
             raise ValueError("rounding allows no step")
-        self.L = L @ np.linalg.cholesky(np.eye(len(L)) + t * change)
         self.M = self.M + t * (step + step.T) / 2
         self.x = self.x + t * dx
         return bool(centred)

@@ -14,7 +14,7 @@ from cvxml.core.result import Status, Step
 from cvxml.family.geometry.symmetric import smat, squares, svec, triangle
 from cvxml.methods.lmnn import METHOD, SQUARED_HINGE, instance
 from cvxml.solvers import active_rows, factor_start, linear_margins
-from cvxml.solvers.active_rows import Active, Curvature
+from cvxml.solvers.active_rows import Active, Curvature, Limits
 from cvxml.solvers.factor_start import FactorStart
 from cvxml.solvers.linear_margins import LinearMargins
 from tests.solvers.test_linear_margins import wide, without_signal
@@ -244,10 +244,10 @@ def test_the_last_coordinates_have_only_the_diagonal_of_their_block(monkeypatch:
     pairs = np.unique(np.stack([i, j], axis=1), axis=0)
     B: Any = active_rows.csr_array(rng.standard_normal((50, len(pairs))))
     rows = Active(Y, B, pairs[:, 0], pairs[:, 1])
-    for name, value in {"MAX_ROWS_DIRECT": 0, "MAX_ROWS_STORED": 0, "INEXACT": 1e-12, "FIRST": 2}.items():
+    for name, value in {"MAX_ROWS_DIRECT": 0, "MAX_ROWS_STORED": 0, "FIRST": 2}.items():
         monkeypatch.setattr(active_rows, name, value)
     curvature, b = Curvature(rows, L, tau, weight), rng.standard_normal(r * (r + 1) // 2)
-    found = curvature.solve(b, 200)
+    found = curvature.solve(b, Limits(200, 1e-12))
     assert curvature.first == 3
     V = B @ squares((Y[rows.i] - Y[rows.j]) @ L)
     last = triangle(r)[0] >= 3
