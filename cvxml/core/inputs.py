@@ -248,6 +248,32 @@ def dual_array(dual: Any, name: str, shape: tuple[int, ...]) -> FloatArray:
     return values
 
 
+def indexed_dual(dual: Any, name: str, index: str, ends: Sequence[int]) -> tuple[FloatArray, IntArray]:
+    """Return `dual[name]` (m,), any floats, and its rows of indices `dual[index]` (m, width) in 0..ends[c] - 1.
+
+    ends: a number for each of the columns c. Raises ValueError for arrays that are missing or have another form.
+    """
+    for part in (name, index):
+        if not isinstance(dual, Mapping) or part not in dual:
+            raise ValueError(f'the dual must be a mapping with "{name}" and "{index}"; there is no {part!r}')
+    values, rows = real_array(dual[name], f"dual {name!r}"), np.asarray(dual[index])
+    width = len(ends)
+    if rows.size == 0:
+        rows = rows.reshape(0, width).astype(np.intp)
+    if values.ndim != 1 or rows.shape != (len(values), width) or rows.dtype.kind not in "iu":
+        raise ValueError(
+            f"dual {name!r} must be one number for each row of {index!r}, which has shape (m, {width}) and integers; "
+            f"got shapes {values.shape} and {rows.shape}, dtype {rows.dtype}"
+        )
+    outside = (rows < 0) | (rows >= np.array(ends))
+    if outside.any():
+        row, column = np.argwhere(outside)[0].tolist()
+        raise ValueError(
+            f"dual {index!r} has {rows[row, column]} in row {row}, column {column}, outside 0..{ends[column] - 1}"
+        )
+    return values, rows.astype(np.intp)
+
+
 def check_neighbors(neighbors: Sequence[Sequence[int]], n: int, name: str = "neighbors") -> list[IntArray]:
     """Return explicit neighbour lists: n lists of distinct indices in 0..n-1, without the point itself.
 

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cvxml.core.clock import watched
-from cvxml.core.metric import EPS, FloatArray, IntArray, real_array
+from cvxml.core.inputs import indexed_dual
+from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.core.targets import OtherClasses
 from cvxml.core.threads import side_by_side
 from cvxml.family.rows.base import (
@@ -102,7 +103,7 @@ class Triplets(NamedTuple):
         missing, shapes do not match, or a point is outside 0..n - 1.
         """
         n = self.impostors.shape[1]
-        price, triplets = _checked(dual, n)
+        price, triplets = indexed_dual(dual, "price", "triplets", (n, n, n))
         if len(self.targets) == 0:
             return Duals(np.zeros(0), np.zeros(0, dtype=np.intp))
         known = self.targets @ (n, 1)
@@ -163,23 +164,3 @@ class Triplets(NamedTuple):
 
     def entries(self, key: IntArray) -> Entries:
         return triplet_entries(*self.named(Duals(np.zeros(len(key)), key)).T)
-
-
-def _checked(dual: Mapping[str, Any], n: int) -> tuple[FloatArray, IntArray]:
-    """The price (t,) and the triplets (t, 3) of a dual for n points, or ValueError."""
-    try:
-        price, triplets = real_array(dual["price"], "dual 'price'"), np.asarray(dual["triplets"])
-    except (KeyError, TypeError, IndexError) as error:
-        raise ValueError(
-            f'the dual must be a mapping with "price" and "triplets"; there is no {error}'
-        ) from None
-    if triplets.size == 0:
-        triplets = triplets.reshape(0, 3).astype(np.intp)
-    if price.ndim != 1 or triplets.shape != (len(price), 3) or triplets.dtype.kind not in "iu":
-        raise ValueError(
-            "dual 'price' must be one number for each triplet, with triplets of shape (t, 3) and integers; "
-            f"got shapes {price.shape} and {triplets.shape}, dtype {triplets.dtype}"
-        )
-    if len(triplets) and (triplets.min() < 0 or triplets.max() >= n):
-        raise ValueError(f"dual 'triplets' names a point outside 0..{n - 1}")
-    return price, triplets.astype(np.intp)

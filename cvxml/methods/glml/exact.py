@@ -26,10 +26,11 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.balls import TooFewBits, ball, balls, ends, pivots, total, with_enough_bits
 from cvxml.core.exact import Exact, SingularMetric, flint, root_upward
+from cvxml.core.inputs import dual_array
 from cvxml.core.integer_matrices import root_of, whole
 from cvxml.core.metric import EPS, FloatArray
 from cvxml.core.result import Dual
-from cvxml.methods.glml.instance import Instance, check_dual
+from cvxml.methods.glml.instance import Instance
 
 LARGEST = 12  # most features for which matrices of rationals are inverted
 
@@ -44,7 +45,7 @@ def exact_interval(p: Instance, A: FloatArray, dual: Dual, *, root: ArrayLike | 
         raise ValueError("the exact mode of glml judges one metric at one query: give query of shape (d,)")
     if p.params["model"] != "gaussian":
         raise ValueError('the exact mode of glml is for model="gaussian", one Gaussian for each class')
-    y, u = (float(values[0]) for values in check_dual(dual, 1))
+    y, u = (float(dual_array(dual, name, (1,))[0]) for name in ("y", "u"))
     M = root_of(A, root)
     rows, _ = whole(M)
     V = rows * rows.transpose()  # times a power of two, which cancels below

@@ -11,7 +11,6 @@ dimensions the densities underflow.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -22,7 +21,6 @@ from scipy.special import logsumexp
 from cvxml.core.inputs import check_count, check_labels, check_number, check_X, class_names, real_array
 from cvxml.core.memory import check_metric
 from cvxml.core.metric import EPS, FloatArray, IntArray, middle, unit_scale
-from cvxml.core.result import Dual
 from cvxml.core.wide import wide_of
 from cvxml.methods.glml.certify import departure, whitening, whitening_of
 from cvxml.numbers.span import rank
@@ -115,19 +113,6 @@ def check_priors(priors: Any, y: IntArray, C: int) -> FloatArray | None:
         raise ValueError(f"priors must be {C} positive numbers, one for each class, got {priors!r}")
     shares: FloatArray = given / given.sum()
     return shares
-
-
-def check_dual(dual: Dual, q: int) -> tuple[FloatArray, FloatArray]:
-    """Return "y" and "u" of the dual, (q,) each, one for each query. Raises ValueError for another dual."""
-    for name in ("y", "u"):
-        if not isinstance(dual, Mapping) or name not in dual:
-            raise ValueError(f'the dual must be a mapping with "y" and "u"; there is no {name!r}')
-    y, u = (real_array(dual[name], f"dual {name!r}") for name in ("y", "u"))
-    if y.shape != (q,) or u.shape != (q,):
-        raise ValueError(
-            f"dual 'y' and 'u' must have shape ({q},), one for each query; got {y.shape} and {u.shape}"
-        )
-    return y, u
 
 
 def _queries(query: ArrayLike | None, X: FloatArray) -> tuple[FloatArray, bool]:

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from cvxml.core.exact import Exact
 from cvxml.core.example import Hand, drawn, sample, verified
-from cvxml.core.inputs import real_array
+from cvxml.core.inputs import dual_array, real_array
 from cvxml.core.method import ConvexMethod
 from cvxml.core.metric import FloatArray, as_matrix, as_metric, of_determinant_1
 from cvxml.core.parameter import COUNT, MODEL, NUMBER, NUMBERS, POINTS, Parameter, words
@@ -28,7 +28,7 @@ from cvxml.core.run import Callback, Found, Start, in_one_step
 from cvxml.core.statement import Statement
 from cvxml.methods.glml import definitions
 from cvxml.methods.glml.certify import best_dual, certify_at, examine_unit, sign_of
-from cvxml.methods.glml.instance import Instance, check_dual, instance
+from cvxml.methods.glml.instance import Instance, instance
 from cvxml.methods.glml.misreadings import MISREADINGS
 from cvxml.methods.glml.proved_B import ProvedB, proved_B
 from cvxml.methods.glml.solver import Case, closed_form, curvature
@@ -174,7 +174,7 @@ class GLML(ConvexMethod[Instance]):
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
         """The certificate from any "y" and "u", (q,) each."""
-        y, u = check_dual(dual, len(given.Q))
+        y, u = (dual_array(dual, name, (len(given.Q),)) for name in ("y", "u"))
         return _certificate(given, _each(given, M), y, u)
 
     def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:

@@ -7,7 +7,7 @@ rankings. Dual variables of a list are dual variables of all rankings, with 0 fo
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from cvxml.core.clock import watched
-from cvxml.core.inputs import real_array
+from cvxml.core.inputs import indexed_dual
 from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.core.ranking import earned_exactly
 from cvxml.core.result import Dual
@@ -185,18 +185,8 @@ def read(all_of: Interleavings, dual: Dual) -> tuple[FloatArray, Rankings]:
     dual: "price" (m,) and "rankings" (m, n), each row a query and all other points in order. Raises ValueError if the
     dual has another form, if a price is NaN, or if a row is not a ranking of a query.
     """
-    for name in ("price", "rankings"):
-        if not isinstance(dual, Mapping) or name not in dual:
-            raise ValueError(f'the dual must be a mapping with "price" and "rankings"; there is no {name!r}')
     n = len(all_of.asked.X)
-    mu, index = real_array(dual["price"], "dual 'price'"), np.asarray(dual["rankings"])
-    if index.size == 0:
-        index = index.reshape(0, n).astype(np.intp)
-    if mu.ndim != 1 or index.shape != (len(mu), n) or index.dtype.kind not in "iu":
-        raise ValueError(
-            f"dual 'price' must be one number for each ranking, with rankings of shape (m, {n}) and integers; "
-            f"got shapes {mu.shape} and {index.shape}, dtype {index.dtype}"
-        )
+    mu, index = indexed_dual(dual, "price", "rankings", (n,) * n)
     if np.isnan(mu).any():
         raise ValueError("dual 'price' holds NaN")
     if (np.sort(index, axis=1) != np.arange(n)).any():
@@ -207,7 +197,7 @@ def read(all_of: Interleavings, dual: Dual) -> tuple[FloatArray, Rankings]:
     place = np.minimum(place, len(all_of.asked.queries) - 1)
     if (all_of.asked.queries[place] != index[:, 0]).any():
         raise ValueError("dual 'rankings' has a row for a point that is not a query")
-    return mu, Rankings(all_of, place, index[:, 1:].astype(np.intp))
+    return mu, Rankings(all_of, place, index[:, 1:])
 
 
 def named(rows: Rankings, duals: Duals) -> Dual:

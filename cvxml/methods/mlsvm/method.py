@@ -13,7 +13,7 @@ Reference: N. Nguyen, Y. Guo, Metric Learning: A Support Vector Approach, ECML P
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.example import Hand, drawn, sample, verified
-from cvxml.core.inputs import check_count, real_array
+from cvxml.core.inputs import check_count, indexed_dual
 from cvxml.core.metric import FloatArray, IntArray, as_metric, project_psd
 from cvxml.core.parameter import COUNT, LISTS, NUMBER, WORD, Parameter
 from cvxml.core.result import Certificate, Dual, Status
@@ -140,7 +140,8 @@ class MLSVM(FamilyMethod[Instance]):
         Pairs that are no row of the problem are dropped.
         """
         n, (index, near) = len(given.X), given.N.pairs
-        u, w = (_on(index @ (n, 1), *_checked(dual, name, n), n) for name in ("u", "w"))
+        listed = (indexed_dual(dual, name, f"{name}_index", (n, n)) for name in ("u", "w"))
+        u, w = (_on(index @ (n, 1), *each, n) for each in listed)
         return (Duals(np.where(near, u, -w), np.arange(len(index))),)
 
     def named(self, given: Instance, duals: Duals) -> Dual:
@@ -245,26 +246,6 @@ def _on(keys: IntArray, values: FloatArray, given: IntArray, n: int) -> FloatArr
     # no dual variable exceeds 1/n, and sums of anything much larger could overflow
     np.add.at(found, order[at[known]], np.clip(np.nan_to_num(values[known], nan=0.0), 0.0, 1.0))
     return found
-
-
-def _checked(dual: Dual, name: str, n: int) -> tuple[FloatArray, IntArray]:
-    missing = [part for part in (name, f"{name}_index") if not isinstance(dual, Mapping) or part not in dual]
-    if missing:
-        raise ValueError(
-            f'the dual must be a mapping with "u", "u_index", "w", "w_index"; there is no {missing[0]!r}'
-        )
-    values = real_array(dual[name], f"dual {name!r}")
-    given = np.asarray(dual[f"{name}_index"])
-    if given.size == 0:
-        given = given.reshape(0, 2).astype(np.intp)
-    if values.ndim != 1 or given.shape != (len(values), 2) or given.dtype.kind not in "iu":
-        raise ValueError(
-            f"dual {name!r} must be one number for each pair, with {name}_index of shape (p, 2) and integers; "
-            f"got shapes {values.shape} and {given.shape}, dtype {given.dtype}"
-        )
-    if len(given) and (given.min() < 0 or given.max() >= n):
-        raise ValueError(f"{name}_index names a point outside 0..{n - 1}")
-    return values, given.astype(np.intp)
 
 
 METHOD = MLSVM()

@@ -41,14 +41,13 @@ by ranks, in rationals (numbers/span.py).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from cvxml.core.inputs import real_array
+from cvxml.core.inputs import dual_array
 from cvxml.core.metric import EPS, FloatArray, examine
 from cvxml.core.result import Certificate, Dual, Stationarity
 from cvxml.family.geometry.coordinates import Coordinates, coordinates
@@ -246,12 +245,8 @@ def _smallest_theta(Z_R: FloatArray, Z_I: FloatArray) -> float | None:
 
 
 def dual_matrix(dual: Dual, name: str, d: int) -> FloatArray:
-    """Return the symmetric part of `dual[name]` (d, d). Raises ValueError if it is not a finite matrix (d, d)."""
-    if not isinstance(dual, Mapping) or name not in dual:
-        raise ValueError(f'the dual must be a mapping with "R" and "interior"; there is no {name!r}')
-    M = real_array(dual[name], f"dual {name!r}")
-    if M.shape != (d, d) or not np.isfinite(M).all():
-        raise ValueError(f"dual {name!r} must be a finite matrix of shape ({d}, {d}), got shape {M.shape}")
+    """Return the symmetric part of `dual[name]` (d, d). Raises ValueError if it is not a matrix of numbers to 1e300."""
+    M = dual_array(dual, name, (d, d))
     if np.abs(M).max() > 1e300:
         raise ValueError(f"dual {name!r} has entries up to {np.abs(M).max():.3g}; they must be at most 1e300")
     return (M + M.T) / 2

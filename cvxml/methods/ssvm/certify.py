@@ -24,7 +24,7 @@ strongly convex: its optimum is within sqrt(gap) of W. For F itself, only F >= 0
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -33,7 +33,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from cvxml.core.clock import watched
-from cvxml.core.inputs import real_array
+from cvxml.core.inputs import indexed_dual
 from cvxml.core.metric import EPS, FloatArray, IntArray, examine, psd_root, unit_scale
 from cvxml.core.result import Certificate, Dual
 from cvxml.family.losses.groups import Slack
@@ -133,11 +133,19 @@ def of_points(sets: IntArray) -> IntArray:
 
 def read(p: Instance, dual: Dual) -> tuple[FloatArray, IntArray]:
     """Return weights q (m,) > 0 and their sets (m, 1 + k), from any numbers; the weights of a point sum to 1."""
-    q, sets = _checked(dual, len(p.X), p.k)
+    q, sets = finite_dual(dual, "q", (len(p.X),) * (1 + p.k))
     sets, proper = in_order(sets)
     # no weight exceeds 1, and sums of much larger numbers could overflow
     q, kept = np.clip(q, 0.0, 1.0), proper & (q > 0)
     return scaled(q[kept], sets[kept]), sets[kept]
+
+
+def finite_dual(dual: Dual, name: str, ends: Sequence[int]) -> tuple[FloatArray, IntArray]:
+    """Return the arrays of `indexed_dual`. Raises ValueError also for NaN and infinity."""
+    values, index = indexed_dual(dual, name, f"{name}_index", ends)
+    if not np.isfinite(values).all():
+        raise ValueError(f"dual {name!r} holds NaN or infinity")
+    return values, index
 
 
 def scaled(q: FloatArray, sets: IntArray) -> FloatArray:
@@ -199,25 +207,6 @@ def exchanged(G: Weights, nu: Any, exchanges: IntArray) -> Weights:
     return Weights(
         np.concatenate([G.pairs, exchanges[:, :2], exchanges[:, ::2]]), np.concatenate([G.w, -nu, nu])
     )
-
-
-def _checked(dual: Dual, n: int, k: int) -> tuple[FloatArray, IntArray]:
-    for name in ("q", "q_index"):
-        if not isinstance(dual, Mapping) or name not in dual:
-            raise ValueError(f'the dual must be a mapping with "q" and "q_index"; there is no {name!r}')
-    q, index = real_array(dual["q"], "dual 'q'"), np.asarray(dual["q_index"])
-    if index.size == 0:
-        index = index.reshape(0, k + 1).astype(np.intp)
-    if q.ndim != 1 or index.shape != (len(q), k + 1) or index.dtype.kind not in "iu":
-        raise ValueError(
-            f"dual 'q' must be one number for each set, with q_index of shape (m, {k + 1}) and integers; "
-            f"got shapes {q.shape} and {index.shape}, dtype {index.dtype}"
-        )
-    if len(index) and (index.min() < 0 or index.max() >= n):
-        raise ValueError(f"q_index names a point outside 0..{n - 1}")
-    if not np.isfinite(q).all():
-        raise ValueError("dual 'q' holds NaN or infinity")
-    return q, index.astype(np.intp)
 
 
 class Inferred(NamedTuple):

@@ -36,7 +36,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cvxml.core.inputs import real_array
 from cvxml.core.metric import EPS, FloatArray, IntArray
 from cvxml.core.result import Certificate, Dual
 from cvxml.family.losses.groups import Slack
@@ -48,6 +47,7 @@ from cvxml.methods.ssvm.certify import (
     delta,
     duals_at_zero,
     exchanged,
+    finite_dual,
     in_order,
     inferred,
     of_points,
@@ -176,7 +176,10 @@ def leaves_of(p: Instance, dual: Dual) -> tuple[IntArray, Iterator[tuple[int, In
 
     Raises ValueError as `certify_tree` does.
     """
-    tree, q, q_index, nu, nu_index = _checked(dual, len(p.X), p.k)
+    n = len(p.X)
+    tree = _tree(dual, n)
+    q, q_index = finite_dual(dual, "q", (len(tree), *(n,) * (1 + p.k)))
+    nu, nu_index = finite_dual(dual, "nu", (len(tree), n, n, n))
     q_ends, nu_ends = _by_leaf(q_index, len(tree)), _by_leaf(nu_index, len(tree))
 
     def of_row(row: int) -> Leaf:
@@ -186,33 +189,20 @@ def leaves_of(p: Instance, dual: Dual) -> tuple[IntArray, Iterator[tuple[int, In
     return tree, ((row, known, repair(p, known, of_row(row))) for row, known in _leaves(tree, p))
 
 
-def _checked(dual: Dual, n: int, k: int) -> tuple[IntArray, FloatArray, IntArray, FloatArray, IntArray]:
-    widths = {"tree": 4, "q_index": 2 + k, "nu_index": 4}
-    index: dict[str, IntArray] = {}
-    for name in ("tree", "q", "q_index", "nu", "nu_index"):
-        if name not in dual:
-            raise ValueError(f"the dual of an enumerated certificate has no {name!r}")
-        if name in widths:
-            array = np.asarray(dual[name])
-            array = array.reshape(-1, widths[name]).astype(np.intp) if array.size == 0 else array
-            if array.ndim != 2 or array.shape[1] != widths[name] or array.dtype.kind not in "iu":
-                raise ValueError(
-                    f"dual {name!r} must hold integers and have shape (m, {widths[name]}), got {array.shape}"
-                )
-            index[name] = array.astype(np.intp)
-    tree, q, nu = index["tree"], real_array(dual["q"], "dual 'q'"), real_array(dual["nu"], "dual 'nu'")
-    if q.shape != index["q_index"].shape[:1] or nu.shape != index["nu_index"].shape[:1]:
-        raise ValueError("dual 'q' and 'nu' must be one number for each row of 'q_index' and 'nu_index'")
-    if not (np.isfinite(q).all() and np.isfinite(nu).all()):
-        raise ValueError("dual 'q' or 'nu' holds NaN or infinity")
-    for name, rows in (("q_index", index["q_index"]), ("nu_index", index["nu_index"])):
-        inside = (rows >= 0).all() and (rows[:, 0] < len(tree)).all() and (rows[:, 1:] < n).all()
-        if not inside:
-            raise ValueError(f"{name} names a row of the tree or a point that does not exist")
+def _tree(dual: Dual, n: int) -> IntArray:
+    """Return the tree (rows, 4) for n points. Raises ValueError if it is no tree."""
+    if "tree" not in dual:
+        raise ValueError("the dual of an enumerated certificate has no 'tree'")
+    tree = np.asarray(dual["tree"])
+    if tree.ndim != 2 or tree.shape[1] != 4 or len(tree) == 0 or tree.dtype.kind not in "iu":
+        raise ValueError(
+            f"dual 'tree' must hold integers and have shape (m, 4), m > 0; got {tree.shape}, {tree.dtype}"
+        )
+    tree = tree.astype(np.intp)
     branches = tree[tree[:, 0] >= 0]
+    if (branches[:, :2] >= n).any() or (branches[:, 1] < 0).any():
+        raise ValueError("a branch of the tree names a point that does not exist")
     children = np.sort(branches[:, 2:].ravel())
-    if len(tree) == 0 or (branches[:, :2] >= n).any() or (branches[:, 1] < 0).any():
-        raise ValueError("the tree is empty, or a branch of it names a point that does not exist")
     if (
         not np.array_equal(children, np.arange(1, len(tree)))
         or (branches[:, 2:].min(axis=1, initial=len(tree)) <= np.flatnonzero(tree[:, 0] >= 0)).any()
@@ -220,7 +210,7 @@ def _checked(dual: Dual, n: int, k: int) -> tuple[IntArray, FloatArray, IntArray
         raise ValueError(
             "the rows are not a tree: every row but the first must be the child of one row above it"
         )
-    return tree, q, index["q_index"], nu, index["nu_index"]
+    return tree
 
 
 def _by_leaf(index: IntArray, rows: int) -> list[IntArray]:
