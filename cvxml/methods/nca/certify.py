@@ -262,9 +262,10 @@ class Limit(NamedTuple):
 def limit(p: Instance, metric: Metric) -> Limit:
     """Return the limit of the objective along the multiples of the metric."""
     total, best = 0.0, True
-    for at in metric.distances_in_blocks():
-        nearest = (at.D + at.error).min(axis=1, keepdims=True)
-        right = at.D - at.error <= nearest * (1 + CLOSE)
+    for at in metric.blocks():
+        D = np.where(at.others, at.D, np.inf)
+        nearest = (D + at.of_D).min(axis=1, keepdims=True)
+        right = D - at.of_D <= nearest * (1 + CLOSE)
         best &= bool((np.where(right, at.s, np.inf).min(axis=1) == at.s.max(axis=1)).all())
         mean = np.where(right, at.s, 0.0).sum(axis=1) / right.sum(axis=1)
         with np.errstate(divide="ignore"):

@@ -62,23 +62,15 @@ class Softmax:
         return logs
 
 
-class Far(NamedTuple):
-    """Distances D of some points to all points, inf to themselves, with bounds of the errors; (b, n) each."""
-
-    D: FloatArray
-    error: FloatArray
-    s: FloatArray  # similarities
-
-
 class Points:
     """The quantities of some points at the metric. A quantity `of_x` bounds the error of the quantity x.
 
-    rows (b,): the points. D, error (b, n): squared distances to all points, and bounds of their errors. s (b, n): their
-    similarities.
+    rows (b,): the points. D, of_D (b, n): squared distances to all points, and bounds of their errors. s (b, n): their
+    similarities. error (b, n): bounds that also cover the exponentials and logarithms.
     """
 
-    def __init__(self, rows: IntArray, D: FloatArray, error: FloatArray, s: FloatArray, criterion: str):
-        self.rows, self.D, self.error, self.s = rows, D, error + 128 * EPS, s
+    def __init__(self, rows: IntArray, D: FloatArray, of_D: FloatArray, s: FloatArray, criterion: str):
+        self.rows, self.D, self.of_D, self.error, self.s = rows, D, of_D, of_D + 128 * EPS, s
         self.criterion = criterion
         self.right = s > 0
         self.others = np.ones(D.shape, dtype=bool)
@@ -291,28 +283,14 @@ class Metric:
             return
         size, kept = max(1, BLOCK // len(self.Y)), list[Points]()
         for first in watched(range(0, len(self.points), size)):
-            at = self.of(self.points[first : first + size])
+            rows = self.points[first : first + size]
+            s = np.array([self.p.row(i) for i in rows.tolist()])
+            at = Points(rows, *self.distances(rows), s, self.p.criterion)
             if len(self.Y) <= MAX_POINTS_CACHED:
                 kept.append(at)
             yield at
         if len(self.Y) <= MAX_POINTS_CACHED:
             self._kept = kept
-
-    def of(self, rows: IntArray) -> Points:
-        """Return the quantities of some points."""
-        return Points(rows, *self.distances(rows), self._similarities(rows), self.p.criterion)
-
-    def distances_in_blocks(self) -> Iterator[Far]:
-        """Yield the distances of all usable points to the other points, some at a time."""
-        size = max(1, BLOCK // len(self.Y))
-        for first in watched(range(0, len(self.points), size)):
-            rows = self.points[first : first + size]
-            D, error = self.distances(rows)
-            D[np.arange(len(rows)), rows] = np.inf
-            yield Far(D, error, self._similarities(rows))
-
-    def _similarities(self, rows: IntArray) -> FloatArray:
-        return np.array([self.p.row(i) for i in rows.tolist()])
 
     @cached_property
     def value(self) -> tuple[float, float]:
