@@ -12,13 +12,13 @@ import numpy as np
 from scipy.optimize import minimize
 
 from cvxml.core.clock import look, watched
-from cvxml.core.inputs import check_count, real_array
 from cvxml.core.metric import FloatArray
 from cvxml.core.result import Status, Step
 from cvxml.core.run import Callback, Found, Start, untried
 from cvxml.family.stationary.stationary import CLOSE, ROUNDING
 from cvxml.methods.mlkr.certify import certify, rows_of, tends_to_0
 from cvxml.methods.mlkr.instance import Instance
+from cvxml.solvers.starts import each_start, given_components, named_components
 
 ARRIVED = 1e-10  # relative distance of F from its limit along multiples at which the limit counts as reached
 STARTS = ("auto", "pca", "identity", "random")
@@ -187,34 +187,20 @@ def starts(given: Instance, init: Any, random_state: int) -> list[tuple[str, Flo
 
     init: "auto", "pca", "identity" or "random", scaled by the best power of two; components (m, d); or a list of these.
     """
-    check_count(random_state, "random_state", at_least=0)
-    if (
-        isinstance(init, (list, tuple))
-        and len(init)
-        and all(isinstance(one, str) or np.ndim(one) == 2 for one in init)
-    ):
-        return [found for one in init for found in starts(given, one, random_state)]
-    (_, d), r = given.X.shape, given.at.Y.shape[1]
+    return [_start(given, one, random_state) for one in each_start(init, random_state)]
+
+
+def _start(given: Instance, init: Any, random_state: int) -> tuple[str, FloatArray]:
     if not isinstance(init, str):
-        A = real_array(init, "init")
-        if A.shape != (given.m, d) or not np.isfinite(A).all() or not A.any():
-            raise ValueError(
-                f"init must be finite components ({given.m}, {d}), not all 0, got shape {A.shape}"
-            )
-        return [("given", A @ given.at.back)]
+        return "given", given_components(init, given.m, given.X.shape[1]) @ given.at.back
     if init not in STARTS:
         raise ValueError(
             f"init must be one of {', '.join(map(repr, STARTS))}, components, or a list; got {init!r}"
         )
-    name = init if init != "auto" else "identity" if given.m >= r else "pca"
-    if name == "pca":
-        A = np.linalg.svd(given.X - given.X.mean(axis=0), full_matrices=True)[2][: given.m]
-    elif name == "identity":
-        A = np.eye(given.m, d)
-    else:
-        A = np.random.default_rng(random_state).standard_normal((given.m, d))
-    A = A @ given.at.back
+    of_all = "identity" if given.m >= given.at.Y.shape[1] else "pca"
+    name = of_all if init == "auto" else init
+    A = named_components(name, given.X, given.m, random_state) @ given.at.back
     A = A * (math.sqrt(len(A)) / float(np.linalg.norm(A)))
     # F is smallest for this power of two.
     sizes = [2.0**k for k in range(-6, 7)]
-    return [(init, A * min(sizes, key=lambda t: value_and_gradient(given.at.Y, given.y, t * A)[0]))]
+    return init, A * min(sizes, key=lambda t: value_and_gradient(given.at.Y, given.y, t * A)[0])

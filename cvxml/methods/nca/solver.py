@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cvxml.core.clock import look
-from cvxml.core.inputs import check_count
-from cvxml.core.metric import EPS, FloatArray, project_psd, real_array
+from cvxml.core.metric import EPS, FloatArray, project_psd
 from cvxml.core.result import Dual, Status, Step
 from cvxml.core.run import Callback, Found, Start, silent, untried
 from cvxml.family.geometry.coordinates import Coordinates, coordinates
@@ -27,6 +26,7 @@ from cvxml.methods.nca.certify import Limit, certify, collapsible, limit
 from cvxml.methods.nca.descent import LARGEST, Descent, Held, Iterate, Pairs
 from cvxml.methods.nca.instance import Instance
 from cvxml.methods.nca.rows import Metric
+from cvxml.solvers.starts import each_start, given_components, named_components
 
 SHARE = 0.1  # the descent stops at this share of tol
 UNUSED = 1e-7  # a new direction must decrease the objective by this share of its distance to the bound
@@ -157,24 +157,21 @@ def _notes(p: Instance, runs: list[Run], why: str) -> list[str]:
 
 def starts_of(at: Solver, init: Any, random_state: int) -> list[NamedStart]:
     """Return the start or starts that `init` asks for. Raises ValueError for any other `init`."""
+    return [_start(at, one, random_state) for one in each_start(init, random_state)]
+
+
+def _start(at: Solver, init: Any, random_state: int) -> NamedStart:
     p = at.p
-    check_count(random_state, "random_state", at_least=0)
-    if isinstance(init, str):
-        given_A = named_start(p, init, random_state)
-        unscaled = at.to_coordinates(given_A)
-        A = at.scaled(unscaled)
-        Q = given_A.T @ given_A * float(np.sum(A**2) / np.sum(unscaled**2))
-        if init == "likelihood":
-            A = Solver(p._replace(criterion="g")).run("likelihood", A, 1e-2, 50).A
-        return [NamedStart(init, A, Q)]
-    if (
-        isinstance(init, (list, tuple))
-        and init
-        and all(isinstance(one, str) or np.ndim(one) == 2 for one in init)
-    ):
-        return [found for one in init for found in starts_of(at, one, random_state)]
-    A = given_start(p, init)
-    return [NamedStart("given", at.to_coordinates(A), A.T @ A)]
+    if not isinstance(init, str):
+        A = given_components(init, p.m, p.X.shape[1])
+        return NamedStart("given", at.to_coordinates(A), A.T @ A)
+    given_A = named_start(p, init, random_state)
+    unscaled = at.to_coordinates(given_A)
+    A = at.scaled(unscaled)
+    Q = given_A.T @ given_A * float(np.sum(A**2) / np.sum(unscaled**2))
+    if init == "likelihood":
+        A = Solver(p._replace(criterion="g")).run("likelihood", A, 1e-2, 50).A
+    return NamedStart(init, A, Q)
 
 
 def named_start(p: Instance, name: str, random_state: int) -> FloatArray:
@@ -182,24 +179,18 @@ def named_start(p: Instance, name: str, random_state: int) -> FloatArray:
 
     "auto" is "lda" if that has m directions, else "pca" if m < min(n, d), else "identity".
     """
-    n, d = p.X.shape
+    most = min(p.X.shape)
+    if name not in STARTS:
+        raise ValueError(
+            f"init={name!r}: a start is one of {', '.join(map(repr, STARTS))}, components (m, d), or a list of these"
+        )
     if name in ("auto", "likelihood"):
         found = _lda(p)
         if len(found) >= p.m:
             return np.ascontiguousarray(found[: p.m])
-        name = "pca" if p.m < min(n, d) else "identity"
-    if name == "identity":
-        return np.eye(p.m, d)
-    if name == "random":
-        return np.random.default_rng(random_state).standard_normal((p.m, d))
-    if name == "pca":
-        if p.m > min(n, d):
-            raise ValueError(
-                f"init='pca' has {min(n, d)} components at most, and n_components={p.m} are requested"
-            )
-        _, _, Vt = np.linalg.svd(p.X - p.X.mean(axis=0), full_matrices=False)
-        components: FloatArray = Vt[: p.m]
-        return components
+        name = "pca" if p.m < most else "identity"
+    if name == "pca" and p.m > most:
+        raise ValueError(f"init='pca' has {most} components at most, and n_components={p.m} are requested")
     if name == "lda":
         if p.similarity is not None:
             raise ValueError("init='lda' needs class labels, and a similarity was given: take 'pca'")
@@ -210,25 +201,7 @@ def named_start(p: Instance, name: str, random_state: int) -> FloatArray:
                 "requested: take 'pca' or 'identity'"
             )
         return np.ascontiguousarray(found[: p.m])
-    raise ValueError(
-        f"init={name!r}: a start is one of {', '.join(map(repr, STARTS))}, components (m, d), or a list of these"
-    )
-
-
-def given_start(p: Instance, init: Any) -> FloatArray:
-    """Return the components (m, d) of the user. Raises ValueError for another shape, NaN, infinity, or zeros."""
-    A = real_array(init, "init")
-    if A.shape != (p.m, p.X.shape[1]):
-        raise ValueError(
-            f"init must have shape ({p.m}, {p.X.shape[1]}), (n_components, features), got {A.shape}"
-        )
-    if not np.isfinite(A).all():
-        raise ValueError("init holds NaN or infinity; every entry must be finite")
-    if np.abs(A).max() > 1e150:
-        raise ValueError(f"init has entries up to {np.abs(A).max():.3g}, so distances overflow; divide it")
-    if not A.any():
-        raise ValueError("init is zero, and A = 0 is stationary, so a descent stays there; give another init")
-    return A
+    return named_components(name, p.X, p.m, random_state)
 
 
 def _lda(p: Instance) -> FloatArray:

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from cvxml.core.inputs import check_count
 from cvxml.core.metric import FloatArray, IntArray, as_metric, project_psd, unit_scale
 from cvxml.core.result import Certificate, Dual, Status, Step
 from cvxml.core.run import Callback, Found, Start, untried
@@ -22,6 +21,7 @@ from cvxml.methods.ssvm.certify import certify, of_points
 from cvxml.methods.ssvm.inference import Point, nearest, point_at
 from cvxml.methods.ssvm.instance import Instance
 from cvxml.methods.ssvm.step import Run, StepResult, StepSolver, cccp
+from cvxml.solvers.starts import each_start
 
 STARTS = ("zero", "identity", "relieff", "random")
 UNMOVED = 1e-4  # share of F: if ||W||^2 is smaller, the data hardly move the metric
@@ -108,16 +108,12 @@ def start_metric(p: Instance, name: str, random_state: int = 0) -> FloatArray:
 
 
 def _starts(p: Instance, init: Any, random_state: int, s: float) -> list[tuple[str, FloatArray]]:
-    check_count(random_state, "random_state", at_least=0)
-    if isinstance(init, str):
-        return [(init, start_metric(p, init, random_state))]
-    if (
-        isinstance(init, (list, tuple))
-        and init
-        and all(isinstance(one, str) or np.ndim(one) == 2 for one in init)
-    ):
-        return [start for one in init for start in _starts(p, one, random_state, s)]
-    return [("given", as_metric(init, p.X.shape[1], "init") * s**2)]
+    return [
+        (one, start_metric(p, one, random_state))
+        if isinstance(one, str)
+        else ("given", as_metric(one, p.X.shape[1], "init") * s**2)
+        for one in each_start(init, random_state)
+    ]
 
 
 def _in_units(step: Step, s: float) -> Step:

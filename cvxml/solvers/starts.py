@@ -1,0 +1,47 @@
+"""Starts of a descent on a factor A (m, d) of the metric: names, arrays of the user, and lists of both."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cvxml.core.inputs import check_count, real_array
+from cvxml.core.metric import FloatArray
+
+LARGEST = 1e150  # entries of a start; squares of larger ones overflow
+
+
+def each_start(init: Any, random_state: int) -> list[Any]:
+    """Return the starts in `init`: a name, an array, or a list of names and matrices.
+
+    Raises ValueError for a bad random_state.
+    """
+    check_count(random_state, "random_state", at_least=0)
+    listed = isinstance(init, (list, tuple)) and len(init) > 0
+    if listed and all(isinstance(one, str) or np.ndim(one) == 2 for one in init):
+        return list(init)
+    return [init]
+
+
+def named_components(name: str, X: FloatArray, m: int, random_state: int) -> FloatArray:
+    """Return A (m, d) for points X (n, d): "pca", "identity" or "random" (normal entries)."""
+    d = X.shape[1]
+    if name == "pca":
+        components: FloatArray = np.linalg.svd(X - X.mean(axis=0), full_matrices=m > min(X.shape))[2][:m]
+        return components
+    return np.eye(m, d) if name == "identity" else np.random.default_rng(random_state).standard_normal((m, d))
+
+
+def given_components(init: Any, m: int, d: int) -> FloatArray:
+    """Return the components (m, d) of the user. Raises ValueError for another shape, NaN, infinity, or zeros."""
+    A = real_array(init, "init")
+    if A.shape != (m, d):
+        raise ValueError(f"init must have shape ({m}, {d}), (n_components, features), got {A.shape}")
+    if not np.isfinite(A).all():
+        raise ValueError("init holds NaN or infinity; every entry must be finite")
+    if np.abs(A).max() > LARGEST:
+        raise ValueError(f"init has entries up to {np.abs(A).max():.3g}, so distances overflow; divide it")
+    if not A.any():
+        raise ValueError("init is zero, and A = 0 is stationary, so a descent stays there; give another init")
+    return A
