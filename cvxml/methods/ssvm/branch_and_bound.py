@@ -36,7 +36,7 @@ from cvxml.methods.ssvm.inference import (
 )
 from cvxml.methods.ssvm.instance import Instance
 from cvxml.methods.ssvm.step import cccp
-from cvxml.methods.ssvm.tree import IN, OPEN, OUT, follow, known_at_root
+from cvxml.methods.ssvm.tree import IN, OPEN, OUT, Leaf, follow, known_at_root, stored
 
 ROUNDS = 20  # of one relaxation
 ENOUGH = 0.1  # share of the missing bound: a relaxation that cannot gain more does not reach the threshold
@@ -389,15 +389,8 @@ class Search:
 
     def dual(self, scale: float) -> Dual:
         """Return the tree and its multipliers in the form of tree.py, for X = scale times that of p."""
-        leaves = sorted(self.tree.proofs.items())
-        return {
-            "tree": np.array(self.tree.rows, dtype=np.intp),
-            "q": np.concatenate([proof.q for _, proof in leaves]),
-            "q_index": np.concatenate([_numbered(at, proof.sets) for at, proof in leaves]),
-            "nu": np.concatenate([proof.nu for _, proof in leaves]) / scale**4,
-            "nu_index": np.concatenate([_numbered(at, proof.exchanges) for at, proof in leaves]),
-        }
-
-
-def _numbered(at: int, rows: IntArray) -> IntArray:
-    return np.column_stack([np.full(len(rows), at), rows])
+        leaves = [
+            (at, Leaf(proof.q, proof.sets, proof.nu / scale**4, proof.exchanges))
+            for at, proof in sorted(self.tree.proofs.items())
+        ]
+        return stored(np.array(self.tree.rows, dtype=np.intp), leaves, self.p.k)

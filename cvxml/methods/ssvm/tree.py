@@ -31,7 +31,7 @@ within sqrt(F - bound) of V, and a leaf with a bound above F holds no optimum.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -165,7 +165,7 @@ def certify_tree(p: Instance, W: FloatArray, dual: Dual) -> Certificate:
         rounding=rounding,
         radius=radius + looked.feasibility.distance,
         feasibility=looked.feasibility,
-        dual=_stored(tree, kept, p.k),
+        dual=stored(tree, kept, p.k),
         undecided=NOT_IN_INTEGERS if nearly else "",
         value_rounding=F_error,
     )
@@ -264,16 +264,14 @@ def _bound(p: Instance, known: IntArray, leaf: Leaf) -> tuple[FloatArray, float,
     return V, bound - (gained.error + paid.error + 2 * EPS * abs(bound)) * (1 + 1e-6), error
 
 
-def _stored(tree: IntArray, kept: list[tuple[int, Leaf]], k: int) -> dict[str, np.ndarray]:
-    none = [np.empty((0, 1 + k), dtype=np.intp), np.empty((0, 3), dtype=np.intp)]
-    leaf_of_q = np.repeat([row for row, _ in kept], [len(leaf.q) for _, leaf in kept])
-    leaf_of_nu = np.repeat([row for row, _ in kept], [len(leaf.nu) for _, leaf in kept])
+def stored(tree: IntArray, leaves: Sequence[tuple[int, Leaf]], k: int) -> Dual:
+    """Return the tree (rows, 4) and the multipliers of its leaves, each with its row, in the form of `certify_tree`."""
+    sets = [np.column_stack([np.full(len(leaf.sets), row), leaf.sets]) for row, leaf in leaves]
+    exchanges = [np.column_stack([np.full(len(leaf.exchanges), row), leaf.exchanges]) for row, leaf in leaves]
     return {
         "tree": tree,
-        "q": np.concatenate([np.empty(0), *(leaf.q for _, leaf in kept)]),
-        "q_index": np.column_stack([leaf_of_q, np.concatenate([none[0], *(leaf.sets for _, leaf in kept)])]),
-        "nu": np.concatenate([np.empty(0), *(leaf.nu for _, leaf in kept)]),
-        "nu_index": np.column_stack(
-            [leaf_of_nu, np.concatenate([none[1], *(leaf.exchanges for _, leaf in kept)])]
-        ),
+        "q": np.concatenate([np.empty(0), *(leaf.q for _, leaf in leaves)]),
+        "q_index": np.concatenate([np.empty((0, 2 + k), dtype=np.intp), *sets]),
+        "nu": np.concatenate([np.empty(0), *(leaf.nu for _, leaf in leaves)]),
+        "nu_index": np.concatenate([np.empty((0, 4), dtype=np.intp), *exchanges]),
     }
