@@ -123,33 +123,20 @@ def winning(D: FloatArray, y: IntArray, i: int, k: int, candidates: Candidates) 
     own = int(y[i])
     best = targeted(D, y, i, k, own, 1, candidates)
     if best is None:
-        sizes = [len(listed) for listed in members_by_class(y, i)]
-        rest = [size for c, size in enumerate(sizes) if c != own]
-        needed = next(m for m in range(1, k + 1) if m + sum(min(m - 1, size) for size in rest) >= k)
         raise ValueError(
-            f"class {own} cannot win among k={k} neighbours of point {i}: it needs {needed} votes "
-            f"and has {sizes[own]} other points; take a smaller k or more points of class {own}"
+            f"class {own} cannot win among k={k} neighbours of point {i}; take a smaller k, or more of its points"
         )
     return best
 
 
-def h_star(
-    X: FloatArray, y: IntArray, W: FloatArray, k: int, candidates: Candidates = nearest_sets
-) -> list[Neighbors]:
+def h_star(X: FloatArray, y: IntArray, W: FloatArray, k: int) -> list[Neighbors]:
     """h*_i of every point (Algorithm 1): the latent sets of a CCCP step at W. ValueError as `winning`."""
-    return [winning(distances(X, W, i), y, i, k, candidates)[0] for i in range(len(X))]
+    return [winning(distances(X, W, i), y, i, k, nearest_sets)[0] for i in range(len(X))]
 
 
-def h_hat(
-    X: FloatArray,
-    y: IntArray,
-    W: FloatArray,
-    k: int,
-    Lam: FloatArray,
-    candidates: Candidates = nearest_sets,
-) -> list[Neighbors]:
+def h_hat(X: FloatArray, y: IntArray, W: FloatArray, k: int, Lam: FloatArray) -> list[Neighbors]:
     """The worst offending set of every point (Algorithm 1)."""
-    return [loss_augmented(distances(X, W, i), y, i, k, Lam, candidates)[0] for i in range(len(X))]
+    return [loss_augmented(distances(X, W, i), y, i, k, Lam, nearest_sets)[0] for i in range(len(X))]
 
 
 def surrogate_loss(

@@ -9,7 +9,7 @@ maximum is over every h, with ties for most votes (Algorithm 3 prints tau = 1, s
 paper names CCCP and runs SGD.
 
 `enumerated`  A row for every set h: the definition, for very small n.
-`generated`   Only the violated rows, found by any exact loss-augmented inference.
+`generated`   Only the violated rows, found by exact loss-augmented inference.
 `polynomial`  Delta is the largest Lam(y_i, r) over the classes r tied for most votes. So the rows of i are: for
 every
     class r and every number m of votes,   t_i >= Lam(y_i, r) + max { -sum_j D_j z_j },   the maximum over sets z
@@ -33,7 +33,7 @@ Gerrymandering, NIPS 2014; CCCP: Yuille and Rangarajan, NIPS 2002.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import cvxpy as cp
@@ -52,6 +52,7 @@ from cvxml.methods.ssvm.enumeration import (
 )
 
 Sets = Sequence[Sequence[Neighbors]]
+VIOLATED = 1e-9  # rows violated by less are not added
 
 
 class Generated(NamedTuple):
@@ -157,9 +158,7 @@ def enumerated(
     return restricted(X, y, k, C, Lam, h_star, every_set(y, k))
 
 
-def best_assignment(
-    X: FloatArray, y: IntArray, k: int, C: float, Lam: FloatArray, solver: str = "clarabel"
-) -> Assigned:
+def best_assignment(X: FloatArray, y: IntArray, k: int, C: float, Lam: FloatArray) -> Assigned:
     """The optimum of F: the step is solved for every assignment of a winning set to every point, so n is about 6.
 
     F(W) is the least of the objectives of these steps at W. So the least of their optima is the optimum of F.
@@ -175,7 +174,7 @@ def best_assignment(
     #:     \text{ that } y_i \text{ wins}
     for h_star in itertools.product(*winning):
         P.value = sum_of_latent(X, y, k, h_star)
-        W = solve_problem(problem, solver)["W"]
+        W = solve_problem(problem, "clarabel")["W"]
         if problem.value < best.value:
             best = Assigned(float(problem.value), W, h_star)
     return best
@@ -194,40 +193,32 @@ def generated(
     C: float,
     Lam: FloatArray,
     h_star: Sequence[Neighbors],
-    infer: Callable[[FloatArray], Sequence[Sequence[int]]] | None = None,
     solver: str = "clarabel",
-    tol: float = 1e-9,
 ) -> Generated:
     """The same step with few sets: solve, find the worst set of every point, and add the violated ones.
 
-    infer: a function from W to one set for each point, with indices in any order. The set maximises <W, Psi_ih> +
-    Delta(y_i, h). By default, all vote counts are enumerated. The loop ends when no new set is violated by more
-    than tol; there are finitely many sets. Raises SolverFailure if the back end gives no answer.
+    The loop ends when no new set is violated by more than `VIOLATED`; there are finitely many sets. Raises
+    SolverFailure if the back end gives no answer.
     """
-    sets: list[list[Neighbors]] = [[as_set(h)] for h in h_star]
+    sets: list[list[Neighbors]] = [[h] for h in h_star]
     rounds = 0
     while True:
         values = solve_problem(restricted(X, y, k, C, Lam, h_star, sets), solver)
         W, t = values["W"], values["t"]
         rounds += 1
-        worst = [as_set(h) for h in (h_hat(X, y, W, k, Lam) if infer is None else infer(W))]
+        worst = h_hat(X, y, W, k, Lam)
         violated = [
             i
             for i, h in enumerate(worst)
             #: start with the rows of h*_i; add each h with <W, Psi(x_i, h)> + Delta(y_i, h) > t_i; repeat
             #:   | \text{start with the rows of } h_i^* \text{; add each } h \text{ with }
             #:     \langle \mathbf{W}, \Psi(\mathbf{x}_i, h) \rangle + \Delta(y_i, h) > t_i \text{; repeat}
-            if h not in sets[i] and np.sum(W * Psi(X, i, h)) + Delta(y, i, h, Lam) > t[i] + tol
+            if h not in sets[i] and np.sum(W * Psi(X, i, h)) + Delta(y, i, h, Lam) > t[i] + VIOLATED
         ]
         if not violated:
             return Generated(W, t, rounds, sets)
         for i in violated:
             sets[i] += [worst[i]]
-
-
-def as_set(h: Sequence[int]) -> Neighbors:
-    """h as an increasing tuple, so that two equal sets are equal."""
-    return tuple(sorted(int(j) for j in h))
 
 
 def polynomial(
