@@ -44,18 +44,13 @@ class Softmax:
         self.images = Y @ (vectors * np.sqrt(np.abs(values)))
         self.signs = np.sign(values)
 
-    def distances(self, i: int) -> FloatArray:
-        """<M, X_ik> for all k, (n,)."""
-        found: FloatArray = (self.images[i] - self.images) ** 2 @ self.signs
-        return found
-
     def rows(self, points: IntArray) -> FloatArray:
         """log q_ik for the points i, (b, n); -inf at k = i."""
         return np.array([self.row(i) for i in points.tolist()])
 
     def row(self, i: int) -> FloatArray:
         """log q_ik, (n,); -inf at k = i."""
-        exponents = -self.distances(i)
+        exponents = -((self.images[i] - self.images) ** 2 @ self.signs)  # -<M, X_ik>
         exponents[i] = -np.inf
         exponents -= exponents.max()
         logs: FloatArray = exponents - np.log(np.exp(exponents).sum())

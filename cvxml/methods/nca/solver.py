@@ -35,6 +35,7 @@ SAMPLED = 2  # blocks of rows in the sample that scales a start
 LEARNT = 0.95  # a scale must reduce -g to this share of -g at A = 0
 SLIGHT = 1e-3  # the next multiple of a start must decrease -g by this
 WRITTEN = 1e-6  # largest relative error of a distance when its metric is rounded to floats
+STEP_ITERATIONS = 500  # of the descent that solves a convex step
 SHIFTS = (1e-2, 1e-4, 1e-6)  # T is reduced by these shares to find interior rows
 STARTS = ("auto", "pca", "lda", "identity", "random", "likelihood")
 SLIP = 1e-9  # a start counts as better than the result only by more than this, relatively
@@ -416,14 +417,14 @@ class Solver:
         values = {t: self.pairs.value_and_gradient(t * A)[0] for t in (1.0, 2.0, 4.0, 8.0)}
         return min(values, key=lambda t: values[t]) * A
 
-    def minimise_step(self, A: FloatArray, step: Held, tol: float, max_iter: int = 500) -> FloatArray:
+    def minimise_step(self, A: FloatArray, step: Held, tol: float) -> FloatArray:
         """Return A that minimises a convex step up to tol times <T, Q>, or the last iterate of the descent."""
 
         def enough(point: Iterate) -> bool:
             return point.change <= tol * float(np.sum((point.A @ step.T) * point.A))
 
         descent = Descent(self.pairs, A, enough, step)
-        descent.run(max_iter)
+        descent.run(STEP_ITERATIONS)
         return descent.at.A
 
 
