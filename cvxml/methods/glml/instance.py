@@ -186,16 +186,15 @@ class Mixtures:
 
     def curvatures(self, Q: FloatArray) -> FloatArray:
         """G_c(x), (q, C, d, d)."""
-        one = np.eye(self.n_classes)
-        each = [self.weighted_curvature(Q, np.broadcast_to(row, (len(Q), self.n_classes))) for row in one]
-        return np.stack(each, axis=1)
-
-    def weighted_curvature(self, Q: FloatArray, weights: FloatArray) -> FloatArray:
-        """sum_c weights_c G_c(x), (q, d, d), for weights (q, C); by matrix products, without storing the G_c."""
-        return self.weighted_with_size(Q, weights)[0] / self.unit / self.unit
+        each = np.broadcast_to(np.eye(self.n_classes)[:, None], (self.n_classes, len(Q), self.n_classes))
+        G = np.stack([self.weighted_with_size(Q, one)[0] for one in each], axis=1)
+        return G / self.unit / self.unit
 
     def weighted_with_size(self, Q: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """`weighted_curvature` times unit^2, and the sum of the norms of its terms (q,), which bounds rounding."""
+        """unit^2 sum_c weights_c G_c(x), (q, d, d), for weights (q, C), and the sum of the norms of its terms (q,).
+
+        It takes matrix products, without storing the G_c. The norms bound the rounding.
+        """
         of_component = weights[:, self.of_class]  # (q, K)
         if len(self.means) > self.n_classes:
             of_component = of_component * np.exp(self.components(Q) - self.log_densities(Q)[:, self.of_class])
