@@ -26,7 +26,7 @@ from cvxml.family.geometry.symmetric import quadratic, weighted
 from cvxml.family.losses.base import Box
 from cvxml.family.losses.straight import Straight
 from cvxml.family.regularizers.frobenius import Frobenius
-from cvxml.family.rows.base import Duals
+from cvxml.family.rows.base import Duals, places
 from cvxml.family.rows.pairs import PairRows
 from cvxml.family.rows.triplets import Triplets
 from cvxml.family.theorem.theorem import Family
@@ -105,10 +105,8 @@ class BoxDual(ConeDual):
         """The dual variables of the family's terms as an array (t,), clipped to the box; 0 for missing rows."""
         each = []
         for place, keys in zip(self.places, self.keys, strict=True):
-            a, order = np.zeros(len(keys)), np.argsort(keys)
-            given = duals[place]
-            at = order[np.minimum(np.searchsorted(keys, given.key, sorter=order), len(keys) - 1)]
-            known = keys[at] == given.key
+            a, given = np.zeros(len(keys)), duals[place]
+            at, known = places(keys, given.key)
             a[at[known]] = given.a[known]
             each.append(a)
         return np.clip(np.concatenate(each), self.low, self.high)

@@ -36,6 +36,15 @@ class Weights(NamedTuple):
     w: FloatArray  # (p,)
 
 
+def places(keys: IntArray, wanted: IntArray) -> tuple[IntArray, Any]:
+    """Return the place of each number of `wanted` (m,) among distinct `keys` (t,), and a mask (m,) of those found."""
+    if len(keys) == 0:
+        return np.zeros(len(wanted), dtype=np.intp), np.zeros(len(wanted), dtype=bool)
+    order = np.argsort(keys)
+    at = order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)]
+    return at, keys[at] == wanted
+
+
 def joined(parts: Sequence[Weights]) -> Weights:
     """The weights of the sum of several such matrices."""
     if len(parts) == 1:

@@ -24,6 +24,7 @@ from cvxml.family.rows.base import (
     Weights,
     WideView,
     between,
+    places,
 )
 
 
@@ -104,13 +105,9 @@ class Triplets(NamedTuple):
         """
         n = self.impostors.shape[1]
         price, triplets = indexed_dual(dual, "price", "triplets", (n, n, n))
-        if len(self.targets) == 0:
-            return Duals(np.zeros(0), np.zeros(0, dtype=np.intp))
-        known = self.targets @ (n, 1)
-        order = np.argsort(known)
-        wanted = triplets[:, :2] @ (n, 1)
-        row = order[np.minimum(np.searchsorted(known, wanted, sorter=order), len(known) - 1)]
-        keep = (known[row] == wanted) & (price > 0) & self.impostors[row, triplets[:, 2]]
+        row, known = places(self.targets @ (n, 1), triplets[:, :2] @ (n, 1))
+        keep = known & (price > 0)
+        keep[keep] = self.impostors[row[keep], triplets[keep, 2]]
         key, place = np.unique(row[keep] * n + triplets[keep, 2], return_inverse=True)
         summed = np.bincount(place, np.minimum(price[keep], MAX_DUAL), minlength=len(key))
         return Duals(summed.astype(np.float64), key)

@@ -29,7 +29,7 @@ from cvxml.core.run import Callback, Found, Start
 from cvxml.core.statement import Statement
 from cvxml.family.losses.groups import Spread
 from cvxml.family.regularizers.frobenius import Frobenius
-from cvxml.family.rows.base import Duals
+from cvxml.family.rows.base import Duals, places
 from cvxml.family.rows.pairs import PairRows
 from cvxml.family.theorem.theorem import Family, Term
 from cvxml.methods.mlsvm.algorithm1 import Run
@@ -97,7 +97,6 @@ class MLSVM(FamilyMethod[Instance]):
     )
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """The checked inputs. Raises ValueError for bad input."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
@@ -141,7 +140,7 @@ class MLSVM(FamilyMethod[Instance]):
         """
         n, (index, near) = len(given.X), given.N.pairs
         listed = (indexed_dual(dual, name, f"{name}_index", (n, n)) for name in ("u", "w"))
-        u, w = (_on(index @ (n, 1), *each, n) for each in listed)
+        u, w = (_on(index @ (n, 1), values, pairs @ (n, 1)) for values, pairs in listed)
         return (Duals(np.where(near, u, -w), np.arange(len(index))),)
 
     def named(self, given: Instance, duals: Duals) -> Dual:
@@ -173,7 +172,6 @@ class MLSVM(FamilyMethod[Instance]):
         return given.N.ties
 
     def neighbor_lists(self, given: Instance) -> list[IntArray]:
-        """N(i) of every point."""
         return given.N.lists
 
 
@@ -232,19 +230,12 @@ def member_of(regularizer: Frobenius, N: Neighborhood, number: Callable[[Any], A
     )
 
 
-def _on(keys: IntArray, values: FloatArray, given: IntArray, n: int) -> FloatArray:
-    """Return for each key (t,) the positive value of its pair, or 0; values of repeated pairs are added up.
-
-    values: (p,), for the pairs `given` (p, 2).
-    """
-    order = np.argsort(keys)
-    own = given @ (n, 1)
-    at = np.searchsorted(keys, own, sorter=order)
-    known = at < len(keys)
-    known[known] = keys[order[at[known]]] == own[known]
+def _on(keys: IntArray, values: FloatArray, given: IntArray) -> FloatArray:
+    """Return for each key (t,) the sum of the positive `values` (p,) that are given for it; `given` (p,) are keys."""
+    at, known = places(keys, given)
     found = np.zeros(len(keys))
     # no dual variable exceeds 1/n, and sums of anything much larger could overflow
-    np.add.at(found, order[at[known]], np.clip(np.nan_to_num(values[known], nan=0.0), 0.0, 1.0))
+    np.add.at(found, at[known], np.clip(np.nan_to_num(values[known], nan=0.0), 0.0, 1.0))
     return found
 
 
