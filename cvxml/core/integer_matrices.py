@@ -64,11 +64,16 @@ def root_of(A: FloatArray, root: ArrayLike | None = None) -> FloatArray:
 
 def distance_to_square(A: FloatArray, M: FloatArray) -> float:
     """Return an upper bound of ||A - M M^T||."""
+    difference, at = difference_to_square(A, M)
+    return root_upward(scaled(sum_of_squares(difference), 2 * at))
+
+
+def difference_to_square(A: FloatArray, M: FloatArray) -> tuple[Any, int]:
+    """Return M M^T - A, exactly: flint integers, and the exponent of two."""
     rows, M_at = whole(M)
     given, A_at = whole(A)
     low = min(2 * M_at, A_at)
-    difference = rows * rows.transpose() * (1 << (2 * M_at - low)) - given * (1 << (A_at - low))
-    return root_upward(scaled(sum_of_squares(difference), 2 * low))
+    return rows * rows.transpose() * (1 << (2 * M_at - low)) - given * (1 << (A_at - low)), low
 
 
 def missing_to_psd(G: Any, at: int) -> FloatArray:
@@ -149,8 +154,13 @@ def is_definite(M: Any) -> bool:
 
 
 def all_distances(images: Any) -> list[list[int]]:
-    """Return the squared distances of all pairs of rows of an integer matrix, from their products; exact."""
-    products = [[int(entry) for entry in row] for row in watched((images * images.transpose()).tolist())]
+    """Return the squared distances of all pairs of rows of an integer matrix, exactly."""
+    return from_products(images * images.transpose())
+
+
+def from_products(P: Any) -> list[list[int]]:
+    """Return P_ii + P_jj - 2 P_ij for all i and j, for a matrix P (n, n) of flint integers."""
+    products = [[int(entry) for entry in row] for row in watched(P.tolist())]
     lengths = [row[i] for i, row in enumerate(products)]
     return [
         [a + b - 2 * product for b, product in zip(lengths, row, strict=True)]

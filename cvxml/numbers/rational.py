@@ -11,9 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cvxml.core.balls import ends, total
-from cvxml.core.clock import watched
 from cvxml.core.exact import flint, scaled
-from cvxml.core.integer_matrices import distance_to_square, is_psd, root_of, weighted_outer, whole
+from cvxml.core.integer_matrices import (
+    distance_to_square,
+    from_products,
+    is_psd,
+    root_of,
+    weighted_outer,
+    whole,
+)
 from cvxml.core.metric import FloatArray, IntArray
 
 
@@ -71,12 +77,7 @@ class Plane(NamedTuple):
 
     def distances(self, metric: Squares) -> Distances:
         """Squared distances of all pairs of points in a metric."""
-        products = (self.points * metric.V * self.points.transpose()).tolist()
-        lengths = [row[i] for i, row in enumerate(products)]
-        D = [
-            [int(a + b - 2 * product) for b, product in zip(lengths, row, strict=True)]
-            for a, row in watched(zip(lengths, products, strict=True))
-        ]
+        D = from_products(self.points * metric.V * self.points.transpose())
         return Distances(D, scaled(1, 2 * self.at + metric.at))
 
     def outer(self, pairs: IntArray, w: Sequence[Fraction]) -> tuple[Any, int]:

@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike
 from cvxml.core.exact import Exact, flint, root_upward, scaled, sum_of_squares
 from cvxml.core.integer_matrices import (
     all_distances,
+    difference_to_square,
     given_rows,
     is_psd,
     missing_to_psd,
@@ -205,8 +206,4 @@ def _squared_norm(K: Any, K_at: int, phi: Any, at: int) -> Fraction:
 
 def _distance(K: Any, K_at: int, phi: FloatArray, M: FloatArray) -> float:
     """An upper bound of the distance between phi and M M^T in the feature space."""
-    rows, M_at = whole(M)
-    given, phi_at = whole(phi)
-    low = min(2 * M_at, phi_at)
-    difference = rows * rows.transpose() * (1 << (2 * M_at - low)) - given * (1 << (phi_at - low))
-    return root_upward(_squared_norm(K, K_at, difference, low))
+    return root_upward(_squared_norm(K, K_at, *difference_to_square(phi, M)))

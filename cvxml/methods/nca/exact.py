@@ -30,6 +30,7 @@ from cvxml.core.integer_matrices import (
     all_distances,
     basis_of,
     distance_to_square,
+    from_products,
     from_the_first,
     root_of,
     whole,
@@ -207,14 +208,9 @@ def _mixture(
 def _softmax(points: Any, at: int, matrix: FloatArray, found: dict[int, Row]) -> dict[int, list[Any]]:
     """Rows of softmax(-<matrix, X_ik>) over k != i."""
     given, matrix_at = whole(matrix)
-    products = (points * given * points.transpose()).tolist()
-    unit = 2 * at + matrix_at
-    own = [int(row[i]) for i, row in enumerate(products)]
-    rows = {}
-    for i, row in found.items():
-        D = [own[i] + own[k] - 2 * int(products[i][k]) for k in row.others]
-        rows[i] = [each.exp() for each in _log_softmax(D, unit)]
-    return rows
+    D, unit = from_products(points * given * points.transpose()), 2 * at + matrix_at
+    logs = {i: _log_softmax([D[i][k] for k in row.others], unit) for i, row in found.items()}
+    return {i: [each.exp() for each in row] for i, row in logs.items()}
 
 
 def _weights(found: dict[int, Row], q: dict[int, list[Any]], n: int) -> Any:
