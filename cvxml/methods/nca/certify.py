@@ -79,7 +79,7 @@ def _certify(p: Instance, Q: FloatArray, dual: Dual) -> Certificate:
     inside, feasibility = examine_rank(Q, p.m, at)
     metric = Metric(p, examine(Q)[0], at)
     first = metric.first_order
-    objective, rounding = metric.value
+    objective, rounding = first.value
     above = max(objective - p.bound, 0.0)
     scale, resolved = _scale(p, metric, first, above)
     found = _stationarity(first, scale)
@@ -130,7 +130,7 @@ def _scale(p: Instance, metric: Metric, first: FirstOrder, above: float) -> tupl
     """
     if first.length == 0:
         return above, True
-    objective = metric.objective
+    objective = first.value[0]
     scale = min(above, abs(objective - limit(p, metric).value), PLENTY * first.turns)
     return max(scale, NOTHING), scale > max(64 * EPS * abs(objective), NOTHING)
 

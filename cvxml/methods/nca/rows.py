@@ -18,7 +18,7 @@ terms is allowed an error of n eps times the sum of the absolute values, in any 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
@@ -144,6 +144,11 @@ class Points:
         c = np.exp(logs)
         return c, growth(logs, of) + UNDERFLOW + 2 * EPS * c
 
+    @property
+    def terms(self) -> tuple[FloatArray, FloatArray]:
+        """p_i for the criterion f and log p_i for g (b,), and bounds of the errors."""
+        return self.c if self.criterion == "f" else self.log_p_i
+
     @cached_property
     def own_weights(self) -> tuple[FloatArray, FloatArray]:
         """c_i (w_k - p_k) (b, n), and bounds of their errors.
@@ -213,6 +218,7 @@ class Surplus(NamedTuple):
 class FirstOrder(NamedTuple):
     """First derivatives; bounds of rounding errors are added to `gradient` and subtracted from `least`."""
 
+    value: tuple[float, float]  # `Metric.value`
     length: float  # |A|
     gradient: float  # |dF/dA|
     least: float  # the smallest eigenvalue of G = dF/dQ if a row of A is unused, else 0
@@ -256,7 +262,6 @@ class Metric:
         self.lengths = norm(self.E, axis=1)
         self.h = (d + 4) * EPS * (self.lengths * float(norm(M2)) + norm(E2, axis=1) * float(norm(M)))
         self.points = np.flatnonzero(p.usable)
-        self._kept: list[Points] | None = None
 
     def distances(self, rows: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return D_ik for the points i of `rows` and all k, (b, n), and bounds of their errors."""
@@ -271,41 +276,31 @@ class Metric:
         error = self.rest * apart + (2 * np.sqrt(D) + h) * h
         return D, error + (self.images.shape[1] + 12) * EPS * D
 
-    def blocks(self) -> Iterator[Points]:
-        """Yield the quantities of all usable points, some at a time; cached if there are few points."""
-        if self._kept is not None:
-            yield from watched(self._kept)
-            return
-        size, kept = max(1, BLOCK // len(self.Y)), list[Points]()
+    def blocks(self) -> Iterable[Points]:
+        """The quantities of all usable points, some at a time; cached if there are few points."""
+        return watched(self._cached) if len(self.Y) <= MAX_POINTS_CACHED else self._each_block()
+
+    @cached_property
+    def _cached(self) -> list[Points]:
+        return list(self._each_block())
+
+    def _each_block(self) -> Iterator[Points]:
+        size = max(1, BLOCK // len(self.Y))
         for first in watched(range(0, len(self.points), size)):
             rows = self.points[first : first + size]
             s = np.array([self.p.row(i) for i in rows.tolist()])
-            at = Points(rows, *self.distances(rows), s, self.p.criterion)
-            if len(self.Y) <= MAX_POINTS_CACHED:
-                kept.append(at)
-            yield at
-        if len(self.Y) <= MAX_POINTS_CACHED:
-            self._kept = kept
+            yield Points(rows, *self.distances(rows), s, self.p.criterion)
 
     @cached_property
     def value(self) -> tuple[float, float]:
         """-f or -g, and a bound of its error and of the error of the trivial bound."""
-        return self._total([self._part(at) for at in self.blocks()])
-
-    def _part(self, at: Points) -> tuple[FloatArray, FloatArray]:
-        """The terms of the objective of some points, and bounds of their errors."""
-        return at.c if self.p.criterion == "f" else at.log_p_i
+        return self._total([at.terms for at in self.blocks()])
 
     def _total(self, parts: list[tuple[FloatArray, FloatArray]]) -> tuple[float, float]:
         terms, rounding = (np.concatenate(each).tolist() for each in zip(*parts, strict=True))
         total = -math.fsum(terms)
         bound = 0.0 if self.p.similarity is None else len(self.points) * EPS * abs(self.p.bound)
         return total, finite(sum(rounding) + EPS * abs(total) + bound + len(terms) * UNDERFLOW)
-
-    @property
-    def objective(self) -> float:
-        """-f or -g."""
-        return self.value[0]
 
     @cached_property
     def G(self) -> Surplus:
@@ -335,12 +330,12 @@ class Metric:
 
     @cached_property
     def first_order(self) -> FirstOrder:
-        """The first derivatives; dF/dQ is computed only if a row of A is unused. Computes `value` on the way."""
+        """The objective and the first derivatives; dF/dQ is computed only if a row of A is unused."""
         images, Y = self.images, self.Y
         total, error, size = np.zeros((images.shape[1], Y.shape[1])), 0.0, 0.0
         slope, turns, parts = list[float](), 0.0, list[tuple[FloatArray, FloatArray]]()
         for block in self.blocks():
-            parts.append(self._part(block))
+            parts.append(block.terms)
             weights, of_weights = block.own_weights
             root, sizes = np.sqrt(block.D), np.abs(weights)
             long = np.empty(root.shape)
@@ -356,7 +351,6 @@ class Metric:
             beyond[~block.others] = 0.0
             slope += (2 * np.sum(weights * beyond, axis=1)).tolist()
             turns += 2 * float(np.sum(sizes * beyond))
-        self.__dict__.setdefault("value", self._total(parts))
         rounding = 2 * (error + (len(Y) + len(self.points) + 16) * EPS * size)
         # in coordinates of unit covariance the covariance of the images is A A^T
         around = images - images.mean(axis=0)
@@ -367,7 +361,7 @@ class Metric:
             least = float(np.linalg.eigvalsh(self.G.Z)[0]) - self.G.rounding
         turns /= min(length, 1.0) ** 2 if length > 0 else 1.0
         gradient = 2 * float(np.linalg.norm(total)) + finite(rounding)
-        return FirstOrder(length, gradient, least, math.fsum(slope), turns)
+        return FirstOrder(self._total(parts), length, gradient, least, math.fsum(slope), turns)
 
 
 def _log_sum(logs: FloatArray, error: FloatArray) -> tuple[FloatArray, FloatArray]:

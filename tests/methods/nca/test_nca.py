@@ -266,7 +266,7 @@ def test_blocks_of_points_are_as_the_points_one_by_one(seed: int, criterion: str
                 assert block.log_p_i[1][k] == pytest.approx(slow.of_log_p_i, rel=1e-6)
                 assert block.c[1][k] == pytest.approx(slow.of_c, rel=1e-6)
                 rounding.append(slow.of_c if criterion == "f" else slow.of_log_p_i)
-    of_sum = len(X) * 2.3e-16 * (abs(p.bound) + abs(metric.objective))  # soft similarities are rounded too
+    of_sum = len(X) * 2.3e-16 * (abs(p.bound) + abs(metric.value[0]))  # soft similarities are rounded too
     total = sum(rounding)
     assert total * (1 - 1e-6) <= metric.value[1] <= total * (1 + 1e-6) + of_sum + 1e-290
 
@@ -339,7 +339,7 @@ def test_every_row_in_use_counts_in_the_gradient(m: int) -> None:
     first, G = metric.first_order, metric.G.Z
     assert first.length == pytest.approx(np.trace(Q) ** 0.5, rel=1e-6)
     assert first.gradient == pytest.approx(2 * np.trace(G @ Q @ G) ** 0.5, rel=1e-6)
-    up, down = (Metric(p, at.outside((1 + h) ** 2 * Q), at).objective for h in (1e-6, -1e-6))
+    up, down = (Metric(p, at.outside((1 + h) ** 2 * Q), at).value[0] for h in (1e-6, -1e-6))
     assert first.slope == pytest.approx((up - down) / 2e-6, rel=1e-6)
 
 
