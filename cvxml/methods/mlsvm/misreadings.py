@@ -211,19 +211,17 @@ def _self_as_target(given: Instance, _: Question) -> list[Row]:
 
 def _self_in_a_slot(given: Instance, question: Question) -> list[Row] | None:
     """Give one of the K places to the point itself, at distance 0."""
-    K = question.params.get("n_neighbors", 4)
-    if question.params.get("neighbors") is not None or K < 2:
-        return None
-    if question.params.get("neighborhood", "knn") != "knn":
+    K = given.n_neighbors
+    if given.neighborhood != "knn" or K is None or K < 2:
         return None
     fewer = instance(question.X, question.y, **{**question.params, "n_neighbors": K - 1})
     return _self_as_target(fewer, question)
 
 
-def _last_index(given: Instance, question: Question) -> list[Row] | None:
+def _last_index(given: Instance, _: Question) -> list[Row] | None:
     """Choose the last of several points at the same distance, instead of the first."""
-    K = question.params.get("n_neighbors", 4)
-    if given.N.ties == 0 or question.params.get("neighborhood", "knn") != "knn":
+    K = given.n_neighbors
+    if given.N.ties == 0 or given.neighborhood != "knn" or K is None:
         return None
     n = len(given.X)
     everyone = np.arange(n, dtype=np.intp)
@@ -236,13 +234,11 @@ def _with_distances(of: Callable[[Instance, Question], FloatArray]) -> Rows:
     """Return the misreading that takes the K points of the smallest `of` (n, n), if the neighbourhood is "knn"."""
 
     def rows(given: Instance, question: Question) -> list[Row] | None:
-        K = question.params.get("n_neighbors", 4)
-        explicit = question.params.get("neighbors") is not None
-        if explicit or question.params.get("neighborhood", "knn") != "knn" or len(given.X) > MOST_POINTS:
+        if given.neighborhood != "knn" or len(given.X) > MOST_POINTS:
             return None
         D = of(given, question)
         np.fill_diagonal(D, np.inf)
-        listed = np.argsort(D, axis=1, kind="stable")[:, :K]
+        listed = np.argsort(D, axis=1, kind="stable")[:, : given.n_neighbors]
         return usable_rows(split(list(listed), given.y))
 
     return rows
@@ -296,9 +292,10 @@ def size(by: int) -> Callable[[Question], int | None]:
 
 
 def _other_neighborhood(question: Question) -> str | None:
-    if question.params.get("neighbors") is not None:
+    given = question.checked(instance)
+    if given.n_neighbors is None:
         return None
-    other = "per-class" if question.params.get("neighborhood", "knn") == "knn" else "knn"
+    other = "per-class" if given.neighborhood == "knn" else "knn"
     try:
         instance(question.X, question.y, **{**question.params, "neighborhood": other})
     except ValueError:  # a class is too small for it
