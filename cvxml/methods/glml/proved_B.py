@@ -27,7 +27,7 @@ from cvxml.core.metric import EPS, FloatArray
 from cvxml.methods.glml.certify import Sign, sign_of
 from cvxml.methods.glml.exact import Gaussians
 from cvxml.methods.glml.instance import Generative, Instance, Mixtures
-from cvxml.methods.glml.solver import ROUNDING, Case, Curvature, curvature
+from cvxml.methods.glml.solver import ROUNDING, Case, Curvature, curvature, log_sizes
 
 UNDERFLOW = 1e-290  # more than underflow changes any sum here
 
@@ -156,10 +156,8 @@ def weight_errors(log_p: FloatArray, error: FloatArray | float) -> FloatArray:
     q, C = log_p.shape
     if C == 2:  # the weights are 1 and -1, exactly
         return np.zeros((q, C))
-    first, second = log_p[:, :, None], log_p[:, None, :]
-    low, high = np.minimum(first, second), np.maximum(first, second)
     with np.errstate(all="ignore"):
-        log_T = low + 2 * high + np.log(-np.expm1(low - high))
+        low, high, log_T = log_sizes(log_p)
         largest = log_T.max(axis=(1, 2), keepdims=True)
         each = np.broadcast_to(error, (q, C))
         unsure = 3 * np.maximum(each[:, :, None], each[:, None, :])

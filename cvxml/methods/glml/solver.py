@@ -137,15 +137,23 @@ def normalised(B: FloatArray, size: FloatArray) -> tuple[FloatArray, FloatArray,
 
 def pair_weights(log_p: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return a (q, C), divided by the largest |T_ij|, and log of that (q,); 0 and -inf if all densities are equal."""
+    log_T = log_sizes(log_p)[2]
+    largest = log_T.max(axis=(1, 2))
+    finite = np.where(np.isfinite(largest), largest, 0.0)
+    T = np.sign(log_p[:, None, :] - log_p[:, :, None]) * np.exp(log_T - finite[:, None, None])
+    a: FloatArray = T.sum(axis=2)
+    return a, largest
+
+
+def log_sizes(log_p: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the smaller and the larger of log p_i and log p_j, and log |T_ij|, (q, C, C) each.
+
+    T_ij = p_i p_j (p_j - p_i).
+    """
     first, second = log_p[:, :, None], log_p[:, None, :]
     low, high = np.minimum(first, second), np.maximum(first, second)
     with np.errstate(divide="ignore"):
-        log_T = low + 2 * high + np.log(-np.expm1(low - high))
-    largest = log_T.max(axis=(1, 2))
-    finite = np.where(np.isfinite(largest), largest, 0.0)
-    T = np.sign(second - first) * np.exp(log_T - finite[:, None, None])
-    a: FloatArray = T.sum(axis=2)
-    return a, largest
+        return low, high, low + 2 * high + np.log(-np.expm1(low - high))
 
 
 def weighted(model: Generative, Q: FloatArray, a: FloatArray) -> tuple[FloatArray, FloatArray]:
