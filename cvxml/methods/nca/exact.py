@@ -103,16 +103,12 @@ def exact_interval(p: Instance, Q: FloatArray, dual: Dual, *, root: ArrayLike | 
     basis = basis_of(points)
     limited = p.m < len(basis)
     M = root_of_rank(Q, p.m, coordinates(p.X), root) if limited else root_of(Q, root)
-    rows, root_at = whole(M)
-    D, unit = all_distances(points * rows), 2 * (at + root_at)
-    usable = np.flatnonzero(p.usable).tolist()
     with precision():
-        found = {i: _row(p, i, D[i], unit) for i in usable}
-        values = [found[i].p if p.criterion == "f" else found[i].log_p for i in usable]
-        objective = -total(values)
-        trivial = _trivial(p, usable)
+        D, unit, found = _at(p, points, at, M)
+        objective = -total([row.p if p.criterion == "f" else row.log_p for row in found.values()])
+        trivial = _trivial(p, list(found))
         weights = _weights(found, {i: row.each for i, row in found.items()}, len(D))
-        scale = _scale(p, D, usable, objective, trivial, bool(M.any()))
+        scale = _scale(p, D, list(found), objective, trivial, bool(M.any()))
         if M.any():
             scale = min(scale, PLENTY * max(ends(turns(D, unit, weights))[0], Fraction(0)))
         if limited:
@@ -132,14 +128,19 @@ def exact_shares(p: Instance, Q: FloatArray, dual: Dual) -> Shares:
     """
     points, at = from_the_first(p.X)
     M = root_of(Q)
-    rows, root_at = whole(M)
-    D, unit = all_distances(points * rows), 2 * (at + root_at)
-    found = {i: _row(p, i, D[i], unit) for i in np.flatnonzero(p.usable).tolist()}
+    D, unit, found = _at(p, points, at, M)
     mixture = _mixture(p, points, at, basis_of(points), found, dual)
     if mixture is not None:
         gained = total([row.c * (_entropy(mixture.row(i)) + row.tangent) for i, row in found.items()])
         mixture = mixture if gained > 0 else None
     return Shares(M, D, unit, found, mixture)
+
+
+def _at(p: Instance, points: Any, at: int, M: FloatArray) -> tuple[list[list[int]], int, dict[int, Row]]:
+    """Return the distances at M M^T as integers, their exponent of two, and the row of each usable point."""
+    rows, root_at = whole(M)
+    D, unit = all_distances(points * rows), 2 * (at + root_at)
+    return D, unit, {i: _row(p, i, D[i], unit) for i in np.flatnonzero(p.usable).tolist()}
 
 
 def _row(p: Instance, i: int, D: list[int], unit: int) -> Row:
