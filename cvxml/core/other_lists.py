@@ -86,7 +86,7 @@ def _triplets(question: Question, stored: dict[str, Any], rows: Any, told: str =
     return _with(question, {**params, "triplets": np.asarray(rows).tolist()}, told)
 
 
-def _by_class(question: Question) -> bool:
+def by_class(question: Question) -> bool:
     """Return True if the labels decide the targets, because the user gave neither targets nor triplets."""
     return question.params.get("targets") is None and question.params.get("triplets") is None
 
@@ -107,7 +107,7 @@ def _other_targets(
     """
 
     def several(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[OtherProblem]:
-        if not _by_class(question) or given.n_neighbors is None or len(given.X) > MOST_POINTS:
+        if not by_class(question) or given.n_neighbors is None or len(given.X) > MOST_POINTS:
             return
         targets = targets_of(question, given)
         if "targets" in stored:  # in such methods every point of another class is an impostor
@@ -172,7 +172,7 @@ def _nearest_as_learnt(question: Question, given: Any) -> IntArray:
 def _any_label(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[OtherProblem]:
     """Yield the problem in which impostors may have any label, including the label of the point."""
     n = len(given.X)
-    if not _by_class(question) or n > MOST_POINTS:
+    if not by_class(question) or n > MOST_POINTS:
         return
     near = np.zeros((n, n), dtype=bool)
     if "targets" in stored:

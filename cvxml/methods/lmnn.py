@@ -38,7 +38,7 @@ from cvxml.core.literal import triplet_names
 from cvxml.core.metric import FloatArray, IntArray, project_psd
 from cvxml.core.misreading import Misreading, OtherProblem, Question, changed, is_improved
 from cvxml.core.neighbors import squared_euclidean
-from cvxml.core.other_lists import TRIPLETS
+from cvxml.core.other_lists import TRIPLETS, by_class
 from cvxml.core.parameter import COUNT, LISTS, NUMBER, Parameter
 from cvxml.core.result import Certificate, Dual, Status
 from cvxml.core.run import Found
@@ -547,16 +547,11 @@ def _push_mean(p: Instance) -> float:
 
 def _another_k(more: int) -> Callable[[Question], OtherProblem | None]:
     def k(question: Question) -> int | None:
-        if not _by_class(question):
+        if not by_class(question):
             return None
         return int(question.params.get("n_neighbors", 3)) + more or None
 
     return changed("n_neighbors", k)
-
-
-def _by_class(question: Question) -> bool:
-    """True if neither targets nor triplets were given."""
-    return question.params.get("targets") is None and question.params.get("triplets") is None
 
 
 def _exchanged_points(question: Question) -> Any:
@@ -571,7 +566,7 @@ def _with(p: Instance, targets: IntArray, impostors: Any) -> Instance:
 
 def _self_first(question: Question, p: Instance) -> Instance | None:
     """Replace the last target of each point by the point itself, at distance 0, as its first target."""
-    if not _by_class(question):
+    if not by_class(question):
         return None
     lists = p.target_lists()
     targets = np.array([(i, j) for i, listed in enumerate(lists) for j in (i, *listed[:-1])], dtype=np.intp)
