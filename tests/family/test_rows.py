@@ -7,9 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cvxml.core.metric import FloatArray, IntArray
-from cvxml.family.rows.base import Duals, Plain
+from cvxml.family.rows.base import Duals, Plain, places
 from cvxml.family.rows.pairs import PairRows
 from cvxml.family.rows.triplets import Triplets
 from cvxml.family.theorem.theorem import UNPRICED
@@ -113,3 +115,11 @@ def test_a_row_that_may_be_below_what_is_kept_is_kept(of_pairs: float, of_produc
         sum(len(block.v) for block in rows.blocks(view._replace(of_pairs=0, of_products=0), UNPRICED, 1.0))
         == 0
     )
+
+
+@given(st.lists(st.integers(0, 30), unique=True), st.lists(st.integers(0, 30)))
+def test_places_of_keys_are_those_of_a_dictionary(keys: list[int], wanted: list[int]) -> None:
+    at, known = places(np.array(keys, dtype=np.intp), np.array(wanted, dtype=np.intp))
+    where = {key: k for k, key in enumerate(keys)}
+    assert known.tolist() == [key in where for key in wanted]
+    assert at[known].tolist() == [where[key] for key in wanted if key in where]
