@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from validation.experiments.page import Parts, Results, bullets, counted, listed, number, table
+from validation.experiments.page import Parts, Results, bullets, counted, crossed, listed, number, table
 from validation.experiments.table1_claims import (
     COLLAPSED,
     COLUMNS,
@@ -43,7 +43,7 @@ from validation.experiments.verdicts import Verdict, share_interval
 REMARKS = WORDS.remarks()  # data and method -> the explanation of a difference
 COLOURS = ("#000000", "#e69f00", "#56b4e9", "#cc79a7", "#999933", "#d55e00", "#009e73", "#0072b2")
 MARKERS = ("x", "v", "^", "s", "<", "o", "D", "P")
-ONLY_PAPER = ("GB-LMNN", "k-NCA")
+ONLY_PAPER, PAPERS = ("GB-LMNN", "k-NCA"), ", the paper's"
 MARKS = {
     " *": "\\* more than two standard errors from the paper's figure",
     "†": "† the fit ended early on some fold",
@@ -60,42 +60,26 @@ def short(results: Results, preset: Preset) -> list[str]:
     for name, claim in every.items():
         found, of = list(claim.said.values()), len(claim.pairs)
         if "others" in name:
-            figures = {
-                "by": name.split()[-1],
-                "supported": found.count(Verdict.SUPPORTED),
-                "of": of,
-                "euclidean": sum(
-                    each is Verdict.SUPPORTED and which.worse == "Euclidean"
-                    for which, each in claim.verdicts.items()
-                ),
-                "undecided": found.count(Verdict.UNDECIDED),
-            }
-            ours.append(WORDS("ours", **figures))
+            supported, undecided = (found.count(kind) for kind in (Verdict.SUPPORTED, Verdict.UNDECIDED))
+            rivals = [which.worse for which, each in claim.verdicts.items() if each is Verdict.SUPPORTED]
+            counts = {"supported": supported, "undecided": undecided, "euclidean": rivals.count("Euclidean")}
+            ours.append(WORDS("ours", by=name.split()[-1], of=of, **counts))
         else:
             rest.append(f"{name} ({counted(found)})")
         if count := found.count(Verdict.CONTRADICTED):
             against.append(f"{name} ({count} of {of} comparisons)")
-    marked = [cell for cell in cells if is_marked(cells, *cell)]
-    own = sum(method in OURS for _, method, _ in marked)
-    compared = sum(paper_of(*cell) is not None for cell in cells)
-    figures = {
-        "count": len(against),
-        "claims": number(len(every), "claim"),
-        "listed": listed(against),
-        "lost": sum(len(not_best(k)) for k in ks if k in KS),
-        "places": len(SETS) * len(ks),
-    }
-    return [
-        WORDS(
-            "result",
-            marks=len(marked),
-            own=own,
-            compared=compared,
-            ours=", ".join(ours) or "not compared",
-            rest=" " + WORDS("rest", said="; ".join(rest)) if rest else "",
-        ),
-        WORDS("against", **figures),
-    ]
+    marked = [method for data, method, k in cells if is_marked(cells, data, method, k)]
+    result = WORDS(
+        "result",
+        marks=len(marked),
+        own=sum(method in OURS for method in marked),
+        compared=sum(paper_of(*cell) is not None for cell in cells),
+        ours=", ".join(ours) or "not compared",
+        rest=" " + WORDS("rest", said="; ".join(rest)) if rest else "",
+    )
+    lost, places = sum(len(not_best(k)) for k in ks if k in KS), len(SETS) * len(ks)
+    given = {"count": len(against), "claims": number(len(every), "claim"), "listed": listed(against)}
+    return [result, WORDS("against", lost=lost, places=places, **given)]
 
 
 def parts(results: Results, preset: Preset) -> Parts:
@@ -146,9 +130,10 @@ def amount(cells: Cells, preset: Preset) -> str:
 
 def errors_table(cells: Cells, k: int, preset: Preset) -> list[str]:
     """A row for a method, a column for a set; * where ours is beyond two standard errors from the paper's."""
-    sets = sets_of(cells)
 
-    def cell(data: str, method: str) -> str:
+    def cell(method: str, data: str) -> str:
+        if method.endswith(PAPERS):
+            return f"({shown(paper)})" if (paper := paper_of(data, method.removesuffix(PAPERS), k)) else ""
         paper, folds = paper_of(data, method, k), cells.get((data, method, k), [])
         beside = f" ({shown(paper)})" if paper else ""
         if not folds:
@@ -159,11 +144,9 @@ def errors_table(cells: Cells, k: int, preset: Preset) -> list[str]:
         share = f", {len(folds)} of {whole} folds" if len(folds) < whole else ""
         return f"{mean_of(folds, k)}{star}{early}{less_of(cells, data, method, k)}{share}{beside}"
 
-    rows = [[method, *(cell(data, method) for data in sets)] for method in COLUMNS]
-    for method in ONLY_PAPER:
-        papers = [paper_of(data, method, k) for data in sets]
-        rows.append([f"{method}, the paper's", *(f"({shown(paper)})" if paper else "" for paper in papers)])
-    return table([f"k = {k}", *sets], rows)
+    return crossed(
+        f"k = {k}", (*COLUMNS, *(f"{method}{PAPERS}" for method in ONLY_PAPER)), sets_of(cells), cell
+    )
 
 
 def shown(paper: Printed) -> str:
@@ -271,12 +254,12 @@ def times(cells: Cells) -> list[str]:
         for each in folds:
             if "fit_seconds" in each:
                 found.setdefault(data, {}).setdefault(method, set()).add((each["fold"], each["fit_seconds"]))
-    rows = [
-        [data, *(f"{np.mean([s for _, s in of]):.1f}" if (of := found[data].get(m)) else "" for m in methods)]
-        for data in sets_of(cells)
-        if data in found
-    ]
-    return table(["seconds", *methods], rows)
+
+    def cell(data: str, method: str) -> str:
+        of = found[data].get(method)
+        return f"{np.mean([seconds for _, seconds in of]):.1f}" if of else ""
+
+    return crossed("seconds", [data for data in sets_of(cells) if data in found], methods, cell)
 
 
 def proofs(cells: Cells) -> list[str]:
