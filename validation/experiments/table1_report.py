@@ -7,34 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from validation.experiments import table1_claims as claiming
 from validation.experiments.page import Parts, Results, bullets, counted, crossed, listed, number, table
 from validation.experiments.table1_claims import (
-    COLLAPSED,
     COLUMNS,
-    FROM_I,
     KS,
-    METHODS,
     OURS,
-    ROWS_OF,
-    SETS,
-    STARTS,
     WORDS,
     Cells,
-    Printed,
     arranged,
-    claims,
-    ended_early,
-    folds_of,
     is_marked,
-    left_a_gap,
-    less_of,
-    mean_of,
-    not_best,
     paper_of,
-    printed,
     sets_of,
-    source,
-    verdicts,
 )
 from validation.experiments.table1_others import SHARES
 from validation.experiments.tasks import Preset, Result
@@ -56,7 +40,7 @@ def short(results: Results, preset: Preset) -> list[str]:
     """Return the result and the contradictions, a sentence each."""
     cells, ks = arranged(results), preset.settings["k"]
     ours, against, rest = [], [], []
-    every = claims(cells, ks)
+    every = claiming.claims(cells, ks)
     for name, claim in every.items():
         found, of = list(claim.said.values()), len(claim.pairs)
         if "others" in name:
@@ -77,7 +61,7 @@ def short(results: Results, preset: Preset) -> list[str]:
         ours=", ".join(ours) or "not compared",
         rest=" " + WORDS("rest", said="; ".join(rest)) if rest else "",
     )
-    lost, places = sum(len(not_best(k)) for k in ks if k in KS), len(SETS) * len(ks)
+    lost, places = sum(len(claiming.not_best(k)) for k in ks if k in KS), len(claiming.SETS) * len(ks)
     given = {"count": len(against), "claims": number(len(every), "claim"), "listed": listed(against)}
     return [result, WORDS("against", lost=lost, places=places, **given)]
 
@@ -102,21 +86,26 @@ def parts(results: Results, preset: Preset) -> Parts:
         collapsed=collapsed(cells),
     )
     tables = WORDS.page("tables", errors=errors[1:], marked=marked(cells), unfinished=unfinished(cells))
-    return Parts(tables, verdicts(cells, ks), details, ["", amount(cells, preset)])
+    return Parts(tables, claiming.verdicts(cells, ks), details, ["", amount(cells, preset)])
 
 
 def amount(cells: Cells, preset: Preset) -> str:
     """How many cells of the paper's table there are, and how many folds."""
-    short = {cell for cell in cells if len(cells[cell]) < folds_of(cell[0], preset)}
+    short = {cell for cell in cells if len(cells[cell]) < claiming.folds_of(cell[0], preset)}
     own, whole = set(), set()
     for data, method, k in cells:
         if paper_of(data, method, k):
-            cell = (source(data), ROWS_OF.get(method, method), k)
+            cell = (claiming.source(data), claiming.ROWS_OF.get(method, method), k)
             own.add(cell)
-            if (data, method, k) not in short and not less_of(cells, data, method, k):
+            if (data, method, k) not in short and not claiming.less_of(cells, data, method, k):
                 whole.add(cell)
-    columns = len(KS) * len(SETS)
-    counts = {"own": len(own), "whole": len(whole), "total": len(METHODS) * columns, "only": 2 * columns}
+    columns = len(KS) * len(claiming.SETS)
+    counts = {
+        "own": len(own),
+        "whole": len(whole),
+        "total": len(claiming.METHODS) * columns,
+        "only": 2 * columns,
+    }
     absent = [data for data in preset.data if data not in sets_of(cells)]
     partial = sorted({data for data, _, _ in short})
     said = [WORDS("details.amount", **counts)]
@@ -139,17 +128,17 @@ def errors_table(cells: Cells, k: int, preset: Preset) -> list[str]:
         if not folds:
             return f"not run{beside}" if paper else ""
         star = " *" if is_marked(cells, data, method, k) else ""
-        early = " †" if ended_early(folds) else ""
-        whole = folds_of(data, preset)
+        early = " †" if claiming.ended_early(folds) else ""
+        whole = claiming.folds_of(data, preset)
         share = f", {len(folds)} of {whole} folds" if len(folds) < whole else ""
-        return f"{mean_of(folds, k)}{star}{early}{less_of(cells, data, method, k)}{share}{beside}"
+        return f"{claiming.mean_of(folds, k)}{star}{early}{claiming.less_of(cells, data, method, k)}{share}{beside}"
 
     return crossed(
         f"k = {k}", (*COLUMNS, *(f"{method}{PAPERS}" for method in ONLY_PAPER)), sets_of(cells), cell
     )
 
 
-def shown(paper: Printed) -> str:
+def shown(paper: claiming.Printed) -> str:
     """A cell as the paper prints it, with two decimals."""
     return f"{paper[0]:.2f}" + (f" ± {paper[1]:.1f}" if paper[1] is not None else "")
 
@@ -173,11 +162,11 @@ def marked(cells: Cells) -> list[str]:
 
 def unfinished(cells: Cells) -> list[str]:
     """What the dagger means, where there is one."""
-    if not any(ended_early(folds) for (_, method, _), folds in cells.items() if method in COLUMNS):
+    if not any(claiming.ended_early(folds) for (_, method, _), folds in cells.items() if method in COLUMNS):
         return []
     worst: dict[str, float] = {}
     for (data, method, _), folds in cells.items():
-        for each in filter(left_a_gap, folds):
+        for each in filter(claiming.left_a_gap, folds):
             name = f"{data}, {method}"
             worst[name] = max(worst.get(name, 0.0), each["rel_gap"])
     gaps = "; ".join(f"{name}: {gap:.1e}" for name, gap in worst.items())
@@ -197,7 +186,7 @@ def ties(cells: Cells) -> list[str]:
                 sum(round(each[name][str(k)] * each["test"]) for each in folds)
                 for name in ("errors", "other_ties")
             ]
-            paper = printed(source(data), "Euclidean", k)
+            paper = claiming.printed(claiming.source(data), "Euclidean", k)
             said = f"{paper[0] * test / 100:.1f}" if paper else ""
             low, high = (100 * end for end in share_interval(counts[0], test))
             rows.append([f"{data}, k = {k}", *counts, said, test, f"{low:.2f} to {high:.2f}"])
@@ -209,7 +198,7 @@ def selected(cells: Cells) -> list[str]:
     """The weight of each fold, with an asterisk where it is the last that was tried, and the start."""
     rows = []
     for (data, method, k), folds in cells.items():
-        if method == "Euclidean" or method in OURS[1:] or method in STARTS:
+        if method == "Euclidean" or method in OURS[1:] or method in claiming.STARTS:
             continue
         weights = [weight_of(each, method, k) for each in folds]
         start = counted(each["start"] for each in folds) if method == "CCCP" else ""
@@ -229,7 +218,7 @@ def reached(cells: Cells) -> list[str]:
     """F, steps, times, and the share of points where the printed inference misses the best set."""
     rows = []
     for (data, method, k), folds in cells.items():
-        if method not in (*OURS, *STARTS, FROM_I):
+        if method not in (*OURS, *claiming.STARTS, claiming.FROM_I):
             continue
         missed = [each["missed"] for each in folds if "missed" in each]
         arrived = [each["arrived"] for each in folds if "arrived" in each]
@@ -285,7 +274,7 @@ def collapsed(cells: Cells) -> list[str]:
         if method == "LMNN"
         for each in of
     }
-    at_zero = [key for key, each in folds.items() if each["rel_gap"] < COLLAPSED]
+    at_zero = [key for key, each in folds.items() if each["rel_gap"] < claiming.COLLAPSED]
     sets = sorted({data for data, _ in at_zero})
     return [WORDS("details.collapsed", sets=", ".join(sets), count=len(at_zero))] if sets else []
 
@@ -308,7 +297,7 @@ def draw(results: Results, preset: Preset, figure: Any) -> None:
     figure.set_size_inches(13, 1.2 + 3.8 * lines)
     panels = list(figure.subplots(lines, columns, squeeze=False).flat)
     for panel, data in zip(panels, sets, strict=False):
-        fill(panel, cells, data, ks, folds_of(data, preset))
+        fill(panel, cells, data, ks, claiming.folds_of(data, preset))
     for panel in panels[len(sets) :]:
         panel.set_axis_off()
     styles = zip(COLUMNS, COLOURS, MARKERS, strict=True)
@@ -332,10 +321,10 @@ def fill(panel: Any, cells: Cells, data: str, ks: list[int], whole: int) -> None
         for i, k in enumerate(ks):
             place = i + (at - (len(COLUMNS) - 1) / 2) * 0.8 / len(COLUMNS)
             if folds := cells.get((data, method, k)):
-                value, error = (100 * each for each in mean_of(folds, k))
+                value, error = (100 * each for each in claiming.mean_of(folds, k))
                 heights += [value - error, value + error]
                 filled = "bottom" if len(folds) < whole else "full"
-                filled = "left" if less_of(cells, data, method, k) else filled
+                filled = "left" if claiming.less_of(cells, data, method, k) else filled
                 panel.errorbar(place - 0.015, value, error, fillstyle=filled, **style)
                 if is_marked(cells, data, method, k):
                     panel.plot(place - 0.015, value, "o", **RING)
