@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -272,10 +272,15 @@ def ended(runs: list[Result]) -> list[object]:
 
 def further(groups: Groups, found: dict[str, Judged]) -> list[str]:
     """A section for each sentence that anything was run for."""
-    more: dict[str, tuple[str, dict[Key, str]]] = {
-        "fitting": ("fit", fits(groups, found["fitting"])),
-        "stopping": ("steps (splits)", steps(groups, found["stopping"])),
-        "criteria": ("alone", alone(found["criteria"])),
+    train = compared(groups, note.rivals(groups), "train")
+    by_itself = alone(found["criteria"])
+    more: dict[str, tuple[str, Callable[[Key], object]]] = {  # a further column
+        "fitting": ("fit", lambda key: in_points(train[key].beyond().mean)),  # the lead on the training part
+        "stopping": (
+            "steps (splits)",
+            lambda key: counted(run["steps"] or "to the end" for run in groups[key[0]][key[2]]),
+        ),
+        "criteria": ("alone", lambda key: by_itself[key]),
     }
     before = {"sizes": shares, "criteria": by_start, "others, train": relatives, "others": relatives}
     lines = []
@@ -285,34 +290,18 @@ def further(groups: Groups, found: dict[str, Judged]) -> list[str]:
             lines += ["", f'### "{claim.sentence}": {claim.where}', "", text, ""]
             if section in before:
                 lines += [*before[section](groups, claim), ""]
-            lines += comparisons(claim, *more.get(section, ("", {})))
+            lines += comparisons(claim, *more.get(section, ()))
     lines += scale(groups)
     return ["## Beyond the figures", *lines] if lines else []
 
 
-def comparisons(claim: Judged, more: str, cells: dict[Key, str]) -> list[str]:
-    """A row for each comparison, with a further column if it has cells."""
-    rows = [
-        [
-            *(key[0], f"{key[1]} - {key[2]}", *shown(each), claim.here[key], claim.new[key]),
-            *([cells[key]] if cells else []),
-        ]
-        for key, each in claim.pairs.items()
-    ]
-    return table(["data", "", *SHOWN, *VERDICTS, *([more] if cells else [])], rows)
-
-
-def fits(groups: Groups, claim: Judged) -> dict[Key, str]:
-    """By how many points NCA is ahead on the training part, of those of `fits_better`."""
-    train = compared(groups, note.rivals(groups), "train")
-    return {key: in_points(train[key].beyond().mean) for key in claim.pairs}
-
-
-def steps(groups: Groups, claim: Judged) -> dict[Key, str]:
-    """After how many steps the descents were ended."""
-    return {
-        key: counted(run["steps"] or "to the end" for run in groups[key[0]][key[2]]) for key in claim.pairs
-    }
+def comparisons(claim: Judged, more: str = "", cell: Callable[[Key], object] | None = None) -> list[str]:
+    """A row for each comparison, with a further column if it has a cell."""
+    rows = []
+    for key, each in claim.pairs.items():
+        row = [key[0], f"{key[1]} - {key[2]}", *shown(each), claim.here[key], claim.new[key]]
+        rows.append([*row, cell(key)] if cell else row)
+    return table(["data", "", *SHOWN, *VERDICTS, *([more] if cell else [])], rows)
 
 
 def alone(claim: Judged) -> dict[Key, str]:
