@@ -322,6 +322,20 @@ def test_each_sentence_beyond_the_figures_has_its_verdict_and_its_rows() -> None
     assert nca_report.further({}, nca_claims.sentences({})) == []
 
 
+@pytest.mark.parametrize(
+    ("name", "other", "lead", "verdict"),
+    [
+        ("stopping", "stopped", 0.0, S),  # an early end gains less than a point
+        ("stopping", "stopped", -0.005, C),  # it gains anything
+        ("others", "MMC", -0.005, S),  # behind by less than a point is as good
+        ("others", "MMC", -0.02, C),
+    ],
+)
+def test_the_margins_of_sentences(name: str, other: str, lead: float, verdict: Verdict) -> None:
+    found = made("iris", {"NCA": 1.0, other: 1.0}, {"NCA": 0.9, other: 0.9 - lead}, 10, noise=2e-4)
+    assert set(nca_claims.sentences(grouped(found))[name].here.values()) == {verdict}
+
+
 def criteria(g: float, same: float, best: float) -> Judged:
     """g against f of the same start and of its best, by their accuracies."""
     found = made("iris", {"g": 1.0, "NCA": 1.0}, {"g": g, "NCA": best}, 10, noise=1e-4)
