@@ -55,7 +55,7 @@ def test_the_paper_s_values() -> None:
     assert all(len(paper.TABLE[k][name]) == 8 for k in paper.KS for name in paper.SETS)
 
 
-def test_which_entries_of_the_table_are_no_count_of_test_points() -> None:
+def test_which_entries_of_isolet_are_no_count_of_its_test_points() -> None:
     """isolet has 1559 test points and usps 2007, which tells the columns apart: 3.54 % is 71 of 2007."""
 
     def counts(percent: float) -> list[bool]:
@@ -130,6 +130,19 @@ def test_the_measured_euclidean_error_is_that_of_a_plain_vote() -> None:
     assert result["errors"] == {str(k): plain_error(part, k, np.eye(13), "sum") for k in (3, 7)}
     assert result["other_ties"] == {str(k): plain_error(part, k, np.eye(13), "nearest") for k in (3, 7)}
     assert result["test"] == len(part.y_test) == 36
+
+
+@pytest.mark.slow
+@pytest.mark.skipif("isolet" not in datasets.names(), reason="isolet needs CVXML_DATA")
+def test_the_sum_of_distances_is_the_rule_of_the_paper_s_euclidean_row_on_isolet() -> None:
+    part = experiment.prepared("isolet 617", 0)
+    wrong = {
+        rule: {k: len(rows) for k, rows in found.items()}
+        for rule, found in vote.wrong_of(part, paper.KS).items()
+    }
+    printed = {str(k): round(1559 * paper.TABLE[k]["isolet"]["Euclidean"][0] / 100) for k in paper.KS}
+    assert wrong["sum"] == printed == {"3": 135, "7": 116, "11": 125}
+    assert wrong["nearest"] != printed
 
 
 def test_the_folds_cover_every_point_once() -> None:
