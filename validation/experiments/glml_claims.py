@@ -1,4 +1,4 @@
-"""What Noh et al. say of Fig. 3 of 2010 and Fig. 5 of 2018, and the verdict on it.
+"""What Noh et al. say of Fig. 3 of 2010 and Fig. 5 of 2018, and the verdict on it. The claims are in words/glml.toml.
 
 A cell is a data set with a number of training points a class. Verdicts on the comparisons of two methods in the cells
 are joined by how many of them a claim needs.
@@ -7,8 +7,8 @@ are joined by how many of them a claim needs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
 from math import log
-from statistics import median
 from typing import NamedTuple
 
 from validation.experiments.glml_data import PANELS, Z_SCORED, overlap, panel, unscaled
@@ -29,7 +29,6 @@ from validation.experiments.verdicts import (
 from validation.experiments.words import Words
 
 WORDS = Words("glml")
-GAIN = 0.01  # to outperform, and to be worse, is by a point or more; a gain may be smaller. The point is ours
 SPEEDS = 4.0  # of machines: a loop took 1.2 s on the fastest of those that the runs were on, and 4.4 s on the slowest
 
 Cell = tuple[str, int]  # data, training points a class
@@ -75,18 +74,16 @@ class Cells(NamedTuple):
     def only(self, sets: Iterable[str]) -> Cells:
         """The cells of some of the sets."""
         kept = set(sets)
-        return self._replace(
-            accuracies={cell: found for cell, found in self.accuracies.items() if cell[0] in kept}
-        )
+        return self._replace(accuracies={cell: of for cell, of in self.accuracies.items() if cell[0] in kept})
 
-    def as_they_come(self) -> list[str]:
-        """The sets with their own features."""
-        return [data for data in self.sets() if data in PANELS]
-
-    def standardised(self) -> list[str]:
-        """The sets with z-scored features where they are there, else as they come."""
-        scaled = {unscaled(data) for data in self.sets() if data not in PANELS}
-        return [data for data in self.sets() if data not in scaled]
+    def readings(self) -> dict[str, list[str]]:
+        """The sets with features as they come, and with z-scored features where these differ; only what was run."""
+        every = self.sets()
+        scaled = {unscaled(data) for data in every if data not in PANELS}
+        readings = {"features as they come": [data for data in every if data in PANELS]}
+        if scaled:
+            readings["z-scored features"] = [data for data in every if data not in scaled]
+        return {name: sets for name, sets in readings.items() if sets}
 
 
 class Comparison(NamedTuple):
@@ -112,49 +109,50 @@ def cells_of(results: Results) -> Cells:
     return Cells({cell: found[cell] for cell in order}, overlaps)
 
 
-class Found(NamedTuple):
-    """What became of a claim: each comparison, each set, and all together; None where nothing was run for it.
+class Judged(NamedTuple):
+    """The verdicts on comparisons, on sets, and on all sets of the claim's panels, compared or not."""
 
-    Once for these points, that is for the mean over all ways of drawing training parts from them, and once for new
-    points of the same source. The intervals of `pairs` are for new points.
+    each: dict[Comparison, Verdict]
+    sets: dict[str, Verdict]
+    verdict: Verdict | None  # None where nothing was run
+
+
+class Found(NamedTuple):
+    """What became of a claim: for the mean over all ways of drawing training parts from these points, and for new ones.
+
+    The intervals of `pairs` are for new points of the same source.
     """
 
     pairs: dict[Comparison, Compared]
-    these: dict[Comparison, Verdict]
-    new: dict[Comparison, Verdict]
-    sets: dict[str, Verdict]
-    sets_new: dict[str, Verdict]
-    verdict: Verdict | None
-    verdict_new: Verdict | None
+    these: Judged
+    new: Judged
 
 
 def found_of(claim: Claim, cells: Cells) -> Found:
-    """Of all the cells that there is something to compare in."""
-    pairs = compared(claim, cells)
-    against = min(claim.ahead, 0.0)  # a point that is ours makes no tie a contradiction
-    now, new = (judged(each, claim.ahead, against) for each in (these(pairs), pairs))
-    sets, sets_new = (by_set(each, claim) for each in (now, new))
-    return Found(pairs, now, new, sets, sets_new, overall(sets, claim), overall(sets_new, claim))
-
-
-def compared(claim: Claim, cells: Cells) -> dict[Comparison, Compared]:
-    """Every first against every second, in the cells of the claim's panels."""
+    """Every first against every second, in all cells of the claim's panels that have both."""
     pairs = {}
     for cell, methods in cells.accuracies.items():
-        if unscaled(cell[0]) in claim.panels:
-            for first in claim.firsts:
-                for second in claim.seconds:
-                    each = paired(methods.get(first, {}), methods.get(second, {}), cells.overlaps[cell])
-                    if each is not None:
-                        pairs[Comparison(cell, first, second)] = each
-    return pairs
+        for first, second in (
+            product(claim.firsts, claim.seconds) if unscaled(cell[0]) in claim.panels else ()
+        ):
+            each = paired(methods.get(first, {}), methods.get(second, {}), cells.overlaps[cell])
+            if each is not None:
+                pairs[Comparison(cell, first, second)] = each
+    return Found(pairs, judged_by(claim, these(pairs)), judged_by(claim, pairs))
+
+
+def judged_by(claim: Claim, pairs: Mapping[Comparison, Compared]) -> Judged:
+    """The verdicts on a claim; a point that is ours makes no tie a contradiction."""
+    each = judged(pairs, claim.ahead, min(claim.ahead, 0.0))
+    sets = by_set(each, claim)
+    return Judged(each, sets, overall(sets, claim))
 
 
 def by_set(found: Mapping[Comparison, Verdict], claim: Claim) -> dict[str, Verdict]:
     """The verdict on each set where half of the pairs that the claim speaks of are compared."""
     own: dict[str, dict[tuple[str, str], list[Verdict]]] = {}
-    for (cell, *pair), verdict in found.items():
-        own.setdefault(cell[0], {}).setdefault((pair[0], pair[1]), []).append(verdict)
+    for (cell, first, second), verdict in found.items():
+        own.setdefault(cell[0], {}).setdefault((first, second), []).append(verdict)
     of_cells, of_pairs, _ = (NEEDS[need] for need in claim.needs)
     enough = half(len(claim.firsts) * len(claim.seconds))
     joint = {
@@ -177,17 +175,15 @@ def without_point(claim: Claim, cells: Cells) -> Found:
 
 def not_by_a_point(found: Found, claim: Claim) -> list[str]:
     """The sets, for these points, that would contradict the claim if a tie did: the first is not a point above."""
-    strict = by_set(judged(these(found.pairs), claim.ahead), claim)
-    return [
-        data for data, verdict in strict.items() if verdict is Verdict.CONTRADICTED is not found.sets[data]
-    ]
+    strict, C = by_set(judged(these(found.pairs), claim.ahead), claim), Verdict.CONTRADICTED
+    return [data for data, verdict in strict.items() if verdict is C is not found.these.sets[data]]
 
 
 def barely_better(cells: Cells) -> dict[tuple[str, str], list[int]]:
     """Data and metric -> where it is significantly above Euclid for these points, but not by a point."""
-    by_a_point = found_of(CLAIMS["others"], cells).these
+    by_a_point = found_of(CLAIMS["others"], cells).these.each
     found: dict[tuple[str, str], list[int]] = {}
-    for which, verdict in without_point(CLAIMS["others"], cells).these.items():
+    for which, verdict in without_point(CLAIMS["others"], cells).these.each.items():
         if verdict is Verdict.CONTRADICTED is not by_a_point[which]:
             found.setdefault((which.cell[0], which.second), []).append(which.cell[1])
     return found
@@ -198,14 +194,11 @@ def barely_better(cells: Cells) -> dict[tuple[str, str], list[int]]:
 
 def seconds_of_both(groups: Groups, sets: list[str]) -> Iterator[tuple[str, str, list[tuple[float, float]]]]:
     """Data, method, and the seconds of GLML's task and of the method's, by realisation, for equal sizes."""
-    for data in sets:
-        methods = groups[data]
-        for method in LEARNT:
-            own = {result["split"]: result for result in methods.get(method, [])}
-            shared = methods.get(SHARED, [])
-            both = [(result, own[result["split"]]) for result in shared if result["split"] in own]
-            if both and both[0][0]["sizes"] == both[0][1]["sizes"]:
-                yield data, method, [(ours["seconds"], theirs["seconds"]) for ours, theirs in both]
+    for data, method in product(sets, LEARNT):
+        own = {result["split"]: result for result in groups[data].get(method, [])}
+        both = [(each, own[each["split"]]) for each in groups[data].get(SHARED, []) if each["split"] in own]
+        if both and both[0][0]["sizes"] == both[0][1]["sizes"]:
+            yield data, method, [(ours["seconds"], theirs["seconds"]) for ours, theirs in both]
 
 
 def time_found(groups: Groups, sets: list[str]) -> tuple[dict[tuple[str, str], Verdict], Verdict | None]:
@@ -217,8 +210,3 @@ def time_found(groups: Groups, sets: list[str]) -> tuple[dict[tuple[str, str], V
     }
     found = judged(pairs, log(SPEEDS), -log(SPEEDS))
     return found, joined(list(found.values()), most)
-
-
-def seconds(groups: Groups, data: str, method: str) -> float:
-    """The median over realisations, of all sizes, the choice of parameters included."""
-    return float(median(result["seconds"] for result in groups[data][method]))

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from statistics import median
 from typing import Any
 
+from validation.experiments import glml_claims as claims
 from validation.experiments.glml_claims import (
     CLAIMS,
-    GLML_TOO,
-    SPEEDS,
     TIME,
     WORDS,
     Cell,
     Cells,
     Claim,
-    Comparison,
     Found,
-    barely_better,
     cells_of,
     found_of,
-    not_by_a_point,
-    seconds,
-    time_found,
-    without_point,
 )
 from validation.experiments.glml_data import PANELS, asked, panel, sizes_of
 from validation.experiments.glml_learnt import CLOSED, LEARNT
@@ -46,6 +40,7 @@ from validation.experiments.page import (
     listed,
     number,
     table,
+    with_bars,
 )
 from validation.experiments.statistics import mean
 from validation.experiments.tasks import Preset
@@ -74,30 +69,30 @@ STYLES = {
 }
 
 
-def readings_of(cells: Cells) -> dict[str, list[str]]:
-    """Return the sets with features as they come, and with z-scored features if these differ; only what was run."""
-    readings = {"features as they come": cells.as_they_come(), "z-scored features": cells.standardised()}
-    if readings["z-scored features"] == readings["features as they come"]:
-        del readings["z-scored features"]
-    return {name: sets for name, sets in readings.items() if sets}
+def own_of(cells: Cells) -> dict[str, Found]:
+    """What became of every claim."""
+    return {key: found_of(claim, cells) for key, claim in CLAIMS.items()}
 
 
 def short(results: Results, preset: Preset) -> list[str]:
     """Return the result and the contradictions, a sentence each."""
-    cells = cells_of(results)
-    said, against = [], []
-    for name, sets in readings_of(cells).items():
-        verdicts, new = {}, []
-        for claim in CLAIMS.values():
-            found = found_of(claim, cells.only(sets))
-            if found.pairs:
-                verdicts[claim.said] = of_enough(claim, found.sets, found.verdict).split(" (")[0]
-                new.append(of_enough(claim, found.sets, found.verdict_new).split(" (")[0])
+    cells, said, against = cells_of(results), [], []
+    for name, sets in cells.readings().items():
+        there = cells.only(sets)
+        found = own_of(there)
+        verdicts, new = (
+            {
+                CLAIMS[key].said: of_enough(CLAIMS[key], each.these.sets, verdict).split(" (")[0]
+                for key, each in found.items()
+                if each.pairs
+                for verdict in [each.these.verdict if test == "these points" else each.new.verdict]
+            }
+            for test in TESTS
+        )
         supported = [claim for claim, each in verdicts.items() if each == Verdict.SUPPORTED]
-        above, of_cells = gains(cells.only(sets))
-        tested = list(found_of(CLAIMS["gain"], cells.only(sets)).these.values())
+        above, of_cells = gains(there)
+        tested = list(found["gain"].these.each.values())
         figures = {
-            "name": name,
             "above": above,
             "of_cells": of_cells,
             "tested": len(tested),
@@ -105,12 +100,11 @@ def short(results: Results, preset: Preset) -> list[str]:
             "worse": tested.count(Verdict.CONTRADICTED),
             "verdicts": counted(verdicts.values()),
             "supported": f"; supported: {'; '.join(supported)}" if supported else "",
-            "new": counted(new),
+            "new": counted(new.values()),
         }
-        said.append(WORDS("result", **figures))
+        said.append(WORDS("result", name=name, **figures))
         against += [f"{claim} ({name})" for claim, each in verdicts.items() if each == Verdict.CONTRADICTED]
-    count = number(len(against), "claim")
-    return [" ".join(said), WORDS("against", claims=count, listed=listed(against))]
+    return [" ".join(said), WORDS("against", claims=number(len(against), "claim"), listed=listed(against))]
 
 
 def gains(cells: Cells) -> tuple[int, int]:
@@ -128,10 +122,10 @@ def parts(results: Results, preset: Preset) -> Parts:
     groups, cells = grouped(results), cells_of(results)
     tables = WORDS.page("tables", accuracies=accuracy_table(cells, gaps_missed(results)))
     readings, details = [], []
-    every = readings_of(cells)
+    every = cells.readings()
     for name, sets in every.items():
         there = cells.only(sets)
-        own = {key: found_of(claim, there) for key, claim in CLAIMS.items()}
+        own = own_of(there)
         readings += WORDS.page(
             "reading",
             title=[f"### {name[0].upper()}{name[1:]}"] if len(every) > 1 else [],
@@ -154,18 +148,15 @@ def so_far(groups: Groups, preset: Preset) -> list[str]:
     """How much of the preset is run, where that is not all: by set, the realisations of its methods."""
     parts, missing = [], [data for data in preset.data if data not in groups]
     for data, tasks in groups.items():
-        whole, planned = asked(preset, data), (SHARED, FITTED, MIXTURES, *LEARNT)
-        counts = {task: len(tasks.get(task, [])) for task in planned if sizes_of(preset, data, task)}
-        if min(counts.values()) < whole:
-            of: dict[int, list[str]] = {}
-            for task, count in counts.items():
-                of.setdefault(count, []).extend(OF_TASK.get(task, (task,)))
+        whole, of = asked(preset, data), {}
+        for task in (SHARED, FITTED, MIXTURES, *LEARNT):
+            if sizes_of(preset, data, task):
+                of.setdefault(len(tasks.get(task, [])), []).extend(OF_TASK.get(task, (task,)))
+        if min(of) < whole:
             said = [f"{count or 'none'} of {enumerated(names)}" for count, names in of.items()]
             parts.append(f"{data} ({whole}): {', '.join(said)}")
-    if not (parts or missing):
-        return []
     sets = f" Nothing is run of {enumerated(missing)}." if missing else ""
-    return WORDS.page("missing", sets=sets, parts=bullets(parts))
+    return WORDS.page("missing", sets=sets, parts=bullets(parts)) if parts or missing else []
 
 
 def enumerated(names: Sequence[str]) -> str:
@@ -192,11 +183,10 @@ def accuracy_table(cells: Cells, unmet: Counter[tuple[Cell, str]]) -> list[str]:
     """Mean and standard error; beside them the marks of the axis that the papers draw this in."""
     rows, names = [], run_methods(cells.accuracies.values())
     for cell, methods in cells.accuracies.items():
-        own = panel(cell[0])
-        low, high = own.axis
-        most = max(map(len, methods.values()))
+        own, most = panel(cell[0]), max(map(len, methods.values()))
         values = [of(methods.get(name, {}), most, unmet[cell, name]) for name in names]
-        rows.append([f"({own.letter}) {cell[0]}", cell[1], most, *values, f"{100 * low:g} to {100 * high:g}"])
+        axis = "{:g} to {:g}".format(*(100 * end for end in own.axis))
+        rows.append([f"({own.letter}) {cell[0]}", cell[1], most, *values, axis])
     return table(["data", "points", "realisations", *names, "the papers' axis"], rows)
 
 
@@ -230,23 +220,21 @@ def missed(status: str | None) -> bool:
 
 def claims_table(own: dict[str, Found], groups: Groups, sets: list[str]) -> list[str]:
     """A line for each claim."""
-    rows = []
-    for key, found in own.items():
-        claim = CLAIMS[key]
-        rows.append([claim.said, claim.means, *cells_on(claim, found)])
-    of_time, verdict = time_found(groups, sets)
+    rows = [
+        [CLAIMS[key].said, CLAIMS[key].means, *cells_on(CLAIMS[key], found)] for key, found in own.items()
+    ]
+    of_time, verdict = claims.time_found(groups, sets)
     timed = of_enough(TIME, {data: verdict for data, _ in of_time}, verdict) if of_time else NOT_RUN
     rows.append([TIME.said, TIME.means, counted(of_time.values()) or NOT_RUN, "", timed, ""])
-    head = ["the papers", "taken as", "comparisons", "sets, these points", "these points", "new points"]
-    return table(head, rows)
+    return table(["the papers", "taken as", "comparisons", "sets, these points", *TESTS], rows)
 
 
 def cells_on(claim: Claim, found: Found) -> list[str]:
     """The counts of the comparisons, the sets by verdict, and both verdicts."""
     if not found.pairs:
         return [NOT_RUN, "", NOT_RUN, NOT_RUN]
-    verdicts = [of_enough(claim, found.sets, each) for each in (found.verdict, found.verdict_new)]
-    return [counted(found.these.values()), by_verdict(found.sets), *verdicts]
+    verdicts = [of_enough(claim, found.these.sets, each.verdict) for each in (found.these, found.new)]
+    return [counted(found.these.each.values()), by_verdict(found.these.sets), *verdicts]
 
 
 def of_enough(claim: Claim, there: Mapping[str, Any], verdict: Verdict | None) -> str:
@@ -265,9 +253,9 @@ def by_verdict(of_sets: dict[str, Verdict]) -> str:
 
 def run_there(found: Found) -> list[str]:
     """Which metrics GLML is compared with on which sets."""
-    metrics: dict[str, dict[str, None]] = {}
+    metrics: dict[str, set[str]] = {}
     for which in found.pairs:
-        metrics.setdefault(which.cell[0], {})[which.second] = None
+        metrics.setdefault(which.cell[0], set()).add(which.second)
     sets: dict[tuple[str, ...], list[str]] = {}
     for data, names in metrics.items():
         sets.setdefault(tuple(run_methods([names])), []).append(data)
@@ -279,7 +267,7 @@ def point_left_out(cells: Cells) -> list[str]:
     """What the claims with a point become without it, and of GLML what they say of the other metrics."""
     rows = []
     for claim in CLAIMS.values():
-        if claim.ahead and (found := without_point(claim, cells)).verdict:
+        if claim.ahead and (found := claims.without_point(claim, cells)).these.verdict:
             rows.append([claim.said, *cells_on(claim, found)])
     head = ("the papers, of any difference", "comparisons", "sets, these points", *TESTS)
     more, too = little_more(cells), glml_too(cells)
@@ -290,14 +278,14 @@ def little_more(cells: Cells) -> list[str]:
     """The metrics that the point alone keeps from outperforming Euclid."""
     there = [
         f"{metric} on {data} at {enumerated([str(size) for size in sizes])}"
-        for (data, metric), sizes in barely_better(cells).items()
+        for (data, metric), sizes in claims.barely_better(cells).items()
     ]
     return [WORDS("little_more", where="; ".join(there))] if there else []
 
 
 def glml_too(cells: Cells) -> list[str]:
     """Where GLML does not outperform Euclid by what is asked of the others."""
-    sets = found_of(GLML_TOO, cells).sets
+    sets = found_of(claims.GLML_TOO, cells).these.sets
     names = [data for data, verdict in sets.items() if verdict is Verdict.SUPPORTED]
     return [WORDS("glml_too", sets=enumerated(names))] if names else []
 
@@ -308,7 +296,7 @@ def against(own: dict[str, Found], preset: Preset) -> list[str]:
     said = [
         f"{CLAIMS[key].said}: contradicted on {data}; {known.get((data, key), 'open.')}"
         for key, found in own.items()
-        for data, verdict in found.sets.items()
+        for data, verdict in found.these.sets.items()
         if verdict is Verdict.CONTRADICTED
     ]
     said.sort(key=lambda sentence: "; open" not in sentence)
@@ -317,18 +305,19 @@ def against(own: dict[str, Found], preset: Preset) -> list[str]:
 
 def ties(own: dict[str, Found]) -> list[str]:
     """Where a claim neither holds by the point nor is contradicted."""
-    sets = {CLAIMS[key].said: not_by_a_point(found, CLAIMS[key]) for key, found in own.items()}
+    sets = {CLAIMS[key].said: claims.not_by_a_point(found, CLAIMS[key]) for key, found in own.items()}
     said = [WORDS("tie", claim=claim, sets=enumerated(names)) for claim, names in sets.items() if names]
     return WORDS.bullets("ties", said)
 
 
 def comparisons(claim: Claim, found: Found, sets: list[str], reading: str) -> list[str]:
-    """Every comparison with its interval for new points, a line for each set and pair of methods."""
+    """Every comparison with its interval for new points and its letters, a line for each set and pair of methods."""
     rows: dict[tuple[str, str], list[str]] = {}
-    for which in found.pairs:
+    for which, pair in found.pairs.items():
         if which.cell[0] in sets:
+            codes = letters(found.these.each[which], found.new.each[which])
             key = (which.cell[0], f"{which.first} - {which.second}")
-            rows.setdefault(key, []).append(f"{which.cell[1]}: {difference_of(found, which)}")
+            rows.setdefault(key, []).append(f"{which.cell[1]}: {difference(*pair).shown(1)} {codes}")
     made = table(["data", "", "differences"], ([*key, "; ".join(each)] for key, each in rows.items()))
     said = {"said": claim.said, "reading": reading, "reach": reach_of(claim.ahead)}
     return WORDS.page("comparisons", table=made, **said) if rows else []
@@ -340,11 +329,6 @@ def reach_of(ahead: float) -> str:
         return ", C contradicted"
     least = f"{100 * ahead:+g}"
     return f" (more than {least}), C contradicted (less than {least if ahead < 0 else 0})"
-
-
-def difference_of(found: Found, which: Comparison) -> str:
-    """The difference and its interval, without the point that the claim asks for, and its letters."""
-    return f"{difference(*found.pairs[which]).shown(1)} {letters(found.these[which], found.new[which])}"
 
 
 # ---- proofs and time
@@ -406,15 +390,14 @@ def times(groups: Groups) -> list[str]:
     """The median of a realisation, with the sizes where they are not all."""
     rows = []
     for data, tasks in groups.items():
-        sizes = tasks[SHARED][0]["sizes"] if SHARED in tasks else []
-        values = []
+        row, sizes = [data], tasks[SHARED][0]["sizes"] if SHARED in tasks else []
         for method in (SHARED, MIXTURES, *LEARNT, FITTED):
-            own = tasks[method][0]["sizes"] if method in tasks else []
-            note = "" if own == sizes else f" (to {own[-1]})" if own else ""
-            values.append(f"{seconds(groups, data, method):.1f}{note}" if own else "")
-        rows.append([data, *values])
+            own = tasks.get(method, [])
+            note = f" (to {own[0]['sizes'][-1]})" if own and own[0]["sizes"] != sizes else ""
+            row.append(f"{median(each['seconds'] for each in own):.1f}{note}" if own else "")
+        rows.append(row)
     head = ["data", "GLML, Euclid", MIXTURES, *LEARNT, "Fisher, Bayes"]
-    return WORDS.page("seconds", table=table(head, rows), SPEEDS=SPEEDS)
+    return WORDS.page("seconds", table=table(head, rows), SPEEDS=claims.SPEEDS)
 
 
 # ---- the picture
@@ -436,8 +419,8 @@ def draw(results: Results, preset: Preset, figure: Any) -> None:
     for axes in places[len(names) :]:
         axes.axis("off")
     ordered = run_methods([shown])
-    title = "metric of 1-NN"
-    places[len(names)].legend([shown[name] for name in ordered], ordered, loc="center", title=title)
+    handles = [shown[name] for name in ordered]
+    places[len(names)].legend(handles, ordered, loc="center", title="metric of 1-NN")
     figure.supxlabel(
         "bars: a standard error of the mean; hollow: one realisation; grey: between the marks of the papers' axis",
         fontsize=9,
@@ -462,20 +445,9 @@ def panel_of(axes: Any, data: str, cells: Cells) -> None:
 def curve(axes: Any, method: str, by_place: Mapping[int, Sequence[float]], **style: Any) -> None:
     """The mean accuracies of a method with their standard errors, in per cent, at the places that have any."""
     found = {place: values for place, values in by_place.items() if values}
-    if not found:
-        return
-    means = [mean(values) for values in found.values()]
-    colour, marker = STYLES[method]
-    width = 2 if method in ("Euclid", "GLML") else 1
-    axes.errorbar(
-        list(found),
-        [100 * each.value for each in means],
-        [100 * each.error for each in means],
-        color=colour,
-        marker=marker,
-        mfc="white" if max(map(len, found.values())) == 1 else colour,
-        ms=5,
-        capsize=2,
-        label=method,
-        **{"lw": width, **style},
-    )
+    if found:
+        colour, marker = STYLES[method]
+        style = {"lw": 2 if method in ("Euclid", "GLML") else 1, "ms": 5, "capsize": 2, **style}
+        mfc = "white" if max(map(len, found.values())) == 1 else colour
+        means = map(mean, found.values())
+        with_bars(axes, found, means, 1, color=colour, marker=marker, mfc=mfc, label=method, **style)

@@ -44,12 +44,10 @@ class Choice(NamedTuple):
 
 def tasks(preset: Preset) -> list[Task]:
     """A task for every data set, method and trial; those that take longest first."""
-    shared = {name: value for name, value in preset.settings.items() if name != "extra"}
-    given = {data: {**shared, "rows": ROWS.get(data, {})} for data in preset.data}
     return [
-        Task(data, method, trial, given[data])
+        Task(data, method, trial, {**preset.settings, "rows": ROWS.get(data, {})})
         for data in preset.data
-        for method in (HINDSIGHT, *reversed((*METHODS, *preset.settings.get("extra", ()))))
+        for method in (HINDSIGHT, *reversed(METHODS))
         for trial in range(preset.splits)
     ]
 

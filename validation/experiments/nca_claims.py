@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from validation.experiments.nca_more import SHARES, START
+from validation.experiments.nca_more import START
 from validation.experiments.page import Groups
 from validation.experiments.tasks import Result
 from validation.experiments.verdicts import Compared, Verdict, alike, every, joined, judged, these
@@ -39,12 +39,9 @@ Verdicts = dict[Key, Verdict]
 Judge = Callable[[Pairs], Verdicts]
 Names = Iterable[tuple[str, str]]
 
-near_or_more = partial(judged, favour=-NEAR)
-not_behind = partial(judged, favour=-NEAR, against=0.0)
-
 
 class Panel(NamedTuple):
-    """A table: methods, NCA the last, by accuracy on one part, and what the note says of these sets."""
+    """A table of words/nca.toml: methods, NCA the last, accuracies on a part, and what the note says of these sets."""
 
     name: str
     methods: tuple[str, ...]
@@ -54,18 +51,13 @@ class Panel(NamedTuple):
     data: tuple[str, ...] = ()  # all, if none is named
 
 
-PANELS = (
-    Panel("Full rank, train", FULL, "train", SAID["training"], 0.0, SIX),
-    Panel("Full rank, test", FULL, "test", SAID["top"], -NEAR, SIX),
-    Panel("d = 2, train", PLANE, "train", SAID["training"], 0.0, SIX),
-    Panel("d = 2, test", PLANE, "test", SAID["top"], -NEAR, SIX),
-    Panel("d = 2, train, the sets whose projections are drawn", PLANE, "train", SAID["both"], 0.0, DRAWN),
-    Panel("d = 2, test, the sets whose projections are drawn", PLANE, "test", SAID["both"], 0.0, DRAWN),
-)
-# its table is that of the panel without the margin
-SEPARATED = Panel(
-    f"d = 2, train, by more than {100 * NEAR:g} point", PLANE, "train", SAID["much"], NEAR, DRAWN
-)
+def _panel(name: str, rank: str, part: str, said: str, about: str, margin: float = 0.0) -> Panel:
+    sets = SIX if about == "six" else DRAWN
+    return Panel(name, FULL if rank == "full" else PLANE, part, SAID[said], margin, sets)
+
+
+# the table of the last, *much*, is that of a panel without the margin
+*PANELS, SEPARATED = (_panel(**words) for words in WORDS.found["panels"])
 
 
 class Judged(NamedTuple):
@@ -170,23 +162,13 @@ def of_start(method: str) -> str:
 
 def sentences(groups: Groups) -> dict[str, Judged]:
     """What is judged, by the names of the sections of the report."""
-    full, plane = of_start("NCA"), of_start("NCA 2")
-    others = [("NCA", "MMC"), ("NCA", "chunklets")]
-    stopping = compared(groups, [(full, "stopped"), (plane, "stopped 2")])
-    criteria = compared(groups, [("g", full), ("g", "NCA"), ("g 2", plane), ("g 2", "NCA 2")])
-    sizes = compared(groups, zip((*list(SHARES)[1:], full), SHARES, strict=True))
-    fitting, overfitting = "NCA against maps that it fits better than", SAID["overfitting"]
-    similar = "g against f, both of the same start and of f's best"
-    train, test = (compared(groups, others, part) for part in ("train", "test"))
-    return {
-        "low rank": claim(SAID["low rank"], "low rank", low_rank(groups), partial(judged, favour=0.0)),
-        "fitting": claim(overfitting, fitting, fits_better(groups), not_behind),
-        "stopping": claim(overfitting, f"{full} against an early end", stopping, not_behind),
-        "criteria": claim(SAID["similar"], similar, criteria, alike_in_both),
-        "sizes": claim(SAID["sizes"], "twice as many points", sizes, not_behind),
-        "others, train": claim(SAID["others"], "MMC and chunklets, train", train, near_or_more),
-        "others": claim(SAID["others"], "MMC and chunklets, test", test, near_or_more),
-    }
+    found = {}
+    for name, words in WORDS.found["sentences"].items():
+        of, margins = SPECIAL.get(name), {key: words[key] for key in ("favour", "against") if key in words}
+        pairs = of(groups) if of else compared(groups, map(tuple, words["pairs"]), words.get("part", "test"))
+        judge = partial(judged, **margins) if margins else alike_in_both
+        found[name] = claim(SAID[words["said"]], words["where"], pairs, judge)
+    return found
 
 
 def low_rank(groups: Groups) -> Pairs:
@@ -217,6 +199,9 @@ def rivals(groups: Groups) -> list[tuple[str, str]]:
         starts = sorted({start for each in runs for start in each.get("starts", ())})
         found += [(ours, other) for other in (*others, *(f"{ours} ({start})" for start in starts))]
     return found
+
+
+SPECIAL = {"low rank": low_rank, "fitting": fits_better}  # whose comparisons depend on the results
 
 
 def alike_in_both(pairs: Pairs) -> Verdicts:

@@ -3,35 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from validation.experiments.nca_claims import (
-    CHOICES,
-    FULL,
-    NEAR,
-    OUR_CLASSES,
-    PANELS,
-    PLANE,
-    SAID,
-    SEPARATED,
-    WORDS,
-    Judged,
-    Key,
-    Panel,
-    accuracies,
-    agreed,
-    by_choice,
-    compared,
-    lacking,
-    of_set,
-    of_start,
-    rivals,
-    sets,
-    those_of,
-)
+from validation.experiments import nca_claims as note
+from validation.experiments.nca_claims import WORDS, Judged, Key, Panel, accuracies, compared, sets
 from validation.experiments.nca_more import KS, SHARES, START
 from validation.experiments.page import (
     Groups,
@@ -43,6 +21,7 @@ from validation.experiments.page import (
     listed,
     number,
     table,
+    with_bars,
 )
 from validation.experiments.statistics import in_points, mean
 from validation.experiments.tasks import Preset, Result
@@ -58,14 +37,9 @@ STYLES = {
     "NCA": ("#000000", "o"),
     "NCA 2": ("#000000", "o"),
 }
-PICTURE = (  # whatever the note says of them
-    Panel("Full rank, train", FULL, "train", "", 0.0),
-    Panel("Full rank, test", FULL, "test", "", 0.0),
-    Panel("d = 2, train", PLANE, "train", "", 0.0),
-    Panel("d = 2, test", PLANE, "test", "", 0.0),
-)
+PICTURE = [panel._replace(data=()) for panel in note.PANELS[:4]]  # all sets, whatever the note says of them
 RANKS = (("", "full rank"), (" 2", "d = 2"))
-POINT = f"{100 * NEAR:g} point"  # what counts as little
+POINT = f"{100 * note.NEAR:g} point"  # what counts as little
 SHOWN = ("difference", "95 %, new points", "effect")
 VERDICTS = ("these points", "new points")
 C = Verdict.CONTRADICTED
@@ -74,8 +48,8 @@ C = Verdict.CONTRADICTED
 def short(results: Results, preset: Preset) -> list[str]:
     """Return the result and the contradictions, a sentence each."""
     groups = grouped(results)
-    panels, beyond = by_choice(groups)
-    claims = [claim for claim in map(agreed, (*panels, *beyond.values())) if claim.pairs]
+    panels, beyond = note.by_choice(groups)
+    claims = [claim for claim in map(note.agreed, (*panels, *beyond.values())) if claim.pairs]
     against: dict[str, set[str]] = {}
     supported: dict[str, list[str]] = {}
     for claim in claims:
@@ -86,7 +60,7 @@ def short(results: Results, preset: Preset) -> list[str]:
     held = "; ".join(f"{sentence} ({'; '.join(where)})" for sentence, where in supported.items())
     said = [
         f"{sentence} (on {', '.join(data for data in groups if data in found)}"
-        f"{', whose classes are our choice' if found <= set(OUR_CLASSES) else ''})"
+        f"{', whose classes are our choice' if found <= set(note.OUR_CLASSES) else ''})"
         for sentence, found in against.items()
     ]
     new = counted(together(claim, claim.new) for claim in claims)
@@ -100,9 +74,9 @@ def short(results: Results, preset: Preset) -> list[str]:
 def parts(results: Results, preset: Preset) -> Parts:
     """The accuracies, what becomes of each sentence, the descents and what the note says beside."""
     groups = grouped(results)
-    panels, beyond = by_choice(groups)
-    *drawn, separated = map(agreed, panels)
-    said = {name: agreed(claims) for name, claims in beyond.items()}
+    panels, beyond = note.by_choice(groups)
+    *drawn, separated = map(note.agreed, panels)
+    said = {name: note.agreed(claims) for name, claims in beyond.items()}
     depending = [line for claims in (*panels, *beyond.values()) for line in on_the_choice(claims)]
     claims = [claim for claim in (*drawn, separated, *said.values()) if claim.pairs]
     verdicts = WORDS.page(
@@ -110,12 +84,12 @@ def parts(results: Results, preset: Preset) -> Parts:
         legend=legend(),
         against=WORDS.bullets("contradicted", [line for claim in claims for line in contradicted(claim)]),
         summary=summary(claims),
-        less=by_less(separated, SEPARATED.margin),
+        less=by_less(separated, note.SEPARATED.margin),
         depending=WORDS.bullets("depending", depending),
-        scale=[WORDS("no_verdict", scale=SAID["scale"])] if scale(groups) else [],
+        scale=[WORDS("no_verdict", scale=note.SAID["scale"])] if scale(groups) else [],
     )
     reasons = [
-        line for panel, claim in zip(PANELS, drawn, strict=True) for line in behind(groups, panel, claim)
+        line for panel, claim in zip(note.PANELS, drawn, strict=True) for line in behind(groups, panel, claim)
     ]
     details = WORDS.page(
         "details",
@@ -149,9 +123,9 @@ def figures(groups: Groups, claims: list[Judged]) -> list[str]:
     """The tables with their verdicts."""
     lines = []
     columns = ("NCA less the best other", "95 %, new points", "effect", *VERDICTS)
-    for panel, claim in zip(PANELS, claims, strict=True):
+    for panel, claim in zip(note.PANELS, claims, strict=True):
         rows = []
-        for data, methods in those_of(groups, panel).items():
+        for data, methods in note.those_of(groups, panel).items():
             *others, ours = (len(methods[method]) for method in panel.methods)
             splits = f"{max(others)}" + (f" (NCA {ours})" if ours < max(others) else "")
             rows.append([data, splits, *means(methods, panel.methods, panel.part), *against(claim, data)])
@@ -168,7 +142,7 @@ def against(claim: Judged, data: str) -> list[str]:
         return ["one split"] + [""] * 4
     best = min(of_data, key=lambda key: of_data[key].beyond().mean)
     difference, interval, effect = shown(of_data[best])
-    verdicts = [str(of_set(found, data)) for found in (claim.here, claim.new)]
+    verdicts = [str(note.of_set(found, data)) for found in (claim.here, claim.new)]
     return [f"{difference} ({name(best[2])})", interval, effect, *verdicts]
 
 
@@ -188,17 +162,19 @@ def together(claim: Judged, found: dict[Key, Verdict]) -> Verdict | None:
 
 def so_far(claim: Judged, found: dict[Key, Verdict]) -> str:
     """What is said of a verdict where sets or splits are missing, which a contradiction does not need."""
-    return " where run" if lacking(claim) and together(claim, found) is not C else ""
+    return " where run" if note.lacking(claim) and together(claim, found) is not C else ""
 
 
 def contradicting(claim: Judged, found: dict[Key, Verdict] | None = None) -> list[str]:
     """The sets that contradict a sentence, for these points if nothing else is given."""
-    return [data for data in sets(claim) if of_set(claim.here if found is None else found, data) is C]
+    return [data for data in sets(claim) if note.of_set(claim.here if found is None else found, data) is C]
 
 
 def contradicted(claim: Judged) -> list[str]:
     """A sentence, if some set contradicts it for these points."""
-    contrary = [f"{data} (on our classes)" if data in OUR_CLASSES else data for data in contradicting(claim)]
+    contrary = [
+        f"{data} (on our classes)" if data in note.OUR_CLASSES else data for data in contradicting(claim)
+    ]
     where = f"{claim.where}: contradicted on {', '.join(contrary)}; open."
     return [f'"{claim.sentence}", {where}'] if contrary else []
 
@@ -211,11 +187,11 @@ def summary(claims: Iterable[Judged]) -> list[str]:
     """
     rows = []
     for claim in claims:
-        row = [f'"{claim.sentence}"', "; ".join([claim.where, *lacking(claim)])]
+        row = [f'"{claim.sentence}"', "; ".join([claim.where, *note.lacking(claim)])]
         for found in (claim.here, claim.new):
             contrary = contradicting(claim, found)
-            ours = " on our classes" if contrary and set(contrary) <= set(OUR_CLASSES) else ""
-            counts = counted(of_set(found, data) for data in sets(claim))
+            ours = " on our classes" if contrary and set(contrary) <= set(note.OUR_CLASSES) else ""
+            counts = counted(note.of_set(found, data) for data in sets(claim))
             row.append(f"**{together(claim, found)}{so_far(claim, found)}{ours}** ({counts})")
         rows.append(row)
     return table(("the note", "where", *(f"{each}: all together (sets)" for each in VERDICTS)), rows)
@@ -236,9 +212,11 @@ def on_the_choice(claims: Sequence[Judged]) -> list[str]:
     """A line for each data set on which the verdict of a sentence depends on the choice of the start."""
     found = []
     for data in sets(claims[0]):
-        each = [of_set(claim.here, data) for claim in claims]
+        each = [note.of_set(claim.here, data) for claim in claims]
         if len(set(each)) > 1:
-            named = ", ".join(f"{choice}: {verdict}" for choice, verdict in zip(CHOICES, each, strict=True))
+            named = ", ".join(
+                f"{choice}: {verdict}" for choice, verdict in zip(note.CHOICES, each, strict=True)
+            )
             found.append(f'"{claims[0].sentence}", {claims[0].where}, {data}: {named}.')
     return found
 
@@ -249,7 +227,7 @@ def on_the_choice(claims: Sequence[Judged]) -> list[str]:
 def behind(groups: Groups, panel: Panel, claim: Judged) -> list[str]:
     """Why sets contradict a sentence: NCA is behind on the training part too, or only on the test part."""
     lines = []
-    for data, methods in those_of(groups, panel).items():
+    for data, methods in note.those_of(groups, panel).items():
         train = {of: float(np.mean([each["train"] for each in methods[of]])) for of in panel.methods}
         contrary = [key for key, verdict in claim.here.items() if key[0] == data and verdict is C]
         margins = {name(other): 100 * (train[ours] - train[other]) for _, ours, other in contrary}
@@ -294,10 +272,15 @@ def ended(runs: list[Result]) -> list[object]:
 
 def further(groups: Groups, found: dict[str, Judged]) -> list[str]:
     """A section for each sentence that anything was run for."""
-    more: dict[str, tuple[str, dict[Key, str]]] = {
-        "fitting": ("fit", fits(groups, found["fitting"])),
-        "stopping": ("steps (splits)", steps(groups, found["stopping"])),
-        "criteria": ("alone", alone(found["criteria"])),
+    train = compared(groups, note.rivals(groups), "train")
+    by_itself = alone(found["criteria"])
+    more: dict[str, tuple[str, Callable[[Key], object]]] = {  # a further column
+        "fitting": ("fit", lambda key: in_points(train[key].beyond().mean)),  # the lead on the training part
+        "stopping": (
+            "steps (splits)",
+            lambda key: counted(run["steps"] or "to the end" for run in groups[key[0]][key[2]]),
+        ),
+        "criteria": ("alone", lambda key: by_itself[key]),
     }
     before = {"sizes": shares, "criteria": by_start, "others, train": relatives, "others": relatives}
     lines = []
@@ -307,39 +290,23 @@ def further(groups: Groups, found: dict[str, Judged]) -> list[str]:
             lines += ["", f'### "{claim.sentence}": {claim.where}', "", text, ""]
             if section in before:
                 lines += [*before[section](groups, claim), ""]
-            lines += comparisons(claim, *more.get(section, ("", {})))
+            lines += comparisons(claim, *more.get(section, ()))
     lines += scale(groups)
     return ["## Beyond the figures", *lines] if lines else []
 
 
-def comparisons(claim: Judged, more: str, cells: dict[Key, str]) -> list[str]:
-    """A row for each comparison, with a further column if it has cells."""
-    rows = [
-        [
-            *(key[0], f"{key[1]} - {key[2]}", *shown(each), claim.here[key], claim.new[key]),
-            *([cells[key]] if cells else []),
-        ]
-        for key, each in claim.pairs.items()
-    ]
-    return table(["data", "", *SHOWN, *VERDICTS, *([more] if cells else [])], rows)
-
-
-def fits(groups: Groups, claim: Judged) -> dict[Key, str]:
-    """By how many points NCA is ahead on the training part, of those of `fits_better`."""
-    train = compared(groups, rivals(groups), "train")
-    return {key: in_points(train[key].beyond().mean) for key in claim.pairs}
-
-
-def steps(groups: Groups, claim: Judged) -> dict[Key, str]:
-    """After how many steps the descents were ended."""
-    return {
-        key: counted(run["steps"] or "to the end" for run in groups[key[0]][key[2]]) for key in claim.pairs
-    }
+def comparisons(claim: Judged, more: str = "", cell: Callable[[Key], object] | None = None) -> list[str]:
+    """A row for each comparison, with a further column if it has a cell."""
+    rows = []
+    for key, each in claim.pairs.items():
+        row = [key[0], f"{key[1]} - {key[2]}", *shown(each), claim.here[key], claim.new[key]]
+        rows.append([*row, cell(key)] if cell else row)
+    return table(["data", "", *SHOWN, *VERDICTS, *([more] if cell else [])], rows)
 
 
 def alone(claim: Judged) -> dict[Key, str]:
     """Of g and f, what each comparison says by itself of these points."""
-    return dict(alike(these(claim.pairs), NEAR))
+    return dict(alike(these(claim.pairs), note.NEAR))
 
 
 def relatives(groups: Groups, claim: Judged) -> list[str]:
@@ -350,7 +317,7 @@ def relatives(groups: Groups, claim: Judged) -> list[str]:
 
 def shares(groups: Groups, claim: Judged) -> list[str]:
     """The accuracies on the test part by the share of the training points, NCA's and Euclid's."""
-    ours, euclid = (*SHARES, of_start("NCA")), (*(f"Euclid {share}" for share in SHARES), "Euclid")
+    ours, euclid = (*SHARES, note.of_start("NCA")), (*(f"Euclid {share}" for share in SHARES), "Euclid")
     rows = [
         [f"{data}, {names[-1]}", *means(groups[data], names)]
         for data in sets(claim)
@@ -377,7 +344,7 @@ def set_apart(claim: Judged) -> list[str]:
     said, by_itself = [], alone(claim)
     for best in claim.pairs:
         data, first, second = best
-        same = (data, first, of_start(second))
+        same = (data, first, note.of_start(second))
         if same not in claim.pairs:
             continue
         if by_itself[same] is C and by_itself[best] is Verdict.SUPPORTED:
@@ -410,7 +377,7 @@ def scale(groups: Groups) -> list[str]:
         return []
     head = ("data", "rank", "splits", "suggested k", "k = 1", "best k", "worst k", "suggested k (splits)")
     text = WORDS("beyond.scale", ks=", ".join(map(str, KS)))
-    return ["", f'### "{SAID["scale"]}": no verdict', "", text, "", *table(head, rows)]
+    return ["", f'### "{note.SAID["scale"]}": no verdict', "", text, "", *table(head, rows)]
 
 
 # --- the picture
@@ -422,12 +389,10 @@ def draw(results: Results, preset: Preset, figure: Any) -> None:
     figure.set_size_inches(11, 7.5)
     axes = figure.subplots(2, 2, sharey="row")
     for ax, panel in zip(axes.flat, PICTURE, strict=True):
-        found = those_of(groups, panel)
+        found = note.those_of(groups, panel)
         for k, method in enumerate(panel.methods):
             places = np.arange(len(found)) + 0.16 * (k - (len(panel.methods) - 1) / 2)
-            points(
-                ax, method, places, [accuracies(methods, method, panel.part) for methods in found.values()]
-            )
+            points(ax, method, places, [accuracies(of, method, panel.part) for of in found.values()])
         ax.set_xticks(range(len(found)), list(found), rotation=20)
         ax.set_title(panel.name)
         ax.grid(axis="y", alpha=0.3)
@@ -442,9 +407,7 @@ def points(ax: Any, method: str, places: Collection[float], found: Sequence[Sequ
     """The means of a method at some places, with two standard errors; hollow, where there is one value."""
     means = [mean(values) for values in found]
     colour, marker = STYLES[method]
-    heights, errors = [100 * each.value for each in means], [200 * each.error for each in means]
-    style = {"fmt": marker, "color": colour, "markersize": 7, "capsize": 3}
-    ax.errorbar(places, heights, errors, label=name(method), **style)
-    for place, values, height in zip(places, found, heights, strict=True):
+    with_bars(ax, places, means, 2, label=name(method), fmt=marker, color=colour, markersize=7, capsize=3)
+    for place, values, each in zip(places, found, means, strict=True):
         if len(values) == 1:
-            ax.plot(place, height, marker, color=colour, mfc="white", markersize=7, zorder=3)
+            ax.plot(place, 100 * each.value, marker, color=colour, mfc="white", markersize=7, zorder=3)

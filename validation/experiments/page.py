@@ -1,4 +1,4 @@
-"""The report of a run: Markdown, a picture, and the results it was made from."""
+"""The report of a run: Markdown, a picture, and the results it was made from. Its words are in words/page.toml."""
 
 from __future__ import annotations
 
@@ -8,27 +8,22 @@ import platform
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import version
 from itertools import groupby
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from validation.experiments.statistics import Mean
 from validation.experiments.tasks import Preset, Result, Task, as_stored, write
+from validation.experiments.words import Words
 
+WORDS = Words("page")
 PACKAGES = ("cvxml", "numpy", "scipy", "scikit-learn", "joblib")
-LOOKS = (
-    "Figures of `looks.py` come from further runs, by `validation/experiments/looks.py`, which keeps them in "
-    "`quoted.json` beside it."
-)
-OPEN = "## Open: observations without an explanation"
+OPEN = WORDS("open")
 IS_OPEN = re.compile(r"- .*[:;] open\b")
 KINDS = {": contradicted on": "contradiction", ": undecided on": "undecided verdict"}  # of open observations
-TESTS = (
-    "*These points*: the mean over all splits of exactly the points of these data sets. *New points*: other points "
-    "from the same source."
-)
 MANY = 100  # cores, of more than one machine
 Results = list[tuple[Task, Result]]
 Groups = dict[str, dict[str, list[Result]]]  # data -> method -> the results in the order of the splits
@@ -75,10 +70,8 @@ def record(
 
 def results_of(recorded: dict[str, Any]) -> Results:
     """The inverse of `record`."""
-    return [
-        (Task(each["data"], each["method"], each["split"], each["settings"]), each["result"])
-        for each in recorded["results"]
-    ]
+    fields = ("data", "method", "split", "settings")
+    return [(Task(*(each[name] for name in fields)), each["result"]) for each in recorded["results"]]
 
 
 def write_report(recorded: dict[str, Any], experiment: ModuleType, folder: Path, stem: str) -> Path:
@@ -90,86 +83,106 @@ def write_report(recorded: dict[str, Any], experiment: ModuleType, folder: Path,
     figure = Figure(layout="constrained")
     experiment.draw(results, preset, figure)
     figure.savefig(folder / f"{stem}.png", dpi=110)
-    parts = experiment.parts(results, preset)
-    unexplained = open_lines(parts.lines)
-    setting = header(recorded, experiment, preset)
-    looked = ["", LOOKS] if any("`looks.py`" in line for line in (*setting, *parts.lines)) else []
-    lines = [
-        f"# {experiment.TITLE}",
-        *["", *in_short(recorded, experiment, preset, unexplained)],
-        *["", f"![{experiment.TITLE}]({stem}.png)"],
-        *referred(parts.tables),
-        *referred(parts.verdicts),
-        *(["", OPEN, "", *unexplained] if unexplained else []),
-        *referred(parts.details),
-        *["", "## Setting", "", *setting, *looked, *parts.run, ""],
-    ]
-    write(folder / f"{stem}.md", "\n".join(lines))
+    write(folder / f"{stem}.md", "\n".join([*report(recorded, experiment, preset, stem), ""]))
     write(folder / f"{stem}.json", json.dumps(recorded, indent=1) + "\n")
     return folder / f"{stem}.md"
 
 
-def in_short(
-    recorded: dict[str, Any], experiment: ModuleType, preset: Preset, unexplained: Sequence[str]
-) -> list[str]:
-    """Return the start: question, run, result, contradictions, open questions; then the names of the tests."""
-    results = results_of(recorded)
+def report(recorded: dict[str, Any], experiment: ModuleType, preset: Preset, stem: str) -> list[str]:
+    """Return the lines of the page: question, run, result, contradictions and open questions first."""
+    results, made = results_of(recorded), recorded["environment"]
     result, against = experiment.short(results, preset)
-    less = number(len(preset.thinner), "restriction")
-    listed = f" ([list]({anchor(OPEN)}))" if unexplained else ""
-    named = [TESTS] if "new points" in f"{result} {against}".lower() else []
-    said = bullets(
-        [
-            f"**Question.** {experiment.QUESTION}",
-            f"**Run.** {shares(recorded, experiment, preset)}. The preset has {less} compared with the paper "
-            f"([list]({anchor('## Setting')})).",
-            f"**Result.** {result}",
-            f"**Contradictions.** {against}",
-            f"**Open.** {number(len(unexplained), 'observation')} without an explanation{subjects(unexplained)}"
-            f"{listed}.",
-        ]
+    parts: Parts = experiment.parts(results, preset)
+    unexplained = open_lines(parts.lines)
+    what = experiment.WHAT.strip()
+    seconds = [result["seconds"] for _, result in results]
+    return WORDS.block(
+        "report",
+        title=experiment.TITLE,
+        stem=stem,
+        question=experiment.QUESTION,
+        run=shares(recorded["preset"], results, experiment),
+        less=number(len(preset.thinner), "restriction"),
+        result=result,
+        against=against,
+        unexplained=number(len(unexplained), "observation"),
+        subjects=subjects(unexplained),
+        list=WORDS("list", anchor=anchor(OPEN)) if unexplained else "",
+        tests=[WORDS("tests")] if "new points" in f"{result} {against}".lower() else [],
+        tables=referred(parts.tables),
+        verdicts=referred(parts.verdicts),
+        unexplained_list=[OPEN, "", *unexplained] if unexplained else [],
+        details=referred(parts.details),
+        command=made["command"],
+        what=what,
+        thinner=[WORDS("thinner", preset=recorded["preset"]), "", *bullets(preset.thinner)]
+        if preset.thinner
+        else [],
+        count=len(results),
+        hours=sum(seconds) / 3600,
+        cores=made["cores"],
+        many=MANY,
+        at_best=at_best(seconds, MANY) / 60,
+        longest=max(seconds) / 60,
+        versions=versions(made),
+        begun=begun(made),
+        looks=[WORDS("looks")] if any("`looks.py`" in line for line in (what, *parts.lines)) else [],
+        missing=list(parts.run),
     )
-    return [*said, *(["", *named] if named else [])]
 
 
 def subjects(unexplained: Sequence[str]) -> str:
     """Return what open observations are about: a claim of the paper, which is only counted, or a figure of ours."""
-    said = []
-    for mark, name in KINDS.items():
-        if count := sum(mark in line for line in unexplained):
-            said.append(number(count, name))
-    said += [line[2:].split(":")[0] for line in unexplained if not any(mark in line for mark in KINDS)]
-    return listed(said)
+    counts = {name: sum(mark in line for line in unexplained) for mark, name in KINDS.items()}
+    others = [line[2:].split(":")[0] for line in unexplained if not any(mark in line for mark in KINDS)]
+    return listed([*(number(count, name) for name, count in counts.items() if count), *others])
 
 
-def shares(recorded: dict[str, Any], experiment: ModuleType, preset: Preset) -> str:
-    """Return how many tasks of the preset were run, and how many are also tasks of *full*, nearest to the paper."""
-    results = results_of(recorded)
-    wanted = len(experiment.tasks(preset))
-    part = f"All {wanted}" if len(results) == wanted else f"{len(results)} of the {wanted}"
-    share = f" ({100 * len(results) / wanted:.0f} %)" if len(results) < wanted else ""
-    sets = number(len({task.data for task, _ in results}), "data set")
-    said = f"{part} tasks of the preset *{recorded['preset']}*{share} were run, on {sets}"
-    if recorded["preset"] == "full":
+def shares(name: str, results: Results, experiment: ModuleType) -> str:
+    """Return how many tasks of a preset were run, and how many are also tasks of *full*, nearest to the paper."""
+    wanted, count = len(experiment.tasks(experiment.PRESETS[name])), len(results)
+    said = WORDS(
+        "run",
+        part=f"All {wanted}" if count == wanted else f"{count} of the {wanted}",
+        share=f" ({100 * count / wanted:.0f} %)" if count < wanted else "",
+        preset=name,
+        sets=number(len({task.data for task, _ in results}), "data set"),
+    )
+    if name == "full":
         return said
     whole = {task.key: as_stored(task.settings) for task in experiment.tasks(experiment.PRESETS["full"])}
-    both = [(whole[task.key], task.settings) for task, _ in results if task.key in whole]
-    other = sum(full != as_stored(ours) for full, ours in both)
-    return (
-        f"{said}. *full*, the preset nearest to the paper, has {len(whole)} tasks; {len(both) - other} of the tasks "
-        "above have its settings"
-    )
+    same = sum(whole.get(task.key) == as_stored(task.settings) for task, _ in results)
+    return said + WORDS("full", whole=len(whole), same=same)
+
+
+def begun(made: dict[str, Any]) -> list[str]:
+    """Return which tasks are from earlier runs: a run that went on from another may be gone on from."""
+    lines, of = [], "these tasks"
+    while "begun" in made:
+        after, made = made, made["begun"]
+        given = {"of": of, "taken": made["taken"], "command": made["command"], "versions": versions(made)}
+        if any(made[what] != after[what] for what in ("command", "versions")):
+            lines.append(WORDS("other_run", **given))
+        elif of == "these tasks":
+            lines.append(WORDS("same_run", **given))
+        of = "that run's tasks"
+    return lines
+
+
+def versions(made: dict[str, Any]) -> str:
+    """Return the versions of a run."""
+    return ", ".join(f"{name} {number}" for name, number in made["versions"].items())
+
+
+def at_best(seconds: Sequence[float], cores: int) -> float:
+    """Return the least time of some tasks: an equal share for each core, or the longest task if that is more."""
+    return max(sum(seconds) / cores, *seconds)
 
 
 def anchor(heading: str) -> str:
     """Return the link to a heading of the same page."""
     words = re.sub(r"[^a-z0-9 -]", "", heading.lstrip("# ").lower())
     return f"#{words.replace(' ', '-')}"
-
-
-def number(count: int, of: str) -> str:
-    """For example "1 data set", or "2 data sets"."""
-    return f"{count} {of}" + ("s" if count != 1 else "")
 
 
 def open_lines(lines: Sequence[str]) -> list[str]:
@@ -182,54 +195,12 @@ def referred(lines: Sequence[str]) -> list[str]:
     kept: list[str] = []
     for is_open, group in groupby(lines, lambda line: bool(IS_OPEN.match(line))):
         found = list(group)
-        link = (
-            f"- {number(len(found), 'observation')} without an explanation: see [the list]({anchor(OPEN)})."
-        )
+        link = WORDS("link", count=number(len(found), "observation"), anchor=anchor(OPEN))
         kept += [link] if is_open else found
     return kept
 
 
-def header(recorded: dict[str, Any], experiment: ModuleType, preset: Preset) -> list[str]:
-    """What was run, how much of it, where and how long."""
-    made = recorded["environment"]
-    seconds = [each["result"]["seconds"] for each in recorded["results"]]
-    lines = [f"`{made['command']}`", "", experiment.WHAT.strip(), ""]
-    if preset.thinner:
-        lines += [
-            f"The preset *{recorded['preset']}* is less than the paper:",
-            "",
-            *bullets(preset.thinner),
-            "",
-        ]
-    count = len(recorded["results"])
-    lines.append(
-        f"{count} tasks took {sum(seconds) / 3600:.2f} hours in total, on a machine with {made['cores']} cores. On "
-        f"{MANY} such cores they would take {at_best(seconds, MANY) / 60:.0f} minutes at least; the longest task took "
-        f"{max(seconds) / 60:.0f} minutes. {_versions(made)}."
-    )
-    of = "these tasks"
-    while "begun" in made:  # a run that went on from another may be gone on from
-        after, made = made, made["begun"]
-        if any(made[what] != after[what] for what in ("command", "versions")):
-            lines.append(
-                f"Of {of} {made['taken']} are from an earlier run, `{made['command']}`. {_versions(made)}."
-            )
-        elif of == "these tasks":
-            lines.append(
-                f"Of {of} {made['taken']} are from earlier runs, by the same command with the same versions. The code "
-                "may have changed in between."
-            )
-        of = "that run's tasks"
-    return lines
-
-
-def at_best(seconds: Sequence[float], cores: int) -> float:
-    """Return the least time of some tasks: an equal share for each core, or the longest task if that is more."""
-    return max(sum(seconds) / cores, *seconds)
-
-
-def _versions(made: dict[str, Any]) -> str:
-    return ", ".join(f"{name} {number}" for name, number in made["versions"].items())
+# --- tables, lists and curves of all reports
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
@@ -244,9 +215,21 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
     return lines + ["| " + " | ".join(row) + " |" for row in cells]
 
 
+def crossed(
+    corner: str, rows: Iterable[str], columns: Sequence[str], cell: Callable[[str, str], object]
+) -> list[str]:
+    """A table with the names of the rows on the left and those of the columns above; cell(row, column)."""
+    return table([corner, *columns], [[row, *(cell(row, column) for column in columns)] for row in rows])
+
+
 def counted(values: Iterable[object]) -> str:
     """The distinct values, the most frequent first, with how often each occurs."""
     return ", ".join(f"{value} ({count})" for value, count in Counter(map(str, values)).most_common())
+
+
+def number(count: int, of: str) -> str:
+    """For example "1 data set", or "2 data sets"."""
+    return f"{count} {of}" + ("s" if count != 1 else "")
 
 
 def listed(said: Sequence[str], between: str = "; ") -> str:
@@ -265,3 +248,10 @@ def grouped(results: Results) -> Groups:
     for task, result in sorted(results, key=lambda pair: pair[0].split):
         groups.setdefault(task.data, {}).setdefault(task.method, []).append({**result, "split": task.split})
     return groups
+
+
+def with_bars(axes: Any, places: Iterable[float], means: Iterable[Mean], errors: float, **style: Any) -> None:
+    """Draw means in per cent, with bars of so many standard errors."""
+    found = list(means)
+    heights, bars = [100 * each.value for each in found], [100 * errors * each.error for each in found]
+    axes.errorbar(list(places), heights, bars, **style)

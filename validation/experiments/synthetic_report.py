@@ -159,26 +159,33 @@ def short(results: Results, preset: Preset) -> list[str]:
 
 def parts(results: Results, preset: Preset) -> Parts:
     """The accuracies, the sentences with their verdicts, every comparison, how well the metrics are proved, time."""
-    found, groups = accuracies_of(results), grouped(results)
+    found, groups, every = accuracies_of(results), grouped(results), claims(accuracies_of(results))
     names = run_methods(found.values())
     rows = []
     for data, methods in found.items():
         count = max(map(len, methods.values()))
         rows.append([data, count, *(of(methods.get(name, {}), count) for name in names)])
-    said, details, against = [], [], []
-    for place, claim in enumerate(claims(found), start=1):
-        said.append([place, claim.said, claim.means, counted(claim.verdicts.values()) or NOT_RUN, claim])
-        for both, each in claim.pairs.items():
-            details.append([place, said_of(*both), difference(*each).shown(1), claim.verdicts[both]])
-        if claim.verdict is Verdict.CONTRADICTED:
-            against.append(f"- sentence {place}, {claim.said}: {claim}; open.")
-    head = ["", "the papers", "taken as", "comparisons", "verdict"]
-    verdicts = {"table": table(head, said), "against": against, "ahead": ahead(found), "falls": falls(found)}
-    every = table(["", "", "points (95 %)", "verdict"], details)
+    said = [
+        [i, claim.said, claim.means, counted(claim.verdicts.values()) or NOT_RUN, claim]
+        for i, claim in enumerate(every, 1)
+    ]
+    against = [
+        f"- sentence {i}, {claim.said}: {claim}; open."
+        for i, claim in enumerate(every, 1)
+        if claim.verdict is Verdict.CONTRADICTED
+    ]
+    details = [
+        [i, said_of(*both), difference(*each).shown(1), claim.verdicts[both]]
+        for i, claim in enumerate(every, 1)
+        for both, each in claim.pairs.items()
+    ]
+    verdicts = table(["", "the papers", "taken as", "comparisons", "verdict"], said)
+    given = {"table": verdicts, "against": against, "ahead": ahead(found), "falls": falls(found)}
+    shown = table(["", "", "points (95 %)", "verdict"], details)
     return Parts(
         WORDS.page("tables", accuracies=table(["data", "realisations", *names], rows)),
-        WORDS.page("verdicts", legend=legend(), **verdicts),
-        [*WORDS.page("details", legend=legend(), table=every), *proofs(groups), *times(groups)],
+        WORDS.page("verdicts", legend=legend(), **given),
+        [*WORDS.page("details", legend=legend(), table=shown), *proofs(groups), *times(groups)],
     )
 
 
@@ -241,15 +248,12 @@ def draw(results: Results, preset: Preset, figure: Any) -> None:
 def bars(axes: Any, found: dict[str, list[float]]) -> None:
     """The mean accuracies on the mixtures, with their standard errors, the best above."""
     means = {name: mean(values) for name, values in found.items() if values}
-    means = dict(sorted(means.items(), key=lambda each: -each[1].value))
-    axes.barh(
-        list(means),
-        [100 * each.value for each in means.values()],
-        xerr=[100 * each.error for each in means.values()],
-        color=["#D55E00" if name == "GLML" else "#999999" for name in means],
-    )
+    names = sorted(means, key=lambda name: -means[name].value)
+    heights, errors = ([100 * means[name][at] for name in names] for at in (0, 1))
+    colours = ["#D55E00" if name == "GLML" else "#999999" for name in names]
+    axes.barh(names, heights, xerr=errors, color=colours)
     axes.invert_yaxis()
     if means:
-        axes.set_xlim(100 * min(each.value for each in means.values()) - 3, 100)
+        axes.set_xlim(min(heights) - 3, 100)
     axes.set_xlabel("accuracy, % (the axis does not begin at 0)")
     axes.set_title("mixtures: Bayes, 1-NN by metric")

@@ -5,7 +5,7 @@ A cell is a data set, a method and a k. Claims are judged by the points that one
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -52,20 +52,12 @@ def source(data: str) -> str:
     return data.split(" ")[0]
 
 
-def _row(text: str) -> list[Printed]:
-    """The cells of a row, in the order of `SETS`."""
-    parts = [cell.partition("±") for cell in text.split(" ")]
-    return [(float(value), float(error) if error else None) for value, _, error in parts]
-
-
-def _columns(text: str) -> dict[str, dict[str, Printed]]:
-    """data -> method -> its cell."""
-    rows = dict(line.split(" ", 1) for line in text.strip().splitlines())
-    cells = {method: dict(zip(SETS, _row(row), strict=True)) for method, row in rows.items()}
-    return {data: {method: of[data] for method, of in cells.items()} for data in SETS}
-
-
-TABLE = {int(k): _columns(text) for k, text in WORDS.found["paper"].items()}
+TABLE: dict[int, dict[str, dict[str, Printed]]] = {
+    int(k): {
+        data: {method: (*cells[i], None)[:2] for method, cells in rows.items()} for i, data in enumerate(SETS)
+    }
+    for k, rows in WORDS.found["paper"].items()
+}
 METHODS = tuple(TABLE[3]["isolet"])
 
 
@@ -291,7 +283,7 @@ def of_one(cells: Cells, name: str, claim: Claim) -> list[str]:
         claim=name,
         count=len(claim.pairs),
         verdicts=counted(claim.said.values()),
-        more=f" {MORE[name](cells)}" if name in MORE else "",
+        more=f" {more_on(name, cells)}".rstrip(),
         rivals=by_rival(cells, claim) if "others" in name else [],
         table=table(head, rows) if rows else [],
     )
@@ -329,37 +321,23 @@ def further(cells: Cells) -> str:
     return f"{sum(found)} of {len(found)}"
 
 
-def same_starts(cells: Cells) -> str:
-    """In how many fits the start Euclid is the start zero, so that one run stands under both names."""
-    found = [each == other for each, other in same_folds(cells, "CCCP from Euclid", "CCCP from zero")]
-    return WORDS("more.same_starts", same=sum(found), of=len(found))
-
-
-def from_identity(cells: Cells) -> str:
-    """How often SGD from I came to its end."""
-    runs = runs_of(cells, FROM_I)
-    F = [each["F"] for each in runs if not each["arrived"]]
-    return WORDS("more.from_identity", arrived=len(runs) - len(F), of=len(runs), F=max(F, default=0.0))
-
-
-def still_falling(cells: Cells) -> str:
-    """How far SGD was from its end with tr W."""
-    falls = [100 * each["falls"] for each in runs_of(cells, "SGD, tr W")]
-    return WORDS("more.still_falling", least=min(falls), most=max(falls), ended=100 * ENDED)
-
-
-def around_identity(cells: Cells) -> str:
-    """Whether the steps of CCCP are proved."""
-    found = [each["proved"] for each in runs_of(cells, "CCCP, ||W - I||^2")]
-    return WORDS("more.around_identity", proved=sum(found), of=len(found))
-
-
-MORE: dict[str, Callable[[Cells], str]] = {
-    ALTERNATIVES[0][2]: same_starts,
-    ALTERNATIVES[-3][2]: from_identity,
-    ALTERNATIVES[-2][2]: still_falling,
-    ALTERNATIVES[-1][2]: around_identity,
-}
+def more_on(claim: str, cells: Cells) -> str:
+    """What else is said of a claim: of starts that are one, of runs that did not end, of steps that are not proved."""
+    every = [each[2] for each in ALTERNATIVES]
+    if claim == every[0]:  # one run stands under both names
+        same = [each == other for each, other in same_folds(cells, "CCCP from Euclid", "CCCP from zero")]
+        return WORDS("more.same_starts", same=sum(same), of=len(same))
+    if claim == every[-3]:
+        runs = runs_of(cells, FROM_I)
+        F = [each["F"] for each in runs if not each["arrived"]]
+        return WORDS("more.from_identity", arrived=len(runs) - len(F), of=len(runs), F=max(F, default=0.0))
+    if claim == every[-2]:
+        falls = [100 * each["falls"] for each in runs_of(cells, "SGD, tr W")]
+        return WORDS("more.still_falling", least=min(falls), most=max(falls), ended=100 * ENDED)
+    if claim == every[-1]:
+        proved = [each["proved"] for each in runs_of(cells, "CCCP, ||W - I||^2")]
+        return WORDS("more.around_identity", proved=sum(proved), of=len(proved))
+    return ""
 
 
 def alternatives(cells: Cells) -> list[str]:

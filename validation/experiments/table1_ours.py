@@ -29,9 +29,8 @@ from validation.experiments.vote import error_of, facts_of
 
 STEP_GAIN = 1e-4  # of CCCP: what the metric's own step may still gain, over ||W||^2
 AROUND_GAIN = 1e-5  # the same with ||W - I||^2, over ||I||^2
-ARRIVED = (
-    1e-3  # SGD has reached the F of CCCP where so much of it, and of what CCCP wins over W = 0, is missing
-)
+# SGD has reached the F of CCCP where so much of it, and of what CCCP wins over W = 0, is missing
+ARRIVED = 1e-3
 NEXT_TO_0 = 1e-10  # ||W||^2 over F of a start that is 0 but for its direction
 STARTS = ("ReliefF", "zero", "Euclid")
 

@@ -7,34 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from validation.experiments.page import Parts, Results, bullets, counted, listed, number, table
+from validation.experiments import table1_claims as claiming
+from validation.experiments.page import Parts, Results, bullets, counted, crossed, listed, number, table
 from validation.experiments.table1_claims import (
-    COLLAPSED,
     COLUMNS,
-    FROM_I,
     KS,
-    METHODS,
     OURS,
-    ROWS_OF,
-    SETS,
-    STARTS,
     WORDS,
     Cells,
-    Printed,
     arranged,
-    claims,
-    ended_early,
-    folds_of,
     is_marked,
-    left_a_gap,
-    less_of,
-    mean_of,
-    not_best,
     paper_of,
-    printed,
     sets_of,
-    source,
-    verdicts,
 )
 from validation.experiments.table1_others import SHARES
 from validation.experiments.tasks import Preset, Result
@@ -43,7 +27,7 @@ from validation.experiments.verdicts import Verdict, share_interval
 REMARKS = WORDS.remarks()  # data and method -> the explanation of a difference
 COLOURS = ("#000000", "#e69f00", "#56b4e9", "#cc79a7", "#999933", "#d55e00", "#009e73", "#0072b2")
 MARKERS = ("x", "v", "^", "s", "<", "o", "D", "P")
-ONLY_PAPER = ("GB-LMNN", "k-NCA")
+ONLY_PAPER, PAPERS = ("GB-LMNN", "k-NCA"), ", the paper's"
 MARKS = {
     " *": "\\* more than two standard errors from the paper's figure",
     "†": "† the fit ended early on some fold",
@@ -56,46 +40,30 @@ def short(results: Results, preset: Preset) -> list[str]:
     """Return the result and the contradictions, a sentence each."""
     cells, ks = arranged(results), preset.settings["k"]
     ours, against, rest = [], [], []
-    every = claims(cells, ks)
+    every = claiming.claims(cells, ks)
     for name, claim in every.items():
         found, of = list(claim.said.values()), len(claim.pairs)
         if "others" in name:
-            figures = {
-                "by": name.split()[-1],
-                "supported": found.count(Verdict.SUPPORTED),
-                "of": of,
-                "euclidean": sum(
-                    each is Verdict.SUPPORTED and which.worse == "Euclidean"
-                    for which, each in claim.verdicts.items()
-                ),
-                "undecided": found.count(Verdict.UNDECIDED),
-            }
-            ours.append(WORDS("ours", **figures))
+            supported, undecided = (found.count(kind) for kind in (Verdict.SUPPORTED, Verdict.UNDECIDED))
+            rivals = [which.worse for which, each in claim.verdicts.items() if each is Verdict.SUPPORTED]
+            counts = {"supported": supported, "undecided": undecided, "euclidean": rivals.count("Euclidean")}
+            ours.append(WORDS("ours", by=name.split()[-1], of=of, **counts))
         else:
             rest.append(f"{name} ({counted(found)})")
         if count := found.count(Verdict.CONTRADICTED):
             against.append(f"{name} ({count} of {of} comparisons)")
-    marked = [cell for cell in cells if is_marked(cells, *cell)]
-    own = sum(method in OURS for _, method, _ in marked)
-    compared = sum(paper_of(*cell) is not None for cell in cells)
-    figures = {
-        "count": len(against),
-        "claims": number(len(every), "claim"),
-        "listed": listed(against),
-        "lost": sum(len(not_best(k)) for k in ks if k in KS),
-        "places": len(SETS) * len(ks),
-    }
-    return [
-        WORDS(
-            "result",
-            marks=len(marked),
-            own=own,
-            compared=compared,
-            ours=", ".join(ours) or "not compared",
-            rest=" " + WORDS("rest", said="; ".join(rest)) if rest else "",
-        ),
-        WORDS("against", **figures),
-    ]
+    marked = [method for data, method, k in cells if is_marked(cells, data, method, k)]
+    result = WORDS(
+        "result",
+        marks=len(marked),
+        own=sum(method in OURS for method in marked),
+        compared=sum(paper_of(*cell) is not None for cell in cells),
+        ours=", ".join(ours) or "not compared",
+        rest=" " + WORDS("rest", said="; ".join(rest)) if rest else "",
+    )
+    lost, places = sum(len(claiming.not_best(k)) for k in ks if k in KS), len(claiming.SETS) * len(ks)
+    given = {"count": len(against), "claims": number(len(every), "claim"), "listed": listed(against)}
+    return [result, WORDS("against", lost=lost, places=places, **given)]
 
 
 def parts(results: Results, preset: Preset) -> Parts:
@@ -118,21 +86,26 @@ def parts(results: Results, preset: Preset) -> Parts:
         collapsed=collapsed(cells),
     )
     tables = WORDS.page("tables", errors=errors[1:], marked=marked(cells), unfinished=unfinished(cells))
-    return Parts(tables, verdicts(cells, ks), details, ["", amount(cells, preset)])
+    return Parts(tables, claiming.verdicts(cells, ks), details, ["", amount(cells, preset)])
 
 
 def amount(cells: Cells, preset: Preset) -> str:
     """How many cells of the paper's table there are, and how many folds."""
-    short = {cell for cell in cells if len(cells[cell]) < folds_of(cell[0], preset)}
+    short = {cell for cell in cells if len(cells[cell]) < claiming.folds_of(cell[0], preset)}
     own, whole = set(), set()
     for data, method, k in cells:
         if paper_of(data, method, k):
-            cell = (source(data), ROWS_OF.get(method, method), k)
+            cell = (claiming.source(data), claiming.ROWS_OF.get(method, method), k)
             own.add(cell)
-            if (data, method, k) not in short and not less_of(cells, data, method, k):
+            if (data, method, k) not in short and not claiming.less_of(cells, data, method, k):
                 whole.add(cell)
-    columns = len(KS) * len(SETS)
-    counts = {"own": len(own), "whole": len(whole), "total": len(METHODS) * columns, "only": 2 * columns}
+    columns = len(KS) * len(claiming.SETS)
+    counts = {
+        "own": len(own),
+        "whole": len(whole),
+        "total": len(claiming.METHODS) * columns,
+        "only": 2 * columns,
+    }
     absent = [data for data in preset.data if data not in sets_of(cells)]
     partial = sorted({data for data, _, _ in short})
     said = [WORDS("details.amount", **counts)]
@@ -146,27 +119,26 @@ def amount(cells: Cells, preset: Preset) -> str:
 
 def errors_table(cells: Cells, k: int, preset: Preset) -> list[str]:
     """A row for a method, a column for a set; * where ours is beyond two standard errors from the paper's."""
-    sets = sets_of(cells)
 
-    def cell(data: str, method: str) -> str:
+    def cell(method: str, data: str) -> str:
+        if method.endswith(PAPERS):
+            return f"({shown(paper)})" if (paper := paper_of(data, method.removesuffix(PAPERS), k)) else ""
         paper, folds = paper_of(data, method, k), cells.get((data, method, k), [])
         beside = f" ({shown(paper)})" if paper else ""
         if not folds:
             return f"not run{beside}" if paper else ""
         star = " *" if is_marked(cells, data, method, k) else ""
-        early = " †" if ended_early(folds) else ""
-        whole = folds_of(data, preset)
+        early = " †" if claiming.ended_early(folds) else ""
+        whole = claiming.folds_of(data, preset)
         share = f", {len(folds)} of {whole} folds" if len(folds) < whole else ""
-        return f"{mean_of(folds, k)}{star}{early}{less_of(cells, data, method, k)}{share}{beside}"
+        return f"{claiming.mean_of(folds, k)}{star}{early}{claiming.less_of(cells, data, method, k)}{share}{beside}"
 
-    rows = [[method, *(cell(data, method) for data in sets)] for method in COLUMNS]
-    for method in ONLY_PAPER:
-        papers = [paper_of(data, method, k) for data in sets]
-        rows.append([f"{method}, the paper's", *(f"({shown(paper)})" if paper else "" for paper in papers)])
-    return table([f"k = {k}", *sets], rows)
+    return crossed(
+        f"k = {k}", (*COLUMNS, *(f"{method}{PAPERS}" for method in ONLY_PAPER)), sets_of(cells), cell
+    )
 
 
-def shown(paper: Printed) -> str:
+def shown(paper: claiming.Printed) -> str:
     """A cell as the paper prints it, with two decimals."""
     return f"{paper[0]:.2f}" + (f" ± {paper[1]:.1f}" if paper[1] is not None else "")
 
@@ -190,11 +162,11 @@ def marked(cells: Cells) -> list[str]:
 
 def unfinished(cells: Cells) -> list[str]:
     """What the dagger means, where there is one."""
-    if not any(ended_early(folds) for (_, method, _), folds in cells.items() if method in COLUMNS):
+    if not any(claiming.ended_early(folds) for (_, method, _), folds in cells.items() if method in COLUMNS):
         return []
     worst: dict[str, float] = {}
     for (data, method, _), folds in cells.items():
-        for each in filter(left_a_gap, folds):
+        for each in filter(claiming.left_a_gap, folds):
             name = f"{data}, {method}"
             worst[name] = max(worst.get(name, 0.0), each["rel_gap"])
     gaps = "; ".join(f"{name}: {gap:.1e}" for name, gap in worst.items())
@@ -214,7 +186,7 @@ def ties(cells: Cells) -> list[str]:
                 sum(round(each[name][str(k)] * each["test"]) for each in folds)
                 for name in ("errors", "other_ties")
             ]
-            paper = printed(source(data), "Euclidean", k)
+            paper = claiming.printed(claiming.source(data), "Euclidean", k)
             said = f"{paper[0] * test / 100:.1f}" if paper else ""
             low, high = (100 * end for end in share_interval(counts[0], test))
             rows.append([f"{data}, k = {k}", *counts, said, test, f"{low:.2f} to {high:.2f}"])
@@ -226,7 +198,7 @@ def selected(cells: Cells) -> list[str]:
     """The weight of each fold, with an asterisk where it is the last that was tried, and the start."""
     rows = []
     for (data, method, k), folds in cells.items():
-        if method == "Euclidean" or method in OURS[1:] or method in STARTS:
+        if method == "Euclidean" or method in OURS[1:] or method in claiming.STARTS:
             continue
         weights = [weight_of(each, method, k) for each in folds]
         start = counted(each["start"] for each in folds) if method == "CCCP" else ""
@@ -246,7 +218,7 @@ def reached(cells: Cells) -> list[str]:
     """F, steps, times, and the share of points where the printed inference misses the best set."""
     rows = []
     for (data, method, k), folds in cells.items():
-        if method not in (*OURS, *STARTS, FROM_I):
+        if method not in (*OURS, *claiming.STARTS, claiming.FROM_I):
             continue
         missed = [each["missed"] for each in folds if "missed" in each]
         arrived = [each["arrived"] for each in folds if "arrived" in each]
@@ -271,12 +243,12 @@ def times(cells: Cells) -> list[str]:
         for each in folds:
             if "fit_seconds" in each:
                 found.setdefault(data, {}).setdefault(method, set()).add((each["fold"], each["fit_seconds"]))
-    rows = [
-        [data, *(f"{np.mean([s for _, s in of]):.1f}" if (of := found[data].get(m)) else "" for m in methods)]
-        for data in sets_of(cells)
-        if data in found
-    ]
-    return table(["seconds", *methods], rows)
+
+    def cell(data: str, method: str) -> str:
+        of = found[data].get(method)
+        return f"{np.mean([seconds for _, seconds in of]):.1f}" if of else ""
+
+    return crossed("seconds", [data for data in sets_of(cells) if data in found], methods, cell)
 
 
 def proofs(cells: Cells) -> list[str]:
@@ -302,7 +274,7 @@ def collapsed(cells: Cells) -> list[str]:
         if method == "LMNN"
         for each in of
     }
-    at_zero = [key for key, each in folds.items() if each["rel_gap"] < COLLAPSED]
+    at_zero = [key for key, each in folds.items() if each["rel_gap"] < claiming.COLLAPSED]
     sets = sorted({data for data, _ in at_zero})
     return [WORDS("details.collapsed", sets=", ".join(sets), count=len(at_zero))] if sets else []
 
@@ -325,7 +297,7 @@ def draw(results: Results, preset: Preset, figure: Any) -> None:
     figure.set_size_inches(13, 1.2 + 3.8 * lines)
     panels = list(figure.subplots(lines, columns, squeeze=False).flat)
     for panel, data in zip(panels, sets, strict=False):
-        fill(panel, cells, data, ks, folds_of(data, preset))
+        fill(panel, cells, data, ks, claiming.folds_of(data, preset))
     for panel in panels[len(sets) :]:
         panel.set_axis_off()
     styles = zip(COLUMNS, COLOURS, MARKERS, strict=True)
@@ -349,10 +321,10 @@ def fill(panel: Any, cells: Cells, data: str, ks: list[int], whole: int) -> None
         for i, k in enumerate(ks):
             place = i + (at - (len(COLUMNS) - 1) / 2) * 0.8 / len(COLUMNS)
             if folds := cells.get((data, method, k)):
-                value, error = (100 * each for each in mean_of(folds, k))
+                value, error = (100 * each for each in claiming.mean_of(folds, k))
                 heights += [value - error, value + error]
                 filled = "bottom" if len(folds) < whole else "full"
-                filled = "left" if less_of(cells, data, method, k) else filled
+                filled = "left" if claiming.less_of(cells, data, method, k) else filled
                 panel.errorbar(place - 0.015, value, error, fillstyle=filled, **style)
                 if is_marked(cells, data, method, k):
                     panel.plot(place - 0.015, value, "o", **RING)

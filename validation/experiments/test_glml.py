@@ -319,30 +319,6 @@ def test_where_there_is_no_metric() -> None:
     assert found["status"] == [None, "CONVERGED"]
 
 
-def test_tasks_of_every_preset() -> None:
-    for name, preset in glml.PRESETS.items():
-        made = glml.tasks(preset)
-        for data in preset.data:
-            splits = {m: [t.split for t in made if (t.data, t.method) == (data, m)] for m in glml.EVERY}
-            assert {"generative", "ITML"} <= {m for m in splits if splits[m]}
-            count = len(splits["generative"])
-            assert all(each in ([], list(range(count))) for each in splits.values())
-            if name == "full":
-                assert count == glml_data.panel(data).realisations
-            assert name == "small" or count >= 10
-        for task in made:
-            assert 0 < len(task.settings["sizes"]) <= 4
-            assert task.settings["largest"] >= max(task.settings["sizes"])
-    reduced, full = (glml.tasks(glml.PRESETS[name]) for name in ("reduced", "full"))
-    assert not any(t.data == "usps 8x8" and t.method == "LMNN" for t in reduced)
-    assert {t.method for t in reduced} == {"generative", "densities", *CHEAP}
-    assert not any("further" in t.settings for t in reduced)
-    assert {t.method for t in full} == set(glml.EVERY)
-    for task in full:
-        whole = task.settings["sizes"] == list(glml_data.panel(task.data).sizes)
-        assert whole or task.method in glml.PRESETS["full"].settings["largest"]
-
-
 def test_a_run_of_the_full_preset_has_every_set_early() -> None:
     made = glml.tasks(glml.PRESETS["full"])
     first = [task for task in made if task.split < glml.ROUND]

@@ -7,20 +7,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 from scipy.optimize import minimize
 
 import cvxml
 from cvxml import datasets
 from validation.experiments import mlsvm, mlsvm_report
+from validation.experiments.made import results
 from validation.experiments.mlsvm import Choice
-from validation.experiments.mlsvm_report import EXTRA, HINDSIGHT, METHODS, lower_means, verdicts
-from validation.experiments.page import Groups, grouped
+from validation.experiments.mlsvm_report import HINDSIGHT, METHODS
+from validation.experiments.page import Results
 from validation.experiments.splits import Split, shuffled, some_pairs
 from validation.experiments.tasks import Task
-from validation.experiments.verdicts import Verdict
 
-S, C, U = Verdict.SUPPORTED, Verdict.CONTRADICTED, Verdict.UNDECIDED
 SETTINGS: dict[str, Any] = {
     "degrees": [1, 2],
     "weights": [1e-2, 1.0],
@@ -186,26 +184,16 @@ def test_printed_is_algorithm_1_by_its_lines() -> None:
     np.testing.assert_allclose(L.T @ L, A, rtol=1e-6, atol=1e-9)
 
 
-@pytest.mark.parametrize("preset", ["small", "reduced", "full"])
-def test_every_cell_of_the_table_has_its_task(preset: str) -> None:
-    given = mlsvm.PRESETS[preset]
-    keys = {task.key for task in mlsvm.tasks(given)}
-    assert len(keys) == len(given.data) * (7 if preset == "small" else 10) * given.splits
-    assert {key.split("/")[0] for key in keys} == set(given.data) <= set(mlsvm_report.PAPER)
-    rows = {task.data: task.settings["rows"] for task in mlsvm.tasks(given)}
-    assert rows["iris"] == {}
-    assert rows.get("spambase", {"kernel": 200}) == {"kernel": 200}
-
-
-def test_the_paper_presets_have_the_papers_grid() -> None:
-    full = mlsvm.PRESETS["full"]
-    assert full.splits == mlsvm.PRESETS["reduced"].splits == 10
-    choices = mlsvm.choices("MLSVM", {**full.settings, "rows": {}})
+def test_what_is_tried_is_the_papers_grid() -> None:
+    full, reduced = ({**mlsvm.PRESETS[name].settings, "rows": {}} for name in ("full", "reduced"))
+    choices = mlsvm.choices("MLSVM", full)
     assert {c.degree for c in choices} == {1, 2, 3, 4, 5}
     assert sorted({c.weight for c in choices}) == pytest.approx([1e-3, 1e-2, 0.1, 1, 10, 100, 1e3])
-    assert len(choices) == 35
-    assert len(mlsvm.choices("SVM", {**mlsvm.PRESETS["reduced"].settings, "rows": {}})) == 35
-    assert len(mlsvm.choices("ITML", {**full.settings, "rows": {}})) == 7
+    counts = {
+        method: len(mlsvm.choices(method, full)) for method in ("MLSVM", "SVM", "ITML", "Crammer-Singer")
+    }
+    assert counts == {"MLSVM": 35, "SVM": 35, "ITML": 7, "Crammer-Singer": 21}
+    assert len(mlsvm.choices("MLSVM", reduced)) == 23  # as the remarks of the preset say
 
 
 def test_in_hindsight_no_choice_is_better_and_the_usable_points_are_counted() -> None:
@@ -223,60 +211,11 @@ def test_in_hindsight_no_choice_is_better_and_the_usable_points_are_counted() ->
     assert found["usable"] == pytest.approx(usable / len(X))
 
 
-def made(errors: dict[str, list[float]], data: str) -> list[Any]:
-    """Results as a run leaves them."""
-    return [
-        (
-            Task(data, method, trial, {}),
-            {
-                "error": error,
-                "usable": 0.25,
-                "degree": 1,
-                "weight": 0.1,
-                "selecting": {"fits": 2, "unproved": 1},
-                "seconds": 1.0,
-                **(
-                    {}
-                    if method in ("kNN", "SVM")
-                    else {"rel_gap": 1e-7, "proved": True, "status": "CONVERGED"}
-                ),
-            },
-        )
-        for method, values in errors.items()
-        for trial, error in enumerate(values)
-    ]
-
-
-def test_what_differs_by_more_than_two_standard_errors_is_marked_and_nothing_else() -> None:
-    near, far = [0.03, 0.05, 0.04, 0.04], [0.05, 0.06, 0.05, 0.06]  # the paper: 0.0383 on wine
-    methods = (*METHODS, HINDSIGHT)
-    others = {method: [0.1, 0.1, 0.1, 0.11] for method in methods}
-    calm = made({**others, "MLSVM": near}, "wine")
-    loud = made({**others, "MLSVM": far}, "wine")
-    assert not any("*" in line for line in mlsvm_report.errors_table(grouped(calm)))
-    lines = mlsvm_report.parts(loud, mlsvm.PRESETS["small"]).lines
-    assert "| 5.50 ± 0.29 * |" in "\n".join(lines)
-    assert any(line.startswith("- wine: ") for line in lines)
-    assert "| wine | 10.25 ± 0.25 * | 3.83 | 25 |" in "\n".join(lines)
-    # alone the best, and what the paper has
-    assert "| wine | MLSVM | MLSVM | MLSVM, ITML |" in "\n".join(lines)
-    figure = Figure()
-    mlsvm_report.draw(loud, mlsvm.PRESETS["small"], figure)
-    labels = {text.get_text() for text in figure.axes[0].get_legend().get_texts()}
-    assert labels > set(METHODS)
-    assert len(labels) == len(METHODS) + 1  # and the paper's best
-
-
-def test_the_extra_methods_have_their_columns_where_all_sets_have_them() -> None:
-    methods = (*METHODS, *EXTRA, HINDSIGHT)
-    results = made({key: [0.1, 0.2] for key in methods}, "wine")
-    columns = "| MCML | MLSVM printed |"
-    assert columns in "\n".join(mlsvm_report.parts(results, mlsvm.PRESETS["full"]).lines)
-    results += made({key: [0.1, 0.2] for key in (*METHODS, HINDSIGHT)}, "iris")
-    assert "MCML" not in "\n".join(mlsvm_report.parts(results, mlsvm.PRESETS["full"]).lines)
+# --- the report
 
 
 BASE = [0.20, 0.22, 0.18, 0.21, 0.19, 0.20, 0.23, 0.17, 0.20, 0.21]
+ALIKE = dict.fromkeys((*METHODS, HINDSIGHT), BASE)
 
 
 def beside(*steps: float) -> list[float]:
@@ -284,151 +223,117 @@ def beside(*steps: float) -> list[float]:
     return [error + steps[i % len(steps)] for i, error in enumerate(BASE)]
 
 
+def made(errors: dict[str, list[float]], *sets: str) -> Results:
+    """Results with these errors by trial; of the other methods those of BASE."""
+    every = ALIKE | errors
+    count = min(map(len, every.values()))
+    return results("mlsvm", every, sets, count, lambda data, method, split, _: 1 - every[method][split])
+
+
+def text_of(found: Results, preset: str = "small") -> str:
+    return "\n".join(mlsvm_report.parts(found, mlsvm.PRESETS[preset]).lines)
+
+
 def said(errors: dict[str, list[float]], *sets: str) -> list[str]:
     """What is said of each of the paper's sentences, where the methods have the same errors on all sets."""
-    groups = grouped([each for data in sets for each in made(errors, data)])
-    return "\n".join(verdicts(groups)).split("\n### How")[0].split("\n**")[1:]
+    return text_of(made(errors, *sets)).split("## What becomes")[1].split("\n### How")[0].split("\n**")[1:]
 
 
-ALIKE = dict.fromkeys(METHODS, BASE)
+@pytest.mark.parametrize(
+    ("errors", "star"), [([0.03, 0.05, 0.04, 0.04], False), ([0.05, 0.06, 0.05, 0.06], True)]
+)
+def test_what_differs_by_more_than_two_standard_errors_is_marked(errors: list[float], star: bool) -> None:
+    """The paper has 3.83 on wine."""
+    text = text_of(made({"MLSVM": errors, HINDSIGHT: [0.1, 0.1, 0.1, 0.11]}, "wine"))
+    assert ("| 5.50 ± 0.29 * |" in text) == star == ("\n- wine: " in text)
+    assert text.count(" * |") == 1 + star  # the first is that of the next line
+    assert "| wine | 10.25 ± 0.25 * | 3.83 | 25 |" in text
 
 
-def test_the_paper_s_sentences_are_judged_here_and_for_new_points() -> None:
-    """kNN is worse by 1 to 3 points on ten splits: sure of these points, not of new ones."""
-    errors = ALIKE | {"kNN": beside(0.01, 0.03), "SVM": beside(-0.1)}
-    first, second, third, _ = said(errors, "wine", "german_numeric")
-    assert first.count(f"{S} (5).") == 2  # by the paper's own test, and with Holm
-    assert first.count(f"{U} (5).") == 1  # for new points
-    assert "| wine | +2.00 (" in first
-    assert first.rstrip().endswith(" SSU |  |")  # LMNN on german is excepted
-    assert second.count(" CCC |") == 2  # SVM, sure in all three ways
-    assert third.count(f"{U} (4).") == 3
-    _, second, _, _ = said(ALIKE | {"SVM": beside(-0.004, -0.006)}, "wine")
-    assert second.split("-0.50 (")[1].split(") ")[1].startswith("CC")  # half a point, for sure
+@pytest.mark.parametrize(
+    ("sentence", "errors", "codes"),
+    [
+        (0, {"kNN": beside(0.01, 0.03)}, "SSU"),  # sure of these points, not of new ones
+        (0, {"kNN": beside(-0.1)}, "CCC"),
+        (0, {"LMNN": beside(0.022, -0.002)}, "CUU"),  # p = .034: not as one of three comparisons
+        (1, {"Crammer-Singer": beside(-0.1)}, "CCC"),
+        (1, {"Crammer-Singer": beside(-0.004, -0.006)}, "CC"),  # half a point, for sure
+        (1, {"Crammer-Singer": beside(0.1)}, "SSS"),
+        (2, {"LMNN": beside(0.022, -0.002), "ITML": beside(-0.022, 0.002)}, "SUU"),
+        (2, {"LMNN": beside(0.1)}, "SSS"),
+        (3, {"Crammer-Singer": beside(-0.004, -0.006)}, "S"),  # less than a point worse
+        (3, {"Crammer-Singer": beside(-0.004, -0.016)}, "U"),
+        (3, {"Crammer-Singer": beside(-0.014, -0.016)}, "C"),
+    ],
+)
+def test_the_letters_of_a_sentence(sentence: int, errors: dict[str, list[float]], codes: str) -> None:
+    """By the paper's own test, with Holm, and for new points."""
+    text = said(errors, "wine")[sentence]
+    assert re.search(rf"\) {codes}", text)
+    counts = re.findall(r"(\w+) \(\d", text.split("comparisons.")[1].split("\n")[0])
+    assert {"S": "supported", "C": "contradicted", "U": "undecided"}[codes[0]] in counts
 
 
-def test_the_paper_s_test_is_of_each_comparison_by_itself() -> None:
-    """p = .034 of these points: significant by itself, and not as one of three or four comparisons."""
-    errors = ALIKE | {"LMNN": beside(0.022, -0.002), "ITML": beside(-0.022, 0.002)}
-    first, _, third, _ = said(errors, "wine")
-    assert f"{U} (1), {S} (1), {C} (1)." in first
-    assert first.count(f"{U} (3).") == 2  # with Holm
-    assert "| wine | +0.00 (+0.00 to +0.00) UUU |" in first
-    assert " SUU |" in first
-    assert " CUU |" in first
-    assert f"{C} (1), {S} (1)." in third
-    assert third.count(f"{U} (2).") == 2  # with Holm
+def test_lmnn_on_german_is_excepted_and_libsvm_is_not_the_papers_svm() -> None:
+    first, second, _, fourth = said({"SVM": beside(-0.1)}, "wine", "german_numeric")
+    assert first.rstrip().endswith(" |  |")
+    assert "5 comparisons" in first
+    assert "-10.00" not in second + fourth
 
 
-def test_the_paper_s_svm_is_that_of_crammer_and_singer_where_all_sets_have_it() -> None:
-    errors = ALIKE | {"SVM": beside(-0.1), "Crammer-Singer": beside(0.1)}
-    text = said(errors, "wine")
-    assert "| data | kNN | LMNN | ITML | Crammer-Singer |" in text[1]
-    assert "-10.00" not in text[1] + text[3]
-    assert "| wine | +10.00 (" in text[3]
-    results = made(errors, "wine") + made(ALIKE, "iris")
-    text = "\n".join(verdicts(grouped(results))).split("\n**")
-    assert "libsvm" in text[0]
-    assert "| data | kNN | LMNN | ITML | SVM |" in text[2]
-    assert "| wine | -10.00 (" in text[4]
-
-
-def test_competitive_is_less_than_a_point_worse() -> None:
-    by = {"S": (-0.004, -0.006), "U": (-0.004, -0.016), "C": (-0.014, -0.016)}
-    for letter, steps in by.items():
-        fourth = said(ALIKE | {"SVM": beside(*steps)}, "wine")[3]
-        assert fourth.split(") ")[-1].startswith(letter)
-    # less mean error than MLSVM, of so many sets, and less than any metric
-    for itml, counts in ((0.0, ["1", "1", "1"]), (-0.02, ["1", "1", "0"])):
-        errors = ALIKE | {"SVM": beside(-0.01), "ITML": beside(itml)}
-        lower = lower_means(grouped(made(errors, "wine")), "SVM")
-        assert re.findall(r"\d+", lower) == counts
-        assert lower in said(errors, "wine")[3]
+@pytest.mark.parametrize(("itml", "counts"), [(0.0, ["1", "1", "1"]), (-0.02, ["1", "1", "0"])])
+def test_less_mean_error_than_mlsvm_and_than_any_metric(itml: float, counts: list[str]) -> None:
+    found = made({"Crammer-Singer": beside(-0.01), "ITML": beside(itml)}, "wine")
+    lower = mlsvm_report.lower_means(mlsvm_report.whole(found))
+    assert re.findall(r"\d+", lower) == counts
+    assert lower in text_of(found)
+    assert lower in mlsvm_report.short(found, mlsvm.PRESETS["small"])[0]
 
 
 def test_what_is_not_proved_is_marked_where_its_error_stands() -> None:
-    results = made(ALIKE, "wine")
-    assert "†" not in "\n".join(mlsvm_report.errors_table(grouped(results)))
-    for task, result in results:
+    found = made({}, "wine")
+    assert "†" not in text_of(found)
+    for task, result in found:
         result["proved"] = task.method != "ITML" or task.split > 1
-    *_, row = mlsvm_report.errors_table(grouped(results))
-    at = METHODS.index("ITML") + 2  # after the border and the data
-    assert [i for i, cell in enumerate(row.split("|")) if "†" in cell] == [at]
-    assert " †2 " in row.split("|")[at]
-    lines = mlsvm_report.parts(results + made({HINDSIGHT: BASE}, "wine"), mlsvm.PRESETS["small"]).lines
-    assert sum(line.startswith("†: ") for line in lines) == 1
+    row = next(line for line in text_of(found).splitlines() if line.startswith("| wine |"))
+    marked = [i for i, each in enumerate(row.split("|")) if "†" in each]
+    assert marked == [METHODS.index("ITML") + 2]  # after the border and the data
+    assert " †2 " in row
+    assert "\n†: " in text_of(found)
 
 
-def test_the_best_among_the_paper_s_models_and_how_often() -> None:
-    errors = ALIKE | {"MLSVM per class": beside(-0.1), "LMNN": beside(0.1), "ITML": beside(0.01, 0.03)}
-    groups = grouped(
+def test_the_best_among_the_papers_models_and_how_often() -> None:
+    errors = {"MLSVM per class": beside(-0.1), "LMNN": beside(0.1), "ITML": beside(0.01, 0.03)}
+    text = text_of(
         made(errors | {"Crammer-Singer": beside(-0.001, 0.001)}, "wine")
         + made(errors | {"Crammer-Singer": beside(0.1), "ITML": BASE}, "iris")
     )
-    text = "\n".join(mlsvm_report.best_models(groups))
     assert "| wine | kNN, Crammer-Singer, MLSVM | MLSVM per class | MLSVM, ITML |" in text
     assert "| iris | kNN, ITML, MLSVM | MLSVM per class | MLSVM, SVM |" in text
     assert ": kNN, MLSVM." in text  # always among the best
     assert "| ours | 2 | 0 | 1 | 1 | 2 |" in text
     assert "Table 2 | 0 | 0 | 1 | 1 | 2 |" in text
 
-    def denied(of: Groups) -> bool:
+    def denied(text: str) -> bool:
         """Whether the line on the paper's "more reliable" says that MLSVM is not the first of three."""
-        (line,) = [line for line in mlsvm_report.best_models(of) if line.startswith('"MLSVM is more')]
-        return " not " in line
+        return " not " in next(line for line in text.splitlines() if line.startswith('"MLSVM is more'))
 
-    assert not denied(groups)
-    assert denied(grouped(made(ALIKE, "wine")))
+    assert [denied(text), denied(text_of(made({}, "wine")))] == [False, True]
 
 
-def test_the_last_lam_of_the_higher_degrees_is_counted_where_the_preset_has_fewer() -> None:
-    def results(method: str, *chosen: tuple[int, float]) -> list[Any]:
-        return [
-            (task, {**result, "degree": degree, "weight": weight})
-            for (task, result), (degree, weight) in zip(
-                made({method: [0.3, 0.31, 0.3]}, "wine"), chosen, strict=True
-            )
-        ]
-
-    def of_wine(results: list[Any], preset: str) -> str:
-        return mlsvm_report.at_the_edge(grouped(results)["wine"], mlsvm.PRESETS[preset])
-
-    others = made({key: [0.3, 0.31, 0.3] for key in METHODS if key != "MLSVM"}, "wine")
-    at = [
-        *results("MLSVM", (2, 1.0), (3, 1.0), (1, 1.0)),
-        *results(HINDSIGHT, (2, 1.0), (2, 0.1), (2, 0.1)),
-    ]
-    edge = of_wine(others + at, "reduced")
-    assert "lam = 1 " in edge
-    assert re.findall(r"\d+", edge)[-3:] == ["2", "3", "1"]  # 2 of 3 trials, and 1 in hindsight
-    assert edge in "\n".join(mlsvm_report.parts(others + at, mlsvm.PRESETS["reduced"]).lines)
-    whole = [  # the last lam of the paper, too
-        *results("MLSVM", (2, 1e3), (3, 1e3), (1, 1.0)),
-        *results(HINDSIGHT, (2, 1e3), (2, 0.1), (2, 0.1)),
-    ]
-    assert of_wine(others + whole, "full") == ""
-    away = [
-        *results("MLSVM", (2, 0.1), (3, 0.1), (1, 1.0)),
-        *results(HINDSIGHT, (2, 0.1), (2, 0.1), (1, 1.0)),
-    ]
-    assert of_wine(others + away, "reduced") == ""
-
-
-def line_of(text: str, start: str) -> str:
-    return next(line for line in text.splitlines() if line.startswith(start))
-
-
-def test_remarks_belong_to_the_run_that_they_were_written_for() -> None:
-    methods = (*METHODS, HINDSIGHT)
-    far = [0.30, 0.31] * 5
-    results = [each for data in ("heart", "wine") for each in made(dict.fromkeys(methods, far), data)]
-    of = {
-        name: "\n".join(mlsvm_report.parts(results, preset).lines) for name, preset in mlsvm.PRESETS.items()
-    }
-    remark = mlsvm_report.REMARKS["heart", "MLSVM"]
-    assert [name for name, text in of.items() if remark in text] == ["reduced"]
-    assert "23 errors" in remark
-    assert len(mlsvm.choices("MLSVM", mlsvm.PRESETS["reduced"].settings)) == 23
-    assert "30.50 ± " in line_of(of["reduced"], "- wine: open.")  # the choice in hindsight
-    assert "30.50 ± " in line_of(of["full"], "- heart: open.")
-    assert "2 trials" in line_of(of["small"], "- heart: ")
+@pytest.mark.parametrize(
+    ("preset", "lam", "counts"),
+    [("reduced", 1.0, ["2", "3", "1"]), ("full", 1e3, []), ("reduced", 0.1, [])],
+)
+def test_the_last_lam_of_the_higher_degrees_is_counted_where_the_preset_has_fewer(
+    preset: str, lam: float, counts: list[str]
+) -> None:
+    """It is chosen in 2 of 3 trials, and in 1 in hindsight; a degree of 1 does not count."""
+    found = made({key: [0.3, 0.31, 0.3] for key in ALIKE}, "wine")
+    chosen = {"MLSVM": [(2, lam), (3, lam), (1, 1.0)], HINDSIGHT: [(2, lam), (2, 0.1), (1, 1.0)]}
+    for task, result in found:
+        if task.method in chosen:
+            result["degree"], result["weight"] = chosen[task.method][task.split]
+    edge = mlsvm_report.at_the_edge(mlsvm_report.whole(found)["wine"], mlsvm.PRESETS[preset])
+    assert re.findall(r"\d+", edge)[-3:] == counts
+    assert edge in text_of(found, preset)

@@ -11,8 +11,7 @@ import pytest
 import cvxml
 from cvxml import datasets
 from cvxml.core.metric import FloatArray
-from validation.experiments import nca, nca_claims
-from validation.experiments.nca_more import MORE
+from validation.experiments import nca
 from validation.experiments.run import timed
 from validation.experiments.splits import Split
 from validation.experiments.tasks import Result, Task
@@ -146,19 +145,3 @@ def test_classes(data: str, counts: dict[int, int]) -> None:
     found = Counter(nca.labelled(data)[1].tolist())
     assert {c: found[c] for c in counts} == counts
     assert min(found.values()) == min(counts.values())
-
-
-@pytest.mark.parametrize("name", nca.PRESETS)
-def test_tasks_cover_what_the_report_needs(name: str) -> None:
-    preset = nca.PRESETS[name]
-    made = nca.tasks(preset)
-    splits = {data: Counter(task.method for task in made if task.data == data) for data in preset.data}
-    for data, found in splits.items():
-        methods = nca_claims.PLANE if data == "rings" else nca_claims.FULL + nca_claims.PLANE
-        counts = {method: count for method, count in found.items() if method not in MORE}
-        assert set(counts) == set(methods)
-        assert len(set(counts.values())) == 1  # the same splits for all methods: the tests are paired
-        if name == "full":
-            assert set(counts.values()) == {40}
-    assert all(bool(task.settings.get("starts")) == task.method.startswith("NCA") for task in made)
-    assert preset.thinner

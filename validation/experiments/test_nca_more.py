@@ -1,4 +1,4 @@
-"""What the note on NCA says beyond its figures: what is measured, and the verdicts of its report."""
+"""What the note on NCA says beyond its figures: what is measured. The verdicts are in test_nca_report.py."""
 
 from __future__ import annotations
 
@@ -9,13 +9,10 @@ import numpy as np
 import pytest
 
 import cvxml
-from validation.experiments import nca, nca_claims, nca_more, nca_report
-from validation.experiments.nca_claims import Judged
-from validation.experiments.page import grouped
+from validation.experiments import nca, nca_more
 from validation.experiments.run import timed
 from validation.experiments.splits import Split
-from validation.experiments.tasks import Preset, Result, Task
-from validation.experiments.verdicts import Verdict
+from validation.experiments.tasks import Task
 
 
 def blobs(n: int = 60, d: int = 3) -> Split:
@@ -129,147 +126,3 @@ def test_the_scale_suggests_the_number_of_neighbours_that_p_spreads_over() -> No
         np.bincount(part.y[np.argsort(np.sum((part.X - x) ** 2, axis=1))[:3]]).argmax() for x in part.X_test
     ]
     assert found["at"]["3"] == np.mean(votes == part.y_test)
-
-
-def made(data: str, method: str, accuracies: list[float], **facts: Any) -> list[tuple[Task, Result]]:
-    return [
-        (Task(data, method, split, {}), {"train": 1.0, "test": accuracy, **facts})
-        for split, accuracy in enumerate(accuracies)
-    ]
-
-
-def by_hand() -> list[tuple[Task, Result]]:
-    """f at .90 in ten splits from one start, .91 from its best; else more or less by a constant and a little."""
-    little = np.array([1, -1] * 5) * 1e-4
-    f = (0.9 + little).tolist()
-    results = [
-        (
-            task,
-            {
-                **result,
-                "test": result["test"] + 0.01,
-                "starts": {
-                    "auto": {"train": 0.95, "test": result["test"]},
-                    "likelihood": {"train": 1.0, "test": 0.1},
-                },
-            },
-        )
-        for task, result in made("iris", "NCA", f)
-    ]
-    results += made("iris", "stopped", [0.93] * 10, steps=3)
-    at = {str(k): 0.94 if k in (3, 7) else 0.7 if k == 31 else 0.9 for k in nca_more.KS}
-    results += made("iris", "g", [0.905] * 10, suggested=2, at_suggested=0.92, at=at, status="STALLED")
-    results += [
-        (task, {**result, "train": 0.9}) for task, result in made("iris", "MMC", [0.7] * 4)
-    ]  # of four splits
-    results += made("iris", "half", [0.95] * 10)
-    results += made("iris", "a quarter", [0.8] * 10) + made("iris", "an eighth", [0.8] * 10)
-    for share in ("half", "a quarter", "an eighth"):
-        results += made("iris", f"Euclid {share}", [0.6] * 10)
-    results += [(task, {**result, "train": 0.9}) for task, result in made("iris", "Euclid", [0.6] * 10)]
-    results += [(task, {**result, "train": 0.9}) for task, result in made("iris", "RCA", [0.95] * 10)]
-    return results + made("iris", "whitened", [0.99] * 10)  # as good as NCA in training
-
-
-def test_the_report_gives_each_sentence_its_verdict() -> None:
-    groups = grouped(by_hand())
-    found = nca_claims.sentences(groups)
-    verdicts = {
-        name: {" - ".join(key[1:]): claim.here[key].value for key in claim.pairs}
-        for name, claim in found.items()
-    }
-    assert verdicts == {
-        "low rank": {},
-        "fitting": {
-            "NCA - Euclid": "supported",
-            "NCA - RCA": "contradicted",
-            "NCA - NCA (auto)": "supported",
-        },
-        "stopping": {"NCA (auto) - stopped": "contradicted"},
-        "criteria": {"g - NCA (auto)": "supported", "g - NCA": "supported"},
-        "sizes": {  # no more from an eighth to a quarter, more, less
-            "a quarter - an eighth": "supported",
-            "half - a quarter": "supported",
-            "NCA (auto) - half": "contradicted",
-        },
-        "others, train": {"NCA - MMC": "supported"},
-        "others": {"NCA - MMC": "supported"},
-    }
-    lines = nca_report.further(groups, found)
-    rows = [line for line in lines if line.startswith("| iris")]
-    assert rows[1].startswith("| iris | NCA - RCA | -4.00 |")
-    assert rows[1].endswith("| contradicted | contradicted | +10.00 |")
-    assert rows[3].startswith("| iris | NCA (auto) - stopped | -3.00 |")
-    assert rows[3].endswith("| 3 (10) |")
-    assert rows[4].startswith(
-        "| iris | full rank | 90.50 ± 0.00 | 90.00 ± 0.00 | 10.00 ± 0.00 | 91.00 ± 0.00 |"
-    )
-    assert "| g - NCA (auto) | +0.50 |" in rows[5]
-    assert "| g - NCA | -0.50 |" in rows[6]
-    assert rows[7].startswith(
-        "| iris, NCA (auto) | 80.00 ± 0.00 | 80.00 ± 0.00 | 95.00 ± 0.00 | 90.00 ± 0.00 |"
-    )
-    assert rows[8].startswith("| iris, Euclid | 60.00")
-    assert rows[12] == "| iris | 100.00 ± 0.00 | 90.00 ± 0.00 | not run |"  # train: NCA, MMC, chunklets
-    assert "| NCA - MMC | +10.00 |" in rows[13]
-    assert rows[14].startswith("| iris | 91.00 ± 0.00 | 70.00")
-    assert "| NCA - MMC | +21.00 |" in rows[15]
-    figures = "92.00 ± 0.00 | 90.00 ± 0.00 | 94.00 ± 0.00 (3) | 70.00 ± 0.00 (31) | 2 (10)"
-    assert rows[16] == f"| iris | full rank | 10 | {figures} |"
-    assert nca_report.further({}, nca_claims.sentences({})) == []
-
-
-def criteria(g: float, same: float, best: float) -> Judged:
-    """g against f of the same start and of its best, by their accuracies."""
-    little = np.array([1, -1] * 5) * 1e-4
-    results = made("iris", "g", [g] * 10)
-    for task, result in made("iris", "NCA", (best + little).tolist()):
-        starts = {"auto": {"train": 1.0, "test": same + result["test"] - best}}
-        results.append((task, {**result, "starts": starts}))
-    return nca_claims.sentences(grouped(results))["criteria"]
-
-
-@pytest.mark.parametrize(
-    ("g", "same", "best", "verdict", "said"),
-    [
-        (0.90, 0.90, 0.90, "supported", []),
-        (0.90, 0.85, 0.86, "contradicted", []),
-        (0.90, 0.85, 0.90, "undecided", ["+5.00", "+0.00", "f ends"]),
-        (0.90, 0.90, 0.95, "undecided", ["+0.00", "-5.00", "several starts"]),
-        (0.90, 0.85, 0.95, "undecided", []),  # above one, below the other
-    ],
-)
-def test_f_and_g_differ_only_where_no_start_explains_it(
-    g: float, same: float, best: float, verdict: str, said: list[str]
-) -> None:
-    claim = criteria(g, same, best)
-    assert set(claim.here.values()) == {verdict}
-    bullets = nca_report.set_apart(claim)
-    assert len(bullets) == bool(said)
-    assert [token for token in said if token not in "".join(bullets)] == []
-
-
-def test_the_scale_has_figures_and_no_verdict() -> None:
-    only_g = [(task, result) for task, result in by_hand() if task.method == "g"]
-    lines = nca.parts(only_g, Preset(("iris",), 10, {"more": True})).lines
-    named = [line for line in lines if nca_claims.SAID["scale"] in line]
-    assert ["no verdict" in line for line in named] == [True, True]
-    assert not any(verdict in line for line in named for verdict in Verdict)
-    # how it ended
-    assert "| iris | full | g |  | 10 STALLED | - | - | 100.00 ± 0.00 | 90.50 ± 0.00 |" in lines
-
-
-def test_low_rank_is_judged_by_what_the_training_part_is_ahead() -> None:
-    little = np.array([1, -1] * 5) * 1e-3
-    results = made("iris", "NCA", (0.9 + little).tolist()) + made("iris", "NCA 2", (0.95 - little).tolist())
-    (each,) = nca_claims.sentences(grouped(results))["low rank"].pairs.values()
-    assert each.beyond().mean == pytest.approx(0.05)  # .1 and .05, both of 1
-    assert each.overlap == pytest.approx(7 / 3)
-
-
-def test_the_preset_full_has_them_and_the_rings_only_what_is_in_the_plane() -> None:
-    tasks = nca.tasks(nca.PRESETS["full"])
-    assert {task.method for task in tasks if task.data == "wine"} > {*nca_more.MORE}
-    assert {task.method for task in tasks if task.data == "rings"} & {*nca_more.MORE} == {"g 2", "stopped 2"}
-    assert sum(task.method == "g" and task.data == "usps" for task in tasks) == 10
-    assert not {task.method for task in nca.tasks(Preset(("wine",), 3))} & {*nca_more.MORE}

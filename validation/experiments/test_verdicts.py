@@ -12,8 +12,6 @@ from scipy.stats import ttest_1samp, ttest_rel
 
 from validation.experiments.verdicts import (
     Compared,
-    Difference,
-    Interval,
     Pair,
     Verdict,
     alike,
@@ -121,16 +119,6 @@ def test_a_difference_is_a_paired_t_test_and_wider_where_splits_overlap() -> Non
     equal = difference([0.5, 0.7], [0.5, 0.7], 0.0)
     assert equal == (0, (0, 0), 1)
     assert difference([0.5, 0.75], [0.25, 0.5], 0.0).p_value == 0
-
-
-def test_more_has_three_verdicts() -> None:
-    claims = {
-        "more": Difference(0.2, Interval(0.1, 0.3), 1e-4),
-        "less": Difference(-0.2, Interval(-0.3, -0.1), 1e-4),
-        "unsure": Difference(0.2, Interval(0.01, 0.4), 0.03),
-    }
-    assert more(claims) == {"more": S, "less": C, "unsure": S}
-    assert more({**claims, "other": claims["unsure"]})["unsure"] is U
 
 
 def test_two_methods_are_paired_by_the_realisations_of_both() -> None:
