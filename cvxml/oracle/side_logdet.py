@@ -1,8 +1,8 @@
 """The entries of the side file for ITML, SDML and LSML, with log determinants.
 
-Each has two logarithms, over 2^DIGITS: "log_bound" is at least minus the log determinant of the bound, and "log_metric"
-at least minus that of the metric. For ITML and LSML, both determinants are relative to the prior. The dual variables are
-whole numbers over "over":
+Each has two logarithms, over 2^DIGITS: "log_bound" is at least minus the log determinant of the bound, and
+"log_metric" at least minus that of the metric. For ITML and LSML, both determinants are relative to the prior. The dual
+variables are whole numbers over "over":
 
 - ITML: "prices" has [log of the bound, log at the metric, lambda] for each pair, similar pairs first. With t = 1 for a
   similar pair and -1 for a dissimilar one, these logarithms are of 1 / (1 - t lambda xi_0 / gamma) and of xi_0 / xi.
@@ -57,7 +57,9 @@ def of_family(given: Any, saved: SavedSolution) -> dict[str, Any]:
     G = joined([term.rows.weights(each) for term, each in zip(family.terms, duals, strict=True)])
     regularizer = cast(LogDet, family.regularizer)
     metric, (prior, at) = regularizer.exact_metric(A, None), whole(given.prior)
-    relative = ball(metric.V.det()).log() - ball(prior.det()).log() + len(A) * (metric.at - at) * ball(2).log()
+    relative = (
+        ball(metric.V.det()).log() - ball(prior.det()).log() + len(A) * (metric.at - at) * ball(2).log()
+    )
     return {
         "over": hex(over),
         "prices": [[*logs, *(hex(int(price * over)) for price in row)] for logs, row in prices],
@@ -75,8 +77,13 @@ def _of_pairs(given: itml.Instance, family: Family, duals: Sequence[Duals], A: F
     regularizer, gamma = cast(LogDet, family.regularizer), Fraction(given.gamma)
     at = regularizer.exact_distances(plane(given.X), regularizer.exact_metric(A, None))
     rows: list[tuple[tuple[str, ...], tuple[Fraction, ...]]] = []
-    kinds = ((given.pairs.similar, given.differ), (given.pairs.dissimilar, np.arange(len(given.pairs.dissimilar))))
-    for (pairs, places), each, bound, sign in zip(kinds, duals, map(Fraction, given.bounds), (1, -1), strict=True):
+    kinds = (
+        (given.pairs.similar, given.differ),
+        (given.pairs.dissimilar, np.arange(len(given.pairs.dissimilar))),
+    )
+    for (pairs, places), each, bound, sign in zip(
+        kinds, duals, map(Fraction, given.bounds), (1, -1), strict=True
+    ):
         prices = dict(zip(places[each.key].tolist(), (abs(a) / bound for a in each.a.tolist()), strict=True))
         for place, (i, j) in enumerate(pairs.tolist()):
             price, D = prices.get(place, Fraction(0)), at.unit * at.D[i][j]

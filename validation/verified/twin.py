@@ -709,7 +709,9 @@ def hinted(p: Problem, text: Any, value: Fraction) -> Fraction:
 
 def product(A: Matrix, B: Matrix) -> Fraction:
     """tr A B of symmetric matrices"""
-    return sum((a * b for row, other in zip(A, B, strict=True) for a, b in zip(row, other, strict=True)), Fraction(0))
+    return sum(
+        (a * b for row, other in zip(A, B, strict=True) for a, b in zip(row, other, strict=True)), Fraction(0)
+    )
 
 
 def divergence(p: Problem, weights: dict[tuple[int, int], Fraction]) -> tuple[Fraction, Fraction]:
@@ -763,7 +765,10 @@ def lsml(p: Problem) -> tuple[Fraction, Fraction]:
     """D_ld(M, A_0) + sum w [sqrt u - sqrt v]_+^2. Roots are rounded to multiples of 1 / U."""
     U, rows = 1 << 192, [[index(i, p.n) for i in row] for row in p.params["quadruplets"]]
     require(all(len(row) == 4 and row[0] != row[1] and row[2] != row[3] for row in rows), "quadruplets")
-    require(p.params.get("n_quadruplets") is None or index(p.params["n_quadruplets"], 10**18) == len(rows), "count")
+    require(
+        p.params.get("n_quadruplets") is None or index(p.params["n_quadruplets"], 10**18) == len(rows),
+        "count",
+    )
     w, losses = [number(each) for each in p.params["weights"]], p.params.get("losses", "mean")
     require(all(each >= 0 for each in w) and any(w) and losses in ("mean", "sum"), "weights")
     require(losses == "sum" or abs(sum(w) - 1) * 2**50 <= len(w) + 1, "the sum of the weights")
