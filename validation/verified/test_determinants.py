@@ -286,7 +286,9 @@ WRONG: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "itml: a pair of both kinds": ("itml", both("itml", bounds=[1.0, 1.0]), {"prices": [ITML, NONE]}),
     "itml: a dissimilar pair of equal points": ("itml", pairs("itml", [0, 1], [1, 2]), {"prices": [ITML, NONE]}),
     "itml: a pair that is not there": ("itml", pairs("itml", [0, 3]), {}),
-    "itml: a pair of a point with itself": ("itml", pairs("itml", [1, 1]), {"prices": [[ITML[0], "0x0", "0x1"]], "log_bound": "0x10"}),
+    "itml: a pair of a point with itself": (
+        "itml", pairs("itml", [1, 1]), {"prices": [[ITML[0], "0x0", "0x1"]], "log_bound": "0x10"}
+    ),
     "itml: one bound": ("itml", posed("itml", bounds=[1.0]), {}),
     "itml: a bound of 0": ("itml", posed("itml", bounds=[1.0, 0.0]), {}),
     "itml: no bounds": ("itml", without("itml", "bounds"), {}),
