@@ -64,7 +64,7 @@ def of_family(given: Any, saved: SavedSolution) -> dict[str, Any]:
         "over": hex(over),
         "prices": [[*logs, *(hex(int(price * over)) for price in row)] for logs, row in prices],
         "logs_over": hex(1 << DIGITS),
-        "log_bound": above(-ball(1) * regularizer.exact_bound(plane(given.X), G)),
+        "log_bound": above(-ball(regularizer.exact_bound(plane(given.X), G))),
         "log_metric": above(-relative),
     }
 

@@ -356,3 +356,23 @@ def test_no_number_takes_all_memory(method: str, field: str, value: float, tmp_p
     written(file, content)
     written(beside, aside)
     run(file, beside)
+
+
+NO_PAIRS: dict[str, tuple[str, dict[str, Any]]] = {
+    "itml without pairs": ("itml", {"pairs": {"similar": [], "dissimilar": []}, "bounds": (1.0, 2.0)}),
+    "itml with one pair": ("itml", {"pairs": {"similar": [[3, 1]], "dissimilar": []}, "bounds": (1.0, 2.0)}),
+    "itml without a violated bound": ("itml", {"bounds": (1e3, 1e-6)}),
+    "sdml with one pair": ("sdml", {"pairs": {"similar": [[3, 1]], "dissimilar": []}}),
+    "lsml without a violated comparison": ("lsml", {"quadruplets": [[0, 8, 8, 9]]}),
+    "lsml with a far pair of equal points": ("lsml", {"quadruplets": [[0, 1, 8, 0], [0, 1, 8, 0]]}),
+}
+
+
+@pytest.mark.parametrize("name", NO_PAIRS)
+def test_few_pairs_have_the_interval_of_exact_mode(name: str, tmp_path: Path) -> None:
+    """Points 0 and 8 are equal."""
+    method, params = NO_PAIRS[name]
+    X, y = random_data(5, n=10, d=2, classes=2)
+    X[8] = X[0]
+    y[8] = y[0]
+    near_exact(cvxml.solve(method, X, y, **params), tmp_path)
