@@ -13,7 +13,7 @@ variables are whole numbers over "over":
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any, cast
 
@@ -52,7 +52,7 @@ def of_family(given: Any, saved: SavedSolution) -> dict[str, Any]:
     A, member, family = of.matrix(given, saved.metric), of.member(given), of.member(given, Fraction)
     proof = prove(member, of.read(given, saved.dual), of.strict(given, saved.dual))
     duals = feasible_duals(family, proof.duals)
-    prices = {"itml": _of_pairs, "lsml": _of_quadruplets}[saved.method](given, family, duals, A)
+    prices = PRICES[saved.method](given, family, duals, A)
     over = math.lcm(*(price.denominator for *_, row in prices for price in row))
     G = joined([term.rows.weights(each) for term, each in zip(family.terms, duals, strict=True)])
     regularizer = cast(LogDet, family.regularizer)
@@ -101,6 +101,12 @@ def _of_quadruplets(given: lsml.Instance, _: Family, duals: Sequence[Duals], __:
     of = {place: (-found.get(k, 0), found.get(half + k, 0)) for k, place in enumerate(given.counts.tolist())}
     prices = (of.get(k, (0, 0)) for k in range(len(given.quadruplets)))
     return [((), (Fraction(a), Fraction(b))) for a, b in prices]
+
+
+PRICES: dict[str, Callable[[Any, Family, Sequence[Duals], FloatArray], Rows]] = {
+    "itml": _of_pairs,
+    "lsml": _of_quadruplets,
+}
 
 
 def of_box(given: sdml.Instance, saved: SavedSolution) -> dict[str, Any]:
