@@ -49,12 +49,16 @@ OF_PROOFS = (
     "cvxml/family/theorem/exact.py",
     "cvxml/oracle/saved.py",
     "cvxml/oracle/side.py",
+    "cvxml/oracle/side_logdet.py",
     "cvxml/oracle/side_nca.py",
     "cvxml/methods/nca/exact.py",
     "cvxml/methods/ssvm/exact.py",
     "cvxml/methods/ssvm/exact_tree.py",
     "cvxml/methods/glml/rational.py",
     "cvxml/methods/gmml.py",
+    "cvxml/methods/itml/",
+    "cvxml/methods/sdml/",
+    "cvxml/methods/lsml.py",
 )
 STAGES = {
     "site": Stage(

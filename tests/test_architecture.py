@@ -334,7 +334,15 @@ def test_the_oracle_and_the_methods_do_not_need_scikit_learn_to_start() -> None:
 
 # where a method of one file is named beside it: the registry, its estimator, the public names, the judge of cases, and
 # what others' learners are, what the verified checker knows; also any lesson that teaches it
-BESIDE = {"methods.__init__", "__init__", "cases.judge", "cli.demo", "oracle.foreign", "oracle.side"}
+BESIDE = {
+    "methods.__init__",
+    "__init__",
+    "cases.judge",
+    "cli.demo",
+    "oracle.foreign",
+    "oracle.side",
+    "oracle.side_logdet",
+}
 
 
 def test_a_method_is_one_file_and_what_names_it_is_known() -> None:

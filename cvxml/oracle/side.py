@@ -7,7 +7,8 @@ are those that exact mode (family/theorem/exact.py) has moved into their domain.
 mode to the last digit. Three kinds of entries are rounded outward besides: the tree of gerrymandering
 (methods/ssvm/exact_tree.py), GLML (methods/glml/rational.py), and the logarithms of MCML, BoostMetric and LDML
 (logarithms.py). NCA (side_nca.py) has rational numbers below the weights of its convex step besides. The checker itself
-rounds the roots of MMC outward. GMML has no dual variables in its side file, but their product F with S.
+rounds the roots of MMC outward. GMML has no dual variables in its side file, but their product F with S. ITML, SDML and
+LSML have logarithms of determinants (side_logdet.py).
 """
 
 from __future__ import annotations
@@ -51,6 +52,7 @@ from cvxml.methods.ssvm.instance import Instance
 from cvxml.numbers.rational import Plane, judged, plane
 from cvxml.oracle.logarithms import DIGITS, log_above, log_sum_above, softplus_above
 from cvxml.oracle.saved import params_of
+from cvxml.oracle.side_logdet import of_box, of_family
 from cvxml.oracle.side_nca import pickings
 from cvxml.solvers.family_method import FamilyMethod
 
@@ -69,8 +71,9 @@ def side(saved: SavedSolution) -> dict[str, Any]:
 
     Raises ValueError if the checker does not support the method.
     """
-    if saved.method not in (*KNOWN, LOCAL, MEAN):
-        raise ValueError(f"the verified checker knows {', '.join((*KNOWN, LOCAL, MEAN))}, not {saved.method}")
+    known = (*KNOWN, LOCAL, MEAN, *DETERMINANTS)
+    if saved.method not in known:
+        raise ValueError(f"the verified checker knows {', '.join(known)}, not {saved.method}")
     of, params = get_exact(saved.method), params_of(saved)
     given = of.instance(saved.X, saved.y if np.any(saved.y) else None, **params)
     head = {"format": FORMAT, "version": VERSION, "method": saved.method}
@@ -79,6 +82,8 @@ def side(saved: SavedSolution) -> dict[str, Any]:
             return head | _of_local(given, saved)
         if saved.method == MEAN:
             return head | _of_mean(given, saved)
+        if saved.method in DETERMINANTS:
+            return head | DETERMINANTS[saved.method](given, saved) | {"root": _root(saved.metric)}
         if saved.method == STEP:
             return head | (_of_tree if "tree" in saved.dual else _of_step)(given, saved)
         if saved.method == PICKING:
@@ -337,6 +342,12 @@ NO_VECTORS: dict[str, Any] = {"vectors": [], "rest": "psd"}
 STEP = "ssvm"  # without a tree, the interval is of a convex step
 LOCAL = "glml"  # the interval is for a B of floats
 MEAN = "gmml"
+# the intervals are a little wider than those of exact mode
+DETERMINANTS: dict[str, Callable[[Any, SavedSolution], dict[str, Any]]] = {
+    "itml": of_family,
+    "sdml": of_box,
+    "lsml": of_family,
+}
 # the intervals are a little wider than those of exact mode
 LOGARITHMS: dict[str, Callable[[Family, Duals, FloatArray], dict[str, Any]]] = {
     "mcml": _of_softmaxes,

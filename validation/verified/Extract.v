@@ -3,7 +3,7 @@
 Require Import ZArith NArith QArith List.
 From Coq Require Import Extraction ExtrOcamlBasic.
 From Verified Require Import Arithmetic Check Losses Triplets Margins Spread Budget Combinations Gerrymandering Cases Glml
-  Exponentials Softmaxes Logistic Nca Mmc Boostmetric Gmml.
+  Exponentials Softmaxes Logistic Nca Mmc Boostmetric Gmml Logdet Itml Sdml Lsml.
 
 Extract Inductive positive => "Integer.t"
   ["(fun p -> Integer.succ (Integer.shift_left p 1))" "(fun p -> Integer.shift_left p 1)" "Integer.one"]
@@ -42,4 +42,5 @@ Extraction "verified.ml" check_mlsvm check_lmnn_labels check_lmnn_triplets check
   check_schultz_joachims check_scml combination gains_ok check_dml_eig check_dml_eig_labels check_mmc check_mmc_labels check_gmml check_gmml_labels inverse_shown check_step check_gerrymandering check_glml
   weights_ok set_ok wins_among lam_ok within_budget
   check_mcml soft_ok check_boostmetric share_ok check_ldml check_nca alike
+  check_itml check_itml_labels bounded_ok slack_ok check_sdml check_sdml_labels box_ok check_lsml compared_ok det_of prior_ok
   made_pairs triangle_of over_of.

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 import cvxml
-from cvxml.oracle.side import KNOWN, MEAN
+from cvxml.oracle.side import DETERMINANTS, KNOWN, MEAN
 from tests.instances import random_data
 from validation.verified import twin
 from validation.verified.built import run, saved
@@ -34,19 +34,23 @@ from validation.verified.test_tampered import files as small_files
 from validation.verified.test_tampered import without_unread
 
 GLOBAL, LOCAL = "ssvm:global", "glml"
-PROBLEMS = (*KNOWN, GLOBAL, LOCAL, MEAN)
+PROBLEMS = (*KNOWN, GLOBAL, LOCAL, MEAN, *DETERMINANTS)
 ROUND = 100  # files of a problem, before the next problem has its turn
 Files = tuple[bytes, bytes]
 
 
 def solution(problem: str) -> cvxml.Solution:
-    """Return a small global optimum of gerrymandering, or a small solution of GLML or GMML."""
+    """Return a small global optimum of gerrymandering, or a small solution of another problem that is not in KNOWN."""
     if problem == GLOBAL:  # 19 leaves with 14 exchanges
         X, y = random_data(7, n=6, d=2, classes=2)
         return cvxml.solve("ssvm", np.round(X, 1), y, n_neighbors=3, C=1.0, solver="global")
     if problem == MEAN:
         X, y = random_data(5, n=9, d=2, classes=2)
         return cvxml.solve("gmml", np.round(X, 1), y, mu=0.25, prior=[[1.0, 0.25], [0.25, 2.0]])
+    if problem in DETERMINANTS:
+        X, y = random_data(5, n=7, d=2, classes=2)
+        few = {"n_quadruplets": 8} if problem == "lsml" else {}
+        return cvxml.solve(problem, np.round(X, 1), y, prior=[[1.0, 0.25], [0.25, 2.0]], **few)
     assert problem == LOCAL
     X = np.array([[1.0, 0.25], [-1.0, 0.5], [0.5, 1.0], [-0.25, -1.5]])  # B is definite at the origin
     return cvxml.solve("glml", np.concatenate([X, 3 * X]), [0] * 4 + [1] * 4, alpha=0.1, query=[0.0, 0.0])

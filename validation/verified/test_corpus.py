@@ -59,7 +59,7 @@ def test_every_field_has_its_turn(tmp_path: Path) -> None:
     assert corpus.tampered(both, 7) == corpus.tampered(both, 7)
 
 
-@pytest.mark.parametrize("problem", [corpus.GLOBAL, corpus.LOCAL, corpus.MEAN])
+@pytest.mark.parametrize("problem", [corpus.GLOBAL, corpus.LOCAL, corpus.MEAN, *corpus.DETERMINANTS])
 @pytest.mark.parametrize("which", [0, 1])
 def test_fields_one_at_a_time_with_many_values(problem: str, which: int, tmp_path: Path) -> None:
     """As test_tampered.py does it for the other problems."""

@@ -20,7 +20,17 @@ SOURCES = sorted(HERE.glob("*.v"))
 AXIOMS = {"ClassicalDedekindReals.sig_forall_dec", "FunctionalExtensionality.functional_extensionality_dep"}
 # of Coq's exp and ln: the theorems of the files below that begin with Exponentials.v use them too
 OF_LOGARITHMS = {"ClassicalDedekindReals.sig_not_dec", "Classical_Prop.classic"}
-FILES_OF_LOGARITHMS = ("Exponentials.v", "Softmaxes.v", "Logistic.v", "Nca.v", "Boostmetric.v")
+FILES_OF_LOGARITHMS = (
+    "Exponentials.v",
+    "Softmaxes.v",
+    "Logistic.v",
+    "Nca.v",
+    "Boostmetric.v",
+    "Logdet.v",
+    "Itml.v",
+    "Sdml.v",
+    "Lsml.v",
+)
 # Coq's square root uses one of these two
 OF_ROOTS = {"ClassicalDedekindReals.sig_not_dec"}
 FILES_OF_ROOTS = ("Mmc.v",)

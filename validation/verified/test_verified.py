@@ -599,8 +599,8 @@ def test_the_command_writes_what_the_checker_reads(
 
 def test_a_method_without_a_theorem_is_refused_in_a_sentence(tmp_path: Path) -> None:
     X, y = real_data("iris", 30)
-    path = tmp_path / "itml.json"
-    cvxml.solve("itml", X, y).save(path)
+    path = tmp_path / "rca.json"
+    cvxml.solve("rca", X, y).save(path)
     with pytest.raises(ValueError, match="mlsvm, lmnn"):
         side(load(path))
 

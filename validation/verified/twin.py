@@ -690,6 +690,105 @@ def boostmetric(p: Problem) -> tuple[Fraction, Fraction]:
     return bound + p.beneath(Fraction(0), Z), value
 
 
+def prior_of(p: Problem) -> Matrix:
+    """The prior, I where none is given."""
+    identity = [[Fraction(int(i == j)) for j in range(p.d)] for i in range(p.d)]
+    prior = array(p.params["prior"], p.d) if "prior" in p.params else identity
+    require(len(prior) == p.d and symmetric(prior), "prior")
+    return prior
+
+
+def hinted(p: Problem, text: Any, value: Fraction) -> Fraction:
+    """A logarithm of the side file, which is at least that of the value."""
+    r = Fraction(p.whole(p.side["logs_over"]))
+    require(r > 0, "logs_over")
+    found = p.whole(text) / r
+    require(abs(found) <= 16384 and ln(value) <= found + LAST, "a logarithm")
+    return found
+
+
+def product(A: Matrix, B: Matrix) -> Fraction:
+    """tr A B of symmetric matrices"""
+    return sum(
+        (a * b for row, other in zip(A, B, strict=True) for a, b in zip(row, other, strict=True)), Fraction(0)
+    )
+
+
+def divergence(p: Problem, weights: dict[tuple[int, int], Fraction]) -> tuple[Fraction, Fraction]:
+    """A bound of D_ld(A, A_0) + sum w D over all A, and the value of D_ld at the metric"""
+    prior = prior_of(p)
+    P, det_0 = eliminated(prior)
+    Z = [row[:] for row in P]
+    for (i, j), w in weights.items():
+        added(Z, w, p.edge(i, j))
+    low = hinted(p, p.side["log_bound"], 1 / (det_0 * eliminated(Z)[1]))
+    return -low, product(P, p.A) - p.d + hinted(p, p.side["log_metric"], det_0 / eliminated(p.A)[1])
+
+
+def itml(p: Problem) -> tuple[Fraction, Fraction]:
+    """D_ld(A, A_0) + gamma sum f(xi / xi_0), f(x) = x - 1 - log x, xi = max(D, u) or min(D, l)"""
+    gamma = positive(p.params["gamma"])
+    (u, l), kinds = map(positive, p.params["bounds"]), both_kinds(p)
+    rows = [(pair, sign, b) for kind, sign, b in zip(kinds, (1, -1), (u, l), strict=True) for pair in kind]
+    bound, value, weights = Fraction(0), Fraction(0), dict[tuple[int, int], Fraction]()
+    for ((i, j), sign, b), (low, at, price) in zip(rows, p.side["prices"], strict=True):
+        a = p.price(price)
+        left = 1 - sign * a * b / gamma
+        require(left > 0, "too large a price")
+        bound -= gamma * hinted(p, low, 1 / left)
+        xi = max(p.D(i, j), b) if sign == 1 else min(p.D(i, j), b)
+        require(xi > 0, "equal points")
+        value += gamma * (xi / b - 1 + hinted(p, at, b / xi))
+        weights[i, j] = weights.get((i, j), Fraction(0)) + sign * a
+    of_bound, of_metric = divergence(p, weights)
+    return of_bound + bound, of_metric + value
+
+
+def sdml(p: Problem) -> tuple[Fraction, Fraction]:
+    """tr A_0^-1 M + eta (sum_S D - sum_D D) - log det M + lam sum_{i != j} |M_ij|"""
+    require("prices" not in p.side, "prices")
+    eta, lam, P = positive(p.params["eta"]), number(p.params["lam"]), eliminated(prior_of(p))[0]
+    for kind, sign in zip(both_kinds(p), (1, -1), strict=True):
+        for pair in kind:
+            added(P, sign * eta, p.edge(*pair))
+    U = [[Fraction(p.whole(value), p.over) for value in row] for row in p.side["U"]]
+    require(lam >= 0 and len(U) == p.d and all(len(row) == p.d for row in U) and symmetric(U), "U, or lam")
+    off = [(i, j) for i in range(p.d) for j in range(p.d) if i != j]
+    require(all(abs(U[i][j]) <= lam for i, j in off) and not any(U[i][i] for i in range(p.d)), "U")
+    W = [[a + b for a, b in zip(*rows, strict=True)] for rows in zip(P, U, strict=True)]
+    low = p.d - hinted(p, p.side["log_bound"], 1 / eliminated(W)[1])
+    value = product(P, p.A) + lam * sum((abs(p.A[i][j]) for i, j in off), Fraction(0))
+    return low, value + hinted(p, p.side["log_metric"], 1 / eliminated(p.A)[1])
+
+
+def lsml(p: Problem) -> tuple[Fraction, Fraction]:
+    """D_ld(M, A_0) + sum w [sqrt u - sqrt v]_+^2. Roots are rounded to multiples of 1 / U."""
+    U, rows = 1 << 192, [[index(i, p.n) for i in row] for row in p.params["quadruplets"]]
+    require(all(len(row) == 4 and row[0] != row[1] and row[2] != row[3] for row in rows), "quadruplets")
+    require(
+        p.params.get("n_quadruplets") is None or index(p.params["n_quadruplets"], 10**18) == len(rows),
+        "count",
+    )
+    w, losses = [number(each) for each in p.params["weights"]], p.params.get("losses", "mean")
+    require(all(each >= 0 for each in w) and any(w) and losses in ("mean", "sum"), "weights")
+    require(losses == "sum" or abs(sum(w) - 1) * 2**50 <= len(w) + 1, "the sum of the weights")
+    value, weights = Fraction(0), dict[tuple[int, int], Fraction]()
+    for (a, b, c, e), each, (near, far) in zip(rows, w, p.side["prices"], strict=True):
+        u, v, near, far = p.D(a, b), p.D(c, e), p.price(near), p.price(far)
+        require(
+            near == 0
+            or (near < each and each * near <= far * (each - near))
+            or (near <= each and not any(p.edge(c, e))),
+            "a price",
+        )
+        if u > v:
+            value += each * (u + v - Fraction(2 * isqrt(int(u * v * U * U)), U))
+        for pair, price in (((a, b), near), ((c, e), -far)):
+            weights[pair] = weights.get(pair, Fraction(0)) + price
+    bound, of_metric = divergence(p, weights)
+    return bound, of_metric + value
+
+
 def nca(p: Problem) -> tuple[Fraction, Fraction]:
     """A bound of the convex step at the metric, sum_i [ c_i (log sum exp(-D) + sum w D) + sum c w log (c w) (- c_i) ].
 
@@ -802,6 +901,9 @@ PARAMS = {
     "scml": {"beta", "basis", "n_basis", "n_neighbors", "triplets"},
     "ssvm": {"n_neighbors", "C", "loss_matrix"},
     "glml": {"query", "alpha", "priors", "model", "n_components"},
+    "itml": {"gamma", "prior", "bounds", "pairs"},
+    "sdml": {"eta", "lam", "prior", "pairs"},
+    "lsml": {"prior", "quadruplets", "weights", "losses", "n_quadruplets", "random_state"},
     "mcml": set(),
     "boostmetric": {"v", "n_neighbors", "triplets"},
     "nca": {"criterion", "n_components", "similarity"},
@@ -816,6 +918,9 @@ SIDE = {
     "scml": {"weights"},
     "ssvm": {"root", "factor", "latent", "cases"},
     "glml": {"B", "trace", "scale"},
+    "itml": {"root", "logs_over", "log_bound", "log_metric"},
+    "sdml": {"root", "logs_over", "log_bound", "log_metric", "U"},
+    "lsml": {"root", "logs_over", "log_bound", "log_metric"},
     "mcml": {"root", "factor", "logs_over"},
     "boostmetric": {"root", "factor", "logs_over", "log_sum"},
     "nca": {"root", "factor", "logs_over"},
@@ -848,6 +953,9 @@ METHODS = {
     "scml": scml,
     "ssvm": ssvm,
     "glml": glml,
+    "itml": itml,
+    "sdml": sdml,
+    "lsml": lsml,
     "mcml": mcml,
     "boostmetric": boostmetric,
     "nca": nca,

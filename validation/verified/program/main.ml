@@ -42,7 +42,7 @@ let factor_of doc d factor : Verified.factor =
   | _ -> reject "rest is neither psd nor norm"
 
 (* Fields of side files that have no list of prices *)
-let without_prices = [ "cases"; "B"; "F" ]
+let without_prices = [ "cases"; "B"; "F"; "U" ]
 
 let read_side path of_method known_fields d =
   let doc = read path in
@@ -805,10 +805,174 @@ let ldml doc side p : outcome =
         ];
   }
 
+(* With log determinants: exponentials are rounded to multiples of 1 / [fine_for] of all hints, as small as these ask for. *)
+let fine_for side (logs : Z.t list) =
+  let least = List.fold_left Z.min Z.zero logs in
+  Z.shift_left fine (2 * (1 + Z.to_int (Z.div (Z.neg least) (logs_over side))))
+
+(* A logarithm that is neither too large nor too small *)
+let signed_logarithm side value =
+  let z = logarithm side value in
+  if Z.lt z (Z.neg (Z.mul largest_logarithm (logs_over side))) then reject "a logarithm is too small" else z
+
+let log_of side name = signed_logarithm side (field name side.doc.json)
+
+(* Why a problem with log determinants failed *)
+let of_determinants d prior metric =
+  let positive m = Verified.det_of div (nat d) m <> None in
+  [
+    (positive prior, "prior is not positive definite");
+    (positive metric, "the metric is not positive definite");
+  ]
+
+let itml doc side p : outcome =
+  let d = List.length (List.hd p.x.rows) and gamma = above_zero doc "gamma" in
+  let u, l =
+    match list "bounds" (field "bounds" (params doc)) with
+    | [ u; l ] -> (fraction doc "bounds" u, fraction doc "bounds" l)
+    | _ -> reject "bounds are not two numbers"
+  in
+  if Z.sign u.qnum <= 0 || Z.sign l.qnum <= 0 then reject "a bound is not greater than 0";
+  let similar, dissimilar, labels =
+    match field "pairs" (params doc) with
+    | Null ->
+        let y = Lazy.force p.labels in
+        (Verified.made_pairs y true, Verified.made_pairs y false, Some y)
+    | given ->
+        let similar, dissimilar = given_pairs listed_pairs doc p.n given in
+        (similar, dissimilar, None)
+  in
+  let bounded row : Verified.bounded =
+    match list "a price" row with
+    | [ low; at; a ] ->
+        { pulled = whole "a price" a; log_bound = signed_logarithm side low; log_slack = signed_logarithm side at }
+    | _ -> reject "a price must be three numbers"
+  in
+  let rows = map bounded side.prices in
+  let count = List.length similar in
+  if List.length rows <> count + List.length dissimilar then reject "prices are not one a pair";
+  let near = List.filteri (fun k _ -> k < count) rows and far = List.filteri (fun k _ -> k >= count) rows in
+  let prior = prior_of doc d and metric = Lazy.force p.metric in
+  let of_bound = log_of side "log_bound" and of_metric = log_of side "log_metric" in
+  let logs = List.fold_left (fun l (s : Verified.bounded) -> s.log_bound :: s.log_slack :: l) [ of_bound; of_metric ] rows in
+  let v = fine_for side logs in
+  let check =
+    match labels with
+    | Some y -> Verified.check_itml_labels div p.x y
+    | None -> Verified.check_itml div p.x similar dissimilar
+  in
+  let ok alike b pairs rows =
+    List.for_all2 (fun s t -> Verified.bounded_ok div v alike gamma b side.over (logs_over side) (s, t)) pairs rows
+  in
+  {
+    interval = check gamma u l prior (inverse_of prior) side.over v (logs_over side) near far of_bound of_metric metric;
+    attained = metric;
+    failed =
+      lazy
+        (of_determinants d prior metric
+        @ [
+            (List.for_all (fun (s : Verified.bounded) -> Z.sign s.pulled >= 0) rows, "a price is negative");
+            ( ok true u similar near && ok false l dissimilar far,
+              "a price is more than it may be, or its logarithm is too small" );
+            (false, "the prices prove no bound, or a logarithm at the metric is too small");
+          ]);
+  }
+
+let sdml doc side p : outcome =
+  only "the side file" [ "format"; "version"; "method"; "over"; "root"; "logs_over"; "log_bound"; "log_metric"; "U" ] side.doc.json;
+  let d = List.length (List.hd p.x.rows) and eta = above_zero doc "eta" and lam = number doc "lam" in
+  if Z.sign lam.qnum < 0 then reject "lam is negative";
+  let similar, dissimilar, labels = pairs_of doc p in
+  let rows = map (fun row -> map (whole "U") (list "U" row)) (list "U" (field "U" side.doc.json)) in
+  if List.length rows <> d then reject "U has not a row a feature";
+  equal_lengths "U" d rows;
+  let box = match triangle rows with Some box -> box | None -> reject "U is not symmetric" in
+  let prior = prior_of doc d and metric = Lazy.force p.metric in
+  let of_bound = log_of side "log_bound" and of_metric = log_of side "log_metric" in
+  let check =
+    match labels with
+    | Some y -> Verified.check_sdml_labels div p.x y
+    | None -> Verified.check_sdml div p.x similar dissimilar
+  in
+  {
+    interval =
+      check eta lam prior (inverse_of prior) box side.over
+        (fine_for side [ of_bound; of_metric ])
+        (logs_over side) of_bound of_metric metric;
+    attained = metric;
+    failed =
+      lazy
+        (of_determinants d prior metric
+        @ [
+            (Verified.box_ok (nat d) lam box side.over, "U has an entry beyond lam, or on its diagonal");
+            (false, "U proves no bound, or a logarithm is too small");
+          ]);
+  }
+
+let lsml doc side p : outcome =
+  let d = List.length (List.hd p.x.rows) and params = params doc in
+  let rows =
+    map
+      (fun row ->
+        match indices doc "quadruplets" p.n row with
+        | [ a; b; c; e ] when not (Z.equal a b || Z.equal c e) -> ((a, b), (c, e))
+        | _ -> reject "quadruplets must be two pairs of two points")
+      (list "quadruplets" (field "quadruplets" params))
+  in
+  let count = List.length rows in
+  (match optional "n_quadruplets" params with
+  | None | Some Null -> ()
+  | Some k -> if not (Z.equal (natural doc "n_quadruplets" k) (Z.of_int count)) then reject "n_quadruplets is not their number");
+  let weights, q =
+    match doubles doc "weights" (List [ field "weights" params ]) with
+    | [ weights ], q when List.length weights = count -> (weights, q)
+    | _ -> reject "weights are not one a quadruplet"
+  in
+  if List.exists (fun w -> Z.sign w < 0) weights then reject "a weight is negative";
+  let total = List.fold_left Z.add Z.zero weights in
+  if Z.sign total = 0 then reject "all weights are 0";
+  (* for the mean, cvxml divides weights by their sum; those that it saves have the sum 1, up to rounding *)
+  (match optional "losses" params with
+  | None | Some (String "mean") ->
+      let off = Z.abs (Z.sub total q) in
+      if Z.gt (Z.shift_left off 50) (Z.mul (Z.of_int (count + 1)) q) then reject "weights do not have the sum 1"
+  | Some (String "sum") -> ()
+  | _ -> reject "losses is neither mean nor sum");
+  let listed = List.rev (List.rev_map2 (fun s w -> (s, w)) rows weights) in
+  let prices =
+    map
+      (fun row ->
+        match list "a price" row with
+        | [ a; b ] -> (whole "a price" a, whole "a price" b)
+        | _ -> reject "a price must be two numbers")
+      side.prices
+  in
+  if List.length prices <> count then reject "prices are not one a quadruplet";
+  let prior = prior_of doc d and metric = Lazy.force p.metric in
+  let of_bound = log_of side "log_bound" and of_metric = log_of side "log_metric" in
+  let table = Verified.table p.x.rows in
+  {
+    interval =
+      Verified.check_lsml root div p.x q listed prior (inverse_of prior) fine side.over
+        (fine_for side [ of_bound; of_metric ])
+        (logs_over side) prices of_bound of_metric metric;
+    attained = metric;
+    failed =
+      lazy
+        (of_determinants d prior metric
+        @ [
+            (List.for_all (fun (a, b) -> Z.sign a >= 0 && Z.sign b >= 0) prices, "a price is negative");
+            ( List.for_all2 (fun s t -> Verified.compared_ok table q side.over (s, t)) listed prices,
+              "a price of a near pair is too large, or that of the far pair too small" );
+            (false, "the prices prove no bound, or a logarithm is too small");
+          ]);
+  }
+
 (* Each with the params that cvxml saves, and the fields of its side file. Those params that say how lists or vectors
    were chosen are compared with the lists, and not read otherwise. *)
 let methods =
   let by_triplets = [ "n_neighbors"; "triplets" ] and of_matrix = [ "root"; "factor" ] in
+  let of_determinants = [ "root"; "logs_over"; "log_bound"; "log_metric" ] in
   [
     ("mlsvm", (mlsvm, [ "lam"; "n_neighbors"; "neighborhood" ], of_matrix));
     ("lmnn", (lmnn false, "mu" :: "targets" :: by_triplets, of_matrix));
@@ -825,6 +989,10 @@ let methods =
     ("mcml", (mcml, [], "logs_over" :: of_matrix));
     ("boostmetric", (boostmetric, "v" :: by_triplets, "logs_over" :: "log_sum" :: of_matrix));
     ("nca", (nca, [ "criterion"; "n_components"; "similarity" ], "logs_over" :: of_matrix));
+    ("itml", (itml, [ "gamma"; "prior"; "bounds"; "pairs" ], of_determinants));
+    ("sdml", (sdml, [ "eta"; "lam"; "prior"; "pairs" ], "U" :: of_determinants));
+    ( "lsml",
+      (lsml, [ "prior"; "quadruplets"; "weights"; "losses"; "n_quadruplets"; "random_state" ], of_determinants) );
     ("ldml", (ldml, [ "b"; "pairs"; "losses"; "weights"; "self_pairs" ], "logs_over" :: "b" :: of_matrix));
   ]
 
@@ -908,7 +1076,7 @@ let check file side_path fractions =
       let low = rational low and high = rational high in
       let ends = Printf.sprintf "PROVED [%s, %s]\n" (Print.decimal Down low) (Print.decimal Up high) in
       (* logarithms and roots are enclosed, and the objective of the others is rational *)
-      let upper = if List.mem name [ "mcml"; "boostmetric"; "ldml"; "nca"; "mmc" ] then "is at least" else "is" in
+      let upper = if List.mem name [ "mcml"; "boostmetric"; "ldml"; "nca"; "mmc"; "itml"; "sdml"; "lsml" ] then "is at least" else "is" in
       let by_cases = optional "cases" side.doc.json <> None in
       let whose =
         Printf.sprintf "%s: the upper end %s the objective of %s\n" name upper (of_what name by_cases (apart given attained))

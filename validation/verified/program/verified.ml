@@ -2364,7 +2364,7 @@ let soft_value div all p r pull c l whole unit0 =
     gathered (fun s -> (s, (soft_top div all r whole unit0 s)) :: []) l
   in
   if forallb (fun t0 -> snd (snd t0)) tops
-  then let pulled =
+  then let pulled0 =
          summed (fun s ->
            summed (fun t0 -> Z.mul (snd t0) (whole s.of_point (fst t0)))
              (pull s.of_point)) l
@@ -2374,7 +2374,7 @@ let soft_value div all p r pull c l whole unit0 =
        in
        let logs = summed (fun s -> Z.mul (c s.of_point) s.log_sum) l in
        Some
-       (qplus { qnum = (Z.add pulled most); qden = (Pos.mul p unit0) }
+       (qplus { qnum = (Z.add pulled0 most); qden = (Pos.mul p unit0) }
          { qnum = logs; qden = (Pos.mul p r) })
   else None
 
@@ -3158,3 +3158,446 @@ let check_gmml_labels div x y mu a_0 b_0 f phi m n0 =
   then check_gmml div x (made_pairs y true) (made_pairs y false) mu a_0 b_0 f
          phi m n0
   else None
+
+(** val last_pivot :
+    (Integer.t -> Integer.t -> Integer.t) -> nat -> Integer.t -> triangle ->
+    Integer.t option **)
+
+let rec last_pivot div d p t0 =
+  match d with
+  | O -> Some p
+  | S d0 ->
+    (match t0 with
+     | [] -> None
+     | r0 :: rest ->
+       (match r0 with
+        | [] -> None
+        | z0 :: r ->
+          if Z.ltb Integer.zero z0
+          then let (next, c) =
+                 divided div p
+                   (add_square (Integer.neg Integer.one) r (times z0 rest))
+               in
+               if Z.eqb c p then last_pivot div d0 z0 next else None
+          else None))
+
+(** val power : Integer.t -> nat -> Integer.t **)
+
+let rec power p = function
+| O -> Integer.one
+| S d0 -> Pos.mul p (power p d0)
+
+(** val det_of :
+    (Integer.t -> Integer.t -> Integer.t) -> nat -> metric -> Integer.t option **)
+
+let det_of div d m =
+  last_pivot div d ((fun p -> p) Integer.one) (triangle_of m)
+
+(** val turned_whole : nat -> triangle -> triangle **)
+
+let turned_whole d t0 =
+  upper d (fun i j -> entry t0 (sub (sub d (S O)) i) (sub (sub d (S O)) j))
+
+(** val exp_within :
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t ->
+    Integer.t -> Integer.t **)
+
+let exp_within div u =
+  exp_down div u (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S
+    (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S
+    (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S
+    (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S (S
+    O))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))
+
+(** val ln_within :
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t ->
+    Integer.t -> Integer.t -> Integer.t -> bool **)
+
+let ln_within div u n0 p z0 r =
+  Z.leb (Z.mul n0 ((fun p -> p) u))
+    (Z.mul (exp_within div u z0 r) ((fun p -> p) p))
+
+(** val beside :
+    points -> weighted list -> Integer.t -> metric -> triangle * Integer.t **)
+
+let beside x p p0 m =
+  let square = Pos.mul x.over x.over in
+  ((joined (times ((fun p -> p) (over_of m)) (squares (table x.rows) p))
+     (times ((fun p -> p) (Pos.mul square p0)) (triangle_of m))),
+  (Pos.mul (Pos.mul square p0) (over_of m)))
+
+type bounded = { pulled : Integer.t; log_bound : Integer.t;
+                 log_slack : Integer.t }
+
+type priced = pair * bounded
+
+(** val signed : bool -> Integer.t -> Integer.t **)
+
+let signed alike0 a =
+  if alike0 then a else Z.opp a
+
+(** val all_of : q -> q -> Integer.t -> Integer.t **)
+
+let all_of gamma b p =
+  Z.mul gamma.qnum ((fun p -> p) (Pos.mul p b.qden))
+
+(** val left_of : bool -> q -> q -> Integer.t -> Integer.t -> Integer.t **)
+
+let left_of alike0 gamma b p a =
+  Z.sub (all_of gamma b p)
+    (Z.mul (signed alike0 a) (Z.mul b.qnum ((fun p -> p) gamma.qden)))
+
+(** val bounded_ok :
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> bool -> q -> q ->
+    Integer.t -> Integer.t -> priced -> bool **)
+
+let bounded_ok div v alike0 gamma b p r s =
+  let a = (snd s).pulled in
+  let rest = left_of alike0 gamma b p a in
+  (&&) ((&&) (Z.leb Integer.zero a) (Z.ltb Integer.zero rest))
+    (ln_within div v (all_of gamma b p) (Z.to_pos rest) (snd s).log_bound r)
+
+(** val limit : q -> Integer.t -> Integer.t **)
+
+let limit b unit0 =
+  Z.mul b.qnum ((fun p -> p) unit0)
+
+(** val slack :
+    bool -> q -> (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> priced
+    -> Integer.t **)
+
+let slack alike0 b whole unit0 s =
+  let x = Z.mul (whole (fst (fst s)) (snd (fst s))) ((fun p -> p) b.qden) in
+  if alike0 then Z.max (limit b unit0) x else Z.min (limit b unit0) x
+
+(** val slack_ok :
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> bool -> q ->
+    (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t -> priced
+    -> bool **)
+
+let slack_ok div v alike0 b whole unit0 r s =
+  let x = slack alike0 b whole unit0 s in
+  (&&) (Z.ltb Integer.zero x)
+    (ln_within div v (limit b unit0) (Z.to_pos x) (snd s).log_slack r)
+
+(** val slack_value :
+    bool -> q -> (Integer.t -> Integer.t -> Integer.t) -> Integer.t ->
+    Integer.t -> priced list -> q **)
+
+let slack_value alike0 b whole unit0 r l =
+  qplus { qnum =
+    (summed (fun s -> Z.sub (slack alike0 b whole unit0 s) (limit b unit0)) l);
+    qden = (Z.to_pos (limit b unit0)) } { qnum =
+    (summed (fun s -> (snd s).log_slack) l); qden = r }
+
+(** val weights_of_bounded :
+    bool -> priced list -> weighted list -> weighted list **)
+
+let weights_of_bounded alike0 l p =
+  fold_left (fun p0 s -> { weight = (signed alike0 (snd s).pulled); one =
+    (fst (fst s)); other = (snd (fst s)) } :: p0) l p
+
+(** val prior_ok :
+    (Integer.t -> Integer.t -> Integer.t) -> nat -> metric -> metric -> bool **)
+
+let prior_ok _ d a_0 b_0 =
+  inverse_shown d (triangle_of a_0) (triangle_of b_0) ((fun p -> p)
+    (Pos.mul (over_of a_0) (over_of b_0)))
+
+(** val check_itml :
+    (Integer.t -> Integer.t -> Integer.t) -> points -> pair list -> pair list
+    -> q -> q -> q -> metric -> metric -> Integer.t -> Integer.t -> Integer.t
+    -> bounded list -> bounded list -> Integer.t -> Integer.t -> metric ->
+    (q * q) option **)
+
+let check_itml div x similar dissimilar gamma u l a_0 b_0 p v r of_near of_far z_Z z_m m =
+  let d = x.features in
+  (match zipped [] similar of_near with
+   | Some near ->
+     (match zipped [] dissimilar of_far with
+      | Some far ->
+        (match det_of div d a_0 with
+         | Some e_0 ->
+           (match det_of div d m with
+            | Some e ->
+              let w =
+                beside x
+                  (weights_of_bounded true near
+                    (weights_of_bounded false far [])) p b_0
+              in
+              (match last_pivot div d ((fun p -> p) Integer.one)
+                       (turned_whole d (fst w)) with
+               | Some f ->
+                 let whole = whole_distance (images (triangle_of m) x.rows) in
+                 let unit0 = Pos.mul (Pos.mul x.over x.over) (over_of m) in
+                 let o_0 = (fun p -> p) (power (over_of a_0) d) in
+                 if (&&)
+                      ((&&)
+                        ((&&)
+                          ((&&)
+                            ((&&)
+                              ((&&)
+                                ((&&)
+                                  ((&&)
+                                    ((&&)
+                                      ((&&)
+                                        ((&&) (short x)
+                                          (all_inside x
+                                            (rev_append similar dissimilar)
+                                            [])) (prior_ok div d a_0 b_0))
+                                      (Z.ltb Integer.zero gamma.qnum))
+                                    (Z.ltb Integer.zero u.qnum))
+                                  (Z.ltb Integer.zero l.qnum))
+                                (forallb (bounded_ok div v true gamma u p r)
+                                  near))
+                              (forallb (bounded_ok div v false gamma l p r)
+                                far))
+                            (ln_within div v
+                              (Z.mul o_0 ((fun p -> p) (power (snd w) d)))
+                              (Z.to_pos (Z.mul e_0 f)) z_Z r))
+                          (forallb (slack_ok div v true u whole unit0 r) near))
+                        (forallb (slack_ok div v false l whole unit0 r) far))
+                      (ln_within div v
+                        (Z.mul e_0 ((fun p -> p) (power (over_of m) d)))
+                        (Z.to_pos (Z.mul e o_0)) z_m r)
+                 then Some
+                        ((qminus (qopp { qnum = z_Z; qden = r })
+                           (qmult gamma { qnum =
+                             (Z.add
+                               (summed (fun s -> (snd s).log_bound) near)
+                               (summed (fun s -> (snd s).log_bound) far));
+                             qden = r })),
+                        (qplus
+                          (qplus
+                            (qminus { qnum =
+                              (inner_whole d (triangle_of m)
+                                (triangle_of b_0)); qden =
+                              (Pos.mul (over_of m) (over_of b_0)) }
+                              (inject_Z (Z.of_nat d))) { qnum = z_m; qden =
+                            r })
+                          (qmult gamma
+                            (qplus (slack_value true u whole unit0 r near)
+                              (slack_value false l whole unit0 r far)))))
+                 else None
+               | None -> None)
+            | None -> None)
+         | None -> None)
+      | None -> None)
+   | None -> None)
+
+(** val check_itml_labels :
+    (Integer.t -> Integer.t -> Integer.t) -> points -> Integer.t list -> q ->
+    q -> q -> metric -> metric -> Integer.t -> Integer.t -> Integer.t ->
+    bounded list -> bounded list -> Integer.t -> Integer.t -> metric ->
+    (q * q) option **)
+
+let check_itml_labels div x y gamma u l a_0 b_0 p v r of_near of_far z_Z z_m m =
+  if Z.eqb (count y) (count x.rows)
+  then check_itml div x (made_pairs y true) (made_pairs y false) gamma u l
+         a_0 b_0 p v r of_near of_far z_Z z_m m
+  else None
+
+(** val box_ok : nat -> q -> triangle -> Integer.t -> bool **)
+
+let box_ok d lam u q0 =
+  all_below d (fun i ->
+    all_below d (fun j ->
+      if Nat.eqb i j
+      then Z.eqb (entry u i j) Integer.zero
+      else Z.leb (Z.mul (Z.abs (entry u i j)) ((fun p -> p) lam.qden))
+             (Z.mul lam.qnum ((fun p -> p) q0))))
+
+(** val plus_box :
+    (triangle * Integer.t) -> triangle -> Integer.t -> triangle * Integer.t **)
+
+let plus_box z0 u q0 =
+  ((joined (times ((fun p -> p) q0) (fst z0))
+     (times ((fun p -> p) (snd z0)) u)), (Pos.mul (snd z0) q0))
+
+(** val off_whole : nat -> triangle -> Integer.t **)
+
+let off_whole d t0 =
+  summed (fun i ->
+    summed (fun j ->
+      if Nat.eqb i j then Integer.zero else Z.abs (entry t0 i j)) (seq O d))
+    (seq O d)
+
+(** val check_sdml :
+    (Integer.t -> Integer.t -> Integer.t) -> points -> pair list -> pair list
+    -> q -> q -> metric -> metric -> triangle -> Integer.t -> Integer.t ->
+    Integer.t -> Integer.t -> Integer.t -> metric -> (q * q) option **)
+
+let check_sdml div x similar dissimilar eta lam a_0 b_0 u q0 v r z_W z_m m =
+  let d = x.features in
+  let p =
+    weights_of_pairs eta.qnum similar
+      (weights_of_pairs (Z.opp eta.qnum) dissimilar [])
+  in
+  let w = plus_box (beside x p eta.qden b_0) u q0 in
+  (match det_of div d a_0 with
+   | Some _ ->
+     (match det_of div d m with
+      | Some e ->
+        (match last_pivot div d ((fun p -> p) Integer.one)
+                 (turned_whole d (fst w)) with
+         | Some f ->
+           let whole = whole_distance (images (triangle_of m) x.rows) in
+           let at_0 = summed (fun s -> whole (fst s) (snd s)) in
+           if (&&)
+                ((&&)
+                  ((&&)
+                    ((&&)
+                      ((&&) (short x)
+                        (all_inside x (rev_append similar dissimilar) []))
+                      (prior_ok div d a_0 b_0)) (box_ok d lam u q0))
+                  (ln_within div v ((fun p -> p) (power (snd w) d))
+                    (Z.to_pos f) z_W r))
+                (ln_within div v ((fun p -> p) (power (over_of m) d))
+                  (Z.to_pos e) z_m r)
+           then Some
+                  ((qminus (inject_Z (Z.of_nat d)) { qnum = z_W; qden = r }),
+                  (qplus
+                    (qplus
+                      (qplus { qnum =
+                        (inner_whole d (triangle_of m) (triangle_of b_0));
+                        qden = (Pos.mul (over_of m) (over_of b_0)) }
+                        (qmult eta { qnum =
+                          (Z.sub (at_0 similar) (at_0 dissimilar)); qden =
+                          (Pos.mul (Pos.mul x.over x.over) (over_of m)) }))
+                      { qnum = z_m; qden = r })
+                    (qmult lam { qnum = (off_whole d (triangle_of m)); qden =
+                      (over_of m) })))
+           else None
+         | None -> None)
+      | None -> None)
+   | None -> None)
+
+(** val check_sdml_labels :
+    (Integer.t -> Integer.t -> Integer.t) -> points -> Integer.t list -> q ->
+    q -> metric -> metric -> triangle -> Integer.t -> Integer.t -> Integer.t
+    -> Integer.t -> Integer.t -> metric -> (q * q) option **)
+
+let check_sdml_labels div x y eta lam a_0 b_0 u q0 v r z_W z_m m =
+  if Z.eqb (count y) (count x.rows)
+  then check_sdml div x (made_pairs y true) (made_pairs y false) eta lam a_0
+         b_0 u q0 v r z_W z_m m
+  else None
+
+type quadruplet = pair * pair
+
+type compared = (quadruplet * Integer.t) * (Integer.t * Integer.t)
+
+(** val compared_ok :
+    row tree -> Integer.t -> Integer.t -> compared -> bool **)
+
+let compared_ok t0 q0 p = function
+| (p0, p1) ->
+  let (q1, w) = p0 in
+  let (_, far) = q1 in
+  let (a, b) = p1 in
+  let a' = Z.mul a ((fun p -> p) q0) in
+  let b' = Z.mul b ((fun p -> p) q0) in
+  let w' = Z.mul w ((fun p -> p) p) in
+  (&&)
+    ((&&) ((&&) (Z.leb Integer.zero a) (Z.leb Integer.zero b))
+      (Z.leb Integer.zero w))
+    ((||)
+      ((||) (Z.eqb a Integer.zero)
+        ((&&) (Z.ltb a' w') (Z.leb (Z.mul w' a') (Z.mul b' (Z.sub w' a')))))
+      ((&&)
+        (forallb (Z.eqb Integer.zero)
+          (minus (look [] t0 (fst far)) (look [] t0 (snd far))))
+        (Z.leb a' w')))
+
+(** val weights_of_compared : compared list -> weighted list **)
+
+let weights_of_compared l =
+  gathered (fun s ->
+    let (y, y0) = s in
+    let (y1, _) = y in
+    let (near, far) = y1 in
+    let (a, b) = y0 in
+    { weight = a; one = (fst near); other = (snd near) } :: ({ weight =
+    (Z.opp b); one = (fst far); other = (snd far) } :: [])) l
+
+(** val residual_above :
+    (Integer.t -> Integer.t) -> (Integer.t -> Integer.t -> Integer.t) ->
+    Integer.t -> Integer.t -> (Integer.t -> Integer.t -> Integer.t) ->
+    (quadruplet * Integer.t) -> (Integer.t * Integer.t) * bool **)
+
+let residual_above root div n0 unit0 whole = function
+| (q0, w) ->
+  let (near, far) = q0 in
+  let u = whole (fst near) (snd near) in
+  let v = whole (fst far) (snd far) in
+  if Z.leb u v
+  then ((Integer.zero, Integer.zero), true)
+  else let (r, ok) = root_below root div n0 (Pos.mul unit0 unit0) (Z.mul u v)
+       in
+       (((Z.mul w (Z.add u v)), (Z.mul w r)), ok)
+
+(** val check_lsml :
+    (Integer.t -> Integer.t) -> (Integer.t -> Integer.t -> Integer.t) ->
+    points -> Integer.t -> (quadruplet * Integer.t) list -> metric -> metric
+    -> Integer.t -> Integer.t -> Integer.t -> Integer.t ->
+    (Integer.t * Integer.t) list -> Integer.t -> Integer.t -> metric ->
+    (q * q) option **)
+
+let check_lsml root div x q0 l a_0 b_0 n0 p v r prices0 z_Z z_m m =
+  let d = x.features in
+  (match zipped [] l prices0 with
+   | Some l0 ->
+     (match det_of div d a_0 with
+      | Some e_0 ->
+        (match det_of div d m with
+         | Some e ->
+           let w = beside x (weights_of_compared l0) p b_0 in
+           (match last_pivot div d ((fun p -> p) Integer.one)
+                    (turned_whole d (fst w)) with
+            | Some f ->
+              let unit0 = Pos.mul (Pos.mul x.over x.over) (over_of m) in
+              let found0 =
+                gathered (fun s ->
+                  (residual_above root div n0 unit0
+                    (whole_distance (images (triangle_of m) x.rows)) s) :: [])
+                  l
+              in
+              let o_0 = (fun p -> p) (power (over_of a_0) d) in
+              if (&&)
+                   ((&&)
+                     ((&&)
+                       ((&&)
+                         ((&&)
+                           ((&&) (short x)
+                             (all_inside x
+                               (gathered (fun s ->
+                                 (fst (fst s)) :: ((snd (fst s)) :: [])) l)
+                               [])) (prior_ok div d a_0 b_0))
+                         (forallb (compared_ok (table x.rows) q0 p) l0))
+                       (forallb snd found0))
+                     (ln_within div v
+                       (Z.mul o_0 ((fun p -> p) (power (snd w) d)))
+                       (Z.to_pos (Z.mul e_0 f)) z_Z r))
+                   (ln_within div v
+                     (Z.mul e_0 ((fun p -> p) (power (over_of m) d)))
+                     (Z.to_pos (Z.mul e o_0)) z_m r)
+              then Some ((qopp { qnum = z_Z; qden = r }),
+                     (qplus
+                       (qplus
+                         (qminus { qnum =
+                           (inner_whole d (triangle_of m) (triangle_of b_0));
+                           qden = (Pos.mul (over_of m) (over_of b_0)) }
+                           (inject_Z (Z.of_nat d))) { qnum = z_m; qden = r })
+                       (qminus { qnum =
+                         (summed (fun s -> fst (fst s)) found0); qden =
+                         (Pos.mul q0 unit0) }
+                         (qmult { qnum = ((fun p -> p)
+                           ((fun p -> Integer.shift_left p 1) Integer.one));
+                           qden = Integer.one } { qnum =
+                           (summed (fun s -> snd (fst s)) found0); qden =
+                           (Pos.mul q0 n0) }))))
+              else None
+            | None -> None)
+         | None -> None)
+      | None -> None)
+   | None -> None)

@@ -941,3 +941,107 @@ val check_gmml_labels :
   (Integer.t -> Integer.t -> Integer.t) -> points -> Integer.t list -> q ->
   metric -> metric -> row list -> Integer.t -> metric -> metric -> (q * q)
   option
+
+val last_pivot :
+  (Integer.t -> Integer.t -> Integer.t) -> nat -> Integer.t -> triangle ->
+  Integer.t option
+
+val power : Integer.t -> nat -> Integer.t
+
+val det_of :
+  (Integer.t -> Integer.t -> Integer.t) -> nat -> metric -> Integer.t option
+
+val turned_whole : nat -> triangle -> triangle
+
+val exp_within :
+  (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t ->
+  Integer.t -> Integer.t
+
+val ln_within :
+  (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t ->
+  Integer.t -> Integer.t -> Integer.t -> bool
+
+val beside :
+  points -> weighted list -> Integer.t -> metric -> triangle * Integer.t
+
+type bounded = { pulled : Integer.t; log_bound : Integer.t;
+                 log_slack : Integer.t }
+
+type priced = pair * bounded
+
+val signed : bool -> Integer.t -> Integer.t
+
+val all_of : q -> q -> Integer.t -> Integer.t
+
+val left_of : bool -> q -> q -> Integer.t -> Integer.t -> Integer.t
+
+val bounded_ok :
+  (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> bool -> q -> q ->
+  Integer.t -> Integer.t -> priced -> bool
+
+val limit : q -> Integer.t -> Integer.t
+
+val slack :
+  bool -> q -> (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> priced
+  -> Integer.t
+
+val slack_ok :
+  (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> bool -> q ->
+  (Integer.t -> Integer.t -> Integer.t) -> Integer.t -> Integer.t -> priced
+  -> bool
+
+val slack_value :
+  bool -> q -> (Integer.t -> Integer.t -> Integer.t) -> Integer.t ->
+  Integer.t -> priced list -> q
+
+val weights_of_bounded : bool -> priced list -> weighted list -> weighted list
+
+val prior_ok :
+  (Integer.t -> Integer.t -> Integer.t) -> nat -> metric -> metric -> bool
+
+val check_itml :
+  (Integer.t -> Integer.t -> Integer.t) -> points -> pair list -> pair list
+  -> q -> q -> q -> metric -> metric -> Integer.t -> Integer.t -> Integer.t
+  -> bounded list -> bounded list -> Integer.t -> Integer.t -> metric ->
+  (q * q) option
+
+val check_itml_labels :
+  (Integer.t -> Integer.t -> Integer.t) -> points -> Integer.t list -> q -> q
+  -> q -> metric -> metric -> Integer.t -> Integer.t -> Integer.t -> bounded
+  list -> bounded list -> Integer.t -> Integer.t -> metric -> (q * q) option
+
+val box_ok : nat -> q -> triangle -> Integer.t -> bool
+
+val plus_box :
+  (triangle * Integer.t) -> triangle -> Integer.t -> triangle * Integer.t
+
+val off_whole : nat -> triangle -> Integer.t
+
+val check_sdml :
+  (Integer.t -> Integer.t -> Integer.t) -> points -> pair list -> pair list
+  -> q -> q -> metric -> metric -> triangle -> Integer.t -> Integer.t ->
+  Integer.t -> Integer.t -> Integer.t -> metric -> (q * q) option
+
+val check_sdml_labels :
+  (Integer.t -> Integer.t -> Integer.t) -> points -> Integer.t list -> q -> q
+  -> metric -> metric -> triangle -> Integer.t -> Integer.t -> Integer.t ->
+  Integer.t -> Integer.t -> metric -> (q * q) option
+
+type quadruplet = pair * pair
+
+type compared = (quadruplet * Integer.t) * (Integer.t * Integer.t)
+
+val compared_ok : row tree -> Integer.t -> Integer.t -> compared -> bool
+
+val weights_of_compared : compared list -> weighted list
+
+val residual_above :
+  (Integer.t -> Integer.t) -> (Integer.t -> Integer.t -> Integer.t) ->
+  Integer.t -> Integer.t -> (Integer.t -> Integer.t -> Integer.t) ->
+  (quadruplet * Integer.t) -> (Integer.t * Integer.t) * bool
+
+val check_lsml :
+  (Integer.t -> Integer.t) -> (Integer.t -> Integer.t -> Integer.t) -> points
+  -> Integer.t -> (quadruplet * Integer.t) list -> metric -> metric ->
+  Integer.t -> Integer.t -> Integer.t -> Integer.t -> (Integer.t * Integer.t)
+  list -> Integer.t -> Integer.t -> metric -> (q * q) option

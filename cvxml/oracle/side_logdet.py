@@ -1,0 +1,126 @@
+"""The entries of the side file for ITML, SDML and LSML, with log determinants.
+
+Each has two logarithms, over 2^DIGITS: "log_bound" is at least minus the log determinant of the bound, and
+"log_metric" at least minus that of the metric. For ITML and LSML, both determinants are relative to the prior. The dual
+variables are whole numbers over "over":
+
+- ITML: "prices" has [log of the bound, log at the metric, lambda] for each pair, similar pairs first. With t = 1 for a
+  similar pair and -1 for a dissimilar one, these logarithms are of 1 / (1 - t lambda xi_0 / gamma) and of xi_0 / xi.
+- SDML: "U" (d, d).
+- LSML: "prices" has [a, b] for each quadruplet, the dual variables w s of the near and w s / (1 - s) of the far pair.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any, cast
+
+import numpy as np
+
+from cvxml.core.balls import ball, ends, with_enough_bits
+from cvxml.core.exact import integers
+from cvxml.core.inputs import dual_array
+from cvxml.core.integer_matrices import whole
+from cvxml.core.metric import FloatArray
+from cvxml.core.result import SavedSolution
+from cvxml.family.regularizers.logdet import LogDet
+from cvxml.family.rows.base import Duals, joined
+from cvxml.family.theorem.exact import feasible_duals
+from cvxml.family.theorem.theorem import Family, prove
+from cvxml.methods import get_exact, itml, lsml, sdml
+from cvxml.methods.sdml.box_proof import to_domain
+from cvxml.numbers.rational import judged, plane
+from cvxml.solvers.family_method import FamilyMethod
+
+DIGITS = 78  # binary digits of logarithms
+# The checker's exponential of z is too small by a share of at most z^2 / 2^91, plus 2^-100.
+SLACK, SHARE = 2, 1 << (90 - DIGITS)
+
+
+def above(log: Any) -> str:
+    """Return a hint for a logarithm that is known as a ball: the checker proves it to be large enough."""
+    top = ends(log)[1]
+    return hex(math.ceil(top * (1 << DIGITS)) + SLACK + math.ceil(top * top / SHARE))
+
+
+def of_family(given: Any, saved: SavedSolution) -> dict[str, Any]:
+    """Return the entries for ITML or LSML."""
+    of = get_exact(saved.method)
+    assert isinstance(of, FamilyMethod)
+    A, member, family = of.matrix(given, saved.metric), of.member(given), of.member(given, Fraction)
+    proof = prove(member, of.read(given, saved.dual), of.strict(given, saved.dual))
+    duals = feasible_duals(family, proof.duals)
+    prices = PRICES[saved.method](given, family, duals, A)
+    over = math.lcm(*(price.denominator for *_, row in prices for price in row))
+    G = joined([term.rows.weights(each) for term, each in zip(family.terms, duals, strict=True)])
+    regularizer = cast(LogDet, family.regularizer)
+    metric, (prior, at) = regularizer.exact_metric(A, None), whole(given.prior)
+    relative = (
+        ball(metric.V.det()).log() - ball(prior.det()).log() + len(A) * (metric.at - at) * ball(2).log()
+    )
+    return {
+        "over": hex(over),
+        "prices": [[*logs, *(hex(int(price * over)) for price in row)] for logs, row in prices],
+        "logs_over": hex(1 << DIGITS),
+        "log_bound": above(-ball(regularizer.exact_bound(plane(given.X), G))),
+        "log_metric": above(-relative),
+    }
+
+
+Rows = Sequence[tuple[tuple[str, ...], tuple[Fraction, ...]]]
+
+
+def _of_pairs(given: itml.Instance, family: Family, duals: Sequence[Duals], A: FloatArray) -> Rows:
+    """Return the two logarithms and lambda of each pair."""
+    regularizer, gamma = cast(LogDet, family.regularizer), Fraction(given.gamma)
+    at = regularizer.exact_distances(plane(given.X), regularizer.exact_metric(A, None))
+    rows: list[tuple[tuple[str, ...], tuple[Fraction, ...]]] = []
+    kinds = (
+        (given.pairs.similar, given.differ),
+        (given.pairs.dissimilar, np.arange(len(given.pairs.dissimilar))),
+    )
+    for (pairs, places), each, bound, sign in zip(
+        kinds, duals, map(Fraction, given.bounds), (1, -1), strict=True
+    ):
+        prices = dict(zip(places[each.key].tolist(), (abs(a) / bound for a in each.a.tolist()), strict=True))
+        for place, (i, j) in enumerate(pairs.tolist()):
+            price, D = prices.get(place, Fraction(0)), at.unit * at.D[i][j]
+            ratio = D / bound
+            beyond = max(ratio, Fraction(1)) if sign == 1 else min(ratio, Fraction(1))
+            parts = (1 - sign * price * bound / gamma, beyond)
+            logs = tuple("0x0" if part == 1 else above(-ball(part).log()) for part in parts)
+            rows.append((logs, (price,)))
+    return rows
+
+
+def _of_quadruplets(given: lsml.Instance, _: Family, duals: Sequence[Duals], __: FloatArray) -> Rows:
+    """Return the two dual variables of each quadruplet."""
+    found, half = dict(zip(duals[0].key.tolist(), duals[0].a.tolist(), strict=True)), len(given.counts)
+    of = {place: (-found.get(k, 0), found.get(half + k, 0)) for k, place in enumerate(given.counts.tolist())}
+    prices = (of.get(k, (0, 0)) for k in range(len(given.quadruplets)))
+    return [((), (Fraction(a), Fraction(b))) for a, b in prices]
+
+
+PRICES: dict[str, Callable[[Any, Family, Sequence[Duals], FloatArray], Rows]] = {
+    "itml": _of_pairs,
+    "lsml": _of_quadruplets,
+}
+
+
+def of_box(given: sdml.Instance, saved: SavedSolution) -> dict[str, Any]:
+    """Return the entries for SDML."""
+    d = len(given.prior)
+    own = dual_array(saved.dual, "U", given.prior.shape)
+    U = to_domain(given.S, given.rounded, given.lam, given.start, own)
+    metric = judged(np.asarray(saved.metric))
+    rows, at = integers(U)
+    shift = max(at, 0)
+    return {
+        "over": hex(1 << max(-at, 0)),
+        "U": [[hex(entry << shift) for entry in row] for row in rows],
+        "logs_over": hex(1 << DIGITS),
+        "log_bound": with_enough_bits(lambda: above(d - sdml.bound(given, U))),
+        "log_metric": above(-ball(metric.V.det()).log() - d * metric.at * ball(2).log()),
+    }
