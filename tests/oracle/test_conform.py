@@ -79,7 +79,7 @@ def program(tmp_path: Path, body: str) -> list[str]:
         ("print('a', 'x' * 1000, 'y', chr(10), 'z')", "error", "xxx y z'"),
         ("print('{\"metric\": [[0.125]]')", "error", "'{\"metric\": [[0.125]]'"),
         ("sys.stdout.buffer.write(bytes([255, 254]))", "error", "printed '"),
-        ("pass", "error", "''"),
+        ("pass", "error", "JSON object"),
         ("print(json.dumps([1]))", "error", "JSON object"),
         ("print('{\"metric\": [[NaN]]}')", "error", "NaN"),
         ("print('[' * 100000)", "error", "not JSON"),

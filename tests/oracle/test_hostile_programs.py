@@ -81,7 +81,7 @@ HOSTILE = {
     "its folder removed": (f"os.rmdir(os.getcwd()); {RIGHT}", "certified"),
     "its folder unreadable": (f"os.makedirs('a/b'); os.chmod('a', 0); os.chmod('.', 0); {RIGHT}", "certified"),
     "a deep folder": (f"name = 100 * 'd'\nfor _ in range(60): os.mkdir(name); os.chdir(name)\n{RIGHT}", "certified"),
-    "its answer cut": (f"{RIGHT}; sys.stdout.flush(); os.ftruncate(1, 0)", "not JSON"),
+    "its answer cut": (f"{RIGHT}; sys.stdout.flush(); os.ftruncate(1, 0)", "JSON object"),
     "an answer with a hole": ("os.ftruncate(1, 2 * 10**8)", "wrote more"),
     "a huge file": ("open('a', 'wb').truncate(10**10)", "exit code"),
     "a core dump": ("os.abort()", "exit code -6"),

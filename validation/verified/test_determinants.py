@@ -316,6 +316,7 @@ WRONG: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "lsml: a negative far price": ("lsml", {}, {"prices": [["0x0", "-0x1"]]}),
     "lsml: no price": ("lsml", {}, {"prices": []}),
     "lsml: weights without the sum 1": ("lsml", posed("lsml", weights=[2.0]), {}),
+    "lsml: a weight that cvxml divides by itself": ("lsml", posed("lsml", weights=[1 + 2**-51]), {}),
     "lsml: a negative weight": ("lsml", posed("lsml", weights=[-1.0], losses="sum"), {}),
     "lsml: weights of 0": (
         "lsml", posed("lsml", weights=[0.0], losses="sum"), {"prices": [["0x0", "0x0"]], "log_bound": "0x10"}

@@ -771,7 +771,7 @@ def lsml(p: Problem) -> tuple[Fraction, Fraction]:
     )
     w, losses = [number(each) for each in p.params["weights"]], p.params.get("losses", "mean")
     require(all(each >= 0 for each in w) and any(w) and losses in ("mean", "sum"), "weights")
-    require(losses == "sum" or abs(sum(w) - 1) * 2**50 <= len(w) + 1, "the sum of the weights")
+    require(losses == "sum" or abs(sum(w) - 1) * 2**53 <= len(w), "the sum of the weights")
     value, weights = Fraction(0), dict[tuple[int, int], Fraction]()
     for (a, b, c, e), each, (near, far) in zip(rows, w, p.side["prices"], strict=True):
         u, v, near, far = p.D(a, b), p.D(c, e), p.price(near), p.price(far)

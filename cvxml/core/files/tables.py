@@ -8,7 +8,7 @@ refused.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
@@ -57,33 +57,36 @@ def _text_columns(
     names: list[str], width: int, label: str | None, index: bool | None, left_out: set[int]
 ) -> set[int]:
     """Return the columns of a CSV file that may hold the labels, so that their cells are kept as text."""
-    lower = [name.strip().lower() for name in names]
-    named = [column for column, name in enumerate(lower) if name in (*SURE, *LIKELY, "y")]
-    columns = list(range(bool(index), width))
-    used = [column for column in columns if column not in left_out]
-    kept = {0, *used[:1], *used[-1:], *named[: len(LIKELY) + 3]}
+    named = [column for column, name in enumerate(names) if name.strip().lower() in (*SURE, *LIKELY, "y")]
+    columns = range(bool(index), width)
+    kept = {0, *_ends(columns, left_out), *named[: len(LIKELY) + 3]}
     if label is not None:
         kept.update(_columns_called(names, columns, label, left_out))
     return kept
 
 
+def _ends(columns: Sequence[int], left_out: Collection[int]) -> list[int]:
+    """Return the first and the last of these columns that are in use, or [] if none is. There may be millions."""
+    both = (next((c for c in order if c not in left_out), None) for order in (columns, reversed(columns)))
+    return [column for column in both if column is not None]
+
+
 def _columns_called(
-    names: list[str], columns: list[int], called: str, left_out: Collection[int] = ()
+    names: list[str], columns: Sequence[int], called: str, left_out: Collection[int] = ()
 ) -> set[int]:
     """Return the columns that the user may mean: by name, by place among `columns`, or the first or last in use."""
     found = [column for column in columns if names and names[column].strip() == called]
     if len(found) > 1:
         raise Unsettled(f"{len(found)} columns are named {called[:40]!r}; give the number of the column")
-    used = [column for column in columns if column not in left_out]
-    if used and called in ("first", "last"):
-        found.append(used[0 if called == "first" else -1])
+    if called in ("first", "last"):
+        found += _ends(columns, left_out)[:: -1 if called == "last" else 1][:1]
     if re.fullmatch(r"[0-9]{1,9}", called) and int(called) < len(columns):
         found.append(columns[int(called)])
     return set(found)
 
 
 def _column_of(
-    option: str, names: list[str], columns: list[int], called: str, left_out: Collection[int] = ()
+    option: str, names: list[str], columns: Sequence[int], called: str, left_out: Collection[int] = ()
 ) -> int:
     """Return the column that the user means with --label or --drop. Raises ValueError if it is not one column."""
     asked = _columns_called(names, columns, called, left_out)
@@ -97,14 +100,14 @@ def _column_of(
 
 def _left_out(names: list[str], width: int, asked: Settled) -> set[int]:
     """Return the columns of --drop."""
-    columns = list(range(bool(asked.index), width))
+    columns = range(bool(asked.index), width)
     return {_column_of("drop", names, columns, called) for called in asked.drop or ()}
 
 
 def _label_column(held: Columns, columns: list[int], label: str | None, index: bool | None) -> int:
     """Return the column of the labels, among `columns`. Raises ValueError if more than one column is possible."""
     if label is not None:
-        every = list(range(bool(index), held.width))
+        every = range(bool(index), held.width)
         at = _column_of("label", held.names, every, label, held.left_out)
         if at in held.left_out:
             raise Unsettled(f"{held.called(at)} is given to --label and to --drop; {LABEL}")

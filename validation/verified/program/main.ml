@@ -931,11 +931,12 @@ let lsml doc side p : outcome =
   if List.exists (fun w -> Z.sign w < 0) weights then reject "a weight is negative";
   let total = List.fold_left Z.add Z.zero weights in
   if Z.sign total = 0 then reject "all weights are 0";
-  (* for the mean, cvxml divides weights by their sum; those that it saves have the sum 1, up to rounding *)
+  (* For the mean, cvxml divides weights by their sum if it is off by more than count / 2^52 in floats. Weights that it saves
+     are off by at most count / 2^53. Others could be weights that it would divide. *)
   (match optional "losses" params with
   | None | Some (String "mean") ->
       let off = Z.abs (Z.sub total q) in
-      if Z.gt (Z.shift_left off 50) (Z.mul (Z.of_int (count + 1)) q) then reject "weights do not have the sum 1"
+      if Z.gt (Z.shift_left off 53) (Z.mul (Z.of_int count) q) then reject "weights do not have the sum 1"
   | Some (String "sum") -> ()
   | _ -> reject "losses is neither mean nor sum");
   let listed = List.rev (List.rev_map2 (fun s w -> (s, w)) rows weights) in
