@@ -122,7 +122,7 @@ def test_a_dual_of_mlsvm_may_name_pairs_in_any_order_twice_or_beside_the_lists()
     np.testing.assert_array_equal(MLSVM.read(given, halves)[0].a, MLSVM.read(given, dual)[0].a)
     for wrong, words in (
         ({}, "'u'"),
-        ({**dual, "w": dual["w"][1:]}, "pair"),
+        ({**dual, "w": dual["w"][1:]}, "'w_index'"),
         ({**dual, "w_index": dual["w_index"] + 11}, "outside 0..10"),
     ):
         with pytest.raises(ValueError, match=words):
