@@ -29,7 +29,7 @@ SIX = np.array([[0.0, 0], [1, 2], [3, 0], [1, 0], [2, 2], [0, 1]]), np.array([0,
 
 def expected(file: Path, beside: Path) -> tuple[Fraction, Fraction]:
     """The interval that the twin computes."""
-    return twin.interval(twin.read(file.read_bytes()), twin.read(beside.read_bytes()))
+    return twin.interval(file.read_bytes(), beside.read_bytes())
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

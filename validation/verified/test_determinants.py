@@ -39,7 +39,7 @@ def near_exact(solution: cvxml.Solution, folder: Path, with_twin: bool = True) -
     assert min(lower, upper) >= 0
     assert lower + upper <= ROOM
     if with_twin:
-        assert found == twin.interval(twin.read(file.read_bytes()), twin.read(beside.read_bytes()))
+        assert found == twin.interval(file.read_bytes(), beside.read_bytes())
     return found
 
 

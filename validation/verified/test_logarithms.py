@@ -59,7 +59,7 @@ def test_random_instances_have_the_interval_of_exact_mode_and_of_the_twin(
         solution = cvxml.solve(method, X, y, max_iter=1 + seed % 40, **params_of(method, seed, X, y))
         same_as_exact(solution, tmp_path)
         file, beside = tmp_path / "solution.json", tmp_path / "side.json"
-        expected = twin.interval(twin.read(file.read_bytes()), twin.read(beside.read_bytes()))
+        expected = twin.interval(file.read_bytes(), beside.read_bytes())
         assert run(file, beside).interval == expected
 
 
@@ -244,4 +244,4 @@ def test_files_of_boostmetric_that_prove_nothing_are_rejected(name: str, tmp_pat
     if "beyond all floats" in name:  # the twin has no such limit
         return
     with pytest.raises(ValueError, match=r"\w"):
-        twin.interval(twin.read(file.read_bytes()), twin.read(beside.read_bytes()))
+        twin.interval(file.read_bytes(), beside.read_bytes())

@@ -34,7 +34,7 @@ def within_exact(solution: cvxml.Solution, folder: Path) -> tuple[Fraction, Frac
     file, beside = saved(solution, folder)
     found, exact = run(file, beside).interval, recertify(load(file), 1e-3, exact=True).exact
     assert found is not None, run(file, beside).reason
-    assert found == twin.interval(twin.read(file.read_bytes()), twin.read(beside.read_bytes()))
+    assert found == twin.interval(file.read_bytes(), beside.read_bytes())
     assert exact is not None
     lower, upper = found[0] - exact.lower_bound, exact.objective - found[1]
     assert min(lower, upper) >= 0

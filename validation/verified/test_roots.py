@@ -42,7 +42,7 @@ def test_random_instances_have_the_interval_of_exact_mode_and_of_the_twin(start:
         solution = cvxml.solve("mmc", X * 10.0 ** (seed % 5 - 2), y, max_iter=1 + seed % 30, **params)
         same_as_exact(solution, tmp_path)
         file, beside = tmp_path / "solution.json", tmp_path / "side.json"
-        expected = twin.interval(twin.read(file.read_bytes()), twin.read(beside.read_bytes()))
+        expected = twin.interval(file.read_bytes(), beside.read_bytes())
         assert run(file, beside).interval == expected
 
 
@@ -133,7 +133,7 @@ def refuse(parts: tuple[Path, Path, Any, Any], change: tuple[Any, Any]) -> None:
     written(beside, aside | of_side)
     assert rejected(file, beside)
     with pytest.raises(ValueError, match=r"\w"):
-        twin.interval(twin.read(file.read_bytes()), twin.read(beside.read_bytes()))
+        twin.interval(file.read_bytes(), beside.read_bytes())
 
 
 @pytest.mark.parametrize("name", WRONG)

@@ -105,7 +105,7 @@ def test_random_steps_have_the_interval_of_exact_mode_and_of_the_twin(start: int
         )
         same_as_exact(solution, tmp_path)
         file, beside = tmp_path / "solution.json", tmp_path / "side.json"
-        expected = twin.interval(twin.read(file.read_bytes()), twin.read(beside.read_bytes()))
+        expected = twin.interval(file.read_bytes(), beside.read_bytes())
         assert run(file, beside).interval == expected
 
 
@@ -609,7 +609,4 @@ def test_the_twin_finds_the_same(tmp_path: Path) -> None:
     """Which is what judges tampered files (test_tampered.py)."""
     for method in KNOWN:
         file, beside, *_ = edited(method, tmp_path)
-        assert (
-            twin.interval(twin.read(file.read_bytes()), twin.read(beside.read_bytes()))
-            == run(file, beside).interval
-        )
+        assert twin.interval(file.read_bytes(), beside.read_bytes()) == run(file, beside).interval
