@@ -1369,9 +1369,8 @@ class LSML(NearPrior):
         require(fits, "the weights are no weights of quadruplets")
         losses = self.params.get("losses", "mean")
         require(losses in ("mean", "sum"), f"losses {shown(losses)} are not known here")
-        to_one = abs(sum(self.weights, Fraction(0)) - 1) <= Fraction(
-            len(rows), 2**53
-        )  # else cvxml may divide them
+        # cvxml divides weights by their sum if they are further from 1
+        to_one = abs(sum(self.weights, Fraction(0)) - 1) <= Fraction(len(rows), 2**53)
         require(losses == "sum" or to_one, "the weights do not sum to 1")
         self.read_prior(self.params["prior"])
 

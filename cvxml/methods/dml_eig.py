@@ -61,8 +61,9 @@ def inverse_root(X: FloatArray, pairs: Pairs) -> FloatArray:
     #: <X_S, A> <= 1 | \langle X_{\mathcal{S}}, A \rangle \le 1 | (2)
     #: X_tau = (x_i - x_j)(x_i - x_j)^T of the pair tau = (i, j)
     #:   | X_\tau = (\mathbf{x}_i - \mathbf{x}_j)(\mathbf{x}_i - \mathbf{x}_j)^T, \quad \tau = (i, j)
-    #: M and X~_tau, used below, with the R of the next part:  A = R^T M R and X~_tau = R X_tau R^T
-    #:   | A = R^T M R, \quad \tilde{X}_\tau = R X_\tau R^T \quad \text{(see below)}
+    #: M and X~_tau, used below:  A = X_S^-1/2 M X_S^-1/2 and X~_tau = X_S^-1/2 X_tau X_S^-1/2
+    #:   | A = X_{\mathcal{S}}^{-1/2} M X_{\mathcal{S}}^{-1/2},
+    #:     \quad \tilde{X}_\tau = X_{\mathcal{S}}^{-1/2} X_\tau X_{\mathcal{S}}^{-1/2}
 
     #: X_S = sum of X_tau over the similar pairs
     #:   | X_{\mathcal{S}} = \sum_{\tau \in \mathcal{S}} X_\tau, \quad \mathcal{S} \text{ the similar pairs}
@@ -70,8 +71,9 @@ def inverse_root(X: FloatArray, pairs: Pairs) -> FloatArray:
     unit = np.sqrt(np.where(np.diag(X_S) > 0, np.diag(X_S), 1.0))  # so that the rank does not depend on units
     values, vectors = np.linalg.eigh(X_S / np.outer(unit, unit))
     keep = values > 1e-13 * values[-1]
-    #: R^T R = X_S^-1, so R is X_S^-1/2 up to a rotation
-    #:   | R^T R = X_{\mathcal{S}}^{-1}, \text{ so } R \text{ is } X_{\mathcal{S}}^{-1/2} \text{ up to a rotation}
+    #: R with R^T R = X_S^-1 stands for X_S^-1/2:  A = R^T M R and X~_tau = R X_tau R^T
+    #:   | R^T R = X_{\mathcal{S}}^{-1} \text{ stands for } X_{\mathcal{S}}^{-1/2}\text{: }
+    #:     A = R^T M R, \quad \tilde{X}_\tau = R X_\tau R^T
     root: FloatArray = (vectors[:, keep] / np.sqrt(values[keep])).T / unit
     return root
 

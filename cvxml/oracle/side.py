@@ -342,13 +342,12 @@ NO_VECTORS: dict[str, Any] = {"vectors": [], "rest": "psd"}
 STEP = "ssvm"  # without a tree, the interval is of a convex step
 LOCAL = "glml"  # the interval is for a B of floats
 MEAN = "gmml"
-# the intervals are a little wider than those of exact mode
+# With logarithms, the intervals are a little wider than those of exact mode.
 DETERMINANTS: dict[str, Callable[[Any, SavedSolution], dict[str, Any]]] = {
     "itml": of_family,
     "sdml": of_box,
     "lsml": of_family,
 }
-# the intervals are a little wider than those of exact mode
 LOGARITHMS: dict[str, Callable[[Family, Duals, FloatArray], dict[str, Any]]] = {
     "mcml": _of_softmaxes,
     "boostmetric": _of_shares,

@@ -66,28 +66,25 @@ class Active(NamedTuple):
         e: FloatArray = z[self.i] - z[self.j]
         return e
 
-    def margins(self, S: FloatArray) -> FloatArray:
-        """v (t,) for any symmetric S (r, r)."""
-        values, vectors = np.linalg.eigh(S)
-        return self.margins_of(self.Y @ vectors, values)
-
-    def margins_of(self, z: FloatArray, w: FloatArray | float = 1.0) -> FloatArray:
-        """v (t,) for images z (n, k) of the points, with weights w (k,) of their coordinates."""
-        weights = np.broadcast_to(w, z.shape[1])
-        v: FloatArray = self.B @ self._for_pairs(z, lambda i, j: (z[i] - z[j]) ** 2 @ weights)
+    def margins_of(self, z: FloatArray) -> FloatArray:
+        """v (t,) for the squared distances of images z (n, k) of the points."""
+        v: FloatArray = self.B @ self._for_pairs(z, lambda i, j: np.sum((z[i] - z[j]) ** 2, axis=1))
         return v
 
-    def margins_between(self, z: FloatArray, t: FloatArray) -> FloatArray:
-        """v (t,) for a symmetric S, of images z = Y L and t = Y L T of the points, where S = L T L^T."""
+    def margins_between(self, z: FloatArray, w: FloatArray) -> FloatArray:
+        """v (t,), with (z_i - z_j)^T (w_i - w_j) as the distance of the pair (i, j), for z and w (n, k).
+
+        For z = Y L and w = Y L T these are the distances in the symmetric matrix L T L^T.
+        """
         v: FloatArray = self.B @ self._for_pairs(
-            z, lambda i, j: np.einsum("pk,pk->p", z[i] - z[j], t[i] - t[j])
+            z, lambda i, j: np.einsum("pk,pk->p", z[i] - z[j], w[i] - w[j])
         )
         return v
 
     def along(self, S: FloatArray) -> FloatArray:
-        """Like `margins`, but faster and less accurate. Its error is a rounding error of the largest distance.
+        """v (t,) in a symmetric matrix, by products of points. Its error is a rounding error of the largest distance.
 
-        S (r, k): the first columns of a symmetric matrix. If k < r, its other columns are 0 below the first k rows.
+        S (r, k): the first columns of the matrix. If k < r, its other columns are 0 below the first k rows.
         """
         k = S.shape[1]
         whole = k == len(S)
@@ -97,7 +94,7 @@ class Active(NamedTuple):
         return v
 
     def nearly(self, z: FloatArray) -> FloatArray:
-        """Like `margins_of(z)`, but faster and less accurate. Its error is a rounding error of the largest distance."""
+        """Like `margins_of(z)`, but by products of points: faster, with a rounding error of the largest distance."""
         v: FloatArray = self.B @ self._products(z, z, symmetric=True)
         return v
 

@@ -42,9 +42,7 @@ HEAVY = 10.0  # the hinge is heavy if violated margins cost more than this many 
 EMPTY = 1e6  # if they cost more than this many times <C, M>, M is 0 up to rounding and the hinge is not heavy
 BALANCE = 4.0  # with a heavy hinge, g falls if the excess of the rows is above this times tau r
 CONTINUED = 5  # with a heavy hinge, a round is continued at most this many times
-HEAVY_CG = Limits(
-    steps=100, residual=0.1
-)  # with a heavy hinge, less exact directions take no step near the minimum
+HEAVY_CG = Limits(steps=100, residual=0.1)  # with a heavy hinge, less exact Newton directions lead nowhere
 LOOK = 5  # rows are added and removed after this many Newton steps
 SHORTEST = 1e-9  # shortest step, relative to the Newton step
 ERROR = 1e-11  # relative error of products of points, with room: they are used while it is below the gap
@@ -279,14 +277,12 @@ class Multipliers:
             # A row that had 0 < a < c before this round would return there after a step without its curvature.
             free |= self._between(self.price)
         curvature = Curvature(self.active.part(np.flatnonzero(free)), L, self.tau, self.weight)
-        cg = HEAVY_CG if self.heavy > 1 else CG
-        direction = -curvature.solve(slope, cg)
+        direction = -curvature.solve(slope, HEAVY_CG if self.heavy > 1 else CG)
         self.decrement = -float(slope @ direction)
         centred = self.decrement <= CENTRED**2 * self.tau and _definite(Z)
         change = smat(direction, len(L))
         values = np.linalg.eigvalsh(change)
-        changed = L @ change
-        step: FloatArray = changed @ L.T
+        step: FloatArray = L @ change @ L.T
         dx = -self._margins(L, change)
         costs = float(np.sum(self.C * step))
 

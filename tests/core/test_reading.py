@@ -218,6 +218,7 @@ DROPPED: dict[str, tuple[dict[str, Any], list[str]]] = {
     "first-and-last": ({"drop": "first,job", "label": "last"}, ["age", "size"]),
     "after-the-index": ({"drop": "age,2", "index": "yes"}, ["size"]),
     "the-last-column": ({"drop": ["town", "kind"], "label": "job"}, ["age", "size"]),
+    "the-last-in-use": ({"drop": ["town", "kind"], "label": "last"}, ["age", "size"]),
 }
 
 
@@ -235,11 +236,11 @@ def test_columns_are_left_out(tmp_path: Path, case: str) -> None:
         [{"age": i / 4, "size": i + 0.5}[name] for name in features] for i in range(N)
     ]
     assert table.y.tolist() == [
-        ("pq"[i % 2] if case == "the-last-column" else "uv"[2 * i // N]) for i in range(N)
+        ("pq"[i % 2] if case.startswith("the-last") else "uv"[2 * i // N]) for i in range(N)
     ]
     left = {"town", "age", "size", "job", "kind"} - {
         *features,
-        "job" if case == "the-last-column" else "kind",
+        "job" if case.startswith("the-last") else "kind",
     }
     if case == "after-the-index":
         left -= {"town"}

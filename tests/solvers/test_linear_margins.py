@@ -96,7 +96,7 @@ def test_sums_and_products_do_not_depend_on_how_many_pairs_there_are(
     S = S + S.T
     e = rows.Y[rows.i] - rows.Y[rows.j]
     np.testing.assert_allclose(rows.along(S), rows.B @ np.array([v @ S @ v for v in e]), atol=1e-10)
-    np.testing.assert_allclose(rows.margins(S), rows.along(S), atol=1e-10)
+    np.testing.assert_allclose(rows.margins_between(rows.Y, rows.Y @ S), rows.along(S), atol=1e-10)
     weights = rows.B.T @ a
     direct = sum(w * np.outer(v, v) for w, v in zip(weights, e, strict=True))
     np.testing.assert_allclose(rows.total(a), direct, atol=1e-10)

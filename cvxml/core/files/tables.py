@@ -78,8 +78,9 @@ def _columns_called(
     found = [column for column in columns if names and names[column].strip() == called]
     if len(found) > 1:
         raise Unsettled(f"{len(found)} columns are named {called[:40]!r}; give the number of the column")
-    if called in ("first", "last"):
-        found += _ends(columns, left_out)[:: -1 if called == "last" else 1][:1]
+    ends = _ends(columns, left_out)
+    if ends and called in ("first", "last"):
+        found.append(ends[0 if called == "first" else -1])
     if re.fullmatch(r"[0-9]{1,9}", called) and int(called) < len(columns):
         found.append(columns[int(called)])
     return set(found)

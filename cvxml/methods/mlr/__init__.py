@@ -121,7 +121,7 @@ def _orders(P: int, N: int) -> list[tuple[int, ...]]:
 
 
 def delta(measure: str, k: int, plus: Sequence[int], y: Sequence[int]) -> float:
-    """The measures of a ranking; the loss Delta is 1 minus the measure. Return the loss.
+    """The measures of a ranking. The loss Delta, which is returned, is 1 minus the measure.
 
     plus: the relevant points. y: all points in order.
     """
