@@ -239,7 +239,6 @@ def test_the_program_that_checks_a_file_is_as_short_as_it_says() -> None:
     assert len(program.splitlines()) < 40
 
 
-@pytest.mark.quick(3)
 @every_text
 def test_every_name_in_a_where_column_is_defined_there(page: Path) -> None:
     for cell in columns(page, "where", "proved by"):
