@@ -21,7 +21,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, xlog1py, xlogy
 
 from cvxml.core.metric import EPS
 from cvxml.numbers.sums import accurate_sum
@@ -223,6 +222,8 @@ class Enclosure:
 
     def softplus(self) -> Enclosure:
         """log(1 + e^x)"""
+        from scipy.special import expit  # takes a twentieth of a second to load
+
         return _wider(np.logaddexp(0.0, self.mid), expit(self.mid + self.rad) * MUCH_WIDER * self.rad)
 
     def exp_excess(self) -> Enclosure:
@@ -250,14 +251,26 @@ class Enclosure:
     def x_log_x(self) -> Enclosure:
         """x log x, for 0 <= x <= 1. The value at 0 is 0."""
         m, r = np.clip(self.mid, 0.0, 1.0), self.rad
-        mid = xlogy(m, m)
-        return _wider(mid, _of_entropy(m, r, lambda x: 1 + np.log(x)))
+        return _wider(x_log_x(m), _of_entropy(m, r, lambda x: 1 + np.log(x)))
 
     def entropy(self) -> Enclosure:
         """-x log x - (1 - x) log(1 - x), for 0 <= x <= 1."""
         m, r = np.clip(self.mid, 0.0, 1.0), self.rad
-        mid = -xlogy(m, m) - xlog1py(1 - m, -m)
-        return _wider(mid, _of_entropy(m, r, lambda x: np.log(x) - np.log1p(-x)))
+        return _wider(entropy(m), _of_entropy(m, r, lambda x: np.log(x) - np.log1p(-x)))
+
+
+def x_log_x(x: Any) -> Any:
+    """x log x of floats, 0 at 0, without an enclosure."""
+    from scipy.special import xlogy  # takes a twentieth of a second to load
+
+    return xlogy(x, x)
+
+
+def entropy(x: Any) -> Any:
+    """-x log x - (1 - x) log(1 - x) of floats, without an enclosure."""
+    from scipy.special import xlog1py
+
+    return -x_log_x(x) - xlog1py(1 - x, -x)
 
 
 def enclosure(x: Any) -> Enclosure:

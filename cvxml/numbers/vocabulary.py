@@ -17,7 +17,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from scipy.special import xlog1py, xlogy
 
 from cvxml.core.balls import ball
 from cvxml.core.exact import flint
@@ -130,10 +129,8 @@ exp_excess = _function(Enclosure.exp_excess, _middle(Enclosure.exp_excess), lamb
 log_excess = _function(
     Enclosure.log_excess, _middle(Enclosure.log_excess), lambda x: ball(x - 1) - ball(x).log()
 )
-x_log_x = _function(Enclosure.x_log_x, lambda x: xlogy(x, x), _x_log_x)
-entropy = _function(
-    Enclosure.entropy, lambda x: -xlogy(x, x) - xlog1py(1 - x, -x), lambda x: -_x_log_x(x) - _x_log_x(1 - x)
-)
+x_log_x = _function(Enclosure.x_log_x, enclosures.x_log_x, _x_log_x)
+entropy = _function(Enclosure.entropy, enclosures.entropy, lambda x: -_x_log_x(x) - _x_log_x(1 - x))
 
 
 def at_least(x: Any, end: float) -> Any:
