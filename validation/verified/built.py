@@ -19,7 +19,8 @@ from cvxml.oracle.side import write_side
 
 HERE = Path(__file__).parent
 MEMORY, SECONDS = 4 * 2**20, 60  # of a run; memory in KiB
-# The shell sets the limit and becomes the program. Python would copy its own memory to set a limit, which took most of the time.
+# The shell sets the limit and becomes the program. With a limit set by Python, most of the time went into copies of
+# Python's own memory.
 LIMITED = ["sh", "-c", f'ulimit -v {MEMORY}; exec "$0" "$@"']
 FOLDER = TemporaryDirectory(prefix="verified")  # removed at the end
 
