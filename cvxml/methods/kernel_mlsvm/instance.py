@@ -118,7 +118,7 @@ def factor(K: FloatArray) -> tuple[FloatArray, FloatArray]:
     #:   | \text{below, read } \mathbf{e}_i, \mathbf{e}_j, \mathbf{e}_l \text{ for } \mathbf{x}_i, \mathbf{x}_j,
     #:     \mathbf{x}_l \text{, where } \mathbf{e}_i \text{ is the row } i \text{ of } E
     #:     \text{, and } \mathbf{K} = E E^T
-    #: below, read E^T phi E for A | \text{below, read } E^T \varphi E \text{ for } \mathbf{A}
+    #: below, read M = E^T phi E for A | \text{below, read } M = E^T \varphi E \text{ for } \mathbf{A}
     #: N(e_i): the neighbours in the feature space
     #:   | \mathcal{N}(\mathbf{e}_i): \text{ the neighbours in the feature space}
 
