@@ -61,19 +61,18 @@ def inverse_root(X: FloatArray, pairs: Pairs) -> FloatArray:
     #: <X_S, A> <= 1 | \langle X_{\mathcal{S}}, A \rangle \le 1 | (2)
     #: X_tau = (x_i - x_j)(x_i - x_j)^T of the pair tau = (i, j)
     #:   | X_\tau = (\mathbf{x}_i - \mathbf{x}_j)(\mathbf{x}_i - \mathbf{x}_j)^T, \quad \tau = (i, j)
-    #: M and X~_tau, used below:  A = X_S^-1/2 M X_S^-1/2 and X~_tau = X_S^-1/2 X_tau X_S^-1/2
-    #:   | A = X_{\mathcal{S}}^{-1/2} M X_{\mathcal{S}}^{-1/2},
-    #:     \quad \tilde{X}_\tau = X_{\mathcal{S}}^{-1/2} X_\tau X_{\mathcal{S}}^{-1/2}
-
     #: X_S = sum of X_tau over the similar pairs
     #:   | X_{\mathcal{S}} = \sum_{\tau \in \mathcal{S}} X_\tau, \quad \mathcal{S} \text{ the similar pairs}
+
     X_S = np.sum([np.outer(X[i] - X[j], X[i] - X[j]) for i, j in pairs.similar], axis=0)
     unit = np.sqrt(np.where(np.diag(X_S) > 0, np.diag(X_S), 1.0))  # so that the rank does not depend on units
     values, vectors = np.linalg.eigh(X_S / np.outer(unit, unit))
     keep = values > 1e-13 * values[-1]
-    #: R with R^T R = X_S^-1 stands for X_S^-1/2:  A = R^T M R and X~_tau = R X_tau R^T
-    #:   | R^T R = X_{\mathcal{S}}^{-1} \text{ stands for } X_{\mathcal{S}}^{-1/2}\text{: }
-    #:     A = R^T M R, \quad \tilde{X}_\tau = R X_\tau R^T
+    #: R with R^T R = X_S^-1, for example the X_S^-1/2 of the paper
+    #:   | R \text{ with } R^T R = X_{\mathcal{S}}^{-1} \text{, for example the }
+    #:     X_{\mathcal{S}}^{-1/2} \text{ of the paper}
+    #: M and X~_tau, used below:  A = R^T M R and X~_tau = R X_tau R^T
+    #:   | A = R^T M R, \quad \tilde{X}_\tau = R X_\tau R^T
     root: FloatArray = (vectors[:, keep] / np.sqrt(values[keep])).T / unit
     return root
 
