@@ -90,7 +90,6 @@ TABLES: list[tuple[str, dict[str, Any], str]] = [
     ("ldml", {}, "30 points"),
     ("itml", {}, "30 points"),
     ("dml_eig", {}, "30 points"),
-    ("itml", {"pairs": {"similar": [[0, 1]], "dissimilar": [[0, 2]]}}, "bounds.*30 points"),
     ("mlkr", {}, "30 points"),
     ("lfda", {}, "13 points"),
 ]  # fmt: skip

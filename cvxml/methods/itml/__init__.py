@@ -8,8 +8,8 @@ xi_0 is u for similar pairs S and l for dissimilar pairs D. u and l bound square
 literal, as other papers quote it; the paper itself was not at hand. For diagonal matrices D_ld is a sum over the
 pairs.
 
-instance.py has the checked inputs, misreadings.py the mistakes that `check` recognises, and projections.py Algorithm 1
-of the paper.
+instance.py has the checked inputs, percentiles.py those of many distances, misreadings.py the mistakes that `check`
+recognises, and projections.py Algorithm 1 of the paper.
 
 Dual and bound: family/theorem, with the log det divergence and one loss for each kind of pair, on D / u and D / l.
 If a is the dual variable of a row, lambda is -a / u for a similar pair and a / l for a dissimilar pair.

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial.distance import pdist
+from scipy.spatial.distance import cdist
 
 from cvxml.core.clock import watched
 from cvxml.core.inputs import check_positive
-from cvxml.core.memory import FLOAT, check_room
 from cvxml.core.metric import FloatArray, IntArray
 from cvxml.core.pairs import KINDS, Paired, paired
 from cvxml.core.prior import prior_of
 from cvxml.core.short_repr import cut
+from cvxml.methods.itml.percentiles import Numbers, percentiles
 
 PERCENTILES = (5.0, 95.0)
 LARGEST = 1e100  # limit for gamma, bounds, squared distances relative to their bounds, and the inverses of all these
@@ -77,37 +78,43 @@ def instance(
 def default_bounds(X: FloatArray, A_0: FloatArray) -> tuple[float, float]:
     """Return u and l, the 5th and 95th percentiles of the squared distances of all i < j under A_0 (d, d).
 
-    Raises ValueError for a single point, for overflow, and if u is 0; TooLarge if the distances do not fit into memory.
+    Raises ValueError for a single point, for overflow, and if u is 0.
     """
     if len(X) < 2:
         raise ValueError("bounds: percentiles need at least two points; give bounds=(u, l)")
-    count = len(X) * (len(X) - 1) // 2
-    check_room(
-        2 * count * FLOAT,  # np.percentile makes a copy
-        f"bounds: the distances of all pairs of {len(X)} points, for the percentiles,",
-        "give bounds=(u, l), or fewer points",
-    )
-    distances = squared_distances(X, A_0)
-    if not distances.max() <= LARGEST:
-        raise ValueError("X: squared distances under the prior overflow; rescale X, or the prior with it")
-    u, l = np.percentile(distances, PERCENTILES)
+    rows, total = squared_distances(X, A_0)
+    u, l = percentiles(Numbers(lambda: _without_overflow(rows()), total), PERCENTILES)
     if not u > 0:
         raise ValueError(
             f"bounds: the {PERCENTILES[0]:g}th percentile of the squared distances is 0, because many points "
             "are equal; "
             "give bounds=(u, l), or drop the copies"
         )
-    return float(u), float(l)
+    return u, l
 
 
-def squared_distances(X: FloatArray, A_0: FloatArray) -> FloatArray:
-    """Return (x_i - x_j)^T A_0 (x_i - x_j) of all i < j, row by row. inf on overflow."""
+def squared_distances(X: FloatArray, A_0: FloatArray) -> Numbers:
+    """Return (x_i - x_j)^T A_0 (x_i - x_j) of all i < j: a row for each i but the last. inf on overflow."""
     C = np.linalg.cholesky(A_0)
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.array_equal(C, np.eye(len(C))):
-            euclidean: FloatArray = pdist(X, "sqeuclidean")
-            return euclidean
-        return np.concatenate([np.sum(((X[i + 1 :] - X[i]) @ C) ** 2, axis=1) for i in range(len(X))])
+    euclidean = np.array_equal(C, np.eye(len(C)))
+
+    def rows() -> Iterator[FloatArray]:
+        for i in range(len(X) - 1):
+            with np.errstate(over="ignore", invalid="ignore"):
+                if euclidean:
+                    row = cdist(X[i : i + 1], X[i + 1 :], "sqeuclidean")[0]
+                else:
+                    row = np.sum(((X[i + 1 :] - X[i]) @ C) ** 2, axis=1)
+            yield row
+
+    return Numbers(rows, len(X) * (len(X) - 1) // 2)
+
+
+def _without_overflow(rows: Iterator[FloatArray]) -> Iterator[FloatArray]:
+    for row in rows:
+        if not row.max() <= LARGEST:
+            raise ValueError("X: squared distances under the prior overflow; rescale X, or the prior with it")
+        yield row
 
 
 def check_bounds(bounds: Any) -> tuple[float, float]:

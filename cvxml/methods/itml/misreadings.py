@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from cvxml.core.other_lists import PAIRS
 from cvxml.core.prior import inverse_covariance, inverse_of
 from cvxml.family.geometry.symmetric import quadratic
 from cvxml.methods.itml.instance import PERCENTILES, Instance, instance, squared_distances
+from cvxml.methods.itml.percentiles import Numbers, percentiles
 
 HARD = 1e8  # factor of gamma that stands for hard constraints
 HELD = 1e-6  # tolerance of the hard constraints, relative to a bound
@@ -74,7 +76,7 @@ def _bounds_by(
     return _with_params(lambda p, _: {"bounds": other(*p.bounds)})
 
 
-def _percentiles_of(values: Callable[[Instance], FloatArray], at: tuple[float, float] = PERCENTILES) -> Any:
+def _percentiles_of(values: Callable[[Instance], Numbers], at: tuple[float, float] = PERCENTILES) -> Any:
     """Return the misreading with the percentiles `at` of `values` as bounds.
 
     It does not apply if the user gave bounds.
@@ -83,35 +85,42 @@ def _percentiles_of(values: Callable[[Instance], FloatArray], at: tuple[float, f
     def change(p: Instance, question: Question) -> dict[str, Any] | None:
         if question.params.get("bounds") is not None:
             return None
-        u, l = np.percentile(values(p), at)
-        return {"bounds": (float(u), float(l))} if (u, l) != p.bounds else None
+        u, l = percentiles(values(p), at)
+        return {"bounds": (u, l)} if (u, l) != p.bounds else None
 
     return _with_params(change)
 
 
-def _squared(p: Instance) -> FloatArray:
+def _squared(p: Instance) -> Numbers:
     return squared_distances(p.X, p.prior)
 
 
-def _plain(p: Instance) -> FloatArray:
-    return np.sqrt(_squared(p))
-
-
-def _euclidean(p: Instance) -> FloatArray:
+def _euclidean(p: Instance) -> Numbers:
     return squared_distances(p.X, np.eye(p.X.shape[1]))
 
 
-def _whole_matrix(p: Instance) -> FloatArray:
-    """All n^2 squared distances under the prior: each pair twice, and n zeros."""
-    return np.concatenate([_squared(p), _squared(p), np.zeros(len(p.X))])
+def _roots(numbers: Numbers) -> Numbers:
+    return Numbers(lambda: map(np.sqrt, numbers.rows()), numbers.total)
 
 
-def _plain_whole_matrix(p: Instance) -> FloatArray:
-    """The entries of the whole matrix of Euclidean distances between distinct points: each distance twice, and n
-    zeros.
-    """
-    distances = np.sqrt(squared_distances(np.unique(p.X, axis=0), np.eye(p.X.shape[1])))
-    return np.concatenate([distances, distances, np.zeros(len(np.unique(p.X, axis=0)))])
+def _whole(numbers: Numbers, n: int) -> Numbers:
+    """The entries of the whole matrix (n, n): the distance of each pair twice, and n zeros."""
+    return Numbers(lambda: chain(numbers.rows(), numbers.rows(), [np.zeros(n)]), 2 * numbers.total + n)
+
+
+def _plain(p: Instance) -> Numbers:
+    return _roots(_squared(p))
+
+
+def _whole_matrix(p: Instance) -> Numbers:
+    """Squared distances under the prior."""
+    return _whole(_squared(p), len(p.X))
+
+
+def _plain_whole_matrix(p: Instance) -> Numbers:
+    """Euclidean distances between distinct points."""
+    X = np.unique(p.X, axis=0)
+    return _whole(_roots(squared_distances(X, np.eye(X.shape[1]))), len(X))
 
 
 def _hard(p: Instance, question: Question) -> dict[str, Any] | None:
