@@ -83,8 +83,8 @@ def problem(X: FloatArray, y: IntArray) -> Any:
     #: p0(j|i) = 1 / (n_c - 1) for the others j of the class of i, of size n_c; 0 for the rest
     #:   | p_0(j \mid i) = \frac{1}{n_c - 1} \text{ for the others } j \text{ of the class of } i,
     #:     \text{ of size } n_c \text{; } 0 \text{ for the rest}
-    #: below, the constant sum_i log(n_c - 1) is added
-    #:   | \text{below, the constant } \textstyle\sum_i \log(n_c - 1) \text{ is added}
+    #: below, the constant part -sum_i log(n_c - 1) of this sum is left out
+    #:   | \text{below, the constant part } \textstyle -\sum_i \log(n_c - 1) \text{ of this sum is left out}
 
     n, d = X.shape
     A = cp.Variable((d, d), symmetric=True, name="A")
