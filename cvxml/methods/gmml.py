@@ -104,8 +104,8 @@ def dual(X: FloatArray, pairs: Pairs, mu: float, A_0: FloatArray) -> Any:
 
     S, D = sums(X, pairs, mu, A_0)
     Y = cp.Variable((X.shape[1],) * 2, symmetric=True, name="Y")
-    #: D - Y S Y psd, as the Schur complement of S in blocks
-    #:   | D - Y S Y \succeq 0 \text{, as the Schur complement of } S \text{ in blocks}
+    #: D - Y S Y psd; in code: the matrix with the rows (S, S Y) and (Y S, D) is psd
+    #:   | D - Y S Y \succeq 0 \text{; in code: the matrix with the rows } (S, S Y) \text{ and } (Y S, D) \text{ is psd}
     constraints = [cp.bmat([[S, S @ Y], [Y @ S, D]]) >> 0]
     #: max over Y:  2 tr(S Y) | \max_{Y}\ 2 \operatorname{tr}(S Y)
     return cp.Problem(cp.Maximize(2 * cp.trace(S @ Y)), constraints)
