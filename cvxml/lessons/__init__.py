@@ -14,8 +14,8 @@ from cvxml.core.inputs import did_you_mean
 LESSONS = {
     "mlsvm": "a margin constraint and its dual variable: move lam, watch the metric, the active rows and the gap",
     "argmin": "the argmin misprint in Algorithm 1 of MLSVM, compared with the certified optimum",
-    "gerrymandering": "h* and h^ in Fig. 1; in a second picture the printed greedy algorithm finds a set of cost 4.21 "
-    "instead of 3.30",
+    "gerrymandering": "the best winning and the worst offending neighbours in Fig. 1; in a second picture the printed "
+    "greedy algorithm finds a set of cost 4.21 instead of 3.30",
     "cccp": "CCCP with a known global optimum: choose the start, watch the descent and where it stops",
     "glml": "GLML has a metric for each query: B definite, indefinite, singular or 0; the densities at a distance",
     "nca": "the two objectives of NCA and the scale of A; a convex special case; optima that are not attained",
