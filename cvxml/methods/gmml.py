@@ -51,7 +51,15 @@ from cvxml.core.integer_matrices import is_definite, rationals, symmetric_whole,
 from cvxml.core.memory import check_exact
 from cvxml.core.method import ConvexMethod
 from cvxml.core.metric import EPS, FloatArray, examine
-from cvxml.core.misreading import Misreading, Question, changed, exchanged, multiple, other_pairs
+from cvxml.core.misreading import (
+    Misreading,
+    OtherProblem,
+    Question,
+    changed,
+    exchanged,
+    multiple,
+    other_pairs,
+)
 from cvxml.core.other_lists import PAIRS
 from cvxml.core.pairs import BAD_PAIRS, BY_PAIRS, Paired, Pairs, paired
 from cvxml.core.parameter import NUMBER, Parameter
@@ -374,6 +382,15 @@ def _means(question: Question) -> float | None:
     return dissimilar**given.t / similar ** (1 - given.t) if given.mu == 0 else None
 
 
+def _ordered(question: Question) -> OtherProblem | None:
+    """S and D are twice those of mu / 2, so the metric is 2^(2t - 1) times the solution there; None if mu = 0."""
+    given = question.checked(instance)
+    if given.mu == 0:
+        return None
+    params = {**question.params, "mu": given.mu / 2}
+    return OtherProblem(question.X, question.y, params, 2 ** (1 - 2 * given.t) * question.metric)
+
+
 def _another_weight(question: Question) -> float | None:
     """The weight t for which the solution has the determinant of the metric."""
     given = question.checked(instance)
@@ -392,10 +409,7 @@ MISREADINGS = {
     "mean": Misreading("means over the pairs where the method has sums", multiple(_means)),
     "exchanged": Misreading("similar and dissimilar pairs exchanged", other_pairs(exchanged)),
     "no_mu": Misreading("the sums without mu", changed("mu", lambda q: 0.0 if q.params.get("mu") else None)),
-    "ordered": Misreading(
-        "every pair counted in both orders, but mu once",
-        changed("mu", lambda q: q.params["mu"] / 2 if q.params.get("mu") else None),
-    ),
+    "ordered": Misreading("every pair counted in both orders, but mu once", _ordered),
     "identity_prior": Misreading(
         "mu I in both sums, in place of the given prior", _other_prior(lambda given: np.eye(given.X.shape[1]))
     ),

@@ -354,6 +354,14 @@ def test_means_instead_of_sums_are_named_for_any_weight(t: float) -> None:
     assert_named("gmml", "mean", X, Y, mean(S / similar, D / (276 - similar), t), weight=t)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("t", [0.3, 0.8])
+def test_pairs_in_both_orders_are_named_for_any_weight(t: float) -> None:
+    S, D = sums(X, Y)
+    wrong = mean(2 * S + 20 * np.eye(4), 2 * D + 20 * np.eye(4), t)
+    assert_named("gmml", "ordered", X, Y, wrong, mu=20.0, weight=t)
+
+
 @pytest.mark.parametrize("t", [0.2, 0.5, 0.9])
 def test_what_the_authors_code_computes_is_optimal(t: float) -> None:
     """Its geodesic, written anew: with Cholesky factors R of the ends, Z = R_B R_A^-1, Z^T Z = U V U^T."""
