@@ -22,7 +22,7 @@ from functools import partial
 from pathlib import Path
 
 from cvxml import datasets
-from validation.benchmarks import isolated, page, picture, summary
+from validation.benchmarks import isolated, page, picture, size, summary
 from validation.benchmarks.learners import PYTHON
 from validation.benchmarks.page import BENCHMARKS
 from validation.benchmarks.summary import Record
@@ -114,7 +114,7 @@ def command(asked: argparse.Namespace) -> str:
 
 def check_data(tasks: list[Task]) -> None:
     """ValueError before any work, where a set is not at hand."""
-    made = {"gaussian", *datasets.names()}
+    made = {"gaussian", size.DRAWN, *datasets.names()}
     absent = sorted({task.data for task in tasks} - made)
     if absent:
         raise ValueError(

@@ -280,6 +280,9 @@ def test_parts_of_size() -> None:
     (claim,) = small(size, "lmnn", points=120)["claims"]
     assert (claim["n"], claim["rivals"]) == (120, [])
     assert float(claim["ours"][0]["reached"].removeprefix("gap ")) <= 1e-2
+    drawn_here = Task(size.DRAWN, "mmc", 0, {"part": "solve", "points": 60, "gaps": [1e-2]})
+    (claim,) = size.measure(drawn_here)["claims"]
+    assert (claim["n"], claim["d"]) == (60, 30)
     (claim,) = small(size, "itml", points=40, pairs=100)["claims"]
     assert "100 pairs" in claim["timed"]
     (grown,) = small(size, "mmc, growth", sizes=[30, 40])["growth"]
