@@ -374,7 +374,8 @@ def _log_sum(logs: FloatArray, error: FloatArray) -> tuple[FloatArray, FloatArra
     logs = logs - top
     counts = np.exp(logs)
     by = np.where(np.isfinite(logs), error, 0.0)
-    moved = counts * np.expm1(by) if by.max() <= 1 else growth(logs, by)
+    # e^x - 1 <= x + x^2 up to 1
+    moved = counts * (by + by * by) if by.max() <= 1 else growth(logs, by)
     total = _by_halves(counts)
     some = total > 0
     share = np.divide(moved.sum(axis=1), total, out=np.zeros(len(total)), where=some)

@@ -112,8 +112,9 @@ def _best(
     """Return the run with the best proved objective of its metric, as a matrix of floats.
 
     In the coordinates a run always ends lower than it starts. But if features are nearly collinear, A^T A has large
-    entries that cancel, and rounding to floats may make it far worse. So we compare the rounded metrics. If a start is
-    better than all results, we run a descent from it in fewer coordinates, without the thin ones.
+    entries that cancel, and rounding to floats may make it far worse. So we compare the rounded metrics. A start may be
+    better than all results only if the result of its run is worse after rounding. If one is better, we run a descent
+    from it in fewer coordinates, without the thin ones.
     """
 
     def bound_of_objective(Q: FloatArray) -> float:
@@ -121,10 +122,11 @@ def _best(
         return objective + rounding
 
     found, k = min((bound_of_objective(at.metric(run.A)), k) for k, run in enumerate(runs))
-    best = runs[k]
-    from_starts = [bound_of_objective(each.Q) for each in starts[: len(runs)]]
-    k = int(np.argmin(from_starts))
-    if found - from_starts[k] <= SLIP * (1 + abs(found)):
+    best, slip = runs[k], SLIP * (1 + abs(found))
+    perhaps = [k for k, run in enumerate(runs) if run.value < found - slip]
+    from_starts = {k: bound_of_objective(starts[k].Q) for k in perhaps}
+    k = min(perhaps, key=lambda k: from_starts[k], default=k)
+    if not perhaps or found - from_starts[k] <= slip:
         return best
     coarse, Q = at.without_thin_coordinates(), starts[k].Q
     run = coarse.run(starts[k].name, coarse.root_of(Q), tol, max_iter, callback)

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import logsumexp
 
 import cvxml
 from cvxml.core.metric import FloatArray
 from cvxml.family.geometry.coordinates import coordinates
-from cvxml.methods.nca import definitions, descent
+from cvxml.methods.nca import definitions, descent, rows
 from cvxml.methods.nca.certify import certify, collapsible, limit
 from cvxml.methods.nca.instance import Instance, by_known_class, instance
 from cvxml.methods.nca.rows import Metric, Softmax
@@ -493,3 +494,15 @@ def test_where_rounding_may_move_the_points_by_a_thousandth_nothing_is_decided(
     for tol in (1e-3, 1e-6):
         assert proof.proves(tol) == proof.decides(tol) == decided
     assert (proof.undecided == "") == decided
+
+
+@pytest.mark.parametrize("size", [1e-3, 0.3, 0.999, 5.0])
+def test_errors_of_logarithms_move_their_log_sum_no_further_than_stated(size: float) -> None:
+    rng = np.random.default_rng(0)
+    logs = np.where(rng.random((40, 9)) < 0.2, -np.inf, 30 * rng.standard_normal((40, 9)))
+    logs[:, 0] = 0.0  # in each row some number counts
+    for error in (size * rng.random(logs.shape), np.full(logs.shape, size)):
+        found, bound = rows._log_sum(logs, error)
+        allowed = bound + 1e-13  # the rounding of the next lines
+        assert np.all(logsumexp(logs + error, axis=1) - found <= allowed)
+        assert np.all(found - logsumexp(logs - error, axis=1) <= allowed)
