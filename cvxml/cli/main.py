@@ -188,7 +188,9 @@ def _parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
         help="iterations of the fast solver (default: the method's default)",
     )
     _add_time_limit(
-        command, "time limit in seconds; then the best metric so far and its bound are printed (exit code 3)"
+        command,
+        "time limit in seconds; then the best metric so far and its bound are printed (exit code 3, "
+        "or 0 if it is certified)",
     )
     command.add_argument("--warm-start", metavar="FILE", help="start from a solution that --out wrote")
     command.add_argument(
