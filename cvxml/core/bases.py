@@ -67,6 +67,11 @@ class ConeFeasibility(Feasibility):
         """True if M is psd, and `beyond` is at most `FEASIBILITY_TOL` or `away` at most `SMALLEST_SCALE`."""
         return (self.beyond <= FEASIBILITY_TOL or self.away <= SMALLEST_SCALE) and super().feasible
 
+    @property
+    def beyond_limits(self) -> float:
+        """The larger of the relative distances to the psd cone and to the combinations."""
+        return max(super().beyond_limits, self.beyond)
+
     def __str__(self) -> str:
         if self.beyond <= ROUNDING:
             return super().__str__()

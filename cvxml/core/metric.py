@@ -52,6 +52,11 @@ class Feasibility:
         return math.isfinite(self.norm) and bool(self.distance <= 64 * EPS * self.norm)
 
     @property
+    def beyond_limits(self) -> float:
+        """How far the matrix is from the allowed metrics, relative to its norm; inf for the zero matrix."""
+        return self.distance / self.norm if self.norm > 0 else math.inf
+
+    @property
     def nearest(self) -> str:
         """The set to which `distance` is measured, in words."""
         return "the psd cone"

@@ -117,7 +117,7 @@ def _not_tight(f: OnMetric) -> str:
 
 def _rounded(found: Feasibility) -> str:
     """Return a hint if the matrix is so near a metric that the program may have printed too few digits."""
-    near = found.distance <= FEW_DIGITS * found.norm
+    near = found.beyond_limits <= FEW_DIGITS
     return "; if the numbers are rounded, give all their digits" if near else ""
 
 

@@ -257,3 +257,28 @@ def test_a_metric_whose_entries_are_rounded_is_told_apart_from_another_matrix() 
         assert report.verdict == "refuted"
         hints.append(" digits" in " ".join(report.reasons))
     assert hints == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "rounded", "far"),
+    [
+        ("dml_eig", {}, 1 + 1e-5, 2.0),  # times the metric: over the budget
+        ("glml", {}, 1 + 1e-5, 2.0),  # of another determinant
+        ("scml", {"basis": np.eye(4)}, 1e-5, 0.5),  # a share off the diagonal: not in the cone of the basis
+    ],
+)
+def test_rounded_entries_do_not_explain_a_metric_far_outside_the_other_limits(
+    method: str, params: dict[str, Any], rounded: float, far: float
+) -> None:
+    X, y = real_data("iris", 24)
+    metric = cvxml.solve(method, X, y, **params).metric
+    hints = []
+    for by in (rounded, far):
+        other = by * metric
+        if method == "scml":
+            other = metric + by * metric.max() * (np.ones((4, 4)) + 3 * np.eye(4))
+        report = cvxml.check(method, X, y, other, diagnosed=False, **params)
+        assert report.verdict == "refuted"
+        assert report.reasons[0].startswith("not a metric")
+        hints.append(" digits" in " ".join(report.reasons))
+    assert hints == [True, False]

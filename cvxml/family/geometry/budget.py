@@ -66,6 +66,11 @@ class BudgetFeasibility(Feasibility):
     def _within(self) -> bool:
         return math.isfinite(self.spent) and self.spent <= 1 + FEASIBILITY_TOL + self.rounded
 
+    @property
+    def beyond_limits(self) -> float:
+        """The larger of the relative distance to the cone, and of the share above the budget."""
+        return max(super().beyond_limits, self.spent - 1)
+
     def __str__(self) -> str:
         if self._within:
             return super().__str__()

@@ -225,6 +225,11 @@ class UnitFeasibility(Feasibility):
         allowed = FEASIBILITY_TOL * self.d + self.rounded
         return math.isfinite(self.log_det) and abs(self.log_det) <= allowed
 
+    @property
+    def beyond_limits(self) -> float:
+        """The larger of the relative distance to the cone, and of the logarithm of the scale."""
+        return max(super().beyond_limits, abs(self.log_det) / self.d)
+
     def __str__(self) -> str:
         if self._unit:
             return super().__str__()
