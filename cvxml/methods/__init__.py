@@ -57,11 +57,13 @@ def get(method: str) -> Method[Any]:
     asked: object = method
     id = known(asked)
     if id is None:
-        given, near = (
-            (method, did_you_mean(method, METHODS)) if isinstance(asked, str) else (type(asked).__name__, "")
-        )
-        order = "" if isinstance(asked, str) else " (the arguments are method, X, y)"
-        raise ValueError(f"no method {given!r:.40}{order}; the methods are: {', '.join(METHODS)}{near}")
+        if not isinstance(asked, str):
+            raise ValueError(
+                f'the method comes first, then X and y, as in cvxml.solve("lmnn", X, y): '
+                f"got {type(asked).__name__} as the method; the methods are: {', '.join(METHODS)}"
+            )
+        near = did_you_mean(method, METHODS)
+        raise ValueError(f"no method {method!r:.40}; the methods are: {', '.join(METHODS)}{near}")
     module, name = METHODS[id].split(":")
     return cast(Method[Any], getattr(import_module(module), name))
 

@@ -175,7 +175,7 @@ def as_sum(rows: list[Row]) -> str:
     return (
         f"\n[60]: 60 of the points; z: standardized. Parameters and objectives: --json.\n"
         f"agree: the fast solver is certified to {normal:g}, the others to {loose:g}, and no lower bound exceeds\n"
-        f"an objective. ssvm and nca are not convex: there each metric is certified stationary, and the bounds are\n"
-        f"not compared. alone: the fast solver is certified, and there is no other solver.\n\n"
+        f"an objective. ssvm and nca are not convex: there each metric is certified stationary, and the\n"
+        f"bounds are not compared. alone: the fast solver is certified, and there is no other solver.\n\n"
         f"{agreed} of {len(compared)} cases agree: literal problem (two back ends), fast solver, certificate{beside}"
     )
