@@ -16,9 +16,26 @@ INK, GREY = "#000000", "#767676"
 SIZE = (6.4, 5.6)  # inches
 
 
-def font() -> float:
-    """Return the font size in points: that of matplotlib's settings, at least 11."""
-    return max(11.0, float(pyplot().rcParams["font.size"]))
+def font(ax: Any) -> float:
+    """Return the font size in points: that of matplotlib's settings, at least 11.
+
+    It is smaller, down to 7, in a part of the figure that is less than 4.5 inches wide or 4 inches high.
+    """
+    whole = max(11.0, float(pyplot().rcParams["font.size"]))
+    wide, high = _part(ax)
+    return max(7.0, whole * min(1.0, wide / 4.5, high / 4))
+
+
+def _part(ax: Any) -> tuple[float, float]:
+    """Return the width and the height, in inches, of the part of the figure that belongs to `ax`."""
+    spec = ax.get_subplotspec()
+    if spec is None:
+        shares = ax.get_position(original=True).size
+    else:
+        rows, columns = spec.get_gridspec().get_geometry()
+        shares = len(spec.colspan) / columns, len(spec.rowspan) / rows
+    box = ax.figure.bbox
+    return shares[0] * box.width / ax.figure.dpi, shares[1] * box.height / ax.figure.dpi
 
 
 def start(ax: Any = None, size: tuple[float, float] = SIZE) -> tuple[Any, Any]:
@@ -32,8 +49,8 @@ def start(ax: Any = None, size: tuple[float, float] = SIZE) -> tuple[Any, Any]:
     whole = ax.figure.figure  # that of a subfigure too
     if whole.get_layout_engine() is None:
         whole.set_layout_engine("constrained")
-    ax.tick_params(labelsize=font())
-    ax.yaxis.get_offset_text().set_fontsize(font())
+    ax.tick_params(labelsize=font(ax))
+    ax.yaxis.get_offset_text().set_fontsize(font(ax))
     return ax.figure, ax
 
 
@@ -94,24 +111,24 @@ def across(ax: Any) -> float:
 def letters(ax: Any) -> int:
     """Return about how many letters fit into a line above the axes: a little wider than the axes, within the figure."""
     to_the_edge = (ax.figure.bbox.x1 - ax.bbox.x0) / ax.figure.dpi
-    return _letters_in(min(1.15 * across(ax), to_the_edge - 0.1))
+    return _letters_in(ax, min(1.15 * across(ax), to_the_edge - 0.1))
 
 
-def _letters_in(inches: float) -> int:
-    return max(20, int(inches * 72 / (0.55 * font())))
+def _letters_in(ax: Any, inches: float) -> int:
+    return max(20, int(inches * 72 / (0.55 * font(ax))))
 
 
 def words(ax: Any, title: str, xlabel: str, ylabel: str) -> None:
     """Set the title and the names of the axes."""
     _set_title(ax, title)
-    ax.set_xlabel(xlabel, fontsize=font())
-    ax.set_ylabel(ylabel, fontsize=font())
+    ax.set_xlabel(xlabel, fontsize=font(ax))
+    ax.set_ylabel(ylabel, fontsize=font(ax))
 
 
 def _set_title(ax: Any, title: str) -> None:
     """Set the title, wrapped to the width of the axes."""
     lines = [textwrap.fill(line, letters(ax)) for line in title.splitlines()]
-    ax.set_title("\n".join(lines), fontsize=font(), loc="left")
+    ax.set_title("\n".join(lines), fontsize=font(ax), loc="left")
 
 
 def legend(ax: Any, title: str) -> Any:
@@ -121,7 +138,7 @@ def legend(ax: Any, title: str) -> Any:
     """
     handles, labels = ax.get_legend_handles_labels()
     slot = ax.get_position(original=True).width * ax.figure.bbox.width / ax.figure.dpi
-    room = _letters_in(1.15 * slot)
+    room = _letters_in(ax, max(1.15 * slot, 0.95 * _part(ax)[0]))
     labels = [textwrap.fill(label, room) for label in labels]
     columns = next((c for c in (3, 2) if _letters_of(labels, c) <= room), 1)
     made = ax.legend(
@@ -131,7 +148,7 @@ def legend(ax: Any, title: str) -> Any:
         bbox_to_anchor=(0.5, 0.0),
         borderaxespad=3.4,  # in font sizes: clear of the axis name for axes of any height
         ncols=columns,
-        fontsize=font(),
+        fontsize=font(ax),
         frameon=False,
         handletextpad=0.5,
         columnspacing=1.5,
@@ -173,9 +190,9 @@ def _letters_of(labels: Sequence[str], columns: int) -> int:
 def message(ax: Any, text: str) -> None:
     """Write paragraphs, one for each line of `text`, in the middle of empty axes, with blank lines if they fit."""
     paragraphs = [textwrap.fill(line, int(0.9 * letters(ax))) for line in text.splitlines()]
-    room = 0.8 * ax.bbox.height / ax.figure.dpi * 72 / (1.3 * font())  # height in lines
+    room = 0.8 * ax.bbox.height / ax.figure.dpi * 72 / (1.3 * font(ax))  # height in lines
     apart = "\n\n" if len("\n\n".join(paragraphs).splitlines()) < room else "\n"
-    style = {"transform": ax.transAxes, "ha": "center", "va": "center", "fontsize": font()}
+    style = {"transform": ax.transAxes, "ha": "center", "va": "center", "fontsize": font(ax)}
     ax.text(0.5, 0.5, apart.join(paragraphs), **style)
     ax.set_xticks([])
     ax.set_yticks([])

@@ -116,6 +116,16 @@ def test_the_picture_of_axes_that_are_given_is_not_cut(draw: Any, rows: int) -> 
     assert outside(display) == []
 
 
+@pytest.mark.quick(2)
+@every_display
+def test_a_display_fits_into_half_of_a_figure_of_7_by_3_inches(draw: Any) -> None:
+    _, axes = plt.subplots(1, 2, figsize=(7, 3))
+    display = draw(ax=axes[1])
+    assert outside(display) == []
+    drawn = display.ax_.get_window_extent()
+    assert min(drawn.width, drawn.height) > 0.4 * display.figure_.dpi
+
+
 def test_a_layout_of_the_user_stays() -> None:
     figure, ax = plt.subplots(layout="tight")
     engine = figure.get_layout_engine()
