@@ -187,7 +187,10 @@ def _gaps(report: Report) -> tuple[float | None, float | None]:
 
 
 def as_table(rows: Sequence[Row]) -> str:
-    """Return the rows as a table: case, verdict, relative gap, seconds. Reasons follow rows that are not certified."""
+    """Return the rows as a table: case, verdict, relative gap, seconds. Reasons follow rows that are not certified.
+
+    The last line says what to do next.
+    """
     width = max((len(printable(row.case)) for row in rows), default=len("case")) + 2
     lines = [f"{'case':<{width}}{'verdict':<14}{'relative gap':>14}{'seconds':>9}"]
     for row in rows:
@@ -195,7 +198,33 @@ def as_table(rows: Sequence[Row]) -> str:
         lines.append(f"{printable(row.case):<{width}}{row.verdict:<14}{gap:>14}{row.seconds:>9.2f}")
         said = (*((row.message,) if row.message else ()), *_diagnosed(row))
         lines += [f"    {one_line(line)}" for line in said]
-    return "\n".join([*lines, "", _counted(rows)])
+    return "\n".join([*lines, "", _counted(rows), *_next_step(rows)])
+
+
+def _next_step(rows: Sequence[Row]) -> list[str]:
+    """Return one sentence on what to do, about the first row that matters most; no sentence without rows."""
+    first = {row.verdict: row for row in reversed(rows)}
+    named = next((row for row in rows if row.verdict == "refuted" and row.diagnosis), None)
+    if "error" in first:
+        case = printable(first["error"].case)
+        return [f"next: run the program on the question of {case}, which cvxml cases {case} --json prints"]
+    if named is not None:
+        return [
+            f"next: mend the mistake that is named for {printable(named.case)}, and run the same command again"
+        ]
+    if "refuted" in first or "close" in first:
+        case = printable(first.get("refuted", first.get("close", rows[0])).case)
+        return [
+            f"next: give the program ten times the iterations; if the gap of {case} stays, the program solves "
+            f"another problem, and if it shrinks, judge it with --tol loose"
+        ]
+    if "inconclusive" in first:
+        return [
+            f"next: read the reason below {printable(first['inconclusive'].case)}; neither verdict is proved"
+        ]
+    if "certified" in first:
+        return ["next: add this command to your tests; --seed N draws new points"]
+    return ["next: choose cases that the program can solve, with --only PATTERN"] if rows else []
 
 
 _VERDICTS = ("certified", "close", "refuted", "inconclusive", "skipped", "error")

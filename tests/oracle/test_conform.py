@@ -437,3 +437,25 @@ def test_a_table_of_no_rows() -> None:
     head, _, total = as_table([]).splitlines()
     assert head.split() == ["case", "verdict", "relative", "gap", "seconds"]
     assert re.findall(r"\d+", total) == ["0"] * 7  # cases, and of each verdict
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "named"),
+    [
+        (["certified", "error", "refuted"], "case 1"),
+        (["close", "refuted", "refuted: a mistake"], "case 2"),
+        (["close", "certified", "refuted"], "case 2"),
+        (["certified", "close", "close"], "case 1"),
+        (["skipped", "certified", "inconclusive"], "case 2"),
+        (["skipped", "certified"], "--seed"),
+        (["skipped"], "--only"),
+    ],
+)
+def test_the_last_line_of_the_table_names_the_case_to_look_at(verdicts: list[str], named: str) -> None:
+    rows = []
+    for k, text in enumerate(verdicts):
+        verdict, _, mistake = text.partition(": ")
+        rows.append(Row(f"case {k}", "lmnn", verdict, diagnosis=(mistake,) if mistake else ()))
+    last = as_table(rows).splitlines()[-1]
+    assert named in last
+    assert [row.case for row in rows if row.case in last] == [named] * named.startswith("case")
