@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
+import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -117,3 +121,22 @@ def test_the_places_of_the_public_address_exist_and_hold_none() -> None:
         str(page.relative_to(ROOT)) for page in ROOT.glob("*.md") if "no public address yet" in read(page)
     }
     assert pages - {"RELEASING.md", "CHANGELOG.md"} <= set(places)
+
+
+def test_the_release_has_the_golden_cases_without_cvxml(tmp_path: Path) -> None:
+    if shutil.which("git") is None or not (ROOT / ".git").exists():
+        pytest.skip("the archive is made of a clone")
+    (command,) = re.findall(r"^ +(git -C .* archive .*)$", read(ROOT / "RELEASING.md"), flags=re.MULTILINE)
+    words = (
+        command.replace('"$folder/clone"', str(ROOT)).replace('"$folder/dist/', f'"{tmp_path}/').split(" ")
+    )
+    subprocess.run([word.replace('"', "") for word in words], check=True)
+    (made,) = tmp_path.glob("*.zip")
+    with zipfile.ZipFile(made) as packed:
+        packed.extractall(tmp_path)
+    folder = tmp_path / "cvxml-cases"
+    known = {path.name for path in (ROOT / "cvxml" / "cases").glob("*.json")}
+    assert {path.name for path in folder.glob("*.json")} == known
+    (tmp_path / "answers").mkdir()
+    judged = [sys.executable, "-I", str(folder / "judge.py"), str(tmp_path / "answers"), "rca-iris"]
+    assert subprocess.run(judged, capture_output=True).returncode == 1  # a missing answer
