@@ -357,19 +357,6 @@ def test_the_metric_is_psd_and_saved_proofs_hold(
         assert recertify(saved, 1e-6).verdict is Verdict.CERTIFIED
 
 
-@pytest.mark.quick(13)
-@every_case
-def test_inputs_are_untouched_and_results_repeat(method: str, X: Any, y: Any, params: dict[str, Any]) -> None:
-    before = X.copy(), y.copy()
-    X.setflags(write=False)
-    first = cvxml.solve(method, X, y, **params)
-    second = cvxml.solve(method, X, y, **params)
-    assert np.array_equal(X, before[0])
-    assert np.array_equal(y, before[1])
-    assert np.array_equal(first.metric, second.metric)
-    assert first.lower_bound == second.lower_bound
-
-
 @pytest.mark.quick(12)
 @convex_case
 def test_permuting_the_points_permutes_nothing_else(

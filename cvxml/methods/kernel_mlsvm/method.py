@@ -85,7 +85,13 @@ class KernelMLSVM(FamilyMethod[Instance]):
     DUAL: ClassVar = {"u": "p", "u_index": "p 2", "w": "q", "w_index": "q 2"}
     SMALL: ClassVar = {"lam": 0.1, "kernel": "rbf", "gamma": 0.25}
     UNITS: ClassVar = {"gamma": -2}
-    BAD: ClassVar = {"lam": (0, -1.0), "gamma": (0, -1.0), "kernel": ("linear", ""), "degree": (6, -1, 2.0)}
+    BAD: ClassVar = {
+        "lam": (0, -1.0),
+        "gamma": (0, -1.0),
+        "kernel": ("linear", "", None),
+        "degree": (0, 6),
+        "n_neighbors": (0, 16),
+    }
     # The features x^2 of 0, 1, 2, 3 are 0, 1, 4, 9. The margins are 15, 8, -16 and 39 times A, all below 1 for this
     # lam, so lam A = 46 / 4. Many phi give this A.
     HAND: ClassVar = (

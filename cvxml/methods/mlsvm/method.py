@@ -71,7 +71,7 @@ class MLSVM(FamilyMethod[Instance]):
     SMALL: ClassVar = {"lam": 0.1}
     UNITS: ClassVar = {"lam": 4}
     MOVES = True
-    BAD: ClassVar = {"lam": (0, -1.0)}
+    BAD: ClassVar = {"lam": (0, -1.0), "n_neighbors": (0, 16)}
     # Points 0, 1, 3, 4 of two classes: two margins of 3 A and two of 8 A, and lam/2 A^2 + 1/4 sum [1 - margin]_+.
     HAND: ClassVar = (
         Hand(*LINE, {"lam": 50.0, "n_neighbors": 2}, [[0.11]], 0.6975),  # lam A = (2 x 3 + 2 x 8) / 4

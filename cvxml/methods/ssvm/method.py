@@ -82,7 +82,7 @@ class SSVM(StationaryMethod[Instance]):
     DUAL: ClassVar = {"q": "w", "q_index": "w 1+k"}
     SMALL: ClassVar = {"C": 0.1}
     UNITS: ClassVar = {"C": -4, "objective": -4}
-    BAD: ClassVar = {"C": (0, -1.0)}
+    BAD: ClassVar = {"C": (0, -1.0), "n_neighbors": (0, 16)}
     # Points 0, 1, 3, 4 of two classes, one neighbour: W^2 + C (2 [1 - 3 W]_+ + 2 [1 - 8 W]_+).
     HAND: ClassVar = (
         Hand(*LINE, {"C": 0.01, "n_neighbors": 1}, [[0.11]], 0.0279),  # 2 W = (2 x 3 + 2 x 8) C
