@@ -463,16 +463,28 @@ ON_ROWS: dict[str, Callable[[FloatArray, Any], FloatArray]] = {
 }
 
 
+def asked(method: str) -> tuple[FloatArray, Any, dict[str, Any]]:
+    """Points, labels and parameters for a program."""
+    if method in OF_TRIPLETS:
+        return *points(), {**OF_TRIPLETS[method][1], "n_neighbors": K}
+    return *overlapping(), OF_PAIRS[method][1]
+
+
+@pytest.mark.parametrize("method", quick("lmnn", ON_ROWS))
+def test_a_program_without_a_mistake_is_certified(method: str) -> None:
+    """So the optimum is that of cvxpy, stated from scratch."""
+    X, y, params = asked(method)
+    report = cvxml.check(method, X, y, ON_ROWS[method](X, y), tol="loose", **params)
+    assert report.verdict is Verdict.CERTIFIED, str(report)
+
+
 @pytest.mark.parametrize("method", quick("gmml", (name for name in ON_ROWS if name != "boostmetric")))
 def test_rows_of_length_one_are_named(method: str) -> None:
     """Divide each point by its length, as is usual for texts. BoostMetric is left out: its metric would be 0."""
-    X, y = points() if method in OF_TRIPLETS else overlapping()
+    X, y, params = asked(method)
     X = X + np.array([2.0, 1.0, 0.0])
     theirs = ON_ROWS[method](X / np.linalg.norm(X, axis=1, keepdims=True), y)
-    params = {**OF_TRIPLETS, **OF_PAIRS}[method][1]
-    report = cvxml.check(
-        method, X, y, theirs, **params, **({"n_neighbors": K} if method in OF_TRIPLETS else {})
-    )
+    report = cvxml.check(method, X, y, theirs, **params)
     assert report.verdict is Verdict.REFUTED
     assert any("length" in line for line in report.diagnosis), str(report)
 

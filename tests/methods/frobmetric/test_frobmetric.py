@@ -1,4 +1,4 @@
-"""FrobMetric: its triplets, its misreadings, and prices in a file."""
+"""FrobMetric: its misreadings, and prices in a file."""
 
 from __future__ import annotations
 
@@ -22,13 +22,6 @@ def triplets(y: Any, X: Any, k: int) -> list[tuple[int, int, int]]:
         rest = [l for l in near if y[l] != y[i]][:k]
         found += [(i, j, l) for j in own for l in rest]
     return found
-
-
-def test_triplets_of_labels_may_be_given_one_by_one() -> None:
-    X, y = random_data(1, n=12, d=2, classes=2)
-    default = cvxml.solve(ID, X, y, n_neighbors=2, tol=1e-9)
-    given = cvxml.solve(ID, X, None, triplets=triplets(y, X, 2), tol=1e-9)
-    assert given.objective == pytest.approx(default.objective, rel=1e-8)
 
 
 @pytest.mark.quick(1)
