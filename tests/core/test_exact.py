@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 import warnings
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,7 +24,6 @@ from cvxml.methods import get, get_exact, names
 from cvxml.methods.ssvm import enumeration as ssvm
 from cvxml.methods.ssvm import exact as ssvm_exact
 from cvxml.methods.ssvm.instance import instance as ssvm_instance
-from cvxml.oracle.saved import recertify
 from tests.instances import checked, exact_of, mlsvm_from_kkt, random_data, small, soft_labels, wild_dual
 
 CASES: list[tuple[str, dict[str, Any]]] = [
@@ -240,17 +237,6 @@ def test_rounding_covers_a_class_that_is_tight_beside_the_others(width: float, s
     assert abs(float(interval.gap) - solution.gap) <= solution.certificate.rounding
 
 
-@pytest.mark.quick(1)
-@pytest.mark.parametrize("method", ["mlsvm", "kernel_mlsvm", "glml"])
-def test_check_certifies_an_optimum_and_refutes_another(method: str) -> None:
-    X, y = data(method)
-    best = solved(method, X, y, tol=1e-10).metric
-    assert cvxml.check(method, X, y, best, tol="strict", exact=True).verdict is Verdict.CERTIFIED
-    turn = np.diag([1.1, 1 / 1.1, 1.0]) if method == "glml" else 1.01 * np.eye(len(best))
-    worse = turn @ best @ turn
-    assert cvxml.check(method, X, y, worse, tol="strict", exact=True).verdict is Verdict.REFUTED
-
-
 def test_balls_prove_what_they_say() -> None:
     with precision():
         third = ball(Fraction(1, 3))
@@ -317,19 +303,6 @@ def test_a_bound_of_a_step_is_not_called_one_of_the_optimum() -> None:
     assert "<= optimum of its convex step <=" in said
     best = cvxml.solve("mlsvm", X, y, tol=1e-9)
     assert "<= optimum <=" in str(cvxml.check("mlsvm", X, y, best.metric, exact=True).exact)
-
-
-def test_a_saved_solution_is_certified_exactly(tmp_path: Path) -> None:
-    X, y = random_data(0, n=20)
-    cvxml.solve("mlsvm", X, y, lam=0.1, tol=1e-10).save(tmp_path / "s.json")
-    saved = cvxml.load(tmp_path / "s.json")
-    found = recertify(saved, 1e-9, exact=True)
-    assert found.verdict is Verdict.CERTIFIED
-    assert found.exact is not None
-    assert float(found.exact.gap) <= 1e-9 * float(found.exact.scale)
-    assert "in exact arithmetic" in str(found)
-    longer = dataclasses.replace(saved, metric=1.001 * saved.metric, claimed={})
-    assert recertify(longer, 1e-9, exact=True).verdict is Verdict.INCONCLUSIVE
 
 
 def test_a_value_alone_is_not_judged_exactly() -> None:

@@ -11,7 +11,6 @@ import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -22,7 +21,6 @@ from cvxml.cli.main import _parser
 from cvxml.core.example import verified
 from cvxml.oracle import verify
 from tests.cli.commands import Cli
-from tests.methods import test_contract as contract
 from validation import recompute
 from validation.benchmarks import convex, vectorised
 
@@ -78,17 +76,6 @@ def test_it_is_verified() -> None:
     assert len(own) == 2
     (row,) = verify.verify(chosen=[verify.Case("toy", verified("iris", 24))])
     assert row.agrees, row.why
-
-
-@pytest.mark.slow
-def test_the_contract_is_tested(tmp_path: Path) -> None:
-    marked = [each.values for each in contract.cases("optimal").args[1] if each.values[0] == "toy"]
-    assert len(marked) == len(contract.instances("toy")) == 4
-    for method, points, labels, params in marked[:2]:
-        arguments: tuple[Any, ...] = (method, points, labels, params)
-        contract.test_literal_equals_fast_within_the_certified_gaps(*arguments, solver="clarabel")
-        contract.test_check_certifies_the_optimum_and_refutes_worse_points(*arguments)
-        contract.test_the_metric_is_psd_and_saved_proofs_hold(*arguments, tmp_path)
 
 
 def test_it_is_timed() -> None:

@@ -10,8 +10,10 @@ import inspect
 import warnings
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import cvxpy as cp
@@ -512,7 +514,7 @@ HAND = [
 
 @pytest.mark.quick(39)
 @pytest.mark.parametrize(("method", "hand"), HAND)
-def test_an_optimum_known_by_hand_is_found_and_certified(method: str, hand: Hand) -> None:
+def test_an_optimum_known_by_hand_is_found_and_certified(method: str, hand: Hand, tmp_path: Path) -> None:
     X, y, exact = hand.X, hand.y, get(method).has_exact
     solution = cvxml.solve(method, X, y, tol=1e-9, **hand.params)
     assert solution.objective == pytest.approx(hand.objective, rel=1e-8, abs=1e-12), (
@@ -537,6 +539,15 @@ def test_an_optimum_known_by_hand_is_found_and_certified(method: str, hand: Hand
         assert hand.objective - 1e-6 * size <= bound <= hand.objective + 1e-12 * size + 1e-15, (
             f"{method}: the exact bound of {hand} is {bound}"
         )
+    solution.save(tmp_path / "s.json")
+    saved = cvxml.load(tmp_path / "s.json")
+    assert recertify(saved, 1e-6, exact).verdict is Verdict.CERTIFIED
+    if hand.metric is not None:  # otherwise other metrics are optimal too
+        wrong = worse_points(method, X, y, solution.metric, **hand.params)[-1]
+        report = cvxml.check(method, X, y, wrong, exact=exact, diagnosed=False, **hand.params)
+        assert report.verdict in NOT_OPTIMAL
+        beside = replace(saved, metric=wrong, claimed={})
+        assert recertify(beside, 1e-6, exact).verdict is not Verdict.CERTIFIED
 
 
 @pytest.mark.quick(10)

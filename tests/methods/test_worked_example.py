@@ -167,10 +167,10 @@ def test_the_weighted_norm_is_its_definition(seed: int) -> None:
 
 
 @BOTH
-def test_the_optima_by_hand(name: str) -> None:
+def test_the_optima_by_hand(name: str, tmp_path: Path) -> None:
     assert len(get(name).HAND) == (4 if name == NAME else 1)
     for hand in get(name).HAND:
-        contract.test_an_optimum_known_by_hand_is_found_and_certified(name, hand)
+        contract.test_an_optimum_known_by_hand_is_found_and_certified(name, hand, tmp_path)
 
 
 @BOTH

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +14,6 @@ from cvxml.core.integer_matrices import whole
 from cvxml.core.metric import FloatArray
 from cvxml.core.report import Verdict
 from cvxml.family.stationary import stationary
-from cvxml.oracle.saved import recertify
 from tests.instances import exact_of
 from tests.methods.nca.in_many_digits import (
     ZERO,
@@ -73,15 +70,6 @@ def test_a_free_row_counts() -> None:
     assert found.gap > 0
 
 
-def test_check_certifies_what_is_stationary_and_refutes_another() -> None:
-    """Of rank 1; that of full rank is in the contract by the problem known by hand."""
-    X, Y = data(2)
-    best = cvxml.solve("mlkr", X, Y, tol=1e-8, n_components=1).metric
-    for factor, verdict in ((1.0, Verdict.CERTIFIED), (1.1, Verdict.REFUTED)):
-        report = cvxml.check("mlkr", X, Y, factor * best, n_components=1, exact=True, diagnosed=False)
-        assert report.verdict is verdict
-
-
 def test_far_out_there_is_no_scale() -> None:
     far = exact_of("mlkr", X, Y, 1e6 * np.eye(3), {})
     assert far.scale < far.objective / 10**9
@@ -124,14 +112,6 @@ def test_the_objective_of_a_metric_is_off_by_its_rounding_at_most() -> None:
     error = abs(Decimal(proof.objective) - leave_one_out_error(decimals(B)))
     assert 0 < error <= Decimal(proof.rounding)
     assert proof.rounding < 1e-12 * proof.objective
-
-
-def test_a_saved_solution_is_certified_exactly(tmp_path: Path) -> None:
-    BEST.save(tmp_path / "s.json")
-    saved = cvxml.load(tmp_path / "s.json")
-    assert recertify(saved, 1e-6, exact=True).verdict is Verdict.CERTIFIED
-    longer = dataclasses.replace(saved, metric=1.01 * saved.metric, claimed={})
-    assert recertify(longer, 1e-6, exact=True).verdict is Verdict.INCONCLUSIVE
 
 
 def test_a_root_of_another_rank_is_refused() -> None:
