@@ -38,6 +38,7 @@ from tests.instances import (
     START,
     checked,
     objective_of,
+    own_misreadings,
     random_data,
     small,
     wild_dual,
@@ -190,6 +191,26 @@ def test_estimator_names_the_method_and_its_parameters(method: str) -> None:
     assert strange == [], f"{method}: ESTIMATOR = {said} has {strange}, which are no parameters; {example}"
     estimator = getattr(generated, said.name)
     assert set(inspect.signature(estimator).parameters) >= {*(said.positional or ()), *options}
+
+
+@cache
+def texts_of_tests() -> tuple[str, ...]:
+    """The tests of methods and of the diagnosis."""
+    here = Path(__file__).parent
+    found = [path for folder in (here, here.parent / "oracle") for path in folder.rglob("test_*.py")]
+    return tuple(path.read_text(encoding="utf-8") for path in found)
+
+
+@every_method
+def test_every_misreading_has_a_test(method: str) -> None:
+    """A file that names the method also names the misreading."""
+    base = method.partition(":")[0]
+    own = [text for text in texts_of_tests() if base in text]
+    untested = [name for name in own_misreadings(method) if not any(f'"{name}"' in text for text in own)]
+    assert untested == [], (
+        f"{method}: no file in tests/methods/ names {untested} of MISREADINGS. Make the mistake with code of your own, "
+        f'for example assert_named("{method}", "{untested[0]}", X, y, metric)'
+    )
 
 
 @every_method

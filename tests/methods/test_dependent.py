@@ -12,6 +12,7 @@ import pytest
 import cvxml
 from cvxml import datasets
 from cvxml.core.dependent import least_spread, refuse_inaccurate
+from cvxml.methods import get
 
 POINTS, Y = datasets.load("wine")
 POINTS = datasets.standardize(POINTS)
@@ -31,6 +32,26 @@ def test_nearly_dependent_features_are_refused_with_the_remedy(method: str) -> N
     for solution in (without, with_remedy):
         assert solution.status.name == "CONVERGED"
         assert np.abs(solution.metric).max() < 1e9
+
+
+@pytest.mark.parametrize("method", REMEDIES)
+def test_what_is_singular_is_decided_in_rationals(method: str) -> None:
+    """The third feature is the sum of the others; numpy sees no difference if it is not, by 2^-26 of one point."""
+    points = np.random.default_rng(0).integers(-8, 8, (12, 3)).astype(float)
+    points[:, 2], y = points[:, 0] + points[:, 1], np.arange(12) % 2
+    with pytest.raises(ValueError, match="2 of 3"):
+        get(method).instance(points, y)
+    points[3, 2] += 2.0**-26
+    within = points - np.array([points[y == c].mean(axis=0) for c in (0, 1)])[y]
+    assert np.linalg.matrix_rank(within.T @ within) == 2
+    get(method).instance(points, y)
+
+
+@pytest.mark.parametrize("unit", [1e-170, 1e170])
+@pytest.mark.parametrize("method", REMEDIES)
+def test_units_in_which_no_metric_is_a_float_are_refused(method: str, unit: float) -> None:
+    with pytest.raises(ValueError, match="rescale"):
+        cvxml.solve(method, unit * POINTS, Y)
 
 
 def test_the_direction_of_least_spread_names_its_features() -> None:

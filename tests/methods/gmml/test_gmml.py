@@ -19,7 +19,7 @@ from cvxml.core.metric import FloatArray
 from cvxml.core.pairs import paired
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
-from cvxml.methods import get, gmml
+from cvxml.methods import gmml
 from cvxml.numbers.span import rank_along
 from cvxml.oracle.saved import recertify
 from tests.cli.commands import Cli
@@ -287,24 +287,6 @@ def test_an_infimum_that_is_not_attained_is_approached() -> None:
     ]
     assert (np.diff(values) < 0).all()
     assert values[-1] == pytest.approx(4.0, rel=1e-5)
-
-
-def test_ranks_are_decided_in_rationals() -> None:
-    rng = np.random.default_rng(0)
-    points = rng.integers(-8, 8, (12, 3)).astype(float)
-    points[:, 2] = points[:, 0] + points[:, 1]
-    y = np.arange(12) % 2
-    with pytest.raises(ValueError, match="2 of 3"):
-        cvxml.solve("gmml", points, y)
-    points[3, 2] += 2.0**-40
-    given = get("gmml").instance(points, y)
-    assert given.S.rank() == given.D.rank() == 3
-
-
-def test_what_is_no_float_is_refused() -> None:
-    for unit in (1e-145, 1e145):
-        with pytest.raises(ValueError, match="rescale"):
-            cvxml.solve("gmml", unit * X, Y)
 
 
 @pytest.mark.quick(1)

@@ -23,7 +23,7 @@ from cvxml.methods import get
 from cvxml.methods.ldml.logistic_path import ACROSS
 from cvxml.oracle.saved import recertify
 from tests.cli.commands import Cli
-from tests.instances import NOT_OPTIMAL, assert_named, fractions, own_misreadings, random_data, real_data
+from tests.instances import NOT_OPTIMAL, assert_named, fractions, random_data, real_data
 from validation import recompute
 
 METHOD: Any = get("ldml")
@@ -333,10 +333,6 @@ def test_pairs_at_one_distance_have_no_optimum_where_points_count_with_themselve
     assert solution.lower_bound <= BEST < solution.objective + 1e-12
     given = cvxml.solve("ldml", LINE["X"], None, pairs=LINE["pairs"], self_pairs=0.5, b=1.0)
     assert given.status is Status.CONVERGED
-
-
-def test_every_misreading_is_made() -> None:
-    assert {name for name, *_ in [*OTHER_B, *WEIGHED]} == set(own_misreadings("ldml"))
 
 
 @pytest.mark.slow

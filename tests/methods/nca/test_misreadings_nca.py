@@ -153,10 +153,6 @@ def points_for(name: str) -> tuple[np.ndarray, np.ndarray]:
     return own[name]() if name in own else data(8 if name == "plain" else 11)
 
 
-def test_every_misreading_is_made() -> None:
-    assert set(MADE) == set(MISREADINGS)
-
-
 @pytest.mark.parametrize(("criterion", "m"), [("f", 1), ("g", 2)])
 def test_bfgs_itself_makes_no_mistake(criterion: str, m: int) -> None:
     X, y = data(11)

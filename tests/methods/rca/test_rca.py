@@ -14,7 +14,7 @@ from cvxml.core.metric import FloatArray, components_of
 from cvxml.core.misreading import Question
 from cvxml.core.report import Verdict
 from cvxml.core.result import Status
-from cvxml.methods import get, rca
+from cvxml.methods import rca
 from cvxml.numbers.span import rank_along
 from tests.instances import assert_named, checked, fractions, objective_of, random_data
 
@@ -176,25 +176,6 @@ def test_the_infimum_of_a_singular_covariance_is_not_attained() -> None:
     assert values[-1] < 1e-5
     with pytest.raises(ValueError, match="infimum"):
         cvxml.problem("rca", points, of)
-
-
-def test_what_is_singular_is_decided_in_rationals() -> None:
-    """The third feature is the sum of the others but for 2^-40 of one point: numpy sees no difference."""
-    rng = np.random.default_rng(0)
-    points = rng.integers(-8, 8, (12, 3)).astype(float)
-    points[:, 2] = points[:, 0] + points[:, 1]
-    with pytest.raises(ValueError, match="2 of 3"):
-        cvxml.solve("rca", points, None, chunklets=[0] * 6 + [1] * 6)
-    points[3, 2] += 2.0**-40
-    assert np.linalg.matrix_rank(within(points, np.arange(12) // 6)) == 2
-    given = get("rca").instance(points, None, chunklets=[0] * 6 + [1] * 6)
-    assert given.C.rank() == 3
-
-
-def test_what_is_no_float_is_refused() -> None:
-    for unit in (1e-145, 1e145):
-        with pytest.raises(ValueError, match="rescale"):
-            cvxml.solve("rca", unit * X, Y)
 
 
 # ---------------------------------------------------------------- misreadings, made here without the package

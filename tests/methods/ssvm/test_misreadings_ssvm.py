@@ -179,10 +179,6 @@ def test_a_misreading_is_named(name: str) -> None:
     assert_named("ssvm", name, X, y, cccp(X, y, **MADE[name]), **PARAMS)
 
 
-def test_every_misreading_is_made() -> None:
-    assert set(MADE) == set(MISREADINGS)
-
-
 def test_what_does_not_apply_is_not_asked() -> None:
     X, y = real_data("iris", 30)
     assert cvxml.check("ssvm", X, y, np.eye(4), n_neighbors=1, C=1.0).diagnosis == ()
