@@ -1,4 +1,4 @@
-"""BoostMetric: 0 and the trace, v* from both sides, below and at v*, misreadings, prices in a file."""
+"""BoostMetric: 0 and the trace, v* from both sides, below and at v*, misreadings."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ from cvxml.oracle.saved import recertify
 from tests.instances import assert_named, fractions, random_data, real_data
 from tests.methods.frobmetric.test_frobmetric import triplets
 from tests.methods.rtml.test_rtml import outer
-from validation import recompute
 
 LINE = [[0.0], [1.0], [3.0], [-1.0]]  # the triplets 0, 1, 2 and 0, 1, 3 have the margins 8 and 0 times X
 METHOD: Any = get("boostmetric")
@@ -214,13 +213,3 @@ def test_another_v_is_named_with_its_value() -> None:
     report = assert_named("boostmetric", "another_v", X, y, theirs.metric, v=0.8, n_neighbors=2)
     (said,) = (line for line in report.diagnosis if "v = " in line)
     assert float(said.split("v = ")[1].split()[0]) == pytest.approx(0.4, rel=1e-3)
-
-
-def test_prices_of_a_back_end_are_a_bound_in_a_file_and_larger_ones_are_none() -> None:
-    X, y = real_data("iris", 24)
-    solution = cvxml.solve("boostmetric", X, y, v=1.0, n_neighbors=1, solver="clarabel", tol=1e-4)
-    content = solution.to_dict()
-    assert recompute.recompute(content)[1] == pytest.approx(solution.lower_bound, rel=1e-6)
-    content["dual"]["price"][0] += 1.0
-    with pytest.raises(ValueError, match="simplex"):
-        recompute.recompute(content)

@@ -24,7 +24,6 @@ from cvxml.methods.ldml.logistic_path import ACROSS
 from cvxml.oracle.saved import recertify
 from tests.cli.commands import Cli
 from tests.instances import NOT_OPTIMAL, assert_named, fractions, random_data, real_data
-from validation import recompute
 
 METHOD: Any = get("ldml")
 # one similar and three dissimilar pairs, all at the distance M: M - b is log 3, whatever b is
@@ -452,13 +451,3 @@ def test_weights_reach_the_problem_from_a_shell_a_fit_and_a_file(cli: Cli, tmp_p
     assert other.verdict is not Verdict.CERTIFIED
     with pytest.raises(ValueError, match="weights"):
         cvxml.LDML().fit(X, y, weights=w)
-
-
-@pytest.mark.parametrize(("b", "share"), [("free", 2.0), ("free", 0.5), (2.0, 2.0)])
-def test_a_stored_price_that_is_not_feasible_is_refused_without_the_package(b: Any, share: float) -> None:
-    """A price is between 0 and 1; where b is free, those of similar and of dissimilar pairs have one sum."""
-    content = cvxml.solve("ldml", *random_data(5, n=10, d=3, classes=2), b=b).to_dict()
-    recompute.recompute(content)
-    content["dual"]["a"][0] = share
-    with pytest.raises(ValueError, match="outside" if share > 1 else "balance"):
-        recompute.recompute(content)

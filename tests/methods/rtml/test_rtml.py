@@ -135,9 +135,6 @@ def test_a_saved_solution_is_proved_without_the_package(width: float) -> None:
     content = cvxml.solve(ID, X, y, lam=7.0, width=width, n_neighbors=1).to_dict()
     _, _, gap, _, scale = recompute.recompute(content)
     assert gap <= 1e-6 * scale
-    content["dual"]["price"][0] += 1.0
-    with pytest.raises(ValueError, match="price"):
-        recompute.recompute(content)
 
 
 @pytest.mark.parametrize(
