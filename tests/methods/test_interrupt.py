@@ -214,7 +214,8 @@ def test_before_the_first_metric_there_is_nothing_to_keep() -> None:
     assert not isinstance(caught.value, Interrupted)
 
 
-@pytest.mark.parametrize("method", ["lmnn", "itml", "mcml", "mmc", "dml_eig", "mlsvm", "ssvm"])
+@pytest.mark.quick(7)
+@pytest.mark.parametrize("method", [name for name in names() if "clarabel" in get(name).SOLVERS])
 def test_of_a_back_end_nothing_is_kept(cli: Cli, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
     """A metric without prices would have no bound."""
 

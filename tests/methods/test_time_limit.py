@@ -32,7 +32,7 @@ from cvxml.core.result import Dual, Status, Step
 from cvxml.core.run import Callback, Found, Interrupted, Keep, Watch, interruptible, silent, untried
 from cvxml.methods import get, names
 from tests.cli.commands import Cli
-from tests.instances import real_data
+from tests.instances import CLOSED_FORM, methods_with, real_data
 from tests.methods.test_interrupt import PARAMS, WITH_STEPS, stop_at
 
 
@@ -139,10 +139,7 @@ def test_the_time_may_be_up_at_any_look(method: str, looks: Callable[[int | None
             assert solution.status in ENDED
 
 
-SEARCHED = ("mlsvm", "lmnn", "frobmetric", "scml", "boostmetric", "rtml", "schultz_joachims", "plml")
-
-
-@pytest.mark.parametrize("method", SEARCHED)
+@pytest.mark.parametrize("method", ["mlsvm", *methods_with("triplets")])
 def test_the_clock_is_looked_at_while_neighbours_are_searched(
     method: str, looks: Callable[[int | None], list[int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -356,21 +353,7 @@ def test_what_is_no_limit_is_refused(limit: Any) -> None:
         cvxml.check("mlsvm", points, y, np.eye(4), time_limit=limit)
 
 
-CONVEX = [
-    "mlsvm",
-    "lmnn",
-    "itml",
-    "mcml",
-    "mmc",
-    "dml_eig",
-    "frobmetric",
-    "rtml",
-    "boostmetric",
-    "ldml",
-    "plml",
-    "lsml",
-    "sdml",
-]
+CONVEX = [name for name in names() if get(name).CLAIM == "optimal" and name not in CLOSED_FORM]
 
 
 @pytest.mark.quick(3)
