@@ -185,9 +185,8 @@ def test_too_many_neighbors_are_refused_and_the_maximum_is_said() -> None:
     assert complaints("13", methods=WITH_K, n_neighbors=14) == []
     assert complaints("13", methods=WITH_K, n_neighbors=10**30) == []
     assert complaints("6", methods=WITH_LISTS, n_neighbors=7, neighborhood="per-class") == []
-    assert complaints("at most 6 neighbours", methods=["lfda"], n_neighbors=7) == []
-    assert complaints("at most 6 targets", methods=WITH_TARGETS, n_neighbors=7) == []
-    assert complaints("at most 6 targets", methods=WITH_TARGETS, n_neighbors=10**30) == []
+    assert complaints("at most 6", methods=["lfda", *WITH_TARGETS], n_neighbors=7) == []
+    assert complaints("at most 6", methods=WITH_TARGETS, n_neighbors=10**30) == []
 
 
 def test_a_class_too_small_is_named() -> None:
@@ -196,10 +195,10 @@ def test_a_class_too_small_is_named() -> None:
     assert complaints("rare", methods=WITH_LISTS, y=labels, n_neighbors=3, neighborhood="per-class") == []
     others = [m for m in WITH_K if m not in WITH_LISTS]
     # 3 of 5 votes are needed, and two others of the class can be had
-    assert complaints("class 'rare' cannot win", methods=others, y=labels, n_neighbors=5) == []
-    assert complaints("it needs 3 of them", methods=others, y=labels, n_neighbors=5) == []
+    for says in ("'rare'", " 3 "):
+        assert complaints(says, methods=others, y=labels, n_neighbors=5) == []
     limited = [*WITH_TARGETS, "lfda"]
-    assert complaints("class rare has 3 point(s)", methods=limited, y=labels, n_neighbors=3) == []
+    assert complaints("rare has 3", methods=limited, y=labels, n_neighbors=3) == []
 
 
 @pytest.mark.parametrize("kind", ["KNN", "", None, 4, ["knn"]], ids=repr)

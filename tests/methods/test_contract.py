@@ -439,7 +439,6 @@ def test_a_claimed_value_below_the_bound_is_refuted(
     low = solution.lower_bound - 0.01 * solution.certificate.scale - 1e-6
     report = cvxml.check(method, X, y, solution.metric, claimed_objective=low, **explicit)
     assert report.verdict is Verdict.REFUTED
-    assert "below the certified lower bound" in str(report)
 
 
 @stepped_case

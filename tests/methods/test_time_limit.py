@@ -367,7 +367,7 @@ def test_check_says_what_it_found_by_then(method: str, clock: Callable[[float], 
     report = cvxml.check(method, points, y, best, callback=callback, time_limit=1, **given)
     assert len(told) == 1
     assert report.verdict == "inconclusive"
-    assert "the search for a proof ended at time_limit; raise time_limit" in report.reasons
+    assert any("raise time_limit" in reason for reason in report.reasons)
     worse = cvxml.check(
         method, points, y, 3 * best + np.eye(len(best)), time_limit=1, callback=callback, **given
     )

@@ -17,9 +17,10 @@ from cvxml.core.misreading import Question
 from cvxml.core.report import Verdict
 from cvxml.methods import get
 from cvxml.methods.mlsvm import misreadings
-from tests.instances import real_data
+from tests.instances import assert_named, real_data
 
 LAM, K = 0.05, 5
+GIVEN: dict[str, Any] = {"lam": LAM, "n_neighbors": K}
 
 
 def nearest(X: FloatArray, i: int, k: int, last: bool = False, itself: bool = False) -> list[int]:
@@ -83,16 +84,9 @@ def data() -> tuple[FloatArray, Any, list[list[int]]]:
 
 
 def judged(X: FloatArray, y: Any, metric: FloatArray, **params: Any) -> cvxml.core.report.Report:
-    given = {"lam": LAM, "n_neighbors": K, **params}
-    report = cvxml.check("mlsvm", X, y, metric, **given)
+    report = cvxml.check("mlsvm", X, y, metric, **{**GIVEN, **params})
     assert report.verdict is Verdict.REFUTED
     return report
-
-
-def names(report: cvxml.core.report.Report, misreading: str, method: str = "mlsvm") -> bool:
-    """Whether the misreading of this name is among the report's diagnoses."""
-    sentence = get(method).MISREADINGS[misreading].sentence
-    return any(sentence in line for line in report.diagnosis)
 
 
 def says(report: cvxml.core.report.Report, token: str) -> bool:
@@ -114,8 +108,7 @@ MISTAKES: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_in_the_objective_is_named(name: str) -> None:
     X, y, lists = data()
-    report = judged(X, y, mistaken(X, y, lists, **MISTAKES[name]))
-    assert names(report, name), report.diagnosis
+    assert_named("mlsvm", name, X, y, mistaken(X, y, lists, **MISTAKES[name]), **GIVEN)
 
 
 @pytest.mark.slow
@@ -123,8 +116,7 @@ def test_a_mean_over_the_usable_points_is_named() -> None:
     X, y, lists = data()
     usable = sum(len({y[j] == y[i] for j in listed}) == 2 for i, listed in enumerate(lists))
     assert 0 < usable < len(X)
-    report = judged(X, y, mistaken(X, y, lists, share=1 / usable))
-    assert names(report, "usable")
+    assert_named("mlsvm", "usable", X, y, mistaken(X, y, lists, share=1 / usable), **GIVEN)
 
 
 @pytest.mark.quick(1)
@@ -143,8 +135,7 @@ def test_a_mistake_in_the_rows_is_named(name: str) -> None:
         "all_impostors": lambda i, T, J: [(T, others[i])],
         "empty": lambda i, T, J: [(T or [i], J)],
     }
-    report = judged(X, y, mistaken(X, y, lists, rows=rows[name]))
-    assert names(report, name), report.diagnosis
+    assert_named("mlsvm", name, X, y, mistaken(X, y, lists, rows=rows[name]), **GIVEN)
 
 
 @pytest.mark.slow
@@ -161,8 +152,7 @@ def test_the_printed_argmin_is_named() -> None:
 
         before, A = A, mistaken(X, y, lists, rows=nearest_by_A)
     assert np.linalg.norm(A - before) < 1e-9
-    report = judged(X, y, A)
-    assert names(report, "argmin"), report.diagnosis
+    assert_named("mlsvm", "argmin", X, y, A, **GIVEN)
 
 
 @pytest.mark.quick(1)
@@ -178,8 +168,7 @@ def test_the_printed_argmin_is_named() -> None:
 )
 def test_a_mistake_in_the_lists_is_named(name: str, lists: Callable[[FloatArray, int], list[int]]) -> None:
     X, y, _ = data()
-    report = judged(X, y, mistaken(X, y, [lists(X, i) for i in range(len(X))]))
-    assert names(report, name), report.diagnosis
+    assert_named("mlsvm", name, X, y, mistaken(X, y, [lists(X, i) for i in range(len(X))]), **GIVEN)
 
 
 @pytest.mark.slow
@@ -187,8 +176,7 @@ def test_neighbours_counted_from_one_are_named() -> None:
     """Explicit lists, of which numpy reads the index before, that of the last point for 0."""
     X, y, lists = data()
     read = [[(j - 1) % len(X) for j in listed] for listed in lists]
-    report = judged(X, y, mistaken(X, y, read), neighbors=lists)
-    assert names(report, "from_one"), report.diagnosis
+    assert_named("mlsvm", "from_one", X, y, mistaken(X, y, read), **GIVEN, neighbors=lists)
 
 
 @pytest.mark.slow
@@ -196,8 +184,7 @@ def test_two_classes_left_out_of_the_impostors_are_named() -> None:
     X, y, lists = data()
     y = np.where(X[:, 0] > 2.5, 2, y)
     kept = [[j for j in listed if {y[i], y[j]} != {1, 2}] for i, listed in enumerate(lists)]
-    report = judged(X, y, mistaken(X, y, kept))
-    assert names(report, "class_pair"), report.diagnosis
+    report = assert_named("mlsvm", "class_pair", X, y, mistaken(X, y, kept), **GIVEN)
     assert says(report, "1 and 2")
 
 
@@ -236,8 +223,7 @@ def test_off_diagonals_counted_once_are_named() -> None:
     def upper(A: Any) -> Any:
         return cp.sum_squares(cp.upper_tri(A)) + cp.sum_squares(cp.diag(A))
 
-    report = judged(X, y, mistaken(X, y, lists, norm=upper))
-    assert names(report, "off_diagonals"), report.diagnosis
+    assert_named("mlsvm", "off_diagonals", X, y, mistaken(X, y, lists, norm=upper), **GIVEN)
 
 
 @pytest.mark.slow
@@ -249,10 +235,8 @@ def test_the_other_kind_of_neighbourhood_is_named() -> None:
     for i in range(45):
         ordered = nearest(X, i, 44)
         per_class.append([j for j in ordered if y[j] == y[i]][:K] + [j for j in ordered if y[j] != y[i]][:K])
-    report = judged(X, y, mistaken(X, y, per_class))
-    assert names(report, "neighborhood")
-    report = judged(X, y, mistaken(X, y, printed), neighborhood="per-class")
-    assert names(report, "neighborhood")
+    assert_named("mlsvm", "neighborhood", X, y, mistaken(X, y, per_class), **GIVEN)
+    assert_named("mlsvm", "neighborhood", X, y, mistaken(X, y, printed), **GIVEN, neighborhood="per-class")
 
 
 @pytest.mark.slow
@@ -264,7 +248,7 @@ def test_another_rule_for_ties_is_named() -> None:
     report = cvxml.check("mlsvm", X, y, theirs, lam=LAM, n_neighbors=4)
     assert report.verdict is Verdict.INCONCLUSIVE
     assert "tie" in report.reasons[0]
-    assert names(report, "last_index"), report.diagnosis
+    assert says(report, get("mlsvm").MISREADINGS["last_index"].sentence), report.diagnosis
 
 
 @pytest.mark.slow
@@ -333,13 +317,10 @@ def test_the_mistakes_are_named_through_a_kernel(kernel: dict[str, Any]) -> None
     X, y = X[:18], y[:18]
     given = {"lam": LAM, "n_neighbors": K, **kernel}
     others = cvxml.solve("kernel_mlsvm", X, y, **{**given, "lam": 2 * LAM}, tol=1e-9).metric
-    report = cvxml.check("kernel_mlsvm", X, y, others, **given)
-    assert report.verdict is Verdict.REFUTED
-    assert names(report, "lam", "kernel_mlsvm"), report.diagnosis
+    assert_named("kernel_mlsvm", "lam", X, y, others, **given)
     if kernel["kernel"] == "rbf":
         wide = cvxml.solve("kernel_mlsvm", X, y, **{**given, "gamma": 1 / (2 * 0.3**2)}, tol=1e-9).metric
-        report = cvxml.check("kernel_mlsvm", X, y, wide, **given)
-        assert names(report, "bandwidth", "kernel_mlsvm"), report.diagnosis
+        assert_named("kernel_mlsvm", "bandwidth", X, y, wide, **given)
 
 
 @pytest.mark.slow
@@ -367,9 +348,7 @@ def test_neighbours_of_the_input_space_are_named_for_a_kernel() -> None:
     given = {"lam": LAM, "n_neighbors": K, "kernel": "poly", "degree": 2}
     lists = [nearest(X, i, K) for i in range(18)]
     theirs = cvxml.solve("kernel_mlsvm", X, y, **given, neighbors=lists, tol=1e-9).metric
-    report = cvxml.check("kernel_mlsvm", X, y, theirs, **given)
-    assert report.verdict is Verdict.REFUTED
-    assert names(report, "input_space", "kernel_mlsvm"), report.diagnosis
+    assert_named("kernel_mlsvm", "input_space", X, y, theirs, **given)
 
 
 @pytest.mark.slow
@@ -379,9 +358,7 @@ def test_another_number_of_neighbours_is_named_for_a_kernel(by: int, name: str) 
     X, y = X[:18], y[:18]
     given = {"lam": LAM, "kernel": "poly", "degree": 2}
     theirs = cvxml.solve("kernel_mlsvm", X, y, **given, n_neighbors=K + by, tol=1e-7).metric
-    report = cvxml.check("kernel_mlsvm", X, y, theirs, **given, n_neighbors=K)
-    assert report.verdict is Verdict.REFUTED
-    assert names(report, name, "kernel_mlsvm"), report.diagnosis
+    assert_named("kernel_mlsvm", name, X, y, theirs, **given, n_neighbors=K)
 
 
 @pytest.mark.slow
@@ -389,7 +366,7 @@ def test_a_misreading_with_too_many_pairs_is_not_tried(monkeypatch: pytest.Monke
     X, y, lists = data()
     others = [[j for j in range(len(X)) if y[j] != y[i]] for i in range(len(X))]
     theirs = mistaken(X, y, lists, rows=lambda i, T, J: [(T, others[i])])
-    assert names(judged(X, y, theirs), "all_impostors")
+    assert_named("mlsvm", "all_impostors", X, y, theirs, **GIVEN)
     monkeypatch.setattr(misreadings, "MOST_PAIRS", 500)
     assert judged(X, y, theirs).diagnosis == ()
 

@@ -1,9 +1,10 @@
-"""The exact mode of MLKR: against a twin in many digits, against first-order steps, and what it refuses."""
+"""The exact mode of MLKR: against a twin in many digits, against first-order steps. Parts of it are those of NCA."""
 
 from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -60,12 +61,12 @@ def test_the_interval_is_the_error_and_the_steepest_first_order_step(m: int, siz
         assert float(found.gap) == pytest.approx(gain, rel=1e-9)
 
 
-def test_a_free_row_counts() -> None:
+@pytest.mark.parametrize(("method", "y"), [("mlkr", Y), ("nca", X[:, 0] > 0)])
+def test_a_free_row_counts(method: str, y: Any) -> None:
     """A = 0 has no gradient; what a row wins is the least eigenvalue of dF/dQ, here by evaluate's floats."""
-    root = np.linalg.cholesky(np.cov(X.T, bias=True))
-    inverse = np.linalg.inv(root)
-    G = inverse @ cvxml.evaluate("mlkr", X, Y, np.zeros((3, 3))).gradient_Q @ inverse.T
-    found = exact_of("mlkr", X, Y, np.zeros((3, 3)), {})
+    inverse = np.linalg.inv(np.linalg.cholesky(np.cov(X.T, bias=True)))
+    G = inverse @ cvxml.evaluate(method, X, y, np.zeros((3, 3)), n_components=2).gradient_Q @ inverse.T
+    found = exact_of(method, X, y, np.zeros((3, 3)), {}, n_components=2)
     assert float(found.gap) == pytest.approx(-np.linalg.eigvalsh(G)[0], rel=1e-9)
     assert found.gap > 0
 
@@ -115,7 +116,8 @@ def test_the_objective_of_a_metric_is_off_by_its_rounding_at_most() -> None:
 
 
 def test_a_root_of_another_rank_is_refused() -> None:
-    with pytest.raises(ValueError, match="n_components=1"):
-        exact_of("mlkr", X, Y, np.eye(3), {}, root=np.eye(3), n_components=1)
+    for method, y in (("mlkr", Y), ("nca", X[:, 0] > 0)):
+        with pytest.raises(ValueError, match="n_components=1"):
+            exact_of(method, X, y, np.eye(3), {}, root=np.eye(3), n_components=1)
     with pytest.raises(ValueError, match="3 rows"):
         exact_of("mlkr", X, Y, np.eye(3), {}, root=np.eye(2))

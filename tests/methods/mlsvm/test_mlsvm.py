@@ -143,7 +143,7 @@ def test_algorithm_1_starts_in_the_ball_of_the_paper() -> None:
     on_it = np.diag([1.0, 1, 1, 1, 0]) / 2 / np.sqrt(0.1)  # norm 1 / sqrt(lam)
     for start in (on_it, algorithm1(X, y, lam=0.1, n_steps=1, start=on_it).metric):
         assert algorithm1(X, y, lam=0.1, n_steps=1, start=start).gaps[0] >= 0
-    with pytest.raises(ValueError, match=r"norm 3\.1939\d+, allowed is at most 1/sqrt\(lam\) = 3\.1622"):
+    with pytest.raises(ValueError, match=r"3\.1939.*3\.1622"):
         algorithm1(X, y, lam=0.1, n_steps=1, start=1.01 * on_it)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import sys
 
 import numpy as np
@@ -96,6 +97,35 @@ def test_task_loss_is_pessimistic(seed: int) -> None:
         for row, o in zip(labels, own, strict=True)
     ]
     np.testing.assert_array_equal(task_loss(labels, own, Lam), expected)
+
+
+def algorithm2(D: np.ndarray, y: np.ndarray, i: int, k: int, r: int, tau: int) -> float:
+    """The paper's one-pass greedy, as printed: its cost, infinite where it runs out of points."""
+    R = int(y.max()) + 1
+    h: list[int] = []
+    for step in range(k):
+        count = enumeration.votes(y, tuple(h), R)
+        first = step < math.ceil((k + tau * (R - 1)) / R)
+        allowed = [
+            j
+            for j in range(len(y))
+            if j != i and j not in h and (y[j] == r or (not first and count[y[j]] < count[r] - tau))
+        ]
+        if not allowed:
+            return math.inf
+        h.append(min(allowed, key=lambda j: (D[j], j)))
+    return math.fsum(D[h])
+
+
+@pytest.mark.parametrize("tau", [0, 1])
+def test_the_greedy_is_algorithm_2_of_the_paper(tau: int) -> None:
+    """Where no two distances tie; of tied points the greedy may take either."""
+    for seed in range(0, 60, 2):
+        X, y, R, k = drawn(seed, largest=12)
+        cost = algorithms.table(nearest(X, y, R, np.eye(2), k).D, tau)[0]
+        for i, r in itertools.product(range(0, len(y), 3), range(R)):
+            D = enumeration.distances(X, np.eye(2), i)
+            assert same(cost[i, r], algorithm2(D, y, i, k, r, tau)), (seed, i, r)
 
 
 def test_the_example_that_the_greedy_gets_wrong() -> None:

@@ -155,51 +155,6 @@ def test_a_class_that_cannot_win_is_named() -> None:
 # --- the paper's inference ------------------------------------------------------------------------------------
 
 
-def algorithm2(D: FloatArray, y: IntArray, i: int, k: int, r: int, tau: int) -> float:
-    """The paper's one-pass greedy, as printed: its cost, infinite where it runs out of points."""
-    R = int(y.max()) + 1
-    h: list[int] = []
-    for step in range(k):
-        count = enumeration.votes(y, tuple(h), R)
-        first = step < math.ceil((k + tau * (R - 1)) / R)
-        allowed = [
-            j
-            for j in range(len(y))
-            if j != i and j not in h and (y[j] == r or (not first and count[y[j]] < count[r] - tau))
-        ]
-        if not allowed:
-            return math.inf
-        h.append(min(allowed, key=lambda j: (D[j], j)))
-    return math.fsum(D[h])
-
-
-def test_the_papers_greedy_is_not_exact() -> None:
-    D = np.array([0, 1, 1, 1.1, 1.2, 0.1, 0.1, 0.1, 1.05, 1.06])
-    y = np.array([0, 0, 0, 0, 0, 1, 1, 1, 2, 3])
-    for candidates in (all_sets, nearest_sets):
-        found = enumeration.targeted(D, y, 0, 5, 0, 1, candidates)
-        assert found is not None
-        assert found[1] == pytest.approx(3.30)
-    by_program = integer.targeted(D, y, 0, 5, 0, 1)
-    assert by_program is not None
-    assert by_program[1] == pytest.approx(3.30)
-    assert algorithm2(D, y, 0, 5, 0, 1) == pytest.approx(4.21)
-
-
-@pytest.mark.parametrize(("R", "k"), SIZES)
-def test_the_papers_greedy_is_exact_elsewhere(R: int, k: int) -> None:
-    for tau in (0, 1):
-        least = math.ceil((k + tau * (R - 1)) / R)
-        if R >= 3 and k >= 2 * least + 2 - tau:
-            continue
-        for seed in range(6):
-            D, y, i, _ = row(seed, R, k, False)
-            for r in range(R):
-                found = enumeration.targeted(D, y, i, k, r, tau, nearest_sets)
-                cost = math.inf if found is None else found[1]
-                assert algorithm2(D, y, i, k, r, tau) == pytest.approx(cost)
-
-
 def test_with_ties_forbidden_the_loss_is_no_upper_bound() -> None:
     # k = 2; squared distances of point 0: its own class at .1, .2, the other at .09, 9
     X = np.sqrt([[0.0], [0.1], [0.2], [0.09], [9.0]])
