@@ -78,6 +78,18 @@ def test_the_console_blocks_print_what_they_say(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_the_demo_prints_the_lines_that_are_shown(tmp_path: Path) -> None:
+    def words(text: str) -> set[str]:
+        lines = (re.sub(NUMBER, "#", line) for line in text.splitlines())
+        return {" ".join(line.split()) for line in lines}
+
+    (shown,) = blocks("text")
+    done = run("cvxml demo", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert words(shown) <= words(done.stdout)
+
+
+@pytest.mark.slow
 def test_the_check_command_line_works_as_shown(tmp_path: Path) -> None:
     command = next(b for b in blocks("sh") if "DATA.csv" in b).strip()
     X, y = random_data(0)
