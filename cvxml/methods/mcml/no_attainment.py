@@ -4,9 +4,10 @@ Directions of descent. Let M move to M + t U with U psd. For large t, the object
 
     sum_i [ mean_j <U, X_ij> - min_k <U, X_ik> ],
 
-where j runs over the other points of the class of i, and k over all points but i. No term is negative. All terms are 0
-if, under U, the points of the class of each i are equally near to i and no point is nearer. Then the objective falls
-for all t, or stays constant if all points are equally far from i for every i. If it falls, no metric is optimal.
+where i runs over the points that are not alone in their class, j over the other points of the class of i, and k over
+all points but i. No term is negative. All terms are 0 if, under U, the points of the class of each such i are equally
+near to i and no point is nearer. Then the objective falls for all t, or stays constant if all points are equally far
+from i for every such i. If it falls, no metric is optimal.
 
 Examples of such a U:
 - U makes each class a single point and keeps two classes apart.

@@ -234,6 +234,22 @@ def test_pairs_that_are_apart_have_no_optimum() -> None:
     assert not solution.certificate.proves(1e-3)
 
 
+def test_without_strict_rows_only_the_entropy_is_proved() -> None:
+    """Corners of two regular simplices, one above the other: two classes of two below, one class of four above.
+
+    They collapse along the last direction. Without the pairs it separates, all terms are still 0 under the identity.
+    Let x be the distance between the classes below minus that within them. The objective without these pairs is
+    8 log(1 + 2 exp(-x)) + 8 x / 3, the least at exp(x) = 4.
+    """
+    corners = np.array([[1.0, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
+    X = np.vstack([np.column_stack([corners, np.full(4, height)]) for height in (0.0, 1.0)])
+    with pytest.warns(ConvergenceWarning, match="not attained"):
+        solution = cvxml.solve("mcml", X, [0, 0, 1, 1, 2, 2, 2, 2])
+    assert solution.status is Status.NOT_ATTAINED
+    assert solution.lower_bound == pytest.approx(4 * np.log(3), rel=1e-9)
+    assert solution.objective == pytest.approx(8 * np.log(1.5) + 8 / 3 * np.log(4), rel=1e-8)
+
+
 @pytest.mark.quick(2)
 @pytest.mark.parametrize("turned", [True, False])
 @pytest.mark.parametrize("seed", range(2))
