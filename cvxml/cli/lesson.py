@@ -20,7 +20,7 @@ def add_lesson(commands: Any) -> None:
     command.add_argument("name", nargs="?", help="one of the lessons that `cvxml lesson` lists")
     command.add_argument("--port", type=int, default=0, help="port of the page (default: a free port)")
     command.add_argument(
-        "--headless", action="store_true", help="do not open a browser, only print the address"
+        "--headless", action="store_true", help="do not open a browser; serve the page and print its address"
     )
     command.set_defaults(run=_lesson)
 
