@@ -32,9 +32,9 @@ INTRODUCTION = """\
 cvxml states metric learning literally, solves it, and proves the result.
 
 1. Solve. The literal problem of the paper goes to a general solver (cvxpy with
-   CLARABEL), and to our fast solver. Our own code computes a lower bound for
-   each metric, so you need not trust a solver. The gap is the distance to this
-   bound, relative to the scale of the problem.
+   CLARABEL), and to our fast solver. Our own code computes a lower bound on
+   the objective of every metric, so you need not trust a solver. The gap is the
+   distance to this bound, relative to the scale of the problem.
 """
 SOLVED = f"""
    yes: the fast solver is certified to {TOLERANCES["normal"]:g}, the general solver to {TOLERANCES["loose"]:g},

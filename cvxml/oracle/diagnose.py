@@ -300,11 +300,11 @@ def not_tried(left_out: Sequence[str]) -> str:
 
 
 def _best(times: float | None) -> str:
-    """Return how much smaller the relative gap of the best other problem is, in words."""
+    """Return how much smaller the relative gap of the best other problem is than that of the problem itself."""
     if times is None or times <= 1:
-        return "not smaller than for the problem itself"
+        return "no smaller than in the problem itself"
     chance = ", which may be chance" if times >= BETTER else ""
-    return f"at most {times:.3g} times smaller than for the problem itself{chance}"
+    return f"at most {times:.3g} times smaller than in the problem itself{chance}"
 
 
 def unnamed(asked: Asked, diagnosis: Diagnosis) -> str:
@@ -322,20 +322,18 @@ def unnamed(asked: Asked, diagnosis: Diagnosis) -> str:
         return f"no misreading is named: none was tried, because the metric has an entry above {LARGEST:g}"
     method = asked.method
     count = len(get(method).MISREADINGS)
-    tried = (
-        f"those that were tried among the {count} known ones"
-        if diagnosis.left_out
-        else f"the {count} known ones"
-    )
+    known = f"the {count} known ones of {method}"
+    tried = f"those that were tried among {known}" if diagnosis.left_out else known
     if asked.candidate is not None and asked.candidate.size == 1:
         return (
             "no misreading is named: with one feature a metric is one number, which is too little information; "
             "use two features or more"
         )
     return (
-        f"no misreading is named: for {tried} of {method}, the relative gap is {_best(diagnosis.times)}. The limits "
-        f"are {BETTER:,} times for the list of the nearest ({SURELY:,} for another number) and {SURELY:,} times for a "
-        f"name (for several optima {SURELY:,} times and a relative gap of {NOT_BY_LUCK:g}). Next: compare the parts "
+        f"no misreading is named: none of {tried} explains the metric. In the best of them the relative gap is "
+        f"{_best(diagnosis.times)}. A name needs a gap {SURELY:,} times smaller, the list of the nearest {BETTER:,} "
+        f"times (another number, or several optima: {SURELY:,} times; a name with several optima also needs a gap of "
+        f"at most {NOT_BY_LUCK:g}). Next: compare the parts "
         f"of your program with those of `cvxml evaluate {method} DATA --metric FILE`, in Python "
         f"cvxml.evaluate({method!r}, X, y, metric)"
     )
