@@ -22,7 +22,14 @@ from cvxml.methods import check_params, get, get_stationary, names
 
 
 def list_methods() -> list[str]:
-    """Return the ids of all methods."""
+    """Return the ids of all methods.
+
+    Example
+    -------
+    import cvxml
+    ids = cvxml.list_methods()
+    print(ids[:3])  # -> ['mlsvm', 'kernel_mlsvm', 'ssvm']
+    """
     return names()
 
 
@@ -60,6 +67,14 @@ def solve(
     a metric with its certificate; and cvxml.core.backend.SolverFailure if a back end of cvxpy gives no answer.
 
     Warns (ConvergenceWarning) whenever tol is not met, and (cvxml.core.memory.LargeLiteralProblem) if cvxpy takes long.
+
+    Example
+    -------
+    import cvxml
+    X, y = cvxml.datasets.load("iris")
+    solution = cvxml.solve("lmnn", X, y, n_neighbors=2)
+    print(solution.status.value)  # -> converged
+    print(solution.metric.shape, solution.rel_gap <= 1e-6)  # -> (4, 4) True
     """
     of = get(method)
     check_params(method, params, (*of.SOLVE_PARAMETERS,), solve.__kwdefaults__)
@@ -91,6 +106,15 @@ def evaluate(
     """Return the intermediate values of `method` at `metric`, by the paper's names.
 
     They include one step of the printed algorithm, at iteration `t`. Raises ValueError for bad input.
+
+    Example
+    -------
+    import cvxml
+    X, y = cvxml.datasets.load("iris")
+    metric = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
+    shown = cvxml.evaluate("mlsvm", X, y, metric)
+    print(list(shown.values)[:3])  # -> ['objective', 'targets', 'impostors']
+    print(shown.usable, shown.feasibility)  # -> 13 symmetric and psd
     """
     of = get(method)
     check_params(method, params, ("t",))
@@ -106,7 +130,16 @@ def evaluate(
 def certify(
     method: str, X: ArrayLike, y: ArrayLike | None, metric: ArrayLike, dual: Dual, **params: Any
 ) -> Certificate:
-    """Return the certificate of `metric` from any dual variables. Raises ValueError for bad input."""
+    """Return the certificate of `metric` from any dual variables. Raises ValueError for bad input.
+
+    Example
+    -------
+    import cvxml
+    X, y = cvxml.datasets.load("iris")
+    solution = cvxml.solve("mcml", X, y)
+    certificate = cvxml.certify("mcml", X, y, solution.metric, solution.dual)
+    print(certificate.proves("normal"))  # -> True
+    """
     of = get(method)
     check_params(method, params)
     refuse_tuples(X, of.PARAMETERS)
@@ -128,6 +161,14 @@ def problem(method: str, X: ArrayLike, y: ArrayLike | None, *, dual: bool = Fals
     if the statement has one, and its point, pair or triplet. The constraints of the dual have no labels.
 
     Warns (cvxml.core.memory.LargeLiteralProblem) if cvxpy takes long.
+
+    Example
+    -------
+    import cvxml
+    X, y = cvxml.datasets.load("iris")
+    stated = cvxml.problem("mlsvm", X, y)
+    print(stated.is_dcp(), len(stated.constraints))  # -> True 15
+    print(stated.constraints[-1].label)  # -> (2) margin of point 146
     """
     of = get(method)
     check_params(method, params, ("at",) if of.CLAIM == "stationary" else ())

@@ -9,6 +9,14 @@ The environment variable CVXML_DATA may name a folder of NAME.csv or NAME.csv.gz
 "label". An embedded set of the same name has priority.
 
 "openml:NAME" and "openml:NAME:VERSION" are fetched from openml.org by scikit-learn, which keeps a copy.
+
+Example
+-------
+from cvxml import datasets
+
+X, y = datasets.load("wine")
+X, y = datasets.subsample(datasets.standardize(X), y, 60)
+print(X.shape, y.shape)  # -> (60, 13) (60,)
 """
 
 import importlib

@@ -1,4 +1,14 @@
-"""Functions for test suites: assert that a metric is certified; golden cases as tests of pytest (docs/conform.md)."""
+"""Functions for test suites: assert that a metric is certified; golden cases as tests of pytest (docs/conform.md).
+
+Example
+-------
+import cvxml
+from cvxml.testing import assert_certified
+
+X, y = cvxml.datasets.load("iris")
+assert_certified("mcml", X, y, cvxml.MCML().fit(X, y).get_mahalanobis_matrix())
+print("certified")  # -> certified
+"""
 
 from __future__ import annotations
 

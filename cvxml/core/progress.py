@@ -29,6 +29,14 @@ class Progress:
     line. Elsewhere, lines are written after 10 seconds, 20, 40 and so on.
 
     stream: default `sys.stderr`. clock: a function that returns seconds.
+
+    Example
+    -------
+    import cvxml
+    X, y = cvxml.datasets.load("iris")
+    with cvxml.Progress() as tell:  # one line on stderr
+        solution = cvxml.solve("lmnn", X, y, callback=tell)
+    print(solution.status.value)  # -> converged
     """
 
     def __init__(self, stream: TextIO | None = None, clock: Callable[[], float] = time.perf_counter):

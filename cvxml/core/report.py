@@ -24,7 +24,16 @@ SURE = 1000  # "most likely" requires a relative gap that is this many times sma
 
 
 class Verdict(StrEnum):
-    """The verdict of `check` on a claim."""
+    """The verdict of `check` on a claim.
+
+    Example
+    -------
+    import cvxml
+    X, y = cvxml.datasets.load("iris")
+    report = cvxml.check("mcml", X, y, cvxml.solve("mcml", X, y).metric)
+    print(report.verdict is cvxml.Verdict.CERTIFIED)  # -> True
+    print(report.verdict == "certified")  # -> True
+    """
 
     CERTIFIED = "certified"
     CLOSE = "close"  # neither optimal nor stationary, but the gap is at most a hundredth of the scale
@@ -117,7 +126,17 @@ class ReportSubject(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Report:
-    """The result of `check`. `verdict` is about `claim` at the tolerance `tol`; the other fields are the evidence."""
+    """The result of `check`. `verdict` is about `claim` at the tolerance `tol`; the other fields are the evidence.
+
+    Example
+    -------
+    import cvxml
+    X, y = cvxml.datasets.load("iris")
+    metric = 2 * cvxml.solve("mcml", X, y).metric
+    report = cvxml.check("mcml", X, y, metric, diagnosed=False)
+    print(report.verdict.value, report.rel_gap > report.tol)  # -> refuted True
+    print(report.witness.objective < report.objective)  # -> True
+    """
 
     method: str
     verdict: Verdict

@@ -44,7 +44,16 @@ CLAIMS = (
 
 
 class Status(StrEnum):
-    """Why a solver stopped; `sentence` explains it."""
+    """Why a solver stopped; `sentence` explains it.
+
+    Example
+    -------
+    import cvxml
+    X, y = cvxml.datasets.load("iris")
+    status = cvxml.solve("lmnn", X, y).status
+    print(status == "converged", status is cvxml.Status.CONVERGED)  # -> True True
+    print(status.sentence)  # -> certified optimal: gap <= tol x scale + rounding
+    """
 
     sentence: str
 
@@ -135,6 +144,14 @@ class Certificate:
 
     `gap` is objective - lower_bound. If the method allows, it is summed from nonnegative parts. Then it keeps its
     digits when it is far smaller than the objective. `rounding` bounds the rounding error of that sum.
+
+    Example
+    -------
+    import cvxml
+    X, y = cvxml.datasets.load("iris")
+    certificate = cvxml.solve("lmnn", X, y).certificate
+    print(certificate.claim, certificate.rel_gap <= 1e-6)  # -> optimal True
+    print(certificate.proves("normal"))  # -> True
     """
 
     kind: str  # global | subproblem | enumerated | stationary
@@ -287,6 +304,15 @@ class Solution:
     """A metric with its certificate.
 
     `metric` (d, d) is psd; the figures follow from the data and the dual variables.
+
+    Example
+    -------
+    import cvxml
+    X, y = cvxml.datasets.load("iris")
+    solution = cvxml.solve("lmnn", X, y)
+    print(solution.metric.shape, solution.components.shape)  # -> (4, 4) (4, 4)
+    print(solution.gap <= 1e-6 * solution.certificate.scale)  # -> True
+    solution.save("iris.json")
     """
 
     method: str
@@ -497,7 +523,16 @@ class SavedSolution:
 
 
 def load(path: str | Path) -> SavedSolution:
-    """Read a file that `Solution.save` wrote. Raises ValueError for any other file."""
+    """Read a file that `Solution.save` wrote. Raises ValueError for any other file.
+
+    Example
+    -------
+    import cvxml
+    X, y = cvxml.datasets.load("iris")
+    cvxml.solve("lmnn", X, y).save("iris.json")
+    saved = cvxml.load("iris.json")
+    print(saved.method, saved.metric.shape)  # -> lmnn (4, 4)
+    """
     try:
         if Path(path).suffix not in (".json", ".npz"):
             raise ValueError("give a .json or .npz file that 'solve --out' or 'Solution.save' wrote")
@@ -590,7 +625,16 @@ def _json_number(value: float) -> float | None:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation:
-    """The intermediate values of a method at one metric, by the paper's names, as attributes and in `values`."""
+    """The intermediate values of a method at one metric, by the paper's names, as attributes and in `values`.
+
+    Example
+    -------
+    import cvxml
+    X, y = cvxml.datasets.load("iris")
+    shown = cvxml.evaluate("mlsvm", X, y, cvxml.solve("mlsvm", X, y).metric)
+    print(list(shown.values)[:3])  # -> ['objective', 'targets', 'impostors']
+    print(shown.objective < 0.1, shown.xi.shape)  # -> True (150,)
+    """
 
     method: str
     values: Mapping[str, Any]

@@ -51,6 +51,15 @@ class CertificateDisplay:
     gap_lines_, objective_lines_, bound_lines_ : one line for each run.
     tolerance_line_, final_ : lines, or None.
     message_ : the text that replaces the lines, or None.
+
+    Example
+    -------
+    import cvxml
+    X, y = cvxml.datasets.load("iris")
+    model = cvxml.LMNN().fit(X, y)
+    picture = cvxml.displays.CertificateDisplay.from_estimator(model)
+    picture.figure_.savefig("certificate.png")
+    print(picture.status)  # -> certified optimal: gap <= tol x scale + rounding
     """
 
     iteration: IntArray

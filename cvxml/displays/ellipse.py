@@ -58,6 +58,15 @@ class MetricEllipseDisplay:
     balls_ : the lines of the balls.
     circles_ : the lines of the circles.
     legend_ : the legend.
+
+    Example
+    -------
+    import cvxml
+    X, y = cvxml.datasets.load("iris")
+    model = cvxml.LMNN().fit(X, y)
+    picture = cvxml.displays.MetricEllipseDisplay.from_estimator(model, X, y, features=(2, 3))
+    picture.figure_.savefig("ellipse.png")
+    print(picture.shape)  # -> ellipse
     """
 
     X: FloatArray

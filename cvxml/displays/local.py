@@ -59,6 +59,15 @@ class LocalMetricDisplay:
     ellipses_ : a line for each query.
     contours_ : one contour set for each class.
     legend_ : the legend.
+
+    Example
+    -------
+    import cvxml
+    X, y = cvxml.datasets.load("iris")
+    model = cvxml.GLML().fit(X, y)
+    picture = cvxml.displays.LocalMetricDisplay.from_estimator(model, X, y, X[::10])
+    picture.figure_.savefig("local.png")
+    print(picture.metrics.shape)  # -> (15, 2, 2)
     """
 
     X: FloatArray

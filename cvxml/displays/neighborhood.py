@@ -68,6 +68,15 @@ class NeighborhoodDisplay:
     rings_ : name -> the rings around them.
     marks_ : name -> the mark.
     legend_ : the legend.
+
+    Example
+    -------
+    import cvxml
+    X, y = cvxml.datasets.load("iris")
+    model = cvxml.MLSVM().fit(X, y)
+    picture = cvxml.displays.NeighborhoodDisplay.from_estimator(model, X, y, index=70, features=(2, 3))
+    picture.figure_.savefig("neighbors.png")
+    print(picture.sets["targets"])  # -> [85]
     """
 
     X: FloatArray

@@ -44,6 +44,15 @@ class SpectrumDisplay:
     stems_ : name -> lines, one for each eigenvalue.
     marks_ : name -> the markers of positive, zero and negative eigenvalues.
     legend_ : the legend.
+
+    Example
+    -------
+    import cvxml
+    X, y = cvxml.datasets.load("iris")
+    model = cvxml.LMNN().fit(X, y)
+    picture = cvxml.displays.SpectrumDisplay.from_estimator(model)
+    picture.figure_.savefig("spectrum.png")
+    print(picture.ranks_)  # -> {'LMNN': 4}
     """
 
     eigenvalues: Mapping[str, FloatArray]

@@ -135,6 +135,13 @@ class Learner(MetricEstimator):
         solution_ : the solution with all results and notes.
         n_iter_, n_features_in_, classes_ : as in scikit-learn.
         """
+    _example: ClassVar[str] = """
+        import cvxml
+        X, y = cvxml.datasets.load("iris")
+        model = cvxml.NAME().fit(X, y)
+        print(model.solution_.status.value)  # -> converged
+        print(model.transform(X).shape)  # -> (150, 4)
+        """  # NAME: the name of the class
 
     def _solve(self, points: FloatArray, y: Any, **extra: Any) -> None:
         """Solve for checked points (n, d), and set the fitted attributes. extra: more parameters of the method."""
@@ -187,6 +194,15 @@ class Learner(MetricEstimator):
 class PairsEstimator(Learner):
     """A transformer with a method that learns from pairs of points: given, or all pairs, made from the labels."""
 
+    _example: ClassVar[str] = """
+        import cvxml
+        X, y = cvxml.datasets.load("iris")
+        near, far = [[i, i + 1] for i in range(50, 90)], [[i, i + 50] for i in range(50, 90)]
+        model = cvxml.NAME().fit(X, pairs={"similar": near, "dissimilar": far})  # or fit(X, y)
+        print(model.solution_.status.value)  # -> converged
+        print(model.transform(X).shape)  # -> (150, 4)
+        """
+
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, pairs: Any = None) -> Self:
         """Learn the metric from X (n, d) and labels y (n,), or from `pairs`; then y is ignored.
 
@@ -200,6 +216,15 @@ class PairsEstimator(Learner):
 
 class TripletsEstimator(Learner):
     """A transformer with a method that learns from triplets of points: given, or made from labels."""
+
+    _example: ClassVar[str] = """
+        import cvxml
+        X, y = cvxml.datasets.load("iris")
+        triplets = [[i, i + 1, i + 50] for i in range(50, 90)]  # point i is nearer to i + 1 than to i + 50
+        model = cvxml.NAME().fit(X, triplets=triplets)  # or fit(X, y)
+        print(model.solution_.status.value)  # -> converged
+        print(model.transform(X).shape)  # -> (150, 4)
+        """
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, triplets: Any = None) -> Self:
         """Learn the metric from X (n, d) and labels y (n,), or from `triplets`; then y is ignored.

@@ -100,6 +100,13 @@ class Euclidean(_Baseline):
     metric_ : (d, d), the identity.
     components_ : (d, d), the identity.
     n_features_in_ : as in scikit-learn.
+
+    Example
+    -------
+    import cvxml
+    X, y = cvxml.datasets.load("iris")
+    model = cvxml.Euclidean().fit(X)
+    print(model.pair_distance([[X[0], X[50]]]).round(2))  # -> [4.]
     """
 
     def __init__(self) -> None:
@@ -132,6 +139,13 @@ class WithinClass(_Baseline):
     metric_ : (d, d), A.
     components_ : (d, d), the symmetric square root of A.
     n_features_in_, classes_ : as in scikit-learn.
+
+    Example
+    -------
+    import cvxml
+    X, y = cvxml.datasets.load("iris")
+    model = cvxml.WithinClass().fit(X, y)
+    print(model.pair_distance([[X[0], X[50]]]).round(2))  # -> [9.79]
     """
 
     def __init__(self, shrinkage: float = 0.0):

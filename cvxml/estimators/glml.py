@@ -45,6 +45,13 @@ class GLML(LocalMetricClassifier):
         model_ : the generative model.
         classes_, n_features_in_ : as in scikit-learn.
         """
+    _example: ClassVar[str] = """
+        import cvxml
+        X, y = cvxml.datasets.load("iris")
+        model = cvxml.GLML(n_neighbors=3).fit(X[::2], y[::2])
+        print(round(model.score(X[1::2], y[1::2]), 2))  # -> 0.96
+        print(model.metric_at(X[1::2]).shape)  # -> (75, 4, 4)
+        """
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the generative model of the classes to X (n, d) and y (n,), and keep both.

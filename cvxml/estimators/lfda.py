@@ -26,6 +26,13 @@ class LFDA(Learner):
         solution_ : the solution with all results and notes.
         n_iter_, n_features_in_, classes_ : as in scikit-learn.
         """
+    _example: ClassVar[str] = """
+        import cvxml
+        X, y = cvxml.datasets.load("iris")
+        model = cvxml.NAME(n_components=2).fit(X, y)
+        print(model.solution_.status.value)  # -> converged
+        print(model.transform(X).shape)  # -> (150, 2)
+        """
 
     def _keep(self, X: FloatArray) -> None:
         self.components_ = self.solution_.components

@@ -22,6 +22,14 @@ class LSML(Learner):
     random_state: int = 0
 
     _method: ClassVar[str] = "lsml"
+    _example: ClassVar[str] = """
+        import cvxml
+        X, y = cvxml.datasets.load("iris")
+        quadruplets = [[i, i + 1, i, i + 50] for i in range(50, 90)]  # points i and i + 1 are nearer than i and i + 50
+        model = cvxml.NAME().fit(X, quadruplets=quadruplets)  # or fit(X, y)
+        print(model.solution_.status.value)  # -> converged
+        print(model.transform(X).shape)  # -> (150, 4)
+        """
 
     def fit(
         self, X: ArrayLike, y: ArrayLike | None = None, *, quadruplets: Any = None, weights: Any = None

@@ -35,6 +35,13 @@ class MLKR(Learner):
         solution_ : the solution with all results and notes; its status shows if the infimum is at infinity.
         n_iter_, n_features_in_ : as in scikit-learn.
         """
+    _example: ClassVar[str] = """
+        import cvxml
+        X, _ = cvxml.datasets.load("iris")
+        model = cvxml.NAME(n_components=1).fit(X[:, :3], X[:, 3])  # the last feature is the target
+        print(model.solution_.status.value)  # -> stationary
+        print(model.transform(X[:, :3]).shape)  # -> (150, 1)
+        """
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn A from X (n, d) and real targets y (n,).

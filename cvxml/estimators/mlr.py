@@ -19,6 +19,13 @@ class MLR(Learner):
     C: float = 1.0
 
     _method: ClassVar[str] = "mlr"
+    _example: ClassVar[str] = """
+        import cvxml
+        X, y = cvxml.datasets.load("iris")
+        model = cvxml.NAME().fit(X[::3], y[::3])
+        print(model.solution_.status.value)  # -> converged
+        print(model.transform(X).shape)  # -> (150, 4)
+        """
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, relevant: Any = None) -> Self:
         """Learn the metric from X (n, d) and labels y (n,), or from lists of relevant points; then y is ignored.

@@ -61,6 +61,13 @@ class KernelMLSVM(MLSVM):
         X_fit_ : (n, d), the training points.
         {Learner._attributes.strip().replace("(d, d)", "(r, r)")}
         """
+    _example: ClassVar[str] = """
+        import cvxml
+        X, y = cvxml.datasets.load("iris")
+        model = cvxml.NAME(degree=2).fit(X, y)
+        print(model.solution_.status.value)  # -> converged
+        print(model.transform(X).shape)  # -> (150, 10)
+        """
 
     def _kernel_params(self) -> dict[str, Any]:
         return {"kernel": self.kernel, "degree": self.degree, "gamma": self.gamma}

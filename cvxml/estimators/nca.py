@@ -40,6 +40,13 @@ class NCA(Learner):
         solution_ : the solution with all results and notes; its status shows if the supremum is at infinity.
         n_iter_, n_features_in_, classes_ : as in scikit-learn.
         """
+    _example: ClassVar[str] = """
+        import cvxml
+        X, y = cvxml.datasets.load("iris")
+        model = cvxml.NAME().fit(X[:, :2], y)
+        print(model.solution_.status.value)  # -> stationary
+        print(model.transform(X[:, :2]).shape)  # -> (150, 2)
+        """
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, similarity: ArrayLike | None = None) -> Self:
         """Learn A from X (n, d) and labels y (n,), or from `similarity`; then y is ignored.

@@ -39,6 +39,15 @@ class PairClassifier(ClassifierMixin, BaseEstimator):
 
     The names are those of scikit-learn, so `cross_val_score` and `GridSearchCV` take pairs (p, 2, d) as X. `score` is
     the accuracy; for the area under the ROC curve use scoring="roc_auc".
+
+    Example
+    -------
+    import cvxml
+    X, y = cvxml.datasets.load("iris")
+    near, far = [[i, i + 1] for i in range(50, 90)], [[i, i + 50] for i in range(50, 90)]
+    pairs, similar = X[near + far], [1] * 40 + [-1] * 40
+    model = cvxml.PairClassifier(cvxml.ITML()).fit(pairs, similar)
+    print(model.predict(pairs[:2]), model.score(pairs, similar) > 0.8)  # -> [1 1] True
     """
 
     def __init__(self, estimator: Any, criterion: str = "accuracy"):

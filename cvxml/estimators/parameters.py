@@ -36,13 +36,17 @@ def with_seed(params: dict[str, Any]) -> dict[str, Any]:
 def estimator(cls: type[Estimator]) -> type[Estimator]:
     """Give a class an `__init__` for its fields, and a docstring with sections.
 
-    The sections come from the method, and from the class attributes `_says` and `_attributes`.
+    The sections come from the method, and from the class attributes `_says`, `_attributes` and `_example`.
 
     The fields are public parameters, as in scikit-learn. `_method` is the id of a method of the package.
     """
     made: Any = dataclasses.dataclass(eq=False, repr=False)(cls)
     refuse_a_preprocessor(made)
-    sections = {"Parameters": _parameters(made), "Attributes": textwrap.dedent(made._attributes).strip()}
+    sections = {
+        "Parameters": _parameters(made),
+        "Attributes": textwrap.dedent(made._attributes).strip(),
+        "Example": textwrap.dedent(made._example).strip().replace("NAME", made.__name__),
+    }
     text = [f"{title}\n{'-' * len(title)}\n{lines}" for title, lines in sections.items()]
     cls.__doc__ = "\n\n".join([textwrap.dedent(f"    {cls.__doc__}").strip(), *text])
     return cls

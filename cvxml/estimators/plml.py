@@ -60,6 +60,14 @@ class PLML(LocalMetricClassifier):
         solution_ : the solution with all results and notes.
         n_iter_, n_features_in_, classes_ : as in scikit-learn.
         """
+    _example: ClassVar[str] = """
+        import cvxml
+        X, y = cvxml.datasets.load("iris")
+        model = cvxml.PLML().fit(X[::2], y[::2])
+        print(model.solution_.status.value)  # -> converged
+        print(model.metrics_.shape)  # -> (5, 4, 4)
+        print(round(model.score(X[1::2], y[1::2]), 2))  # -> 0.97
+        """
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn weights and basis metrics from X (n, d) and labels y (n,).

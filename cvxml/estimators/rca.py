@@ -17,6 +17,14 @@ class RCA(Learner):
     alpha: float = 0.0
 
     _method: ClassVar[str] = "rca"
+    _example: ClassVar[str] = """
+        import cvxml
+        X, y = cvxml.datasets.load("iris")
+        chunklets = [i // 5 if i % 50 < 20 else -1 for i in range(150)]  # five points each; -1: in no chunklet
+        model = cvxml.NAME().fit(X, chunklets=chunklets)  # or fit(X, y)
+        print(model.solution_.status.value)  # -> converged
+        print(model.transform(X).shape)  # -> (150, 4)
+        """
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, chunklets: Any = None) -> Self:
         """Learn the metric from X (n, d) and labels y (n,), or from `chunklets`; then y is ignored.

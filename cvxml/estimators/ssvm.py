@@ -44,6 +44,13 @@ class Gerrymandering(ClassifierMixin, Learner):
         solution_ : the solution with all results and notes.
         n_iter_, n_features_in_, classes_ : as in scikit-learn.
         """
+    _example: ClassVar[str] = """
+        import cvxml
+        X, y = cvxml.datasets.load("iris")
+        model = cvxml.NAME().fit(X[::2], y[::2])
+        print(model.solution_.status.value)  # -> stationary
+        print(round(model.score(X[1::2], y[1::2]), 2))  # -> 0.97
+        """
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn the metric from X (n, d) and labels y (n,), and keep both for the vote.

@@ -91,6 +91,14 @@ def check(
     Inconclusive: otherwise. The report gives the reason.
 
     Raises ValueError for bad input.
+
+    Example
+    -------
+    import cvxml
+    X, y = cvxml.datasets.load("iris")
+    solution = cvxml.solve("mcml", X, y)
+    print(cvxml.check("mcml", X, y, solution.metric).verdict.value)  # -> certified
+    print(cvxml.check("mcml", X, y, 2 * solution.metric, diagnosed=False).verdict.value)  # -> refuted
     """
     module = get(method)
     method = module.id

@@ -70,6 +70,16 @@ def certify_estimator(
     a counterpart in cvxml are refused, and inputs that were drawn at random and are not kept. A Pipeline is refused
     if no step learns a metric, or if its steps give other points than its learner of cvxml was fitted to. A search
     with refit=False is refused. The message names the step.
+
+    Example
+    -------
+    import cvxml
+    from sklearn.neighbors import KNeighborsClassifier
+    from sklearn.pipeline import make_pipeline
+
+    X, y = cvxml.datasets.load("iris")
+    model = make_pipeline(cvxml.LMNN(), KNeighborsClassifier(3)).fit(X, y)
+    print(cvxml.certify_estimator(model, X, y).verdict.value)  # -> certified
     """
     learner, points, path, _ = found(estimator, X, _learns)
     with named(*path):

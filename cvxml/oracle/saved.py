@@ -122,6 +122,14 @@ def certify_solution(
     exact: compute the bound in rational arithmetic.
 
     Raises ValueError if the file or the solution cannot be read or checked.
+
+    Example
+    -------
+    import cvxml
+    X, y = cvxml.datasets.load("iris")
+    solution = cvxml.solve("mcml", X, y)
+    found = cvxml.certify_solution(solution)
+    print(found.verdict.value, found.certificate.rel_gap <= 1e-6)  # -> certified True
     """
     if isinstance(solution, Solution):
         with TemporaryDirectory() as folder:  # the same content as in a file

@@ -3,6 +3,14 @@
 An editor completes the parameters of a method here. A type checker refuses `lamda=` and an unknown method, here and in
 the functions of cvxml. Names are the ids, with _ for ":". `MethodId` is the type of an id that is not written out.
 `python docs/_ext/stubs.py` writes __init__.pyi and functions.pyi from the parameters of the methods.
+
+Example
+-------
+from cvxml import datasets, typed
+
+X, y = datasets.load("iris")
+solution = typed.lmnn.solve(X, y, n_neighbors=2)
+print(solution.status.value)  # -> converged
 """
 
 from __future__ import annotations
@@ -68,7 +76,7 @@ def _bound(function: Callable[..., Any], method: str) -> Callable[..., Any]:
         return function(method, *args, **params)
 
     bound.__name__ = bound.__qualname__ = function.__name__
-    bound.__doc__ = f"{function.__doc__}\n\n    {method}: {get(method).TITLE}"
+    bound.__doc__ = f"{method}: {get(method).TITLE}\n\n    {function.__doc__}"
     bound.__signature__ = signature_of(function, method)  # type: ignore[attr-defined]
     return bound
 

@@ -2,7 +2,15 @@
 
 An editor completes the parameters of a method here. A type checker refuses `lamda=` and an unknown method, here and in
 the functions of cvxml. Names are the ids, with _ for ":". `MethodId` is the type of an id that is not written out.
-`python docs/_ext/stubs.py` writes __init__.pyi and functions.pyi from the parameters of the methods."""
+`python docs/_ext/stubs.py` writes __init__.pyi and functions.pyi from the parameters of the methods.
+
+Example
+-------
+from cvxml import datasets, typed
+
+X, y = datasets.load("iris")
+solution = typed.lmnn.solve(X, y, n_neighbors=2)
+print(solution.status.value)  # -> converged"""
 
 # Written by docs/_ext/stubs.py.
 
