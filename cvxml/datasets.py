@@ -19,6 +19,8 @@ X, y = datasets.subsample(datasets.standardize(X), y, 60)
 print(X.shape, y.shape)  # -> (60, 13) (60,)
 """
 
+from __future__ import annotations
+
 import importlib
 import os
 from collections.abc import Callable, Sequence

@@ -33,12 +33,13 @@ extensions = [
     "options",
     "outputs",
     "parameters",
+    "reference",
     "relocate",
     "statement",
     "terms",
 ]
 myst_enable_extensions = ["dollarmath"]
-include_patterns = ["*.md", "teaching/*.md", "reports/*.md", "gallery/*.rst"]
+include_patterns = ["*.md", "api/*.rst", "teaching/*.md", "reports/*.md", "gallery/*.rst"]
 highlight_language = "text"
 smartquotes = False  # a quotation mark may be code
 nitpicky = True
@@ -50,7 +51,11 @@ nitpick_ignore_regex = [
 myst_heading_anchors = 6  # the anchors that a code host gives
 myst_links_external_new_tab = False
 
-autodoc_typehints = "none"  # shapes and defaults are in the docstrings
+autodoc_typehints = "signature"
+SHORT = ("ArrayLike", "Callback", "Diagnosed", "Dual", "FloatArray", "IntArray", "Program", "Table", "Tolerance")
+autodoc_type_aliases = {name: name for name in SHORT}  # docs/api.md explains these names
+python_use_unqualified_type_names = True
+maximum_signature_line_length = 80
 autodoc_member_order = "bysource"
 
 os.environ["OMP_NUM_THREADS"] = "1"  # of the programs that examples start

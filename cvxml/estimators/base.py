@@ -129,10 +129,10 @@ class Learner(MetricEstimator):
         dict[str, str]
     ] = {}  # descriptions of parameters that the method does not have, or does not describe enough
     _attributes: ClassVar[str] = """
-        components_ : (d, d), symmetric square root of the metric.
-        certificate_ : the certificate.
-        gap_ : its absolute gap.
-        solution_ : the solution with all results and notes.
+        components_ : FloatArray (d, d). Symmetric square root of the metric.
+        certificate_ : Certificate. The proof for the metric.
+        gap_ : float. The absolute gap of the certificate.
+        solution_ : Solution. It has all results and notes.
         n_iter_, n_features_in_, classes_ : as in scikit-learn.
         """
     _example: ClassVar[str] = """

@@ -97,8 +97,8 @@ class Euclidean(_Baseline):
 
     Attributes
     ----------
-    metric_ : (d, d), the identity.
-    components_ : (d, d), the identity.
+    metric_ : FloatArray (d, d). The identity.
+    components_ : FloatArray (d, d). The identity.
     n_features_in_ : as in scikit-learn.
 
     Example
@@ -136,8 +136,8 @@ class WithinClass(_Baseline):
 
     Attributes
     ----------
-    metric_ : (d, d), A.
-    components_ : (d, d), the symmetric square root of A.
+    metric_ : FloatArray (d, d). A.
+    components_ : FloatArray (d, d). The symmetric square root of A.
     n_features_in_, classes_ : as in scikit-learn.
 
     Example

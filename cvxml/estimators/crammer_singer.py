@@ -32,10 +32,10 @@ class CrammerSingerSVM(ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
-    coef_ : (R, d), weights of every class, also if there are two classes. W = [coef_, intercept_].
-    intercept_ : (R,). Without intercept W = coef_, and intercept_ is 0.
-    certificate_ : the certificate; W is within its radius of the optimum.
-    gap_ : absolute gap of the certificate.
+    coef_ : FloatArray (R, d). Weights of every class, also if there are two classes. W = [coef_, intercept_].
+    intercept_ : FloatArray (R,). Without intercept W = coef_, and intercept_ is 0.
+    certificate_ : Certificate. W is within its radius of the optimum.
+    gap_ : float. Absolute gap of the certificate.
     n_iter_, n_features_in_, classes_ : as in scikit-learn.
 
     Example

@@ -42,7 +42,7 @@ class GLML(LocalMetricClassifier):
         "n_jobs": "Processes, through joblib; None: 1",
     }
     _attributes: ClassVar[str] = """
-        model_ : the generative model.
+        model_ : Generative. The fitted densities of the classes.
         classes_, n_features_in_ : as in scikit-learn.
         """
     _example: ClassVar[str] = """

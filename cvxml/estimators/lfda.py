@@ -20,10 +20,10 @@ class LFDA(Learner):
 
     _method: ClassVar[str] = "lfda"
     _attributes: ClassVar[str] = """
-        components_ : T^T (n_components, d); the row with the largest eigenvalue is first.
-        certificate_ : the certificate.
-        gap_ : its absolute gap.
-        solution_ : the solution with all results and notes.
+        components_ : FloatArray (n_components, d). T^T; the row with the largest eigenvalue is first.
+        certificate_ : Certificate. The proof for the metric.
+        gap_ : float. The absolute gap of the certificate.
+        solution_ : Solution. It has all results and notes.
         n_iter_, n_features_in_, classes_ : as in scikit-learn.
         """
     _example: ClassVar[str] = """

@@ -29,10 +29,10 @@ class MLKR(Learner):
         "max_iter": "Iterations from each start",
     }
     _attributes: ClassVar[str] = """
-        components_ : (m, d), A; its rows lie along the principal axes of the metric, the longest first.
-        certificate_ : the certificate, with `stationarity`.
-        gap_ : objective minus its trivial bound 0.
-        solution_ : the solution with all results and notes; its status shows if the infimum is at infinity.
+        components_ : FloatArray (m, d). A; its rows lie along the principal axes of the metric, the longest first.
+        certificate_ : Certificate. The proof, with `stationarity`.
+        gap_ : float. Objective minus its trivial bound 0.
+        solution_ : Solution. It has all results and notes; its status shows if the infimum is at infinity.
         n_iter_, n_features_in_ : as in scikit-learn.
         """
     _example: ClassVar[str] = """

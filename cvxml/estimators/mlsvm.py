@@ -57,8 +57,8 @@ class KernelMLSVM(MLSVM):
 
     _method: ClassVar[str] = "kernel_mlsvm"
     _attributes: ClassVar[str] = f"""
-        phi_ : (n, n), the metric of the paper.
-        X_fit_ : (n, d), the training points.
+        phi_ : FloatArray (n, n). The metric of the paper.
+        X_fit_ : FloatArray (n, d). The training points.
         {Learner._attributes.strip().replace("(d, d)", "(r, r)")}
         """
     _example: ClassVar[str] = """

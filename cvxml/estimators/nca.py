@@ -34,10 +34,10 @@ class NCA(Learner):
         "max_iter": "Iterations from each start",
     }
     _attributes: ClassVar[str] = """
-        components_ : (m, d), A; its rows lie along the principal axes of the metric, the longest first.
-        certificate_ : the certificate, with `stationarity`, and with `step` if the rank is not limited.
-        gap_ : distance of the objective from its trivial bound.
-        solution_ : the solution with all results and notes; its status shows if the supremum is at infinity.
+        components_ : FloatArray (m, d). A; its rows lie along the principal axes of the metric, the longest first.
+        certificate_ : Certificate. The proof, with `stationarity`, and with `step` if the rank is not limited.
+        gap_ : float. Distance of the objective from its trivial bound.
+        solution_ : Solution. It has all results and notes; its status shows if the supremum is at infinity.
         n_iter_, n_features_in_, classes_ : as in scikit-learn.
         """
     _example: ClassVar[str] = """

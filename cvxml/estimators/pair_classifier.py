@@ -33,9 +33,9 @@ class PairClassifier(ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     estimator_ : the fitted estimator, with its certificate in `estimator_.certificate_`.
-    threshold_ : the largest distance of a pair that is called similar.
+    threshold_ : float. The largest distance of a pair that is called similar.
     classes_ : -1 and 1.
-    n_features_in_ : d.
+    n_features_in_ : int, d.
 
     The names are those of scikit-learn, so `cross_val_score` and `GridSearchCV` take pairs (p, 2, d) as X. `score` is
     the accuracy; for the area under the ROC curve use scoring="roc_auc".

@@ -51,13 +51,13 @@ class PLML(LocalMetricClassifier):
         "tol": "Certified gap, relative to alpha1 times the squared norm of the metrics",
     }
     _attributes: ClassVar[str] = """
-        metrics_ : (m, d, d), the basis metrics.
-        anchors_ : (m, d).
-        weights_ : (n, m), of the training points.
-        certificate_ : the certificate of the metrics, for these weights.
-        gap_ : its absolute gap.
-        weights_certificate_ : the certificate of the weights. No joint optimum is claimed.
-        solution_ : the solution with all results and notes.
+        metrics_ : FloatArray (m, d, d). The basis metrics.
+        anchors_ : FloatArray (m, d).
+        weights_ : FloatArray (n, m). Weights of the training points.
+        certificate_ : Certificate. The proof of the metrics, for these weights.
+        gap_ : float. The absolute gap of the certificate.
+        weights_certificate_ : Certificate. The proof of the weights. No joint optimum is claimed.
+        solution_ : Solution. It has all results and notes.
         n_iter_, n_features_in_, classes_ : as in scikit-learn.
         """
     _example: ClassVar[str] = """

@@ -37,11 +37,11 @@ class Gerrymandering(ClassifierMixin, Learner):
         "max_iter": "CCCP steps from each start",
     }
     _attributes: ClassVar[str] = """
-        components_ : (d, d), symmetric square root of the metric W.
-        certificate_ : the certificate of kind "stationary"; its `step` is the proof.
-        gap_ : F minus its trivial bound 0.
-        step_gap_ : gap of the convex step at the metric.
-        solution_ : the solution with all results and notes.
+        components_ : FloatArray (d, d). Symmetric square root of the metric W.
+        certificate_ : Certificate. It is of kind "stationary"; its `step` is the proof.
+        gap_ : float. F minus its trivial bound 0.
+        step_gap_ : float. Gap of the convex step at the metric.
+        solution_ : Solution. It has all results and notes.
         n_iter_, n_features_in_, classes_ : as in scikit-learn.
         """
     _example: ClassVar[str] = """

@@ -2,7 +2,8 @@
 
 The docstrings are plain text, written for the terminal. On the site each parameter of a function gets a line. Its type
 and default come from the signature, and its meaning comes from the docstring or from `SHARED`. A parameter without a
-meaning gives a warning, and warnings end the build. Below the parameters stand the errors and the return type.
+meaning gives a warning, and warnings end the build. Below the parameters stand the errors. The section "Example", the
+last of a docstring, stands on the site below the first paragraph.
 The page of an estimator also shows the title, the equations and the page of its method.
 """
 
@@ -12,7 +13,7 @@ import ast
 import dataclasses
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -25,14 +26,8 @@ NAMED = re.compile(r"^(\w+(?:, \w+)*) ?: (.+)$")  # for example "lam : float, de
 
 RAISES = re.compile(r"(?:^|(?<=[.;:] ))Raises (.+?)\.(?=\s|$)", flags=re.DOTALL)
 DOCS = Path(__file__).resolve().parent.parent
-WORDS = {
-    "ArrayLike": "array-like",
-    "FloatArray": "array",
-    "IntArray": "array of int",
-    "np.ndarray": "array",
-    "Callback": "callable | None",
-    "Any": "",
-}  # plain words for annotations
+RESULTS = re.compile(r"\b(Certificate|Evaluation|Report|Solution|Status|Verdict)\b")
+EXAMPLE = "\n\nExample\n-------\n"
 # Parameters that mean the same in all functions. The docstring of a function can give another meaning.
 SHARED = {
     "X": "(n, d): one point per row; finite, in any unit.",
@@ -66,10 +61,15 @@ SHARED = {
 }
 
 
-def escaped(text: str) -> str:
-    """Return the text in reStructuredText: `code` becomes literal, and special characters are escaped."""
+def escaped(text: str, linked: bool = False) -> str:
+    """Return the text in reStructuredText: `code` becomes literal, and special characters are escaped.
+
+    linked: whether names of results, such as Certificate, become links to their pages.
+    """
     parts = re.split(r"`([^`]+)`", text)
     plain = [re.sub(r"([\\*|_`])", r"\\\1", part) for part in parts[::2]]
+    if linked:
+        plain = [RESULTS.sub(r"\\ :py:class:`~cvxml.\1`\\ ", part) for part in plain]
     quoted = [f"``{part}``" for part in parts[1::2]]
     return "".join(a + b for a, b in zip(plain, [*quoted, ""], strict=True))
 
@@ -80,9 +80,9 @@ def section(lines: list[str]) -> list[str]:
     for line in lines:
         found = NAMED.match(line)
         if found:
-            out += ["", f"- **{escaped(found[1])}** : {escaped(found[2])}"]
+            out += ["", f"- ``{found[1]}`` : {escaped(found[2], linked=True)}"]
         elif line.strip():
-            out.append(f"  {escaped(line.strip())}")
+            out.append(f"  {escaped(line.strip(), linked=True)}")
     return [*out, ""]
 
 
@@ -99,17 +99,12 @@ def meanings(text: str, names: list[str]) -> tuple[str, dict[str, str]]:
 
 
 def typed(annotation: Any) -> str:
-    """Return an annotation in plain words, or "" if there is no annotation."""
+    """Return an annotation as the source has it, or "" if there is no annotation, or if the type is in the text."""
     if annotation is inspect.Parameter.empty:
         return ""
     text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
-    if "_array_like" in text:
-        text = "ArrayLike"
-    text = re.sub(r"numpy\.ndarray\[(?:[^\[\]]|\[[^\[\]]*\])*\]", "array", text)
     text = re.sub(r"\b[a-z_]+\.(?=[a-z_]*\.?[A-Z])", "", text)  # modules
-    for name, word in WORDS.items():
-        text = re.sub(rf"(?<![\w.]){re.escape(name)}(?!\w)", word, text)
-    return text.replace(" | ", " or ").strip()
+    return "" if text == "Any" else text
 
 
 def parameter(given: inspect.Parameter, meaning: str) -> list[str]:
@@ -121,11 +116,19 @@ def parameter(given: inspect.Parameter, meaning: str) -> list[str]:
     return [f":param {given.name}: {escaped(meaning)}", *([f":type {given.name}: {kind}"] if kind else [])]
 
 
+def without_example(lines: list[str]) -> tuple[list[str], list[str]]:
+    """Split a docstring into its text and the code of its example, as a block of code; [] without an example."""
+    text, _, code = "\n".join(lines).partition(EXAMPLE)
+    block = [".. code-block:: python", "", *(f"   {line}" for line in code.splitlines()), ""] if code else []
+    return text.splitlines(), block
+
+
 def of_function(item: Any, lines: list[str], name: str) -> list[str]:
-    """Return the docstring of a function: text, parameters, errors and return type."""
+    """Return the docstring of a function: first paragraph, example, other text, parameters and errors."""
     signature = inspect.signature(item)
     names = [name for name in signature.parameters if name not in ("self", "cls")]
     prose, said, raised = [], {}, []
+    lines, example = without_example(lines)
     for block in re.split(r"\n\s*\n", "\n".join(lines).strip("\n")):
         text = " ".join(line.strip() for line in block.splitlines())
         found = RAISES.search(text)
@@ -135,14 +138,12 @@ def of_function(item: Any, lines: list[str], name: str) -> list[str]:
         text, told = meanings(text, names)
         said |= told
         prose += [escaped(text), ""] if text.strip() else []
-    out = [*prose]
+    out = [*prose[:2], *example, *prose[2:]]
     for one in names:
         if one not in said and one not in SHARED:
             logging.getLogger(__name__).warning("%s: parameter %s has no description", name, one)
         out += parameter(signature.parameters[one], said.get(one) or SHARED.get(one, ""))
-    returned = typed(signature.return_annotation)
     out += [f":Raises: {escaped(each)}." for each in raised]
-    out += [f":Returns: {escaped(returned)}"] if returned not in ("", "None", "Self") else []
     return [*out, ""]
 
 
@@ -159,8 +160,9 @@ def source(method: str) -> list[str]:
 
 
 def readable(lines: list[str]) -> list[str]:
-    """Return the docstring of a class or a module."""
+    """Return the docstring of a class or a module: first paragraph, example, other text, sections."""
     out: list[str] = []
+    lines, example = without_example(lines)
     for block in re.split(r"\n\s*\n", "\n".join(lines)):
         given = block.strip("\n").splitlines()
         if len(given) > 1 and given[1] and set(given[1]) == {"-"}:
@@ -169,26 +171,45 @@ def readable(lines: list[str]) -> list[str]:
             out += section(given)
         else:
             out += [escaped(" ".join(line.strip() for line in given)), ""]
-    return out
+    return [*out[:2], *example, *out[2:]]
 
 
 def fields(item: Any) -> Iterator[str]:
-    """Yield a line for each field of a dataclass: name, type, and the comment on its line."""
+    """Yield a line for each field of a dataclass: name, type, and the comment on its line or above it."""
     source = inspect.getsource(item)
+    rows = source.splitlines()
     for node in ast.parse(source).body[0].body:  # type: ignore[attr-defined]
         if isinstance(node, ast.AnnAssign):
-            text = "\n".join(source.splitlines()[node.lineno - 1 : node.end_lineno])
-            comment = re.search(r"# (.*)", text)
+            text = "\n".join(rows[node.lineno - 1 : node.end_lineno])
+            above = node.lineno - 1
+            while rows[above - 1].lstrip().startswith("# "):
+                above -= 1
+            comments = re.findall(r"# (.*)", text) or re.findall(
+                r"# (.*)", "\n".join(rows[above : node.lineno - 1])
+            )
             kind = ast.unparse(node.annotation)
-            yield f"{ast.unparse(node.target)} : {kind}{', ' + comment[1] if comment else ''}"
+            yield f"{ast.unparse(node.target)} : {kind}{', ' * bool(comments)}{' '.join(comments)}"
+
+
+def with_section(lines: list[str], title: str, section: Iterable[str]) -> list[str]:
+    """Return a docstring with one more section, before its example."""
+    text, heading, code = "\n".join(lines).partition(EXAMPLE)
+    added = "\n".join(["", "", title, "-" * len(title), *section])
+    return f"{text.rstrip()}{added}{heading}{code}".splitlines()
+
+
+def value(member: Enum) -> str:
+    """Return a line for a member of an enumeration: its value, and its sentence if it has one."""
+    sentence = getattr(member, "sentence", "")
+    return f'{member.name} : "{member.value}"{f": {sentence}" if sentence else ""}.'
 
 
 def process(app: Any, what: str, name: str, item: Any, options: Any, lines: list[str]) -> None:
     given = list(lines)
     if what == "class" and dataclasses.is_dataclass(item) and "Parameters" not in given:
-        given += ["", "Fields", "------", *fields(item)]
+        given = with_section(given, "Fields", fields(item))
     if what == "class" and issubclass(item, Enum):
-        given += ["", "Values", "------", *(f"{member.name} : {member.value}" for member in item)]
+        given = with_section(given, "Values", map(value, item))
     if what in ("function", "method"):
         lines[:] = of_function(item, given, name)
         return
@@ -202,7 +223,31 @@ def skip(app: Any, what: str, name: str, item: Any, skipped: bool, options: Any)
     return True if re.fullmatch(r"set_\w+_request", name) else None
 
 
+def sign(
+    app: Any, what: str, name: str, item: Any, options: Any, signature: str | None, returned: str | None
+) -> tuple[str, str | None] | None:
+    """Write the names of types in a signature; leave out the signature of an enumeration, which is Python's."""
+    if signature is None:
+        return None
+    if what == "class" and issubclass(item, Enum):
+        return "", None
+    return readable_types(signature), readable_types(returned) if returned else None
+
+
+def readable_types(text: str) -> str:
+    """Return a signature with the short names of types, as Python code."""
+    text = re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r"\1", text)
+    for kind, name in (
+        ("numpy.float64", "FloatArray"),
+        ("numpy.int64", "IntArray"),
+        ("typing.Any", "~numpy.ndarray"),
+    ):
+        text = text.replace(f"~numpy.ndarray[tuple[~typing.Any, ...], ~numpy.dtype[~{kind}]]", name)
+    return text.replace("<factory>", "...")  # the default of a field that is made anew for each object
+
+
 def setup(app: Any) -> dict[str, bool]:
+    app.connect("autodoc-process-signature", sign)
     app.connect("autodoc-process-docstring", process)
     app.connect("autodoc-skip-member", skip)
     return {"parallel_read_safe": True}

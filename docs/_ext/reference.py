@@ -1,4 +1,4 @@
-"""A page in docs/api/ for each public name, and the directive ```{reference} GROUP```, which lists the names of a group.
+"""A page in docs/api/ for each public name, and ```{reference} GROUP```, which lists the names of a group.
 
 The groups follow from `cvxml.__all__`, and the order of the names from the docstring of the package. So a new
 estimator gets its page, its line and its place in the table of contents by itself. Its text comes from docstrings
@@ -82,6 +82,7 @@ def groups() -> dict[str, list[Entry]]:
         for name, item in vars(datasets).items()
         if inspect.isfunction(item) and item.__module__ == datasets.__name__ and name[0] != "_"
     ]
+    of_datasets.sort(key=lambda each: each.name not in ("load", "read", "names"))
     return {
         "functions": [each for each in items if inspect.isfunction(each.item)],
         "results": [each for each in classes if not is_estimator(each.item)],
@@ -152,7 +153,11 @@ def also(entry: Entry) -> str:
         return ""
     takes = [name for name in inspect.signature(entry.item.fit).parameters if name not in ("self", "X", "y")]
     lists = [f"`{name}`" for name in takes if name not in ("weights", "pairs") or name == "pairs"]
-    return f" `fit` also takes {' or '.join(lists)}." if lists and "X" in inspect.signature(entry.item.fit).parameters else ""
+    return (
+        f" `fit` also takes {' or '.join(lists)}."
+        if lists and "X" in inspect.signature(entry.item.fit).parameters
+        else ""
+    )
 
 
 class Reference(SphinxDirective):
@@ -164,7 +169,9 @@ class Reference(SphinxDirective):
         listed = nodes.bullet_list(classes=["reference"])
         found = groups()[self.arguments[0]]
         for entry in found:
-            listed += nodes.list_item("", nodes.paragraph("", "", self.link(entry), *words(f": {entry.line}{also(entry)}")))
+            listed += nodes.list_item(
+                "", nodes.paragraph("", "", self.link(entry), *words(f": {entry.line}{also(entry)}"))
+            )
         pages = "\n".join(f"{each.name} </{each.page}>" for each in found if each.page)
         contents = self.parse_text_to_nodes(f"```{{toctree}}\n:hidden:\n\n{pages}\n```\n")
         return [listed, *contents]
@@ -172,9 +179,18 @@ class Reference(SphinxDirective):
     def link(self, entry: Entry) -> nodes.Node:
         """Return a link to the page of a name, or to the place of a function on the page of its module."""
         code = nodes.literal(text=entry.name)
-        domain, kind, target = ("std", "doc", f"/{entry.page}") if entry.page else ("py", "obj", f"{entry.module}.{entry.name}")
+        domain, kind, target = (
+            ("std", "doc", f"/{entry.page}") if entry.page else ("py", "obj", f"{entry.module}.{entry.name}")
+        )
         return addnodes.pending_xref(
-            "", code, refdomain=domain, reftype=kind, reftarget=target, refexplicit=True, refwarn=True, refdoc=self.env.docname
+            "",
+            code,
+            refdomain=domain,
+            reftype=kind,
+            reftarget=target,
+            refexplicit=True,
+            refwarn=True,
+            refdoc=self.env.docname,
         )
 
 

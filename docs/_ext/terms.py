@@ -26,6 +26,7 @@ PASSED = (
     nodes.math_block,
     nodes.raw,
     addnodes.desc_signature,
+    addnodes.literal_emphasis,  # the type of a parameter
     addnodes.literal_strong,  # the name of a parameter
 )
 LINKED_CODE = "code_links_block"  # sphinx-gallery puts it in place of a literal block

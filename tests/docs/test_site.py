@@ -19,11 +19,12 @@ from urllib.parse import unquote
 import pytest
 
 import cvxml
-from cvxml import displays
+from cvxml import displays, testing
 from cvxml.cli.main import _parser
 from cvxml.core.references import bibtex
 from cvxml.methods import get
 from tests.docs.pages import Site
+from tests.docs.test_reference import example
 
 pytestmark = pytest.mark.slow
 
@@ -80,13 +81,70 @@ def test_a_search_for_a_word_finds_the_page_that_has_it_in_a_title(site: Site, w
     assert page in [index["docnames"][k] for k in (found if isinstance(found, list) else [found])]
 
 
-def test_every_public_name_is_in_the_reference(site: Site) -> None:
-    there = site.pages["api.html"].ids
-    public = {name: getattr(cvxml, name) for name in cvxml.__all__ if not name.startswith("__")}
-    wanted = {f"{'module-' * inspect.ismodule(each)}cvxml.{name}" for name, each in public.items()}
-    wanted |= {f"cvxml.displays.{name}" for name in displays.__all__}
-    wanted |= {f"cvxml.datasets.{name}" for name in ("load", "names", "standardize", "subsample")}
-    assert wanted <= there, wanted - there
+def test_every_page_shows_the_version(site: Site) -> None:
+    shown = f"cvxml {cvxml.__version__}"
+    for name in site.pages:
+        text = (site.folder / name).read_text(encoding="utf-8")
+        (title,) = re.findall(r"<title>(.*?)</title>", text, flags=re.DOTALL)
+        (brand,) = re.findall(r'class="sidebar-brand-text">([^<]*)<', text)
+        assert (brand, title.endswith(shown)) == (shown, True), name
+
+
+# the public names with a page of their own, and their modules; cvxml.displays is a section of api.html
+NAMED = {name: "cvxml" for name in cvxml.__all__ if name not in ("__version__", "displays")}
+NAMED |= dict.fromkeys(displays.__all__, "cvxml.displays")
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_every_public_name_has_a_page_with_its_example_and_a_link(site: Site, name: str) -> None:
+    page, home = site.pages[f"api/{name}.html"], site.pages["api.html"]
+    item = getattr(importlib.import_module(NAMED[name]), name)
+    assert f"{'module-' * inspect.ismodule(item)}{NAMED[name]}.{name}" in page.ids
+    assert f"api/{name}.html" in home.leads
+    code = example(item)
+    assert code
+    assert code.strip() in [each.strip() for each in page.codes]
+
+
+def test_every_function_of_a_module_has_a_link(site: Site) -> None:
+    """Their pages are those of the modules, and test_no_link_is_dead tests the places there."""
+    assert "module-cvxml.displays" in site.pages["api.html"].ids
+    wanted = {f"api/datasets.html#cvxml.datasets.{name}" for name in ("load", "read", "names", "standardize")}
+    wanted |= {f"api/testing.html#cvxml.testing.{name}" for name in testing.__all__}
+    assert wanted <= set(site.pages["api.html"].leads)
+
+
+def test_signatures_have_the_types_of_the_source(site: Site) -> None:
+    """By their short names, and not as numpy's or Sphinx's own spelling of them."""
+    texts = {name: (site.folder / name).read_text(encoding="utf-8") for name in site.pages if "api/" in name}
+    signatures = {
+        name: [
+            re.sub(r"<[^>]*>", "", each) for each in re.findall(r"<dt class=\"sig.*?</dt>", text, re.DOTALL)
+        ]
+        for name, text in texts.items()
+    }
+    strange = re.compile(r"ForwardRef|numpy\.|ndarray\[|_array_like|cvxml\.core")
+    assert {
+        name: found for name, all in signatures.items() if (found := [s for s in all if strange.search(s)])
+    } == {}
+    (solve,) = signatures["api/solve.html"]
+    for part in ("X: ArrayLike,", "y: ArrayLike | None,", "tol: Tolerance = 'normal',", "→ Solution"):
+        assert part in solve, solve
+    assert "mu: float = 0.5," in signatures["api/LMNN.html"][0]
+    assert any("metric: FloatArray" in each for each in signatures["api/Solution.html"])
+    assert any("components: FloatArray" in each for each in signatures["api/Solution.html"])
+
+
+def test_the_page_of_an_estimator_has_all_its_methods(site: Site) -> None:
+    for name, methods in {
+        "LMNN": ("fit", "transform", "pair_distance", "get_metric"),
+        "Gerrymandering": ("fit", "transform", "predict"),
+        "PLML": ("fit", "predict", "weights_at", "metric_at"),
+        "PairClassifier": ("fit", "predict", "calibrate"),
+    }.items():
+        ids = site.pages[f"api/{name}.html"].ids
+        assert {f"cvxml.{name}.{method}" for method in methods} <= ids
+        assert not [each for each in ids if each.endswith(("_request", ".get_params"))]
 
 
 def commands() -> Iterator[tuple[str, argparse.ArgumentParser]]:
@@ -195,6 +253,8 @@ def test_every_block_of_code_is_run_or_known_not_to_be(site: Site) -> None:
             elif language == "sh":
                 # commands of a folder that needs packages of its own
                 assert str(name) == "contributing" or name.name.endswith("README"), name
+            elif name.parts[0] == "api":  # examples of docstrings, which tests/docs/test_reference.py runs
+                assert language == "python", (name, block.astext()[:80])
             elif name.name.startswith("foreign-reports-"):
                 # lines of other packages, and changes that are suggested
                 assert language in ("python", "text"), (name, block.astext()[:80])
@@ -225,11 +285,15 @@ def test_no_page_shows_a_word_to_the_linter(site: Site) -> None:
 
 
 def test_every_estimator_says_its_formula_and_every_function_its_parameters(site: Site) -> None:
-    html = (site.folder / "api.html").read_text(encoding="utf-8")
-    assert html.count('<span class="doc">') >= 24  # a link to the page of the method of each estimator
+    methods = {"kernel_mlsvm": "mlsvm", "ssvm": "gerrymandering"}
+    learners = [name for name in NAMED if hasattr(getattr(cvxml, name, None), "_method")]
+    assert len(learners) >= 24
+    for name in learners:  # a link to the page of the method
+        method = get(getattr(cvxml, name)()._method).id.partition(":")[0]
+        assert f"../{methods.get(method, method)}.html" in site.pages[f"api/{name}.html"].leads, name
     for name in ("solve", "check", "certify_estimator", "evaluate", "certify", "problem", "load"):
         said = inspect.signature(getattr(cvxml, name)).parameters
-        own = html.split(f'id="cvxml.{name}"')[1].split('<dt class="sig')[0]
+        own = (site.folder / f"api/{name}.html").read_text(encoding="utf-8")
         for parameter in said:
             assert f"<strong>{parameter}</strong>" in own, (name, parameter)
 

@@ -120,7 +120,9 @@ def test_pictures_have_the_ground_of_the_page(
     assert all(ground[0] <= lightness <= ground[1] for lightness in found)
 
 
-@pytest.mark.parametrize("name", ["index.html", "api.html", "nca.html", "gallery/local_metrics.html"])
+@pytest.mark.parametrize(
+    "name", ["index.html", "api.html", "api/LMNN.html", "nca.html", "gallery/local_metrics.html"]
+)
 @pytest.mark.parametrize(("scheme", "ground"), [("light", (225, 255)), ("dark", (5, 60))])
 def test_text_and_code_can_be_read(
     address: str, browser: Any, name: str, scheme: str, ground: tuple[int, int]
