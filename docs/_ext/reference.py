@@ -52,7 +52,7 @@ class Entry(NamedTuple):
 
     @property
     def page(self) -> str:
-        """The name of its page; "" for a function of a module, which stands on the page of the module."""
+        """The name of its page; "" for a function of a module: the module has the page."""
         return f"api/{self.name}" if self.module in ("cvxml", "cvxml.displays") else ""
 
     @property
@@ -67,7 +67,7 @@ def is_estimator(item: Any) -> bool:
 
 
 def groups() -> dict[str, list[Entry]]:
-    """Map each group of the reference to its names, in the order in which the docstring of the package has them."""
+    """Map each group of the reference to its names, in the order of the docstring of the package."""
 
     def place(name: str) -> tuple[int, str]:
         found = re.search(rf"\b{name}\b", str(cvxml.__doc__))
@@ -134,7 +134,7 @@ def page(entry: Entry) -> str:
 
 
 def write_pages() -> None:
-    """Write the pages, and remove those of names that no longer exist."""
+    """Write the pages, and remove old pages without a name."""
     texts = {
         DOCS / f"{each.page}.rst": page(each) for group in groups().values() for each in group if each.page
     }
@@ -148,16 +148,10 @@ def write_pages() -> None:
 
 
 def also(entry: Entry) -> str:
-    """Return what the `fit` of an estimator takes besides labels, as a sentence."""
-    if not is_estimator(entry.item):
-        return ""
-    takes = [name for name in inspect.signature(entry.item.fit).parameters if name not in ("self", "X", "y")]
-    lists = [f"`{name}`" for name in takes if name not in ("weights", "pairs") or name == "pairs"]
-    return (
-        f" `fit` also takes {' or '.join(lists)}."
-        if lists and "X" in inspect.signature(entry.item.fit).parameters
-        else ""
-    )
+    """Return a sentence with the lists that `fit` takes in place of labels; "" if it takes no lists."""
+    takes = list(inspect.signature(entry.item.fit).parameters) if is_estimator(entry.item) else []
+    lists = [f"`{name}`" for name in takes if name not in ("self", "X", "y", "weights")]
+    return f" `fit` also takes {' or '.join(lists)}." if lists and "X" in takes else ""
 
 
 class Reference(SphinxDirective):

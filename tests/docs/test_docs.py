@@ -58,6 +58,7 @@ DIRECTIVES = {
     "{eval-rst}",
     "{options}",
     "{parameters}",
+    "{reference}",
     "{statement}",
     "{literalinclude}",
 }
