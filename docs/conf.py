@@ -52,7 +52,17 @@ myst_heading_anchors = 6  # the anchors that a code host gives
 myst_links_external_new_tab = False
 
 autodoc_typehints = "signature"
-SHORT = "ArrayLike Callback Diagnosed Dual FloatArray IntArray Program Table Tolerance".split()
+SHORT = [
+    "ArrayLike",
+    "Callback",
+    "Diagnosed",
+    "Dual",
+    "FloatArray",
+    "IntArray",
+    "Program",
+    "Table",
+    "Tolerance",
+]
 autodoc_type_aliases = {name: name for name in SHORT}  # docs/api.md explains these names
 python_use_unqualified_type_names = True
 maximum_signature_line_length = 80
