@@ -30,7 +30,15 @@ MOST = 300  # seconds for the slow tests of changed places: two and a half minut
 MOST_OF_A_STAGE = 300
 READ = ("cvxml", "tests", "validation", "docs", "examples")  # folders with files that are looked at
 BESIDE = (ROOT / "conftest.py", HERE / "landing.py")
-MADE = ("__pycache__", "api", "build", "gallery", "results", "__cache__", "outputs")  # folders that programs write
+MADE = (
+    "__pycache__",
+    "api",
+    "build",
+    "gallery",
+    "results",
+    "__cache__",
+    "outputs",
+)  # folders that programs write
 
 
 class Stage(NamedTuple):

@@ -63,6 +63,8 @@ class PairClassifier(ClassifierMixin, BaseEstimator):
     def fit(self, pairs: ArrayLike, y: ArrayLike) -> Self:
         """Learn the distance from pairs (p, 2, d) and y (p,), 1 or -1; then choose the threshold for these pairs.
 
+        y: (p,), 1 for similar pairs and -1 for dissimilar pairs.
+
         A pair that is given twice counts once for the distance, as the papers have sets of pairs. It counts twice for
         the threshold.
 
@@ -79,6 +81,8 @@ class PairClassifier(ClassifierMixin, BaseEstimator):
 
     def calibrate(self, pairs: ArrayLike, y: ArrayLike) -> Self:
         """Choose the threshold again, for other pairs (p, 2, d) and y (p,). The distance stays.
+
+        y: (p,), 1 for similar pairs and -1 for dissimilar pairs.
 
         Pairs that the distance was not learnt from give a better estimate. Raises ValueError for bad input, and if all
         pairs are of one kind.

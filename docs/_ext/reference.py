@@ -59,7 +59,7 @@ class Entry(NamedTuple):
     def line(self) -> str:
         """The first sentence of its docstring, in one line."""
         first = (inspect.getdoc(self.item) or "").split("\n\n")[0].replace("\n", " ")
-        return re.split(r"(?<=[^.][.;]) (?=[A-Z])", first)[0]
+        return re.split(r"(?<=[^.][.]) (?=[A-Z])", first)[0]
 
 
 def is_estimator(item: Any) -> bool:
@@ -113,12 +113,13 @@ def members(item: type) -> list[str]:
 
 def page(entry: Entry) -> str:
     """Return the text of a page."""
-    title = f"{entry.module}.{entry.name}"
+    full = f"{entry.module}.{entry.name}"
+    title = full if entry.module == "cvxml" else entry.name  # a long title is broken on a telephone
     out = [title, "=" * len(title), "", f".. currentmodule:: {entry.module}", ""]
     if inspect.ismodule(entry.item):
-        out += [f".. automodule:: {title}"]
+        out += [f".. automodule:: {full}"]
         if entry.name != "typed":
-            shown = [each.name for group in groups().values() for each in group if each.module == title]
+            shown = [each.name for group in groups().values() for each in group if each.module == full]
             out += [f"   :members: {', '.join(shown)}"]
     elif inspect.isclass(entry.item):
         out += [f".. autoclass:: {entry.name}"]
