@@ -155,7 +155,7 @@ def source(method: str) -> list[str]:
     )
     tags = dict.fromkeys(row.tag for section in of.STATEMENT.sections for row in section.rows if row.tag)
     equations = f", equations {', '.join(tags)}" if tags else ""
-    where = f":doc:`formulas, proof and papers <{written.stem}>`"
+    where = f":doc:`formulas, proof and papers </{written.stem}>`"
     return [".. rubric:: Source", "", f"{escaped(of.TITLE + equations)}. Method ``{method}``: {where}.", ""]
 
 
