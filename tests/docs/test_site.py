@@ -85,7 +85,7 @@ def test_every_page_shows_the_version(site: Site) -> None:
     shown = f"cvxml {cvxml.__version__}"
     for name in site.pages:
         text = (site.folder / name).read_text(encoding="utf-8")
-        (title,) = re.findall(r"<title>(.*?)</title>", text, flags=re.DOTALL)
+        (title,) = re.findall(r"<title>(.*?)</title>", text.partition("</head>")[0], flags=re.DOTALL)
         (brand,) = re.findall(r'class="sidebar-brand-text">([^<]*)<', text)
         assert (brand, title.endswith(shown)) == (shown, True), name
 
@@ -129,7 +129,7 @@ def test_signatures_have_the_types_of_the_source(site: Site) -> None:
         name: found for name, all in signatures.items() if (found := [s for s in all if strange.search(s)])
     } == {}
     (solve,) = signatures["api/solve.html"]
-    for part in ("X: ArrayLike,", "y: ArrayLike | None,", "tol: Tolerance = 'normal',", "→ Solution"):
+    for part in ("X: ArrayLike,", "y: ArrayLike | None,", "tol: Tolerance = 'normal',", "&#x2192; Solution"):
         assert part in solve, solve
     assert "mu: float = 0.5," in signatures["api/LMNN.html"][0]
     assert any("metric: FloatArray" in each for each in signatures["api/Solution.html"])
