@@ -17,7 +17,8 @@ BLOCK = 2**22  # numbers that are counted together
 class Numbers(NamedTuple):
     """Floats >= 0 that are computed again whenever they are read.
 
-    rows: returns arrays of them, the same ones at each call. total: how many numbers there are in all arrays.
+    rows: returns arrays of them, the same ones at each call. total: how many there are in all arrays; it only decides
+        whether they are held in memory.
     """
 
     rows: Callable[[], Iterator[FloatArray]]
@@ -27,41 +28,41 @@ class Numbers(NamedTuple):
 def percentiles(numbers: Numbers, at: Sequence[float], most: int = 2**23) -> list[float]:
     """Return the percentiles `at`, as np.percentile does.
 
-    Up to `most` numbers are held in memory. If there are more, they are read twice, and few of them are held.
+    Up to `most` numbers are held in memory. If there are more, they are read twice. Then only the different numbers
+    within about a thousandth of the answers are held.
     """
     rows, total = numbers
     if total <= most:
         return [float(value) for value in np.percentile(np.concatenate(list(rows())), at)]
-    positions = [p / 100 * (total - 1) for p in at]  # between two ranks, counted from 0
-    ends = [(int(position), min(int(position) + 1, total - 1)) for position in positions]
-    found = _of_ranks(rows, sorted({rank for both in ends for rank in both}))
-    return [
-        float(np.quantile([found[below], found[above]], position - below))
-        for position, (below, above) in zip(positions, ends, strict=True)
-    ]
+    return _counted(rows, at)
 
 
-def _of_ranks(rows: Callable[[], Iterator[FloatArray]], ranks: Sequence[int]) -> dict[int, float]:
-    """For each rank, counted from 0, the number that has this rank.
+def _counted(rows: Callable[[], Iterator[FloatArray]], at: Sequence[float]) -> list[float]:
+    """Return the percentiles without a list of all numbers.
 
-    Floats >= 0 have the order of their bits, read as integers. So the counts of the numbers by their first bits tell
-    with which bits the number of a rank begins. Only numbers with such a beginning are then collected, equal ones once.
+    Floats >= 0 have the order of their bits, read as integers. All numbers are counted by their first bits. The counts
+    show how the number of each rank begins. Numbers with such a beginning are then collected, equal ones once.
     """
     counts = np.zeros(2 ** (63 - SHIFT), dtype=np.int64)
     for block in watched(_blocks(rows())):
         counts += np.bincount(_first_bits(block), minlength=len(counts))
     up_to = np.cumsum(counts)
+    last = int(up_to[-1]) - 1  # ranks are counted from 0
+    positions = [p / 100 * last for p in at]
+    ranks = np.array([(int(position), min(int(position) + 1, last)) for position in positions])
     beginnings = np.searchsorted(up_to, ranks, side="right")
     chosen = np.unique(beginnings)
     parts = [_collected(block, chosen) for block in watched(_blocks(rows()))]
     values = np.concatenate([part[0] for part in parts])
     order = np.argsort(values)
-    collected = np.cumsum(np.concatenate([part[1] for part in parts])[order])
-    found = {}
-    for rank, beginning in zip(ranks, beginnings, strict=True):
-        smaller = up_to[beginning] - counts[chosen[chosen <= beginning]].sum()  # and not collected
-        found[rank] = float(values[order][np.searchsorted(collected, rank - smaller, side="right")])
-    return found
+    values, collected = values[order], np.cumsum(np.concatenate([part[1] for part in parts])[order])
+    chosen_up_to = np.cumsum(counts[chosen])[np.searchsorted(chosen, beginnings)]
+    not_collected = up_to[beginnings] - chosen_up_to  # of the smaller numbers
+    ends = values[np.searchsorted(collected, ranks - not_collected, side="right")]
+    return [
+        float(np.quantile(both, position - int(position)))
+        for both, position in zip(ends, positions, strict=True)
+    ]
 
 
 def _collected(block: FloatArray, chosen: IntArray) -> tuple[FloatArray, IntArray]:

@@ -14,10 +14,15 @@ from tests.instances import assert_named, own_misreadings, random_data
 from tests.methods.itml.problems import FEW, N0, PAIRS0, PRIOR0, X1, Y1
 
 
+def bounds_of_metric_learn(X: FloatArray) -> tuple[float, float]:
+    distinct = np.unique(X, axis=0)
+    u, l = np.percentile(np.linalg.norm(distinct[:, None] - distinct, axis=2), (5, 95))
+    return float(u), float(l)
+
+
 def as_metric_learn(X: FloatArray, pairs: dict[str, Any], gamma: float) -> FloatArray:
-    """What that package computes: bounds from the full matrix of plain distances."""
-    distances = np.linalg.norm(X[:, None] - X, axis=2)
-    u, l = np.percentile(distances, (5, 95))
+    """What that package computes: bounds from the full matrix of plain distances between distinct points."""
+    u, l = bounds_of_metric_learn(X)
     A, lam, xi = np.eye(X.shape[1]), {}, {}
     for _ in range(1000):
         for kind, sign, start in (("similar", 1.0, u), ("dissimilar", -1.0, l)):
@@ -32,16 +37,19 @@ def as_metric_learn(X: FloatArray, pairs: dict[str, Any], gamma: float) -> Float
 
 
 @pytest.mark.slow
-def test_the_answer_of_metric_learn_is_named() -> None:
+@pytest.mark.parametrize("copies", [0, 12])
+def test_the_answer_of_metric_learn_is_named(copies: int) -> None:
+    """It counts a point that is given twice once."""
     X, _ = random_data(0, n=25, d=2)
+    X = np.concatenate([X, X[:copies]])
     params: dict[str, Any] = {"gamma": 0.3, "pairs": {"similar": [[k, k + 3] for k in range(9)],
                                                       "dissimilar": [[k, k + 13] for k in range(12)]}}  # fmt: skip
     A = as_metric_learn(X, params["pairs"], 0.3)
     report = cvxml.check("itml", X, None, A, **params)
     assert report.verdict is Verdict.REFUTED
     assert any("metric-learn" in line for line in report.diagnosis), report.diagnosis
-    u, l = np.percentile(np.linalg.norm(X[:, None] - X, axis=2), (5, 95))
-    assert cvxml.check("itml", X, None, A, bounds=(u, l), **params).verdict is Verdict.CERTIFIED
+    bounds = bounds_of_metric_learn(X)
+    assert cvxml.check("itml", X, None, A, bounds=bounds, **params).verdict is Verdict.CERTIFIED
 
 
 D0 = np.array([np.sum((X1[i] - X1[j]) ** 2) for i in range(N0) for j in range(i)])

@@ -7,6 +7,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
+from cvxml.methods.itml import percentiles as counting
 from cvxml.methods.itml.instance import default_bounds
 from cvxml.methods.itml.percentiles import Numbers, percentiles
 
@@ -30,7 +31,10 @@ def drawn(kind: str, seed: int) -> np.ndarray:
     "kind",
     ["spread", "few values", "zeros", "all orders of magnitude", "neighbouring floats"],
 )
-def test_counted_percentiles_are_those_of_numpy(kind: str, seed: int) -> None:
+def test_counted_percentiles_are_those_of_numpy(
+    kind: str, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(counting, "BLOCK", 500)  # so that there are several blocks
     values = drawn(kind, seed)
     parts = np.array_split(values, 7)
     numbers = Numbers(lambda: iter(parts), len(values))
