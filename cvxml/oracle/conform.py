@@ -212,16 +212,18 @@ def _next_step(rows: Sequence[Row]) -> list[str]:
         return [
             f"next: mend the mistake that is named for {printable(named.case)}, and run the same command again"
         ]
-    if "refuted" in first or "close" in first:
-        case = printable(first.get("refuted", first.get("close", rows[0])).case)
+    wrong = [row for verdict in ("refuted", "close") for row in rows if row.verdict == verdict]
+    far = next(
+        (row for row in wrong if row.rel_gap is not None), None
+    )  # an answer that is no metric has no gap
+    if far is not None:
         return [
-            f"next: give the program ten times the iterations; if the gap of {case} stays, the program solves "
-            f"another problem, and if it shrinks, judge it with --tol loose"
+            f"next: give the program ten times the iterations; if the gap of {printable(far.case)} stays, the program "
+            f"solves another problem, and if it shrinks, judge it with --tol loose"
         ]
-    if "inconclusive" in first:
-        return [
-            f"next: read the reason below {printable(first['inconclusive'].case)}; neither verdict is proved"
-        ]
+    for verdict in ("refuted", "close", "inconclusive"):
+        if verdict in first:
+            return [f"next: read the reason below {printable(first[verdict].case)}"]
     if "certified" in first:
         return ["next: add this command to your tests; --seed N draws new points"]
     return ["next: choose cases that the program can solve, with --only PATTERN"] if rows else []

@@ -445,6 +445,8 @@ def test_a_table_of_no_rows() -> None:
         (["certified", "error", "refuted"], "case 1"),
         (["close", "refuted", "refuted: a mistake"], "case 2"),
         (["close", "certified", "refuted"], "case 2"),
+        (["no metric", "close", "certified"], "case 1"),
+        (["certified", "no metric", "inconclusive"], "case 1"),
         (["certified", "close", "close"], "case 1"),
         (["skipped", "certified", "inconclusive"], "case 2"),
         (["skipped", "certified"], "--seed"),
@@ -454,8 +456,9 @@ def test_a_table_of_no_rows() -> None:
 def test_the_last_line_of_the_table_names_the_case_to_look_at(verdicts: list[str], named: str) -> None:
     rows = []
     for k, text in enumerate(verdicts):
-        verdict, _, mistake = text.partition(": ")
-        rows.append(Row(f"case {k}", "lmnn", verdict, diagnosis=(mistake,) if mistake else ()))
+        verdict, _, mistake = text.replace("no metric", "refuted").partition(": ")
+        gap = 0.1 if text in ("refuted", "close") else None
+        rows.append(Row(f"case {k}", "lmnn", verdict, rel_gap=gap, diagnosis=(mistake,) if mistake else ()))
     last = as_table(rows).splitlines()[-1]
     assert named in last
     assert [row.case for row in rows if row.case in last] == [named] * named.startswith("case")
