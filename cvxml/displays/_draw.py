@@ -137,8 +137,7 @@ def legend(ax: Any, title: str) -> Any:
     The legend makes the axes smaller, so the title is wrapped again afterwards.
     """
     handles, labels = ax.get_legend_handles_labels()
-    slot = ax.get_position(original=True).width * ax.figure.bbox.width / ax.figure.dpi
-    room = _letters_in(ax, max(1.15 * slot, 0.95 * _part(ax)[0]))
+    room = _letters_in(ax, 0.95 * _part(ax)[0])
     labels = [textwrap.fill(label, room) for label in labels]
     columns = next((c for c in (3, 2) if _letters_of(labels, c) <= room), 1)
     made = ax.legend(

@@ -126,6 +126,14 @@ def test_a_display_fits_into_half_of_a_figure_of_7_by_3_inches(draw: Any) -> Non
     assert min(drawn.width, drawn.height) > 0.4 * display.figure_.dpi
 
 
+def test_a_legend_takes_the_width_of_its_part_of_the_figure() -> None:
+    """A narrower legend has more lines, and leaves less room for the picture."""
+    figure, axes = plt.subplots(1, 2, figsize=(7, 3))
+    display = displays.MetricEllipseDisplay.from_estimator(fitted(cvxml.MLSVM(lam=0.1)), X, y, ax=axes[1])
+    figure.canvas.draw()
+    assert display.ax_.get_window_extent().height > 0.5 * figure.bbox.height
+
+
 def test_a_layout_of_the_user_stays() -> None:
     figure, ax = plt.subplots(layout="tight")
     engine = figure.get_layout_engine()
