@@ -333,7 +333,6 @@ def unnamed(asked: Asked, diagnosis: Diagnosis) -> str:
         f"no misreading is named: none of {tried} explains the metric. In the best of them the relative gap is "
         f"{_best(diagnosis.times)}. A name needs a gap {SURELY:,} times smaller, the list of the nearest {BETTER:,} "
         f"times (another number, or several optima: {SURELY:,} times; a name with several optima also needs a gap of "
-        f"at most {NOT_BY_LUCK:g}). Next: compare the parts "
-        f"of your program with those of `cvxml evaluate {method} DATA --metric FILE`, in Python "
-        f"cvxml.evaluate({method!r}, X, y, metric)"
+        f"at most {NOT_BY_LUCK:g}). Next: compare the parts of your program with those "
+        f"of `cvxml evaluate {method} DATA --metric FILE`, in Python cvxml.evaluate({method!r}, X, y, metric)"
     )

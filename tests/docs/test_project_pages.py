@@ -139,4 +139,6 @@ def test_the_release_has_the_golden_cases_without_cvxml(tmp_path: Path) -> None:
     assert {path.name for path in folder.glob("*.json")} == known
     (tmp_path / "answers").mkdir()
     judged = [sys.executable, "-I", str(folder / "judge.py"), str(tmp_path / "answers"), "rca-iris"]
-    assert subprocess.run(judged, capture_output=True).returncode == 1  # a missing answer
+    done = subprocess.run(judged, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "")  # a missing answer, and no traceback
+    assert "1 without an answer" in done.stdout

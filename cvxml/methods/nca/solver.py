@@ -112,9 +112,9 @@ def _best(
     """Return the run with the best proved objective of its metric, as a matrix of floats.
 
     In the coordinates a run always ends lower than it starts. But if features are nearly collinear, A^T A has large
-    entries that cancel, and rounding to floats may make it far worse. So we compare the rounded metrics. A start may be
-    better than all results only if the result of its run is worse after rounding. If one is better, we run a descent
-    from it in fewer coordinates, without the thin ones.
+    entries that cancel, and rounding to floats may make it far worse. So we compare the rounded metrics. A start can be
+    better than all of them only if its run ended lower, before rounding. If one is better, we run a descent from it in
+    fewer coordinates, without the thin ones.
     """
 
     def bound_of_objective(Q: FloatArray) -> float:
