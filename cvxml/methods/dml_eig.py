@@ -362,7 +362,6 @@ class DMLEig(FamilyMethod[Instance]):
         return evaluate(given.X, given.pairs, M)
 
     def member(self, given: Instance, number: Callable[[float], Any] = float) -> Family:
-        """The budget of the similar pairs, and the loss -min of the dissimilar squared distances."""
         if given.many:
             everyone = AllSimilar(given.X, given.y, given.rank)
             return Family(everyone, (Term(Least(), Across(everyone.classes)),))
@@ -389,11 +388,9 @@ class DMLEig(FamilyMethod[Instance]):
         return {"q": q}
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """The parameters; pairs are included if they were given."""
         return {"pairs": given.stored}
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
-        """A note on the number of dissimilar pairs, and of those with a dual variable above 1e-6."""
         sizes = np.bincount(given.y)
         count = int(len(given.y) ** 2 - np.sum(sizes**2)) // 2 if given.many else len(given.pairs.dissimilar)
         held = np.count_nonzero(certificate.dual["q"] > 1e-6)

@@ -182,7 +182,6 @@ class FrobMetric(TripletMethod[Instance]):
         return {"objective": objective(given, M), "triplets": given.triplets()}
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
-        """The regularizer ||M||^2 / 2, and a hinge on the triplets."""
         norm = Frobenius(given.X, number(1))
         term = Term(Hinge(number(given.C) / given.count), self.rows(given))
         return Family(norm, (term,), of_regularizer=True, radius=norm.around)

@@ -271,7 +271,6 @@ class Balls(NamedTuple):
 
 
 def in_balls(given: Instance) -> Balls:
-    """S and D as balls at the current precision."""
     return Balls(
         *(flint().arb_mat([[ball(e) for e in row] for row in M.tolist()]) for M in (given.S, given.D))
     )
@@ -376,14 +375,20 @@ def radius(given: Instance, A: FloatArray, gap: float) -> float:
 
 
 def _means(question: Question) -> float | None:
-    """The factor from S^-1 #_t D with means to the same with sums; None if mu > 0, because it is then no multiple."""
+    """The factor that turns the solution for means over the pairs into the solution for sums.
+
+    None if mu > 0, because then neither solution is a multiple of the other.
+    """
     given = question.checked(instance)
     similar, dissimilar = len(given.pairs.similar), len(given.pairs.dissimilar)
     return dissimilar**given.t / similar ** (1 - given.t) if given.mu == 0 else None
 
 
 def _ordered(question: Question) -> OtherProblem | None:
-    """S and D are twice those of mu / 2, so the metric is 2^(2t - 1) times the solution there; None if mu = 0."""
+    """The problem with every pair counted twice, once in each order; None if mu = 0.
+
+    Its S and D are twice those for mu / 2, so its solution is 2^(2t - 1) times the solution for mu / 2.
+    """
     given = question.checked(instance)
     if given.mu == 0:
         return None
@@ -553,7 +558,6 @@ class GMML(ConvexMethod[Instance]):
         return in_one_step(A, {"Y": A}, lambda *_: proof, callback)
 
     def least_scale(self, given: Instance) -> float:
-        """`UNMOVED` for each feature, unless the weight is 1/2."""
         return _least_scale(given)
 
     def stored(self, given: Instance) -> dict[str, Any]:

@@ -372,15 +372,12 @@ class LMNN(FamilyMethod[Instance]):
 
     @property
     def MISREADINGS(self) -> dict[str, Misreading]:  # type: ignore[override]
-        """The problems that implementations solve by mistake, by name."""
         return misreadings(self)
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """Check data and parameters, as the function `instance` does."""
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
-        """The literal problem with all triplets. Variables: "M" (d, d) and "xi" (t,)."""
         return problem(given.X, given.targets, given.triplets(), given.mu, self.squared)
 
     def literal_rows(self, given: Instance) -> int:
@@ -388,28 +385,22 @@ class LMNN(FamilyMethod[Instance]):
         return int(np.count_nonzero(given.impostors))
 
     def constraint_names(self, given: Instance) -> list[str]:
-        """The names of the constraints, one for each triplet."""
         triplets = triplet_names(given.triplets())
         return ["M psd", "xi >= 0", *triplets] if triplets else ["M psd"]
 
     def dual(self, given: Instance) -> Any:
-        """The literal dual with all triplets. Variable: "lambda" (t,)."""
         return dual(given.X, given.targets, given.triplets(), given.mu, self.squared)
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
-        """Solve the literal problem by constraint generation, with the function `generated`."""
         return generated(given, self.squared, solver)
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """The objective at M, from the definition."""
         return objective(given, M, self.squared)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
-        """The intermediates at M, by name; see the function `evaluate`."""
         return evaluate(given, M, self.squared)
 
     def member(self, given: Instance, number: Callable[[float], Any] = float) -> Family:
-        """The linear regularizer <C, M> and one hinge on the triplets."""
         mu = number(given.mu)
         C = Weights(given.targets, np.full(len(given.targets), 1 - mu))
         hinge = SquaredHinge(mu) if self.squared else Hinge(mu)
@@ -422,17 +413,14 @@ class LMNN(FamilyMethod[Instance]):
         return (Triplets(given.targets, given.impostors).read(dual),)
 
     def named(self, given: Instance, duals: Duals) -> Dual:
-        """The dual variables "price" (t,) and their "triplets" (t, 3)."""
         return {"price": duals.a, "triplets": Triplets(given.targets, given.impostors).named(duals)}
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """The parameters, with the targets or the triplets as explicit lists."""
         if not given.labelled:
             return {"mu": given.mu, "n_neighbors": None, "triplets": given.triplets().tolist()}
         return {"mu": given.mu, "n_neighbors": given.n_neighbors, "targets": given.target_lists()}
 
     def derived(self, given: Instance) -> tuple[str, ...]:
-        """Return "targets" if n_neighbors decides them."""
         return () if given.n_neighbors is None else ("targets",)
 
     def ties(self, given: Instance) -> int:
@@ -440,7 +428,6 @@ class LMNN(FamilyMethod[Instance]):
         return given.ties
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
-        """Notes for the user: number of triplets, number of positive dual variables, ties."""
         priced = np.count_nonzero(certificate.dual["price"])
         said = [f"{count(given.impostors)} triplets, {priced} with a positive dual variable"]
         if given.ties:

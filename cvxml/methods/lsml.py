@@ -371,7 +371,6 @@ class LSML(FamilyMethod[Instance]):
         return len(given.quadruplets)
 
     def duals(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
-        """The dual variables "s" (q,) from cvxpy's values."""
         return {"s": values["s"]}
 
     def objective(self, given: Instance, M: FloatArray) -> float:
@@ -417,7 +416,6 @@ class LSML(FamilyMethod[Instance]):
         return ("quadruplets",) if given.by_labels else ()
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
-        """Notes if the prior is optimal, and on far pairs of equal points."""
         said = []
         if not certificate.dual["s"].any():
             said.append("the prior is the optimum: it violates no comparison")

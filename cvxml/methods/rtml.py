@@ -145,7 +145,6 @@ def objective(given: Instance, M: FloatArray) -> float:
 
 
 def _loss(v: float, width: float) -> float:
-    """l(v), computed piecewise."""
     if v >= 1:
         return 0.0
     if v <= 1 - width:
@@ -267,7 +266,6 @@ class RTML(TripletMethod[Instance]):
         return evaluate(given, M)
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
-        """lam/2 ||M||^2 and a smoothed hinge on the triplets."""
         norm = Frobenius(given.X, number(given.lam))
         smoothed = SmoothedHinge(number(given.width)) if given.width else Hinge(number(1))
         return Family(norm, (Term(smoothed, self.rows(given)),), of_regularizer=True, radius=norm.around)

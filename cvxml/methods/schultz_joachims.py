@@ -253,7 +253,6 @@ class SchultzJoachims(CombinationMethod[Instance]):
         return evaluate(given, M)
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
-        """1/2 ||M||^2 for combinations of the columns, and a hinge on the triplets."""
         norm = NormOfCombination(given.X, given.basis)
         term = Term(Hinge(number(given.C)), self.rows(given))
         return Family(norm, (term,), of_regularizer=True, radius=norm.around)

@@ -101,7 +101,6 @@ class Instance(WithVectors):
 
     @property
     def basis(self) -> FloatArray:
-        """The vectors (K, d)."""
         return self.vectors
 
 
@@ -283,7 +282,6 @@ class SCML(CombinationMethod[Instance]):
         return evaluate(given, M)
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
-        """The sum of the weights, and a hinge on the triplets."""
         weights = SumOfWeights(given.X, given.basis, number(given.beta))
         return Family(weights, (Term(Hinge(number(1) / given.count), self.rows(given)),))
 
@@ -296,7 +294,6 @@ class SCML(CombinationMethod[Instance]):
         return {"beta": given.beta, "basis": given.basis.tolist(), "n_basis": count, **given.stored}
 
     def derived(self, given: Instance) -> tuple[str, ...]:
-        """The names of the parameters that were made here: the triplets, and the basis if it comes from triplets."""
         return (*super().derived(given), *(("basis",) if given.by_triplets else ()))
 
 

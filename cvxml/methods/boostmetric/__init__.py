@@ -262,7 +262,6 @@ class BoostMetric(TripletMethod[Instance]):
         return dual(given.X, given.triplets(), given.v)
 
     def duals(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
-        """The dual of cvxpy as "price" (m,), one share per triplet, and "triplets" (m, 3)."""
         return {"price": values["u"], "triplets": given.triplets()}
 
     def objective(self, given: Instance, M: FloatArray) -> float:
@@ -272,7 +271,6 @@ class BoostMetric(TripletMethod[Instance]):
         return evaluate(given, M)
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
-        """The regularizer v tr M, and one log sum exp over all triplets."""
         regularizer, rows = Trace(given.X, number(given.v)), Together(given.triplets())
         loss = LogSumExp(np.array([number(1)]), np.ones((1, given.count), dtype=bool))
         return Family(regularizer, (Term(loss, rows),), NATS, anchors=AboveThreshold(regularizer, loss, rows))
@@ -328,7 +326,6 @@ class BoostMetric(TripletMethod[Instance]):
             return self.exact(given, M, dual, root=root)
 
     def decided(self, given: Instance) -> Decided:
-        """The proved relation of v to v*, and the bounds of v*."""
         anchors = self.family(given).anchors
         assert isinstance(anchors, AboveThreshold)
         return anchors.decided
@@ -337,7 +334,6 @@ class BoostMetric(TripletMethod[Instance]):
         return {"v": given.v, **given.stored}
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
-        """A note if v is at v*, or so close that no lower bound is proved."""
         decided, anchors = self.decided(given), self.family(given).anchors
         if decided.what == AT:
             return [NONE_IS_OPTIMAL.format(v=given.v)]

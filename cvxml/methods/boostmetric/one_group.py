@@ -39,7 +39,6 @@ class Together(NamedTuple):
         return Duals(table.ravel(), np.arange(table.size))
 
     def blocks(self, view: View, duals: Duals, kept: float = math.inf) -> Iterator[Block]:
-        """All rows, as one block."""
         (near, error_near), (far, error_far) = view.pairs(self.near), view.pairs(self.far)
         error = error_near + error_far + 2 * EPS * (near + far)
         yield Block((far - near)[None], error[None], self.table(duals)[None], slice(0, 1))
@@ -58,10 +57,8 @@ class Together(NamedTuple):
         return self.duals(np.where((i == j) & (i == l), self.table(duals), -np.inf))
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[Any]:
-        """v of all rows, from integer squared distances D[i][j]."""
         return (D[i][l] - D[i][j] for i, j, l in self.listed.tolist())
 
     def entries(self, key: IntArray) -> Entries:
-        """The entries of B for the rows `key`, as in `WithEntries`."""
         i, j, l = self.listed[key].T
         return triplet_entries(i, j, l)

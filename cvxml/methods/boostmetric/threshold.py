@@ -54,7 +54,7 @@ class Sides(NamedTuple):
 
 
 def sides(X: FloatArray, rows: Together) -> Iterator[Sides]:
-    """Bounds of v* that get closer to each other, best so far."""
+    """Yield bounds of v*, each at least as good as the one before."""
     of = differences(X, rows)
     r, eps, best = of.far.shape[1], 1.0, None
     M = ABOVE / r * np.eye(r)
@@ -126,7 +126,6 @@ class AboveThreshold(Anchors):
 
     @property
     def decided(self) -> Decided:
-        """The proved relation of v to v*, and the bounds of v*."""
         return self._found[1]
 
     @cached_property

@@ -55,7 +55,6 @@ class Differences(NamedTuple):
 
 
 def differences(X: FloatArray, rows: Together) -> Differences:
-    """The differences of the triplets in `rows`, for points X (n, d)."""
     P = X - middle(X)
     near, far = (P[pairs[:, 0]] - P[pairs[:, 1]] for pairs in (rows.near, rows.far))
     largest = math.sqrt(max(float(np.max(np.sum(E**2, axis=1))) for E in (near, far))) or 1.0
@@ -79,7 +78,6 @@ class OverTriplets(NamedTuple):
         return _softmax(self.margins(M))[1]
 
     def value(self, M: FloatArray) -> float:
-        """f(M)"""
         found = _softmax(self.margins(M))[0] + self.charge(float(np.trace(M)))[0]
         return found if math.isfinite(found) else math.inf
 
@@ -92,7 +90,6 @@ class OverTriplets(NamedTuple):
         return Z
 
     def derivatives(self, G: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The gradient (r, r) and the Hessian in dX, at M = G (I + dX) G^T. The Hessian acts on svec(dX)."""
         near, far, T = self.of.near @ G, self.of.far @ G, G.T @ G
         _, slope, curvature = self.charge(float(np.trace(T)))
         p = _softmax(np.sum(far**2, axis=1) - np.sum(near**2, axis=1))[1]

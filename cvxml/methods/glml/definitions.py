@@ -48,7 +48,6 @@ def fitted(X: FloatArray, y: IntArray, c: int, alpha: float = 0.0) -> tuple[Floa
 
 
 def gaussian_density(x: FloatArray, mu: FloatArray, Sigma: FloatArray) -> float:
-    """Return the normal density at x."""
     z = x - mu
     with np.errstate(over="ignore"):
         normaliser = math.sqrt(np.linalg.det(2 * math.pi * Sigma))
@@ -93,7 +92,6 @@ def B_pairwise(log_p: FloatArray, G: FloatArray) -> FloatArray:
 
 
 def log_gaussian(x: FloatArray, mu: FloatArray, Sigma: FloatArray) -> float:
-    """Return the logarithm of the normal density at x."""
     z = x - mu
     log_det = float(np.linalg.slogdet(Sigma)[1])
     return -0.5 * (float(z @ np.linalg.solve(Sigma, z)) + log_det + len(x) * math.log(2 * math.pi))

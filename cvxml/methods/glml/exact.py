@@ -218,7 +218,6 @@ class Gaussians:
 
 
 def entry_products(A: Any, B: Any) -> list[Any]:
-    """The entrywise products of A and B, as a list."""
     return [a * b for a, b in zip(A.entries(), B.entries(), strict=True)]
 
 

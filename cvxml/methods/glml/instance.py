@@ -179,13 +179,11 @@ class Mixtures:
         return logs
 
     def log_densities(self, Q: FloatArray) -> FloatArray:
-        """log(prior_c p_c(x)), (q, C)."""
         logs = self.components(Q)
         classes = range(self.n_classes)
         return np.stack([logsumexp(logs[:, self.of_class == c], axis=1) for c in classes], axis=1)
 
     def curvatures(self, Q: FloatArray) -> FloatArray:
-        """G_c(x), (q, C, d, d)."""
         each = np.broadcast_to(np.eye(self.n_classes)[:, None], (self.n_classes, len(Q), self.n_classes))
         G = np.stack([self.weighted_with_size(Q, one)[0] for one in each], axis=1)
         return G / self.unit / self.unit

@@ -94,7 +94,6 @@ class GLML(ConvexMethod[Instance]):
     )
 
     def allowed(self, given: Instance, M: FloatArray) -> FloatArray:
-        """M (d, d), scaled to determinant 1."""
         return of_determinant_1(M)
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
@@ -132,7 +131,6 @@ class GLML(ConvexMethod[Instance]):
         return ["|M| >= 1"]
 
     def dual(self, given: Instance) -> Any:
-        """The dual problem, with variables "y" and "u"."""
         from cvxml.methods.glml.problem import dual
 
         return dual(_only(literal_B(given)))
@@ -173,7 +171,6 @@ class GLML(ConvexMethod[Instance]):
         return {"objective": self.objective(given, M), **values}
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
-        """The certificate from any "y" and "u", (q,) each."""
         y, u = (dual_array(dual, name, (len(given.Q),)) for name in ("y", "u"))
         return _certificate(given, _each(given, M), y, u)
 
@@ -210,11 +207,9 @@ class GLML(ConvexMethod[Instance]):
         return given.params
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
-        """The proved cases of B, and the number of queries with equal densities."""
         return _notes(given, proved_B(given).cases)
 
     def unattained(self, given: Instance) -> str:
-        """A sentence if B is proved singular and semidefinite at a query, so that no metric attains the infimum."""
         cases = proved_B(given).cases
         count = cases.count(Case.SINGULAR)
         where = "" if given.one else f" at {count} of {len(cases)} queries"
@@ -232,7 +227,7 @@ class GLML(ConvexMethod[Instance]):
 
 
 def _each(p: Instance, M: FloatArray) -> FloatArray:
-    """The metrics (q, d, d)."""
+    """The metrics as an array (q, d, d), also for a single query."""
     return M[None] if p.one else M
 
 

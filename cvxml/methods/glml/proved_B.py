@@ -101,7 +101,6 @@ class Errors(NamedTuple):
 
 
 def component_errors(model: Mixtures, Q: FloatArray) -> Errors:
-    """Return bounds of the errors of the components at queries Q (q, d)."""
     d = Q.shape[1]
     few = (d + 2) * EPS
     T = model.whitening

@@ -104,7 +104,6 @@ def direction(model: Generative, Q: FloatArray) -> tuple[FloatArray, FloatArray]
 
 
 def curvature(model: Generative, Q: FloatArray) -> Curvature:
-    """B at the queries Q (q, d)."""
     with np.errstate(over="ignore", invalid="ignore"):
         log_p = model.log_densities(Q)
         a, log_size = pair_weights(log_p)

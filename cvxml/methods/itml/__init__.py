@@ -398,7 +398,6 @@ class ITML(FamilyMethod[Instance]):
         return {"lam_S": lam_S, "lam_D": lam_D}
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """The parameters, with prior and bounds as numbers. Pairs are None if they were not given and follow from y."""
         return {
             "gamma": given.gamma,
             "prior": given.prior.tolist(),
@@ -407,7 +406,6 @@ class ITML(FamilyMethod[Instance]):
         }
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
-        """Notes for the user: whether the prior is optimal, and the number of similar pairs of equal points."""
         said = []
         if all(not lam.any() for lam in certificate.dual.values()):
             said.append("the prior is the optimum: it violates no bound, so these pairs have no influence")

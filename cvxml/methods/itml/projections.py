@@ -76,7 +76,6 @@ class _Point:
         self.A += beta * np.outer(self.A @ x, x @ self.A)
 
     def proof(self) -> Certificate:
-        """The certificate of A with the present lambda."""
         n_S = len(self.p.pairs.similar)
         return METHOD.certify(
             self.p, (self.A + self.A.T) / 2, {"lam_S": self.lam[:n_S], "lam_D": self.lam[n_S:]}

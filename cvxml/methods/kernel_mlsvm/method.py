@@ -57,7 +57,10 @@ class OfKernel(Frobenius):
     """The regularizer lam/2 ||M||^2 for M = E^T phi E."""
 
     def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
-        """1. The best multiple for E may be too large for the true kernel, which differs from E E^T (rounding.py)."""
+        """Return 1.
+
+        The best multiple for E may be too large for the true kernel, which differs from E E^T (rounding.py).
+        """
         return 1.0
 
     def second_derivative(self, at: Scaled) -> None:
@@ -139,7 +142,6 @@ class KernelMLSVM(FamilyMethod[Instance]):
         return problem(given.E, given.N, given.lam)
 
     def constraint_names(self, given: Instance) -> list[str]:
-        """The names of the constraints; only points with targets and impostors have a margin."""
         return ["(2) A psd", "(2) xi >= 0", *(f"(2) margin of point {i}" for i in given.N.usable)]
 
     def dual(self, given: Instance) -> Any:
@@ -173,11 +175,9 @@ class KernelMLSVM(FamilyMethod[Instance]):
         return member_of(OfKernel(given.E, number(given.lam), features=False), given.N, number)
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
-        """Read the dual as "mlsvm" does: "u", "u_index", "w" and "w_index"."""
         return LINEAR.read(given.linear, dual)
 
     def named(self, given: Instance, duals: Duals) -> Dual:
-        """The dual by its names, as in "mlsvm": "u", "u_index", "w" and "w_index"."""
         return LINEAR.named(given.linear, duals)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
@@ -256,7 +256,6 @@ class KernelMLSVM(FamilyMethod[Instance]):
         return {**given.linear.stored(), **given.kernel}
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
-        """Notes on the number of usable points, on ties, and on data that have little influence on the metric."""
         return notes_on(given.N, certificate, found.status is Status.CONVERGED)
 
     def ties(self, given: Instance) -> int:

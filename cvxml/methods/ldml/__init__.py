@@ -262,7 +262,6 @@ class Counted(NamedTuple):
 
 
 def counts(given: Instance) -> Counted:
-    """Return the weights of the losses, computed from the definition."""
     losses, weights, alone = given.weighing
     listed = [1.0] * sum(map(len, given.pairs)) if weights is None else weights.tolist()
     near, far = listed[: len(given.pairs.similar)], listed[len(given.pairs.similar) :]
@@ -303,7 +302,6 @@ def threshold(given: Instance, near: list[float], far: list[float]) -> float:
 
 
 def _log_1_exp(z: float) -> float:
-    """log(1 + exp(z))"""
     return max(z, 0.0) + math.log1p(math.exp(-abs(z)))
 
 
@@ -522,7 +520,6 @@ class LDML(FamilyMethod[Instance]):
         return dual(given.X, given.pairs, given.b, given.weighing)
 
     def literal_rows(self, given: Instance) -> int:
-        """The number of pairs, plus one for all self-pairs."""
         return given.rows
 
     def objective(self, given: Instance, M: FloatArray) -> float:
@@ -569,7 +566,6 @@ class LDML(FamilyMethod[Instance]):
         return found._replace(status=Status.NOT_ATTAINED) if self.across(given) else found
 
     def unattained(self, given: Instance) -> str:
-        """A sentence if no metric attains the infimum, and this is proved; else empty."""
         count = self.across(given)
         return ACROSS.format(count=count) if count else self.shown(given).separates
 
@@ -589,7 +585,6 @@ class LDML(FamilyMethod[Instance]):
         return found if found is Status.NOT_ATTAINED else super().status(found, certificate, tol, solver)
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """The value of b, the pairs if they were given, and the weights of the losses that are not the default."""
         losses, weights, self_pairs = given.weighing
         own = {
             "losses": losses if losses != SUM else None,
@@ -600,7 +595,6 @@ class LDML(FamilyMethod[Instance]):
         return {"b": given.b, "pairs": given.stored, **kept}
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
-        """Notes for the user: whether the infimum is not attained, else the value of a free b."""
         said = [self.shown(given).separates] if self.shown(given).separates else []
         if count := self.across(given):
             said.append(ACROSS.format(count=count))

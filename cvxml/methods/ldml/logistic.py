@@ -71,11 +71,9 @@ class Labelled(NamedTuple):
         return Duals(a, np.arange(len(a)))
 
     def blocks(self, view: View, duals: Duals, kept: float = math.inf) -> Iterator[Block]:
-        """All rows as one block."""
         return self.pairs.blocks(view, duals, kept)
 
     def weights(self, duals: Duals) -> Weights:
-        """sum_t a_t X_t, as weights of the pairs."""
         return self.pairs.weights(duals)
 
     def within_span(self, labels: IntArray, duals: Duals) -> Duals:
@@ -84,11 +82,9 @@ class Labelled(NamedTuple):
         return self.duals(np.where(i == j, self.table(duals), 0.0))
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[Any]:
-        """v of all rows, from integer squared distances D[i][j]."""
         return self.pairs.exactly(D)
 
     def entries(self, key: IntArray) -> Entries:
-        """The entries of B for the rows `key`."""
         return self.pairs.entries(key)
 
 
@@ -178,7 +174,6 @@ class Logistic(Loss):
         return z, Enclosure(0.0, own.missed) if isinstance(v, Enclosure) else like(v, 0)
 
     def value(self, v: Any) -> Any:
-        """phi(v), for the values v (p,) of all rows."""
         z, missed = self._shifted(v)
         return total(self._weights_like(v) * softplus(z)) + missed
 

@@ -75,7 +75,6 @@ class OfPairs(NamedTuple):
         return a
 
     def derivatives(self, G: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The gradient (r, r), and the Hessian as a quadratic form of svec(dX), at M = G (I + dX) G^T."""
         Y, r = self.Z @ G, G.shape[1]
         z = self.exponents(np.sum(Y**2, axis=1))
         slope, curvature = self.t * self.w * expit(z), self.w * expit(z) * expit(-z)
@@ -165,7 +164,6 @@ class MiddleOfThePath(Anchors):
 
 
 def of_pairs(loss: Logistic, rows: Labelled, Y: FloatArray) -> OfPairs:
-    """The objective for points Y (n, r)."""
     i, j = rows.listed.T
     return OfPairs(Y[i] - Y[j], loss.t.astype(float), None if loss.b is None else float(loss.b), loss.weights)
 
@@ -224,5 +222,4 @@ def states(family: Family, start: FloatArray | None) -> Iterator[Reached]:
 
 
 def search(task: Task) -> Found:
-    """Solve to the tolerance of the task, with a certificate after every step."""
     return task.run(Along(states(task.family, task.near), task.named), "path", PATIENCE)

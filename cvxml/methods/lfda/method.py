@@ -118,7 +118,6 @@ class LFDA(ConvexMethod[Instance]):
     )
 
     def allowed(self, given: Instance, M: FloatArray) -> FloatArray:
-        """The metric of the embedding with the range of M."""
         return given.embedded(M)
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
@@ -138,7 +137,6 @@ class LFDA(ConvexMethod[Instance]):
         return ["M psd", "S_w - S_w M S_w psd", "tr S_w M = r"]
 
     def dual(self, given: Instance) -> Any:
-        """The dual. Variables "s" and "N" (d, d)."""
         from cvxml.methods.lfda.problem import dual
 
         return dual(given.X, given.y, given.r, given.k, given.alpha)
@@ -159,11 +157,9 @@ class LFDA(ConvexMethod[Instance]):
         return evaluate(given, M)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
-        """The certificate from "s" (1,), any number except NaN."""
         return certify(given, M, dual)
 
     def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-        """The certificate rounded outward, for the metric of the embedding with approximately the range of M."""
         return exact_interval(given, M, dual, root)
 
     def search(
@@ -181,7 +177,6 @@ class LFDA(ConvexMethod[Instance]):
         return in_one_step(metric, dual, partial(certify, given), callback)
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> list[str]:
-        """A note if the optimal metric is not proved unique."""
         if given.known.unique:
             return [*found.notes]
         r = given.r

@@ -69,7 +69,6 @@ def _by_columns(D: FloatArray, k: int) -> FloatArray:
 
 
 def _plus(scatters: Scatters, times: float) -> Scatters:
-    """Return S_w and S_b + times S_w."""
     S_w, S_b = scatters
     return S_w, S_b + times * S_w
 

@@ -585,7 +585,6 @@ class MCML(FamilyMethod[Instance]):
         return once(given, _everyone)
 
     def member(self, given: Instance, number: Callable[[float], Any] = float) -> Family:
-        """The problem as a family: <C, A>, and a log sum exp for each point."""
         return family(given.X, weights(given.y, number))
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
@@ -668,11 +667,9 @@ class MCML(FamilyMethod[Instance]):
         return found if found is Status.NOT_ATTAINED else super().status(found, certificate, tol, solver)
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """Empty, because there are no parameters."""
         return {}
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
-        """Notes for the user: number of points alone in their class, and whether the infimum is not attained."""
         dropped, said = alone(given.y), self._recedes(given, found.metric)
         left_out = f"{dropped} points are alone in their class: they are left out as i, but not as k"
         return [*([left_out] if dropped else []), *([said] if said else [])]

@@ -143,7 +143,6 @@ class AllSoftmaxes:
         return max(self.level, t * own.entropy + (1 - t) * self.strict.entropy)
 
     def certify(self, A: FloatArray, at: FloatArray) -> Certificate:
-        """Certify the matrix A (d, d), with the dual variables of the metric `at` (d, d)."""
         psd, feasibility = examine(A, self.X)
         with np.errstate(over="ignore", invalid="ignore"):
             sight = seen(self.X, A / 2 + A.T / 2 if feasibility.exact else psd)
@@ -194,12 +193,10 @@ class AllSoftmaxes:
         return Slopes(value, Z, left)
 
     def outside(self, M: FloatArray) -> FloatArray:
-        """M as a metric (d, d)."""
         A: FloatArray = self.to @ M @ self.to.T
         return (A + A.T) / 2
 
     def search(self, tol: float, max_iter: int, start: FloatArray | None, callback: Callback) -> Found:
-        """Solve to a gap of `tol`. start: a psd matrix (d, d)."""
         r = len(self.C[0])
         M = np.eye(r) * np.count_nonzero(self.used) / r
         if start is not None and start.any():

@@ -76,7 +76,6 @@ class Objective:
         self.factor = np.where(self.first == self.second, 1.0, ROOT2)
 
     def rows(self, z: FloatArray) -> Rows:
-        """f, P and entropy at images z (n, r)."""
         w, c, among = self.of.w, self.of.c, self.of.among
         D = cdist(z, z, "sqeuclidean")
         per = np.where(c > 0, c, 1.0)
@@ -97,13 +96,11 @@ class Objective:
         return self.rows(self.Y @ (vectors * np.sqrt(np.maximum(values, 0.0))))
 
     def value(self, M: FloatArray) -> float:
-        """f(M); inf if it is not finite."""
         with np.errstate(over="ignore", invalid="ignore"):
             found = self.at(M).value if np.isfinite(M).all() else math.inf
         return found if math.isfinite(found) else math.inf
 
     def derivatives(self, G: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The gradient (r, r) and the Hessian (p, p) of dX at M = G (I + dX) G^T."""
         z = self.Y @ G
         P = self.rows(z).P
         return self.gradient(z, P), self.hessian(z, P)
@@ -158,7 +155,6 @@ class OfDiagonal(Objective):
     """f of the diagonal of M."""
 
     def value(self, M: FloatArray) -> float:
-        """f(diag M)."""
         return super().value(np.diag(np.diag(M)))
 
     def derivatives(self, G: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -11,7 +11,6 @@ from cvxml.methods.mlkr.instance import Instance
 
 
 def objective(given: Instance, Q: FloatArray) -> float:
-    """F at Q (d, d), from the definition."""
     return float(evaluate(given, Q)["objective"])
 
 

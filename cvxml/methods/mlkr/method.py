@@ -101,7 +101,6 @@ class MLKR(StationaryMethod[Instance]):
         return ["Q psd"]
 
     def dual(self, given: Instance, at: FloatArray | None = None) -> Any:
-        """The dual of the convex step. Variables "w" and "q"."""
         from cvxml.methods.mlkr.problem import dual
 
         return dual(given.X, given.y, np.eye(given.X.shape[1]) if at is None else at)
@@ -138,7 +137,6 @@ class MLKR(StationaryMethod[Instance]):
         return search(given, init, random_state, tol, max_iter, start, callback)
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
-        """The notes of the search, and a note if F is almost constant around the metric."""
         if found.status is Status.STALLED and certificate.scale <= FLAT * certificate.objective:
             return [
                 *found.notes,
@@ -165,7 +163,6 @@ class MLKR(StationaryMethod[Instance]):
         return {"n_components": given.m}
 
     def components(self, given: Instance, M: FloatArray) -> FloatArray:
-        """A (m, d) with A^T A = M; the paper learns A."""
         return low_rank_components(M, given.m)
 
 

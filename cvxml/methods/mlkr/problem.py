@@ -84,7 +84,6 @@ class Tangents(NamedTuple):
 
 
 def tangents(X: FloatArray, y: FloatArray, Q0: FloatArray, i: int) -> Tangents:
-    """The tangents of point i at Q0."""
     D = np.array([(X[i] - x) @ Q0 @ (X[i] - x) for x in X])
     others = np.arange(len(X)) != i
     log_sum = float(logsumexp(-D[others]))

@@ -418,11 +418,9 @@ class MLR(ConvexMethod[Instance]):
         return evaluate(given, M)
 
     def member(self, given: Instance) -> Ranked:
-        """The problem as a family: the trace, and one slack for each query."""
         return once(given, lambda p: Ranked(p, p.measure, p.k, p.C), "member of mlr")
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
-        """Certify the metric M with the dual variables "price" of "rankings"."""
         return self.member(given).certify(M, dual)
 
     def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
@@ -447,7 +445,6 @@ class MLR(ConvexMethod[Instance]):
         return ("relevant",) if given.by_labels else ()
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
-        """Notes for the user: whether the zero matrix is optimal, and the number of points that are not queries."""
         said = []
         if not found.metric.any() and certificate.gap == 0:
             enough = self.member(given).zero_up_to(certificate.dual)

@@ -44,7 +44,7 @@ class Cuts(NamedTuple):
         return Cuts(self.group[rows], self.b[rows], self.V[rows], self.name[rows])
 
     def and_also(self, other: Cuts) -> Cuts:
-        """The rows of both, these first."""
+        """Return the rows of this object, followed by those of `other`."""
         return Cuts(*(np.concatenate(both) for both in zip(self, other, strict=True)))
 
     def short(self, M: FloatArray) -> FloatArray:
@@ -78,7 +78,6 @@ class CuttingPlanes:
         self.best_cuts, self.best_price, self.bound = cuts, price, -np.inf
 
     def begin(self, M: FloatArray) -> None:
-        """Start from M (d, d)."""
         self.M = M
         self.price = self._inside(self.price)
         self._look()

@@ -45,11 +45,10 @@ class Ranked:
         self.trace = Trace(asked.X, 1.0)
 
     def family(self, rows: Rankings) -> Family:
-        """The problem with these rankings as rows, as a member of the family."""
         return Family(self.trace, (Term(Slack(self.C / self.n, rows.place, rows.loss), rows),))
 
     def exact_family(self, rows: Rankings) -> Family:
-        """The same with exact constants. Losses that are not rational are rounded down."""
+        """Return the problem of `family` with exact constants. Losses that are not rational are rounded down."""
         slack = Slack(
             Fraction(self.C) / self.n, rows.place, np.array(rows.exact_loss(up=False), dtype=object)
         )
@@ -203,5 +202,4 @@ class _Iterate:
         return named(rows, Duals(at.best_price / self.scale**2, np.arange(len(at.best_price))))
 
     def step(self) -> bool:
-        """Run one round. Return False if rounding allows no step."""
         return self.solver.step()

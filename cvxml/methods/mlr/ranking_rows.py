@@ -37,7 +37,6 @@ class Rankings:
 
     @property
     def query(self) -> IntArray:
-        """The query of each ranking (m,)."""
         return self.all_of.asked.queries[self.place]
 
     @cached_property
@@ -67,7 +66,6 @@ class Rankings:
 
     @cached_property
     def loss(self) -> FloatArray:
-        """The loss of each ranking (m,)."""
         found = np.empty(len(self.place))
         for part in self.all_of.alike:
             rows = np.isin(self.place, part.place)
@@ -109,7 +107,6 @@ class Rankings:
         return found
 
     def blocks(self, view: View, duals: Duals, kept: float = math.inf) -> Iterator[Block]:
-        """All rows as one block."""
         a = np.zeros(len(self.place))
         a[duals.key] = duals.a
         D, error = distances(view, self.all_of)
@@ -145,7 +142,6 @@ class Rankings:
         return duals
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[Fraction]:
-        """v of all rows, from integer squared distances D[i][j]."""
         for place, q, swaps in zip(self.place.tolist(), self.query.tolist(), self.swaps, strict=True):
             unit = Fraction(2, int(self.all_of.P[place] * self.all_of.N[place]))
             yield unit * sum(int(count) * D[q][j] for j, count in enumerate(swaps) if count)

@@ -106,17 +106,14 @@ class MLSVM(FamilyMethod[Instance]):
         return problem(given.X, given.N, given.lam)
 
     def constraint_names(self, given: Instance) -> list[str]:
-        """The names of the constraints; only points with targets and impostors have a margin."""
         return ["(2) A psd", "(2) xi >= 0", *(f"(2) margin of point {i}" for i in given.N.usable)]
 
     def dual(self, given: Instance) -> Any:
-        """The compact dual; variables "u", "w" (one entry for each pair) and "S" (d, d)."""
         from cvxml.methods.mlsvm.problem import dual
 
         return dual(given.X, given.N, given.lam)
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """lam/2 ||A||^2 + 1/n sum_i xi_i, from the definition."""
         return objective_of(given.X, given.N, M, given.lam)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
@@ -129,7 +126,6 @@ class MLSVM(FamilyMethod[Instance]):
         return evaluate_metric(given.X, given.N, M, given.lam, t)
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
-        """The problem as a family: the squared Frobenius norm, and a `Spread` with a group for each usable point."""
         return member_of(Frobenius(given.X, number(given.lam)), given.N, number)
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
@@ -156,15 +152,12 @@ class MLSVM(FamilyMethod[Instance]):
         return search(given, partial(self.certify, given), tol, max_iter, start, callback)
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
-        """Solve the literal problem and its dual by a back end, with X scaled."""
         return through_cvxpy(given, partial(self.certify, given), solver)
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """The parameters that define the neighbourhoods; the lists are stored beside them."""
         return given.stored()
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
-        """Notes on the number of usable points, on ties, and on data that have little influence on the metric."""
         return notes_on(given.N, certificate, found.status is Status.CONVERGED)
 
     def ties(self, given: Instance) -> int:
@@ -196,7 +189,6 @@ def through_cvxpy(p: Instance, prove: Prove, solver: str) -> Found:
 
 
 def notes_on(N: Neighborhood, certificate: Certificate, proved: bool) -> list[str]:
-    """Notes for the user: number of usable points, ties, and whether the data have little influence."""
     usable, scale, objective = len(N.usable), certificate.scale, certificate.objective
     notes = [
         f"{usable} of {len(N.targets)} points are usable (a target and an impostor among their neighbours)"

@@ -332,7 +332,6 @@ class CompactDual(ConeDual):
     def products(
         self, entries: tuple[IntArray, ...], vectors: FloatArray, along: Sequence[Derivative]
     ) -> FloatArray:
-        """The Hessian terms that `ConeDual` needs, for the dual variables `entries`."""
         (row, column), (weights, a, b) = entries, along[0]
         XQ = self.X @ vectors
         edges = XQ[self.rows[row]] - XQ[self.J[row, column]]
@@ -377,7 +376,6 @@ class CompactDual(ConeDual):
         return total * self.cap
 
     def gap(self, at: At) -> float:
-        """The gap of A and v as a sum of non-negative terms."""
         v, D = at.v, at.margins
         margin, furthest, nearest = self.slacks(D)
         xi = np.maximum(0.0, margin)
@@ -386,7 +384,6 @@ class CompactDual(ConeDual):
         return float(unpriced) + float(np.sum(v * away))
 
     def interior(self) -> Iterator[FloatArray]:
-        """Yield the feasible points v of the interior-point method."""
         edges = self._all_edges() if self.edges is None else self.edges
         return interior(edges, self.sign, self.lam, self.cap)
 

@@ -327,7 +327,6 @@ class MMC(FamilyMethod[Instance]):
 
     @property
     def MISREADINGS(self) -> dict[str, Misreading]:  # type: ignore[override]
-        """The problems that implementations solve by mistake, by name."""
         return misreadings(self)
 
     def allowed(self, given: Instance, M: FloatArray) -> FloatArray:
@@ -403,11 +402,9 @@ class MMC(FamilyMethod[Instance]):
         return {"c": c}
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """The pairs, or None if they follow from y."""
         return {"pairs": given.stored}
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
-        """A note if some dissimilar pairs consist of equal points."""
         equal = len(given.equal)
         if not equal:
             return ()

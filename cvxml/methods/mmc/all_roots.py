@@ -87,7 +87,6 @@ class AllRoots:
         return _Roots(math.fsum(totals), G)
 
     def certify(self, A: FloatArray, at: FloatArray) -> Certificate:
-        """Certify the matrix A (d, d), with the dual variables of the metric `at` (d, d)."""
         judged = self.budget.judge(A)
         view = judged.view
         assert isinstance(view, Kept)
@@ -168,7 +167,6 @@ class AllRoots:
         return self.at.outside(M * (WITHIN / np.trace(M)))
 
     def search(self, tol: float, max_iter: int, start: FloatArray | None, callback: Callback) -> Found:
-        """Solve to a gap of `tol`. start: a psd matrix (d, d)."""
         r = self.images.at.shape[1]
         M = np.eye(r) / r
         if start is not None and (size := float(np.trace(inside := self.at.inside(start)))) > 0:

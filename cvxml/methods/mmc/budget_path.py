@@ -80,7 +80,6 @@ def states(family: Family, start: FloatArray | None) -> Iterator[Reached]:
 
 
 def search(task: Task) -> Found:
-    """Solve to the tolerance of the task, with a certificate after every step."""
     return within_budget(task, Along(states(task.family, task.near), task.named), "path", PATIENCE)
 
 

@@ -260,7 +260,6 @@ class Limit(NamedTuple):
 
 
 def limit(p: Instance, metric: Metric) -> Limit:
-    """Return the limit of the objective along the multiples of the metric."""
     total, best = 0.0, True
     for at in metric.blocks():
         D = np.where(at.others, at.D, np.inf)

@@ -87,7 +87,6 @@ class Mixture(NamedTuple):
     theta: Fraction
 
     def row(self, i: int) -> list[Any]:
-        """q_i."""
         share = ball(self.theta)
         pairs = zip(self.R[i], self.interior[i], strict=True)
         return [(1 - share) * a + share * b for a, b in pairs]

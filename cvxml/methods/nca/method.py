@@ -110,7 +110,6 @@ class NCA(StationaryMethod[Instance]):
         return of_rank(M, given.m)
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
-        """Check all inputs; y may be None if a similarity is given. Raises ValueError for bad input."""
         return instance(X, y, **params)
 
     def feasibility(self, given: Instance, M: FloatArray) -> str:
@@ -126,13 +125,11 @@ class NCA(StationaryMethod[Instance]):
         return ["Q psd"]
 
     def dual(self, given: Instance, at: FloatArray | None = None) -> Any:
-        """The dual of the step, with variable "q" (rows, n - 1), row i over k != i."""
         from cvxml.methods.nca.problem import dual
 
         return dual(given.X, given.weights(), _or_identity(given, at), given.criterion)
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """-f or -g, by the loops of definitions.py."""
         return definitions.objective(given.X, given.weights(), M, given.criterion)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
@@ -151,11 +148,9 @@ class NCA(StationaryMethod[Instance]):
         return evaluate_metric(given, low_rank_components(Q, given.m))
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
-        """The certificate from any "R" and "interior" (certify.py)."""
         return certify_metric(given, M, dual)
 
     def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-        """The exact interval of the convex step at M, or of the first-order step if the rank is limited (exact.py)."""
         from cvxml.methods.nca.exact import exact_interval
 
         return exact_interval(given, M, dual, root=root)
@@ -221,7 +216,6 @@ class NCA(StationaryMethod[Instance]):
         return {"n_components": given.m, "criterion": given.criterion, "similarity": similarity}
 
     def components(self, given: Instance, M: FloatArray) -> FloatArray:
-        """A (m, d) of the note, with M = A^T A."""
         return low_rank_components(M, given.m)
 
 

@@ -357,9 +357,7 @@ class Solver:
         return self._limit[1]
 
     def tends_to_infinity(self, A: FloatArray) -> bool:
-        """Return True if larger multiples of A improve the objective toward a limit, or if A has reached this
-        limit.
-        """
+        """Return True if larger multiples of A improve the objective toward a limit, or if A is at this limit."""
         value, gradient = self.pairs.value_and_gradient(A)
         further = value - self.limit(self.metric(A)).value
         if abs(further) <= ARRIVED * abs(value):

@@ -92,7 +92,6 @@ class BlocksView(NamedTuple):
     each: tuple[Flat, ...]
 
     def pairs(self, index: IntArray) -> Distances:
-        """Squared distances of the pairs (p, 2), with their error bounds."""
         D, error = np.zeros(len(index)), np.zeros(len(index))
         for share, view in zip(self.shares(index).T, self.each, strict=True):
             own = view.pairs(index)
@@ -105,7 +104,6 @@ class Listed(Triplets):
     """Triplets, all of them evaluated in one block by their ordered pairs, since D_ij and D_ji differ."""
 
     def blocks(self, view: View, duals: Duals, kept: float = math.inf) -> Iterator[Block]:
-        """One block of all triplets."""
         key = self.keys()
         a = np.zeros(len(key))
         a[np.searchsorted(key, duals.key)] = duals.a
@@ -152,7 +150,6 @@ class Blocks(Frobenius):
         return in_blocks(np.array(Q)), float(np.linalg.norm(error)) * (1 + 4 * EPS)
 
     def excess(self, view: Any, G: Weights) -> Approximate:
-        """The sum of the excesses of the blocks."""
         return _sum([self.one.excess(own, g) for own, g in zip(view.each, self.parts(G), strict=True)])
 
     def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:

@@ -184,7 +184,6 @@ class PLML(TripletMethod[Instance]):
         return str(examine_blocks(M, given.X, given.m)[1])
 
     def problem(self, given: Instance) -> Any:
-        """The problem of the metrics, for given weights. Variables "M_0" .. (d, d) and "xi" (t,)."""
         from cvxml.methods.plml.problem import problem
 
         return problem(given.X, given.W, given.triplets(), given.targets, given.alpha1, given.alpha2)
@@ -194,7 +193,6 @@ class PLML(TripletMethod[Instance]):
         return [*metrics, "xi >= 0", *triplet_names(given.triplets())]
 
     def dual(self, given: Instance) -> Any:
-        """The dual of the problem of the metrics. Variables "c" (t,) and "S_0" .. (d, d)."""
         from cvxml.methods.plml.problem import dual
 
         return dual(given.X, given.W, given.triplets(), given.targets, given.alpha1, given.alpha2)
@@ -241,15 +239,12 @@ class PLML(TripletMethod[Instance]):
         return (*own, Duals(np.full(pairs, -given.alpha2), np.arange(pairs)))
 
     def named(self, given: Instance, duals: Duals, *pulled: Duals) -> Dual:
-        """The triplets with a positive dual variable, as "price" and "triplets"."""
         return super().named(given, duals)
 
     def duals(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
-        """The dual of cvxpy as "price" (t,), one per triplet, and "triplets" (t, 3)."""
         return {"price": values["c"], "triplets": given.triplets()}
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
-        """Solve the literal problem for the blocks, and the literal dual for the dual variables."""
         primal, values = solve_problem(self.problem(given), solver), solve_problem(self.dual(given), solver)
         metrics = np.array([project_psd(primal[f"M_{b}"]) for b in range(given.m)])
         return Found(in_blocks(metrics), self.duals(given, values), Status.CONVERGED, 0)
@@ -266,7 +261,6 @@ class PLML(TripletMethod[Instance]):
         return super().exact(given, M, dual, root=root)
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
-        """Notes on the gap of the weights, and on the two separate problems."""
         if given.smooth is None:
             own = "the weights were given without anchors, so only the metrics are judged"
         else:
@@ -294,7 +288,6 @@ class PLML(TripletMethod[Instance]):
         }
 
     def derived(self, given: Instance) -> tuple[str, ...]:
-        """The names among "triplets", "anchors" and "weights" that the user did not give."""
         anchors, weights = ("anchors",) if given.drawn else (), ("weights",) if given.solved else ()
         return (*super().derived(given), *anchors, *weights)
 
@@ -321,7 +314,6 @@ class BothEnds(PLML):
     """A misreading: PLML with the mean of the weights of both points of a pair."""
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
-        """The terms of PLML, with `MeanShares`."""
         norm = MeanShares(given.X, given.W, 2 * number(given.alpha1))
         return super().member(given, number)._replace(regularizer=norm, radius=norm.around)
 

@@ -62,7 +62,6 @@ class SimplexFeasibility(Feasibility):
 
     @property
     def feasible(self) -> bool:
-        """True if the distance is at most `FEASIBILITY_TOL` times the norm."""
         return math.isfinite(self.norm) and self.distance <= FEASIBILITY_TOL * self.norm
 
     def __str__(self) -> str:
@@ -242,12 +241,10 @@ class _Gradients:
         return v
 
     def gradient(self, W: FloatArray) -> FloatArray:
-        """grad g(W) (n, m)"""
         slope: FloatArray = 2 * (W @ self.U - self.X) @ self.U.T + self.near + 2 * self.L @ W
         return slope
 
     def value(self, W: FloatArray) -> float:
-        """g(W)"""
         return float(np.sum((self.X - W @ self.U) ** 2) + np.sum(self.near * W) + np.sum(W * (self.L @ W)))
 
     def gap(self, W: FloatArray) -> float:
@@ -283,7 +280,6 @@ class _Gradients:
         return np.asarray(moved, dtype=np.float64).reshape(n, m)
 
     def descent(self, v: FloatArray, image: FloatArray) -> _Descent:
-        """The gradient at v, from which steps are taken."""
         return _Descent(self, v)
 
 

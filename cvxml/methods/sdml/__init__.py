@@ -428,11 +428,9 @@ class SDML(ConvexMethod[Instance]):
         return run(at, partial(self.certify, given), tol, max_iter, callback, "newton", PATIENCE)
 
     def stored(self, given: Instance) -> dict[str, Any]:
-        """All parameters, with eta and the prior as numbers. Pairs are included only if they were given."""
         return {"eta": given.eta, "lam": given.lam, "prior": given.prior.tolist(), "pairs": given.stored}
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> list[str]:
-        """Notes on the number of zeros, and on an S that is indefinite or nearly singular."""
         M, d = found.metric, len(found.metric)
         said = (
             [f"{d * d - np.count_nonzero(M)} of {d * (d - 1)} entries off the diagonal are 0"]

@@ -114,7 +114,6 @@ class Solver:
         self.at = Point(in_units(S, lam), U / self.unit)
 
     def metric(self) -> FloatArray:
-        """The present metric M (d, d)."""
         return self.at.sparse() / self.unit
 
     def dual(self) -> dict[str, FloatArray]:
@@ -123,7 +122,6 @@ class Solver:
         return {"U": np.where(np.abs(U) >= w, np.sign(U) * self.lam, U * self.unit)}
 
     def step(self) -> bool:
-        """Take a Newton step. Return False if it gives no improvement."""
         before, self.at = self.at, self.at.newton()
         return self.at is not before
 

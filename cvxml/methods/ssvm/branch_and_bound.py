@@ -312,7 +312,6 @@ class Search:
 
     @property
     def lower_bound(self) -> float:
-        """A lower bound of F."""
         return min(self.closed_at, self.open[0][0] if self.open else np.inf, self.best.F)
 
     def run(self, callback: Callable[[Step], None] | None = None) -> Status:

@@ -70,7 +70,6 @@ class Sets:
         self.listed, self.pairs = listed, np.stack(np.divmod(pairs, n), axis=1)
 
     def blocks(self, view: View, duals: Duals, kept: float = math.inf) -> Iterator[Block]:
-        """All rows in one block."""
         m = len(self.listed)
         D, error = view.pairs(self.pairs)
         v = np.bincount(self.row, self.sign * D[self.where], minlength=m).astype(np.float64)
@@ -96,7 +95,6 @@ class Sets:
         return duals
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[int]:
-        """v of all rows, from integer squared distances D[i][j]."""
         v, pairs = [0] * len(self.listed), self.pairs.tolist()
         for row, where, sign in zip(self.row.tolist(), self.where.tolist(), self.sign.tolist(), strict=True):
             i, j = pairs[where]
@@ -170,7 +168,7 @@ def priced(p: Instance, q: FloatArray, m: int) -> Duals:
 
 
 def named(p: Instance, latent: IntArray, sets: IntArray, duals: Duals) -> Dual:
-    """Return the dual by name: the weights of `sets`, and the rest of each point on h*."""
+    """Return the dual by name: the weights of `sets`, and for each point the rest of its weight on h*."""
     rest = p.C - np.bincount(sets[duals.key, 0], duals.a, minlength=len(p.X))
     q, index = np.concatenate([duals.a, rest]) / p.C, np.concatenate([sets[duals.key], of_points(latent)])
     return {"q": q[q > 0], "q_index": index[q > 0]}

@@ -119,7 +119,6 @@ class SSVM(StationaryMethod[Instance]):
         return ("C",)
 
     def dual(self, given: Instance, at: FloatArray | None = None) -> Any:
-        """The dual of this step; variables "q", an entry for each set, and "S" (d, d)."""
         from cvxml.methods.ssvm.problem import dual, every_set
 
         _check_sets(given)
@@ -127,7 +126,6 @@ class SSVM(StationaryMethod[Instance]):
         return dual(given.X, given.y, given.k, given.C, given.Lam, _latent(given, at), sets)
 
     def objective(self, given: Instance, M: FloatArray) -> float:
-        """F by enumeration of all vote counts, one point after another."""
         return enumeration.objective(given.X, given.y, M, given.k, given.C, given.Lam)
 
     def evaluate(self, given: Instance, M: FloatArray, t: int = 1) -> dict[str, Any]:
@@ -212,7 +210,6 @@ class SSVM(StationaryMethod[Instance]):
         return {"n_neighbors": given.k, "C": given.C, "loss_matrix": given.Lam.tolist()}
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
-        """A note that a better metric may exist, unless the search was global."""
         return found.notes if certificate.kind == "enumerated" else notes_on(found, certificate)
 
 

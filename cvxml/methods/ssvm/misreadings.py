@@ -108,7 +108,6 @@ def _cheapest(near: Nearest, r: IntArray, most: Callable[[int], IntArray]) -> tu
 
 
 def _at(p: Instance, misread: Misread, W: FloatArray) -> At:
-    """Return both maxima of a misreading at W (d, d)."""
     n = len(p.X)
     near = _near(p, W, misread.itself)
     each: list[tuple[FloatArray, IntArray]] = []
@@ -291,8 +290,9 @@ def _unless_a_multiple_is_better(problem: Problem) -> Problem:
 
 
 def _with(name: str, value: Callable[[Question, Instance], Any]) -> Problem:
-    """Return the misreading that is problem (10) with another value of the parameter `name`. It does not apply if
-    `value` is None.
+    """Return the misreading that is problem (10) with another value of the parameter `name`.
+
+    It does not apply if `value` is None.
     """
 
     def found(question: Question) -> Any:
@@ -336,8 +336,9 @@ def _class_weights(_: Question, p: Instance) -> FloatArray | None:
 
 
 def _more_neighbors(by: int) -> Problem:
-    """Return the misreading that is problem (10) with k + by. It does not apply if a class cannot win such a vote
-    (ValueError).
+    """Return the misreading that is problem (10) with k + by.
+
+    It does not apply if a class cannot win such a vote (ValueError).
     """
 
     def value(_: Question, p: Instance) -> int | None:

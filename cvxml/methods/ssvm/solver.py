@@ -136,7 +136,6 @@ def _by_start(runs: list[tuple[str, Run]], s: float) -> tuple[str, ...]:
 
 
 def notes_on(found: Found, certificate: Certificate) -> list[str]:
-    """Notes for the user: F is not convex, notes of the search, and whether the data have little influence."""
     F, scale = certificate.objective, certificate.scale
     notes = ["F is not convex: a better metric may exist elsewhere", *found.notes]
     if scale < UNMOVED * F:
@@ -158,7 +157,6 @@ class LiteralSteps:
         self._dual: Dual = {"q": np.ones(len(latent)), "q_index": of_points(latent)}
 
     def dual(self) -> Dual:
-        """Return the dual variables "q" and "q_index" of the last step."""
         return self._dual
 
     def solve(self, at: Point, tol: float) -> StepResult:
