@@ -79,7 +79,6 @@ class Gaussians:
     factor: bool = True  # the factor |S|^(1/2) of the density is included
 
     def log_densities(self, Q: FloatArray) -> FloatArray:
-        """log(prior_c p_c(x)), (q, C)."""
         z = (Q[:, None] - self.origin) / self.unit - self.means
         squares = np.einsum("qcd,cde,qce->qc", z, self.precisions, z)
         log_det: FloatArray = np.linalg.slogdet(self.precisions)[1]
@@ -164,8 +163,6 @@ def _with_alpha(covariance: Covariance) -> Misread:
 
 
 def _with(**changes: Any) -> Misread:
-    """Return the misreading in which the problem has other parameters."""
-
     def misread(question: Question, p: Instance) -> Pair | None:
         if not isinstance(p.params["model"], str) or all(p.params[name] == v for name, v in changes.items()):
             return None
@@ -176,12 +173,10 @@ def _with(**changes: Any) -> Misread:
 
 
 def _without_priors(question: Question, p: Instance) -> Pair | None:
-    """Use equal priors, if the problem has others."""
     return None if p.params["priors"] is None else _with(priors=None)(question, p)
 
 
 def _empirical(question: Question, p: Instance) -> Pair | None:
-    """Use priors by class sizes, if the problem has equal priors."""
     return None if p.params["priors"] is not None else _with(priors="empirical")(question, p)
 
 

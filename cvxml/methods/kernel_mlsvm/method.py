@@ -119,7 +119,6 @@ class KernelMLSVM(FamilyMethod[Instance]):
         return instance(X, y, **params)
 
     def metric_size(self, given: Instance) -> int:
-        """n, the size of phi (n, n)."""
         return len(given.X)
 
     def metric(self, given: Instance, metric: ArrayLike, name: str = "metric") -> FloatArray:
@@ -132,7 +131,6 @@ class KernelMLSVM(FamilyMethod[Instance]):
         return phi / 2 + phi.T / 2
 
     def feasibility(self, given: Instance, M: FloatArray) -> str:
-        """A sentence about the distance of E^T phi E from psd matrices."""
         return str(examine(in_feature_space(given, M))[1])
 
     def problem(self, given: Instance) -> Any:
@@ -229,7 +227,6 @@ class KernelMLSVM(FamilyMethod[Instance]):
         return self._back(given, search(given.linear, prove, tol, max_iter, start, callback))
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
-        """Solve the literal linear problem on the points E, and compute phi from its metric."""
         return self._back(given, through_cvxpy(given.linear, partial(super().certify, given), solver))
 
     def _back(self, given: Instance, linear: Found) -> Found:

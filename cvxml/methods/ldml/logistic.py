@@ -67,7 +67,6 @@ class Labelled(NamedTuple):
         return a
 
     def duals(self, a: Any) -> Duals:
-        """The dual variables `a` (p,) of all rows."""
         return Duals(a, np.arange(len(a)))
 
     def blocks(self, view: View, duals: Duals, kept: float = math.inf) -> Iterator[Block]:
@@ -99,7 +98,6 @@ class Logistic(Loss):
 
     @property
     def weights(self) -> FloatArray:
-        """The weights as floats (p,)."""
         return np.broadcast_to(np.asarray(self.w, dtype=np.float64), self.t.shape)
 
     @property

@@ -146,7 +146,6 @@ class LFDA(ConvexMethod[Instance]):
         return {"s": np.reshape(values["s"], 1)}
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
-        """Solve the literal problem, and return the metric of the embedding with the range of its solution."""
         found = super().through_cvxpy(given, solver)
         return found._replace(metric=given.embedded(found.metric))
 

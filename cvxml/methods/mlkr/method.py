@@ -147,7 +147,6 @@ class MLKR(StationaryMethod[Instance]):
     def improve(
         self, given: Instance, M: FloatArray, *, tol: float = 1e-6, early: bool = False
     ) -> tuple[FloatArray, Dual]:
-        """A metric with an objective at most that of M, by descent from M."""
         A, most = rows_of(given, M), 100 if early else 2000
         begun = A if A.any() else starts(given, "auto", 0)[0][1]
         run = descend(given, "candidate", begun, most, None)

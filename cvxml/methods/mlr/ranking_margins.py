@@ -143,7 +143,6 @@ class Ranked:
         return replace(found, objective=objective)
 
     def search(self, tol: float, max_iter: int, start: Start | None, callback: Callback) -> Found:
-        """Solve by cutting planes until the certified gap is at most `tol`."""
         at = _Iterate(self, start)
         return run(at, self.certify, tol, max_iter, callback, "cutting planes", PATIENCE)
 

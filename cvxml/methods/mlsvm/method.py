@@ -100,7 +100,6 @@ class MLSVM(FamilyMethod[Instance]):
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
-        """Problem (2), row by row as printed; variables "A" (d, d) and "xi" (n,)."""
         from cvxml.methods.mlsvm.problem import problem
 
         return problem(given.X, given.N, given.lam)

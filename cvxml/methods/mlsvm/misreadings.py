@@ -108,8 +108,6 @@ Rows = Callable[[Instance, Question], list[Row] | None]
 
 
 def lam_times(factor: Callable[[Instance], float]) -> Callable[[Question], OtherProblem | None]:
-    """Return the misreading that is problem (2) with lam times a factor."""
-
     def value(question: Question) -> float | None:
         given = question.checked(instance)
         lam = given.lam * factor(given)

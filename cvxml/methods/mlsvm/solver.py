@@ -354,7 +354,10 @@ class CompactDual(ConeDual):
         return self.feasible.project(at.v + steps * (reward * self.up - self.sign * D))
 
     def reward(self, v: FloatArray) -> FloatArray:
-        """1 for u. At the cap it is the same for all directions and would only cost digits, so it is left out."""
+        """Return 1 for the entries u of points below the cap, else 0.
+
+        At the cap the reward is the same in all directions and would only cost digits.
+        """
         reward: FloatArray = (self.up & ~self.feasible.at_cap(v)[:, None]).astype(np.float64)
         return reward
 

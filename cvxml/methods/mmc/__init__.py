@@ -546,7 +546,7 @@ def _within(p: Instance, A: FloatArray) -> float | None:
 
 
 def _squares(method: MMC, question: Question, p: Instance) -> float:
-    """The relative gap of max sum D."""
+    """The relative gap in the problem that maximizes the sum of D over the dissimilar pairs."""
     spent = _within(p, question.metric)
     if spent is None:
         return math.inf
@@ -594,7 +594,7 @@ def _simple(p: Instance, mu: float) -> bool:
 
 
 def _logs(method: MMC, question: Question, p: Instance) -> float:
-    """The gap of max sum log D, divided by the number of pairs.
+    """The gap in the problem that maximizes the sum of log D, divided by the number of pairs.
 
     A factor e^s of the metric changes the objective by s times the number of pairs.
     """

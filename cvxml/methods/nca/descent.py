@@ -173,7 +173,6 @@ class Pairs:
         return product if held is None else product + 2 * B @ held.T
 
     def hold(self, A: FloatArray) -> Held:
-        """Return c and T of the convex step at A."""
         E = _with_ones(self.X @ A.T)
         left, right = _factors(E)
         c = np.ones(self.usable)

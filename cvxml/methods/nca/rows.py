@@ -81,7 +81,7 @@ class Points:
 
     @cached_property
     def log_p(self) -> FloatArray:
-        """(b, n); -inf for the point itself."""
+        """log p_k (b, n); -inf for the point itself."""
         logs: FloatArray = np.where(self.others, -self.D - self.all[0][:, None], -np.inf)
         return logs
 
@@ -103,7 +103,7 @@ class Points:
 
     @cached_property
     def log_w(self) -> FloatArray:
-        """(b, n); -inf where s is 0."""
+        """log w_k (b, n); -inf where s is 0."""
         logs: FloatArray = self._mine - self.own[0][:, None]
         return logs
 
@@ -119,7 +119,7 @@ class Points:
 
     @cached_property
     def log_p_i(self) -> tuple[FloatArray, FloatArray]:
-        """(b,), and bounds of the errors.
+        """log p_i (b,), and bounds of the errors.
 
         If all positive s_k are equal, p_i = s / (1 + x), x = sum of p over s_k = 0 / sum of p over the partners.
         """

@@ -293,6 +293,5 @@ class _Descent:
         return project_simplices(self.v - step * self.gradient)
 
     def curvature(self, new_image: FloatArray, enough: float) -> float:
-        """Twice the second-order term of g for the step to `new_image`."""
         change = new_image - self.v
         return 2 * float(np.sum((change @ self.of.U) ** 2) + np.sum(change * (self.of.L @ change)))

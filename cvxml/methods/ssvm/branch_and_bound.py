@@ -328,7 +328,6 @@ class Search:
         return Status.INTERRUPTED if self.interrupted else Status.CONVERGED
 
     def step(self) -> Step:
-        """Return the best F and the bound so far."""
         F, bound = self.best.F, self.lower_bound
         seconds, scale = time.perf_counter() - self.started, self.best.norm2
         return Step(self.nodes, seconds, F, bound, F - bound, "branch and bound", scale)

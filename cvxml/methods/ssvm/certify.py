@@ -163,7 +163,7 @@ def in_order(sets: IntArray) -> tuple[IntArray, Any]:
 
 
 def priced(p: Instance, q: FloatArray, m: int) -> Duals:
-    """Return the dual variables C q of the first of m sets; the others have none."""
+    """Return the dual variables of m sets: C q for the first sets, and 0 for the others."""
     return Duals(np.pad(p.C * q, (0, m - len(q))), np.arange(m))
 
 

@@ -98,7 +98,10 @@ def targeted(
 def loss_augmented(
     D: FloatArray, y: IntArray, i: int, k: int, Lam: FloatArray, candidates: Candidates = all_sets
 ) -> tuple[Neighbors, float]:
-    """The h with the largest S(h) + Delta(y_i, h), and that value (5.1.2). ValueError if there are no k others."""
+    """The h with the largest S(h) + Delta(y_i, h), and that value (5.1.2).
+
+    Raises ValueError if there are fewer than k other points.
+    """
     if k > len(y) - 1:
         raise ValueError(f"k={k} neighbours need as many other points; there are {len(y) - 1}")
     own = int(y[i])
@@ -130,7 +133,7 @@ def winning(D: FloatArray, y: IntArray, i: int, k: int, candidates: Candidates) 
 
 
 def h_star(X: FloatArray, y: IntArray, W: FloatArray, k: int) -> list[Neighbors]:
-    """h*_i of every point (Algorithm 1): the latent sets of a CCCP step at W. ValueError as `winning`."""
+    """h*_i of every point (Algorithm 1): the latent sets of a CCCP step at W. Raises ValueError as `winning` does."""
     return [winning(distances(X, W, i), y, i, k, nearest_sets)[0] for i in range(len(X))]
 
 
@@ -142,7 +145,7 @@ def h_hat(X: FloatArray, y: IntArray, W: FloatArray, k: int, Lam: FloatArray) ->
 def surrogate_loss(
     D: FloatArray, y: IntArray, i: int, k: int, Lam: FloatArray, candidates: Candidates = nearest_sets
 ) -> float:
-    """L_i: (5) - (6). ValueError as `winning`."""
+    """Return L_i, equation (5) minus equation (6). Raises ValueError as `winning` does."""
     best = winning(D, y, i, k, candidates)[1]
     return loss_augmented(D, y, i, k, Lam, candidates)[1] + best
 
@@ -156,7 +159,10 @@ def objective(
     Lam: FloatArray,
     candidates: Candidates = nearest_sets,
 ) -> float:
-    """F(W), equation (10). `candidates=all_sets` for the definition at tiny n. ValueError as `winning`."""
+    """F(W), equation (10). Raises ValueError as `winning` does.
+
+    candidates: `all_sets` follows the definition, and is only possible for a tiny n.
+    """
     losses = [surrogate_loss(distances(X, W, i), y, i, k, Lam, candidates) for i in range(len(X))]
     return float((W * W).sum()) + C * math.fsum(losses)
 

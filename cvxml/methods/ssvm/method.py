@@ -115,7 +115,7 @@ class SSVM(StationaryMethod[Instance]):
 
     @property
     def literal_weights(self) -> tuple[str, ...]:
-        """C; the weights of `WEIGHTS` serve diagnoses of convex methods."""
+        """C. It is not in `WEIGHTS`, which serves diagnoses of convex methods."""
         return ("C",)
 
     def dual(self, given: Instance, at: FloatArray | None = None) -> Any:
