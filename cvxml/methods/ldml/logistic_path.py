@@ -158,7 +158,10 @@ class MiddleOfThePath(Anchors):
         return [anchor.duals, nothing]
 
     def _exactly(self, duals: Duals) -> bool:
-        """True if sum t alpha X is psd in rational arithmetic. For example, it may be 0 if there are no strict ones."""
+        """Return True if sum t alpha X is proved psd in rational arithmetic.
+
+        The sum may be 0, for example if there are no strict dual variables.
+        """
         G = self.rows.weights(duals)
         return self.regularizer.exact_bound(rational.plane(self.regularizer.X), G) is not None
 

@@ -233,9 +233,9 @@ def follow(
 
 
 def _centred(f: Objective, M: FloatArray, rho: float) -> dict[str, FloatArray]:
-    """ "interior": the softmax of a metric near M that is close to the central path, where the gradient is rho M^-1.
+    """Return the softmax of a metric near M that is close to the central path, by the name "interior".
 
-    Empty if no such metric is found in `LOOK` steps.
+    On the central path, the gradient is rho M^-1. The result is empty if no such metric is found in `LOOK` steps.
     """
     for state in islice(path(f, M, rho, shrink=1.0), LOOK):
         P = f.at(state.M).P

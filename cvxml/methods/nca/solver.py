@@ -284,7 +284,7 @@ class Solver:
         max_iter: int,
         callback: Callable[[Step], None] | None = None,
     ) -> Run:
-        """Descend from A until A is stationary to a share of tol, or nearly equal to the bound, or stuck."""
+        """Descend until A is stationary to a share of tol, the objective is near the bound, or no step helps."""
         p, started = self.p, time.perf_counter()
         history: list[Step] = []
         to_win = np.inf  # the distance of the objective to its limit along the multiples of A, if known

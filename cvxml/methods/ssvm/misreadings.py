@@ -268,7 +268,7 @@ Problem = Callable[[Question], OtherProblem | None]
 def _unless_a_multiple_is_better(problem: Problem) -> Problem:
     """Return the misreading, but None if a multiple of the metric improves it by more than the share `FAR`.
 
-    Along a ray, the step equals F.
+    Along the multiples of a metric, the objective of the step equals F.
     """
 
     def checked(question: Question) -> OtherProblem | None:
