@@ -81,7 +81,7 @@ class FactorStart:
         return M
 
     def duals(self) -> Duals:
-        """The positive dual variables, of which a multiple is feasible. A sample, whose keys are its own, has none."""
+        """The positive dual variables; a multiple of them is feasible. Empty for a sample, which has other keys."""
         positive = self.a > 0 if self.every == 1 else np.zeros(len(self.a), dtype=bool)
         return Duals(self.a[positive], self.key[positive])
 
