@@ -94,7 +94,6 @@ class Status(StrEnum):
     )
 
     def __new__(cls, value: str, sentence: str) -> Status:
-        """Make a string with a sentence that explains it."""
         member = str.__new__(cls, value)
         member._value_, member.sentence = value, sentence
         return member
@@ -295,7 +294,6 @@ def gap_in_words(gap: float, rel_gap: float, between: str = "   ") -> str:
 
 
 def step_of(proof: Certificate, iteration: int, seconds: float, phase: str = "") -> Step:
-    """Return the line of the history for a certificate of an iterate."""
     return Step(iteration, seconds, proof.objective, proof.lower_bound, proof.gap, phase, proof.scale)
 
 
