@@ -151,7 +151,7 @@ class MetricEllipseDisplay:
         ax: Any,
         circle: bool,
     ) -> Self:
-        """Draw. names: of all features, or None."""
+        """Check the arguments and draw. names: the names of all features, or None."""
         given = check_X(X)
         d = given.shape[1]
         shown = plane_of(features, d, names)
