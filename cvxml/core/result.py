@@ -266,7 +266,7 @@ class Step:
         return f"{start}  objective {self.objective:.8g}  {self.gap_in_words()}"
 
     def gap_in_words(self) -> str:
-        """Return the gap relative to the scale, or the gap if there is no scale, or that no bound is known."""
+        """Return the gap in words: relative to the scale if there is one, and whether there is a useful bound."""
         if not math.isfinite(self.gap):
             return "no bound yet"
         if self.gap > USELESS * self.scale > 0:

@@ -90,7 +90,7 @@ class LinearMargins:
         return self.solver.M if self.factor is None else self.factor.metric() / self._units()
 
     def _units(self) -> FloatArray:
-        """(r, r): the entries of M times these are those in coordinates in which C is I."""
+        """Factors (r, r) of the entries of M, which change it to coordinates in which C is I."""
         unit = np.sqrt(self.spread)
         return np.outer(unit, unit)
 
