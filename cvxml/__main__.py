@@ -7,7 +7,6 @@ import sys
 
 
 def main() -> None:
-    """Run the command line and exit with its code."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # the parent process closed it; no other file may get its number
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115

@@ -21,7 +21,6 @@ SCHEMAS = ("report", "case", "question", "answer", "conformance")
 
 
 def add_commands(commands: Any) -> None:
-    """Add the three parsers to those of main.py."""
     from cvxml.cli.output import add_force
     from cvxml.cli.parameters import add_tol
 

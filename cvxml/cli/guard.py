@@ -50,7 +50,6 @@ class Guard:
         self.closing: dict[str, float] = {}  # sessions without a page, and when marimo ends them
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Answer one request."""
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
         elif not self._is_of_the_page(scope):

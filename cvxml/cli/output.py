@@ -24,7 +24,6 @@ PNG, DEMO = b"\x89PNG", b"Software\0cvxml demo"  # the picture of `demo` has bot
 
 
 def add_force(command: argparse.ArgumentParser) -> None:
-    """Add the option --force to a command with an output file."""
     command.add_argument(
         "--force",
         action="store_true",

@@ -29,7 +29,6 @@ def lines(by_method: dict[str, Parameter]) -> list[str]:
 
 
 def add_tol(command: argparse.ArgumentParser) -> None:
-    """Add the option for the tolerance, which is relative to the scale."""
     words = ", ".join(f"{word} {value:g}" for word, value in TOLERANCES.items())
     command.add_argument(
         "--tol",

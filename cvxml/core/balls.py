@@ -112,7 +112,6 @@ def cholesky_is_positive(matrix: Any) -> bool:
 
 
 def total(values: Sequence[Any]) -> Any:
-    """Return the sum of the balls; 0 for an empty sequence."""
     result = flint().arb(0)
     for value in values:
         result += value

@@ -147,7 +147,6 @@ def check_bases(basis: ArrayLike, d: int, name: str) -> FloatArray:
 
 
 def is_identity(B: FloatArray) -> bool:
-    """Return True if the vectors are the unit vectors, in order."""
     return B.shape[0] == B.shape[1] and bool((np.eye(len(B)) == B).all())
 
 

@@ -101,7 +101,6 @@ def scaled(value: int | Any, exponent: int) -> Fraction:
 
 
 def sum_of_squares(matrix: Any) -> int:
-    """Return the sum of the squared entries of an integer matrix."""
     return sum(int(entry) ** 2 for entry in matrix.entries())
 
 

@@ -31,7 +31,6 @@ POSITIVE, NEGATIVE = "#2b7bba", "#d9622b"
 
 
 def fragment(report: Report) -> str:
-    """Return a report as HTML."""
     parts = [
         _header(report.verdict.value, COLOURS[report.verdict.value], report.asked),
         _list(report.reasons),
@@ -46,7 +45,6 @@ def fragment(report: Report) -> str:
 
 
 def of_solution(solution: Solution) -> str:
-    """Return a solution as HTML, with a picture of its metric."""
     proved, status = solution.status.value in ("converged", "stationary"), solution.status
     word = "certified" if status.value == "converged" else status.value.replace("_", " ")
     return _page(

@@ -149,7 +149,6 @@ def is_psd(M: Any) -> bool:
 
 
 def is_definite(M: Any) -> bool:
-    """Return True if a symmetric matrix of flint integers is positive definite."""
     return int(M.det()) > 0 and is_psd(M)
 
 

@@ -68,7 +68,6 @@ def label(problem: Any, names: Iterable[str]) -> Any:
 
 
 def triplet_names(triplets: Any) -> list[str]:
-    """Return the name of the constraint of each triplet (t, 3)."""
     return [f"triplet {i}, {j}, {l}" for i, j, l in triplets.tolist()]
 
 

@@ -270,7 +270,6 @@ def refuse_rounded_integers(values: Any, floats: FloatArray, name: str) -> None:
 
 
 def is_rounded(value: int, as_float: float) -> bool:
-    """Return True if the float is not equal to the integer."""
     return not (math.isfinite(as_float) and int(as_float) == value)
 
 

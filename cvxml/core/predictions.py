@@ -165,7 +165,6 @@ def predictions(
     M: (d, d), psd up to the tolerance.
     radius: the distance within which the optimum lies.
     queries: (q, d) or (d,); default: the points themselves.
-    names: class names.
     region: all metrics that are no worse than M, if known.
     judged: the verdict on M, in words.
 

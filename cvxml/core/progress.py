@@ -119,7 +119,7 @@ class Progress:
 
 
 def _brief(step: Step) -> str:
-    """Return a step in few words. The line has a time of its own."""
+    """Return a step in few words, without its time, because the line shows the time."""
     return f"iteration {step.iteration}  {step.gap_in_words()}  objective {step.objective:.8g}"
 
 

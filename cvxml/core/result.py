@@ -94,7 +94,6 @@ class Status(StrEnum):
     )
 
     def __new__(cls, value: str, sentence: str) -> Status:
-        """Make a string with a sentence that explains it."""
         member = str.__new__(cls, value)
         member._value_, member.sentence = value, sentence
         return member
@@ -267,7 +266,7 @@ class Step:
         return f"{start}  objective {self.objective:.8g}  {self.gap_in_words()}"
 
     def gap_in_words(self) -> str:
-        """Return the gap relative to the scale, or the gap if there is no scale, or that no bound is known."""
+        """Return the gap in words: relative to the scale if there is one, and whether there is a useful bound."""
         if not math.isfinite(self.gap):
             return "no bound yet"
         if self.gap > USELESS * self.scale > 0:
@@ -295,7 +294,6 @@ def gap_in_words(gap: float, rel_gap: float, between: str = "   ") -> str:
 
 
 def step_of(proof: Certificate, iteration: int, seconds: float, phase: str = "") -> Step:
-    """Return the line of the history for a certificate of an iterate."""
     return Step(iteration, seconds, proof.objective, proof.lower_bound, proof.gap, phase, proof.scale)
 
 

@@ -45,7 +45,6 @@ class Watch:
         self.deadline, self.callback = deadline, callback
 
     def __call__(self, step: Step) -> None:
-        """Pass the step on, and check the time."""
         if self.callback is not None:
             self.callback(step)
         self.look()
@@ -153,11 +152,9 @@ class Estimate(NamedTuple):
     guess: float = math.inf
 
     def may_prove(self, tol: float) -> bool:
-        """Return True if a proof may succeed at `tol`."""
         return min(self.gap, self.guess) <= tol * self.scale
 
     def step(self, iteration: int, seconds: float, phase: str) -> Step:
-        """Return the line of the history."""
         return Step(
             iteration, seconds, self.objective, self.objective - self.gap, self.gap, phase, self.scale
         )

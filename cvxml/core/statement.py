@@ -119,7 +119,6 @@ def source_of(module: str) -> str:
 
 @cache
 def functions_of(source: str) -> dict[str, ast.FunctionDef]:
-    """Return the functions of a module by name, in order."""
     return {node.name: node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)}
 
 

@@ -39,7 +39,6 @@ class OtherClasses:
         return np.asarray(self[:], dtype)
 
     def count(self) -> int:
-        """Return the number of entries that are True."""
         return int(np.sum(len(self.codes) - np.bincount(self.codes)[self.own]))
 
 

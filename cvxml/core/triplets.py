@@ -105,9 +105,7 @@ def compared(X: FloatArray, y: ArrayLike | None, n_neighbors: int | None, triple
 def check_units(X: FloatArray, weight: float, name: str, follows: str) -> None:
     """Raise ValueError if the square of a weight, or the fourth power of the features' spread, may leave the doubles.
 
-    weight: its value.
-    name: its name.
-    follows: its rescaled value for points X / s, for example "C s^4".
+    follows: the rescaled weight for points X / s, for example "C s^4".
     """
     s = unit_scale(X)
     if not (1 / LARGEST <= s <= LARGEST and LARGEST**-3 <= weight <= LARGEST**3):

@@ -30,7 +30,6 @@ def follow(work: Work) -> Token[Work | None]:
 
 
 def unfollow(token: Token[Work | None]) -> None:
-    """End the effect of `follow`."""
     _followed.reset(token)
 
 

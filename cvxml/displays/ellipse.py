@@ -151,7 +151,7 @@ class MetricEllipseDisplay:
         ax: Any,
         circle: bool,
     ) -> Self:
-        """Draw. names: of all features, or None."""
+        """Check the arguments and draw. names: the names of all features, or None."""
         given = check_X(X)
         d = given.shape[1]
         shown = plane_of(features, d, names)
@@ -238,7 +238,7 @@ def _centers(centers: ArrayLike | None, X: FloatArray, labels: np.ndarray) -> Fl
 
 
 def _radius(M: FloatArray, deviation: float) -> float:
-    """Return r for which the circle has this radius, or the strip this width."""
+    """Return the r for which the circle has the radius `deviation`, or the strip this width."""
     shape = shape_of(M)
     if shape == "plane":
         return 1.0

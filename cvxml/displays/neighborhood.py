@@ -164,7 +164,7 @@ class NeighborhoodDisplay:
         zoom: bool,
         ax: Any,
     ) -> Self:
-        """Draw. names: of all features, or None."""
+        """Check the arguments and draw. names: the names of all features, or None."""
         points = check_X(X)
         shown = plane_of(features, points.shape[1], names)
         i = check_count(index, "index", at_least=0, at_most=len(points) - 1)

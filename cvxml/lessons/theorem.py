@@ -48,7 +48,6 @@ class Anywhere(Anchors):
     """Anchors for the norm: with this regularizer all prices are feasible."""
 
     def feasible(self, own: Duals, others: list[Duals]) -> list[Duals]:
-        """Return the given prices."""
         return [own]
 
 

@@ -160,7 +160,6 @@ class Enclosure:
     # ------------------------------------------------------------- sums
 
     def sum(self, axis: int | None = None) -> Enclosure:
-        """The sum of all x (axis=None), or the sums along an axis."""
         size = np.abs(self.mid).sum(axis)
         n = np.size(self.mid) // max(1, np.size(size))
         rad = self.rad * float(n) if isinstance(self.rad, float) else self.rad.sum(axis)
@@ -197,7 +196,6 @@ class Enclosure:
         return _wider(np.log1p(self.mid), _relative(self.rad, (1 + self.mid) * (1 - 4 * EPS)))
 
     def exp(self) -> Enclosure:
-        """e^x"""
         m, r = self.mid, self.rad
         mid = np.exp(m)
         rad = mid * (r + r * r)  # e^r - 1 <= r + r^2 for r <= 1
@@ -296,7 +294,6 @@ def choose(x: Enclosure, a: Enclosure, b: Enclosure) -> Enclosure:
 
 
 def where(mask: Any, a: Any, b: Any) -> Enclosure:
-    """a where the mask is True, else b."""
     a, b = enclosure(a), enclosure(b)
     return Enclosure(np.where(mask, a.mid, b.mid), np.where(mask, a.rad, b.rad))
 

@@ -76,7 +76,6 @@ class Plane(NamedTuple):
     at: int
 
     def distances(self, metric: Squares) -> Distances:
-        """Squared distances of all pairs of points in a metric."""
         D = from_products(self.points * metric.V * self.points.transpose())
         return Distances(D, scaled(1, 2 * self.at + metric.at))
 
@@ -103,7 +102,6 @@ class Plane(NamedTuple):
 
 
 def plane(X: FloatArray) -> Plane:
-    """The points X (n, d), exactly."""
     return Plane(*whole(X))
 
 

@@ -44,7 +44,6 @@ def _rational(value: Any) -> Any:
 
 
 def is_exact(x: Any) -> bool:
-    """True for an exact number, or an array of exact numbers."""
     return not isinstance(x, Enclosure | float | int) and np.asarray(x).dtype.hasobject
 
 
@@ -160,7 +159,6 @@ def pos(x: Any) -> Any:
 
 
 def clip(x: Any, low: float, high: float) -> Any:
-    """min(max(x, low), high)"""
     return at_most(at_least(x, low), high)
 
 
@@ -170,12 +168,10 @@ def choose(x: Any, a: Any, b: Any) -> Any:
 
 
 def where(mask: Any, a: Any, b: Any) -> Any:
-    """a where the mask (booleans) is True, else b."""
     return enclosures.where(mask, a, b) if isinstance(a, Enclosure) else np.where(mask, a, b)
 
 
 def total(x: Any, axis: int | None = None) -> Any:
-    """The sum of all x (axis=None), or the sums along an axis."""
     if isinstance(x, Enclosure) or axis is not None or not is_exact(x):
         return x.sum(axis)
     return sum(x.ravel().tolist(), _rational(0))
@@ -200,7 +196,6 @@ def fraction(x: Any) -> Any:
 
 
 def least(x: Any) -> Any:
-    """The smallest x."""
     return -(-x).max() if isinstance(x, Enclosure) else x.min()
 
 
@@ -251,5 +246,4 @@ def group_max(x: Any, group: Any, count: int, start: float = -np.inf) -> Any:
 
 
 def group_min(x: Any, group: Any, count: int) -> Any:
-    """The smallest x of each group."""
     return -group_max(-x, group, count)

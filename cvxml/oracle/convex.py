@@ -34,7 +34,6 @@ from cvxml.oracle.rules import Ruling, decide
 
 
 def check_convex(asked: Asked) -> Report:
-    """Return the report on the metric, on the claimed objective, or on both."""
     began = time.process_time()
     known = _reference(asked)
     seconds = time.process_time() - began

@@ -68,7 +68,6 @@ class OnMetric(NamedTuple):
 
     @property
     def decides(self) -> bool:
-        """True if double precision can decide at this tolerance."""
         return self.reference.certificate.decides(self.tol) and self.proof.decides(self.tol)
 
     @property

@@ -248,7 +248,6 @@ def _in_time() -> Iterator[None]:
 
 
 def at_weight(base: OtherProblem, name: str, weight: float) -> OtherProblem:
-    """Return the same problem with another value of a weight."""
     return base._replace(params={**base.params, name: weight})
 
 

@@ -61,7 +61,6 @@ Whole = Callable[[Fraction], str]
 
 
 def write_side(saved: SavedSolution, path: str | Path) -> None:
-    """Write `side(saved)` to a JSON file."""
     content = json.dumps(side(saved), separators=(",", ":"), allow_nan=False)
     Path(path).write_text(content + "\n", encoding="utf-8")
 
@@ -93,7 +92,6 @@ def side(saved: SavedSolution) -> dict[str, Any]:
 
 
 def _of_family(of: Any, given: Any, saved: SavedSolution) -> dict[str, Any]:
-    """Return the entries for a method of the family."""
     assert isinstance(of, FamilyMethod)
     metric = of.matrix(given, saved.metric)
     member, family = of.member(given), of.member(given, Fraction)

@@ -74,7 +74,10 @@ def pickings(p: Instance, saved: SavedSolution) -> tuple[dict[str, Any], Shares]
 
 
 def _given(p: Instance, shares: Shares, lesser: Lesser) -> Lesser:
-    """Return the whole shares: of the smallest theta that makes Z psd, or the numbers `lesser` of the mates."""
+    """Return the shares as whole numbers: mixed with the smallest theta tried that makes Z psd.
+
+    Without a mixture, or if no theta makes Z psd, they are the numbers `lesser` of the points of the same class.
+    """
     own = {i: {k: lesser[i][k] for k in row.w} for i, row in shares.found.items()}
     if shares.mixture is None:
         return own
@@ -100,7 +103,10 @@ def _steps(first: int) -> Iterable[int]:
 
 
 def _mixed(shares: Shares, mixture: Mixture, theta: int, own: Lesser) -> Lesser:
-    """The rows of the mixture, of the sums of `own`."""
+    """Return the mixture (1 - theta) R + theta I of each point, scaled to the sum of its row in `own`.
+
+    theta: a whole number over 2^FINEST.
+    """
     found = {}
     for i, row in shares.found.items():
         pairs = zip(row.others, mixture.R[i], mixture.interior[i], strict=True)

@@ -35,7 +35,6 @@ class Case(NamedTuple):
 
 
 def cases() -> list[Case]:
-    """Return the examples to verify, of all methods."""
     return [Case(name, each) for name in names() for each in get(name).EXAMPLES if each.use == "verified"]
 
 
@@ -61,7 +60,6 @@ class Row:
     why: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
         return asdict(self)
 
 

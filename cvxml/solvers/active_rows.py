@@ -117,7 +117,7 @@ class Active(NamedTuple):
         return len(self.Y) ** 2 <= DENSE * len(self.i)
 
     def _for_pairs(self, z: FloatArray, values: Any) -> FloatArray:
-        """values(i, j) (p,) of all pairs, a block of pairs at a time. z (n, k): what `values` reads."""
+        """values(i, j) (p,) of all pairs, a block of pairs at a time. z (n, k): the points that `values` reads."""
         found, size = np.empty(len(self.i)), max(1, CACHED // max(1, z.shape[1]))
         for start in watched(range(0, len(found), size)):
             some = slice(start, start + size)
@@ -214,7 +214,7 @@ class Curvature:
         return np.concatenate([x, b[p:] / diagonal[p:]])
 
     def _choose_first(self, diagonal: FloatArray) -> None:
-        """Choose the number of first coordinates by the diagonal."""
+        """Act on all coordinates, or on the first ones if the diagonal is close to tau in all others."""
         full = np.empty((self.r, self.r))
         rows, columns = triangle(self.r)
         full[rows, columns] = full[columns, rows] = diagonal

@@ -190,18 +190,15 @@ class Combining:
         return Estimate(objective, max(objective - bound, 0.0), family.scale(own, objective))
 
     def weights(self) -> FloatArray:
-        """The weights w (K,)."""
         w = np.zeros(len(self.B))
         if not self.none:
             w[self.used] = self.at.w * self.unit
         return w
 
     def metric(self) -> FloatArray:
-        """The metric (d, d)."""
         return combined(self.B, self.weights())
 
     def duals(self) -> Duals:
-        """The dual variables of all rows."""
         a = np.ones(len(self.key)) if self.none else np.clip(self.at.a, 0.0, 1.0)
         return Duals(a * self.cap, self.key)
 

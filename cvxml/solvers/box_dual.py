@@ -124,7 +124,6 @@ class BoxDual(ConeDual):
         return image[: self.C.size].reshape(self.C.shape)
 
     def margins(self, values: FloatArray, vectors: FloatArray) -> FloatArray:
-        """v (t,)."""
         D = np.stack([quadratic(self.E, M) for M in self.metric(values, vectors)], axis=1)
         v: FloatArray = self.B @ np.sum(self.shares * D, axis=1)
         return v
@@ -145,7 +144,6 @@ class BoxDual(ConeDual):
         return self.high - a
 
     def reward(self, a: FloatArray) -> FloatArray:
-        """1 for each dual variable."""
         return np.ones(1)
 
     def gap(self, at: At) -> float:

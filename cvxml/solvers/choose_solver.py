@@ -64,7 +64,6 @@ class LeastMargin:
         self.solver.begin(M, 1.0)
 
     def step(self) -> bool:
-        """One round; False if rounding prevents a step."""
         return self.solver.step()
 
     def metric(self) -> FloatArray:
@@ -94,7 +93,6 @@ class _Iterate(NamedTuple):
         return self.solver.step()
 
     def estimate(self) -> Estimate | None:
-        """The figures of a solver that has them."""
         return None if isinstance(self.solver, LeastMargin) else self.solver.estimate(self.family)
 
 
@@ -202,7 +200,6 @@ def _linear(task: Task) -> Found:
 
 
 def _multipliers(task: Task, solver: LinearMargins) -> Found:
-    """Start the solver and run it."""
     if task.start is None:
         solver.begin()
     else:

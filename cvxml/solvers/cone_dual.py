@@ -95,11 +95,9 @@ class ConeDual(ABC):
         return image
 
     def at(self, v: FloatArray, image: FloatArray | None = None) -> At:
-        """All quantities at v."""
         return At(self, v, self.image(v) if image is None else image)
 
     def descent(self, v: FloatArray, image: FloatArray) -> At:
-        """The gradient at v (see first_order.py)."""
         return At(self, v, image)
 
     def descend(self, at: At, step: float) -> FloatArray:
@@ -157,7 +155,6 @@ class At:
         return self.dual.gap(self)
 
     def step(self, step: float) -> FloatArray:
-        """The result of a projected gradient step."""
         return self.dual.descend(self, step)
 
     def curvature(self, new_image: FloatArray, enough: float) -> float:
@@ -178,7 +175,6 @@ class At:
         return min(bound, max(exact, 0.0) + beside + 1e-13 * (self.scale + after))
 
     def metric(self) -> FloatArray:
-        """A (..., d, d)."""
         return self.dual.metric(self.values, self.vectors)
 
 
@@ -350,7 +346,6 @@ class Search:
         return best, full
 
     def model(self, at: At) -> Model | None:
-        """The quadratic model at a point, or None if it is too large or empty."""
         dual = self.dual
         reach = dual.feasible.reach(at.v, at.slope, self.reach * self.step * dual.steps)
         return Model.at(at, reach)

@@ -81,7 +81,7 @@ class FactorStart:
         return M
 
     def duals(self) -> Duals:
-        """The positive dual variables, of which a multiple is feasible. A sample, whose keys are its own, has none."""
+        """The positive dual variables; a multiple of them is feasible. Empty for a sample, which has other keys."""
         positive = self.a > 0 if self.every == 1 else np.zeros(len(self.a), dtype=bool)
         return Duals(self.a[positive], self.key[positive])
 
@@ -109,7 +109,7 @@ class FactorStart:
         self._join(vectors[:, values > 1 + max(NEAR / 2, EXCESS * (largest - 1))][:, -MOST_NEW:])
 
     def _objective(self) -> float:
-        """The objective of L L^T, with the rows that the descent has violated, too."""
+        """The objective of L L^T, including the rows that the descent did not hold and that are violated now."""
         key, v = self.rows.near(self.Y @ self.L, 1.0)
         return float(np.sum(self.L**2)) + self.margin.push(1 - v[self.needed(self.rows, key)])
 

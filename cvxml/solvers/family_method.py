@@ -43,7 +43,6 @@ class FamilyMethod(ConvexMethod[Given]):
         return once(given, self.member, f"member of {self.id}") if kept else self.member(given)
 
     def least_scale(self, given: Given) -> float:
-        """The lower limit of the scale of the member."""
         return self.family(given).least_scale
 
     @abstractmethod

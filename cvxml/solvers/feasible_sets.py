@@ -135,7 +135,6 @@ class TwoSides(FeasibleSet):
         return full
 
     def at_cap(self, v: FloatArray) -> np.ndarray:
-        """A mask of the rows of v with a sum at the cap."""
         return self.full(self.total(v))
 
     def moves(self, v: FloatArray, slope: FloatArray) -> np.ndarray:

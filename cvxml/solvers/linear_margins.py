@@ -90,7 +90,7 @@ class LinearMargins:
         return self.solver.M if self.factor is None else self.factor.metric() / self._units()
 
     def _units(self) -> FloatArray:
-        """(r, r): the entries of M times these are those in coordinates in which C is I."""
+        """Factors (r, r) of the entries of M, which change it to coordinates in which C is I."""
         unit = np.sqrt(self.spread)
         return np.outer(unit, unit)
 
@@ -127,7 +127,7 @@ class LinearMargins:
 
     @property
     def _many(self) -> bool:
-        """True if the start has few of the directions."""
+        """True if there are so many directions that the solver starts in a few of them."""
         return len(self.spread) > 2 * DIRECTIONS
 
     def begin(self) -> None:
@@ -266,13 +266,12 @@ class LinearMargins:
         return float(np.max((1 - v[loose]) / self._free_margins(self.rows, key[loose]), initial=0.0)) * 2
 
     def metric(self) -> FloatArray:
-        """The metric (d, d)."""
         return self.at.outside(self.whole())
 
     def duals(self) -> Duals:
         """The dual variables of the rows of the solver.
 
-        If C is 0 up to rounding, they are the largest ones on all rows that are not loose, which have v = 0.
+        If C is 0 up to rounding, all rows that are not loose have v = 0 and the largest possible dual variable.
         """
         if self.factor is not None:
             return self.factor.duals()

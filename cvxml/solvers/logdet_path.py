@@ -57,7 +57,6 @@ class Curvature:
 
     @cached_property
     def gram(self) -> FloatArray:
-        """<F_t, F_s> (t, t)."""
         return self.F.gram()
 
     @cached_property
@@ -143,7 +142,6 @@ class LogDetPath:
 
 
 def search(task: Task) -> Found:
-    """Solve to a gap of `tol`, certified after every step."""
     return task.run(LogDetPath(task), "newton")
 
 

@@ -58,7 +58,6 @@ class Margin(NamedTuple):
 
     @property
     def hard(self) -> bool:
-        """True if no margin may be violated."""
         return bool(np.isinf(self.cap))
 
     def slopes(self, x: FloatArray, weight: float, b: FloatArray | float = 0.0) -> FloatArray:
@@ -108,7 +107,6 @@ def _sorted_root(M: FloatArray) -> FloatArray:
 
 
 def _definite(Z: FloatArray) -> bool:
-    """True if Z is positive definite up to rounding."""
     try:
         np.linalg.cholesky(Z)
     except LinAlgError:
@@ -230,7 +228,6 @@ class Multipliers:
         return 2 * self.margin.cap if self.margin.squared else self.unit / self.g
 
     def rest(self) -> float:
-        """The excess of the rows, a part of the gap."""
         return self.margin.rest(self.x, self.slopes(self.x))
 
     def value(self) -> float:

@@ -33,7 +33,6 @@ class Task(NamedTuple):
         return None if self.start is None else self.start.metric
 
     def proved(self, M: FloatArray, dual: Dual) -> Certificate:
-        """The certificate of a metric and a dual."""
         return self.prove(self.family, M, dual)
 
     def run(self, at: Iterate, phase: str, patience: float = math.inf) -> Found:
@@ -56,15 +55,12 @@ class Along:
         self.states, self.named, self.at = states, named, next(states)
 
     def metric(self) -> FloatArray:
-        """The metric (d, d)."""
         return self.at.metric
 
     def dual(self) -> Dual:
-        """The dual variables, by their names."""
         return self.named(self.at.duals)
 
     def estimate(self) -> Estimate | None:
-        """The estimate of the gap, if there is one."""
         return self.at.estimate
 
     def step(self) -> bool:

@@ -34,11 +34,9 @@ class TripletMethod(FamilyMethod[Data]):
         return () if given.n_neighbors is None else ("triplets",)
 
     def rows(self, given: Data) -> Triplets:
-        """The rows of all triplets."""
         return Triplets(given.targets, given.impostors)
 
     def literal_rows(self, given: Data) -> int:
-        """The number of triplets."""
         return given.count
 
     def duals(self, given: Data, values: dict[str, FloatArray]) -> Dual:
@@ -46,11 +44,9 @@ class TripletMethod(FamilyMethod[Data]):
         return {"price": values["a"], "triplets": given.triplets()}
 
     def read(self, given: Data, dual: Dual) -> Sequence[Duals]:
-        """The dual variables from "price" (t,) and "triplets" (t, 3)."""
         return (self.rows(given).read(dual),)
 
     def named(self, given: Data, duals: Duals) -> Dual:
-        """The dual variables as "price" (t,), and their "triplets" (t, 3)."""
         return {"price": duals.a, "triplets": self.rows(given).named(duals)}
 
     def ties(self, given: Data) -> int:
@@ -70,7 +66,6 @@ class CombinationMethod(TripletMethod[WithBasis]):
         return as_combination(metric, given.basis, given.X, name)
 
     def feasibility(self, given: WithBasis, M: FloatArray) -> str:
-        """The distance of M from the allowed metrics, as a sentence."""
         return str(weighted(M, given.basis, given.X).feasibility)
 
     def through_cvxpy(self, given: WithBasis, solver: str) -> Found:

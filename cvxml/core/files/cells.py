@@ -85,7 +85,6 @@ def _choice(name: str, value: object) -> bool | None:
 
 
 def number(cell: str) -> float | None:
-    """Return the number in a cell; None if it holds no number."""
     # float() also accepts 1_000 and digits of other scripts, which are more likely mistakes.
     if "_" in cell or not cell.isascii():
         return None

@@ -100,7 +100,6 @@ def _column_of(
 
 
 def _left_out(names: list[str], width: int, asked: Settled) -> set[int]:
-    """Return the columns of --drop."""
     columns = range(bool(asked.index), width)
     return {_column_of("drop", names, columns, called) for called in asked.drop or ()}
 

@@ -190,7 +190,6 @@ class BoxLoss(Loss):
 
     @property
     def box(self) -> Box:
-        """The box and the width, as floats."""
         low, high = self.limits
         return Box(float(low), float(high), float(self.width))
 

@@ -38,7 +38,6 @@ class Residual(Loss):
 
     @property
     def weights(self) -> FloatArray:
-        """The weights w (q,) as floats."""
         return np.asarray(self.w, dtype=np.float64)
 
     def to_domain(self, a: FloatArray) -> FloatArray:

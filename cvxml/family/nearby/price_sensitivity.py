@@ -156,7 +156,7 @@ def _second_derivative(R: Any, G: Weights, at: Scaled, room: float) -> FloatArra
 def _second_derivative_of_cone(
     cost: FloatArray, paid: FloatArray, A: FloatArray, room: float
 ) -> FloatArray | None:
-    """P for Z = cost - paid psd, and Z A near 0."""
+    """P for a psd Z = cost - paid with Z A near 0; None if a matrix is singular."""
     d = len(A)
     Z = cost - paid
     values, vectors = np.linalg.eigh((Z + Z.T) / 2)

@@ -205,7 +205,6 @@ class Everywhere:
         return None
 
     def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
-        """A psd matrix of rationals: A (d, d) itself, or one near. root: a factor of A, or None."""
         return rational.judged(A, root)
 
     def exact_distances(self, X: rational.Plane, metric: rational.Squares) -> rational.Distances:
@@ -221,7 +220,6 @@ class ExactView:
 
     @cached_property
     def M(self) -> Any:
-        """The matrix (d, d)."""
         return rational.matrix(self.metric.V, scaled(1, self.metric.at))
 
     @property
@@ -268,29 +266,23 @@ class ByFormulas(Everywhere, ABC):
         """The image of G in rationals, for weights that are fractions; None if r(G) is -inf. hint: may be None."""
 
     def value(self, view: Any) -> Approximate:
-        """R at a judged metric, with a bound of its error."""
         return _evaluated(lambda: self.value_at(view))
 
     def bound(self, G: Weights) -> Approximate:
-        """r(G), with a bound of its error."""
         return _evaluated(lambda: self.conjugate_at(self.image(G)))
 
     def excess(self, view: Any, G: Weights) -> Approximate:
-        """R(M) - <M, G> - r(G), with a bound of its error."""
         return _evaluated(lambda: self.excess_at(view, self.image(G)))
 
     def exact_value(self, metric: rational.Squares, D: rational.Distances) -> Any:
-        """R at an exact metric, as a fraction or a ball."""
         return fraction(self.value_at(ExactView(metric, D)))
 
     def exact_bound(self, X: rational.Plane, G: Weights, hint: Any = None) -> Any:
-        """r(G) as a fraction or a ball, for weights that are fractions; None if it is -inf."""
         image = self.exact_image(X, G, hint)
         return None if image is None else fraction(self.conjugate_at(image))
 
 
 def _evaluated(formula: Callable[[], Any]) -> Approximate:
-    """A formula in enclosures."""
     with np.errstate(all="ignore"):
         return as_sum(enclosure(formula()))
 
@@ -303,7 +295,6 @@ class SeenBy:
 
     @cached_property
     def images(self) -> Points:
-        """The images of the points, to twice the working precision."""
         return points(self.X, self.sight.root)
 
     def pairs(self, index: IntArray) -> Distances:

@@ -59,7 +59,6 @@ class Flat(NamedTuple):
 
     @property
     def M(self) -> Enclosure:
-        """The matrix (d, d)."""
         return Enclosure(self.A, self.error)
 
     def pairs(self, index: IntArray) -> Distances:
@@ -149,7 +148,7 @@ class Frobenius(ByFormulas):
     def around(self, looked: JudgedMatrix, gap: float) -> float:
         """An upper bound of the distance between the optimum and a matrix that was projected before it was judged.
 
-        looked: the judged matrix. gap: its gap. This function is the field `radius` of `Family`.
+        This function is the field `radius` of `Family`.
         """
         return self.radius(gap) + looked.feasibility.distance
 

@@ -145,7 +145,6 @@ class Triplets(NamedTuple):
 
     @property
     def size(self) -> int:
-        """The number of targets."""
         return len(self.targets)
 
     def sample(self, every: int, first: int = 0) -> Triplets:

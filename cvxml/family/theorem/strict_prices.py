@@ -85,7 +85,6 @@ class Anchors:
         self.regularizer, self.loss, self.rows, self.level = regularizer, loss, rows, level
 
     def anchor(self, duals: Duals) -> Anchor:
-        """The anchor of any dual variables, after repair."""
         inside = self.rows.within_span(self.regularizer.labels, duals)
         repaired = inside._replace(a=self.loss.to_domain(inside.a))
         return Anchor(repaired, self.regularizer.surplus(self.rows.weights(repaired)))

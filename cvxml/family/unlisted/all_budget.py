@@ -101,7 +101,6 @@ class Across(NamedTuple):
 
     @property
     def n(self) -> int:
-        """The number of points."""
         return len(self.classes.order)
 
     def listed(self, key: IntArray) -> IntArray:

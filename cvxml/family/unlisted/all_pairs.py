@@ -37,7 +37,6 @@ class Classes(NamedTuple):
 
     @property
     def sizes(self) -> IntArray:
-        """The number of points of each class (c,)."""
         return np.diff(self.first)
 
     def across(self) -> Iterator[tuple[slice, slice]]:
@@ -65,7 +64,6 @@ class Classes(NamedTuple):
 
 
 def classes(y: IntArray) -> Classes:
-    """The classes of integer codes (n,)."""
     order = np.argsort(y, kind="stable")
     first = np.unique(y[order], return_index=True)[1]
     return Classes(order, np.append(first, len(y)))
@@ -85,7 +83,6 @@ class Table:
         self.right = np.column_stack([z, one, length]).T
 
     def of(self, rows: slice | IntArray, columns: slice) -> FloatArray:
-        """The distances of some rows to some columns."""
         D: FloatArray = self.left[rows] @ self.right[:, columns]
         return np.maximum(D, 0.0, out=D)
 
@@ -126,7 +123,6 @@ class Laplacian:
         self.crossed += part.crossed
 
     def total(self) -> FloatArray:
-        """The sum (r, r)."""
         S: FloatArray = (self.y * self.degree[:, None]).T @ self.y - self.crossed - self.crossed.T
         return (S + S.T) / 2
 
@@ -203,7 +199,6 @@ class Descent:
         self.L = root(M)
 
     def metric(self) -> FloatArray:
-        """The metric (d, d)."""
         return self.f.outside(self.L @ self.L.T)
 
     def dual(self) -> Dual:
