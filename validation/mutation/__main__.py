@@ -45,7 +45,7 @@ import pytest
 from validation.mutation.mutations import Mutation, drawn
 
 ROOT = Path(__file__).resolve().parents[2]
-PYTEST = [sys.executable, "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider"]
+PYTEST = [sys.executable, "-m", "pytest", "-q", "-n0", "--dist=no", "-p", "no:cacheprovider"]
 NOT_COPIED = shutil.ignore_patterns(".git", ".venv*", "build", "dist", "results", "__pycache__", ".*_cache")
 MEMORY = 12 * 2**30  # bytes of address space of each process of a test run
 UNKNOWN_QUICK, UNKNOWN_SLOW = 0.05, 5.0  # seconds assumed of a test that was not timed

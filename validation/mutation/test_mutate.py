@@ -50,7 +50,7 @@ def toy(tmp_path: Path) -> Path:
         path = root / file
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    (root / "pytest.ini").write_text("[pytest]\nmarkers = slow\n    full\n")
+    (root / "pytest.ini").write_text("[pytest]\naddopts = -n 2 --dist worksteal\nmarkers = slow\n    full\n")
     return root
 
 
