@@ -95,9 +95,10 @@ class Recertified:
 def recertify(saved: SavedSolution, tol: Tolerance, exact: bool = False) -> Recertified:
     """Judge the metric in a file by the dual variables in the same file.
 
-    Certified: the dual variables prove that the metric is optimal (or stationary) to `tol`. Refuted: the metric is not
-    feasible, or the file claims an objective or a bound that the data contradict, or it claims a gap, rel_gap or radius
-    smaller than the recomputed one. Inconclusive: otherwise. tol: relative to the scale, as in `cvxml.check`. exact:
+    Certified: the dual variables prove that the metric is optimal (or stationary) to `tol`; without a dual, its first
+    derivatives prove it stationary. Refuted: the metric is not feasible, or the file claims an objective or a bound
+    that the data contradict, or it claims a gap, rel_gap or radius smaller than the recomputed one. Inconclusive:
+    otherwise. tol: relative to the scale, as in `cvxml.check`. exact:
     compute the bound without rounding.
 
     Raises ValueError if the content is not that of a solution.
@@ -270,20 +271,26 @@ def _judge(proof: Certificate, claimed: dict[str, Any], tol: float, slack: float
         return Verdict.REFUTED, "its objective overflows"
     if wrong := _false_claim(proof, claimed, slack):
         return Verdict.REFUTED, wrong
+    evidence, size = _evidence(proof)
     if proof.proves(tol):
         most = max(tol, upper(proof))
-        gap = (
-            f"relative gap at most {most:.3g}"
-            if most < math.inf
-            else "the gap is within rounding, the scale is 0"
-        )
-        return Verdict.CERTIFIED, f"its dual variables prove it {proof.claim}: {gap}"
+        gap = f"{size} at most {most:.3g}" if most < math.inf else "the gap is within rounding, the scale is 0"
+        return Verdict.CERTIFIED, f"{evidence} prove it {proof.claim}: {gap}"
     if reason := proof.not_decided:
         return Verdict.INCONCLUSIVE, reason
-    return (
-        Verdict.INCONCLUSIVE,
-        f"its dual variables do not prove it {proof.claim} to a relative gap of {tol:g}",
-    )
+    return Verdict.INCONCLUSIVE, f"{evidence} do not prove it {proof.claim} to a {size} of {tol:g}"
+
+
+def _evidence(proof: Certificate) -> tuple[str, str]:
+    """Return what decides about the metric, and the number that is compared with the tolerance, as words.
+
+    A stationary metric is proved by its convex step, which has dual variables, or by its first derivatives.
+    """
+    if proof.claim == "optimal" or proof.parts:
+        return "its dual variables", "relative gap"
+    if proof.step is not None:
+        return "its dual variables", "relative gap of the convex step"
+    return "its first derivatives", "relative first-order gain"
 
 
 def upper(proof: Certificate) -> float:
@@ -361,7 +368,7 @@ def _false_status(proof: Certificate, status: Any) -> str:
     check_choice(status, "status", tuple(Status.__members__))
     if Status[status] is not Status.CONVERGED or proof.claim == "optimal":
         return ""
-    return f"the file claims status {status}, an optimum; its dual variables can only prove a {proof.claim} metric"
+    return f"the file claims status {status}, an optimum; only a {proof.claim} metric can be proved"
 
 
 def _least(proof: Certificate, slack: float) -> dict[str, float]:

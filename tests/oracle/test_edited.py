@@ -359,6 +359,16 @@ def test_an_optimum_is_not_claimed_where_a_stationary_metric_is_proved(tmp_path:
         assert "CONVERGED" in found.reason
 
 
+@pytest.mark.parametrize("tol", [1e-6, 1e-300])
+def test_the_reason_names_dual_variables_only_if_the_file_has_them(tol: float, tmp_path: Path) -> None:
+    for method in ("lmnn", *(name for name in names() if get(name).CLAIM == "stationary")):
+        content, path = saved(method).content, tmp_path / "s.json"
+        path.write_text(json.dumps(content))
+        found = cvxml.certify_solution(path, tol)
+        assert (found.verdict is Verdict.CERTIFIED) is (tol == 1e-6), method
+        assert ("dual variables" in found.reason) is bool(content["dual"]), method
+
+
 @pytest.mark.parametrize(
     "derived", [None, "weights", [1], ["lam1"], ["relevant"], ["weights", "weights"], {"weights": True}]
 )
