@@ -274,7 +274,9 @@ def _judge(proof: Certificate, claimed: dict[str, Any], tol: float, slack: float
     evidence, size = _evidence(proof)
     if proof.proves(tol):
         most = max(tol, upper(proof))
-        gap = f"{size} at most {most:.3g}" if most < math.inf else "the gap is within rounding, the scale is 0"
+        gap = (
+            f"{size} at most {most:.3g}" if most < math.inf else "the gap is within rounding, the scale is 0"
+        )
         return Verdict.CERTIFIED, f"{evidence} prove it {proof.claim}: {gap}"
     if reason := proof.not_decided:
         return Verdict.INCONCLUSIVE, reason

@@ -249,7 +249,7 @@ class Reduced(NamedTuple):
 
 
 def reduced(p: Instance) -> Reduced:
-    """Return the instance in the span of the points, scaled so that F(0) is at least 1.
+    """Return the instance in the span of the differences of the points, scaled so that F(0) is at least 1.
 
     A part of W outside the span has a norm and changes no distance.
     """

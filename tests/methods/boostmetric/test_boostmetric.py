@@ -131,6 +131,21 @@ def test_nothing_is_certified_at_v_star_or_below(v: float, tmp_path: Path) -> No
                 assert report.verdict is Verdict.INCONCLUSIVE
 
 
+def test_a_small_gap_to_an_infimum_that_is_not_attained_certifies_nothing(tmp_path: Path) -> None:
+    """Margins 8 and 3 at v = 3: all weight on the margin 3 proves the bound 0 exactly. No metric attains it."""
+    X, found = [[0.0], [1.0], [3.0], [2.0]], [[0, 1, 2], [0, 1, 3]]
+    with pytest.warns(match="not attained"):
+        cvxml.solve("boostmetric", X, None, v=3.0, triplets=found).save(tmp_path / "s.json")
+    content = json.loads((tmp_path / "s.json").read_text())
+    content |= {"metric": [[30.0]], "dual": {"price": [1.0], "triplets": [[0, 1, 3]]}}
+    content |= dict.fromkeys(("objective", "lower_bound", "gap", "rel_gap", "radius"))
+    (tmp_path / "s.json").write_text(json.dumps(content))
+    again = recertify(cvxml.load(tmp_path / "s.json"), 1e-9, exact=True)
+    assert again.exact is not None
+    assert again.exact.gap < 1e-60
+    assert again.verdict is Verdict.INCONCLUSIVE
+
+
 @pytest.mark.parametrize(("v", "attained"), [(2.5, False), (3.0, False), (3.5, True), (9.0, True)])
 def test_where_no_metric_is_optimal_a_reason_is_told(v: float, attained: bool) -> None:
     """Margins 8 and 3: v* is 3."""
