@@ -4,7 +4,7 @@ Other commands: cases, conform, schema (cases.py); demo; lesson.
 
 | exit code | meaning                         |
 | 0         | certified, or done              |
-| 1         | refuted                         |
+| 1         | refuted, or solvers disagree    |
 | 2         | bad usage or input              |
 | 3         | inconclusive                    |
 | 4         | internal error                  |
