@@ -36,6 +36,7 @@ from cvxml.methods import get
 from cvxml.oracle.asked import Asked
 from cvxml.oracle.explanations import (
     Explanation,
+    left_out_before,
     misread_weights,
     misreadings,
     multiples_at_weights,
@@ -51,6 +52,7 @@ BETTER = 100  # a misreading is listed as nearest if its relative gap is this ma
 LESS = 10  # the absolute gap in the other problem must be this many times smaller
 NOT_BY_LUCK = 1e-6  # largest relative gap of a named explanation if the optimum is not unique
 NEARER = 10  # the gap of a metric near 0, or with a rotated error, must be this many times larger
+FOR_WEIGHTS = 1 / 2  # of the time: kept for the search of weights while other explanations are tried
 SURELY = 1000  # a misreading is named if its relative gap is this many times smaller
 FITTED = 1e-5  # largest relative gap with a fitted number, relative to that of the user's problem
 LISTED = 3  # most explanations that are listed as nearest
@@ -111,21 +113,23 @@ def diagnose(asked: Asked, optimum: Reference | None = None, seconds: float = ma
                 if not (_is_reportable(each, own, asked.tol) and by_chance(each, others, asked.tol))
             ]
 
-        slips = sifted(of_representation(judge, metric))
-        read = [*misreadings(judge, metric)]
-        listed, written = sifted(read), [*slips, *sifted(of_other_features(judge, metric))]
+        read: dict[str, Explanation] = {}
+        with judge.keeping(FOR_WEIGHTS):
+            slips = sifted(of_representation(judge, metric))
+            listed = sifted([*misreadings(judge, metric, read)])
+            written = [*slips, *sifted(of_other_features(judge, metric))]
         found = [*listed, *written]
         if not any(
             _is_exact(each, own, asked.tol) for each in [*listed, *(w for w in written if not w.fitted)]
         ):
             found += sifted(other_weights(judge, metric))
             if not any(_is_exact(each, own, asked.tol) for each in found):
+                found += sifted(left_out_before(judge, metric, read))
                 found += sifted(multiples_at_weights(judge, metric))
         explained = any(_is_exact(each, own, asked.tol) or _is_near(each, own) for each in found)
         if math.isfinite(own.share) and not explained:
-            shares = [each.left.share for each in read]
-            found += sifted(two_misreadings(judge, metric, shares, own.share / PART))
-            found += sifted(misread_weights(judge, metric, shares, own.share / PART))
+            found += sifted(two_misreadings(judge, metric, read, own.share / PART))
+            found += sifted(misread_weights(judge, metric, read, own.share / PART))
     return told(found, own, asked.tol, numbers(metric))._replace(left_out=tuple(judge.left_out))
 
 

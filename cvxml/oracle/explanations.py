@@ -6,7 +6,7 @@ Each `Explanation` holds the gap that the metric has in the other problem. diagn
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from itertools import combinations
@@ -31,6 +31,7 @@ MAX_STEPS = 30  # steps of a descent in two weights
 SPREAD = math.log(10)  # the logarithm of the best factor is searched up to this far on both sides
 STANDARD = 1e-6  # a feature is standardized if its standard deviation is 1 within this tolerance
 BESIDE = 1e-5  # relative change of a metric; a number that changes with the metric was fitted
+RESCALED = "features that were rescaled first"
 SAME = 1e-9  # two numbers with a smaller relative difference are equal up to rounding
 
 
@@ -48,13 +49,30 @@ class Explanation(NamedTuple):
     again: Callable[[FloatArray], Left] | None = None
 
 
-def misreadings(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
-    """Yield one explanation for each misreading in `MISREADINGS` of the method, in this order."""
-    for misreading in get(judge.method).MISREADINGS.values():
+def misreadings(judge: Judge, metric: FloatArray, read: dict[str, Explanation]) -> Iterator[Explanation]:
+    """Yield one explanation for each misreading in `MISREADINGS` of the method that is not in `read`, in this order.
+
+    read: the explanations by the names of the misreadings; this function adds those that it could try in time.
+    """
+    for name, misreading in get(judge.method).MISREADINGS.items():
+        if name in read:
+            continue
         found = None if judge.late else _read(judge, metric, misreading, judge.itself)
         if found is None and judge.late:
             judge.leave_out(misreading.sentence)
-        yield found or Explanation(NOTHING_KNOWN, "")
+        if misreading.sentence not in judge.left_out:
+            read[name] = found or Explanation(NOTHING_KNOWN, "")
+            yield read[name]
+
+
+def left_out_before(judge: Judge, metric: FloatArray, read: dict[str, Explanation]) -> Iterator[Explanation]:
+    """Yield the explanations by misreadings and by other features that were left out, if there is time for them now."""
+    before = judge.left_out
+    tried_again = {RESCALED} | {each.sentence for each in get(judge.method).MISREADINGS.values()}
+    judge.left_out = [part for part in before if part not in tried_again]
+    yield from misreadings(judge, metric, read)
+    if RESCALED in before:
+        yield from of_other_features(judge, metric)
 
 
 def _read(
@@ -179,15 +197,15 @@ def _misread(
 
 
 def two_misreadings(
-    judge: Judge, metric: FloatArray, shares: Sequence[float], part: float
+    judge: Judge, metric: FloatArray, read: Mapping[str, Explanation], part: float
 ) -> Iterator[Explanation]:
     """Try each misreading with a relative gap of at most `part` together with another misreading.
 
-    shares: the relative gaps of all misreadings, in their order. A misreading with a choice among several lists is not
+    read: the explanations by single misreadings, by name. A misreading with a choice among several lists is not
     added to another one, because the choice would be fitted again for each.
     """
     listed = [*get(judge.method).MISREADINGS.values()]
-    for first, base, fitted in _partly(judge, metric, shares, part):
+    for first, base, fitted in _partly(judge, metric, read, part):
         for second in listed:
             if second is first or second.several is not None:
                 continue
@@ -200,27 +218,27 @@ def two_misreadings(
 
 
 def _partly(
-    judge: Judge, metric: FloatArray, shares: Sequence[float], part: float
+    judge: Judge, metric: FloatArray, read: Mapping[str, Explanation], part: float
 ) -> Iterator[tuple[Misreading, OtherProblem, int]]:
     """Yield the misreadings of the method itself with a relative gap of at most `part`, the best first.
 
     Each comes with its inputs and its number of fitted numbers.
     """
-    listed = [*get(judge.method).MISREADINGS.values()]
-    for k in sorted(range(len(shares)), key=lambda k: shares[k])[:MAX_COMBINED]:
-        if shares[k] > part or listed[k].problem is None:
+    for name in sorted(read, key=lambda name: read[name].left.share)[:MAX_COMBINED]:
+        misreading = get(judge.method).MISREADINGS[name]
+        if read[name].left.share > part or misreading.problem is None:
             continue
         if judge.late:
             judge.leave_out("a misreading together with another one, or with another weight")
             return
         question = Question(judge.X, judge.y, metric, judge.tol, judge.params)
         try:
-            base = _misread(judge, listed[k], question, judge.itself)
+            base = _misread(judge, misreading, question, judge.itself)
         except NO_ANSWER:
             continue
         # another method has other misreadings
         if base is not None and (base.method or judge.method) == judge.method:
-            yield listed[k], base, int(_is_fitted(listed[k], question, base))
+            yield misreading, base, int(_is_fitted(misreading, question, base))
 
 
 def other_weights(judge: Judge, metric: FloatArray) -> Iterator[Explanation]:
@@ -343,10 +361,10 @@ def _two_at_best(judge: Judge, metric: FloatArray, pair: tuple[str, str]) -> Exp
 
 
 def misread_weights(
-    judge: Judge, metric: FloatArray, shares: Sequence[float], part: float
+    judge: Judge, metric: FloatArray, read: Mapping[str, Explanation], part: float
 ) -> Iterator[Explanation]:
     """Try each misreading with a relative gap of at most `part` together with another value of a weight."""
-    for misreading, base, fitted in _partly(judge, metric, shares, part):
+    for misreading, base, fitted in _partly(judge, metric, read, part):
         for name in get(judge.method).WEIGHTS:
             found = None if judge.late else _at_best(judge, metric, base, name)
             if found is None and judge.late:
@@ -371,14 +389,18 @@ def _at_best(
         tried = least(asked, most, judge.sharp / 10, at) if 0 < asked < most else ()
         if not tried or (best := min(tried, key=lambda each: each.share)).share > FAR:
             return None
-        enough = max(judge.tol, 2 * best.share)
-        ends = inward(around(tried, most, enough, at))
-        weight = between(*ends, most) if ends[0] <= ends[1] and judge.sharp == judge.tol else best.weight
-        other = at_weight(base, name, weight)
-        again = partial(_left_at, judge, other)
-        left = again(metric)
+        weight, ends, enough = best.weight, (best.weight, best.weight), max(judge.tol, 2 * best.share)
+        other = judge.at_tried(base, name, weight)
+        left = judge.left(metric, other)
+        with suppress(TakesTooLong):  # then the interval stays unknown
+            ends = inward(around(tried, most, enough, at))
+            if ends[0] <= ends[1] and judge.sharp == judge.tol:
+                middle = between(*ends, most)
+                in_middle = at_weight(base, name, middle)
+                left, weight, other = judge.left(metric, in_middle), middle, in_middle
     except NO_ANSWER:
         return None
+    again = partial(_left_at, judge, other)
     parts = [f"asked: {asked:g}", *ratio(ends, asked, most, given)]
     if ends[0] < ends[1]:
         interval = f"from {ends[0]:.6g} to {ends[1]:.6g}"
@@ -417,7 +439,7 @@ def _of_slips(
 ) -> Iterator[Explanation]:
     for slip, other in written:
         if judge.late:
-            judge.leave_out("features that were rescaled first")
+            judge.leave_out(RESCALED)
             return
         again = partial(_mended, judge, slip, other)
         try:

@@ -87,6 +87,16 @@ class Judge:
         """The processor time that is left."""
         return max(self.end - time.process_time(), 0.0)
 
+    @contextmanager
+    def keeping(self, share: float) -> Iterator[None]:
+        """Keep this share of the time that is left for a later part of the search."""
+        end, now = self.end, time.process_time()
+        self.end = now + (1 - share) * (end - now)
+        try:
+            yield
+        finally:
+            self.end = end
+
     def leave_out(self, part: str) -> None:
         """Note that the time was too short for a part of the search."""
         if part not in self.left_out:
@@ -144,12 +154,30 @@ class Judge:
                 self.inputs(at_weight(base, name, each)) for each in (weight, weight * (1 - BESIDE))
             )
             module = get(base.method or self.method)
+            start = self._nearest(base, name, weight)
             with processor_time_until(self.end), _in_time():
-                ours = module.solve(given, tol=tol, max_iter=PATIENCE, time_limit=self.asked.left)
+                ours = module.solve(
+                    given, tol=tol, max_iter=PATIENCE, time_limit=self.asked.left, warm_start=start
+                )
             if ours.status is Status.TIME_LIMIT:
                 raise TakesTooLong(TOO_LATE)
             self.weighed[key] = base, given, beside, ours
         return self.weighed[key][1:]
+
+    def _nearest(self, base: OtherProblem, name: str, weight: float) -> Solution | None:
+        """Return our solution of `base` with the nearest value of the weight so far; without one, that of `base`."""
+        known = {key[2]: each[3] for key, each in self.weighed.items() if key[:2] == (id(base), name)}
+        if known:
+            return known[min(known, key=lambda each: abs(math.log(each / weight)))]
+        solved = self.solved.get(self._key(base))
+        return None if solved is None else solved[1].solution
+
+    def at_tried(self, base: OtherProblem, name: str, weight: float) -> OtherProblem:
+        """Return `base` with a weight that was tried before; its solution is the start of a tighter one."""
+        other, tol = at_weight(base, name, weight), min(SEARCH, self.sharp)
+        rough = self.weighed[id(base), name, weight, tol][-1]
+        self.solved[self._key(other)] = other, Reference(rough, tight=False)
+        return other
 
     def tried(self, metric: FloatArray, base: OtherProblem, name: str, weight: float) -> Tried:
         """Return the gap of `metric` in `base` with another weight, in the form that `weights.least` needs."""

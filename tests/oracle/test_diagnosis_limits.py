@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from typing import Any
 
@@ -18,7 +19,7 @@ from cvxml.core.report import Verdict
 from cvxml.core.result import SavedSolution
 from cvxml.methods import get, lmnn
 from cvxml.methods.mlsvm import misreadings_problem
-from cvxml.oracle import judge
+from cvxml.oracle import explanations, judge
 from cvxml.oracle.asked import Asked
 from cvxml.oracle.diagnose import NEARER, PART, by_chance, luck, numbers
 from cvxml.oracle.explanations import Explanation, misreadings
@@ -96,7 +97,7 @@ def test_what_is_excluded_before_a_solve_has_a_gap_of_no_use(method: str) -> Non
         own = slow.certain(metric)
         fast.enough = max(own.share / PART, NEARER * asked.tol)
         fast.enough_to_name = max(own.share / NEARER, NEARER * asked.tol)
-        for one, other in zip(misreadings(fast, metric), misreadings(slow, metric), strict=True):
+        for one, other in zip(misreadings(fast, metric, {}), misreadings(slow, metric, {}), strict=True):
             if one.left.share == np.inf != other.left.share:
                 excluded += 1
                 assert other.left.share > fast.enough_to_name
@@ -120,6 +121,59 @@ def test_a_search_without_time_says_so_and_all_of_it_can_be_asked_for(
     report = judged(X, y, metric, diagnosed="all")
     assert any(get("mlsvm").MISREADINGS["sum"].sentence in line for line in report.diagnosis)
     assert not any("left out" in note for note in report.notes)
+
+
+class Clock:
+    """A processor clock that only misreadings move, by a second each."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, seconds: float):
+        self.now, self.read = 0.0, 0
+        monkeypatch.setattr(time, "process_time", lambda: self.now)
+        monkeypatch.setattr(judge, "SECONDS", seconds)
+        read = explanations._read
+
+        def ticking(*given: Any, **options: Any) -> Any:
+            self.now += 1.0
+            self.read += 1
+            return read(*given, **options)
+
+        monkeypatch.setattr(explanations, "_read", ticking)
+
+
+def test_misreadings_leave_time_for_another_weight(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y, _ = data()
+    metric = cvxml.solve("mlsvm", X, y, lam=30 * LAM, n_neighbors=K, tol=1e-9).metric
+    count = len(get("mlsvm").MISREADINGS)
+    clock = Clock(monkeypatch, seconds=count)
+    report = judged(X, y, metric)
+    assert 0 < clock.read < count
+    assert any("lam = " in line for line in report.diagnosis)
+
+
+def test_misreadings_use_the_time_that_no_weight_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is time for all misreadings, but the one that fits comes late in the list."""
+    X, y, _ = data()
+    misread = get("mlsvm").MISREADINGS
+    metric = cvxml.solve("mlsvm", X, y, lam=LAM, n_neighbors=K + 1, tol=1e-9).metric
+    clock = Clock(monkeypatch, seconds=len(misread) + 1)
+    report = judged(X, y, metric)
+    assert any(misread["more"].sentence in line for line in report.diagnosis)
+    assert not any("left out" in note for note in report.notes)
+    assert clock.read <= len(misread) + 1
+
+
+def test_a_weight_is_named_without_its_interval_if_the_time_is_too_short(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X, y, _ = data()
+    metric = cvxml.solve("mlsvm", X, y, lam=30 * LAM, n_neighbors=K, tol=1e-9).metric
+
+    def too_long(*_: Any) -> Any:
+        raise TakesTooLong("late")
+
+    monkeypatch.setattr(explanations, "around", too_long)
+    report = judged(X, y, metric)
+    assert any("lam = " in line for line in report.diagnosis)
 
 
 def test_an_explanation_that_there_is_no_time_to_test_is_not_used() -> None:

@@ -379,7 +379,7 @@ def test_a_number_that_follows_from_the_metric_is_a_fitted_one(
     metric = get(method).allowed(given, noisy(np.diag([1.0, 2.0, 3.0]), 0.3))
     judge = Judge(Asked(method, X, y, params, given, metric), None)
     place = list(get(method).MISREADINGS).index(misreading)
-    assert next(islice(misreadings(judge, metric), place, None)).fitted == fitted
+    assert next(islice(misreadings(judge, metric, {}), place, None)).fitted == fitted
 
 
 @pytest.mark.parametrize("method", [name for name in names() if get(name).CLAIM == "optimal"])
