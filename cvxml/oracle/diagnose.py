@@ -62,7 +62,8 @@ ROUNDED = 1e-3  # relative to the tolerance: a smaller gap may be noise
 PART = 2  # a misreading is combined with others if its relative gap is this many times smaller
 SELDOM = 1e-3  # largest value of `luck`
 LISTED_LEFT_OUT = 4  # most parts that a note names
-LARGEST = 1e150  # of an entry of a metric, because its square must not overflow
+LARGEST = 1e150  # of the largest entry of a metric, because its square must not overflow
+LEAST = 1e-150  # of the largest entry of a metric, because its square must not underflow
 
 
 class Diagnosis(NamedTuple):
@@ -94,7 +95,7 @@ def diagnose(asked: Asked, optimum: Reference | None = None, seconds: float = ma
     limits the time of the search.
     """
     metric = asked.candidate
-    if metric is None or not metric.any() or np.abs(metric).max() > LARGEST:
+    if metric is None or out_of_range(metric):
         return Diagnosis()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -131,6 +132,18 @@ def diagnose(asked: Asked, optimum: Reference | None = None, seconds: float = ma
             found += sifted(two_misreadings(judge, metric, read, own.share / PART))
             found += sifted(misread_weights(judge, metric, read, own.share / PART))
     return told(found, own, asked.tol, numbers(metric))._replace(left_out=tuple(judge.left_out))
+
+
+def out_of_range(metric: FloatArray) -> str:
+    """Return why no explanation of the metric is tried, as a clause; empty for a metric of an ordinary size."""
+    size = float(np.abs(metric).max())
+    if size == 0:
+        return "the metric is 0, the answer of many wrong programs"
+    if size > LARGEST:
+        return f"the metric has an entry above {LARGEST:g}"
+    if size < LEAST:
+        return f"all entries of the metric are below {LEAST:g}"
+    return ""
 
 
 def told(found: list[Explanation], own: Left, tol: float, p: int) -> Diagnosis:
@@ -320,10 +333,8 @@ def unnamed(asked: Asked, diagnosis: Diagnosis) -> str:
         )
     if asked.late:
         return "no misreading is named: not all were tried before time_limit"
-    if asked.candidate is not None and not asked.candidate.any():
-        return "no misreading is named: none was tried, because the metric is 0, the answer of many wrong programs"
-    if asked.candidate is not None and np.abs(asked.candidate).max() > LARGEST:
-        return f"no misreading is named: none was tried, because the metric has an entry above {LARGEST:g}"
+    if asked.candidate is not None and (why := out_of_range(asked.candidate)):
+        return f"no misreading is named: none was tried, because {why}"
     method = asked.method
     count = len(get(method).MISREADINGS)
     known = f"the {count} known ones of {method}"

@@ -177,6 +177,10 @@ def test_components_and_metrics_are_two_forms_of_one_thing(seed: int, rank: int)
     assert np.linalg.norm(root.T @ root - M) <= 64 * EPS * np.linalg.norm(M)
     assert np.linalg.norm(root - root.T) <= 64 * EPS * np.linalg.norm(root)
     assert np.linalg.eigvalsh(root)[0] >= -64 * EPS * np.linalg.norm(root)
+    others = np.stack([M, np.eye(4), M @ M])
+    roots = components_of(others)
+    for each, other in zip(roots, others, strict=True):
+        assert np.linalg.norm(each.T @ each - other) <= 64 * EPS * np.linalg.norm(other)
 
 
 @pytest.mark.parametrize(

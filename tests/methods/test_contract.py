@@ -101,6 +101,26 @@ def test_a_solution_has_a_radius_and_components(method: str) -> None:
     np.testing.assert_allclose(np.swapaxes(L, -1, -2) @ L, solution.metric, rtol=0, atol=1e-7 * scale)
 
 
+@pytest.mark.quick(6)
+@pytest.mark.parametrize("factor", [5e-324, 1e-170, 1e170])
+@every_method
+def test_a_metric_of_any_size_gets_a_verdict(method: str, factor: float) -> None:
+    """Squares of the entries underflow or overflow. The search for a misreading must not fail either.
+
+    A metric that is too large for a softmax is refused.
+    """
+    of, given = checked(method, *SIXTEEN_POINTS, **small(method))
+    metric = factor * np.eye(of.metric_size(given))
+    try:
+        report = cvxml.check(method, *SIXTEEN_POINTS, metric, **small(method))
+    except ValueError as error:
+        assert factor > 1
+        assert "too large" in str(error)
+    else:
+        assert report.verdict is not Verdict.CERTIFIED
+        assert not report.diagnosis
+
+
 FACTORS = {"negative": -1.0, "zero": 0.0, "huge": 1e10}
 
 

@@ -41,6 +41,7 @@ from cvxml.core.result import Certificate
 
 MIN_RATIO_TO_ERROR = 100  # the least singular value must exceed its rounding error by this factor
 LARGEST = 64  # most features for which the determinant of a nearly singular metric is computed exactly
+TINY = 1e-100  # the largest entry of a metric below which it is scaled up before it is inverted
 NOT_DECIDED = (
     "double precision does not decide whether B is definite: its least eigenvalue is smaller than its "
     "rounding error"
@@ -64,7 +65,7 @@ def certify_at(
     """
     d = len(B)
     psd, feasibility = examine_unit(A)
-    log_det, factor = feasibility.log_det, _factor(psd)
+    log_det, factor = feasibility.log_det, _factor(_scaled_up(psd))
     error = np.broadcast_to(noise, B.shape)
     if factor is None or not np.isfinite(error).all():
         zeros = {"y": np.zeros(1), "u": np.zeros(1)}
@@ -91,7 +92,7 @@ def certify_at(
         scale=scale,
         rounding=(2 * abs(t) + t_error) * t_error + bound_error,
         # the certificate is for the psd part of A, scaled to determinant 1
-        radius=radius + feasibility.distance + feasibility.norm * abs(math.expm1(-log_det / d)),
+        radius=radius + feasibility.distance + feasibility.norm * _relative_change(-log_det / d),
         feasibility=feasibility,
         dual={"y": np.array([y]), "u": np.array([u])},
         undecided="" if sign is not None else NOT_DECIDED,
@@ -106,6 +107,24 @@ def best_dual(B: FloatArray, noise: FloatArray | float = 0.0) -> tuple[float, fl
     b = math.exp(sign.factor.log_det / len(B))
     y = 2 * len(B) * b
     return sign.s * y, b * y
+
+
+def _relative_change(log_factor: float) -> float:
+    """Return |exp(log_factor) - 1|; inf where that overflows."""
+    with np.errstate(over="ignore"):
+        return abs(float(np.expm1(log_factor)))
+
+
+def _scaled_up(A: FloatArray) -> FloatArray:
+    """Return A, or if its entries are tiny, an exact multiple without overflow in the inverse.
+
+    Only A / |A|^(1/d) matters to the caller.
+    """
+    largest = float(np.abs(A).max())
+    if 0 < largest < TINY:
+        scaled: FloatArray = np.ldexp(A, -math.frexp(largest)[1])
+        return scaled
+    return A
 
 
 def _trace(B: FloatArray, error: FloatArray, factor: Factor) -> tuple[float, float, float]:
