@@ -28,6 +28,7 @@ from cvxml.core.short_repr import brief, cut, few, one_line, printable
 from cvxml.core.tolerance import Tolerance, check_tol
 from cvxml.oracle.cases import Case
 from cvxml.oracle.check import check
+from cvxml.oracle.first_order import expected
 from cvxml.oracle.parts import compare
 from cvxml.oracle.programs import MEMORY_LIMIT, SAID, TIME_LIMIT, Surroundings, run
 
@@ -37,7 +38,10 @@ Program = Sequence[str] | Callable[[dict[str, Any]], Any]
 
 @dataclass(frozen=True)
 class Row:
-    """The result of one case. verdict: certified, close, refuted, inconclusive, skipped, or error."""
+    """The result of one case. verdict: certified, close, refuted, inconclusive, skipped, or error.
+
+    expected: for an answer that may be unconverged, a sentence with the gap that a plain first-order program has.
+    """
 
     case: str
     formula: str
@@ -47,6 +51,7 @@ class Row:
     diagnosis: tuple[str, ...] = ()
     message: str = ""
     seconds: float = 0.0
+    expected: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON; an infinite number becomes null."""
@@ -173,6 +178,7 @@ def judge(case: Case, answer: dict[str, Any], tol: Tolerance = "normal") -> Row:
         rel_gap=share,
         diagnosis=report.diagnosis or tuple(map(str, report.nearest)),
         message="" if report.verdict is Verdict.CERTIFIED else "; ".join(report.reasons),
+        expected=expected(case, report),
     )
 
 
@@ -196,7 +202,7 @@ def as_table(rows: Sequence[Row]) -> str:
     for row in rows:
         gap = "" if row.rel_gap is None or not math.isfinite(row.rel_gap) else f"{row.rel_gap:.1e}"
         lines.append(f"{printable(row.case):<{width}}{row.verdict:<14}{gap:>14}{row.seconds:>9.2f}")
-        said = (*((row.message,) if row.message else ()), *_diagnosed(row))
+        said = (*filter(None, (row.message, row.expected)), *_diagnosed(row))
         lines += [f"    {one_line(line)}" for line in said]
     return "\n".join([*lines, "", _counted(rows), *_next_step(rows)])
 
@@ -270,7 +276,7 @@ def as_junit(rows: Sequence[Row]) -> str:
             time=f"{row.seconds:.3f}",
         )
         if row.verdict in kinds:
-            said = one_line("; ".join([row.message, *_diagnosed(row)]))
+            said = one_line("; ".join([*filter(None, (row.message, row.expected)), *_diagnosed(row)]))
             ElementTree.SubElement(case, kinds[row.verdict], message=f"{row.verdict}: {said}")
     text: str = ElementTree.tostring(suite, encoding="unicode", xml_declaration=True)
     return text + "\n"

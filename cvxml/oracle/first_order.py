@@ -1,0 +1,73 @@
+"""The gap that a plain first-order program has on a golden case, for the rows of `conform`.
+
+`first_order.csv` holds the measured figures. validation/cases/first_order.py measures them and describes the program.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cvxml.core.report import Report, Verdict
+from cvxml.oracle.cases import Case
+from cvxml.oracle.convex_rules import CLOSE
+
+STEPS = (100, 1_000, 10_000)
+TABLE = Path(__file__).parent / "first_order.csv"
+
+
+class Measured(NamedTuple):
+    """A row of the table: the digest of the inputs of the case, the start in words, and a gap for each of `STEPS`."""
+
+    inputs: str
+    start: str
+    gaps: tuple[float, ...]
+
+
+def digest(inputs: dict[str, Any]) -> str:
+    """Return a short hash of the inputs, so that a figure is told only for the inputs that it was measured on."""
+    return hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def table() -> dict[str, Measured]:
+    """Return the rows by the id of the case."""
+    lines = [line for line in TABLE.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    _, *rows = csv.reader(lines)
+    return {case: Measured(of, start, tuple(map(float, gaps))) for case, of, start, *gaps in rows}
+
+
+def expected(case: Case, report: Report) -> str:
+    """Return a sentence with the measured gap for an answer that may be unconverged; "" for any other answer.
+
+    An answer may be unconverged if it is a metric, a better metric is known, no mistake is known, a claimed objective
+    is the objective of the metric, and its relative gap is at most that of the plain program after the fewest steps.
+    """
+    row = table().get(case.id)
+    share = report.rel_gap
+    if row is None or row.inputs != digest(case.inputs) or share is None or not _may_be_unconverged(report):
+        return ""
+    first, last = row.gaps[0], row.gaps[-1]
+    if share > first:
+        return ""
+    said = (
+        f"plain projected subgradient descent from {row.start} has a relative gap of {first:.1e} on this case after "
+        f"{STEPS[0]:,} steps, and of {last:.1e} after {STEPS[-1]:,}"
+    )
+    if last > CLOSE:
+        return f"{said}; the case is too hard for this program"
+    if share <= last:
+        return f"{said}; an answer within that is as good as this program gets"
+    return f"{said}; more steps may help"
+
+
+def _may_be_unconverged(report: Report) -> bool:
+    if report.verdict not in (Verdict.CLOSE, Verdict.REFUTED) or report.witness is None:
+        return False
+    if report.diagnosis or report.nearest or report.objective is None:
+        return False
+    claimed = report.claimed_objective
+    allowed = report.tol * report.scale + report.rounding
+    return claimed is None or abs(claimed - report.objective) <= allowed

@@ -1,0 +1,143 @@
+"""The gaps of the plain first-order program, and the answers for which `conform` tells them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cvxml
+from cvxml.core.report import Report
+from cvxml.methods import get
+from cvxml.oracle.cases import FOLDER, Case, load_case, load_cases
+from cvxml.oracle.conform import judge
+from cvxml.oracle.first_order import STEPS, digest, expected, table
+from validation.cases.first_order import FLOOR, descend, program_of
+
+OURS = 1e-7  # of the scale: the gap of our own solution at the default tolerance is at most this
+
+
+def case_of(name: str) -> Case:
+    return load_case(FOLDER / f"{name}.json")
+
+
+def reference(case: Case) -> dict[str, Any]:
+    found: dict[str, Any] = case.content.get("reference", {})
+    return found
+
+
+def test_every_convex_case_without_a_closed_form_has_a_row() -> None:
+    convex = [case for case in load_cases() if reference(case).get("claim") == "optimal"]
+    iterative = [
+        case for case in convex if get(case.formula).MAX_ITER > 1 and float(reference(case)["scale"])
+    ]
+    assert len(iterative) > 50
+    assert {case.id: digest(case.inputs) for case in iterative} == {
+        name: row.inputs for name, row in table().items()
+    }
+    for name, row in table().items():
+        assert len(row.gaps) == len(STEPS), name
+        assert list(row.gaps) == sorted(row.gaps, reverse=True), name
+        assert min(row.gaps) >= FLOOR, name
+
+
+def assert_recomputed(name: str) -> None:
+    """The figure after the fewest steps is met, and it is the gap that `check` proves of that metric."""
+    case, figure = case_of(name), table()[name].gaps[0]
+    (gap,), metric = descend(program_of(case), case, STEPS[:1])
+    assert gap == pytest.approx(figure, rel=0.01, abs=OURS)
+    report = cvxml.check(case.formula, case.X, case.y, metric, diagnosed=False, **case.params)
+    # for NCA, the gap of the convex step, which is the problem itself in a convex case
+    share = report.rel_gap if report.step_gap is None else report.step_gap / report.scale
+    assert share == pytest.approx(figure, rel=0.01, abs=OURS)
+
+
+@pytest.mark.parametrize("name", ["frobmetric-iris", "mlr-iris", "sdml-indefinite"])
+def test_a_row_is_recomputed(name: str) -> None:
+    assert_recomputed(name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(table()))
+def test_every_row_is_recomputed(name: str) -> None:
+    assert_recomputed(name)
+
+
+# --- the answers for which the gap is told ---
+
+NAME = "frobmetric-iris"
+
+
+@cache
+def unconverged() -> np.ndarray:
+    case = case_of(NAME)
+    return descend(program_of(case), case, STEPS[:1])[1]
+
+
+@cache
+def report_on() -> Report:
+    case = case_of(NAME)
+    return cvxml.check(case.formula, case.X, case.y, unconverged(), **case.params)
+
+
+def test_an_unconverged_answer_is_told_the_gap() -> None:
+    row = judge(case_of(NAME), {"metric": unconverged().tolist()})
+    assert row.verdict == "close"
+    for gap in (table()[NAME].gaps[0], table()[NAME].gaps[-1]):
+        assert f"{gap:.1e}" in row.expected
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"diagnosis": ("a mistake",)},
+        {"witness": None},
+        {"verdict": cvxml.Verdict.CERTIFIED},
+        {"verdict": cvxml.Verdict.INCONCLUSIVE},
+        {"claimed_objective": 4.0},  # the objective is 3.23
+        {"rel_gap": 2e-3},  # 1.95e-3 after 100 steps
+        {"rel_gap": None},
+    ],
+    ids=str,
+)
+def test_no_other_answer_is_told_the_gap(wrong: dict[str, Any]) -> None:
+    case, report = case_of(NAME), report_on()
+    assert expected(case, report)
+    assert expected(case, replace(report, claimed_objective=report.objective))
+    assert not expected(case, replace(report, **wrong))
+
+
+def test_a_case_with_other_points_is_told_no_gap() -> None:
+    case = case_of(NAME)
+    moved = {**case.inputs, "X": (np.array(case.X) + 0.125).tolist()}
+    assert not expected(replace(case, inputs=moved), report_on())
+
+
+def test_a_program_is_as_good_only_within_the_least_gap_of_an_easy_case() -> None:
+    """The three ends of the sentence differ; that of a case that is too hard does not depend on the answer."""
+    case, report, (first, _, last) = case_of(NAME), report_on(), table()[NAME].gaps
+    within, beyond = (expected(case, replace(report, rel_gap=share)) for share in (last, 1.1 * last))
+    assert within != beyond
+    assert beyond == expected(case, replace(report, rel_gap=first))
+    hard, gaps = case_of("mlsvm-scales"), table()["mlsvm-scales"].gaps
+    told = {expected(hard, replace(report, rel_gap=share)) for share in (0.01 * gaps[-1], gaps[0])}
+    assert len(told) == 1
+    assert "" not in told
+
+
+@pytest.mark.slow
+def test_no_stored_wrong_metric_is_called_as_good() -> None:
+    """Where one is within the least gap, its mistake is named, so that no gap is told."""
+    met = []
+    for name, row in table().items():
+        case = case_of(name)
+        for wrong in case.content["wrong"]:
+            share = float(wrong.get("worse_by", np.inf)) / float(reference(case)["scale"])
+            if share <= row.gaps[-1] <= 1e-2:
+                report = cvxml.check(case.formula, case.X, case.y, wrong["metric"], **case.params)
+                assert not expected(case, report), (name, wrong["name"])
+                met.append(name)
+    assert met == ["ldml-iris"]
