@@ -19,6 +19,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from cvxml.core.report import Verdict
+from cvxml.core.result import SavedSolution, Solution
 from cvxml.core.tolerance import Tolerance, check_tol
 from cvxml.oracle.cases import Case, load_cases
 from cvxml.oracle.check import check
@@ -36,7 +37,7 @@ def assert_certified(
     method: str,
     X: ArrayLike,
     y: ArrayLike | None,
-    metric: Any = None,
+    metric: ArrayLike | Solution | SavedSolution | None = None,
     *,
     tol: Tolerance = "normal",
     **params: Any,

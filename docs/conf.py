@@ -59,7 +59,9 @@ SHORT = [
     "Dual",
     "FloatArray",
     "IntArray",
+    "Pairs",
     "Program",
+    "Starts",
     "Table",
     "Tolerance",
 ]

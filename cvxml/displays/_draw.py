@@ -1,7 +1,12 @@
-"""Drawing functions that all displays share: axes, points by class, limits, texts, and a legend below the axes."""
+"""Drawing functions that all displays share: axes, points by class, limits, texts, and the legend.
+
+Texts are wrapped to the part of the figure that belongs to the axes. So they depend neither on the layout nor on
+neighbouring axes, which may be drawn later.
+"""
 
 from __future__ import annotations
 
+import itertools
 import textwrap
 import warnings
 from collections.abc import Sequence
@@ -14,6 +19,8 @@ from cvxml.displays._palette import by_class, pyplot
 
 INK, GREY = "#000000", "#767676"
 SIZE = (6.4, 5.6)  # inches
+LINE = 1.25  # height of a line in font sizes
+MARK = 2.5  # width of a mark in the legend and its space, in font sizes
 
 
 def font(ax: Any) -> float:
@@ -54,9 +61,14 @@ def start(ax: Any = None, size: tuple[float, float] = SIZE) -> tuple[Any, Any]:
     return ax.figure, ax
 
 
+def scaled(ax: Any, size: float) -> float:
+    """Return the size of a mark, smaller on axes with smaller text."""
+    return size * min(1.0, font(ax) / 11)
+
+
 def points(ax: Any, X: FloatArray, labels: np.ndarray, pale: bool = False, size: float = 26) -> list[Any]:
     """Draw points (n, 2) by class. A single class gets no entry in the legend."""
-    drawn = by_class(ax, X, labels, s=size, alpha=0.3 if pale else 0.75, zorder=1)
+    drawn = by_class(ax, X, labels, s=scaled(ax, size**0.5) ** 2, alpha=0.3 if pale else 0.75, zorder=1)
     if len(drawn) == 1:
         drawn[0].set_label("_points")
     return drawn
@@ -90,8 +102,10 @@ def _square(ax: Any, middle: FloatArray, half: FloatArray) -> None:
     ax.set_xlim(middle[0] - half[0], middle[0] + half[0])
     ax.set_ylim(middle[1] - half[1], middle[1] + half[1])
     ax.set_aspect("equal", adjustable="box")
-    ax.locator_params(axis="x", nbins=int(np.clip(across(ax) / 0.8, 2, 5)))
-    ax.locator_params(axis="y", nbins=5)
+    wide, high = _room(ax)
+    across = min(wide - 7, (high - 10) * half[0] / half[1])  # of the box, without the texts around it
+    ax.locator_params(axis="x", nbins=int(np.clip(across / 5, 2, 5)))
+    ax.locator_params(axis="y", nbins=int(np.clip(across * half[1] / half[0] / 2.5, 2, 5)))
 
 
 def width(X: FloatArray) -> float:
@@ -99,98 +113,122 @@ def width(X: FloatArray) -> float:
     return float(np.ptp(X, axis=0).max()) or 1.0
 
 
-def across(ax: Any) -> float:
-    """Return the width of the axes in inches; with equal scales, the width that remains for the data."""
-    wide, high = ax.bbox.width / ax.figure.dpi, ax.bbox.height / ax.figure.dpi
-    if ax.get_aspect() == "auto":
-        return float(wide)
-    (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
-    return float(min(wide, high * (right - left) / (top - bottom)))
+def _room(ax: Any) -> tuple[float, float]:
+    """Return the width and the height, in font sizes, of the part of the figure that belongs to `ax`."""
+    wide, high = _part(ax)
+    return 72 * wide / font(ax), 72 * high / font(ax)
 
 
-def letters(ax: Any) -> int:
-    """Return about how many letters fit into a line above the axes: a little wider than the axes, within the figure."""
-    to_the_edge = (ax.figure.bbox.x1 - ax.bbox.x0) / ax.figure.dpi
-    return _letters_in(ax, min(1.15 * across(ax), to_the_edge - 0.1))
+def _width_of(text: str) -> float:
+    """Return the width of the longest line of a text, in font sizes."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    one = FontProperties(size=1)
+    measured = (text_to_path.get_text_width_height_descent(line, one, False) for line in text.splitlines())
+    return max((each[0] for each in measured), default=0.0)
 
 
-def _letters_in(ax: Any, inches: float) -> int:
-    return max(20, int(inches * 72 / (0.55 * font(ax))))
+def _wrapped(text: str, room: float) -> str:
+    """Return a text with each line wrapped to a width in font sizes, with eight letters a line at least."""
+    letters = max(8, int(room / 0.4))  # a letter is rarely narrower
+    while True:
+        wrapped = "\n".join(textwrap.fill(line, letters) for line in text.splitlines())
+        if letters == 8 or _width_of(wrapped) <= room:
+            return wrapped
+        letters -= 1
 
 
-def words(ax: Any, title: str, xlabel: str, ylabel: str) -> None:
-    """Set the title and the names of the axes."""
-    _set_title(ax, title)
-    ax.set_xlabel(xlabel, fontsize=font(ax))
-    ax.set_ylabel(ylabel, fontsize=font(ax))
+def _height_of(text: str) -> float:
+    """Return the height of a text in font sizes."""
+    return LINE * len(text.splitlines())
 
 
-def _set_title(ax: Any, title: str) -> None:
-    """Set the title, wrapped to the width of the axes."""
-    lines = [textwrap.fill(line, letters(ax)) for line in title.splitlines()]
-    ax.set_title("\n".join(lines), fontsize=font(ax), loc="left")
-
-
-def legend(ax: Any, title: str) -> Any:
-    """Draw the legend below the axes, where it hides no data, in up to three columns.
-
-    The legend makes the axes smaller, so the title is wrapped again afterwards.
-    """
-    handles, labels = ax.get_legend_handles_labels()
-    room = _letters_in(ax, 0.95 * _part(ax)[0])
-    labels = [textwrap.fill(label, room) for label in labels]
-    columns = next((c for c in (3, 2) if _letters_of(labels, c) <= room), 1)
-    made = ax.legend(
-        handles,
-        labels,
-        loc="upper center",
-        bbox_to_anchor=(0.5, 0.0),
-        borderaxespad=3.4,  # in font sizes: clear of the axis name for axes of any height
-        ncols=columns,
-        fontsize=font(ax),
-        frameon=False,
-        handletextpad=0.5,
-        columnspacing=1.5,
-    )
-    for handle in made.legend_handles:
-        handle.set_alpha(1.0)
-    _wrap_again(ax, title)
+def words(ax: Any, title: str, xlabel: str, ylabel: str) -> Any:
+    """Set the title and the names of the axes, draw the legend below them, where it hides no data, and return it."""
+    wide, high = _room(ax)
+    made = _legend(ax, 0.95 * wide)
+    high -= 72 * made.get_window_extent().height / ax.figure.dpi / font(ax)
+    named = ylabel
+    for _ in range(2):  # the name at the left takes from the width, and the other texts take from the height
+        across = wide - 5 - _height_of(named)
+        above, below = _wrapped(title, across), _wrapped(xlabel, across)
+        named = _wrapped(ylabel, 0.7 * (high - 4 - _height_of(above) - _height_of(below)))
+    ax.set_title(above, fontsize=font(ax))
+    ax.set_xlabel(below, fontsize=font(ax))
+    ax.set_ylabel(named, fontsize=font(ax))
+    # in font sizes: below the labels of ticks, the axis name, and 12 points between them
+    made.borderaxespad = 1 + _height_of(below) + 12 / font(ax)
+    if len(ax.figure.figure.axes) == 1:
+        _lay_out(ax.figure.figure)
     return made
 
 
-def _wrap_again(ax: Any, title: str) -> None:
-    """Wrap the title to the width that the axes have after a layout.
+def _lay_out(figure: Any) -> None:
+    """Lay the figure out twice: with equal scales, the one layout that drawing makes is not final.
 
-    Axes beside others get their positions back, because the others are perhaps not drawn yet. The figure is laid out
-    again when it is drawn.
+    Axes beside others stay, because the others are perhaps not drawn yet.
     """
-    whole = ax.figure.figure
-    before = [(each, each.get_position(original=True)) for each in whole.axes if each.get_in_layout()]
-    for _ in range(2):  # with equal scales, the first layout is not final
+    for _ in range(2):
         with warnings.catch_warnings():
             warnings.simplefilter(
                 "ignore"
             )  # a warning about a figure that is too small comes when it is drawn
-            whole.get_layout_engine().execute(whole)
-        ax.apply_aspect()
-        _set_title(ax, title)
-    for each, position in before if len(before) > 1 else ():
-        each.set_position(position, which="original")
-        each.set_in_layout(True)  # which set_position changes
+            figure.get_layout_engine().execute(figure)
 
 
-def _letters_of(labels: Sequence[str], columns: int) -> int:
-    """Return the width of a legend with these columns, in letters; a mark and its space count as six."""
-    parts = [part for part in np.array_split(np.array(labels, dtype=object), columns) if len(part)]
-    widths = [max(len(line) for label in part for line in label.splitlines() or [""]) for part in parts]
-    return sum(6 + width for width in widths)
+def _legend(ax: Any, wide: float) -> Any:
+    """Draw a legend below the axes, with the columns and line lengths of the least height that fit into a width.
+
+    wide: in font sizes.
+    """
+    handles, labels = ax.get_legend_handles_labels()
+
+    def size(columns: int, letters: int) -> tuple[float, float]:
+        """Return the width and the height of a legend with lines of so many letters."""
+        texts = [textwrap.fill(label, letters) for label in labels]
+        parts = [part for part in np.array_split(np.array(texts, dtype=object), columns) if len(part)]
+        widths = [MARK + max(_width_of(text) for text in part) for part in parts]
+        heights = [sum(_height_of(text) + 0.2 for text in part) for part in parts]
+        return sum(widths) + 1.2 * (len(parts) - 1), max(heights, default=0.0)
+
+    def worth(choice: tuple[int, int]) -> tuple[float, ...]:
+        across, height = size(*choice)
+        return max(across, wide), height, choice[0]
+
+    columns, letters = min(itertools.product(range(1, 9), (60, 40, 30, 24, 20, 16, 12)), key=worth)
+    made = ax.legend(
+        handles,
+        [textwrap.fill(label, letters) for label in labels],
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0.0),
+        ncols=columns,
+        fontsize=font(ax),
+        frameon=False,
+        handletextpad=0.5,
+        columnspacing=1.2,
+        labelspacing=0.2,
+        borderpad=0.0,
+    )
+    made.set_in_layout(bool(labels))
+    for handle in made.legend_handles:
+        handle.set_alpha(1.0)
+    return made
 
 
 def message(ax: Any, text: str) -> None:
-    """Write paragraphs, one for each line of `text`, in the middle of empty axes, with blank lines if they fit."""
-    paragraphs = [textwrap.fill(line, int(0.9 * letters(ax))) for line in text.splitlines()]
-    room = 0.8 * ax.bbox.height / ax.figure.dpi * 72 / (1.3 * font(ax))  # height in lines
-    apart = "\n\n" if len("\n\n".join(paragraphs).splitlines()) < room else "\n"
+    """Write paragraphs, one for each line of `text`, in the middle of empty axes, with blank lines if they fit.
+
+    On small axes, or beside other axes, whose legends take height, the paragraphs between the first and the last may
+    not fit. Then they are left out.
+    """
+    wide, high = _room(ax)
+    alone = len(ax.figure.figure.axes) == 1
+    room = high - 6 if alone else 0.25 * high
+    paragraphs = [_wrapped(line, wide - 8) for line in text.splitlines()]
+    while len(paragraphs) > 2 and _height_of("\n".join(paragraphs)) > room:
+        del paragraphs[-2]
+    apart = "\n\n" if _height_of("\n\n".join(paragraphs)) < room else "\n"
     style = {"transform": ax.transAxes, "ha": "center", "va": "center", "fontsize": font(ax)}
     ax.text(0.5, 0.5, apart.join(paragraphs), **style)
     ax.set_xticks([])

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from cvxml.core.inputs import check_choice
 from cvxml.core.metric import FloatArray, IntArray
@@ -15,6 +16,10 @@ from cvxml.core.tolerance import Tolerance, check_tol
 from cvxml.displays import _draw
 from cvxml.displays._given import learner_of
 from cvxml.displays._words import why_no_gap
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from sklearn.base import BaseEstimator
 
 BLUE, RED = "#0072B2", "#D55E00"
 ACROSS, SHOWN = ("iteration", "seconds"), ("gap", "bounds")
@@ -76,12 +81,12 @@ class CertificateDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any = None,
-        y: Any = None,
+        estimator: BaseEstimator,
+        X: ArrayLike | None = None,
+        y: ArrayLike | None = None,
         *,
         tol: Tolerance | None = None,
-        ax: Any = None,
+        ax: Axes | None = None,
         show: str = "gap",
         x: str = "iteration",
     ) -> Self:
@@ -106,7 +111,7 @@ class CertificateDisplay:
         solution: Solution,
         *,
         tol: Tolerance = 1e-6,
-        ax: Any = None,
+        ax: Axes | None = None,
         show: str = "gap",
         x: str = "iteration",
     ) -> Self:
@@ -166,7 +171,7 @@ class CertificateDisplay:
         scale = self.judged.scale
         return scale if math.isfinite(scale) and scale > 0 else 1.0
 
-    def plot(self, ax: Any = None, *, show: str = "gap", x: str = "iteration") -> Self:
+    def plot(self, ax: Axes | None = None, *, show: str = "gap", x: str = "iteration") -> Self:
         """Draw the certificate.
 
         ax: default: new axes.
@@ -196,12 +201,11 @@ class CertificateDisplay:
         else:
             self._draw_bounds(across)
         xlabel = NAMES[x] if len(across) else "(no history was kept)"
-        _draw.words(self.ax_, title, xlabel, self._name_of_axis(show))
         if len(across) < 2:
             self.ax_.set_xticks(across)
         elif x == "iteration":
             self.ax_.xaxis.get_major_locator().set_params(integer=True)
-        self.legend_ = _draw.legend(self.ax_, title)
+        self.legend_ = _draw.words(self.ax_, title, xlabel, self._name_of_axis(show))
         return self
 
     def _draw_gap(self, across: Any) -> None:
@@ -248,7 +252,7 @@ class CertificateDisplay:
         """Draw a line for each run in one colour, paler from run to run."""
         runs = self.runs
         several = f", each of {len(runs)} starts" if len(runs) > 1 else ""
-        look = {"color": colour, "marker": marker, "markersize": 5, "linewidth": 1.8}
+        look = {"color": colour, "marker": marker, "markersize": _draw.scaled(self.ax_, 5), "linewidth": 1.8}
         drawn = []
         for k, run in enumerate(runs):
             look |= {"alpha": 1 - 0.6 * k / len(runs), "label": "_" if k else label + several}
@@ -259,7 +263,13 @@ class CertificateDisplay:
         ends = [run.stop - 1 for run in self.runs]
         best = min(ends, key=lambda end: abs(self.objective[end] - self.certificate.objective), default=None)
         at = 0 if best is None else across[best]
-        look = {"color": _draw.INK, "marker": "*", "markersize": 14, "linestyle": "", "zorder": 5}
+        look = {
+            "color": _draw.INK,
+            "marker": "*",
+            "markersize": _draw.scaled(self.ax_, 14),
+            "linestyle": "",
+            "zorder": 5,
+        }
         return self.ax_.plot([at], [value], label=label, **look)[0]
 
     def _name_of_axis(self, show: str) -> str:

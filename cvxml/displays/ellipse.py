@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,6 +25,10 @@ from cvxml.displays._geometry import (
     without_rounding,
 )
 from cvxml.displays._given import check_size, labels_of, learner_of, metric_of, names_of, plane_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from sklearn.base import BaseEstimator
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -84,7 +88,7 @@ class MetricEllipseDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
+        estimator: BaseEstimator,
         X: ArrayLike,
         y: ArrayLike | None = None,
         *,
@@ -92,7 +96,7 @@ class MetricEllipseDisplay:
         features: tuple[int | str, int | str] = (0, 1),
         ball: str = SLICE,
         radius: float | None = None,
-        ax: Any = None,
+        ax: Axes | None = None,
         circle: bool = True,
     ) -> Self:
         """Draw the metric of a fitted estimator with get_mahalanobis_matrix() or components_.
@@ -119,7 +123,7 @@ class MetricEllipseDisplay:
         features: tuple[int | str, int | str] = (0, 1),
         ball: str = SLICE,
         radius: float | None = None,
-        ax: Any = None,
+        ax: Axes | None = None,
         circle: bool = True,
     ) -> Self:
         """Draw `metric` (d, d), psd, among the points X (n, d) with labels y (n,), which may be None.
@@ -148,7 +152,7 @@ class MetricEllipseDisplay:
         ball: str,
         radius: float | None,
         names: list[str] | None,
-        ax: Any,
+        ax: Axes | None,
         circle: bool,
     ) -> Self:
         """Check the arguments and draw. names: the names of all features, or None."""
@@ -171,7 +175,7 @@ class MetricEllipseDisplay:
             title=_title(plane, "" if d == 2 else ball),
         ).plot(ax, circle=circle)
 
-    def plot(self, ax: Any = None, *, circle: bool = True) -> Self:
+    def plot(self, ax: Axes | None = None, *, circle: bool = True) -> Self:
         """Draw the ball.
 
         ax: default: new axes.
@@ -189,11 +193,15 @@ class MetricEllipseDisplay:
                 self._ellipse(c, circle) if self.shape == "ellipse" else self._strip(c) for c in self.centers
             ]
             self.ax_.plot(
-                *self.centers.T, "+", color=_draw.INK, markersize=10, markeredgewidth=2, label="_centre"
+                *self.centers.T,
+                "+",
+                color=_draw.INK,
+                markersize=_draw.scaled(self.ax_, 10),
+                markeredgewidth=2,
+                label="_centre",
             )
         _draw.frame(self.ax_, self.X, lines)
-        _draw.words(self.ax_, self.title, self.xlabel, self.ylabel)
-        self.legend_ = _draw.legend(self.ax_, self.title)
+        self.legend_ = _draw.words(self.ax_, self.title, self.xlabel, self.ylabel)
         return self
 
     def _ellipse(self, centre: FloatArray, circle: bool) -> FloatArray:

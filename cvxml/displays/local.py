@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +18,10 @@ from cvxml.displays._given import Plane, labels_of, learner_of, names_of, plane_
 from cvxml.displays._grid import Densities, densities_of, grid, length_for
 from cvxml.displays._palette import COLOURS
 from cvxml.methods.glml.solver import Case
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from sklearn.base import BaseEstimator
 
 LINES = {
     Case.DEFINITE: ("#000000", "-"),
@@ -87,7 +91,7 @@ class LocalMetricDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
+        estimator: BaseEstimator,
         X: ArrayLike,
         y: ArrayLike,
         queries: ArrayLike | None = None,
@@ -95,7 +99,7 @@ class LocalMetricDisplay:
         features: tuple[int | str, int | str] = (0, 1),
         n_queries: int = 6,
         densities: bool = False,
-        ax: Any = None,
+        ax: Axes | None = None,
     ) -> Self:
         """Draw A + gamma I of a fitted GLML at `queries` (q, d), among the points X (n, d) with labels y (n,).
 
@@ -123,7 +127,7 @@ class LocalMetricDisplay:
 
     @classmethod
     def from_solution(
-        cls, solution: Solution, *, features: tuple[int | str, int | str] = (0, 1), ax: Any = None
+        cls, solution: Solution, *, features: tuple[int | str, int | str] = (0, 1), ax: Axes | None = None
     ) -> Self:
         """Draw the metrics of `cvxml.solve("glml", X, y, query=...)` at its queries, among its points X and labels y.
 
@@ -153,7 +157,7 @@ class LocalMetricDisplay:
         A: FloatArray,
         cases: list[Case],
         model: Any,
-        ax: Any,
+        ax: Axes | None,
         gamma: float = 0.0,
     ) -> Self:
         features = shown.features
@@ -171,7 +175,7 @@ class LocalMetricDisplay:
             ylabel=shown.ylabel,
         ).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw on `ax` (default: new axes). Raises ImportError without matplotlib."""
         self.figure_, self.ax_ = _draw.start(ax)
         self.points_ = _draw.points(self.ax_, self.X, self.y, pale=True)
@@ -189,14 +193,15 @@ class LocalMetricDisplay:
             }
             self.ellipses_ += self.ax_.plot(*lines[-1].T, **look)
             told.add(case)
-        self.ax_.plot(*self.queries.T, ".", color=_draw.INK, markersize=4, label="_query")
+        self.ax_.plot(
+            *self.queries.T, ".", color=_draw.INK, markersize=_draw.scaled(self.ax_, 4), label="_query"
+        )
         _draw.frame(self.ax_, np.concatenate([self.X, *lines]))
         sign = "\N{NO-BREAK SPACE}+\N{NO-BREAK SPACE}"
         by = f"A{sign}γI, γ = {self.gamma:g}" if self.gamma else "A"
         title = f"Each ellipse: points equally far from its query, by {by}.\n"
         title += "All are drawn equally long: only their shapes count"
-        _draw.words(self.ax_, title, self.xlabel, self.ylabel)
-        self.legend_ = _draw.legend(self.ax_, title)
+        self.legend_ = _draw.words(self.ax_, title, self.xlabel, self.ylabel)
         return self
 
     def _contours(self, p: Densities) -> list[Any]:

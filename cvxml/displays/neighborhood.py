@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +16,10 @@ from cvxml.core.result import Evaluation
 from cvxml.displays import _draw
 from cvxml.displays._given import labels_of, learner_of, names_of, plane_of
 from cvxml.methods import get, known
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from sklearn.base import BaseEstimator
 
 
 class Look(NamedTuple):
@@ -94,14 +98,14 @@ class NeighborhoodDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
+        estimator: BaseEstimator,
         X: ArrayLike,
         y: ArrayLike,
         index: int = 0,
         *,
         features: tuple[int | str, int | str] = (0, 1),
         zoom: bool = True,
-        ax: Any = None,
+        ax: Axes | None = None,
     ) -> Self:
         """Draw the neighbours of point `index` at the metric of a fitted MLSVM, KernelMLSVM or Gerrymandering.
 
@@ -134,7 +138,7 @@ class NeighborhoodDisplay:
         *,
         features: tuple[int | str, int | str] = (0, 1),
         zoom: bool = True,
-        ax: Any = None,
+        ax: Axes | None = None,
         **params: Any,
     ) -> Self:
         """Draw the neighbours of point `index` of X (n, d) with labels y (n,), for `method` at `metric`.
@@ -162,7 +166,7 @@ class NeighborhoodDisplay:
         features: tuple[int | str, int | str],
         names: list[str] | None,
         zoom: bool,
-        ax: Any,
+        ax: Axes | None,
     ) -> Self:
         """Check the arguments and draw. names: the names of all features, or None."""
         points = check_X(X)
@@ -182,7 +186,7 @@ class NeighborhoodDisplay:
             ylabel=shown.ylabel,
         ).plot(ax, zoom=zoom)
 
-    def plot(self, ax: Any = None, *, zoom: bool = True) -> Self:
+    def plot(self, ax: Axes | None = None, *, zoom: bool = True) -> Self:
         """Draw the point and its neighbours.
 
         ax: default: new axes.
@@ -199,12 +203,17 @@ class NeighborhoodDisplay:
         for name, members in self.sets.items():
             self._draw_set(name, members)
         for name, j in self.marked.items():
-            style = {"marker": "*", "markersize": 15, "linestyle": "", "markeredgecolor": "white"}
+            style = {
+                "marker": "*",
+                "markersize": _draw.scaled(self.ax_, 15),
+                "linestyle": "",
+                "markeredgecolor": "white",
+            }
             style["color"] = LOOKS["targets" if name == "active_target" else "impostors"].colour
             self.marks_[name] = self.ax_.plot(*self.X[j], **style, label=MARKED[name], zorder=5)[0]
         style = {
             "marker": "P",
-            "markersize": 13,
+            "markersize": _draw.scaled(self.ax_, 13),
             "color": _draw.INK,
             "markeredgecolor": "white",
             "linestyle": "",
@@ -216,8 +225,7 @@ class NeighborhoodDisplay:
             _draw.zoom(self.ax_, self.X[near], self.X)
         else:
             _draw.frame(self.ax_, self.X)
-        _draw.words(self.ax_, self.title, self.xlabel, self.ylabel)
-        self.legend_ = _draw.legend(self.ax_, self.title)
+        self.legend_ = _draw.words(self.ax_, self.title, self.xlabel, self.ylabel)
         return self
 
     def _strengthen(self, near: IntArray) -> None:
@@ -245,7 +253,12 @@ class NeighborhoodDisplay:
             "label": "_",
         }
         self.lines_[name] = [self.ax_.plot(*np.transpose([here, self.X[j]]), **style)[0] for j in members]
-        ring = {"marker": "o", "markersize": look.ring, "markerfacecolor": "none", "markeredgewidth": 1.8}
+        ring = {
+            "marker": "o",
+            "markersize": _draw.scaled(self.ax_, look.ring),
+            "markerfacecolor": "none",
+            "markeredgewidth": 1.8,
+        }
         label = look.label if len(members) else f"{look.label} (none)"
         style = {"color": look.colour, "linestyle": look.linestyle, "zorder": 3, "label": label}
         (legend_entry,) = self.ax_.plot([], [], **style, **ring)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +14,10 @@ from cvxml.core.metric import FEASIBILITY_TOL, FloatArray, as_matrix, examine
 from cvxml.displays import _draw
 from cvxml.displays._given import check_size, learner_of, metric_of
 from cvxml.displays._palette import COLOURS, MARKERS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from sklearn.base import BaseEstimator
 
 SCALES = ("linear", "log")
 
@@ -64,13 +68,13 @@ class SpectrumDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any = None,
-        y: Any = None,
+        estimator: BaseEstimator,
+        X: ArrayLike | None = None,
+        y: ArrayLike | None = None,
         *,
         name: str | None = None,
         tol: float = FEASIBILITY_TOL,
-        ax: Any = None,
+        ax: Axes | None = None,
         scale: str = "linear",
     ) -> Self:
         """Draw the spectrum of a fitted estimator's metric.
@@ -94,7 +98,7 @@ class SpectrumDisplay:
         metric: ArrayLike | Mapping[str, ArrayLike],
         *,
         tol: float = FEASIBILITY_TOL,
-        ax: Any = None,
+        ax: Axes | None = None,
         scale: str = "linear",
     ) -> Self:
         """Draw the spectra of a symmetric matrix (d, d), or of several.
@@ -115,7 +119,7 @@ class SpectrumDisplay:
         spectra = {str(name): eigenvalues_of(M, str(name)) for name, M in named.items()}
         return cls(eigenvalues=spectra, tol=tol).plot(ax, scale=scale)
 
-    def plot(self, ax: Any = None, *, scale: str = "linear") -> Self:
+    def plot(self, ax: Axes | None = None, *, scale: str = "linear") -> Self:
         """Draw the eigenvalues.
 
         ax: default: new axes.
@@ -137,8 +141,9 @@ class SpectrumDisplay:
             self.ax_.axhline(0, color=_draw.GREY, linewidth=0.8, zorder=0)
         self.ax_.xaxis.get_major_locator().set_params(integer=True)
         title = f"Rank: eigenvalues above {self.tol:g} of the largest; the others count as 0, and are hollow"
-        _draw.words(self.ax_, title, "number of the eigenvalue, from the largest", "eigenvalue")
-        self.legend_ = _draw.legend(self.ax_, title)
+        self.legend_ = _draw.words(
+            self.ax_, title, "number of the eigenvalue, from the largest", "eigenvalue"
+        )
         return self
 
     def _draw_one(self, k: int, name: str, floor: float | None) -> None:
@@ -158,7 +163,7 @@ class SpectrumDisplay:
             for x, v in zip(place, height, strict=True)
         ]
         label = f"{name}: rank {self.ranks_[name]} of {len(values)}"
-        full = {"color": colour, "marker": marker, "linestyle": "", "markersize": 7}
+        full = {"color": colour, "marker": marker, "linestyle": "", "markersize": _draw.scaled(self.ax_, 7)}
         styles = [
             (1, full),
             (0, {**full, "markerfacecolor": "white"}),

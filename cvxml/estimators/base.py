@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from cvxml import api
 from cvxml.core.interrupt import nothing_kept
 from cvxml.core.metric import FloatArray, components_of
+from cvxml.core.parameter import Pairs
 from cvxml.core.result import Certificate, Solution
 from cvxml.core.tolerance import Tolerance
 from cvxml.core.tuples import refuse_tuples
@@ -203,7 +204,7 @@ class PairsEstimator(Learner):
         print(model.transform(X).shape)  # -> (150, 4)
         """
 
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, pairs: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, pairs: Pairs | None = None) -> Self:
         """Learn the metric from X (n, d) and labels y (n,), or from `pairs`; then y is ignored.
 
         pairs: {"similar": [[i, j], ...], "dissimilar": [[i, j], ...]}, indices into X.
@@ -226,7 +227,7 @@ class TripletsEstimator(Learner):
         print(model.transform(X).shape)  # -> (150, 4)
         """
 
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, triplets: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, triplets: ArrayLike | None = None) -> Self:
         """Learn the metric from X (n, d) and labels y (n,), or from `triplets`; then y is ignored.
 
         triplets: (t, 3), indices i, j, l into X, where j should be nearer to i than l.

@@ -4,8 +4,11 @@ generated.pyi shows them to editors and type checkers; `python docs/_ext/stubs.p
 
 # Written by docs/_ext/stubs.py.
 
-from typing import Any
+from typing import Literal
 
+from numpy.typing import ArrayLike
+
+from cvxml.core.parameter import Starts
 from cvxml.core.tolerance import Tolerance
 from cvxml.estimators.base import Learner, PairsEstimator, TripletsEstimator
 
@@ -49,13 +52,13 @@ class GMML(PairsEstimator):
 
     weight: float
     mu: float
-    prior: Any
+    prior: Literal['identity', 'covariance'] | ArrayLike
     solver: str
     tol: Tolerance
     max_iter: int
     warm_start: bool
 
-    def __init__(self, weight: float = 0.5, mu: float = 0.0, prior: Any = 'identity', *, solver: str = 'fast', tol: Tolerance = 1e-06, max_iter: int = 1000, warm_start: bool = False) -> None: ...
+    def __init__(self, weight: float = 0.5, mu: float = 0.0, prior: Literal['identity', 'covariance'] | ArrayLike = 'identity', *, solver: str = 'fast', tol: Tolerance = 1e-06, max_iter: int = 1000, warm_start: bool = False) -> None: ...
 
 class ITML(PairsEstimator):
     """The metric of information-theoretic metric learning (Davis et al. 2007), solved to a certified gap."""
@@ -65,10 +68,10 @@ class ITML(PairsEstimator):
     tol: Tolerance
     max_iter: int
     warm_start: bool
-    prior: Any
-    bounds: Any
+    prior: Literal['identity', 'covariance'] | ArrayLike
+    bounds: ArrayLike | None
 
-    def __init__(self, gamma: float = 1.0, *, solver: str = 'fast', tol: Tolerance = 1e-06, max_iter: int = 1000, warm_start: bool = False, prior: Any = 'identity', bounds: Any = None) -> None: ...
+    def __init__(self, gamma: float = 1.0, *, solver: str = 'fast', tol: Tolerance = 1e-06, max_iter: int = 1000, warm_start: bool = False, prior: Literal['identity', 'covariance'] | ArrayLike = 'identity', bounds: ArrayLike | None = None) -> None: ...
 
 class LMNN(TripletsEstimator):
     """The metric of LMNN (Weinberger, Saul 2009), solved to a certified gap."""
@@ -126,23 +129,23 @@ class SCML(TripletsEstimator):
     tol: Tolerance
     max_iter: int
     warm_start: bool
-    basis: Any
+    basis: ArrayLike | None
     n_basis: int | None
 
-    def __init__(self, beta: float = 1e-05, n_neighbors: int = 3, *, solver: str = 'fast', tol: Tolerance = 1e-06, max_iter: int = 1000, warm_start: bool = False, basis: Any = None, n_basis: int | None = None) -> None: ...
+    def __init__(self, beta: float = 1e-05, n_neighbors: int = 3, *, solver: str = 'fast', tol: Tolerance = 1e-06, max_iter: int = 1000, warm_start: bool = False, basis: ArrayLike | None = None, n_basis: int | None = None) -> None: ...
 
 class SDML(PairsEstimator):
     """The metric of sparse distance metric learning (Qi et al. 2009), solved to a certified gap."""
 
     eta: float | None
     lam: float
-    prior: Any
+    prior: Literal['identity', 'covariance'] | ArrayLike
     solver: str
     tol: Tolerance
     max_iter: int
     warm_start: bool
 
-    def __init__(self, eta: float | None = None, lam: float = 0.01, prior: Any = 'identity', *, solver: str = 'fast', tol: Tolerance = 1e-06, max_iter: int = 1000, warm_start: bool = False) -> None: ...
+    def __init__(self, eta: float | None = None, lam: float = 0.01, prior: Literal['identity', 'covariance'] | ArrayLike = 'identity', *, solver: str = 'fast', tol: Tolerance = 1e-06, max_iter: int = 1000, warm_start: bool = False) -> None: ...
 
 class SchultzJoachims(TripletsEstimator):
     """The metric of Schultz and Joachims (2003), weights of features or columns, solved to a certified gap."""
@@ -153,6 +156,6 @@ class SchultzJoachims(TripletsEstimator):
     tol: Tolerance
     max_iter: int
     warm_start: bool
-    A: Any
+    A: ArrayLike | None
 
-    def __init__(self, C: float = 1.0, n_neighbors: int = 3, *, solver: str = 'fast', tol: Tolerance = 1e-06, max_iter: int = 1000, warm_start: bool = False, A: Any = None) -> None: ...
+    def __init__(self, C: float = 1.0, n_neighbors: int = 3, *, solver: str = 'fast', tol: Tolerance = 1e-06, max_iter: int = 1000, warm_start: bool = False, A: ArrayLike | None = None) -> None: ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,8 +27,8 @@ class GLML(LocalMetricClassifier):
     gamma: float = 0.0
     alpha: float = 0.0
     _: KW_ONLY
-    priors: Any = None
-    model: Any = "gaussian"
+    priors: str | ArrayLike | None = None
+    model: str | Generative = "gaussian"
     n_components: int = 2
     random_state: int = 0
     n_jobs: int | None = None

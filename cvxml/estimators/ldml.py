@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from numpy.typing import ArrayLike
 
+from cvxml.core.parameter import Pairs
 from cvxml.estimators.base import PairsEstimator
 from cvxml.estimators.parameters import estimator
 
@@ -21,7 +22,12 @@ class LDML(PairsEstimator):
     _method: ClassVar[str] = "ldml"
 
     def fit(
-        self, X: ArrayLike, y: ArrayLike | None = None, *, pairs: Any = None, weights: Any = None
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        pairs: Pairs | None = None,
+        weights: ArrayLike | None = None,
     ) -> Self:
         """Learn the metric from X (n, d) and labels y (n,), or from `pairs`; then y is ignored.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from numpy.typing import ArrayLike
 
@@ -15,7 +15,7 @@ from cvxml.estimators.parameters import estimator
 class LSML(Learner):
     """The metric of relative comparisons by squared residual (Liu et al. 2012), solved to a certified gap."""
 
-    prior: Any = "identity"
+    prior: str | ArrayLike = "identity"
     _: KW_ONLY
     losses: str = "mean"
     n_quadruplets: int | None = None
@@ -32,7 +32,12 @@ class LSML(Learner):
         """
 
     def fit(
-        self, X: ArrayLike, y: ArrayLike | None = None, *, quadruplets: Any = None, weights: Any = None
+        self,
+        X: ArrayLike,
+        y: ArrayLike | None = None,
+        *,
+        quadruplets: ArrayLike | None = None,
+        weights: ArrayLike | None = None,
     ) -> Self:
         """Learn the metric from X (n, d) and labels y (n,), or from `quadruplets`; then y is ignored.
 

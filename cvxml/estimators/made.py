@@ -11,8 +11,6 @@ from cvxml.estimators.base import Learner, PairsEstimator, TripletsEstimator
 from cvxml.estimators.parameters import estimator
 from cvxml.methods import get, names
 
-PLAIN = ("float", "int", "str")  # types that the annotation repeats
-
 
 def made(name: str, module: str) -> type[Learner]:
     """Return the estimator `name` as a class of `module`.
@@ -86,8 +84,6 @@ def _base(of: Method[Any]) -> type[Learner]:
 
 def _type(parameter: Parameter) -> str:
     takes = parameter.kind.takes
-    if takes not in PLAIN:
-        return "Any"
     return takes if parameter.default is not None else f"{takes} | None"
 
 

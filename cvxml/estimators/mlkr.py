@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
 from cvxml.core.metric import FloatArray
+from cvxml.core.parameter import Starts
 from cvxml.estimators.base import Learner
 from cvxml.estimators.parameters import estimator
 
@@ -20,7 +21,7 @@ class MLKR(Learner):
 
     n_components: int | None = None
     _: KW_ONLY
-    init: Any = "auto"
+    init: Starts = "auto"
     random_state: int = 0
 
     _method: ClassVar[str] = "mlkr"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from numpy.typing import ArrayLike
 
@@ -27,7 +27,7 @@ class MLR(Learner):
         print(model.transform(X).shape)  # -> (150, 4)
         """
 
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, relevant: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, relevant: ArrayLike | None = None) -> Self:
         """Learn the metric from X (n, d) and labels y (n,), or from lists of relevant points; then y is ignored.
 
         relevant: n lists of indices into X, the points that should be nearest to each point.

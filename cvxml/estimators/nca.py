@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cvxml.core.metric import FloatArray
+from cvxml.core.parameter import Starts
 from cvxml.core.tolerance import Tolerance
 from cvxml.estimators.base import Learner
 from cvxml.estimators.parameters import estimator
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @estimator
@@ -22,7 +26,7 @@ class NCA(Learner):
     n_components: int | None = None
     _: KW_ONLY
     criterion: str = "f"
-    init: Any = "auto"
+    init: Starts = "auto"
     tol: Tolerance = 1e-5
     random_state: int = 0
 
@@ -67,7 +71,7 @@ class NCA(Learner):
     def _keep(self, X: FloatArray) -> None:
         self.components_ = self.solution_.components
 
-    def plot(self, X: ArrayLike, y: ArrayLike | None = None, *, ax: Any = None) -> Any:
+    def plot(self, X: ArrayLike, y: ArrayLike | None = None, *, ax: Axes | None = None) -> Axes:
         """Draw the first two coordinates of A x for each row x of X, and return the axes.
 
         Each class has a colour and a marker.

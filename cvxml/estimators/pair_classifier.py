@@ -50,7 +50,7 @@ class PairClassifier(ClassifierMixin, BaseEstimator):
     print(model.predict(pairs[:2]), model.score(pairs, similar) > 0.8)  # -> [1 1] True
     """
 
-    def __init__(self, estimator: Any, criterion: str = "accuracy"):
+    def __init__(self, estimator: BaseEstimator, criterion: str = "accuracy"):
         self.estimator = estimator
         self.criterion = criterion
 

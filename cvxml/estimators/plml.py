@@ -36,7 +36,7 @@ class PLML(LocalMetricClassifier):
     alpha2: float = 1.0
     lam1: float = 1.0
     lam2: float = 100.0
-    anchors: Any = None
+    anchors: ArrayLike | None = None
     graph_neighbors: int = 6
     random_state: int = 0
     n_jobs: int | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 from numpy.typing import ArrayLike
 
@@ -26,7 +26,7 @@ class RCA(Learner):
         print(model.transform(X).shape)  # -> (150, 4)
         """
 
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, chunklets: Any = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, chunklets: ArrayLike | None = None) -> Self:
         """Learn the metric from X (n, d) and labels y (n,), or from `chunklets`; then y is ignored.
 
         chunklets: (n,) integers, -1 for a point without a chunklet.

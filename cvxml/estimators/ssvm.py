@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cvxml.core.metric import FloatArray
 from cvxml.core.neighbors import k_nearest, majority
+from cvxml.core.parameter import Starts
 from cvxml.core.tolerance import Tolerance
 from cvxml.estimators.base import Learner
 from cvxml.estimators.parameters import estimator
@@ -24,8 +25,8 @@ class Gerrymandering(ClassifierMixin, Learner):
     n_neighbors: int = 3
     C: float | None = None
     _: KW_ONLY
-    loss_matrix: Any = None
-    init: Any = "zero"
+    loss_matrix: ArrayLike | None = None
+    init: Starts = "zero"
     tol: Tolerance = 1e-4
     random_state: int = 0
 

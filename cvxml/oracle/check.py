@@ -18,6 +18,7 @@ from cvxml.core.exact import flint
 from cvxml.core.inputs import check_choice, check_number, check_positive, check_X, real_array
 from cvxml.core.memory import enough_memory
 from cvxml.core.metric import FloatArray, as_matrix, from_components, refuse_texts
+from cvxml.core.parameter import Pairs
 from cvxml.core.report import Report, Verdict
 from cvxml.core.result import SavedSolution, Solution
 from cvxml.core.run import Callback
@@ -45,9 +46,9 @@ def check(
     components: ArrayLike | None = None,
     query: ArrayLike | None = None,
     claimed_objective: float | None = None,
-    neighbors: Any = None,
-    targets: Any = None,
-    pairs: Any = None,
+    neighbors: ArrayLike | None = None,
+    targets: ArrayLike | None = None,
+    pairs: Pairs | None = None,
     claim: str | None = None,
     tol: Tolerance = "normal",
     exact: bool = False,

@@ -7,7 +7,7 @@ imported here.
 from __future__ import annotations
 
 from copy import copy
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,6 +21,9 @@ from cvxml.oracle.asked import Diagnosed
 from cvxml.oracle.check import check
 from cvxml.oracle.foreign import METHODS, Fitted, question
 from cvxml.oracle.pipelines import found, named
+
+if TYPE_CHECKING:
+    from sklearn.base import BaseEstimator
 
 # name of the module: name of the package
 PACKAGES = {
@@ -40,7 +43,7 @@ TUPLES = {
 
 
 def certify_estimator(
-    estimator: Any,
+    estimator: BaseEstimator,
     X: ArrayLike,
     y: ArrayLike | None = None,
     *,

@@ -116,6 +116,9 @@ def page(entry: Entry) -> str:
     full = f"{entry.module}.{entry.name}"
     title = full if entry.module == "cvxml" else entry.name  # a long title is broken on a telephone
     out = [title, "=" * len(title), "", f".. currentmodule:: {entry.module}", ""]
+    if entry.module == "cvxml.displays":
+        picture = entry.item.__module__.rpartition(".")[2]
+        out += [f".. image:: /_static/display_{picture}.png", f"   :alt: {entry.line}", ""]
     if inspect.ismodule(entry.item):
         out += [f".. automodule:: {full}"]
         if entry.name != "typed":

@@ -22,6 +22,7 @@ HEAD = '''"""{text}"""
 
 from typing import {typing}
 
+from cvxpy import Problem
 from numpy.typing import ArrayLike
 
 from cvxml.core.parameter import Pairs, Starts
@@ -35,8 +36,11 @@ ESTIMATORS_HEAD = '''"""{text}"""
 
 # Written by docs/_ext/stubs.py.
 
-from typing import Any
+from typing import Literal
 
+from numpy.typing import ArrayLike
+
+from cvxml.core.parameter import Starts
 from cvxml.core.tolerance import Tolerance
 from cvxml.estimators.base import Learner, PairsEstimator, TripletsEstimator
 '''

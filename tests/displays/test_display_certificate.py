@@ -33,7 +33,7 @@ def test_the_gap_drawn_is_objective_minus_bound_over_the_scale(method: str, para
     assert display.ax_.get_yscale() == "log"
     assert display.tolerance_line_.get_ydata()[0] == 1e-6
     assert display.final_.get_ydata()[0] == pytest.approx(max(solution.rel_gap, floor))
-    assert Status.CONVERGED.sentence in display.ax_.get_title(loc="left").replace("\n", " ")
+    assert Status.CONVERGED.sentence in display.ax_.get_title().replace("\n", " ")
 
 
 def test_bounds_and_seconds_are_those_of_the_history() -> None:

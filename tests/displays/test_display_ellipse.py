@@ -41,7 +41,7 @@ def test_the_ball_is_that_of_the_estimator() -> None:
     np.testing.assert_allclose(display.metric, wanted, atol=1e-12)
     np.testing.assert_array_equal(display.X, X[:, [3, 1]])
     assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("feature 3", "feature 1")
-    assert "cut" in display.ax_.get_title(loc="left")
+    assert "cut" in display.ax_.get_title()
 
 
 def test_another_package_s_estimator_will_do_with_components() -> None:
@@ -102,7 +102,7 @@ def test_a_singular_metric_has_a_strip_for_a_ball() -> None:
     )
     assert display.shape == "strip"
     assert display.circles_ == []
-    assert "singular" in display.ax_.get_title(loc="left")
+    assert "singular" in display.ax_.get_title()
     sides = []
     for line in display.balls_:
         for point in (line.get_xy1(), line.get_xy2()):
@@ -115,7 +115,7 @@ def test_where_the_metric_is_zero_there_is_no_ball() -> None:
     M = np.diag([0.0, 0.0, 1.0, 2.0])
     display = displays.MetricEllipseDisplay.from_metric(M, X, y)
     assert display.balls_ == display.circles_ == []
-    assert "M is 0" in display.ax_.get_title(loc="left")
+    assert "M is 0" in display.ax_.get_title()
     rounding = M + 1e-17 * np.eye(4)
     assert displays.MetricEllipseDisplay.from_metric(rounding, X, y).shape == "plane"
     assert displays.MetricEllipseDisplay.from_metric(M, X, y, features=(1, 2)).shape == "strip"
@@ -151,7 +151,7 @@ def test_the_three_shapes() -> None:
 def test_a_strip_is_called_singular_where_it_is_and_long_elsewhere(M: np.ndarray, singular: bool) -> None:
     display = displays.MetricEllipseDisplay.from_metric(M, PLANE, y)
     assert display.shape == "strip"
-    title = display.ax_.get_title(loc="left").replace("\n", " ")
+    title = display.ax_.get_title().replace("\n", " ")
     assert ("singular" in title) is singular
     assert ("1000 times" in title) is not singular
 

@@ -74,13 +74,13 @@ def test_each_case_has_the_look_that_the_legend_names() -> None:
 def test_the_title_says_by_which_metric(gamma: float) -> None:
     estimator = fitted(cvxml.GLML(gamma=gamma), PLANE)
     display = displays.LocalMetricDisplay.from_estimator(estimator, PLANE, y, PLANE[:5])
-    title = display.ax_.get_title(loc="left").replace("\N{NO-BREAK SPACE}", " ").replace("\n", " ")
+    title = display.ax_.get_title().replace("\N{NO-BREAK SPACE}", " ").replace("\n", " ")
     assert ("by A + γI, γ = 0.5." in title) is (gamma > 0)
     assert ("by A." in title) is (gamma == 0)
     A = display.metrics - gamma * np.eye(2)
     np.testing.assert_allclose(np.linalg.det(A), 1)
     local = displays.LocalMetricDisplay.from_solution(solved("glml", PLANE, query=PLANE[:5]))
-    assert "by A." in local.ax_.get_title(loc="left").replace("\n", " ")
+    assert "by A." in local.ax_.get_title().replace("\n", " ")
     np.testing.assert_allclose(local.metrics, A)
 
 

@@ -35,7 +35,7 @@ def test_lines_lead_to_targets_and_impostors(index: int) -> None:
     nearest = min(at.impostors[index], key=lambda j: naive(M, X[index], X[j]))
     np.testing.assert_array_equal(data_of(display.marks_["active_target"])[0], plane[furthest])
     np.testing.assert_array_equal(data_of(display.marks_["active_impostor"])[0], plane[nearest])
-    assert f"{at.xi[index]:.3g}" in display.ax_.get_title(loc="left")
+    assert f"{at.xi[index]:.3g}" in display.ax_.get_title()
 
 
 @pytest.mark.slow
@@ -107,7 +107,7 @@ def test_a_point_without_impostors_has_no_lines_to_them() -> None:
     assert display.lines_["impostors"] == []
     assert len(display.lines_["targets"]) == 4
     assert display.marked == {}
-    assert "no constraint" in display.ax_.get_title(loc="left").replace("\n", " ")
+    assert "no constraint" in display.ax_.get_title().replace("\n", " ")
     assert any("impostors" in text and "(none)" in text for text in texts(display.legend_))
 
 

@@ -51,7 +51,7 @@ def test_the_tolerance_decides_the_rank_and_is_told() -> None:
     assert displays.SpectrumDisplay.from_metric(M, tol=1e-12).ranks_ == {"metric": 3}
     strict = displays.SpectrumDisplay.from_metric(M, tol=0.5)
     assert strict.ranks_ == {"metric": 1}
-    assert "0.5" in strict.ax_.get_title(loc="left")
+    assert "0.5" in strict.ax_.get_title()
     np.testing.assert_array_equal(kinds_of(np.array([2.0, 1.0, 0.0, -1.0, -1.5]), 0.5), [1, 0, 0, 0, -1])
 
 

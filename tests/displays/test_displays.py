@@ -7,11 +7,13 @@ import inspect
 import itertools
 import subprocess
 import sys
+from functools import cache
 from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from matplotlib.text import Text
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.neighbors import KNeighborsClassifier
@@ -20,6 +22,7 @@ from sklearn.pipeline import make_pipeline
 import cvxml
 from cvxml import displays
 from tests.displays.pictures import M2, PLANE, X, a_metric, fitted, solved, y
+from tests.instances import random_data
 
 DRAWN: dict[str, Any] = {
     "ellipse": lambda ax=None: displays.MetricEllipseDisplay.from_metric(M2, PLANE, y, ax=ax),
@@ -94,36 +97,92 @@ def test_a_display_draws_on_the_axes_given_and_again_on_others(draw: Any) -> Non
     assert display.plot().figure_ is not figure
 
 
-def outside(display: Any) -> list[str]:
-    """The texts that the picture cuts."""
-    display.figure_.canvas.draw()
-    ax, whole = display.ax_, display.figure_.figure.bbox
-    shown = {"title": ax._left_title, "x": ax.xaxis.label, "y": ax.yaxis.label, "legend": display.legend_}
-    boxes = {name: text.get_window_extent() for name, text in shown.items()}
-    return [
-        name
+class Frame(np.ndarray):
+    """Points with names of columns, as of a data frame."""
+
+    columns = ("height", "width", "depth", "age")
+
+
+TEN, TEN_Y = random_data(3, n=60, d=4, classes=10)
+LONG = TEN.view(Frame)
+LONG.columns = (
+    "mean absolute deviation of the petal length (cm)",
+    "OD280/OD315 of diluted wines, standardised",
+    "c",
+    "d",
+)
+CROSSES = {f"experiment {c}": np.diag([2.0, 1e-9, -0.5]) for c in "ab"}
+HARD: dict[str, Any] = {
+    "ellipse": lambda ax: displays.MetricEllipseDisplay.from_metric(
+        a_metric(0, 4), LONG, TEN_Y, ball="projection", ax=ax
+    ),
+    "certificate": lambda ax: displays.CertificateDisplay.from_solution(once("mlsvm"), ax=ax),
+    "neighborhood": lambda ax: displays.NeighborhoodDisplay.from_metric(
+        "mlsvm", LONG, TEN_Y, np.eye(4), ax=ax
+    ),
+    "spectrum": lambda ax: displays.SpectrumDisplay.from_metric(CROSSES, scale="log", ax=ax),
+    "local": lambda ax: displays.LocalMetricDisplay.from_estimator(
+        fitted(cvxml.GLML(alpha=0.1, gamma=0.125), TEN, TEN_Y), LONG, TEN_Y, TEN[:3], ax=ax
+    ),
+    "message": lambda ax: displays.CertificateDisplay.from_solution(once("nca"), ax=ax),
+}
+
+
+@cache
+def once(method: str) -> cvxml.Solution:
+    return solved(method, **({"n_components": 2} if method == "nca" else {}))
+
+
+def boxes_of(display: Any) -> dict[str, Any]:
+    """The places of the texts of a picture."""
+    ax = display.ax_
+    shown = {"title": ax.title, "x": ax.xaxis.label, "y": ax.yaxis.label}
+    shown |= {"message": ax.texts[0]} if ax.texts else {"legend": display.legend_}
+    written = {name: one for name, one in shown.items() if name == "legend" or one.get_text()}
+    return {name: one.get_window_extent() for name, one in written.items()}
+
+
+def faults(display: Any, others: list[Any]) -> list[str]:
+    """The texts that the figure cuts, and those that touch another text or a neighbour."""
+    boxes, whole = boxes_of(display), display.figure_.figure.bbox
+    found = [
+        f"{name} is cut"
         for name, box in boxes.items()
         if box.x0 < whole.x0 or box.x1 > whole.x1 or box.y0 < whole.y0 or box.y1 > whole.y1
     ]
+    pairs = itertools.combinations(boxes.items(), 2)
+    found += [f"{one} touches {other}" for (one, a), (other, b) in pairs if a.overlaps(b)]
+    around = [other.ax_.get_tightbbox() for other in others]
+    found += [f"{name} touches a neighbour" for name, box in boxes.items() if any(map(box.overlaps, around))]
+    for axis in (display.ax_.xaxis, display.ax_.yaxis):
+        low, high = sorted(axis.get_view_interval())
+        ticks = [tick for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high]
+        labels = itertools.pairwise(tick.label1.get_window_extent() for tick in ticks)
+        found += [f"{axis.axis_name} has crowded ticks" for one, other in labels if one.overlaps(other)]
+    return found
 
 
-@pytest.mark.quick(2)
-@pytest.mark.parametrize("rows", [1, 2])
-@every_display
-def test_the_picture_of_axes_that_are_given_is_not_cut(draw: Any, rows: int) -> None:
-    _, axes = plt.subplots(1, rows, figsize=(6.4 * rows, 4.8), squeeze=False)
-    display = draw(ax=axes[0, -1])
-    assert outside(display) == []
-
-
-@pytest.mark.quick(2)
-@every_display
-def test_a_display_fits_into_half_of_a_figure_of_7_by_3_inches(draw: Any) -> None:
-    _, axes = plt.subplots(1, 2, figsize=(7, 3))
-    display = draw(ax=axes[1])
-    assert outside(display) == []
-    drawn = display.ax_.get_window_extent()
-    assert min(drawn.width, drawn.height) > 0.4 * display.figure_.dpi
+@pytest.mark.quick(3)
+@pytest.mark.parametrize("first", range(len(HARD)), ids=HARD)
+@pytest.mark.parametrize(
+    ("rows", "columns", "size"), [(1, 1, (6.4, 4.8)), (1, 2, (7, 3)), (1, 4, (10, 3.5)), (2, 2, (10, 3.5))]
+)
+def test_no_picture_is_cut_or_over_its_neighbour(
+    rows: int, columns: int, size: tuple[float, float], first: int
+) -> None:
+    """With ten classes and long names of features, beside other displays that are drawn later."""
+    figure, axes = plt.subplots(rows, columns, figsize=size, squeeze=False)
+    draws = [*HARD.values()][first:] + [*HARD.values()][:first]
+    drawn = [draw(ax) for draw, ax in zip(draws, axes.flat, strict=False)]
+    figure.canvas.draw()
+    for display in drawn:
+        assert faults(display, [other for other in drawn if other is not display]) == []
+        inside = display.ax_.get_window_extent()
+        assert all(
+            inside.x0 < box.x0 and box.x1 < inside.x1
+            for box in map(Text.get_window_extent, display.ax_.texts)
+        )
+        assert min(inside.width, inside.height) > 0.5 * figure.dpi
 
 
 def test_a_legend_takes_the_width_of_its_part_of_the_figure() -> None:
@@ -169,10 +228,10 @@ def test_text_is_readable_within_the_picture_and_apart(draw: Any) -> None:
     display.figure_.canvas.draw()
     ax = display.ax_
     ticks = [*ax.get_xticklabels(), *ax.get_yticklabels()]
-    shown = [ax.xaxis.label, ax.yaxis.label, ax._left_title, *display.legend_.get_texts(), *ticks]
+    shown = [ax.xaxis.label, ax.yaxis.label, ax.title, *display.legend_.get_texts(), *ticks]
     assert min(text.get_fontsize() for text in shown if text.get_text()) >= 11
     whole = display.figure_.bbox
-    for text in (ax.xaxis.label, ax.yaxis.label, ax._left_title, display.legend_):
+    for text in (ax.xaxis.label, ax.yaxis.label, ax.title, display.legend_):
         box = text.get_window_extent()
         assert box.x0 >= whole.x0
         assert box.x1 <= whole.x1
@@ -242,12 +301,6 @@ def test_metrics_of_another_kind_are_refused() -> None:
         displays.MetricEllipseDisplay.from_estimator(fitted(cvxml.KernelMLSVM(degree=1)), X, y)
     with pytest.raises(ValueError, match="LocalMetricDisplay"):
         displays.SpectrumDisplay.from_estimator(fitted(cvxml.GLML()))
-
-
-class Frame(np.ndarray):
-    """Points with names of columns, as of a data frame."""
-
-    columns = ("height", "width", "depth", "age")
 
 
 TABLE = X.view(Frame)

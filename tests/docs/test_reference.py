@@ -6,6 +6,7 @@ test_site.py tests the pages that docs/_ext/reference.py makes of these docstrin
 from __future__ import annotations
 
 import inspect
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -51,3 +52,22 @@ def test_an_example_uses_its_name(name: str) -> None:
     """An estimator that has the example of another one would teach the wrong class."""
     code = example(PUBLIC[name])
     assert MADE_BY.get(name, name) in code
+
+
+def functions(item: Any) -> dict[str, Any]:
+    """The function, or the public functions of the class and of its base classes in this package."""
+    if not inspect.isclass(item):
+        return {item.__name__: item} if inspect.isfunction(item) else {}
+    own = [of for of in item.__mro__ if of.__module__.startswith("cvxml")]
+    found = {name: getattr(item, name) for of in own for name in vars(of) if name[0] != "_"}
+    made = {} if issubclass(item, Enum) else {"__init__": item}
+    return {**made, **{name: one for name, one in found.items() if inspect.isroutine(one)}}
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_parameter_has_a_type(name: str) -> None:
+    """And is not Any, but for those of a method, which each method names."""
+    for function, one in functions(PUBLIC[name]).items():
+        for parameter in inspect.signature(one).parameters.values():
+            if parameter.kind is not parameter.VAR_KEYWORD and parameter.name != "self":
+                assert parameter.annotation not in ("Any", Any, parameter.empty), (function, parameter.name)

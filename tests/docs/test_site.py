@@ -280,6 +280,15 @@ def test_every_example_is_in_the_gallery_with_a_picture(site: Site) -> None:
         assert any(f"sphx_glr_{name}_001" in target for target in page.loads), name
 
 
+def test_the_page_of_a_display_shows_its_own_picture(site: Site) -> None:
+    shown = [
+        {target for target in site.pages[f"api/{name}.html"].loads if "display_" in target}
+        for name in displays.__all__
+    ]
+    assert [len(each) for each in shown] == [1] * len(displays.__all__)
+    assert len(set.union(*shown)) == len(displays.__all__)
+
+
 def test_no_page_shows_a_word_to_the_linter(site: Site) -> None:
     for name, page in site.pages.items():
         assert not [code for code in page.codes if re.search(r"# noqa", code)], name

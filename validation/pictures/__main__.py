@@ -87,7 +87,6 @@ def readme(narrow: bool = False) -> Any:
     bars(axes[2], foreign())
     titles = ("a metric: LMNN on iris", "its proof", "metric-learn's answers, judged")
     for ax, title in zip(axes, titles, strict=True):
-        ax.set_title("", loc="left")
         ax.set_title("" if narrow else title, fontsize=14)
     if narrow:
         for part, title in zip(parts, titles, strict=True):
