@@ -130,11 +130,12 @@ def _width_of(text: str) -> float:
 
 
 def _wrapped(text: str, room: float) -> str:
-    """Return a text with each line wrapped to a width in font sizes, with eight letters a line at least."""
-    letters = max(8, int(room / 0.4))  # a letter is rarely narrower
+    """Return a text with each line wrapped to a width in font sizes. Words of up to 12 letters stay whole."""
+    least = min(12, max(map(len, text.split()), default=1))
+    letters = max(least, int(room / 0.4))  # a letter is rarely narrower
     while True:
         wrapped = "\n".join(textwrap.fill(line, letters) for line in text.splitlines())
-        if letters == 8 or _width_of(wrapped) <= room:
+        if letters == least or _width_of(wrapped) <= room:
             return wrapped
         letters -= 1
 
@@ -165,15 +166,11 @@ def words(ax: Any, title: str, xlabel: str, ylabel: str) -> Any:
 
 
 def _lay_out(figure: Any) -> None:
-    """Lay the figure out twice: with equal scales, the one layout that drawing makes is not final.
-
-    Axes beside others stay, because the others are perhaps not drawn yet.
-    """
+    """Lay the figure out twice: with equal scales, the one layout that drawing makes is not final."""
     for _ in range(2):
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # a warning about a figure that is too small comes when it is drawn
+            # a warning about a figure that is too small comes when it is drawn
+            warnings.simplefilter("ignore")
             figure.get_layout_engine().execute(figure)
 
 
