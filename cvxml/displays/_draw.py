@@ -186,7 +186,7 @@ def _legend(ax: Any, wide: float) -> Any:
         texts = [textwrap.fill(label, letters) for label in labels]
         parts = [part for part in np.array_split(np.array(texts, dtype=object), columns) if len(part)]
         widths = [MARK + max(_width_of(text) for text in part) for part in parts]
-        heights = [sum(_height_of(text) + 0.2 for text in part) for part in parts]
+        heights = [sum(_height_of(text) + 0.35 for text in part) for part in parts]
         return sum(widths) + 1.2 * (len(parts) - 1), max(heights, default=0.0)
 
     def worth(choice: tuple[int, int]) -> tuple[float, ...]:
@@ -204,7 +204,7 @@ def _legend(ax: Any, wide: float) -> Any:
         frameon=False,
         handletextpad=0.5,
         columnspacing=1.2,
-        labelspacing=0.2,
+        labelspacing=0.35,
         borderpad=0.0,
     )
     made.set_in_layout(bool(labels))

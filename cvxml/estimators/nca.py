@@ -87,4 +87,5 @@ class NCA(Learner):
             raise ValueError("a picture needs two components, but n_components is 1")
         from cvxml.displays._scatter import scatter
 
-        return scatter(self.transform(X)[:, :2], y, ax=ax)
+        axes: Axes = scatter(self.transform(X)[:, :2], y, ax=ax)
+        return axes
