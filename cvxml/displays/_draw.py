@@ -152,7 +152,9 @@ def words(ax: Any, title: str, xlabel: str, ylabel: str) -> Any:
     high -= 72 * made.get_window_extent().height / ax.figure.dpi / font(ax)
     named = ylabel
     for _ in range(2):  # the name at the left takes from the width, and the other texts take from the height
-        across = wide - 5 - max(_height_of(named), 2 * LINE)  # axes beside others lose width to the names of others
+        across = (
+            wide - 5 - max(_height_of(named), 2 * LINE)
+        )  # axes beside others lose width to the names of others
         above, below = _wrapped(title, across), _wrapped(xlabel, across)
         named = _wrapped(ylabel, 0.7 * (high - 4 - _height_of(above) - _height_of(below)))
     ax.set_title(above, fontsize=font(ax))
