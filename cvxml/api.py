@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -19,9 +19,6 @@ from cvxml.core.tolerance import Tolerance, check_tol
 from cvxml.core.tuples import refuse_tuples
 from cvxml.core.work import BUILDING, doing
 from cvxml.methods import check_params, get, get_stationary, names
-
-if TYPE_CHECKING:
-    from cvxpy import Problem
 
 
 def list_methods() -> list[str]:
@@ -151,7 +148,7 @@ def certify(
         return of.certify(given, of.matrix(given, metric), dual)
 
 
-def problem(method: str, X: ArrayLike, y: ArrayLike | None, *, dual: bool = False, **params: Any) -> Problem:
+def problem(method: str, X: ArrayLike, y: ArrayLike | None, *, dual: bool = False, **params: Any) -> Any:
     """Return the literal problem of `method` (or its dual) as a `cvxpy.Problem`. Raises ValueError for bad input.
 
     For a method with a problem that is not convex, return the convex step at the metric `at` (default: the identity).

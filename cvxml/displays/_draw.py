@@ -224,7 +224,7 @@ def message(ax: Any, text: str) -> None:
     wide, high = _room(ax)
     alone = len(ax.figure.figure.axes) == 1
     room = high - 6 if alone else 0.25 * high
-    paragraphs = [_wrapped(line, wide - 8) for line in text.splitlines()]
+    paragraphs = [_wrapped(line, wide - 10) for line in text.splitlines()]
     while len(paragraphs) > 2 and _height_of("\n".join(paragraphs)) > room:
         del paragraphs[-2]
     apart = "\n\n" if _height_of("\n\n".join(paragraphs)) < room else "\n"

@@ -52,6 +52,6 @@ def solved(method: str, points: np.ndarray = X, labels: np.ndarray = y, **params
 
 
 def legend_of(display: Any) -> dict[str, Any]:
-    """What the legend says -> the handle beside it."""
-    handles = display.legend_.legend_handles
-    return dict(zip(texts(display.legend_), handles, strict=True))
+    """What the legend says, without its line breaks -> the handle beside it."""
+    said = (" ".join(text.split()) for text in texts(display.legend_))
+    return dict(zip(said, display.legend_.legend_handles, strict=True))
