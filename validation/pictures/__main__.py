@@ -75,24 +75,20 @@ def readme(narrow: bool = False) -> Any:
     X = datasets.standardize(X)[:, FEATURES]
     model = cvxml.LMNN().fit(X, y)
     figure: Any
-    if narrow:
-        figure = plt.figure(figsize=(5.5, 15), layout="constrained")
-        parts = figure.subfigures(3, 1)  # each as wide as there is room
-        axes = [part.subplots() for part in parts]
-    else:
-        figure, axes = plt.subplots(1, 3, figsize=(15, 5), layout="constrained", width_ratios=(1, 1, 0.9))
+    figure = plt.figure(figsize=(5.5, 15) if narrow else (15, 5), layout="constrained")
+    # each part as wide as there is room
+    parts = figure.subfigures(3, 1) if narrow else figure.subfigures(1, 3, width_ratios=(1, 1, 1.15))
+    axes = [part.subplots() for part in parts]
     displays.MetricEllipseDisplay.from_estimator(model, X, y, ax=axes[0])
     axes[0].set(xlabel=NAMES[0], ylabel=NAMES[1])
     displays.CertificateDisplay.from_estimator(model, ax=axes[1], show="bounds")
     bars(axes[2], foreign())
     titles = ("a metric: LMNN on iris", "its proof", "metric-learn's answers, judged")
-    for ax, title in zip(axes, titles, strict=True):
-        ax.set_title("" if narrow else title, fontsize=14)
-    if narrow:
-        for part, title in zip(parts, titles, strict=True):
-            part.suptitle(title, fontsize=14)
-        axes[2].tick_params(labelsize=9)
-        axes[2].xaxis.label.set_fontsize(9)
+    for part, ax, title in zip(parts, axes, titles, strict=True):
+        ax.set_title("")
+        part.suptitle(title, fontsize=14)
+    axes[2].tick_params(labelsize=9)
+    axes[2].xaxis.label.set_fontsize(9)
     return figure
 
 
