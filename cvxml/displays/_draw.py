@@ -20,6 +20,7 @@ from cvxml.displays._palette import by_class, pyplot
 INK, GREY = "#000000", "#767676"
 SIZE = (6.4, 5.6)  # inches
 LINE = 1.25  # height of a line in font sizes
+LOW = 0.2  # height of a legend that leaves enough room for the axes, relative to their part of the figure
 MARK = 2.5  # width of a mark in the legend and its space, in font sizes
 
 
@@ -148,7 +149,7 @@ def _height_of(text: str) -> float:
 def words(ax: Any, title: str, xlabel: str, ylabel: str) -> Any:
     """Set the title and the names of the axes, draw the legend below them, where it hides no data, and return it."""
     wide, high = _room(ax)
-    made = _legend(ax, 0.95 * wide)
+    made = _legend(ax, 0.95 * wide, LOW * high)
     high -= 72 * made.get_window_extent().height / ax.figure.dpi / font(ax)
     named = ylabel
     for _ in range(2):  # the name at the left takes from the width, and the other texts take from the height
@@ -156,7 +157,7 @@ def words(ax: Any, title: str, xlabel: str, ylabel: str) -> Any:
             wide - 5 - max(_height_of(named), 2 * LINE)
         )  # axes beside others lose width to the names of others
         above, below = _wrapped(title, across), _wrapped(xlabel, across)
-        named = _wrapped(ylabel, 0.7 * (high - 4 - _height_of(above) - _height_of(below)))
+        named = _wrapped(ylabel, 0.8 * (high - 4 - _height_of(above) - _height_of(below)))
     ax.set_title(above, fontsize=font(ax))
     ax.set_xlabel(below, fontsize=font(ax))
     ax.set_ylabel(named, fontsize=font(ax))
@@ -176,10 +177,11 @@ def _lay_out(figure: Any) -> None:
             figure.get_layout_engine().execute(figure)
 
 
-def _legend(ax: Any, wide: float) -> Any:
-    """Draw a legend below the axes, with the columns and line lengths of the least height that fit into a width.
+def _legend(ax: Any, wide: float, low: float) -> Any:
+    """Draw a legend below the axes, with columns and line lengths that fit into a width.
 
-    wide: in font sizes.
+    A legend of at most the height `low` has as few lines and columns as possible; otherwise the least height counts.
+    wide, low: in font sizes.
     """
     handles, labels = ax.get_legend_handles_labels()
 
@@ -193,7 +195,8 @@ def _legend(ax: Any, wide: float) -> Any:
 
     def worth(choice: tuple[int, int]) -> tuple[float, ...]:
         across, height = size(*choice)
-        return max(across, wide), height, choice[0]
+        lines = sum(len(textwrap.wrap(label, choice[1])) for label in labels)
+        return max(across, wide), max(height, low), lines, choice[0]
 
     columns, letters = min(itertools.product(range(1, 9), (60, 40, 30, 24, 20, 16, 12)), key=worth)
     made = ax.legend(
