@@ -373,3 +373,11 @@ def test_every_command_with_an_output_is_among_these() -> None:
         )
     }
     assert with_output == with_force == {*REPLACES, "demo"}  # demo: test_demo.py
+
+
+def test_a_side_file_is_refused_where_the_verified_checker_does_not_know_the_method(cli: Cli) -> None:
+    cvxml.solve("rca", X, Y).save("s.json")
+    answer = cli("certify", "s.json", "--side", "side.json")
+    assert refused(answer)
+    assert "rca" in answer.err
+    assert not Path("side.json").exists()

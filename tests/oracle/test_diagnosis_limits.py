@@ -21,7 +21,7 @@ from cvxml.methods import get, lmnn
 from cvxml.methods.mlsvm import misreadings_problem
 from cvxml.oracle import explanations, judge
 from cvxml.oracle.asked import Asked
-from cvxml.oracle.diagnose import NEARER, PART, by_chance, luck, numbers
+from cvxml.oracle.diagnose import NEARER, PART, Diagnosis, by_chance, luck, numbers, unnamed
 from cvxml.oracle.explanations import Explanation, misreadings
 from cvxml.oracle.judge import Judge, Left
 from cvxml.oracle.saved import recertify
@@ -525,3 +525,13 @@ def test_the_time_of_a_search_ends_unless_all_is_asked_for(monkeypatch: pytest.M
     assert Judge(asked, None, seconds=0.0).late
     assert not Judge(asked, None, seconds=1e6).late
     assert not Judge(asked._replace(diagnosed="all"), None, seconds=0.0).late
+
+
+@pytest.mark.parametrize(("times", "told"), [(None, False), (0.5, False), (1.0, False), (30.0, True)])
+def test_a_note_tells_how_many_times_smaller_a_gap_is_only_if_it_is_smaller(
+    times: float | None, told: bool
+) -> None:
+    X, y, _ = data()
+    asked = Asked("mlsvm", X, y, {}, get("mlsvm").instance(X, y), np.eye(X.shape[1]))
+    note = unnamed(asked, Diagnosis(times=times))
+    assert (f"{times:g} times smaller" in note if times else False) is told

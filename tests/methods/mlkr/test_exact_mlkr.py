@@ -121,3 +121,15 @@ def test_a_root_of_another_rank_is_refused() -> None:
             exact_of(method, X, y, np.eye(3), {}, root=np.eye(3), n_components=1)
     with pytest.raises(ValueError, match="3 rows"):
         exact_of("mlkr", X, Y, np.eye(3), {}, root=np.eye(2))
+
+
+@pytest.mark.parametrize("far", [0, 10**6])
+def test_distances_count_from_the_nearest_point(far: int) -> None:
+    """Twice the sum of |w_ik| (D_ik - min_j D_ij), if the mean distance is at least 1. Large distances cancel."""
+    D = [[0, far + 3, far + 8], [far + 3, 0, far + 5], [far + 8, far + 5, 0]]
+    with precision():
+        W = balls(*whole(np.array([[0.0, 2.0, -1.0], [0.5, 0.0, 1.0], [1.0, -4.0, 0.0]])))
+        found = float(stationary.turns(D, 0, W).mid())
+        length = sum(map(sum, D)) / (2 * 3 * 3)
+    terms = 1.0 * 5 + 1.0 * 2 + 1.0 * 3
+    assert found * (length if length < 1 else 1.0) == pytest.approx(2 * terms)

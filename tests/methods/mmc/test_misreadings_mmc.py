@@ -11,6 +11,7 @@ from scipy.optimize import linprog, minimize
 
 import cvxml
 from cvxml.core.metric import FloatArray
+from cvxml.core.misreading import Question
 from cvxml.core.report import Verdict
 from cvxml.methods import get
 from tests.instances import assert_named, own_misreadings, random_data, real_data
@@ -90,6 +91,25 @@ def test_a_full_metric_is_no_answer_of_a_diagonal_misreading(name: str) -> None:
     report = cvxml.check("mmc:diagonal", X, y, misread(name, X, y, diagonal=False))
     assert report.verdict is Verdict.REFUTED
     assert not any(get("mmc:diagonal").MISREADINGS[name].sentence in line for line in report.diagnosis)
+
+
+@pytest.mark.parametrize("diagonal", [False, True])
+def test_the_gap_in_the_problem_with_a_plain_budget_is_that_to_its_optimum(diagonal: bool) -> None:
+    """For metrics far from it: a bound that is too high would call any of them its optimum."""
+    X, y = random_data(5, n=12, d=3)
+    method = "mmc:diagonal" if diagonal else "mmc"
+    similar, dissimilar = differences(X, y)
+
+    def cost(A: FloatArray) -> float:
+        return float(distances(similar, A).sum() / np.linalg.norm(distances(dissimilar, A)))
+
+    least = cost(plain_budget(similar, dissimilar.T @ dissimilar, diagonal))
+    left = get(method).MISREADINGS["plain_budget"].left
+    assert left is not None
+    for A in (np.eye(3), np.diag([1.0, 4.0, 9.0])):
+        share = left(Question(X, y, A, 1e-6, {}))
+        assert share == pytest.approx(1 - least / cost(A), rel=1e-6)
+        assert share > 1e-3
 
 
 @both
