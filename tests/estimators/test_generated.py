@@ -25,7 +25,7 @@ from cvxml.estimators.made import made
 from cvxml.methods import METHODS, get, names
 from tests.instances import random_data
 
-# signatures, first lines, and the parameters with types and defaults, of version 0.2: scripts rely on them, but for types
+# Of version 0.2: signatures, first lines, and the parameters. Scripts rely on all of it but the types.
 PUBLIC: dict[str, Any] = json.loads(Path(__file__).with_name("public.json").read_text(encoding="utf-8"))
 STATED = [method for method in names() if ":" not in method and get(method).ESTIMATOR is not None]
 every_generated = pytest.mark.parametrize("name", dir(generated))
