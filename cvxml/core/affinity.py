@@ -69,14 +69,15 @@ def local_scatter(of: Members) -> Any:
     arb_mat, inside = flint().arb_mat, of.scaled
     if len(inside) < 2:
         return arb_mat(of.points.ncols(), of.points.ncols())
-    L = arb_mat(len(inside), len(inside))
+    narrow = [1 / ball(flint().fmpz(of.nearest[i])).sqrt() for i in inside]  # 1 / s_i
+    L = [[ball(0)] * len(inside) for _ in inside]
     for a, i in watched(enumerate(inside)):
+        row, distances = L[a], of.D[i]
         for b, j in enumerate(inside[:a]):
-            product = ball(flint().fmpz(of.nearest[i] * of.nearest[j]))
-            A = (-ball(flint().fmpz(of.D[i][j])) / product.sqrt()).exp()
-            L[a, b] = L[b, a] = -A
-            L[a, a] += A
-            L[b, b] += A
+            A = (-(narrow[a] * narrow[b]) * flint().fmpz(distances[j])).exp()
+            row[b] = L[b][a] = -A
+            row[a] += A
+            L[b][b] += A
     points = of.points.tolist()
     X = arb_mat([[ball(entry, of.at) for entry in points[i]] for i in inside])
-    return X.transpose() * L * X
+    return X.transpose() * arb_mat(L) * X
