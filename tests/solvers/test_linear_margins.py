@@ -147,7 +147,9 @@ def test_a_heavy_hinge_is_certified(mu: float) -> None:
     assert found.certificate.proves(1e-4)
 
 
-@pytest.mark.parametrize(("mu", "heavy"), [(0.01, False), (0.5, False), (0.99, True)])
+@pytest.mark.parametrize(
+    ("mu", "heavy"), [(0.01, False), (0.5, False), (0.95, False), (0.98, True), (0.99, True)]
+)
 def test_the_hinge_is_heavy_only_near_mu_1(mu: float, heavy: bool) -> None:
     """At mu = .01 the optimum is 0, so no ratio of the two sums means anything."""
     X, y = without_signal()
