@@ -150,14 +150,20 @@ def test_misreadings_leave_time_for_another_weight(monkeypatch: pytest.MonkeyPat
     assert any("lam = " in line for line in report.diagnosis)
 
 
-def test_misreadings_use_the_time_that_no_weight_needs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """There is time for all misreadings, but the one that fits comes late in the list."""
+@pytest.mark.parametrize("last", ["misreading", "features"])
+def test_what_was_left_out_uses_the_time_that_no_weight_needs(
+    last: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There is time for everything, but what fits comes late: a misreading, or the features, which come last."""
     X, y, _ = data()
     misread = get("mlsvm").MISREADINGS
-    metric = cvxml.solve("mlsvm", X, y, lam=LAM, n_neighbors=K + 1, tol=1e-9).metric
-    clock = Clock(monkeypatch, seconds=len(misread) + 1)
+    points = X / X.std(axis=0) if last == "features" else X
+    k = K if last == "features" else K + 1
+    metric = cvxml.solve("mlsvm", points, y, lam=LAM, n_neighbors=k, tol=1e-9).metric
+    clock = Clock(monkeypatch, seconds=len(misread) + 2)
     report = judged(X, y, metric)
-    assert any(misread["more"].sentence in line for line in report.diagnosis)
+    named = "z-scored" if last == "features" else misread["more"].sentence
+    assert any(named in line for line in report.diagnosis)
     assert not any("left out" in note for note in report.notes)
     assert clock.read <= len(misread) + 1
 
