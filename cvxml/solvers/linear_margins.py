@@ -33,6 +33,7 @@ CLOSE = 0.03  # a sample is solved to this relative gap
 NOISE = 64 * EPS  # relative error of a coordinate that has lost no digits
 TINY = float(np.finfo(np.float64).tiny)  # divisors are at least this
 FAILED = 0.25  # a start in many directions with a larger gap than this is not used
+FEW = 4.0  # the hinge can be heavy only with at most this many targets for each entry of the metric
 DIRECTIONS = 64  # with more than twice as many directions, the start has a factor of this many columns
 
 
@@ -44,7 +45,8 @@ class LinearMargins:
     precision shows the difference, such a row is loose: its margin is kept by a large distance in the free direction.
     The problem is solved for the other rows.
 
-    may_be_heavy: False if the hinge is never treated as heavy (multipliers.py).
+    may_be_heavy: False if the hinge is never treated as heavy (multipliers.py). With many targets for each entry of the
+    metric it is not either.
     """
 
     def __init__(self, family: Family, tol: float, may_be_heavy: bool = True):
@@ -68,7 +70,9 @@ class LinearMargins:
         self.seen = noise**2 * float(np.sum(self.at.Y**2, axis=1).max())
         self.labels = on.labels
         self.hinge = Margin(float(loss.c), isinstance(loss, SquaredHinge))
-        self.every, self.may_be_heavy = 1, may_be_heavy  # the rows of one point in `every` are solved for
+        entries = len(self.spread) * (len(self.spread) + 1) / 2
+        self.may_be_heavy = may_be_heavy and len(self.C.w) <= FEW * entries
+        self.every = 1  # the rows of one point in `every` are solved for
         self.factor: FactorStart | None = None
         self.solver = self._solver()
 

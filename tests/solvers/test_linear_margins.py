@@ -148,12 +148,21 @@ def test_a_heavy_hinge_is_certified(mu: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mu", "heavy"), [(0.01, False), (0.5, False), (0.95, False), (0.98, True), (0.99, True)]
+    ("mu", "heavy"), [(0.01, False), (0.5, False), (0.9, False), (0.98, True), (0.99, True)]
 )
 def test_the_hinge_is_heavy_only_near_mu_1(mu: float, heavy: bool) -> None:
     """At mu = .01 the optimum is 0, so no ratio of the two sums means anything."""
     X, y = without_signal()
     solver = LinearMargins(METHOD.member(instance(X, y, mu=mu)), 1e-4)
+    solver.begin()
+    assert (solver.solver.heavy > 1) is heavy
+
+
+@pytest.mark.parametrize(("d", "heavy"), [(30, True), (20, True), (8, False), (5, False)])
+def test_the_hinge_is_heavy_only_with_many_features(d: int, heavy: bool) -> None:
+    """With three targets for each of 60 points, 8 features have 5 targets for each entry of the metric."""
+    X, y = without_signal(d=d)
+    solver = LinearMargins(METHOD.member(instance(X, y, mu=0.99)), 1e-4)
     solver.begin()
     assert (solver.solver.heavy > 1) is heavy
 
