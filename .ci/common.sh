@@ -47,7 +47,7 @@ tool() {
 
 # The verified checker is built, and its theorems are proved anew.
 coq() {
-  tool coq coqchk coq ocaml-nox ocaml-findlib libzarith-ocaml-dev
+  tool coq coqchk coq ocaml-nox ocaml-findlib libzarith-ocaml-dev make
 }
 
 # The lessons and the site are opened in a browser.
