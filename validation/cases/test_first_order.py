@@ -13,6 +13,7 @@ import cvxml
 from cvxml.core.report import Report
 from cvxml.oracle.cases import FOLDER, Case, load_case
 from cvxml.oracle.conform import judge
+from cvxml.oracle.convex_rules import CLOSE
 from cvxml.oracle.first_order import STEPS, digest, expected, table
 from validation.cases.first_order import FLOOR, descend, measurable
 
@@ -122,16 +123,10 @@ def test_a_program_is_as_good_only_within_the_least_gap_of_an_easy_case() -> Non
     assert "" not in told
 
 
-@pytest.mark.slow
-def test_no_stored_wrong_metric_is_called_as_good() -> None:
-    """Where one is within the least gap, its mistake is named, so that no gap is told."""
-    met = []
+def test_no_stored_wrong_metric_is_as_good_as_the_program() -> None:
+    """Unless the case is too hard for the program, so that nothing is as good."""
     for name, row in table().items():
         case = case_of(name)
         for wrong in case.content["wrong"]:
             share = float(wrong.get("worse_by", np.inf)) / float(reference(case)["scale"])
-            if share <= row.gaps[-1] <= 1e-2:
-                report = cvxml.check(case.formula, case.X, case.y, wrong["metric"], **case.params)
-                assert not expected(case, report), (name, wrong["name"])
-                met.append(name)
-    assert met == ["ldml-iris"]
+            assert share > row.gaps[-1] or row.gaps[-1] > CLOSE, (name, wrong["name"])

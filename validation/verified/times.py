@@ -70,7 +70,7 @@ def params(problem: str, X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
     if problem == "boostmetric":
         return {"v": max(1.5 * threshold(X, y).upper, 0.1)}
     if problem == LOCAL:
-        return {"query": X[0]}
+        return {"query": X.mean(axis=0)}
     return {"nca": {"criterion": "g"}, MEAN: {"weight": 0.5}}.get(problem, {})
 
 
