@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from validation.verified.built import HERE, without_comments
+from validation.verified.times import PROBLEMS
 
 PAGE = (HERE.parents[1] / "docs" / "verified.md").read_text(encoding="utf-8")
 # a comment may say what is not so
@@ -33,3 +34,8 @@ def test_every_file_is_in_the_table() -> None:
     rows = [line for line in PAGE.splitlines() if line.startswith("| `")]
     named = {name for row in rows for name in re.findall(r"`(\w+\.v)`", row.split("|")[1])}
     assert named == {path.name for path in HERE.glob("*.v")}
+
+
+def test_every_problem_has_a_time() -> None:
+    timed = re.findall(r"^\| `([a-z_:]+)` \| [\w .]+ s \| [\w .]+ s \|$", PAGE, re.MULTILINE)
+    assert tuple(timed) == PROBLEMS
