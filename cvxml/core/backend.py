@@ -28,7 +28,7 @@ def _scs(tol: float, max_iters: int) -> dict[str, Any]:
 # digits; if it does not, it returns no solution.
 SETTINGS: dict[str, list[dict[str, Any]]] = {
     "clarabel": [_clarabel(1e-12), _clarabel(1e-10), _clarabel(1e-8)],
-    "scs": [_scs(1e-11, 200_000)],
+    "scs": [_scs(1e-9, 50_000)],
 }
 
 
@@ -36,8 +36,8 @@ class SolverFailure(RuntimeError):
     """A back end returned no finite solution."""
 
 
-# SCS is slow on exponential cones: 1e-11 takes 200,000 iterations, this tolerance takes a few seconds at most.
-EXPONENTIAL = {**SETTINGS, "scs": [_scs(1e-7, 60_000)]}
+# SCS is slow on exponential cones: 1e-9 takes more than 50,000 iterations, this tolerance takes a few seconds at most.
+EXPONENTIAL = {**SETTINGS, "scs": [_scs(1e-7, 20_000)]}
 
 
 def solve_problem(problem: Any, solver: str, exponential: bool = False) -> dict[str, FloatArray]:

@@ -103,7 +103,7 @@ class NCA(StationaryMethod[Instance]):
         ),
         drawn(7, 12, 5, degenerate=True, criterion="g"),
         sample("rings", 18, raw=True, criterion="g"),
-        verified("rings", 24, criterion="g"),
+        verified("rings", 12, criterion="g"),
     )
 
     def allowed(self, given: Instance, M: FloatArray) -> FloatArray:
