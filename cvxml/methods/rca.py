@@ -103,7 +103,7 @@ def dual(X: FloatArray, chunklets: IntArray, alpha: float) -> Any:
 
 
 def covariance(X: FloatArray, chunklets: IntArray) -> FloatArray:
-    """C (d, d) without alpha I, the covariance within chunklets: a mean over all points in chunklets."""
+    """The covariance within chunklets (d, d), C without alpha I: a mean over all points in chunklets."""
     C, n = np.zeros((X.shape[1],) * 2), 0
     for j in set(chunklets.tolist()) - {OUTSIDE}:
         points = X[chunklets == j]
@@ -198,7 +198,8 @@ def _check_attained(given: Instance) -> None:
     rank = d if given.alpha > 0 else rank_along(given.X, given.linked)
     if rank == 0:
         raise ValueError(
-            "no point differs from the mean of its chunklet: every metric is optimal; give others"
+            "no point differs from the mean of its chunklet: every metric is optimal; "
+            "give chunklets of different points"
         )
     if rank < d:
         raise ValueError(
@@ -209,7 +210,10 @@ def _check_attained(given: Instance) -> None:
         )
     with precision():
         if not (ball(1) / LARGEST < optimum(given) < LARGEST):
-            raise ValueError("X: the optimum is too large or too small for double precision; rescale X")
+            raise ValueError(
+                f"X: the optimum d |C|^(1/d) must be between {1 / LARGEST:g} and {LARGEST:g}; rescale X, and alpha by "
+                "the square of the factor"
+            )
 
 
 def objective(given: Instance, M: FloatArray) -> float:
@@ -243,7 +247,7 @@ def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
 
 
 def value(given: Instance, V: Any) -> Any:
-    """The objective at a positive definite matrix V (d, d) of integers, as a ball. A factor of V cancels."""
+    """The objective at V / |V|^(1/d), as a ball. V (d, d): a positive definite matrix of integers."""
     spent = sum((c * v for c, v in zip(given.C.entries(), V.entries(), strict=True)), start=flint().fmpq(0))
     return ball(spent) * (-ball(V.det()).log() / V.nrows()).exp()
 
@@ -336,7 +340,7 @@ def _recycled(points: FloatArray) -> FloatArray:
 
 
 def _of_rank(question: Question) -> OtherProblem | None:
-    """The problem restricted to the range of the metric, if its rank is at least 2 and less than d."""
+    """The problem restricted to the range of the user's metric; None unless its rank is at least 2 and less than d."""
     values, vectors = np.linalg.eigh((question.metric + question.metric.T) / 2)
     seen = values > 1e-10 * values[-1]
     if seen.all() or np.count_nonzero(seen) < 2:  # in one dimension every metric is optimal
