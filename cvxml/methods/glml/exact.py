@@ -57,7 +57,7 @@ def exact_interval(p: Instance, A: FloatArray, dual: Dual, *, root: ArrayLike | 
     model, x = Gaussians(p), p.Q[0]
     if model.is_zero(x):
         raise ValueError(
-            "B is exactly 0 at this query: every metric is optimal, and a relative gap is undefined"
+            "B is exactly 0 at this query: every metric is optimal, and a relative gap is undefined; give another query"
         )
     return with_enough_bits(lambda: _interval(model, x, A, V, det, y, u))
 
@@ -79,7 +79,7 @@ def _interval(model: Gaussians, x: FloatArray, A: FloatArray, V: Any, det: int, 
     log_det = _log_det(B)
     if log_det is None:
         if not (model.is_indefinite(B) or model.is_singular(x)):
-            raise TooFewBits("whether B is definite is not proved")
+            raise TooFewBits("B is too close to singular to decide whether it is definite")
         scale = ends(norm)[0] * max(abs(end) for end in ends(t))
         return Exact(Fraction(0), objective, distance, scale)
     scale = ends((2 * log_det / d).exp() * d * d)[0]
@@ -87,7 +87,7 @@ def _interval(model: Gaussians, x: FloatArray, A: FloatArray, V: Any, det: int, 
 
 
 def _log_det(B: Any) -> Any:
-    """Return log |sB| if sB is proved positive definite for s = 1 or -1, else None."""
+    """Return log |sB|, a ball, if sB is proved positive definite for s = 1 or -1; else None. B: a matrix of balls."""
     for s in (1, -1):
         found = pivots(B * s)
         if found is not None:
@@ -169,7 +169,7 @@ class Gaussians:
         return found
 
     def _inverses(self) -> list[tuple[Any, Any]]:
-        """Sigma^-1 and log |Sigma| of each class, at the current precision."""
+        """Sigma^-1 and log |Sigma| of each class, as balls at the current precision."""
         bits = flint().ctx.prec
         if bits not in self.inverses:
             self.inverses[bits] = [_inverse(fit.Sigma) for fit in self.fits]
@@ -259,13 +259,13 @@ def _prior(p: Instance, c: int) -> Any:
 
 
 def _from_mean(fit: _Gaussian, x: FloatArray) -> list[Any]:
-    """x - mu, as rationals."""
+    """x - mu for the mean mu of the Gaussian, as rationals."""
     exact = (Fraction(v) for v in x.tolist())
     return [flint().fmpq(v.numerator, v.denominator) - mu for v, mu in zip(exact, fit.mean, strict=True)]
 
 
 def _exact_pull(fit: _Gaussian, x: FloatArray) -> tuple[Any, Any, Any]:
-    """S, S (x - mu) and x - mu, as rationals."""
+    """S = Sigma^-1, S (x - mu) and x - mu for the Gaussian (mu, Sigma), as rationals."""
     S, far = fit.Sigma.inv(), flint().fmpq_mat([[v] for v in _from_mean(fit, x)])
     return S, S * far, far
 
