@@ -390,7 +390,7 @@ class ITML(FamilyMethod[Instance]):
         return [Duals(a, np.arange(len(a))) for a in (similar, dissimilar)]
 
     def named(self, given: Instance, *duals: Duals) -> Dual:
-        """The dual variables "lam_S" of similar and "lam_D" of dissimilar pairs; 0 for similar pairs of equal points."""
+        """The dual variables "lam_S" of similar, "lam_D" of dissimilar pairs; 0 for similar pairs of equal points."""
         (similar, dissimilar), (u, l) = duals, given.bounds
         lam_S, lam_D = (np.zeros(len(listed)) for listed in given.pairs)
         lam_S[given.differ[similar.key]] = -similar.a / u

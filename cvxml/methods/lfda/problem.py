@@ -30,7 +30,7 @@ def problem(X: FloatArray, y: IntArray, r: int, k: int, alpha: float) -> Any:
 
 
 def dual(X: FloatArray, y: IntArray, r: int, k: int, alpha: float) -> Any:
-    """The dual of the problem. Variables: "s", "N" (d, d)."""
+    """The dual of the problem. Variables: "s" of the trace constraint, and "N" (d, d) of M <= S_w^-1."""
     S_w, S_b = scatters(X, y, k, alpha)
     s = cp.Variable(name="s")
     N = cp.Variable((X.shape[1],) * 2, symmetric=True, name="N")

@@ -54,7 +54,10 @@ class Softmax(NamedTuple):
 
 
 class Priced(NamedTuple):
-    """Dual variables: a lower bound of their entropy, and C - G. If C - G is psd, the entropy is a lower bound of f."""
+    """Dual variables p: a lower bound of their entropy, and C - G with G = sum_ik p_ik X_ik.
+
+    If C - G is psd, the entropy is a lower bound of f.
+    """
 
     entropy: float
     surplus: Surplus
@@ -94,7 +97,7 @@ class AllSoftmaxes:
             self.whole = least_eigenvalue(self.C[0]) > self.C[1]
 
     def softmax(self, z: FloatArray) -> Softmax:
-        """The sums at images z (n, m) of a metric."""
+        """The `Softmax` of the metric under which the points have the images z (n, m)."""
         table, G, n = Table(z), Laplacian(self.images.at), len(z)
         rows = np.flatnonzero(self.used)
 
@@ -123,7 +126,7 @@ class AllSoftmaxes:
         return Softmax(math.fsum(values), math.fsum(entropies), 2 * (n + 32) * EPS * moved, G)
 
     def priced(self, found: Softmax) -> Priced:
-        """The dual variables of a softmax, rounding included."""
+        """The dual variables given by a softmax, with bounds of the rounding errors."""
         (C, C_error), (S, error) = self.C, found.G.proved(self.images.error)
         return Priced(found.entropy - found.error, Surplus(C - S, C_error + error))
 
