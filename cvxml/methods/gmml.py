@@ -216,7 +216,10 @@ def _check_attained(given: Instance) -> None:
         )
     size = math.sqrt(np.trace(given.floats[0])) * math.sqrt(np.trace(given.floats[1]))
     if not 1 / LARGEST < size < LARGEST:
-        raise ValueError("X: the sums over pairs are too large or too small for double precision; rescale X")
+        raise ValueError(
+            f"X: the sums S and D over pairs must have sqrt(tr S tr D) between {1 / LARGEST:g} and {LARGEST:g}, got "
+            f"{size:.3g}; rescale X, or give another mu"
+        )
 
 
 def _rank(of: Any) -> int:
@@ -314,7 +317,7 @@ def spectrum(of: Any) -> list[Any]:
     """
     found = enclosed(of)
     if not all(each > 0 for each in found):
-        raise TooFewBits("S D, A S or A^-1 D has an eigenvalue too close to 0")
+        raise TooFewBits("an eigenvalue of S D, A S or A^-1 D is too close to 0 to prove that it is positive")
     return found
 
 

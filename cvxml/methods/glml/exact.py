@@ -42,9 +42,11 @@ def exact_interval(p: Instance, A: FloatArray, dual: Dual, *, root: ArrayLike | 
     for a singular metric, if B is 0, and if no allowed number of bits decides whether B is definite.
     """
     if not p.one:
-        raise ValueError("the exact mode of glml judges one metric at one query: give query of shape (d,)")
+        raise ValueError(
+            f"the exact mode of glml is for one query: give query of shape (d,), got shape {p.Q.shape}"
+        )
     if p.params["model"] != "gaussian":
-        raise ValueError('the exact mode of glml is for model="gaussian", one Gaussian for each class')
+        raise ValueError('the exact mode of glml is for one Gaussian for each class; give model="gaussian"')
     y, u = (float(dual_array(dual, name, (1,))[0]) for name in ("y", "u"))
     M = root_of(A, root)
     rows, _ = whole(M)

@@ -265,7 +265,8 @@ def fit_mixtures(
         points, origin = _in_own_units(X[y == c], unit, names[c])
         if len(points) < n_components:
             raise ValueError(
-                f"class {names[c]!r} has {len(points)} points, fewer than n_components={n_components}"
+                f"class {names[c]!r} has {len(points)} points, fewer than n_components={n_components}; "
+                "lower n_components, or leave the class out"
             )
         fitted = GaussianMixture(n_components, random_state=random_state).fit(points)
         for weight, mean, covariance in zip(fitted.weights_, fitted.means_, fitted.covariances_, strict=True):

@@ -136,7 +136,7 @@ def _gaussians(
         Sigma = covariance(np.cov(points.T, bias=True).reshape(d, d), len(points), alpha)
         values = np.linalg.eigvalsh(Sigma)
         if values[0] <= LEAST_RATIO * d * values[-1]:
-            raise ValueError("a covariance is singular")
+            raise ValueError("the covariance of a class is singular in the misread problem")
         means.append(points.mean(axis=0))
         precisions.append(np.linalg.inv(Sigma))
     shares = check_priors(p.params["priors"], p.y, C)

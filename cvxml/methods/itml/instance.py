@@ -138,7 +138,8 @@ def _check_range(p: Instance) -> None:
     """
     if not 1 / LARGEST <= min(p.bounds) <= max(p.bounds) <= LARGEST:
         raise ValueError(
-            f"bounds: {p.bounds[0]:.3g} and {p.bounds[1]:.3g} are outside {1 / LARGEST:g} to {LARGEST:g}; rescale X"
+            f"bounds must be between {1 / LARGEST:g} and {LARGEST:g}, got {p.bounds[0]:.3g} and {p.bounds[1]:.3g}; "
+            "rescale X"
         )
     C = np.linalg.cholesky(p.prior)
     for kind, bound in watched(zip(KINDS, p.bounds, strict=True)):

@@ -145,6 +145,7 @@ def in_feature_space(given: Instance, phi: FloatArray) -> FloatArray:
             M = M + given.E.T @ odd @ given.E
     if not np.isfinite(M).all():
         raise ValueError(
-            "the metric E^T phi E of the feature space overflows, because entries of phi are too large"
+            "the metric E^T phi E of the feature space overflows, because entries of phi are too large; "
+            "give a smaller metric"
         )
     return M

@@ -203,7 +203,7 @@ def instance(
     else:
         b = check_number(b, "b")
         if not abs(b) <= LARGEST:
-            raise ValueError(f"b must be within -{LARGEST:g} and {LARGEST:g}, got {b:g}")
+            raise ValueError(f"b must be between -{LARGEST:g} and {LARGEST:g}, got {b:g}")
     p = paired(X, y, pairs)
     for kind in KINDS:
         if not len(getattr(p.pairs, kind)):
@@ -234,7 +234,7 @@ def check_weighing(losses: str, weights: Any, self_pairs: float, count: int) -> 
         raise ValueError(f"weights must be one number for each of {count} pairs, got shape {w.shape}")
     if not (w.min() >= 1 / HEAVIEST and w.max() <= HEAVIEST):
         raise ValueError(
-            f"weights must be between {1 / HEAVIEST:g} and {HEAVIEST:g}, they are from {w.min():g} to {w.max():g}; "
+            f"weights must be between {1 / HEAVIEST:g} and {HEAVIEST:g}, got {w.min():g} to {w.max():g}; "
             "remove pairs of weight 0 from pairs"
         )
     return Weighing(losses, w, w_0)

@@ -105,8 +105,8 @@ ACROSS = (
     "moving them apart there has no cost"
 )
 SEPARATED = (
-    "no metric attains the infimum: some metric separates the pairs, so larger multiples of it are always "
-    "better: no similar pair is farther than a dissimilar one (proved in rational arithmetic)"
+    "no metric attains the infimum: some metric separates the pairs, which means that no similar pair is farther "
+    "than a dissimilar one, so larger multiples of it are always better (proved in rational arithmetic)"
 )
 
 

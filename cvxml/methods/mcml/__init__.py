@@ -155,7 +155,7 @@ def instance(X: ArrayLike, y: ArrayLike | None) -> Instance:
     codes = check_labels(y, len(points))
     if np.bincount(codes).max() < 2:
         raise ValueError(
-            "every class has a single point: none can collapse; give at least one class two points"
+            "every class has a single point, so no class can collapse; give at least one class two points"
         )
     return Instance(points, codes)
 
