@@ -335,7 +335,7 @@ class DMLEig(FamilyMethod[Instance]):
     )
 
     def allowed(self, given: Instance, M: FloatArray) -> FloatArray:
-        """M scaled so that the sum over similar pairs is 1."""
+        """M scaled so that the sum of D_M over similar pairs is 1."""
         spent = sum(_squared(given.X, M, i, j) for i, j in given.pairs.similar)
         return M / spent if spent > 0 else M
 

@@ -213,7 +213,10 @@ def instance(
 
 
 def objective(given: Instance, M: FloatArray, squared: bool) -> float:
-    """(1 - mu) sum D_M(i, j) + mu sum [1 + D_M(i, j) - D_M(i, l)]_+ at M (d, d); `squared` squares each hinge."""
+    """(1 - mu) sum_ij D_M(i, j) + mu sum_ijl [1 + D_M(i, j) - D_M(i, l)]_+ at M (d, d).
+
+    The sums are over targets (i, j) and triplets (i, j, l). squared: each hinge is squared.
+    """
     pull = push = 0.0
     for (i, j), counts in zip(given.targets.tolist(), given.impostors, strict=True):
         D = _distances(given.X, i, M)
@@ -309,7 +312,7 @@ def _missed(given: Instance, M: FloatArray) -> FloatArray:
 
 
 def _on_a_line(mu: float, m: float, objective: float) -> Hand:
-    """The example of a point at 0, its target at 1 and an impostor at 3; the optimal metric m and its objective."""
+    """The example of a point at 0, its target at 1 and an impostor at 3. m: the optimal metric, with this objective."""
     return Hand([[0.0], [1.0], [3.0]], [0, 0, 1], {"mu": mu, "targets": [[1], [], []]}, [[m]], objective)
 
 

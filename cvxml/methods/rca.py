@@ -217,7 +217,10 @@ def _check_attained(given: Instance) -> None:
 
 
 def objective(given: Instance, M: FloatArray) -> float:
-    """1/n sum ||x_ji - m_j||_B^2 + alpha tr B for B = M / |M|^(1/d); inf if M (d, d) is singular."""
+    """The objective at B = M / |M|^(1/d), inf if M (d, d) is singular: 1/n sum_ji ||x_ji - m_j||_B^2 + alpha tr B.
+
+    The x_ji are the n points of the chunklets j with means m_j.
+    """
     return float(evaluate(given, M)["objective"])
 
 
@@ -253,7 +256,7 @@ def value(given: Instance, V: Any) -> Any:
 
 
 def bound(given: Instance, l: float) -> Any:
-    """The lower bound d l - d l log l + l log |C| from l > 0, as a ball; 0 if l or the bound is not positive."""
+    """The lower bound d l - d l log l + l log |C| from the dual variable l, as a ball; 0 if l or it is not positive."""
     if not (math.isfinite(l) and l > 0):
         return ball(0)
     d, price = len(given.X[0]), ball(l)
@@ -268,7 +271,7 @@ def optimum(given: Instance) -> Any:
 
 
 def closed_form(given: Instance) -> tuple[FloatArray, float]:
-    """The optimal B (d, d) and l, rounded to floats."""
+    """The optimal B (d, d) and the optimal dual variable l, rounded to floats."""
     return with_enough_bits(lambda: _closed_form(given))
 
 

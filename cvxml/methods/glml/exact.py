@@ -36,7 +36,7 @@ LARGEST = 12  # most features for which matrices of rationals are inverted
 
 
 def exact_interval(p: Instance, A: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-    """Return the exact interval for the metric `A` (d, d), from any "y" and "u".
+    """Return the exact interval for the metric `A` (d, d), from any dual variables "y" and "u".
 
     root: M (d, r), computed from A by default. Raises ValueError for several queries, for a model other than Gaussians,
     for a singular metric, if B is 0, and if no allowed number of bits decides whether B is definite.
@@ -65,7 +65,7 @@ def exact_interval(p: Instance, A: FloatArray, dual: Dual, *, root: ArrayLike | 
 
 
 def _interval(model: Gaussians, x: FloatArray, A: FloatArray, V: Any, det: int, y: float, u: float) -> Exact:
-    """The exact interval of A (d, d) at the query x, at the current precision.
+    """The exact interval of A (d, d) at the query x from the dual variables y and u, at the current precision.
 
     Raises TooFewBits if this precision does not decide whether B is definite.
     """

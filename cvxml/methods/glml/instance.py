@@ -196,7 +196,8 @@ class Mixtures:
     def weighted_with_size(self, Q: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         """unit^2 sum_c weights_c G_c(x), (q, d, d), for weights (q, C), and the sum of the norms of its terms (q,).
 
-        G_c: the curvature of class c. It is not stored; matrix products give the sum. The norms bound the rounding.
+        G_c: the curvature of class c. It is not stored; matrix products give the sum. The sum of the norms bounds the
+        rounding.
         """
         of_component = weights[:, self.of_class]  # (q, K)
         if len(self.means) > self.n_classes:

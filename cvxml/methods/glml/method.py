@@ -175,7 +175,7 @@ class GLML(ConvexMethod[Instance]):
         return _certificate(given, _each(given, M), y, u)
 
     def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-        """The exact interval, in balls (exact.py). Raises ValueError for several queries or another model."""
+        """The interval in balls (exact.py). Raises ValueError for several queries or a model other than Gaussians."""
         from cvxml.methods.glml.exact import exact_interval
 
         return exact_interval(given, _each(given, M)[0], dual, root=root)

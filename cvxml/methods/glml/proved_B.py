@@ -93,7 +93,7 @@ def B_error(model: Generative, Q: FloatArray, found: Curvature) -> FloatArray:
 
 
 class Errors(NamedTuple):
-    """Bounds of the errors of K components at q queries."""
+    """Bounds of the errors of the log densities and curvatures of K components at q queries."""
 
     logs: FloatArray  # (q, K): of the error of log(weight_k N_k)
     G: FloatArray  # (q, K): of the error of G_k unit^2, in the Frobenius norm

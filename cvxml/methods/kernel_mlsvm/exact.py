@@ -113,9 +113,10 @@ def _laplacian(weights: Mapping[tuple[int, int], int], n: int) -> Any:
 def zero_is_optimal(p: Instance, duals: Duals) -> bool:
     """True if dual variables near the given ones prove that phi = 0 is optimal.
 
-    This holds if K B K has no positive eigenvalue, because then G has none. It is decided exactly for the polynomial
-    kernel and at most `MAX_POINTS` points, because the integers are long. For any kernel, the proof also holds if the
-    points of all pairs with a dual variable are equal, because they are equal in the feature space too.
+    With B and G of the module docstring, this holds if K B K has no positive eigenvalue, because then G has none. It is
+    decided exactly for the polynomial kernel and at most `MAX_POINTS` points, because the integers are long. For any
+    kernel, the proof also holds if the points of all pairs with a dual variable are equal, because they are equal in
+    the feature space too.
     """
     n = len(p.X)
     weights = full_duals(signed(duals), n, p.N.usable)

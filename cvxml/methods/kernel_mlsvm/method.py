@@ -211,7 +211,7 @@ class KernelMLSVM(FamilyMethod[Instance]):
     def exact_as_stored(
         self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None, hint: Any = None
     ) -> Exact:
-        """As in `FamilyMethod`. hint: C (n, r) of exact.py, by default computed."""
+        """As in `FamilyMethod`. hint: the matrix C (n, r) of exact.py, by default computed."""
         from cvxml.methods.kernel_mlsvm.exact import exact_interval
 
         duals = self.named(given, self.read(given, dual)[0])

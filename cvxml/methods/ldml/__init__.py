@@ -540,9 +540,9 @@ class LDML(FamilyMethod[Instance]):
         return Family(regularizer, (Term(loss, rows),), anchors=anchors)
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
-        """Read "a" (p,): one number for each pair, similar pairs first, and one for all self-pairs.
+        """Read the dual variables "a" (p,), one for each pair, similar pairs first. NaN raises ValueError.
 
-        NaN raises ValueError.
+        If w_0 > 0, "a" (p + 1,) has a last entry for all self-pairs together.
         """
         a = dual_array(dual, "a", (given.rows,))
         similar = np.arange(len(a)) < len(given.pairs.similar)
@@ -550,7 +550,7 @@ class LDML(FamilyMethod[Instance]):
         return (Duals(np.where(similar, -1, 1) * a, np.arange(len(a))),)
 
     def named(self, given: Instance, duals: Duals) -> Dual:
-        """The dual variables "a" (p,) >= 0, without their signs."""
+        """The dual variables by name: "a" >= 0, in the order of `read`."""
         return {"a": np.abs(duals.a)}
 
     def find(self, given: Instance, *asked: Any, **own: Any) -> Found:

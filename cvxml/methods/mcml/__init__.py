@@ -663,7 +663,7 @@ class MCML(FamilyMethod[Instance]):
         return said if said == NOT_ATTAINED else ""
 
     def _recedes(self, given: Instance, M: FloatArray) -> str:
-        """Return `recedes` at M, a sentence or ""; "" if there are too many points for a table of n x n numbers."""
+        """Return the sentence of `recedes` at M; empty if there are too many points for a table of n x n numbers."""
         if self.everyone(given) is not None:
             return ""
         at = _coordinates(given)
@@ -683,7 +683,7 @@ class MCML(FamilyMethod[Instance]):
 
 
 def _weights(given: Instance) -> Softmaxes:
-    """Return `weights` of the classes; computed once, because every certificate needs them."""
+    """Return `weights` of the class codes y; computed once, because every certificate needs them."""
     return once(given, lambda given: weights(given.y), "weights")
 
 

@@ -66,7 +66,8 @@ class Priced(NamedTuple):
 class AllSoftmaxes:
     """All pairs of points of X (n, d) with class codes y (n,): proof and solver.
 
-    If `whole` is False, no method of this class may be called.
+    `whole` is False if the differences within the classes do not span all differences, or if rounding leaves this
+    undecided. Then no method of this class may be called.
     """
 
     rho = 0.0  # weight of the barrier
@@ -183,7 +184,7 @@ class AllSoftmaxes:
         return float(np.trace(S)), wide * ROOM
 
     def slopes(self, M: FloatArray) -> Slopes:
-        """f in coordinates where C is the identity, plus the barrier -rho log det M if rho is not 0."""
+        """The `Slopes` at M (r, r) of f - rho log det M, in coordinates in which C is the identity."""
         found = self.softmax(self.images.at @ root(M))
         value, Z = float(np.trace(M)) + found.value, np.eye(len(M)) - found.G.total()
         bound = self.bound(Priced(found.entropy, Surplus(Z, 0.0)))

@@ -41,7 +41,7 @@ Prove = Callable[[FloatArray, Dual], Certificate]
 
 
 class Softmaxes(NamedTuple):
-    """The weights of the objective. A point with c_i = 0 has no row."""
+    """The weights w and c of the objective f of the module docstring. A point with c_i = 0 has no row."""
 
     w: FloatArray  # (n, n) >= 0, zeros in row i if c_i = 0
     c: FloatArray  # (n,) >= 0
@@ -49,7 +49,7 @@ class Softmaxes(NamedTuple):
 
     @property
     def rows(self) -> list[int]:
-        """The indices of the points with a row."""
+        """The indices of the points with a row, which are those with c_i > 0."""
         return [int(i) for i in np.flatnonzero(self.c)]
 
 
@@ -245,7 +245,7 @@ def _centred(f: Objective, M: FloatArray, rho: float) -> dict[str, FloatArray]:
 
 
 def _definite(Z: FloatArray, M: FloatArray) -> bool:
-    """True if Z, scaled by a root of M, has eigenvalues above a tenth of their mean, and the mean is positive."""
+    """True if R^T Z R, R R^T = M, has a positive mean eigenvalue, and each eigenvalue is above a tenth of the mean."""
     values, vectors = np.linalg.eigh(M)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     scaled = np.linalg.eigvalsh(root.T @ Z @ root)
