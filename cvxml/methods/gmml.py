@@ -306,7 +306,7 @@ def bound(given: Instance, Y: FloatArray) -> Any:
 
 
 def squared_distance(of: Any) -> Any:
-    """delta^2(A, B) as a ball, from `of` = A^-1 B."""
+    """delta^2(A, B) = sum_k log^2 lambda_k(A^-1 B) as a ball, from `of` = A^-1 B, a matrix of balls."""
     return total([found.log() ** 2 for found in spectrum(of)])
 
 

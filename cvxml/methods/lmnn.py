@@ -268,7 +268,7 @@ def evaluate(given: Instance, M: FloatArray, squared: bool) -> dict[str, Any]:
 
 
 def _distances(X: FloatArray, i: int, M: FloatArray) -> FloatArray:
-    """D_M(i, l) for every l (n,)."""
+    """The squared distance D_M(i, l) for every point l, (n,)."""
     difference = X[i] - X
     D: FloatArray = np.sum((difference @ M) * difference, axis=1)
     return D
@@ -430,7 +430,7 @@ class LMNN(FamilyMethod[Instance]):
         return () if given.n_neighbors is None else ("targets",)
 
     def ties(self, given: Instance) -> int:
-        """The number of points with a tie for their last target."""
+        """The number of points whose last target is as near as a point that is not their target."""
         return given.ties
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:

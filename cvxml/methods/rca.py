@@ -256,7 +256,7 @@ def value(given: Instance, V: Any) -> Any:
 
 
 def bound(given: Instance, l: float) -> Any:
-    """The lower bound d l - d l log l + l log |C| from the dual variable l, as a ball; 0 if l or it is not positive."""
+    """The lower bound d l - d l log l + l log |C| from the dual variable l, as a ball; 0 if l or this value is not > 0."""
     if not (math.isfinite(l) and l > 0):
         return ball(0)
     d, price = len(given.X[0]), ball(l)
@@ -265,7 +265,7 @@ def bound(given: Instance, l: float) -> Any:
 
 
 def optimum(given: Instance) -> Any:
-    """The optimal value d |C|^(1/d), as a ball."""
+    """The optimal value d |C|^(1/d), as a ball, for the covariance C within chunklets plus alpha I."""
     d = len(given.X[0])
     return d * (ball(given.det).log() / d).exp()
 
@@ -448,7 +448,7 @@ class RCA(ConvexMethod[Instance]):
         return int(np.count_nonzero(given.chunklets != OUTSIDE))
 
     def duals(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
-        """The dual variable "l" (1,) of the constraint."""
+        """The dual variable "l" (1,) of the constraint |B| >= 1."""
         return {"l": np.reshape(values["l"], 1)}
 
     def objective(self, given: Instance, M: FloatArray) -> float:

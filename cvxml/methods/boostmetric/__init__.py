@@ -284,7 +284,7 @@ class BoostMetric(TripletMethod[Instance]):
         return (Duals(a, np.arange(given.count)),)
 
     def named(self, given: Instance, duals: Duals) -> Dual:
-        """The triplets with a positive dual variable, as "price" and "triplets"."""
+        """The positive dual variables by name: "price" (t,), and their "triplets" (t, 3)."""
         has = np.flatnonzero(duals.a > 0)
         return {"price": duals.a[has], "triplets": given.triplets()[duals.key[has]]}
 

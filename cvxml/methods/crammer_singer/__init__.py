@@ -74,7 +74,7 @@ def dual(X: FloatArray, y: IntArray, C: float, fit_intercept: bool = True) -> An
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """Checked data."""
+    """Checked data of the SVM: points, class codes, C and fit_intercept."""
 
     X: FloatArray  # (n, d)
     y: IntArray  # (n,) codes 0..R-1

@@ -106,7 +106,7 @@ def _bound(d: int, log_det: Any, y: float, u: float) -> Fraction:
 
 
 class RoundedB(NamedTuple):
-    """B rounded to floats."""
+    """B (d, d) rounded to floats, and bounds of the rounding errors."""
 
     B: FloatArray  # (d, d)
     error: FloatArray  # (d, d): bounds of the rounding errors, entry by entry

@@ -41,7 +41,7 @@ class Case(Enum):
 
 
 class Local(NamedTuple):
-    """The closed form at q queries."""
+    """The closed-form metrics at q queries, and the case of B at each of them."""
 
     A: FloatArray  # (q, d, d), determinant 1
     cases: list[Case]
@@ -83,7 +83,7 @@ def _case(n_plus: int, n_minus: int, d: int) -> Case:
 
 
 class Curvature(NamedTuple):
-    """B at q queries."""
+    """B of norm 1 at q queries, with its rounding error, and the sum that was normalised."""
 
     B: FloatArray  # (q, d, d), Frobenius norm 1, or 0
     equal: np.ndarray  # (q,): True if all densities are equal, so that the printed B is 0

@@ -64,7 +64,7 @@ class OfKernel(Frobenius):
         return 1.0
 
     def second_derivative(self, at: Scaled) -> None:
-        """None: no second derivative is implemented."""
+        """Return None, because no second derivative is implemented."""
 
 
 class KernelMLSVM(FamilyMethod[Instance]):
@@ -143,7 +143,7 @@ class KernelMLSVM(FamilyMethod[Instance]):
         return ["(2) A psd", "(2) xi >= 0", *(f"(2) margin of point {i}" for i in given.N.usable)]
 
     def dual(self, given: Instance) -> Any:
-        """The compact dual of the problem on the rows of E. Variables "u", "w" and "S" (r, r)."""
+        """The dual of the problem on the rows of E, as for "mlsvm". Variables "u", "w" and "S" (r, r)."""
         from cvxml.methods.mlsvm.problem import dual
 
         return dual(given.E, given.N, given.lam)

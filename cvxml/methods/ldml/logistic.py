@@ -76,7 +76,10 @@ class Labelled(NamedTuple):
         return self.pairs.weights(duals)
 
     def within_span(self, labels: IntArray, duals: Duals) -> Duals:
-        """The dual variables of all rows, but 0 for a pair of points with different labels. labels (n,)."""
+        """The dual variables of all rows, but 0 for a pair of points with different labels.
+
+        labels (n,): points with the same label differ within the span.
+        """
         i, j = labels[self.listed].T
         return self.duals(np.where(i == j, self.table(duals), 0.0))
 
@@ -146,7 +149,7 @@ class Logistic(Loss):
         return like(x, self.w, rounded=self.is_rounded)
 
     def _signed(self, x: Any) -> Any:
-        """t x, without a rounding error."""
+        """x times the labels t (1 or -1), without a rounding error."""
         return where(self.t > 0, x, -x)
 
     def _shares(self, a: Any) -> Any:

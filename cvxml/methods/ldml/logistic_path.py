@@ -60,12 +60,12 @@ class OfPairs(NamedTuple):
     w: FloatArray  # (p,)
 
     def exponents(self, D: FloatArray) -> FloatArray:
-        """t (D - b) for squared distances D (p,), at the given or the best b."""
+        """The exponents t (D - b) of the losses (p,), for squared distances D (p,), at the given or the best b."""
         z: FloatArray = self.t * (D - (best(self.t, D, self.w)[0] if self.b is None else self.b))
         return z
 
     def value(self, M: FloatArray) -> float:
-        """f(M); inf if a distance is not finite."""
+        """The objective f at M; inf if a distance is not finite."""
         D = quadratic(self.Z, M)
         return float((self.w * np.logaddexp(0, self.exponents(D))).sum()) if np.isfinite(D).all() else np.inf
 
@@ -133,7 +133,7 @@ class MiddleOfThePath(Anchors):
 
     @cached_property
     def strict(self) -> Anchor | None:
-        """The anchor of the strict dual variables; None if they were not found."""
+        """The strict dual variables as an `Anchor`, which others can be mixed with; None if not found."""
         return None if self.shown.strict is None else self.anchor(self.shown.strict)
 
     def feasible(self, own: Duals, others: list[Duals]) -> list[Duals]:

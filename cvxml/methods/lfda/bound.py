@@ -30,7 +30,7 @@ def optimum(known: Known) -> Any:
 
 
 def price(known: Known) -> float:
-    """The optimal dual variable s: the mean of l_r and l_{r+1}, or 0 if r = d."""
+    """The optimal dual variable s: the mean of the eigenvalues l_r and l_{r+1} of (S_b, S_w), or 0 if r = d."""
     l, r = known.l, known.r
     return 0.0 if r == len(l) else (float(l[r - 1]) + float(l[r])) / 2
 

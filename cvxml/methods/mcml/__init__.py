@@ -280,7 +280,7 @@ def named(of: Softmaxes, duals: Duals) -> Dual:
 
 
 class Misread(NamedTuple):
-    """The problem of a misreading."""
+    """The problem of a misreading: its weights, and how the metric is judged in it."""
 
     of: Softmaxes
     times: float = 1.0  # the metric is multiplied by this before it is judged

@@ -171,7 +171,7 @@ class OfDiagonal(Objective):
 
 
 class Ended(NamedTuple):
-    """The result of `follow`, in the coordinates."""
+    """The result of `follow`. All metrics are in the coordinates."""
 
     M: FloatArray  # (r, r)
     dual: Dual

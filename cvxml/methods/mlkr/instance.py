@@ -18,7 +18,7 @@ from cvxml.family.geometry.coordinates import Coordinates, coordinates
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """Checked data."""
+    """Checked data: points, real targets, and the number m of rows of A."""
 
     X: FloatArray  # (n, d)
     y: FloatArray  # (n,) targets, not all the same

@@ -75,7 +75,7 @@ class Part(NamedTuple):
 
 
 class Tangents(NamedTuple):
-    """The values of point i at Q0 that define its tangents."""
+    """The values of point i at Q0 that define the tangents in the convex step."""
 
     D: FloatArray  # D_ik (n,)
     p: FloatArray  # p_ik (n,)

@@ -85,7 +85,7 @@ def distances(E: FloatArray) -> FloatArray:
 
 
 def value_and_gradient(Y: FloatArray, y: FloatArray, A: FloatArray) -> tuple[float, FloatArray]:
-    """F and its gradient at A (m, r), for points Y (n, r), by matrix products."""
+    """F and dF/dA at A (m, r), for points Y (n, r) with the targets y, by matrix products."""
     look()
     E = Y @ A.T
     D = distances(E)
