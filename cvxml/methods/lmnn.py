@@ -415,7 +415,10 @@ class LMNN(FamilyMethod[Instance]):
         return Family(regularizer, (Term(hinge, Triplets(given.targets, given.impostors)),), floor)
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
-        """Read the dual variables "price" (t,) of "triplets" (t, 3), i, j, l. Others than the problem's are dropped."""
+        """Read the dual variables "price" (t,) of "triplets" (t, 3), i, j, l.
+
+        Triplets that the problem does not have are dropped.
+        """
         return (Triplets(given.targets, given.impostors).read(dual),)
 
     def named(self, given: Instance, duals: Duals) -> Dual:

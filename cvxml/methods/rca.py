@@ -193,7 +193,7 @@ def _given_chunklets(chunklets: Any, n: int) -> tuple[IntArray, list[int]]:
 
 
 def _check_attained(given: Instance) -> None:
-    """Raise ValueError if C is singular or 0 (by the exact rank), or if the optimum is outside the range of floats."""
+    """Raise ValueError if the covariance C is singular, by its exact rank, or the optimum is too large or small."""
     d = given.X.shape[1]
     rank = d if given.alpha > 0 else rank_along(given.X, given.linked)
     if rank == 0:
@@ -256,7 +256,10 @@ def value(given: Instance, V: Any) -> Any:
 
 
 def bound(given: Instance, l: float) -> Any:
-    """The lower bound d l - d l log l + l log |C| from the dual variable l, as a ball; 0 if l or this value is not > 0."""
+    """The lower bound d l - d l log l + l log |C| from the dual variable l, as a ball.
+
+    0 if l is not a positive number, or if this bound is not positive.
+    """
     if not (math.isfinite(l) and l > 0):
         return ball(0)
     d, price = len(given.X[0]), ball(l)
@@ -265,7 +268,7 @@ def bound(given: Instance, l: float) -> Any:
 
 
 def optimum(given: Instance) -> Any:
-    """The optimal value d |C|^(1/d), as a ball, for the covariance C within chunklets plus alpha I."""
+    """The optimal value d |C|^(1/d), as a ball, with C the covariance within chunklets plus alpha I."""
     d = len(given.X[0])
     return d * (ball(given.det).log() / d).exp()
 
@@ -286,7 +289,7 @@ def _closed_form(given: Instance) -> tuple[FloatArray, float]:
 
 
 def _weighted(share: Callable[[IntArray], Any], sentence: str) -> Misreading:
-    """Return the misreading in which a chunklet of size n_j has the weight share(n_j) in C instead of n_j.
+    """Return the misreading in which a chunklet of n_j points weighs share(n_j) in the covariance C, not n_j.
 
     It equals RCA with the points of each chunklet moved toward their mean, or away from it.
     """

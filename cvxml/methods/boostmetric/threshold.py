@@ -146,7 +146,10 @@ class AboveThreshold(Anchors):
 
 
 def roots(M: FloatArray) -> Iterator[FloatArray]:
-    """Yield R (d, d) with R R^T = M, then R without the 1, 2, .. columns of the smallest eigenvalues."""
+    """Yield a root R (d, d) of M = R R^T, then R without its first column, without its first two, and so on.
+
+    The columns are in ascending order of the eigenvalues of M.
+    """
     values, vectors = np.linalg.eigh(M)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     for m in watched(range(len(M))):

@@ -194,7 +194,7 @@ class Sign(NamedTuple):
 
 
 def sign_of(B: FloatArray, noise: FloatArray | float = 0.0) -> Sign | None:
-    """Return the sign of every symmetric matrix within `noise` of B (d, d), entry by entry; None without a proof."""
+    """Return the `Sign` of all symmetric matrices within `noise` of B (d, d), entry by entry; None without a proof."""
     error = np.broadcast_to(noise, B.shape)
     if not error.any() and not B.any():
         return Sign(0)

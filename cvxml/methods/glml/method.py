@@ -244,7 +244,10 @@ def _only(B: FloatArray) -> FloatArray:
 
 
 def literal_B(p: Instance) -> FloatArray:
-    """B (q, d, d) by the loops of definitions.py. For a mixture or the user's model, p and G are those of the model."""
+    """B (q, d, d) of norm 1 by the loops of definitions.py.
+
+    For a mixture, or for the user's own model, the densities and curvatures are those of the model.
+    """
     if p.params["model"] == "gaussian":
         C = int(p.y.max()) + 1
         fits = [definitions.fitted(p.X, p.y, c, p.params["alpha"]) for c in range(C)]

@@ -177,7 +177,10 @@ class AllSoftmaxes:
         )
 
     def _pull(self, at: Images, miss: float, P: FloatArray) -> tuple[float, float]:
-        """<C, M> from the images of a metric M, and a bound of its error."""
+        """<C, M> = sum_ij p0(j|i) D_ij for a metric M, and a bound of its error.
+
+        at: images of the points under M. miss, P: the fields of `Seen` that bound the difference from M.
+        """
         S, error = self.classes.scatter(at, self.w)
         Q, Q_error = self.classes.scatter(Images(P, EPS * np.linalg.norm(P, axis=1)), self.w)
         wide = len(S) * error + miss * (float(np.trace(Q)) + len(Q) * Q_error)
