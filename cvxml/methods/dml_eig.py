@@ -49,7 +49,7 @@ NOT_BY_LUCK = 1e-6  # largest relative gap that identifies a misreading if its o
 
 
 def inverse_root(X: FloatArray, pairs: Pairs) -> FloatArray:
-    """Return R (r, d) with R^T R = X_S^-1, where X_S is the sum of X_ij over similar pairs, and r its rank.
+    """The coordinates R: (r, d), with R^T R = X_S^-1, where X_S is the sum of X_ij over similar pairs, and r its rank.
 
     R is X_S^(-1/2) up to a rotation, which does not change the problem in M. If X_S is singular, R^T R is its
     pseudo-inverse in features scaled by the diagonal of X_S.

@@ -91,7 +91,10 @@ def problem(X: FloatArray, pairs: Pairs, mu: float, A_0: FloatArray) -> Any:
 
 
 def sums(X: FloatArray, pairs: Pairs, mu: float, A_0: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """S = mu A_0^-1 + sum of X_ij over similar pairs, D = mu A_0 + sum of X_ij over dissimilar pairs; (d, d) each."""
+    """The sums S and D: (d, d) each.
+
+    S is mu A_0^-1 plus the sum of X_ij over similar pairs, D is mu A_0 plus the sum of X_ij over dissimilar pairs.
+    """
     #: X_ij = (x_i - x_j)(x_i - x_j)^T | X_{ij} = (\mathbf{x}_i - \mathbf{x}_j)(\mathbf{x}_i - \mathbf{x}_j)^T
     #: S = mu A_0^-1 + sum X_ij over the similar pairs, with a prior A_0
     #:   | S = \mu A_0^{-1} + \textstyle\sum X_{ij} \text{ over the similar pairs, with a prior } A_0

@@ -80,9 +80,10 @@ def problem(X: FloatArray, quadruplets: IntArray, w: FloatArray, A_0: FloatArray
 
 
 def comparison(u: Any, v: Any, y: Any) -> Any:
-    """The cvxpy expression u + y + v - 2 sqrt((u + y) v) of a quadruplet.
+    """The residual of a quadruplet: [sqrt(u) - sqrt(v)]_+^2 as the minimum over y >= 0 of the result.
 
-    Its minimum over y >= 0 is the residual [sqrt(u) - sqrt(v)]_+^2. u, v: squared distances of the near and far pair.
+    The result is the cvxpy expression u + y + v - 2 sqrt((u + y) v), which is convex. u, v: the squared distances of
+    the near and the far pair.
     """
     import cvxpy as cp
 

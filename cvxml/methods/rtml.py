@@ -67,7 +67,7 @@ def problem(X: FloatArray, triplets: IntArray, lam: float, width: float) -> Any:
 
 
 def loss(v: Any, width: float) -> Any:
-    """The smoothed hinge l(v) of a triplet, as a cvxpy expression of v = <M, H_t>."""
+    """The loss of a triplet: the smoothed hinge l(v), as a cvxpy expression of v = <M, H_t>."""
     import cvxpy as cp
 
     if width == 0:

@@ -145,7 +145,7 @@ def basis_of(X: FloatArray, triplets: IntArray, count: int) -> FloatArray:
     E = E[E.any(axis=1)]
     if len(E) == 0:
         raise ValueError(
-            "the points of every triplet are equal, so no direction for a basis follows from them; give `basis`"
+            "the points of every triplet are equal, so no direction for a basis follows from them; give basis"
         )
     if len(E) > count:
         E = E[np.arange(count) * len(E) // count]

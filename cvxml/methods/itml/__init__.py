@@ -138,7 +138,7 @@ def dual(X: FloatArray, pairs: Pairs, A_0: FloatArray, gamma: float, u: float, l
 
 
 def divergence(A: Any, A_0: FloatArray) -> Any:
-    """The log det divergence D_ld(A, A_0) of A from the prior, as a cvxpy expression."""
+    """The divergence: D_ld(A, A_0), the log det divergence of A from the prior, as a cvxpy expression."""
     import cvxpy as cp
 
     #: D_ld(A, A_0) = tr(A A_0^-1) - log det(A A_0^-1) - d

@@ -108,7 +108,7 @@ def problem(X: FloatArray, pairs: Pairs, b: float | str, weighing: Weighing) -> 
 
 
 def weighed(pairs: Pairs, weighing: Weighing) -> tuple[list[float], list[float], float]:
-    """The weights of the losses in the problem: w_ij of each similar pair, w_ij of each dissimilar pair, and w_0."""
+    """The weights of the losses: w_ij of each similar pair, w_ij of each dissimilar pair, and w_0."""
     #: w_ij = 1 and w_0 = 0, or as they are given
     #:   | w_{ij} = 1 \text{ and } w_0 = 0 \text{, or as they are given}
     w_0, given = weighing.self_pairs, weighing.weights
