@@ -213,7 +213,7 @@ def _of_pairs(given: Instance, dual: Dual) -> Duals:
 
 
 def _one(given: Instance) -> IntArray:
-    """The key 0 n + j of the pair (0, j), (1,), where j is the first point of another class than point 0."""
+    """The key j (1,) of the pair (0, j), where j is the first point of another class than point 0."""
     j = int(np.argmax(given.y != given.y[0]))
     return np.array([j])
 

@@ -611,7 +611,7 @@ class MCML(FamilyMethod[Instance]):
         return named(_weights(given), duals)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
-        """Certify M with the dual (family/theorem). Raises ValueError for a metric near overflow too."""
+        """Certify M with the dual (family/theorem). Also raises ValueError if M nearly overflows."""
         _coordinates(given).inside(M)
         return super().certify(given, M, dual)
 
