@@ -108,5 +108,5 @@ def with_points(given: Given, X: FloatArray) -> Given:
 
 
 def in_dual(dual: Dual, change: Callable[[FloatArray], FloatArray]) -> Dual:
-    """Return the dual with `change` applied to its metric, if the dual has a metric."""
+    """Return the dual with `change` applied to its entry "metric", if it has one."""
     return {**dual, METRIC: change(dual[METRIC])} if METRIC in dual else dual

@@ -50,9 +50,10 @@ def resolution(X: FloatArray) -> float:
 
 
 def are_tied(kth: FloatArray, following: FloatArray, error: float) -> np.ndarray:
-    """Return where the k-th squared distance and the next one are tied.
+    """Return a boolean array, True where the k-th squared distance and the next one are tied.
 
-    kth, following: squared distances of the same shape.
+    kth: the k-th smallest squared distances.
+    following: the (k + 1)-th ones, of the same shape.
     error: the `resolution` of the points.
 
     Two squared distances are tied if their difference is at most the sum of two parts: TIE_TOL times the smaller one,

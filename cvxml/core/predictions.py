@@ -61,7 +61,10 @@ class Region(Protocol):
         """Return True if point a is proved nearer to point `query` than point b is, under all metrics of the region."""
 
     def others(self, E: FloatArray) -> Iterator[FloatArray]:
-        """Yield metrics of the region that may make the second row of E (2, d) shorter than the first."""
+        """Yield metrics of the region under which the second row of E (2, d) may be shorter than the first.
+
+        E: differences of two points from a query.
+        """
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -164,8 +167,10 @@ def predictions(
     codes: (n,), class codes.
     M: (d, d), psd up to the tolerance.
     radius: the distance within which the optimum lies.
+    k: the number of neighbours that vote.
     queries: (q, d) or (d,); default: the points themselves.
     region: all metrics that are no worse than M, if known.
+    names: the class names.
     judged: the verdict on M, in words.
 
     Raises ValueError for bad input.
@@ -223,7 +228,10 @@ class _Search:
         return "the bounds do not decide all pairs of points"
 
     def all_queries(self, Q: FloatArray, own: bool) -> _Search:
-        """Compute the result of each query. own: each query is a point, and is not its own neighbour."""
+        """Compute the result of each of the queries Q (q, d), and return the search.
+
+        own: True if the queries are the points; then a query is not its own neighbour.
+        """
         for i, query in enumerate(Q):
             others = np.delete(np.arange(len(self.X)), i) if own else np.arange(len(self.X))
             self.each.append(self._one_query(i, query, others, own))
@@ -249,9 +257,13 @@ class _Search:
     def _prove_pairs(
         self, i: int, others: IntArray, nearer: np.ndarray, order: IntArray, of: IntArray
     ) -> bool:
-        """Try to prove open pairs at the boundary of the k nearest that affect the vote.
+        """Try to prove for query i that a point is nearer than another one, and note it in `nearer`.
 
+        Only an undecided pair of different classes is tried, if one point is among the k nearest and the other is not.
         Return True if one was proved.
+
+        others: (m,), the indices of the points.
+        nearer, order, of: see `votes_of`.
         """
         assert self.region is not None
         open_pairs = [
@@ -276,7 +288,12 @@ class _Search:
     def _find_disagreement(
         self, i: int, E: FloatArray, of: IntArray, order: IntArray, nearer: np.ndarray, vote: int
     ) -> None:
-        """Search the region for a metric with another certain vote, if the vote of the judged metric is certain."""
+        """Search the region for a metric with another certain vote for query i, and note it in `disagree`.
+
+        There is no search if the vote of the judged metric M is not certain, for example after a tie.
+
+        E: (m, d), differences of the points from the query. nearer, order, of: see `votes_of`. vote: that of M.
+        """
         assert self.region is not None
 
         def voted(A: FloatArray) -> Votes:
@@ -310,7 +327,7 @@ class Votes(NamedTuple):
 
 
 def votes_of(nearer: np.ndarray, order: IntArray, of: IntArray, k: int) -> Votes:
-    """Return the votes that follow from the decided pairs.
+    """Return the facts about one query that follow from the decided pairs: its vote, and whether it is certain.
 
     nearer: (r, m), True if the a-th of the first r points in `order` is certainly nearer than point b.
     order: (m,), the points by their distance.

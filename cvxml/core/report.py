@@ -109,7 +109,7 @@ class About(NamedTuple):
 
 
 def _some(words: list[str]) -> str:
-    """Return as many words as fit into `SHOWN` characters, at least one, as text."""
+    """Return the first words with commas between them: as many as fit into `SHOWN` characters, but at least one."""
     shown = [word for k, word in enumerate(words) if k == 0 or len(", ".join(words[: k + 1])) <= SHOWN]
     return ", ".join([*shown, "..."] if len(shown) < len(words) else shown)
 
@@ -182,9 +182,8 @@ class Report:
         queries: (q, d); default: the points themselves, each among the others.
         n_neighbors: number of neighbours that vote.
 
-        Raises ValueError if no feasible metric was judged, or if its distance from the optimum is not known. The
-        metric must not belong to one query, it must have the size of the points, and the points must have class
-        labels.
+        Raises ValueError if no feasible metric was judged, if its distance from the optimum is not known, if it is a
+        local metric for one query, if it has another size than the points, and if the points have no class labels.
         """
         if (
             self.judged is None

@@ -3,6 +3,9 @@
 `_columns` decides which column holds the labels, and whether the first column only numbers the rows. It follows the
 user's answers, else the names in a header, else the contents of the columns. A table that can be read in two ways is
 refused.
+
+held: the columns of a file. columns, features, words: numbers of columns. label, index: the user's answers to --label
+and --index, None without an answer. called: the user's word for a column.
 """
 
 from __future__ import annotations
