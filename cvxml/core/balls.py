@@ -73,7 +73,7 @@ def floats(matrix: Any) -> FloatArray:
 def ends(value: Any) -> tuple[Fraction, Fraction]:
     """Return a lower and an upper bound of a ball as fractions. Raises TooFewBits if the ball is not bounded."""
     if not value.is_finite():
-        raise TooFewBits("no finite bound is proved for these data")
+        raise TooFewBits(f"no finite bound is proved for these data with {flint().ctx.prec} bits")
     return -_above(-value.lower()), _above(value.upper())
 
 
