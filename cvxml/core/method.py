@@ -264,7 +264,9 @@ class Method(ABC, Generic[Given]):
     def start(self, given: Given, warm_start: Solution | SavedSolution) -> Start:
         """Return the start for a solver from `warm_start`. Raises ValueError for other types, and for another shape."""
         if not isinstance(warm_start, (Solution, SavedSolution)):
-            raise ValueError(f"warm_start must be a solution, got {type(warm_start).__name__}")
+            raise ValueError(
+                f"warm_start must be a solution of cvxml.solve or cvxml.load, got {type(warm_start).__name__}"
+            )
         return Start(self.metric(given, warm_start.metric, "the metric of warm_start"), warm_start.dual)
 
     def solve(

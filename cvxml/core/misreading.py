@@ -177,7 +177,7 @@ def triplets_exchanged(instance: Callable[..., Compared]) -> Misreading:
 
 
 def multiple(factor: Callable[[Question], float | None]) -> Callable[[Question], OtherProblem | None]:
-    """Return a function that multiplies the metric by `factor` before it is judged on the same problem.
+    """Return a function that makes the user's problem with the metric times `factor(question)`.
 
     factor: returns None, or a number that is not positive and finite, if the misreading does not apply.
     """

@@ -70,7 +70,7 @@ def _narrower(at: Moved) -> Moved:
 
 
 def evened(X: FloatArray, found: Wide, spread: float) -> Moved:
-    """Divide each wide feature by a power of two, so that it spreads about `spread` times as much as the others."""
+    """Divide each wide feature of X (n, d) by a power of two: it then spreads about `spread` times as the others."""
     unit = np.ones(X.shape[1])
     for column, times in zip(found.columns, found.times, strict=True):
         unit[column] = 2.0 ** np.round(np.log2(times / spread))

@@ -69,7 +69,7 @@ def k_nearest_by_kernel(
 ) -> tuple[IntArray, np.ndarray]:
     """Like `k_nearest`, in the feature space of a kernel matrix K (n, n), with squared distances K_ii + K_jj - 2 K_ij.
 
-    Two squared distances are tied if they differ by at most TIE_TOL times K_ii + K_jj (the largest one of the row).
+    Two squared distances from i are tied if they differ by at most TIE_TOL times the largest K_ii + K_jj of all j.
     """
     diagonal = np.diag(K)
     size = diagonal[rows, None] + diagonal[columns]

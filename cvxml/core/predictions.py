@@ -35,10 +35,12 @@ class Around(Protocol):
     """A set that contains all metrics of a region."""
 
     def nearer(self, E: FloatArray, rows: IntArray) -> np.ndarray:
-        """Return (len(rows), m), True if row a is nearer than row b under all metrics of the set.
+        """Return a boolean array (r, m): True at (a, b) if row `rows[a]` of E is shorter than row b.
+
+        True is proved for all metrics of the set.
 
         E: (m, d), differences from a query.
-        rows: the indices of the rows a.
+        rows: (r,), indices of rows of E.
         """
 
 
@@ -51,11 +53,11 @@ class Region(Protocol):
 
     @property
     def unknown(self) -> str:
-        """Why there is no box, as a sentence without its full stop; "" if there is one."""
+        """Why `box`, a set that contains the region, is not known: a sentence without its full stop; "" if it is."""
 
     @property
     def affordable(self) -> int:
-        """The number of pairs for which `closer` may be called."""
+        """The number of times that `closer` may be called, because each proof takes long."""
 
     def closer(self, query: int, a: int, b: int) -> bool:
         """Return True if point a is proved nearer to point `query` than point b is, under all metrics of the region."""
@@ -349,10 +351,12 @@ def votes_of(nearer: np.ndarray, order: IntArray, of: IntArray, k: int) -> Votes
 
 
 def certainly_nearer(E: FloatArray, M: FloatArray, radius: float, rows: IntArray | None = None) -> np.ndarray:
-    """Return (r, m), True if row a is nearer than row b under every metric within `radius` of M.
+    """Return a boolean array (r, m): True at (a, b) if row `rows[a]` of E is shorter than row b.
+
+    True is proved for every metric within `radius` of M.
 
     E: (m, d), differences from a query, possibly rounded.
-    rows: (r,), the indices of the rows a; default: all.
+    rows: (r,), indices of rows of E; default: all.
 
     The computation uses units in which the largest number is about 1, so sums do not overflow, and the bound includes
     underflow.

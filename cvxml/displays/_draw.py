@@ -181,10 +181,10 @@ def _lay_out(figure: Any) -> None:
 
 
 def _legend(ax: Any, wide: float, low: float) -> Any:
-    """Draw a legend below the axes, with columns and line lengths that fit into a width.
+    """Draw a legend below the axes, with columns and line lengths that fit into the width `wide`.
 
-    A legend of at most the height `low` has as few lines and columns as possible; otherwise the least height counts.
-    wide, low: in font sizes.
+    If it can be at most `low` high, it has as few lines and columns as possible; else it is as low as possible. wide,
+    low: in font sizes.
     """
     handles, labels = ax.get_legend_handles_labels()
 

@@ -275,7 +275,10 @@ def squares_of(rows: Images, w: FloatArray) -> tuple[FloatArray, float]:
 
 
 def squares_of_pairs(images: Points, pairs: Any, w: FloatArray) -> tuple[FloatArray, float]:
-    """Like `squares_of`, for the differences of images over pairs (p, 2). Works on some pairs at a time."""
+    """sum_t w_t e_t e_t^T (r, r) over pairs (p, 2) with the differences e_t of their images, and a bound of its error.
+
+    The bound is that of `squares_of`.
+    """
     (n, r), moved, size = images.high.shape, 0.0, 0.0
     if r >= WIDE and len(w) > SEVERAL * n:
         return _by_points(images, pairs, w)

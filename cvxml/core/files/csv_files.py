@@ -125,8 +125,9 @@ def _not_data_nor_header(line: int, cells: list[str]) -> Unsettled:
 def _commented(written: Cells, width: int, named: bool) -> list[str]:
     """Return the column names in a comment above the data, as numpy.savetxt writes them with header=; else [].
 
-    Only a comment with as many cells as the data holds names. named: the names matter. Raises ValueError for a comment
-    that may be a point, and if the names matter and two comments may hold them.
+    Only a comment with as many cells as the data can hold names. named: True if the names will be used.
+
+    Raises ValueError for a comment that may be a point, and if two comments may hold names that will be used.
     """
     found = [(line, cells) for line, cells in written.commented() if len(cells) == width]
     for line, cells in found:

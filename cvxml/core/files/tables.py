@@ -69,7 +69,7 @@ def _text_columns(
 
 
 def _ends(columns: Sequence[int], left_out: Collection[int]) -> list[int]:
-    """Return the first and the last of these columns that are in use, or [] if none is. There may be millions."""
+    """Return the first and the last of these columns that are not left out, or [] if all are."""
     both = (next((c for c in order if c not in left_out), None) for order in (columns, reversed(columns)))
     return [column for column in both if column is not None]
 
@@ -189,9 +189,9 @@ def _no_feature(held: Columns, columns: list[int], index: bool | None) -> Unsett
 
 
 def _words(held: Columns, column: int, last: int) -> bool:
-    """Return True if a column holds words, and not quantities such as dates.
+    """Return True if the cells of a column are words, and not numbers or quantities such as dates.
 
-    In the last column, some may be numbers.
+    last: the last column, in which some cells may be numbers.
     """
     if column not in held.slips or quantity(held.slips[column][1])[0]:
         return False
@@ -199,7 +199,7 @@ def _words(held: Columns, column: int, last: int) -> bool:
 
 
 def _plausible(held: Columns, column: int) -> bool:
-    """Return True if a column holds at least two whole numbers, each of which occurs twice on average."""
+    """Return True if a column looks like classes: at least two different whole numbers, each twice on average."""
     values = held.numbers[:, column]
     if not np.all((np.abs(values) <= 2.0**53) & (values == np.round(values))):
         return False
