@@ -175,7 +175,7 @@ class Paired:
         return parted
 
     def widest(self, kind: str) -> FloatArray:
-        """Return differences (t, d). In each feature, their largest size is at least that of the pairs of a kind.
+        """Return differences (t, d) that spread at least as far in each feature as those of the pairs of a kind.
 
         kind: "similar" or "dissimilar".
 

@@ -147,7 +147,7 @@ def _label_column(held: Columns, columns: list[int], label: str | None, index: b
 
 
 def _refuse_words(held: Columns, columns: list[int], words: list[int], index: bool | None) -> None:
-    """Refuse words that may be labels, names of the rows, or a feature."""
+    """Refuse a table if its words, in the columns `words`, may be labels or else names of the rows or a feature."""
     names = index is None and words[0] == 0 and _all_differ(held.texts[0])
     if len(words) > 1:
         what = " and ".join(held.called(column) for column in words[:3])
