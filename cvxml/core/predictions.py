@@ -320,7 +320,7 @@ class _Search:
 
 
 class Votes(NamedTuple):
-    """The certain facts about one query: has the optimum the same k nearest points, and the same vote, as the metric?"""
+    """Facts about one query: does the optimum have the same k nearest points as the metric, and the same vote?"""
 
     # the optimum has the same k nearest points, and `vote` has most votes under the optimum for certain (`sure`)
     same: bool
