@@ -30,16 +30,16 @@ class Members(NamedTuple):
 
     @property
     def scaled(self) -> list[int]:
-        """Return the indices of the points with a positive scale."""
+        """Return the indices of the points with s_i > 0."""
         return [i for i, D in enumerate(self.nearest) if D > 0]
 
 
 def members(X: FloatArray, codes: IntArray, k: int) -> list[Members]:
-    """Return the members of every class.
+    """Return the points of each class with their squared distances, in the order of the class codes.
 
     X: (n, d).
     codes: (n,), class codes 0..R-1.
-    k: K; every class must have more than k points.
+    k: the K of the scale s_i; every class must have more than k points.
 
     Raises TooLarge if the squared distances do not fit into memory.
     """

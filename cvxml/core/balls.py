@@ -42,7 +42,7 @@ def with_enough_bits(work: Callable[[], T]) -> T:
                 return work()
             except TooFewBits as error:
                 why = error
-    raise TooFewBits(f"{why}: {PRECISIONS[-1]} bits do not decide it")
+    raise TooFewBits(f"{why} (tried with up to {PRECISIONS[-1]} bits)")
 
 
 def ball(value: int | float | Fraction | Any, exponent: int = 0) -> Any:
@@ -54,7 +54,7 @@ def ball(value: int | float | Fraction | Any, exponent: int = 0) -> Any:
 
 
 def balls(matrix: Any, exponent: int = 0) -> Any:
-    """Return a matrix of flint integers or rationals times 2^exponent, as balls."""
+    """Return matrix * 2^exponent as a matrix of balls, for a matrix of flint integers or rationals."""
     rows = [[ball(entry, exponent) for entry in row] for row in matrix.tolist()]
     return flint().arb_mat(rows)
 
@@ -65,15 +65,15 @@ def rounded(matrix: Any) -> FloatArray:
 
 
 def floats(matrix: Any) -> FloatArray:
-    """Return a symmetric matrix of balls as floats; for complex balls, the real parts."""
+    """Return the midpoints of a matrix of balls, made symmetric, as floats; of complex balls, the real parts."""
     found: FloatArray = np.array([[float(entry.real) for entry in row] for row in matrix.tolist()])
     return found / 2 + found.T / 2
 
 
 def ends(value: Any) -> tuple[Fraction, Fraction]:
-    """Return a fraction below the ball and one above it. Raises TooFewBits if the ball is not bounded."""
+    """Return a lower and an upper bound of a ball as fractions. Raises TooFewBits if the ball is not bounded."""
     if not value.is_finite():
-        raise TooFewBits(f"no number is proved: {flint().ctx.prec} bits are too few for these data")
+        raise TooFewBits(f"no finite bound is proved for these data with {flint().ctx.prec} bits")
     return -_above(-value.lower()), _above(value.upper())
 
 

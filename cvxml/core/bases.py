@@ -54,7 +54,7 @@ UNDERFLOW = 1e-290  # larger than the effect of underflow on any sum here
 
 @dataclass(frozen=True)
 class ConeFeasibility(Feasibility):
-    """The distance of a matrix from the metrics of the method: psd matrices that are combinations of the vectors."""
+    """The distance of a matrix from the metrics of the method: psd matrices that are combinations of the b_k b_k^T."""
 
     away: float  # Frobenius distance to the combination that is judged
     # that distance relative to the norm; the larger of two values, in the user's units and in units of the features
@@ -64,12 +64,15 @@ class ConeFeasibility(Feasibility):
 
     @property
     def feasible(self) -> bool:
-        """True if M is psd, and `beyond` is at most `FEASIBILITY_TOL` or `away` at most `SMALLEST_SCALE`."""
+        """True if M is psd and a combination, each within `FEASIBILITY_TOL` times its norm.
+
+        A distance of at most `SMALLEST_SCALE`, where floats lose their digits, is allowed too.
+        """
         return (self.beyond <= FEASIBILITY_TOL or self.away <= SMALLEST_SCALE) and super().feasible
 
     @property
     def beyond_limits(self) -> float:
-        """The larger of the relative distances to the psd cone and to the combinations."""
+        """The larger of the distances of M to the psd cone and to the combinations, relative to its norm."""
         return max(super().beyond_limits, self.beyond)
 
     def __str__(self) -> str:
@@ -80,7 +83,7 @@ class ConeFeasibility(Feasibility):
 
 
 class Weighted(NamedTuple):
-    """The combination that a matrix is judged as."""
+    """The combination that is judged in place of a matrix: its weights, the combination M, and its distance."""
 
     w: FloatArray  # (K,) >= 0
     M: FloatArray  # (d, d), sum_k w_k b_k b_k^T, rounded
@@ -94,7 +97,7 @@ def combined(B: FloatArray, w: FloatArray) -> FloatArray:
 
 
 def weighted(A: FloatArray, B: FloatArray, X: FloatArray) -> Weighted:
-    """Return the weights and the combination that A (d, d) stands for.
+    """Return the combination that is judged in place of A (d, d), with its weights and its distance from A.
 
     B: (K, d), the vectors as rows.
     X: (n, d), the points.
@@ -160,7 +163,7 @@ def _relative_norm(part: tuple[FloatArray, int], of: tuple[FloatArray, int]) -> 
 
 
 def _weights(A: FloatArray, B: FloatArray) -> FloatArray:
-    """Return weights (K,) with the combination nearest to A; if several give it, those with the smallest sum."""
+    """Return weights (K,) >= 0 with the combination nearest to A (d, d); of several, those with the smallest sum."""
     S = A / 2 + A.T / 2
     diagonal = np.diag(S)
     used = diagonal > 0
@@ -203,9 +206,10 @@ def nearest(V: FloatArray, target: FloatArray) -> FloatArray:
 
 
 def _with_least_cost(V: FloatArray, w: FloatArray, target: FloatArray, cost: FloatArray) -> FloatArray:
-    """Return weights with the same combination as w and a smaller cost, or w.
+    """Return other weights >= 0 with a smaller total cost and the same distance |V w - target|; else return w.
 
-    They are found by least squares with a small penalty on the cost.
+    They are found by least squares with a small penalty on the total cost, the sum of cost_k w_k. Their distance from
+    the target may be larger by `AS_GOOD` times the norm of the target.
     """
     slight = SLIGHT * float(np.linalg.norm(target)) / float(cost @ w) if w.any() else 0.0
     found = nearest(np.vstack([V, slight * cost]), np.append(V @ w, 0.0))
@@ -239,7 +243,7 @@ def above_least(w: FloatArray, B: FloatArray) -> float:
 
 
 def _bound_by_one_matrix(w: FloatArray, own: FloatArray) -> float:
-    """Return the bound of `above_least` for one Y; inf if the linear program finds no Y."""
+    """Return the bound of `above_least` for weights w (K,) of vectors `own` (K, d); inf if no matrix Y is found."""
     from scipy.optimize import linprog  # takes a tenth of a second to load
 
     lengths = np.maximum(np.linalg.norm(own, axis=1), UNDERFLOW)

@@ -82,9 +82,10 @@ def limited(seconds: float, late: str) -> AbstractContextManager[Deadline]:
 
 @contextmanager
 def finishing(ended: Deadline, late: str) -> Iterator[Deadline]:
-    """Return a context for the work that follows the time limit `ended`, until `ended.last`. See `limited`.
+    """Return a context for the work after the time limit `ended`. The work must end at the time `ended.last`.
 
-    A limit of the processor time has ended by then, and does not hold for this work.
+    Raises OutOfTime, with the sentence `late`, if the work takes longer. A limit of the processor time does not hold
+    for this work.
     """
     token = _processor_end.set(math.inf)
     try:
@@ -96,7 +97,7 @@ def finishing(ended: Deadline, late: str) -> Iterator[Deadline]:
 
 @contextmanager
 def processor_time_until(end: float) -> Iterator[None]:
-    """Return a context in which the time limits of solves end at `end` on the clock process_time, if not earlier.
+    """Return a context in which every solve ends when `time.process_time()` reaches `end`, if not earlier.
 
     A solve then returns its best metric with the status TIME_LIMIT.
     """

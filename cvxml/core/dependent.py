@@ -13,7 +13,7 @@ INACCURATE = 1e-2  # relative to the scale: a closed form farther from the optim
 
 
 def mixed(directions: FloatArray) -> FloatArray:
-    """Return a mask (d,) of the features with a large entry in one of the directions (k, d), each of length 1."""
+    """Return a mask (d,), True for features with an entry above `MIXED` in a direction (k, d), each of length 1."""
     belongs: FloatArray = np.abs(directions).max(axis=0, initial=0.0) > MIXED
     return belongs
 
@@ -37,7 +37,12 @@ def least_spread(X: FloatArray) -> list[int]:
 
 
 def refuse_inaccurate(proof: Certificate, X: FloatArray, remedy: str) -> None:
-    """Raise ValueError if a closed form in floats misses the optimum by more than `INACCURATE` times the scale."""
+    """Raise ValueError if a closed form in floats misses the optimum by more than `INACCURATE` times the scale.
+
+    proof: the certificate of the closed form.
+    X: (n, d), the points; the message names their nearly dependent features.
+    remedy: another way out, for the end of the message.
+    """
     if np.isfinite(proof.gap) and proof.gap <= INACCURATE * proof.scale:
         return
     raise ValueError(

@@ -34,7 +34,7 @@ class Derived(NamedTuple):
 
 
 def alike(kind: Kind, own: Any, other: Any) -> bool:
-    """Return True if two values of a parameter are equal.
+    """Return True if two values of a parameter of this kind are equal.
 
     Each list of points may be in any order, and numbers may differ by rounding (`SAME`).
     """

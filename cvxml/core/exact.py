@@ -95,7 +95,7 @@ def integers(array: FloatArray) -> tuple[list[list[int]], int]:
 
 
 def scaled(value: int | Any, exponent: int) -> Fraction:
-    """Return value * 2^exponent."""
+    """Return value * 2^exponent as a fraction."""
     value = int(value)
     return Fraction(value << exponent) if exponent >= 0 else Fraction(value, 1 << -exponent)
 

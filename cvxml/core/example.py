@@ -1,6 +1,9 @@
 """Small problems that belong to a method: data by name, and parameters. `cvxml.datasets.of_example` makes the points.
 
 Examples with use "tested" run in the contract tests, "verified" in `cvxml verify`, and "timed" in the benchmarks.
+
+raw: True if the features are not z-scored. degenerate: True if one feature appears twice, and another one is constant.
+params: parameters of the method.
 """
 
 from __future__ import annotations
@@ -9,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 
 class Named(NamedTuple):
-    """The points of an embedded data set."""
+    """The points of a data set of the package, or a subsample of n of them."""
 
     name: str
     n: int | None  # size of a fixed subsample; None: all points

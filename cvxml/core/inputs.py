@@ -229,7 +229,10 @@ def check_rows(rows: Any, name: str, columns: str, n: int) -> IntArray:
     if given.ndim != 2 or given.shape[1] != width or len(given) == 0 or given.dtype.kind not in "iu":
         raise ValueError(f"{must}, got shape {given.shape}, {given.dtype}")
     if given.min() < 0 or given.max() >= n:
-        raise ValueError(f"{name} name a point outside 0..{n - 1}{from_one(given.ravel(), n)}")
+        raise ValueError(
+            f"{name} must hold indices within 0..{n - 1}, got {given.min()} to {given.max()}"
+            + from_one(given.ravel(), n)
+        )
     return given.astype(np.intp)
 
 
@@ -244,14 +247,16 @@ def dual_array(dual: Any, name: str, shape: tuple[int, ...]) -> FloatArray:
     if values.shape != shape:
         raise ValueError(f"dual {name!r} must have shape {shape}, got {values.shape}")
     if np.isnan(values).any():
-        raise ValueError(f"dual {name!r} holds NaN")
+        raise ValueError(f"dual {name!r} holds NaN; give a number or infinity in each place")
     return values
 
 
 def indexed_dual(dual: Any, name: str, index: str, ends: Sequence[int]) -> tuple[FloatArray, IntArray]:
-    """Return `dual[name]` (m,), any floats, and its rows of indices `dual[index]` (m, width) in 0..ends[c] - 1.
+    """Return two arrays of a dual: the numbers `dual[name]` (m,), and a row of indices for each, `dual[index]`.
 
-    ends: a number for each of the columns c. Raises ValueError for arrays that are missing or have another form.
+    ends: one number for each column of `dual[index]` (m, len(ends)): column c holds integers in 0..ends[c] - 1.
+
+    Raises ValueError for arrays that are missing or have another form. The numbers may have any sign.
     """
     for part in (name, index):
         if not isinstance(dual, Mapping) or part not in dual:
@@ -296,7 +301,7 @@ class Elsewhere(ValueError):
 
 
 def from_one(indices: Sequence[Any] | IntArray, n: int) -> str:
-    """Return the ending of a message about indices outside 0..n-1: points count from 0, and these may count from 1."""
+    """Return the end of a message about indices outside 0..n-1; it says so if they seem to be counted from 1."""
     if len(indices) and min(indices) >= 1 and max(indices) == n:
         return "; they are counted from 0, and these seem to be counted from 1: subtract 1"
     return "; points are counted from 0"

@@ -51,7 +51,7 @@ def symmetric_whole(array: FloatArray) -> tuple[Any, int]:
 
 
 def root_of(A: FloatArray, root: ArrayLike | None = None) -> FloatArray:
-    """Return M with M M^T near `A` (d, d), or the given `root` (d, r).
+    """Return a matrix M with M M^T near `A` (d, d): the given `root` (d, r), or else a computed one (d, d).
 
     Raises ValueError if `root` has another shape.
     """
@@ -63,7 +63,7 @@ def root_of(A: FloatArray, root: ArrayLike | None = None) -> FloatArray:
 
 
 def distance_to_square(A: FloatArray, M: FloatArray) -> float:
-    """Return an upper bound of ||A - M M^T||."""
+    """Return an upper bound of the Frobenius distance ||A - M M^T||."""
     difference, at = difference_to_square(A, M)
     return root_upward(scaled(sum_of_squares(difference), 2 * at))
 
@@ -77,7 +77,10 @@ def difference_to_square(A: FloatArray, M: FloatArray) -> tuple[Any, int]:
 
 
 def missing_to_psd(G: Any, at: int) -> FloatArray:
-    """Return L (d, d) with L L^T near P_+(-G 2^at), for a matrix G of flint integers."""
+    """Return L (d, d) such that G 2^at + L L^T is nearly psd, with L L^T near the psd part of -G 2^at.
+
+    G: (d, d), flint integers.
+    """
     d = G.nrows()
     largest = max((abs(int(entry)) for entry in G.entries()), default=0)
     shift = largest.bit_length() - 60
@@ -168,7 +171,7 @@ def from_products(P: Any) -> list[list[int]]:
 
 
 def of_sum(row: Mapping[Any, int], s: int) -> dict[Any, int]:
-    """Return the weights >= 0 scaled to the sum `s`, rounded down; the largest weight absorbs the remainder."""
+    """Return the weights `row` >= 0 scaled to the sum `s`, rounded down; the largest weight absorbs the remainder."""
     before = sum(row.values())
     scaled_row = {j: value * s // before for j, value in row.items()} if before else dict(row)
     largest = max(scaled_row, key=lambda j: scaled_row[j])
@@ -180,5 +183,6 @@ def given_rows(array: ArrayLike, d: int, name: str) -> FloatArray:
     """Return a finite matrix (d, r) as floats. Raises ValueError for other input."""
     values = real_array(array, name)
     if values.ndim != 2 or len(values) != d or values.shape[1] == 0 or not np.isfinite(values).all():
-        raise ValueError(f"{name} must be a finite matrix of {d} rows, got shape {values.shape}")
+        held = "" if np.isfinite(values).all() else ", with NaN or infinity"
+        raise ValueError(f"{name} must be a finite matrix of {d} rows, got shape {values.shape}{held}")
     return values

@@ -72,5 +72,5 @@ def triplet_names(triplets: Any) -> list[str]:
 
 
 def pair_names(kind: str, pairs: Any) -> list[str]:
-    """Return the name of the constraint of each pair (p, 2). kind: "similar" or "dissimilar"."""
+    """Return a name for the constraint of each of the pairs (p, 2). kind: "similar" or "dissimilar"."""
     return [f"{kind} {i}, {j}" for i, j in pairs.tolist()]

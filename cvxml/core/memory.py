@@ -33,7 +33,10 @@ class LargeLiteralProblem(UserWarning):
 
 
 def check_room(needed: int, what: str, instead: str = "give fewer points") -> None:
-    """Raise TooLarge if `what` takes more than the free memory. `instead` names a remedy for the message."""
+    """Raise TooLarge if `needed` bytes are more than the free memory.
+
+    what: the words for the array in the message. instead: the remedy in the message.
+    """
     there = available()
     if there is not None and needed > there:
         raise TooLarge(
@@ -42,9 +45,10 @@ def check_room(needed: int, what: str, instead: str = "give fewer points") -> No
 
 
 def check_exact(n: int, d: int, matrices: bool = True, more_bits: int = 0) -> None:
-    """Check the memory for exact arithmetic on points (n, d) and on this number of `matrices` (d, d).
+    """Check the memory for exact arithmetic on points (n, d).
 
-    more_bits: bits of an entry beyond those of a float.
+    matrices: True if a matrix (d, d) and its inverse are needed too.
+    more_bits: bits of an entry of the points beyond those of a float.
 
     The check is needed because FLINT ends the process when memory runs out. Raises TooLarge.
     """
@@ -85,7 +89,7 @@ def enough_memory() -> Iterator[None]:
 
 
 def check_literal(rows: int, d: int, stacklevel: int = 5) -> None:
-    """Check the memory for a cvxpy problem on a metric (d, d) with this number of constraints.
+    """Check the memory for a cvxpy problem on a metric (d, d) with `rows` constraints.
 
     stacklevel: the frames from here to the user's call, for the warning.
 
@@ -114,7 +118,7 @@ def in_words(seconds: float) -> str:
 
 
 def available() -> int | None:
-    """Return the number of free bytes, or None if the system does not report it."""
+    """Return the number of bytes of free memory, or None if the system does not report it."""
     known = [size for size in (_of_machine(), _of_process()) if size is not None]
     return min(known) if known else None
 

@@ -38,7 +38,7 @@ from cvxml.core.work import PROVING, SEARCHING, doing
 
 
 class HasData(Protocol):
-    """Checked data and parameters of a method."""
+    """Checked data and parameters of a method, the result of `Method.instance`."""
 
     @property
     def X(self) -> FloatArray: ...
@@ -60,6 +60,7 @@ class Method(ABC, Generic[Given]):
 
     given: the result of `instance`.
     M: a finite matrix of the shape that `matrix` checks; psd where the docstring requires it.
+    dual: the dual variables, arrays by name.
     """
 
     id: str
@@ -113,27 +114,27 @@ class Method(ABC, Generic[Given]):
         return int(given.X.shape[1])
 
     def matrix(self, given: Given, metric: ArrayLike, name: str = "metric") -> FloatArray:
-        """Return a candidate as a matrix M. Raises ValueError for another shape, NaN, and infinity."""
+        """Return a `metric` as a matrix M, psd or not. Raises ValueError for another shape, NaN or infinity."""
         return as_matrix(metric, self.metric_size(given), name)
 
     def metric(self, given: Given, metric: ArrayLike, name: str = "metric") -> FloatArray:
-        """Return a candidate as a psd M. Raises ValueError if it is not a metric."""
+        """Return a `metric` as a psd M. Raises ValueError if the method does not allow it."""
         return as_metric(metric, self.metric_size(given), name)
 
     def feasibility(self, given: Given, M: FloatArray) -> str | list[str]:
-        """Return how far M is from a metric, as a sentence; a list of sentences for several metrics."""
+        """Return a sentence on how far M is from the allowed metrics; a list of sentences if M is several metrics."""
         return str(examine(M)[1])
 
     def allowed(self, given: Given, M: FloatArray) -> FloatArray:
-        """Return a metric made from a psd M that satisfies the constraints.
+        """Return a metric that satisfies the constraints of the method, made from a psd M.
 
-        For example, the metric is within the budget, diagonal, or has determinant 1.
+        For example, M is scaled to the budget or to determinant 1, or replaced by its diagonal.
         """
         return M
 
     @abstractmethod
     def problem(self, given: Given) -> Any:
-        """Return the literal problem as a `cvxpy.Problem`; its metric is one of the variables `METRIC_IS`."""
+        """Return the literal problem as a `cvxpy.Problem`; the variable of the metric has a name in `METRIC_IS`."""
 
     @property
     def literal_weights(self) -> tuple[str, ...]:
@@ -164,7 +165,7 @@ class Method(ABC, Generic[Given]):
 
     @abstractmethod
     def certify(self, given: Given, M: FloatArray, dual: Dual) -> Certificate:
-        """Return the certificate of any M from any dual. Raises ValueError for a dual of another form."""
+        """Return the certificate of any M from any dual variables. Raises ValueError if they have another form."""
 
     def exact(self, given: Given, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
         """Return the interval of `certify` in exact arithmetic, without rounding.
@@ -178,9 +179,11 @@ class Method(ABC, Generic[Given]):
     def exact_as_stored(
         self, given: Given, M: FloatArray, dual: Dual, *, root: ArrayLike, hint: Any = None
     ) -> Exact:
-        """Return `exact` for a dual that is already repaired, with rational linear algebra and balls only.
+        """Return the interval of `exact` for a dual that is feasible up to rounding, without floating point.
 
-        hint: the part stored with the dual that otherwise would have to be found in floating point.
+        root: (d, r), a matrix R with R R^T near M.
+        hint: the matrix of the proof that `exact` computes in floating point, stored with the dual; None if the
+            method needs no such matrix.
         """
         return self.exact(given, M, dual, root=root)
 
@@ -224,7 +227,7 @@ class Method(ABC, Generic[Given]):
         return self.DERIVED[name].differs(name, params)
 
     def components(self, given: Given, M: FloatArray) -> FloatArray | None:
-        """Return L (m, d) with L^T L = M if the method is about L; else None."""
+        """Return L (m, d) with L^T L = M if the method learns a transform L; else None."""
         return None
 
     def notes(self, given: Given, found: Found, certificate: Certificate) -> Sequence[str]:
@@ -248,7 +251,10 @@ class Method(ABC, Generic[Given]):
         return ""
 
     def above(self, given: Given, M: FloatArray) -> float:
-        """Return an upper bound of the certificate's objective minus that of M (d, d); 0 if only rounding differs."""
+        """Return an upper bound of the objective in the certificate of M minus the exact objective at M.
+
+        0 if they differ only by rounding.
+        """
         return 0.0
 
     def machine_slack(self, given: Given, M: FloatArray) -> float:
@@ -258,7 +264,9 @@ class Method(ABC, Generic[Given]):
     def start(self, given: Given, warm_start: Solution | SavedSolution) -> Start:
         """Return the start for a solver from `warm_start`. Raises ValueError for other types, and for another shape."""
         if not isinstance(warm_start, (Solution, SavedSolution)):
-            raise ValueError(f"warm_start must be a solution, got {type(warm_start).__name__}")
+            raise ValueError(
+                f"warm_start must be a solution of cvxml.solve or cvxml.load, got {type(warm_start).__name__}"
+            )
         return Start(self.metric(given, warm_start.metric, "the metric of warm_start"), warm_start.dual)
 
     def solve(
@@ -359,7 +367,7 @@ class ConvexMethod(Method[Given]):
     MOVES = False
 
     def moved(self, given: Given, at: Moved) -> Given:
-        """Return the problem in other coordinates, with the same lists and parameters."""
+        """Return `given` with its points in the coordinates `at`; lists and parameters stay."""
         return with_points(given, at.X)
 
     def inside(self, given: Given, at: Moved, M: FloatArray) -> FloatArray:
@@ -381,7 +389,10 @@ class ConvexMethod(Method[Given]):
         return 0
 
     def duals(self, given: Given, values: dict[str, FloatArray]) -> Dual:
-        """Return the dual for `certify`, made from the values of the variables of `dual`; by default unchanged."""
+        """Return the dual variables for `certify`, made from the `values` of the variables of the problem `dual`.
+
+        By default the values are returned unchanged.
+        """
         return values
 
     def through_cvxpy(self, given: Given, solver: str) -> Found:
@@ -463,7 +474,7 @@ class ConvexMethod(Method[Given]):
     def _searched(
         self, given: Given, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """Call `search`; if it is interrupted, return its best result so far."""
+        """Return the result of `search`; if it is interrupted, its best result so far."""
         try:
             return self.search(given, tol, max_iter, start, callback)
         except Interrupted as stopped:
@@ -531,7 +542,10 @@ class ConvexMethod(Method[Given]):
 
 
 class StationaryMethod(Method[Given]):
-    """A method with a problem that is not convex. The certificate bounds the gain of the convex step at the metric."""
+    """A method with a problem that is not convex. The certificate bounds the gain of the convex step at the metric.
+
+    The convex step at a metric is the convex problem that the method solves next if it is at this metric.
+    """
 
     CLAIM = "stationary"
 
@@ -553,7 +567,7 @@ class StationaryMethod(Method[Given]):
         """
 
     def enumerated(self, given: Given, *, tol: float, time_limit: float | None = None) -> Solution | None:
-        """Return a solution with a lower bound of the problem itself, or None if that is out of reach."""
+        """Return a solution with a lower bound of the problem itself, or None if that takes too long."""
         return None
 
     def remarks(self, given: Given, M: FloatArray) -> tuple[str, ...]:

@@ -1,4 +1,7 @@
-"""Metrics M (d, d), symmetric and psd, and transforms L (m, d) with M = L^T L: checks, projections and scaling."""
+"""Metrics M (d, d), symmetric and psd, and transforms L (m, d) with M = L^T L: checks, projections and scaling.
+
+P_+(M) is the psd matrix nearest to the symmetric part of M in Frobenius norm.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +74,7 @@ class Feasibility:
 
 
 def project_psd(M: FloatArray) -> FloatArray:
-    """Return P_+(M), the psd matrix nearest to the symmetric part of `M` (d, d) in Frobenius norm."""
+    """Return P_+(M), the psd matrix nearest to M (d, d)."""
     T = psd_root(M)
     projected: FloatArray = T @ T.T
     return (projected + projected.T) / 2
@@ -125,7 +128,10 @@ def _feasibility_in_feature_units(X: FloatArray, M: FloatArray) -> Feasibility |
 
 
 def in_units(A: FloatArray, unit: FloatArray) -> tuple[FloatArray, int]:
-    """Return A_kl unit_k unit_l / 2^exponent with a largest entry from 1 to 2, and the exponent, without overflow."""
+    """Return A_kl unit_k unit_l / 2^exponent (d, d) with a largest entry from 1 to 2, and the exponent.
+
+    unit: (d,), powers of two. The computation cannot overflow.
+    """
     mantissas, exponents = np.frexp(A)
     powers = np.frexp(unit)[1] - 1
     exponents = exponents + powers[:, None] + powers
@@ -182,6 +188,8 @@ def refuse_texts(values: Any, name: str, place: tuple[int, ...] = ()) -> None:
 
     numpy would convert every number beside a text to a text of the same length. A million letters in a file of 1 MB
     would take gigabytes.
+
+    place: the indices of `values` in the outermost list, for the message.
     """
     if not isinstance(values, (list, tuple)) or len(place) > DEEPEST:
         return
@@ -274,7 +282,7 @@ def is_rounded(value: int, as_float: float) -> bool:
 
 
 def _entry(values: Any, at: tuple[int, ...]) -> Any:
-    """Return the entry of nested lists, of a data frame or of an array, with its original type."""
+    """Return the entry at the indices `at` of nested lists, a data frame or an array, with its original type."""
     if hasattr(values, "iloc"):
         return values.iloc[at] if at else values
     for step, k in enumerate(at):
@@ -377,7 +385,8 @@ def middle(X: FloatArray) -> FloatArray:
 def unit_scale(X: FloatArray) -> float:
     """Return a power of two s such that the features of X / s spread over about 1; 1.0 if X is constant.
 
-    Division by a power of two is exact, so X / s with lam / s^4 is the same problem.
+    Division by a power of two is exact. So for example MLSVM with X / s and lam / s^4 is the same problem as with X and
+    lam.
     """
     spread = float(np.abs(X - middle(X)).max())
     return 1.0 if spread == 0 else float(2.0 ** np.clip(np.round(np.log2(spread)), -1074, 1023))

@@ -50,10 +50,12 @@ class Question(NamedTuple):
         return instance(self.X, self.y, **self.params)
 
     def check_back_end(self, rows: int, d: int) -> None:
-        """Raise TakesTooLong if a back end needs more than `seconds` for a dual with `rows` rows and matrices (d, d).
+        """Raise TakesTooLong if a back end needs more than `seconds` for a dual problem on matrices (d, d).
+
+        rows: the number of dual variables, each of which multiplies a matrix (d, d).
 
         A back end cannot be stopped, so its time is estimated before: its systems of equations have d (d + 1) / 2
-        unknowns for a matrix, and each row has as many coefficients.
+        unknowns for a matrix, and each dual variable has as many coefficients.
         """
         entries = d * (d + 1) / 2
         if entries**3 + rows * entries**2 > BACK_END_WORK * self.seconds:
@@ -116,10 +118,13 @@ def tried_before_a_solve(M: FloatArray, optimum: FloatArray | None) -> Iterator[
 def is_improved(
     objective: Callable[[FloatArray], float], question: Question, M: FloatArray, scale: float
 ) -> bool:
-    """Return True if a tried metric proves that the relative gap of M (d, d) is above `question.enough`.
+    """Return True if a metric of `tried_before_a_solve` proves that the relative gap of M is above `question.enough`.
 
-    scale: the scale of this gap. Each tried metric is a proof if its objective is smaller by more than `enough` times
-    the scale, because the gap of M is at least the difference of the objectives.
+    objective: that of the misreading's problem, a function of a metric (d, d).
+    scale: the scale of the gap.
+
+    A tried metric is a proof if its objective is below that of M by more than `enough` times the scale, because the gap
+    of M is at least the difference of the objectives.
     """
     if not question.enough < math.inf or not 0 < scale < math.inf:
         return False
@@ -128,7 +133,7 @@ def is_improved(
 
 
 def changed(name: str, value: Callable[[Question], Any]) -> Callable[[Question], OtherProblem | None]:
-    """Return a function that makes the problem with another value of one parameter.
+    """Return a function that makes the user's problem with another value of the parameter `name`.
 
     value: returns the other value, or None if the misreading does not apply.
     """
@@ -143,7 +148,10 @@ def changed(name: str, value: Callable[[Question], Any]) -> Callable[[Question],
 
 
 def other_pairs(change: Callable[[Pairs], Pairs | None]) -> Callable[[Question], OtherProblem | None]:
-    """Return a function that makes the problem with other pairs; `change` returns None if it does not apply."""
+    """Return a function that makes the user's problem with the pairs `change(pairs)`.
+
+    change: returns None if the misreading does not apply.
+    """
 
     def value(question: Question) -> Any:
         n = len(np.asarray(question.X))
@@ -169,7 +177,7 @@ def triplets_exchanged(instance: Callable[..., Compared]) -> Misreading:
 
 
 def multiple(factor: Callable[[Question], float | None]) -> Callable[[Question], OtherProblem | None]:
-    """Return a function that multiplies the metric by `factor` before it is judged on the same problem.
+    """Return a function that makes the user's problem with the metric times `factor(question)`.
 
     factor: returns None, or a number that is not positive and finite, if the misreading does not apply.
     """

@@ -70,7 +70,7 @@ def _narrower(at: Moved) -> Moved:
 
 
 def evened(X: FloatArray, found: Wide, spread: float) -> Moved:
-    """Divide each wide feature by a power of two, so that it spreads about `spread` times as much as the others."""
+    """Divide each wide feature of X (n, d) by a power of two: it then spreads about `spread` times as the others."""
     unit = np.ones(X.shape[1])
     for column, times in zip(found.columns, found.times, strict=True):
         unit[column] = 2.0 ** np.round(np.log2(times / spread))
@@ -108,5 +108,5 @@ def with_points(given: Given, X: FloatArray) -> Given:
 
 
 def in_dual(dual: Dual, change: Callable[[FloatArray], FloatArray]) -> Dual:
-    """Return the dual with `change` applied to its metric, if the dual has a metric."""
+    """Return the dual with `change` applied to its entry "metric", if it has one."""
     return {**dual, METRIC: change(dual[METRIC])} if METRIC in dual else dual

@@ -50,9 +50,10 @@ def resolution(X: FloatArray) -> float:
 
 
 def are_tied(kth: FloatArray, following: FloatArray, error: float) -> np.ndarray:
-    """Return where the k-th squared distance and the next one are tied.
+    """Return a boolean array, True where the k-th squared distance and the next one are tied.
 
-    kth, following: squared distances of the same shape.
+    kth: the k-th smallest squared distances.
+    following: the (k + 1)-th ones, of the same shape.
     error: the `resolution` of the points.
 
     Two squared distances are tied if their difference is at most the sum of two parts: TIE_TOL times the smaller one,
@@ -68,7 +69,7 @@ def k_nearest_by_kernel(
 ) -> tuple[IntArray, np.ndarray]:
     """Like `k_nearest`, in the feature space of a kernel matrix K (n, n), with squared distances K_ii + K_jj - 2 K_ij.
 
-    Two squared distances are tied if they differ by at most TIE_TOL times K_ii + K_jj (the largest one of the row).
+    Two squared distances from i are tied if they differ by at most TIE_TOL times the largest K_ii + K_jj of all j.
     """
     diagonal = np.diag(K)
     size = diagonal[rows, None] + diagonal[columns]

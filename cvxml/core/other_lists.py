@@ -52,9 +52,10 @@ def _with(
 
 
 def counted_from_one(*names: str) -> Misreading:
-    """Return the misreading in which the indices in the named lists start at another number.
+    """Return the misreading in which the indices of the named lists are counted from 1 instead of 0, or the reverse.
 
-    It applies if the user gave one of the lists. The lists stay, and the points move by one place.
+    names: parameters, for example "pairs"; the user must have given one of them. The lists stay, and the points move by
+    one place.
     """
 
     def several(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[OtherProblem]:
@@ -101,9 +102,11 @@ def _other_targets(
     targets_of: Callable[[Question, Any], IntArray],
     embed: Callable[[Question, Any], FloatArray] | None = None,
 ) -> Several:
-    """Replace the targets of every point by `targets_of` (p, 2).
+    """Return a function for `Misreading.several` that replaces the targets of every point.
 
-    The impostors stay; with `embed`, they become the nearest points of other classes in the embedded space.
+    targets_of: returns the other targets, pairs (p, 2) of a point and its target.
+    embed: returns points (n, d) in another space; the impostors become their nearest points of other classes. Without
+        `embed` the impostors stay.
     """
 
     def several(question: Question, given: Any, stored: dict[str, Any]) -> Iterator[OtherProblem]:
@@ -201,7 +204,7 @@ def _lost_triplets(question: Question, given: Any, stored: dict[str, Any]) -> It
 
 
 def _one_of(count: int) -> Iterable[int]:
-    """Return the indices of the rows to try as the lost row; empty for a list of one row."""
+    """Return the indices to try as the lost row, for a list of `count` rows; empty for a list of one row."""
     if count < 2:
         return ()
     return range(count) if count <= SEARCHED else (0, count - 1)
@@ -252,7 +255,10 @@ TRIPLETS: dict[str, Misreading] = {
 def _pairs(
     question: Question, stored: dict[str, Any], kind: str, rows: IntArray, others: IntArray, told: str
 ) -> OtherProblem:
-    """Return the problem with `rows` as pairs of one kind, and `others` as pairs of the other kind."""
+    """Return the user's problem with `rows` as the pairs of `kind`, and `others` as the pairs of the other kind.
+
+    stored: all parameters. told: see `OtherProblem`.
+    """
     other = KINDS[1 - KINDS.index(kind)]
     return _with(question, {**stored, "pairs": {kind: rows.tolist(), other: others.tolist()}}, told)
 
@@ -308,7 +314,10 @@ PAIRS: dict[str, Misreading] = {
 def _quadruplets(
     question: Question, given: Any, stored: dict[str, Any], kept: np.ndarray, told: str
 ) -> OtherProblem:
-    """Return the problem with the `kept` quadruplets only; their weights keep their ratios."""
+    """Return the user's problem with the `kept` quadruplets only; their weights keep their ratios.
+
+    stored: all parameters. kept: (q,), boolean. told: see `OtherProblem`.
+    """
     rows = {"quadruplets": given.quadruplets[kept].tolist(), "weights": given.weights[kept].tolist()}
     return _with(question, {**stored, **rows}, told)
 

@@ -152,7 +152,7 @@ class Paired:
 
     @property
     def linked(self) -> IntArray:
-        """Similar pairs (s, 2) that connect the same sets of points as all similar pairs do."""
+        """Similar pairs (s, 2) whose graph has the same connected components as that of all similar pairs."""
         if self.listed is not None:
             return self.listed.similar
         order = np.argsort(self.y, kind="stable")
@@ -163,7 +163,7 @@ class Paired:
 
     @property
     def parted(self) -> IntArray:
-        """Dissimilar pairs (s, 2) that connect the same sets of points as all dissimilar pairs do."""
+        """Dissimilar pairs (s, 2) whose graph has the same connected components as that of all dissimilar pairs."""
         if self.listed is not None:
             return self.listed.dissimilar
         other = np.flatnonzero(self.y != self.y[0])
@@ -175,11 +175,13 @@ class Paired:
         return parted
 
     def widest(self, kind: str) -> FloatArray:
-        """Return differences (t, d) that spread in every feature as widely as the pairs of one of `KINDS`.
+        """Return differences (t, d) that spread at least as far in each feature as those of the pairs of a kind.
 
-        For pairs by labels, these are the ranges of the features. For similar pairs: the ranges within each class of
-        two or more points. For dissimilar pairs: the ranges over all points. If such a range is wider than every
-        dissimilar pair, some similar pair is that wide.
+        kind: "similar" or "dissimilar".
+
+        For given pairs, these are the differences of the pairs. For pairs by labels, these are ranges of the features:
+        for "similar" within each class of two or more points, for "dissimilar" over all points. A range over all points
+        may be larger than that of every dissimilar pair. Then some similar pair is that far apart.
         """
         if self.listed is not None:
             return self.similar if kind == "similar" else self.dissimilar
@@ -223,9 +225,11 @@ def paired(X: ArrayLike, y: ArrayLike | None, pairs: Any) -> Paired:
 
 
 def check_budget(given: Paired, needed_by: str) -> None:
-    """Raise ValueError unless there are pairs of both kinds, and similar pairs that differ.
+    """Raise ValueError unless there are pairs of both kinds, and a similar pair of different points.
 
-    A budget on similar pairs that are all equal would not limit the metric.
+    If the points of every similar pair are equal, a budget on the distances of similar pairs does not limit the metric.
+
+    needed_by: the name of the method, for the message.
     """
     widest = {kind: given.widest(kind) for kind in KINDS}
     for kind in KINDS:

@@ -35,10 +35,12 @@ class Around(Protocol):
     """A set that contains all metrics of a region."""
 
     def nearer(self, E: FloatArray, rows: IntArray) -> np.ndarray:
-        """Return (len(rows), m), True if row a is nearer than row b under all metrics of the set.
+        """Return a boolean array (r, m): True at (a, b) if row `rows[a]` of E is shorter than row b.
+
+        True is proved for all metrics of the set.
 
         E: (m, d), differences from a query.
-        rows: the indices of the rows a.
+        rows: (r,), indices of rows of E.
         """
 
 
@@ -51,17 +53,20 @@ class Region(Protocol):
 
     @property
     def unknown(self) -> str:
-        """Why there is no box, as a sentence without its full stop; "" if there is one."""
+        """Why `box`, a set that contains the region, is not known: a sentence without its full stop; "" if it is."""
 
     @property
     def affordable(self) -> int:
-        """The number of pairs for which `closer` may be called."""
+        """The number of times that `closer` may be called, because each proof takes long."""
 
     def closer(self, query: int, a: int, b: int) -> bool:
         """Return True if point a is proved nearer to point `query` than point b is, under all metrics of the region."""
 
     def others(self, E: FloatArray) -> Iterator[FloatArray]:
-        """Yield metrics of the region that may make the second row of E (2, d) shorter than the first."""
+        """Yield metrics of the region under which the second row of E (2, d) may be shorter than the first.
+
+        E: differences of two points from a query.
+        """
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -164,8 +169,10 @@ def predictions(
     codes: (n,), class codes.
     M: (d, d), psd up to the tolerance.
     radius: the distance within which the optimum lies.
+    k: the number of neighbours that vote.
     queries: (q, d) or (d,); default: the points themselves.
     region: all metrics that are no worse than M, if known.
+    names: the class names.
     judged: the verdict on M, in words.
 
     Raises ValueError for bad input.
@@ -223,7 +230,10 @@ class _Search:
         return "the bounds do not decide all pairs of points"
 
     def all_queries(self, Q: FloatArray, own: bool) -> _Search:
-        """Compute the result of each query. own: each query is a point, and is not its own neighbour."""
+        """Compute the result of each of the queries Q (q, d), and return the search.
+
+        own: True if the queries are the points; then a query is not its own neighbour.
+        """
         for i, query in enumerate(Q):
             others = np.delete(np.arange(len(self.X)), i) if own else np.arange(len(self.X))
             self.each.append(self._one_query(i, query, others, own))
@@ -249,9 +259,13 @@ class _Search:
     def _prove_pairs(
         self, i: int, others: IntArray, nearer: np.ndarray, order: IntArray, of: IntArray
     ) -> bool:
-        """Try to prove open pairs at the boundary of the k nearest that affect the vote.
+        """Try to prove for query i that a point is nearer than another one, and note it in `nearer`.
 
+        Only an undecided pair of different classes is tried, if one point is among the k nearest and the other is not.
         Return True if one was proved.
+
+        others: (m,), the indices of the points.
+        nearer, order, of: see `votes_of`.
         """
         assert self.region is not None
         open_pairs = [
@@ -276,7 +290,12 @@ class _Search:
     def _find_disagreement(
         self, i: int, E: FloatArray, of: IntArray, order: IntArray, nearer: np.ndarray, vote: int
     ) -> None:
-        """Search the region for a metric with another certain vote, if the vote of the judged metric is certain."""
+        """Search the region for a metric with another certain vote for query i, and note it in `disagree`.
+
+        There is no search if the vote of the judged metric M is not certain, for example after a tie.
+
+        E: (m, d), differences of the points from the query. nearer, order, of: see `votes_of`. vote: that of M.
+        """
         assert self.region is not None
 
         def voted(A: FloatArray) -> Votes:
@@ -301,7 +320,7 @@ class _Search:
 
 
 class Votes(NamedTuple):
-    """The certain facts about one query."""
+    """Facts about one query: does the optimum have the same k nearest points as the metric, and the same vote?"""
 
     # the optimum has the same k nearest points, and `vote` has most votes under the optimum for certain (`sure`)
     same: bool
@@ -310,7 +329,7 @@ class Votes(NamedTuple):
 
 
 def votes_of(nearer: np.ndarray, order: IntArray, of: IntArray, k: int) -> Votes:
-    """Return the votes that follow from the decided pairs.
+    """Return the facts about one query that follow from the decided pairs: its vote, and whether it is certain.
 
     nearer: (r, m), True if the a-th of the first r points in `order` is certainly nearer than point b.
     order: (m,), the points by their distance.
@@ -332,10 +351,12 @@ def votes_of(nearer: np.ndarray, order: IntArray, of: IntArray, k: int) -> Votes
 
 
 def certainly_nearer(E: FloatArray, M: FloatArray, radius: float, rows: IntArray | None = None) -> np.ndarray:
-    """Return (r, m), True if row a is nearer than row b under every metric within `radius` of M.
+    """Return a boolean array (r, m): True at (a, b) if row `rows[a]` of E is shorter than row b.
+
+    True is proved for every metric within `radius` of M.
 
     E: (m, d), differences from a query, possibly rounded.
-    rows: (r,), the indices of the rows a; default: all.
+    rows: (r,), indices of rows of E; default: all.
 
     The computation uses units in which the largest number is about 1, so sums do not overflow, and the bound includes
     underflow.

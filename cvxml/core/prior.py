@@ -25,7 +25,10 @@ PRIOR = Parameter(
 
 
 def prior_of(X: FloatArray, prior: Any) -> FloatArray:
-    """Return the prior A_0 (d, d). Raises ValueError unless it is positive definite and fits into the memory."""
+    """Return the prior A_0 (d, d). Raises ValueError unless it is positive definite and fits into the memory.
+
+    prior: "identity", "covariance" or a matrix (d, d).
+    """
     check_metric(X.shape[1])
     if isinstance(prior, str) or prior is None:
         check_choice(prior, "prior", PRIORS)
@@ -37,7 +40,7 @@ def prior_of(X: FloatArray, prior: Any) -> FloatArray:
     A_0 = A_0 / 2 + A_0.T / 2
     if not definite(A_0):
         raise ValueError(
-            "prior must be positive definite beyond rounding, because D_ld is infinite otherwise; "
+            f"prior must be positive definite, with eigenvalues above {RANK:g} after its diagonal is scaled to 1; "
             "add a multiple of the identity"
         )
     return A_0
@@ -72,7 +75,11 @@ def inverse_of(A: FloatArray) -> FloatArray:
 def other_prior(
     instance: Callable[..., Any], change: Callable[[Any], FloatArray]
 ) -> Callable[[Question], OtherProblem | None]:
-    """Return the misreading with the prior change(instance). It does not apply if this is the user's prior."""
+    """Return a function that makes the user's problem with another prior; None if that is the user's prior.
+
+    instance: that of the method.
+    change: returns the other prior for the checked data.
+    """
 
     def value(question: Question) -> FloatArray | None:
         given = question.checked(instance)

@@ -131,9 +131,11 @@ def check_quadruplets(quadruplets: Any, n: int) -> IntArray:
 
 
 def check_weights(weights: Any, count: int, losses: str) -> FloatArray:
-    """Return the weights (q,): unchanged for the sum, and divided by their sum for the mean. Default: all equal.
+    """Return the weights (q,): unchanged if `losses` is "sum", divided by their sum if it is "mean".
 
-    For the mean, weights with the sum 1 (up to rounding) stay unchanged.
+    Without weights, all are equal. For "mean", weights with the sum 1 (up to rounding) stay unchanged.
+
+    count: the number of quadruplets, q.
     """
     if weights is None:
         return np.full(count, 1 / count if losses == MEAN else 1.0)

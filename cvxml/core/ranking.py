@@ -26,7 +26,7 @@ MEASURES = ("auc", "precision", "map", "mrr", "ndcg")
 
 
 def length(measure: str, k: int, P: int, N: int) -> int:
-    """Return the length of the part of a ranking that counts, for the measures with a cutoff k."""
+    """Return how many ranks count for "precision" and "ndcg": at most k, P, and for "precision" also N."""
     return min(k, P, N) if measure == "precision" else min(k, P)
 
 

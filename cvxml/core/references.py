@@ -11,7 +11,7 @@ ENTRY = re.compile(r"^@\w+\{.*?^\}$", flags=re.DOTALL | re.MULTILINE)
 
 @cache
 def entries() -> tuple[tuple[str, frozenset[str]], ...]:
-    """Return every entry without its line of keywords, and the ids of its methods."""
+    """Return (text, ids) for every BibTeX entry: the text without the line of keywords, and the ids of its methods."""
     found = []
     for text in ENTRY.findall((files("cvxml.core") / "references.bib").read_text(encoding="utf-8")):
         named = re.search(r"^ *keywords *= *\{(.*?)\},\n", text, flags=re.MULTILINE)

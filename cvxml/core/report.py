@@ -109,7 +109,7 @@ class About(NamedTuple):
 
 
 def _some(words: list[str]) -> str:
-    """Return as many words as fit into `SHOWN` characters, at least one, as text."""
+    """Return the first words with commas between them: as many as fit into `SHOWN` characters, but at least one."""
     shown = [word for k, word in enumerate(words) if k == 0 or len(", ".join(words[: k + 1])) <= SHOWN]
     return ", ".join([*shown, "..."] if len(shown) < len(words) else shown)
 
@@ -182,9 +182,8 @@ class Report:
         queries: (q, d); default: the points themselves, each among the others.
         n_neighbors: number of neighbours that vote.
 
-        Raises ValueError if no feasible metric was judged, or if its distance from the optimum is not known. The
-        metric must not belong to one query, it must have the size of the points, and the points must have class
-        labels.
+        Raises ValueError unless the report judged a feasible metric of a convex problem, for points with class labels.
+        Local metrics of queries, and a metric of another size than the points, are refused too.
         """
         if (
             self.judged is None
@@ -193,11 +192,15 @@ class Report:
             or not self.feasibility.feasible
         ):
             raise ValueError(
-                "the distance of the judged metric from the optimum is not known, so no vote can be predicted"
+                "this report cannot predict votes: it must judge a feasible metric of a convex problem (not only a "
+                "value, nor local metrics of queries), for points with class labels y"
             )
         X, y, M, names, region = self.judged
         if M.shape != (X.shape[1],) * 2:
-            raise ValueError(f"the metric acts on {len(M)} features, and the points have {X.shape[1]}")
+            raise ValueError(
+                f"the metric acts on {len(M)} features, and the points have {X.shape[1]}; votes can be predicted only "
+                "for a metric of the points' features"
+            )
         share = "" if self.rel_gap is None or self.verdict is Verdict.CERTIFIED else f" by {self.rel_gap:.2g}"
         around = None if region is None else region()
         return predictions(
@@ -278,7 +281,7 @@ class Report:
     def rows(self) -> list[tuple[str, str]]:
         """Return each figure as (name, value), for display. A figure that is not finite is left out, or named in words.
 
-        For a claim of stationarity, a relative gap is that of the step.
+        For a claim of stationarity, the relative gap is that of the convex step.
         """
         of = " (projected)" if self.figures_of == "projection" else ""
         objective = None if of and self.objective == math.inf else self.objective

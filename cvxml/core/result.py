@@ -106,9 +106,10 @@ Dual = Mapping[str, np.ndarray]
 
 @dataclass(frozen=True)
 class Stationarity:
-    """How far a metric A^T A is from first-order stationary, in units of the objective.
+    """How far a metric A^T A is from first-order stationary, in units of the objective F.
 
-    None of the values bounds the gap.
+    None of the values bounds the gap. `gradient` is the first-order change of F for a relative change of A,
+    `dc_residual` the first-order decrease of F from an unused direction, and `of` the scale that tol multiplies.
     """
 
     gradient: float  # max(|A|, 1) |dF/dA|: first-order change of F for a relative change of A
@@ -143,6 +144,9 @@ class Certificate:
 
     `gap` is objective - lower_bound. If the method allows, it is summed from nonnegative parts. Then it keeps its
     digits when it is far smaller than the objective. `rounding` bounds the rounding error of that sum.
+
+    For a problem that is not convex, `step` may hold the certificate of the convex step at the metric. For local
+    metrics, `parts` holds one certificate for each query.
 
     Example
     -------
@@ -275,7 +279,7 @@ class Step:
 
 
 def number(value: float, digits: int = 12) -> str:
-    """Return a figure as text. Infinity and NaN become words, because "inf" says little."""
+    """Return a figure as text with `digits` significant digits. Infinity and NaN become words."""
     if math.isnan(value):
         return "unknown"
     if math.isinf(value):
@@ -284,7 +288,10 @@ def number(value: float, digits: int = 12) -> str:
 
 
 def gap_in_words(gap: float, rel_gap: float, between: str = "   ") -> str:
-    """Return a gap and the gap relative to the scale as text. Without a bound or a scale, the text says so."""
+    """Return a gap and the gap relative to the scale as text. Without a bound or a scale, the text says so.
+
+    between: the text between the two.
+    """
     if not math.isfinite(gap):
         return "gap unknown: there is no finite bound"
     share = f"{rel_gap:.3g}" if math.isfinite(rel_gap) else "undefined: the scale is 0"
@@ -483,7 +490,10 @@ class Solution:
             return
         for name, value in self.params.items():
             if not isinstance(value, (str, int, float, list, tuple, dict, type(None))):
-                raise ValueError(f"{name} is an object of {type(value).__name__}, which cannot be saved")
+                raise ValueError(
+                    f"{name} is an object of {type(value).__name__}, which cannot be saved; save the metric alone, as "
+                    ".npy or .csv"
+                )
         content = self.to_dict()
         if suffix == ".json":
             write_json(path, content)
@@ -539,7 +549,8 @@ def load(path: str | Path) -> SavedSolution:
             raise ValueError(f'no "format": "{FORMAT}" in it')
         if content.get("version") != VERSION:
             raise ValueError(
-                f"version {content.get('version')!r:.40} is not known; the known version is {VERSION}"
+                f"its format has version {content.get('version')!r:.40}, but this cvxml reads version {VERSION}; read "
+                "it with the cvxml that wrote it"
             )
         method, params = str(content["method"]).lower(), dict(content["params"])  # ids have small letters
         if any(len(str(name)) > MAX_NAME for name in (method, *params)):

@@ -84,7 +84,10 @@ def follows(step: Step, last: Step) -> Step:
 
 
 def untried(starts: Sequence[str], runs: int) -> tuple[str, ...]:
-    """Return a sentence that names the starts that were not tried because the algorithm ended early; else ()."""
+    """Return a sentence that names the starts that were not tried because the algorithm ended early; else ().
+
+    starts: the names of all starts, in order. runs: how many of them were tried.
+    """
     left = ", ".join(starts[runs:])
     return (f"stopped before these starts were tried: {left}",) if left else ()
 
@@ -143,7 +146,7 @@ class Estimate(NamedTuple):
     """The figures of an iterate by its solver's own arithmetic, without bounds of its rounding errors.
 
     The gap is that of the metric and of feasible dual variables, so it is a gap up to rounding. It is inf if the solver
-    has no feasible dual variables yet. guess: the gap that a repair of its dual variables may prove then.
+    has no feasible dual variables yet. guess: the gap that may be left after such dual variables are made feasible.
     """
 
     objective: float
@@ -197,6 +200,7 @@ def run(
 
     A proof costs about as much as a step. If the algorithm has estimates of its gap, an iterate is proved only if its
     estimate is at most tol, or if it is the last one.
+    phase: the name of the algorithm's phase in each Step.
     patience: number of steps without a smaller gap after which the status is STALLED.
 
     Raises Interrupted with the best iterate if the user interrupts.
@@ -247,5 +251,5 @@ def _estimate(at: Iterate) -> Estimate | None:
 
 
 def _size(proof: Certificate) -> float:
-    """Return a gap to compare; inf if it is not a number."""
+    """Return the gap of a certificate plus its rounding, to compare certificates; inf if it is not a number."""
     return math.inf if math.isnan(proof.gap) else proof.gap + proof.rounding

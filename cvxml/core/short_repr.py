@@ -14,7 +14,7 @@ PRINTED = 80  # most characters of a string from a file
 
 
 def brief(value: Any) -> str:
-    """Return a number or a word unchanged; for a long value, its type and size."""
+    """Return a value as short text: numbers with 6 digits, words in quotes, and of long values the type and size."""
     if isinstance(value, np.ndarray):
         return (
             f"array[{','.join(map(str, value.shape))}]"

@@ -9,11 +9,11 @@ from cvxml.core.exact import flint
 
 
 def inverted(A: Any) -> Any:
-    """Return the inverse of a matrix of balls. Raises TooFewBits if the balls do not prove that it is regular."""
+    """Return the inverse of a matrix of balls. Raises TooFewBits if they do not prove it invertible."""
     try:
         return A.inv()
     except ZeroDivisionError as error:
-        raise TooFewBits("a matrix is nearly singular") from error
+        raise TooFewBits("a matrix is too close to singular to be inverted with a proof") from error
 
 
 def eigenvectors(of: Any) -> tuple[list[Any], Any]:

@@ -123,7 +123,7 @@ def functions_of(source: str) -> dict[str, ast.FunctionDef]:
 
 
 def read(source: str, function: str, flags: Mapping[str, bool] | None = None) -> list[Section]:
-    """Return the formulas of one function with its code; remarks before the first formula come first.
+    """Return the sections of one function: its remarks above, its formulas with its code, and its remarks below.
 
     Raises ValueError for a formula without text, LaTeX or a line of code, and for LaTeX with unbalanced braces.
     """
@@ -151,7 +151,7 @@ def read(source: str, function: str, flags: Mapping[str, bool] | None = None) ->
 
 
 def _function(source: str, name: str) -> tuple[str, list[str]]:
-    """Return the heading and the lines of a function, including the comments after its last statement."""
+    """Return the heading of a function and its lines, including the `#:` comments after its last statement."""
     found = functions_of(source).get(name)
     if found is None:
         raise ValueError(f"the module has no function {name!r}")

@@ -33,7 +33,10 @@ BAD_TRIPLETS: dict[str, tuple[Any, ...]] = {
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """Checked data of a method that learns from triplets (i, j, l): each row of `targets` holds i and j."""
+    """Checked data of a method that learns from triplets (i, j, l): each row of `targets` holds i and j.
+
+    H_t = (x_i - x_l)(x_i - x_l)^T - (x_i - x_j)(x_i - x_j)^T for the triplet t = (i, j, l).
+    """
 
     X: FloatArray  # (n, d)
     y: IntArray  # (n,) class codes; zeros if triplets were given without labels
@@ -52,7 +55,7 @@ class Compared:
         return np.concatenate([self.targets[row], l[:, None]], axis=1)
 
     def margins(self, M: FloatArray) -> FloatArray:
-        """Return <M, H_t> (m,) of every triplet, with H_t = (x_i - x_l)(x_i - x_l)^T - (x_i - x_j)(x_i - x_j)^T."""
+        """Return <M, H_t> (m,) for every triplet t, in the order of `triplets`."""
         X, found = self.X, []
         for i, j, l in self.triplets().tolist():
             far, near = X[i] - X[l], X[i] - X[j]
@@ -60,7 +63,7 @@ class Compared:
         return np.array(found)
 
     def weighted_sum(self, weights: FloatArray) -> FloatArray:
-        """Return sum weight_t H_t (d, d) over the triplets, for weights (m,)."""
+        """Return sum_t weight_t H_t (d, d) over the triplets, for weights (m,)."""
         X, total = self.X, np.zeros((self.X.shape[1],) * 2)
         for (i, j, l), weight in zip(self.triplets().tolist(), weights.tolist(), strict=True):
             far, near = X[i] - X[l], X[i] - X[j]
@@ -103,8 +106,10 @@ def compared(X: FloatArray, y: ArrayLike | None, n_neighbors: int | None, triple
 
 
 def check_units(X: FloatArray, weight: float, name: str, follows: str) -> None:
-    """Raise ValueError if the square of a weight, or the fourth power of the features' spread, may leave the doubles.
+    """Raise ValueError if a weight, or the spread of the features, is too large or too small for doubles.
 
+    weight: a parameter of the objective; its square is computed, and the fourth power of the spread.
+    name: the name of the weight.
     follows: the rescaled weight for points X / s, for example "C s^4".
     """
     s = unit_scale(X)
@@ -116,7 +121,9 @@ def check_units(X: FloatArray, weight: float, name: str, follows: str) -> None:
 
 
 def nearest_of_the_rest(X: FloatArray, codes: IntArray, k: int, names: list[str]) -> tuple[np.ndarray, int]:
-    """Return (n, n), True if l is one of the k points of other classes nearest to i, and the number of ties.
+    """Return a table (n, n), True at (i, l) if l is one of the k points of other classes nearest to i, and the ties.
+
+    The number of ties counts the points i with a k-th and a next point at equal distance.
 
     names: class names, for messages.
 
@@ -127,7 +134,7 @@ def nearest_of_the_rest(X: FloatArray, codes: IntArray, k: int, names: list[str]
         members, rest = np.flatnonzero(codes == code), np.flatnonzero(codes != code)
         if len(rest) < k:
             raise ValueError(
-                f"there are {len(rest)} point(s) beside class {names[code]}, not n_neighbors={k}: "
+                f"there are {len(rest)} point(s) outside class {names[code]}, fewer than n_neighbors={k}: "
                 "lower n_neighbors"
             )
         nearest, tied = k_nearest(X, members, rest, k)
@@ -137,7 +144,9 @@ def nearest_of_the_rest(X: FloatArray, codes: IntArray, k: int, names: list[str]
 
 
 def given_triplets(triplets: Any, n: int) -> tuple[IntArray, np.ndarray]:
-    """Return the pairs (p, 2) i, j of explicit triplets (m, 3) of n points, and (p, n), True if (i, j, l) is a triplet.
+    """Return the different pairs i, j (p, 2) of explicit triplets (m, 3), and a table (p, n), True for the triplets.
+
+    The entry of the pair i, j and the point l is True if (i, j, l) is a triplet.
 
     Raises ValueError for bad input, and for a triplet that is listed twice.
     """

@@ -19,7 +19,7 @@ def named(columns: Sequence[int]) -> str:
 
 
 class Wide(NamedTuple):
-    """Wide columns of X, and for each column the ratio of its spread to that of the other features."""
+    """Wide columns of X, and for each of them the ratio of its spread to the (lower) median spread."""
 
     columns: list[int]
     times: list[float]

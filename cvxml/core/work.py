@@ -25,7 +25,7 @@ _followed: ContextVar[Work | None] = ContextVar("work", default=None)
 
 
 def follow(work: Work) -> Token[Work | None]:
-    """Let `doing` tell its states to `work`, until `unfollow`."""
+    """Let `doing` tell its states to `work`, until `unfollow` is called with the result."""
     return _followed.set(work)
 
 

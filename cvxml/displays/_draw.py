@@ -47,7 +47,7 @@ def _part(ax: Any) -> tuple[float, float]:
 
 
 def start(ax: Any = None, size: tuple[float, float] = SIZE) -> tuple[Any, Any]:
-    """Return the figure and the axes to draw on: `ax`, or new ones.
+    """Return the figure and the axes to draw on: `ax`, or new ones of this `size` in inches.
 
     A figure without a layout engine gets "constrained", so that title and legend are within the picture. A layout
     engine of the user stays.
@@ -63,12 +63,15 @@ def start(ax: Any = None, size: tuple[float, float] = SIZE) -> tuple[Any, Any]:
 
 
 def scaled(ax: Any, size: float) -> float:
-    """Return the size of a mark, smaller on axes with smaller text."""
+    """Return the `size` of a mark, made smaller on axes with smaller text."""
     return size * min(1.0, font(ax) / 11)
 
 
 def points(ax: Any, X: FloatArray, labels: np.ndarray, pale: bool = False, size: float = 26) -> list[Any]:
-    """Draw points (n, 2) by class. A single class gets no entry in the legend."""
+    """Draw the points X (n, 2) by class, and return one artist for each class.
+
+    A single class gets no entry in the legend. pale: True for nearly transparent points. size: the area of a mark.
+    """
     drawn = by_class(ax, X, labels, s=scaled(ax, size**0.5) ** 2, alpha=0.3 if pale else 0.75, zorder=1)
     if len(drawn) == 1:
         drawn[0].set_label("_points")
@@ -92,14 +95,14 @@ def frame(ax: Any, X: FloatArray, outlines: Sequence[FloatArray] = ()) -> None:
 
 
 def zoom(ax: Any, near: FloatArray, X: FloatArray) -> None:
-    """Set equal scales, and a square around `near` (k, 2) with a margin, at least 4 % as wide as X."""
+    """Set equal scales, and square limits around the points `near` (k, 2), at least 4 % as wide as X (n, 2)."""
     low, high = near.min(axis=0), near.max(axis=0)
     half = max(0.75 * float((high - low).max()), 0.02 * width(X))
     _square(ax, low / 2 + high / 2, np.array([half, half]))
 
 
 def _square(ax: Any, middle: FloatArray, half: FloatArray) -> None:
-    """Set limits at distance half (2,) from middle (2,), equal scales, and as many ticks as fit."""
+    """Set the limits middle - half and middle + half, both (2,), equal scales, and as many ticks as fit."""
     ax.set_xlim(middle[0] - half[0], middle[0] + half[0])
     ax.set_ylim(middle[1] - half[1], middle[1] + half[1])
     ax.set_aspect("equal", adjustable="box")
@@ -178,10 +181,10 @@ def _lay_out(figure: Any) -> None:
 
 
 def _legend(ax: Any, wide: float, low: float) -> Any:
-    """Draw a legend below the axes, with columns and line lengths that fit into a width.
+    """Draw a legend below the axes, with columns and line lengths that fit into the width `wide`.
 
-    A legend of at most the height `low` has as few lines and columns as possible; otherwise the least height counts.
-    wide, low: in font sizes.
+    If it can be at most `low` high, it has as few lines and columns as possible; else it is as low as possible. wide,
+    low: in font sizes.
     """
     handles, labels = ax.get_legend_handles_labels()
 

@@ -11,7 +11,7 @@ LONG = 1e3  # a longer ball, relative to its width, looks like a strip in any pi
 
 
 def in_plane(M: FloatArray, features: tuple[int, int], ball: str = SLICE) -> FloatArray:
-    """Return the metric (2, 2) with the ball of M (d, d), psd, in two features.
+    """Return the metric (2, 2) whose ball is the slice or the projection of the ball of a psd M (d, d) in two features.
 
     "slice" is the cut through the centre of the ball along the two features: the block of M. "projection" is the shadow
     of the ball on the two features. A point is in the shadow if it is in the ball for some values of the other
@@ -31,7 +31,7 @@ def in_plane(M: FloatArray, features: tuple[int, int], ball: str = SLICE) -> Flo
 
 
 def without_rounding(M: FloatArray, size: float) -> FloatArray:
-    """Return M (2, 2), or 0 if M is not larger than the rounding error of numbers of this size."""
+    """Return M (2, 2), or 0 if M may be a rounding error of numbers of this `size`."""
     return M if np.abs(M).max() > 64 * EPS * size else np.zeros_like(M)
 
 

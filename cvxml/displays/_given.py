@@ -32,7 +32,9 @@ def labels_of(y: ArrayLike | None, n: int) -> np.ndarray:
     kinds = {type(value) for value in values}
     if not any(all(issubclass(kind, one) for kind in kinds) for one in (str, numbers.Real)):
         named = ", ".join(sorted(kind.__name__ for kind in kinds))
-        raise ValueError(f"y must hold strings only or numbers only, one for each point, got {named}")
+        raise ValueError(
+            f"y must hold strings only or numbers only, one for each point, got the types {named}"
+        )
     if any(isinstance(value, float) and not math.isfinite(value) for value in values):
         raise ValueError("y must hold a label for every point, got NaN or infinity; drop such points")
     return labels
@@ -114,7 +116,7 @@ def learner_of(estimator: Any, X: Any, attribute: str = "") -> Learner:
     returned itself.
 
     X: the points (n, d), or None if the picture needs no points.
-    attribute: a learner has it; default: a metric.
+    attribute: the name of an attribute that the learner must have; default: one of those that give a metric.
 
     Raises NotFittedError, and ValueError if no step is such a learner.
     """

@@ -20,9 +20,9 @@ class Densities(NamedTuple):
 
 
 def length_for(Q: FloatArray, X: FloatArray) -> float:
-    """Return 0.45 times the median distance of a query in Q (q, 2) to its nearest query.
+    """Return the length of the semi-axes to draw: 0.45 times the median distance of a query to its nearest query.
 
-    The result is at least 3 % and at most 20 % of the width of X.
+    The length is at least 3 % and at most 20 % of the width of X. Q: (q, 2), the queries. X: (n, 2), the points.
     """
     wide = width(X)
     between = np.linalg.norm(Q[:, None] - Q, axis=2)
@@ -45,7 +45,10 @@ def grid(X: FloatArray, features: tuple[int, int], count: int) -> FloatArray:
 
 
 def placed(X: FloatArray, features: tuple[int, int], x: FloatArray, y: FloatArray) -> FloatArray:
-    """Return all points (x, y), with y as the outer loop, as (b a, d) with the other features at their mean."""
+    """Return the points (b a, d) whose two `features` are all pairs of x (a,) and y (b,), with y as the outer loop.
+
+    The other features are at their mean over X (n, d).
+    """
     a, b = np.meshgrid(x, y)
     Q: FloatArray = np.tile(X.mean(axis=0), (a.size, 1))
     Q[:, features] = np.column_stack([a.ravel(), b.ravel()])
@@ -54,6 +57,8 @@ def placed(X: FloatArray, features: tuple[int, int], x: FloatArray, y: FloatArra
 
 def densities_of(model: Any, X: FloatArray, features: tuple[int, int], count: int = 80) -> Densities:
     """Return the densities of the classes of GLML's `model` over the range of X (n, d), widened by a tenth.
+
+    features: the two that vary; the others are at their mean. count: number of grid points in each direction.
 
     Raises ValueError for a model of the user, which has no normalized densities.
     """

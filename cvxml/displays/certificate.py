@@ -162,7 +162,7 @@ class CertificateDisplay:
 
     @property
     def judged(self) -> Certificate:
-        """The certificate with the scale of the tolerance: that of the convex step, if it exists."""
+        """The certificate to which tol applies: that of the convex step if it exists, else that of the problem."""
         return self.certificate.step or self.certificate
 
     @property
@@ -249,7 +249,10 @@ class CertificateDisplay:
         self.final_ = self._star(across, proof.objective, f"in the end: {proof.objective:.9g}")
 
     def _lines(self, across: Any, values: FloatArray, label: str, colour: str, marker: str) -> list[Any]:
-        """Draw a line for each run in one colour, paler from run to run."""
+        """Draw a line for each run in one colour, paler from run to run, and return the lines.
+
+        across, values: (t,), the coordinates of the history.
+        """
         runs = self.runs
         several = f", each of {len(runs)} starts" if len(runs) > 1 else ""
         look = {"color": colour, "marker": marker, "markersize": _draw.scaled(self.ax_, 5), "linewidth": 1.8}
@@ -281,7 +284,7 @@ class CertificateDisplay:
 
 
 def _instead(estimator: Any) -> str:
-    """Return the advice for an estimator that was not solved."""
+    """Return the end of a message: why the estimator has no solution, and what to draw instead."""
     if hasattr(estimator, "metric_at"):
         return 'its metric is a closed form at each query; draw the result of cvxml.solve("glml", X, y, query=...)'
     return "a formula such as Euclidean or WithinClass has no proof; give a method that was solved"

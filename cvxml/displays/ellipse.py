@@ -246,7 +246,7 @@ def _centers(centers: ArrayLike | None, X: FloatArray, labels: np.ndarray) -> Fl
 
 
 def _radius(M: FloatArray, deviation: float) -> float:
-    """Return the r for which the circle has the radius `deviation`, or the strip this width."""
+    """Return the r for which the circle has the radius `deviation`, or the strip has the width `deviation`."""
     shape = shape_of(M)
     if shape == "plane":
         return 1.0
@@ -256,7 +256,7 @@ def _radius(M: FloatArray, deviation: float) -> float:
 
 
 def _title(M: FloatArray, ball: str) -> str:
-    """Return the title. ball: "slice" or "projection"; "" if there are no other features."""
+    """Return the title. M: (2, 2), the metric in the plane. ball: "slice", "projection", or "" if d = 2."""
     which = {
         "": "",
         "slice": ", cut along these two features",

@@ -229,7 +229,7 @@ class NeighborhoodDisplay:
         return self
 
     def _strengthen(self, near: IntArray) -> None:
-        """Make the neighbours opaque, and keep the other points pale."""
+        """Make the points `near` (indices) opaque, and keep the other points pale."""
         alpha = np.full(len(self.X), 0.3)
         alpha[near] = 0.9
         for drawn, label in zip(self.points_, np.unique(self.y), strict=True):

@@ -147,9 +147,10 @@ class SpectrumDisplay:
         return self
 
     def _draw_one(self, k: int, name: str, floor: float | None) -> None:
-        """Draw the k-th metric.
+        """Draw the eigenvalues of the k-th metric.
 
-        On a logarithmic scale, zeros lie on the floor, and negative values show their absolute value.
+        floor: the height of eigenvalues that count as zero on a logarithmic scale; None for a linear scale. On a
+        logarithmic scale, negative eigenvalues show their absolute value.
         """
         values = self.eigenvalues[name]
         kinds = kinds_of(values, self.tol)
@@ -183,7 +184,7 @@ class SpectrumDisplay:
             )
 
     def _floor(self) -> float:
-        """Return the height of zeros on a logarithmic scale: a decade or more below all other values."""
+        """Return the height of zero eigenvalues on a logarithmic scale: a decade or more below all others."""
         sizes = np.concatenate([np.abs(v[kinds_of(v, self.tol) != 0]) for v in self.eigenvalues.values()])
         return float(10.0 ** (np.floor(np.log10(sizes.min())) - 1)) if len(sizes) else 1.0
 

@@ -47,13 +47,13 @@ def names() -> list[str]:
 
 
 def known(method: object) -> str | None:
-    """Return the id of a method that is written in small or capital letters; None if there is no such method."""
+    """Return the id of the method that `method` names in small or capital letters; None if there is no such method."""
     id = method.lower() if isinstance(method, str) else ""
     return id if id in METHODS else None
 
 
 def get(method: str) -> Method[Any]:
-    """Return a method by its id, in small or capital letters. Raises ValueError for an unknown id."""
+    """Return the method with this id, in small or capital letters. Raises ValueError for an unknown id."""
     asked: object = method
     id = known(asked)
     if id is None:
@@ -69,7 +69,7 @@ def get(method: str) -> Method[Any]:
 
 
 def get_stationary(method: str) -> StationaryMethod[Any]:
-    """Return a method with a problem that is not convex. Raises ValueError for another method."""
+    """Return the method with this id. Raises ValueError if its problem is convex."""
     found = get(method)
     if not isinstance(found, StationaryMethod):
         raise ValueError(f"{method} is convex, so it has no convex step")
@@ -77,7 +77,7 @@ def get_stationary(method: str) -> StationaryMethod[Any]:
 
 
 def get_exact(method: str) -> Method[Any]:
-    """Return a method that has an exact mode. Raises ValueError for another method."""
+    """Return the method with this id. Raises ValueError if it has no exact mode."""
     found = get(method)
     if not found.has_exact:
         able = [name for name in METHODS if get(name).has_exact]
@@ -90,6 +90,7 @@ def check_params(
 ) -> None:
     """Raise ValueError if a name in `params` is no parameter of `method` (nor one of `extra`).
 
+    Also raises ValueError if the value of a numeric parameter is a list that holds a text.
     beside: further arguments of the function that was called, which the message may suggest.
     """
     known = (*get(method).PARAMETERS, *extra)

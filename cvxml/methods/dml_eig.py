@@ -49,10 +49,10 @@ NOT_BY_LUCK = 1e-6  # largest relative gap that identifies a misreading if its o
 
 
 def inverse_root(X: FloatArray, pairs: Pairs) -> FloatArray:
-    """The coordinates: R (r, d) with R^T R = X_S^-1, where r is the rank of X_S.
+    """The coordinates R: (r, d), with R^T R = X_S^-1, where X_S is the sum of X_ij over similar pairs, and r its rank.
 
-    R is X_S^(-1/2) up to a rotation. A rotation does not change tr M, M >> 0, or any <X~, M>. If X_S is singular,
-    R^T R is its pseudo-inverse in features scaled by the diagonal of X_S.
+    R is X_S^(-1/2) up to a rotation, which does not change the problem in M. If X_S is singular, R^T R is its
+    pseudo-inverse in features scaled by the diagonal of X_S.
     """
     #: [The problem in the metric A of the features]
     #: max over A psd:  min over dissimilar pairs tau in D of <X_tau, A>;   minimised: its negative
@@ -163,9 +163,10 @@ class Instance(Paired):
 
 
 def instance(X: ArrayLike, y: ArrayLike | None, *, pairs: Any = None) -> Instance:
-    """Check the inputs. Raises ValueError for bad input, if the maximum is 0, and if a pair can move at no cost.
+    """Check the inputs. Raises ValueError for bad input, and if the maximum is 0.
 
-    X (n, d), y (n,) labels. pairs: similar and dissimilar pairs, by default from the labels.
+    Also raises ValueError if a dissimilar pair differs in a direction in which no similar pair does. X (n, d), y (n,)
+    labels. pairs: similar and dissimilar pairs, by default from the labels.
     """
     p = paired(X, y, pairs)
     check_budget(p, "DML-eig")
@@ -191,16 +192,19 @@ def instance(X: ArrayLike, y: ArrayLike | None, *, pairs: Any = None) -> Instanc
 
 
 def _of_pairs(given: Instance, dual: Dual) -> Duals:
-    """The dual variables of the dissimilar pairs in "q_index"; repeated pairs are added up.
+    """Read the dual variables "q" (t,) of the pairs of points in "q_index" (t, 2).
 
-    Pairs of one class are ignored. Raises ValueError for a bad "q" or "q_index".
+    The dual variables of a repeated pair are added up. Pairs of one class are left out. Raises ValueError for a bad
+    "q" or "q_index".
     """
     index = np.asarray(dual.get("q_index")) if isinstance(dual, Mapping) else np.zeros(0)
     if index.ndim != 2 or index.shape[1:] != (2,) or index.dtype.kind not in "iu":
-        raise ValueError(f"dual 'q_index' must be pairs of points (t, 2), got shape {index.shape}")
+        raise ValueError(
+            f"dual 'q_index' must be integers of shape (t, 2), pairs of points; got {index.dtype}, shape {index.shape}"
+        )
     q, n = dual_array(dual, "q", (len(index),)), len(given.X)
     if len(index) and not 0 <= index.min() <= index.max() < n:
-        raise ValueError(f"dual 'q_index' names a point outside 0..{n - 1}")
+        raise ValueError(f"dual 'q_index' must have points 0 to {n - 1}, got {index.min()} to {index.max()}")
     i, j = np.sort(index, axis=1).T
     apart = given.y[i] != given.y[j]
     key, place = np.unique(i[apart] * n + j[apart], return_inverse=True)
@@ -209,7 +213,7 @@ def _of_pairs(given: Instance, dual: Dual) -> Duals:
 
 
 def _one(given: Instance) -> IntArray:
-    """The key of the pair (0, j), where j is the first point of another class than point 0."""
+    """The key j (1,) of the pair (0, j), where j is the first point of another class than point 0."""
     j = int(np.argmax(given.y != given.y[0]))
     return np.array([j])
 
@@ -219,14 +223,14 @@ def _mean_budget(question: Question) -> float:
 
 
 def _unit_minimum(question: Question) -> float:
-    """The factor to the full budget, if the smallest dissimilar distance is 1 (up to 1e-3); else 0."""
+    """1 / (sum of D_A over similar pairs), if the smallest D_A of a dissimilar pair is 1 (up to 1e-3); else 0."""
     p, A = question.checked(instance), question.metric
     least = float(quadratic(p.dissimilar, A).min())
     return 1 / float(quadratic(p.similar, A).sum()) if abs(least - 1) <= 1e-3 else 0.0
 
 
 def _whitened(question: Question) -> OtherProblem | None:
-    """The metric of the features, if the candidate is M in the coordinates in which X_S is the identity."""
+    """The same problem with the metric X_S^(-1/2) M X_S^(-1/2), for the user's metric M; None if X_S is singular."""
     p = question.checked(instance)
     if np.shape(question.metric) != (p.X.shape[1],) * 2:
         return None
@@ -239,7 +243,10 @@ def _whitened(question: Question) -> OtherProblem | None:
 
 
 def _half(kind: str) -> Callable[[Pairs], Pairs | None]:
-    """The misreading in which a loop stops too early, after the first half of the pairs of this kind."""
+    """Return a function that keeps the first half of the pairs of this kind, as a loop that stops too early.
+
+    kind: "similar" or "dissimilar". The function returns None if there is only one pair.
+    """
 
     def change(pairs: Pairs) -> Pairs | None:
         listed = getattr(pairs, kind)
@@ -249,7 +256,7 @@ def _half(kind: str) -> Callable[[Pairs], Pairs | None]:
 
 
 def _sum(question: Question) -> float:
-    """The relative gap in the problem with the sum of the dissimilar squared distances.
+    """The relative gap of the user's metric in the problem that maximizes the sum of D_A over dissimilar pairs.
 
     inf if the gap is above `NOT_BY_LUCK`, or the metric is infeasible.
     """
@@ -328,7 +335,7 @@ class DMLEig(FamilyMethod[Instance]):
     )
 
     def allowed(self, given: Instance, M: FloatArray) -> FloatArray:
-        """M scaled so that the sum over similar pairs is 1."""
+        """M scaled so that the sum of D_M over similar pairs is 1."""
         spent = sum(_squared(given.X, M, i, j) for i, j in given.pairs.similar)
         return M / spent if spent > 0 else M
 
@@ -379,7 +386,10 @@ class DMLEig(FamilyMethod[Instance]):
         return (Duals(q, np.arange(len(q))),)
 
     def named(self, given: Instance, duals: Duals) -> Dual:
-        """The dual variables as "q", 0 for pairs not listed. For many points, positive "q" with "q_index"."""
+        """Return the dual variables by name: "q", one per dissimilar pair, 0 if `duals` does not list it.
+
+        For many points, only the positive ones: "q" (t,), with their pairs "q_index" (t, 2).
+        """
         if given.many:
             has = duals.a > 0
             return {"q": duals.a[has], "q_index": np.stack(np.divmod(duals.key[has], len(given.X)), axis=1)}

@@ -96,7 +96,7 @@ def instance(
 ) -> Instance:
     """Check the inputs. Raises ValueError for bad input.
 
-    X (n, d), y (n,) labels, C > 0, triplets (t, 3). Triplets that are not given have n_neighbors targets per point.
+    X (n, d), y (n,) labels, C > 0, triplets (t, 3). n_neighbors: targets per point, if triplets are not given.
     """
     points, C = check_X(X), check_positive(C, "C")
     check_units(points, C, "C", "C s^4")
@@ -104,7 +104,7 @@ def instance(
 
 
 def objective(given: Instance, M: FloatArray) -> float:
-    """1/2 ||M||^2 + C/m sum [1 - <M, H_t>]_+"""
+    """1/2 ||M||^2 + (C/m) sum_t [1 - <M, H_t>]_+ at M (d, d), with H_t = X_il - X_ij for the m triplets t."""
     losses = [max(0.0, 1 - margin) for margin in given.margins(M)]
     return float(np.sum(M**2)) / 2 + given.C * float(np.mean(losses))
 

@@ -78,7 +78,7 @@ SHRINKING = (*range(52, 16, -4), 10)
 
 
 def problem(X: FloatArray, pairs: Pairs, mu: float, A_0: FloatArray) -> Any:
-    """The problem. Variable: "A" (d, d)."""
+    """The problem for t = 1/2. Variable: "A" (d, d)."""
     import cvxpy as cp
 
     S, D = sums(X, pairs, mu, A_0)
@@ -91,7 +91,10 @@ def problem(X: FloatArray, pairs: Pairs, mu: float, A_0: FloatArray) -> Any:
 
 
 def sums(X: FloatArray, pairs: Pairs, mu: float, A_0: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The sums S and D (d, d) over the pairs."""
+    """The sums S and D: (d, d) each.
+
+    S is mu A_0^-1 plus the sum of X_ij over similar pairs, D is mu A_0 plus the sum of X_ij over dissimilar pairs.
+    """
     #: X_ij = (x_i - x_j)(x_i - x_j)^T | X_{ij} = (\mathbf{x}_i - \mathbf{x}_j)(\mathbf{x}_i - \mathbf{x}_j)^T
     #: S = mu A_0^-1 + sum X_ij over the similar pairs, with a prior A_0
     #:   | S = \mu A_0^{-1} + \textstyle\sum X_{ij} \text{ over the similar pairs, with a prior } A_0
@@ -107,7 +110,7 @@ def sums(X: FloatArray, pairs: Pairs, mu: float, A_0: FloatArray) -> tuple[Float
 
 
 def dual(X: FloatArray, pairs: Pairs, mu: float, A_0: FloatArray) -> Any:
-    """The dual of the problem. Variable: "Y" (d, d)."""
+    """The dual of the problem for t = 1/2. Variable: "Y" (d, d)."""
     import cvxpy as cp
 
     S, D = sums(X, pairs, mu, A_0)
@@ -139,12 +142,12 @@ class Instance(Paired):
 
     @cached_property
     def S(self) -> Any:
-        """S (d, d), exact, as flint's rationals."""
+        """S (d, d), mu A_0^-1 plus the sum of X_ij over similar pairs, as exact rationals of flint."""
         return self._sum("similar", self._A_0.inv)
 
     @cached_property
     def D(self) -> Any:
-        """D (d, d), exact, as flint's rationals."""
+        """D (d, d), mu A_0 plus the sum of X_ij over dissimilar pairs, as exact rationals of flint."""
         return self._sum("dissimilar", lambda: self._A_0)
 
     @property
@@ -161,7 +164,7 @@ class Instance(Paired):
 
     @cached_property
     def least(self) -> float:
-        """A lower bound of the smallest eigenvalue of S D, which is positive."""
+        """A lower bound of the smallest eigenvalue of S D, in floats, for `radius`. The eigenvalue is positive."""
         low = with_enough_bits(lambda: min(ends(each)[0] for each in spectrum(product(self))))
         return -upward(-low)
 
@@ -216,7 +219,10 @@ def _check_attained(given: Instance) -> None:
         )
     size = math.sqrt(np.trace(given.floats[0])) * math.sqrt(np.trace(given.floats[1]))
     if not 1 / LARGEST < size < LARGEST:
-        raise ValueError("X: the sums over pairs are too large or too small for double precision; rescale X")
+        raise ValueError(
+            f"X: the sums S and D over pairs must have sqrt(tr S tr D) between {1 / LARGEST:g} and {LARGEST:g}, got "
+            f"{size:.3g}; rescale X, or give another mu"
+        )
 
 
 def _rank(of: Any) -> int:
@@ -224,7 +230,10 @@ def _rank(of: Any) -> int:
 
 
 def objective(given: Instance, A: FloatArray) -> float:
-    """tr AS + tr A^-1 D, pair by pair; (1 - t) delta^2(A, S^-1) + t delta^2(A, D) if t is not 1/2; inf if singular."""
+    """The objective at A (d, d), inf if A is singular: tr AS + tr A^-1 D for t = 1/2, pair by pair.
+
+    For other t, it is (1 - t) delta^2(A, S^-1) + t delta^2(A, D).
+    """
     X, (similar, dissimilar) = given.X, given.pairs
     if np.linalg.slogdet(A)[0] <= 0:
         return math.inf
@@ -239,7 +248,7 @@ def objective(given: Instance, A: FloatArray) -> float:
 
 
 def _delta(product: FloatArray) -> float:
-    """sum_k log^2 lambda_k of a matrix with positive eigenvalues."""
+    """sum_k log^2 lambda_k, where lambda_k > 0 are the eigenvalues of `product`."""
     return float(np.sum(np.log(np.linalg.eigvals(product).real) ** 2))
 
 
@@ -264,7 +273,7 @@ def evaluate(given: Instance, A: FloatArray) -> dict[str, Any]:
 
 
 class Balls(NamedTuple):
-    """S and D as balls."""
+    """The matrices S and D (d, d) with balls as entries."""
 
     S: Any
     D: Any
@@ -277,13 +286,13 @@ def in_balls(given: Instance) -> Balls:
 
 
 def product(given: Instance) -> Any:
-    """S D as balls at the current precision."""
+    """The product S D (d, d), with balls at the current precision as entries."""
     S, D = in_balls(given)
     return S * D
 
 
 def value(given: Instance, V: Any, at: int) -> Any:
-    """The objective at V 2^at, for a positive definite matrix V (d, d) of integers, as a ball."""
+    """The objective, as a ball, at the metric V 2^at. V (d, d): a positive definite matrix of integers."""
     (S, D), A = in_balls(given), balls(V, at)
     inverse = inverted(A)
     if given.t == 0.5:
@@ -293,14 +302,14 @@ def value(given: Instance, V: Any, at: int) -> Any:
 
 
 def bound(given: Instance, Y: FloatArray) -> Any:
-    """The lower bound from a feasible Y (d, d), as a ball. Y is not used if t is not 1/2."""
+    """The lower bound as a ball: 2 tr SY from a feasible Y (d, d) for t = 1/2, else t (1 - t) delta^2(S^-1, D)."""
     if given.t == 0.5:
         return 2 * (in_balls(given).S * balls(*whole(Y))).trace()
     return ball(given.t) * (1 - ball(given.t)) * squared_distance(product(given))
 
 
 def squared_distance(of: Any) -> Any:
-    """delta^2(A, B) as a ball, from `of` = A^-1 B."""
+    """delta^2(A, B) = sum_k log^2 lambda_k(A^-1 B) as a ball, from `of` = A^-1 B, a matrix of balls."""
     return total([found.log() ** 2 for found in spectrum(of)])
 
 
@@ -311,12 +320,15 @@ def spectrum(of: Any) -> list[Any]:
     """
     found = enclosed(of)
     if not all(each > 0 for each in found):
-        raise TooFewBits("an eigenvalue of a product is close to 0")
+        raise TooFewBits("an eigenvalue of S D, A S or A^-1 D is too close to 0 to prove that it is positive")
     return found
 
 
 def to_domain(given: Instance, Y: FloatArray) -> FloatArray:
-    """The symmetric part of Y (d, d), or a multiple of it, that is proved feasible with a bound above 0; else 0."""
+    """The symmetric part of Y (d, d), or a multiple of it, that is proved feasible with a bound above 0.
+
+    Zeros (d, d) if no such multiple is found, and if t is not 1/2.
+    """
     Y = Y / 2 + Y.T / 2
     if given.t == 0.5 and np.isfinite(Y).all() and Y.any():
         with precision():
@@ -340,7 +352,7 @@ def _multiples(given: Instance, Y: FloatArray) -> Iterator[FloatArray]:
 
 
 def _near_1(M: FloatArray) -> tuple[FloatArray, int]:
-    """A multiple of M with largest entry between 1/2 and 1, and an exponent e: M is the multiple times 2^e."""
+    """V and e with M = V 2^e. The largest absolute entry of V is at least 1/2 and below 1."""
     exponent = int(np.frexp(np.abs(M).max())[1])
     return np.ldexp(M, -exponent), exponent
 
@@ -351,7 +363,7 @@ def _is_feasible(given: Instance, Y: FloatArray) -> bool:
 
 
 def closed_form(given: Instance) -> FloatArray:
-    """The solution S^-1 #_t D = S^-1 (S D)^t (d, d), rounded to floats."""
+    """The optimal metric S^-1 (S D)^t (d, d), rounded to floats."""
     return with_enough_bits(lambda: _closed_form(given))
 
 
@@ -366,7 +378,7 @@ def _closed_form(given: Instance) -> FloatArray:
 
 
 def radius(given: Instance, A: FloatArray, gap: float) -> float:
-    """A bound of the Frobenius distance from A (d, d), which has this gap, to the optimum (docs/gmml.md)."""
+    """An upper bound of ||A - A*|| (Frobenius) for A (d, d) with this gap and the optimal A* (docs/gmml.md)."""
     if given.t != 0.5:
         log = math.sqrt(gap)
     else:
@@ -397,7 +409,7 @@ def _ordered(question: Question) -> OtherProblem | None:
 
 
 def _another_weight(question: Question) -> float | None:
-    """The weight t for which the solution has the determinant of the metric."""
+    """The t whose solution has the determinant of the user's metric; None if not in (0, 1), or if it is the given t."""
     given = question.checked(instance)
     S, D, A = (float(np.linalg.slogdet(M)[1]) for M in (*given.floats, question.metric))
     t = (A + S) / (D + S) if S + D else 0.0
@@ -509,14 +521,14 @@ class GMML(ConvexMethod[Instance]):
         return instance(X, y, **params)
 
     def problem(self, given: Instance) -> Any:
-        """The problem. Variable "A" (d, d). Raises ValueError if t is not 1/2."""
+        """The problem. Variable "A" (d, d). Raises ValueError if the weight t is not 1/2."""
         return problem(*_stated(given))
 
     def constraint_names(self, given: Instance) -> list[str]:
         return ["A psd"]
 
     def dual(self, given: Instance) -> Any:
-        """The dual. Variable "Y" (d, d). Raises ValueError if t is not 1/2."""
+        """The dual. Variable "Y" (d, d). Raises ValueError if the weight t is not 1/2."""
         return dual(*_stated(given))
 
     def objective(self, given: Instance, M: FloatArray) -> float:

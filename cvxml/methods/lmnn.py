@@ -213,7 +213,10 @@ def instance(
 
 
 def objective(given: Instance, M: FloatArray, squared: bool) -> float:
-    """(1 - mu) sum D_M(i, j) + mu sum [1 + D_M(i, j) - D_M(i, l)]_+ at M (d, d); `squared` squares each hinge."""
+    """(1 - mu) sum_ij D_M(i, j) + mu sum_ijl [1 + D_M(i, j) - D_M(i, l)]_+ at M (d, d).
+
+    The sums are over targets (i, j) and triplets (i, j, l). squared: each hinge is squared.
+    """
     pull = push = 0.0
     for (i, j), counts in zip(given.targets.tolist(), given.impostors, strict=True):
         D = _distances(given.X, i, M)
@@ -265,7 +268,7 @@ def evaluate(given: Instance, M: FloatArray, squared: bool) -> dict[str, Any]:
 
 
 def _distances(X: FloatArray, i: int, M: FloatArray) -> FloatArray:
-    """D_M(i, l) for every l (n,)."""
+    """The squared distance D_M(i, l) for every point l, (n,)."""
     difference = X[i] - X
     D: FloatArray = np.sum((difference @ M) * difference, axis=1)
     return D
@@ -309,7 +312,7 @@ def _missed(given: Instance, M: FloatArray) -> FloatArray:
 
 
 def _on_a_line(mu: float, m: float, objective: float) -> Hand:
-    """An example with a known optimum: a point at 0, its target at 1 and an impostor at 3."""
+    """The example of a point at 0, its target at 1 and an impostor at 3. m: the optimal metric, with this objective."""
     return Hand([[0.0], [1.0], [3.0]], [0, 0, 1], {"mu": mu, "targets": [[1], [], []]}, [[m]], objective)
 
 
@@ -364,7 +367,10 @@ class LMNN(FamilyMethod[Instance]):
 
     @property
     def HAND(self) -> tuple[Hand, ...]:  # type: ignore[override]
-        """One triplet on a line: the objective is (1 - mu) m + mu [1 - 8 m]_+, or has the squared hinge."""
+        """Examples with a known optimum: one triplet on a line, and one in the plane with the optimum 0.
+
+        On the line the objective is (1 - mu) m + mu [1 - 8 m]_+, or the same with the squared hinge.
+        """
         if self.squared:  # the optimum m solves 0.4 - 9.6 (1 - 8 m) = 0
             return (_on_a_line(0.6, 23 / 192, 0.4 * 23 / 192 + 0.6 / 24**2), _FREE)
         # For mu = 0.6 the slope -8 mu of the hinge is steeper than -(1 - mu), so m = 1/8. For mu = 0.1 it is flatter.
@@ -409,7 +415,10 @@ class LMNN(FamilyMethod[Instance]):
         return Family(regularizer, (Term(hinge, Triplets(given.targets, given.impostors)),), floor)
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
-        """Read "price" (t,) and "triplets" (t, 3) of i, j, l. Triplets that the problem does not have are dropped."""
+        """Read the dual variables "price" (t,) of "triplets" (t, 3), i, j, l.
+
+        Triplets that the problem does not have are dropped.
+        """
         return (Triplets(given.targets, given.impostors).read(dual),)
 
     def named(self, given: Instance, duals: Duals) -> Dual:
@@ -424,7 +433,7 @@ class LMNN(FamilyMethod[Instance]):
         return () if given.n_neighbors is None else ("targets",)
 
     def ties(self, given: Instance) -> int:
-        """The number of points with a tie for their last target."""
+        """The number of points whose last target is as near as a point that is not their target."""
         return given.ties
 
     def notes(self, given: Instance, found: Found, certificate: Certificate) -> Sequence[str]:
@@ -451,7 +460,7 @@ def misreadings(method: LMNN) -> dict[str, Misreading]:
         return question.checked(method.instance)
 
     def weights(ratio: Callable[[Instance], float | None]) -> Callable[[Question], OtherProblem | None]:
-        """The problem where a triplet weighs `ratio` times as much as a target."""
+        """Return the misreading in which a triplet weighs `ratio` times as much as a target, unless `ratio` is None."""
 
         def mu(question: Question) -> float | None:
             r = ratio(given(question))
@@ -552,7 +561,10 @@ def _with(p: Instance, targets: IntArray, impostors: Any) -> Instance:
 
 
 def _self_first(question: Question, p: Instance) -> Instance | None:
-    """Replace the last target of each point by the point itself, at distance 0, as its first target."""
+    """The problem in which each point is its own first target, and its last target is dropped.
+
+    None if targets or triplets were given.
+    """
     if not by_class(question):
         return None
     lists = p.target_lists()
@@ -565,9 +577,9 @@ def _euclid(p: Instance) -> FloatArray:
 
 
 def _only(choose: Callable[..., Any]) -> Callable[[Question, Instance], Instance]:
-    """Return the problem in which each point has triplets with one target only: the nearest or the furthest.
+    """Return a function that keeps the triplets of one target of each point only: the nearest or the furthest.
 
-    choose: min or max, by Euclidean distance.
+    choose: min for the nearest target, max for the furthest, by Euclidean distance.
     """
 
     def change(question: Question, p: Instance) -> Instance:
@@ -597,10 +609,11 @@ def _nearest_ten(question: Question, p: Instance) -> Instance | None:
 
 
 def _left_of_hardest(method: LMNN, question: Question) -> float:
-    """The relative gap in the problem where a target has only its largest slack.
+    """The relative gap of the user's metric in the problem that counts only the largest slack of each target.
 
     Dual variables with a sum of at most mu for each target give a lower bound of this problem. The result is inf if
-    the hinge is squared, if a target has no impostor, or if there are more than `MOST` triplets.
+    the hinge is squared, if a target has no impostor, if a metric nearby is clearly better, or if there are more than
+    `MOST` triplets.
     """
     import cvxpy as cp
 
@@ -655,9 +668,9 @@ class WeightedTargets(LMNN):
 
 
 def _left_of_unsquared(method: LMNN, question: Question) -> float:
-    """The relative gap, to first order, in LMNN with sqrt D in the pull.
+    """The relative gap of the user's metric M, to first order, if the pull has sqrt D in place of D.
 
-    sqrt D lies below its tangents D / (2 sqrt D_M) + constant. A metric M that is optimal with the tangents is
+    sqrt D lies below its tangents D / (2 sqrt D_M) + constant. If M is optimal with the tangents, it is
     stationary for the unsquared pull. inf if a target distance is near 0.
     """
     p = question.checked(method.instance)
@@ -669,7 +682,7 @@ def _left_of_unsquared(method: LMNN, question: Question) -> float:
 
 
 def _left_of_class_weights(method: LMNN, question: Question) -> float:
-    """The relative gap in LMNN with the weight n / (number of classes * n_c) for each point of a class of size n_c.
+    """The relative gap of the user's metric M, if a point weighs n / (number of classes * size of its class).
 
     Dual variables are computed for the triplets that M violates or nearly violates. inf if all classes have the same
     size, if triplets were given, or if the certificate does not decide.
@@ -712,7 +725,10 @@ def _left_of_class_weights(method: LMNN, question: Question) -> float:
 
 
 def _one_way(question: Question, p: Instance) -> Instance | None:
-    """The problem with only the first of the targets (i, j) and (j, i), and with its triplets."""
+    """The problem that counts two points once if each is a target of the other.
+
+    Of the rows (i, j) and (j, i) of `targets` only the first is kept, with its triplets. None if there is no such pair.
+    """
     seen: set[tuple[int, ...]] = set()
     keep = []
     for pair in p.targets.tolist():

@@ -52,7 +52,7 @@ UNMOVED = 1e-6  # smallest scale, per feature
 
 
 def problem(X: FloatArray, quadruplets: IntArray, w: FloatArray, A_0: FloatArray) -> Any:
-    """The problem, quadruplet by quadruplet. Variables: "M" (d, d) and "y" (q,)."""
+    """The problem, quadruplet by quadruplet. Variables: "M" (d, d) and "y" (q,), the y of each `comparison`."""
     import cvxpy as cp
 
     d = X.shape[1]
@@ -80,7 +80,11 @@ def problem(X: FloatArray, quadruplets: IntArray, w: FloatArray, A_0: FloatArray
 
 
 def comparison(u: Any, v: Any, y: Any) -> Any:
-    """The residual of a quadruplet, a minimum over y."""
+    """The residual of a quadruplet: [sqrt(u) - sqrt(v)]_+^2 as the minimum over y >= 0 of the result.
+
+    The result is the cvxpy expression u + y + v - 2 sqrt((u + y) v), which is convex. u, v: the squared distances of
+    the near and the far pair.
+    """
     import cvxpy as cp
 
     #: the least over y >= 0 of u + y + v - 2 sqrt((u + y) v), that is [sqrt(u) - sqrt(v)]_+^2
@@ -92,7 +96,7 @@ def comparison(u: Any, v: Any, y: Any) -> Any:
 def dual(X: FloatArray, quadruplets: IntArray, w: FloatArray, A_0: FloatArray) -> Any:
     """The dual of the problem.
 
-    Variables: "s" (q,), the weight of each near pair relative to w, and "r" (q,) of each far pair.
+    Variables: "s" (q,), the weights of the near pairs, and "r" (q,), those of the far pairs, both relative to w.
     """
     import cvxpy as cp
 
@@ -128,7 +132,7 @@ class Instance(Quadrupled):
 
     @property
     def alone(self) -> Any:
-        """(q,) True if both points of the far pair are equal."""
+        """For each quadruplet, (q,), True if both points of its far pair are equal."""
         return np.equal(self.far, 0).all(axis=1)
 
 
@@ -155,14 +159,15 @@ def instance(
         u, v = (np.sum((E @ C) ** 2, axis=1) for E in (given.near, given.far))
     if not (max(u.max(), v.max()) <= LARGEST and v[~given.alone].min(initial=1.0) >= 1 / LARGEST):
         raise ValueError(
-            f"X: squared distances under the prior are up to {max(u.max(), v.max()):.3g} and of far pairs down to "
-            f"{v.min():.3g}; rescale X, or the prior with it"
+            f"X: squared distances under the prior must be at most {LARGEST:g}, and at least {1 / LARGEST:g} for far "
+            f"pairs of different points; got up to {max(u.max(), v.max()):.3g}, and down to "
+            f"{v[~given.alone].min(initial=math.inf):.3g} for far pairs; rescale X, or the prior with it"
         )
     return given
 
 
 def objective(p: Instance, M: FloatArray) -> float:
-    """D_ld(M, A_0) + sum w (sqrt u - sqrt v)_+^2 at M (d, d); inf if M is singular."""
+    """D_ld(M, A_0) + sum_k w_k (sqrt u_k - sqrt v_k)_+^2 at M (d, d), for all quadruplets k; inf if M is singular."""
     losses = []
     for (a, b, c, e), w in zip(p.quadruplets.tolist(), p.weights.tolist(), strict=True):
         losses.append(w * max(0.0, _distance(p.X, M, a, b) - _distance(p.X, M, c, e)) ** 2)
@@ -394,9 +399,9 @@ class LSML(FamilyMethod[Instance]):
         return Family(LogDet(given.X, given.prior), terms, UNMOVED * given.X.shape[1], radius=radius)
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
-        """The dual variables from "s" (q,), any numbers except NaN.
+        """Read "s" (q,), the dual variables of the near pairs relative to w: any numbers except NaN.
 
-        Those of the far pairs follow from those of the near pairs (family/losses/residual.py).
+        The dual variables of the far pairs follow from them (family/losses/residual.py), and are 0 here.
         """
         s = dual_array(dual, "s", (len(given.quadruplets),))[given.counts]
         with np.errstate(over="ignore"):
@@ -404,7 +409,7 @@ class LSML(FamilyMethod[Instance]):
         return [Duals(np.concatenate([near, np.zeros(len(s))]), np.arange(2 * len(s)))]
 
     def named(self, given: Instance, duals: Duals) -> Dual:
-        """The dual variables as "s" (q,), 0 if a quadruplet has weight 0."""
+        """The dual variables of the near pairs, relative to w, as "s" (q,); 0 if a quadruplet has weight 0."""
         s = np.zeros(len(given.quadruplets))
         s[given.counts] = -duals.a[: len(given.counts)] / given.weights[given.counts]
         return {"s": s}

@@ -103,7 +103,7 @@ def dual(X: FloatArray, chunklets: IntArray, alpha: float) -> Any:
 
 
 def covariance(X: FloatArray, chunklets: IntArray) -> FloatArray:
-    """C (d, d) without alpha I, the covariance within chunklets: a mean over all points in chunklets."""
+    """The covariance within chunklets (d, d), C without alpha I: a mean over all points in chunklets."""
     C, n = np.zeros((X.shape[1],) * 2), 0
     for j in set(chunklets.tolist()) - {OUTSIDE}:
         points = X[chunklets == j]
@@ -193,12 +193,13 @@ def _given_chunklets(chunklets: Any, n: int) -> tuple[IntArray, list[int]]:
 
 
 def _check_attained(given: Instance) -> None:
-    """Raise ValueError if C is singular or 0 (by the exact rank), or if the optimum is outside the range of floats."""
+    """Raise ValueError if the covariance C is singular, by its exact rank, or the optimum is too large or small."""
     d = given.X.shape[1]
     rank = d if given.alpha > 0 else rank_along(given.X, given.linked)
     if rank == 0:
         raise ValueError(
-            "no point differs from the mean of its chunklet: every metric is optimal; give others"
+            "no point differs from the mean of its chunklet: every metric is optimal; "
+            "give chunklets of different points"
         )
     if rank < d:
         raise ValueError(
@@ -209,11 +210,17 @@ def _check_attained(given: Instance) -> None:
         )
     with precision():
         if not (ball(1) / LARGEST < optimum(given) < LARGEST):
-            raise ValueError("X: the optimum is too large or too small for double precision; rescale X")
+            raise ValueError(
+                f"X: the optimum d |C|^(1/d) must be between {1 / LARGEST:g} and {LARGEST:g}; rescale X, and alpha by "
+                "the square of the factor"
+            )
 
 
 def objective(given: Instance, M: FloatArray) -> float:
-    """1/n sum ||x_ji - m_j||_B^2 + alpha tr B for B = M / |M|^(1/d); inf if M (d, d) is singular."""
+    """The objective at B = M / |M|^(1/d), inf if M (d, d) is singular: 1/n sum_ji ||x_ji - m_j||_B^2 + alpha tr B.
+
+    The x_ji are the n points of the chunklets j with means m_j.
+    """
     return float(evaluate(given, M)["objective"])
 
 
@@ -243,13 +250,16 @@ def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
 
 
 def value(given: Instance, V: Any) -> Any:
-    """The objective at a positive definite matrix V (d, d) of integers, as a ball. A factor of V cancels."""
+    """The objective at V / |V|^(1/d), as a ball. V (d, d): a positive definite matrix of integers."""
     spent = sum((c * v for c, v in zip(given.C.entries(), V.entries(), strict=True)), start=flint().fmpq(0))
     return ball(spent) * (-ball(V.det()).log() / V.nrows()).exp()
 
 
 def bound(given: Instance, l: float) -> Any:
-    """The lower bound d l - d l log l + l log |C| from l > 0, as a ball; 0 if l or the bound is not positive."""
+    """The lower bound d l - d l log l + l log |C| from the dual variable l, as a ball.
+
+    0 if l is not a positive number, or if this bound is not positive.
+    """
     if not (math.isfinite(l) and l > 0):
         return ball(0)
     d, price = len(given.X[0]), ball(l)
@@ -258,13 +268,13 @@ def bound(given: Instance, l: float) -> Any:
 
 
 def optimum(given: Instance) -> Any:
-    """The optimal value d |C|^(1/d), as a ball."""
+    """The optimal value d |C|^(1/d), as a ball, with C the covariance within chunklets plus alpha I."""
     d = len(given.X[0])
     return d * (ball(given.det).log() / d).exp()
 
 
 def closed_form(given: Instance) -> tuple[FloatArray, float]:
-    """The optimal B (d, d) and l, rounded to floats."""
+    """The optimal B (d, d) and the optimal dual variable l, rounded to floats."""
     return with_enough_bits(lambda: _closed_form(given))
 
 
@@ -279,7 +289,7 @@ def _closed_form(given: Instance) -> tuple[FloatArray, float]:
 
 
 def _weighted(share: Callable[[IntArray], Any], sentence: str) -> Misreading:
-    """Return the misreading in which a chunklet of size n_j has the weight share(n_j) in C instead of n_j.
+    """Return the misreading in which a chunklet of n_j points weighs share(n_j) in the covariance C, not n_j.
 
     It equals RCA with the points of each chunklet moved toward their mean, or away from it.
     """
@@ -336,7 +346,7 @@ def _recycled(points: FloatArray) -> FloatArray:
 
 
 def _of_rank(question: Question) -> OtherProblem | None:
-    """The problem restricted to the range of the metric, if its rank is at least 2 and less than d."""
+    """The problem restricted to the range of the user's metric; None unless its rank is at least 2 and less than d."""
     values, vectors = np.linalg.eigh((question.metric + question.metric.T) / 2)
     seen = values > 1e-10 * values[-1]
     if seen.all() or np.count_nonzero(seen) < 2:  # in one dimension every metric is optimal
@@ -441,7 +451,7 @@ class RCA(ConvexMethod[Instance]):
         return int(np.count_nonzero(given.chunklets != OUTSIDE))
 
     def duals(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
-        """The dual variable "l" (1,) of the constraint."""
+        """The dual variable "l" (1,) of the constraint |B| >= 1."""
         return {"l": np.reshape(values["l"], 1)}
 
     def objective(self, given: Instance, M: FloatArray) -> float:

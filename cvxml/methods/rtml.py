@@ -67,7 +67,7 @@ def problem(X: FloatArray, triplets: IntArray, lam: float, width: float) -> Any:
 
 
 def loss(v: Any, width: float) -> Any:
-    """The loss of a triplet."""
+    """The loss of a triplet: the smoothed hinge l(v), as a cvxpy expression of v = <M, H_t>."""
     import cvxpy as cp
 
     if width == 0:
@@ -126,20 +126,20 @@ def instance(
 ) -> Instance:
     """Check the inputs. Raises ValueError for bad input.
 
-    X (n, d), y (n,) labels, lam > 0, triplets (t, 3). width: 0, or between `LEAST_WIDTH` and 1. Triplets that are not
-    given have n_neighbors targets per point.
+    X (n, d), y (n,) labels, lam > 0, triplets (t, 3). width: 0, or between `LEAST_WIDTH` and 1. n_neighbors:
+    targets per point, if triplets are not given.
     """
     points, lam, width = check_X(X), check_positive(lam, "lam"), check_number(width, "width")
     if not (width == 0 or LEAST_WIDTH <= width <= 1):
         raise ValueError(
-            f"width must be within {LEAST_WIDTH:g} and 1, the margin, or 0 for the hinge; got {width:g}"
+            f"width must be 0, for the hinge, or between {LEAST_WIDTH:g} and 1, the margin; got {width:g}"
         )
     check_units(points, lam, "lam", "lam / s^4")
     return Instance(**vars(compared(points, y, n_neighbors, triplets)), lam=lam, width=width)
 
 
 def objective(given: Instance, M: FloatArray) -> float:
-    """sum l(<M, H_t>) + lam/2 ||M||^2"""
+    """sum_t l(<M, H_t>) + lam/2 ||M||^2 at M (d, d), with the smoothed hinge l and H_t = X_il - X_ij for triplets t."""
     losses = [_loss(v, given.width) for v in given.margins(M)]
     return float(np.sum(losses)) + given.lam / 2 * float(np.sum(M**2))
 

@@ -103,7 +103,7 @@ class Instance(WithVectors):
 
     @property
     def basis(self) -> FloatArray:
-        """The columns of A, as rows (r, d)."""
+        """The columns of A as the rows of a matrix (r, d)."""
         return np.ascontiguousarray(self.A.T)
 
 
@@ -118,8 +118,8 @@ def instance(
 ) -> Instance:
     """Check the inputs. Raises ValueError for bad input.
 
-    X (n, d), y (n,) labels, C > 0, A (d, r), by default the identity, triplets (t, 3). Triplets that are not given have
-    n_neighbors targets per point.
+    X (n, d), y (n,) labels, C > 0, A (d, r), by default the identity, triplets (t, 3). n_neighbors: targets per
+    point, if triplets are not given.
     """
     points, C = check_X(X), check_positive(C, "C")
     check_metric(points.shape[1])
@@ -132,7 +132,7 @@ def instance(
 
 
 def objective(given: Instance, M: FloatArray) -> float:
-    """1/2 ||M||^2 + C sum [1 - <M, H_t>]_+"""
+    """1/2 ||M||^2 + C sum_t [1 - <M, H_t>]_+ at M (d, d), with H_t = X_il - X_ij for triplets t."""
     return float(np.sum(M**2)) / 2 + given.C * float(np.sum([max(0.0, 1 - v) for v in given.margins(M)]))
 
 

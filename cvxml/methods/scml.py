@@ -117,7 +117,7 @@ def instance(
     """Check the inputs. Raises ValueError for bad input.
 
     X (n, d), y (n,) labels, basis (K, d), triplets (t, 3). n_basis: the largest number of vectors made from triplets,
-    by default `A_FEATURE` d. Triplets that are not given have n_neighbors targets per point.
+    by default `A_FEATURE` (20) times d. n_neighbors: targets per point, if triplets are not given.
     """
     points, beta = check_X(X), check_positive(beta, "beta")
     check_units(points, beta, "beta", "beta / s^2")
@@ -145,7 +145,7 @@ def basis_of(X: FloatArray, triplets: IntArray, count: int) -> FloatArray:
     E = E[E.any(axis=1)]
     if len(E) == 0:
         raise ValueError(
-            "the points of every triplet are equal: there is no direction for a basis; give basis"
+            "the points of every triplet are equal, so no direction for a basis follows from them; give basis"
         )
     if len(E) > count:
         E = E[np.arange(count) * len(E) // count]
@@ -155,7 +155,7 @@ def basis_of(X: FloatArray, triplets: IntArray, count: int) -> FloatArray:
 
 
 def objective(given: Instance, M: FloatArray) -> float:
-    """beta sum w + mean [1 - <M, H_t>]_+, where w are the weights of M"""
+    """beta sum_k w_k + (1/m) sum_t [1 - <M, H_t>]_+ at M (d, d), where w are the weights of M with the smallest sum."""
     w = weighted(M, given.basis, given.X).w
     return given.beta * float(np.sum(w)) + float(np.mean([max(0.0, 1 - v) for v in given.margins(M)]))
 
@@ -286,7 +286,7 @@ class SCML(CombinationMethod[Instance]):
         return Family(weights, (Term(Hinge(number(1) / given.count), self.rows(given)),))
 
     def above(self, given: Instance, M: FloatArray) -> float:
-        """beta times a bound on how far the sum of the computed weights is above the smallest sum that gives M."""
+        """beta times an upper bound of (sum of the computed weights of M) - (smallest sum of weights that give M)."""
         return given.beta * above_least(weighted(M, given.basis, given.X).w, given.basis)
 
     def stored(self, given: Instance) -> dict[str, Any]:

@@ -10,6 +10,8 @@ Model of rounding (N. Higham, Accuracy and stability of numerical algorithms, 20
 - A radius is a sum of products of numbers >= 0. UP times its float is above the exact value.
 The other half of EPS also covers a constant that is the float nearest to a fraction.
 
+The docstring of an operation is its formula for the numbers x of the enclosure, entry by entry.
+
 A radius of inf or NaN means that the number is unknown. Every operation passes this on. Overflow and divisors that
 may be 0 give such radii, and warnings of numpy: proofs work within np.errstate(all="ignore").
 """
@@ -146,7 +148,7 @@ class Enclosure:
         return Enclosure(np.minimum(self.mid, end), _beyond(self.rad, np.minimum(end - self.mid, 0.0)))
 
     def group_max(self, group: Any, count: int, start: float = -math.inf) -> Enclosure:
-        """max(start, the largest x of each group). group (t,): the group of each number, 0..count - 1."""
+        """max(start, the largest x of each group): (count,). group (t,): the group 0..count - 1 of each number."""
         mid, low, high = (np.full(count, start) for _ in range(3))
         np.maximum.at(mid, group, self.mid)
         np.maximum.at(low, group, self.mid - self.rad)
@@ -172,7 +174,10 @@ class Enclosure:
         return _rounded(value, (float(rad) + lost) * _sum_of(n))
 
     def group_sum(self, group: Any, count: int) -> Enclosure:
-        """The sum of each group. It is exact for whole multiples of a unit if the sums stay below 2^53 units."""
+        """The sum of the x of each group: (count,). group (t,): the group 0..count - 1 of each number.
+
+        The sums are exact for whole multiples of a unit if they stay below 2^53 units.
+        """
         mid, size = (np.bincount(group, x, count) for x in (self.mid, np.abs(self.mid)))
         if self.exact and _whole(self.mid, float(size.max(initial=0.0))):
             return Enclosure(mid)
@@ -204,7 +209,7 @@ class Enclosure:
         return _wider(mid, rad)
 
     def log_sum_exp(self, counts: Any) -> Enclosure:
-        """log sum e^x (g,) of each row of x (g, n), over the entries where counts (g, n) is True."""
+        """log sum e^x (g,), summed over the entries of each row of x (g, n) where `counts` (g, n) is True."""
         x, r = np.where(counts, self.mid, -np.inf), np.where(counts, self.rad, 0.0)
         most, n = r.max(axis=1), x.shape[1]
         largest = x.max(axis=1)
@@ -310,15 +315,15 @@ def _wider(mid: Any, rad: Any) -> Enclosure:
 
 
 def _beyond(rad: Any, apart: Any) -> Any:
-    """A bound of the distance by which x can pass an end, if x is within `rad` of a midpoint.
+    """A bound of |max(x, end) - max(m, end)| for x within `rad` of m. The same holds for min.
 
-    apart: minus the distance of the midpoint from the end.
+    apart: min(m - end, 0) for max, min(end - m, 0) for min.
     """
     return np.maximum(rad * UP + apart, 0.0) * UP
 
 
 def _relative(rad: Any, mid: Any) -> Any:
-    """A bound of |log x - log mid| for x within rad of mid."""
+    """A bound of |log x - log mid| for x within `rad` of `mid`; inf if x may be 0."""
     if isinstance(rad, float) and rad == 0.0:
         return 0.0
     least = mid - rad * UP
@@ -326,7 +331,7 @@ def _relative(rad: Any, mid: Any) -> Any:
 
 
 def _exp_excess(x: Any, slope: Any) -> Any:
-    """e^x - 1 - x. The series leaves out x^6/720, which is below EPS of the sum."""
+    """e^x - 1 - x for floats x, where slope = e^x - 1 is given. The series leaves out x^6/720, below EPS of the sum."""
     series = x * x / 2 * (1 + x / 3 * (1 + x / 4 * (1 + x / 5)))
     return np.where(np.abs(x) < MAX_SERIES, series, np.maximum(slope - x, 0.0))
 
@@ -355,5 +360,5 @@ def _whole(x: Any, largest: float) -> bool:
 
 
 def _sum_of(n: int) -> float:
-    """A factor that bounds the rounding of a sum of n numbers >= 0."""
+    """A factor: the exact sum of n numbers >= 0 is at most this times their computed sum."""
     return 1 + (n + 32) * EPS

@@ -50,7 +50,7 @@ def judged(A: FloatArray, root: ArrayLike | None = None) -> Squares:
 
 
 def matrix(V: Any, unit: Fraction) -> Any:
-    """V unit for a matrix V of flint's integers, as an object array of flint's rationals."""
+    """The matrix unit * V, for a matrix V of flint's integers, as an object array of flint's rationals."""
     factor = flint().fmpq(unit.numerator, unit.denominator)
     found = np.empty((V.nrows(), V.ncols()), dtype=object)
     found[:] = [[factor * entry for entry in row] for row in V.tolist()]
@@ -64,13 +64,16 @@ class Distances(NamedTuple):
     unit: Fraction
 
     def total(self, pairs: IntArray, w: Sequence[Fraction]) -> Fraction:
-        """sum w_p D_p"""
+        """The sum over pairs p (m, 2), with weights w (m,), of w_p times the squared distance of the pair."""
         terms = (weight * self.D[i][j] for (i, j), weight in zip(pairs.tolist(), w, strict=True))
         return sum(terms, Fraction(0)) * self.unit
 
 
 class Plane(NamedTuple):
-    """Points X (n, d) as integers times 2^at."""
+    """Points X (n, d) as integers times 2^at.
+
+    w holds a weight for each of the pairs (m, 2), and X_p = (x_i - x_j)(x_i - x_j)^T for the pair p = (i, j).
+    """
 
     points: Any
     at: int
@@ -80,7 +83,7 @@ class Plane(NamedTuple):
         return Distances(D, scaled(1, 2 * self.at + metric.at))
 
     def outer(self, pairs: IntArray, w: Sequence[Fraction]) -> tuple[Any, int]:
-        """sum w_p X_p as a pair (S, common): the sum is S 4^at / common, with integers S (d, d)."""
+        """sum_p w_p X_p as two results (S, common): the sum is S 4^at / common, with integers S (d, d)."""
         common = math.lcm(*(weight.denominator for weight in w)) if len(w) else 1
         weights: dict[tuple[int, int], int] = {}
         for (i, j), weight in zip(pairs.tolist(), w, strict=True):
@@ -89,7 +92,7 @@ class Plane(NamedTuple):
         return weighted_outer(rows, weights), common
 
     def diagonal(self, pairs: IntArray, w: Sequence[Fraction]) -> list[Fraction]:
-        """The diagonal (d,) of sum w_p X_p."""
+        """The diagonal (d,) of sum_p w_p X_p."""
         rows = [[int(entry) for entry in row] for row in self.points.tolist()]
         sums = [Fraction(0)] * len(rows[0])
         for (i, j), weight in zip(pairs.tolist(), w, strict=True):
@@ -97,7 +100,7 @@ class Plane(NamedTuple):
         return [total * scaled(1, 2 * self.at) for total in sums]
 
     def psd(self, pairs: IntArray, w: Sequence[Fraction]) -> bool:
-        """True if sum w_p X_p is psd, decided exactly."""
+        """True if sum_p w_p X_p is psd, decided exactly."""
         return is_psd(self.outer(pairs, w)[0])
 
 

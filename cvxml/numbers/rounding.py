@@ -51,7 +51,7 @@ class Points(NamedTuple):
 
 
 class Distances(NamedTuple):
-    """Squared distances, and bounds of their errors."""
+    """Squared distances D, and bounds of their errors, arrays of one shape."""
 
     D: FloatArray
     error: FloatArray
@@ -69,9 +69,10 @@ class Products(NamedTuple):
     reach: FloatArray  # (n,)
 
     def below(self, i: Any, limit: FloatArray) -> tuple[Any, Any, FloatArray, FloatArray]:
-        """The pairs (i, k) for which D may be below limit (m,), for the points i (m,) and all points k.
+        """The pairs for which D_ik may be below its limit, for the points i (m,) with `limit` (m,), and all points k.
 
-        Returns four arrays (t,): the position of the point in i, k, D, and a bound of the error of D.
+        Returns four arrays (t,): the position of the pair's first point in i, the point k, D_ik, and a bound of its
+        error.
         """
         half = self.left[i] @ self.right.T
         half *= -2.0
@@ -86,7 +87,8 @@ class Products(NamedTuple):
 class Seen(NamedTuple):
     """Points, and their images under a root of the metric A (d, d).
 
-    root root^T is psd, and it replaces A. `miss` bounds the difference.
+    root root^T is psd, and it replaces A. `miss` bounds the difference. D_ik = (x_i - x_k)^T A (x_i - x_k) is the
+    squared distance of two points.
     """
 
     root: FloatArray  # (d, m)
@@ -103,7 +105,7 @@ class Seen(NamedTuple):
         return Distances(D, _squared(np.sqrt(D), error, self.root.shape[1]) + beside)
 
     def between(self, images: Points, i: Any, k: Any) -> Distances:
-        """D of the points i and k (t,).
+        """D_ik for the pairs of points i and k, both (t,).
 
         images: the images of all points under the root, to twice the working precision.
         """
@@ -114,7 +116,7 @@ class Seen(NamedTuple):
         return Distances(D, _squared(np.sqrt(D), error, z.shape[1]) + beside)
 
     def from_points(self, i: IntArray) -> Distances:
-        """D from the points i (m,) to all points: (m, n).
+        """D_ik (m, n) from the points i (m,) to all points k.
 
         Computed from differences, so small distances keep their digits.
         """
@@ -129,9 +131,9 @@ class Seen(NamedTuple):
         )
 
     def reach(self) -> FloatArray:
-        """Bounds (n,) of the errors of distances by products.
+        """Bounds `reach` (n,) for distances that are computed by products of images z_i.
 
-        The distance of i and k is |z_i|^2 + |z_k|^2 - 2 z_i z_k for their images z, up to reach_i + reach_k.
+        D_ik is |z_i|^2 + |z_k|^2 - 2 z_i z_k, up to reach_i + reach_k.
         """
         z, error = self.images
         a = np.linalg.norm(z, axis=1)
@@ -149,7 +151,7 @@ def _squared(length: FloatArray, error: FloatArray, m: int) -> FloatArray:
 
 
 def images(P: FloatArray, T: FloatArray) -> Images:
-    """P T for exact rows P (n, d) and exact T (d, r).
+    """The product P T for exact P (n, d) and exact T (d, r), with a bound of the error of each row.
 
     The floats P given are within half an ulp of the exact entries.
     """
@@ -158,7 +160,7 @@ def images(P: FloatArray, T: FloatArray) -> Images:
 
 
 def points(X: FloatArray, T: FloatArray) -> Points:
-    """X T for exact X (n, d) and T (d, r), up to a shift, to twice the working precision.
+    """The product X T for exact X (n, d) and T (d, r), up to a common shift of its rows, to twice working precision.
 
     This keeps the digits even if T is large and its columns cancel. Both factors are cut into slices of so few bits
     that no sum of products of slices is rounded, in any order of summation (K. Ozaki, T. Ogita, S. Oishi, S. Rump,
@@ -190,9 +192,10 @@ def _exponent(A: FloatArray) -> IntArray:
 
 
 def _slices(A: FloatArray, shift: IntArray, bits: int) -> tuple[IntArray, list[FloatArray]]:
-    """Exponents (m,) and integers A_k, k = 1..SLICES, with A 2^shift = 2^exponent sum_k A_k 2^(-k bits) + remainder.
+    """Exponents (m,) of the rows of A (m, d), and matrices A_k (m, d) of integers of about `bits` bits.
 
-    The remainder is at most half of the last unit. Rows are scaled, so no number overflows or underflows.
+    A 2^shift = 2^exponent sum_k A_k 2^(-k bits) + remainder, for k = 1..SLICES. The remainder is at most half of the
+    last unit. Rows are scaled, so no number overflows or underflows.
     """
     mantissa, exponent = np.frexp(A)
     exponent = exponent.astype(np.intp) + shift
@@ -253,7 +256,7 @@ def seen(X: FloatArray, A: FloatArray) -> Seen:
 
 
 def squares_of(rows: Images, w: FloatArray) -> tuple[FloatArray, float]:
-    """sum_t w_t l_t l_t^T (r, r) over exact rows l_t, and a bound of its error in norm.
+    """sum_t w_t l_t l_t^T (r, r) over exact rows l_t, and a bound of its error in Frobenius norm.
 
     The bound also holds if every w_t is rounded a few times more. The sum is taken in blocks, so that errors grow
     with the square root of the number of rows.
@@ -272,7 +275,10 @@ def squares_of(rows: Images, w: FloatArray) -> tuple[FloatArray, float]:
 
 
 def squares_of_pairs(images: Points, pairs: Any, w: FloatArray) -> tuple[FloatArray, float]:
-    """Like `squares_of`, for the differences of images over pairs (p, 2). Works on some pairs at a time."""
+    """sum_t w_t e_t e_t^T (r, r) over pairs (p, 2) with the differences e_t of their images, and a bound of its error.
+
+    The bound is that of `squares_of`.
+    """
     (n, r), moved, size = images.high.shape, 0.0, 0.0
     if r >= WIDE and len(w) > SEVERAL * n:
         return _by_points(images, pairs, w)
@@ -289,9 +295,10 @@ def squares_of_pairs(images: Points, pairs: Any, w: FloatArray) -> tuple[FloatAr
 
 
 def _by_points(images: Points, pairs: Any, w: FloatArray) -> tuple[FloatArray, float]:
-    """Like `squares_of_pairs`, as sum_i z_i q_i^T with q_i = sum_j w_ij (z_i - z_j).
+    """The same as `squares_of_pairs`, computed as sum_i z_i q_i^T with q_i = sum_j w_ij (z_i - z_j).
 
-    Faster if there are far fewer points than pairs.
+    z_i is the image of the point i, and w_ij the weight of the pair i, j. This is faster if there are far fewer points
+    than pairs.
     """
     z, n = images.high, len(images.high)
     i, j = np.concatenate([pairs, pairs[:, ::-1]]).T

@@ -120,7 +120,7 @@ def _as_integers(X: FloatArray) -> np.ndarray:
 
 
 def _matrix(rows: np.ndarray) -> Any:
-    """The integers `rows` as a matrix modulo the prime."""
+    """The integers `rows` (p, d) as flint's matrix modulo the prime."""
     return flint().nmod_mat(flint().fmpz_mat(rows.tolist()), PRIME)
 
 
@@ -147,7 +147,7 @@ def rank_of(rows: np.ndarray) -> int:
 
 
 def _is_at_most(rows: np.ndarray, modulo: Any, rank: int) -> bool:
-    """True if every column of `rows` is proved to be a combination of `rank` of them.
+    """True if every column of `rows` is proved to be a combination of `rank` of its columns.
 
     Only coefficients with numerators and denominators up to `LARGEST` are found. Columns with larger ones give False.
     modulo: the rows modulo the prime. Its reduced row echelon form holds the coefficients modulo the prime.
@@ -175,7 +175,10 @@ def _is_at_most(rows: np.ndarray, modulo: Any, rank: int) -> bool:
 
 
 def _as_fractions(residues: list[int]) -> tuple[list[int], int] | None:
-    """Numerators and a common denominator, at most `LARGEST`, with these residues; None if they are not found."""
+    """Numerators and a common denominator of the fractions with these residues modulo the prime.
+
+    None if none of at most `LARGEST` are found.
+    """
     denominator = 1
     for residue in residues:
         value = residue * denominator % PRIME
@@ -188,7 +191,7 @@ def _as_fractions(residues: list[int]) -> tuple[list[int], int] | None:
 
 
 def _denominator(residue: int) -> int:
-    """The denominator of the fraction with this residue and a numerator of at most `LARGEST`.
+    """The denominator of the fraction with this residue modulo the prime and a numerator of at most `LARGEST`.
 
     Found by the extended Euclidean algorithm, stopped at the first remainder of at most `LARGEST`.
     """

@@ -22,7 +22,7 @@ class Approximate(NamedTuple):
 
 
 def summed(terms: Sequence[float] | FloatArray) -> float:
-    """The sum, rounded once; nan if it overflows, or if it adds inf and -inf."""
+    """The exact sum of the terms, rounded once to a float; nan if it overflows, or if it adds inf and -inf."""
     try:
         return math.fsum(terms)
     except (OverflowError, ValueError):
@@ -30,7 +30,7 @@ def summed(terms: Sequence[float] | FloatArray) -> float:
 
 
 def total(terms: FloatArray, error: FloatArray) -> Approximate:
-    """The sum in working precision, with an error bound that holds for any order of summation.
+    """The sum of the terms in working precision, with an error bound that holds for any order of summation.
 
     error: bounds of the absolute errors of the terms, of the same shape.
     """
@@ -39,7 +39,7 @@ def total(terms: FloatArray, error: FloatArray) -> Approximate:
 
 
 def accurate_sum(terms: FloatArray) -> Approximate:
-    """The sum in about twice the working precision.
+    """The sum of the terms in about twice the working precision, with a bound of its error.
 
     `error` excludes the final rounding of the sum. It is 0 up to `MAX_TERMS_LOOP` terms, else of order
     EPS^2 sum |terms|.

@@ -8,6 +8,8 @@
 
 A formula may use + - * /, indices and these functions. Its constants enter by `like`. An exact number stays rational
 until a root, a logarithm or an exponential is taken. From there on it is a ball (core/balls.py).
+
+x is an array of numbers of one kind. The docstring of a function that acts on each entry of x is its formula.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from cvxml.numbers.enclosures import Enclosure
 
 
 def exact(values: Iterable[Any]) -> Any:
-    """Fractions, integers or floats (t,) as an object array of flint's rationals, without rounding."""
+    """Return fractions, integers or floats (t,) as an object array of flint's rationals, without rounding."""
     given = [_rational(value) for value in values]
     found = np.empty(len(given), dtype=object)
     found[:] = given
@@ -48,10 +50,10 @@ def is_exact(x: Any) -> bool:
 
 
 def like(x: Any, constant: Any, rounded: int = 0) -> Any:
-    """A constant, or an array of constants, as numbers of the kind of x. A constant is a float or a fraction.
+    """Return a constant, or an array of constants, as numbers of the kind of x. A constant is a float or a fraction.
 
-    rounded: the number of roundings of a float that may be a rounded fraction; the radius is then EPS |constant| for
-    each. The constant factor of a whole loss does not need this, because every operation has room for it.
+    rounded: how many roundings separate a float constant from the exact one; each adds EPS |constant| to the radius of
+        an enclosure. The constant factor of a whole loss may have 0, because every operation has room for one rounding.
     """
     if is_exact(x):
         return _rational(constant) if np.ndim(constant) == 0 else _exact_array(constant)
@@ -74,7 +76,10 @@ def floats(x: Any) -> Any:
 
 
 def balls(x: Any) -> Any:
-    """Exact numbers as balls, because the common denominator of a sum of many fractions could fill the memory."""
+    """Return exact numbers as balls, and other numbers unchanged.
+
+    The common denominator of a sum of many fractions could fill the memory.
+    """
     return _each(x, ball) if is_exact(x) else x
 
 
@@ -87,7 +92,7 @@ def _each(x: Any, function: Callable[[Any], Any]) -> Any:
 
 
 def _middle(enclosed: Callable[[Enclosure], Enclosure]) -> Callable[[Any], Any]:
-    """The function of floats that returns the midpoints of `enclosed`."""
+    """Return a function of floats: the midpoints of the enclosures that `enclosed` returns."""
 
     def function(x: Any) -> Any:
         with np.errstate(all="ignore"):
@@ -108,7 +113,10 @@ def _softplus(x: Any) -> Any:
 def _function(
     enclosed: Callable[[Enclosure], Enclosure], of_floats: Callable[[Any], Any], of_one: Callable[[Any], Any]
 ) -> Callable[[Any], Any]:
-    """A function of all three kinds of numbers, from one function for each kind."""
+    """Return a function of all three kinds of numbers, made from one function for each kind.
+
+    of_one: the function of a single exact number.
+    """
 
     def function(x: Any) -> Any:
         if isinstance(x, Enclosure):
@@ -189,7 +197,7 @@ def matmul(a: Any, b: Any) -> Any:
 
 
 def fraction(x: Any) -> Any:
-    """An exact number as a fraction, or as a ball if it is one. An integer is an exact number too."""
+    """Return an exact number or an integer as a Fraction; a ball is returned unchanged."""
     if isinstance(x, int):
         return Fraction(x)
     return x if isinstance(x, flint().arb) else Fraction(int(x.p), int(x.q))
@@ -200,7 +208,7 @@ def least(x: Any) -> Any:
 
 
 def log_sum_exp(x: Any, counts: Any) -> Any:
-    """log sum e^x (g,) of each row of x (g, n), over the entries where counts (g, n) is True.
+    """log sum e^x (g,), summed over the entries of each row of x (g, n) where `counts` (g, n) is True.
 
     Exact x must be rational.
     """
@@ -219,7 +227,7 @@ def _log_sum_exp(row: list[Any]) -> Any:
 
 
 def group_sum(x: Any, group: Any, count: int) -> Any:
-    """The sum of each group. group (t,): the group of each number, 0..count - 1."""
+    """The sum of the x of each group: (count,). group (t,): the group 0..count - 1 of each number."""
     if isinstance(x, Enclosure):
         return x.group_sum(group, count)
     if not is_exact(x):
@@ -230,7 +238,7 @@ def group_sum(x: Any, group: Any, count: int) -> Any:
 
 
 def group_max(x: Any, group: Any, count: int, start: float = -np.inf) -> Any:
-    """max(start, the largest x of each group)."""
+    """max(start, the largest x of each group): (count,). group (t,): the group 0..count - 1 of each number."""
     if isinstance(x, Enclosure):
         return x.group_max(group, count, start)
     if not is_exact(x):

@@ -146,7 +146,7 @@ class Cells:
         self._settle_thousands()
 
     def __str__(self) -> str:
-        """Describe in words how the file differs from most files."""
+        """Return in words how the file differs from most files: its separator, decimal commas, and encoding."""
         names = {sign: name for name, sign in SEPARATORS.items()}
         said = (
             [] if self.separator == "," else [f"{names.get(self.separator, self.separator)}s between cells"]

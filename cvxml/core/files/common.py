@@ -49,7 +49,10 @@ def named(path: Path) -> str:
 
 @contextmanager
 def naming(path: Path, doing: str, remedy: str) -> Iterator[None]:
-    """Turn the errors of the block into a ValueError that names the file, the failure and a remedy."""
+    """Turn the errors of the block into a ValueError that names the file, the failure and a remedy.
+
+    doing: "read" or "written".
+    """
     try:
         yield
     except Unsettled as error:

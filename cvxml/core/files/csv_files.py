@@ -1,4 +1,8 @@
-"""Read columns of cells, with or without a header: numbers, and the text of columns that may be labels."""
+"""Read columns of cells, with or without a header: numbers, and the text of columns that may be labels.
+
+header: True or False if the user said whether the first line is a header, else None. labelled: True for a table, in
+which one column may hold words.
+"""
 
 from __future__ import annotations
 
@@ -121,8 +125,9 @@ def _not_data_nor_header(line: int, cells: list[str]) -> Unsettled:
 def _commented(written: Cells, width: int, named: bool) -> list[str]:
     """Return the column names in a comment above the data, as numpy.savetxt writes them with header=; else [].
 
-    Only a comment with as many cells as the data holds names. named: the names matter. Raises ValueError for a comment
-    that may be a point, and if the names matter and two comments may hold them.
+    Only a comment with as many cells as the data can hold names. named: True if the names will be used.
+
+    Raises ValueError for a comment that may be a point, and if two comments may hold names that will be used.
     """
     found = [(line, cells) for line, cells in written.commented() if len(cells) == width]
     for line, cells in found:
@@ -142,7 +147,10 @@ def _commented(written: Cells, width: int, named: bool) -> list[str]:
 def _header(
     first: tuple[int, list[str]], written: Cells, header: bool | None, labelled: bool
 ) -> tuple[list[str], bool]:
-    """Return the column names, and whether the first line that is not a comment is a header."""
+    """Return the column names, and True if the first line that is not a comment is a header.
+
+    first: that line, as its number and its cells.
+    """
     line, cells = first
     if any(number(cell) is not None for cell in cells):  # a line without numbers is itself a header
         names = _commented(written, len(cells), labelled and header is not False)
@@ -228,7 +236,7 @@ def load_csv(
 ) -> Columns:
     """Return the columns of a file; all cells must be numbers, except in the columns that may be text.
 
-    labelled: the file is a table, and one column may hold words.
+    packed: the file is compressed by gzip.
     kept, left_out: return the columns with text and the columns that the user leaves out, for the names and the number
         of columns.
     square: the numbers are a square matrix, and its first line may be 0, 1, 2, ...
@@ -318,8 +326,8 @@ def not_a_number(
 ) -> Unsettled:
     """Return the error for a cell that should be a number.
 
-    columns: the column of the cell, then others that are no numbers either. names: of all columns. labelled: the file
-    is a table, so that --drop can leave the columns out.
+    columns: the column of the cell, then others that are no numbers either. names: of all columns. If `labelled`, the
+    message offers --drop to leave the columns out.
     """
     text, name = cell.strip(), names[columns[0]].strip() if names else ""
     place = f"line {line}, column {columns[0] + 1}" + (f" ({name[:40]!r})" if name else "")

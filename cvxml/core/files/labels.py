@@ -1,6 +1,8 @@
 """Read labels from columns of cells, arrays and JSON lists. Different labels stay different.
 
 If two classes became one, such as 01 and 1, the certificate would be for another problem.
+
+called: the words for the column in a message. place: a function that returns the words for a row, counted from 0.
 """
 
 from __future__ import annotations
@@ -55,8 +57,6 @@ def cell_labels(cells: Sequence[str], called: str, place: Callable[[int], str]) 
     """Return the labels in a column: int64, float64 or str.
 
     cells: without blanks at their ends.
-    called: the column in words.
-    place: returns the words for a row, counted from 0.
 
     Raises ValueError for missing labels, and for different texts of one whole number.
     """

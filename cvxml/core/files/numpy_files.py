@@ -62,7 +62,10 @@ def _typed(raw: NDArray[np.uint8], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def _read_npy(stream: IO[bytes], size: int, most: float = math.inf) -> NDArray[Any]:
-    """Return the array in a stream of `size` bytes. most: its largest size in bytes, with at least 8 bytes a number."""
+    """Return the array in a stream of `size` bytes.
+
+    most: the limit of the array's size in bytes, in which a number counts at least 8 bytes.
+    """
     if size > common.MAX_BYTES:
         raise ValueError(f"it has {size} bytes, more than {common.MAX_BYTES}")
     head = stream.read(min(size, _HEAD_BYTES))
@@ -78,8 +81,8 @@ def _read_npy(stream: IO[bytes], size: int, most: float = math.inf) -> NDArray[A
 def _refuse_unpacked(size: int, most: float) -> None:
     if size > most:
         raise Unsettled(
-            f"it unpacks to {size} bytes, and {most} are the limit for a file of its size; write it uncompressed, with "
-            "numpy.savez"
+            f"it unpacks to {size} bytes, but {most} are left of the limit for a file of its size; write it "
+            "uncompressed, with numpy.savez"
         )
 
 

@@ -3,6 +3,9 @@
 `_columns` decides which column holds the labels, and whether the first column only numbers the rows. It follows the
 user's answers, else the names in a header, else the contents of the columns. A table that can be read in two ways is
 refused.
+
+held: the columns of a file. columns, features, words: numbers of columns. label, index: the user's answers to --label
+and --index, None without an answer. called: the user's word for a column.
 """
 
 from __future__ import annotations
@@ -66,7 +69,7 @@ def _text_columns(
 
 
 def _ends(columns: Sequence[int], left_out: Collection[int]) -> list[int]:
-    """Return the first and the last of these columns that are in use, or [] if none is. There may be millions."""
+    """Return the first and the last of these columns that are not left out, or [] if all are."""
     both = (next((c for c in order if c not in left_out), None) for order in (columns, reversed(columns)))
     return [column for column in both if column is not None]
 
@@ -144,7 +147,7 @@ def _label_column(held: Columns, columns: list[int], label: str | None, index: b
 
 
 def _refuse_words(held: Columns, columns: list[int], words: list[int], index: bool | None) -> None:
-    """Refuse words that may be labels, names of the rows, or a feature."""
+    """Refuse a table if its words, in the columns `words`, may be labels or else names of the rows or a feature."""
     names = index is None and words[0] == 0 and _all_differ(held.texts[0])
     if len(words) > 1:
         what = " and ".join(held.called(column) for column in words[:3])
@@ -186,9 +189,9 @@ def _no_feature(held: Columns, columns: list[int], index: bool | None) -> Unsett
 
 
 def _words(held: Columns, column: int, last: int) -> bool:
-    """Return True if a column holds words, and not quantities such as dates.
+    """Return True if the cells of a column are words, and not numbers or quantities such as dates.
 
-    In the last column, some may be numbers.
+    last: the last column, in which some cells may be numbers.
     """
     if column not in held.slips or quantity(held.slips[column][1])[0]:
         return False
@@ -196,7 +199,7 @@ def _words(held: Columns, column: int, last: int) -> bool:
 
 
 def _plausible(held: Columns, column: int) -> bool:
-    """Return True if a column holds at least two whole numbers, each of which occurs twice on average."""
+    """Return True if a column looks like classes: at least two different whole numbers, each twice on average."""
     values = held.numbers[:, column]
     if not np.all((np.abs(values) <= 2.0**53) & (values == np.round(values))):
         return False

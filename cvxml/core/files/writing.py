@@ -112,7 +112,8 @@ def write_matrix(path: Path, values: ArrayLike) -> None:
 
     with naming(path, "written", "give finite numbers, two-dimensional ones for .csv, and a writable path"):
         if not np.isfinite(matrix).all() or (matrix.ndim != 2 and not os.fspath(path).endswith(".npy")):
-            raise ValueError(f"shape {matrix.shape}, not all finite or not two-dimensional")
+            held = "two dimensions are allowed" if np.isfinite(matrix).all() else "with NaN or infinity"
+            raise ValueError(f"the numbers have shape {matrix.shape}, {held}")
         _replace(path, write)
 
 

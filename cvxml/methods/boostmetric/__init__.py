@@ -116,7 +116,7 @@ def instance(
 ) -> Instance:
     """Check the inputs. Raises ValueError for bad input.
 
-    X (n, d), y (n,) labels, v > 0, triplets (t, 3). Triplets that are not given have n_neighbors targets per point.
+    X (n, d), y (n,) labels, v > 0, triplets (t, 3). n_neighbors: targets per point, if triplets are not given.
     """
     points, v = check_X(X), check_positive(v, "v")
     check_units(points, v, "v", "v / s^2")
@@ -126,7 +126,7 @@ def instance(
 def threshold(
     X: ArrayLike, y: ArrayLike | None = None, *, n_neighbors: int | None = 3, triplets: Any = None
 ) -> Sides:
-    """A lower and an upper bound of v*, with a metric (d, d) and shares of the triplets (m,) that give them.
+    """A lower and an upper bound of v*, below which no optimum exists; a metric (d, d) and shares (m,) give them.
 
     Double precision limits the distance of the bounds to about 1e-6 times the largest H. Raises ValueError for bad
     input. The parameters are those of `instance`.
@@ -137,7 +137,7 @@ def threshold(
 
 
 def objective(given: Instance, M: FloatArray) -> float:
-    """log sum_t exp(-<M, H_t>) + v tr M"""
+    """log sum_t exp(-<M, H_t>) + v tr M at M (d, d), with H_t = X_il - X_ij for triplets t."""
     margins = given.margins(M)
     least = float(margins.min())
     total = math.fsum(math.exp(least - margin) for margin in margins.tolist())
@@ -175,7 +175,7 @@ def _v_times(factor: Callable[[Instance, FloatArray], float]) -> Any:
 
 
 def _without_logarithm(given: Instance, M: FloatArray) -> float:
-    """1 / sum_t exp(-<M, H_t>), the factor of v if an implementation leaves out the logarithm.
+    """1 / sum_t exp(-<M, H_t>): M with v times this factor is stationary if the implementation has no logarithm.
 
     The gradient of the sum is the sum times the gradient of its logarithm.
     """
@@ -183,7 +183,7 @@ def _without_logarithm(given: Instance, M: FloatArray) -> float:
 
 
 def _another(given: Instance, M: FloatArray) -> float:
-    """The factor of v for which M is stationary along its multiples."""
+    """The factor of v for which the objective at s M, as a function of s, is stationary at s = 1."""
     found = evaluate(given, M)
     return float(found["u"] @ found["margins"] / (given.v * found["trace"]))
 
@@ -276,7 +276,7 @@ class BoostMetric(TripletMethod[Instance]):
         return Family(regularizer, (Term(loss, rows),), NATS, anchors=AboveThreshold(regularizer, loss, rows))
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
-        """The dual variables (m,) from "price" (t,) and "triplets" (t, 3); 0 for triplets not listed."""
+        """The dual variables (m,) of all triplets, from "price" (t,) of "triplets" (t, 3); 0 if not listed."""
         rows = self.rows(given)
         some = rows.read(dual)
         a = np.zeros(given.count)
@@ -284,7 +284,7 @@ class BoostMetric(TripletMethod[Instance]):
         return (Duals(a, np.arange(given.count)),)
 
     def named(self, given: Instance, duals: Duals) -> Dual:
-        """The triplets with a positive dual variable, as "price" and "triplets"."""
+        """The positive dual variables by name: "price" (t,), and their "triplets" (t, 3)."""
         has = np.flatnonzero(duals.a > 0)
         return {"price": duals.a[has], "triplets": given.triplets()[duals.key[has]]}
 

@@ -14,7 +14,7 @@ from cvxml.family.rows.triplets import triplet_entries
 
 
 class Together(NamedTuple):
-    """Rows v = D_il - D_ij of triplets (i, j, l). The key of a row is its index in the list."""
+    """One row v = D_il - D_ij, with squared distances D, for each triplet (i, j, l). Its key is the triplet's index."""
 
     listed: IntArray  # (m, 3)
 
@@ -29,13 +29,13 @@ class Together(NamedTuple):
         return self.listed[:, [0, 2]]
 
     def table(self, duals: Duals) -> FloatArray:
-        """The dual variables of all rows (m,), 0 for rows not listed."""
+        """The dual variables of all rows (m,), 0 for a row that `duals` does not list."""
         a = np.zeros(len(self.listed), dtype=duals.a.dtype)
         a[duals.key] = duals.a
         return a
 
     def duals(self, table: FloatArray) -> Duals:
-        """The dual variables of all rows from a table (1, m)."""
+        """The dual variables of all rows, from their values in `table` (1, m)."""
         return Duals(table.ravel(), np.arange(table.size))
 
     def blocks(self, view: View, duals: Duals, kept: float = math.inf) -> Iterator[Block]:
@@ -44,14 +44,14 @@ class Together(NamedTuple):
         yield Block((far - near)[None], error[None], self.table(duals)[None], slice(0, 1))
 
     def weights(self, duals: Duals) -> Weights:
-        """sum_t a_t (X_il - X_ij), as weights of pairs."""
+        """sum_t a_t (X_il - X_ij) for the dual variables a, as pairs with the weights a_t and -a_t."""
         pairs = np.concatenate([self.far[duals.key], self.near[duals.key]])
         return Weights(pairs, np.concatenate([duals.a, -duals.a]))
 
     def within_span(self, labels: IntArray, duals: Duals) -> Duals:
-        """The dual variables of all rows. Rows of three points with different labels get -inf.
+        """The dual variables of all rows, but -inf for a triplet whose three points do not have the same label.
 
-        labels: (n,). LogSumExp.to_domain turns -inf into 0.
+        labels (n,): points with the same label differ within the span. LogSumExp.to_domain turns -inf into 0.
         """
         i, j, l = labels[self.listed].T
         return self.duals(np.where((i == j) & (i == l), self.table(duals), -np.inf))

@@ -45,7 +45,7 @@ BELOW, AT = "below", "at"
 
 
 class Sides(NamedTuple):
-    """Bounds lower <= v* <= upper, up to rounding, from a matrix and from shares of the triplets."""
+    """Bounds lower <= v* <= upper, up to rounding. `metric` gives the lower, the shares u of the triplets the upper."""
 
     lower: float
     upper: float
@@ -54,7 +54,7 @@ class Sides(NamedTuple):
 
 
 def sides(X: FloatArray, rows: Together) -> Iterator[Sides]:
-    """Yield bounds of v*, each at least as good as the one before."""
+    """Yield bounds of v* for these triplets, each at least as good as the one before."""
     of = differences(X, rows)
     r, eps, best = of.far.shape[1], 1.0, None
     M = ABOVE / r * np.eye(r)
@@ -87,7 +87,7 @@ def _sides(of: Differences, f: OverTriplets, M: FloatArray) -> Sides:
 
 
 def _better(one: Sides | None, other: Sides) -> Sides:
-    """The larger lower bound and the smaller upper bound of two `Sides`."""
+    """The larger lower bound and the smaller upper bound of two `Sides`, with their metric and shares."""
     if one is None:
         return other
     low, high = max(one, other, key=lambda each: each.lower), min(one, other, key=lambda each: each.upper)
@@ -146,7 +146,10 @@ class AboveThreshold(Anchors):
 
 
 def roots(M: FloatArray) -> Iterator[FloatArray]:
-    """Roots of M (d, d), and of M without its smallest eigenvalues."""
+    """Yield a root R (d, d) of M = R R^T, then R without its first column, without its first two, and so on.
+
+    The columns are in ascending order of the eigenvalues of M.
+    """
     values, vectors = np.linalg.eigh(M)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     for m in watched(range(len(M))):

@@ -36,7 +36,7 @@ Charge = Callable[[float], tuple[float, float, float]]  # value, slope and curva
 
 
 class Differences(NamedTuple):
-    """The differences of triplets in an orthonormal basis of their span, in units in which no H is larger than 1."""
+    """The differences of triplets in an orthonormal basis of their span, in units in which the longest has length 1."""
 
     near: FloatArray  # x_i - x_j (m, r)
     far: FloatArray  # x_i - x_l (m, r)
@@ -64,17 +64,17 @@ def differences(X: FloatArray, rows: Together) -> Differences:
 
 
 class OverTriplets(NamedTuple):
-    """f as a function of M (r, r): a `cvxml.solvers.barrier.Smooth`."""
+    """f of the module docstring as a function of M (r, r), the interface `cvxml.solvers.barrier.Smooth`."""
 
     of: Differences
     charge: Charge
 
     def margins(self, M: FloatArray) -> FloatArray:
-        """<M, H_t> (m,)"""
+        """The margins <M, H_t> of the triplets, (m,)."""
         return quadratic(self.of.far, M) - quadratic(self.of.near, M)
 
     def duals(self, M: FloatArray) -> FloatArray:
-        """p = softmax(-<M, H_t>) (m,)"""
+        """The dual variables of the triplets at M: softmax(-<M, H_t>), (m,)."""
         return _softmax(self.margins(M))[1]
 
     def value(self, M: FloatArray) -> float:
@@ -82,7 +82,7 @@ class OverTriplets(NamedTuple):
         return found if math.isfinite(found) else math.inf
 
     def gradient(self, p: FloatArray, slope: float) -> FloatArray:
-        """slope I - sum p_t H_t (r, r)"""
+        """The gradient of f (r, r), slope I - sum_t p_t H_t, for p = `duals`(M) and slope = charge'(tr M)."""
         near, far = self.of.near, self.of.far
         Z: FloatArray = (
             slope * np.eye(far.shape[1]) - far.T @ (p[:, None] * far) + near.T @ (p[:, None] * near)
@@ -106,7 +106,7 @@ class OverTriplets(NamedTuple):
 
 
 def _softmax(v: FloatArray) -> tuple[float, FloatArray]:
-    """log sum exp(-v) and softmax(-v)."""
+    """log sum_t exp(-v_t), and softmax(-v) (m,)."""
     least = v.min()
     e = np.exp(least - v)
     total = e.sum()
@@ -141,7 +141,7 @@ def excess(M: FloatArray, Z: FloatArray) -> float:
 
 
 def search(task: Task) -> Found:
-    """Solve until the certified gap is at most `tol`. Returns the zero metric if it is certified too, and as good."""
+    """Solve until the certified gap is at most `tol`. Return M = 0 instead if it is certified and not worse."""
     found = task.run(Along(states(task.family, task.near), task.named), "path", PATIENCE)
     zero = found._replace(metric=0 * found.metric)
     if (

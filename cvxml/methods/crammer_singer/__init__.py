@@ -74,7 +74,7 @@ def dual(X: FloatArray, y: IntArray, C: float, fit_intercept: bool = True) -> An
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """Checked data."""
+    """Checked data of the SVM: points, class codes, C and fit_intercept."""
 
     X: FloatArray  # (n, d)
     y: IntArray  # (n,) codes 0..R-1
@@ -83,7 +83,7 @@ class Instance:
 
     @cached_property
     def x(self) -> FloatArray:
-        """X with a 1 appended to each row, (n, d + 1); X (n, d) itself without intercept."""
+        """The points of the problem: X with a 1 appended to each row, (n, d + 1); without intercept X (n, d) itself."""
         return np.hstack([self.X, np.ones((len(self.X), 1))]) if self.fit_intercept else self.X
 
     @property
@@ -100,8 +100,12 @@ def instance(X: ArrayLike, y: ArrayLike, C: float = 1.0, fit_intercept: bool = T
     points, C = check_X(X), check_positive(C, "C")
     if not isinstance(fit_intercept, (bool, np.bool_)):
         raise ValueError(f"fit_intercept must be True or False, got {fit_intercept!r}")
-    if not (np.abs(points).max() <= LARGEST and 1 / LARGEST <= C <= LARGEST):
-        raise ValueError(f"entries of X and C must be at most {LARGEST:g}; rescale X")
+    if not np.abs(points).max() <= LARGEST:
+        raise ValueError(
+            f"entries of X must be at most {LARGEST:g} in absolute value, got {np.abs(points).max():g}; rescale X"
+        )
+    if not 1 / LARGEST <= C <= LARGEST:
+        raise ValueError(f"C must be between {1 / LARGEST:g} and {LARGEST:g}, got {C:g}")
     return Instance(points, check_labels(y, len(points)), C, bool(fit_intercept))
 
 
@@ -138,7 +142,8 @@ def to_domain(given: Instance, mu: ArrayLike) -> FloatArray:
     shape = (len(given.y), given.classes)
     if values.shape != shape or np.isnan(values).any():
         raise ValueError(
-            f"mu must be numbers of shape {shape}, one for each point and class, got {values.shape}"
+            f"mu must be numbers of shape {shape}, one for each point and class, without NaN; got shape "
+            f"{values.shape}" + (", with NaN" if np.isnan(values).any() else "")
         )
     values = np.clip(values, 0.0, given.C)
     values[np.arange(len(values)), given.y] = 0.0
@@ -165,7 +170,8 @@ def _checked(given: Instance, W: ArrayLike) -> FloatArray:
     if rows.shape != shape or not np.isfinite(rows).all():
         last = "the intercept last" if given.fit_intercept else "no intercept (fit_intercept=False)"
         raise ValueError(
-            f"W must be finite, of shape {shape}: a row for each class, {last}; got {rows.shape}"
+            f"W must be finite, of shape {shape}: a row for each class, {last}; got shape {rows.shape}"
+            + ("" if np.isfinite(rows).all() else ", with entries that are not finite")
         )
     return rows
 

@@ -46,13 +46,16 @@ class Interior:
         self.lag: FloatArray = np.zeros_like(self.W)
 
     def _rows(self, mu: FloatArray) -> FloatArray:
-        """W (R, p) of mu (n, R). The entry of the own class is not read; it counts as C minus the sum of the others."""
+        """W (R, p) with the rows w_m = sum_i ( [y_i = m] C - mu_im ) x_i, for mu (n, R).
+
+        The entry of a point's own class is not read; it counts as C minus the sum of the others.
+        """
         others = np.where(self.own > 0, 0.0, mu)
         rows: FloatArray = (self.own * others.sum(axis=1, keepdims=True) - others).T @ self.x
         return rows
 
     def _behind(self, W: FloatArray) -> FloatArray:
-        """[m != y_i] + (w_m - w_{y_i}) x_i (n, R)."""
+        """The terms [m != y_i] + (w_m - w_{y_i}) x_i, (n, R). The loss of point i is the largest in row i."""
         scores = self.x @ W.T
         behind: FloatArray = 1 - self.own + scores - np.sum(self.own * scores, axis=1, keepdims=True)
         return behind
@@ -92,7 +95,13 @@ class Interior:
         self.W = self.W + length * dW
 
     def _factor(self, theta: FloatArray) -> tuple[FloatArray, bool]:
-        """A factor of I + sum_i (diag theta_i - theta_i theta_i^T / sum theta_i) (x) x_i x_i^T, (R p, R p)."""
+        """The Cholesky factor, as returned by scipy's `cho_factor`, of the Newton matrix (R p, R p)
+
+            I + sum_i (diag theta_i - theta_i theta_i^T / sum theta_i) (x) x_i x_i^T.
+
+        The diagonal is increased if rounding makes the matrix indefinite. Raises LinAlgError if the largest of `DAMPED`
+        does not help.
+        """
         R, p = theta.shape[1], self.x.shape[1]
         share = theta / theta.sum(axis=1, keepdims=True)
         # 1 - share. For the largest share it is computed as the sum of the others, without cancellation.
@@ -116,7 +125,10 @@ class Interior:
     def _direction(
         self, theta: FloatArray, factor: tuple[FloatArray, bool], wanted: FloatArray
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """The changes of W (R, p), mu and s (n, R) that change s mu by `wanted`, to first order."""
+        """The changes of W (R, p), mu and s (n, R) that change the products s mu by `wanted` (n, R), to first order.
+
+        theta: mu / s. factor: `_factor`(theta). The changes also correct the deviations by rounding.
+        """
         R, p = theta.shape[1], self.x.shape[1]
         total = theta.sum(axis=1, keepdims=True)
         r = wanted / self.s - theta * self.missed
@@ -130,14 +142,14 @@ class Interior:
 
 
 def _balanced(v: FloatArray, theta: FloatArray) -> FloatArray:
-    """v (n, R) with row sums 0. The entry with the largest theta is the least accurate; it is set from the others."""
+    """v (n, R) with one entry of each row changed, so that the row has the sum 0: the entry with the largest theta."""
     largest = np.arange(v.shape[1]) == theta.argmax(axis=1)[:, None]
     others = np.where(largest, 0.0, v)
     return np.where(largest, -others.sum(axis=1, keepdims=True), others)
 
 
 def _longest(mu: FloatArray, dmu: FloatArray, s: FloatArray, ds: FloatArray) -> float:
-    """The longest step, at most 1, that keeps mu and s nonnegative."""
+    """The longest step along (dmu, ds), at most 1, that keeps mu and s nonnegative."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = [float(np.max(-d / v)) for v, d in ((mu, dmu), (s, ds))]
     return 1 / max(1.0, *ratios)

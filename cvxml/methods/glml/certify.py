@@ -100,7 +100,10 @@ def certify_at(
 
 
 def best_dual(B: FloatArray, noise: FloatArray | float = 0.0) -> tuple[float, float]:
-    """Return y = 2 D b and u = b y, b = |det B|^(1/D), which give the best bound; zeros if B is not proved definite."""
+    """Return y = 2 s D b and u = 2 D b^2 with b = |det B|^(1/D), the dual variables of the best bound.
+
+    s = 1 or -1 is the sign for which s B (D, D) is proved positive definite; zeros if neither is.
+    """
     sign = sign_of(B, noise)
     if sign is None or sign.factor is None:
         return 0.0, 0.0
@@ -116,7 +119,7 @@ def _relative_change(log_factor: float) -> float:
 
 
 def _scaled_up(A: FloatArray) -> FloatArray:
-    """Return A, or if its entries are tiny, an exact multiple without overflow in the inverse.
+    """Return A; or, if all entries of A are tiny, an exact multiple, so that the inverse does not overflow.
 
     Only A / |A|^(1/d) matters to the caller.
     """
@@ -128,7 +131,10 @@ def _scaled_up(A: FloatArray) -> FloatArray:
 
 
 def _trace(B: FloatArray, error: FloatArray, factor: Factor) -> tuple[float, float, float]:
-    """Return tr A^-1 B, a bound of its error, and ||A^-1||, for A divided by |A|^(1/d)."""
+    """Return tr A^-1 B, a bound of its error, and ||A^-1||, for A divided by |A|^(1/d).
+
+    error (d, d): a bound of the error of B, entry by entry. factor: the proof that A is positive definite.
+    """
     d, T = len(B), factor.T
     unit = math.exp(factor.log_det / d)
     inverse = T.T @ T
@@ -146,7 +152,7 @@ def _trace(B: FloatArray, error: FloatArray, factor: Factor) -> tuple[float, flo
 
 
 def _bound(B: Factor, d: int, y: float, u: float) -> tuple[float, float]:
-    """Return the lower bound from y and u, at least 0, minus its rounding error; and twice that error."""
+    """Return the lower bound from y and u minus its rounding error, at least 0, and twice that error. B is definite."""
     if u == 0:
         return 0.0, 0.0
     parts = (d * u, -d * u * math.log(u), d * u * math.log(abs(y)), u * B.log_det, -y * y / 4)
@@ -160,7 +166,10 @@ def _bound(B: Factor, d: int, y: float, u: float) -> tuple[float, float]:
 
 
 def _radius(B: FloatArray, error: FloatArray, factor: Factor, above: float) -> float:
-    """Return a bound of ||A - A*||, from a bound `above` of the objective."""
+    """Return an upper bound of ||A - A*|| for each metric A with an objective of at most `above`; A* is the optimum.
+
+    B is definite, with errors up to `error`, entry by entry; factor: the proof.
+    """
     d = len(B)
     b = math.exp((factor.log_det - factor.log_error) / d)  # at most the true one
     excess = d * (math.sqrt(above) / (d * b) - 1)
@@ -185,7 +194,7 @@ class Sign(NamedTuple):
 
 
 def sign_of(B: FloatArray, noise: FloatArray | float = 0.0) -> Sign | None:
-    """Return the sign of every symmetric matrix within `noise` of B (d, d), entry by entry; None without a proof."""
+    """Return the `Sign` of all symmetric matrices within `noise` of B (d, d), entry by entry; None without a proof."""
     error = np.broadcast_to(noise, B.shape)
     if not error.any() and not B.any():
         return Sign(0)
@@ -200,7 +209,7 @@ def sign_of(B: FloatArray, noise: FloatArray | float = 0.0) -> Sign | None:
 
 
 class Factor(NamedTuple):
-    """Proof that S, and every matrix within the given distance of S, is positive definite."""
+    """Proof that a matrix S, and every symmetric matrix within given bounds of its entries, is positive definite."""
 
     T: FloatArray  # T S T^T = I + E
     inverse_error: float  # a bound of ||(I + E)^-1 - I||
@@ -246,7 +255,7 @@ class UnitFeasibility(Feasibility):
 
     @property
     def beyond_limits(self) -> float:
-        """The larger of the relative distance to the cone, and of the logarithm of the scale."""
+        """The larger of the distance to the psd matrices relative to the norm, and of |log_det| / d."""
         return max(super().beyond_limits, abs(self.log_det) / self.d)
 
     def __str__(self) -> str:
@@ -281,7 +290,7 @@ def examine_unit(A: FloatArray) -> tuple[FloatArray, UnitFeasibility]:
 
 
 def _log_det_exactly(S: FloatArray) -> float:
-    """Return log det S of a nearly singular symmetric S; -inf if S is not positive definite or has many features.
+    """Return log det S of a nearly singular symmetric S; -inf if S is not positive definite or larger than `LARGEST`.
 
     The minors of S are integers times a power of two, so the precision below distinguishes them from 0.
     """

@@ -40,7 +40,7 @@ from cvxml.core.metric import FloatArray, IntArray
 
 
 def fitted(X: FloatArray, y: IntArray, c: int, alpha: float = 0.0) -> tuple[FloatArray, FloatArray]:
-    """Return mu_c and Sigma_c = 1/n_c sum (x - mu_c)(x - mu_c)^T + alpha I."""
+    """Return the mean mu_c of class c and Sigma_c = 1/n_c sum (x - mu_c)(x - mu_c)^T + alpha I over its n_c points."""
     points = [X[i] for i in range(len(X)) if y[i] == c]
     mu: FloatArray = np.asarray(sum(points) / len(points))
     Sigma: FloatArray = np.asarray(sum(np.outer(x - mu, x - mu) for x in points) / len(points))
@@ -62,13 +62,13 @@ def gaussian_hessian(x: FloatArray, mu: FloatArray, Sigma: FloatArray) -> FloatA
 
 
 def B_two_classes(p: FloatArray, H: FloatArray) -> FloatArray:
-    """Return B for two classes, equation (12)."""
+    """Return B of two classes by equation (12), from their densities p (2,) and the Hessians H (2, D, D) of these."""
     B: FloatArray = p[0] ** 2 * H[1] + p[1] ** 2 * H[0] - p[0] * p[1] * (H[0] + H[1])
     return B
 
 
 def B_printed(p: FloatArray, H: FloatArray) -> FloatArray:
-    """Return B, equation (14)."""
+    """Return B by equation (14), from the densities p (C,) of the classes and the Hessians H (C, D, D) of these."""
     B = np.zeros(H.shape[1:])
     for i in range(len(p)):
         others = [j for j in range(len(p)) if j != i]
@@ -77,7 +77,10 @@ def B_printed(p: FloatArray, H: FloatArray) -> FloatArray:
 
 
 def B_pairwise(log_p: FloatArray, G: FloatArray) -> FloatArray:
-    """Return B of (14) over pairs, in logarithms, up to a positive factor; 0 if all densities are equal."""
+    """Return B of equation (14) up to a positive factor, as a sum over pairs; 0 if all densities are equal.
+
+    log_p (C,): the logarithms of the densities. G (C, D, D): the Hessian of each density divided by the density.
+    """
     terms = []
     for i, j in itertools.combinations(range(len(log_p)), 2):
         low, high = sorted((log_p[i], log_p[j]))
@@ -98,7 +101,7 @@ def log_gaussian(x: FloatArray, mu: FloatArray, Sigma: FloatArray) -> float:
 
 
 def gaussian_G(x: FloatArray, mu: FloatArray, Sigma: FloatArray) -> FloatArray:
-    """Return G_c, the Hessian of equation (15) divided by p_c."""
+    """Return G (D, D), the Hessian of the normal density at x divided by the density."""
     S = np.linalg.inv(Sigma)
     G: FloatArray = S @ np.outer(x - mu, x - mu) @ S - S
     return G
@@ -107,7 +110,7 @@ def gaussian_G(x: FloatArray, mu: FloatArray, Sigma: FloatArray) -> FloatArray:
 def local_B(
     x: FloatArray, gaussians: Sequence[tuple[FloatArray, FloatArray]], log_priors: Sequence[float]
 ) -> FloatArray:
-    """Return B / ||B|| at x for classes (mu, Sigma).
+    """Return B / ||B|| at x, for a class for each (mu, Sigma) in `gaussians`.
 
     If two classes have equal densities, the limit G_1 - G_2 is taken.
     """
@@ -119,11 +122,14 @@ def local_B(
 
 
 def objective(B: FloatArray, A: FloatArray) -> float:
-    """Return (tr[A^-1 B])^2, equation (11)."""
+    """Return the objective (tr[A^-1 B])^2 of equation (11) at the metric A (D, D)."""
     return float(np.trace(np.linalg.inv(A) @ B)) ** 2
 
 
 def density_at_distance(p: FloatArray, laplacian: FloatArray, squared: float, D: int) -> FloatArray:
-    """Return the mean of a density over the sphere of squared radius `squared`, to second order, equation (6)."""
+    """Return the mean of a density over a sphere around x, to second order, by equation (6).
+
+    p, laplacian: the density and its Laplacian at x. squared: the squared radius. D: the dimension.
+    """
     mean: FloatArray = p + squared / (2 * D) * laplacian
     return mean

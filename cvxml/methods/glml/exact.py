@@ -36,15 +36,17 @@ LARGEST = 12  # most features for which matrices of rationals are inverted
 
 
 def exact_interval(p: Instance, A: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-    """Return the exact interval for the metric `A` (d, d), from any "y" and "u".
+    """Return the exact interval for the metric `A` (d, d), from any dual variables "y" and "u".
 
     root: M (d, r), computed from A by default. Raises ValueError for several queries, for a model other than Gaussians,
     for a singular metric, if B is 0, and if no allowed number of bits decides whether B is definite.
     """
     if not p.one:
-        raise ValueError("the exact mode of glml judges one metric at one query: give query of shape (d,)")
+        raise ValueError(
+            f"the exact mode of glml is for one query: give query of shape (d,), got shape {p.Q.shape}"
+        )
     if p.params["model"] != "gaussian":
-        raise ValueError('the exact mode of glml is for model="gaussian", one Gaussian for each class')
+        raise ValueError('the exact mode of glml is for one Gaussian for each class; give model="gaussian"')
     y, u = (float(dual_array(dual, name, (1,))[0]) for name in ("y", "u"))
     M = root_of(A, root)
     rows, _ = whole(M)
@@ -57,13 +59,13 @@ def exact_interval(p: Instance, A: FloatArray, dual: Dual, *, root: ArrayLike | 
     model, x = Gaussians(p), p.Q[0]
     if model.is_zero(x):
         raise ValueError(
-            "B is exactly 0 at this query: every metric is optimal, and a relative gap is undefined"
+            "B is exactly 0 at this query: every metric is optimal, and a relative gap is undefined; give another query"
         )
     return with_enough_bits(lambda: _interval(model, x, A, V, det, y, u))
 
 
 def _interval(model: Gaussians, x: FloatArray, A: FloatArray, V: Any, det: int, y: float, u: float) -> Exact:
-    """The exact interval of A (d, d) at the query x, at the current precision.
+    """The exact interval of A (d, d) at the query x from the dual variables y and u, at the current precision.
 
     Raises TooFewBits if this precision does not decide whether B is definite.
     """
@@ -79,7 +81,7 @@ def _interval(model: Gaussians, x: FloatArray, A: FloatArray, V: Any, det: int, 
     log_det = _log_det(B)
     if log_det is None:
         if not (model.is_indefinite(B) or model.is_singular(x)):
-            raise TooFewBits("whether B is definite is not proved")
+            raise TooFewBits("B is too close to singular to decide whether it is definite")
         scale = ends(norm)[0] * max(abs(end) for end in ends(t))
         return Exact(Fraction(0), objective, distance, scale)
     scale = ends((2 * log_det / d).exp() * d * d)[0]
@@ -87,7 +89,7 @@ def _interval(model: Gaussians, x: FloatArray, A: FloatArray, V: Any, det: int, 
 
 
 def _log_det(B: Any) -> Any:
-    """Return log |sB| if sB is proved positive definite for s = 1 or -1, else None."""
+    """Return log |sB|, a ball, if sB is proved positive definite for s = 1 or -1; else None. B: a matrix of balls."""
     for s in (1, -1):
         found = pivots(B * s)
         if found is not None:
@@ -104,7 +106,7 @@ def _bound(d: int, log_det: Any, y: float, u: float) -> Fraction:
 
 
 class RoundedB(NamedTuple):
-    """B rounded to floats."""
+    """B (d, d) rounded to floats, and bounds of the rounding errors."""
 
     B: FloatArray  # (d, d)
     error: FloatArray  # (d, d): bounds of the rounding errors, entry by entry
@@ -169,7 +171,7 @@ class Gaussians:
         return found
 
     def _inverses(self) -> list[tuple[Any, Any]]:
-        """Sigma^-1 and log |Sigma| of each class, at the current precision."""
+        """Sigma^-1 and log |Sigma| of each class, as balls at the current precision."""
         bits = flint().ctx.prec
         if bits not in self.inverses:
             self.inverses[bits] = [_inverse(fit.Sigma) for fit in self.fits]
@@ -259,13 +261,13 @@ def _prior(p: Instance, c: int) -> Any:
 
 
 def _from_mean(fit: _Gaussian, x: FloatArray) -> list[Any]:
-    """x - mu, as rationals."""
+    """x - mu for the mean mu of the Gaussian, as rationals."""
     exact = (Fraction(v) for v in x.tolist())
     return [flint().fmpq(v.numerator, v.denominator) - mu for v, mu in zip(exact, fit.mean, strict=True)]
 
 
 def _exact_pull(fit: _Gaussian, x: FloatArray) -> tuple[Any, Any, Any]:
-    """S, S (x - mu) and x - mu, as rationals."""
+    """S = Sigma^-1, S (x - mu) and x - mu for the Gaussian (mu, Sigma), as rationals."""
     S, far = fit.Sigma.inv(), flint().fmpq_mat([[v] for v in _from_mean(fit, x)])
     return S, S * far, far
 

@@ -53,7 +53,12 @@ def instance(
     model: Any = "gaussian",
     n_components: int = 2,
 ) -> Instance:
-    """Check all inputs and fit the model; query None means the mean of X. Raises ValueError for bad input."""
+    """Check all inputs and fit the model of the classes. Raises ValueError for bad input.
+
+    X (n, d), y (n,) labels. query: (d,) or (q, d), by default the mean of X. alpha >= 0: added to the diagonal of the
+    covariances. priors: None for equal ones, "empirical" or (C,). model: "gaussian", "mixture" with n_components for
+    each class, or a `Generative`.
+    """
     points = check_X(X)
     codes = check_labels(y, len(points))
     Q, one = _queries(query, points)
@@ -80,7 +85,7 @@ def fitted_model(
     n_components: int,
     random_state: int = 0,
 ) -> Generative:
-    """Fit the model of this name, or return the user's own model. Raises ValueError for bad parameters."""
+    """Fit the "gaussian" or "mixture" model, or return the user's own `model`. Raises ValueError for bad parameters."""
     if check_number(alpha, "alpha") < 0:
         raise ValueError(f"alpha must be a number that is 0 or more, got {alpha!r}")
     if not isinstance(model, str):
@@ -100,7 +105,7 @@ def fitted_model(
 
 
 def check_priors(priors: Any, y: IntArray, C: int) -> FloatArray | None:
-    """Return priors (C,) of sum 1, or None for equal priors. Raises ValueError."""
+    """Return priors (C,) of sum 1; None for equal ones. Raises ValueError unless None, "empirical" or C numbers > 0."""
     if priors is None:
         return None
     if isinstance(priors, str):
@@ -129,13 +134,13 @@ def _queries(query: ArrayLike | None, X: FloatArray) -> tuple[FloatArray, bool]:
 
 @runtime_checkable
 class Generative(Protocol):
-    """The interface of a model; Q (q, d) are queries."""
+    """The interface of a model of the densities p_c of C classes. Q (q, d): the queries x."""
 
     def log_densities(self, Q: FloatArray) -> FloatArray:
-        """log(prior_c p_c(x)), (q, C), up to one constant for each query."""
+        """log(prior_c p_c(x)), (q, C), for each query x and class c, up to one constant for each query."""
 
     def curvatures(self, Q: FloatArray) -> FloatArray:
-        """G_c(x), (q, C, d, d), symmetric."""
+        """G_c(x) = (Hessian of p_c at x) / p_c(x), (q, C, d, d), symmetric."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,19 +161,19 @@ class Mixtures:
     departure: FloatArray | float = math.inf  # (K,): a bound of ||T Sigma T^T - I||; inf if unknown
 
     def from_means(self, Q: FloatArray) -> FloatArray:
-        """(x - mu) / unit, (K, q, d)."""
+        """(x - mu_k) / unit, (K, q, d), for each component k and each query x in Q (q, d)."""
         origin = np.broadcast_to(self.origin, self.means.shape)
         away: FloatArray = (Q - origin[:, None]) / self.unit - self.means[:, None]
         return away
 
     @property
     def precisions(self) -> FloatArray:
-        """S (K, d, d)."""
+        """The inverse covariances S of the K components, (K, d, d), for points divided by `unit`."""
         S: FloatArray = self.whitening.transpose(0, 2, 1) @ self.whitening
         return S
 
     def components(self, Q: FloatArray) -> FloatArray:
-        """log(weight_k N_k(x)), (q, K)."""
+        """log(weight_k N_k(x)), (q, K), for each query x and component k; weight_k includes the prior of the class."""
         log_det = np.log(np.abs(np.diagonal(self.whitening, axis1=1, axis2=2))).sum(axis=1)
         squares = np.empty((len(Q), len(self.means)))
         for k, (away, T) in enumerate(zip(self.from_means(Q), self.whitening, strict=True)):
@@ -191,7 +196,8 @@ class Mixtures:
     def weighted_with_size(self, Q: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         """unit^2 sum_c weights_c G_c(x), (q, d, d), for weights (q, C), and the sum of the norms of its terms (q,).
 
-        It takes matrix products, without storing the G_c. The norms bound the rounding.
+        G_c: the curvature of class c. It is not stored; matrix products give the sum. The sum of the norms bounds the
+        rounding.
         """
         of_component = weights[:, self.of_class]  # (q, K)
         if len(self.means) > self.n_classes:
@@ -210,7 +216,7 @@ class Mixtures:
 def fit_gaussians(
     X: FloatArray, y: IntArray, names: list[str], alpha: float = 0.0, priors: FloatArray | None = None
 ) -> Mixtures:
-    """Fit mu_c and Sigma_c (by 1/n) + alpha I for each class of codes y; priors (C,), equal by default.
+    """Fit the mean mu_c and the covariance Sigma_c (by 1/n) + alpha I of each class; priors (C,), equal by default.
 
     Raises ValueError for a class of one point, for a singular covariance (with the class and its exact rank), and for
     a covariance that cannot be inverted in double precision.
@@ -248,7 +254,8 @@ def fit_mixtures(
     """Fit scikit-learn's GaussianMixture for each class and add alpha to its covariances.
 
     The fitted weights, means and covariances define the problem; we do not claim that they fit the data well. Raises
-    ValueError as `fit_gaussians` does.
+    ValueError if a class has fewer points than components, or one point, and for a covariance that cannot be inverted
+    in double precision.
     """
     from sklearn.mixture import GaussianMixture
 
@@ -259,7 +266,8 @@ def fit_mixtures(
         points, origin = _in_own_units(X[y == c], unit, names[c])
         if len(points) < n_components:
             raise ValueError(
-                f"class {names[c]!r} has {len(points)} points, fewer than n_components={n_components}"
+                f"class {names[c]!r} has {len(points)} points, fewer than n_components={n_components}; "
+                "lower n_components, or leave the class out"
             )
         fitted = GaussianMixture(n_components, random_state=random_state).fit(points)
         for weight, mean, covariance in zip(fitted.weights_, fitted.means_, fitted.covariances_, strict=True):
@@ -286,11 +294,12 @@ def fit_mixtures(
 
 
 def _in_units(alpha: float, unit: float) -> float:
-    """alpha / unit^2. Raises ValueError if that is out of proportion to covariances of about 1."""
+    """alpha / unit^2. Raises ValueError if this is too large or too small beside covariances of about 1."""
     value = alpha / unit / unit
     if value > 1e100 or (alpha > 0 and unit == 1 and value < 1e-100):
         raise ValueError(
-            f"alpha={alpha:g} with features that spread over about {unit:.3g} cannot be computed in double precision"
+            f"alpha={alpha:g} with features that spread over about {unit:.3g} cannot be computed in double precision; "
+            "give an alpha nearer to the square of that, or 0"
         )
     return value
 

@@ -175,13 +175,13 @@ class GLML(ConvexMethod[Instance]):
         return _certificate(given, _each(given, M), y, u)
 
     def exact(self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None = None) -> Exact:
-        """The exact interval, in balls (exact.py). Raises ValueError for several queries or another model."""
+        """The interval in balls (exact.py). Raises ValueError for several queries or a model other than Gaussians."""
         from cvxml.methods.glml.exact import exact_interval
 
         return exact_interval(given, _each(given, M)[0], dual, root=root)
 
     def start(self, given: Instance, warm_start: Solution | SavedSolution) -> Start:
-        """Raise ValueError: a closed form has no start."""
+        """Raise ValueError, because the closed form needs no start."""
         raise ValueError("glml has a closed form and takes no warm_start; leave warm_start out")
 
     def search(
@@ -193,11 +193,14 @@ class GLML(ConvexMethod[Instance]):
         return step._replace(status=found.status)
 
     def through_cvxpy(self, given: Instance, solver: str) -> Found:
-        """The solution of the literal problem at each query, with our dual variables."""
+        """The metric that the literal problem gives at each query, with the dual variables of `best_dual`."""
         return self._found(given, np.array([_literal(B, solver) for B in literal_B(given)]))
 
     def _found(self, given: Instance, A: FloatArray) -> Found:
-        """A (q, d, d) with the best dual. If B is singular and semidefinite, the infimum is not attained."""
+        """The metrics A (q, d, d) with the dual variables of `best_dual`.
+
+        The status is NOT_ATTAINED if B is proved singular and semidefinite at a query.
+        """
         at = proved_B(given)
         y, u = np.array([best_dual(B, error) for B, error in zip(at.B, at.error, strict=True)]).T
         status = Status.NOT_ATTAINED if Case.SINGULAR in at.cases else Status.CONVERGED
@@ -220,7 +223,7 @@ class GLML(ConvexMethod[Instance]):
         return found if found is Status.NOT_ATTAINED else super().status(found, certificate, tol, solver)
 
     def machine_slack(self, given: Instance, M: FloatArray) -> float:
-        """A bound of the rounding error of the objective."""
+        """A bound of the rounding error of the objective at M; 0 if there is no finite bound."""
         zeros = np.zeros(len(given.Q))
         rounding = _certificate(given, _each(given, M), zeros, zeros).rounding
         return rounding if math.isfinite(rounding) else 0.0
@@ -233,13 +236,18 @@ def _each(p: Instance, M: FloatArray) -> FloatArray:
 
 def _only(B: FloatArray) -> FloatArray:
     if len(B) != 1:
-        raise ValueError(f"the literal problem is for one query, got {len(B)}")
+        raise ValueError(
+            f"the literal problem is for one query, got {len(B)} queries; give query of shape (d,)"
+        )
     only: FloatArray = B[0]
     return only
 
 
 def literal_B(p: Instance) -> FloatArray:
-    """B (q, d, d) by the loops of definitions.py. For a mixture or the user's model, p and G are those of the model."""
+    """B (q, d, d) of norm 1 by the loops of definitions.py.
+
+    For a mixture, or for the user's own model, the densities and curvatures are those of the model.
+    """
     if p.params["model"] == "gaussian":
         C = int(p.y.max()) + 1
         fits = [definitions.fitted(p.X, p.y, c, p.params["alpha"]) for c in range(C)]
@@ -262,7 +270,7 @@ def _shares(p: Instance, C: int) -> list[float]:
 
 
 def _closed_form(found: ProvedB) -> FloatArray:
-    """The closed form. If B is proved definite, A is |B| up to scale, without the rounding of an eigendecomposition."""
+    """The closed-form metrics (q, d, d). At a B that is proved definite, A is B or -B up to a positive factor."""
     A = closed_form(found.B, found.noise).A
     for k, (B, error) in enumerate(zip(found.B, found.error, strict=True)):
         sign = sign_of(B, error)

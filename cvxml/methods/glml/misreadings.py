@@ -37,7 +37,10 @@ Misread = Callable[[Question, Instance], Pair | None]  # None if the mistake can
 
 
 def left(question: Question, misread: Misread) -> float:
-    """Return a proved relative gap of the metric in the misread problem, or inf."""
+    """Return a proved relative gap of the metric in the misread problem.
+
+    inf if no gap is proved, if the mistake cannot occur, and if every metric is optimal.
+    """
     found = misread(question, question.checked(instance))
     if found is None:
         return math.inf
@@ -54,7 +57,7 @@ def left(question: Question, misread: Misread) -> float:
 
 
 def _relative_gap(B: FloatArray, question: Question, noise: float) -> float:
-    """Return the relative gap of the metric for B, or inf if the certificate does not decide."""
+    """Return the relative gap of the metric for this B (d, d), or inf if the certificate does not decide."""
     y, u = best_dual(B, noise)
     proof = certify_at(B, question.metric, y, u, noise)
     if not (proof.feasibility.feasible and proof.decides(question.tol) and proof.scale > 0):
@@ -86,7 +89,7 @@ class Gaussians:
         return logs
 
     def curvatures(self, Q: FloatArray) -> FloatArray:
-        """G_c(x) unit^2, (q, C, d, d)."""
+        """The curvatures G_c(x) with the terms that are not left out, times unit^2, (q, C, d, d)."""
         z = (Q[:, None] - self.origin) / self.unit - self.means
         pulls = np.einsum("cde,qce->qcd", self.precisions, z)
         outer = pulls[:, :, :, None] * pulls[:, :, None, :]
@@ -118,7 +121,8 @@ def _gaussians(
 ) -> Gaussians | None:
     """Return the Gaussians with other covariances or without a term; None if the model is not "gaussian".
 
-    shrinks: alpha is a number without a unit. Raises ValueError for a singular covariance.
+    covariance: (Sigma, n, alpha) -> the other covariance. shrinks: alpha is relative to the variances. left_out: terms
+    of `Gaussians` that are False. Raises ValueError for a singular covariance.
     """
     if p.params["model"] != "gaussian":
         return None
@@ -132,7 +136,7 @@ def _gaussians(
         Sigma = covariance(np.cov(points.T, bias=True).reshape(d, d), len(points), alpha)
         values = np.linalg.eigvalsh(Sigma)
         if values[0] <= LEAST_RATIO * d * values[-1]:
-            raise ValueError("a covariance is singular")
+            raise ValueError("the covariance of a class is singular in the misread problem")
         means.append(points.mean(axis=0))
         precisions.append(np.linalg.inv(Sigma))
     shares = check_priors(p.params["priors"], p.y, C)
@@ -152,7 +156,7 @@ def _gaussian(**how: Any) -> Misread:
 
 
 def _with_alpha(covariance: Covariance) -> Misread:
-    """Return the misreading in which alpha has another meaning. It does not apply if alpha is 0."""
+    """Return the misreading in which `covariance` adds alpha in another way. It does not apply if alpha is 0."""
 
     def misread(_: Question, p: Instance) -> Pair | None:
         if p.params["alpha"] == 0 or (covariance is _shrunk and p.params["alpha"] > 1):
@@ -189,7 +193,7 @@ def _at_the_mean(_: Question, p: Instance) -> Pair | None:
 
 
 def _log_densities(p: Instance) -> FloatArray:
-    """The log densities (C,), shifted so that the largest is 0."""
+    """log(prior_c p_c) (C,) at the first query, shifted so that the largest is 0."""
     logs = p.model.log_densities(p.Q)[0]
     shifted: FloatArray = logs - logs.max()
     return shifted
@@ -230,7 +234,10 @@ def _left_without_two(question: Question) -> float:
 
 
 def _no_counts(_: Question, p: Instance) -> Pair | None:
-    """A proportional to |B| for an indefinite B. If d+ = d-, this is the closed form of the paper."""
+    """|B| of norm 1 and its rounding error, for the mistake A = |B| at an indefinite B; None for another B.
+
+    If d+ = d-, the closed form of the paper is A = |B|, too.
+    """
     found = curvature(p.model, p.Q)
     if closed_form(found.B, found.noise).cases[0] is not Case.INDEFINITE:
         return None

@@ -75,7 +75,7 @@ def _case(sign: Sign | None, B: FloatArray) -> Case | None:
 
 
 def B_error(model: Generative, Q: FloatArray, found: Curvature) -> FloatArray:
-    """Return bounds (q,) of the error of the normalised B in the Frobenius norm; inf if there is no bound."""
+    """Return bounds (q,) of the error of the B (norm 1) in `found`, in the Frobenius norm; inf if there is no bound."""
     a, norm = found.a, found.norm
     with np.errstate(all="ignore"):
         log_p = model.log_densities(Q)
@@ -93,7 +93,7 @@ def B_error(model: Generative, Q: FloatArray, found: Curvature) -> FloatArray:
 
 
 class Errors(NamedTuple):
-    """Bounds of the errors of K components at q queries."""
+    """Bounds of the errors of the log densities and curvatures of K components at q queries."""
 
     logs: FloatArray  # (q, K): of the error of log(weight_k N_k)
     G: FloatArray  # (q, K): of the error of G_k unit^2, in the Frobenius norm
@@ -125,7 +125,11 @@ def component_errors(model: Mixtures, Q: FloatArray) -> Errors:
 def sum_error(
     model: Mixtures, Q: FloatArray, errors: Errors, weights: FloatArray, weights_error: FloatArray
 ) -> FloatArray:
-    """Return bounds (q,) of the error of sum_c weights_c G_c unit^2; weights (q, C) have errors up to weights_error."""
+    """Return bounds (q,), in the Frobenius norm, of the error of the computed sum_c weights_c G_c unit^2 at each query.
+
+    G_c: the curvature of class c, a mixture of components. unit: that of the model. The weights (q, C) have errors up
+    to weights_error (q, C).
+    """
     K, d = model.means.shape
     b, error = np.abs(weights)[:, model.of_class], weights_error[:, model.of_class]
     if model.n_classes < K:
@@ -147,7 +151,7 @@ def density_errors(model: Mixtures, Q: FloatArray, errors: Errors) -> FloatArray
 
 
 def weight_errors(log_p: FloatArray, error: FloatArray | float) -> FloatArray:
-    """Return bounds (q, C) of the errors of the weights a of `pair_weights`; inf if all densities are equal.
+    """Return bounds (q, C) of the errors of the weights of `pair_weights`; inf at a query with all densities equal.
 
     error (q, C): bounds of the errors of the log densities. T_ij = p_i p_j (p_j - p_i) is a difference of two products
     of three densities each.

@@ -18,7 +18,7 @@ OVER = 1 << 80
 
 
 class Bounds(NamedTuple):
-    """t and c, times `OVER`; and B or -B."""
+    """t (down) and c (up) of the module docstring times `OVER`, as integers; B or -B, whichever has a trace >= 0."""
 
     B: FloatArray  # (d, d)
     trace: int  # 0 if B is not proved definite
@@ -26,7 +26,7 @@ class Bounds(NamedTuple):
 
 
 def bounds(B: FloatArray, A: FloatArray) -> Bounds:
-    """Return t and c for symmetric B (d, d) and a metric A (d, d). Raises ValueError if A is not positive definite."""
+    """Return the `Bounds` for a symmetric B (d, d) and a metric A (d, d). Raises ValueError if A is not definite."""
     d, det = len(A), _determinant(A)
     if det is None:
         raise ValueError("the metric is not positive definite; a local metric has determinant 1")

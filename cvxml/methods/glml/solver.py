@@ -41,7 +41,7 @@ class Case(Enum):
 
 
 class Local(NamedTuple):
-    """The closed form at q queries."""
+    """The closed-form metrics at q queries, and the case of B at each of them."""
 
     A: FloatArray  # (q, d, d), determinant 1
     cases: list[Case]
@@ -49,7 +49,7 @@ class Local(NamedTuple):
 
 
 def closed_form(B: FloatArray, noise: FloatArray | float = 0.0) -> Local:
-    """Return the local metrics for B (q, d, d); eigenvalues of at most `noise` (q,) count as 0."""
+    """Return the local metrics for B (q, d, d). Eigenvalues with absolute values up to `noise` (q,) count as 0."""
     values, vectors = np.linalg.eigh(B)
     weights, cases = weights_of(values, noise)
     A = (vectors * weights[:, None, :]) @ vectors.transpose(0, 2, 1)
@@ -57,7 +57,10 @@ def closed_form(B: FloatArray, noise: FloatArray | float = 0.0) -> Local:
 
 
 def weights_of(values: FloatArray, noise: FloatArray | float = 0.0) -> tuple[FloatArray, list[Case]]:
-    """Return the eigenvalues of A (q, d), of product 1, and the cases, from the eigenvalues of B (q, d)."""
+    """Return the eigenvalues of A (q, d), with product 1, and the cases, from `values`, the eigenvalues of B (q, d).
+
+    Eigenvalues of B with absolute values up to `noise` (q,) count as 0.
+    """
     d = values.shape[1]
     size = np.abs(values)
     least = np.maximum(ZERO * d * size.max(axis=1), noise)
@@ -80,7 +83,7 @@ def _case(n_plus: int, n_minus: int, d: int) -> Case:
 
 
 class Curvature(NamedTuple):
-    """B at q queries."""
+    """B of norm 1 at q queries, with its rounding error, and the sum that was normalised."""
 
     B: FloatArray  # (q, d, d), Frobenius norm 1, or 0
     equal: np.ndarray  # (q,): True if all densities are equal, so that the printed B is 0
@@ -118,7 +121,7 @@ def curvature(model: Generative, Q: FloatArray) -> Curvature:
 
 
 def normalised(B: FloatArray, size: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return B / ||B||, its rounding error, and ||B||; B and norm are 0 where rounding could explain all of B.
+    """Return B / ||B|| (q, d, d), its rounding error (q,), and ||B|| (q,); all 0 where rounding could explain B.
 
     size (q,): the sum of the norms of the terms of B. Raises ValueError if B overflows.
     """
@@ -135,7 +138,10 @@ def normalised(B: FloatArray, size: FloatArray) -> tuple[FloatArray, FloatArray,
 
 
 def pair_weights(log_p: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return a (q, C), divided by the largest |T_ij|, and log of that (q,); 0 and -inf if all densities are equal."""
+    """Return the weights a_i = sum_j T_ij (q, C), divided by the largest |T_ij|, and the logarithm of that (q,).
+
+    T_ij = p_i p_j (p_j - p_i). If all densities of a query are equal, the results are 0 and -inf. log_p (q, C).
+    """
     log_T = log_sizes(log_p)[2]
     largest = log_T.max(axis=(1, 2))
     finite = np.where(np.isfinite(largest), largest, 0.0)
@@ -147,7 +153,7 @@ def pair_weights(log_p: FloatArray) -> tuple[FloatArray, FloatArray]:
 def log_sizes(log_p: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the smaller and the larger of log p_i and log p_j, and log |T_ij|, (q, C, C) each.
 
-    T_ij = p_i p_j (p_j - p_i).
+    T_ij = p_i p_j (p_j - p_i), for all pairs of classes. log_p (q, C).
     """
     first, second = log_p[:, :, None], log_p[:, None, :]
     low, high = np.minimum(first, second), np.maximum(first, second)
@@ -156,7 +162,10 @@ def log_sizes(log_p: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def weighted(model: Generative, Q: FloatArray, a: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return sum_c a_c G_c(x), (q, d, d), and the sum of the norms of its terms (q,)."""
+    """Return sum_c a_c G_c(x), (q, d, d), and the sum of the norms of its terms (q,).
+
+    G_c(x): the curvature of class c at a query x; for `Mixtures` in their unit. a (q, C): any weights.
+    """
     if isinstance(model, Mixtures):
         with np.errstate(over="ignore", invalid="ignore"):  # `normalised` refuses an overflow
             return model.weighted_with_size(Q, a)

@@ -138,7 +138,7 @@ def dual(X: FloatArray, pairs: Pairs, A_0: FloatArray, gamma: float, u: float, l
 
 
 def divergence(A: Any, A_0: FloatArray) -> Any:
-    """The divergence: D_ld(A, A_0)."""
+    """The divergence: D_ld(A, A_0), the log det divergence of A from the prior, as a cvxpy expression."""
     import cvxpy as cp
 
     #: D_ld(A, A_0) = tr(A A_0^-1) - log det(A A_0^-1) - d
@@ -390,7 +390,7 @@ class ITML(FamilyMethod[Instance]):
         return [Duals(a, np.arange(len(a))) for a in (similar, dissimilar)]
 
     def named(self, given: Instance, *duals: Duals) -> Dual:
-        """The dual variables "lam_S" and "lam_D", one for each pair; 0 for pairs without a row."""
+        """The dual variables "lam_S" of similar, "lam_D" of dissimilar pairs; 0 for similar pairs of equal points."""
         (similar, dissimilar), (u, l) = duals, given.bounds
         lam_S, lam_D = (np.zeros(len(listed)) for listed in given.pairs)
         lam_S[given.differ[similar.key]] = -similar.a / u

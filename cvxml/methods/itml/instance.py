@@ -94,7 +94,7 @@ def default_bounds(X: FloatArray, A_0: FloatArray) -> tuple[float, float]:
 
 
 def squared_distances(X: FloatArray, A_0: FloatArray) -> Numbers:
-    """Return (x_i - x_j)^T A_0 (x_i - x_j) of all i < j: a row for each i but the last. inf on overflow."""
+    """Return (x_i - x_j)^T A_0 (x_i - x_j) of all i < j as `Numbers`, an array for each i. inf on overflow."""
     C = np.linalg.cholesky(A_0)
     euclidean = np.array_equal(C, np.eye(len(C)))
 
@@ -113,7 +113,9 @@ def squared_distances(X: FloatArray, A_0: FloatArray) -> Numbers:
 def _without_overflow(rows: Iterator[FloatArray]) -> Iterator[FloatArray]:
     for row in rows:
         if not row.max() <= LARGEST:
-            raise ValueError("X: squared distances under the prior overflow; rescale X, or the prior with it")
+            raise ValueError(
+                f"X: a squared distance under the prior is above {LARGEST:g}; rescale X, or the prior with it"
+            )
         yield row
 
 
@@ -136,7 +138,8 @@ def _check_range(p: Instance) -> None:
     """
     if not 1 / LARGEST <= min(p.bounds) <= max(p.bounds) <= LARGEST:
         raise ValueError(
-            f"bounds: {p.bounds[0]:.3g} and {p.bounds[1]:.3g} are outside {1 / LARGEST:g} to {LARGEST:g}; rescale X"
+            f"bounds must be between {1 / LARGEST:g} and {LARGEST:g}, got {p.bounds[0]:.3g} and {p.bounds[1]:.3g}; "
+            "rescale X"
         )
     C = np.linalg.cholesky(p.prior)
     for kind, bound in watched(zip(KINDS, p.bounds, strict=True)):
@@ -145,6 +148,7 @@ def _check_range(p: Instance) -> None:
         too_near = kind == "dissimilar" and ratio.min(initial=1.0) < 1 / LARGEST
         if not ratio.max(initial=0.0) <= LARGEST or too_near:
             raise ValueError(
-                f"X: squared distances under the prior are up to {ratio.max():.3g} and down to {ratio.min():.3g} of "
-                f"the bound {bound:.3g}; rescale X, or give other bounds"
+                f"X: squared distances of {kind} pairs under the prior, divided by their bound {bound:.3g}, are from "
+                f"{ratio.min():.3g} to {ratio.max():.3g}; they must be at most {LARGEST:g}, and at least "
+                f"{1 / LARGEST:g} for dissimilar pairs; rescale X, or give other bounds"
             )

@@ -22,9 +22,9 @@ Change = Callable[[Instance, Question], dict[str, Any] | None]
 
 
 def _with_params(change: Change) -> Callable[[Question], OtherProblem | None]:
-    """Return the misreading with some parameters changed.
+    """Return the misreading with other parameters, those in change(instance, question).
 
-    It does not apply if a multiple of the metric is clearly better in the changed problem.
+    It does not apply if that is None, or if a multiple of the metric is clearly better in the changed problem.
     """
 
     def problem(question: Question) -> OtherProblem | None:
@@ -104,7 +104,7 @@ def _roots(numbers: Numbers) -> Numbers:
 
 
 def _whole(numbers: Numbers, n: int) -> Numbers:
-    """The entries of the whole matrix (n, n): the distance of each pair twice, and n zeros."""
+    """The entries of the distance matrix (n, n) of n points: the given distance of each pair twice, and n zeros."""
     return Numbers(lambda: chain(numbers.rows(), numbers.rows(), [np.zeros(n)]), 2 * numbers.total + n)
 
 
@@ -113,18 +113,18 @@ def _plain(p: Instance) -> Numbers:
 
 
 def _whole_matrix(p: Instance) -> Numbers:
-    """Squared distances under the prior."""
+    """The entries (n, n) of the matrix of squared distances under the prior, zeros on the diagonal included."""
     return _whole(_squared(p), len(p.X))
 
 
 def _plain_whole_matrix(p: Instance) -> Numbers:
-    """Euclidean distances between distinct points."""
+    """The entries of the matrix of Euclidean distances, not squared, of the distinct points; zeros included."""
     X = np.unique(p.X, axis=0)
     return _whole(_roots(squared_distances(X, np.eye(X.shape[1]))), len(X))
 
 
 def _hard(p: Instance, question: Question) -> dict[str, Any] | None:
-    """Use a very large gamma, as for hard constraints; None if the metric violates a bound."""
+    """The parameter gamma of the problem with (nearly) hard constraints; None if the user's metric violates a bound."""
     A, (u, l) = question.metric, p.bounds
     if quadratic(p.similar, A).max(initial=u) > u * (1 + HELD):
         return None

@@ -66,7 +66,7 @@ def _counted(rows: Callable[[], Iterator[FloatArray]], at: Sequence[float]) -> l
 
 
 def _collected(block: FloatArray, chosen: IntArray) -> tuple[FloatArray, IntArray]:
-    """The different numbers of the block that begin with one of the chosen bits, and how often each occurs."""
+    """The distinct numbers of the block whose first bits are among `chosen`, and how often each occurs."""
     first = _first_bits(block)
     among = first == chosen[0]
     for bits in chosen[1:]:  # np.isin takes several times as long
@@ -80,7 +80,7 @@ def _first_bits(block: FloatArray) -> IntArray:
 
 
 def _blocks(rows: Iterator[FloatArray]) -> Iterator[FloatArray]:
-    """The same numbers in larger arrays."""
+    """Yield the numbers of `rows` in arrays of at least `BLOCK` numbers; the last array may be shorter."""
     collected: list[FloatArray] = []
     size = 0
     for row in rows:

@@ -8,7 +8,9 @@ For any feasible u, w (multiples of 2^-`BITS` with sums that agree exactly) and 
     optimum  >=  sum_i s_i - ||G + S||^2 / (2 lam),
     G = Phi^T B Phi,   B = sum_ij (u_ij - w_ij)(e_i - e_j)(e_i - e_j)^T,
 
-    ||G + S||^2 = tr(K (B + C C^T) K (B + C C^T)).
+    ||G + S||^2 = tr(K (B + C C^T) K (B + C C^T)),
+
+where s_i = sum_j u_ij = sum_j w_ij, e_i is a unit vector, and the rows of Phi are the Phi(x_i).
 
 The distance of the given phi to M M^T is measured in the feature space, ||Phi^T (phi - M M^T) Phi||. M and C are
 computed in floating point from E (K = E E^T). They omit the part of phi outside the range of K, which changes no
@@ -53,7 +55,7 @@ def exact_interval(
     root: ArrayLike | None = None,
     psd: ArrayLike | None = None,
 ) -> Exact:
-    """The exact interval for the metric `phi` (n, n). duals: u, u_index, w, w_index, one number per pair.
+    """The exact interval for the metric `phi` (n, n), from the dual variables u and w of the pairs in their index.
 
     root, psd: M and C, (n, r) each; by default they are computed. Raises ValueError for the rbf kernel, which is not
     rational.
@@ -85,14 +87,14 @@ def exact_interval(
 
 
 def exact_kernel(X: FloatArray, degree: int) -> tuple[Any, int]:
-    """K (n, n) as integers and an exponent of two."""
+    """Integers V (n, n) and an exponent e with K = V 2^e, the matrix of the polynomial kernel of this degree."""
     points, at = whole(X)
     products = (points * points.transpose()).tolist()
     return flint().fmpz_mat([[entry**degree for entry in row] for row in products]), 2 * at * degree
 
 
 def edges(duals: Duals, n: int) -> tuple[Any, Fraction]:
-    """B (n, n) in units of 2^-BITS, and sum_i s_i."""
+    """B = sum_ij (u_ij - w_ij)(e_i - e_j)(e_i - e_j)^T, integers (n, n) in units of 2^-BITS; and sum_ij u_ij."""
     weights, total = whole_duals(duals, n)
     return _laplacian(weights, n), scaled(total, -BITS)
 
@@ -111,9 +113,10 @@ def _laplacian(weights: Mapping[tuple[int, int], int], n: int) -> Any:
 def zero_is_optimal(p: Instance, duals: Duals) -> bool:
     """True if dual variables near the given ones prove that phi = 0 is optimal.
 
-    This holds if K B K has no positive eigenvalue, because then G has none. It is decided exactly for the polynomial
-    kernel and at most `MAX_POINTS` points, because the integers are long. For any kernel, the proof also holds if the
-    points of all pairs with a dual variable are equal, because they are equal in the feature space too.
+    With B and G of the module docstring, this holds if K B K has no positive eigenvalue, because then G has none. It is
+    decided exactly for the polynomial kernel and at most `MAX_POINTS` points, because the integers are long. For any
+    kernel, the proof also holds if the points of all pairs with a dual variable are equal, because they are equal in
+    the feature space too.
     """
     n = len(p.X)
     weights = full_duals(signed(duals), n, p.N.usable)
@@ -128,7 +131,7 @@ def zero_is_optimal(p: Instance, duals: Duals) -> bool:
 
 
 def whole_duals(duals: Duals, n: int) -> tuple[dict[tuple[int, int], int], int]:
-    """u and -w as integers on their pairs, in units of 2^-BITS, exactly feasible; and the sum of all s_i."""
+    """Map the pairs of u and w to u and -w, as integers in units of 2^-BITS, exactly feasible; and the sum of u."""
     u, u_index, w, w_index = duals
     cap = (1 << BITS) // n
     rows: tuple[dict[int, dict[int, int]], ...] = ({}, {})
@@ -149,7 +152,7 @@ def whole_duals(duals: Duals, n: int) -> tuple[dict[tuple[int, int], int], int]:
 
 
 def signed(duals: Duals) -> Signed:
-    """u_ij and -w_il, by their pairs."""
+    """Map the pairs (i, j) of u to u_ij, and the pairs (i, l) of w to -w_il."""
     u, u_index, w, w_index = duals
     pairs = [(i, j) for i, j in (*u_index.tolist(), *w_index.tolist())]
     return dict(zip(pairs, [*u.tolist(), *(-w).tolist()], strict=True))
@@ -175,7 +178,7 @@ def full_duals(duals: Signed, n: int, usable: IntArray) -> dict[tuple[int, int],
 
 
 def missing(p: Instance, B: Any) -> FloatArray:
-    """C (n, r) with Phi^T C C^T Phi close to P_+(-G)."""
+    """C (n, r) with Phi^T C C^T Phi close to the psd part of -G, G = Phi^T B Phi. B: integers in units of 2^-BITS."""
     rough = np.array([[float(int(entry)) for entry in row] for row in B.tolist()]) * 2.0**-BITS
     G, G_at = whole(p.E.T @ rough @ p.E)
     found: FloatArray = p.back.T @ missing_to_psd(G + G.transpose(), G_at - 1)
@@ -189,7 +192,7 @@ def found_root(p: Instance, phi: FloatArray) -> FloatArray:
 
 
 def _squared_norm_of_sum(K: Any, K_at: int, B: Any, C: FloatArray) -> Fraction:
-    """tr(K (B + C C^T) K (B + C C^T)) for B in units of 2^-BITS."""
+    """tr(K (B + C C^T) K (B + C C^T)) for K 2^K_at and B 2^-BITS, matrices of integers, and C in floats."""
     rows, C_at = whole(C)
     low = min(-BITS, 2 * C_at)
     both = B * (1 << (-BITS - low)) + rows * rows.transpose() * (1 << (2 * C_at - low))
@@ -197,7 +200,7 @@ def _squared_norm_of_sum(K: Any, K_at: int, B: Any, C: FloatArray) -> Fraction:
 
 
 def _squared_norm(K: Any, K_at: int, phi: Any, at: int) -> Fraction:
-    """||Phi^T phi Phi||^2 = tr(K phi K phi^T)."""
+    """||Phi^T phi Phi||^2 = tr(K phi K phi^T) for K 2^K_at and phi 2^at, matrices of integers."""
     left = K * phi
     right = phi * K  # the transpose of K phi^T
     crossed = zip(left.entries(), right.entries(), strict=True)

@@ -144,5 +144,8 @@ def in_feature_space(given: Instance, phi: FloatArray) -> FloatArray:
         if odd.any():
             M = M + given.E.T @ odd @ given.E
     if not np.isfinite(M).all():
-        raise ValueError("metric overflows in the feature space: its entries are too large")
+        raise ValueError(
+            "the metric E^T phi E of the feature space overflows, because entries of phi are too large; "
+            "give a smaller metric"
+        )
     return M

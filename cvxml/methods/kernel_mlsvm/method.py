@@ -54,7 +54,7 @@ LINEAR = MLSVM()  # used on the points E
 
 
 class OfKernel(Frobenius):
-    """The regularizer lam/2 ||M||^2 for M = E^T phi E."""
+    """The regularizer lam/2 ||M||^2 of the metric M = E^T phi E on the rows of E."""
 
     def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
         """Return 1.
@@ -64,7 +64,7 @@ class OfKernel(Frobenius):
         return 1.0
 
     def second_derivative(self, at: Scaled) -> None:
-        """None: no second derivative is implemented."""
+        """Return None, because no second derivative is implemented."""
 
 
 class KernelMLSVM(FamilyMethod[Instance]):
@@ -134,7 +134,7 @@ class KernelMLSVM(FamilyMethod[Instance]):
         return str(examine(in_feature_space(given, M))[1])
 
     def problem(self, given: Instance) -> Any:
-        """Problem (2) on the rows of E. Variables "A" (r, r), r = rank K, and "xi" (n,)."""
+        """Problem (2) of MLSVM on the rows of E, K = E E^T. Variables "A" (r, r), r = rank K, and "xi" (n,)."""
         from cvxml.methods.mlsvm.problem import problem
 
         return problem(given.E, given.N, given.lam)
@@ -143,7 +143,7 @@ class KernelMLSVM(FamilyMethod[Instance]):
         return ["(2) A psd", "(2) xi >= 0", *(f"(2) margin of point {i}" for i in given.N.usable)]
 
     def dual(self, given: Instance) -> Any:
-        """The compact dual of the problem on the rows of E. Variables "u", "w" and "S" (r, r)."""
+        """The dual of the problem on the rows of E, as for "mlsvm". Variables "u", "w" and "S" (r, r)."""
         from cvxml.methods.mlsvm.problem import dual
 
         return dual(given.E, given.N, given.lam)
@@ -211,7 +211,7 @@ class KernelMLSVM(FamilyMethod[Instance]):
     def exact_as_stored(
         self, given: Instance, M: FloatArray, dual: Dual, *, root: ArrayLike | None, hint: Any = None
     ) -> Exact:
-        """As in `FamilyMethod`. hint: C (n, r) of exact.py, by default computed."""
+        """As in `FamilyMethod`. hint: the matrix C (n, r) of exact.py, by default computed."""
         from cvxml.methods.kernel_mlsvm.exact import exact_interval
 
         duals = self.named(given, self.read(given, dual)[0])
@@ -230,9 +230,9 @@ class KernelMLSVM(FamilyMethod[Instance]):
         return self._back(given, through_cvxpy(given.linear, partial(super().certify, given), solver))
 
     def _back(self, given: Instance, linear: Found) -> Found:
-        """The result `linear` on the points E with phi as its metric.
+        """The result `linear` of the problem on the points E, with its metric replaced by phi (n, n).
 
-        For phi = 0, it seeks dual variables that prove exactly that phi = 0 is optimal.
+        If phi = 0, its dual variables are replaced, if possible, by some that prove exactly that phi = 0 is optimal.
         """
         phi = given.back.T @ linear.metric @ given.back
         found = linear._replace(metric=(phi + phi.T) / 2, proof=None)
@@ -277,7 +277,7 @@ METHOD = KernelMLSVM()
 
 
 def psd_step(K: FloatArray, phi: FloatArray, paper: bool = False) -> FloatArray:
-    """phi (n, n) of the psd metric nearest to phi (n, n); with `paper`, the result of (9)-(11) as printed."""
+    """phi (n, n) of the psd metric nearest to that of `phi`; with `paper`, the result of (9)-(11) as printed."""
     if paper:
         values, alphas = np.linalg.eig(phi @ K)
         values, alphas = values.real, alphas.real

@@ -47,7 +47,7 @@ def with_kernel_rounding(given: Instance, phi: FloatArray, proof: Certificate) -
 
 
 def entries_error(given: Instance) -> FloatArray:
-    """b (n, n): the computed |K - E E^T| plus a bound on rounding errors, relative to sqrt(K_ii K_jj).
+    """Bounds b (n, n) of |(E E^T)_ij - kernel of x_i and x_j|: the computed |K - E E^T| plus rounding errors.
 
     A sum of d products has an error of at most d eps/2 ||x_i|| ||x_j||. Its p-th power has p times this relative error.
     """

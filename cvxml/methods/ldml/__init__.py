@@ -108,7 +108,7 @@ def problem(X: FloatArray, pairs: Pairs, b: float | str, weighing: Weighing) -> 
 
 
 def weighed(pairs: Pairs, weighing: Weighing) -> tuple[list[float], list[float], float]:
-    """The weights of the problem: w_ij of similar pairs, w_ij of dissimilar pairs, and w_0."""
+    """The weights of the losses: w_ij of each similar pair, w_ij of each dissimilar pair, and w_0."""
     #: w_ij = 1 and w_0 = 0, or as they are given
     #:   | w_{ij} = 1 \text{ and } w_0 = 0 \text{, or as they are given}
     w_0, given = weighing.self_pairs, weighing.weights
@@ -177,7 +177,7 @@ class Instance(Paired):
 
     @property
     def rows(self) -> int:
-        """The number of pairs, plus one if points count with themselves."""
+        """The number of pairs, plus one for all self-pairs together if w_0 > 0."""
         return sum(map(len, self.pairs)) + (self.weighing.self_pairs > 0)
 
 
@@ -203,7 +203,7 @@ def instance(
     else:
         b = check_number(b, "b")
         if not abs(b) <= LARGEST:
-            raise ValueError(f"b must be within -{LARGEST:g} and {LARGEST:g}, got {b:g}")
+            raise ValueError(f"b must be between -{LARGEST:g} and {LARGEST:g}, got {b:g}")
     p = paired(X, y, pairs)
     for kind in KINDS:
         if not len(getattr(p.pairs, kind)):
@@ -234,7 +234,7 @@ def check_weighing(losses: str, weights: Any, self_pairs: float, count: int) -> 
         raise ValueError(f"weights must be one number for each of {count} pairs, got shape {w.shape}")
     if not (w.min() >= 1 / HEAVIEST and w.max() <= HEAVIEST):
         raise ValueError(
-            f"weights must be between {1 / HEAVIEST:g} and {HEAVIEST:g}, they are from {w.min():g} to {w.max():g}; "
+            f"weights must be between {1 / HEAVIEST:g} and {HEAVIEST:g}, got {w.min():g} to {w.max():g}; "
             "remove pairs of weight 0 from pairs"
         )
     return Weighing(losses, w, w_0)
@@ -314,7 +314,7 @@ def evaluate(given: Instance, M: FloatArray) -> dict[str, Any]:
     """Return the intermediates at M (d, d), by name.
 
     objective. b: given, or the best if it is free. D_similar, D_dissimilar: squared distances.
-    a_similar: w (1 - p). a_dissimilar: w p. gradient (d, d) of the objective in M.
+    a_similar: w (1 - p), a_dissimilar: w p, the dual variables that M implies. gradient (d, d) of the objective in M.
     """
     near, far = distances(given, M)
     b, counted = threshold(given, near, far), counts(given)
@@ -540,9 +540,9 @@ class LDML(FamilyMethod[Instance]):
         return Family(regularizer, (Term(loss, rows),), anchors=anchors)
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
-        """Read "a" (p,): one number for each pair, similar pairs first, and one for all self-pairs.
+        """Read the dual variables "a" (p,), one for each pair, similar pairs first. NaN raises ValueError.
 
-        NaN raises ValueError.
+        If w_0 > 0, "a" (p + 1,) has a last entry for all self-pairs together.
         """
         a = dual_array(dual, "a", (given.rows,))
         similar = np.arange(len(a)) < len(given.pairs.similar)
@@ -550,7 +550,7 @@ class LDML(FamilyMethod[Instance]):
         return (Duals(np.where(similar, -1, 1) * a, np.arange(len(a))),)
 
     def named(self, given: Instance, duals: Duals) -> Dual:
-        """The dual variables "a" (p,) >= 0, without their signs."""
+        """The dual variables by name: "a" >= 0, in the order of `read`."""
         return {"a": np.abs(duals.a)}
 
     def find(self, given: Instance, *asked: Any, **own: Any) -> Found:
@@ -576,7 +576,7 @@ class LDML(FamilyMethod[Instance]):
         return anchors.shown
 
     def across(self, given: Instance) -> int:
-        """The exact number of dissimilar pairs that differ outside the span of the similar differences."""
+        """The exact number of dissimilar pairs that differ outside the span of the differences of similar pairs."""
         i, j = self.family(given).regularizer.labels[given.pairs.dissimilar].T
         return int(np.count_nonzero(i != j))
 
@@ -604,7 +604,7 @@ class LDML(FamilyMethod[Instance]):
 
 
 def _weights(given: Instance, number: Callable[[Any], Any]) -> Any:
-    """Return the weights of the rows of the family; 1 if all weights are 1."""
+    """Return the weights of the losses, similar pairs first, then dissimilar and self-pairs; 1 if all weights are 1."""
     losses, weights, self_pairs = given.weighing
     near, far = map(len, given.pairs)
     if losses == SUM and weights is None and not self_pairs:

@@ -51,17 +51,17 @@ RELATIVE_WIDTH = 1e-9  # the search for the best b ends at an interval of this w
 
 
 class Labelled(NamedTuple):
-    """Rows v = D of the listed pairs. Dual variables are kept for all rows, also if they are 0."""
+    """One row v = D, the squared distance, for each listed pair. Dual variables of 0 are kept, too."""
 
     listed: IntArray  # (p, 2)
 
     @property
     def pairs(self) -> PairRows:
-        """The rows without labels."""
+        """The same rows as `PairRows`."""
         return PairRows(self.listed)
 
     def table(self, duals: Duals) -> Any:
-        """The dual variables of all rows (p,)."""
+        """The dual variables of all rows (p,); 0 for a row that `duals` does not list."""
         a = np.zeros(len(self.listed), dtype=duals.a.dtype)
         a[duals.key] = duals.a
         return a
@@ -76,7 +76,10 @@ class Labelled(NamedTuple):
         return self.pairs.weights(duals)
 
     def within_span(self, labels: IntArray, duals: Duals) -> Duals:
-        """All rows, with the dual variable 0 if the points of a pair have two different labels."""
+        """The dual variables of all rows, but 0 for a pair of points with different labels.
+
+        labels (n,): points with the same label differ within the span.
+        """
         i, j = labels[self.listed].T
         return self.duals(np.where(i == j, self.table(duals), 0.0))
 
@@ -109,12 +112,15 @@ class Logistic(Loss):
         return np.ndim(self.w) > 0
 
     def to_domain(self, a: FloatArray) -> FloatArray:
-        """Clip alpha to [0, w]. If b is free, also shrink the alpha of the kind with the larger sum."""
+        """Return a (p,) with alpha = -t a clipped to [0, w]. NaN becomes 0.
+
+        If b is free, the alpha of the kind of pairs with the larger sum are shrunk, too.
+        """
         alpha = np.clip(np.where(np.isnan(a), 0.0, -self.t * a), 0.0, self.weights)
         return -self.t * (alpha if self.b is not None else self._level(alpha))
 
     def _level(self, alpha: FloatArray) -> FloatArray:
-        """Round alpha to multiples of a power of two with the same sum for both kinds."""
+        """Shrink alpha (p,) to multiples of a power of two with equal sums over similar and over dissimilar pairs."""
         near, far = self.t > 0, self.t < 0
         sums = [math.fsum(alpha[kind]) for kind in (near, far)]
         whole = np.zeros(len(alpha))
@@ -135,7 +141,7 @@ class Logistic(Loss):
         return level
 
     def ray(self, a: FloatArray) -> ConjugateOnRay:
-        """The ray ends where a dual variable reaches the weight of its pair."""
+        """The function s -> k(s a), up to the s at which a dual variable reaches the weight of its pair."""
         top = float((np.abs(a) / self.weights).max(initial=0.0))
         return ConjugateOnRay(lambda t: float(self.conjugate(t * a)), 1 / top if top > 0 else 1.0)
 
@@ -143,11 +149,11 @@ class Logistic(Loss):
         return like(x, self.w, rounded=self.is_rounded)
 
     def _signed(self, x: Any) -> Any:
-        """t x, without a rounding error."""
+        """x times the labels t (1 or -1), without a rounding error."""
         return where(self.t > 0, x, -x)
 
     def _shares(self, a: Any) -> Any:
-        """x = alpha / w. The division is exact if no weights are given."""
+        """The shares x = alpha / w with alpha = -t a. The division is exact if no weights are given."""
         alpha = self._signed(-a)
         return alpha / self._weights_like(a) if self.is_rounded else alpha
 
@@ -166,7 +172,7 @@ class Logistic(Loss):
         return replace(self, b=b, missed=missed)
 
     def _shifted(self, v: Any) -> tuple[Any, Any]:
-        """z = t (v - b), and a bound of phi at this b minus phi at the best b."""
+        """z = t (v - b), and an upper bound of (loss at this b) - (loss at the best b)."""
         own = self._at_best(floats(v))
         z = self._signed(v - like(v, own.b, rounded=True))
         return z, Enclosure(0.0, own.missed) if isinstance(v, Enclosure) else like(v, 0)
@@ -176,12 +182,15 @@ class Logistic(Loss):
         return total(self._weights_like(v) * softplus(z)) + missed
 
     def conjugate(self, a: Any) -> Any:
-        """sum w H(alpha / w) - b sum t alpha"""
+        """k(a) = sum w H(alpha / w) - b sum t alpha, with alpha = -t a and the entropy H; no term in b if b is free."""
         gained = total(self._weights_like(a) * entropy(self._shares(a)))
         return gained if self.b is None else gained + like(a, self.b, rounded=True) * total(a)
 
     def excess(self, v: Any, a: Any) -> Any:
-        """sum w (x log(x / s) + s - x), and the same of 1 - x and 1 - s, with log s = -softplus(-z)."""
+        """The excess of all pairs: sum w (x log(x / s) + s - x), plus the same sum with 1 - x and 1 - s.
+
+        x = alpha / w with alpha = -t a, and s = 1 / (1 + exp(-t (v - b))).
+        """
         (z, missed), x = self._shifted(v), self._shares(a)
         return (
             total(self._weights_like(v) * (_divergence(x, -softplus(-z)) + _divergence(1 - x, -softplus(z))))
@@ -193,7 +202,7 @@ class Logistic(Loss):
         return [Fraction(w) for w in np.broadcast_to(np.asarray(self.w), self.t.shape).tolist()]
 
     def exact_duals(self, a: Sequence[Fraction]) -> list[Fraction]:
-        """Clip alpha to [0, w]. If b is free, also shrink the alpha of the kind with the larger sum, exactly."""
+        """Like `to_domain`, in exact arithmetic, for a in fractions."""
         signs = self.t.tolist()
         alpha = [
             min(max(-t * price, NONE), w) for t, price, w in zip(signs, a, self._fractions(), strict=True)
@@ -208,14 +217,14 @@ class Logistic(Loss):
         return [-t * x for t, x in zip(signs, alpha, strict=True)]
 
     def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:
-        """w = alpha (1 - alpha / weight); one group of all rows if b is free."""
+        """The `Sensitivity` with w = alpha (1 - alpha / weight), alpha = |a|; all rows are one group if b is free."""
         alpha = np.abs(a)
         threshold = np.zeros(len(a), dtype=np.intp) if self.b is None else None
         return Sensitivity(alpha * (1 - alpha / self.weights), threshold)
 
 
 def _divergence(x: Any, log_s: Any) -> Any:
-    """x log(x / s) + s - x >= 0 for each x in [0, 1].
+    """x log(x / s) + s - x >= 0 for each x in [0, 1], with s = exp(log_s).
 
     Near x = s it is computed as x f(log(s / x)) with f(u) = e^u - 1 - u, which avoids cancellation. If x is much
     smaller than s, the terms are added directly, because no term is much larger than the sum.
@@ -228,7 +237,7 @@ def _divergence(x: Any, log_s: Any) -> Any:
 def best(t: IntArray | FloatArray, D: FloatArray, w: FloatArray) -> tuple[float, float]:
     """Return a b that nearly minimizes sum w log(1 + exp(t (D - b))), and a bound of the excess over the minimum.
 
-    The derivative in b, -sum t w s, grows with b. If it is p at a b within a width of the minimum, the excess is at
+    The derivative in b grows with b. If it is p at a b within a width of the minimum, the excess is at
     most |p| times the width.
     """
     if not np.isfinite(D).all():
@@ -248,7 +257,7 @@ def best(t: IntArray | FloatArray, D: FloatArray, w: FloatArray) -> tuple[float,
 
 
 def _slope(t: IntArray | FloatArray, D: FloatArray, w: FloatArray, b: float) -> tuple[float, float]:
-    """Return a lower and an upper bound of -sum t w s at b; rounding of the terms is included."""
+    """Return a lower and an upper bound, rounding included, of the derivative in b of sum w log(1 + exp(t (D - b)))."""
     z, e = D - b, 4 * EPS * (np.abs(D) + abs(b))
     ends = [float(np.sum(-t * w * expit(t * (z + side * e)))) for side in (1, -1)]
     error = 4 * EPS * float(w.sum()) * (len(t) + 1)

@@ -52,7 +52,7 @@ LESS = (0.0, 1e-12, 1e-9, 1e-6, 1e-3)  # reductions of a mixing weight that are 
 
 
 class OfPairs(NamedTuple):
-    """f as a function of M (r, r): a `cvxml.solvers.barrier.Smooth`."""
+    """f of the module docstring as a function of M (r, r), the interface `cvxml.solvers.barrier.Smooth`."""
 
     Z: FloatArray  # (p, r) differences
     t: FloatArray  # (p,)
@@ -60,17 +60,17 @@ class OfPairs(NamedTuple):
     w: FloatArray  # (p,)
 
     def exponents(self, D: FloatArray) -> FloatArray:
-        """t (D - b) for squared distances D (p,), at the given or the best b."""
+        """The exponents t (D - b) of the losses (p,), for squared distances D (p,), at the given or the best b."""
         z: FloatArray = self.t * (D - (best(self.t, D, self.w)[0] if self.b is None else self.b))
         return z
 
     def value(self, M: FloatArray) -> float:
-        """f(M); inf if a distance is not finite."""
+        """The objective f at M; inf if a distance is not finite."""
         D = quadratic(self.Z, M)
         return float((self.w * np.logaddexp(0, self.exponents(D))).sum()) if np.isfinite(D).all() else np.inf
 
     def duals(self, M: FloatArray) -> FloatArray:
-        """The dual variables -t w s (p,) at M."""
+        """The dual variables -t w s (p,) at M, with s = 1 / (1 + exp(-t (D - b)))."""
         a: FloatArray = -self.t * self.w * expit(self.exponents(quadratic(self.Z, M)))
         return a
 
@@ -105,8 +105,8 @@ ACROSS = (
     "moving them apart there has no cost"
 )
 SEPARATED = (
-    "no metric attains the infimum: some metric separates the pairs, so larger multiples of it are always "
-    "better: no similar pair is farther than a dissimilar one (proved in rational arithmetic)"
+    "no metric attains the infimum: some metric separates the pairs, which means that no similar pair is farther "
+    "than a dissimilar one, so larger multiples of it are always better (proved in rational arithmetic)"
 )
 
 
@@ -133,7 +133,7 @@ class MiddleOfThePath(Anchors):
 
     @cached_property
     def strict(self) -> Anchor | None:
-        """The anchor of the strict dual variables; None if they were not found."""
+        """The strict dual variables as an `Anchor`, which others can be mixed with; None if not found."""
         return None if self.shown.strict is None else self.anchor(self.shown.strict)
 
     def feasible(self, own: Duals, others: list[Duals]) -> list[Duals]:
@@ -158,7 +158,7 @@ class MiddleOfThePath(Anchors):
         return [anchor.duals, nothing]
 
     def _exactly(self, duals: Duals) -> bool:
-        """Return True if sum t alpha X is proved psd in rational arithmetic.
+        """Return True if sum t alpha X, over the X_ij of all pairs, is proved psd in rational arithmetic.
 
         The sum may be 0, for example if there are no strict dual variables.
         """
@@ -183,7 +183,7 @@ def _separates(
 ) -> FloatArray | None:
     """Return a root (d, m) of a metric that separates the pairs, proved in exact arithmetic; None if not found.
 
-    The metrics are M (r, r) and its parts with the largest eigenvalues. to (d, r): the coordinates.
+    Tried are M (r, r), given in the coordinates `to` (d, r), and its parts with the largest eigenvalues.
     """
     values, vectors = np.linalg.eigh(M)
     root: FloatArray = to @ (vectors * np.sqrt(np.maximum(values, 0.0)))

@@ -13,7 +13,10 @@ from cvxml.family.rows.base import Weights
 
 
 class Free(Linear):
-    """R = 0 for every psd M. pairs (p, 2): the similar pairs. Only rows in the span of their differences have duals."""
+    """R = 0 for every psd M. pairs (p, 2): the similar pairs.
+
+    Only rows with a difference in the span of the differences of `pairs` may have a dual variable other than 0.
+    """
 
     def __init__(self, X: FloatArray, pairs: IntArray):
         super().__init__(X, Weights(pairs, np.ones(len(pairs))), "similar pairs differ")

@@ -12,7 +12,7 @@ from cvxml.methods.lfda.known import Known
 
 
 def bound(known: Known, s: float) -> Any:
-    """A lower bound of the objective from any s, as a ball: -(r s + sum_k (l_k - s)_+).
+    """A lower bound of the objective from any s, as a ball: -(r s + sum_k (l_k - s)_+), l_k the eigenvalues.
 
     If s is not a positive number, or if s = 0 gives a better bound, the result is the bound of s = 0.
     """
@@ -25,18 +25,18 @@ def bound(known: Known, s: float) -> Any:
 
 
 def optimum(known: Known) -> Any:
-    """l_1 + .. + l_r, a ball: minus the optimal value."""
+    """The sum of the r largest eigenvalues of (S_b, S_w), as a ball. The optimal objective is minus this sum."""
     return total(known.l[: known.r])
 
 
 def price(known: Known) -> float:
-    """The optimal dual variable s: the mean of l_r and l_{r+1}, or 0 if r = d."""
+    """The optimal dual variable s: the mean of the eigenvalues l_r and l_{r+1} of (S_b, S_w), or 0 if r = d."""
     l, r = known.l, known.r
     return 0.0 if r == len(l) else (float(l[r - 1]) + float(l[r])) / 2
 
 
 def radius(known: Known, embedding: str, gap: float) -> float:
-    """A bound of the Frobenius distance from a metric of the embedding, which has this gap, to the optimum.
+    """An upper bound of ||M - M*|| (Frobenius) for a metric M of the embedding with this gap, and the optimal M*.
 
     inf if the optimum is not proved unique, 0 if r = d.
     """

@@ -54,7 +54,7 @@ def exact_interval(given: Instance, M: FloatArray, dual: Dual, root: ArrayLike |
 
 @dataclass(frozen=True)
 class Embedded(Feasibility):
-    """The feasibility of a metric that must agree with its embedding.
+    """The feasibility of a metric, which must be psd and the metric that the embedding has for its range.
 
     `distance` is an upper bound, by the triangle inequality. `error` is the distance of P_+(M) to the embedding's
     metric of the same range, relative to the norm of that metric. Both norms are in coordinates in which S_w is the
@@ -86,7 +86,7 @@ class Embedded(Feasibility):
 
 
 def judged(given: Instance, M: FloatArray, root: ArrayLike | None = None) -> tuple[Figures, Embedded]:
-    """The objective and errors of M (d, d), and its feasibility, at the current precision of balls.
+    """The objective of M (d, d) and its distances from the embedding's metric, and its feasibility, from balls.
 
     root (d, q): R with R R^T close to M, if known.
     """

@@ -8,7 +8,7 @@ from cvxml.core.metric import FloatArray, IntArray
 
 
 def scatters(X: FloatArray, y: IntArray, k: int, alpha: float) -> tuple[FloatArray, FloatArray]:
-    """The local scatter matrices within and between classes (d, d)."""
+    """The local scatter matrices: S_w (d, d) within and S_b (d, d) between classes. k: the K of the affinities."""
     n, d = X.shape
     A = affinity(X, y, k)
     #: S_w = sum_{i<j} W_w (x_i - x_j)(x_i - x_j)^T + alpha I,  where alpha is ours
@@ -35,7 +35,7 @@ def scatters(X: FloatArray, y: IntArray, k: int, alpha: float) -> tuple[FloatArr
 
 
 def affinity(X: FloatArray, y: IntArray, k: int) -> FloatArray:
-    """The affinity A (n, n), 0 between classes."""
+    """The affinities: A_ij (n, n) of all points, 0 between classes. k: the K-th nearest point gives the scale s_i."""
     n = len(X)
     s, A = np.zeros(n), np.zeros((n, n))
     for i in range(n):

@@ -21,7 +21,7 @@ def axes(S_w: FloatArray, M: FloatArray, r: int) -> FloatArray:
 
 
 def transformation(S_w: FloatArray, S_b: FloatArray, T: FloatArray, embedding: str) -> FloatArray:
-    """T (d, r) of the embedding, with the range of the given T (d, r)."""
+    """The matrix T (d, r) that the embedding has for the range of the given T (d, r)."""
     values, vectors = eigen(T.T @ S_w @ T, T.T @ S_b @ T)
     T = T @ vectors[:, ::-1]
     if embedding == "orthonormal":
@@ -30,7 +30,7 @@ def transformation(S_w: FloatArray, S_b: FloatArray, T: FloatArray, embedding: s
 
 
 def eigen(S_w: FloatArray, S_b: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The eigenvalues of (S_b, S_w) in ascending order, and the eigenvectors V with V^T S_w V = I."""
+    """The eigenvalues l of S_b v = l S_w v in ascending order (d,), and the eigenvectors V (d, d), V^T S_w V = I."""
     root = np.sqrt(np.diag(S_w))
     L = np.linalg.cholesky(S_w / root[:, None] / root) * root[:, None]
     values, vectors = np.linalg.eigh(np.linalg.solve(L, np.linalg.solve(L, S_b).T))

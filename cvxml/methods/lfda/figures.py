@@ -21,7 +21,10 @@ class Figures(NamedTuple):
 
 
 def figures(known: Known, embedding: str, M: FloatArray, T: FloatArray) -> Figures:
-    """The figures of M (d, d) for the range of T (d, r), which is close to the range of M, at the current precision."""
+    """The `Figures` of M (d, d), compared with the embedding's metric of the range of T (d, r).
+
+    This range is close to that of M. The balls have the current precision.
+    """
     S_w, S_b, columns = known.S_w, known.S_b, balls(*whole(T))
     rows = columns.transpose()
     plain = columns * inverted(rows * S_w * columns) * rows

@@ -36,7 +36,7 @@ class Instance:
 
     @cached_property
     def classes(self) -> list[Members]:
-        """The points of each class and their scales, exactly."""
+        """The points of each class and their scales s_i, in exact arithmetic."""
         return members(self.X, self.y, self.k)
 
     @cached_property
@@ -51,7 +51,7 @@ class Instance:
         return self.embedded(self.known.top)
 
     def embedded(self, M: FloatArray) -> FloatArray:
-        """The metric (d, d) of the embedding with the range of M (d, d)."""
+        """The metric T T^T (d, d) that the embedding has for the range of M (d, d), in floats."""
         with precision(self.known.bits):
             T = axes(floats(self.known.S_w), M, self.r)
             return floats(figures(self.known, self.embedding, M, T).metric)
@@ -132,7 +132,7 @@ def _check_floats(given: Instance) -> None:
     """Raise ValueError if S_w or the optimal metric overflows or underflows in floats."""
     within = floats(given.known.S_w)
     if not (_is_number(within) and within.diagonal().min() > 0 and _is_number(given.closed_form)):
-        raise ValueError("X: the metric is too large or too small for double precision; rescale X")
+        raise ValueError("X: S_w or the metric is too large or too small for double precision; rescale X")
 
 
 def _is_number(M: FloatArray) -> bool:

@@ -51,7 +51,7 @@ def known(S_w: Any, S_b: Any, r: int) -> Known:
 
 
 def scatter(X: FloatArray, y: IntArray, classes: list[Members], alpha: float) -> tuple[Any, Any]:
-    """S_w and S_b (d, d) as balls, at the current precision."""
+    """The local scatter matrices S_w and S_b (d, d), with balls at the current precision as entries."""
     n, d = X.shape
     inside, at = within_groups(X, y, [1] * len(classes))
     between = within_groups(X, 0 * y, [1])[0] - inside

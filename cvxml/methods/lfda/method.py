@@ -128,7 +128,7 @@ class LFDA(ConvexMethod[Instance]):
             return str(judged(given, M)[1])
 
     def problem(self, given: Instance) -> Any:
-        """The problem in plain metrics, for any embedding. Variable "M" (d, d)."""
+        """The problem in plain metrics M = T T^T, T^T S_w T = I, whatever the embedding is. Variable "M" (d, d)."""
         from cvxml.methods.lfda.problem import problem
 
         return problem(given.X, given.y, given.r, given.k, given.alpha)
@@ -164,7 +164,11 @@ class LFDA(ConvexMethod[Instance]):
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """The closed form. Raises ValueError if rounding to doubles moves it too far from the embedding's metrics."""
+        """The closed form.
+
+        Raises ValueError if the closed form, rounded to doubles, is infeasible: its relative distance from the metric
+        that the embedding has for its range is above FEASIBILITY_TOL.
+        """
         metric, dual = given.closed_form, {"s": np.array([price(given.known)])}
         with precision(given.known.bits):
             if not judged(given, metric)[1].feasible:
@@ -186,7 +190,7 @@ class LFDA(ConvexMethod[Instance]):
         return [*found.notes, said]
 
     def components(self, given: Instance, M: FloatArray) -> FloatArray:
-        """T^T (r, d); the paper learns T."""
+        """The components T^T (r, d), where T is the matrix of the embedding with M = T T^T."""
         S_w, S_b = floats(given.known.S_w), floats(given.known.S_b)
         return transformation(S_w, S_b, axes(S_w, M, given.r), given.embedding).T
 

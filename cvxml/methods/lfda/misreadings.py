@@ -38,7 +38,10 @@ def _left(change: Callable[[Instance], Scatters], sentence: str) -> Misreading:
 
 
 def _with(given: Instance, A: Callable[[FloatArray, int], FloatArray], k: int | None = None) -> Scatters:
-    """S_w and S_b with other affinities: A maps the squared distances (n_c, n_c) in a class, and K, to (n_c, n_c)."""
+    """S_w and S_b (d, d) with the affinities A(D, K) (n_c, n_c) in each class of n_c points.
+
+    D (n_c, n_c): the squared distances in the class. k: K, by default that of the user.
+    """
     X, y, n = given.X - given.X.mean(axis=0), given.y, len(given.X)
     k = given.k if k is None else k
     S_w, S_b = given.alpha * np.eye(X.shape[1]), X.T @ X

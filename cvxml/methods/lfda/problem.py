@@ -11,7 +11,7 @@ from cvxml.methods.lfda.definitions import scatters
 
 
 def problem(X: FloatArray, y: IntArray, r: int, k: int, alpha: float) -> Any:
-    """The problem, in plain metrics. Variable: "M" (d, d)."""
+    """The problem in plain metrics M = T T^T, T^T S_w T = I. Variable: "M" (d, d). k: the K of the affinities."""
     #: [The problem, in T]
     #: max over T (d, r):  tr (T^T S_w T)^-1 T^T S_b T
     #:   | \max_{T \in \mathbb{R}^{d \times r}}\ \operatorname{tr} (T^T S_w T)^{-1} T^T S_b T
@@ -30,7 +30,7 @@ def problem(X: FloatArray, y: IntArray, r: int, k: int, alpha: float) -> Any:
 
 
 def dual(X: FloatArray, y: IntArray, r: int, k: int, alpha: float) -> Any:
-    """The dual of the problem. Variables: "s", "N" (d, d)."""
+    """The dual of the problem. Variables: "s" of the trace constraint, and "N" (d, d) of M <= S_w^-1."""
     S_w, S_b = scatters(X, y, k, alpha)
     s = cp.Variable(name="s")
     N = cp.Variable((X.shape[1],) * 2, symmetric=True, name="N")

@@ -135,7 +135,7 @@ def dual(X: FloatArray, y: IntArray) -> Any:
 
 
 def mates(y: IntArray, i: int) -> list[int]:
-    """The other points of the class of i."""
+    """The indices of the other points of the class of i."""
     return [j for j in range(len(y)) if j != i and y[j] == y[i]]
 
 
@@ -155,7 +155,7 @@ def instance(X: ArrayLike, y: ArrayLike | None) -> Instance:
     codes = check_labels(y, len(points))
     if np.bincount(codes).max() < 2:
         raise ValueError(
-            "every class has a single point: none can collapse; give at least one class two points"
+            "every class has a single point, so no class can collapse; give at least one class two points"
         )
     return Instance(points, codes)
 
@@ -234,7 +234,7 @@ def weights(y: IntArray, number: Callable[[float], Any] = float) -> Softmaxes:
 
 
 def family(X: FloatArray, of: Softmaxes, diagonal: bool = False) -> Family:
-    """The family of MCML or of one of its misreadings, for points X (n, d); diagonal: A is diagonal.
+    """The family of MCML or of one of its misreadings, for points X (n, d). diagonal: A must be diagonal.
 
     The objective is <C, A> + sum_i c_i log sum_{k among i} exp(-D_ik), with C = sum_ij w_ij X_ij.
     If the sum of each w_i is c_i, and w_ik > 0 only for k among i, the dual variables a = w have G = C.
@@ -266,6 +266,7 @@ def duals_of(of: Softmaxes, dual: Dual, name: str) -> tuple[Duals, ...]:
     if q.shape != (n, n) or not np.isfinite(q).all():
         raise ValueError(
             f"dual {name!r} must be finite, of shape ({n}, {n}): a row for each point; got shape {q.shape}"
+            + ("" if np.isfinite(q).all() else ", with entries that are not finite")
         )
     rows = _rows(of)
     return (rows.duals(q[rows.points]),)
@@ -279,7 +280,7 @@ def named(of: Softmaxes, duals: Duals) -> Dual:
 
 
 class Misread(NamedTuple):
-    """The problem of a misreading."""
+    """The problem of a misreading: its weights, and how the metric is judged in it."""
 
     of: Softmaxes
     times: float = 1.0  # the metric is multiplied by this before it is judged
@@ -350,7 +351,7 @@ def too_large(given: Instance) -> bool:
 
 
 def to_first_order(kind: str) -> Callable[[Question], float]:
-    """Return a function with the largest first-order gain of a change as large as the metric, as a relative gap.
+    """Return a function: the largest first-order decrease by a change as large as the metric, as a relative gap.
 
     kind: "plain" has distances in place of squared distances; "no_cone" has no constraint A psd. inf if the misreading
     does not apply.
@@ -377,7 +378,10 @@ def to_first_order(kind: str) -> Callable[[Question], float]:
 
 
 def _beside(M: FloatArray, Z: FloatArray) -> float:
-    """The largest first-order gain at M psd for the gradient Z, from the range of M and from a new direction."""
+    """The largest first-order decrease by a change as large as the psd M, for an objective with gradient Z at M.
+
+    The change is one of the root of M, or a new direction.
+    """
     values, vectors = np.linalg.eigh(M)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     size = max(float(np.linalg.norm(root)), 1.0)
@@ -386,12 +390,12 @@ def _beside(M: FloatArray, Z: FloatArray) -> float:
 
 
 def _counts(given: Instance) -> FloatArray:
-    """n_c for every point (n,)."""
+    """The size n_c of the class of each point, (n,)."""
     return np.bincount(given.y)[given.y].astype(np.float64)
 
 
 def _others(given: Instance) -> FloatArray:
-    """max(n_c - 1, 1) for every point (n, 1)."""
+    """max(n_c - 1, 1) for each point, (n, 1), where n_c is the size of its class."""
     return np.maximum(_counts(given) - 1, 1.0)[:, None]
 
 
@@ -568,7 +572,7 @@ class MCML(FamilyMethod[Instance]):
         return len(given.X) ** 2
 
     def duals(self, given: Instance, values: dict[str, FloatArray]) -> Dual:
-        """q as a table (n, n)."""
+        """The solution "q" of the dual as a table (n, n), 0 on the diagonal and for points alone in their class."""
         n = len(given.X)
         q = np.zeros((n, n))
         for i, row in zip(_weights(given).rows, values["q"], strict=True):
@@ -588,7 +592,10 @@ class MCML(FamilyMethod[Instance]):
         return family(given.X, weights(given.y, number))
 
     def read(self, given: Instance, dual: Dual) -> Sequence[Duals]:
-        """Read "q" (n, n), with row i over k and any real numbers, or the "metric" (d, d) with q = p_A."""
+        """Read the dual variables: "q" (n, n), finite numbers q_ik with i the row; or "metric" (d, d), for q = p_A.
+
+        The rows of "q" need not be distributions: the certificate moves them into the simplex.
+        """
         if isinstance(dual, Mapping) and METRIC in dual:
             return (_softmax(given, metric_of(dual, given.X.shape[1])),)
         if not isinstance(dual, Mapping) or "q" not in dual:
@@ -596,7 +603,7 @@ class MCML(FamilyMethod[Instance]):
         return duals_of(_weights(given), dual, "q")
 
     def strict(self, given: Instance, dual: Dual) -> Sequence[Duals]:
-        """Read "interior" (n, n), if the dual has it."""
+        """Read the strict dual variables "interior" (n, n); () if the dual has none."""
         return duals_of(_weights(given), dual, "interior")
 
     def named(self, given: Instance, duals: Duals) -> Dual:
@@ -604,7 +611,7 @@ class MCML(FamilyMethod[Instance]):
         return named(_weights(given), duals)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
-        """Certify M with the dual (family/theorem). Raises ValueError for a metric near overflow too."""
+        """Certify M with the dual (family/theorem). Also raises ValueError if M nearly overflows."""
         _coordinates(given).inside(M)
         return super().certify(given, M, dual)
 
@@ -656,7 +663,7 @@ class MCML(FamilyMethod[Instance]):
         return said if said == NOT_ATTAINED else ""
 
     def _recedes(self, given: Instance, M: FloatArray) -> str:
-        """Return the result of `recedes`; empty if there are too many points for a table of n x n numbers."""
+        """Return the sentence of `recedes` at M; empty if there are too many points for a table of n x n numbers."""
         if self.everyone(given) is not None:
             return ""
         at = _coordinates(given)
@@ -676,7 +683,7 @@ class MCML(FamilyMethod[Instance]):
 
 
 def _weights(given: Instance) -> Softmaxes:
-    """Return `weights` of the classes; computed once, because every certificate needs them."""
+    """Return `weights` of the class codes y; computed once, because every certificate needs them."""
     return once(given, lambda given: weights(given.y), "weights")
 
 

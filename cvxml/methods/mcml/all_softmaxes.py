@@ -54,7 +54,10 @@ class Softmax(NamedTuple):
 
 
 class Priced(NamedTuple):
-    """Dual variables: a lower bound of their entropy, and C - G. If C - G is psd, the entropy is a lower bound of f."""
+    """Dual variables p: a lower bound of their entropy, and C - G with G = sum_ik p_ik X_ik.
+
+    If C - G is psd, the entropy is a lower bound of f.
+    """
 
     entropy: float
     surplus: Surplus
@@ -63,7 +66,8 @@ class Priced(NamedTuple):
 class AllSoftmaxes:
     """All pairs of points of X (n, d) with class codes y (n,): proof and solver.
 
-    If `whole` is False, no method of this class may be called.
+    `whole` is False if the differences within the classes do not span all differences, or if rounding leaves this
+    undecided. Then no method of this class may be called.
     """
 
     rho = 0.0  # weight of the barrier
@@ -94,7 +98,7 @@ class AllSoftmaxes:
             self.whole = least_eigenvalue(self.C[0]) > self.C[1]
 
     def softmax(self, z: FloatArray) -> Softmax:
-        """The sums at images z (n, m) of a metric."""
+        """The `Softmax` of the metric under which the points have the images z (n, m)."""
         table, G, n = Table(z), Laplacian(self.images.at), len(z)
         rows = np.flatnonzero(self.used)
 
@@ -123,7 +127,7 @@ class AllSoftmaxes:
         return Softmax(math.fsum(values), math.fsum(entropies), 2 * (n + 32) * EPS * moved, G)
 
     def priced(self, found: Softmax) -> Priced:
-        """The dual variables of a softmax, rounding included."""
+        """The dual variables given by a softmax, with bounds of the rounding errors."""
         (C, C_error), (S, error) = self.C, found.G.proved(self.images.error)
         return Priced(found.entropy - found.error, Surplus(C - S, C_error + error))
 
@@ -173,14 +177,17 @@ class AllSoftmaxes:
         )
 
     def _pull(self, at: Images, miss: float, P: FloatArray) -> tuple[float, float]:
-        """<C, M> from the images of a metric M, and a bound of its error."""
+        """<C, M> = sum_ij p0(j|i) D_ij for a metric M, and a bound of its error.
+
+        at: images of the points under M. miss, P: the fields of `Seen` that bound the difference from M.
+        """
         S, error = self.classes.scatter(at, self.w)
         Q, Q_error = self.classes.scatter(Images(P, EPS * np.linalg.norm(P, axis=1)), self.w)
         wide = len(S) * error + miss * (float(np.trace(Q)) + len(Q) * Q_error)
         return float(np.trace(S)), wide * ROOM
 
     def slopes(self, M: FloatArray) -> Slopes:
-        """f in coordinates where C is the identity, plus the barrier -rho log det M if rho is not 0."""
+        """The `Slopes` at M (r, r) of f - rho log det M, in coordinates in which C is the identity."""
         found = self.softmax(self.images.at @ root(M))
         value, Z = float(np.trace(M)) + found.value, np.eye(len(M)) - found.G.total()
         bound = self.bound(Priced(found.entropy, Surplus(Z, 0.0)))

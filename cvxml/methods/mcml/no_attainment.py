@@ -35,12 +35,12 @@ from cvxml.numbers.span import cosets
 
 NOT_ATTAINED = (
     "the infimum is not attained: adding more of some psd matrix always lowers the objective. Under this "
-    "matrix, the other points of its class are equally near to each point, and no point is nearer"
+    "matrix, each point has the other points of its class at equal distances, and no point is nearer"
 )
 SEEMS = (
     "in double precision, the infimum does not seem to be attained: adding more of the leading directions of "
-    "this metric always lowers the objective. In these, the other points of its class are equally near to each "
-    "point, and no point is nearer"
+    "this metric always lowers the objective. In these directions, each point has the other points of its class "
+    "at equal distances, and no point is nearer"
 )
 EQUAL = 1e-9  # distances with a smaller relative difference count as equal
 NOTHING = 1e-12  # numbers below this share of the largest one count as 0

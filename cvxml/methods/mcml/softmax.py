@@ -41,7 +41,7 @@ Prove = Callable[[FloatArray, Dual], Certificate]
 
 
 class Softmaxes(NamedTuple):
-    """The weights of the objective. A point with c_i = 0 has no row."""
+    """The weights w and c of the objective f of the module docstring. A point with c_i = 0 has no row."""
 
     w: FloatArray  # (n, n) >= 0, zeros in row i if c_i = 0
     c: FloatArray  # (n,) >= 0
@@ -49,12 +49,12 @@ class Softmaxes(NamedTuple):
 
     @property
     def rows(self) -> list[int]:
-        """The indices of the points with a row."""
+        """The indices of the points with a row, which are those with c_i > 0."""
         return [int(i) for i in np.flatnonzero(self.c)]
 
 
 class Rows(NamedTuple):
-    """f, P (n, n) and the sum of c_i H(p_i) at images z."""
+    """f, P_ik = c_i p(k|i) (n, n), and the sum of c_i times the entropy of p(.|i), at images z of the points."""
 
     value: float
     P: FloatArray
@@ -62,7 +62,7 @@ class Rows(NamedTuple):
 
 
 class Objective:
-    """f as a function of M (r, r): a `cvxml.solvers.barrier.Smooth`."""
+    """f of the module docstring as a function of M (r, r), the interface `cvxml.solvers.barrier.Smooth`."""
 
     def __init__(self, at: Coordinates, of: Softmaxes):
         self.Y, self.of = at.Y, of
@@ -91,7 +91,7 @@ class Objective:
         return Rows(float(c @ log_sum), c[:, None] * p, float(entropy))
 
     def at(self, M: FloatArray) -> Rows:
-        """f, P and entropy at M (r, r), psd up to rounding."""
+        """The `Rows` at M (r, r), which is psd up to rounding."""
         values, vectors = np.linalg.eigh(M)
         return self.rows(self.Y @ (vectors * np.sqrt(np.maximum(values, 0.0))))
 
@@ -106,23 +106,23 @@ class Objective:
         return self.gradient(z, P), self.hessian(z, P)
 
     def rho(self) -> float:
-        """The rho at the start of the path: the mean absolute eigenvalue of the gradient at the identity."""
+        """The weight of the barrier at the start of the path: the mean absolute eigenvalue of the gradient at I."""
         sizes = np.abs(np.linalg.eigvalsh(self.gradient(self.Y, self.rows(self.Y).P)))
         return max(float(sizes.mean()), SMALLEST)
 
     def share(self, P: FloatArray) -> FloatArray:
-        """p = P_ik / c_i, the softmax."""
+        """The softmax p(k|i) = P_ik / c_i, (n, n)."""
         return P / np.where(self.of.c > 0, self.of.c, 1.0)[:, None]
 
     def gradient(self, z: FloatArray, P: FloatArray) -> FloatArray:
-        """sum_ik (w_ik - P_ik) e_ik e_ik^T."""
+        """The gradient (r, r), sum_ik (w_ik - P_ik) e_ik e_ik^T, at images z (n, r), with e_ik = z_i - z_k."""
         N = self.of.w - P
         N = N + N.T
         g: FloatArray = z.T @ (N.sum(axis=1)[:, None] * z) - z.T @ (N @ z)
         return (g + g.T) / 2
 
     def hessian(self, z: FloatArray, P: FloatArray) -> FloatArray:
-        """The matrix (p, p) of sum_i c_i Var_k [ z_k^T dX z_k - 2 z_i^T dX z_k ], a quadratic form of svec(dX)."""
+        """The Hessian (p, p) of the module docstring, for svec(dX) of p = r (r + 1) / 2 entries, at images z (n, r)."""
         c = self.of.c
         a, b, factor = self.first, self.second, self.factor
         products = z[:, a] * z[:, b]
@@ -171,7 +171,7 @@ class OfDiagonal(Objective):
 
 
 class Ended(NamedTuple):
-    """The result of `follow`, in the coordinates."""
+    """The result of `follow`. All metrics are in the coordinates."""
 
     M: FloatArray  # (r, r)
     dual: Dual
@@ -245,7 +245,7 @@ def _centred(f: Objective, M: FloatArray, rho: float) -> dict[str, FloatArray]:
 
 
 def _definite(Z: FloatArray, M: FloatArray) -> bool:
-    """True if Z, scaled by a root of M, has eigenvalues above a tenth of their mean, and the mean is positive."""
+    """True if R^T Z R, R R^T = M, has a positive mean eigenvalue, and each eigenvalue is above a tenth of the mean."""
     values, vectors = np.linalg.eigh(M)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     scaled = np.linalg.eigvalsh(root.T @ Z @ root)

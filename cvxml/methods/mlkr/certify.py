@@ -63,7 +63,7 @@ class Figures(NamedTuple):
 
 
 def objective(given: Instance, Q: Squares) -> Any:
-    """F as a ball, at the current precision."""
+    """F at the metric Q, as a ball at the current precision."""
     (points, at), y = given.points, [ball(value) for value in given.y.tolist()]
     found, unit = [], 2 * at + Q.at
     for i, row in watched(enumerate(Plane(points, at).distances(Q).D)):
@@ -76,7 +76,7 @@ def objective(given: Instance, Q: Squares) -> Any:
 
 
 def figures(given: Instance, Q: Squares) -> Figures:
-    """The figures of Q = A^T A (d, d), at the current precision."""
+    """The `Figures` of the metric Q = A^T A (d, d), at the current precision."""
     arb, n = flint().arb, len(given.X)
     (points, at), v_at = given.points, Q.at
     D, unit = Plane(points, at).distances(Q).D, 2 * at + v_at
@@ -111,7 +111,7 @@ def stationarity(of: Figures, is_zero: bool) -> Stationarity:
 
 
 def scale(of: Figures, is_zero: bool) -> Fraction:
-    """A lower bound of the scale, or 0 if rounding could explain the scale."""
+    """A lower bound of the scale of the certificate, or 0 if rounding could explain it. is_zero: whether Q is 0."""
     scales = [of.objective] if is_zero else [of.objective, of.to_limit, PLENTY * of.turns]
     return resolved(of.objective, [ends(each)[0] for each in scales])
 

@@ -18,7 +18,7 @@ from cvxml.family.geometry.coordinates import Coordinates, coordinates
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """Checked data."""
+    """Checked data: points, real targets, and the number m of rows of A."""
 
     X: FloatArray  # (n, d)
     y: FloatArray  # (n,) targets, not all the same
@@ -45,7 +45,10 @@ def instance(X: ArrayLike, y: ArrayLike | None, *, n_components: int | None = No
     targets = check_targets(y, n)
     m = d if n_components is None else check_count(n_components, "n_components", at_most=d)
     if np.ptp(targets) == 0:
-        raise ValueError("y is the same for all points: every metric predicts it, so no metric can be learnt")
+        raise ValueError(
+            "y is the same for all points: every metric predicts it, so no metric can be learnt; "
+            "give targets that differ"
+        )
     check_room((2 * INTEGER + 3 * BALL) * n**2, f"the exact distances and weights of all pairs of {n} points")
     if np.all(points == points[0]):
         raise ValueError(

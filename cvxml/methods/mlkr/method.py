@@ -92,7 +92,7 @@ class MLKR(StationaryMethod[Instance]):
         return str(examine_rank(M, given.m, given.at)[1])
 
     def problem(self, given: Instance, at: FloatArray | None = None) -> Any:
-        """The convex step at the metric `at`, by default I. Variable "Q" (d, d), of any rank. It equals F at `at`."""
+        """The convex step at the metric `at`, by default I. Its objective equals F at `at`. Variable "Q" (d, d)."""
         from cvxml.methods.mlkr.problem import problem
 
         return problem(given.X, given.y, np.eye(given.X.shape[1]) if at is None else at)
@@ -153,7 +153,7 @@ class MLKR(StationaryMethod[Instance]):
         return given.at.outside(run.A.T @ run.A), {}
 
     def remarks(self, given: Instance, M: FloatArray) -> tuple[str, ...]:
-        """A remark if F tends to its infimum, or to a better value, along multiples of M."""
+        """A sentence if F tends to 0, or seems to tend to a better value, along multiples of M; else ()."""
         if tends_to_0(given, M):
             return (EXACTLY,)
         return (SEEN,) if leaves(given, rows_of(given, M)) else ()

@@ -18,7 +18,7 @@ from cvxml.methods.mlkr.instance import Instance, instance
 
 
 def _left(change: Callable[[Instance, FloatArray], tuple[float, FloatArray]], sentence: str) -> Misreading:
-    """The misreading with F and dF/dQ (r, r) in the coordinates from `change`.
+    """Return the misreading in which F and dF/dQ (r, r), in the coordinates, are change(instance, Q).
 
     A metric is measured by its first-order decrease relative to F.
     """

@@ -19,7 +19,7 @@ from cvxml.core.metric import FloatArray
 
 
 def problem(X: FloatArray, y: FloatArray, Q0: FloatArray) -> Any:
-    """The convex step at Q0. Variable: "Q" (d, d)."""
+    """The convex step at the metric Q0 (d, d). Variable: "Q" (d, d)."""
     #: [The problem, which is not convex]
     #: min over A (m, d):  F = sum_i (y_i - yhat_i)^2,   yhat_i = sum_j p_ij y_j
     #:   | \min_{A \in \mathbb{R}^{m \times d}}\ F = \sum_i (y_i - \hat y_i)^2,
@@ -75,7 +75,7 @@ class Part(NamedTuple):
 
 
 class Tangents(NamedTuple):
-    """The values of point i at Q0 that define its tangents."""
+    """The values of point i at Q0 that define the tangents in the convex step."""
 
     D: FloatArray  # D_ik (n,)
     p: FloatArray  # p_ik (n,)
@@ -101,8 +101,8 @@ def tangents(X: FloatArray, y: FloatArray, Q0: FloatArray, i: int) -> Tangents:
 def dual(X: FloatArray, y: FloatArray, Q0: FloatArray) -> Any:
     """The dual of the problem.
 
-    Variables: "w", for each point one entry per target above its target, then one per target below; and "q" (n, n -
-    1).
+    Variables: "q" (n, n - 1); and "w", for each point one entry for each point with a larger target, then one for each
+    point with a smaller target.
     """
     n, d = X.shape
     at = [tangents(X, y, Q0, i) for i in range(n)]

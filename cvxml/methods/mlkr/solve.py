@@ -71,7 +71,9 @@ def search(
 def _warm(given: Instance, M: FloatArray) -> FloatArray:
     """A (m, r) in the coordinates for the metric M (d, d) of a warm start. Raises ValueError for M = 0."""
     if not M.any():
-        raise ValueError("the metric of warm_start is zero, and A = 0 is stationary: no descent leaves it")
+        raise ValueError(
+            "the metric of warm_start is zero, and A = 0 is stationary: no descent leaves it; give another metric"
+        )
     return rows_of(given, M)
 
 
@@ -83,7 +85,7 @@ def distances(E: FloatArray) -> FloatArray:
 
 
 def value_and_gradient(Y: FloatArray, y: FloatArray, A: FloatArray) -> tuple[float, FloatArray]:
-    """F and its gradient at A (m, r), for points Y (n, r), by matrix products."""
+    """F and dF/dA at A (m, r), for points Y (n, r) with the targets y, by matrix products."""
     look()
     E = Y @ A.T
     D = distances(E)
@@ -99,7 +101,7 @@ def value_and_gradient(Y: FloatArray, y: FloatArray, A: FloatArray) -> tuple[flo
 
 
 def limit(Y: FloatArray, y: FloatArray, A: FloatArray) -> float:
-    """The limit of F along multiples of A. Distances that are equal up to rounding count as equal."""
+    """The limit of F at t A as t grows, for points Y (n, r). Distances that are equal up to rounding count as equal."""
     D = distances(Y @ A.T)
     largest = D.max()
     np.fill_diagonal(D, np.inf)
@@ -120,7 +122,7 @@ class Run:
 
 
 def descend(given: Instance, name: str, A: FloatArray, max_iter: int, callback: Callback) -> Run:
-    """Run L-BFGS from A (m, r) without a tolerance, then Newton steps if there are few unknowns."""
+    """Run L-BFGS from A (m, r) without a tolerance, then Newton steps if there are few unknowns. name: of the start."""
     Y, y, shape, began = given.at.Y, given.y, A.shape, time.perf_counter()
     run = Run(name, A, value_and_gradient(Y, y, A)[0])
 
@@ -152,7 +154,10 @@ def descend(given: Instance, name: str, A: FloatArray, max_iter: int, callback: 
 
 
 def newton(of: Callable[[FloatArray], tuple[float, FloatArray]], a: FloatArray) -> Iterator[FloatArray]:
-    """Newton steps, with second derivatives by finite differences, while each step reduces the gradient norm."""
+    """Yield the points after Newton steps from a, as long as each step reduces the gradient norm clearly.
+
+    of: returns value and gradient. Second derivatives are finite differences.
+    """
     g = of(a)[1]
     for _ in watched(range(NEWTON_STEPS)):
         h = 1e-5 * max(float(np.linalg.norm(a)), 1.0) / math.sqrt(len(a))
