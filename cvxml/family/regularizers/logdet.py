@@ -46,7 +46,10 @@ from cvxml.numbers.sums import Approximate
 BLOCK = 1024  # pairs summed at a time; rounding grows with the number of terms of a sum
 LONGEST = 1e200  # largest multiple of dual variables
 UNKNOWN = Approximate(0.0, math.inf)
-PRIOR = "the prior is so close to singular that double precision proves no bound"
+PRIOR = (
+    "the prior is so close to singular that double precision proves no bound; rescale the features, or give a prior "
+    "with a smaller condition number"
+)
 SMALL_GAP = 1e-11  # up to this gap, the starting value of `distance` is accurate enough
 HUGE = 1e150  # a metric larger than this, relative to the prior, counts as having an infinite R
 METRIC = "relative to the prior, the metric is so close to singular that double precision cannot compute its objective"

@@ -129,7 +129,10 @@ def interval(
     `won_at_most`. scale: of the gap. Raises ValueError if `left` is infinite.
     """
     if math.isinf(max(left)):
-        raise ValueError("no bound is proved for the gain of a free row: scale the features")
+        raise ValueError(
+            "no bound is proved for the gain of a step that adds a row to A: standardize the features, or divide the "
+            "metric by a number if it is very large"
+        )
     low, high = ends(objective)
     bound = low - Fraction(max(left))
     return Exact(bound, high, distance_to_square(Q, M), scale, of_step=True, step="first-order step")

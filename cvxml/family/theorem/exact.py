@@ -26,7 +26,7 @@ from cvxml.numbers.vocabulary import exact
 
 # Dual variables that are not quite feasible are multiplied by 1 - 2^-k, for these k in turn; 0 means no change.
 SHRINKING = (0, 50, 40, 30, 20, 10)
-UNPROVED = "these dual variables prove no bound"
+UNPROVED = "the dual variables are not feasible in exact arithmetic, so they prove no bound"
 
 
 def interval(
