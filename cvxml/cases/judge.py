@@ -507,11 +507,10 @@ def root_near(metric, d, rank):
 
 
 def candidates(metric, d, rank=None):
-    """The psd matrices that a metric (d, d) is judged as, each a list of integers and their unit.
+    """The matrices that a metric (d, d) is judged as, each a list of integers and their unit.
 
-    These are the metric itself, and also a matrix L L^T next to it if the metric is not psd, or if the allowed rank is
-    less than d. The last one is psd and of the allowed rank. Raises ValueError if the metric is further than 1e-6 from
-    it.
+    The first is the metric itself. If it is not psd, or if the allowed rank is less than d, a matrix L L^T next to it
+    follows, which is psd and of the allowed rank. Raises ValueError if the metric is not psd and of that rank to 1e-6.
     """
     A, *given = symmetric(metric, d)
     full = rank is None or rank >= d
@@ -697,7 +696,7 @@ class MLSVM(Problem):
         return self.lam / 2 * at.norm2() + self.share * slacks
 
     def slack(self, at, i):
-        """The slack of point i, which is 0 unless it has targets and impostors."""
+        """The hinge of point i, [1 + max over targets D_il - min over impostors D_ij]_+; 0 without either."""
         targets = [at.D(i, j) for j in self.lists[i] if self.y[j] == self.y[i]]
         impostors = [at.D(i, j) for j in self.lists[i] if self.y[j] != self.y[i]]
         if not targets or not impostors:
@@ -1371,7 +1370,7 @@ class NearPrior(Problem):
         require((self.prior == self.prior.T).all(), "the prior is not symmetric")
 
     def divergence(self, at):
-        """D_ld(A, A_0)."""
+        """The divergence D_ld(A, A_0) of the Metric `at` from the prior."""
         A, d = at.matrix, self.d
         inside = eliminate(np.block([[self.prior, identity(d)], [A, 0 * A]]), d)
         require(inside is not None, "the prior is not positive definite")
@@ -1438,7 +1437,7 @@ class ITML(Pairs, NearPrior):
 
 
 class LSML(NearPrior):
-    """D_ld(A, A_0) + sum w [sqrt D_ab - sqrt D_cd]_+^2 over quadruplets (a, b, c, d)
+    """D_ld(A, A_0) + sum w [sqrt D_ab - sqrt D_cd]_+^2 over quadruplets (a, b, c, d) with weights w
 
     If the points c and d are equal, the dual variable s of the quadruplet may be 1.
     """
@@ -2053,7 +2052,11 @@ def affinity(D, product):
 
 
 class MLR(Problem):
-    """tr W + C/n sum over the n queries of the largest value of loss minus margin, over all rankings"""
+    """tr W + C/n sum over the n queries of the largest value of loss minus margin, over all rankings
+
+    The margin of a ranking for q is 2/(P N) sum (D_qj - D_qi) over the pairs of a relevant i and another j in the wrong
+    order. P points are relevant, and N are not.
+    """
 
     READS = frozenset({"C", "measure", "k", "relevant"})
 
@@ -2258,9 +2261,9 @@ class LimitedRank(Problem):
     def first_order(self, matrix, at, weights, fine, off):
         """Return |A|^2, and the most that a step of A no longer than max(|A|, 1) gains to first order.
 
-        Lengths are measured in coordinates of unit covariance. matrix: the metric in floats. at: the Metric. The
-        gradient by Q is the sum of weights_ij fine X_ij, where `weights` (n, n) are integers. Each weights_ij fine is
-        off by `off` at most.
+        Lengths are measured in coordinates of unit covariance. matrix: the metric in floats. at: the same Metric. The
+        gradient by Q = A^T A is fine times the sum of weights_ij X_ij, with integer weights (n, n). Each weights_ij
+        fine is off by `off` at most.
         """
         n, M, of, basis = self.n, at.matrix, at.unit, self.basis
         C, c = self.C, self.unit**2 / n**3
@@ -2355,9 +2358,10 @@ class MLKR(LimitedRank):
         return beyond, e, self.targets - self.targets[i]
 
     def derivative(self, at):
-        """Half the sum of the sizes in the derivative of F(tA), the weights (n, n) of the X_ij in dF/dQ, and a limit.
+        """Three results at a Metric: `turns`, the weights (n, n) of the X_ij in dF/dQ, and a limit of F.
 
-        The limit is that of F for growing multiples of the metric. The weights are integers in units of fine^2 / ONE^3.
+        turns: half the sum of the absolute values of the terms of dF(tA)/dt, without units. The weights are integers in
+        units of fine^2 / ONE^3. The limit is that for growing multiples of the metric.
         """
         limit, turns, weights, largest = Fraction(0), 0, np.zeros((self.n, self.n), object), at.squares.max()
         for i in range(self.n):
@@ -2612,7 +2616,7 @@ class NCA(LimitedRank):
 
 
 def mixed(rows, others, a, b):
-    """The rows a rows + b others, for integers."""
+    """The rows a r + b s for each pair of rows r of `rows` and s of `others`, integers."""
     return [[a * v + b * w for v, w in zip(*both)] for both in zip(rows, others)]
 
 
@@ -3501,7 +3505,10 @@ def verdict_on(case, M, claimed=None):
         return "inconclusive", "the inputs {} of {} are not known here".format(", ".join(strange), formula)
     largest = np.abs(M).max()
     if largest > LARGE or 0 < largest < 1 / LARGE:
-        return "inconclusive", f"its largest entry is {largest:.3g}, whose square leaves double precision"
+        return (
+            "inconclusive",
+            f"the square of its largest entry, {largest:.3g}, is too large or small for a float",
+        )
     problem = problem_of_case(case)
     infeasible = on_deviations(list(problem.deviations(M)))
     if infeasible:

@@ -23,7 +23,8 @@ BYTES = 200_000_000  # most bytes of the largest arrays of a batch
 class LocalMetricClassifier(ClassifierMixin, BaseEstimator):
     """A vote of the nearest training points, with a separate metric for each query.
 
-    Subclasses set classes_, _codes and _X in `fit`.
+    In `fit`, subclasses set classes_, the training points _X (n, d), and the place of the class of each in classes_,
+    _codes (n,).
     """
 
     n_jobs: int | None

@@ -65,7 +65,7 @@ class ConjugateOnRay(NamedTuple):
 
 
 def together(rays: Sequence[ConjugateOnRay]) -> ConjugateOnRay:
-    """The sum of such functions of t for several losses, defined up to the smallest `longest`."""
+    """The function t -> sum of k(t a) over several losses, defined up to the smallest `longest`."""
     if len(rays) == 1:
         return rays[0]
     return ConjugateOnRay(lambda t: sum(ray.value(t) for ray in rays), min(ray.longest for ray in rays))

@@ -48,7 +48,7 @@ class Spread(Loss):
         return int(self.group.max(initial=-1)) + 1
 
     def to_domain(self, a: FloatArray) -> FloatArray:
-        """Clip to the sign of the side, and scale both sides of a group to the smaller of the two sums and c."""
+        """Clip u and w at 0, and scale both to the same sum in each group: the smallest of sum u, sum w and c."""
         size = np.clip(np.nan_to_num(self._sizes(a), nan=0.0), 0.0, MAX_DUAL)
         sums = [self._totals(size, side) for side in self._sides]
         whole, digit = _in_digits(np.minimum(*sums), self.c)
@@ -102,7 +102,7 @@ class Spread(Loss):
         return of_groups + behind + before
 
     def exact_duals(self, a: Sequence[Fraction]) -> list[Fraction]:
-        """Make the sums of both sides equal. Sums within rounding of c, or above c, become c."""
+        """Make sum u and sum w of each group equal. Sums within rounding of c, or above c, become c."""
         cap, found = Fraction(self.c), [NONE] * len(a)
         share = _ratio_to_float(cap)
         rows: list[tuple[dict[int, Fraction], dict[int, Fraction]]] = [({}, {}) for _ in range(self.groups)]

@@ -185,7 +185,7 @@ class SumOfWeights(Combinations):
 
 
 class Norm(NamedTuple):
-    """N (d, d), s (K,) with s_k = b_k^T N b_k, and c (K,), in numbers of one kind."""
+    """N (d, d), s (K,) with s_k = b_k^T N b_k, and c (K,), all enclosures or all rationals."""
 
     N: Any
     s: Any

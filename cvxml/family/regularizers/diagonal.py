@@ -150,7 +150,7 @@ class DiagonalBudget(Budget):
         return max([Fraction(0), *(own / cost for own, cost in gained if cost > 0)])
 
     def cost(self, at: Scaled, G: Weights) -> None:
-        """None: C is unknown."""
+        """None, because no matrix C as in `Priced` is known."""
 
 
 class DiagonalLinear(Linear):

@@ -81,7 +81,7 @@ class Flat(NamedTuple):
 
 
 class Split(NamedTuple):
-    """G = Q - S with S psd: Q is close to P_+(G) and S to P_+(-G). Both are matrices (d, d) of numbers of one kind."""
+    """G = Q - S with S psd: Q is close to P_+(G), and S to P_+(-G). Both (d, d) are enclosures, or both rationals."""
 
     Q: Any
     S: Any
@@ -114,7 +114,7 @@ class Frobenius(ByFormulas):
         return JudgedMatrix(view, feasibility, bool(np.isfinite(view.error).all()), not psd.any())
 
     def _lam(self, x: Any, rounded: int = 0) -> Any:
-        """lam as a number of the kind of x. Enclosures are in the units of this class, rationals in those of X."""
+        """lam as a number of the kind of x: for enclosures in the units of this class, for rationals in those of X."""
         return like(x, self.lam if is_exact(x) else self.weight, rounded)
 
     def value_at(self, at: Any) -> Any:
@@ -154,7 +154,7 @@ class Frobenius(ByFormulas):
 
     @of_last
     def image(self, G: Weights) -> Split:
-        """The split G = Q - S, in the units of this class."""
+        """The split G = Q - S in enclosures, in the units of this class."""
         M = weighted_sum(self.unit, G)
         values, vectors = np.linalg.eigh(M.mid)
         found = split(M, vectors * np.sqrt(np.maximum(-values, 0.0)))

@@ -131,7 +131,7 @@ class LogDet(Everywhere):
     def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
         """The factor t of the dual variables with the best bound for which P - t G is proved positive definite.
 
-        0 if this bound is below 0, which is the bound of zero dual variables.
+        0 if this bound is below that of zero dual variables, which is 0.
         """
         of_G = self._image(G)
         if self.undecided or not (np.isfinite(of_G.at).all() and of_G.at.any()):

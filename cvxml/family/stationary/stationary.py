@@ -35,7 +35,7 @@ CLOSE, ROUNDING = 10**9, 1 << 46
 
 
 class FirstOrder(NamedTuple):
-    """First-order quantities of F at a metric: three balls, and a float."""
+    """First-order quantities of F at a metric: |A|^2, |dF/dA|^2 and dF(tA)/dt as balls, and the gain by a free row."""
 
     length: Any  # |A|^2
     gradient: Any  # |dF/dA|^2
@@ -44,9 +44,9 @@ class FirstOrder(NamedTuple):
 
 
 def first_order(points: tuple[Any, int], Q: Squares, weights: Any, m: int) -> FirstOrder:
-    """The first-order quantities at the metric Q, at the present precision of balls.
+    """The first-order quantities of F at the metric Q, at the present precision of balls.
 
-    points (n, d): integers times 2^exponent. weights (n, n): balls, with G = sum weights_ij X_ij.
+    points (n, d): integers times 2^exponent. weights (n, n): balls, with G = dF/dQ = sum weights_ij X_ij.
     m: the number of rows of A.
     """
     arb, arb_mat, n = flint().arb, flint().arb_mat, points[0].nrows()

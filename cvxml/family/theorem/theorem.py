@@ -47,7 +47,7 @@ UNPRICED = Duals(np.zeros(0), np.zeros(0, dtype=np.intp))
 
 
 class Term(NamedTuple):
-    """A loss phi and the rows whose values v it is a function of."""
+    """A loss phi(v), and its rows, which define v."""
 
     loss: Loss
     rows: Rows

@@ -25,7 +25,7 @@ NOISE = 64 * EPS  # error of a distance from a table, relative to the largest sq
 
 
 class Kept(NamedTuple):
-    """The points under a metric within the budget: `factor` times the metric that `sight` sees."""
+    """The points X under a metric within the budget: `factor` times the metric of `sight`."""
 
     X: FloatArray
     sight: Seen
@@ -91,7 +91,7 @@ class AllSimilar(Budget):
         return JudgedMatrix(view, feasibility, finite and math.isfinite(spent + wide))
 
     def cost(self, at: Scaled, G: Weights) -> None:
-        """None: C is unknown."""
+        """None, because no matrix C as in `Priced` is known."""
 
 
 class Across(NamedTuple):
