@@ -2406,7 +2406,7 @@ class MLKR(LimitedRank):
 class NCA(LimitedRank):
     """- sum_i p_i (criterion f) or - sum_i log p_i (criterion g), with p_i = sum_j s_ij p_ij
 
-    p_ij is the softmax of -D_ij over j != i.
+    p_ij is the softmax of -D_ij over j != i. Only points i with a partner, some s_ij > 0, count.
     """
 
     READS = frozenset({"criterion", "n_components", "similarity"})
@@ -2508,7 +2508,10 @@ class NCA(LimitedRank):
         return most, resolved(objective, [above, away], turns, long, not at.matrix.any())
 
     def softmax_rows(self, matrix):
-        """The softmax rows of a matrix R (d, d) for the points with partners, as integers in units of 1 / ONE."""
+        """The rows softmax(-<R, X_ij>) over j != i for each i with a partner, (n,) integers each, in units of 1 / ONE.
+
+        matrix: R (d, d).
+        """
         M, X = np.array(matrix, float), self.floats()
         return [of_simplex(softmax(X, M, i), "a row") for i in self.used]
 

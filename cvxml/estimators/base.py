@@ -43,7 +43,7 @@ class MetricEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     components_: FloatArray
 
     def _solve(self, points: FloatArray, y: Any) -> None:
-        """Learn from checked points (n, d) and set `components_`, the matrix L (m, r) for r coordinates."""
+        """Learn from checked points (n, d) and labels y: set `components_`, the matrix L (m, r) for r coordinates."""
         raise NotImplementedError
 
     def __sklearn_tags__(self) -> Any:

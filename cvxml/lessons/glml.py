@@ -63,7 +63,7 @@ def points(scene: str) -> tuple[FloatArray, IntArray]:
 def seen_from(
     model: Generative, x: FloatArray, A: FloatArray, distances: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the mean density of each class on circles around x, relative to its density at x.
+    """Return the mean density of each of the C classes on circles around x, relative to its density at x.
 
     A circle has one of the `distances` from x in the metric A (2, 2). Two arrays (distances, C) are returned: by the
     second-order formula, and exactly.

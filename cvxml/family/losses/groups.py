@@ -129,7 +129,7 @@ class Slack(Loss):
         return int(self.group.max(initial=-1)) + 1
 
     def to_domain(self, a: FloatArray) -> FloatArray:
-        """Clip at 0, and scale a group with a sum above c to c."""
+        """Clip the dual variables at 0, and scale those of a group with a sum above c to the sum c."""
         size = np.clip(np.nan_to_num(a, nan=0.0), 0.0, MAX_DUAL)
         sums = self._sums(size)
         whole, digit = _in_digits(sums, self.c)
@@ -162,7 +162,7 @@ class Slack(Loss):
         return total(rest * worst) + total(a * pos(worst[self.group] - short))
 
     def exact_duals(self, a: Sequence[Fraction]) -> list[Fraction]:
-        """Clip at 0. Sums within rounding of c, or above c, become c."""
+        """Clip the dual variables at 0. Sums within rounding of c, or above c, become c."""
         cap, found = Fraction(self.c), [NONE] * len(a)
         share = _ratio_to_float(cap)
         rows: list[dict[int, Fraction]] = [{} for _ in range(self.groups)]

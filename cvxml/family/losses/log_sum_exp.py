@@ -96,7 +96,10 @@ class LogSumExp(Loss):
         return like(x, np.repeat(self.c[:, None], self.among.shape[1], axis=1))
 
     def exact_duals(self, a: Sequence[Fraction]) -> list[Fraction]:
-        """Scale each group to the sum c, in multiples of c 2^-SHARES; the largest one absorbs the remainder."""
+        """Scale each group of dual variables to the sum c, in multiples of c 2^-SHARES.
+
+        The largest of a group absorbs the remainder.
+        """
         given, duals = iter(a), []
         for c, counts in zip(self.c.tolist(), self.among.tolist(), strict=True):
             row = [max(next(given), NONE) if one else 0 * next(given) for one in counts]
