@@ -566,7 +566,7 @@ REFUSED_RELATIVES: dict[str, tuple[str, str, Callable[[dict[str, Any]], object]]
     "mcml-shape": ("mcml-sizes", "row of q", lambda c: c["dual"]["q"].pop()),
     "boostmetric-sum": ("boostmetric-iris", "simplex", lambda c: put(c, "price", 0, 1.5)),
     "frobmetric-above": ("frobmetric-iris", "from 0 to", lambda c: put(c, "price", 0, 20.0)),
-    "rtml-above": ("rtml-iris", "price", lambda c: put(c, "price", 0, 1.5)),
+    "rtml-above": ("rtml-iris", "from 0 to", lambda c: put(c, "price", 0, 1.5)),
     "ldml-above": ("ldml-iris", "from 0 to", lambda c: put(c, "a", 0, 2.0)),
     "ldml-unbalanced": ("ldml-iris", "same sum", lambda c: put(c, "a", 0, 0.5)),
     "ldml-above-fixed": ("ldml-line", "from 0 to", lambda c: put(c, "a", 0, 2.0)),

@@ -310,7 +310,7 @@ def independent(C):
     return found
 
 
-def shares(Z, better, otherwise="the prices leave the dual cone"):
+def shares(Z, better, otherwise="the dual variables are outside the dual cone, so they prove no bound"):
     """Integers (a, b) with a Z + b better psd: (1, 0) if Z is psd, else with the smallest share b / (a + b) in SHARES.
 
     Raises ValueError (`otherwise`) if no share in SHARES is enough.
@@ -724,7 +724,7 @@ class MLSVM(Problem):
         values, unit = whole([*dual["u"], *dual["w"]])
         index = [*dual["u_index"], *dual["w_index"]]
         same = len(index) == len(values) and len(dual["u"]) == len(dual["u_index"])
-        require(same, "the lists of prices have different lengths")
+        require(same, "the lists of dual variables have different lengths")
         rows: list[Any] = [({}, {}) for _ in range(n)]
         for at, ((i, j), value) in enumerate(zip(index, values)):
             name = "w" if at >= len(dual["u"]) else "u"
@@ -741,7 +741,7 @@ class MLSVM(Problem):
             u, w = ({j: v * finer for j, v in part.items()} for part in row)
             s = sum(u.values()), sum(w.values())
             require(abs(s[0] - s[1]) * 10**9 <= s[0] + s[1], "sum u_i and sum w_i differ")
-            require(max(s) * 10**9 <= most * (10**9 + 1), "a price is above 1/n")
+            require(max(s) * 10**9 <= most * (10**9 + 1), "sum_j u_ij or sum_l w_il is above 1/n")
             for part, sign in ((u, 1), (w, -1)):
                 for j, v in zip(part, lowered(part.values(), min(*s, most))):
                     weights[i, j] += sign * v
@@ -902,9 +902,9 @@ class LMNN(Problem):
         rows = index_rows(dual["triplets"], 3, n, "triplets").tolist()
         known = {pair: set(others) for pair, others in self.impostors.items()}
         fits = all(l in known.get((i, j), ()) for i, j, l in rows)
-        require(fits, "a price belongs to a row i, j, l that is not a triplet of the problem")
+        require(fits, "a dual variable belongs to a row i, j, l that is not a triplet of the problem")
         above = not self.squared and (price * fine > mu).any()
-        require((price >= 0).all() and not above, "a price must be from 0 to mu")
+        require((price >= 0).all() and not above, "a dual variable must be from 0 to mu")
         common = max(fine.denominator, (1 - mu).denominator)
         C = outer_sum(self.X, at_pairs(n, targets, [int((1 - mu) * common)] * len(targets)))
         weights = at_pairs(n, [(i, j) for i, j, _ in rows], price)
@@ -944,9 +944,9 @@ class Triplets(Problem):
         rows = index_rows(dual["triplets"], 3, self.n, "triplets").tolist()
         listed = set(map(tuple, self.triplets.tolist()))
         known = all(tuple(row) in listed for row in rows)
-        require(known, "a price belongs to a row i, j, l that is not a triplet of the problem")
+        require(known, "a dual variable belongs to a row i, j, l that is not a triplet of the problem")
         fits = (price >= 0).all() and (price * fine <= cap * (1 + Fraction(1, 2**50))).all()
-        require(fits, f"a price must be from 0 to {float(cap):.6g}")
+        require(fits, f"a dual variable must be from 0 to {float(cap):.6g}")
         price = np.minimum(price, math.floor(cap / fine))
         return price, fine, self.weights(rows, price)
 
@@ -1313,7 +1313,7 @@ class BoostMetric(Triplets):
         rows = index_rows(dual["triplets"], 3, self.n, "triplets").tolist()
         place = {tuple(row): t for t, row in enumerate(self.triplets.tolist())}
         known = all(tuple(row) in place for row in rows)
-        require(known, "a price belongs to a row i, j, l that is not a triplet of the problem")
+        require(known, "a dual variable belongs to a row i, j, l that is not a triplet of the problem")
         price = np.zeros(len(self.triplets))
         price[[place[tuple(row)] for row in rows]] = dual["price"]
         same = np.full(len(self.triplets), 1 / len(self.triplets))
@@ -1428,7 +1428,7 @@ class ITML(Pairs, NearPrior):
         less = [v * s_unit * self.near / self.gamma for v in q_S]
         more = [v * d_unit * self.far / self.gamma for v in q_D]
         fits = min([*less, *more], default=0) >= 0 and max(less, default=0) < 1
-        require(fits, "a price must be at least 0 and less than gamma/u")
+        require(fits, "a dual variable must be at least 0 and less than gamma/u")
         common = 1 / min(s_unit, d_unit)
         near = at_pairs(self.n, self.similar, q_S) * int(s_unit * common)
         far = at_pairs(self.n, self.dissimilar, q_D) * int(d_unit * common)
@@ -1568,10 +1568,16 @@ class LDML(Pairs):
         a, fine = numbers(dual, "a", len(listed))
         inside = [v * fine / c for v, c in zip(a, w)]
         fits = min(inside) >= 0 and max(inside) <= 1 + Fraction(1, 2**50)
-        require(fits, "a price must be from 0 to the weight of its pair")
+        require(fits, "a dual variable must be from 0 to the weight of its pair")
         balanced = not self.free or (t * a).sum() == 0
-        require(balanced, "the prices of similar and those of dissimilar pairs must have the same sum")
-        require(psd(outer_sum(self.X, at_pairs(self.n, listed, t * a))), "the prices leave the dual cone")
+        require(
+            balanced,
+            "the dual variables of similar pairs and those of dissimilar pairs must have the same sum",
+        )
+        require(
+            psd(outer_sum(self.X, at_pairs(self.n, listed, t * a))),
+            "the dual variables are outside the dual cone, so they prove no bound",
+        )
         less = Fraction(1) / max(1, *inside)  # a weight of 1/3 is no float: a price may be the float above
         bound = Fraction(0)
         for c, share in zip(w, inside):
@@ -1794,7 +1800,7 @@ class RCA(Problem):
     def bound(self, dual):
         (price,), fine = numbers(dual, "l", 1)
         price, d = price * fine, self.d
-        require(price > 0, "the price l must be greater than 0")
+        require(price > 0, "the dual variable l must be greater than 0")
         bound = price * (d - d * log(price) + self.log_det)
         return bound - ALLOWED * (abs(bound) + d * price)
 
@@ -2118,7 +2124,7 @@ class MLR(Problem):
     def bound(self, dual):
         n = self.n
         price, fine = numbers(dual, "price", len(dual["rankings"]))
-        require((price >= 0).all(), "a price must be 0 or more")
+        require((price >= 0).all(), "a dual variable must be 0 or more")
         rows = index_rows(dual["rankings"], n, n, "rankings")
         sums, gained, weights = dict.fromkeys(self.queries, 0), Fraction(0), np.zeros((n, n), object)
         common = lcm(*(len(self.relevant[q]) * len(self.others[q]) for q in self.queries))
@@ -2136,7 +2142,7 @@ class MLR(Problem):
                 )
         # if rounding made the sum of a query more than C/n, or Z leave the cone, all prices are made smaller
         most = max(max(sums.values()) * fine * len(self.queries) / self.C, Fraction(1))
-        require(most <= 1 + Fraction(1, 2**40), "the prices of a query add up to more than C/n")
+        require(most <= 1 + Fraction(1, 2**40), "the dual variables of a query add up to more than C/n")
         pull, of = outer_sum(self.X, weights), fine * self.unit**2 / common
         one = identity(self.d) * of.denominator
         a, b = shares(one - pull * of.numerator, one)
@@ -2196,7 +2202,10 @@ class MCML(Problem):
         return ALLOWED * self.n
 
     def bound(self, dual):
-        require("q" in dual, "prices that are known by their metric alone are not recomputed for mcml")
+        require(
+            "q" in dual,
+            "the dual has no q; for a file with a metric in its place use `cvxml certify`",
+        )
         mates, n, q = self.mates, self.n, np.array(dual["q"], float)
         require(q.shape == (n, n), "there must be one label and one row of q for each point")
         rows = np.zeros((n, n), object)
@@ -3628,7 +3637,7 @@ def on_step(case, problem, M, scale):
         return "refuted", "improvable: " + text
     if above > 10 * TOL * scale and most <= 0.5 * CLOSE * scale and not first_order:
         return "close", "nearly stationary: " + text
-    return "inconclusive", "with the stored prices and metric no more is known than that " + text
+    return "inconclusive", "the stored metric and dual variables prove no more: " + text
 
 
 def gain_towards(problem, at, here, other):
