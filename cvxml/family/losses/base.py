@@ -205,7 +205,7 @@ class BoxLoss(Loss):
         return ConjugateOnRay(lambda t: linear * t - quadratic * t * t, longest)
 
     def conjugate(self, a: Any) -> Any:
-        """sum a - width/2 a^2"""
+        """k(a), the sum over rows of a - width/2 a^2."""
         if self.width == 0:
             return total(a)
         return total(a) - like(a, self.width, rounded=1) / 2 * total(square(a))

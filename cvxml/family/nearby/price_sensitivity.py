@@ -96,7 +96,7 @@ class Response(NamedTuple):
 
 
 def respond(family: Family, duals: list[Duals], A: FloatArray, room: float) -> Response | None:
-    """K, factored, and the moving rows, at a metric A (d, d) near the optimum.
+    """The response (K, factored, and the rows that move) at a metric A (d, d) near the optimum.
 
     duals: near the optimal ones, one `Duals` for each term. room: f may grow by this. None if a term or the regularizer
     has no formula, or if the rows are too many.

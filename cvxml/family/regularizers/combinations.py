@@ -151,7 +151,7 @@ class SumOfWeights(Combinations):
         return like(at.w, self.beta) * total(at.w)
 
     def conjugate_at(self, image: Any) -> Any:
-        """0, if every c_k <= beta"""
+        """r(G) = 0; the image must have every c_k <= beta, else r(G) would be -inf."""
         return 0
 
     def excess_at(self, at: Any, image: Any) -> Any:

@@ -39,9 +39,9 @@ class Definite(NamedTuple):
         return Approximate(float(logs.sum()), moved)
 
     def divergence(self, error: FloatArray) -> Approximate:
-        """D_ld(T, I) = tr T - log det T - d for every T within `error` of S, as a sum of nonnegative terms.
+        """D_ld(T, I) = tr T - log det T - d for every T within `error` of S, as a value with an error bound.
 
-        `error` as in `log_det`.
+        The value is a sum of nonnegative terms. `error` as in `log_det`.
         """
         value = float(np.sum(log_excess(self.L.diagonal() ** 2)) + np.sum(np.tril(self.L, -1) ** 2))
         moved = float(np.sum(self.from_one * (error + self.own)))

@@ -67,7 +67,7 @@ class Linear(ByFormulas):
         return product(at, self.C)
 
     def conjugate_at(self, image: Weights) -> Any:
-        """0, if the image is psd"""
+        """r(G) = 0; the image C - G must be psd, else r(G) would be -inf."""
         return 0
 
     def excess_at(self, at: Any, image: Weights) -> Any:

@@ -62,7 +62,7 @@ class Trace(Linear):
         return like(at.trace, self.v) * at.trace
 
     def conjugate_at(self, image: Weights) -> Any:
-        """0, if v I - G is psd"""
+        """r(G) = 0; v I - G must be psd, else r(G) would be -inf."""
         return 0
 
     def excess_at(self, at: Any, image: Weights) -> Any:

@@ -148,7 +148,7 @@ class Triplets(NamedTuple):
         return len(self.targets)
 
     def sample(self, every: int, first: int = 0) -> Triplets:
-        """All rows of every `every`-th point, from the point number `first` on."""
+        """The object with all rows of every `every`-th point only, from the point number `first` on."""
         points = np.unique(self.targets[:, 0])[first::every]
         rows = np.isin(self.targets[:, 0], points)
         some = self.impostors.of(rows) if isinstance(self.impostors, OtherClasses) else self.impostors[rows]
