@@ -130,7 +130,10 @@ def evaluate(
 def certify(
     method: str, X: ArrayLike, y: ArrayLike | None, metric: ArrayLike, dual: Dual, **params: Any
 ) -> Certificate:
-    """Return the certificate of `metric` from any dual variables. Raises ValueError for bad input.
+    """Return the certificate of `metric`, with the lower bound that the dual variables `dual` prove.
+
+    dual: any dual variables, by name, for example `Solution.dual`. A poor choice gives a valid but lower bound. Raises
+    ValueError for bad input.
 
     Example
     -------
@@ -174,7 +177,9 @@ def problem(method: str, X: ArrayLike, y: ArrayLike | None, *, dual: bool = Fals
     check_params(method, params, ("at",) if of.CLAIM == "stationary" else ())
     weights = free_weights(method, of.literal_weights, params)
     if weights and dual:
-        raise ValueError(f"{next(iter(weights))} must be a number for the dual, which has its inverse")
+        raise ValueError(
+            f"{next(iter(weights))} must be a number if dual=True, not a cvxpy.Parameter: the dual contains its inverse"
+        )
     params = values_of(params, weights)
     at = params.pop("at", None)
     refuse_tuples(X, of.PARAMETERS)

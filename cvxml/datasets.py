@@ -193,7 +193,7 @@ def read(
 
 
 def find(name: str, asked: files.Settled = files.NOTHING) -> files.Table:
-    """Return the set as `load` does, and where the labels were, in words.
+    """Return the set `name` as a `files.Table`: X, y, and a text that says where the labels were.
 
     name: one of `names`.
     asked: the options of `read`.

@@ -30,7 +30,7 @@ __all__ = ["NotCertified", "assert_certified", "parametrize_with_cases"]
 
 
 class NotCertified(AssertionError):
-    """The answer is missing, or is not certified."""
+    """The metric that is asserted, or the answer of a program, is missing or is not certified."""
 
 
 def assert_certified(
@@ -95,7 +95,9 @@ def parametrize_with_cases(
     reasons = dict(expected_failures or {})
     cases = load_cases(folder, pattern)
     if strangers := sorted(reasons.keys() - {case.id for case in cases}):
-        raise ValueError(f"expected_failures names unknown cases: {', '.join(strangers)}")
+        raise ValueError(
+            f"expected_failures names unknown cases: {', '.join(strangers)}; `cvxml cases` lists the ids"
+        )
     if silent := sorted(name for name, reason in reasons.items() if not reason.strip()):
         raise ValueError(f"expected_failures gives no reason for {', '.join(silent)}")
 

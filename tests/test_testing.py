@@ -136,7 +136,7 @@ def test_mine(row):
 
 
 def test_what_is_asked_for_wrongly_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"expected_failures.*mlsvm-lin$"):
+    with pytest.raises(ValueError, match=r"expected_failures.*mlsvm-lin;"):
         parametrize_with_cases(["true"], expected_failures={"mlsvm-lin": "why"})
     with pytest.raises(ValueError, match=r"expected_failures.*mlsvm-line$"):
         parametrize_with_cases(["true"], expected_failures={"mlsvm-line": " "})

@@ -51,10 +51,12 @@ eliminations and comparisons of integers and fractions. Floats (eigenvectors, a 
   the two objectives counts.
 - Dual variables that violate a constraint by rounding are repaired; the bound is that of the repaired ones.
 - Roots, exponentials and logarithms have 60 digits. Far more than their error is counted against the metric.
+- An exact array is given as integers and a unit, a fraction: its entries are the integers times the unit.
 
 The bounds
 ----------
-Let X_ij = (x_i - x_j)(x_i - x_j)^T and let H be the entropy. The objective of every metric is at least
+Let X_ij = (x_i - x_j)(x_i - x_j)^T, and let D_ij = <X_ij, metric> be a squared distance. P_+(G) is G with its negative
+eigenvalues replaced by 0. H is the entropy, and a price is a dual variable. The objective of every metric is at least
 
 mlsvm     sum_i s_i - ||P_+(G)||^2 / (2 lam), for u, w >= 0 with s_i = sum_j u_ij = sum_l w_il <= 1/n, where
           G = sum_i ( sum_j u_ij X_ij - sum_l w_il X_il ); ||P_+(G)|| <= ||G + S|| for any psd S. Scale: lam/2 ||A||^2
@@ -176,15 +178,15 @@ Deviation = namedtuple("Deviation", ["share", "what", "sure"], defaults=[True])
 
 
 def require(holds, otherwise):
-    """Raise ValueError unless `holds`. (An assert would be void under python -O.)"""
+    """Raise ValueError with the message `otherwise` unless `holds`. (An assert would be void under python -O.)"""
     if not holds:
         raise ValueError(otherwise)
 
 
 def require_room(n):
-    """Refuse n points whose pairs take more than half of the memory of the machine, where the system reports it.
+    """Raise ValueError if the pairs of n points take more than half of the machine's memory, if the system reports it.
 
-    A small file may hold many points, and the system would end this program without a sentence.
+    A small file may hold many points, and the system would end this program without a message.
     """
     try:
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
@@ -194,7 +196,7 @@ def require_room(n):
 
 
 def together(*lists):
-    """zip for lists that must have the same length."""
+    """zip for lists that must have the same length. Raises ValueError if they do not."""
     rows = [list(each) for each in lists]
     require(len({len(row) for row in rows}) <= 1, "two lists that belong together have different lengths")
     return zip(*rows)
@@ -212,7 +214,7 @@ def lcm(*numbers):
 
 
 def whole(array):
-    """The floats as integers of any size, and the power of two that they are multiples of."""
+    """Return an array of floats exactly: an array of integers of the same shape, and its unit, a power of two."""
     array = np.asarray(array, float)
     require(np.isfinite(array).all(), "an entry must be a finite number")
     mantissas, exponents = np.frexp(array)
@@ -224,7 +226,10 @@ def whole(array):
 
 
 def floats(integers):
-    """The integers as floats over the largest or so. Only proposals use them, so rounding does no harm."""
+    """The integers as floats, divided by the largest absolute value.
+
+    Only proposals use them, so rounding is harmless.
+    """
     shift = max(max((int(v).bit_length() for v in integers.flat), default=0) - 1000, 0)
     small = (integers >> shift).astype(float)
     return small / (np.abs(small).max(initial=0.0) or 1.0)
@@ -236,7 +241,11 @@ def identity(d):
 
 
 def eliminate(matrix, steps):
-    """(D, R): D is the leading minor of that size, and R / D is left by elimination. None if a pivot is <= 0."""
+    """Eliminate the first `steps` rows and columns of a matrix of integers. None if a pivot is <= 0.
+
+    Return (D, R): D is the leading minor of size `steps`, and R / D is the Schur complement, the part of the matrix
+    that is left.
+    """
     before = 1
     for _ in range(steps):
         pivot = matrix[0, 0]
@@ -249,7 +258,10 @@ def eliminate(matrix, steps):
 
 
 def inverse(S):
-    """(D, the inverse times D) of integers S, positive definite."""
+    """Return (D, R) with S^-1 = R / D: the determinant and the adjugate of a positive definite matrix S of integers.
+
+    Raises ValueError if S is not positive definite.
+    """
     d = len(S)
     found = eliminate(np.block([[S, identity(d)], [identity(d), 0 * identity(d)]]), d)
     require(found is not None, "a matrix is not positive definite")
@@ -257,14 +269,14 @@ def inverse(S):
 
 
 def determinant(A, otherwise="the metric is not positive definite"):
-    """The determinant of integers A. Raises ValueError unless A is positive definite."""
+    """The determinant of a matrix A of integers. Raises ValueError (`otherwise`) unless A is positive definite."""
     found = eliminate(A, len(A))
     require(found is not None, otherwise)
     return Fraction(found[0])
 
 
 def psd(Z):
-    """True if the integers Z, symmetric, are positive semidefinite."""
+    """True if Z, a symmetric matrix of integers, is positive semidefinite."""
     if (np.diag(Z) < 0).any():
         return False
     # if Z is clearly indefinite, an eigenvector shows it sooner than pivots
@@ -298,8 +310,11 @@ def independent(C):
     return found
 
 
-def shares(Z, better, otherwise="the prices leave the dual cone"):
-    """(a, b) with a Z + b better psd, where b / (a + b) is the least share that is tried."""
+def shares(Z, better, otherwise="the dual variables are outside the dual cone, so they prove no bound"):
+    """Integers (a, b) with a Z + b better psd: (1, 0) if Z is psd, else with the smallest share b / (a + b) in SHARES.
+
+    Raises ValueError (`otherwise`) if no share in SHARES is enough.
+    """
     if psd(Z):
         return 1, 0
     for k in SHARES:
@@ -309,7 +324,7 @@ def shares(Z, better, otherwise="the prices leave the dual cone"):
 
 
 def positive_square(G):
-    """An upper bound of ||P_+(G)||^2 of the integers G: ||G + S||^2 for a psd S = L L^T near the negative part.
+    """An upper bound of ||P_+(G)||^2 for integers G: ||G + S||^2 for a psd S = L L^T near the negative part of G.
 
     0 if -G is psd, which pivots show without rounding.
     """
@@ -324,17 +339,17 @@ def positive_square(G):
 
 
 def laplacian(weights):
-    """sum weights_ij (e_i - e_j)(e_i - e_j)^T."""
+    """The sum of weights_ij (e_i - e_j)(e_i - e_j)^T over all i and j, (n, n), for unit vectors e_i."""
     return np.diag(weights.sum(axis=0) + weights.sum(axis=1)) - weights - weights.T
 
 
 def outer_sum(X, weights):
-    """sum weights_ij X_ij of integers."""
+    """The sum of weights_ij X_ij over all i and j, (d, d), for integers X (n, d) and weights (n, n)."""
     return X.T.dot(laplacian(weights).dot(X))
 
 
 def at_pairs(n, pairs, values):
-    """A matrix (n, n) with the sum of the integers `values` at each of these places."""
+    """A matrix (n, n): each of the integers `values` is added to 0 at the place (i, j) of its pair."""
     require_room(n)
     weights = np.zeros((n, n), object)
     for (i, j), value in zip(pairs, values):
@@ -343,12 +358,12 @@ def at_pairs(n, pairs, values):
 
 
 def sum_over(X, pairs):
-    """sum X_ij over the pairs, of integers."""
+    """The sum of X_ij (d, d) over the pairs (i, j), for integers X (n, d)."""
     return outer_sum(X, at_pairs(len(X), pairs, [1] * len(pairs)))
 
 
 def digits(x):
-    """A fraction as a decimal of 60 digits."""
+    """A fraction as a decimal with 60 digits."""
     return DECIMALS.divide(decimal.Decimal(x.numerator), decimal.Decimal(x.denominator))
 
 
@@ -373,7 +388,7 @@ def root_excess(x, y):
 
 
 def exponentials(values, unit=1):
-    """exp(-unit v) for v >= 0, as multiples of 1 / ONE, each off by less than two of them."""
+    """exp(-unit v) for each v >= 0 in `values`, as integers in units of 1 / ONE, each off by less than two units."""
     times, factor, one = DECIMALS.multiply, digits(Fraction(-unit)), decimal.Decimal(ONE)
     powers = [
         times(digits(v) if isinstance(v, Fraction) else decimal.Decimal(int(v)), factor) for v in values
@@ -383,7 +398,7 @@ def exponentials(values, unit=1):
 
 
 def entropy(row):
-    """The entropy of integers >= 0, divided by their sum."""
+    """-sum p log p of the probabilities p = row / sum(row), for a row of integers >= 0."""
     total, weighted = sum(row), decimal.Decimal(0)
     for v in row:
         if v:
@@ -393,7 +408,7 @@ def entropy(row):
 
 
 def lowered(row, total):
-    """The integers `row`, the largest lowered until the sum is at most `total`."""
+    """The integers >= 0 of a row, with the largest ones lowered until the sum is at most `total`."""
     row, excess = list(row), sum(row) - total
     for k in sorted(range(len(row)), key=lambda k: -row[k]):
         cut = min(row[k], max(excess, 0))
@@ -402,7 +417,10 @@ def lowered(row, total):
 
 
 def of_simplex(row, whose):
-    """Floats >= 0 with the sum 1, as multiples of 1 / ONE with exactly this sum."""
+    """Round floats >= 0 with the sum 1 to integers in units of 1 / ONE, with the sum ONE exactly.
+
+    Raises ValueError if the floats miss this by more than 1e-9; the message begins with `whose`.
+    """
     row = [float(v) for v in row]
     require(min(row, default=-1) >= 0 and abs(sum(row) - 1) <= 1e-9, f"{whose} is outside the simplex")
     row = lowered([int(Fraction(v) * ONE) for v in row], ONE)
@@ -414,16 +432,17 @@ def of_simplex(row, whose):
 
 
 class Metric:
-    """A matrix that is judged, exact, with the functions that objectives use. All numbers are integers and fractions.
+    """A matrix that is judged, exactly, with the functions that objectives use. All numbers are integers and fractions.
 
-    The matrix is the integers `matrix` (d, d) times `unit`. D_ij is the integer `squares`_ij >= 0 times `step`.
+    The matrix is `matrix` (d, d), integers, times `unit`. The squared distance D_ij of points i and j is the integer
+    `squares`_ij >= 0 times `step`.
     """
 
     def __init__(self, matrix, unit, squares, step):
         self.matrix, self.unit, self.squares, self.step = matrix, unit, squares, step
 
     def D(self, i, j):
-        """The squared distance of two points."""
+        """The squared distance D_ij of the points i and j."""
         return self.squares[i, j] * self.step
 
     def norm2(self):
@@ -447,7 +466,10 @@ class Metric:
 
     @staticmethod
     def sum_of_roots(values):
-        """A lower bound of the sum of the square roots, to 24 digits. Denominators of fractions would grow."""
+        """A lower bound of the sum of the square roots of `values`, to 24 digits.
+
+        It is computed in decimals, because the denominator of a sum of fractions would grow with every term.
+        """
         total = decimal.Decimal(0)
         for v in values:
             total = DECIMALS.add(total, DECIMALS.sqrt(digits(v)))
@@ -455,18 +477,18 @@ class Metric:
 
     @staticmethod
     def log_sum_exp(values):
-        """log sum exp(v), to 40 digits or more."""
+        """The logarithm of the sum of exp(v) over `values`, to 40 digits or more."""
         top = max(values)
         return top + log(Fraction(sum(exponentials([top - v for v in values])), ONE))
 
 
 def symmetric(metric, d):
-    """The symmetric part (d, d) of a matrix, as floats, and as integers with a unit.
+    """The symmetric part (d, d) of a matrix: as floats with entries up to 1, and exactly, as integers and their unit.
 
     Raises ValueError unless the matrix is symmetric to 1e-6 of its norm.
     """
     A = np.array(metric, float)
-    require(A.shape == (d, d), "X or the metric has another shape")
+    require(A.shape == (d, d), f"the metric must be ({d}, {d})")
     integers, unit = whole(A)
     A = A / (np.abs(A).max(initial=0) or 1.0)  # its norm must not overflow
     require(np.abs(A - A.T).max(initial=0) <= 1e-6 * np.linalg.norm(A), "the metric is not symmetric")
@@ -474,7 +496,7 @@ def symmetric(metric, d):
 
 
 def root_near(metric, d, rank):
-    """L (d, rank) as integers, and the unit of L L^T, which is near the metric if the metric has this rank."""
+    """Integers L (d, rank), and the unit of L L^T. If the metric has this rank, L L^T times the unit is near it."""
     A = symmetric(metric, d)[0]
     # in units of the diagonal, so that the error of L L^T is small for every feature
     diagonal = np.abs(np.diag(A))
@@ -485,9 +507,10 @@ def root_near(metric, d, rank):
 
 
 def candidates(metric, d, rank=None):
-    """The matrices that a metric is judged as, as integers with a unit: itself, and L L^T next to it if needed.
+    """The matrices that a metric (d, d) is judged as, each a list of integers and their unit.
 
-    L L^T is needed if the metric is not psd, or if the allowed rank is less than d. The last is psd, and of that rank.
+    The first is the metric itself. If it is not psd, or if the allowed rank is less than d, a matrix L L^T next to it
+    follows, which is psd and of the allowed rank. Raises ValueError if the metric is not psd and of that rank to 1e-6.
     """
     A, *given = symmetric(metric, d)
     full = rank is None or rank >= d
@@ -501,7 +524,10 @@ def candidates(metric, d, rank=None):
 
 
 def is_near(given, near):
-    """True if each entry differs by at most 1e-6 of the root of the diagonal entries of its row and column."""
+    """True if |A_ij - M_ij| <= 1e-6 sqrt |A_ii A_jj| for all i and j.
+
+    given, near: the matrices A and M, each as integers and their unit.
+    """
     (A, a), (M, by) = given, near
     own = np.abs(np.diag(A)) * a
     off = np.abs(A * (a / by).numerator - M * (a / by).denominator) * by / (a / by).denominator
@@ -510,7 +536,7 @@ def is_near(given, near):
 
 
 def distances(X, A):
-    """(x_i - x_j)^T A (x_i - x_j), at least 0, of integers."""
+    """The matrix (n, n) of (x_i - x_j)^T A (x_i - x_j), at least 0, for integers X (n, d) and A (d, d)."""
     require_room(len(X))
     cross = X.dot(A).dot(X.T)
     own = np.diag(cross)
@@ -521,14 +547,18 @@ def distances(X, A):
 
 
 def index_rows(rows, width, n, what):
-    """Rows of `width` indices, each row once, as an array."""
-    require(all(len(row) == width and all(i in range(n) for i in row) for row in rows), f"no {what}")
+    """Return rows of `width` indices as an array.
+
+    Raises ValueError if an index is not in 0..n - 1, or a row is repeated. what: the name of the rows in the message.
+    """
+    fits = all(len(row) == width and all(i in range(n) for i in row) for row in rows)
+    require(fits, f"each of the {what} must have {width} indices from 0 to {n - 1}")
     require(len(set(map(tuple, rows))) == len(rows), f"one of the {what} is listed twice")
     return np.array(rows, int).reshape(-1, width)
 
 
 def neighbor_lists(lists, n):
-    """A list for each of n points, of other points, each once."""
+    """Return the neighbour lists of n points, as int. Raises ValueError unless each holds other points, each once."""
     require(len(lists) == n, f"there are {len(lists)} neighbour lists for {n} points")
     for i, listed in enumerate(lists):
         require(i not in listed, f"the neighbour list of {i} holds the point itself")
@@ -540,21 +570,21 @@ def neighbor_lists(lists, n):
 
 
 def numbers(dual, name, count):
-    """A dual variable: `count` finite numbers, as integers and their unit."""
+    """The dual variable `name`, as integers and their unit. Raises ValueError unless it is `count` finite numbers."""
     values = np.array(dual[name], float)
     require(values.shape == (count,) and np.isfinite(values).all(), f"{name} must be {count} numbers")
     return whole(values)
 
 
 def rank_of(n_components, d):
-    """The given rank, which is an integer from 1 to d."""
+    """Return n_components. Raises ValueError unless it is an integer from 1 to d."""
     fits = isinstance(n_components, int) and 1 <= n_components <= d
     require(fits, f"n_components must be an integer from 1 to {d}")
     return n_components
 
 
 class Problem:
-    """A problem with its inputs, which are checked.
+    """The problem of one method, with its inputs. Raises ValueError for bad inputs.
 
     content: "X" (n, d), "y", "params", and "neighbors" for the methods that have these lists.
     """
@@ -568,42 +598,46 @@ class Problem:
     def __init__(self, content):
         self.content, self.params, self.y = content, content["params"], list(content.get("y", []))
         self.X, self.unit = whole(content["X"])
-        require(self.X.ndim == 2, "X or the metric has another shape")
+        require(self.X.ndim == 2, "X must be (n, d): a row of d numbers for each point")
         self.n, self.d = self.X.shape
 
     def number(self, name):
-        """A parameter as a fraction."""
+        """The parameter `name` as a fraction, exactly."""
         return Fraction(float(self.params[name]))
 
     def floats(self):
-        """The points as floats."""
+        """The points (n, d) as floats."""
         return np.array(self.content["X"], float)
 
     def metrics(self, matrix):
-        """The matrices that a matrix is judged as. The last is psd."""
+        """The Metrics that a matrix in a saved file is judged as: itself, and a psd matrix next to it.
+
+        The last one is psd. Raises ValueError if the matrix is not a metric of this problem.
+        """
         return [self.measured(A, unit) for A, unit in candidates(matrix, self.d)]
 
     def judged_as(self, matrix):
-        """The matrices that an answer is judged as: the symmetric part, and the nearest psd matrix if that is not psd.
+        """The Metrics that an answer is judged as: its symmetric part, and the nearest psd matrix if that is not psd.
 
-        These are floats, so the nearest is psd up to rounding. `deviations` says whether the answer is a metric.
+        The nearest matrix is computed in floats, so it is psd up to rounding. `deviations` says whether the answer is a
+        metric.
         """
         half = (matrix + matrix.T) / 2
         forms = [half] if np.linalg.eigvalsh(half)[0] >= 0 else [half, nearest_psd(matrix)]
         return [self.measured(*whole(form)) for form in forms]
 
     def deviations(self, M):
-        """How far an answer is from the properties of a metric."""
+        """Yield a Deviation for each property of a metric: how far an answer, the matrix M of floats, is from it."""
         yield from of_cone(M)
         yield from of_cone_in_units(M, self.spread())
 
     def spread(self):
-        """How far each feature spreads."""
+        """Half the difference of the largest and the smallest value of each feature, (d,)."""
         X = self.floats()
         return np.abs(X - X.min(axis=0) / 2 - X.max(axis=0) / 2).max(axis=0)
 
     def measured(self, A, unit):
-        """The Metric of integers A and their unit."""
+        """The Metric with the matrix A times `unit`, for integers A."""
         return Metric(A, unit, distances(self.X, A), self.unit**2 * unit)
 
     def objective(self, at):
@@ -611,7 +645,10 @@ class Problem:
         raise NotImplementedError
 
     def scale(self, at, objective):
-        """The number that tolerances are relative to. at: the last Metric; objective: the largest of all."""
+        """The number that tolerances are relative to.
+
+        at: the last of the Metrics that a matrix is judged as. objective: the largest of their objectives.
+        """
         return objective
 
     def lost(self, objective):
@@ -619,11 +656,14 @@ class Problem:
         return 0
 
     def bound(self, dual):
-        """A lower bound of the objective at every metric."""
+        """A lower bound of the objective of every metric, from the dual variables of a file, a dict."""
         raise NotImplementedError
 
     def proof(self, matrix, dual):
-        """(objective, bound, scale), and the gap if it is not objective less bound."""
+        """The upper bound of the objective of a matrix, the lower bound of every objective, and the scale.
+
+        A fourth number is the gap, if it is not the difference of the first two.
+        """
         metrics = self.metrics(matrix)
         objective = max(map(self.objective, metrics))
         lost = self.lost(objective)
@@ -656,7 +696,7 @@ class MLSVM(Problem):
         return self.lam / 2 * at.norm2() + self.share * slacks
 
     def slack(self, at, i):
-        """The slack of point i, which is 0 unless it has targets and impostors."""
+        """The hinge of point i, [1 + max over targets D_il - min over impostors D_ij]_+; 0 without either."""
         targets = [at.D(i, j) for j in self.lists[i] if self.y[j] == self.y[i]]
         impostors = [at.D(i, j) for j in self.lists[i] if self.y[j] != self.y[i]]
         if not targets or not impostors:
@@ -671,16 +711,20 @@ class MLSVM(Problem):
         return total * unit - unit**2 * self.square(weights) / (2 * self.lam)
 
     def square(self, weights):
-        """An upper bound of ||P_+(G)||^2, where G is the sum of weights_ij X_ij."""
+        """An upper bound of ||P_+(G)||^2, where G is the sum of weights_ij X_ij. weights (n, n): integers."""
         return self.unit**4 * positive_square(outer_sum(self.X, weights))
 
     def prices(self, dual):
-        """sum_i s_i, and the weights of the X_ij in G: integers and their unit. Each row is made feasible."""
+        """sum_i s_i and the weights (n, n) of the X_ij in G, both integers, and their common unit.
+
+        The u and w of each point are made feasible first. Raises ValueError if they are infeasible by more than
+        rounding.
+        """
         y, n = self.y, self.n
         values, unit = whole([*dual["u"], *dual["w"]])
         index = [*dual["u_index"], *dual["w_index"]]
         same = len(index) == len(values) and len(dual["u"]) == len(dual["u_index"])
-        require(same, "the lists of prices have different lengths")
+        require(same, "the lists of dual variables have different lengths")
         rows: list[Any] = [({}, {}) for _ in range(n)]
         for at, ((i, j), value) in enumerate(zip(index, values)):
             name = "w" if at >= len(dual["u"]) else "u"
@@ -697,7 +741,7 @@ class MLSVM(Problem):
             u, w = ({j: v * finer for j, v in part.items()} for part in row)
             s = sum(u.values()), sum(w.values())
             require(abs(s[0] - s[1]) * 10**9 <= s[0] + s[1], "sum u_i and sum w_i differ")
-            require(max(s) * 10**9 <= most * (10**9 + 1), "a price is above 1/n")
+            require(max(s) * 10**9 <= most * (10**9 + 1), "sum_j u_ij or sum_l w_il is above 1/n")
             for part, sign in ((u, 1), (w, -1)):
                 for j, v in zip(part, lowered(part.values(), min(*s, most))):
                     weights[i, j] += sign * v
@@ -706,7 +750,10 @@ class MLSVM(Problem):
 
 
 class KernelMetric(Metric):
-    """A = sum phi_ij Phi(x_i) Phi(x_j)^T. off: the largest error of a distance and of ||A||^2 by that of the kernel."""
+    """The metric A = sum phi_ij Phi(x_i) Phi(x_j)^T of the feature map Phi; `square` is ||A||^2.
+
+    off: the largest error of a distance, and of ||A||^2, due to the rounding of the kernel.
+    """
 
     def __init__(self, squares, step, square, off):
         self.squares, self.step, self.square, self.off = squares, step, square, off
@@ -716,7 +763,7 @@ class KernelMetric(Metric):
 
 
 class KernelMLSVM(MLSVM):
-    """MLSVM in the feature space of the kernel K; ||A||^2 = tr K phi K phi."""
+    """MLSVM in the feature space of the kernel K (n, n). A metric is given by phi (n, n); ||A||^2 = tr K phi K phi."""
 
     READS = frozenset({"lam", "kernel", "degree", "gamma"})
 
@@ -725,7 +772,7 @@ class KernelMLSVM(MLSVM):
         self.K, self.K_unit, self.K_off = self.kernel_matrix()
 
     def kernel_matrix(self):
-        """K as integers and their unit, and the largest error of an entry, in integers."""
+        """K as integers, their unit, and the largest error of one of these integers."""
         params, kernel = self.params, self.params["kernel"]
         require(kernel in ("poly", "rbf"), f"the kernel {shown(kernel)} is not known here")
         if kernel == "poly":
@@ -740,7 +787,7 @@ class KernelMLSVM(MLSVM):
         return K, Fraction(1, ONE), 2
 
     def half(self):
-        """K^1/2 in floats."""
+        """The square root of K, (n, n) floats."""
         values, vectors = np.linalg.eigh((self.K * self.K_unit).astype(float))
         return (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
 
@@ -749,7 +796,7 @@ class KernelMLSVM(MLSVM):
         yield from of_cone(half @ M @ half)
 
     def factor(self, M, sign):
-        """L as integers and their unit, where L L^T may replace the positive (or negative) part of M.
+        """Integers L (n, r) and their unit, where L L^T may replace the positive (sign 1) or negative (-1) part of M.
 
         L = M K^1/2 v / sqrt(lambda) for the eigenvectors v of K^1/2 M K^1/2.
         """
@@ -761,7 +808,10 @@ class KernelMLSVM(MLSVM):
         return whole(M @ half @ (vectors[:, kept] / np.sqrt(sign * values[kept])))
 
     def error(self, M, by):
-        """More than the errors of K change tr M K M K, or an entry of K M K."""
+        """A bound of the change of tr M K M K, and of an entry of K M K, by the errors of K.
+
+        M: integers in units of `by`.
+        """
         most = int(np.abs(self.K).max()) * self.K_unit + self.K_off * self.K_unit
         return 16 * self.K_off * self.K_unit * (1 + most) * (1 + np.abs(M).sum() * by) ** 2
 
@@ -799,7 +849,7 @@ class KernelMLSVM(MLSVM):
 class LMNN(Problem):
     """(1 - mu) sum over targets D_ij + mu sum over triplets [1 + D_ij - D_il]_+
 
-    All can be kept at no cost if the objective is 0. Then the scale is a share of the cost of M = 0.
+    The optimum may be 0. So the scale is the objective, or 1e-9 mu times the number of triplets if that is larger.
     """
 
     READS = frozenset({"mu", "targets", "triplets"})
@@ -809,7 +859,8 @@ class LMNN(Problem):
     def __init__(self, content):
         super().__init__(content)
         self.mu = self.number("mu")
-        require(0 < self.mu < 1 and len(self.y) == self.n, "mu or the number of labels is wrong")
+        fits = 0 < self.mu < 1 and len(self.y) == self.n
+        require(fits, f"mu must be between 0 and 1, and there must be {self.n} labels, one for each point")
         given = self.params.get("triplets")
         only = given is None or self.params.get("targets") is None
         require(only, "targets and triplets are both given")
@@ -818,18 +869,18 @@ class LMNN(Problem):
         self.floor = Fraction(1, 10**9) * self.mu * count
 
     def listed(self, triplets):
-        """The impostors of each target, from triplets."""
+        """The dict {(i, j): [l, ...]} of the impostors of each target, from triplets (i, j, l)."""
         found: dict[Any, Any] = {}
         for i, j, l in index_rows(triplets, 3, self.n, "triplets").tolist():
-            require(i not in (j, l), "a triplet contains a point twice, or is listed twice")
+            require(i not in (j, l), f"the triplet {i}, {j}, {l} contains the point {i} twice")
             found.setdefault((i, j), []).append(l)
         return found
 
     def by_labels(self):
-        """The impostors of each target: all points of other classes."""
+        """The dict {(i, j): [l, ...]} of the impostors of each target: all points of other classes."""
         y, lists = self.y, neighbor_lists(self.params["targets"], self.n)
         targets = [(i, j) for i, listed in enumerate(lists) for j in listed]
-        require(all(y[i] == y[j] for i, j in targets), "a target is of another class")
+        require(all(y[i] == y[j] for i, j in targets), "a target is not of the class of its point")
         others = {label: [l for l in range(self.n) if y[l] != label] for label in set(y)}
         return {(i, j): others[y[i]] for i, j in targets}
 
@@ -849,11 +900,11 @@ class LMNN(Problem):
         n, mu, targets = self.n, self.mu, list(self.impostors)
         price, fine = numbers(dual, "price", len(dual["triplets"]))
         rows = index_rows(dual["triplets"], 3, n, "triplets").tolist()
-        require(all((i, j) in self.impostors for i, j, _ in rows), "a triplet has a price and no target")
         known = {pair: set(others) for pair, others in self.impostors.items()}
-        require(all(l in known[i, j] for i, j, l in rows), "a triplet has a price and no impostor")
+        fits = all(l in known.get((i, j), ()) for i, j, l in rows)
+        require(fits, "a dual variable belongs to a row i, j, l that is not a triplet of the problem")
         above = not self.squared and (price * fine > mu).any()
-        require((price >= 0).all() and not above, "a price must be from 0 to mu")
+        require((price >= 0).all() and not above, "a dual variable must be from 0 to mu")
         common = max(fine.denominator, (1 - mu).denominator)
         C = outer_sum(self.X, at_pairs(n, targets, [int((1 - mu) * common)] * len(targets)))
         weights = at_pairs(n, [(i, j) for i, j, _ in rows], price)
@@ -864,13 +915,13 @@ class LMNN(Problem):
 
 
 class SquaredLMNN(LMNN):
-    """The same with squared hinges."""
+    """LMNN with squared hinges."""
 
     squared = True
 
 
 class Triplets(Problem):
-    """A problem with triplets (i, j, l): D_il should exceed D_ij by 1."""
+    """A problem with triplets (i, j, l): D_il should exceed D_ij by 1. Its hinge is [1 + D_ij - D_il]_+."""
 
     NAMES = frozenset({"n_neighbors"})
 
@@ -880,38 +931,47 @@ class Triplets(Problem):
         require(len(self.triplets) > 0, "there is no triplet")
 
     def missed(self, at):
-        """[1 + D_ij - D_il]_+ of every triplet."""
+        """The hinges [1 + D_ij - D_il]_+ of all triplets, in order."""
         return [at.positive(1 + at.D(i, j) - at.D(i, l)) for i, j, l in self.triplets.tolist()]
 
     def prices(self, dual, cap):
-        """Prices as integers and their unit, 0 to `cap`, and the weights of the pairs in sum a (X_il - X_ij)."""
+        """The dual variables a as integers, their unit, and the weights (n, n) of the X_ij in sum a (X_il - X_ij).
+
+        The weights have the same unit. Raises ValueError if one is outside 0..cap by more than rounding, or belongs to
+        no triplet.
+        """
         price, fine = numbers(dual, "price", len(dual["triplets"]))
         rows = index_rows(dual["triplets"], 3, self.n, "triplets").tolist()
         listed = set(map(tuple, self.triplets.tolist()))
-        require(all(tuple(row) in listed for row in rows), "what is no triplet has a price")
+        known = all(tuple(row) in listed for row in rows)
+        require(known, "a dual variable belongs to a row i, j, l that is not a triplet of the problem")
         fits = (price >= 0).all() and (price * fine <= cap * (1 + Fraction(1, 2**50))).all()
-        require(fits, "a price is outside its bounds: 0 to C/m, or 0 to 1")
+        require(fits, f"a dual variable must be from 0 to {float(cap):.6g}")
         price = np.minimum(price, math.floor(cap / fine))
         return price, fine, self.weights(rows, price)
 
     def weights(self, rows, price):
-        """The weights of the X_ij in sum a (X_il - X_ij) over these triplets."""
+        """The weights (n, n) of the X_ij in sum a (X_il - X_ij).
+
+        rows: triplets. price: their dual variables a, integers.
+        """
         far = at_pairs(self.n, [(i, l) for i, _, l in rows], price)
         return far - at_pairs(self.n, [(i, j) for i, j, _ in rows], price)
 
 
 class RTML(Triplets):
-    """lam/2 ||M||^2 + sum of hinges, which are rounded over the width"""
+    """lam/2 ||M||^2 + sum over triplets of hinges, which are rounded over the width"""
 
     READS = frozenset({"lam", "width", "triplets"})
 
     def __init__(self, content):
         super().__init__(content)
         self.lam, self.width, self.cap = self.weighing()
-        require(min(self.lam, self.cap) > 0 and 0 <= self.width <= 1, "a parameter is not allowed")
+        fits = min(self.lam, self.cap) > 0 and 0 <= self.width <= 1
+        require(fits, "lam and C must be greater than 0, and width must be from 0 to 1")
 
     def weighing(self):
-        """The weight of ||M||^2 / 2, the width, and the weight of a hinge."""
+        """The factor of ||M||^2 / 2, the width of the rounded hinge, and the factor of each hinge."""
         return self.number("lam"), self.number("width"), Fraction(1)
 
     def objective(self, at):
@@ -919,7 +979,7 @@ class RTML(Triplets):
         return self.lam / 2 * at.norm2() + self.cap * losses
 
     def rounded(self, at, missed):
-        """m^2 / (2 width) up to the width, and m - width / 2 beyond it."""
+        """The rounded hinge of m = `missed`: m^2 / (2 width) up to the width, and m - width / 2 beyond it."""
         if self.width == 0:
             return missed
         return at.least([missed, self.width]) ** 2 / (2 * self.width) + at.positive(missed - self.width)
@@ -935,7 +995,7 @@ class RTML(Triplets):
 
 
 class FrobMetric(RTML):
-    """1/2 ||X||^2 + C mean of hinges"""
+    """1/2 ||X||^2 + C mean over triplets of hinges, where X is the metric"""
 
     READS = frozenset({"C", "triplets"})
 
@@ -946,7 +1006,8 @@ class FrobMetric(RTML):
 class PLML(Triplets):
     """alpha1 sum ||M_b||^2 + sum of hinges in the metric of x_i + alpha2 sum over the pairs i, j of D_ij
 
-    The weights W are given: point i has the metric sum_b W_ib M_b, so D_ij and D_ji differ.
+    The weights W (n, B) are given: point i has the metric sum_b W_ib M_b, so D_ij and D_ji differ. The matrix of an
+    answer has the blocks M_b (d, d) on its diagonal.
     """
 
     READS = frozenset({"alpha1", "alpha2", "triplets", "weights"})
@@ -972,15 +1033,15 @@ class PLML(Triplets):
             "the weights must have one row per point, with entries 0 or more",
         )
         self.alpha1, self.alpha2 = self.number("alpha1"), self.number("alpha2")
-        require(self.alpha1 > 0 and self.alpha2 >= 0, "there is no triplet, or a weight is not allowed")
+        require(self.alpha1 > 0 and self.alpha2 >= 0, "alpha1 must be greater than 0, and alpha2 at least 0")
         self.pairs = sorted({(i, j) for i, j, _ in self.triplets.tolist()})
 
     def block(self, A, b):
-        """The block b of a matrix."""
+        """The block b (d, d) on the diagonal of a matrix (B d, B d)."""
         return A[b * self.d : (b + 1) * self.d, b * self.d : (b + 1) * self.d]
 
     def in_blocks(self, A):
-        """A with 0 beside its blocks."""
+        """The matrix A (B d, B d) with 0 in place of the entries outside its diagonal blocks."""
         found = np.zeros_like(A)
         for b in range(self.blocks):
             self.block(found, b)[:] = self.block(A, b)
@@ -999,8 +1060,12 @@ class PLML(Triplets):
 
     def metrics(self, matrix):
         A = np.array(matrix, float)
-        require(A.shape == (self.blocks * self.d,) * 2, "X or the metric has another shape")
-        require((self.in_blocks(A) == A).all(), "an entry beside the blocks is not 0")
+        size = self.blocks * self.d
+        require(
+            A.shape == (size, size),
+            f"the metric must be ({size}, {size}), with a block for each basis metric",
+        )
+        require((self.in_blocks(A) == A).all(), "an entry of the metric outside its diagonal blocks is not 0")
         return [self.measured(self.in_blocks(M), unit) for M, unit in candidates(A, len(A))]
 
     def measured(self, A, unit):
@@ -1027,7 +1092,10 @@ class PLML(Triplets):
 
 
 def nonnegative(V, target):
-    """w >= 0 near the least |V w - target|, by the method of C. Lawson and R. Hanson, in floats. It only proposes."""
+    """Approximate w >= 0 with the least |V w - target|, by the method of C. Lawson and R. Hanson, in floats.
+
+    Only proposals use it.
+    """
     w, used = np.zeros(V.shape[1]), np.zeros(V.shape[1], bool)
     least = 1e-12 * np.abs(V.T @ target).max(initial=0)
     for _ in range(10 * V.shape[1]):
@@ -1049,7 +1117,10 @@ def nonnegative(V, target):
 
 
 def proposed_weights(B, M):
-    """Weights of the rows of B with a combination near M and about the least sum; in units of the diagonal of M."""
+    """Approximate weights w (K,) >= 0 with sum w_k b_k b_k^T near M (d, d), and nearly the least sum of those weights.
+
+    B (K, d): the b_k as rows. Nearness is measured in units in which the diagonal of M is 1.
+    """
     if np.array_equal(B, np.eye(M.shape[0])):
         return np.maximum(np.diag(M), 0)
     seen = np.diag(M) > 0
@@ -1074,7 +1145,7 @@ def proposed_weights(B, M):
 
 
 class Combination(Triplets):
-    """M = sum w_k b_k b_k^T with w >= 0. A metric is judged as the combination next to it."""
+    """A problem for M = sum w_k b_k b_k^T with w >= 0. A metric is judged as the nearest such combination."""
 
     cap = beta = Fraction(1)  # the weight of a hinge; the weight of sum w, or of the least sum
 
@@ -1083,12 +1154,12 @@ class Combination(Triplets):
         self.B = self.vectors()
         require(
             self.B.ndim == 2 and self.B.shape[1] == self.d and len(self.B) > 0,
-            "the vectors have another shape",
+            f"the vectors of the basis must have {self.d} entries each, and there must be one or more",
         )
         self.rows, self.at = whole(self.B)
 
     def vectors(self):
-        """The b_k, as rows of floats."""
+        """The b_k as rows of floats, (K, d)."""
         raise NotImplementedError
 
     def metrics(self, matrix):
@@ -1099,18 +1170,22 @@ class Combination(Triplets):
         own = np.sqrt(np.maximum(np.diag(A), 0))
         off = np.abs(A - np.array([[float(v * found.unit) for v in row] for row in found.matrix]))
         require((off <= 1e-6 * np.outer(own, own)).all(), "the metric is not a combination of the vectors")
-        require(min(self.beta, self.cap) > 0, "a parameter is not allowed")
+        require(min(self.beta, self.cap) > 0, "beta and C must be greater than 0")
         return [found]
 
     def combined(self, w):
-        """The Metric of weights, in floats."""
+        """The Metric sum w_k b_k b_k^T for weights w (K,), floats."""
         w, fine = whole(w)
         at = self.measured(self.rows.T.dot(self.rows * w[:, None]), self.at**2 * fine)
         at.weight = fine * int(w.sum())
         return at
 
     def weights_of(self, M):
-        """The weights of M, the distance of M from their combination, and the least change of M by a unit of weight."""
+        """The least-squares weights (K,) of M, the distance of M from their combination, and a least singular value.
+
+        This value is the least change of the combination, in norm, by a change of the weights of norm 1; 0 if the
+        matrices b_k b_k^T are dependent.
+        """
         columns = np.array([np.outer(b, b).ravel() for b in self.B]).T
         target = ((M + M.T) / 2).ravel()
         w, _, rank, s = np.linalg.lstsq(columns, target, rcond=None)
@@ -1119,7 +1194,7 @@ class Combination(Triplets):
     def deviations(self, M):
         yield from super().deviations(M)
         (w, off, least), norm = self.weights_of(M), np.linalg.norm(M) or 1.0
-        yield Deviation(off / norm, "it is no combination")
+        yield Deviation(off / norm, "it is not a combination of the vectors")
         if w.min() < 0:
             away, what = np.linalg.norm(np.minimum(w, 0)), "it is not a combination with weights >= 0"
             yield Deviation(least * away / norm, what)
@@ -1129,7 +1204,7 @@ class Combination(Triplets):
         return [self.combined(np.maximum(self.weights_of(matrix)[0], 0))]
 
     def gains(self, G):
-        """b_k^T G b_k of integers."""
+        """b_k^T G b_k (K,) for integers G (d, d) and the integers of the b_k; both units are left out."""
         return (self.rows.dot(G) * self.rows).sum(axis=1)
 
     def slacks(self, at):
@@ -1137,7 +1212,7 @@ class Combination(Triplets):
 
 
 class SCML(Combination):
-    """beta sum w + mean of hinges"""
+    """beta sum w + mean over triplets of hinges"""
 
     READS = frozenset({"beta", "basis", "triplets"})
     NAMES = frozenset({"n_basis", "n_neighbors"})
@@ -1165,7 +1240,7 @@ class SCML(Combination):
 
 
 class SchultzJoachims(Combination):
-    """1/2 ||M||^2 + C sum of hinges"""
+    """1/2 ||M||^2 + C sum over triplets of hinges"""
 
     READS = frozenset({"C", "A", "triplets"})
 
@@ -1195,7 +1270,11 @@ class SchultzJoachims(Combination):
         return fine * price.sum() - int((N * N).sum()) * (self.at**2 * small) ** 2 / 2
 
     def raised(self, c, G, unit):
-        """Weights of a combination N with b_k^T N b_k >= c_k: near those of the projection of G, and raised."""
+        """Weights z (K,) >= 0, fractions, of N = sum z_k b_k b_k^T with b_k^T N b_k >= c_k = b_k^T G b_k for all k.
+
+        N is a nonnegative least-squares fit to G in floats. Then each z_k is increased by
+        (c_k - b_k^T N b_k)_+ / ||b_k||^4, exactly. G: integers, in units of `unit`.
+        """
         own = floats(self.rows)
         lengths = np.sum(own**2, axis=1)
         V = np.einsum("ki,kj->kij", own, own).reshape(len(own), own.shape[1] ** 2).T / lengths
@@ -1211,14 +1290,14 @@ class SchultzJoachims(Combination):
 
 
 class BoostMetric(Triplets):
-    """log sum exp over triplets of D_ij - D_il, + v tr X"""
+    """log of the sum over triplets of exp(D_ij - D_il), + v tr X, where X is the metric"""
 
     READS = frozenset({"v", "triplets"})
 
     def __init__(self, content):
         super().__init__(content)
         self.v = self.number("v")
-        require(self.v > 0, "there is no triplet, or v is not positive")
+        require(self.v > 0, f"v is {self.params['v']}, and must be greater than 0")
 
     def objective(self, at):
         margins = [at.D(i, j) - at.D(i, l) for i, j, l in self.triplets.tolist()]
@@ -1233,7 +1312,8 @@ class BoostMetric(Triplets):
     def bound(self, dual):
         rows = index_rows(dual["triplets"], 3, self.n, "triplets").tolist()
         place = {tuple(row): t for t, row in enumerate(self.triplets.tolist())}
-        require(all(tuple(row) in place for row in rows), "what is no triplet has a price")
+        known = all(tuple(row) in place for row in rows)
+        require(known, "a dual variable belongs to a row i, j, l that is not a triplet of the problem")
         price = np.zeros(len(self.triplets))
         price[[place[tuple(row)] for row in rows]] = dual["price"]
         same = np.full(len(self.triplets), 1 / len(self.triplets))
@@ -1242,13 +1322,13 @@ class BoostMetric(Triplets):
         return entropy(a * u + b * same)
 
     def left(self, u):
-        """v I - sum u (X_il - X_ij), in integers."""
+        """v I - sum u (X_il - X_ij), (d, d), times a positive number, in integers. u: integers in units of 1 / ONE."""
         level = self.v * ONE / self.unit**2
         pulled = outer_sum(self.X, self.weights(self.triplets.tolist(), u))
         return identity(self.d) * level.numerator - level.denominator * pulled
 
     def unattained(self, matrix):
-        """True if no margin is below v times the trace and one is above: longer multiples are better for ever."""
+        """True if D_il - D_ij >= v tr X for all triplets, with > for one: then larger multiples are always better."""
         i, j, l = self.triplets.T
         for at in self.metrics(matrix):
             gained = (at.squares[i, l] - at.squares[i, j]) * at.step - self.v * at.trace()
@@ -1261,7 +1341,7 @@ class BoostMetric(Triplets):
 
 
 class Pairs(Problem):
-    """A problem with similar and dissimilar pairs: given, or all pairs of points by their labels."""
+    """A problem with similar and dissimilar pairs. These are given, or all pairs of points by their labels."""
 
     def __init__(self, content):
         super().__init__(content)
@@ -1279,18 +1359,18 @@ class Pairs(Problem):
 
 
 class NearPrior(Problem):
-    """A problem with the divergence D_ld(A, A_0) = tr A A_0^-1 - log det A A_0^-1 - d of a prior A_0."""
+    """A problem with the divergence D_ld(A, A_0) = tr A A_0^-1 - log det A A_0^-1 - d from a prior A_0."""
 
     DEFINITE = True
 
     def read_prior(self, given):
-        """The prior as integers and their unit."""
+        """Store the prior A_0 as integers and their unit. Raises ValueError unless it is (d, d) and symmetric."""
         self.prior, self.of = whole(given)
-        require(self.prior.shape == (self.d, self.d), "the prior has another shape")
+        require(self.prior.shape == (self.d, self.d), f"the prior must be ({self.d}, {self.d})")
         require((self.prior == self.prior.T).all(), "the prior is not symmetric")
 
     def divergence(self, at):
-        """D_ld(A, A_0)."""
+        """The divergence D_ld(A, A_0) of the Metric `at` from the prior."""
         A, d = at.matrix, self.d
         inside = eliminate(np.block([[self.prior, identity(d)], [A, 0 * A]]), d)
         require(inside is not None, "the prior is not positive definite")
@@ -1299,7 +1379,11 @@ class NearPrior(Problem):
         return trace - log(determinant(A) / inside[0]) - d * log(ratio) - d
 
     def log_det(self, weights, common):
-        """log det(A_0 Z) of Z = A_0^-1 + G, G of integers over `common`: A_0 Z A_0 = A_0 + A_0 G A_0, in integers."""
+        """log det(A_0 Z) for Z = A_0^-1 + G, where G is the sum of weights_ij X_ij / common.
+
+        It is computed from the integers of A_0 Z A_0 = A_0 + A_0 G A_0. Raises ValueError unless Z is positive
+        definite.
+        """
         ratio = self.of * self.unit**2 / common
         G = outer_sum(self.X, weights)
         inside = self.prior * ratio.denominator + self.prior.dot(G).dot(self.prior) * ratio.numerator
@@ -1307,12 +1391,15 @@ class NearPrior(Problem):
         return log(volume) - self.d * log(Fraction(ratio.denominator))
 
     def scale(self, at, objective):
-        """The size of the objective, or 1e-6 a feature if that is more, since the objective may be 0."""
+        """The absolute value of the objective, or 1e-6 d if that is larger, because the objective may be 0."""
         return at.largest([abs(objective), Fraction(self.d, 10**6)])
 
 
 class ITML(Pairs, NearPrior):
-    """D_ld(A, A_0) + gamma sum of r - 1 - log r, where r is the share by which a pair misses its bound"""
+    """D_ld(A, A_0) + gamma sum over pairs of r - 1 - log r
+
+    r is max(D/u, 1) for a similar pair and min(D/l, 1) for a dissimilar one. The bounds u and l are given.
+    """
 
     READS = frozenset({"gamma", "prior", "bounds", "pairs"})
 
@@ -1320,7 +1407,7 @@ class ITML(Pairs, NearPrior):
         super().__init__(content)
         self.gamma = self.number("gamma")
         self.near, self.far = (Fraction(float(bound)) for bound in self.params["bounds"])
-        require(min(self.gamma, self.near, self.far) > 0, "gamma or a bound is not positive")
+        require(min(self.gamma, self.near, self.far) > 0, "gamma and both bounds must be greater than 0")
         self.read_prior(self.params["prior"])
 
     def objective(self, at):
@@ -1341,7 +1428,7 @@ class ITML(Pairs, NearPrior):
         less = [v * s_unit * self.near / self.gamma for v in q_S]
         more = [v * d_unit * self.far / self.gamma for v in q_D]
         fits = min([*less, *more], default=0) >= 0 and max(less, default=0) < 1
-        require(fits, "a price must be at least 0 and less than gamma/u")
+        require(fits, "a dual variable must be at least 0 and less than gamma/u")
         common = 1 / min(s_unit, d_unit)
         near = at_pairs(self.n, self.similar, q_S) * int(s_unit * common)
         far = at_pairs(self.n, self.dissimilar, q_D) * int(d_unit * common)
@@ -1350,9 +1437,9 @@ class ITML(Pairs, NearPrior):
 
 
 class LSML(NearPrior):
-    """D_ld(A, A_0) + sum w [sqrt D_ab - sqrt D_cd]_+^2
+    """D_ld(A, A_0) + sum w [sqrt D_ab - sqrt D_cd]_+^2 over quadruplets (a, b, c, d) with weights w
 
-    If the far points are equal, s may be 1, and the pair has no dual variable.
+    If the points c and d are equal, the dual variable s of the quadruplet may be 1.
     """
 
     READS = frozenset({"prior", "quadruplets", "weights", "losses"})
@@ -1366,19 +1453,19 @@ class LSML(NearPrior):
         self.rows = np.array(rows, int).reshape(-1, 4)
         self.weights = [Fraction(float(w)) for w in self.params["weights"]]
         fits = len(self.weights) == len(rows) and min(self.weights, default=0) >= 0
-        require(fits, "the weights are no weights of quadruplets")
+        require(fits, f"the weights must be {len(rows)} numbers, 0 or more, one for each quadruplet")
         losses = self.params.get("losses", "mean")
         require(losses in ("mean", "sum"), f"losses {shown(losses)} are not known here")
         # cvxml divides weights by their sum if they are further from 1
         to_one = abs(sum(self.weights, Fraction(0)) - 1) <= Fraction(len(rows), 2**53)
-        require(losses == "sum" or to_one, "the weights do not sum to 1")
+        require(losses == "sum" or to_one, "the sum of the weights must be 1")
         self.read_prior(self.params["prior"])
 
     def objective(self, at):
         return self.divergence(at) + self.losses(at)
 
     def losses(self, at):
-        """The sum over quadruplets."""
+        """sum w [sqrt D_ab - sqrt D_cd]_+^2 over the quadruplets (a, b, c, d)."""
         total = 0
         for w, (a, b, c, d) in zip(self.weights, self.rows.tolist()):
             total += w * root_excess(at.D(a, b), at.D(c, d)) ** 2
@@ -1407,7 +1494,8 @@ class LSML(NearPrior):
 class LDML(Pairs):
     """sum over S of w log(1 + exp(D - b)) + sum over D of w log(1 + exp(b - D))
 
-    b is given, or near the best. If losses is "means", weights are divided by their sum in S and in D.
+    The threshold b is given, or is about the best one for the metric. If losses is "means", the weights w are divided
+    by their sum in S and in D.
     """
 
     READS = frozenset({"b", "losses", "weights", "self_pairs", "pairs"})
@@ -1419,14 +1507,20 @@ class LDML(Pairs):
         self.of_near, self.of_far, self.alone = self.pair_weights()
 
     def pair_weights(self):
-        """The weights of similar and of dissimilar pairs, and the weight of all points with themselves."""
+        """Two lists, the weights of the similar and of the dissimilar pairs; and one number, the weight of self pairs.
+
+        This is the total weight of the n pairs of a point with itself. If losses is "means", each list has the sum 1,
+        and the total is divided like the similar weights.
+        """
         losses, given = self.params.get("losses", "sum"), self.params.get("weights")
         require(losses in ("sum", "means"), f"losses {shown(losses)} are not known here")
         count = len(self.similar) + len(self.dissimilar)
         w = [Fraction(1)] * count if given is None else [Fraction(float(v)) for v in given]
         alone = self.n * Fraction(float(self.params.get("self_pairs", 0)))
         fits = len(w) == count and min(w) > 0 and alone >= 0
-        require(fits, "the weights are no weights of pairs")
+        require(
+            fits, f"the weights must be {count} positive numbers, one for each pair; self_pairs must be >= 0"
+        )
         near, far = w[: len(self.similar)], w[len(self.similar) :]
         if losses == "means":
             alone = alone / sum(near)
@@ -1442,7 +1536,10 @@ class LDML(Pairs):
         return sum(losses + [w * at.log_sum_exp([0, b - D]) for w, D in far])
 
     def best_b(self, near, far):
-        """b with about as much of similar pairs beyond it as of dissimilar pairs within, by bisection in floats."""
+        """The b at which the derivative of the objective in b is about 0, by bisection in floats.
+
+        near, far: (weight, squared distance) of each similar and of each dissimilar pair.
+        """
         rows = [(float(w), float(D)) for w, D in near], [(float(w), float(D)) for w, D in far]
         w = np.array([weight for kind in rows for weight, _ in kind])
         D = np.array([distance for kind in rows for _, distance in kind])
@@ -1471,10 +1568,16 @@ class LDML(Pairs):
         a, fine = numbers(dual, "a", len(listed))
         inside = [v * fine / c for v, c in zip(a, w)]
         fits = min(inside) >= 0 and max(inside) <= 1 + Fraction(1, 2**50)
-        require(fits, "a price is outside its bounds: 0 to the weight of its pair")
+        require(fits, "a dual variable must be from 0 to the weight of its pair")
         balanced = not self.free or (t * a).sum() == 0
-        require(balanced, "prices of similar and of dissimilar pairs do not balance")
-        require(psd(outer_sum(self.X, at_pairs(self.n, listed, t * a))), "the prices leave the dual cone")
+        require(
+            balanced,
+            "the dual variables of similar pairs and those of dissimilar pairs must have the same sum",
+        )
+        require(
+            psd(outer_sum(self.X, at_pairs(self.n, listed, t * a))),
+            "the dual variables are outside the dual cone, so they prove no bound",
+        )
         less = Fraction(1) / max(1, *inside)  # a weight of 1/3 is no float: a price may be the float above
         bound = Fraction(0)
         for c, share in zip(w, inside):
@@ -1484,14 +1587,18 @@ class LDML(Pairs):
         return bound - (0 if self.free else self.b * (t * a).sum() * fine * less)
 
     def unattained(self, matrix):
-        """Dissimilar pairs differ where no similar pair does; or, with b free, the metric separates the two kinds."""
+        """True if no metric attains the infimum.
+
+        Either a dissimilar pair differs in a direction in which no similar pair does, or b is free and the matrix
+        separates the two kinds of pairs (`separates`).
+        """
         S = sum_over(self.X, self.similar)
         if len(independent(S + sum_over(self.X, self.dissimilar))) > len(independent(S)):
             return True
         return self.free and any(self.separates(at) for at in self.metrics(matrix))
 
     def separates(self, at):
-        """True if no similar pair is further than a dissimilar one, and some is nearer."""
+        """True if no similar pair is further apart than any dissimilar pair, and the distances are not all equal."""
         near = [at.squares[i, j] for i, j in self.similar] + ([0] if self.params.get("self_pairs", 0) else [])
         far = [at.squares[i, j] for i, j in self.dissimilar]
         return max(near) <= min(far) and min(near) < max(far)
@@ -1503,7 +1610,7 @@ class Budget(Pairs):
     READS = frozenset({"pairs"})
 
     def spent(self, at):
-        """The sum over similar pairs."""
+        """The sum of the squared distances of similar pairs."""
         return sum(at.D(i, j) for i, j in self.similar)
 
     def metrics(self, matrix):
@@ -1528,14 +1635,17 @@ class Budget(Pairs):
         return -self.gained(at, [at.D(i, j) / limit for i, j in self.dissimilar])
 
     def gained(self, at, D):
-        """The part that is maximised, of the squared distances of dissimilar pairs."""
+        """Minus the objective: the function of the squared distances D of the dissimilar pairs that is maximized."""
         raise NotImplementedError
 
     def scale(self, at, objective):
         return abs(objective)
 
     def multiple(self, price):
-        """A number mu, nearly the smallest, with mu sum_S X_ij - sum price X_ij psd, for integers."""
+        """A number mu, nearly the smallest, with mu sum_S X_ij - sum_D price X_ij psd.
+
+        price: integers, one for each dissimilar pair. The units of X are left out.
+        """
         S = sum_over(self.X, self.similar)
         C = outer_sum(self.X, at_pairs(self.n, self.dissimilar, price))
         points = self.floats()
@@ -1548,19 +1658,21 @@ class Budget(Pairs):
         found = np.linalg.eigvalsh(Y.T @ Y)[-1:].sum() if kept.any() else 0.0
         mu = Fraction(math.ceil(Fraction(float(found)) * int(price.max()) * 2**60), 2**60)
         left = mu.numerator * S - mu.denominator * C
-        a, b = shares(left, mu.numerator * S, "a dissimilar pair moves apart at no cost")
+        a, b = shares(
+            left, mu.numerator * S, "no bound: a dissimilar pair may differ where no similar pair does"
+        )
         return mu * Fraction(a + b, a)
 
 
 def index_columns(rows):
-    """The first and the second indices of pairs, as arrays."""
+    """Two arrays of indices: the first and the second points of pairs."""
     return np.array(rows, int).reshape(-1, 2).T
 
 
 class MMC(Budget):
     """- sum of the distances of dissimilar pairs
 
-    A pair of equal points is at distance 0 in every metric, and its c is not read.
+    The two points of a pair may be equal. Then its distance is always 0, and its dual variable c is not used.
     """
 
     def gained(self, at, D):
@@ -1574,7 +1686,7 @@ class MMC(Budget):
         return -root(mu * inverse) * (1 + ALLOWED)
 
     def prices(self, dual):
-        """The c, as integers, and 0 for pairs of equal points."""
+        """The dual variables c of the dissimilar pairs as integers without their unit; 0 for pairs of equal points."""
         if "metric" in dual:  # in place of its prices: any positive c are valid
             at = np.array(dual["metric"], float)
             require(
@@ -1587,7 +1699,7 @@ class MMC(Budget):
             dual = {"c": 1 / np.sqrt(np.maximum(D, 1e-16 * D.max() or 1.0))}
         c, _ = numbers(dual, "c", len(self.dissimilar))
         differ = np.array([(self.X[i] != self.X[j]).any() for i, j in self.dissimilar], bool)
-        require((c[differ] > 0).all(), "a c is not positive")
+        require((c[differ] > 0).all(), "the c of a pair of different points must be greater than 0")
         return np.where(differ, c, 0)
 
     def least_multiple(self, c):
@@ -1607,7 +1719,7 @@ class DiagonalMMC(MMC):
 
     def metrics(self, matrix):
         A = np.array(matrix, float)
-        require(A.shape == (self.d,) * 2, "X or the metric has another shape")
+        require(A.shape == (self.d,) * 2, f"the metric must be ({self.d}, {self.d})")
         other = A - np.diag(np.diag(A))
         # compared with the entries of its own features; compared with the largest of all anything may be small
         own = np.sqrt(np.abs(np.diag(A)))
@@ -1619,7 +1731,7 @@ class DiagonalMMC(MMC):
         near = sum((self.X[i] - self.X[j]) ** 2 for i, j in self.similar)
         far = sum(v * (self.X[i] - self.X[j]) ** 2 for (i, j), v in zip(self.dissimilar, c))
         bounded = all(s > 0 or t == 0 for s, t in zip(near, far))
-        require(bounded, "a dissimilar pair moves apart at no cost")
+        require(bounded, "no bound: a dissimilar pair differs in a feature in which no similar pair does")
         return max(Fraction(t) / s for s, t in zip(near, far) if s > 0)
 
 
@@ -1635,14 +1747,14 @@ class DMLEig(Budget):
             place = {(i, j): t for t, (i, j) in enumerate(self.dissimilar)}
             listed = list(map(tuple, np.sort(dual["q_index"], axis=1).tolist()))
             known = len(set(listed)) == len(listed) and place.keys() >= set(listed)
-            require(known, "a weight belongs to no dissimilar pair")
+            require(known, "each row of q_index must be a dissimilar pair, listed once")
             numbers(dual, "q", len(listed))
             q = np.zeros(count)
             q[[place[pair] for pair in listed]] = dual["q"]
             dual = {"q": q}
         q, fine = numbers(dual, "q", count)
         fits = (q >= 0).all() and abs(q.sum() * fine - 1) <= Fraction(1, 10**9)
-        require(fits, "q is outside the simplex")
+        require(fits, "the entries of q must be 0 or more, with the sum 1")
         return -self.multiple(q) / q.sum()
 
 
@@ -1650,7 +1762,7 @@ class DMLEig(Budget):
 
 
 class RCA(Problem):
-    """tr C B for B = M / |M|^(1/d), where C is the covariance within chunklets plus alpha I
+    """tr C B for B = M / det(M)^(1/d), where C is the covariance within chunklets plus alpha I
 
     The scale is the optimum.
     """
@@ -1665,11 +1777,11 @@ class RCA(Problem):
         self.log_det = log(volume) + self.d * log(self.one)
 
     def within_chunklets(self):
-        """C as integers and their unit."""
+        """The matrix C (d, d) as integers and their unit."""
         X, listed, alpha = self.X, self.params["chunklets"], self.number("alpha")
         of = np.array(self.y if listed is None else listed)
         fits = of.shape == (self.n,) and of.dtype.kind in "iu" and alpha >= 0
-        require(fits, "the chunklets or alpha are wrong")
+        require(fits, f"the chunklets or labels must be {self.n} integers, and alpha at least 0")
         outside = {-1} if listed is not None else set()  # -1 may be a label
         groups = [X[of == j] for j in set(of.tolist()) - outside]
         count, common = sum(map(len, groups)), lcm(*map(len, groups))
@@ -1688,27 +1800,30 @@ class RCA(Problem):
     def bound(self, dual):
         (price,), fine = numbers(dual, "l", 1)
         price, d = price * fine, self.d
-        require(price > 0, "the price is not positive")
+        require(price > 0, "the dual variable l must be greater than 0")
         bound = price * (d - d * log(price) + self.log_det)
         return bound - ALLOWED * (abs(bound) + d * price)
 
 
 def scatter(points):
-    """m times the sum of the outer products of m points less their mean, of integers."""
+    """m sum_i (x_i - mean)(x_i - mean)^T (d, d) over m points, in integers."""
     total = points.sum(axis=0)
     return len(points) * points.T.dot(points) - np.multiply.outer(total, total)
 
 
 class GMML(Pairs, NearPrior):
-    """tr A S + tr A^-1 D, where S and D are sums over the pairs, plus mu A_0^-1 and mu A_0"""
+    """tr A S + tr A^-1 D
+
+    S is mu A_0^-1 plus the sum of X_ij over similar pairs, and D is mu A_0 plus the sum over dissimilar pairs.
+    """
 
     READS = frozenset({"weight", "mu", "prior", "pairs"})
 
     def __init__(self, content):
         super().__init__(content)
-        require(self.params["weight"] == 0.5, "a bound for another weight than 1/2 is not recomputed")
+        require(self.params["weight"] == 0.5, "only a bound for the weight 1/2 can be recomputed")
         mu = self.number("mu")
-        require(mu >= 0, "mu is negative")
+        require(mu >= 0, f"mu is {self.params['mu']}, and must be at least 0")
         self.read_prior(self.params.get("prior", np.eye(self.d)))
         volume, adjugate = inverse(self.prior)
         # mu A_0^-1 and mu A_0 are integers of these units
@@ -1748,12 +1863,12 @@ class SDML(Pairs, NearPrior):
     def __init__(self, content):
         super().__init__(content)
         self.eta, self.lam = self.number("eta"), self.number("lam")
-        require(self.eta > 0 and self.lam >= 0, "a parameter is not allowed")
+        require(self.eta > 0 and self.lam >= 0, "eta must be greater than 0, and lam at least 0")
         self.read_prior(self.params["prior"])
         determinant(self.prior, "the prior is not positive definite")
 
     def in_one_unit(self, fine):
-        """S as integers, and their unit, which divides `fine`."""
+        """S (d, d) as integers, and their unit. The fraction `fine` is a multiple of this unit."""
         det, adjugate = inverse(self.prior)
         parts = (1 / (det * self.of), self.eta * self.unit**2, fine)
         one = Fraction(1, lcm(*(part.denominator for part in parts)))
@@ -1774,7 +1889,8 @@ class SDML(Pairs, NearPrior):
         U, fine = whole(dual["U"])
         require(U.shape == (self.d, self.d) and (U == U.T).all(), "U is not symmetric")
         require(
-            not np.diag(U).any() and (abs(U) * fine <= self.lam).all(), "an entry of U is outside its bounds"
+            not np.diag(U).any() and (abs(U) * fine <= self.lam).all(),
+            "the diagonal of U must be 0, and its other entries from -lam to lam",
         )
         S, one = self.in_one_unit(fine)
         logs = log(determinant(S + U * int(fine / one), "S + U is not positive definite")), self.d * log(one)
@@ -1782,7 +1898,10 @@ class SDML(Pairs, NearPrior):
 
 
 class LFDA(Problem):
-    """- tr (T^T S_w T)^-1 T^T S_b T for the range of T; the scale is minus the objective"""
+    """- tr (T^T S_w T)^-1 T^T S_b T for a T (d, r) with the range of the metric; the scale is minus the objective
+
+    S_w and S_b are the local scatter matrices within and between classes.
+    """
 
     READS = frozenset({"n_components", "n_neighbors", "embedding", "alpha"})
 
@@ -1797,17 +1916,17 @@ class LFDA(Problem):
         self.size = np.exp2(powers - powers.max())
 
     def local_scatter(self):
-        """S_w and S_b as integers in one unit."""
+        """S_w and S_b (d, d) as integers, and their common unit."""
         X, n, k, y = self.X, self.n, self.params["n_neighbors"], np.array(self.y)
         alpha = self.number("alpha")
         fits = y.shape == (n,) and alpha >= 0 and k >= 1
-        require(fits, "the labels, n_neighbors or alpha are wrong")
+        require(fits, f"there must be {n} labels, n_neighbors must be at least 1, and alpha at least 0")
         classes = [np.flatnonzero(y == c) for c in sorted(set(y.tolist()))]
         common = lcm(n, *map(len, classes))
         within, errors = np.zeros((n, n), object), np.zeros((n, n), object)
         between = np.full((n, n), common // n * FINE, dtype=object)
         for own in classes:
-            require(len(own) > k, "a class has too few points for n_neighbors")
+            require(len(own) > k, f"a class has {len(own)} points, and must have more than n_neighbors, {k}")
             affinities = self.affinities(X[own], k)
             within[np.ix_(own, own)] = affinities * (common // len(own))
             errors[np.ix_(own, own)] = common // len(own)
@@ -1820,7 +1939,10 @@ class LFDA(Problem):
         return S_w, S_b, one
 
     def affinities(self, X, k):
-        """exp(-D_ij / (s_i s_j)) of the points of a class, as multiples of 1 / FINE; s_i: distance of the k-th."""
+        """exp(-D_ij / (s_i s_j)) for the points X of one class, (m, m), as integers in units of 1 / FINE; 0 for i = j.
+
+        s_i: the distance of point i to its k-th nearest point in X.
+        """
         D = distances(X, identity(self.d))
         nearest = [sorted(row)[k] for row in D.tolist()]
         found = np.zeros((len(X), len(X)), object)
@@ -1829,11 +1951,11 @@ class LFDA(Problem):
         return found
 
     def in_units(self, A, by):
-        """Integers A times `by` as floats, in units of features that make the diagonal of S_w about 1."""
+        """The integers A (d, d) times `by` as floats, in units of the features that make diag(S_w) about 1."""
         return np.array([[float(v * by) for v in row] for row in A]) / np.outer(self.size, self.size)
 
     def eigenvectors(self):
-        """The eigenvalues of S_b in units of S_w, and the vectors as columns, in floats."""
+        """The increasing eigenvalues of S_b v = lambda S_w v, and the eigenvectors v as columns, in floats."""
         by = Fraction(1, self.largest)
         near_w, near_b = self.in_units(self.S_w, by), self.in_units(self.S_b, by)
         back = np.linalg.inv(np.linalg.cholesky(near_w))
@@ -1841,7 +1963,7 @@ class LFDA(Problem):
         return values, back.T @ V / self.size[:, None]
 
     def range_of(self, at):
-        """T (d, r), integers that span the range of a metric."""
+        """Integers T (d, r) with columns that span the range of a Metric."""
         scaled = np.array([[float(v * at.unit) for v in row] for row in at.matrix])
         scaled = scaled * self.size * self.size[:, None]
         return whole(np.linalg.eigh(scaled)[1][:, self.d - self.r :] / self.size[:, None])[0]
@@ -1852,7 +1974,7 @@ class LFDA(Problem):
         return -Fraction(int((adjugate * T.T.dot(self.S_b).dot(T)).sum()), int(det))
 
     def embedded(self, at):
-        """The metric of the embedding with the range of `at`, as integers and their unit."""
+        """The metric that `embedding` prescribes for the range of the Metric `at`, as integers and their unit."""
         T = self.range_of(at)
         det, adjugate = inverse(T.T.dot(self.S_w).dot(T))
         plain, unit = T.dot(adjugate).dot(T.T), 1 / (det * self.one)
@@ -1861,13 +1983,14 @@ class LFDA(Problem):
         if self.params["embedding"] == "orthonormal":
             det, adjugate = inverse(T.T.dot(T))
             return T.dot(adjugate).dot(T.T), Fraction(1, int(det))
-        require(self.params["embedding"] == "plain", "the embedding is not known")
+        known = self.params["embedding"] == "plain"
+        require(known, f"the embedding {shown(self.params['embedding'])} is not known here")
         return plain, unit
 
     def misfit(self, at):
-        """The squared distance of a metric from the metric of the embedding with its range, as a share.
+        """The squared distance of a Metric from `embedded`, relative to the squared norm of `embedded`.
 
-        Distances are measured in the coordinates in which S_w is I.
+        Both are measured in coordinates in which S_w is I.
         """
         metric, unit = self.embedded(at)
         ratio = at.unit / unit
@@ -1875,7 +1998,7 @@ class LFDA(Problem):
         return Fraction(self.square(off)) / max(1, self.square(there))
 
     def square(self, A):
-        """tr S_w A S_w A^T."""
+        """tr S_w A S_w A^T, the squared norm of A in coordinates in which S_w is I."""
         return (self.S_w.dot(A) * A.dot(self.S_w)).sum()
 
     def metrics(self, matrix):
@@ -1923,7 +2046,7 @@ def half_power(x):
 
 
 def affinity(D, product):
-    """exp(-D / sqrt(product)) as a multiple of 1 / FINE, rounded down; 0 if the product is 0."""
+    """exp(-D / sqrt(product)) in units of 1 / FINE, rounded down to an integer; 0 if the product is 0."""
     if not product:
         return 0
     power = -DECIMALS.divide(decimal.Decimal(int(D)), DECIMALS.sqrt(decimal.Decimal(int(product))))
@@ -1935,7 +2058,11 @@ def affinity(D, product):
 
 
 class MLR(Problem):
-    """tr W + C/n sum over queries of the largest loss of a ranking less its margin"""
+    """tr W + C/n sum over the n queries of the largest value of loss minus margin, over all rankings
+
+    The margin of a ranking for q is 2/(P N) sum (D_qj - D_qi) over the pairs of a relevant i and another j in the wrong
+    order. P points are relevant, and N are not.
+    """
 
     READS = frozenset({"C", "measure", "k", "relevant"})
 
@@ -1944,12 +2071,16 @@ class MLR(Problem):
         self.C, n = self.number("C"), self.n
         self.relevant = neighbor_lists(self.params["relevant"], n)
         self.queries = [q for q in range(n) if 0 < len(self.relevant[q]) < n - 1]
-        require(self.C > 0 and self.queries, "C is not positive, or there is no query")
+        fits = self.C > 0 and self.queries
+        require(fits, "C must be greater than 0, and a point must have relevant and other points")
         self.tables = {P: self.earned(P, n - 1 - P) for P in {len(self.relevant[q]) for q in self.queries}}
         self.others = {q: [j for j in range(n) if j != q and j not in self.relevant[q]] for q in self.queries}
 
     def earned(self, P, N):
-        """The share of the p-th relevant point with g others before it: (P, N + 1) fractions."""
+        """The rows (P, N + 1) of fractions that the measure earns for a query with P relevant and N other points.
+
+        The entry in row p (from 1) and column g is for the p-th relevant point, if g other points are ranked before it.
+        """
         measure, k = self.params["measure"], self.params["k"]
         k = min(k, P, N) if measure == "precision" else min(k, P)
         if measure == "ndcg":
@@ -1962,7 +2093,8 @@ class MLR(Problem):
             "mrr": lambda p, r: Fraction(int(p == 1), r),
             "ndcg": lambda p, r: c[r - 1],
         }
-        require(measure in rules and k >= 1, "no measure")
+        fits = measure in rules and k >= 1
+        require(fits, f"the measure {shown(measure)} is not known here, or k is below 1")
         return [[rules[measure](p, p + g) for g in range(N + 1)] for p in range(1, P + 1)]
 
     def objective(self, at):
@@ -1974,7 +2106,10 @@ class MLR(Problem):
         return self.C / 10**50 if self.params["measure"] == "ndcg" else 0
 
     def worst(self, at, q):
-        """The largest loss less margin of a ranking, over the numbers of others before each relevant point."""
+        """The largest value of loss minus margin over all rankings for the query q, in a Metric.
+
+        Only the number of others before each relevant point matters, so dynamic programming finds it.
+        """
         near, far = at.squares[q, self.relevant[q]], at.squares[q, self.others[q]]
         P, N = len(near), len(far)
         before, best = np.concatenate([[0], np.cumsum(np.sort(far))]), [Fraction(1)] * (N + 1)
@@ -1989,14 +2124,14 @@ class MLR(Problem):
     def bound(self, dual):
         n = self.n
         price, fine = numbers(dual, "price", len(dual["rankings"]))
-        require((price >= 0).all(), "a price is negative")
+        require((price >= 0).all(), "a dual variable must be 0 or more")
         rows = index_rows(dual["rankings"], n, n, "rankings")
         sums, gained, weights = dict.fromkeys(self.queries, 0), Fraction(0), np.zeros((n, n), object)
         common = lcm(*(len(self.relevant[q]) * len(self.others[q]) for q in self.queries))
         for (q, *order), mu in zip(rows.tolist(), price):
             require(
                 q in sums and sorted([q, *order]) == list(range(n)),
-                "a row belongs to no query, or is not a ranking",
+                "a row of rankings must be a query, and then all other points in the order of the ranking",
             )
             sums[q] += mu
             loss, swapped = self.loss(q, order)
@@ -2007,7 +2142,7 @@ class MLR(Problem):
                 )
         # if rounding made the sum of a query more than C/n, or Z leave the cone, all prices are made smaller
         most = max(max(sums.values()) * fine * len(self.queries) / self.C, Fraction(1))
-        require(most <= 1 + Fraction(1, 2**40), "the prices of a query add up to more than C/n")
+        require(most <= 1 + Fraction(1, 2**40), "the dual variables of a query add up to more than C/n")
         pull, of = outer_sum(self.X, weights), fine * self.unit**2 / common
         one = identity(self.d) * of.denominator
         a, b = shares(one - pull * of.numerator, one)
@@ -2015,7 +2150,11 @@ class MLR(Problem):
         return bound - ALLOWED * abs(bound)
 
     def loss(self, q, order):
-        """The loss of a ranking, and for each point the number of pairs in the wrong order, negative if relevant."""
+        """The loss of a ranking, and a list of (point, count) over its points.
+
+        order: all points but the query q, best first. The absolute value of count is the number of pairs in the wrong
+        order that contain the point. count is negative for a relevant point.
+        """
         relevant, P, g, p, loss, swapped = set(self.relevant[q]), len(self.relevant[q]), 0, 0, Fraction(1), []
         for point in order:
             if point in relevant:
@@ -2031,7 +2170,7 @@ class MLR(Problem):
 
 
 def softmax(X, M, i):
-    """The row i of softmax(-<M, X_ik>) over k != i, in floats."""
+    """The row (n,) of exp(-<M, X_ik>) divided by its sum over k, in floats; 0 for k = i."""
     D = np.einsum("ij,jk,ik->i", X[i] - X, M, X[i] - X)
     e = np.exp(-(D - np.delete(D, i).min()))
     e[i] = 0.0
@@ -2039,7 +2178,7 @@ def softmax(X, M, i):
 
 
 class MCML(Problem):
-    """sum over i of the mean D_ij to its class, + log sum exp of all -D_ik
+    """sum over i of the mean D_ij to the other points j of its class, + log of the sum of exp(-D_ik) over all k != i
 
     A point that is alone in its class has no term.
     """
@@ -2055,7 +2194,7 @@ class MCML(Problem):
         return sum(self.term(at, i) for i in self.used)
 
     def term(self, at, i):
-        """The term of a point."""
+        """The term of point i in the objective."""
         mates = [at.D(i, j) for j in np.flatnonzero(self.mates[i]).tolist()]
         return sum(mates) / len(mates) + at.log_sum_exp([-at.D(i, k) for k in range(self.n) if k != i])
 
@@ -2063,12 +2202,15 @@ class MCML(Problem):
         return ALLOWED * self.n
 
     def bound(self, dual):
-        require("q" in dual, "prices that are known by their metric alone are not recomputed for mcml")
+        require(
+            "q" in dual,
+            "the dual has no q; for a file with a metric in its place use `cvxml certify`",
+        )
         mates, n, q = self.mates, self.n, np.array(dual["q"], float)
         require(q.shape == (n, n), "there must be one label and one row of q for each point")
         rows = np.zeros((n, n), object)
         for i in self.used:
-            require(q[i, i] == 0, "a row is outside the simplex")
+            require(q[i, i] == 0, f"the entry ({i}, {i}) of q must be 0")
             rows[i] = of_simplex(q[i], "a row")
         common = lcm(*(int(m) for m in mates.sum(axis=1)[self.used]))
         pull = np.zeros((n, n), object)
@@ -2080,7 +2222,11 @@ class MCML(Problem):
 
 
 def strict_rows(X, mates, rows):
-    """Softmax rows, where `rows` are not 0, of a multiple of the inverse of the pull: the most strict of some."""
+    """Rows q (n, n) for which sum (w_ij - q_ij) X_ij is clearly positive definite, if possible, in units of 1 / ONE.
+
+    The rows are softmax rows of five multiples of a metric, and those with the largest least eigenvalue are returned.
+    They are 0 where `rows` are 0. mates (n, n): True for two points of one class.
+    """
     used, n = mates.any(axis=1), len(X)
     weights = mates / np.maximum(mates.sum(axis=1, keepdims=True), 1)
     apart = X[:, None] - X
@@ -2109,7 +2255,7 @@ def strict_rows(X, mates, rows):
 
 
 class LimitedRank(Problem):
-    """A problem for A^T A, where A has `n_components` rows."""
+    """A problem for metrics A^T A, where A has `n_components` rows."""
 
     def __init__(self, content):
         super().__init__(content)
@@ -2122,9 +2268,11 @@ class LimitedRank(Problem):
         return [self.measured(A, unit) for A, unit in candidates(matrix, self.d, self.rank)]
 
     def first_order(self, matrix, at, weights, fine, off):
-        """(|A|^2, the most that a step no longer than max(|A|, 1) gains to first order), in unit covariance.
+        """Return |A|^2, and the most that a step of A no longer than max(|A|, 1) gains to first order.
 
-        weights times fine: those of the X_ij in dF/dQ, integers, each off by `off` at most.
+        Lengths are measured in coordinates of unit covariance. matrix: the metric in floats. at: the same Metric. The
+        gradient by Q = A^T A is fine times the sum of weights_ij X_ij, with integer weights (n, n). Each weights_ij
+        fine is off by `off` at most.
         """
         n, M, of, basis = self.n, at.matrix, at.unit, self.basis
         C, c = self.C, self.unit**2 / n**3
@@ -2142,7 +2290,10 @@ class LimitedRank(Problem):
         return long, max(gradient, size**2 * (free_row_gain(H[:, basis], near) * g / c + lost))
 
     def rows_are_long(self, matrix, c):
-        """True if no row of A is so short that it counts as free."""
+        """True if every row of A has a squared length above INVISIBLE in unit covariance, so that none is free.
+
+        c: the unit of the covariance.
+        """
         L, by = root_near(matrix, self.d, self.rank)
         ratio = c * by / INVISIBLE
         rows = L.T.dot(self.C).dot(L) * ratio.numerator
@@ -2166,14 +2317,20 @@ def free_row_gain(G, C):
 
 
 def ties(row, i, largest):
-    """The points that are nearest to i, of integers."""
+    """The points that are nearest to point i, including ties up to rounding.
+
+    row: squared distances from i to all points, integers. largest: the largest squared distance of any two points.
+    """
     low = min(v for j, v in enumerate(row) if j != i)
     near = low + max(low // NEAR_TIE, largest // ROUNDED)
     return [j for j, v in enumerate(row) if j != i and v <= near]
 
 
 def resolved(objective, scales, turns, long, is_zero):
-    """The least scale; 0 if rounding could explain it."""
+    """The smallest scale; 0 if rounding of the objective could explain it. For the metric 0: the first of `scales`.
+
+    turns: the sum of the sizes of the terms of the derivative along multiples. long: |A|^2.
+    """
     if is_zero:
         return scales[0]
     least = min(*scales, PLENTY * turns / (min(long, 1) if long else 1))
@@ -2181,7 +2338,7 @@ def resolved(objective, scales, turns, long, is_zero):
 
 
 class MLKR(LimitedRank):
-    """sum_i (yhat_i - y_i)^2, where yhat_i is the mean of the other y_j with weights exp(-D_ij)"""
+    """sum_i (yhat_i - y_i)^2, where yhat_i is the mean of the other targets y_j with weights exp(-D_ij)"""
 
     READS = frozenset({"n_components"})
     CLAIM = "first order"
@@ -2199,7 +2356,10 @@ class MLKR(LimitedRank):
         )
 
     def errors(self, at, i):
-        """D_ij less its least, exp(-D_ij) times ONE, and y_j - y_i, for the point i."""
+        """Three arrays over j, for the point i: D_ij less the least one, exp of minus that times ONE, and y_j - y_i.
+
+        All are integers. The first is in units of at.step, the last in units of self.fine.
+        """
         row = at.squares[i]
         beyond = np.maximum(row - np.delete(row, i).min(), 0)
         e = np.array(exponentials(beyond, at.step), object)
@@ -2207,7 +2367,11 @@ class MLKR(LimitedRank):
         return beyond, e, self.targets - self.targets[i]
 
     def derivative(self, at):
-        """Half the sizes of the derivative, the weights of the X_ij times ONE^3, and the limit of F for multiples."""
+        """Three results at a Metric: `turns`, the weights (n, n) of the X_ij in dF/dQ, and a limit of F.
+
+        turns: half the sum of the absolute values of the terms of dF(tA)/dt, without units. The weights are integers in
+        units of fine^2 / ONE^3. The limit is that for growing multiples of the metric.
+        """
         limit, turns, weights, largest = Fraction(0), 0, np.zeros((self.n, self.n), object), at.squares.max()
         for i in range(self.n):
             beyond, e, from_y = self.errors(at, i)
@@ -2225,7 +2389,10 @@ class MLKR(LimitedRank):
         return self.n * spread**2 / (ONE >> 10)
 
     def gain(self, matrix, at, dual):
-        """(the most that a step gains to first order, the scale)."""
+        """The most that a step from the metric gains to first order, and the scale.
+
+        matrix: the metric in floats. at: the Metric. `dual` is not used.
+        """
         off = self.error()
         turns, weights, limit = self.derivative(at)
         unit = self.fine**2 / ONE**3
@@ -2241,12 +2408,15 @@ class MLKR(LimitedRank):
         return max(map(self.objective, metrics)) + lost, self.objective(metrics[-1]) - most, scale
 
     def step(self, at):
-        """The function that a step lowers."""
+        """Return the function of a Metric that a step from `at` lowers: the objective."""
         return self.objective
 
 
 class NCA(LimitedRank):
-    """- sum_i p_i (criterion f) or - sum_i log p_i (criterion g), where p_i = sum_j s_ij p_ij and p_ij is a softmax"""
+    """- sum_i p_i (criterion f) or - sum_i log p_i (criterion g), with p_i = sum_j s_ij p_ij
+
+    p_ij is the softmax of -D_ij over j != i. Only points i with a partner, some s_ij > 0, count.
+    """
 
     READS = frozenset({"criterion", "n_components", "similarity"})
 
@@ -2259,7 +2429,8 @@ class NCA(LimitedRank):
             if self.params["similarity"] is None
             else np.array(self.params["similarity"], float)
         )
-        require(s.shape == (n, n) and (s >= 0).all() and not np.diag(s).any(), "no similarity")
+        fits = s.shape == (n, n) and (s >= 0).all() and not np.diag(s).any()
+        require(fits, f"the similarity must be ({n}, {n}), not negative, and 0 on its diagonal")
         self.used, self.accuracy = np.flatnonzero(s.any(axis=1)).tolist(), criterion == "f"
         self.s, self.of = whole(s)
         best = [self.s[i].max() * self.of for i in self.used]
@@ -2269,12 +2440,16 @@ class NCA(LimitedRank):
         self.CLAIM = "first order" if self.rank < len(self.basis) else "optimal" if convex else "step"
 
     def same_class(self):
-        """1 for two points of one class, else 0."""
+        """The matrix (n, n) with 1 for two different points of one class, and 0 elsewhere."""
         y = np.array(self.y)
         return (y[:, None] == y) * (1.0 - np.eye(len(y)))
 
     def likelihood(self, at, i):
-        """(e, wanted, all, p_i, beyond) of a point: exp(-beyond) times ONE, sum s_ij e_ij, sum e_ij, p_i, D - min D."""
+        """Five results for the point i: e, sum_j s_ij e_j, sum_j e_j, p_i, and the distances less the least one.
+
+        These distances are D_ij - min_k D_ik, and e_j = exp(-those) times ONE, with e_i = 0. The s_ij in the sum are
+        integers.
+        """
         row = at.squares[i]
         low = np.delete(row, i).min()
         e = exponentials(np.maximum(row - low, 0), at.step)
@@ -2297,7 +2472,10 @@ class NCA(LimitedRank):
         return objective + lost, bound, self.scale(metrics[-1], objective)
 
     def scale(self, at, objective):
-        """The distance from the trivial bound, or from the limit of multiples if that is less."""
+        """The distance of the objective from the bound that p_i <= max_j s_ij gives, or from its limit if that is less.
+
+        The limit is that of the objective for growing multiples of the metric.
+        """
         objective, limit = self.objective(at), 0
         for i in self.used:
             beyond = self.likelihood(at, i)[4]
@@ -2307,14 +2485,17 @@ class NCA(LimitedRank):
         return min(objective - self.trivial, abs(objective - limit) if bounded else objective - self.trivial)
 
     def term_at_limit(self, i, nearest):
-        """p_i or log p_i of far multiples of a metric, where only the nearest points count."""
+        """The limit of p_i (criterion f) or log p_i (g) for growing multiples of a metric.
+
+        nearest: the points nearest to i; only these count in the limit.
+        """
         p = Fraction(int(self.s[i, nearest].sum()), len(nearest)) * self.of
         if self.accuracy:
             return p
         return log(p) if p else -math.inf
 
     def first_order_gain(self, matrix, at):
-        """(the most that a step gains to first order, the scale)."""
+        """The most that a step from the metric gains to first order, and the scale."""
         off = (
             self.n * max(Fraction(1), self.s.max() * self.of) / (ONE >> 80)
         )  # no p_i is below 2^-60 of the largest s_ij
@@ -2336,12 +2517,18 @@ class NCA(LimitedRank):
         return most, resolved(objective, [above, away], turns, long, not at.matrix.any())
 
     def softmax_rows(self, matrix):
-        """The rows of the softmax of a matrix, as multiples of 1 / ONE."""
+        """The rows softmax(-<R, X_ij>) over j != i for each i with a partner, (n,) integers each, in units of 1 / ONE.
+
+        matrix: R (d, d).
+        """
         M, X = np.array(matrix, float), self.floats()
         return [of_simplex(softmax(X, M, i), "a row") for i in self.used]
 
     def stored_rows(self, dual):
-        """(near, interior, theta) of a file: the rows of R, rows that are strictly feasible, and the share of these."""
+        """Three parts of the dual of a file: softmax rows of R and of "interior", and theta, the share of the latter.
+
+        The rows of "interior" are strictly feasible. Raises ValueError for other shapes, or a share outside 0..1.
+        """
         require(
             len(dual["theta"]) == 1,
             "theta must be one number: the share of the rows that are strictly feasible",
@@ -2349,11 +2536,14 @@ class NCA(LimitedRank):
         theta = float(dual["theta"][0])
         require(0 <= theta <= 1, "theta must be from 0 to 1")
         for name in ("R", "interior"):
-            require(np.shape(dual[name]) == (self.d, self.d), f"{name} has another shape")
+            require(np.shape(dual[name]) == (self.d, self.d), f"{name} must be ({self.d}, {self.d})")
         return self.softmax_rows(dual["R"]), self.softmax_rows(dual["interior"]), theta
 
     def left(self, parts, rows):
-        """Z in integers, for rows q times ONE. The pull is rounded down, and the push up."""
+        """The matrix Z of the convex step, (d, d), times a positive number, in integers. The rounding makes Z smaller.
+
+        parts: the `likelihood` of each point with partners. rows: their q_i, in units of 1 / ONE.
+        """
         weights = np.zeros((self.n, self.n), object)
         for i, row, (e, wanted, _, p, _) in zip(self.used, rows, parts):
             weights[i] = -math.ceil((p * (1 + ALLOWED) if self.accuracy else 1) * ONE) * np.array(row, object)
@@ -2363,7 +2553,7 @@ class NCA(LimitedRank):
         return outer_sum(self.X, weights)
 
     def bound_of_rows(self, parts, rows):
-        """The bound of the convex step, for rows q of any sum."""
+        """The bound of the convex step from rows q_i >= 0, which are divided by their sums. parts: as in `left`."""
         bound = Fraction(0)
         for i, row, (e, wanted, all_, p, beyond) in zip(self.used, rows, parts):
             pulled = sum(int(self.s[i, j]) * e[j] * beyond[j] for j in np.flatnonzero(self.s[i])) / wanted
@@ -2372,20 +2562,26 @@ class NCA(LimitedRank):
         return bound
 
     def step_bound(self, at, near, interior, theta):
-        """The bound of the convex step at the metric. theta: the share of the interior; more is taken if Z needs it."""
+        """The bound of the convex step at the Metric, from the rows (1 - theta) near + theta interior.
+
+        A larger share of the interior rows is taken if Z is not psd.
+        """
         parts, share = [self.likelihood(at, i) for i in self.used], int(Fraction(theta) * ONE)
         Z, better = self.left(parts, near), self.left(parts, interior)
         a, b = shares((ONE - share) * Z + share * better, ONE * better, "the rows leave the dual cone")
         return self.bound_of_rows(parts, mixed(near, interior, a * (ONE - share), a * share + b * ONE))
 
     def gain(self, matrix, at, dual):
-        """(the most that the convex step gains, None): with rows of the stored R, or of the metric itself."""
+        """The most that the convex step at the metric gains, and None.
+
+        The rows q are those of the stored R, or of the metric itself.
+        """
         interior = self.softmax_rows(dual["interior"])
         found = [self.best_bound(at, self.softmax_rows(M), interior) for M in (dual["R"], matrix)]
         return self.objective(at) - max(found), None
 
     def best_bound(self, at, near, interior):
-        """The bound of the step from the best of some shares of the interior. -inf if none is feasible."""
+        """The best bound of the convex step over several shares of the interior rows; -inf if no share makes Z psd."""
         parts = [self.likelihood(at, i) for i in self.used]
         Z, better = self.left(parts, near), self.left(parts, interior)
         every = [int(Fraction(theta) * ONE) for theta in [0.0] + [10.0 ** (k / 4) for k in range(-55, -3)]]
@@ -2404,7 +2600,10 @@ class NCA(LimitedRank):
         return self.bound_of_rows(parts, mixed(near, interior, ONE - share, share))
 
     def step(self, at):
-        """The function that a step lowers: sum c_i (sum_j w_ij D_ij + log sum exp -D_ik), with c and w at a metric."""
+        """Return the convex step at `at`: the function sum c_i (sum_j w_ij D_ij + log sum exp -D_ik) of another Metric.
+
+        c and w are those of the module docstring at the metric `at`.
+        """
         c, w = [], []
         for i in self.used:
             row, partners = at.squares[i], np.flatnonzero(self.s[i]).tolist()
@@ -2429,7 +2628,7 @@ class NCA(LimitedRank):
 
 
 def mixed(rows, others, a, b):
-    """a rows + b others, of integers."""
+    """The rows a r + b s for each pair of rows r of `rows` and s of `others`, integers."""
     return [[a * v + b * w for v, w in zip(*both)] for both in zip(rows, others)]
 
 
@@ -2437,19 +2636,22 @@ def mixed(rows, others, a, b):
 
 
 def splits(votes, sizes):
-    """All ways to give that many votes to classes with at most so many points."""
+    """All tuples of numbers of votes, one for each class, with the sum `votes` and at most sizes[c] for class c."""
     if not sizes:
         return [()] if votes == 0 else []
     return [(m, *rest) for m in range(min(votes, sizes[0]) + 1) for rest in splits(votes - m, sizes[1:])]
 
 
 def task_loss(costs, counts):
-    """The largest cost of the classes that tie for most votes."""
+    """The largest cost of the classes that tie for the most votes. costs, counts: one for each class."""
     return max(cost for cost, m in zip(costs, counts) if m == max(counts))
 
 
 class SSVM(Problem):
-    """||W||^2 + C sum_i (max over h of loss - D(i, h), + D(i, h*_i)), where D(i, h) sums over a set h of neighbours"""
+    """||W||^2 + C sum_i (max over h of [Delta - D(i, h)] + D(i, h*_i))
+
+    h is a set of k points j, D(i, h) is the sum of D_ij over h, and Delta is the task loss of the vote of h.
+    """
 
     READS = frozenset({"C", "n_neighbors", "loss_matrix"})
     CLAIM = "step"
@@ -2459,13 +2661,15 @@ class SSVM(Problem):
         n, k, Lam = self.n, self.params["n_neighbors"], self.params["loss_matrix"]
         self.C, self.k, self.classes, self.labels = self.number("C"), k, len(Lam), self.y
         fits = self.C > 0 and k in range(1, n) and len(self.y) == n
-        require(fits, "C, n_neighbors or the number of labels is wrong")
+        require(
+            fits, f"C must be greater than 0, n_neighbors from 1 to {n - 1}, and there must be {n} labels"
+        )
         require(all(c in range(len(Lam)) for c in self.y), "a label has no row in loss_matrix")
         square = all(len(row) == len(Lam) and row[c] == 0 for c, row in enumerate(Lam))
         positive = square and all(
             0 < v < math.inf for c, row in enumerate(Lam) for e, v in enumerate(row) if e != c
         )
-        require(positive, "no loss_matrix")
+        require(positive, "loss_matrix must be square, 0 on its diagonal, and positive and finite elsewhere")
         self.y = [int(c) for c in self.y]
         self.costs = [[Fraction(float(v)) for v in row] for row in Lam]
         self.plain = distances(self.X, identity(self.d))
@@ -2473,14 +2677,20 @@ class SSVM(Problem):
             self.CLAIM = "optimal"
 
     def cheapest_sets(self, order, i):
-        """For every split of the votes the cheapest set, which has the nearest points of each class."""
+        """For every split of the k votes of point i: the split, and its cheapest set, the nearest points of each class.
+
+        order (n, n): the distances that decide which points are near.
+        """
         others = [[j for j in range(self.n) if self.y[j] == c and j != i] for c in range(self.classes)]
         near = [sorted(points, key=order[i].__getitem__) for points in others]
         votes = splits(self.k, [len(points) for points in near])
         return [(v, [j for points, m in zip(near, v) for j in points[:m]]) for v in votes]
 
     def latents(self, at):
-        """h*_i of every point: the cheapest set in which its class wins. At W = 0 all sets tie, and the data decide."""
+        """The sets h*_i of all points: the cheapest set in which the class of i wins.
+
+        At the metric 0 all sets cost the same, and the distances in the data decide.
+        """
         order, found = at.squares if at.matrix.any() else self.plain, []
         for i in range(self.n):
             own = self.y[i]
@@ -2492,7 +2702,7 @@ class SSVM(Problem):
         return found
 
     def step(self, at):
-        """The function that a step lowers: the objective with h*_i as at this metric."""
+        """Return the convex step at `at`: the objective as a function of another Metric, with the h*_i of `at`."""
         latents = self.latents(at)
 
         def value(other):
@@ -2519,15 +2729,15 @@ class SSVM(Problem):
         return objective, bound, self.scale(at, objective)
 
     def gain(self, matrix, at, dual):
-        """(the most that the convex step gains, None)."""
+        """The most that the convex step at the metric gains, and None."""
         return self.objective(at) - self.step_bound(self.latents(at), dual), None
 
     def counts(self, h):
-        """The votes of a set, by class."""
+        """The number of points of each class in the set h."""
         return [sum(self.y[j] == c for j in h) for c in range(self.classes)]
 
     def step_bound(self, latents, dual):
-        """The bound of the step where the h*_i are these sets."""
+        """A lower bound of the convex step with the sets h*_i = latents[i], from the weights q of the dual."""
         n, k, losses, weights = self.n, self.k, Fraction(0), np.zeros((self.n, self.n), object)
         rows: list[Any] = [([], []) for _ in range(n)]
         for (i, *h), q in together(dual["q_index"], dual["q"]):
@@ -2546,7 +2756,7 @@ class SSVM(Problem):
         return self.C * losses / ONE - square / 4
 
     def tree_bound(self, dual):
-        """The least bound of the leaves of the tree."""
+        """The least bound of the leaves of the tree in the dual: a lower bound of the objective of every metric."""
         n, k = self.n, self.k
         require(n * math.comb(n - 1, k) <= SETS, f"there are more than {SETS} sets of neighbours to list")
         others = [[j for j in range(n) if j != i] for i in range(n)]
@@ -2559,7 +2769,10 @@ class SSVM(Problem):
         return all(votes[self.y[i]] > m for c, m in enumerate(votes) if c != self.y[i])
 
     def branch_bound(self, dual, row, left):
-        """The least bound of the leaves below a row of the tree, where these winning sets are left."""
+        """The least bound of the leaves below a row of the tree; inf if a point has no winning set left.
+
+        left: the winning sets of each point that the branches above leave.
+        """
         if not all(left):
             return math.inf
         i, j, yes, no = (int(v) for v in dual["tree"][row])
@@ -2573,7 +2786,7 @@ class SSVM(Problem):
         )
 
     def leaf_bound(self, dual, leaf, left):
-        """The bound of a leaf, where these winning sets are left."""
+        """The bound of a leaf, from its q and nu in the dual. left: the winning sets that are left for each point."""
         n, C, y = self.n, self.C, self.y
         inside = [set.intersection(*listed) for listed in left]
         outside = [set(range(n)) - set.union(*listed) - {i} for i, listed in enumerate(left)]
@@ -2587,7 +2800,7 @@ class SSVM(Problem):
         for (at, i, j, other), nu in together(dual["nu_index"], dual["nu"]):
             if at == leaf:
                 proper = nu >= 0 and j in inside[i] and other in outside[i]
-                require(proper, "a row is not an exchange, or its price is negative")
+                require(proper, f"nu of point {i} must be 0 or more, with {j} in its h* and {other} outside")
                 require(y[other] in (y[j], y[i]), f"{other} could not take the place of {j}")
                 v = int(Fraction(nu) * ONE) * C.denominator
                 weights[i, j] -= v
@@ -2596,7 +2809,7 @@ class SSVM(Problem):
         return C * losses / ONE - square / 4
 
     def leaf_rows(self, dual, leaf):
-        """The sets of each point that have a weight in a leaf, and the weights times ONE."""
+        """For each point: its sets with a weight q in the leaf, and these weights times ONE."""
         n = self.n
         rows: list[Any] = [([], []) for _ in range(n)]
         for (at, i, *h), q in together(dual["q_index"], dual["q"]):
@@ -2615,7 +2828,7 @@ class SSVM(Problem):
 
 
 class GLML(Problem):
-    """(tr A^-1 B)^2 for A of determinant 1, at each query, where B has the norm 1"""
+    """(tr A^-1 B)^2 at each query, for a metric A of determinant 1, where B has the norm 1"""
 
     READS = frozenset({"query", "alpha", "priors", "model"})
     NAMES = frozenset({"n_components"})
@@ -2626,8 +2839,8 @@ class GLML(Problem):
         params, y = self.params, [int(c) for c in self.y]
         require(params["model"] == "gaussian", f"the model {shown(params['model'])} is not known here")
         require(self.n == len(y) and y == self.y, f"the labels must be {self.n} integers, one for each point")
-        require(min(y) >= 0 and max(y) < len(y), "the labels are not 0, 1 and so on")
-        require(self.number("alpha") >= 0, "alpha is negative")
+        require(min(y) >= 0 and max(y) < len(y), "the labels must be 0, 1 and so on")
+        require(self.number("alpha") >= 0, f"alpha is {params['alpha']}, and must be at least 0")
         counts = [y.count(c) for c in range(max(y) + 1)]
         priors = counts if params["priors"] == "empirical" else params["priors"]
         priors = [1.0] * len(counts) if priors is None else priors
@@ -2641,16 +2854,20 @@ class GLML(Problem):
         self.gaussians = None  # they are computed at the first use: this takes long for many features
 
     def gaussian(self, points):
-        """(m, m times the mean, kappa, the inverse of N) of a class, where kappa N is the covariance plus alpha I."""
+        """The Gaussian of one class: m, m times its mean, kappa, and the `inverse` of N.
+
+        m is the number of points. kappa N, with integers N, is the covariance plus alpha I.
+        """
         m, alpha = len(points), self.number("alpha")
         ratio = alpha * m * m / self.unit**2
         N = scatter(points) * ratio.denominator + identity(self.d) * ratio.numerator
         return m, points.sum(axis=0), self.unit**2 / (m * m * ratio.denominator), inverse(N)
 
     def density(self, x, gaussian, prior):
-        """(log prior times density up to a constant, N, f) of a class at a query, where N f = pull pull^T - Sigma^-1.
+        """Return (log prior times density up to a constant, N, f) of one class at the query x.
 
-        pull is Sigma^-1 (x - mean); N are integers.
+        N f = pull pull^T - Sigma^-1 with pull = Sigma^-1 (x - mean). N (d, d) are integers, and f is a fraction. Sigma
+        is the covariance plus alpha I.
         """
         m, total, kappa, (det, adjugate) = gaussian
         away = m * x - total
@@ -2663,7 +2880,10 @@ class GLML(Problem):
         return log(prior) - volume / 2 - far / 2, N, step**2 / ratio.denominator
 
     def direction(self, x):
-        """(B at a query, the largest error of an entry), integers: a multiple of B, up to its sign for two classes."""
+        """A positive multiple of B at the query x, (d, d) integers, and the largest error of an entry.
+
+        For two classes the multiple may be negative. Raises ValueError if rounding leaves open whether B is 0.
+        """
         if self.gaussians is None:
             y = np.array(self.y)
             self.gaussians = [self.gaussian(self.points[y == c]) for c in range(len(self.priors))]
@@ -2674,14 +2894,14 @@ class GLML(Problem):
         else:
             B, off = weighted_sum([N * factor for N, factor in zip(parts, factors)], logs)
         largest = max(abs(v) for v in B.flat)
-        require(largest > 0 or off == 0, "whether B is 0 is not decided")
+        require(largest > 0 or off == 0, "the rounding of B is too large to decide whether B is 0")
         if not largest:
             return 0 * identity(self.d), 0
         B = np.array([[(2 * v * ONE + largest) // (2 * largest) for v in row] for row in B], object)
         return B, math.ceil(off / largest * ONE) + 1
 
     def at_queries(self, matrix):
-        """The metrics, one for each query."""
+        """The metrics (q, d, d) of a matrix in a file, one for each query. Raises ValueError for another number."""
         A = np.array(matrix, float)
         A = A[None] if self.single else A
         require(len(self.queries) == len(A), "there must be one metric for each query")
@@ -2696,11 +2916,15 @@ class GLML(Problem):
         return [matrix]
 
     def objective(self, at):
-        """The objective of a matrix in floats, at the only query."""
+        """The objective of a matrix of floats (d, d) at the first query."""
         return self.trace(self.queries[0], at)[0] ** 2
 
     def trace(self, x, metric):
-        """(|tr A^-1 B|, ||A^-1||, B, its error, its norm) of a metric at a query, where |A| is made 1."""
+        """Bounds and parts of |tr A^-1 B| at the query x: (this number, ||A^-1||, B, its error, its norm).
+
+        A is the metric divided by det^(1/d). The first number is an upper bound, with B divided by its norm. B, its
+        error and its norm are those of the integers of `direction`.
+        """
         B, off = self.direction(x)
         _, N, by = symmetric(metric, self.d)
         det, adjugate = inverse(N)
@@ -2712,13 +2936,20 @@ class GLML(Problem):
         return most * factor / (norm - self.d * off) * (1 + ALLOWED), norm_M, B, off, norm
 
     def log_size(self, det, by):
-        """log |A| / d, which may be 1e-6 at most."""
+        """The logarithm of the determinant of the metric, divided by d.
+
+        Raises ValueError if its absolute value is above 1e-6. det: the determinant of the integers of the metric. by:
+        their unit.
+        """
         size = (log(Fraction(det)) + self.d * log(by)) / self.d
         require(abs(size) <= Fraction(1, 10**6), "the determinant of a metric is not 1")
         return size
 
     def proof(self, matrix, dual):
-        """Summed over the queries; the scale is such that gap / scale is that of the worst."""
+        """Objective, bound, scale and gap, each summed over the queries.
+
+        The scale is chosen so that gap / scale is the largest ratio of gap and scale of a query.
+        """
         A = self.at_queries(matrix)
         require(len(A) == len(dual["y"]) == len(dual["u"]), "there must be one metric for each query")
         rows = []
@@ -2729,7 +2960,7 @@ class GLML(Problem):
         return objective, bound, gap / worst if worst > 0 else sum(row[3] for row in rows), gap
 
     def at_query(self, x, metric, v, u):
-        """(objective, bound, gap, scale) of a metric at a query."""
+        """Objective, bound, gap and scale of a metric at the query x. Dual variables: v (y in the file) and u."""
         t, norm_M, B, off, norm = self.trace(x, metric)
         if not norm:
             return Fraction(0), Fraction(0), Fraction(0), norm_M
@@ -2737,18 +2968,22 @@ class GLML(Problem):
         for sign in (1, -1):
             found = eliminate(sign * B - eye, d)
             if found:
-                require(u > 0 and v != 0, "y or u is not positive")
+                require(u > 0 and v != 0, "u must be greater than 0, and y must not be 0")
                 log_det = log(Fraction(found[0])) - d * log(norm + d * off) - ALLOWED
                 # the sign of y only chooses between B and -B
                 bound = d * u - d * u * log(u / abs(v)) + u * log_det - v * v / 4 - ALLOWED * (1 + u)
                 bound = max(bound, Fraction(0))
                 return t * t, bound, t * t - bound, (d * exp(log_det / d)) ** 2
-            require(off == 0 or not psd(sign * B + eye), "whether B is definite is not decided")
+            decided = off == 0 or not psd(sign * B + eye)
+            require(decided, "the rounding of B is too large to decide whether B is definite")
         return t * t, Fraction(0), t, norm_M
 
 
 def weighted_sum(G, logs):
-    """sum_{i<j} p_i p_j (p_j - p_i)(G_i - G_j) up to a factor, and the largest error of an entry."""
+    """A positive multiple of sum_{i<j} p_i p_j (p_j - p_i)(G_i - G_j), and the largest error of an entry.
+
+    logs: the log p_i of the classes, up to a constant.
+    """
     pairs = [sorted(pair, key=logs.__getitem__) for pair in itertools.combinations(range(len(G)), 2)]
     sizes = [logs[a] + 2 * logs[b] for a, b in pairs]
     B, one = np.zeros_like(G[0]), Fraction(1, ONE)
@@ -2793,7 +3028,7 @@ PROBLEMS = {
 
 
 def shown(value, letters=PRINTED):
-    """A value of a file for a terminal: ASCII, on one line, with escapes such as \\x1b and \\n, and cut."""
+    """The text of a value for a terminal: ASCII, on one line, with escapes such as \\x1b and \\n, cut to `letters`."""
     if isinstance(value, (list, dict)):
         return f"a {type(value).__name__}"
     text = str(value)[: letters + 1].encode("unicode_escape").decode("ascii")
@@ -2801,7 +3036,7 @@ def shown(value, letters=PRINTED):
 
 
 def content_of(path):
-    """The bytes of a file. Raises ValueError, with a sentence, if it cannot be read."""
+    """The bytes of a file. Raises ValueError if it cannot be read, or is too large."""
     path = Path(path)
     try:
         # a pipe or a device may have no end
@@ -2815,7 +3050,7 @@ def content_of(path):
 
 
 def parsed(content):
-    """The value of JSON that is not too deep. Raises ValueError, with a sentence, for other bytes."""
+    """The value of JSON in bytes. Raises ValueError for other bytes, and if it is nested too deep or too large."""
     lists, objects, texts = content.count(b"["), content.count(b"{"), content.count(b'"') // 2
     memory = LIST * lists + OBJECT * objects + TEXT * texts
     few = memory <= FREE + EACH * len(content)
@@ -2833,7 +3068,7 @@ def parsed(content):
 
 
 def is_deep(value, left):
-    """True if more than `left` lists and objects are nested."""
+    """True if more than `left` lists and objects are nested in a value."""
     if not isinstance(value, (list, dict)):
         return False
     within = value.values() if isinstance(value, dict) else value
@@ -2841,7 +3076,7 @@ def is_deep(value, left):
 
 
 def are_finite(value):
-    """True for a finite number of 64 bits, an array of these, and lists of these."""
+    """True for a finite number of 64 bits, an array of such numbers, and lists of these."""
     if isinstance(value, (list, tuple)):
         return all(map(are_finite, value))
     if isinstance(value, (np.ndarray, np.number)):
@@ -2855,13 +3090,13 @@ def are_finite(value):
 
 
 def read_solution(path):
-    """The fields of a saved solution, .json or .npz. Raises ValueError, with a sentence, if it cannot be read."""
+    """The fields of a saved solution (.json or .npz), a dict. Raises ValueError if it cannot be read."""
     content = content_of(path)
     return from_npz(path) if str(path).endswith(".npz") else parsed(content)
 
 
 def from_npz(path):
-    """The fields of an archive of numpy."""
+    """The fields of a saved solution in an .npz archive, a dict. Raises ValueError for arrays of other kinds."""
     with zipfile.ZipFile(path) as packed:
         members = packed.infolist()
         require(sum(m.file_size for m in members) <= BYTES, f"it unpacks to more than {BYTES >> 20} MiB")
@@ -2877,12 +3112,15 @@ def from_npz(path):
 
 
 def field_name(filename):
-    """The name of a member of an archive without its ending."""
+    """The name of a member of an .npz archive without the ending .npy."""
     return filename[: -len(".npy")] if filename.endswith(".npy") else filename
 
 
 def array_in(packed, member):
-    """An array of an archive of 8-byte numbers. Its header is read first, because it can claim any size."""
+    """The array of a member of an .npz archive. Its header is read first, because it can claim any size.
+
+    Raises ValueError for a size that is not that of the member, and for numbers of another size than 8 bytes.
+    """
     with packed.open(member) as file:
         version = np.lib.format.read_magic(file)
         require(version in ((1, 0), (2, 0)), "one of its arrays has an unknown version of the .npy format")
@@ -2899,7 +3137,7 @@ def array_in(packed, member):
 
 
 def require_types(content):
-    """Refuse fields of other types than `cvxml solve --out` writes.
+    """Raise ValueError if a field of a saved solution has another type than `cvxml solve --out` writes.
 
     This runs before numpy converts: numpy gives every text of a list as much memory as the longest needs.
     """
@@ -2925,7 +3163,7 @@ def problem_of(content):
     require(method in PROBLEMS, f"the method {shown(method)} is not known here")
     kind = PROBLEMS[method]
     listed = issubclass(kind, MLSVM) or content.get("neighbors", []) == []
-    require(listed, "it holds neighbour lists, and its method takes none")
+    require(listed, "it holds neighbour lists, but its method has none")
     strange = [shown(name) for name in sorted(set(content["params"]) - kind.READS - kind.NAMES)]
     require(
         not strange, f"the parameters {strange} are not known here: the problem of the file is another one"
@@ -2943,7 +3181,7 @@ def recompute(content):
 
 
 def recomputed(problem):
-    """`recompute` for a Problem that was read from a saved solution."""
+    """The result of `recompute`, for a Problem that was read from a saved solution."""
     content = problem.content
     objective, bound, scale, *gap = problem.proof(content["metric"], content["dual"])
     require_named(content)
@@ -2952,7 +3190,10 @@ def recomputed(problem):
 
 
 def prove(path):
-    """Print the figures; True if they prove the metric optimal. A file that holds no proof is one line and False."""
+    """Recompute a saved solution and print the result. True if the metric is proved optimal, or stationary.
+
+    For a file that holds no proof, one line with the reason is printed, and the result is False.
+    """
     try:
         content = read_solution(path)
         with np.errstate(all="ignore"):
@@ -2993,7 +3234,7 @@ PROVED = {
 
 
 def reason(error):
-    """Why a file holds no proof, on one line."""
+    """The text of an error, on one line: why a file holds no proof."""
     if isinstance(error, KeyError):
         return f"it has no {shown(error.args[0])}"
     if isinstance(error, (MemoryError, RecursionError)):
@@ -3005,17 +3246,21 @@ def reason(error):
 
 
 def nearest(content, i, pool, k):
-    """The k nearest of `pool` to i: by squared differences summed over features in order, in floats, then by index."""
+    """The k points of `pool` that are nearest to point i, without i, nearest first; equal distances by index.
+
+    Squared differences are summed over the features in order, in floats, as cvxml does.
+    """
     X, total = np.array(content["X"], float), np.zeros(len(content["X"]))
     for column in X.T:
         total += (column - column[i]) ** 2
     others = [j for j in pool if j != i]
-    require(0 < k <= len(others), f"point {i} has no {k} nearest of {len(others)}")
+    fits = 0 < k <= len(others)
+    require(fits, f"the {k} nearest of {len(others)} points to point {i} do not exist")
     return sorted(others, key=lambda j: (total[j], j))[:k]
 
 
 def classes_of(content, i):
-    """The points of the class of i, and all others."""
+    """Two lists: the points of the class of point i, including i, and all other points."""
     y = list(content["y"])
     require(len(y) == len(content["X"]), f"there are {len(y)} labels for {len(content['X'])} points")
     return [j for j, label in enumerate(y) if label == y[i]], [
@@ -3024,7 +3269,10 @@ def classes_of(content, i):
 
 
 def own_neighbors(content):
-    """The lists of mlsvm: the nearest points of any class, or as many of each side."""
+    """The neighbour list of mlsvm for each point, sorted: its k nearest points if the neighborhood is "knn".
+
+    If it is "per-class": its k nearest points of the same class and its k nearest points of the other classes.
+    """
     k, kind = content["params"]["n_neighbors"], content["params"]["neighborhood"]
     n = len(content["X"])
     require(kind in ("knn", "per-class"), f"the neighborhood {shown(kind)} is not known here")
@@ -3035,13 +3283,13 @@ def own_neighbors(content):
 
 
 def own_targets(content):
-    """The nearest of the class of each point."""
+    """For each point, the sorted indices of the k nearest other points of its class, k = n_neighbors."""
     k = content["params"]["n_neighbors"]
     return [sorted(nearest(content, i, classes_of(content, i)[0], k)) for i in range(len(content["X"]))]
 
 
 def own_triplets(content):
-    """Every target of a point with each of as many nearest points of the other classes."""
+    """The sorted triplets [i, j, l]: each of the k targets j of i with each of the k nearest l of other classes."""
     k, found = content["params"]["n_neighbors"], []
     for i, targets in enumerate(own_targets(content)):
         impostors = nearest(content, i, classes_of(content, i)[1], k)
@@ -3050,19 +3298,23 @@ def own_triplets(content):
 
 
 def own_relevant(content):
-    """The others of the class of each point."""
+    """For each point, the list of the other points of its class."""
     return [[j for j in classes_of(content, i)[0] if j != i] for i in range(len(content["X"]))]
 
 
 def own_quadruplets(content):
-    """A pair of one class and a pair of two, each drawn by numpy's generator; another version may draw others."""
+    """Quadruplets [a, b, c, d], with a and b of one class and c and d of two classes, drawn by numpy's generator.
+
+    Another version of numpy may draw others.
+    """
     y, params = list(content["y"]), content["params"]
     classes = [[j for j, label in enumerate(y) if label == own] for own in dict.fromkeys(y)]
     size, m = np.array([len(own) for own in classes], float), len(classes)
     pairs, across = size * (size - 1), np.outer(size, size) * (1 - np.eye(m))
     count, rng = params["n_quadruplets"], np.random.default_rng(params["random_state"])
     count = 20 * m**2 if count is None else count
-    require(count == len(params["quadruplets"]), f"there are {len(params['quadruplets'])} quadruplets")
+    given = len(params["quadruplets"])
+    require(count == given, f"there are {given} quadruplets, and must be {count}, as n_quadruplets says")
     near = rng.choice(m, count, p=pairs / pairs.sum())
     far = rng.choice(m * m, count, p=across.ravel() / across.sum())
     found = []
@@ -3074,7 +3326,10 @@ def own_quadruplets(content):
 
 
 def is_own_basis(content):
-    """True if the vectors are directions of the pairs of the triplets, every so many of them, to 1e-9."""
+    """True if the vectors of the basis are, to 1e-9, the directions that cvxml chooses from the triplets.
+
+    These are the unit vectors x_i - x_j of the pairs in triplets; if there are more than n_basis, evenly spaced ones.
+    """
     X, params = np.array(content["X"], float), content["params"]
     pairs = sorted({tuple(sorted(pair)) for i, j, k in params["triplets"] for pair in ((i, j), (i, k))})
     found = [X[i] - X[j] for i, j in pairs if (X[i] != X[j]).any()]
@@ -3089,10 +3344,10 @@ def is_own_basis(content):
 
 
 def are_best_weights(content):
-    """True if the weights W leave at most 1e-6 of g(W) to gain, in fractions.
+    """True if the weights W (n, B) of plml are nearly optimal: g(W) is proved within 1e-6 g(W) of its minimum.
 
-    g(W) = ||X - W U||^2 + lam1 sum W_ib |x_i - u_b|^2 + lam2 sum_{i<j} s_ij |W_i - W_j|^2 is convex, so over rows of
-    the simplex it is nowhere below g(W) - sum_i (<dg_i, W_i> - min_b dg_ib).
+    g(W) = ||X - W U||^2 + lam1 sum W_ib |x_i - u_b|^2 + lam2 sum_{i<j} s_ij |W_i - W_j|^2 with the anchors u_b, the
+    rows of U. g is convex, so over rows of the simplex it is nowhere below g(W) - sum_i (<dg_i, W_i> - min_b dg_ib).
     """
     params, n = content["params"], len(content["X"])
     X, U, W = (
@@ -3115,7 +3370,7 @@ def are_best_weights(content):
 
 
 def graph(content, k):
-    """1 where one of two points is among the k nearest of the other, else 0."""
+    """The matrix (n, n) with 1 where one of two points is among the k nearest points of the other, and 0 elsewhere."""
     n = len(content["X"])
     near = np.zeros((n, n))
     for i in range(n):
@@ -3124,7 +3379,7 @@ def graph(content, k):
 
 
 def sets(lists):
-    """Lists with the entries in order, for a comparison as sets."""
+    """The lists with sorted entries, to compare them as sets."""
     return [sorted(row) for row in lists]
 
 
@@ -3141,7 +3396,7 @@ NAMED = {
 
 
 def require_named(content):
-    """Refuse a file with a list that is not the one that its other fields name."""
+    """Raise ValueError if a list in a saved file is not the one that its other fields determine."""
     params = content["params"]
     names = set(content.get("derived", ()))
     if params.get("n_neighbors") is not None:
@@ -3150,14 +3405,14 @@ def require_named(content):
         names.add("neighbors")
     for name in sorted(names):
         require(name in NAMED, f"{shown(name)} in its derived is not a field that can be derived")
-        require(NAMED[name](content), f"its {name} are not those that its other fields name")
+        require(NAMED[name](content), f"its {name} are not those that its other fields determine")
 
 
 # ---- judging an answer to a case ----
 
 
 def judge(case, answer):
-    """The Judgement of an answer, a dict, to a case, a dict as in its file."""
+    """Judge an answer to a case. Both are dicts, as in their files. Returns a Judgement."""
 
     def judgement(verdict, *reasons, gap=None):
         return Judgement(case["id"], verdict, reasons, gap)
@@ -3173,13 +3428,15 @@ def judge(case, answer):
     if answer.get("status") == "not attained":
         if unattained:
             return judgement("certified", "no metric is optimal")
-        return judgement("refuted", "one is optimal")
+        return judgement("refuted", "the status is wrong: a metric attains the optimum")
     try:
         M = metric_of(case, answer)
     except ValueError as error:
         return judgement("error", str(error))
     if unattained:
-        return judgement("inconclusive", "no metric is optimal here; the right answer is a status")
+        return judgement(
+            "inconclusive", 'no metric is optimal here; the right answer is the status "not attained"'
+        )
     try:
         with np.errstate(all="ignore"):
             verdict, reason, *gap = verdict_on(case, M, answer.get("objective"))
@@ -3192,7 +3449,7 @@ def judge(case, answer):
 
 
 def metric_of(case, answer):
-    """The matrix of an answer. Raises ValueError if there is none."""
+    """The metric (d, d) of an answer, floats. Raises ValueError unless it holds a metric or components of that size."""
     given = [name for name in ("metric", "components") if name in answer]
     require(len(given) == 1, 'the answer must have "metric" or "components"')
     known = case.get("proof", {}).get("metric")
@@ -3213,19 +3470,19 @@ def metric_of(case, answer):
 
 
 def array_of(value):
-    """The array of lists of numbers. Raises ValueError for anything else.
+    """Lists of numbers as an array. Raises ValueError for any other value.
 
     Types are checked before numpy converts: numpy gives every text of a list as much memory as the longest needs.
     """
-    require(are_numbers(value), "no array of numbers")
+    require(are_numbers(value), "it must be an array of numbers")
     found = np.array(value)
     # lists of unequal lengths, or integers beyond 64 bits, have another type
-    require(found.dtype.kind in "fiub", "no array of numbers")
+    require(found.dtype.kind in "fiub", "it must be an array of numbers with at most 64 bits")
     return found
 
 
 def are_numbers(value, depth=0):
-    """True for numbers, in at most 32 nested lists."""
+    """True for a number, and for lists of numbers that are nested at most 32 deep."""
     if isinstance(value, (list, tuple)):
         return depth < 32 and all(are_numbers(each, depth + 1) for each in value)
     return isinstance(value, (int, float, np.number, np.ndarray))
@@ -3236,7 +3493,7 @@ MISSING = {"A": None, "similarity": None, "pairs": None, "gamma": None, "model":
 
 
 def problem_of_case(case):
-    """The Problem of a case."""
+    """The Problem of a case, a dict."""
     inputs, kind = case["inputs"], PROBLEMS[case["formula"]]
     params = {name: value for name, value in inputs.items() if name not in {"X", "y"} | kind.LISTS}
     content = {"X": inputs["X"], "y": inputs.get("y", []), "params": {**MISSING, **params}}
@@ -3247,7 +3504,10 @@ def problem_of_case(case):
 
 
 def verdict_on(case, M, claimed=None):
-    """The verdict on a matrix of the right shape, the reason, and the least and the largest gap if they are known."""
+    """The verdict on the matrix M (d, d), its reason, and bounds of the gap relative to the scale, if known.
+
+    claimed: the objective that the answer claims, or None.
+    """
     formula, reference = case["formula"], case["reference"]
     if formula not in PROBLEMS:
         return "inconclusive", f"the objective of {formula} is not known here"
@@ -3257,7 +3517,10 @@ def verdict_on(case, M, claimed=None):
         return "inconclusive", "the inputs {} of {} are not known here".format(", ".join(strange), formula)
     largest = np.abs(M).max()
     if largest > LARGE or 0 < largest < 1 / LARGE:
-        return "inconclusive", f"its largest entry is {largest:.3g}, whose square leaves double precision"
+        return (
+            "inconclusive",
+            f"the square of its largest entry, {largest:.3g}, is too large or small for a float",
+        )
     problem = problem_of_case(case)
     infeasible = on_deviations(list(problem.deviations(M)))
     if infeasible:
@@ -3274,7 +3537,7 @@ def verdict_on(case, M, claimed=None):
 
 
 def on_deviations(deviations):
-    """The verdict on a matrix that is not clearly a metric, else None."""
+    """The verdict (refuted or inconclusive) and the reason if a Deviation is above METRIC or close to it; else None."""
     deviations = [each for each in deviations if each.share > METRIC * (1 - BORDER)]
     beyond = [each for each in deviations if each.share > METRIC * (1 + BORDER) and each.sure]
     if beyond:
@@ -3287,7 +3550,10 @@ def on_deviations(deviations):
 
 
 def on_objective(problem, M, interval, scale, claimed):
-    """The verdict by the objective."""
+    """The verdict on M by its objective, the reason, and the bounds of its gap relative to the scale.
+
+    interval: fractions around the optimum. claimed: as in `verdict_on`.
+    """
     low, high = interval
     values = [problem.objective(at) for at in problem.judged_as(M)]
     largest = max(map(abs, values))
@@ -3308,7 +3574,10 @@ def on_objective(problem, M, interval, scale, claimed):
 
 
 def agrees(claimed, values, low, scale, rounding):
-    """False if the claimed objective clearly differs from the metric's."""
+    """True if the claimed objective may be that of the metric.
+
+    values: the objectives of the Metrics. low: a lower bound of the optimum. rounding: a bound of their errors.
+    """
     if not isinstance(claimed, (int, float)) or not abs(claimed) < sys.float_info.max:
         return False
     off = min(abs(claimed - value) for value in values)
@@ -3317,14 +3586,14 @@ def agrees(claimed, values, low, scale, rounding):
 
 
 def figure(claimed):
-    """A number that a file claims, as text."""
+    """The text of a claimed objective."""
     if isinstance(claimed, int) and abs(claimed) >= 10**20:
         return "an integer has more than 20 digits"
     return repr(claimed) if isinstance(claimed, (int, float)) else shown(claimed)
 
 
 def by_gap(least, most, scale, rounding):
-    """The verdict on a gap between `least` and `most`."""
+    """The verdict on a gap between `least` and `most`, and its reason. rounding: the error of an objective."""
     text = (
         f"its objective is above the optimum by {max(least, 0.0):.6g} to {most:.6g}; the scale is {scale:.6g}"
     )
@@ -3340,17 +3609,17 @@ def by_gap(least, most, scale, rounding):
 
 
 def on_trace(problem, M):
-    """The verdict on a local metric if the optimum is 0: |tr A^-1 B| is a share of ||A^-1||."""
+    """The verdict on a metric of glml where the optimum is 0, and its reason: the ratio |tr A^-1 B| / ||A^-1||."""
     t, norm, *_ = problem.trace(problem.queries[0], M)
     share = float(t / norm)
-    text = f"the trace is {share:.3g} of its norm"
+    text = f"the optimum is 0, and |tr A^-1 B| is {share:.3g} of the norm of A^-1"
     if share <= TOL * (1 - BORDER):
         return "certified", text
     return ("refuted" if share > TOL * (1 + BORDER) else "inconclusive"), text
 
 
 def on_step(case, problem, M, scale):
-    """The verdict on a claim to be stationary."""
+    """The verdict on whether M is stationary, and its reason."""
     at, stored = problem.judged_as(M)[-1], np.array(case["proof"]["metric"], float)
     here = np.array([[float(v * at.unit) for v in row] for row in at.matrix])
     try:
@@ -3368,11 +3637,14 @@ def on_step(case, problem, M, scale):
         return "refuted", "improvable: " + text
     if above > 10 * TOL * scale and most <= 0.5 * CLOSE * scale and not first_order:
         return "close", "nearly stationary: " + text
-    return "inconclusive", "with the stored prices and metric no more is known than that " + text
+    return "inconclusive", "the stored metric and dual variables prove no more: " + text
 
 
 def gain_towards(problem, at, here, other):
-    """The most that the step gains on the way from a Metric, in floats `here`, to another matrix, at 12 points."""
+    """A lower bound of the gain of the step: the largest decrease of its function at 12 points on the way to a matrix.
+
+    at: the Metric. here: the same matrix in floats. other: the matrix to go to.
+    """
     value = problem.step(at)
     points = (here + 2.0**-k * (other - here) for k in range(12))
     return float(value(at) - min(value(problem.measured(*whole(point))) for point in points))
@@ -3382,7 +3654,7 @@ def gain_towards(problem, at, here, other):
 
 
 def of_cone(M, where=""):
-    """How far M is from symmetric, and from psd."""
+    """Yield two Deviations of M: how far it is from symmetric, and from psd. where: the beginning of their texts."""
     M = M / (np.abs(M).max() or 1.0)
     norm = np.linalg.norm(M) or 1.0
     yield Deviation(np.abs(M - M.T).max() / norm, where + "asymmetric")
@@ -3390,7 +3662,10 @@ def of_cone(M, where=""):
 
 
 def of_cone_in_units(M, spread):
-    """`of_cone` in units of the features, which not all methods need. spread: how far each feature spreads."""
+    """Yield the Deviations of `of_cone` in units of the features; not `sure`, because not all methods need them.
+
+    spread (d,): the unit of each feature, before it is rounded to a power of two. Features with 0 are left out.
+    """
     seen = spread > 0
     unit = 2.0 ** np.round(np.log2(spread[seen]))
     for each in of_cone(M[np.ix_(seen, seen)] * np.outer(unit, unit), "in units of the features, "):
@@ -3398,7 +3673,7 @@ def of_cone_in_units(M, spread):
 
 
 def nearest_psd(M):
-    """The symmetric part if it is psd, else its projection."""
+    """The symmetric part of M if it is psd, else the nearest psd matrix."""
     values, vectors = np.linalg.eigh((M + M.T) / 2)
     return (M + M.T) / 2 if values[0] >= 0 else (vectors * np.maximum(values, 0)) @ vectors.T
 
@@ -3407,7 +3682,10 @@ def nearest_psd(M):
 
 
 def of_part(case, answer):
-    """The fault of the numbers of a part, as a sentence; empty if they agree."""
+    """The first mistake in an answer to a case of the kind "part", as a text; empty if all numbers agree.
+
+    answer: a dict from names to numbers.
+    """
     if not isinstance(answer, dict):
         return 'there is no "answer" with the numbers of the part'
     for name, right in case["answer"].items():
@@ -3422,7 +3700,7 @@ def of_part(case, answer):
 
 
 def same_sets(right, given):
-    """True if the rows are the same sets of indices."""
+    """True if both are lists of rows of indices, and the rows hold the same indices in any order."""
     if not isinstance(given, list) or len(given) != len(right):
         return False
     whole_numbers = all(isinstance(row, list) and all(type(j) is int for j in row) for row in given)
@@ -3430,14 +3708,14 @@ def same_sets(right, given):
 
 
 def other_numbers(right, given, tolerance):
-    """How the numbers differ from the right ones; empty if they agree."""
+    """How the given numbers differ from the right ones, as a text; empty if they agree to `tolerance`."""
     right = np.array(right, float)
     try:
         found = array_of(given)
     except ValueError as error:
         return str(error)
     if found.shape != right.shape:
-        return f"the answer must be numbers of shape {right.shape}"
+        return f"the answer must have the shape {right.shape}, and has {found.shape}"
     off = np.abs(found - right)
     if (off <= tolerance * max(np.abs(right).max(initial=0.0), 1.0)).all():
         return ""
@@ -3448,18 +3726,21 @@ def other_numbers(right, given, tolerance):
 
 
 def read(path):
-    """The content of an answer's file. Raises ValueError, with a sentence, if it cannot be read."""
+    """The content of an answer's file. Raises ValueError if it cannot be read."""
     return parsed(content_of(path))
 
 
 def row(name, verdict, *reasons):
-    """Print a line."""
+    """Print a line with the name of a case, the verdict and the reasons; return the verdict."""
     print("{:<23} {:<13} {}".format(shown(name), verdict, shown("; ".join(reasons), 400)))
     return verdict
 
 
 def asked_for(cases, patterns):
-    """The cases with an id or formula that matches a pattern, by id. Raises ValueError if a pattern matches none."""
+    """The dict {id: case} of the cases with an id or formula that matches one of the patterns.
+
+    cases: the folder. Raises ValueError if a pattern matches no case.
+    """
     found = {}
     for path in sorted(Path(cases).glob("*.json")):
         if path.name != "case.schema.json":
@@ -3490,7 +3771,7 @@ def main(folder, patterns=(), cases=Path(__file__).parent):
         if path.stem in asked:
             verdicts[judged(asked.pop(path.stem), path)] += 1
         elif any(matches(pattern, path.stem) for pattern in patterns):
-            verdicts[row(path.stem, "error", "there is no such case")] += 1
+            verdicts[row(path.stem, "error", "the name of this file is not the id of a case")] += 1
     if asked:
         verdicts["without an answer"] = len(asked)
     print("in all: " + ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items())))
@@ -3498,7 +3779,7 @@ def main(folder, patterns=(), cases=Path(__file__).parent):
 
 
 def judged(case, path):
-    """The verdict on a file, which is printed."""
+    """Judge the answer in a file, print its line, and return the verdict."""
     try:
         answer = read(path)
     except ValueError as error:

@@ -97,7 +97,7 @@ def _add_source(command: argparse.ArgumentParser) -> None:
 
 
 def _source(parsed: argparse.Namespace, pattern: str, tell: Callable[[str], None]) -> list[Case]:
-    """Return the cases that the options of `_add_source` and a pattern select."""
+    """Return the cases that match `pattern`, from the options --folder and --seed. tell: prints a line of progress."""
     from cvxml.oracle.cases import load_cases
     from cvxml.oracle.fresh import fresh_cases
 

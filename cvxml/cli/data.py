@@ -72,7 +72,7 @@ def add_problem(
 
 
 def add_candidate(command: argparse.ArgumentParser) -> None:
-    """Add the options for a metric."""
+    """Add the options --metric and --components."""
     command.add_argument(
         "--metric", metavar="FILE", help="the metric M, a psd matrix: .npy, .npz, .csv or .json"
     )
@@ -89,7 +89,7 @@ class Problem(NamedTuple):
 
 
 def problem(parsed: argparse.Namespace, solving: bool = False) -> Problem:
-    """Return the problem that the options state. One line on the standard error reports the data."""
+    """Return the problem that the options state. One line on the standard error says which data were read."""
     from cvxml import datasets
     from cvxml.cli.parameters import given
     from cvxml.core.files import Settled, load_table, settled
@@ -130,7 +130,7 @@ def _what_was_read(source: str, table: Table, standardized: bool) -> str:
 
 
 def candidate(parsed: argparse.Namespace) -> dict[str, Any]:
-    """Return the metric or the components, if they are given, by name."""
+    """Return {"metric": ...} or {"components": ...}, read from the files of these options; {} if neither is given."""
     from cvxml.core.files import read_array
 
     given = {name: getattr(parsed, name) for name in ("metric", "components") if getattr(parsed, name)}

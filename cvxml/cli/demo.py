@@ -119,7 +119,7 @@ def _checked() -> Iterator[str]:
 
 
 def _drawn(place: Path) -> str:
-    """Save the picture, and return a sentence about it."""
+    """Solve LMNN, save its picture as `place`, and return a sentence about it."""
     try:
         import matplotlib.pyplot as plt
     except ImportError:

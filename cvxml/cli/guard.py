@@ -99,7 +99,10 @@ async def _refuse(scope: Message, send: Send) -> None:
 
 
 def _without_referrer(send: Send) -> Send:
-    """Add the header that keeps the address, which holds the token, from being sent to other sites."""
+    """Return a `send` that adds the header "Referrer-Policy: no-referrer".
+
+    Without it, a browser may send the address, which holds the token, to other sites.
+    """
 
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":

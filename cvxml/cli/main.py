@@ -128,7 +128,7 @@ def _drop_output() -> None:
 
 
 def _check_command(first: Sequence[str], commands: Iterable[str]) -> None:
-    """Raise ValueError for an unknown command, with a clearer message than that of argparse."""
+    """Raise ValueError if a word of `first` is neither a command nor an option; the message tells what to type."""
     from cvxml.methods import known
 
     for word in first:
@@ -143,7 +143,7 @@ def _check_command(first: Sequence[str], commands: Iterable[str]) -> None:
 
 
 def _parser(arguments: Sequence[str] | None = None) -> argparse.ArgumentParser:
-    """Return a parser with all options, or with those that these arguments and their --help need."""
+    """Return the parser of the command line. With `arguments`, only the options that these need exist, to save time."""
     from cvxml._version import __version__
     from cvxml.cli.cases import add_commands
     from cvxml.cli.data import add_candidate, add_problem

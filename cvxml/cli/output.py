@@ -66,8 +66,8 @@ def check_out(parsed: argparse.Namespace, name: str, endings: Sequence[str] = ()
 def metric_lines(metric: FloatArray, names: Sequence[str]) -> list[str]:
     """Return the lines that show a metric (d, d) with the names (d,) of its features.
 
-    With more than `SHOWN` features, or with several metrics (q, d, d), only the largest entries, with a remedy.
-    names: empty, or of another length if the metric is not one of the features (a kernel).
+    With more than `SHOWN` features, or with several metrics (q, d, d), only the largest entries are shown, and a hint
+    how to save them all. names: empty, or of another length if the metric is not one of the features (a kernel).
     """
     d = metric.shape[-1]
     called = [
@@ -96,7 +96,10 @@ def metric_lines(metric: FloatArray, names: Sequence[str]) -> list[str]:
 
 
 def _inputs(parsed: argparse.Namespace, output: str) -> Iterator[str]:
-    """Yield every file that a word of the command may name: a path, a stored data set, or the cases of a folder."""
+    """Yield every file that the command may read, except the option `output`.
+
+    Each text of the options may name a file: a path, a stored data set, or a folder of cases.
+    """
     from cvxml.datasets import stored_files
     from cvxml.oracle.cases import case_files
 
@@ -119,7 +122,7 @@ def _same(one: str, other: str) -> bool:
 
 
 def _is_ours(path: str) -> bool:
-    """Return True if the file is a solution, the hints beside it, rows of `conform`, or the picture of `demo`."""
+    """Return True for a file of cvxml: a solution, the hints beside it, rows of `conform`, or the picture of `demo`."""
     from cvxml.core.files import read_json, read_npz
 
     with open(path, "rb") as stream:

@@ -12,7 +12,10 @@ from cvxml.methods import check_params, get, known, names
 
 
 def offered(solving: bool = False) -> dict[str, dict[str, Parameter]]:
-    """Return {name: {method: parameter}} for all methods; with SOLVE_PARAMETERS if `solving`."""
+    """Return {name of a parameter: {id of a method: its Parameter}} for all methods.
+
+    solving: include the SOLVE_PARAMETERS, which only `solve` takes.
+    """
     found: dict[str, dict[str, Parameter]] = {}
     for method in names():
         for name, parameter in _parameters_of(method, solving).items():
@@ -21,7 +24,10 @@ def offered(solving: bool = False) -> dict[str, dict[str, Parameter]]:
 
 
 def lines(by_method: dict[str, Parameter]) -> list[str]:
-    """Return a line for each description of a parameter, after the methods that share it."""
+    """Return a line for each different description of a parameter: the methods that share it, and the description.
+
+    by_method: {id of a method: its Parameter}, for parameters of one name.
+    """
     methods: dict[str, list[str]] = {}
     for method, parameter in by_method.items():
         methods.setdefault(str(parameter), []).append(method)
@@ -72,7 +78,7 @@ def _titles(prog: str, method: str | None) -> tuple[str, str]:
 
 
 def given(parsed: argparse.Namespace, solving: bool) -> dict[str, Any]:
-    """Return the typed parameters.
+    """Return {name: value} of the parameters that were given as options.
 
     Raises ValueError for a parameter that the method does not have, and for a bad value.
     """

@@ -16,7 +16,7 @@ PROSE = 110  # most columns of the text above and below
 
 
 class Placed(NamedTuple):
-    """The rows of a statement by place: remarks above or below, other rows at a line of the code."""
+    """The code of a statement, the remarks above and below it, and the rows of mathematics at lines of the code."""
 
     above: list[Section]
     code: list[str]
@@ -25,7 +25,10 @@ class Placed(NamedTuple):
 
 
 def show(method: str, width: int, latex: bool = False) -> str:
-    """Return the output of the command for a terminal of `width` columns. Raises ValueError for an unknown method."""
+    """Return the text that `cvxml show METHOD` prints, for a terminal of `width` columns.
+
+    latex: the mathematics alone, in LaTeX. Raises ValueError for an unknown method.
+    """
     module = get(method)
     if latex:
         return f"% {module.TITLE}\n{as_latex(module.STATEMENT)}"
@@ -58,7 +61,7 @@ def side_by_side(statement: Statement, width: int) -> list[str]:
 
 
 def place(statement: Statement) -> Placed:
-    """Place remarks before the first function above, and others below."""
+    """Sort the parts of a statement: sections before the first function go above, those after it below."""
     placed = Placed([], [], {}, [])
     for part in statement.parts:
         if not part.code:
@@ -73,9 +76,10 @@ def place(statement: Statement) -> Placed:
 
 
 def _columns(beside: dict[int, list[Row]], code: Sequence[str], room: int) -> list[str]:
-    """Return lines with mathematics on the left.
+    """Return lines with the mathematics on the left and the code on the right.
 
-    If it is longer than the code, a colon marks lines that are not source.
+    beside: {line number of the code: its rows of mathematics}. room: columns for the mathematics. If the mathematics is
+    longer than the code, a colon marks the extra lines.
     """
     cells = {at: [line for row in rows for line in row_text(row, room)] for at, rows in beside.items()}
     width = max(len(line) for cell in cells.values() for line in cell)
@@ -91,7 +95,10 @@ def _columns(beside: dict[int, list[Row]], code: Sequence[str], room: int) -> li
 
 
 def _comments(beside: dict[int, list[Row]], code: Sequence[str], width: int) -> list[str]:
-    """Return lines with the mathematics above its line of code, after `#:`, as in the source but without LaTeX."""
+    """Return the code with the mathematics above its line, after `#:`, as in the source but without LaTeX.
+
+    beside: {line number of the code: its rows of mathematics}.
+    """
     lines = []
     for i, line in enumerate(code):
         indent = line[: len(line) - len(line.lstrip())] + "#: "

@@ -43,7 +43,7 @@ class MetricEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     components_: FloatArray
 
     def _solve(self, points: FloatArray, y: Any) -> None:
-        """Set `components_` (m, r) from checked points (n, d); the metric acts on r coordinates."""
+        """Learn from checked points (n, d) and labels y: set `components_`, the matrix L (m, r) for r coordinates."""
         raise NotImplementedError
 
     def __sklearn_tags__(self) -> Any:
@@ -73,7 +73,7 @@ class MetricEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return None
 
     def _features(self, X: FloatArray) -> FloatArray:
-        """Return the coordinates (n, r) that the metric acts on."""
+        """Return the coordinates (n, r) of points X (n, d) that the metric acts on: features, or those of a kernel."""
         mapped = self._feature_map()
         return X if mapped is None else mapped(X)
 
@@ -172,7 +172,7 @@ class Learner(MetricEstimator):
         self._n_features_out = len(self.components_)
 
     def _fit_to(self, X: ArrayLike, y: ArrayLike | None, **given: Any) -> Self:
-        """Learn from the `given` lists, or from labels y if all of them are None."""
+        """Learn from the `given` lists of points, by parameter name, or from labels y if all lists are None."""
         if all(value is None for value in given.values()):
             return MetricEstimator.fit(self, X, y)  # type: ignore[arg-type]
         self._refuse_tuples(X)
@@ -184,11 +184,11 @@ class Learner(MetricEstimator):
         refuse_tuples(X, get(self._method).PARAMETERS)
 
     def _may_start_from(self, start: Solution | None, n: int) -> bool:
-        """Return True for a solution of the same method with the same number of points."""
+        """Return True if `start` can be a warm start: a solution of the same method with n points."""
         return start is not None and start.method == self._method and len(start.y) == n
 
     def _keep(self, X: FloatArray) -> None:
-        """Set `components_` (m, r) from the solution; the metric acts on r coordinates."""
+        """Set `components_` (m, r) from the solution, for checked points X (n, d); the metric acts on r coordinates."""
         self.components_ = components_of(self.solution_.metric)
 
 

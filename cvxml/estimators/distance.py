@@ -20,7 +20,10 @@ class LearntDistance:
     """
 
     def __init__(self, components: FloatArray, n_features: int, features: Features | None = None):
-        """Keep a copy of L (m, r), the number of features d, and the map from points (n, d) to features (n, r)."""
+        """Keep a copy of the matrix L (m, r), and the number d of features.
+
+        features: the map from points (n, d) to the r coordinates; None if these are the features themselves.
+        """
         self.components = components.copy()
         self.n_features = n_features
         self.features = features

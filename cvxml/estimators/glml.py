@@ -83,7 +83,7 @@ class GLML(LocalMetricClassifier):
         return self.n_neighbors
 
     def cases_at(self, X: ArrayLike) -> list[Case]:
-        """Return the case of the closed form at each row of X (q, d)."""
+        """Return the case of the closed form at each row of X (q, d): B is definite, indefinite, singular or zero."""
         return [case for part in self._each(self._queries(X), self._cases) for case in part]
 
     def _cases(self, Q: FloatArray) -> list[Case]:

@@ -23,7 +23,8 @@ BYTES = 200_000_000  # most bytes of the largest arrays of a batch
 class LocalMetricClassifier(ClassifierMixin, BaseEstimator):
     """A vote of the nearest training points, with a separate metric for each query.
 
-    Subclasses set classes_, _codes and _X in `fit`.
+    In `fit`, subclasses set classes_, the training points _X (n, d), and the place of the class of each in classes_,
+    _codes (n,).
     """
 
     n_jobs: int | None
@@ -73,7 +74,7 @@ class LocalMetricClassifier(ClassifierMixin, BaseEstimator):
         return queries
 
     def _each(self, queries: FloatArray, work: Any) -> list[Any]:
-        """Return work(batch) for batches of the queries, in order, computed by `n_jobs` processes."""
+        """Return [work(batch), ...] for batches of the queries, in order, computed by `n_jobs` processes."""
         parts = [queries[part] for part in batches(len(queries), *self._X.shape)]
         if self.n_jobs in (None, 1):
             with one_blas_thread():
@@ -88,17 +89,21 @@ def _alone(work: Any, part: FloatArray) -> Any:
 
 
 def batches(q: int, n: int, d: int) -> Iterator[slice]:
-    """Yield slices of q queries, so that the metrics and mapped points of a batch take at most `BYTES`."""
+    """Yield slices of 0..q - 1, for q queries, n training points and d features.
+
+    A slice is so short that the metrics and mapped points of its queries take at most `BYTES`.
+    """
     size = max(1, BYTES // (8 * d * (n + 16 * d)))
     for start in watched(range(0, q, size)):
         yield slice(start, min(start + size, q))
 
 
 def squared_distances(X: FloatArray, Q: FloatArray, A: FloatArray) -> FloatArray:
-    """Return (x_i - q)^T A_q (x_i - q), (q, n), for a metric of each query in A (q, d, d).
+    """Return (x_i - q)^T A_q (x_i - q), (q, n), for the points x_i of X (n, d) and the queries q of Q (q, d).
 
-    The value is x^T A x - 2 x^T A q + q^T A q after centring X and Q. Its rounding error is relative to the largest of
-    these terms, which may be much larger than the distance. So `nearest` computes the relevant distances again.
+    A: (q, d, d), the metric of each query. The value is x^T A x - 2 x^T A q + q^T A q after centring X and Q. Its
+    rounding error is relative to the largest of these terms, which may be much larger than the distance. So `nearest`
+    computes the relevant distances again.
     """
     q, d = Q.shape
     centre = X.mean(axis=0)

@@ -42,7 +42,7 @@ class LSML(Learner):
         """Learn the metric from X (n, d) and labels y (n,), or from `quadruplets`; then y is ignored.
 
         quadruplets: (q, 4), indices a, b, c, d into X, where a and b should be nearer to each other than c and d.
-        weights: (q,).
+        weights: (q,), one for each quadruplet.
 
         Raises ValueError for bad input. Warns (ConvergenceWarning) whenever tol is not met.
         """

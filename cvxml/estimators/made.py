@@ -13,10 +13,10 @@ from cvxml.methods import get, names
 
 
 def made(name: str, module: str) -> type[Learner]:
-    """Return the estimator `name` as a class of `module`.
+    """Return the estimator class `name`, with `module` as its `__module__`.
 
-    Its parameters are those of the method, except lists of points, and a bool if the method has a second formula.
-    Raises AttributeError if no method has an `ESTIMATOR` with this name.
+    Its parameters are those of the method, except lists of points. If the method has a second formula, a bool with the
+    name of this formula chooses it. Raises AttributeError if no method has an `ESTIMATOR` with this name.
     """
     method = _method(name)
     of = get(method)
@@ -50,7 +50,10 @@ def made(name: str, module: str) -> type[Learner]:
 
 
 def _method(name: str) -> str:
-    """Return the id of the method with this estimator; only this method is imported."""
+    """Return the id of the method with an estimator of this name; only this method is imported.
+
+    Raises AttributeError if there is none.
+    """
     for method in names():
         if method.replace("_", "") == name.lower():
             said = get(method).ESTIMATOR
@@ -60,7 +63,7 @@ def _method(name: str) -> str:
 
 
 def _option(method: str) -> str:
-    """Return the part of the id after ":" of the second formula of a method; "" if there is one formula."""
+    """Return the name of the second formula of a method, the part of its id after ":"; "" if there is only one."""
     others = [name.removeprefix(f"{method}:") for name in names() if name.startswith(f"{method}:")]
     if len(others) > 1:
         raise TypeError(
@@ -88,7 +91,7 @@ def _type(parameter: Parameter) -> str:
 
 
 def _summary(of: Method[Any]) -> str:
-    """Return a sentence with the first words of TITLE and its authors."""
+    """Return a sentence for the docstring of the estimator: the first words of the method's TITLE, and its authors."""
     short, authors = of.TITLE.partition(":")[0], of.TITLE[of.TITLE.rfind("(") :]
     how = "solved to a certified gap" if of.MAX_ITER > 1 else "in closed form, with its proof"
     return f"The metric of {short} {authors}, {how}."

@@ -30,14 +30,18 @@ class MLSVM(Learner):
 
 @dataclass(frozen=True, eq=False)
 class KernelFeatures:
-    """The map x -> K^(+1/2) k_x to the coordinates that the metric of a kernel method acts on."""
+    """The map x -> K^(+1/2) k_x to the coordinates that the metric of a kernel method acts on.
+
+    K is the kernel matrix of the n training points, K^(+1/2) (r, n) a root of its pseudo-inverse, and k_x (n,) holds
+    the kernel of x and each training point.
+    """
 
     points: FloatArray  # training points (n, d)
     back: FloatArray  # K^(+1/2), (r, n)
     kernel: dict[str, Any]
 
     def __call__(self, X: FloatArray) -> FloatArray:
-        """Return the features (q, r) of points (q, d)."""
+        """Return the coordinates (q, r) of points X (q, d)."""
         features: FloatArray = _kernel_instance.kernel_matrix(X, self.points, **self.kernel) @ self.back.T
         return np.ascontiguousarray(features)
 
@@ -46,6 +50,7 @@ class KernelFeatures:
 class KernelMLSVM(MLSVM):
     """MLSVM in the feature space of a kernel, exact.
 
+    K is the kernel matrix of the training points, and k_x (n,) holds the kernel of x and each training point.
     `transform` maps x to L K^(+1/2) k_x; the number of columns is the rank of K. Give `phi_`, not `components_`, to
     `cvxml.check`: components_ (r, r) acts on K^(+1/2) k_x, not on k_x.
     """

@@ -84,7 +84,7 @@ class NCA(Learner):
         """
         check_is_fitted(self)
         if len(self.components_) < 2:
-            raise ValueError("a picture needs two components, but n_components is 1")
+            raise ValueError("a picture needs two components, but A has one row; fit with n_components >= 2")
         from cvxml.displays._scatter import scatter
 
         axes: Axes = scatter(self.transform(X)[:, :2], y, ax=ax)

@@ -114,9 +114,9 @@ def _once(rows: IntArray) -> IntArray:
 
 
 def best_threshold(distances: FloatArray, similar: np.ndarray, criterion: str) -> float:
-    """Return the threshold with the best criterion; of several the smallest.
+    """Return the threshold on the distance with the best criterion; of several, the smallest.
 
-    distances (p,), similar (p,): booleans of both kinds. criterion: one of `CRITERIA`.
+    distances: (p,). similar: (p,), True for similar pairs; both kinds occur. criterion: one of `CRITERIA`.
     """
     tried = np.unique(distances)
     # the numbers of similar and of dissimilar pairs within each threshold

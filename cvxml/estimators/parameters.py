@@ -25,7 +25,7 @@ Estimator = TypeVar("Estimator")
 
 
 def with_seed(params: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters with an int in place of a numpy RandomState, which draws it, as in scikit-learn."""
+    """Return the parameters, with a random_state that is a numpy RandomState replaced by an int that it draws."""
     state = params.get("random_state")
     if not isinstance(state, np.random.RandomState):
         return params
@@ -66,7 +66,7 @@ def refuse_a_preprocessor(cls: type[Estimator]) -> type[Estimator]:
 
 
 def _parameters(cls: Any) -> str:
-    """Return a line for each parameter: first those of the method, then those of all solvers."""
+    """Return the lines of the docstring for the parameters: first those of the method, then those of all solvers."""
     method = get(cls()._method)
     closed = {} if method.MAX_ITER > 1 else {"max_iter": "No effect: the solution is a closed form"}
     says = {**EVERYWHERE, **closed, **method.PARAMETERS, **method.SOLVE_PARAMETERS, **cls._says}
@@ -80,7 +80,7 @@ def _parameters(cls: Any) -> str:
 
 
 def _line(field: dataclasses.Field[Any], entry: Any) -> str:
-    """Return a line such as "lam : float. Weight of ... (default 0.1)." """
+    """Return the line of one parameter, such as "lam : float. Weight of ... (default 0.1)." """
     text = (entry.text if isinstance(entry, Parameter) else entry).rstrip(".")
     named = str(field.type)
     kind = {"Any": [], "Tolerance": ['float, "strict", "normal" or "loose"']}.get(named, [named])

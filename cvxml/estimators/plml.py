@@ -97,7 +97,7 @@ class PLML(LocalMetricClassifier):
         return self
 
     def weights_at(self, X: ArrayLike) -> FloatArray:
-        """Return the weights (q, m) of each row of X (q, d): those of the nearest training point."""
+        """Return the weights (q, m) of the basis metrics at each row of X (q, d), from the nearest training point."""
         return self._weights(self._queries(X))
 
     def _weights(self, Q: FloatArray) -> FloatArray:

@@ -29,7 +29,7 @@ class RCA(Learner):
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, chunklets: ArrayLike | None = None) -> Self:
         """Learn the metric from X (n, d) and labels y (n,), or from `chunklets`; then y is ignored.
 
-        chunklets: (n,) integers, -1 for a point without a chunklet.
+        chunklets: (n,), the number of the chunklet of each point, or -1 for a point without one.
 
         Raises ValueError for bad input, and if the covariance within chunklets is singular and alpha is 0. Warns
         (ConvergenceWarning) whenever tol is not met.

@@ -53,7 +53,7 @@ svg { fill: var(--ink) }
 
 
 def page(text: Any, controls: Sequence[Any], pictures: Sequence[Any], below: Sequence[Any] = ()) -> mo.Html:
-    """Return the page: the text, the controls beside the pictures, and wide parts below."""
+    """Return the page: the text, the controls beside the pictures, and wide parts below them."""
 
     def part(name: str, *shown: Any) -> str:
         return f'<div class="{name}">{mo.vstack(shown, gap=1).text}</div>' if shown else ""

@@ -22,14 +22,14 @@ with app.setup:
 
 @app.function
 def chosen(name: str) -> tuple[FloatArray, IntArray]:
-    """Return 40 standardized points of an embedded data set; Algorithm 1 needs only a moment for them."""
+    """Return 40 standardized points and their labels from a data set; Algorithm 1 needs only a moment for them."""
     X, y = datasets.subsample(*datasets.load(name), 40, seed=2)
     return datasets.standardize(X), y
 
 
 @app.function
 def stall(run: Run) -> float:
-    """Return the mean gap over the last quarter of a run, which shows the level where a run stalls."""
+    """Return the mean gap over the last quarter of a run of Algorithm 1: the level at which the run stalls."""
     return float(run.gaps[-max(1, len(run.gaps) // 4) :].mean())
 
 

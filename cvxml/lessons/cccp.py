@@ -33,7 +33,10 @@ with app.setup:
 
 @app.function
 def instance_of(name: str) -> tuple[FloatArray, IntArray, int]:
-    """Return normal points with two alternating classes, the first feature shifted by the label, and k."""
+    """Return X (n, 2), y (n,) and k, the number of neighbours, of the data `name`.
+
+    The points are normal, the two classes alternate, and the label is added to the first feature.
+    """
     n, k, seed = DATA[name]
     rng = np.random.default_rng([seed, n, 2])
     y = np.arange(n) % 2
@@ -44,20 +47,26 @@ def instance_of(name: str) -> tuple[FloatArray, IntArray, int]:
 
 @app.function
 def metric_of(place: Sequence[float] | FloatArray) -> FloatArray:
-    """Return W of trace 1 for a place (2,) in the disc: the centre is half the identity, the rim has rank one."""
+    """Return the metric W (2, 2) of trace 1 at a place (2,) in the unit disc.
+
+    The centre is half the identity, and the metrics on the rim have rank one.
+    """
     a, b = place
     return 0.5 * np.array([[1 + a, b], [b, 1 - a]])
 
 
 @app.function
 def place_of(W: FloatArray) -> FloatArray:
-    """Return the place (2,) of W in the disc; the centre for W = 0."""
+    """Return the place (2,) of the metric W (2, 2) in the disc, for W divided by its trace; the centre for W = 0."""
     return np.array([W[0, 0] - W[1, 1], 2 * W[0, 1]]) / max(float(np.trace(W)), 1e-300)
 
 
 @app.function
 def landscape(X: FloatArray, y: IntArray, k: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return places a, b in the disc, and F at the best multiple of the metric there; all (radii, angles)."""
+    """Return arrays a, b and F, each (radii, angles): places (a, b) in the disc, and the objective F there.
+
+    F is that of the best multiple of the metric at the place.
+    """
     p = instance(X, y, n_neighbors=k, C=1.0)
     radius, angle = np.meshgrid(np.linspace(0, 1, 11), np.linspace(0, 2 * np.pi, 41), indexing="ij")
     a, b = radius * np.cos(angle), radius * np.sin(angle)
@@ -67,7 +76,7 @@ def landscape(X: FloatArray, y: IntArray, k: int) -> tuple[FloatArray, FloatArra
 
 @app.function
 def run_from(X: FloatArray, y: IntArray, k: int, W: FloatArray) -> tuple[Solution, list[FloatArray]]:
-    """Run CCCP from W. Return the solution, and the metrics of all steps in order."""
+    """Run CCCP from the metric W. Return the solution, and the metrics of all steps in order."""
     given: dict[str, Any] = {"n_neighbors": k, "C": 1.0, "init": W}
     solution = cvxml.solve("ssvm", X, y, **given)
     with warnings.catch_warnings():

@@ -47,7 +47,7 @@ def pairs(y: IntArray, wrong: int) -> tuple[IntArray, IntArray]:
 
 @app.function
 def distances(X: FloatArray, pairs: IntArray, M: FloatArray) -> FloatArray:
-    """Return the squared distances (p,) of the pairs (p, 2)."""
+    """Return the squared distances (p,) of the pairs (p, 2) in the metric M."""
     E = X[pairs[:, 0]] - X[pairs[:, 1]]
     D: FloatArray = np.sum((E @ M) * E, axis=1)
     return D

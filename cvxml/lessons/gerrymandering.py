@@ -32,7 +32,7 @@ def polar(radii: FloatArray, degrees: Sequence[float]) -> FloatArray:
 
 @app.function
 def figure_1() -> tuple[FloatArray, IntArray, str, int]:
-    """Return points, classes, names and k for Fig. 1 of the paper.
+    """Return the points (n, 2), their classes (n,), their names, and k, for Fig. 1 of the paper.
 
     The paper prints no coordinates. These satisfy all statements of its text on the points a to j.
     """
@@ -44,7 +44,7 @@ def figure_1() -> tuple[FloatArray, IntArray, str, int]:
 
 @app.function
 def counterexample() -> tuple[FloatArray, IntArray, str, int]:
-    """Return points, classes, names and k for which Algorithm 2 is not exact.
+    """Return the points (n, 2), their classes (n,), their names, and k, for which Algorithm 2 is not exact.
 
     Squared distances to the query: its own class has 1, 1, 1.1, 1.2; the second class has three points at 0.1; the
     third starts at 1.05, the fourth at 1.06.
@@ -57,7 +57,11 @@ def counterexample() -> tuple[FloatArray, IntArray, str, int]:
 
 @app.function
 def inferences(X: FloatArray, y: IntArray, W: FloatArray, k: int) -> dict[str, Any]:
-    """Return, for the query (point 0), the cheapest winning set and the worst offending set, computed in three ways."""
+    """Return, for the query (point 0) in the metric W, its cheapest winning set h* and its worst offending set h^.
+
+    The keys are three ways to find them: "printed" (the paper's algorithms), "exact" (ours) and "enumerated" (all
+    sets).
+    """
     R = int(y.max()) + 1
     Lam = 1.0 - np.eye(R)
     near = nearest(X, y, R, W, k, rows=np.array([0]))
@@ -74,7 +78,10 @@ def inferences(X: FloatArray, y: IntArray, W: FloatArray, k: int) -> dict[str, A
 
 @app.function
 def excess_over(grid: FloatArray, X: FloatArray, y: IntArray, W: FloatArray, k: int) -> FloatArray:
-    """Return the excess of the greedy cost over the least cost, (q,), with the query at each row of `grid` (q, 2)."""
+    """Return by how much the h* of the printed greedy algorithm costs more than the cheapest one, (q,).
+
+    The query is at each row of `grid` (q, 2) in turn.
+    """
     R = int(y.max()) + 1  # the queries form a class of their own, so that they do not vote
     all_points = np.vstack([X[1:], grid])
     labels = np.concatenate([y[1:], np.full(len(grid), R)])

@@ -63,7 +63,11 @@ def points(scene: str) -> tuple[FloatArray, IntArray]:
 def seen_from(
     model: Generative, x: FloatArray, A: FloatArray, distances: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return p~/p of each class on circles of A around x, (distances, C): by the second-order formula, and exactly."""
+    """Return the mean density of each of the C classes on circles around x, relative to its density at x.
+
+    A circle has one of the `distances` from x in the metric A (2, 2). Two arrays (distances, C) are returned: by the
+    second-order formula, and exactly.
+    """
     G = model.curvatures(x[None])[0]
     traces = np.einsum("de,ced->c", np.linalg.inv(A), G)
     one = np.ones(len(G))

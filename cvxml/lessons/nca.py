@@ -28,7 +28,7 @@ with app.setup:
 
 @app.function
 def points(kind: str) -> tuple[FloatArray, IntArray]:
-    """Return twenty-four points in the plane; the second feature is noise."""
+    """Return twenty-four points in the plane and their classes, for a kind of data; the second feature is noise."""
     rng = np.random.default_rng(7)
     Z = rng.standard_normal((24, 2))
     if kind == KINDS[2]:
@@ -41,9 +41,9 @@ def points(kind: str) -> tuple[FloatArray, IntArray]:
 
 @app.function
 def between(t: float, angle: float, mix: float) -> FloatArray:
-    """Return Q = 2 t^2 ((1 - mix) u u^T + mix v v^T), where u has this direction in degrees and v is orthogonal to u.
+    """Return Q = 2 t^2 ((1 - mix) u u^T + mix v v^T), where the unit vector u has the direction `angle`, in degrees.
 
-    For mix = 1/2, Q is t^2 times the identity.
+    v is orthogonal to u. For mix = 1/2, Q is t^2 times the identity.
     """
     a = np.deg2rad(angle)
     u, v = np.array([np.cos(a), np.sin(a)]), np.array([-np.sin(a), np.cos(a)])
@@ -53,7 +53,7 @@ def between(t: float, angle: float, mix: float) -> FloatArray:
 
 @app.function
 def f_and_g(X: FloatArray, y: IntArray, metrics: Sequence[FloatArray]) -> FloatArray:
-    """Return f and g of each metric, (len(metrics), 2), by the fast sums of the solver."""
+    """Return the two criteria f and g of NCA at each metric, (len(metrics), 2), by the fast sums of the solver."""
     each = [Pairs(instance(X, y, criterion=c)) for c in ("f", "g")]
     return np.array([[-sums.value_and_gradient(components_of(Q))[0] for sums in each] for Q in metrics])
 

@@ -40,7 +40,7 @@ def points() -> tuple[FloatArray, IntArray]:
 
 @app.function
 def solved(X: FloatArray, y: IntArray, **changed: Any) -> FloatArray:
-    """Return the metric of a program that solves MLSVM with these inputs."""
+    """Return the optimal metric of MLSVM with the lesson's lam; `changed`: parameters that are given another value."""
     return cvxml.solve("mlsvm", X, y, tol=1e-10, **{"lam": LAM, **changed}).metric
 
 
@@ -58,7 +58,10 @@ def doubled(A: FloatArray) -> FloatArray:
 
 @app.function
 def strangers() -> dict[str, Callable[[FloatArray, IntArray], dict[str, FloatArray]]]:
-    """Return a dict from a possible mistake to a function that returns the wrong metric or components."""
+    """Return {name of a possible mistake: function of X and y}.
+
+    The function returns the metric or the components, by name, of a program with this mistake.
+    """
     return {
         "nothing wrong": lambda X, y: {"metric": solved(X, y)},
         "λ‖A‖² for λ/2 ‖A‖²": lambda X, y: {"metric": solved(X, y, lam=2 * LAM)},

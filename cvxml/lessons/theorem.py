@@ -45,7 +45,7 @@ with app.setup:
 
 @app.class_definition
 class Anywhere(Anchors):
-    """Anchors for the norm: with this regularizer all prices are feasible."""
+    """Anchors that return the given prices (dual variables): with the regularizer 1/2 ||M||^2 all are feasible."""
 
     def feasible(self, own: Duals, others: list[Duals]) -> list[Duals]:
         return [own]
@@ -53,7 +53,7 @@ class Anywhere(Anchors):
 
 @app.class_definition
 class ByPairs(ByPoint):
-    """Rows of all squared distances from each point, each computed separately."""
+    """Rows v_ik = D_ik of all squared distances from each point i, each computed separately."""
 
     def blocks(self, view: View, duals: Duals, kept: float = np.inf) -> Iterator[Block]:
         """Yield one block with a group of rows for each point."""
@@ -63,7 +63,7 @@ class ByPairs(ByPoint):
 
 @app.class_definition
 class Setting(NamedTuple):
-    """A regularizer and a loss on points in the form of the theorem, with the pairs and keys of its rows."""
+    """A problem in the form of the theorem: a regularizer and one loss, with the matrices and keys of its rows."""
 
     family: Family
     V: FloatArray  # (t, 4) the matrix V_t of each row, so that v = <M, V_t>
@@ -72,7 +72,7 @@ class Setting(NamedTuple):
     phi: Any  # the loss, a function of a cvxpy expression v (t,)
 
     def proof(self, a: FloatArray) -> Proof:
-        """Return the proof from any prices (t,), which are repaired first."""
+        """Return the proof from any prices (t,), that is dual variables, which are repaired first."""
         return prove(self.family, [Duals(a, self.key)])
 
 
@@ -88,7 +88,7 @@ def points() -> tuple[FloatArray, IntArray]:
 
 @app.function
 def setting(X: FloatArray, y: IntArray, regularizer: str, loss: str, w: float) -> Setting:
-    """Return the regularizer plus w times the loss.
+    """Return the problem "regularizer plus w times the loss" on the points X with labels y.
 
     The targets of a point are all other points of its class; its impostors are all points of the other class.
     """
@@ -162,7 +162,7 @@ def solved(here: Setting, regularizer: str) -> tuple[FloatArray, FloatArray]:
 
 @app.function
 def left_over(here: Setting, M: FloatArray, proof: Proof) -> tuple[float, float]:
-    """Return the two excesses at M that add up to the gap: of the regularizer and of the loss."""
+    """Return the two parts of the gap at M: the excess of the regularizer and the excess of the loss."""
     R, ((loss, rows),) = here.family.regularizer, here.family.terms
     view = R.judge(M).view
     of_loss = sum(
@@ -173,7 +173,7 @@ def left_over(here: Setting, M: FloatArray, proof: Proof) -> tuple[float, float]
 
 @app.function
 def known_as(regularizer: str, loss: str, w: float, n: int) -> tuple[str, dict[str, Any], float, str]:
-    """Return the method that solves this problem: its id, parameters, ratio of objectives, and name.
+    """Return the method that solves this problem on n points: its id, parameters, ratio of objectives, and a text.
 
     The ratio is our objective divided by that of the method. The id is "" if this package has no such method.
     """

@@ -35,7 +35,10 @@ def points() -> tuple[FloatArray, IntArray]:
 
 @app.function
 def priced(X: FloatArray, y: IntArray, solution: Solution, k: int) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Return all triplets (t, 3) of a target and a point of another class, with their margins (t,) and prices (t,)."""
+    """Return all triplets (t, 3) of a target (i, j) and a point l of another class, with margins and prices (t,).
+
+    The margin of a triplet is D_il - D_ij. Its price is its dual variable.
+    """
     apart = X[:, None] - X
     given = np.sum(apart**2, axis=2)
     given[y[:, None] != y] = np.inf
@@ -52,7 +55,7 @@ def priced(X: FloatArray, y: IntArray, solution: Solution, k: int) -> tuple[IntA
 
 @app.function
 def sides(price: FloatArray, mu: float) -> dict[str, np.ndarray]:
-    """Return three groups of triplets: price 0, price mu, and prices between; with a tolerance of 1e-6 mu."""
+    """Return three masks (t,) of triplets, by name: price 0, price mu, and between; with a tolerance of 1e-6 mu."""
     none, full = price <= 1e-6 * mu, price >= (1 - 1e-6) * mu
     return {NEVER: none, BETWEEN: ~none & ~full, FULL: full}
 

@@ -35,7 +35,7 @@ def points() -> tuple[FloatArray, IntArray]:
 
 @app.function
 def line_of(X: FloatArray, y: IntArray, M: FloatArray) -> tuple[float, float]:
-    """Return the two coefficients of the objective at M: objective = first + C * second."""
+    """Return the numbers first and second in "objective = first + C * second" at the metric M."""
     one, two = (cvxml.evaluate("frobmetric", X, y, M, C=C).objective for C in (1.0, 2.0))
     return 2 * one - two, two - one
 

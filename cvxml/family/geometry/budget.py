@@ -48,7 +48,7 @@ BLOCK = 512  # rows summed at a time; rounding grows with the number of terms of
 
 @dataclass(frozen=True)
 class BudgetFeasibility(Feasibility):
-    """The feasibility of a metric with a budget: `spent` is its sum over similar pairs, at most 1."""
+    """The feasibility of a metric with a budget. `spent` is the sum of its squared distances over similar pairs."""
 
     spent: float = 0.0
     rounded: float = 0.0  # bound of the rounding error of `spent`
@@ -56,9 +56,9 @@ class BudgetFeasibility(Feasibility):
 
     @property
     def feasible(self) -> bool:
-        """True if the metric is psd and within the budget, up to rounding and tolerance.
+        """True if the metric is psd and `spent` is at most 1, up to rounding and tolerance.
 
-        The tolerance is `FEASIBILITY_TOL`: of the norm for the cone, and of the budget 1 for `spent`.
+        The tolerance is `FEASIBILITY_TOL`: relative to the norm for psd, and absolute for `spent`.
         """
         return self._within and super().feasible
 
@@ -68,7 +68,7 @@ class BudgetFeasibility(Feasibility):
 
     @property
     def beyond_limits(self) -> float:
-        """The larger of the relative distance to the cone, and of the share above the budget."""
+        """The larger of the relative distance from the psd matrices, and of `spent` - 1."""
         return max(super().beyond_limits, self.spent - 1)
 
     def __str__(self) -> str:
@@ -78,7 +78,9 @@ class BudgetFeasibility(Feasibility):
 
 
 class MetricWithinBudget(NamedTuple):
-    """The metric that is judged: factor * psd, in units of the features, within the budget up to `share`.
+    """The metric that is judged: factor * psd, in units of the features.
+
+    Its sum over similar pairs is at most 1 + share.
 
     psd is close to a psd matrix P: |e^T (P - psd) e| <= slack (sum_k |e_k| sqrt(psd_kk))^2 for all e.
     """
@@ -90,7 +92,7 @@ class MetricWithinBudget(NamedTuple):
     share: float  # bound of the relative change of a distance by rounding of the budget
 
     def distances(self, E: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """D of the rows of E (t, d), and bounds of their errors.
+        """The squared distances (t,) e^T A e of the rows e of E (t, d), and bounds (t,) of their errors.
 
         The bounds do not include the relative error `share` of the budget.
         """
@@ -125,10 +127,11 @@ def _distances(E: FloatArray, psd: FloatArray, slack: float) -> tuple[FloatArray
 def examine_budget(
     A: FloatArray, similar: FloatArray, unit: FloatArray | None = None
 ) -> tuple[MetricWithinBudget, BudgetFeasibility]:
-    """The metric P_+(A) / max(1, spent) that is judged for A (d, d), and the feasibility of A.
+    """The metric P_+(A) / max(1, spent) that is judged in place of A (d, d), and the feasibility of A.
 
-    similar (s, d): the differences of the similar pairs, or other vectors with the same sum of squares. unit (d,):
-    the units of the features; needed in the second case.
+    spent: the sum over similar pairs of the squared distances in P_+(A).
+    similar (s, d): the differences of the similar pairs, or other vectors with the same sum of squares.
+    unit (d,): the units of the features; needed in the second case.
 
     The projection is computed with each feature in its own unit, a power of two. In the given units, the rounding of
     a large feature could exceed the entries of a small one. For the same reason, A must be symmetric and psd within
@@ -157,7 +160,7 @@ def examine_budget(
 
 
 def _psd(own: FloatArray) -> tuple[FloatArray, float]:
-    """P_+(own) and the slack of `MetricWithinBudget`.
+    """The psd projection P_+(own), and the `slack` of `MetricWithinBudget`. own (d, d): in units of the features.
 
     A diagonal matrix has the slack 0. Otherwise `own` is kept if `examine` and the eigenvalues of the matrix scaled
     to a unit diagonal show no negative eigenvalue beyond rounding. Else it is projected. Up to the rounding of a
@@ -211,7 +214,7 @@ class BudgetCoordinates(NamedTuple):
         return (A + A.T) / 2
 
     def images(self, E: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """z of the rows of E (t, d), and a bound (t,) of the distance of each to the exact z."""
+        """The coordinates z (t, r) of the rows of E (t, d), and a bound (t,) of the distance of each to the exact z."""
         with np.errstate(over="ignore", invalid="ignore"):
             wide: FloatArray = np.linalg.norm(np.abs(E) @ np.abs(self.to), axis=1)
             return E @ self.to, (len(E.T) + 3) * EPS * wide + FLOOR
@@ -261,7 +264,7 @@ def budget(similar: FloatArray, rank: int | None) -> BudgetCoordinates:
 
 
 def most(at: BudgetCoordinates, E: FloatArray, w: FloatArray) -> Most:
-    """mu >= 0 with sum_t w_t D_A(t) <= mu sum_similar D_A for every psd A.
+    """A number mu >= 0 such that sum_t w_t D_A(t) <= mu sum_similar D_A for every psd A.
 
     E (t, d): differences in the span of the similar ones. w (t,): weights in [-1, 1].
     """
@@ -274,7 +277,7 @@ def most(at: BudgetCoordinates, E: FloatArray, w: FloatArray) -> Most:
 
 
 def _form(at: BudgetCoordinates, E: FloatArray, w: FloatArray) -> tuple[FloatArray, float]:
-    """sum_t w_t z_t z_t^T (r, r), and a bound of the error of its computed eigenvalues."""
+    """The matrix sum_t w_t z_t z_t^T (r, r) and an error bound of its eigenvalues. z_t: coordinates of row t of E."""
     Z, error = at.images(E)
     r = Z.shape[1]
     M = np.zeros((r, r))

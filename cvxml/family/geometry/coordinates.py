@@ -25,7 +25,7 @@ RANK = 1e-13  # smallest relative spread of a direction that is kept
 
 
 class Coordinates(NamedTuple):
-    """Coordinates Y (n, r) of points X. `to` and `back` (d, r) are the matrices of the maps between X and Y.
+    """Coordinates Y (n, r) of points X (n, d). `to` and `back` (d, r) are the matrices of the maps between X and Y.
 
     Y = (X - X_0) to, up to a shift, and X_i - X_j = (Y_i - Y_j) back^T.
     """
@@ -63,7 +63,7 @@ class Coordinates(NamedTuple):
 
 
 def hidden_directions(count: int, what: str, features: Sequence[int] = ()) -> str:
-    """The message for `count` directions that are lost in rounding.
+    """Return the message that `count` directions are lost in rounding.
 
     what: the subject of the sentence. features: the columns of X that the directions mix.
     """

@@ -1,8 +1,8 @@
 """The span of weighted differences of points, and coordinates that make their sum of squares close to the identity.
 
-Points that differ by a vector of the span are found exactly, in rationals (numbers/span.py). A basis T of the span
-with T^T C T close to the identity, C = sum w_p X_p, is computed in floats. T^T C T is then proved to be positive
-definite beyond rounding, so T covers the whole span.
+The sum of squares is C = sum_p w_p X_p, X_p = (x_i - x_j)(x_i - x_j)^T. Points that differ by a vector of the span are
+found exactly, in rationals (numbers/span.py). A basis T (d, rank) of the span with T^T C T close to the identity is
+computed in floats. T^T C T is then proved to be positive definite beyond rounding, so T covers the whole span.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from cvxml.numbers.span import cosets
 
 
 class Ground(NamedTuple):
-    """The span for points and weights, computed once for all certificates."""
+    """The span of the differences, and coordinates in it, computed once for all certificates."""
 
     labels: IntArray  # (n,): x_i - x_l is in the span if and only if their labels are equal
     rank: int  # dimension of the span
@@ -31,7 +31,7 @@ class Ground(NamedTuple):
 
 
 def ground(X: FloatArray, C: Weights, what: str) -> Ground:
-    """Compute the span and the basis T.
+    """Compute the span of the differences in C, and the basis T.
 
     what: the subject of a message, for example "targets differ from their points".
     """
@@ -60,9 +60,9 @@ def ground(X: FloatArray, C: Weights, what: str) -> Ground:
 
 
 def _triangle(images: Points, pairs: IntArray, root: FloatArray) -> FloatArray:
-    """R of a QR decomposition of the differences over pairs, times `root`.
+    """The triangular R of the QR decomposition of the rows root_p (z_i - z_j) over pairs p = (i, j).
 
-    Works on some pairs at a time.
+    z are the images. Works on some pairs at a time.
     """
     r = images.high.shape[1]
     R, step = np.zeros((0, r)), max(r, BLOCK // r)

@@ -49,7 +49,7 @@ BELOW_ONE = 1 - 1e-6  # a dual variable at or beyond an open limit becomes this 
 
 
 class ValueAndExcess(NamedTuple):
-    """phi(v) and the excess phi(v) - k(a) + a v of some rows, each with its rounding error."""
+    """phi(v) and the excess phi(v) - k(a) + a v, summed over some rows, each with a bound of its rounding error."""
 
     value: Approximate
     excess: Approximate
@@ -65,7 +65,7 @@ class ConjugateOnRay(NamedTuple):
 
 
 def together(rays: Sequence[ConjugateOnRay]) -> ConjugateOnRay:
-    """t -> the sum of k(t a) over several losses, up to the smallest `longest`."""
+    """The function t -> sum of k(t a) over several losses, defined up to the smallest `longest`."""
     if len(rays) == 1:
         return rays[0]
     return ConjugateOnRay(lambda t: sum(ray.value(t) for ray in rays), min(ray.longest for ray in rays))
@@ -138,11 +138,11 @@ class Loss(ABC):
         """phi(v) - k(a) + a v as a sum of terms >= 0, so its error is small where the excess is small."""
 
     def exact_duals(self, a: Sequence[Fraction]) -> list[Fraction]:
-        """Fractions in the domain, near `a`. `a` may miss the domain by rounding only."""
+        """Dual variables in the domain, near the fractions `a`, which may miss the domain by rounding only."""
         return list(self.to_domain(np.array(a, dtype=object)))
 
     def exact_value(self, v: Iterable[Any], unit: Fraction) -> Any:
-        """phi of rows that are integers or fractions, times `unit`.
+        """phi(v times unit), for the values v of all rows, integers or fractions.
 
         If phi is a sum over rows, at most `ROWS` of them are held in memory at a time.
         """
@@ -160,7 +160,7 @@ class Loss(ABC):
         return Enclosure(a)
 
     def of_block(self, block: Block) -> Loss:
-        """The loss restricted to the rows of one block."""
+        """The loss restricted to the rows of one block of values (rows/base.py)."""
         return self
 
     def bound(self, a: FloatArray) -> Approximate:
@@ -182,7 +182,7 @@ class BoxLoss(Loss):
     @property
     @abstractmethod
     def limits(self) -> tuple[Any, Any]:
-        """low and high, as floats or fractions."""
+        """The ends low and high of the box, as floats or fractions."""
 
     @property
     def width(self) -> Any:
@@ -205,7 +205,7 @@ class BoxLoss(Loss):
         return ConjugateOnRay(lambda t: linear * t - quadratic * t * t, longest)
 
     def conjugate(self, a: Any) -> Any:
-        """sum a - width/2 a^2"""
+        """k(a), the sum over rows of a - width/2 a^2."""
         if self.width == 0:
             return total(a)
         return total(a) - like(a, self.width, rounded=1) / 2 * total(square(a))

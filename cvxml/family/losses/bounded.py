@@ -29,7 +29,7 @@ class Bounded(Loss):
     is_sum_over_rows: ClassVar[bool] = True
 
     def to_domain(self, a: FloatArray) -> FloatArray:
-        """Clip to [0, MAX_DUAL c], or to (-c, 0] if above; NaN becomes 0."""
+        """Clip the dual variables to [0, MAX_DUAL c], or to (-c, 0] if above; NaN becomes 0."""
         a = np.clip(np.where(np.isnan(a), 0.0, a), -MAX_DUAL * self.c, MAX_DUAL * self.c)
         if not self.above:
             return np.maximum(a, 0.0)
@@ -37,7 +37,7 @@ class Bounded(Loss):
         return np.where(a / self.c <= -1, -BELOW_ONE * self.c, a)
 
     def ray(self, a: FloatArray) -> ConjugateOnRay:
-        """c sum log(1 + t a/c); if above, up to t = c / max |a|."""
+        """The function t -> c sum log(1 + t a/c); if above, only for t up to c / max |a|."""
         x = a[a != 0] / self.c
         longest = -1 / float(x.min()) * (1 - 4 * EPS) if self.above and len(x) else math.inf
         return ConjugateOnRay(lambda t: self.c * float(np.log1p(t * x).sum()), longest)
@@ -60,7 +60,7 @@ class Bounded(Loss):
         return c * total(log_excess(self._r(v) * ((c + a) / c))) + total(a * within)
 
     def exact_duals(self, a: Sequence[Fraction]) -> list[Fraction]:
-        """Clip to [0, inf), or to (-c, 0] if above."""
+        """Clip the dual variables to [0, inf), or to (-c, 0] if above."""
         if not self.above:
             return [max(dual, NONE) for dual in a]
         most = -Fraction(self.c) * Fraction(BELOW_ONE)

@@ -48,7 +48,7 @@ class Spread(Loss):
         return int(self.group.max(initial=-1)) + 1
 
     def to_domain(self, a: FloatArray) -> FloatArray:
-        """Clip to the sign of the side, and scale both sides of a group to the smaller of the two sums and c."""
+        """Clip u and w at 0, and scale both to the same sum in each group: the smallest of sum u, sum w and c."""
         size = np.clip(np.nan_to_num(self._sizes(a), nan=0.0), 0.0, MAX_DUAL)
         sums = [self._totals(size, side) for side in self._sides]
         whole, digit = _in_digits(np.minimum(*sums), self.c)
@@ -58,7 +58,7 @@ class Spread(Loss):
         return self._sizes(units * digit)
 
     def _sizes(self, a: FloatArray) -> FloatArray:
-        """u and w from dual variables u and -w, and back."""
+        """Map dual variables (t,), u on I and -w on T, to their sizes u and w, and sizes to dual variables."""
         return np.where(self.near, a, -a)
 
     @property
@@ -72,14 +72,14 @@ class Spread(Loss):
         return ConjugateOnRay(lambda t: gained * t, self.c / largest if largest > 0 else 1.0)
 
     def _sums(self, a: FloatArray) -> FloatArray:
-        """The sum s = sum u of each group, without rounding error."""
+        """The sum s of u over each group, (g,), without rounding error."""
         return self._totals(a, self._sides[0])
 
     def _totals(self, size: FloatArray, side: IntArray) -> FloatArray:
         return np.bincount(self.group[side], size[side], minlength=self.groups).astype(np.float64)
 
     def _margins(self, v: Any) -> tuple[Any, Any, Any]:
-        """min_I v, max_T v and 1 + max_T v - min_I v of each group."""
+        """Three arrays (g,): near = min_I v, far = max_T v and 1 + far - near of each group."""
         up, down = self._sides
         near = group_min(v[up], self.group[up], self.groups)
         far = group_max(v[down], self.group[down], self.groups)
@@ -102,7 +102,7 @@ class Spread(Loss):
         return of_groups + behind + before
 
     def exact_duals(self, a: Sequence[Fraction]) -> list[Fraction]:
-        """Make the sums of both sides equal. Sums within rounding of c, or above c, become c."""
+        """Make sum u and sum w of each group equal. Sums within rounding of c, or above c, become c."""
         cap, found = Fraction(self.c), [NONE] * len(a)
         share = _ratio_to_float(cap)
         rows: list[tuple[dict[int, Fraction], dict[int, Fraction]]] = [({}, {}) for _ in range(self.groups)]
@@ -129,7 +129,7 @@ class Slack(Loss):
         return int(self.group.max(initial=-1)) + 1
 
     def to_domain(self, a: FloatArray) -> FloatArray:
-        """Clip at 0, and scale a group with a sum above c to c."""
+        """Clip the dual variables at 0, and scale those of a group with a sum above c to the sum c."""
         size = np.clip(np.nan_to_num(a, nan=0.0), 0.0, MAX_DUAL)
         sums = self._sums(size)
         whole, digit = _in_digits(sums, self.c)
@@ -144,7 +144,7 @@ class Slack(Loss):
         return ConjugateOnRay(lambda t: gained * t, self.c / largest if largest > 0 else 1.0)
 
     def _short(self, v: Any) -> tuple[Any, Any]:
-        """b - v, and [max (b - v)]_+ of each group."""
+        """The array b - v of all rows, and the array of worst = [max_t (b_t - v_t)]_+ of each group."""
         short = like(v, self.b, rounded=True) - v
         return short, group_max(short, self.group, self.groups, 0.0)
 
@@ -162,7 +162,7 @@ class Slack(Loss):
         return total(rest * worst) + total(a * pos(worst[self.group] - short))
 
     def exact_duals(self, a: Sequence[Fraction]) -> list[Fraction]:
-        """Clip at 0. Sums within rounding of c, or above c, become c."""
+        """Clip the dual variables at 0. Sums within rounding of c, or above c, become c."""
         cap, found = Fraction(self.c), [NONE] * len(a)
         share = _ratio_to_float(cap)
         rows: list[dict[int, Fraction]] = [{} for _ in range(self.groups)]
@@ -209,7 +209,7 @@ def _with_sums(size: FloatArray, group: IntArray, whole: FloatArray, total: Floa
 
 
 def _exactly_with_sum(side: dict[int, Fraction], s: Fraction) -> dict[int, Fraction]:
-    """Numbers near these dual variables >= 0, with the sum s.
+    """Dual variables near these, >= 0 and with the sum s. side: {row: dual variable >= 0} of one side of a group.
 
     The largest absorbs the difference. If it would become negative, all are scaled instead.
     """

@@ -32,7 +32,7 @@ class Least(Loss):
         return simplex
 
     def ray(self, a: FloatArray) -> ConjugateOnRay:
-        """The simplex contains t a for t = 1 only."""
+        """The function t -> k(t a), which is 0 at t = 1; the domain, the simplex, contains no other multiple."""
         return FIXED
 
     def value(self, v: Any) -> Any:
@@ -47,10 +47,10 @@ class Least(Loss):
         return total(a * (v - smallest)) + (total(a) - 1) * smallest
 
     def exact_duals(self, a: Sequence[Fraction]) -> list[Fraction]:
-        """Divide by the sum, which differs from 1 by rounding."""
+        """Divide the dual variables by their sum, which differs from 1 by rounding."""
         total_a = sum(a, NONE)
         return [dual / total_a for dual in a]
 
     def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:
-        """All rows form one group, because their dual variables have the sum 1."""
+        """The sensitivity with all rows in one group, because the sum of their dual variables is 1."""
         return Sensitivity(a**2 / room, np.zeros(len(a), dtype=np.intp))

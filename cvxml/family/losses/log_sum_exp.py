@@ -32,7 +32,7 @@ class LogSumExp(Loss):
     among: Any  # (g, n) True for the rows in the sum; the other rows have the dual variable 0
 
     def to_domain(self, a: FloatArray) -> FloatArray:
-        """Clip at 0 and scale each group to the sum c; equal dual variables in a group without a positive entry.
+        """Clip at 0 and scale each group to the sum c; a group without a positive entry gets equal dual variables.
 
         A row with -inf gets 0. If every row of a group has -inf, the sum of the group is 0. Otherwise it is c, up to
         a relative error of 2 eps.
@@ -50,14 +50,14 @@ class LogSumExp(Loss):
         return a.ravel()
 
     def enclosed(self, a: FloatArray) -> Enclosure:
-        """The numbers in the same proportion, with sums of exactly c."""
+        """Dual variables in the same proportion as the floats `a`, with the sum c in each group exactly."""
         return Enclosure(a, 4 * EPS * a)
 
     def of_block(self, block: Block) -> LogSumExp:
         return LogSumExp(self.c[block.groups], self.among[block.groups])
 
     def ray(self, a: FloatArray) -> ConjugateOnRay:
-        """The domain contains t a for t = 1 only."""
+        """The function t -> k(t a), for t = 1 only: the domain contains no other multiple."""
         return FIXED
 
     def slopes(self, block: Block) -> FloatArray:
@@ -68,7 +68,7 @@ class LogSumExp(Loss):
         return p
 
     def _logarithms(self, v: Any) -> Any:
-        """log(p/c), (g, n)."""
+        """log(p/c) = log softmax(-v), (g, n)."""
         return -v - log_sum_exp(-v, self.among)[:, None]
 
     def value(self, v: Any) -> Any:
@@ -92,11 +92,14 @@ class LogSumExp(Loss):
         return own + total(c[rest] * exp(logarithms[rest]))
 
     def _each(self, x: Any) -> Any:
-        """c of every row, (g, n), as numbers of the kind of x."""
+        """The constant c of the group of every row, (g, n), as numbers of the kind of x."""
         return like(x, np.repeat(self.c[:, None], self.among.shape[1], axis=1))
 
     def exact_duals(self, a: Sequence[Fraction]) -> list[Fraction]:
-        """Scale each group to the sum c, in multiples of c 2^-SHARES; the largest one absorbs the remainder."""
+        """Scale each group of dual variables to the sum c, in multiples of c 2^-SHARES.
+
+        The largest of a group absorbs the remainder.
+        """
         given, duals = iter(a), []
         for c, counts in zip(self.c.tolist(), self.among.tolist(), strict=True):
             row = [max(next(given), NONE) if one else 0 * next(given) for one in counts]

@@ -41,29 +41,29 @@ class Residual(Loss):
         return np.asarray(self.w, dtype=np.float64)
 
     def to_domain(self, a: FloatArray) -> FloatArray:
-        """Clip s to [0, BELOW_ONE], or to [0, 1] where `alone`; NaN becomes 0.
+        """Clip s to [0, BELOW_ONE], or to [0, 1] for far pairs of two equal points; NaN becomes 0.
 
-        The dual variables of v are computed from s, and rounded up.
+        s is taken from the dual variables -w s of u. Those of v are computed from s, and rounded up.
         """
         near = np.clip(np.where(np.isnan(a), 0.0, -a)[: len(self.w)], 0.0, self.w)
         near = np.where(self.alone, near, np.minimum(near, BELOW_ONE * self.w))
         return np.concatenate([-near, self._far(near)])
 
     def _far(self, near: FloatArray) -> FloatArray:
-        """w s / (1 - s), rounded up; 0 if both points of the far pair are equal (`alone`)."""
+        """The dual variables w s / (1 - s) of v, rounded up; 0 for far pairs of two equal points. near (q,): w s."""
         left = np.where(self.alone, 1.0, self.w - near)
         far: FloatArray = np.where(self.alone, 0.0, near * (self.w / left) * (1 + 4 * EPS))
         return far
 
     def ray(self, a: FloatArray) -> ConjugateOnRay:
-        """k(t a) = 0 up to t = 1.
+        """The function t -> k(t a) = 0, for t up to 1.
 
         A multiple t a is in the domain, but its dual variables of v are larger than needed; `to_domain` lowers them.
         """
         return ConjugateOnRay(lambda t: 0.0, 1.0)
 
     def _sides(self, rows: Any) -> tuple[Any, Any]:
-        """The entries of the near rows, and of the far rows; 0 for far pairs of equal points."""
+        """Split rows (2 q,) into those of u and those of v, which become 0 for far pairs of two equal points."""
         q = len(self.alone)
         return rows[:q], where(self.alone, like(rows, 0), rows[q:])
 

@@ -35,7 +35,10 @@ class Root(Loss):
         return np.maximum(a, MIN_SHARE * largest)
 
     def ray(self, a: FloatArray) -> ConjugateOnRay:
-        """k(a) / t for every t > 0; k(t a) - slope t is largest at t = sqrt(-k(a) / slope)."""
+        """The function t -> k(t a) = k(a) / t, for every t > 0.
+
+        k(t a) - slope t is largest at t = sqrt(-k(a) / slope).
+        """
         minus_k = -float(self.conjugate(a))
         return ConjugateOnRay(
             lambda t: -minus_k / t, math.inf, lambda slope: math.sqrt(minus_k / slope) if slope > 0 else 1.0
@@ -56,5 +59,5 @@ class Root(Loss):
         return list(a)
 
     def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:
-        """The inverse of the second derivative of -k: 2 a^3."""
+        """The inverse of the second derivative of -k, which is 2 a^3."""
         return Sensitivity(2 * a**3)

@@ -32,7 +32,10 @@ class SmoothedHinge(BoxLoss):
         return self.g
 
     def _pieces(self, missed: Any) -> tuple[Any, Any, Any]:
-        """g, the slope p = min([1 - v]_+ / g, 1), and [1 - g - v]_+. Then phi = g/2 p^2 + [1 - g - v]_+."""
+        """g, the slope p = min([1 - v]_+ / g, 1), and [1 - g - v]_+, for missed = 1 - v.
+
+        Then phi = g/2 p^2 + [1 - g - v]_+.
+        """
         g = like(missed, self.g, rounded=True)
         return g, clip(missed / g, 0.0, 1.0), pos(missed - g)
 
@@ -46,5 +49,5 @@ class SmoothedHinge(BoxLoss):
         return g / 2 * total(square(p - a)) + total((1 - a) * linear_part + a * pos(-missed))
 
     def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:
-        """The second derivative of phi where 0 < a < 1."""
+        """The second derivative of phi in v where 0 < a < 1, and 0 elsewhere."""
         return Sensitivity(np.where((a > 0) & (a < 1), 1 / self.g, 0.0))

@@ -22,7 +22,7 @@ class SquaredHinge(Loss):
     is_sum_over_rows: ClassVar[bool] = True
 
     def to_domain(self, a: Any) -> Any:
-        """Clip to [0, MAX_DUAL]; NaN becomes 0."""
+        """Clip the dual variables to [0, MAX_DUAL]; NaN becomes 0."""
         return clipped(a, 0, int(MAX_DUAL))
 
     def ray(self, a: FloatArray) -> ConjugateOnRay:
@@ -42,5 +42,5 @@ class SquaredHinge(Loss):
         return c * total(square(pos(missed) - a / (2 * c))) + total(a * pos(-missed))
 
     def sensitivity(self, a: FloatArray, room: float) -> Sensitivity:
-        """The second derivative of phi where a > 0."""
+        """The second derivative of phi in v where a > 0, and 0 elsewhere."""
         return Sensitivity(np.where(a > 0, 2 * self.c, 0.0))

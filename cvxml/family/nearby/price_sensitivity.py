@@ -2,6 +2,7 @@
 
 The estimate guides sublevel.py; a proof must not use it.
 
+f is the objective R(M) + sum phi(v), V_t is the matrix with v_t = <M, V_t>, and D and S are symmetric matrices.
 Let K be the second derivative of the excess of f at the optimal dual variables. The optimum of f - s <D, A> moves by
 s S with K S = D. The dual variable of a row changes by -s w <V_t, S>, where w is the weight of the row in
 K = sum_t w_t V_t V_t^T + P:
@@ -38,7 +39,7 @@ MAX_NUMBERS = 2**26  # the rows may have at most this many numbers in total
 
 
 class Moving(NamedTuple):
-    """The rows of a term that move: the dual variable of row t changes by -w_t (<V_t, S> - mean of its group)."""
+    """The rows of a term with dual variables that change: that of row t by -w_t (<V_t, S> - mean of its group)."""
 
     at: IntArray  # (t,) positions among the dual variables
     V: FloatArray  # (t, p) svec(V_t)
@@ -46,7 +47,7 @@ class Moving(NamedTuple):
     group: IntArray | None  # (t,) groups of dual variables with a fixed sum
 
     def centred(self, values: FloatArray) -> FloatArray:
-        """Values (t, ...) minus the weighted mean of their group, with weights w."""
+        """`values` (t, ...), one entry for each row, minus the mean of their group, weighted with w."""
         if self.group is None or not len(self.w):
             return values
         groups = int(self.group.max()) + 1
@@ -60,7 +61,7 @@ class Moving(NamedTuple):
 
 
 class Response(NamedTuple):
-    """A Cholesky factor of K, and the rows with dual variables that change."""
+    """A Cholesky factor of K, and the rows with dual variables that change: what a tilt of f needs."""
 
     X: FloatArray  # (n, d) the points in units
     units: FloatArray  # (d,) the units of the features, powers of two
@@ -71,14 +72,14 @@ class Response(NamedTuple):
     room: float
 
     def shift(self, D: FloatArray) -> FloatArray:
-        """S = K^-1 D, as svec of symmetric matrices in units."""
+        """S = K^-1 D for D and S given as svec (p,) of symmetric matrices, in units of the features."""
         S: FloatArray = cho_solve(self.factor, D)
         return S
 
     def along(self, D: Weights) -> tuple[list[FloatArray], float] | None:
-        """The change of the dual variables for each unit of tilt in direction D, and an estimate of the best tilt.
+        """The change of the dual variables of each term per unit of the tilt s, and an estimate of the best s.
 
-        None if K is not usable in this direction.
+        D: the direction of the tilt, by weights on pairs. None if K is not usable in this direction.
         """
         E = self.X[D.pairs[:, 0]] - self.X[D.pairs[:, 1]]
         vector = svec(weighted(E, D.w))
@@ -95,9 +96,10 @@ class Response(NamedTuple):
 
 
 def respond(family: Family, duals: list[Duals], A: FloatArray, room: float) -> Response | None:
-    """The response at a metric A (d, d) near the optimum, with dual variables near the optimal ones.
+    """The response (K, factored, and the rows that move) at a metric A (d, d) near the optimum.
 
-    room: f may grow by this. None if a term or the regularizer has no formula, or if the rows are too many.
+    duals: near the optimal ones, one `Duals` for each term. room: f may grow by this. None if a term or the regularizer
+    has no formula, or if the rows are too many.
     """
     R = family.regularizer
     spread = units_of(R.X - middle(R.X))
@@ -138,7 +140,7 @@ def _moving(term: Term, duals: Duals, X: FloatArray, room: float) -> Moving | No
 
 
 def _vectors(entries: Entries, count: int, X: FloatArray) -> FloatArray:
-    """svec(V_t) (t, p) of `count` rows."""
+    """svec(V_t) (t, p) of `count` rows, from the entries of B."""
     i, j = entries.pairs.T
     of_row = csr_matrix((entries.sign, (entries.row, np.arange(len(i)))), shape=(count, len(i)))
     V: FloatArray = of_row @ squares(X[i] - X[j])
@@ -146,7 +148,7 @@ def _vectors(entries: Entries, count: int, X: FloatArray) -> FloatArray:
 
 
 def _second_derivative(R: Any, G: Weights, at: Scaled, room: float) -> FloatArray | None:
-    """P, for a metric in units; None without a formula."""
+    """The part P of K, (p, p), for a metric in units of the features; None if the regularizer has no formula."""
     if isinstance(R, Smooth):
         return R.second_derivative(at)
     cost = R.cost(at, G) if isinstance(R, Priced) else None
@@ -156,7 +158,7 @@ def _second_derivative(R: Any, G: Weights, at: Scaled, room: float) -> FloatArra
 def _second_derivative_of_cone(
     cost: FloatArray, paid: FloatArray, A: FloatArray, room: float
 ) -> FloatArray | None:
-    """P for a psd Z = cost - paid with Z A near 0; None if a matrix is singular."""
+    """The part P of K, (p, p), from the cone, for a psd Z = cost - paid with Z A near 0; None if it is singular."""
     d = len(A)
     Z = cost - paid
     values, vectors = np.linalg.eigh((Z + Z.T) / 2)

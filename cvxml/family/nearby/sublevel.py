@@ -51,7 +51,11 @@ BEYOND = (1.02, 1.5)  # factors of the step that makes two points equally far
 
 
 class Box(NamedTuple):
-    """|<E_i, A - M>| <= r_i for every A, with features in units that are powers of two. Y (p, p) is near E^-1."""
+    """A set that contains every A with f(A) <= F: those with |<E_i, A - M>| <= r_i for p symmetric matrices E_i.
+
+    Features are in units that are powers of two. Y (p, p) is close to the inverse of the matrix with the rows
+    svec(E_i).
+    """
 
     units: FloatArray  # (d,)
     M: FloatArray  # (d, d)
@@ -61,9 +65,9 @@ class Box(NamedTuple):
     reach: float  # bound of ||A - M||
 
     def nearer(self, E: FloatArray, rows: IntArray) -> np.ndarray:
-        """(len(rows), m) booleans: True if row a of E is shorter than row b in every A. a is in `rows`, b is any row.
+        """Booleans (len(rows), m): True if row a of E, one of `rows`, is shorter than row b in every A.
 
-        E (m, d): differences from a query.
+        E (m, d): differences of points from a query.
         """
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             E = E / self.units
@@ -84,10 +88,13 @@ class Box(NamedTuple):
 
 
 class Sublevel:
-    """All A with f(A) <= F = f(M), for a metric M (d, d). duals: dual variables that nearly prove M optimal."""
+    """The set of all A with f(A) <= F = f(M), for a metric M (d, d).
+
+    duals: dual variables that nearly prove M optimal, one `Duals` for each term.
+    """
 
     def __init__(self, family: Family, M: FloatArray, duals: list[Duals], beside: FloatArray):
-        """beside (d, d): another metric, which may have a smaller f than M."""
+        """Prepare the set. beside (d, d): another metric, which may have a smaller f than M."""
         self.family, self.beside = family, beside
         self.M = examine(M)[0]
         self.duals = in_domain(family, duals)
@@ -109,7 +116,7 @@ class Sublevel:
             return respond(self.family, self.duals, best, max(room, 8 * EPS * abs(self.F.value)))
 
     def above(self, D: Weights) -> float:
-        """An upper bound of <D, A> over all A; inf without a proof."""
+        """An upper bound of <D, A> over all A in the set; inf without a proof. D is given by weights on pairs."""
         response, labels = self.response, self.family.regularizer.labels
         if response is None or (labels[D.pairs[:, 0]] != labels[D.pairs[:, 1]]).any():
             return math.inf
@@ -120,7 +127,10 @@ class Sublevel:
         return self._best(partial(self._at, D, moves), s * FIRST)
 
     def _best(self, of: Callable[[float], float], s: float) -> float:
-        """The smallest bound of several tilts: larger tilts as long as the bound falls, else smaller ones."""
+        """The smallest of the bounds of(tilt) for several tilts, from s on.
+
+        Larger tilts are tried as long as the bound falls, else smaller ones.
+        """
         least, tilt, factor, tries = of(s), s, LONGER, 1
         while tries < TRIES:
             look()
@@ -146,9 +156,9 @@ class Sublevel:
         return (left + 8 * EPS * abs(left)) / (tilt * share)
 
     def _proved(self, duals: list[Duals], tilt: Weights | None) -> tuple[float, float]:
-        """A number t in (0, 1] (the share) and a proved lower bound of f(A) - t <tilt, A> over all A.
+        """A proved lower bound of f(A) - t <tilt, A> over all A, and the number t in (0, 1] (the share).
 
-        Returns the bound and t; -inf and 0 if nothing is proved.
+        tilt: a matrix given by weights on pairs, or None. Returns -inf and 0 if nothing is proved.
         """
         R, terms = self.family.regularizer, self.family.terms
         if R.undecided:
@@ -193,19 +203,19 @@ class Sublevel:
         return -math.inf, 0.0
 
     def _weights(self, duals: list[Duals], tilt: Weights | None, share: float) -> Weights:
-        """G + share * tilt, for the G of these dual variables."""
+        """G + share * tilt as weights on pairs, for the G = sum_t a_t V_t of these dual variables."""
         parts = [term.rows.weights(own) for term, own in zip(self.family.terms, duals, strict=True)]
         return joined(parts if tilt is None else [*parts, Weights(tilt.pairs, share * tilt.w)])
 
     def _lower_bound(self, duals: list[Duals], G: Weights) -> float:
-        """k + r minus the error bounds."""
+        """The lower bound k(a) + r(G), minus its error bounds; -inf if it is not finite."""
         terms = self.family.terms
         parts = [term.loss.bound(own.a) for term, own in zip(terms, duals, strict=True)]
         value, error = added([*parts, self.family.regularizer.bound(G)])
         return value - error if math.isfinite(value + error) else -math.inf
 
     def closer(self, query: int, a: int, b: int) -> bool:
-        """True if point a is proved nearer to the point `query` than b, in every A."""
+        """True if point a is proved nearer to the point `query` than point b, in every A of the set."""
         return self.above(Weights(np.array([[query, a], [query, b]]), np.array([1.0, -1.0]))) < 0
 
     @cached_property
@@ -250,7 +260,7 @@ class Sublevel:
 
     @property
     def affordable(self) -> int:
-        """The number of pairs for which `closer` may be called."""
+        """The number of pairs of points for which `closer` may be called, so that the time stays short."""
         d = len(self.M)
         numbers = max(1, sum(len(own.a) for own in self.duals) * d * (d + 1) // 2)
         return min(max(WORK // numbers, FEWEST), MOST_PAIRS)
@@ -269,9 +279,9 @@ class Sublevel:
         )
 
     def others(self, E: FloatArray) -> Iterator[FloatArray]:
-        """Metrics in this set in which row 1 of E (2, d) is likely to be shorter than row 0.
+        """Yield metrics in this set in which row 1 of E (2, d) is likely to be shorter than row 0.
 
-        First `beside`, if it is in the set. The others are reached from M, and from `beside`, by steps in the
+        The first is `beside`, if it is in the set. The others are reached from M, and from `beside`, by steps in the
         direction that changes the order of the two rows.
         """
         if self._beside_holds:
@@ -311,7 +321,7 @@ class Sublevel:
 
 
 def _spent(judged: JudgedMatrix) -> float:
-    """The sum over similar pairs, which the budget limits to 1; 0 without a budget."""
+    """The sum of squared distances over similar pairs, which a budget limits to 1; 0 for other methods."""
     return judged.feasibility.spent if isinstance(judged.feasibility, BudgetFeasibility) else 0.0
 
 

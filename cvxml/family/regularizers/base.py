@@ -10,6 +10,8 @@
 diagonal.py has the first two for diagonal M, and combinations.py has metrics that are sums of given b_k b_k^T. Two
 more serve a single method: methods/plml/blocks.py and methods/ldml/no_regularizer.py (R = 0).
 
+M (d, d) is the metric, a are the dual variables of the losses, and k(a) + r(G) is the lower bound (theorem/theorem.py).
+P_+ replaces negative eigenvalues by 0. X_p = (x_i - x_j)(x_i - x_j)^T for a pair p = (i, j).
 G = sum_t a_t V_t is given by its weights on pairs of points. A regularizer judges a matrix, names the rows that may
 have nonzero dual variables, and finds the best or a feasible multiple of the dual variables.
 
@@ -61,7 +63,7 @@ SMALL_IMPROVEMENT = 1e-13  # a relative improvement of the bound below this keep
 
 
 class JudgedMatrix(NamedTuple):
-    """A matrix as it is judged: for example projected to the psd cone."""
+    """The matrix that is judged in place of a given one, for example its projection to the psd cone."""
 
     view: View
     feasibility: Feasibility
@@ -83,7 +85,7 @@ class Surplus(NamedTuple):
 
 
 class Regularizer(Protocol):
-    """R, and the operations that a proof needs, for the points X it was made for."""
+    """R, and the operations that a proof needs, for the points X that the object was made for."""
 
     @property
     def X(self) -> FloatArray:
@@ -98,10 +100,10 @@ class Regularizer(Protocol):
         """The reason why double precision gives no proof for these data, as a sentence; else empty."""
 
     def judge(self, A: FloatArray) -> JudgedMatrix:
-        """The judged matrix for any A (d, d)."""
+        """The feasible matrix that is judged in place of A (d, d): A, or one near A if A is not feasible."""
 
     def value(self, view: Any) -> Approximate:
-        """R(M), for a view from `judge`."""
+        """R(M), for the view of M from `judge`."""
 
     def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
         """The factor t of the dual variables with the best feasible bound; 0 if no multiple is feasible.
@@ -116,19 +118,19 @@ class Regularizer(Protocol):
         """r(G). value - error is a proved lower bound of it, and value + error an upper bound."""
 
     def excess(self, view: Any, G: Weights) -> Approximate:
-        """R(M) - <M, G> - r(G), for a view from `judge`."""
+        """R(M) - <M, G> - r(G), for the view of M from `judge`."""
 
     def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
-        """A psd matrix of rationals: A (d, d) itself, or one near.
+        """The psd matrix of rationals that is judged in place of A (d, d): A itself, or one near A.
 
         root: M with M M^T near A, if it is known.
         """
 
     def exact_distances(self, X: rational.Plane, metric: rational.Squares) -> rational.Distances:
-        """The squared distances in a feasible matrix, made from a psd one."""
+        """The squared distances of the points X in a feasible matrix, which is made from the psd matrix `metric`."""
 
     def exact_value(self, metric: rational.Squares, D: rational.Distances) -> Any:
-        """R of the matrix with the distances `D` of `exact_distances`, as a fraction or a ball."""
+        """R(M) as a fraction or a ball. metric, D: the results of `exact_metric` and `exact_distances`."""
 
     def exact_bound(self, X: rational.Plane, G: Weights, hint: Any = None) -> Any:
         """r(G) as a fraction or a ball, for weights that are fractions; None if it is -inf.
@@ -145,7 +147,7 @@ class Scaled(NamedTuple):
     A: FloatArray  # (d, d)
 
     def total(self, G: Weights) -> FloatArray:
-        """sum_p w_p X_p (d, d) for weights on pairs."""
+        """The matrix sum_p w_p X_p (d, d) in these units, for weights w on pairs."""
         return weighted_pairs(self.X, G.pairs, G.w)
 
 
@@ -154,18 +156,18 @@ class Smooth(Protocol):
     """A regularizer with a second derivative. It guides a search, and a proof must not use it."""
 
     def second_derivative(self, at: Scaled) -> FloatArray | None:
-        """The second derivative (p, p) on vectors svec of symmetric matrices, or None if it is unknown."""
+        """The second derivative of R, (p, p), on vectors svec (geometry/symmetric.py); None if it is unknown."""
 
 
 @runtime_checkable
 class Priced(Protocol):
-    """A regularizer that knows a matrix C such that C - G is psd at an optimum.
+    """A regularizer that knows, for an optimal G, a matrix C such that C - G is psd and <C - G, M> = 0.
 
     C guides a search, and a proof must not use it.
     """
 
     def cost(self, at: Scaled, G: Weights) -> FloatArray | None:
-        """C (d, d), or None if it is unknown."""
+        """The matrix C (d, d) of the class docstring for the weights G, in the units of `at`; None if it is unknown."""
 
 
 def of_last(work: Callable[[S, U], T]) -> Callable[[S, U], T]:
@@ -193,7 +195,7 @@ class Everywhere:
 
     @cached_property
     def labels(self) -> IntArray:
-        """All equal: the dual variable of every row may be nonzero."""
+        """Zeros (n,): all points have one label, so the dual variable of every row may be nonzero."""
         return np.zeros(len(self.X), dtype=np.intp)
 
     @property
@@ -208,7 +210,7 @@ class Everywhere:
         return rational.judged(A, root)
 
     def exact_distances(self, X: rational.Plane, metric: rational.Squares) -> rational.Distances:
-        """The squared distances of the points in the given matrix, because every psd matrix is feasible."""
+        """The squared distances of the points in `metric`, because every psd matrix is feasible."""
         return X.distances(metric)
 
 
@@ -224,7 +226,7 @@ class ExactView:
 
     @property
     def w(self) -> Any:
-        """The weights (K,) of the matrix, if it is a combination of K vectors."""
+        """The weights (K,), if the matrix is a combination of K matrices b_k b_k^T."""
         return exact(self.metric.weights)
 
     @property
@@ -241,8 +243,8 @@ class ByFormulas(Everywhere, ABC):
     """Base of regularizers with R, r and the excess as formulas over numbers/vocabulary.py, each written once.
 
     The formulas hold for enclosures (certificate) and for rationals (exact mode). They take
-    - at: a metric. It is a view from `judge`, with enclosures as attributes, or an `ExactView`.
-    - image: numbers that r needs of G. They come from `image` as enclosures, or from `exact_image` as rationals.
+    - at: a metric M. It is a view from `judge`, with enclosures as attributes, or an `ExactView`.
+    - image: the numbers computed from G that r depends on: enclosures from `image`, or rationals from `exact_image`.
     """
 
     @abstractmethod
@@ -259,11 +261,14 @@ class ByFormulas(Everywhere, ABC):
 
     @abstractmethod
     def image(self, G: Weights) -> Any:
-        """The image of G in enclosures, which also hold if every weight is rounded a few times more."""
+        """The numbers computed from G that r depends on, in enclosures.
+
+        They also hold if every weight is rounded a few times more.
+        """
 
     @abstractmethod
     def exact_image(self, X: rational.Plane, G: Weights, hint: Any) -> Any:
-        """The image of G in rationals, for weights that are fractions; None if r(G) is -inf. hint: may be None."""
+        """The same numbers in rationals, for weights that are fractions; None if r(G) is -inf. hint: may be None."""
 
     def value(self, view: Any) -> Approximate:
         return _evaluated(lambda: self.value_at(view))
@@ -288,7 +293,7 @@ def _evaluated(formula: Callable[[], Any]) -> Approximate:
 
 
 class SeenBy:
-    """The points under a psd metric: squared distances and images, with error bounds."""
+    """The points under a psd metric: squared distances and images z with D_ij = |z_i - z_j|^2, with error bounds."""
 
     def __init__(self, X: FloatArray, sight: Seen):
         self.X, self.sight = X, sight
@@ -316,7 +321,7 @@ def fractions(w: Any) -> list[Fraction]:
 
 
 def product(at: Any, G: Weights) -> Any:
-    """<G, M> as a number, for weights of floats or of fractions. Works on some pairs at a time."""
+    """<G, M> as a number, for weights of floats or of fractions. at: a view of M. Works on some pairs at a time."""
     parts = []
     for first in watched(range(0, max(1, len(G.w)), PAIRS)):
         some = slice(first, first + PAIRS)
@@ -328,13 +333,13 @@ def product(at: Any, G: Weights) -> Any:
 
 
 def best_of_square(bound: Approximate, ray: ConjugateOnRay) -> float:
-    """The t with the best bound k(t a) + t^2 r(G), after subtraction of the error bound. bound: r(G)."""
+    """The t with the best bound k(t a) + t^2 r(G) - error, for a regularizer with r(t G) = t^2 r(G). bound: r(G)."""
     paid = bound.error - bound.value
     return best(lambda t: ray.value(t) - paid * t * t, ray.longest) if math.isfinite(paid) else 1.0
 
 
 def best(value: Callable[[float], float], longest: float) -> float:
-    """The t in (0, longest] that maximizes a concave function `value`; 1 if the maximum is not better than t = 1.
+    """The t in (0, longest] that maximizes a concave function `value`; 1 if value(1) is not clearly smaller.
 
     Also 1 if longest <= 0, which means that only t = 1 is allowed.
     """

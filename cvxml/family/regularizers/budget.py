@@ -1,4 +1,8 @@
-"""A budget: R(M) = 0 where the sum of D over similar pairs is at most 1."""
+"""A budget: R(M) = 0 where the sum of D over similar pairs is at most 1.
+
+This sum is <S, M>, S = sum of X_p over similar pairs. lambda_max is the largest eigenvalue of G relative to S, or 0 if
+that is larger: the smallest number l >= 0 with l S - G psd. r(G) = -lambda_max (base.py).
+"""
 
 from __future__ import annotations
 
@@ -32,7 +36,7 @@ from cvxml.numbers.vocabulary import exact
 
 @dataclass(frozen=True, eq=False)
 class Within:
-    """The points under a metric within the budget: squared distances with error bounds."""
+    """The points under a metric with a sum over similar pairs of at most 1: squared distances with error bounds."""
 
     apart: Callable[[IntArray], FloatArray]  # the differences (p, d) of pairs (p, 2)
     judged: MetricWithinBudget
@@ -45,7 +49,7 @@ class Within:
 
 
 class Level(NamedTuple):
-    """G, and a number such that level S - G is psd. S is the sum of X_p over similar pairs."""
+    """The dual variables' G, and a number `level` such that level S - G is psd, as `image` of the formulas."""
 
     level: Any
     G: Weights
@@ -64,7 +68,7 @@ class Budget(ByFormulas):
         self.at = budget(self.E, rank)
 
     def seen(self) -> Budget:
-        """This budget with rank=None, for solvers; it is no proof."""
+        """This budget with rank=None, for solvers; its bounds are no proof."""
         return Budget(self.X, self.similar, self.labels, None)
 
     @property
@@ -72,7 +76,7 @@ class Budget(ByFormulas):
         return self.at.undecided
 
     def judge(self, A: FloatArray) -> JudgedMatrix:
-        """P_+(A) / max(1, spent)."""
+        """P_+(A) / max(1, spent), where `spent` is the sum over similar pairs in P_+(A)."""
         judged, feasibility = examine_budget(A, self.E, self.at.unit)
         return JudgedMatrix(Within(self.apart, judged), feasibility, True)
 
@@ -93,7 +97,7 @@ class Budget(ByFormulas):
         return image.level - product(at, image.G)
 
     def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
-        """The multiple with the best bound. Every multiple is feasible."""
+        """The factor t of the dual variables with the best bound. Every t > 0 is feasible."""
         slope = self._largest(G).value
         if not math.isfinite(slope):  # there is no proved bound
             return 1.0
@@ -103,7 +107,7 @@ class Budget(ByFormulas):
         return best(lambda t: ray.value(t) - slope * t, ray.longest)
 
     def image(self, G: Weights) -> Level:
-        """G, with lambda_max as its level."""
+        """G, with a proved upper bound of lambda_max as its level."""
         return Level(Enclosure(*self._largest(G)), G)
 
     @of_last
@@ -113,7 +117,7 @@ class Budget(ByFormulas):
         return Approximate(found.value * scale, (found.error + 2 * EPS * found.value) * scale)
 
     def exact_distances(self, X: rational.Plane, metric: rational.Squares) -> rational.Distances:
-        """The distances in metric / max(1, spent)."""
+        """The squared distances in metric / max(1, spent), where `spent` is the sum over similar pairs in `metric`."""
         D = X.distances(metric)
         spent = D.total(self.similar, [Fraction(1)] * len(self.similar))
         return rational.Distances(D.D, D.unit / max(Fraction(1), spent))
@@ -138,5 +142,5 @@ class Budget(ByFormulas):
         )
 
     def cost(self, at: Scaled, G: Weights) -> FloatArray | None:
-        """C = s times the sum of X_p over similar pairs, with s = -r(G), so that C - G is psd."""
+        """C = s S with s = -r(G), so that C - G is psd."""
         return -self.bound(G).value * at.total(Weights(self.similar, np.ones(len(self.similar))))

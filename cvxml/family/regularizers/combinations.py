@@ -54,7 +54,7 @@ SHORTER = 1 - 64 * EPS  # factor of the longest multiple of dual variables, to a
 class Combined(SeenBy):
     """A view of points in the metric M (d, d) with weights w (K,).
 
-    The matrix judged is within `error` of it, entry by entry, and the enclosure M contains both.
+    The matrix that is judged differs from M by up to `error` in each entry, and the enclosure M contains both.
 
     A distance then has an error of up to |e|^T error |e|. This is at most sum_k per_k e_k^2,
     per_k = (error u)_k / u_k, for any u > 0. u is the spread of each feature.
@@ -82,7 +82,7 @@ class Combined(SeenBy):
 
 
 class Combinations(ByFormulas):
-    """Base of both regularizers. B (K, d): the vectors b_k as rows."""
+    """Base of the two regularizers of metrics sum_k w_k b_k b_k^T. B (K, d): the vectors b_k as rows."""
 
     def __init__(self, X: FloatArray, B: FloatArray):
         self.X, self.B = X, B
@@ -104,7 +104,7 @@ class Combinations(ByFormulas):
 
     @of_last
     def gains(self, G: Weights) -> Enclosure:
-        """c (K,) with c_k = b_k^T G b_k. The radii also hold if every weight is rounded a few times more."""
+        """The numbers c_k = b_k^T G b_k, (K,). The radii also hold if every weight is rounded a few times more."""
         K, used = len(self.B), np.asarray(G.w != 0)
         w, pairs = G.w[used].astype(float), G.pairs[used]
         sums, size, moved = [np.zeros(K)], np.zeros(K), np.zeros(K)
@@ -121,9 +121,9 @@ class Combinations(ByFormulas):
         return Enclosure(np.sum(sums, axis=0), (rounded + moved) * ROOM + UNDERFLOW)
 
     def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
-        """The combination nearest to A. root (K,): its weights, if they are known.
+        """The combination of the b_k b_k^T that is nearest to A (d, d), in rationals.
 
-        A root (d, r) is ignored.
+        root (K,): its weights, if they are known. A root (d, r) is ignored.
         """
         w = _known(root, len(self.B))
         w = weighted(A, self.B, self.X).w if w is None else w
@@ -135,7 +135,7 @@ class Combinations(ByFormulas):
         return rational.Squares(V, at, distance, fractions(w))
 
     def exact_gains(self, X: rational.Plane, G: Weights) -> list[Fraction]:
-        """c_k as fractions."""
+        """The numbers c_k = b_k^T G b_k as fractions."""
         M, common = X.outer(G.pairs, fractions(G.w))
         return [value / common * scaled(1, 2 * X.at) for value in _exact_forms(self.B, M)]
 
@@ -151,7 +151,7 @@ class SumOfWeights(Combinations):
         return like(at.w, self.beta) * total(at.w)
 
     def conjugate_at(self, image: Any) -> Any:
-        """0, if every c_k <= beta"""
+        """r(G) = 0; the image must have every c_k <= beta, else r(G) would be -inf."""
         return 0
 
     def excess_at(self, at: Any, image: Any) -> Any:
@@ -159,7 +159,7 @@ class SumOfWeights(Combinations):
         return total(at.w * (like(at.w, self.beta, rounded=1) - image))
 
     def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
-        """The best multiple with c_k <= beta for every k."""
+        """The factor t of the dual variables with the best k(t a) and t c_k <= beta for every k."""
         c = self.gains(G)
         most = float(np.max(c.mid + 2 * c.rad))  # twice the error, because a multiple rounds c again
         if not math.isfinite(most):
@@ -170,22 +170,22 @@ class SumOfWeights(Combinations):
         return best(ray.value, min(longest, ray.longest))
 
     def image(self, G: Weights) -> Enclosure:
-        """c. `best_multiple` makes sure that every c_k <= beta."""
+        """The numbers c_k. `best_multiple` makes sure that every c_k <= beta."""
         return self.gains(G)
 
     def bound(self, G: Weights) -> Approximate:
-        """0 if every c_k <= beta is proved, else -inf."""
+        """r(G): 0 if every c_k <= beta is proved, else -inf."""
         c = self.gains(G)
         return Approximate(0.0 if (c.mid + c.rad <= self.beta).all() else -math.inf, 0.0)
 
     def exact_image(self, X: rational.Plane, G: Weights, hint: Any) -> Any:
-        """c if every c_k <= beta, else None."""
+        """The numbers c_k if each is at most beta, else None."""
         c = self.exact_gains(X, G)
         return exact(c) if max(c) <= self.beta else None
 
 
 class Norm(NamedTuple):
-    """N (d, d), s (K,) with s_k = b_k^T N b_k, and c (K,), in numbers of one kind."""
+    """N (d, d), s (K,) with s_k = b_k^T N b_k, and c (K,), all enclosures or all rationals."""
 
     N: Any
     s: Any
@@ -206,7 +206,7 @@ class NormOfCombination(Combinations):
         return total(square(at.M - image.N)) / 2 + total(at.w * (image.s - image.c))
 
     def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
-        """The multiple with the best bound, after subtraction of the error bound."""
+        """The factor t of the dual variables with the best bound, after subtraction of the error bound."""
         return best_of_square(self.bound(G), ray)
 
     def radius(self, gap: float) -> float:
@@ -220,7 +220,7 @@ class NormOfCombination(Combinations):
 
     @of_last
     def image(self, G: Weights) -> Norm:
-        """N, s and c. If no N with s >= c is found, N is inf, and the bound is -inf."""
+        """N, s and c of the module docstring. If no N with s >= c is found, N is inf, and the bound is -inf."""
         c, lengths = self.gains(G), np.sum(self.B**2, axis=1)
         above = np.maximum(c.mid + c.rad, 0.0)
         z = above if is_identity(self.B) else self.proposed(G)
@@ -234,12 +234,12 @@ class NormOfCombination(Combinations):
         return Norm(Enclosure(np.full(N.shape, np.inf)), s, c)
 
     def proposed(self, G: Weights) -> FloatArray:
-        """Approximate weights of the projection of G on the cone."""
+        """Approximate weights (K,) of the projection of G on the cone of all sum_k w_k b_k b_k^T, w >= 0."""
         E = self.X[G.pairs[:, 0]] - self.X[G.pairs[:, 1]]
         return projected(self.B, (E.T @ (E * G.w.astype(float)[:, None])))
 
     def exact_image(self, X: rational.Plane, G: Weights, hint: ArrayLike | None) -> Norm:
-        """N, s and c in rationals. hint: the weights z (K,) of N."""
+        """N, s and c of the module docstring in rationals. hint: the weights z (K,) of N."""
         c = self.exact_gains(X, G)
         V, at = _combination(self.B, self._exact_weights(c, G, hint))
         s = exact(value * scaled(1, at) for value in _exact_forms(self.B, V))
@@ -269,9 +269,9 @@ class NormOfCombination(Combinations):
 
 
 def seen(X: FloatArray, B: FloatArray, w: FloatArray) -> Seen:
-    """The images of X (n, d) under the root of the combination with weights w.
+    """The images of X (n, d) under a root of the combination with weights w (K,), with error bounds.
 
-    The root has the columns sqrt(w_k) b_k.
+    The columns of the root are sqrt(w_k) b_k.
     """
     used = w > 0
     root = np.ascontiguousarray((B[used] * np.sqrt(w[used])[:, None]).T)
@@ -294,20 +294,20 @@ def projected(B: FloatArray, G: FloatArray) -> FloatArray:
 
 
 def _rounded(B: FloatArray, w: FloatArray) -> Enclosure:
-    """sum w b b^T (d, d)."""
+    """sum_k w_k b_k b_k^T (d, d), with an error bound."""
     size = np.abs(B).T @ (np.abs(B) * w[:, None])
     return Enclosure(combined(B, w), (len(B) + 8) * EPS * (size + size.T) / 2 + UNDERFLOW)
 
 
 def _forms(B: FloatArray, N: Enclosure) -> Enclosure:
-    """b_k^T N b_k (K,)."""
+    """The numbers b_k^T N b_k, (K,), with error bounds."""
     size = np.abs(B)
     wide = N.rad + (2 * len(N) + 8) * EPS * np.abs(N.mid)
     return Enclosure(np.sum((B @ N.mid) * B, axis=1), np.sum((size @ wide) * size, axis=1) * ROOM + UNDERFLOW)
 
 
 def _combination(B: FloatArray, w: list[Fraction]) -> tuple[Any, int]:
-    """sum w b b^T as integers and an exponent of two, for weights with powers of two as denominators."""
+    """sum_k w_k b_k b_k^T as integers (d, d) and an exponent of two, for weights with powers of two as denominators."""
     V, at = whole(B)
     low = max((weight.denominator.bit_length() - 1 for weight in w), default=0)
     heavy = [
@@ -317,7 +317,7 @@ def _combination(B: FloatArray, w: list[Fraction]) -> tuple[Any, int]:
 
 
 def _exact_forms(B: FloatArray, M: Any) -> list[Fraction]:
-    """b_k^T M b_k (K,) for integers M (d, d)."""
+    """The numbers b_k^T M b_k, (K,), for integers M (d, d)."""
     V, at = whole(B)
     products = (V * M).tolist()
     values = (
@@ -328,7 +328,7 @@ def _exact_forms(B: FloatArray, M: Any) -> list[Fraction]:
 
 
 def _known(values: ArrayLike | None, count: int) -> FloatArray | None:
-    """Weights (count,), clipped at 0; None if `values` is a matrix or None.
+    """The weights (count,), with negative ones replaced by 0, if `values` has one dimension; else None.
 
     Raises ValueError for another length.
     """

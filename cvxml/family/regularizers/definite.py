@@ -30,13 +30,19 @@ class Definite(NamedTuple):
     own: FloatArray  # (d, d) rounding error of L L^T, and of results computed from L
 
     def log_det(self, error: FloatArray) -> Approximate:
-        """log det T for a T within `error` of S. `error` must be at most the one given to `definite`."""
+        """log det T for every T within `error` of S, as a value with an error bound.
+
+        `error` must be at most the one given to `definite`.
+        """
         logs = np.log(self.L.diagonal() ** 2)
         moved = float(np.sum(self.inverse * (error + self.own))) + 8 * EPS * float(np.abs(logs).sum())
         return Approximate(float(logs.sum()), moved)
 
     def divergence(self, error: FloatArray) -> Approximate:
-        """D_ld(T, I) = tr T - log det T - d, as a sum of nonnegative terms. `error` as in `log_det`."""
+        """D_ld(T, I) = tr T - log det T - d for every T within `error` of S, as a value with an error bound.
+
+        The value is a sum of nonnegative terms. `error` as in `log_det`.
+        """
         value = float(np.sum(log_excess(self.L.diagonal() ** 2)) + np.sum(np.tril(self.L, -1) ** 2))
         moved = float(np.sum(self.from_one * (error + self.own)))
         return Approximate(value, moved + 4 * few(len(self.L)) * value)
@@ -69,7 +75,7 @@ def definite(S: FloatArray, error: FloatArray) -> Definite | None:
 
 
 def few(d: int) -> float:
-    """The error bound of a sum of d products, relative to the sum of their absolute values.
+    """The error bound of a sum of d products in floats, relative to the sum of their absolute values.
 
     It has room for a few more roundings.
     """

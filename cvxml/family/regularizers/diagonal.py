@@ -38,7 +38,7 @@ from cvxml.numbers.sums import Approximate
 class DiagonalFeasibility(BudgetFeasibility):
     """The feasibility of a metric with a budget that must also be diagonal.
 
-    `beyond` is its largest entry off the diagonal, relative to the norm.
+    `beyond` is the largest absolute value of its entries off the diagonal, relative to its norm.
     """
 
     beyond: float = 0.0
@@ -47,7 +47,8 @@ class DiagonalFeasibility(BudgetFeasibility):
     def feasible(self) -> bool:
         """True if the metric is diagonal, psd and within the budget, up to rounding and tolerance.
 
-        The tolerance is `FEASIBILITY_TOL`: of the norm, and of the budget 1.
+        The tolerance is `FEASIBILITY_TOL`: relative to the norm for the first two, and absolute for the sum over
+        similar pairs.
         """
         return self._diagonal and super().feasible
 
@@ -64,10 +65,10 @@ class DiagonalFeasibility(BudgetFeasibility):
 def examine_diagonal(
     A: FloatArray, similar: FloatArray, unit: FloatArray | None = None
 ) -> tuple[MetricWithinBudget, DiagonalFeasibility]:
-    """The judged metric max(diag(A), 0) / max(1, spent) for A (d, d), and the feasibility of A.
+    """The metric max(diag(A), 0) / max(1, spent) that is judged in place of A (d, d), and the feasibility of A.
 
-    Entries off the diagonal are measured in the given units and in those of the features. unit (d,): the units of the
-    features, if known.
+    spent: the sum over similar pairs in max(diag(A), 0). Entries off the diagonal are measured in the given units and
+    in those of the features. unit (d,): the units of the features, if known.
     """
     other = A - np.diag(np.diag(A))
     judged, found = examine_budget(A - other, similar, unit)
@@ -89,7 +90,7 @@ def examine_diagonal(
 
 
 def share_of(part: FloatArray, of: FloatArray) -> float:
-    """The largest entry of `part`, relative to the Frobenius norm of `of`; 0 if `of` is 0."""
+    """The largest absolute value of the entries of `part`, relative to the Frobenius norm of `of`; 0 if `of` is 0."""
     size = float(np.abs(of).max())
     return float(np.abs(part).max() / size / np.linalg.norm(of / size)) if size > 0 else 0.0
 
@@ -114,13 +115,13 @@ class DiagonalBudget(Budget):
         return ""
 
     def judge(self, A: FloatArray) -> JudgedMatrix:
-        """max(diag(A), 0) / max(1, spent)."""
+        """max(diag(A), 0) / max(1, spent), where `spent` is the sum over similar pairs in max(diag(A), 0)."""
         judged, feasibility = examine_diagonal(A, self.E, self.unit)
         return JudgedMatrix(Within(self.apart, judged), feasibility, True)
 
     @of_last
     def _squares(self, pairs: IntArray) -> FloatArray:
-        """Squared differences (p, d) of pairs (p, 2), in units of the features."""
+        """Squared differences (p, d) of the pairs (p, 2) in each feature, in units of the features."""
         squares: FloatArray = (self.apart(pairs) / self.unit) ** 2
         return squares
 
@@ -143,13 +144,13 @@ class DiagonalBudget(Budget):
         return rational.Squares(V, at, root_upward(scaled(sum_of_squares(rest), 2 * low)))
 
     def _exact_level(self, X: rational.Plane, G: Weights, hint: Any) -> Fraction:
-        """max(0, max_k G_kk / S_kk)"""
+        """max(0, max_k G_kk / S_kk) as a fraction. hint: not used."""
         S = X.diagonal(self.similar, [Fraction(1)] * len(self.similar))
         gained = zip(X.diagonal(G.pairs, fractions(G.w)), S, strict=True)
         return max([Fraction(0), *(own / cost for own, cost in gained if cost > 0)])
 
     def cost(self, at: Scaled, G: Weights) -> None:
-        """None: C is unknown."""
+        """None, because no matrix C as in `Priced` is known."""
 
 
 class DiagonalLinear(Linear):
@@ -182,5 +183,5 @@ class DiagonalLinear(Linear):
 
 
 def _diagonal(S: Surplus) -> Surplus:
-    """The diagonal part. Its error is at most that of the whole matrix."""
+    """The diagonal part of Z of a surplus. Its error is at most that of the whole matrix."""
     return S._replace(Z=np.diag(np.diag(S.Z)))

@@ -54,7 +54,7 @@ class Flat(NamedTuple):
 
     @classmethod
     def near(cls, X: FloatArray, A: FloatArray) -> Flat:
-        """The view for A (d, d) that is psd up to rounding."""
+        """The view of the points for A (d, d), which is psd up to rounding."""
         return cls(X, A, _distance_to_square(A))
 
     @property
@@ -81,7 +81,7 @@ class Flat(NamedTuple):
 
 
 class Split(NamedTuple):
-    """G = Q - S with S psd: Q is close to P_+(G) and S to P_+(-G). Both are matrices (d, d) of numbers of one kind."""
+    """G = Q - S with S psd: Q is close to P_+(G), and S to P_+(-G). Both (d, d) are enclosures, or both rationals."""
 
     Q: Any
     S: Any
@@ -107,14 +107,14 @@ class Frobenius(ByFormulas):
         return np.ones((len(pairs), 1))
 
     def judge(self, A: FloatArray) -> JudgedMatrix:
-        """P_+(A). A matrix that is psd up to rounding is kept, and its rounding error is bounded."""
+        """The projection P_+(A). A matrix that is psd up to rounding is kept, and its rounding error is bounded."""
         with np.errstate(over="ignore", invalid="ignore"):
             psd, feasibility = examine(A, self.X if self.features else None)
             view = Flat.near(self.unit, psd * self.scale**2)
         return JudgedMatrix(view, feasibility, bool(np.isfinite(view.error).all()), not psd.any())
 
     def _lam(self, x: Any, rounded: int = 0) -> Any:
-        """lam as a number of the kind of x. Enclosures are in the units of this class, rationals in those of X."""
+        """lam as a number of the kind of x: for enclosures in the units of this class, for rationals in those of X."""
         return like(x, self.lam if is_exact(x) else self.weight, rounded)
 
     def value_at(self, at: Any) -> Any:
@@ -132,11 +132,11 @@ class Frobenius(ByFormulas):
         return total(lam * apart * apart) / 2 + total(at.M * image.S)
 
     def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
-        """The multiple with the best bound, after subtraction of the error bound."""
+        """The factor t of the dual variables with the best bound, after subtraction of the error bound."""
         return best_of_square(self.bound(G), ray)
 
     def reached(self, G: Weights) -> tuple[FloatArray, float]:
-        """The minimizer Q / lam of R(M) - <M, G>, and a bound of its error in norm."""
+        """The minimizer Q / lam of R(M) - <M, G> over psd M, and a bound of its error in norm. Q is near P_+(G)."""
         Q = self.image(G).Q
         unit = self.weight * self.scale**2
         return Q.mid / unit, ROOM * float(np.linalg.norm(Q.rad) + EPS * np.linalg.norm(Q.mid)) / unit
@@ -154,7 +154,7 @@ class Frobenius(ByFormulas):
 
     @of_last
     def image(self, G: Weights) -> Split:
-        """The split of G, in the units of this class."""
+        """The split G = Q - S in enclosures, in the units of this class."""
         M = weighted_sum(self.unit, G)
         values, vectors = np.linalg.eigh(M.mid)
         found = split(M, vectors * np.sqrt(np.maximum(-values, 0.0)))
@@ -163,7 +163,7 @@ class Frobenius(ByFormulas):
         return found
 
     def exact_image(self, X: rational.Plane, G: Weights, hint: ArrayLike | None) -> Split:
-        """The split of G in the units of X, with Q = 0 if -G is psd. hint: L (d, r)."""
+        """The split G = Q - S in the units of X, with Q = 0 if -G is psd. hint: L (d, r) with S near L L^T."""
         M, common = X.outer(G.pairs, fractions(G.w))
         numbers = rational.matrix(M, scaled(1, 2 * X.at) / common)
         if sum(int(M[k, k]) for k in range(M.nrows())) <= 0 and is_psd(-M):
@@ -179,14 +179,14 @@ class Frobenius(ByFormulas):
 
 
 def split(G: Any, L: FloatArray) -> Split:
-    """The split of a matrix G (d, d) of numbers with S = L L^T, for L (d, r)."""
+    """The split G = Q - S of a matrix G (d, d) of numbers of one kind, with S = L L^T for L (d, r)."""
     root = like(G, L)
     S = matmul(root, root.T)
     return Split(G + S, S)
 
 
 def weighted_sum(X: FloatArray, G: Weights) -> Enclosure:
-    """sum_p w_p X_p (d, d). The enclosure also holds if every weight is rounded a few times more.
+    """The matrix sum_p w_p X_p (d, d). The enclosure also holds if every weight is rounded a few times more.
 
     A sum of m products has an error of at most m eps/2 times the sum of their absolute values, in any order.
     """
@@ -198,7 +198,7 @@ def weighted_sum(X: FloatArray, G: Weights) -> Enclosure:
 
 
 def missing(M: Any, common: int, at: int) -> FloatArray:
-    """L (d, d) with G + L L^T close to P_+(G), for G = M 2^at / common with integers M."""
+    """A matrix L (d, d) of floats with G + L L^T close to P_+(G), for G = M 2^at / common with integers M."""
     shift = common.bit_length() - 1  # 2^shift <= common < 2^(shift + 1)
     return missing_to_psd(M, at - shift) / math.sqrt(Fraction(common, 1 << shift))
 
@@ -224,7 +224,7 @@ def _distance_to_square(A: FloatArray) -> FloatArray:
 
 
 def _error_in_units(A: FloatArray, unit: FloatArray) -> FloatArray:
-    """The bound of `_distance_to_square`, with the eigenvectors of A in units (d,)."""
+    """The bound of `_distance_to_square` if the eigenvectors of A are computed in the units `unit` (d,)."""
     values, vectors = np.linalg.eigh(A / unit / unit[:, None])
     R = unit[:, None] * vectors * np.sqrt(np.maximum(values, 0))
     square = R @ R.T

@@ -1,4 +1,4 @@
-"""The linear regularizer <C, M>."""
+"""The linear regularizer <C, M>, C = sum_p w_p X_p over pairs p, w > 0. T is a basis of the range of C."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from cvxml.numbers.rounding import (
 
 
 class Linear(ByFormulas):
-    """R(M) = <C, M> for C = sum_p w_p X_p, w > 0.
+    """R(M) = <C, M> for C = sum_p w_p X_p, w > 0, over the pairs p of `C`.
 
     what: the subject of messages, for example "targets differ from their points".
     """
@@ -55,7 +55,7 @@ class Linear(ByFormulas):
         return self.ground.undecided
 
     def judge(self, A: FloatArray) -> JudgedMatrix:
-        """P_+(A). A matrix that is psd up to rounding is kept, and its rounding error is bounded."""
+        """The projection P_+(A). A matrix that is psd up to rounding is kept, and its rounding error is bounded."""
         psd, feasibility = examine(A, self.X)
         with np.errstate(over="ignore", invalid="ignore"):
             sight = seen(self.X, A / 2 + A.T / 2 if feasibility.exact else psd)
@@ -67,7 +67,7 @@ class Linear(ByFormulas):
         return product(at, self.C)
 
     def conjugate_at(self, image: Weights) -> Any:
-        """0, if the image is psd"""
+        """r(G) = 0; the image C - G must be psd, else r(G) would be -inf."""
         return 0
 
     def excess_at(self, at: Any, image: Weights) -> Any:
@@ -75,10 +75,10 @@ class Linear(ByFormulas):
         return product(at, image)
 
     def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
-        """The best multiple that keeps C - G psd.
+        """The factor t of the dual variables with the best bound k(t a) among those with C - t G psd; 0 without one.
 
-        C is definite on its range, and T is a basis of the range. So C - G is psd if T^T (C - G) T is psd. Every
-        multiple up to the least eigenvalue of T^T C T, divided by the largest of T^T G T, is feasible.
+        C is definite on its range, and T is a basis of the range. So C - t G is psd if T^T (C - t G) T is psd. Every
+        t up to the least eigenvalue of T^T C T, divided by the largest of T^T G T, is feasible.
         """
         at = self.ground
         if at.undecided:
@@ -100,15 +100,15 @@ class Linear(ByFormulas):
         return self._on_ground(self.image(G))
 
     def _on_ground(self, G: Weights) -> Surplus:
-        """T^T G T"""
+        """T^T G T, with an error bound."""
         return Surplus(*squares_of_pairs(self.ground.images, G.pairs, G.w))
 
     def image(self, G: Weights) -> Weights:
-        """C - G. `best_multiple` makes sure that it is psd."""
+        """C - G as weights on pairs. `best_multiple` makes sure that it is psd."""
         return Weights(np.concatenate([self.C.pairs, G.pairs]), np.concatenate([self.C.w, -G.w]))
 
     def exact_image(self, X: rational.Plane, G: Weights, hint: Any) -> Weights | None:
-        """C - G if it is psd, else None."""
+        """C - G as weights on pairs if it is psd, else None."""
         left = self.image(G)
         return left if X.psd(left.pairs, fractions(left.w)) else None
 

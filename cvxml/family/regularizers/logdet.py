@@ -46,7 +46,10 @@ from cvxml.numbers.sums import Approximate
 BLOCK = 1024  # pairs summed at a time; rounding grows with the number of terms of a sum
 LONGEST = 1e200  # largest multiple of dual variables
 UNKNOWN = Approximate(0.0, math.inf)
-PRIOR = "the prior is so close to singular that double precision proves no bound"
+PRIOR = (
+    "the prior is so close to singular that double precision proves no bound; rescale the features, or give a prior "
+    "with a smaller condition number"
+)
 SMALL_GAP = 1e-11  # up to this gap, the starting value of `distance` is accurate enough
 HUGE = 1e150  # a metric larger than this, relative to the prior, counts as having an infinite R
 METRIC = "relative to the prior, the metric is so close to singular that double precision cannot compute its objective"
@@ -95,7 +98,7 @@ class LogDet(Everywhere):
         return "" if self.beyond < 0.5 else PRIOR
 
     def judge(self, A: FloatArray) -> JudgedMatrix:
-        """P_+(A). If it is singular, R is infinite. Singularity is decided in rationals."""
+        """The projection P_+(A). If it is singular, R is infinite. Singularity is decided in rationals."""
         psd, feasibility = examine(A, self.X)
         with np.errstate(all="ignore"):  # a huge metric may overflow
             K = self.inverse @ psd @ self.inverse.T
@@ -112,7 +115,7 @@ class LogDet(Everywhere):
         )
 
     def value(self, view: Positive) -> Approximate:
-        """D_ld(K, I); the error bound includes the rounding of the prior."""
+        """R(M) = D_ld(K, I); the error bound includes the rounding of the prior."""
         (K, error), known = _of(view)
         own = known.divergence(error)
         if self.undecided:
@@ -126,9 +129,9 @@ class LogDet(Everywhere):
         """None: `best_multiple` makes sure that P - G is positive definite."""
 
     def best_multiple(self, G: Weights, ray: ConjugateOnRay) -> float:
-        """The best multiple with P - G proved positive definite.
+        """The factor t of the dual variables with the best bound for which P - t G is proved positive definite.
 
-        0 if its bound would be below the bound 0 of zero dual variables.
+        0 if this bound is below that of zero dual variables, which is 0.
         """
         of_G = self._image(G)
         if self.undecided or not (np.isfinite(of_G.at).all() and of_G.at.any()):
@@ -150,7 +153,7 @@ class LogDet(Everywhere):
         return 0.0
 
     def bound(self, G: Weights) -> Approximate:
-        """log det Z."""
+        """r(G) = log det Z, with an error bound."""
         if not G.w.any():
             return Approximate(0.0, 0.0)
         (_, error), known = self._left(self._image(G))
@@ -161,7 +164,7 @@ class LogDet(Everywhere):
         return Approximate(own.value, own.error + float(beside))
 
     def excess(self, view: Positive, G: Weights) -> Approximate:
-        """D_ld(L^T Z L, I). The error bound covers K = L (I + F) L^T for the rounding F."""
+        """The excess D_ld(L^T Z L, I). The error bound covers K = L (I + F) L^T for the rounding F."""
         (K, K_error), known = _of(view)
         (Z, error), left = self._left(self._image(G))
         if left is None:
@@ -199,18 +202,18 @@ class LogDet(Everywhere):
         return Known((W + W.T) / 2, terms * EPS * unsigned)
 
     def _left(self, image: Known) -> tuple[Known, Definite | None]:
-        """Z, and its bounds if it is proved positive definite including all rounding, also that of the prior."""
+        """Z = I - C^T G C, and its `Definite`, or None if rounding, also that of the prior, may make Z indefinite."""
         Z, error = np.eye(len(self.C)) - image.at, image.error
         error = error + 2 * EPS * np.abs(Z)
         return Known(Z, error), None if self.undecided else definite(Z, error + self._beside())
 
     def _beside(self) -> FloatArray:
-        """An upper bound of |(I + E)^-1 - I|."""
+        """An entrywise upper bound of |(I + E)^-1 - I|, for the rounding E of the prior."""
         beside: FloatArray = self.E + self.beyond**2 / (1 - self.beyond)
         return beside
 
     def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
-        """The psd matrix that is judged. Raises SingularMetric if it is singular."""
+        """The psd matrix of rationals that is judged in place of A (d, d). Raises SingularMetric if it is singular."""
         metric = rational.judged(A, root)
         if int(metric.V.det()) == 0:
             raise SingularMetric("the metric is singular, so its log det divergence is infinite")
@@ -220,7 +223,7 @@ class LogDet(Everywhere):
         return X.distances(metric)
 
     def exact_value(self, metric: rational.Squares, D: rational.Distances) -> Any:
-        """tr(A_0^-1 M) - log det(A_0^-1 M) - d, as a ball."""
+        """R(M) = tr(A_0^-1 M) - log det(A_0^-1 M) - d, as a ball."""
         prior, at = whole(self.prior)
         d, power = len(self.prior), metric.at - at
         product = prior.inv() * metric.V
@@ -229,7 +232,7 @@ class LogDet(Everywhere):
         return ball(trace, power) - d - log_det - d * power * ball(2).log()
 
     def exact_bound(self, X: rational.Plane, G: Weights, hint: Any = None) -> Any:
-        """log det(A_0 - A_0 G A_0) - log det A_0, as a ball; None if P - G is not positive definite.
+        """r(G) = log det(A_0 - A_0 G A_0) - log det A_0, as a ball; None if P - G is not positive definite.
 
         The first matrix is A_0 (P - G) A_0, which is positive definite if and only if P - G is.
         """
@@ -249,7 +252,7 @@ class LogDet(Everywhere):
         return logs + d * (low - at) * ball(2).log()
 
     def second_derivative(self, at: Scaled) -> FloatArray | None:
-        """The map S -> M^-1 S M^-1, or None if M is singular."""
+        """The second derivative of R at M: the map S -> M^-1 S M^-1 on vectors svec; None if M is singular."""
         try:
             return congruence(np.asarray(np.linalg.inv(at.A), dtype=np.float64))
         except np.linalg.LinAlgError:

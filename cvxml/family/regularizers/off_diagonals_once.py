@@ -1,7 +1,8 @@
 """A misreading of lam/2 ||M||^2: each pair of entries M_ij, M_ji counts once instead of twice.
 
-    min_{M psd}  lam/2 sum_{i <= j} M_ij^2  +  sum_t phi(v_t),     v_t = <M, H_t>.
+    min_{M psd}  lam/2 sum_{i <= j} M_ij^2  +  sum_t phi(v_t),     v_t = <M, H_t>,
 
+with H_t = X_il - X_ij for the triplet t = (i, j, l), so that v_t is a difference of squared distances.
 Here phi is a hinge c [1 - v]_+, or a hinge of weight c = 1 that is rounded over a width.
 
 Bound. For dual variables 0 <= a <= c, G = sum_t a_t H_t and any psd S,
@@ -35,9 +36,11 @@ MAX_TRIPLETS = 2_000  # with more triplets at the margin, the misreading is not 
 
 
 def left(question: Question, given: Compared, lam: float, c: float, width: float = 0.0) -> float:
-    """A proved upper bound of the gap in this misreading, relative to the regularizer lam/2 sum_{i <= j} M_ij^2.
+    """A proved upper bound of the gap of the metric in this misreading, relative to lam/2 sum_{i <= j} M_ij^2.
 
-    inf if there is no proof: for an infeasible metric, no triplets, too many at the margin, or too much rounding.
+    question: the metric and the tolerance. given: the points and triplets. lam, c, width: those of the module
+    docstring. Returns inf if there is no proof: for an infeasible metric, no triplets, too many at the margin, or too
+    much rounding.
     """
     s = unit_scale(given.X)
     X, M = given.X / s, question.metric * s**2
@@ -52,7 +55,7 @@ def left(question: Question, given: Compared, lam: float, c: float, width: float
         return math.inf
 
     def of_duals(rows: np.ndarray) -> Enclosure:
-        """G of these triplets."""
+        """The part of G that is due to the triplets in `rows`, a mask (t,)."""
         return weighted_sum(
             X, Weights(np.concatenate([far[rows], near[rows]]), np.concatenate([a[rows], -a[rows]]))
         )
@@ -75,14 +78,17 @@ def left(question: Question, given: Compared, lam: float, c: float, width: float
 
 
 def _duals(v: FloatArray, c: float, width: float) -> tuple[FloatArray, np.ndarray]:
-    """The dual variables (t,) that follow from v (t,), and a mask of those that are still to be fitted."""
+    """The dual variables a (t,) that follow from v (t,), and a mask (t,) of those that `_fitted` has to replace."""
     if width > 0:
         return np.clip((1 - v) / width, 0.0, 1.0), np.zeros(len(v), dtype=bool)
     return np.where(v < 1, c, 0.0), np.abs(1 - v) <= AT_THE_MARGIN
 
 
 def _fitted(rest: FloatArray, far: FloatArray, near: FloatArray, M: FloatArray, c: float) -> FloatArray:
-    """Dual variables a (t,) in [0, c] that minimize || sum_t a_t H_t M - rest ||."""
+    """Dual variables a (t,) in [0, c] that minimize || sum_t a_t H_t M - rest ||.
+
+    far, near (t, d): the differences x_i - x_l and x_i - x_j of the triplets.
+    """
     from scipy.optimize import lsq_linear  # takes a tenth of a second to load
 
     H = np.einsum("ta,tb->tab", far, far @ M) - np.einsum("ta,tb->tab", near, near @ M)

@@ -44,7 +44,7 @@ class Trace(Linear):
 
     @cached_property
     def ground(self) -> Ground:
-        """The features divided by sqrt v, so that v I becomes the identity up to rounding.
+        """The span of all features with the basis T = I / sqrt v, so that T^T (v I) T is the identity up to rounding.
 
         All points have one label.
         """
@@ -62,7 +62,7 @@ class Trace(Linear):
         return like(at.trace, self.v) * at.trace
 
     def conjugate_at(self, image: Weights) -> Any:
-        """0, if v I - G is psd"""
+        """r(G) = 0; v I - G must be psd, else r(G) would be -inf."""
         return 0
 
     def excess_at(self, at: Any, image: Weights) -> Any:
@@ -70,16 +70,16 @@ class Trace(Linear):
         return self.value_at(at) - product(at, image)
 
     def surplus(self, G: Weights) -> Surplus:
-        """I - G / v. Its error bound also holds if every dual variable is rounded a few times more."""
+        """I - G / v, which must be psd. The error bound also holds if each dual variable is rounded a few times."""
         own, error = self._on_ground(G)
         return Surplus(self.ground.least * np.eye(len(own)) - own, error + 4 * EPS * float(np.abs(own).max()))
 
     def image(self, G: Weights) -> Weights:
-        """G. `best_multiple` makes sure that v I - G is psd."""
+        """G itself. `best_multiple` makes sure that v I - G is psd."""
         return G
 
     def exact_image(self, X: rational.Plane, G: Weights, hint: Any) -> Weights | None:
-        """G if v I - G is psd, else None."""
+        """G itself if v I - G is psd, else None."""
         pulled, common = X.outer(G.pairs, fractions(G.w))
         level = Fraction(self.v) * common / scaled(1, 2 * X.at)
         d = pulled.nrows()
@@ -87,5 +87,5 @@ class Trace(Linear):
         return G if is_psd(one * level.numerator - pulled * level.denominator) else None
 
     def cost(self, at: Scaled, G: Weights) -> FloatArray:
-        """v I"""
+        """The matrix C = v I, in the units of `at`."""
         return float(self.v) * np.diag(1 / at.spread**2)

@@ -1,7 +1,8 @@
 """Rows of a loss: v_t = sum_p B_tp D_p over pairs p = (i, j) of points, where D_p is a squared distance in a metric.
 
-Each row has an integer key. Dual variables are given for some rows by their keys; all other rows have the dual
-variable 0.
+B_tp are constants: for example 1 and -1 for D_il - D_ij. X_p = (x_i - x_j)(x_i - x_j)^T, so D_p = <M, X_p> for the
+metric M. Each row has an integer key. Dual variables are given for some rows by their keys; all other rows have the
+dual variable 0.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class Weights(NamedTuple):
 
 
 def places(keys: IntArray, wanted: IntArray) -> tuple[IntArray, Any]:
-    """Return the place of each number of `wanted` (m,) among distinct `keys` (t,), and a mask (m,) of those found."""
+    """Return the place of each of `wanted` (m,) in the distinct `keys` (t,), and a mask (m,) of those found."""
     if len(keys) == 0:
         return np.zeros(len(wanted), dtype=np.intp), np.zeros(len(wanted), dtype=bool)
     order = np.argsort(keys)
@@ -46,7 +47,7 @@ def places(keys: IntArray, wanted: IntArray) -> tuple[IntArray, Any]:
 
 
 def joined(parts: Sequence[Weights]) -> Weights:
-    """The weights of the sum of several such matrices."""
+    """The weights on pairs of the sum of several matrices."""
     if len(parts) == 1:
         return parts[0]
     return Weights(np.concatenate([G.pairs for G in parts]), np.concatenate([G.w for G in parts]))
@@ -74,7 +75,7 @@ class Entries(NamedTuple):
 
 
 class View(Protocol):
-    """The points under a metric."""
+    """The points under a metric: a view computes distances in it, with error bounds."""
 
     def pairs(self, index: IntArray) -> Distances:
         """Squared distances of the pairs (p, 2), with their error bounds."""
@@ -84,7 +85,7 @@ class WideView(View, Protocol):
     """A view for rows that need the distances from a point to all points."""
 
     def products(self) -> Products:
-        """Squared distances of all pairs of points, as products."""
+        """Squared distances of all pairs of points, in a form that computes blocks of them by products of matrices."""
 
     def from_points(self, i: IntArray) -> Distances:
         """Squared distances from the points i (m,) to all points, (m, n).
@@ -103,13 +104,16 @@ class Rows(Protocol):
         """
 
     def weights(self, duals: Duals) -> Weights:
-        """G = sum_t a_t V_t, V_t = sum_p B_tp X_p."""
+        """The matrix G = sum_t a_t V_t, V_t = sum_p B_tp X_p, as weights on pairs."""
 
     def within_span(self, labels: IntArray, duals: Duals) -> Duals:
-        """The dual variables without the rows that have a pair with two different labels. labels: (n,)."""
+        """Drop the rows that have a pair of two points with different labels (n,)."""
 
     def exactly(self, D: Sequence[Sequence[int]]) -> Iterator[int | Fraction]:
-        """v of all rows, from the squared distances of all pairs of points as integers. The unit is left out."""
+        """The values v of all rows, in order.
+
+        D (n, n): the squared distances of all pairs of points, as integers in some unit. v is in the same unit.
+        """
 
 
 @runtime_checkable
@@ -117,27 +121,27 @@ class WithEntries(Protocol):
     """Rows with entries that can be listed row by row."""
 
     def entries(self, key: IntArray) -> Entries:
-        """The entries of B for these rows, in their order."""
+        """The nonzero entries of B for the rows with these keys, row by row."""
 
 
 class MarginRows(Rows, WithEntries, Protocol):
-    """Rows for solvers that add rows one by one. z (n, r): images of the points; v comes from their distances."""
+    """Rows for solvers that add rows one by one. They take images z (n, r) of the points, and compute v from these."""
 
     def within(self, labels: IntArray, key: IntArray) -> Any:
-        """For each row named: True if both points of every pair have the same label (n,)."""
+        """For the row of each key: True if the two points of each of its pairs have the same label (n,)."""
 
     def margins(self, z: FloatArray, key: IntArray) -> FloatArray:
-        """v of the rows named."""
+        """The values v (t,) of the rows with these keys (t,)."""
 
     def near(self, z: FloatArray, below: float) -> tuple[IntArray, FloatArray]:
-        """Keys and v of all rows with v < below."""
+        """The keys and the values v of all rows with v < below."""
 
     @property
     def size(self) -> int:
         """An estimate of the work of one pass over all rows."""
 
     def sample(self, every: int) -> Self:
-        """About every `every`-th row, evenly spread. Keys are those of the sample."""
+        """About every `every`-th row, evenly spread. The keys are those of the new object."""
 
 
 class Nearest(MarginRows, Protocol):
@@ -167,7 +171,7 @@ class Plain(NamedTuple):
 
 
 def between(z: FloatArray, i: Any, k: Any) -> FloatArray:
-    """Squared distances (t,) between the images i and k (t,). Works on some pairs at a time."""
+    """Squared distances (t,) between z_i and z_k for the indices i (t,) and k (t,). Works on some pairs at a time."""
     D = np.empty(len(i))
     for first in watched(range(0, len(i), BLOCK // 8)):
         some = slice(first, first + BLOCK // 8)

@@ -38,7 +38,7 @@ class ByPoint(NamedTuple):
             yield Block(D, error, a[groups], groups)
 
     def weights(self, duals: Duals) -> Weights:
-        """sum a_ik X_ik, with the weights a_ik + a_ki on the pairs i < k."""
+        """The matrix sum a_ik X_ik as weights on pairs: a_ik + a_ki on the pair i < k."""
         both = np.zeros((self.n, self.n), dtype=duals.a.dtype)
         both[self.points] = self.table(duals)
         both = both + both.T
@@ -46,10 +46,7 @@ class ByPoint(NamedTuple):
         return Weights(pairs, both[pairs[:, 0], pairs[:, 1]])
 
     def within_span(self, labels: IntArray, duals: Duals) -> Duals:
-        """Rows with two different labels get -inf, which LogSumExp.to_domain turns into 0.
-
-        All rows are returned.
-        """
+        """All rows; those of a pair with two different labels get -inf, which LogSumExp.to_domain turns into 0."""
         inside = labels[self.points][:, None] == labels
         return self.duals(np.where(inside, self.table(duals), -np.inf))
 

@@ -38,13 +38,13 @@ class PairRows(NamedTuple):
             yield Block(D / self.unit, (error + 2 * EPS * np.abs(D)) / self.unit, a)
 
     def weights(self, duals: Duals) -> Weights:
-        """sum_t a_t X_t / unit."""
+        """The matrix sum_t a_t X_t / unit as weights on pairs."""
         return Weights(self._pairs_of(duals.key), duals.a if self.unit == 1 else duals.a / self.unit)
 
     def _pairs_of(self, key: IntArray) -> IntArray:
         """The pairs (t, 2) of these keys.
 
-        All keys in order give the list object itself, because a regularizer may have cached results for it.
+        For all keys in order this is the list itself, because a regularizer may have cached results for that object.
         """
         whole = len(key) == len(self.listed) and bool((key[1:] > key[:-1]).all())
         return self.listed if whole else self.listed[key]

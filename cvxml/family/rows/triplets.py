@@ -29,7 +29,7 @@ from cvxml.family.rows.base import (
 
 
 def triplet_entries(i: IntArray, j: IntArray, l: IntArray) -> Entries:
-    """The entries of v = D_il - D_ij for triplets; i, j, l (t,)."""
+    """The nonzero entries of B in v = D_il - D_ij for triplets; i, j, l (t,)."""
     t = np.arange(len(i))
     pairs = np.stack([np.concatenate([i, i]), np.concatenate([l, j])], axis=1)
     return Entries(np.concatenate([t, t]), pairs, np.repeat([1.0, -1.0], len(i)))
@@ -42,7 +42,7 @@ class Triplets(NamedTuple):
     impostors: Any  # (p, n) True where the point l is an impostor of the target
 
     def blocks(self, view: WideView, duals: Duals, kept: float = math.inf) -> Iterator[Block]:
-        """First the rows with v < kept, some points at a time; then the other rows with a dual variable."""
+        """First the rows with v < kept, for some points at a time; then the other rows that have a dual variable."""
         order = np.argsort(duals.key)
         priced, a = duals.key[order], duals.a[order]
         away = np.ones(len(priced), dtype=bool)
@@ -93,15 +93,15 @@ class Triplets(NamedTuple):
             yield from found
 
     def named(self, duals: Duals) -> IntArray:
-        """The triplets (t, 3) of i, j, l of these dual variables."""
+        """The triplets i, j, l, (t, 3), of the keys of these dual variables."""
         row, l = np.divmod(duals.key, self.impostors.shape[1])
         return np.concatenate([self.targets[row], l[:, None]], axis=1)
 
     def read(self, dual: Mapping[str, Any]) -> Duals:
-        """The positive dual variables "price" (t,) of "triplets" (t, 3) with entries i, j, l.
+        """Read the positive dual variables "price" (t,) of "triplets" (t, 3), with entries i, j, l, from `dual`.
 
-        Triplets that are not rows are dropped, and repeated triplets are added up. Raises ValueError if keys are
-        missing, shapes do not match, or a point is outside 0..n - 1.
+        Triplets that are not rows are dropped, and the dual variables of repeated triplets are added up. Raises
+        ValueError if keys are missing, shapes do not match, or a point is outside 0..n - 1.
         """
         n = self.impostors.shape[1]
         price, triplets = indexed_dual(dual, "price", "triplets", (n, n, n))
@@ -113,7 +113,7 @@ class Triplets(NamedTuple):
         return Duals(summed.astype(np.float64), key)
 
     def weights(self, duals: Duals) -> Weights:
-        """sum_t a_t (X_il - X_ij)."""
+        """The matrix sum_t a_t (X_il - X_ij) as weights on pairs."""
         triplets = self.named(duals)
         return Weights(
             np.concatenate([triplets[:, [0, 2]], triplets[:, :2]]), np.concatenate([duals.a, -duals.a])
@@ -128,7 +128,7 @@ class Triplets(NamedTuple):
             yield from (D[i][l] - D[i][j] for l in np.flatnonzero(counts).tolist())
 
     def within(self, labels: IntArray, key: IntArray) -> Any:
-        """For each row named: True if l has the label of i. A target always has the label of its point."""
+        """For the row of each key: True if l has the label of i. A target always has the label of its point."""
         row, l = np.divmod(key, self.impostors.shape[1])
         return labels[self.targets[row, 0]] == labels[l]
 
@@ -148,7 +148,7 @@ class Triplets(NamedTuple):
         return len(self.targets)
 
     def sample(self, every: int, first: int = 0) -> Triplets:
-        """All rows of every `every`-th point, from the point number `first` on."""
+        """The object with all rows of every `every`-th point only, from the point number `first` on."""
         points = np.unique(self.targets[:, 0])[first::every]
         rows = np.isin(self.targets[:, 0], points)
         some = self.impostors.of(rows) if isinstance(self.impostors, OtherClasses) else self.impostors[rows]

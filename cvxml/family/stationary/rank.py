@@ -29,7 +29,7 @@ class RankFeasibility(Feasibility):
 
     @property
     def nearest(self) -> str:
-        """The set of allowed metrics, in words.
+        """The set of allowed metrics, in words, for example "a psd matrix of rank 2".
 
         It names the rank only if the rank is too large. Then the distance is to the metric that is judged.
         """
@@ -47,7 +47,7 @@ class RankFeasibility(Feasibility):
 
 
 def examine_rank(Q: FloatArray, m: int, at: Coordinates) -> tuple[FloatArray, Feasibility]:
-    """The nearest metric of rank at most m (r, r), in the coordinates `at`, and the feasibility of Q (d, d)."""
+    """The nearest metric of rank at most m, (r, r) in the coordinates `at`, and the feasibility of Q (d, d)."""
     found = examine(Q, at.Y @ at.back.T)[1]
     values, vectors = np.linalg.eigh(at.inside(Q))
     values = np.maximum(values, 0)

@@ -1,8 +1,8 @@
 """How far A^T A is from a stationary point of a function F, in balls (core/balls.py).
 
-dF/dQ, Q = A^T A, must be a weighted sum of X_ij. With unit covariance C of the points and G = dF/dQ: |A|^2 = tr QC
-and |dF/dA|^2 = 4 tr QG C^-1 G. If features depend on each other, C is the covariance of a basis of the features,
-found by exact ranks.
+A (m, d) is a linear map, Q = A^T A its metric, and X_ij = (x_i - x_j)(x_i - x_j)^T. dF/dQ must be a weighted sum of
+X_ij. With unit covariance C of the points and G = dF/dQ: |A|^2 = tr QC and |dF/dA|^2 = 4 tr QG C^-1 G. If features
+depend on each other, C is the covariance of a basis of the features, found by exact ranks.
 
 A step of A may have the length max(|A|, 1). If fewer than m rows of A are used, a free row may become a row of that
 length. To first order, such a step decreases F by at most max(gradient, free).
@@ -35,7 +35,7 @@ CLOSE, ROUNDING = 10**9, 1 << 46
 
 
 class FirstOrder(NamedTuple):
-    """First-order quantities of F at a metric: three balls, and a float."""
+    """First-order quantities of F at a metric: |A|^2, |dF/dA|^2 and dF(tA)/dt as balls, and the gain by a free row."""
 
     length: Any  # |A|^2
     gradient: Any  # |dF/dA|^2
@@ -44,9 +44,9 @@ class FirstOrder(NamedTuple):
 
 
 def first_order(points: tuple[Any, int], Q: Squares, weights: Any, m: int) -> FirstOrder:
-    """The first-order quantities at the metric Q, at the present precision of balls.
+    """The first-order quantities of F at the metric Q, at the present precision of balls.
 
-    points (n, d): integers times 2^exponent. weights (n, n): balls, with G = sum weights_ij X_ij.
+    points (n, d): integers times 2^exponent. weights (n, n): balls, with G = dF/dQ = sum weights_ij X_ij.
     m: the number of rows of A.
     """
     arb, arb_mat, n = flint().arb, flint().arb_mat, points[0].nrows()
@@ -65,7 +65,7 @@ def first_order(points: tuple[Any, int], Q: Squares, weights: Any, m: int) -> Fi
 
 
 def laplacian(weights: Any) -> Any:
-    """sum weights_ij (e_i - e_j)(e_i - e_j)^T, (n, n), as balls."""
+    """The matrix sum_ij weights_ij (e_i - e_j)(e_i - e_j)^T, (n, n), for unit vectors e_i, as balls."""
     n = weights.nrows()
     both = weights + weights.transpose()
     sums = both * flint().arb_mat(n, 1, [1] * n)
@@ -75,9 +75,9 @@ def laplacian(weights: Any) -> Any:
 
 
 def nearest(row: Sequence[int], i: int, largest: int) -> list[int]:
-    """The points nearest to i, including ties up to rounding.
+    """The points nearest to point i, including ties up to rounding.
 
-    row: integer distances from i to all points. largest: the largest of all distances.
+    row: integer distances from i to all points. largest: the largest distance of any two points.
     """
     least = min(D for k, D in enumerate(row) if k != i)
     near = least + max(least // CLOSE, largest // ROUNDING)
@@ -85,10 +85,11 @@ def nearest(row: Sequence[int], i: int, largest: int) -> list[int]:
 
 
 def turns(D: list[list[int]], unit: int, weights: Any) -> Any:
-    """The sum of the absolute values of the terms of the derivative of F along multiples of A.
+    """The sum of the absolute values of the terms of dF(tA)/dt at t = 1.
 
-    If |A| < 1, it is divided by |A|^2, so that it belongs to |A| = 1. In each row, the smallest distance is
-    subtracted first. D: integer distances, times 2^unit.
+    If |A| < 1, it is divided by |A|^2, so that it belongs to |A| = 1. In each row of D, the smallest distance is
+    subtracted first. D (n, n): squared distances as integers, which are multiplied by 2^unit. weights: as in
+    `first_order`.
     """
     n, parts = len(D), []
     for i, row in watched(enumerate(D)):
@@ -124,19 +125,23 @@ def interval(
 ) -> Exact:
     """The interval of the first-order step at M M^T, which stands for Q (d, d).
 
-    left: the result of `won_at_most`. Raises ValueError if it is infinite.
+    Its ends are the objective minus the largest decrease, and the objective. objective: a ball. left: the result of
+    `won_at_most`. scale: of the gap. Raises ValueError if `left` is infinite.
     """
     if math.isinf(max(left)):
-        raise ValueError("no bound is proved for the gain of a free row: scale the features")
+        raise ValueError(
+            "no bound is proved for the gain of a step that adds a row to A: standardize the features, or divide the "
+            "metric by a number if it is very large"
+        )
     low, high = ends(objective)
     bound = low - Fraction(max(left))
     return Exact(bound, high, distance_to_square(Q, M), scale, of_step=True, step="first-order step")
 
 
 def root_of_rank(Q: FloatArray, m: int, at: Coordinates, root: ArrayLike | None = None) -> FloatArray:
-    """M (d, r), r <= m, with M M^T close to Q (d, d); `root` itself if it is given.
+    """A matrix M (d, r), r <= m, with M M^T close to Q (d, d); `root` itself if it is given.
 
-    Raises ValueError if its rank is above m.
+    at: coordinates of the points. Raises ValueError if the rank of `root` is above m.
     """
     M = components(Q, m, at).T if root is None else given_rows(root, len(Q), "root")
     if (rank := int(whole(M)[0].rank())) > m:
@@ -145,16 +150,16 @@ def root_of_rank(Q: FloatArray, m: int, at: Coordinates, root: ArrayLike | None 
 
 
 def components(Q: FloatArray, m: int, at: Coordinates) -> FloatArray:
-    """A (rows, d), at most m rows, with A^T A close to Q (d, d). All proofs are made for this A.
+    """A matrix A (rows, d), at most m rows, with A^T A close to Q (d, d). All proofs are made for this A.
 
-    A single row of zeros if that is 0.
+    at: coordinates of the points. If A^T A would be 0, the result is a single row of zeros.
     """
     inside = examine_rank(Q, m, at)[0]
     return root_inside(inside) @ at.to.T if inside.any() else np.zeros((1, len(Q)))
 
 
 def root_inside(inside: FloatArray) -> FloatArray:
-    """A (rank, r) with A^T A equal to the metric `inside` (r, r), up to rounding.
+    """A matrix A (rank, r) with A^T A equal to the metric `inside` (r, r), up to rounding.
 
     Eigenvalues within rounding of 0 are dropped, because the root of a rounding error is much larger than the error.
     """
@@ -171,7 +176,7 @@ def squared(A: FloatArray) -> Squares:
 
 
 def _pencil(A: FloatArray, C: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Increasing eigenvalues of the pencil (A, C), and eigenvectors. They are inaccurate if C is nearly singular."""
+    """Increasing eigenvalues of A v = lambda C v, and eigenvectors v. They are inaccurate if C is nearly singular."""
     size = np.sqrt(np.diag(C))
     w, V = np.linalg.eigh(C / np.outer(size, size))
     W = V / np.sqrt(np.maximum(w, EPS * w[-1])) / size[:, None]
@@ -180,9 +185,10 @@ def _pencil(A: FloatArray, C: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _rank_is_used(m: int, A: Any, C: Any) -> bool:
-    """True if no row of A is free: m is less than the points allow, and m eigenvalues are above INVISIBLE.
+    """True if no row of the linear map is free: m is below the rank of C, and m eigenvalues are above INVISIBLE.
 
-    The second part is proved by m vectors: the metric M is above INVISIBLE on their span. A: C M C.
+    These are eigenvalues of A v = lambda C v for A = C M C with the metric M. They are bounded on the span of m
+    vectors.
     """
     if m >= C.nrows():
         return False
@@ -192,9 +198,9 @@ def _rank_is_used(m: int, A: Any, C: Any) -> bool:
 
 
 def _won(G: Any, C: Any) -> float:
-    """A number t with G + t C proved psd, close to the smallest; inf if none is found.
+    """A number t, close to the smallest, with G + t C proved psd; inf if none is found.
 
-    It bounds the decrease by a free row, per squared length.
+    It bounds the decrease of F by a free row, per squared length of that row.
     """
     guess = max(0.0, -float(_pencil(floats(G), floats(C))[0][0]))
     least = float(np.abs(floats(G)).max() / np.abs(floats(C)).max())

@@ -30,10 +30,11 @@ def certificate(
     feasibility: Feasibility,
     dual: Dual,
 ) -> Certificate:
-    """The certificate for the objective and the bound of a metric, both balls.
+    """The certificate of a metric, from its objective and a lower bound of all objectives. Both are balls.
 
-    objective: inf for a metric that is infeasible or has an infinite objective. radius: a function of an upper bound
-    of the gap.
+    objective: inf for a metric that is infeasible or has an infinite objective.
+    scale: the number that gaps are relative to.
+    radius: maps an upper bound of the gap to a bound of the distance to the optimum.
     """
     if math.isinf(float(objective)):
         figures = math.inf, float(bound), math.inf, scale, 0.0, math.inf
@@ -56,9 +57,9 @@ def certificate(
 
 
 def definite(A: FloatArray, root: ArrayLike | None = None) -> Squares:
-    """The metric A (d, d) as exact arithmetic judges it.
+    """The matrix that exact arithmetic judges in place of the metric A (d, d): psd, and equal to A or close to it.
 
-    Raises SingularMetric if it is singular.
+    root: M with M M^T near A, if it is known. Raises SingularMetric if the matrix is singular.
     """
     metric = judged(A, root)
     if not is_definite(metric.V):

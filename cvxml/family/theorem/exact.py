@@ -26,7 +26,7 @@ from cvxml.numbers.vocabulary import exact
 
 # Dual variables that are not quite feasible are multiplied by 1 - 2^-k, for these k in turn; 0 means no change.
 SHRINKING = (0, 50, 40, 30, 20, 10)
-UNPROVED = "these dual variables prove no bound"
+UNPROVED = "the dual variables are not feasible in exact arithmetic, so they prove no bound"
 
 
 def interval(
@@ -37,13 +37,14 @@ def interval(
     strict: Duals | None = None,
     hint: Any = None,
 ) -> Exact:
-    """lower bound <= optimum <= objective, for a family with exact constants and repaired dual variables.
+    """Prove lower bound <= optimum <= objective, for a family with exact constants and repaired dual variables.
 
     The upper end is the objective of A (d, d) if A is exactly feasible, else of a feasible matrix near A.
+    - duals: one `Duals` for each term.
     - root (d, r): M with M M^T near A, if known.
-    - strict: repaired dual variables to mix with, if the family has anchors.
-    - hint: for the bound of the regularizer, if known. With root and hint, no digit of the interval depends on
-      floats.
+    - strict: repaired dual variables to mix with, if the family has anchors (strict_prices.py).
+    - hint: data that make r(G) easy to bound, if known (regularizers/base.py, `exact_bound`). With root and hint, no
+      digit of the interval depends on floats.
 
     Raises Unproved if no dual variables are feasible.
     """
@@ -66,7 +67,11 @@ def interval(
 
 
 def _bound(family: Family, X: Plane, own: Sequence[Duals], hint: Any) -> Fraction:
-    """The bound of the first feasible multiple of the dual variables (`SHRINKING`), or that of R alone."""
+    """The bound of the dual variables times the first factor of `SHRINKING` that makes them feasible.
+
+    If no factor does, the bound of a = 0. Raises Unproved if that is -inf. own: one `Duals` of fractions for each term.
+    hint: as in `interval`.
+    """
     found = _shrunk(family, X, own, hint)
     if found is not None:
         return found[1]
@@ -79,7 +84,10 @@ def _bound(family: Family, X: Plane, own: Sequence[Duals], hint: Any) -> Fractio
 def _shrunk(
     family: Family, X: Plane, own: Sequence[Duals], hint: Any = None
 ) -> tuple[list[Duals], Fraction] | None:
-    """The first feasible multiple of `SHRINKING` and its bound; None if no multiple is feasible."""
+    """The dual variables times the first factor of `SHRINKING` that makes them feasible, and their bound.
+
+    Returns None if no factor does.
+    """
     for k in SHRINKING:
         t = 1 - Fraction(1, 1 << k) if k else Fraction(1)
         duals = [each._replace(a=each.a * t) for each in own]
@@ -90,10 +98,10 @@ def _shrunk(
 
 
 def feasible_duals(family: Family, duals: Sequence[Duals], strict: Duals | None = None) -> list[Duals]:
-    """The dual variables (fractions) that `interval` takes its bound from.
+    """The dual variables (fractions), one `Duals` for each term, that `interval` takes its bound from.
 
-    duals, strict: repaired ones. If no multiple of them is feasible, the result is 0, and the bound is that of R alone.
-    Raises Unproved if the family has anchors and no dual variables are feasible.
+    duals, strict: repaired ones. If no multiple of `duals` is feasible, the result is 0. Raises Unproved if the family
+    has anchors and no dual variables are feasible.
     """
     own = [_exact_duals(term, given) for term, given in zip(family.terms, duals, strict=True)]
     if family.anchors is not None:
@@ -103,10 +111,10 @@ def feasible_duals(family: Family, duals: Sequence[Duals], strict: Duals | None 
 
 
 def _best_mixed(family: Family, X: Plane, own: Duals, strict: Duals | None) -> tuple[Duals, Fraction]:
-    """The dual variables with the best bound, and this bound: the given ones, or those of `level`.
+    """The feasible dual variables with the best bound, and this bound, for a family with anchors (strict_prices.py).
 
-    If the given dual variables are not feasible, they are mixed with strict ones. `level` are dual variables with G = C
-    exactly. Raises Unproved if none are feasible.
+    The candidates are `own`, or a mixture of it with `strict` if it is not feasible, and the `level` of the anchors.
+    Raises Unproved if none is feasible.
     """
     assert family.anchors is not None
 
@@ -134,7 +142,7 @@ def _exact_duals(term: Term, duals: Duals) -> Duals:
 
 
 def _bound_of(family: Family, X: Plane, own: Sequence[Duals], hint: Any = None) -> Fraction | None:
-    """k + r; None if the dual variables are not feasible."""
+    """The lower bound k(a) + r(G); None if the dual variables are not feasible. own: one `Duals` for each term."""
     weights = [term.rows.weights(duals) for term, duals in zip(family.terms, own, strict=True)]
     r = family.regularizer.exact_bound(X, joined(weights), hint)
     if r is None:

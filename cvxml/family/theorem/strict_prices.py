@@ -1,6 +1,7 @@
 """Make dual variables feasible by mixing them with strict ones, if the domain contains no multiples (log sum exp).
 
-Dual variables a0 are strict if C - G(a0) is positive definite. For 0 <= t <= 1, a0 + t (a - a0) is in the domain, and
+The regularizer is <C, M>. Dual variables a are feasible if C - G(a) is psd, G(a) = sum_t a_t V_t (theorem.py), and
+strict if it is positive definite. Let a0 be strict. For 0 <= t <= 1, a0 + t (a - a0) is in the domain, and
 its C - G is (1 - t) (C - G(a0)) + t (C - G(a)). This is positive definite up to some largest t.
 
 Strict dual variables are found without a solver, if possible. Take a metric that makes C close to the identity, and a
@@ -30,14 +31,14 @@ LARGE_EIGENVALUE = 0.1  # no other multiple is tried if all eigenvalues of C - G
 
 
 class Anchor(NamedTuple):
-    """Repaired dual variables with their matrix C - G. They are strict if it is positive definite."""
+    """Repaired dual variables a, and their matrix C - G(a). They are strict if this matrix is positive definite."""
 
     duals: Duals
     surplus: Surplus
 
 
 class WithSurplus(Protocol):
-    """Dual variables with their matrix C - G."""
+    """Dual variables a with their matrix C - G(a), called surplus."""
 
     @property
     def surplus(self) -> Surplus: ...
@@ -47,9 +48,10 @@ Strict = TypeVar("Strict", bound=WithSurplus)
 
 
 def strictest(duals_at: Callable[[float], Strict]) -> Strict | None:
-    """The dual variables at the best of `MULTIPLES`; None if they are not strict at any multiple.
+    """Of the results of `duals_at` at the factors in `MULTIPLES`, the one with the largest least eigenvalue of C - G.
 
-    duals_at: returns the slopes of the loss at a multiple of the metric with a mean distance of 1.
+    Returns None if no result is strict. duals_at: maps a factor s to the slopes of the loss at s times the metric with
+    a mean distance of 1.
     """
     best, most = None, 0.0
     for s in MULTIPLES:
@@ -63,16 +65,16 @@ def strictest(duals_at: Callable[[float], Strict]) -> Strict | None:
 
 
 class TableRows(Rows, Protocol):
-    """Rows in groups of equal size."""
+    """Rows in g groups of n rows each."""
 
     def duals(self, table: FloatArray) -> Duals:
-        """The dual variables of all rows, from a table (g, n) of g groups."""
+        """The dual variables of all rows, from a table (g, n)."""
 
 
 class Anchors:
-    """Dual variables of a log sum exp that others are mixed with, or that replace them.
+    """Dual variables of a log sum exp loss that others are mixed with, or that replace them.
 
-    level: dual variables with G = C exactly, or None. Then C - G is 0, and no numerical test is needed.
+    level: dual variables a with G(a) = C exactly, or None. Then C - G is 0, and no numerical test is needed.
     """
 
     def __init__(
@@ -91,7 +93,7 @@ class Anchors:
 
     @cached_property
     def strict(self) -> Anchor | None:
-        """The anchor of the slopes at the best of `MULTIPLES`; None if it is not strict for any of them."""
+        """The slopes of the loss at the best factor of `MULTIPLES`, with their C - G; None if never strict."""
         assert isinstance(self.loss, LogSumExp)
         g = self.regularizer.ground
         if g.undecided or g.rank == 0:
@@ -102,16 +104,17 @@ class Anchors:
         return strictest(lambda s: self.anchor(self.rows.duals(self._slopes(s * near))))
 
     def _slopes(self, s: float) -> FloatArray:
-        """The slopes at s times the metric that makes C close to the identity."""
+        """The slopes p (g, n) of the loss at s times the metric that makes C close to the identity."""
         assert isinstance(self.loss, LogSumExp)
         nothing = Duals(np.zeros(0), np.zeros(0, dtype=np.intp))
         view = Plain(self.regularizer.ground.images.high * np.sqrt(s))
         return np.concatenate([self.loss.slopes(block) for block in self.rows.blocks(view, nothing)])
 
     def feasible(self, own: Duals, others: list[Duals]) -> list[Duals]:
-        """Feasible dual variables near `own`, which are in the domain: `own` itself if feasible, else mixtures.
+        """Feasible dual variables near `own`: `own` itself if it is feasible, else its mixtures with strict ones.
 
-        If `level` is given, it is added as one more candidate.
+        own: dual variables in the domain. others: more dual variables to mix with. `level` is one more candidate, if
+        given.
         """
         surplus = self.regularizer.surplus(self.rows.weights(own))
         level = [] if self.level is None else [self.level]
@@ -127,15 +130,18 @@ class Anchors:
 
 
 def _mixed(anchor: Anchor, own: Anchor) -> Duals | None:
-    """a0 + t (a - a0) with nearly the largest feasible t; None if the anchor is not strict."""
+    """The dual variables a0 + t (a - a0) with nearly the largest feasible t, for a0 of `anchor` and a of `own`.
+
+    Returns None if the anchor is not strict.
+    """
     t = share_of(anchor.surplus, own.surplus)
     return None if t is None else own.duals._replace(a=(1 - t) * anchor.duals.a + t * own.duals.a)
 
 
 def share_of(anchor: Surplus, own: Surplus) -> float | None:
-    """Nearly the largest t with (1 - t) anchor + t own proved psd; None if the anchor is not strict.
+    """Nearly the largest t for which (1 - t) Z0 + t Z is proved psd, Z0 of `anchor` and Z of `own`.
 
-    Returns 0 if the search finds no t > 0.
+    Returns 0 if the search finds no t > 0, and None if Z0 is not proved positive definite.
     """
     (Z0, error0), (Z, error) = anchor, own
     if not anchor.psd:

@@ -2,6 +2,8 @@
 
     min_{M psd}  R(M) + sum_m phi_m(v_m),      v_t = sum_p B_tp D_p,   D_p = <M, X_p> over pairs p of points.
 
+X_p = (x_i - x_j)(x_i - x_j)^T for p = (i, j). Each row t of the loss m has a value v_t and a dual variable a_t.
+
 Theorem. For dual variables a in the domain of k and G = sum_t a_t V_t, V_t = sum_p B_tp X_p,
 
     inf  >=  k(a) + r(G),
@@ -45,14 +47,14 @@ UNPRICED = Duals(np.zeros(0), np.zeros(0, dtype=np.intp))
 
 
 class Term(NamedTuple):
-    """A loss on its rows."""
+    """A loss phi(v), and its rows, which define v."""
 
     loss: Loss
     rows: Rows
 
 
 def unknown(judged: JudgedMatrix, gap: float) -> float:
-    """A radius of inf, for members without a bound of the distance to the optimum."""
+    """Return inf, the `radius` of members without a bound of the distance to the optimum."""
     return math.inf
 
 
@@ -68,12 +70,12 @@ class Family(NamedTuple):
     of_regularizer: bool = False  # True: the scale is R(M), without the losses
 
     def scale(self, own: float, objective: float) -> float:
-        """The scale of gaps, for R(M) and the objective."""
+        """The number that gaps are relative to. own: R(M). objective: the objective at M."""
         return max(own if self.of_regularizer else abs(objective), self.least_scale)
 
 
 class Proof(NamedTuple):
-    """The repaired dual variables of each term, their bound k + r, and G."""
+    """The repaired dual variables of each term, their lower bound k(a) + r(G), and G."""
 
     duals: tuple[Duals, ...]
     bound: Approximate
@@ -81,7 +83,7 @@ class Proof(NamedTuple):
 
 
 class _Value(NamedTuple):
-    """For one matrix: R, the objective, and the gap as a sum of excesses."""
+    """For one matrix M: R(M) (`own`), the objective, and the gap as a sum of excesses."""
 
     own: float
     objective: Approximate
@@ -151,7 +153,7 @@ def value(family: Family, A: FloatArray) -> Approximate:
 
 
 def scale(family: Family, A: FloatArray) -> float:
-    """The scale of the gap of the matrix A (d, d); inf if its distances overflow."""
+    """The number that the gap of the matrix A (d, d) is relative to; inf if its distances overflow."""
     if not family.of_regularizer:
         return family.scale(0.0, value(family, A).value)
     judged = family.regularizer.judge(A)
@@ -159,7 +161,7 @@ def scale(family: Family, A: FloatArray) -> float:
 
 
 def prove(family: Family, duals: Sequence[Duals], strict: Sequence[Duals] = ()) -> Proof:
-    """Repair the dual variables and compute their bound, for the best multiple or mixture."""
+    """Repair the dual variables and compute their lower bound, for the best multiple or mixture of them."""
     repaired = in_domain(family, duals)
     if family.anchors is not None:
         return _best_proof(family, repaired[0], family.anchors.feasible(repaired[0], list(strict)))
@@ -174,7 +176,7 @@ def prove(family: Family, duals: Sequence[Duals], strict: Sequence[Duals] = ()) 
 
 
 def in_domain(family: Family, duals: Sequence[Duals]) -> list[Duals]:
-    """The dual variables moved into the domain, without rows that differ outside the range of the regularizer."""
+    """Move each `Duals` into the domain of its loss, and drop rows that differ outside the range of the regularizer."""
     repaired = []
     for term, given in zip(family.terms, duals, strict=True):
         inside = term.rows.within_span(family.regularizer.labels, given)
@@ -183,7 +185,7 @@ def in_domain(family: Family, duals: Sequence[Duals]) -> list[Duals]:
 
 
 def _of(family: Family, kept: Sequence[Duals]) -> Proof:
-    """The bound of feasible dual variables; NO_BOUND if it is not finite."""
+    """The proof of feasible dual variables, one `Duals` for each term; its bound is NO_BOUND if it is not finite."""
     G = _weights(family, kept)
     parts = [term.loss.bound(own.a) for term, own in zip(family.terms, kept, strict=True)]
     bound = added([*parts, family.regularizer.bound(G)])
@@ -191,14 +193,14 @@ def _of(family: Family, kept: Sequence[Duals]) -> Proof:
 
 
 def _weights(family: Family, duals: Sequence[Duals]) -> Weights:
-    """G of all terms, as weights on pairs."""
+    """G = sum_t a_t V_t over the rows of all terms, as weights on pairs."""
     return joined([term.rows.weights(own) for term, own in zip(family.terms, duals, strict=True)])
 
 
 def _best_proof(family: Family, own: Duals, feasible: Sequence[Duals]) -> Proof:
-    """The best bound of several feasible dual variables of the only term.
+    """The proof with the best bound among several feasible dual variables, for a family with one term.
 
-    Without any, the bound is -inf, for the dual variables `own`.
+    If there are none, the bound is -inf, for the dual variables `own`.
     """
     (term,) = family.terms
     if not feasible:
@@ -221,7 +223,7 @@ def _at(family: Family, judged: JudgedMatrix, proof: Proof) -> _Value:
 
 
 def added(parts: Sequence[Approximate]) -> Approximate:
-    """The sum of the values, with the sum of their errors; inf if a value is not finite."""
+    """The sum of numbers with error bounds; inf if the sum is not finite."""
     value, error = (summed(numbers) for numbers in zip(*parts, strict=True))
     if not math.isfinite(value):
         return Approximate(math.inf, 0.0)

@@ -22,7 +22,10 @@ from cvxml.numbers.vocabulary import exact
 def zero_is_optimal(
     regularizer: Regularizer, terms: Sequence[tuple[Loss, Rows]], duals: Sequence[Duals]
 ) -> bool:
-    """True if M = 0 is proved optimal, by dual variables near the given ones. R(0) must be 0."""
+    """True if M = 0 is proved optimal, by dual variables near the given ones. R(0) must be 0.
+
+    terms: pairs of a loss and its rows. duals: one `Duals` for each term.
+    """
     n, weights = len(regularizer.X), []
     for (loss, rows), given in zip(terms, duals, strict=True):
         a = loss.exact_duals([Fraction(dual) for dual in given.a.tolist()])

@@ -25,7 +25,7 @@ NOISE = 64 * EPS  # error of a distance from a table, relative to the largest sq
 
 
 class Kept(NamedTuple):
-    """The points under a metric within the budget: factor times the metric of the images."""
+    """The points X under a metric within the budget: `factor` times the metric of `sight`."""
 
     X: FloatArray
     sight: Seen
@@ -74,7 +74,7 @@ class AllSimilar(Budget):
         return AllSimilar(self.X, self.y, None)
 
     def judge(self, A: FloatArray) -> JudgedMatrix:
-        """P_+(A) / max(1, spent)."""
+        """P_+(A) / max(1, spent), where `spent` is the sum over similar pairs in P_+(A)."""
         judged, feasibility = examine_budget(A, self.E, self.unit)
         matrix = judged.matrix
         finite = bool(np.isfinite(matrix).all())
@@ -91,7 +91,7 @@ class AllSimilar(Budget):
         return JudgedMatrix(view, feasibility, finite and math.isfinite(spent + wide))
 
     def cost(self, at: Scaled, G: Weights) -> None:
-        """None: C is unknown."""
+        """None, because no matrix C as in `Priced` is known."""
 
 
 class Across(NamedTuple):
@@ -108,9 +108,9 @@ class Across(NamedTuple):
         return np.stack(np.divmod(key, self.n), axis=1)
 
     def below(self, z: FloatArray, limit: float, error: float) -> IntArray:
-        """Keys of all rows with v < limit, and of all rows that may be the smallest, at images z (n, m).
+        """Keys of all rows with v < limit, and of all rows that may have the smallest v.
 
-        error: a bound of the error of the distances from a `Table`.
+        z (n, m): images of the points. error: a bound of the error of the distances from a `Table`.
         """
         table, order = Table(z[self.classes.order]), self.classes.order
         leasts, none = [math.inf], np.zeros(0, dtype=np.intp)
@@ -142,7 +142,7 @@ class Across(NamedTuple):
         yield Block(*view.pairs(self.listed(key)), a)
 
     def weights(self, duals: Duals) -> Weights:
-        """sum_t a_t X_t."""
+        """The matrix sum_t a_t X_t as weights on pairs."""
         return Weights(self.listed(duals.key), duals.a)
 
     def within_span(self, labels: IntArray, duals: Duals) -> Duals:

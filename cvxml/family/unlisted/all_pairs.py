@@ -1,7 +1,9 @@
 """Sums over all pairs of points, by their labels. They are computed from blocks of a table, without a list.
 
-A table of distances is a product of matrices. sum_p w_p X_p is sum_i degree_i y_i y_i^T minus a second product. A sum
-over the pairs of a class takes one pass over its points. All rounding errors are bounded (numbers/rounding.py).
+y_i is the image of point i, with D_ij = |y_i - y_j|^2. A table of distances is a product of matrices. A sum
+sum_ij w_ij (y_i - y_j)(y_i - y_j)^T is sum_i degree_i y_i y_i^T minus a second product, where degree_i is the sum of
+the weights at i. A sum over the pairs of a class takes one pass over its points. All rounding errors are bounded
+(numbers/rounding.py).
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ class Classes(NamedTuple):
         return np.diff(self.first)
 
     def across(self) -> Iterator[tuple[slice, slice]]:
-        """Blocks of row and column positions that cover each pair of points of different classes once."""
+        """Blocks, slices of rows and columns of the sorted points, that cover each pair of two classes once."""
         n = len(self.order)
         for begin, end in zip(self.first[:-2].tolist(), self.first[1:-1].tolist(), strict=True):
             step = max(1, BLOCK // (n - end))
@@ -48,9 +50,10 @@ class Classes(NamedTuple):
                 yield slice(row, min(row + step, end)), slice(end, n)
 
     def scatter(self, at: Images, w: FloatArray) -> tuple[FloatArray, float]:
-        """sum_c w_c sum_i (y_i - mean_c)(y_i - mean_c)^T over images (n, r), and a bound of its error in norm.
+        """sum_c w_c sum_i (y_i - mean_c)(y_i - mean_c)^T over the points i of each class c, and an error bound in norm.
 
-        The sum over all pairs of a class is its number of points times that.
+        at: the images y (n, r). w: one weight for each class. The number of points of a class times its sum over i is
+        the sum over all its pairs.
         """
         y, error = at.at[self.order], at.error[self.order]
         own = np.repeat(np.arange(len(w)), self.sizes)
@@ -70,12 +73,12 @@ def classes(y: IntArray) -> Classes:
 
 
 def rounded(images: Points) -> Images:
-    """The images as floats; the error bound includes the low part."""
+    """The images as floats. Their error bound includes the low part, which is dropped."""
     return Images(images.high, images.error + np.linalg.norm(images.low, axis=1) * ROOM)
 
 
 class Table:
-    """Squared distances between images z (n, r), block by block."""
+    """A table (n, n) of squared distances between images z (n, r), computed block by block."""
 
     def __init__(self, z: FloatArray):
         length, one = np.sum(z**2, axis=1), np.ones(len(z))
@@ -88,14 +91,14 @@ class Table:
 
 
 def error_of(sight: Seen) -> FloatArray:
-    """Bounds (n,) for a `Table` of these images: the error of entry (i, k) is at most error_i + error_k."""
+    """Bounds (n,) of the error of a `Table` of these images: entry (i, k) has an error of at most bound_i + bound_k."""
     z = sight.images.at
     reach: FloatArray = sight.reach() + (z.shape[1] + 6) * EPS * np.sum(z**2, axis=1)
     return reach * ROOM
 
 
 class Weighed(NamedTuple):
-    """For a block of weights w_ik: row sums, column sums, and sum w_ik y_i y_k^T."""
+    """Sums of a block of weights w_ik: over each row, over each column, and sum w_ik y_i y_k^T."""
 
     rows: slice | IntArray
     columns: slice
@@ -105,7 +108,7 @@ class Weighed(NamedTuple):
 
 
 class Laplacian:
-    """sum w_ik (y_i - y_k)(y_i - y_k)^T over images y (n, r), from blocks of weights w >= 0."""
+    """The sum of w_ik (y_i - y_k)(y_i - y_k)^T over images y (n, r), added up from blocks of weights w >= 0."""
 
     def __init__(self, y: FloatArray):
         self.y = y
@@ -113,7 +116,7 @@ class Laplacian:
         self.crossed = np.zeros((y.shape[1],) * 2)
 
     def part(self, rows: slice | IntArray, columns: slice, w: FloatArray) -> Weighed:
-        """The contribution of one block of weights. It can be computed in a thread."""
+        """The sums of one block of weights, which `add` adds to the total. It can be computed in a thread."""
         ends = w @ np.ones(w.shape[1]), np.ones(len(w)) @ w
         return Weighed(rows, columns, *ends, self.y[rows].T @ (w @ self.y[columns]))
 
@@ -127,7 +130,7 @@ class Laplacian:
         return (S + S.T) / 2
 
     def proved(self, error: FloatArray) -> tuple[FloatArray, float]:
-        """The sum for images with the errors `error` (n,), and a bound of its error in norm.
+        """The total (r, r) and a bound of its error in norm, if image i has an error of up to error_i.
 
         The bound also holds if each w is rounded up to n times.
         """
@@ -141,14 +144,14 @@ class AllPairs(Protocol):
     """Proof and solver of a method for all pairs of points."""
 
     def certify(self, A: FloatArray, at: FloatArray) -> Certificate:
-        """Certify the matrix A (d, d), with the dual variables of the psd metric `at` (d, d)."""
+        """Certify the matrix A (d, d) with the dual variables that the psd metric `at` (d, d) determines."""
 
     def search(self, tol: float, max_iter: int, start: FloatArray | None, callback: Callback) -> Found:
-        """Solve to a gap of `tol`. start: a psd matrix (d, d), or None."""
+        """Solve to a relative gap of `tol`. start: a psd matrix (d, d), or None."""
 
 
 def metric_of(dual: Dual, d: int) -> FloatArray:
-    """The psd metric (d, d) in the dual, which determines the dual variables.
+    """The psd metric (d, d) that is stored in the dual in place of the dual variables, which it determines.
 
     Raises ValueError if it is not psd.
     """
@@ -171,7 +174,7 @@ def once(given: G, make: Callable[[G], M], name: str = "everyone") -> M:
 
 
 class Slopes(NamedTuple):
-    """f(M), df/dM, and an estimate of the relative gap that a proof would leave."""
+    """f(M), its gradient df/dM (r, r), and an estimate `left` of the relative gap that a proof would have."""
 
     value: float
     gradient: FloatArray
@@ -179,17 +182,17 @@ class Slopes(NamedTuple):
 
 
 class Smooth(Protocol):
-    """A smooth function that is a sum over all pairs of points, in coordinates of its choice."""
+    """A smooth function f that is a sum over all pairs of points. It chooses its own coordinates (r of them)."""
 
     def slopes(self, M: FloatArray) -> Slopes:
-        """The function at a psd M (r, r)."""
+        """The value, gradient and estimated gap of f at a psd M (r, r)."""
 
     def outside(self, M: FloatArray) -> FloatArray:
-        """M as a metric (d, d)."""
+        """The metric (d, d) of the features for M (r, r) in the coordinates of f."""
 
 
 class Descent:
-    """An `Iterate` of core/run.py: L-BFGS on L with M = L L^T, from M.
+    """A solver (an `Iterate` of core/run.py): it minimizes f(L L^T) over L by L-BFGS, from L L^T = M.
 
     Its dual is the metric, which determines the dual variables.
     """
@@ -207,7 +210,7 @@ class Descent:
     def step(self) -> bool:
         """Run L-BFGS until a proof seems near, for at most `MAX_MEMORY_STEPS` steps.
 
-        False if rounding allows no step.
+        Returns False if rounding allows no step.
         """
         from scipy.optimize import minimize  # takes a tenth of a second to load
 
@@ -238,7 +241,7 @@ class Descent:
 
 
 def root(M: FloatArray) -> FloatArray:
-    """L with L L^T = M, for M psd up to rounding."""
+    """A matrix L (r, r) with L L^T = M, for M psd up to rounding."""
     values, vectors = np.linalg.eigh(M)
     L: FloatArray = vectors * np.sqrt(np.maximum(values, 0.0))
     return L

@@ -102,7 +102,10 @@ NO_PROOF: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "no theta": (lambda c: c["dual"].update(theta=[]), "theta must be one number"),
     "a share above 1": (lambda c: c["dual"].update(theta=[1.5]), "theta must be from 0 to 1"),
     "skew": (lambda c: c.update(metric=[[1, 1, 0], [0, 1, 0], [0, 0, 1]]), "not symmetric"),
-    "negative": (lambda c: c["params"].update(similarity=(-np.ones((12, 12))).tolist()), "no similarity"),
+    "negative": (
+        lambda c: c["params"].update(similarity=(-np.ones((12, 12))).tolist()),
+        "similarity must be",
+    ),
 }
 
 
