@@ -44,7 +44,7 @@ class Instance(NamedTuple):
         return np.asarray((self.similarity > 0).any(axis=1))
 
     def row(self, i: int) -> FloatArray:
-        """s_i (n,), the similarity of point i and all points."""
+        """The row s_i (n,) of the similarity: of point i to all points."""
         if self.similarity is not None:
             own: FloatArray = self.similarity[i]
             return own

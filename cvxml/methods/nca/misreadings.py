@@ -48,7 +48,7 @@ MOST_POINTS = 10_000  # with more points only NCA with another parameter is trie
 
 
 class Rows(NamedTuple):
-    """A block of b rows."""
+    """b usable points i with their distances and similarities to all n points."""
 
     at: IntArray  # (b,) the points i
     d: FloatArray  # (b, n) d_ij; inf at j = i
@@ -132,7 +132,7 @@ def _misread(p: Instance, at: Coordinates, A: FloatArray, kind: str, metric: Flo
 
 
 def _rows(p: Instance, E: FloatArray) -> Iterator[Rows]:
-    """Yield the usable points, one block at a time."""
+    """Yield the usable points in blocks. E (n, r): the images A x_i of all points."""
     usable = np.flatnonzero(p.usable)
     step = max(1, BLOCK // len(E))
     for start in range(0, len(usable), step):
@@ -237,7 +237,10 @@ def _mean_in_class(question: Question) -> OtherProblem | None:
 
 
 def _dropped(question: Question) -> OtherProblem | None:
-    """Return g without the points with a p_i that rounds to 0 in single precision at the metric."""
+    """Return the problem g without the points i with a p_i that rounds to 0 in single precision at the metric.
+
+    None if there are no such points, or only such points.
+    """
     p = question.checked(instance)
     if p.criterion == "f" or len(p.X) > MOST_POINTS or not np.isfinite(question.metric).all():
         return None
@@ -261,9 +264,9 @@ def _as_reals(question: Question) -> OtherProblem | None:
 
 
 def _class_weights(question: Question) -> OtherProblem | None:
-    """Return the problem f with the weight n / (classes n_c) for each point; None for g.
+    """Return the problem f with equal weights of the R classes: a point of a class of n_c points has n / (R n_c).
 
-    For g, the weights only add a constant.
+    None for g, where the weights only add a constant, and for classes of equal size.
     """
     p = question.checked(instance)
     if p.criterion == "g" or p.similarity is not None or len(p.X) > MOST_POINTS:

@@ -146,7 +146,7 @@ def _anchors(anchors: ArrayLike, X: FloatArray) -> FloatArray:
 
 
 def _similarity(similarity: ArrayLike, n: int) -> FloatArray:
-    """Return `similarity` (n, n) if it is finite, >= 0, symmetric, and 0 on the diagonal."""
+    """Return `similarity` (n, n). Raises ValueError unless it is finite, >= 0, symmetric, and 0 on the diagonal."""
     s = real_array(similarity, "similarity")
     if s.shape != (n, n):
         raise ValueError(f"similarity must have shape ({n}, {n}) for {n} points, got {s.shape}")

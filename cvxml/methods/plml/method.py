@@ -66,7 +66,7 @@ _ON_LINE = {"weights": [[0.5, 0.5], [1.0, 0.0], [0.0, 1.0]], "triplets": [[0, 1,
 
 
 def _even(a: float) -> list[list[float]]:
-    """Two metrics on a line, both equal to a."""
+    """The metric (2, 2) of two equal basis metrics a on a line."""
     return [[a, 0.0], [0.0, a]]
 
 
@@ -153,7 +153,7 @@ class PLML(TripletMethod[Instance]):
     )
 
     def allowed(self, given: Instance, M: FloatArray) -> FloatArray:
-        """M with entries outside the diagonal blocks set to 0."""
+        """M (m d, m d) with entries outside the diagonal blocks set to 0."""
         return in_blocks(blocks_of(M, len(M) // given.X.shape[1]))
 
     def instance(self, X: ArrayLike, y: ArrayLike | None, **params: Any) -> Instance:
@@ -208,7 +208,7 @@ class PLML(TripletMethod[Instance]):
         return -(-given.count // given.m)
 
     def inside(self, given: Instance, at: Moved, M: FloatArray) -> FloatArray:
-        """The metric in the coordinates `at`: each basis metric is transformed separately."""
+        """The metric M (m d, m d) in the coordinates `at`: each basis metric is transformed separately."""
         return in_blocks(np.array([at.inside(own) for own in blocks_of(M, given.m)]))
 
     def outside(self, given: Instance, at: Moved, M: FloatArray) -> FloatArray:
@@ -219,7 +219,10 @@ class PLML(TripletMethod[Instance]):
         return Listed(given.targets, given.impostors)
 
     def member(self, given: Instance, number: Callable[[Any], Any] = float) -> Family:
-        """alpha1 sum_b ||M_b||^2, a hinge on the triplets, and a linear loss on their pairs if alpha2 > 0."""
+        """The problem of the metrics as a sum of family terms: alpha1 sum_b ||M_b||^2, and a hinge on the triplets.
+
+        If alpha2 > 0, a linear loss on the pairs of the triplets is added.
+        """
         norm = Blocks(given.X, given.W, 2 * number(given.alpha1))
         terms = [Term(Hinge(number(1)), self.rows(given))]
         if given.alpha2 > 0:

@@ -8,12 +8,11 @@ The penalty counts both M_ij and M_ji, but not the diagonal. metric-learn's docu
 M_0^-1. The problem has the form of the graphical lasso, which estimates a sparse inverse of S. Here S may be
 indefinite.
 
-Dual and bound: if U_ii = 0, |U_ij| <= lam and W = S + U is positive definite, then d + log det W is a lower bound
-(`dual`). S and W are exact rational matrices, and logarithms are balls (core/balls.py). Results are rounded to
-floats at the end. A dual U outside this domain is clipped, and mixed with a U inside it. Scale: d. The optimum is
-unique; radius: family/regularizers/logdet.py. Solver: methods/sdml/logdet_box.py. If no such W exists, the problem
-is unbounded. `instance` refuses such data. It proves that the problem is unbounded by a direction in which it
-decreases.
+Dual and bound: let U be in the box, U_ii = 0 and |U_ij| <= lam. If W = S + U is positive definite, d + log det W is a
+lower bound (`dual`). S and W are exact rational matrices, and logarithms are balls (core/balls.py). Results are rounded
+to floats at the end. A dual U outside this domain is clipped, and mixed with a U inside it. Scale: d. The optimum is
+unique; radius: family/regularizers/logdet.py. Solver: methods/sdml/logdet_box.py. If no such W exists, the problem is
+unbounded. `instance` refuses such data. It proves that the problem is unbounded by a direction in which it decreases.
 
 Reference: G.-J. Qi, J. Tang, Z.-J. Zha, T.-S. Chua, H.-J. Zhang, An efficient sparse metric learning in
 high-dimensional space via l1-penalized log-determinant regularization, ICML 2009. The printed equations were not
@@ -259,7 +258,7 @@ def bound(given: Instance, U: FloatArray) -> Any:
 
 
 def _in_the_box(given: Instance, dual: Dual) -> FloatArray:
-    """The "U" (d, d) of a dual, moved into the domain."""
+    """The "U" (d, d) of a dual, moved into the domain: U in the box with S + U proved positive definite."""
     U = dual_array(dual, "U", given.prior.shape)
     return to_domain(given.S, given.rounded, given.lam, given.start, U)
 
@@ -399,7 +398,10 @@ class SDML(ConvexMethod[Instance]):
         return evaluate(given, M)
 
     def certify(self, given: Instance, M: FloatArray, dual: Dual) -> Certificate:
-        """The certificate from "U" (d, d), any numbers except NaN. A singular metric has the objective inf."""
+        """The certificate of M from a dual "U" (d, d), any numbers except NaN.
+
+        A singular metric has the objective inf.
+        """
         psd, feasibility = examine(M, given.X)
         V, at = whole(psd)
         U = _in_the_box(given, dual)
