@@ -86,7 +86,7 @@ class _Interior:
         return G
 
     def start(self) -> Iterate:
-        """Return A = alpha I with lam alpha above the eigenvalues of G, and v inverse to the slacks."""
+        """Return a feasible start: A = alpha I, so large that S is positive definite, and v inverse to the slacks."""
         cap = self.cap
         counts = np.where(self.up, self.up.sum(axis=1)[:, None], self.down.sum(axis=1)[:, None])
         even = np.where(self.real, cap / 2 / counts, 0.0)

@@ -197,9 +197,9 @@ def _step_gap(
 def _part(
     at: Points, k: int, log_q: FloatArray, weights: FloatArray, of_weights: FloatArray
 ) -> tuple[float, float]:
-    """Return c_i KL(q_i || p_i) + sum_k weights_k D_ik and its rounding error; weights = c_i (w_i - q_i), of sum 0.
+    """Return the part c_i KL(q_i || p_i) + sum_k weights_k D_ik of point i in the gap of the step, and its rounding.
 
-    i: point k of a block.
+    i: point k of the block `at`. weights (n,): c_i (w_i - q_i), with errors up to of_weights (n,).
     """
     others, D, of_D = at.others[k], at.D[k], at.error[k]
     c, of_c = (float(each[k]) for each in at.c)
@@ -280,7 +280,7 @@ def limit(p: Instance, metric: Metric) -> Limit:
 
 
 def collapsible(p: Instance) -> bool:
-    """Return True if in some direction all partners coincide, but not all points."""
+    """Return True if in some direction each point coincides with its partners, but not all points coincide."""
     groups = p.y if p.similarity is None else connected_components(p.similarity > 0, directed=False)[1]
     order = np.argsort(groups, kind="stable")
     pairs = np.column_stack([order[:-1], order[1:]])

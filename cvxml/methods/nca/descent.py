@@ -100,8 +100,9 @@ class Pairs:
     def value_and_gradient(
         self, A: FloatArray, held: Held | None = None, rough: bool = False
     ) -> tuple[float, FloatArray]:
-        """Return -f or -g at A (m, d), or the step with constants `held` (up to a constant), and its gradient (m, d).
+        """Return -f or -g at A (m, d) and its gradient (m, d).
 
+        With `held`, the convex step takes the place of -f or -g. The value of a step is without its constant term.
         rough: exponentials and sums in single precision, correct to about 1e-6, and faster.
         """
         E = _with_ones(self.X @ A.T)

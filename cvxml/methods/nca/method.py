@@ -194,7 +194,7 @@ class NCA(StationaryMethod[Instance]):
     def improve(
         self, given: Instance, M: FloatArray, *, tol: float = 1e-6, early: bool = False
     ) -> tuple[FloatArray, Dual]:
-        """Return a metric with no higher objective, by descent from M, and dual variables of the convex step at M.
+        """Return a metric whose objective is at most that of M, by descent, and the dual of the convex step at M.
 
         early: stop after a hundred iterations.
         """

@@ -115,7 +115,7 @@ class Points:
 
     @cached_property
     def wrong(self) -> tuple[FloatArray, FloatArray]:
-        """The log of the sum of p_k over s_k = 0 (b,), and bounds of the errors without those of `all`."""
+        """The log of the sum of p_k over the k with s_k = 0 (b,), and bounds of its errors without those of `all`."""
         return _log_sum(np.where(self.right, -np.inf, self.log_p), self.error)
 
     @cached_property
@@ -210,7 +210,7 @@ def growth(logs: FloatArray, by: FloatArray) -> FloatArray:
 
 
 class Surplus(NamedTuple):
-    """Z = sum_i c_i (w_ij - q_ij) X_ij, which must be psd for the bound of the step (certify.py).
+    """The matrix Z = sum_i c_i (w_ij - q_ij) X_ij, which must be psd for the bound of the step (certify.py).
 
     If q = p, Z is dF/dQ.
     """
@@ -402,5 +402,5 @@ def _by_halves(terms: FloatArray) -> FloatArray:
 
 
 def finite(rounding: float) -> float:
-    """Return a bound of rounding that can be saved: 1e300, too large for any certificate, in place of inf or NaN."""
+    """Return a bound of rounding that can be saved: 1e300 in place of a larger number, inf or NaN."""
     return rounding if rounding < 1e300 else 1e300

@@ -255,7 +255,10 @@ class Solver:
         return _rows(A @ self.at.back, self.rank)
 
     def scaled(self, A: FloatArray) -> FloatArray:
-        """Return A, scaled to norm sqrt(m) times the power of 2 with the best g on a sample of the points."""
+        """Return the multiple of A with norm sqrt(m) 2^k, where k minimizes -g on a sample of the points.
+
+        If no multiple is much better than A = 0, k is 0.
+        """
         unit: FloatArray = A * (np.sqrt(len(A)) / float(np.linalg.norm(A)))
         sample = Pairs(self.p._replace(X=self.at.Y, criterion="g"))
         sample.blocks = sample.blocks[:: max(1, len(sample.blocks) // SAMPLED)]

@@ -148,7 +148,7 @@ class Blocks(Frobenius):
         return _sum([self.one.bound(own) for own in self.parts(G)])
 
     def reached(self, G: Weights) -> tuple[FloatArray, float]:
-        """The minimizer of R(M) - <M, G>, and a bound of its error in norm."""
+        """The minimizer M (m d, m d) of lam/2 sum_b ||M_b||^2 - <M, G>, and a bound of its error in norm."""
         Q, error = zip(*(self.one.reached(own) for own in self.parts(G)), strict=True)
         return in_blocks(np.array(Q)), float(np.linalg.norm(error)) * (1 + 4 * EPS)
 
@@ -156,7 +156,7 @@ class Blocks(Frobenius):
         return _sum([self.one.excess(own, g) for own, g in zip(view.each, self.parts(G), strict=True)])
 
     def exact_metric(self, A: FloatArray, root: ArrayLike | None) -> rational.Squares:
-        """Each block of A, or R_b R_b^T if root (m d, r) is given: R_b (d, r) are its rows of block b."""
+        """The matrix of the blocks of A. If `root` (m d, r) is given, its rows R_b (d, r) give the block R_b R_b^T."""
         m = self.W.shape[1]
         roots = [None] * m if root is None else np.split(np.asarray(root, dtype=float), m)
         own = [rational.judged(block, each) for block, each in zip(blocks_of(A, m), roots, strict=True)]

@@ -16,7 +16,7 @@ from cvxml.methods.plml.instance import Instance
 
 
 def objective(given: Instance, M: FloatArray) -> float:
-    """alpha1 sum ||M_b||^2 + sum [1 - <M(x_i), H_t>]_+ + alpha2 sum over pairs of D"""
+    """alpha1 sum ||M_b||^2 + sum_t [1 - <M(x_i), H_t>]_+ + alpha2 times the sum of <M(x_i), X_ij> over the pairs."""
     metrics = blocks_of(M, given.m)
     norm = given.alpha1 * sum(float(np.sum(M_b**2)) for M_b in metrics)
     losses = [max(0.0, 1 - v) for v in _margins(given, metrics)]

@@ -204,7 +204,10 @@ class PLML(TripletMethod[Instance]):
         return evaluate(given, M)
 
     def literal_rows(self, given: Instance) -> int:
-        """ceil(t / m): a triplet has coefficients in m blocks (d, d), a fraction 1/m of the entries of (m d, m d)."""
+        """ceil(t / m) for t triplets: as many constraints with coefficients (m d, m d) need the same memory.
+
+        A triplet has coefficients in m blocks (d, d), a fraction 1/m of these entries.
+        """
         return -(-given.count // given.m)
 
     def inside(self, given: Instance, at: Moved, M: FloatArray) -> FloatArray:
@@ -212,7 +215,7 @@ class PLML(TripletMethod[Instance]):
         return in_blocks(np.array([at.inside(own) for own in blocks_of(M, given.m)]))
 
     def outside(self, given: Instance, at: Moved, M: FloatArray) -> FloatArray:
-        """The metric of the features: each basis metric is transformed back separately."""
+        """The metric (m d, m d) of the features, for M in the coordinates `at`: each basis metric is transformed."""
         return in_blocks(np.array([at.outside(own) for own in blocks_of(M, given.m)]))
 
     def rows(self, given: Instance) -> Triplets:

@@ -214,7 +214,7 @@ def solve(given: Smooth, tol: float = TOL) -> FloatArray:
 
 
 def _newton(at: _Gradients, W: FloatArray, tol: float) -> FloatArray:
-    """Newton steps on faces from W, while each of them decreases g. Returns W itself if the first one does not."""
+    """Return weights after Newton steps on faces from W, each of which decreases g; W itself if no step does."""
     for _ in watched(range(NEWTON_STEPS)):
         if at.gap(W) <= tol * at.value(W):
             break

@@ -69,7 +69,7 @@ def to_domain(S: Any, floats: FloatArray, lam: float, start: FloatArray, U: Floa
 
 
 def directions(D: FloatArray) -> Iterator[tuple[Any, int]]:
-    """D (d, d), then matrices of rank 1 close to it, as integers and an exponent of two."""
+    """Yield candidates for `descent`: D (d, d), then matrices of rank 1 close to it, as integers and an exponent."""
     yield whole(D / 2 + D.T / 2)
     v = np.linalg.eigh(D)[1][:, -1:]
     for bits in ROUNDED:
