@@ -193,15 +193,18 @@ def read(all_of: Interleavings, dual: Dual) -> tuple[FloatArray, Rankings]:
     n = len(all_of.asked.X)
     mu, index = indexed_dual(dual, "price", "rankings", (n,) * n)
     if np.isnan(mu).any():
-        raise ValueError("dual 'price' holds NaN")
+        raise ValueError("dual 'price' holds NaN; every entry must be a number")
     if (np.sort(index, axis=1) != np.arange(n)).any():
         raise ValueError(
             f"dual 'rankings' must be rows of a query and all {n - 1} other points, each of them once"
         )
     place = np.searchsorted(all_of.asked.queries, index[:, 0])
     place = np.minimum(place, len(all_of.asked.queries) - 1)
-    if (all_of.asked.queries[place] != index[:, 0]).any():
-        raise ValueError("dual 'rankings' has a row for a point that is not a query")
+    if len(wrong := np.flatnonzero(all_of.asked.queries[place] != index[:, 0])):
+        raise ValueError(
+            f"dual 'rankings' has a row for point {index[wrong[0], 0]}, which is not a query; the first entry of a row "
+            "must be a point with relevant and irrelevant points"
+        )
     return mu, Rankings(all_of, place, index[:, 1:])
 
 

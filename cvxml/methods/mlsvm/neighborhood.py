@@ -110,13 +110,13 @@ def split(lists: list[IntArray], y: IntArray, ties: int = 0) -> Neighborhood:
 
 def _check_class_sizes(y: IntArray, k: int, names: Sequence[str] | None) -> None:
     classes, counts = np.unique(y, return_counts=True)
-    for c, count in zip(classes, counts, strict=True):
-        room = min(count - 1, len(y) - count)
-        if k > room:
-            raise ValueError(
-                f'n_neighbors={k} is too large for neighborhood="per-class": class {names[c] if names else c} '
-                f"has {count} points and {len(y) - count} others, so the maximum is {room}"
-            )
+    room = np.minimum(counts - 1, len(y) - counts)
+    c = int(room.argmin())
+    if k > room[c]:
+        raise ValueError(
+            f'n_neighbors={k} is too large for neighborhood="per-class": class {names[c] if names else classes[c]} '
+            f"has {counts[c]} points, and the other classes have {len(y) - counts[c]}, so the maximum is {room[c]}"
+        )
 
 
 class Instance(NamedTuple):

@@ -142,7 +142,7 @@ class NCA(StationaryMethod[Instance]):
         at = coordinates(given.X)
         inside, feasibility = examine_rank(M, given.m, at)
         if not feasibility.feasible:
-            raise ValueError(f"metric has another rank: {feasibility}")
+            raise ValueError(f"metric must be psd and of rank at most n_components={given.m}: {feasibility}")
         Q = M if given.m >= len(M) else at.outside(inside)
         return evaluate_metric(given, low_rank_components(Q, given.m))
 

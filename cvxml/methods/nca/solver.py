@@ -195,15 +195,18 @@ def named_start(p: Instance, name: str, random_state: int) -> FloatArray:
             return np.ascontiguousarray(found[: p.m])
         name = "pca" if p.m < most else "identity"
     if name == "pca" and p.m > most:
-        raise ValueError(f"init='pca' has {most} components at most, and n_components={p.m} are requested")
+        raise ValueError(
+            f"init='pca' has at most {most} components, fewer than n_components={p.m}: lower n_components, or take "
+            "'identity'"
+        )
     if name == "lda":
         if p.similarity is not None:
             raise ValueError("init='lda' needs class labels, and a similarity was given: take 'pca'")
         found = _lda(p)
         if len(found) < p.m:
             raise ValueError(
-                f"init='lda' finds {len(found)} directions, fewer than the classes, and n_components={p.m} are "
-                "requested: take 'pca' or 'identity'"
+                f"init='lda' has at most one direction less than classes, here fewer than n_components={p.m}: lower "
+                "n_components, or take 'pca' or 'identity'"
             )
         return np.ascontiguousarray(found[: p.m])
     return named_components(name, p.X, p.m, random_state)
@@ -393,8 +396,8 @@ class Solver:
             self._collapsible = not self.limited and collapsible(self.p)
         if self._collapsible:
             return (
-                "there is a direction in which the points of every class coincide, and the classes do not: "
-                "adding more of this direction improves every metric"
+                "there is a direction in which all points of a class (with a similarity: all similar points) coincide, "
+                "but not all points do: adding more of this direction improves every metric"
             )
         return ""
 

@@ -273,7 +273,7 @@ class PLML(TripletMethod[Instance]):
             proof = given.of_weights
             assert proof is not None
             own = (
-                f"the weights leave at most {proof.gap:.2g} of their own problem to gain, {proof.rel_gap:.2g} of "
+                f"the weights are within {proof.gap:.2g} of the optimum of their own problem, {proof.rel_gap:.2g} of "
                 f"its value {proof.objective:.6g}"
             )
         return (*found.notes, own, ONE_CLAIM_EACH)
@@ -311,7 +311,11 @@ class PLML(TripletMethod[Instance]):
             proof = given.of_weights
             if proof is not None and proof.rel_gap <= WELL:
                 return ""
-            left = "" if proof is None else f": they leave up to {proof.rel_gap:.2g} of its value to gain"
+            left = (
+                ""
+                if proof is None
+                else f": their relative gap is up to {proof.rel_gap:.2g}, allowed is {WELL:g}"
+            )
             return f"its weights are not proved optimal for its anchors, lam1 and lam2{left}"
         return super().differs(given, name, params)
 

@@ -98,11 +98,15 @@ def check_weights(weights: ArrayLike, n: int, m: int | None) -> FloatArray:
             f"weights must have a row for each of the {n} points and {columns}, got shape {W.shape}"
         )
     if not np.isfinite(W).all() or (W < 0).any() or (W > 2).any():
-        raise ValueError("weights must be finite, 0 or more, and at most 1")
+        raise ValueError(
+            f"weights must be finite and between 0 and 1, got entries from {W.min():.3g} to {W.max():.3g}"
+        )
     apart = np.abs(W.sum(axis=1) - 1)
     if apart.max() > FEASIBILITY_TOL:
         i = int(apart.argmax())
-        raise ValueError(f"the weights of point {i} add up to {W[i].sum():.9g}, not to 1")
+        raise ValueError(
+            f"the weights of each point must add up to 1; those of point {i} add up to {W[i].sum():.9g}"
+        )
     return W
 
 

@@ -163,7 +163,10 @@ def _half_of_the_prior(T: FloatArray, M_0: FloatArray) -> float:
         of_pairs = C.T @ T @ C
         size = float(np.linalg.norm(of_pairs, 2)) if np.isfinite(of_pairs).all() else math.inf
     if not (size == 0 or 1 / LARGEST < size < LARGEST):
-        raise ValueError("X: sums over pairs are too large or too small for double precision; rescale X")
+        raise ValueError(
+            "X: the default of eta is computed from sums over pairs and the prior, which are too large or too small "
+            "for double precision; rescale X, or the prior"
+        )
     return 1 / (2 * size) if size else 1.0
 
 
@@ -178,7 +181,8 @@ def _check_diagonal(S: Any, floats: FloatArray) -> None:
     diagonal = floats.diagonal()
     if not (diagonal.min() > 1 / LARGEST and diagonal.max() < LARGEST):
         raise ValueError(
-            "X: entries of S are too large or too small for double precision; rescale X, or the prior"
+            f"X: the diagonal of S must be between {1 / LARGEST:g} and {LARGEST:g}, got {diagonal.min():.3g} to "
+            f"{diagonal.max():.3g}; rescale X, or the prior"
         )
 
 
@@ -206,13 +210,11 @@ def start_of(S: Any, floats: FloatArray, lam: float) -> FloatArray:
             raise ValueError(
                 "unbounded: no positive definite matrix has the diagonal of S and is within lam of it elsewhere; along "
                 f"a psd D with tr S D + lam ||D||_off = {falls:.3g} the objective decreases without bound; give "
-                "a smaller "
-                "eta, or a larger lam"
+                "a smaller eta, or a larger lam"
             )
     raise ValueError(
         "double precision does not decide whether the problem is bounded: the matrices within lam of S are "
-        "nearly singular; "
-        "give a smaller eta, or a larger lam"
+        "nearly singular; give a smaller eta, or a larger lam"
     )
 
 
@@ -441,7 +443,8 @@ class SDML(ConvexMethod[Instance]):
         )
         if given.start.any():
             said.append(
-                "S is not positive definite, or nearly singular; the problem is bounded only because of lam"
+                "S is not positive definite, or nearly singular: with lam = 0 the problem would be unbounded, "
+                "or have no solution in double precision"
             )
         return said
 

@@ -151,7 +151,7 @@ def finite_dual(dual: Dual, name: str, ends: Sequence[int]) -> tuple[FloatArray,
     """
     values, index = indexed_dual(dual, name, f"{name}_index", ends)
     if not np.isfinite(values).all():
-        raise ValueError(f"dual {name!r} holds NaN or infinity")
+        raise ValueError(f"dual {name!r} holds NaN or infinity; every entry must be finite")
     return values, index
 
 

@@ -214,7 +214,9 @@ def targeted(near: Nearest, r: IntArray, tau: int = 1) -> Chosen:
     cost, votes = found.cost[:, 0], found.votes[:, 0]
     if not np.isfinite(cost).all():
         i = int(np.flatnonzero(~np.isfinite(cost))[0])
-        raise ValueError(f"no set of {near.D.shape[2]} neighbours of point {i} lets class {r[i]} win")
+        raise ValueError(
+            f"no set of {near.D.shape[2]} neighbours of point {i} lets class {r[i]} win; take fewer neighbours"
+        )
     return Chosen(sets_of(near, r, votes, tau), cost)
 
 

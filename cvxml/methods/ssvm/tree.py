@@ -195,7 +195,7 @@ def leaves_of(p: Instance, dual: Dual) -> tuple[IntArray, Iterator[tuple[int, In
 def _tree(dual: Dual, n: int) -> IntArray:
     """Return the tree (rows, 4) of a dual for n points. Raises ValueError if it is no tree."""
     if "tree" not in dual:
-        raise ValueError("the dual of an enumerated certificate has no 'tree'")
+        raise ValueError("the dual of an enumerated certificate must hold 'tree', with a row for each node")
     tree = np.asarray(dual["tree"])
     if tree.ndim != 2 or tree.shape[1] != 4 or len(tree) == 0 or tree.dtype.kind not in "iu":
         raise ValueError(
@@ -204,14 +204,16 @@ def _tree(dual: Dual, n: int) -> IntArray:
     tree = tree.astype(np.intp)
     branches = tree[tree[:, 0] >= 0]
     if (branches[:, :2] >= n).any() or (branches[:, 1] < 0).any():
-        raise ValueError("a branch of the tree names a point that does not exist")
+        raise ValueError(
+            f"dual 'tree' must branch on points 0 to {n - 1} (its first two columns); a row does not"
+        )
     children = np.sort(branches[:, 2:].ravel())
     if (
         not np.array_equal(children, np.arange(1, len(tree)))
         or (branches[:, 2:].min(axis=1, initial=len(tree)) <= np.flatnonzero(tree[:, 0] >= 0)).any()
     ):
         raise ValueError(
-            "the rows are not a tree: every row but the first must be the child of one row above it"
+            "dual 'tree': every row but the first must be the child of exactly one row, which is above it"
         )
     return tree
 
