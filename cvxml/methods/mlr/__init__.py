@@ -79,7 +79,10 @@ def problem(X: FloatArray, asked: Queried, measure: str, k: int, C: float, liste
 
 
 def psi(X: FloatArray, q: int, plus: Sequence[int], y: Sequence[int]) -> FloatArray:
-    """The features psi(q, y) (d, d) of a ranking y of all points but q, in order. plus: the relevant points of q."""
+    """The features of a ranking: psi(q, y) (d, d). q: the query. plus: its relevant points.
+
+    y: all other points in order.
+    """
     #: phi_qi = -(x_q - x_i)(x_q - x_i)^T
     #:   | \varphi_{qi} = -(\mathbf{x}_q - \mathbf{x}_i)(\mathbf{x}_q - \mathbf{x}_i)^T
     phi = {i: -np.outer(X[q] - X[i], X[q] - X[i]) for i in y}

@@ -94,7 +94,7 @@ def dual(X: FloatArray, s: FloatArray, Q0: FloatArray, criterion: str) -> cp.Pro
 
 
 def at(X: FloatArray, s: FloatArray, Q0: FloatArray, criterion: str) -> tuple[FloatArray, FloatArray, float]:
-    """The weights c (n,), the weights w (n, n) and the constant of the step at Q0. There the step equals -f or -g."""
+    """The weights c (n,) and w (n, n) and the constant of the step at Q0. There the step equals -f or -g."""
     n = len(X)
     c, w, constant = np.zeros(n), np.zeros((n, n)), 0.0
     for i in range(n):

@@ -196,7 +196,7 @@ def named_start(p: Instance, name: str, random_state: int) -> FloatArray:
         name = "pca" if p.m < most else "identity"
     if name == "pca" and p.m > most:
         raise ValueError(
-            f"init='pca' has at most {most} components, fewer than n_components={p.m}: lower n_components, or take "
+            f"init='pca' has {most} components at most, fewer than n_components={p.m}: lower n_components, or take "
             "'identity'"
         )
     if name == "lda":
@@ -396,8 +396,8 @@ class Solver:
             self._collapsible = not self.limited and collapsible(self.p)
         if self._collapsible:
             return (
-                "there is a direction in which all points of a class (with a similarity: all similar points) coincide, "
-                "but not all points do: adding more of this direction improves every metric"
+                "there is a direction in which the points of every class coincide (with a similarity: all similar "
+                "points), but not all points do: adding more of this direction improves every metric"
             )
         return ""
 

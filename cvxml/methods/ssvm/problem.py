@@ -132,9 +132,9 @@ def restricted(
 
 
 def with_rows(X: FloatArray, y: IntArray, C: float, Lam: FloatArray, P: Any, sets: Sets) -> cp.Problem:
-    """The convex step of CCCP with the rows of `sets[i]` only.
+    """The convex step of CCCP: for P = sum_i Psi(x_i, h*_i) (d, d), with the rows of `sets[i]` only.
 
-    P (d, d): sum_i Psi(x_i, h*_i), or a `cvxpy.Parameter`.
+    P may be a `cvxpy.Parameter`. Variables: "W" (d, d) and "t" (n,).
     """
     n, d = X.shape
     W = cp.Variable((d, d), symmetric=True, name="W")
@@ -181,7 +181,7 @@ def best_assignment(X: FloatArray, y: IntArray, k: int, C: float, Lam: FloatArra
 
 
 def every_set(y: IntArray, k: int) -> list[list[Neighbors]]:
-    """Every set h of k other points, in one list for each point."""
+    """Every set h of every point: all sets of k other points, in one list for each point."""
     #: every h with |h| = k, x_i not in h | \text{every } h \text{ with } |h| = k, \ \mathbf{x}_i \notin h
     return [list(all_sets(np.zeros(len(y)), y, i, k)) for i in range(len(y))]
 
@@ -255,7 +255,7 @@ def polynomial(
 
 
 def largest_score(D: Sequence[Any], r: int, m: int, k: int, name: str) -> tuple[Any, list[Any]]:
-    """One block for fixed i, r and m: the objective and the rows of the dual of the linear program for the best h.
+    """One block for fixed i, r and m, the dual of the linear program for the best h: objective and rows.
 
     The linear program is max -sum_j D_j z_j over 0 <= z_j <= 1, with m votes for r, k - m votes for other classes, and
     at most m votes for each of these. D: for each class, the distances of its points. name: for the variables.
@@ -287,7 +287,7 @@ def largest_score(D: Sequence[Any], r: int, m: int, k: int, name: str) -> tuple[
 
 
 def votes_of(r: int, members: Sequence[Sequence[int]], k: int) -> list[int]:
-    """All numbers m of votes with which class r can be tied for most among k neighbours from `members`."""
+    """The votes that a class can have: all m with which r can be tied for most among k neighbours from `members`."""
     #: k - m <= sum_{c != r} min(m, n_c) | k - m \le \sum_{c \ne r} \min(m, n_c)
     room = [sum(min(m, len(listed)) for c, listed in enumerate(members) if c != r) for m in range(k + 1)]
     #: 1 <= m <= min(k, n_r),  n_c points of class c without i
