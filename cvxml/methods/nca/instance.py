@@ -153,7 +153,9 @@ def by_target(y: ArrayLike, width: float) -> FloatArray:
     """
     targets = real_array(y, "y")
     if targets.ndim != 1:
-        raise ValueError(f"y must be one finite number for each point, in one dimension; got shape {targets.shape}")
+        raise ValueError(
+            f"y must be one finite number for each point, in one dimension; got shape {targets.shape}"
+        )
     if not np.isfinite(targets).all():
         raise ValueError("y holds NaN or infinity; every target must be finite")
     s: FloatArray = np.exp(-(((targets[:, None] - targets) / check_positive(width, "width")) ** 2) / 2)
