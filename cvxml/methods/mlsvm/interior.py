@@ -39,7 +39,7 @@ class Rows(NamedTuple):
 
 @dataclass(eq=False)
 class Iterate:
-    """A strictly feasible primal-dual pair."""
+    """A strictly feasible pair of A (d, d), hi, lo (rows,) and multipliers (module docstring)."""
 
     A: FloatArray
     hi: FloatArray

@@ -236,9 +236,9 @@ def _last_index(given: Instance, _: Question) -> list[Row] | None:
 
 
 def _with_distances(of: Callable[[Instance, Question], FloatArray]) -> Rows:
-    """Return the misreading that chooses neighbours by the matrix of(...) (n, n) in place of the squared distances.
+    """Return a function that gives the rows if neighbours are chosen by of(...) (n, n) in place of squared distances.
 
-    None unless the neighbourhood is "knn".
+    It gives None unless the neighbourhood is "knn".
     """
 
     def rows(given: Instance, question: Question) -> list[Row] | None:

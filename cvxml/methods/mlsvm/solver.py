@@ -47,7 +47,7 @@ Prove = Callable[[FloatArray, Dual], Certificate]  # certifies a metric with its
 def search(
     p: Instance, prove: Prove, tol: float, max_iter: int, start: Start | None, callback: Callback
 ) -> Found:
-    """Return a metric and its dual variables. Its certified gap is at most that of A = 0."""
+    """Return a metric and its dual variables. If the tolerance is not proved, its gap is at most that of A = 0."""
     if len(p.N.usable) == 0:
         return zero_metric(p)
     scale = unit_scale(p.X)
@@ -81,7 +81,7 @@ def search(
 
 
 def zero_metric(p: Instance) -> Found:
-    """Return A = 0, the optimum if no point is usable."""
+    """Return A = 0, the optimum if no point is usable, with empty dual variables."""
     none, pairs = np.zeros(0), np.zeros((0, 2), dtype=np.intp)
     dual = {"u": none, "u_index": pairs, "w": none, "w_index": pairs}
     return Found(np.zeros((p.X.shape[1],) * 2), dual, Status.CONVERGED, 0)

@@ -419,7 +419,7 @@ class MMC(FamilyMethod[Instance]):
 
 
 def _everyone(given: Instance) -> AllRoots | None:
-    """Proof and solver without a list of pairs, if there are too many points to list them; else None."""
+    """The proof and the solver without a list of pairs, if there are too many points to list the pairs; else None."""
     if given.diagonal or not given.many:
         return None
     everyone = AllRoots(given.X, given.y, given.rank)
@@ -510,7 +510,10 @@ def misreadings(method: MMC) -> dict[str, Misreading]:
 
 
 def _of_the_identity(p: Instance, _: FloatArray, share: float) -> float:
-    """The factor 1 / (share * sum |x_i - x_j|^2 over the similar pairs): the identity spends this sum."""
+    """The factor 1/b that scales a metric with the budget b to the budget 1. b: `share` of what the identity spends.
+
+    The identity spends the sum of |x_i - x_j|^2 over the similar pairs.
+    """
     return 1 / (share * float(np.sum(p.similar**2)))
 
 

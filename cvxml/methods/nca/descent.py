@@ -273,7 +273,7 @@ class Iterate:
 
     @property
     def change(self) -> float:
-        """max(|A|, 1) |dF/dA|, with F the objective: to first order, its change under a relative change of A."""
+        """max(|A|, 1) |dF/dA|: to first order, the change of the objective F under a relative change of A."""
         return max(float(np.linalg.norm(self.A)), 1.0) * float(np.linalg.norm(self.gradient))
 
 

@@ -110,12 +110,12 @@ def search(
 def _best(
     at: Solver, runs: list[Run], starts: list[NamedStart], tol: float, max_iter: int, callback: Callback
 ) -> Run:
-    """Return the run with the best proved objective of its metric, as a matrix of floats.
+    """Return the run whose metric, rounded to floats, has the best proved objective.
 
     In the coordinates a run always ends lower than it starts. But if features are nearly collinear, A^T A has large
     entries that cancel, and rounding to floats may make it far worse. So we compare the rounded metrics. A start can be
-    better than all of them only if its run ended lower, before rounding. If one is better, we run a descent from it in
-    fewer coordinates, without the thin ones.
+    better than all of them only if its run ended lower, before rounding. If a start is better, we run a descent from it
+    in fewer coordinates, without the thin ones.
     """
 
     def bound_of_objective(Q: FloatArray) -> float:
@@ -377,7 +377,7 @@ class Solver:
         return self._limit[1]
 
     def tends_to_infinity(self, A: FloatArray) -> bool:
-        """Return True if larger multiples of A improve the objective toward a limit, or if A is at this limit."""
+        """Return True if the objective improves toward a limit at larger multiples of A, or has its limit at A."""
         value, gradient = self.pairs.value_and_gradient(A)
         further = value - self.limit(self.metric(A)).value
         if abs(further) <= ARRIVED * abs(value):

@@ -72,7 +72,7 @@ def problem(X: FloatArray, pairs: Pairs, eta: float, lam: float, M_0: FloatArray
 
 
 def weighted(X: FloatArray, pairs: Pairs, eta: float, M_0: FloatArray) -> FloatArray:
-    """The matrix S (d, d) of its prior and its pairs."""
+    """The matrix S (d, d) of the prior and the pairs."""
     #: S = M_0^-1 + eta sum over pairs of y_ij (x_i - x_j)(x_i - x_j)^T
     #:   | S = M_0^{-1} + \eta \textstyle\sum_{ij} y_{ij} (\mathbf{x}_i - \mathbf{x}_j)(\mathbf{x}_i - \mathbf{x}_j)^T
     S: FloatArray = np.asarray(np.linalg.inv(M_0), dtype=np.float64)
@@ -426,7 +426,7 @@ class SDML(ConvexMethod[Instance]):
     def search(
         self, given: Instance, tol: float, max_iter: int, start: Start | None, callback: Callback
     ) -> Found:
-        """Projected Newton steps on the dual."""
+        """Solve the dual by projected Newton steps (logdet_box.py)."""
         U = given.start if start is None else _in_the_box(given, start.dual)
         at = Solver(given.rounded, given.lam, U)
         return run(at, partial(self.certify, given), tol, max_iter, callback, "newton", PATIENCE)

@@ -266,7 +266,7 @@ class Reduced(NamedTuple):
 def reduced(p: Instance) -> Reduced:
     """Return the instance in the span of the differences of the points, scaled so that F(0) is at least 1.
 
-    A part of W outside the span has a norm and changes no distance.
+    A part of W outside the span adds to the norm and changes no distance.
     """
     s = unit_scale(p.X)
     F_at_zero = p.scaled(s).C * float(p.Lam[p.y].max(axis=1).sum())

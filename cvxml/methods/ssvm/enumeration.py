@@ -189,7 +189,7 @@ def majorant(
     latent: Sequence[Neighbors],
     candidates: Candidates = nearest_sets,
 ) -> float:
-    """The objective of the CCCP step with h*_i = latent[i], at W: F with S_W(i, h*_i) for its best winning set.
+    """The objective of the CCCP step with h*_i = latent[i], at W: F(W) with S_W(i, latent[i]) for its second max.
 
     It is at least F(W), and equal to F(W) if `latent` is h*(W). No constant has to be added.
     """

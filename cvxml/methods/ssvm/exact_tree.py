@@ -90,7 +90,7 @@ def _rounded(p: Instance, known: IntArray, leaf: Leaf) -> ExactLeaf:
 
 
 def _down(values: FloatArray, factor: Fraction) -> list[int]:
-    """Return the integers below `values` times `factor`, for values >= 0."""
+    """Return the nonnegative `values` times `factor`, rounded down to integers."""
     return [int(Fraction(value) * factor) for value in values.tolist()]
 
 

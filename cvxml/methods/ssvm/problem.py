@@ -91,7 +91,7 @@ def Psi(X: FloatArray, i: int, h: Neighbors) -> FloatArray:
 
 
 def Delta(y: IntArray, i: int, h: Neighbors, Lam: FloatArray) -> float:
-    """The task loss: Delta(y_i, h), pessimistic."""
+    """The task loss: Delta(y_i, h), where a tie has the largest loss of the tied classes."""
     #: Delta(y, h) = max of Lam(y, r) over the classes r tied for most votes in h
     #:   | \Delta(y, h) = \max \{ \Lambda(y, r) : r \text{ tied for most votes in } h \} | (4)
     #: (the paper prints Lam(y, r) for the one tied class r that a heuristic picks)
@@ -100,14 +100,14 @@ def Delta(y: IntArray, i: int, h: Neighbors, Lam: FloatArray) -> float:
 
 
 def inner(W: Any, M: FloatArray) -> Any:
-    """The score: <W, M>, of M = Psi."""
+    """The score: <W, M>, which is S_W(x_i, h) for M = Psi(x_i, h)."""
     #: S_W(x_i, h) = <W, Psi(x_i, h)>
     #:   | S_{\mathbf{W}}(\mathbf{x}_i, h) = \langle \mathbf{W}, \Psi(\mathbf{x}_i, h) \rangle | (7)
     return cp.sum(cp.multiply(M, W))
 
 
 def sum_of_latent(X: FloatArray, y: IntArray, k: int, h_star: Sequence[Neighbors]) -> FloatArray:
-    """The winning sets at the current W, fixed in the step: P (d, d).
+    """The winning sets at the current W, fixed in the step: P = sum_i Psi(x_i, h*_i) (d, d).
 
     Raises ValueError if the class of a point does not win in its set.
     """
