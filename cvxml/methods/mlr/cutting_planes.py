@@ -93,7 +93,7 @@ class CuttingPlanes:
         return went
 
     def _look(self) -> None:
-        """Evaluate all rows at M, and update the best metric and the best bound."""
+        """Find the worst row of each group at M, and update the best metric and the best bound."""
         value, self.found = self.worst(self.M)
         self.value = np.maximum(value, 0.0)
         objective = float(np.trace(self.M)) + self.c * float(self.value.sum())

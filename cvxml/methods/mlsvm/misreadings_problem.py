@@ -42,7 +42,7 @@ def dual(X: FloatArray, N: Neighborhood, lam: float, kind: str) -> cp.Problem:
 
 
 def off_diagonal_weights(d: int) -> FloatArray:
-    """Return W (d, d), 1 on the diagonal and sqrt(2) elsewhere: the dual of a norm that counts A_ij and A_ji once."""
+    """Return W (d, d) of the misreading "once" (`dual`): 1 on the diagonal and sqrt(2) elsewhere."""
     W: FloatArray = np.sqrt(2) - (np.sqrt(2) - 1) * np.eye(d)
     return W
 
